@@ -24,24 +24,24 @@ GROUP BY line ORDER BY bytes DESC, line LIMIT 10;
 SELECT line, sum(size) AS bytes
 FROM allocations JOIN stacks USING (stack)
 WHERE kind = 'block' AND device = 0 AND NOT foreign_memory
-  AND born <= (SELECT value / 2 FROM meta WHERE key = 'duration_ns')
-  AND (died IS NULL OR died > (SELECT value / 2 FROM meta WHERE key = 'duration_ns'))
+  AND allocated_t <= (SELECT value / 2 FROM meta WHERE key = 'duration_ns')
+  AND (freed_t IS NULL OR freed_t > (SELECT value / 2 FROM meta WHERE key = 'duration_ns'))
 GROUP BY line ORDER BY bytes DESC, line LIMIT 10;
 
 -- 5. Which lines make temporaries: many bytes that live for less than a millisecond?
-SELECT line, count(*) AS blocks, sum(size) AS bytes, avg(died - born) / 1000 AS mean_us
+SELECT line, count(*) AS blocks, sum(size) AS bytes, avg(freed_t - allocated_t) / 1000 AS mean_us
 FROM allocations JOIN stacks USING (stack)
-WHERE kind = 'block' AND died - born < 1000000
+WHERE kind = 'block' AND freed_t - allocated_t < 1000000
 GROUP BY line ORDER BY bytes DESC, line LIMIT 10;
 
 -- 6. Which were the largest blocks, and how long did they live?
-SELECT size, line, born / 1e9 AS born_s, (died - born) / 1e9 AS lived_s
+SELECT size, line, allocated_t / 1e9 AS allocated_s, (freed_t - allocated_t) / 1e9 AS lived_s
 FROM allocations JOIN stacks USING (stack)
 WHERE kind = 'block' ORDER BY size DESC, allocation LIMIT 10;
 
 -- 7. What did each phase leave behind?
 SELECT phases.name, count(*) AS blocks, sum(size) AS bytes
-FROM phases JOIN allocations ON born BETWEEN start_t AND end_t AND (died IS NULL OR died > end_t)
+FROM phases JOIN allocations ON allocated_t BETWEEN start_t AND end_t AND (freed_t IS NULL OR freed_t > end_t)
 WHERE kind = 'block' AND NOT foreign_memory
 GROUP BY phase ORDER BY start_t;
 
@@ -64,8 +64,8 @@ FROM events LEFT JOIN stacks USING (stack) WHERE op = 'oom' ORDER BY seq;
 
 -- 11. What did each kind of phase take, give back and keep?
 SELECT name, count(*) AS times, max(allocated_peak) AS peak,
-       sum(born_bytes) AS born, sum(freed_bytes) AS freed, sum(outliving_bytes) AS outliving
-FROM phases WHERE born_bytes IS NOT NULL
+       sum(allocations_bytes) AS allocated, sum(freed_bytes) AS freed, sum(kept_bytes) AS kept
+FROM phases WHERE allocations_bytes IS NOT NULL
 GROUP BY name ORDER BY peak DESC, name;
 
 -- 12. Which kernels and copies took the longest (MEMTRACE_CUPTI=1)?

@@ -600,8 +600,8 @@ def answers(trace, line, duration):
     yield [(power, *powers[power]) for power in sorted(powers)]
     yield [(e["t"] / 1e9, e["size"], line[e["stack"]], e["allocated"], e["reserved"], e.get("error"))
            for e in trace["events"] if e["op"] == "oom"]
-    sums = by((p for p in trace["phases"] if p.get("born")), lambda p: p["name"],
-              lambda p: p["born"]["bytes"], lambda p: p["freed"]["bytes"], lambda p: p["outliving"]["bytes"])
+    sums = by((p for p in trace["phases"] if p.get("allocations")), lambda p: p["name"],
+              lambda p: p["allocations"]["bytes"], lambda p: p["freed"]["bytes"], lambda p: p["kept"]["bytes"])
     peaks = {name: max(p["allocated"]["peak_bytes"] for p in trace["phases"] if p["name"] == name) for name in sums}
     yield [(name, v[0], peaks[name], *v[1:]) for name, v in sorted(sums.items(), key=lambda kv: (-peaks[kv[0]], kv[0]))]
     spans = [s for s in trace.get("spans", []) if s["device"] is not None]
@@ -654,10 +654,10 @@ def check_sqlite(data, wanted):
                              HAVING total_bytes <> sum(bytes)""").fetchall() == [], "a peak is not the sum of its stacks")
     for number, phase in enumerate(trace["phases"]):
         for one in phase.get("devices", []):
-            row = database.execute("""SELECT allocated_peak, reserved_peak, born_bytes, freed_bytes, outliving_bytes
+            row = database.execute("""SELECT allocated_peak, reserved_peak, allocations_bytes, freed_bytes, kept_bytes
                                       FROM phase_devices WHERE phase = ? AND device = ?""", (number, one["device"])).fetchone()
             need(row == (one["allocated"]["peak_bytes"], one["reserved"]["peak_bytes"],
-                         *((one[key] or {"bytes": None})["bytes"] for key in ("born", "freed", "outliving"))), f"phase {row}")
+                         *((one[key] or {"bytes": None})["bytes"] for key in ("allocations", "freed", "kept"))), f"phase {row}")
     for device in trace["summary"]["devices"]:
         row = database.execute("""SELECT allocated_peak, allocated_exit, reserved_peak, reserved_exit, allocations, ooms
                                   FROM devices WHERE device = ?""", (device["device"],)).fetchone()

@@ -21,7 +21,7 @@ except ImportError:
 
 SCHEMA = os.path.join(os.path.dirname(os.path.abspath(__file__)),
                       "..", "include", "memtrace", "trace.schema.json")
-KEYS = ["schema", "process", "environment", "capture", "calls", "witness", "actions", "spans_dropped", "spans",
+KEYS = ["schema", "process", "environment", "capture", "calls", "cupti_check", "actions", "spans_dropped", "spans",
         "used", "summary", "peaks", "ooms", "modules", "frames",
         "stacks", "threads", "sites", "phases", "timeline", "events"]
 EVENT_KEYS = ["seq", "t", "op", "device", "space", "pool", "ptr", "size", "stack", "thread",
@@ -247,16 +247,16 @@ def check_share(name, share, problems):
         known = [sums[key] for key in ("start_bytes", "end_bytes") if sums.get(key) is not None]
         if known and sums.get("peak_bytes") is not None and sums["peak_bytes"] < max(known):
             problems.add("phases", f"{name}: its peak of {metric} is below its ends")
-    born, freed, outliving = (share.get(key) for key in ("born", "freed", "outliving"))
-    if not born or not freed or not outliving:
+    born, freed, kept = (share.get(key) for key in ("allocations", "freed", "kept"))
+    if not born or not freed or not kept:
         return
     ends = share["allocated"]
     if ends["end_bytes"] is not None \
             and ends["end_bytes"] - ends["start_bytes"] != born["bytes"] - freed["bytes"]:
         problems.add("phases", f"{name}: it did not rise by what was born less what was freed")
     for key in ("bytes", "count"):
-        if not max(0, born[key] - freed[key]) <= outliving[key] <= born[key]:
-            problems.add("phases", f"{name}: {outliving[key]} {key} outlive it of {born[key]} "
+        if not max(0, born[key] - freed[key]) <= kept[key] <= born[key]:
+            problems.add("phases", f"{name}: {kept[key]} {key} are kept of {born[key]} "
                                    f"born, with {freed[key]} freed")
 
 
@@ -269,7 +269,7 @@ def check_phases(document, problems):
         devices = phase.get("devices", [])
         for device in devices:
             check_share(f"{name} on device {device['device']}", device, problems)
-        for key in ("born", "freed", "outliving"):
+        for key in ("allocations", "freed", "kept"):
             if devices and phase.get(key) and any(
                     sum(device[key][unit] for device in devices) != phase[key][unit]
                     for unit in ("bytes", "count")):

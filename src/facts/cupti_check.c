@@ -111,7 +111,7 @@ static int find_gap(const struct spool *spool, struct gap *gap)
 	return error;
 }
 
-static int prepare_matcher(struct witness_matcher *m, struct trace_witness *witness)
+static int prepare_matcher(struct witness_matcher *m, struct trace_cupti_check *witness)
 {
 	static const struct sort_key by_time[] = { SORT_UP(struct record, t), { 0 } };
 	uint64_t rows = spool_count(m->spool, SPOOL_WITNESS);
@@ -213,7 +213,7 @@ static int remember(struct witness_matcher *m, const struct event *event, bool m
 	return 0;
 }
 
-static int take_all(struct witness_matcher *m, struct trace_witness *witness)
+static int take_all(struct witness_matcher *m, struct trace_cupti_check *witness)
 {
 	struct journal_reader reader;
 	struct event event;
@@ -304,7 +304,7 @@ static size_t take_until(struct witness_matcher *m, size_t at, uint64_t t, uint6
 }
 
 /* Samples of graphs come a moment later: they had the highest of before and after. */
-static int look_again(struct witness_matcher *m, struct trace_witness *witness)
+static int look_again(struct witness_matcher *m, struct trace_cupti_check *witness)
 {
 	struct journal_reader reader;
 	struct event event;
@@ -338,7 +338,7 @@ static const char *memory_name(unsigned memory)
 	return memory < sizeof(names) / sizeof(names[0]) ? names[memory] : "other";
 }
 
-static void tell(const struct witness_matcher *m, struct trace_witness *witness)
+static void tell(const struct witness_matcher *m, struct trace_cupti_check *witness)
 {
 	for (size_t i = 0; i < m->count; i++) {
 		const struct spool_witness *row = m->records[i].row;
@@ -362,7 +362,7 @@ static void tell(const struct witness_matcher *m, struct trace_witness *witness)
 void spool_model_match(struct spool_model *recording)
 {
 	struct witness_matcher m = { .spool = recording->spool };
-	struct trace_witness *witness = &recording->trace->witness;
+	struct trace_cupti_check *witness = &recording->trace->cupti_check;
 	const char *version = fact_told(m.spool, "cupti");
 
 	witness->cupti = version ? strtoull(version, NULL, 10) : 0;

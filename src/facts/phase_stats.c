@@ -57,7 +57,7 @@ static struct trace_phase_count less(const struct trace_phase_count *from,
 
 void track_born(struct track *track, uint64_t bytes)
 {
-	count_block(&track->born, &(struct trace_phase_count){ bytes, 1 });
+	count_block(&track->allocations, &(struct trace_phase_count){ bytes, 1 });
 }
 
 /* Nodes are made when a block of so late a birth first dies; each sums those that it covers. */
@@ -122,7 +122,7 @@ void track_begin(const struct track *track, struct trace_phase_device *share)
 	*share = (struct trace_phase_device){
 		.allocated.start_bytes = track->allocated.now,
 		.reserved.start_bytes = track->reserved.now,
-		.born = track->born,
+		.allocations = track->allocations,
 		.freed = track->freed,
 	};
 }
@@ -135,7 +135,7 @@ void track_end(const struct track *track, uint32_t gap, struct trace_phase_devic
 	share->device = track->device;
 	end_sums(&track->allocated, gap, &share->allocated);
 	end_sums(&track->reserved, gap, &share->reserved);
-	share->born = less(&track->born, &share->born);
+	share->allocations = less(&track->allocations, &share->allocations);
 	share->freed = less(&track->freed, &share->freed);
-	share->outliving = less(&share->born, &inside);
+	share->kept = less(&share->allocations, &inside);
 }

@@ -198,7 +198,7 @@ static void hide(struct trace_phase_device *share, bool open, bool cut)
 	if (open)
 		share->allocated.end_bytes = share->reserved.end_bytes = TRACE_NONE;
 	if (cut)
-		share->born = share->freed = share->outliving = unknown;
+		share->allocations = share->freed = share->kept = unknown;
 }
 
 /* What the phase saw up to now. */
@@ -218,9 +218,9 @@ static bool settle(struct phases *phases, struct trace_phase *phase)
 	phase->devices_n--;
 	phase->allocated = all->allocated;
 	phase->reserved = all->reserved;
-	phase->born = all->born;
+	phase->allocations = all->allocations;
 	phase->freed = all->freed;
-	phase->outliving = all->outliving;
+	phase->kept = all->kept;
 	return true;
 }
 

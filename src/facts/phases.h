@@ -36,9 +36,9 @@ struct track_curve {
 struct track {
 	int device; /* NO_DEVICE: all of them */
 	struct track_curve allocated, reserved;
-	struct trace_phase_count born, freed; /* since the beginning */
-	struct trace_phase_count inside;      /* of freed, what the tree has */
-	struct trace_phase_count *tree;       /* by gap, from 1 */
+	struct trace_phase_count allocations, freed; /* since the beginning */
+	struct trace_phase_count inside;             /* of freed, what the tree has */
+	struct trace_phase_count *tree;              /* by gap, from 1 */
 	size_t tree_n, tree_size;
 };
 
@@ -56,7 +56,7 @@ void track_forget(struct track *track);
 
 /*
  * A phase begins, or ends: the one whose push was number `gap`, counted from 1. Between the two its
- * share has of `born` and `freed` what the track had counted at its start. In the end `outliving`
+ * share has of `allocations` and `freed` what the track had counted at its start. In the end `kept`
  * is what is left of those born inside.
  */
 void track_begin(const struct track *track, struct trace_phase_device *share);

@@ -77,7 +77,7 @@ function header(app: App, ranks: Ranks | null, keys: () => void): HTMLElement {
 		element.replaceChildren(
 			h("div", { class: "bar" }, h("h1", {}, "memtrace ", h("span", {}, titleOf(app.traces, ranks))),
 				button(app.theme.dark ? "Light" : "Dark", "Light or dark (d)", () => app.store.set({ theme: app.theme.dark ? "light" : "dark" })),
-				button("Keys", "What the keys do (?)", keys)),
+				button("Shortcuts", "Keyboard shortcuts (?)", keys)),
 			...(ranks ? rankWords(ranks) : app.diff ? [h("p", { class: "answer" }, app.diff.sentence)] : []),
 			shown ? h("p", {}, h("b", {}, shown), ` (${name}): ${report.answer}`) : h("p", { class: "answer" }, report.answer),
 			h("p", { class: "dim" }, h("code", {}, process.command.join(" ")), ` (pid ${process.pid}${process.host ? ` on ${process.host}` : ""}, rank ${process.rank}), ${process.start_time}, ran for ${format.time(process.duration_ns)}${ended}; ${format.count(report.events_recorded)} events.`),

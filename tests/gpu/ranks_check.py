@@ -92,7 +92,7 @@ def check_merged(merged, traces):
     cards = [c for c in merged["cards"] if c["headroom_bytes"] is not None]
     same("merged cards", len(cards), len(traces))
     same("merged cards by UUID", len({c["uuid"] for c in cards}), len(traces))
-    first = merged["first_to_die"]
+    first = merged["first_to_run_out"]
     same("merged least headroom", first["headroom_bytes"], min(c["headroom_bytes"] for c in cards))
     for metric in ("allocated", "reserved"):
         row = next(i for i in merged["imbalance"] if i["metric"] == metric)

@@ -35,7 +35,7 @@ for program in ${PROGRAMS:-$(python3 "$GPU_TESTS/used.py")}; do
 	# Nothing names its 20 steps; the first may be of other stacks (the optimizer's state, cuDNN).
 	if [ "$program" = train ]; then
 		memtrace report --json --limit 0 "$TRACE" -o steps.json
-		is "train: its steps are found" "$(json steps.json '[18 < p["times"] <= 20 and p["born"]["count"] > 20 * 10
+		is "train: its steps are found" "$(json steps.json '[18 < p["times"] <= 20 and p["allocations"]["count"] > 20 * 10
 			for p in d["phases"] if p["name"] == "inferred step"]')" '[true]'
 	fi
 	ok "$program: the trace keeps its promises" validate "$TRACE"

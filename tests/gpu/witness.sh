@@ -1,5 +1,5 @@
 #!/bin/sh
-# CUPTI as a witness on the real driver: each record of its has its event, for every program of these
+# Cross-check with CUPTI on the real driver: each record of its has its event, for every program of these
 # tests; torch.profiler beside us gets CUPTI and says what it says alone.
 GPU=1
 # shellcheck source=../e2e/lib.sh
@@ -16,9 +16,9 @@ bad = records = 0
 for path in sys.argv[1:]:
     with open(path, encoding="utf-8") as file:
         document = json.load(file)
-    witness = document.get("witness")
+    witness = document.get("cupti_check")
     if not witness:
-        sys.exit(f"{path}: no witness: {document['capture']['notes']}")
+        sys.exit(f"{path}: no cross-check: {document['capture']['notes']}")
     records += witness["records"]
     bad += witness["records"] - witness["matched"] + witness["lost"]
     for record in witness["unmatched"][:10]:

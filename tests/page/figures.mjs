@@ -25,8 +25,8 @@ async function testSums(name, page, report) {
 		report.spaces.map((row) => [row.space, row.allocated?.peak_bytes ?? 0]));
 	const bytes = (one) => (one ? String(one.bytes) : "");
 
-	const phases = report.phases.map((row) => [row.name, row.allocated_peak_bytes, row.growth_bytes, bytes(row.born), bytes(row.freed), bytes(row.outliving)]);
-	const told = (await rows("tr[data-phase]")).map((row) => [row.phase, Number(row.peak), Number(row.growth), row.born, row.freed, row.outliving]);
+	const phases = report.phases.map((row) => [row.name, row.allocated_peak_bytes, row.growth_bytes, bytes(row.allocations), bytes(row.freed), bytes(row.kept)]);
+	const told = (await rows("tr[data-phase]")).map((row) => [row.phase, Number(row.peak), Number(row.growth), row.allocations, row.freed, row.kept]);
 	const known = new Set(phases.map((row) => JSON.stringify(row)));
 
 	same(`${name}: phases`, [told.length, told.filter((row) => !known.has(JSON.stringify(row)))], [Math.min(phases.length, 100), []]); // a table's first rows

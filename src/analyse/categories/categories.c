@@ -33,7 +33,7 @@ static struct life loose_life(const struct categories *categories, const struct 
 			[RULE_POOL].text = trace_text(categories->trace, event->pool),
 			[RULE_API].text = trace_text(categories->trace, event->api),
 			[RULE_SPACE].text = space_name(event->space),
-			[RULE_BORN].number = stage,
+			[RULE_STAGE].number = stage,
 			[RULE_FREED].number = FREED_NEVER,
 			[RULE_SIZE].number = event->size,
 			[RULE_LIFETIME].number = UINT64_MAX,

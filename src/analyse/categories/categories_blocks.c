@@ -103,7 +103,7 @@ static struct life life_of(struct categories *categories, const struct block *bl
 			[RULE_API].text = trace_text(categories->trace, birth->api),
 			[RULE_SPACE].text = space_name(block->space),
 			[RULE_THREAD].text = worker ? worker->name : NULL,
-			[RULE_BORN].number = birth->born,
+			[RULE_STAGE].number = birth->born,
 			[RULE_GRADIENT].number =
 				map_get(&categories->gradients, gradient_key(block->size)) != 0,
 			[RULE_SIZE].number = block->size,

@@ -39,7 +39,7 @@ uint8_t categories_stack_alone(struct categories *categories, size_t number)
 	struct life life = {
 		.stack = (uint32_t)number,
 		.of = {
-			[RULE_BORN].number = stage_of(view, view->inside),
+			[RULE_STAGE].number = stage_of(view, view->inside),
 			[RULE_FREED].number = FREED_NEVER,
 			[RULE_LIFETIME].number = UINT64_MAX,
 			[RULE_ALLOCATIONS].number = UINT64_MAX,

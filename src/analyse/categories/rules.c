@@ -68,7 +68,7 @@ static uint32_t word_bit(enum rule_key key, const char *text, size_t length)
 {
 	const char *const *words =
 		key == RULE_GRADIENT || key == RULE_CALLED ? words_yes : words_freed;
-	size_t most = key == RULE_BORN ? STAGES : SIZE_MAX;
+	size_t most = key == RULE_STAGE ? STAGES : SIZE_MAX;
 
 	for (size_t i = 0; words[i] && i < most; i++) {
 		if (strlen(words[i]) == length && !memcmp(words[i], text, length))
@@ -246,7 +246,7 @@ static int read_conditions(const struct rules_source *source, struct rule *rule,
 
 static int read_stage(const struct rules_source *source, struct rule *rule, const char *name)
 {
-	uint32_t bit = word_bit(RULE_BORN, name, strlen(name));
+	uint32_t bit = word_bit(RULE_STAGE, name, strlen(name));
 
 	if (!bit || bit == 1u << STAGE_RECOMPUTE)
 		return rules_wrong(source, "a stage is forward, backward or optimizer, not ", name);

@@ -27,7 +27,7 @@ export interface Failure { seq: number; t: number; device: number | null; bytes:
 export interface Oom { number: number; t: number; device: number | null; size: number; line: string; survived: boolean; text: string[] }
 
 export interface PhaseCount { bytes: number; count: number }
-interface PhasePart { allocated_peak_bytes: number; reserved_peak_bytes: number; born: PhaseCount | null; freed: PhaseCount | null; outliving: PhaseCount | null }
+interface PhasePart { allocated_peak_bytes: number; reserved_peak_bytes: number; allocations: PhaseCount | null; freed: PhaseCount | null; kept: PhaseCount | null }
 export interface PhaseRow extends PhasePart {
 	name: string; domain: string | null; times: number; total_ns: number; growth_bytes: number;
 	devices: (PhasePart & { device: number })[];

@@ -1,4 +1,4 @@
-// Which blocks live at a moment, or were born and died between two: the sums that flames, tables and
+// Which blocks live at a moment, or were allocated and freed between two: the sums that flames, tables and
 // maps show.
 
 import type { Trace_peak } from "./rows";
@@ -8,9 +8,9 @@ export type Part = "live" | "kept" | "freed" | "passed" | "peak";
 
 export const partTitles: Record<Part, string> = {
 	live: "live at the cursor",
-	kept: "born between the cursors, and still there",
-	freed: "gone between the cursors, from before them",
-	passed: "born and gone between the cursors",
+	kept: "allocated between A and B, and kept",
+	freed: "freed between A and B (allocated before A)",
+	passed: "allocated and freed between A and B",
 	peak: "live at the peak of allocated memory",
 };
 

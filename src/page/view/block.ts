@@ -38,7 +38,7 @@ export function blockCard(app: App, block: number): Node[] {
 
 	return [
 		h("b", {}, `${format.bytes(blocks.size[block])}${many} by ${cut(trace.lineText(stack), 200)}`),
-		h("div", {}, `${lifeText(app, block)}; born at ${format.moment(events.t[born])} (event ${format.count(born)}), ${whereText(app, block)}`),
+		h("div", {}, `${lifeText(app, block)}; allocated at ${format.moment(events.t[born])} (event ${format.count(born)}), ${whereText(app, block)}`),
 		freeStack >= 0 ? h("div", {}, `freed by ${cut(trace.lineText(freeStack), 200)}`) : h("span", {}),
 		...frames.map((frame) => h("div", { class: "dim" }, cut(frame, 200))),
 	];

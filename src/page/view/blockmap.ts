@@ -16,9 +16,9 @@ const AXIS = 84;
 
 export class BlockMap implements View {
 	readonly id = "map";
-	readonly title = "Block map";
+	readonly title = "Memory timeline";
 	readonly element: HTMLElement;
-	private readonly canvas = h("canvas", { role: "img", tabindex: 0, "aria-label": "Block map" });
+	private readonly canvas = h("canvas", { role: "img", tabindex: 0, "aria-label": "Memory timeline" });
 	private readonly over = h("canvas", { class: "over", "aria-hidden": "true" });
 	private readonly caption = h("p", { class: "caption", role: "status" });
 	private readonly tools = h("div", { class: "tools" });
@@ -113,7 +113,7 @@ export class BlockMap implements View {
 		this.element.dataset["hidden"] = String(layout.hidden);
 		this.element.dataset["rest"] = String(layout.restMost);
 		this.element.dataset["highest"] = String(layout.highest);
-		this.canvas.setAttribute("aria-label", `Block map of ${app.scope.title}: ${this.caption.textContent} The table and the list of blocks hold the same in words.`);
+		this.canvas.setAttribute("aria-label", `Memory timeline of ${app.scope.title}: ${this.caption.textContent} The table and the list of blocks hold the same in words.`);
 		this.tellAxis(layout.highest);
 		this.legend.replaceChildren(...groupKeys(app));
 	}
@@ -246,7 +246,7 @@ export class BlockMap implements View {
 	}
 
 	private unknownWords(): string {
-		return this.app.trace.facts.folded ? "in blocks that lived inside one slice only" : "that no event tells of";
+		return this.app.trace.facts.folded ? "in blocks that lived inside one slice only" : "in no event";
 	}
 
 	private bandCard(band: number, event: MouseEvent): Node[] {

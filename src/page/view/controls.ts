@@ -82,7 +82,7 @@ export class CursorBar {
 			button("◀", "The event before (left arrow)", () => app.moveCursor(app.store.get("cursor") - 1), { "aria-label": "Event before" }),
 			button("▶", "The next event (right arrow)", () => app.moveCursor(app.store.get("cursor") + 1), { "aria-label": "Next event" }),
 			button("Peak", "To the peak of allocated memory (k)", () => toPeak(app)),
-			button("Pin", "Put the second cursor here (p)", () => pinHere(app), { class: "pin" }),
+			button("Mark B", "Put the second cursor, B, here (p)", () => pinHere(app), { class: "pin" }),
 			this.words,
 		);
 	}
@@ -94,14 +94,14 @@ export class CursorBar {
 		const pinned = pin >= 0;
 		const { from, to } = app.span;
 
-		this.element.querySelector(".pin")?.replaceChildren(pinned ? "Unpin" : "Pin");
+		this.element.querySelector(".pin")?.replaceChildren(pinned ? "Remove B" : "Mark B");
 		if (!trace.events.count) {
 			this.words.textContent = "The trace holds no events: sums and peaks are all that is known of it.";
 			return;
 		}
 		this.words.replaceChildren(
-			h("b", {}, `Cursor at ${format.moment(trace.events.t[cursor])}`), `, event ${format.count(cursor + 1)} of ${format.count(trace.events.count)}: ${this.eventText(cursor)}`,
-			pinned ? h("span", { class: "pinned" }, ` Second cursor at ${format.moment(trace.events.t[pin])}, event ${format.count(pin + 1)}: ${format.time(trace.events.t[to] - trace.events.t[from])} between.`) : "",
+			h("b", {}, `${pinned ? "A" : "Cursor"} at ${format.moment(trace.events.t[cursor])}`), `, event ${format.count(cursor + 1)} of ${format.count(trace.events.count)}: ${this.eventText(cursor)}`,
+			pinned ? h("span", { class: "pinned" }, ` B at ${format.moment(trace.events.t[pin])}, event ${format.count(pin + 1)}: ${format.time(trace.events.t[to] - trace.events.t[from])} between.`) : "",
 		);
 		this.element.dataset["event"] = String(cursor);
 	}

@@ -9,7 +9,7 @@ import type { Key } from "../model/state";
 import { table } from "./table";
 
 const titles: [string, string][] = [
-	["site", "Call sites"], ["pool", "Pools"], ["owner", "Owners"], ["category", "Categories"], ["phase", "Phases"], ["device", "Devices"], ["space", "Spaces"],
+	["site", "Call sites"], ["pool", "Pools"], ["owner", "Libraries"], ["category", "Categories"], ["phase", "Phases"], ["device", "Devices"], ["space", "Memory kinds"],
 ];
 
 // src/analyse/compare/columns.def: what each figure of a row is.

@@ -57,7 +57,7 @@ export class FoundView implements View {
 		this.element.dataset["bytes"] = String(bytes);
 		this.element.replaceChildren(table({
 			caption: `${format.plural(count, "block")} of ${format.bytes(bytes)} in all${query ? " match" : ""}, in ${app.scope.title}`,
-			rows, sort: 0, note: count > rows.length ? `Only the ${format.count(rows.length)} largest are listed; the map, the curves and the sums hold them all.` : trace.facts.folded ? "Blocks that are told in sums only are not in this list." : "",
+			rows, sort: 0, note: count > rows.length ? `Only the ${format.count(rows.length)} largest are listed; the map, the curves and the sums hold them all.` : trace.facts.folded ? "Blocks that the trace has in sums only are not in this list." : "",
 			data: (block) => ({ block }),
 			choose: (block) => {
 				app.moveCursor(blocks.born[block]);
@@ -65,7 +65,7 @@ export class FoundView implements View {
 			},
 			columns: [
 				{ title: "size", value: (block) => blocks.size[block], cell: (block) => format.bytes(blocks.size[block]), number: true },
-				{ title: "born at", value: (block) => blocks.born[block], cell: (block) => format.moment(events.t[blocks.born[block]]), number: true },
+				{ title: "allocated at", value: (block) => blocks.born[block], cell: (block) => format.moment(events.t[blocks.born[block]]), number: true },
 				{ title: "lifetime", value: (block) => trace.lifetime(block) ?? Infinity, cell: (block) => lifeText(app, block), number: true },
 				{ title: "line", value: (block) => trace.lineText(blocks.stack[block]), cell: (block) => trace.lineText(blocks.stack[block]), wide: true },
 				{ title: "where", value: (block) => whereText(app, block), cell: (block) => whereText(app, block) },

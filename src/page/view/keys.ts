@@ -8,8 +8,8 @@ const help: [string, string][] = [
 	["left, right", "cursor one event on; with Shift a tenth of what is shown"],
 	["Home, End", "cursor to the first or last event shown"],
 	["k", "cursor to the peak of allocated memory"],
-	["p", "second cursor here, or away again"],
-	["x", "swap the cursors"],
+	["p", "second cursor (B) here, or away again"],
+	["x", "swap the cursors A and B"],
 	["+, -, 0", "zoom in, out, show all"],
 	["[, ]", "move what is shown"],
 	["t", "axis: time or events"],
@@ -23,8 +23,8 @@ export class Keys {
 	private readonly dialog: HTMLDialogElement;
 
 	constructor(private readonly app: App, private readonly views: View[], private readonly search: HTMLInputElement) {
-		this.dialog = h("dialog", { class: "help", "aria-label": "Keys" },
-			h("table", {}, h("caption", {}, "Keys"), h("tbody", {}, ...help.map(([key, what]) => h("tr", {}, h("td", {}, h("kbd", {}, key)), h("td", {}, what))))),
+		this.dialog = h("dialog", { class: "help", "aria-label": "Shortcuts" },
+			h("table", {}, h("caption", {}, "Shortcuts"), h("tbody", {}, ...help.map(([key, what]) => h("tr", {}, h("td", {}, h("kbd", {}, key)), h("td", {}, what))))),
 			h("p", {}, "In the curves: drag to zoom, click for the cursor, Shift and click for the second one, wheel to zoom, a click on a phase shows it, a double click shows all. In the lanes below them: a click takes the cursor there, a double click shows what lies there."),
 			button("Close", "Close this list (Escape)", () => this.dialog.close()));
 		document.body.append(this.dialog);

@@ -114,7 +114,7 @@ export function phaseCard(phase: Phase): Child[] {
 	const { start_bytes: start, end_bytes: end, peak_bytes: peak } = phase.allocated;
 	const growth = start !== null && end !== null ? `, ${format.signedBytes(end - start)} at its end` : "";
 	const said = [["category", phase.category], ["payload", phase.payload]].filter(([, value]) => value !== undefined);
-	const lived = [["born", phase.born], ["freed", phase.freed], ["outliving", phase.outliving]] as const;
+	const lived = [["allocated", phase.allocations], ["freed", phase.freed], ["kept", phase.kept]] as const;
 
 	return [
 		h("b", {}, cut(phase.name, 300)),
@@ -122,9 +122,9 @@ export function phaseCard(phase: Phase): Child[] {
 		said.length ? h("div", {}, said.map(([word, value]) => `${word} ${cut(String(value), 60)}`).join(", ")) : null,
 		h("div", {}, `allocated: ${format.bytes(start)} at its start, highest ${format.bytes(peak)}${growth}`),
 		h("div", {}, `reserved: ${format.bytes(phase.reserved.start_bytes)} at its start, highest ${format.bytes(phase.reserved.peak_bytes)}`),
-		phase.born === null ? null : h("div", {}, lived.map(([word, sum]) => `${word} ${format.bytes(sum?.bytes ?? null)}`).join(", ")),
+		phase.allocations === null ? null : h("div", {}, lived.map(([word, sum]) => `${word} ${format.bytes(sum?.bytes ?? null)}`).join(", ")),
 		...(phase.devices ?? []).map((one) => h("div", { class: "dim" },
-			`device ${one.device}: highest ${format.bytes(one.allocated.peak_bytes)}${one.born?.bytes == null ? "" : `, born ${format.bytes(one.born.bytes)}, outliving ${format.bytes(one.outliving?.bytes ?? null)}`}`)),
+			`device ${one.device}: highest ${format.bytes(one.allocated.peak_bytes)}${one.allocations?.bytes == null ? "" : `, allocated ${format.bytes(one.allocations.bytes)}, kept ${format.bytes(one.kept?.bytes ?? null)}`}`)),
 	];
 }
 

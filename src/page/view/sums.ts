@@ -16,7 +16,7 @@ const devicesText = (row: PhaseRow) => row.devices.map((one) => `${one.device}: 
 
 export class SumsView implements View {
 	readonly id = "sums";
-	readonly title = "Sums";
+	readonly title = "Summary";
 	readonly element = h("div", {});
 
 	constructor(private readonly app: App) {}
@@ -51,10 +51,10 @@ export class SumsView implements View {
 
 	private parts(kind: "pool" | "owner"): HTMLElement {
 		return table({
-			caption: kind === "pool" ? "Pools" : "Owners", rows: kind === "pool" ? this.report.pools : this.report.owners,
+			caption: kind === "pool" ? "Pools" : "Libraries", rows: kind === "pool" ? this.report.pools : this.report.owners,
 			data: (row) => ({ [kind]: row[kind] ?? "", allocated: peak(row.allocated), reserved: peak(row.reserved) }),
 			columns: [
-				{ title: kind, value: (row) => row[kind] ?? "", cell: (row) => row[kind] ?? "", wide: true },
+				{ title: kind === "pool" ? kind : "library", value: (row) => row[kind] ?? "", cell: (row) => row[kind] ?? "", wide: true },
 				{ title: "device", value: (row) => row.device, cell: (row) => row.device, number: true },
 				{ title: "allocated, peak", value: (row) => peak(row.allocated), cell: (row) => peakText(row.allocated), number: true },
 				{ title: "reserved, peak", value: (row) => peak(row.reserved), cell: (row) => peakText(row.reserved), number: true },
@@ -67,9 +67,9 @@ export class SumsView implements View {
 
 	private spaces(): HTMLElement {
 		return table({
-			caption: "Memory beside the devices' own", rows: this.report.spaces, data: (row) => ({ space: row.space, allocated: peak(row.allocated) }),
+			caption: "Host and managed memory", rows: this.report.spaces, data: (row) => ({ space: row.space, allocated: peak(row.allocated) }),
 			columns: [
-				{ title: "space", cell: (row) => row.space, wide: true },
+				{ title: "memory kind", cell: (row) => row.space, wide: true },
 				{ title: "peak", cell: (row) => peakText(row.allocated), number: true },
 				{ title: "at exit", cell: (row) => exitText(row.allocated), number: true },
 				{ title: "allocations", cell: (row) => format.count(row.allocations), number: true },
@@ -79,13 +79,13 @@ export class SumsView implements View {
 
 	private phases(): HTMLElement {
 		const { phases, other_phases } = this.report;
-		const count = (title: string, key: "born" | "freed" | "outliving") =>
+		const count = (title: string, key: "allocations" | "freed" | "kept") =>
 			({ title, value: (row: PhaseRow) => row[key]?.bytes ?? -1, cell: (row: PhaseRow) => countText(row[key]), number: true });
 
 		return table({
 			caption: "Phases, those of a name together", rows: phases, sort: 3,
 			data: (row) => ({
-				phase: row.name, peak: row.allocated_peak_bytes, growth: row.growth_bytes, born: row.born?.bytes ?? "", freed: row.freed?.bytes ?? "", outliving: row.outliving?.bytes ?? "",
+				phase: row.name, peak: row.allocated_peak_bytes, growth: row.growth_bytes, allocations: row.allocations?.bytes ?? "", freed: row.freed?.bytes ?? "", kept: row.kept?.bytes ?? "",
 			}),
 			choose: (row) => this.zoomTo(row.name), note: other_phases ? `${format.plural(other_phases, "more phase")}.` : "",
 			columns: [
@@ -95,7 +95,7 @@ export class SumsView implements View {
 				{ title: "allocated, peak", value: (row) => row.allocated_peak_bytes, cell: (row) => format.bytes(row.allocated_peak_bytes), number: true },
 				{ title: "reserved, peak", value: (row) => row.reserved_peak_bytes, cell: (row) => format.bytes(row.reserved_peak_bytes), number: true },
 				{ title: "growth", value: (row) => row.growth_bytes, cell: (row) => format.signedBytes(row.growth_bytes), number: true },
-				count("born", "born"), count("freed", "freed"), count("outliving", "outliving"),
+				count("allocated", "allocations"), count("freed", "freed"), count("kept", "kept"),
 				...(phases.some((row) => row.devices.length) ? [{ title: "peaks by device", cell: devicesText }] : []),
 			],
 		});

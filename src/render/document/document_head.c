@@ -254,12 +254,12 @@ static void fill_doors(struct spool_model *recording)
 	enum { DOORS = sizeof(doors) / sizeof(doors[0]) };
 	struct trace_capture *capture = &recording->trace->capture;
 
-	capture->doors = spool_model_room(recording, DOORS, sizeof(*capture->doors));
-	for (unsigned i = 0; capture->doors && i < DOORS; i++) {
+	capture->hooks = spool_model_room(recording, DOORS, sizeof(*capture->hooks));
+	for (unsigned i = 0; capture->hooks && i < DOORS; i++) {
 		char count[24];
 
 		text_u64(count, recording->spool->header->doors[i]);
-		capture->doors[capture->doors_n++] =
+		capture->hooks[capture->hooks_n++] =
 			(struct trace_pair){ doors[i], spool_model_text(recording, count) };
 	}
 }

@@ -13,7 +13,7 @@ struct document_told;
 /* schema, process, environment, capture */
 void document_head(struct spool_model *recording, enum trace_exit exit);
 void document_calls(struct spool_model *recording);
-/* witness, actions, spans: only when CUPTI was asked for. */
+/* cupti_check, actions, spans: only when CUPTI was asked for. */
 void document_cupti(struct spool_model *recording);
 /* Samples of `used` with which something came or went, in their order. */
 void document_used(struct spool_model *recording);

@@ -227,7 +227,7 @@ static void put_other(struct chrome *chrome)
 	out_text(chrome->out, "{\"displayTimeUnit\":\"ns\",\n\"otherData\":");
 	emit_begin(chrome->out, head, &exporter);
 	emit_members(chrome->out, other_columns, chrome->trace);
-	if (chrome->trace->witness.cupti)
+	if (chrome->trace->cupti_check.cupti)
 		emit_members(chrome->out, spans_columns, chrome->trace);
 	out_text(chrome->out, "},\n");
 }

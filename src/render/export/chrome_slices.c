@@ -143,9 +143,9 @@ static const struct emit_column phase_figures[] = {
 	EMIT_IF_KNOWN("allocated at end", NUMBER, struct trace_phase, allocated.end_bytes),
 	EMIT_IF_KNOWN("peak of allocated", NUMBER, struct trace_phase, allocated.peak_bytes),
 	EMIT_IF_KNOWN("peak of reserved", NUMBER, struct trace_phase, reserved.peak_bytes),
-	EMIT_IF_KNOWN("born", NUMBER, struct trace_phase, born.bytes),
+	EMIT_IF_KNOWN("allocations", NUMBER, struct trace_phase, allocations.bytes),
 	EMIT_IF_KNOWN("freed", NUMBER, struct trace_phase, freed.bytes),
-	EMIT_IF_KNOWN("outliving", NUMBER, struct trace_phase, outliving.bytes),
+	EMIT_IF_KNOWN("kept", NUMBER, struct trace_phase, kept.bytes),
 	EMIT_END,
 };
 

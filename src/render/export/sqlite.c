@@ -78,7 +78,7 @@ static void put_facts(struct sqlite_writer *writer)
 	sqlite_u64(fact(writer, "cuda_driver"), environment->cuda_driver);
 	sqlite_u64(fact(writer, "cuda_runtime"), environment->cuda_runtime);
 	sqlite_u64(fact(writer, "events_dropped"), trace->capture.events_dropped);
-	if (trace->witness.cupti)
+	if (trace->cupti_check.cupti)
 		sqlite_u64(fact(writer, "spans_dropped"), trace->spans_dropped);
 	for (size_t i = 0; i < environment->settings_n; i++) {
 		char key[300];
@@ -172,13 +172,13 @@ static void put_timeline(struct sqlite_writer *writer)
 /* What memory did in a phase, or on one device in it: its five figures. */
 static void put_figures(struct sqlite_file *file, const struct trace_phase_sums *allocated,
 			const struct trace_phase_sums *reserved,
-			const struct trace_phase_count *born, const struct trace_phase_count *freed,
-			const struct trace_phase_count *outliving)
+			const struct trace_phase_count *allocations,
+			const struct trace_phase_count *freed, const struct trace_phase_count *kept)
 {
 	SQLITE_NUMBERS(file, allocated->start_bytes, allocated->end_bytes, allocated->peak_bytes,
 		       reserved->start_bytes, reserved->end_bytes, reserved->peak_bytes,
-		       born->bytes, born->count, freed->bytes, freed->count, outliving->bytes,
-		       outliving->count);
+		       allocations->bytes, allocations->count, freed->bytes, freed->count,
+		       kept->bytes, kept->count);
 }
 
 static void put_phase_device(struct sqlite_file *file, uint64_t phase,
@@ -187,8 +187,8 @@ static void put_phase_device(struct sqlite_file *file, uint64_t phase,
 	sqlite_row(file, TABLE_phase_devices);
 	sqlite_u64(file, phase);
 	sqlite_device(file, device->device);
-	put_figures(file, &device->allocated, &device->reserved, &device->born, &device->freed,
-		    &device->outliving);
+	put_figures(file, &device->allocated, &device->reserved, &device->allocations,
+		    &device->freed, &device->kept);
 }
 
 static void put_phases(struct sqlite_file *file, const struct trace *trace)
@@ -200,8 +200,8 @@ static void put_phases(struct sqlite_file *file, const struct trace *trace)
 		sqlite_u64(file, i);
 		SQLITE_TEXTS(file, phase->name, phase->domain);
 		SQLITE_NUMBERS(file, phase->thread, phase->start, phase->end);
-		put_figures(file, &phase->allocated, &phase->reserved, &phase->born, &phase->freed,
-			    &phase->outliving);
+		put_figures(file, &phase->allocated, &phase->reserved, &phase->allocations,
+			    &phase->freed, &phase->kept);
 		SQLITE_TEXTS(file, phase->category, phase->color, phase->payload);
 		for (size_t k = 0; k < phase->devices_n; k++)
 			put_phase_device(file, i, &phase->devices[k]);

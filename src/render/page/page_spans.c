@@ -140,7 +140,7 @@ int page_spans_facts(const struct page_spans *spans, struct trace *trace, struct
 					 spans->left_out_ns,
 					 EMIT_NONE_OF(struct page_track, SIZE_MAX) };
 
-	if (!trace->witness.cupti)
+	if (!trace->cupti_check.cupti)
 		return 0;
 	for (size_t i = 0; i < spans->track_n; i++) {
 		const struct trace_span *span = spans->track[i];

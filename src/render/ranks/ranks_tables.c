@@ -197,7 +197,7 @@ const struct emit_column merge_document_columns[] = {
 	EMIT_LIST("\nranks", "\n", struct merge_tables, ranks, rank_columns),
 	EMIT_LIST("\nimbalance", "\n", struct merge_tables, spreads, merge_spread_columns),
 	EMIT_LIST("\ncards", "\n", struct merge_tables, cards, merge_card_columns),
-	EMIT_NESTED("\nfirst_to_die", POINTED, struct merge_tables, first, first_columns),
+	EMIT_NESTED("\nfirst_to_run_out", POINTED, struct merge_tables, first, first_columns),
 	EMIT_LIST("\nsites", "\n", struct merge_tables, sites, merge_site_columns),
 	EMIT_END,
 };

@@ -54,16 +54,16 @@ void report_tell_calls(const struct report *report)
 			   SAY_TIME(facts->driver_long));
 }
 
-/* --- the witness --- */
+/* --- the cross-check with CUPTI --- */
 
-static uint64_t missing(const struct trace_witness *witness)
+static uint64_t missing(const struct trace_cupti_check *witness)
 {
 	uint64_t known = witness->matched + witness->unjudged;
 
 	return witness->records > known ? witness->records - known : 0;
 }
 
-static void say_verdict(const struct report *report, const struct trace_witness *witness)
+static void say_verdict(const struct report *report, const struct trace_cupti_check *witness)
 {
 	if (missing(witness))
 		report_say(
@@ -99,7 +99,7 @@ static const char *show_address(char *to, const void *row)
 }
 
 struct verdict {
-	struct trace_witness of;
+	struct trace_cupti_check of;
 	uint64_t missing;
 	struct emit_rows unmatched;
 };
@@ -125,9 +125,9 @@ static const struct emit_column verdict_members[] = {
 	EMIT_END,
 };
 
-void report_tell_witness(const struct report *report)
+void report_tell_cupti_check(const struct report *report)
 {
-	const struct trace_witness *witness = &report->trace->witness;
+	const struct trace_cupti_check *witness = &report->trace->cupti_check;
 	const struct verdict verdict = {
 		*witness,
 		missing(witness),
@@ -139,10 +139,10 @@ void report_tell_witness(const struct report *report)
 	if (!witness->cupti)
 		return;
 	if (report->json) {
-		report_member(report, "\nwitness", verdict_members, &verdict);
+		report_member(report, "\ncupti_check", verdict_members, &verdict);
 		return;
 	}
-	report_say(report, SAID_HEADING, "CUPTI as a witness");
+	report_say(report, SAID_HEADING, "Cross-check with CUPTI");
 	say_verdict(report, witness);
 	emit_table(&report->show, &(struct emit_table){ .columns = record_columns,
 							.rows = &rows,

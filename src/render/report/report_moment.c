@@ -110,7 +110,7 @@ static const struct emit_column segment_columns[] = {
 	EMIT_COLUMN("largest_gap_bytes", "largest gap", 13, BYTES, struct segment_told, largest),
 	EMIT_MEMBER("gaps", COUNT, struct segment_told, gaps),
 	EMIT_COLUMN("blocks", "blocks", 8, COUNT, struct segment_told, blocks),
-	EMIT_LIST("pinned_by", "", struct segment_told, pins, pin_members),
+	EMIT_LIST("held_open_by", "", struct segment_told, pins, pin_members),
 	EMIT_MEMBER("other_lines", HIDDEN, struct segment_told, pins),
 	EMIT_END,
 };

@@ -26,9 +26,9 @@ static const struct emit_column phase_device_members[] = {
 	EMIT_MEMBER("device", INTEGER, struct trace_phase_device, device),
 	EMIT_MEMBER("allocated_peak_bytes", BYTES, struct trace_phase_device, allocated.peak_bytes),
 	EMIT_MEMBER("reserved_peak_bytes", BYTES, struct trace_phase_device, reserved.peak_bytes),
-	EMIT_NESTED("born", KNOWN, struct trace_phase_device, born, count_members),
+	EMIT_NESTED("allocations", KNOWN, struct trace_phase_device, allocations, count_members),
 	EMIT_NESTED("freed", KNOWN, struct trace_phase_device, freed, count_members),
-	EMIT_NESTED("outliving", KNOWN, struct trace_phase_device, outliving, count_members),
+	EMIT_NESTED("kept", KNOWN, struct trace_phase_device, kept, count_members),
 	EMIT_END,
 };
 
@@ -43,10 +43,10 @@ static const struct emit_column phase_columns[] = {
 	EMIT_COLUMN("allocated_peak_bytes", "peak", 12, BYTES, struct phase_told, of.peak_bytes),
 	EMIT_MEMBER("reserved_peak_bytes", BYTES, struct phase_told, of.peak_reserved),
 	EMIT_COLUMN("growth_bytes", "growth", 12, CHANGE, struct phase_told, of.growth),
-	EMIT_NESTED("born", KNOWN, struct phase_told, of.born, count_members),
+	EMIT_NESTED("allocations", KNOWN, struct phase_told, of.allocations, count_members),
 	EMIT_NESTED("freed", KNOWN, struct phase_told, of.freed, count_members),
-	EMIT_NESTED("outliving", KNOWN, struct phase_told, of.outliving, count_members),
-	EMIT_CELL("outliving", 12, BYTES, struct phase_told, of.outliving.bytes),
+	EMIT_NESTED("kept", KNOWN, struct phase_told, of.kept, count_members),
+	EMIT_CELL("kept", 12, BYTES, struct phase_told, of.kept.bytes),
 	EMIT_LIST("devices", "", struct phase_told, devices, phase_device_members),
 	EMIT_END,
 };
@@ -57,7 +57,7 @@ static const struct emit_column phases_members[] = {
 	EMIT_END,
 };
 
-/* ", born 4.03 GiB" */
+/* ", allocated 4.03 GiB" */
 static const char *count_text(const struct report *report, const char *what,
 			      const struct trace_phase_count *count)
 {
@@ -70,7 +70,8 @@ static const char *count_text(const struct report *report, const char *what,
 static void more_of(const struct report *report, const struct phase_group *phase)
 {
 	report_say(report, SAID_LINE, "    reserved at most %s%s%s",
-		   SAY_BYTES(phase->peak_reserved), count_text(report, ", born ", &phase->born),
+		   SAY_BYTES(phase->peak_reserved),
+		   count_text(report, ", allocated ", &phase->allocations),
 		   count_text(report, ", freed ", &phase->freed));
 }
 
@@ -83,11 +84,11 @@ static void device_rows(const struct report *report, const struct emit_rows *dev
 		report_say(report, SAID_LINE, "    device %d: at most %s allocated, %s reserved",
 			   sums->device, SAY_BYTES(sums->allocated.peak_bytes),
 			   SAY_BYTES(sums->reserved.peak_bytes));
-		if (sums->born.count != TRACE_NONE)
+		if (sums->allocations.count != TRACE_NONE)
 			report_say(report, SAID_LINE, "             %s%s%s",
-				   count_text(report, " born ", &sums->born),
+				   count_text(report, " allocated ", &sums->allocations),
 				   count_text(report, ", freed ", &sums->freed),
-				   count_text(report, ", outliving ", &sums->outliving));
+				   count_text(report, ", kept ", &sums->kept));
 	}
 }
 

@@ -70,9 +70,9 @@ static void add_phase(struct phase_group *to, const struct trace_phase *phase)
 		to->total_ns += phase->end - phase->start;
 	raise_peak(&to->peak_bytes, sums->peak_bytes);
 	raise_peak(&to->peak_reserved, phase->reserved.peak_bytes);
-	add_count(&to->born, &phase->born);
+	add_count(&to->allocations, &phase->allocations);
 	add_count(&to->freed, &phase->freed);
-	add_count(&to->outliving, &phase->outliving);
+	add_count(&to->kept, &phase->kept);
 	if (sums->start_bytes != TRACE_NONE && sums->end_bytes != TRACE_NONE)
 		to->growth = (int64_t)((uint64_t)to->growth + sums->end_bytes - sums->start_bytes);
 }
@@ -174,9 +174,9 @@ bool phase_group_device(const struct phase_group *group, int device,
 			told = true;
 			raise_peak(&sums->allocated.peak_bytes, part->allocated.peak_bytes);
 			raise_peak(&sums->reserved.peak_bytes, part->reserved.peak_bytes);
-			add_count(&sums->born, &part->born);
+			add_count(&sums->allocations, &part->allocations);
 			add_count(&sums->freed, &part->freed);
-			add_count(&sums->outliving, &part->outliving);
+			add_count(&sums->kept, &part->kept);
 		}
 	}
 	return told;

@@ -21,7 +21,7 @@ struct phase_group {
 	const struct trace_phase *first; /* an array of `count` phases */
 	uint64_t number;                 /* in the order of names */
 	uint64_t count, total_ns, peak_bytes, peak_reserved;
-	struct trace_phase_count born, freed, outliving; /* of all; TRACE_NONE: not known */
+	struct trace_phase_count allocations, freed, kept; /* of all; TRACE_NONE: not known */
 	int64_t growth; /* allocated bytes at the ends less those at the starts */
 	bool open;      /* one of them never ended */
 	bool folded;    /* of several names */
@@ -40,7 +40,7 @@ const char *phase_group_name(const struct phase_group *group, char *to, size_t s
 /* The same for people, followed by the domain, if any: "ncclAllReduce (NCCL)". Always in `to`. */
 const char *phase_group_title(const struct phase_group *group, char *to, size_t size);
 
-/* The group's figures on a device: the highest peaks, and sums of born, freed and outliving. False
+/* The group's figures on a device: the highest peaks, and sums of born, freed and kept. False
  * if no phase has any for the device. */
 bool phase_group_device(const struct phase_group *group, int device,
 			struct trace_phase_device *sums);

@@ -5,12 +5,12 @@
 . "$(dirname "$0")/../lib.sh"
 
 witness() { # TRACE: "RECORDS MATCHED LISTED"
-	json "$1" '"%d %d %d" % (d["witness"]["records"], d["witness"]["matched"], len(d["witness"]["unmatched"]))'
+	json "$1" '"%d %d %d" % (d["cupti_check"]["records"], d["cupti_check"]["matched"], len(d["cupti_check"]["unmatched"]))'
 }
 
 traced "$SAMPLES/leak"
 is 'not asked for: not a word of it' \
-	"$(json "$TRACE" '[k for k in ("witness", "actions", "spans", "spans_dropped") if k in d]')" '[]'
+	"$(json "$TRACE" '[k for k in ("cupti_check", "actions", "spans", "spans_dropped") if k in d]')" '[]'
 hasnt 'nor is it loaded' "$OUT" cupti
 
 MEMTRACE_CUPTI=1
@@ -23,7 +23,7 @@ for sample in leak pool vmm managed arrays threads caching churn oom; do
 		is "$sample$kind: the program does as it does" "$?" "$plain"
 		ok "$sample$kind: the trace keeps its promises" validate "$TRACE"
 		is "$sample$kind: all records have their events" "$(json "$TRACE" '(lambda w: w["records"] > 3 and
-			w["records"] == w["matched"] and not w["unjudged"] and not w["lost"])(d["witness"])')" true
+			w["records"] == w["matched"] and not w["unjudged"] and not w["lost"])(d["cupti_check"])')" true
 		is "$sample$kind: nothing more to say" "$(json "$TRACE" '[n for n in d["capture"]["notes"] if "CUPTI" in n]')" '[]'
 	done
 done
@@ -35,23 +35,23 @@ is 'as many records as calls' "$(witness "$TRACE")" "$(json "$TRACE" '"%d %d 0" 
 is 'calls of the driver are counted' "$(json "$TRACE" '[a["count"] for a in d["actions"] if a["name"] == "cuMemAlloc_v2"]')" \
 	"$(json "$TRACE" '[c["calls"] for c in d["calls"] if c["api"] == "cudaMalloc"]')"
 
-# Two looks at one thing must agree: this witness lies about every fifth address.
+# Two looks at one thing must agree: this CUPTI lies about every fifth address.
 FAKE_CUPTI_BLIND=5
 export FAKE_CUPTI_BLIND
 traced "$SAMPLES/leak"
 is 'records without an event are told' "$(json "$TRACE" '(lambda w: w["records"] - w["matched"] == len(w["unmatched"])
-	== w["records"] // 5)(d["witness"])')" true
+	== w["records"] // 5)(d["cupti_check"])')" true
 ok 'the trace keeps its promises' validate "$TRACE"
-ok 'a report' memtrace report --show witness "$TRACE"
+ok 'a report' memtrace report --show cupti_check "$TRACE"
 has 'and in the report' "$OUT" 'have no event'
 ok 'a report for programs' memtrace report --json "$TRACE"
-is 'with the same figures' "$(json "$OUT" '(lambda w: w["missing"] == len(w["unmatched"]) > 0)(d["witness"])')" true
+is 'with the same figures' "$(json "$OUT" '(lambda w: w["missing"] == len(w["unmatched"]) > 0)(d["cupti_check"])')" true
 unset FAKE_CUPTI_BLIND
 
 # More records than events are kept: the older ones cannot be judged, and are not called missed.
 MEMTRACE_MAX_EVENTS=100 traced "$SAMPLES/churn" 500 1
 is 'a ring: what is older is not judged' "$(json "$TRACE" '(lambda w: w["unjudged"] > 500 and
-	w["records"] == w["matched"] + w["unjudged"])(d["witness"])')" true
+	w["records"] == w["matched"] + w["unjudged"])(d["cupti_check"])')" true
 
 # Kernels, and a ring of them.
 traced "$E2E/calls" rows
@@ -108,7 +108,7 @@ MEMTRACE_CUPTI=0 traced "$E2E/cupti" later
 is 'not asked for: the tool has it' "$(cat "$OUT")" 5
 
 traced "$E2E/cupti" fork
-is 'a child that starts CUDA has a witness of its own' "$(for trace in "${TRACE%.json}"*.json; do witness "$trace"; done | sort | tr '\n' ' ')" \
+is 'a child that starts CUDA has a cross-check of its own' "$(for trace in "${TRACE%.json}"*.json; do witness "$trace"; done | sort | tr '\n' ' ')" \
 	"$(printf '2 2 0\n3 3 0\n' | tr '\n' ' ')"
 
 # No CUPTI there, or another tool's injection.

@@ -26,6 +26,6 @@ while read -r alloc give size; do
 done <"$OUT" >wanted
 is 'all doors: one event a call, in order' "$(calls "$TRACE")" "$(cat wanted)"
 is 'each door was counted' \
-	"$(json "$TRACE" '[d["capture"]["doors"][door] > 0 for door in ("linked", "dlsym", "procaddress")]')" \
+	"$(json "$TRACE" '[d["capture"]["hooks"][door] > 0 for door in ("linked", "dlsym", "procaddress")]')" \
 	'[true, true, true]'
 ok 'all doors: the trace keeps its promises' validate "$TRACE"

@@ -36,9 +36,9 @@ left open None [9, 10, 0]
 registered library [2, 4, 4]
 schema payload [9, 9, 9]
 step None [0, 4, 4]'
-is 'born, freed and outliving, in MiB' \
+is 'born, freed and kept, in MiB' \
 	"$(json "$TRACE" '"\n".join("%s %s" % (p["name"],
-		[p[k]["bytes"] >> 20 for k in ("born", "freed", "outliving")])
+		[p[k]["bytes"] >> 20 for k in ("allocations", "freed", "kept")])
 		for p in sorted(d["phases"], key=lambda p: p["name"]))')" \
 	'by payload [0, 0, 0]
 closed by payload [0, 0, 0]

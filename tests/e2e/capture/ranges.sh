@@ -5,7 +5,7 @@
 . "$(dirname "$0")/../lib.sh"
 
 figures='sorted({(p["name"].split()[0], int(p["name"].split()[1]) > 0,
-	p["born"]["count"], p["freed"]["count"], p["outliving"]["count"],
+	p["allocations"]["count"], p["freed"]["count"], p["kept"]["count"],
 	p["allocated"]["peak_bytes"] - p["allocated"]["start_bytes"]) for p in d["phases"][1:]})'
 
 export FAKE_CUDA_DEVICES=2
@@ -22,8 +22,8 @@ for how in '' killed; do
 	is 'the outermost gives back what the innermost took' "$(json "$TRACE" "$figures")" \
 		'[["depth", false, 1, 1, 0, 4096], ["depth", true, 1, 0, 1, 4096]]'
 	is 'the one around all, and each device of it' \
-		"$(json "$TRACE" '[[(p["device"] if "device" in p else None, p["born"]["count"], p["freed"]["count"],
-			p["outliving"]["bytes"]) for p in [d["phases"][0]] + d["phases"][0]["devices"]]]')" \
+		"$(json "$TRACE" '[[(p["device"] if "device" in p else None, p["allocations"]["count"], p["freed"]["count"],
+			p["kept"]["bytes"]) for p in [d["phases"][0]] + d["phases"][0]["devices"]]]')" \
 		'[[[null, 201, 200, 4096], [0, 101, 100, 4096], [1, 100, 100, 0]]]'
 done
 ok 'a page of very many' memtrace html --max-events 2000 "$TRACE" -o page.html

@@ -75,7 +75,7 @@ def check_cards(merged, traces):
     same("cards", {(c["host"], c["uuid"]): [c["peak_bytes"], c["headroom_bytes"], sorted(c["ranks"])]
                    for c in merged["cards"]},
          {k: [c["bytes"], c["total"] - c["bytes"], sorted(c["ranks"])] for k, c in held.items()})
-    same("least headroom", merged["first_to_die"]["headroom_bytes"],
+    same("least headroom", merged["first_to_run_out"]["headroom_bytes"],
          min(c["total"] - c["bytes"] for c in held.values()))
 
 

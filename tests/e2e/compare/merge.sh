@@ -109,7 +109,7 @@ ok 'a planted excess' memtrace merge planted.?.json
 has 'is the first sentence' "$OUT" 'Rank 3 peaks 1.00 GiB above the median of 4 ranks'
 ok 'with its site' memtrace merge --json -o planted.all planted.?.json
 is 'and by how much' "$(json planted.all '"holds 1.00 GiB more there" in d["sentences"][0]')" true
-is 'who would run out first' "$(json planted.all 'd["first_to_die"]["rank"]')" 3
+is 'who would run out first' "$(json planted.all 'd["first_to_run_out"]["rank"]')" 3
 planted 3 0
 ok 'without it' memtrace merge planted.?.json
 has 'all are alike' "$OUT" 'All 4 ranks peak alike'

@@ -165,7 +165,7 @@ def compare_moment(name, told, state):
               {r["ptr"]: (r["size"], r["used_bytes"], r["largest_gap_bytes"], r["blocks"])
                for r in rows}, found.get(key, {}).get("rows"))
         for row in rows:
-            equal(f"{name}: what pins {row['ptr']}", sum(p["bytes"] for p in row["pinned_by"]),
+            equal(f"{name}: what pins {row['ptr']}", sum(p["bytes"] for p in row["held_open_by"]),
                   row["used_bytes"])
 
 

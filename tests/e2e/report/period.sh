@@ -3,7 +3,7 @@
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh"
 
-phases='[(p["name"], p["times"], p["growth_bytes"], p["born"], p["outliving"],
+phases='[(p["name"], p["times"], p["growth_bytes"], p["allocations"], p["kept"],
 	p["allocated_peak_bytes"]) for p in d["phases"]]'
 
 traced "$E2E/period"

@@ -23,7 +23,7 @@ def sums(parts):
     return {
         "allocated_peak_bytes": max(part["allocated"]["peak_bytes"] for part in parts),
         "reserved_peak_bytes": max(part["reserved"]["peak_bytes"] for part in parts),
-        **{key: total(parts, key) for key in ("born", "freed", "outliving")},
+        **{key: total(parts, key) for key in ("allocations", "freed", "kept")},
     }
 
 

@@ -12,7 +12,7 @@ told() { # TRACE: the names that its report has, once its figures are right
 FAKE_CUDA_DEVICES=2 traced "$E2E/ranges" 2000
 is 'many names that differ in a number are one' "$(told "$TRACE")" 'all depth #'
 ok 'a report of phases' memtrace report --show phases "$TRACE"
-has 'tells what was born and freed' "$OUT" '    reserved at most 8.00 KiB, born 84.00 KiB, freed 80.00 KiB'
+has 'tells what was born and freed' "$OUT" '    reserved at most 8.00 KiB, allocated 84.00 KiB, freed 80.00 KiB'
 is 'of each device, too' "$(grep -c '^    device [01]: ' "$OUT")" 4
 is 'and all of a kind in a row' "$(grep -c '^  depth #  *2,000 ' "$OUT")" 1
 
@@ -27,8 +27,8 @@ done
 # What the exports tell of them.
 ok 'chrome' memtrace export three.json --to chrome -o three.chrome
 is 'has what was born, freed and outlives' "$(json three.chrome '[sum(e["args"][k] for e in d["traceEvents"] if e.get("cat") == "phase")
-	for k in ("born", "freed", "outliving")]')" \
-	"$(json three.json '[sum(p[k]["bytes"] for p in d["phases"]) for k in ("born", "freed", "outliving")]')"
+	for k in ("allocations", "freed", "kept")]')" \
+	"$(json three.json '[sum(p[k]["bytes"] for p in d["phases"]) for k in ("allocations", "freed", "kept")]')"
 is 'and the peaks of each device' "$(json three.chrome 'max(e["args"]["peak of allocated on device 2"] for e in d["traceEvents"] if e.get("cat") == "phase")')" \
 	"$(json three.json 'max(x["allocated"]["peak_bytes"] for p in d["phases"] for x in p["devices"] if x["device"] == 2)')"
 

@@ -60,7 +60,7 @@ fails 2 'there is no category grads, but: parameters, gradients' memtrace report
 # --- rules of one's own ---
 cat >my.rules <<'END'
 # ours
-attention: frame="Block.attend (*" born=forward|backward
+attention: frame="Block.attend (*" stage=forward|backward
 workspaces: size>1TiB
 END
 ok 'rules of a file' memtrace report --json --rules my.rules "$TRAIN"

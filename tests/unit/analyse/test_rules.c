@@ -43,12 +43,12 @@ TEST(a_file_comes_first_and_adds_categories)
 {
 	const struct rule *rule;
 
-	EQ(read_rules(
-		   "# mine\n"
-		   "\n"
-		   "  embeddings: function=Embedding.*|embed size>=1MiB  # large ones\n"
-		   "gradients: frame=\"f (*/my file.py)\" born=backward freed!=soon lifetime<20ms\n"
-		   "stage optimizer: file=*/lion.py function!=__init__\n"),
+	EQ(read_rules("# mine\n"
+		      "\n"
+		      "  embeddings: function=Embedding.*|embed size>=1MiB  # large ones\n"
+		      "gradients: frame=\"f (*/my file.py)\" stage=backward freed!=soon "
+		      "lifetime<20ms\n"
+		      "stage optimizer: file=*/lion.py function!=__init__\n"),
 	   0);
 	EQ(rules.categories, CATEGORIES + 1);
 	STR(rules.names[CATEGORIES], "embeddings");
@@ -87,8 +87,8 @@ TEST(what_is_wrong_is_said_with_its_line)
 	refuses("w: function", "line 1: function: a condition is KEY=VALUE");
 	refuses("w: function=", "line 1: no value");
 	refuses("w: function<f", "line 1: only numbers are more or less");
-	refuses("w: born=birth", "line 1: there is no birth: the stage it was made in");
-	refuses("w: born=soon", "line 1: there is no soon");
+	refuses("w: stage=birth", "line 1: there is no birth: the stage that allocated it");
+	refuses("w: stage=soon", "line 1: there is no soon");
 	refuses("w: gradient=maybe", "line 1: there is no maybe");
 	refuses("w: size>1XB", "line 1: no size like 4096 or 1MiB: 1XB");
 	refuses("w: lifetime>1", "line 1: no time like 20ms or 1.5s: 1");

@@ -107,9 +107,9 @@ TEST(process_and_environment)
 	EQ(trace.environment.devices_n, 1);
 	STR(trace.environment.devices[0].uuid, "GPU-...");
 	EQ(trace.environment.devices[0].total_bytes, 150109880320);
-	EQ(trace.capture.doors_n, 4);
-	STR(trace.capture.doors[2].name, "procaddress");
-	STR(trace.capture.doors[2].value, "41");
+	EQ(trace.capture.hooks_n, 4);
+	STR(trace.capture.hooks[2].name, "procaddress");
+	STR(trace.capture.hooks[2].value, "41");
 	STR(trace.capture.stacks, "python,native");
 	EQ(trace.capture.events_recorded, 11);
 	EQ(trace.capture.events_dropped, 0);
@@ -223,8 +223,8 @@ TEST(phases_and_timeline)
 	STR(trace.phases[0].color, "#00ff00");
 	STR(trace.phases[0].payload, "3");
 	STR(trace.phases[0].category, NULL);
-	EQ(trace.phases[0].born.bytes, 54525952);
-	EQ(trace.phases[0].outliving.count, 9);
+	EQ(trace.phases[0].allocations.bytes, 54525952);
+	EQ(trace.phases[0].kept.count, 9);
 	EQ(trace.phases[0].devices_n, 0);
 	curve = trace_curve(&trace, 0, NULL);
 	OK(curve && curve->t_n == 3);

@@ -150,9 +150,9 @@ static struct trace_phase_device brute(size_t first, size_t last, int device)
 		if (i < first)
 			continue;
 		if (counts(&events[i], EVENT_ALLOC, device)) {
-			count(&part.born, events[i].size);
+			count(&part.allocations, events[i].size);
 			if (outlives(i, last))
-				count(&part.outliving, events[i].size);
+				count(&part.kept, events[i].size);
 		}
 		if (counts(&events[i], EVENT_FREE, device))
 			count(&part.freed, events[i].size);
@@ -182,11 +182,11 @@ static void compare_share(const struct trace_phase_device *got, size_t first, si
 
 	compare_sums(&got->allocated, &wanted.allocated, open);
 	compare_sums(&got->reserved, &wanted.reserved, open);
-	compare_counts(&got->born, &wanted.born);
+	compare_counts(&got->allocations, &wanted.allocations);
 	compare_counts(&got->freed, &wanted.freed);
-	compare_counts(&got->outliving, &wanted.outliving);
+	compare_counts(&got->kept, &wanted.kept);
 	EQ(wanted.allocated.end_bytes - wanted.allocated.start_bytes,
-	   got->born.bytes - got->freed.bytes);
+	   got->allocations.bytes - got->freed.bytes);
 }
 
 static void compare_phase(const struct trace_phase *phase, size_t first, size_t last)
@@ -195,9 +195,9 @@ static void compare_phase(const struct trace_phase *phase, size_t first, size_t 
 		.device = NO_DEVICE,
 		.allocated = phase->allocated,
 		.reserved = phase->reserved,
-		.born = phase->born,
+		.allocations = phase->allocations,
 		.freed = phase->freed,
-		.outliving = phase->outliving,
+		.kept = phase->kept,
 	};
 
 	compare_share(&all, first, last);
@@ -332,7 +332,7 @@ TEST(devices_that_come_later)
 	EQ(trace.phases_n, 100);
 	outer = &trace.phases[0];
 	EQ(outer->devices_n, DEVICES);
-	EQ(outer->born.count, 100);
+	EQ(outer->allocations.count, 100);
 	EQ(outer->devices[2].device, 2);
 	arena_clear(&recording.arena);
 	finish();
@@ -358,7 +358,7 @@ TEST(events_missing_inside)
 	EQ(trace.phases_n, 2);
 	for (size_t i = 0; i < 2; i++) {
 		const struct trace_phase *phase = &trace.phases[i];
-		bool cut = phase->born.count == TRACE_NONE;
+		bool cut = phase->allocations.count == TRACE_NONE;
 
 		EQ(cut, i == 0);
 		if (cut)
