@@ -17,7 +17,7 @@ enum {
 	WORDS_RUN = 64,
 	WORDS_BIRTH = 64, /* with a split of the live table, and its chains as they may be */
 	WORDS_DEATH = 32,
-	WORDS_PAIR = 32,
+	WORDS_PAIR = 32, /* of a stack that has cells; without it makes them as a birth does */
 };
 
 /* A block of the run: the other half of those that come and go in it, the node of who only goes. */
@@ -55,13 +55,16 @@ static HOT_CODE bool plan_death(const struct ledger *ledger, struct pending_run 
 				uint8_t *slot, const struct spool_waiting *waiting)
 {
 	const struct spool_backlog *backlog = pending_shared(ledger);
+	const struct spool_stack *row;
 	unsigned birth = *slot;
 	uint32_t id;
 
 	if (birth) {
 		if (pending_at(ledger, birth - 1)->size != -waiting->size)
 			return false; /* also if it is a death */
-		run->words -= WORDS_BIRTH - WORDS_PAIR;
+		row = spool_at(ledger->spool, SPOOL_STACK, pending_at(ledger, birth - 1)->stack);
+		if (row->cell)
+			run->words -= WORDS_BIRTH - WORDS_PAIR;
 		run->parts[birth - 1].other = (uint8_t)(n + 1);
 		run->parts[n] = (struct run_part){ 0, (uint8_t)birth };
 		*slot = (uint8_t)(n + 1);

@@ -283,3 +283,27 @@ TEST(what_makes_no_sense_is_booked_as_ever)
 	same_events();
 	close_both();
 }
+
+/* Each pair's stack is new, so that its cells are made in the transaction that books the pair. */
+TEST(short_lived_blocks_of_many_new_stacks)
+{
+	struct event event;
+	uint64_t told;
+
+	open_both(1000, 1);
+	make_headroom(&told);
+	for (unsigned i = 0; i < SPOOL_WAITING / 2; i++) {
+		char name[] = { '[', (char)('0' + i), ']', '\0' };
+		uint32_t stack = intern_pseudo_stack(&waiting.intern, name, 0, SPACE_DEVICE);
+
+		EQ(intern_pseudo_stack(&alone.intern, name, 0, SPACE_DEVICE), stack);
+		event = block(EVENT_ALLOC, 2001, 2, 512, 0);
+		event.stack = stack;
+		OK(put(&event, told + 512));
+		event.op = EVENT_FREE;
+		OK(put(&event, told));
+	}
+	same();
+	EQ(waiting.spool.header->unkept, 0);
+	close_both();
+}
