@@ -24,18 +24,16 @@ struct touched {
 /* Blocks that wait to be booked (pending.h). */
 struct ledger_backlog {
 	unsigned waiting, room; /* how many do, and may */
-	bool found;             /* `sums` and what hangs on them are as the spool has them */
 	bool taking;            /* the transaction under way books the oldest */
 	uint64_t generation;    /* of the spool since none but them came */
 	uint64_t until;         /* ns: the curves need no new point before */
 	/* With all that wait: what may come without a new peak, and the pool's sums. */
 	int64_t headroom;
 	uint64_t allocated, reserved;
-	struct backlog_sum { /* that they move, the pool's first */
+	struct backlog_sum { /* that they move: the pool's and the device's */
 		struct totals_scope scope;
 		struct spool_point *point;
 	} sums[2];
-	unsigned sums_n;
 };
 
 struct ledger {

@@ -154,8 +154,8 @@ HOT_CODE uint32_t live_insert(struct spool *spool, const struct spool_node *from
 	uint32_t id = take_free(spool);
 	struct spool_node *node = live_node(spool, id);
 
-	txn_keep_run(spool, &node->device, 1);
-	txn_keep(spool, (uint64_t)((char *)&node->next - spool->base) | 1, node->next);
+	/* Whole: one that ended in this transaction comes back if that is taken back. */
+	txn_keep_run(spool, node, sizeof(*node) / 8);
 	*node = *from;
 	live_link(spool, id);
 	txn_add64(spool, &live->count, 1);

@@ -1,64 +1,61 @@
-/* Who may wait, and for how long. */
+/*
+ * Blocks that wait: which may, and for how long; and their booking, of all that are as expected in
+ * one transaction, of the others one by one.
+ *
+ * None of them raises a peak, so between two of them nothing can be asked that depends on their
+ * order: sums are moved by what is left in the end, and of a block that was allocated and freed in
+ * the run only its events remain and what its stacks count.
+ */
 #include "ledger/pending.h"
+
+#include <stddef.h>
+#include <sys/param.h>
 
 #include "base/guest/hot.h"
 #include "ledger/ledger_parts.h"
-#include "ledger/pending_parts.h"
+#include "spool/txn.h"
 
-int64_t pending_headroom(const struct ledger *ledger)
-{
-	uint64_t least = INT64_MAX;
-
-	for (unsigned i = 0; i < ledger->backlog.sums_n; i++) {
-		const struct spool_sum *sum =
-			&ledger->backlog.sums[i].scope.row->sums[METRIC_ALLOCATED];
-
-		if (sum->peak - sum->now < least)
-			least = sum->peak - sum->now;
-	}
-	return (int64_t)least;
-}
-
-/* One more sum that they move. False if its curve has no point for time t. */
-static bool add_sum(struct ledger *ledger, const struct totals_scope *scope, uint64_t t)
+/* Enters a sum that they move. False if its curve has no point for time t. */
+static bool find_sum(struct ledger *ledger, struct backlog_sum *sum,
+		     const struct totals_scope *scope, uint64_t t)
 {
 	struct ledger_backlog *backlog = &ledger->backlog;
-	struct backlog_sum *sum = &backlog->sums[backlog->sums_n];
 	const struct timeline_pen *pen = ledger_pen(ledger, scope->row);
+	const struct spool_sum *now = &scope->row->sums[METRIC_ALLOCATED];
 
 	*sum = (struct backlog_sum){ .scope = *scope };
-	backlog->sums_n++;
+	backlog->headroom = MIN(backlog->headroom, (int64_t)(now->peak - now->now));
 	if (!scope->row->curve)
 		return true;
 	sum->point = pen->point;
-	if (pen->until < backlog->until)
-		backlog->until = pen->until;
+	backlog->until = MIN(backlog->until, pen->until);
 	return pen->scope == scope->row && pen->state == scope->row->curve_state && t < pen->until;
 }
 
-HOT_CODE bool pending_find(struct ledger *ledger, const struct event *event)
+/* Finds what events like this one move. False if they cannot be booked together: a curve needs a
+ * new point first, or there are more pools than have sums of their own. */
+static HOT_CODE bool find_sums(struct ledger *ledger, const struct event *event)
 {
 	struct ledger_backlog *backlog = &ledger->backlog;
 	uint64_t t = ledger->spool->header->t;
 	const struct touched *touched = ledger_touch(ledger, event, 0);
 
-	backlog->found = false;
-	backlog->sums_n = 0;
-	backlog->until = UINT64_MAX;
 	if (!touched || !touched->pool.row || !touched->device.row)
-		return false; /* there are more pools than can be told apart */
+		return false;
 	backlog->allocated = touched->pool.row->sums[METRIC_ALLOCATED].now;
 	backlog->reserved = touched->pool.row->sums[METRIC_RESERVED].now;
-	backlog->found = add_sum(ledger, &touched->pool, t) && add_sum(ledger, &touched->device, t);
-	backlog->headroom = pending_headroom(ledger);
-	return backlog->found;
+	backlog->headroom = INT64_MAX;
+	backlog->until = UINT64_MAX;
+	return find_sum(ledger, &backlog->sums[0], &touched->pool, t) &&
+	       find_sum(ledger, &backlog->sums[1], &touched->device, t);
 }
+
+/* --- who may wait --- */
 
 /* So many may wait as are sure to find room, also by who books them in a copy of the file. */
 static bool make_run_room(struct ledger *ledger)
 {
 	struct spool *spool = ledger->spool;
-	uint64_t left;
 	int error = totals_room(spool, SPOOL_WAITING);
 
 	if (!error)
@@ -66,8 +63,7 @@ static bool make_run_room(struct ledger *ledger)
 				   spool_count(spool, SPOOL_NODE) + SPOOL_WAITING);
 	if (ledger_fails(ledger, error))
 		return false;
-	left = journal_left(&ledger->journal);
-	ledger->backlog.room = left < SPOOL_WAITING ? (unsigned)left : SPOOL_WAITING;
+	ledger->backlog.room = (unsigned)MIN(journal_left(&ledger->journal), SPOOL_WAITING);
 	return true;
 }
 
@@ -77,7 +73,7 @@ static bool open_for(struct ledger *ledger, const struct event *event)
 	struct spool_backlog *backlog = pending_shared(ledger);
 
 	ledger->backlog.room = 0;
-	if (ledger->behind || !ledger_room(ledger, 1) || !pending_find(ledger, event) ||
+	if (ledger->behind || !ledger_room(ledger, 1) || !find_sums(ledger, event) ||
 	    !make_run_room(ledger))
 		return false;
 	backlog->pool = event->pool;
@@ -85,12 +81,6 @@ static bool open_for(struct ledger *ledger, const struct event *event)
 	backlog->device = event->device;
 	ledger->backlog.generation = ledger_generation(ledger);
 	return true;
-}
-
-static inline bool is_like(const struct spool_backlog *backlog, const struct event *event)
-{
-	return backlog->pool == event->pool && backlog->api == event->api &&
-	       backlog->device == event->device;
 }
 
 static inline int64_t signed_size(const struct event *event)
@@ -111,11 +101,12 @@ static inline bool may_wait(const struct ledger *ledger, const struct event *eve
 			    const struct pending_told *told)
 {
 	const struct ledger_backlog *backlog = &ledger->backlog;
+	const struct spool_backlog *shared = pending_shared(ledger);
 
 	return backlog->waiting < backlog->room &&
 	       backlog->generation == ledger_generation(ledger) && event->t < backlog->until &&
-	       is_like(pending_shared(ledger), event) &&
-	       is_quiet(backlog, signed_size(event), told);
+	       shared->pool == event->pool && shared->api == event->api &&
+	       shared->device == event->device && is_quiet(backlog, signed_size(event), told);
 }
 
 static inline bool is_plain(const struct ledger *ledger, const struct event *event)
@@ -157,12 +148,241 @@ void pending_before(struct ledger *ledger, uint32_t stack)
 	pending_shared(ledger)->before = stack + 1;
 }
 
+/* --- what is booked together --- */
+
+enum {
+	/* Words that a transaction keeps, at most, in the places where it does. */
+	WORDS_RUN = 64,
+	WORDS_BIRTH = 64, /* with a split of the live table, and its chains as they may be */
+	WORDS_DEATH = 32,
+	WORDS_PAIR = 8, /* of a stack that has cells; without it makes them as a birth does */
+};
+
+/* How a block of the run is booked. */
+struct run_part {
+	uint32_t node; /* 1 + that of a free, 0: the block was allocated in the run */
+	uint8_t other; /* 1 + the other half of a pair, 0: none */
+};
+
+struct pending_run {
+	unsigned count;
+	unsigned words;
+	int64_t bytes;
+	struct run_part parts[SPOOL_WAITING];
+	struct waiting_slots slots; /* the last of the run at an address */
+};
+
+/* The most words that a block which is allocated and freed in the run needs, beyond its birth's. */
+static unsigned pair_words(const struct ledger *ledger, uint32_t stack)
+{
+	const struct spool_stack *row = spool_at(ledger->spool, SPOOL_STACK, stack);
+
+	return row->cell ? WORDS_PAIR : WORDS_BIRTH;
+}
+
+/*
+ * Plans the next of the run. False if it is to be booked by itself: an allocation where a block
+ * lives already or that would make a peak after all, or a free of no block or of another size.
+ */
+static HOT_CODE bool plan_next(const struct ledger *ledger, struct pending_run *run)
+{
+	struct spool_backlog *backlog = pending_shared(ledger);
+	const struct spool_waiting *waiting = waiting_at(backlog, run->count);
+	uint8_t *slot = waiting_slot(&run->slots, backlog, waiting->ptr);
+	uint8_t before = *slot;
+	int64_t lives = before ? waiting_at(backlog, before - 1u)->size : 0;
+	struct run_part *part = &run->parts[run->count];
+
+	*part = (struct run_part){ 0, 0 };
+	if (!before) {
+		part->node = live_find(ledger->spool, NODE_BLOCK, backlog->pool, waiting->ptr);
+		lives = part->node ? (int64_t)live_node(ledger->spool, part->node)->size : 0;
+	}
+	if (waiting->size > 0) {
+		if (part->node || lives > 0 ||
+		    run->bytes + waiting->size > ledger->backlog.headroom)
+			return false;
+		run->words += WORDS_BIRTH;
+	} else if (lives != -waiting->size) {
+		return false;
+	} else if (before) {
+		run->words +=
+			pair_words(ledger, waiting_at(backlog, before - 1u)->stack) - WORDS_BIRTH;
+		run->parts[before - 1].other = (uint8_t)(run->count + 1);
+		part->other = before;
+	} else {
+		run->words += WORDS_DEATH;
+	}
+	run->bytes += waiting->size;
+	*slot = (uint8_t)++run->count;
+	return true;
+}
+
+/* Plans as many as can be booked together. */
+static void plan_run(struct ledger *ledger, struct pending_run *run)
+{
+	struct event event = pending_event(ledger, 0);
+	uint64_t most = ledger->backlog.waiting;
+
+	*run = (struct pending_run){ .words = WORDS_RUN };
+	if (!ledger_room(ledger, (unsigned)most) || !find_sums(ledger, &event))
+		return;
+	most = MIN(most, journal_left(&ledger->journal));
+	while (run->count < most && run->words <= SPOOL_UNDO - WORDS_BIRTH &&
+	       plan_next(ledger, run))
+		;
+}
+
+/* --- booking --- */
+
+static void move_cells(struct ledger *ledger, uint32_t stack, int64_t bytes, int64_t count)
+{
+	const struct totals_change change = {
+		.row = spool_at(ledger->spool, SPOOL_STACK, stack),
+		.bytes = bytes,
+		.count = count,
+	};
+
+	for (unsigned i = 0; i < 2; i++)
+		totals_add_cell(ledger->spool, &ledger->backlog.sums[i].scope, METRIC_ALLOCATED,
+				&change);
+}
+
+static void book_birth(struct ledger *ledger, const struct event *event)
+{
+	const struct spool_node node = {
+		.address = event->ptr,
+		.size = event->size,
+		.t = event->t,
+		.stack = event->stack,
+		.pool = event->pool,
+		.device = event->device,
+		.kind = NODE_BLOCK,
+		.space = event->space,
+	};
+
+	live_insert(ledger->spool, &node);
+	move_cells(ledger, event->stack, (int64_t)event->size, 1);
+}
+
+static void book_death(struct ledger *ledger, const struct event *event,
+		       const struct run_part *part, const uint64_t *born)
+{
+	struct spool_node node = { .size = event->size };
+
+	if (part->node) {
+		node = *live_node(ledger->spool, part->node);
+	} else {
+		node.stack = pending_at(ledger, part->other - 1u)->stack;
+		node.t = born[part->other - 1];
+	}
+	ledger_count_death(ledger, event, &node);
+	if (!part->node)
+		return;
+	live_remove(ledger->spool, part->node);
+	move_cells(ledger, node.stack, -(int64_t)node.size, -1);
+}
+
+/* The most that the sum was in the run, and when. */
+struct high {
+	uint64_t now, t;
+};
+
+_Static_assert(offsetof(struct spool_scope, frees) ==
+			       offsetof(struct spool_scope, allocations) + 8 &&
+		       offsetof(struct spool_point, top) == 8,
+	       "the words that book_sum() keeps are neighbours");
+
+/* Every word of the sum, and of the point that it is drawn at, is kept once. */
+static void book_sum(struct spool *spool, const struct backlog_sum *sum, int64_t bytes,
+		     const struct high *high, unsigned births, unsigned deaths)
+{
+	struct spool_scope *row = sum->scope.row;
+	uint64_t *now = &row->sums[METRIC_ALLOCATED].now;
+	uint64_t before = *now;
+
+	txn_keep_run(spool, now, 1);
+	txn_keep_run(spool, &row->allocations, 2);
+	row->allocations += births;
+	row->frees += deaths;
+	*now = before + high->now;
+	if (sum->point) {
+		txn_keep_run(spool, &sum->point->top, sizeof(*sum->point) / 8 - 1);
+		timeline_update(sum->point, row, high->t);
+	}
+	*now = before + (uint64_t)bytes;
+	if (sum->point)
+		timeline_update(sum->point, row, spool->header->t);
+}
+
+/* Books the n-th, whose time is to be among those of `born` for who dies later. */
+static inline void book(struct ledger *ledger, const struct pending_run *run, unsigned n,
+			const struct event *event, uint64_t *born)
+{
+	const struct run_part *part = &run->parts[n];
+	const struct spool_stack *row;
+
+	born[n] = event->t;
+	if (event->op == EVENT_FREE) {
+		book_death(ledger, event, part, born);
+		return;
+	}
+	ledger_count_birth(ledger, event, event->stack);
+	row = spool_at(ledger->spool, SPOOL_STACK, event->stack);
+	if (!part->other)
+		book_birth(ledger, event);
+	else if (!row->cell) /* of a stack all of whose blocks are short-lived: they show where */
+		move_cells(ledger, event->stack, 0, 0);
+}
+
+static void book_run(struct ledger *ledger, const struct pending_run *run)
+{
+	struct spool *spool = ledger->spool;
+	struct spool_backlog *backlog = pending_shared(ledger);
+	uint64_t born[SPOOL_WAITING];
+	struct high high = { 0, 0 };
+	unsigned births = 0;
+	int64_t bytes = 0;
+
+	ledger->newest = 0;
+	txn_begin(spool);
+	journal_run_begin(&ledger->journal);
+	for (unsigned i = 0; i < run->count; i++) {
+		struct event event = pending_event(ledger, i);
+
+		journal_run_put(&ledger->journal, &event);
+		book(ledger, run, i, &event, born);
+		births += event.op == EVENT_ALLOC;
+		bytes += pending_at(ledger, i)->size;
+		if (bytes > (int64_t)high.now || !i)
+			high = (struct high){ (uint64_t)bytes, event.t };
+	}
+	journal_run_end(&ledger->journal);
+	for (unsigned i = 0; i < 2; i++)
+		book_sum(spool, &ledger->backlog.sums[i], bytes, &high, births,
+			 run->count - births);
+	txn_set64(spool, &backlog->booked, backlog->booked + run->count);
+	txn_commit(spool);
+	ledger->backlog.waiting -= run->count;
+}
+
+HOT_CODE void pending_settle_now(struct ledger *ledger)
+{
+	struct pending_run run;
+
+	while (ledger->backlog.waiting && !ledger->error) {
+		plan_run(ledger, &run);
+		if (run.count)
+			book_run(ledger, &run);
+		else
+			pending_book_one(ledger);
+	}
+	ledger->backlog.room = 0;
+}
+
 void pending_mend(struct ledger *ledger)
 {
-	const struct spool_backlog *backlog = pending_shared(ledger);
-
 	ledger->backlog.room = 0;
-	ledger->backlog.found = false;
 	ledger->backlog.taking = false;
-	ledger->backlog.waiting = (unsigned)waiting_count(backlog);
+	ledger->backlog.waiting = (unsigned)waiting_count(pending_shared(ledger));
 }

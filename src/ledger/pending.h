@@ -57,3 +57,59 @@ void pending_settle_left(struct spool *spool);
 
 /* After a transaction was taken back (ledger_mend). */
 void pending_mend(struct ledger *ledger);
+
+/* --- between the files of the backlog --- */
+
+static inline struct spool_backlog *pending_shared(const struct ledger *ledger)
+{
+	return &ledger->spool->header->backlog;
+}
+
+static inline const struct spool_waiting *pending_at(const struct ledger *ledger, unsigned n)
+{
+	return waiting_at(pending_shared(ledger), n);
+}
+
+/* The n-th that waits, as it was given to pending_put(). */
+static inline struct event pending_event(const struct ledger *ledger, unsigned n)
+{
+	const struct spool_backlog *backlog = pending_shared(ledger);
+	const struct spool_waiting *waiting = pending_at(ledger, n);
+	bool born = waiting->size > 0;
+
+	return (struct event){
+		.t = waiting->t,
+		.ptr = waiting->ptr,
+		.size = born ? (uint64_t)waiting->size : 0 - (uint64_t)waiting->size,
+		.stack = waiting->stack,
+		.thread = waiting->thread,
+		.pool = backlog->pool,
+		.api = backlog->api,
+		.device = backlog->device,
+		.op = born ? EVENT_ALLOC : EVENT_FREE,
+		.space = SPACE_DEVICE,
+	};
+}
+
+/* Numbers by address, each 1 + one that waits there: a quarter full at most. Zeroed before the
+ * first. */
+struct waiting_slots {
+	uint8_t at[256];
+};
+
+/* Where the address's number is or belongs. */
+static inline uint8_t *waiting_slot(struct waiting_slots *slots, struct spool_backlog *backlog,
+				    uint64_t ptr)
+{
+	unsigned slot = (unsigned)(ptr * 0x9e3779b97f4a7c15u >> 56);
+
+	while (slots->at[slot] && waiting_at(backlog, slots->at[slot] - 1u)->ptr != ptr)
+		slot = (slot + 1) % sizeof(slots->at);
+	return &slots->at[slot];
+}
+
+_Static_assert(sizeof(((struct waiting_slots *)0)->at) >= 4 * SPOOL_WAITING, "a quarter full");
+
+/* Books the oldest that waits, as if it had come alone; or first the end, unseen, of another block
+ * at its address: one event at most. */
+void pending_book_one(struct ledger *ledger);

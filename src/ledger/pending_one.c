@@ -1,7 +1,8 @@
 /*
- * Blocks that still wait in a spool that nobody feeds any more: booked by the ledger's own code.
+ * Blocks that wait, booked one by one by the ledger's own code: those that cannot be booked
+ * together, and all that still wait in a spool that nobody feeds any more.
  *
- * The spool may be a copy of a damaged file or of a torn one, so that nothing in it is taken for
+ * That spool may be a copy of a damaged file or of a torn one, so that nothing in it is taken for
  * granted: rows that the ledger would walk to are looked at before, and chains of the live table
  * are made anew of the nodes at hand. A copy does not grow, and its chunks and curves stay as they
  * are: what waits raises no peak.
@@ -11,8 +12,44 @@
 #include <string.h>
 
 #include "ledger/ledger_parts.h"
-#include "ledger/pending_parts.h"
 #include "spool/txn.h"
+
+/* A free of an address that nothing is known of: bytes from before the recording, if there are
+ * any. */
+static void book_unmatched(struct ledger *ledger, struct event *event)
+{
+	struct spool *spool = ledger->spool;
+	struct spool_backlog *backlog = pending_shared(ledger);
+
+	ledger->newest = 0;
+	txn_begin(spool);
+	txn_add64(spool, &spool->header->unmatched, 1);
+	txn_add64(spool, &backlog->booked, 1);
+	txn_commit(spool);
+	ledger->backlog.waiting--;
+	if (backlog->before)
+		ledger_adjust(ledger, event, EVENT_FREE, event->size, backlog->before - 1);
+}
+
+void pending_book_one(struct ledger *ledger)
+{
+	struct event event = pending_event(ledger, 0);
+	uint32_t id = live_find(ledger->spool, NODE_BLOCK, event.pool, event.ptr);
+
+	if (event.op == EVENT_FREE && !id) {
+		book_unmatched(ledger, &event);
+		return;
+	}
+	/* The end, unseen, of another block at the address is an event that did not wait. */
+	ledger->backlog.taking = event.op == EVENT_FREE || !id;
+	if (id)
+		ledger_leave_node(ledger, &event, id);
+	else
+		ledger_enter(ledger, &event, NODE_BLOCK, 0, 0);
+	ledger->backlog.taking = false;
+}
+
+/* --- a spool that nobody feeds any more --- */
 
 /* A chain of cells that leads nowhere, or never ends, is none. */
 static void check_cells(const struct spool *spool, struct spool_stack *stack)
