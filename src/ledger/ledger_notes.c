@@ -66,7 +66,7 @@ static void put_note(struct spool *spool, const struct spool_oom *row)
 	struct spool_oom *to = spool_at(spool, SPOOL_OOM, place);
 
 	if (place < header->count[SPOOL_OOM])
-		txn_keep_bytes(spool, to, to + 1);
+		txn_keep_run(spool, to, sizeof(*to) / 8);
 	*to = *row;
 	if (place == header->count[SPOOL_OOM])
 		txn_add64(spool, &header->count[SPOOL_OOM], 1);

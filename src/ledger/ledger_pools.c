@@ -150,7 +150,7 @@ static bool reborn(struct ledger *ledger, uint32_t id, uint32_t pool)
 	if (!touched || totals_room(spool, 1) || !txn_begin_over(spool))
 		return false;
 	ledger->undrawn_n = 0; /* what it moved is taken back */
-	txn_keep_bytes(spool, live_node(spool, id), live_node(spool, id) + 1);
+	txn_keep_run(spool, live_node(spool, id), sizeof(node) / 8);
 	if (!ledger->quiet && !event.untold)
 		journal_rewind(&ledger->journal);
 	ledger_book(ledger, &event, node.stack, touched);
@@ -186,14 +186,9 @@ void ledger_retag(struct ledger *ledger, uint32_t id, uint32_t pool, const struc
 	txn_begin(spool);
 	ledger_book(ledger, &end, node->stack, &from);
 	ledger_count_death(ledger, &end, node);
-	_Static_assert(offsetof(struct spool_node, flags) % 4 == 0 &&
-			       offsetof(struct spool_node, unused) ==
-				       offsetof(struct spool_node, flags) + 1 &&
-			       sizeof(node->unused) == 3,
-		       "half a word of flags alone");
 	/* The node stays where it is: mappings refer to it. */
-	txn_set32(spool, &node->pool, then.pool);
-	txn_set32(spool, (txn_half *)&node->flags, then.flags);
+	txn_keep_run(spool, node, sizeof(*node) / 8);
+	set_pool(node, pool);
 	ledger_book(ledger, &birth, node->stack, to);
 	ledger_count_birth(ledger, &birth, node->stack);
 	ledger_commit(ledger, to);

@@ -137,16 +137,8 @@ _Static_assert(offsetof(struct spool_node, device) % 8 == 0 &&
 		       offsetof(struct spool_node, kind) / 8 ==
 			       offsetof(struct spool_node, device) / 8 &&
 		       offsetof(struct spool_node, mappings) + 2 ==
-			       offsetof(struct spool_node, device) + 8 &&
-		       offsetof(struct spool_node, next) % 4 == 0,
+			       offsetof(struct spool_node, device) + 8,
 	       "the word from `device` on has the kind and both counts");
-
-/* Whether the node exists is decided by it. */
-static inline void set_word(struct spool *spool, struct spool_node *node,
-			    const struct spool_node *changed)
-{
-	txn_set64(spool, (txn_word *)&node->device, *(const txn_word *)&changed->device);
-}
 
 HOT_CODE uint32_t live_insert(struct spool *spool, const struct spool_node *from)
 {
@@ -168,11 +160,10 @@ HOT_CODE void live_remove(struct spool *spool, uint32_t id)
 {
 	struct spool_live *live = &spool->header->live;
 	struct spool_node *node = live_node(spool, id);
-	struct spool_node ended = *node;
 
-	ended.kind = NODE_FREE;
 	unlink_node(spool, id);
-	set_word(spool, node, &ended);
+	txn_keep_run(spool, &node->device, 1);
+	node->kind = NODE_FREE;
 	txn_set32(spool, &node->next, (uint32_t)live->free);
 	txn_set64(spool, &live->free, id);
 	txn_add64(spool, &live->count, (uint64_t)-1);
@@ -181,17 +172,17 @@ HOT_CODE void live_remove(struct spool *spool, uint32_t id)
 void live_recount(struct spool *spool, uint32_t id, int references, int mappings)
 {
 	struct spool_node *node = live_node(spool, id);
-	struct spool_node changed = *node;
+	uint16_t held = (uint16_t)(node->references + references);
+	bool handle = node->kind == NODE_HANDLE || node->kind == NODE_HELD;
+	uint8_t kind = !handle ? node->kind : held ? NODE_HANDLE : NODE_HELD;
+	bool moves = kind != node->kind;
 
-	changed.references = (uint16_t)(node->references + references);
-	changed.mappings = (uint16_t)(node->mappings + mappings);
-	if (node->kind == NODE_HANDLE || node->kind == NODE_HELD)
-		changed.kind = changed.references ? NODE_HANDLE : NODE_HELD;
-	if (changed.kind == node->kind) {
-		set_word(spool, node, &changed);
-		return;
-	}
-	unlink_node(spool, id);
-	set_word(spool, node, &changed);
-	live_link(spool, id);
+	if (moves)
+		unlink_node(spool, id);
+	txn_keep_run(spool, &node->device, 1);
+	node->kind = kind;
+	node->references = held;
+	node->mappings = (uint16_t)(node->mappings + mappings);
+	if (moves)
+		live_link(spool, id);
 }

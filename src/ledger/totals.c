@@ -51,7 +51,7 @@ static __attribute__((noinline)) struct spool_cell *make_cell(struct spool *spoo
 	struct spool_cell *cell = spool_at(spool, SPOOL_CELL, fresh);
 
 	/* It may be one that an event taken back had made (txn_begin_over). */
-	txn_keep_bytes(spool, cell, cell + 1);
+	txn_keep_run(spool, cell, sizeof(*cell) / 8);
 	*cell = (struct spool_cell){ .sum = sum, .next = row->cell };
 	txn_set64(spool, &spool->header->count[SPOOL_CELL], fresh + 1);
 	txn_set32(spool, &row->cell, (uint32_t)fresh + 1);

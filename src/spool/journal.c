@@ -288,13 +288,14 @@ static void reread(struct journal *journal, size_t bytes)
 
 void journal_rewind(struct journal *journal)
 {
-	uint8_t *end = journal->p;
+	const uint64_t *from = (const void *)((uintptr_t)journal->before & ~(uintptr_t)7);
+	size_t words = ((size_t)(journal->p - (const uint8_t *)from) + 7) / 8;
 
 	if (!journal->max_events)
 		return;
 	/* A reader of what is left has the caches as they were, and nobody else. */
 	reread(journal, (size_t)(journal->before - (const uint8_t *)(journal->chunk + 1)));
-	txn_keep_bytes(journal->spool, journal->before, end);
+	txn_keep_run(journal->spool, from, words);
 	if (journal->chunk->first_seq >= journal->head_events)
 		journal->ring_events--;
 }

@@ -58,7 +58,7 @@ enum spool_stop {
 };
 
 struct spool_undo_word {
-	uint64_t where; /* position in the file; bit 0 set: a 32-bit word */
+	uint64_t where; /* position in the file; bit 0 set, as older libraries wrote: 32 bits */
 	uint64_t old;
 };
 

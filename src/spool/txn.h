@@ -2,7 +2,8 @@
  * Transactions: words of the spool that change together, or not at all when the process is killed.
  *
  * Between txn_begin() and txn_commit() every change of a word that existed before goes through
- * txn_set64() or txn_set32(), which keep the old value first. About 2 ns a word.
+ * txn_set64() or txn_set32(), or comes after txn_keep_run(): the old value is kept first. About 2
+ * ns a word.
  */
 #pragma once
 
@@ -34,34 +35,19 @@ static inline void txn_commit(struct spool *spool)
 }
 
 /* More words than one transaction may have: killed now, the process would leave a part of it. */
-static __attribute__((noinline, cold, unused)) void txn_full(struct spool *spool, unsigned words)
+static __attribute__((noinline, cold, unused)) void txn_full(struct spool *spool, size_t words)
 {
 	spool->header->unkept += words;
 	watch_same(false, "the number of words that a transaction changes");
 }
 
-static inline void txn_keep(struct spool *spool, uint64_t where, uint64_t old)
-{
-	struct spool_header *header = spool->header;
-	uint64_t at = header->undo_count;
-
-	if (__builtin_expect(at == SPOOL_UNDO, 0)) {
-		txn_full(spool, 1);
-		return;
-	}
-	header->undo[at] = (struct spool_undo_word){ .where = where, .old = old };
-	atomic_signal_fence(
-		memory_order_seq_cst); /* a kill between two instructions: order is enough */
-	header->undo_count = at + 1;
-	atomic_signal_fence(memory_order_seq_cst);
-}
-
 /*
- * Keeps neighbouring words at once, which the caller then changes as it likes: the count of kept
- * words goes through memory from one keep to the next, so fewer keeps are what is cheap.
+ * Keeps neighbouring words, which the caller then changes as it likes. The count of kept words goes
+ * through memory from one keep to the next, so that few keeps of many words are cheap. A kill stops
+ * between two instructions: the fences hold the compiler alone.
  */
 static inline __attribute__((always_inline)) void txn_keep_run(struct spool *spool,
-							       const void *from, unsigned words)
+							       const void *from, size_t words)
 {
 	struct spool_header *header = spool->header;
 	uint64_t where = (uint64_t)((const char *)from - spool->base);
@@ -71,7 +57,7 @@ static inline __attribute__((always_inline)) void txn_keep_run(struct spool *spo
 		txn_full(spool, words);
 		return;
 	}
-	for (unsigned i = 0; i < words; i++)
+	for (size_t i = 0; i < words; i++)
 		header->undo[at + i] =
 			(struct spool_undo_word){ .where = where + 8 * i,
 						  .old = ((const txn_word *)from)[i] };
@@ -82,28 +68,20 @@ static inline __attribute__((always_inline)) void txn_keep_run(struct spool *spo
 
 static inline void txn_set64(struct spool *spool, txn_word *word, uint64_t value)
 {
-	txn_keep(spool, (uint64_t)((char *)word - spool->base), *word);
+	txn_keep_run(spool, word, 1);
 	*word = value;
 }
 
+/* The 64-bit word around it is kept. */
 static inline void txn_set32(struct spool *spool, txn_half *word, uint32_t value)
 {
-	txn_keep(spool, (uint64_t)((char *)word - spool->base) | 1, *word);
+	txn_keep_run(spool, (const void *)((uintptr_t)word & ~(uintptr_t)7), 1);
 	*word = value;
 }
 
 static inline void txn_add64(struct spool *spool, txn_word *word, uint64_t value)
 {
 	txn_set64(spool, word, *word + value);
-}
-
-/* Keeps the whole words of a stretch whose bytes are about to be written past txn_set64(). */
-static inline void txn_keep_bytes(struct spool *spool, const void *from, const void *end)
-{
-	const char *at = (const char *)((uintptr_t)from & ~(uintptr_t)7);
-
-	for (; at < (const char *)end; at += 8)
-		txn_keep(spool, (uint64_t)(at - spool->base), *(const txn_word *)at);
 }
 
 /*
@@ -121,14 +99,8 @@ static inline bool txn_begin_over(struct spool *spool)
 		return false;
 	memcpy(old, header->undo, count * sizeof(*old));
 	txn_begin(spool);
-	while (count--) {
-		char *word = spool->base + (old[count].where & ~1ull);
-
-		if (old[count].where & 1)
-			txn_set32(spool, (txn_half *)word, (uint32_t)old[count].old);
-		else
-			txn_set64(spool, (txn_word *)word, old[count].old);
-	}
+	while (count--)
+		txn_set64(spool, (txn_word *)(spool->base + old[count].where), old[count].old);
 	return true;
 }
 
