@@ -20,8 +20,6 @@
 #include "ledger/used.h"
 #include "ledger/vmm.h"
 
-enum { OUT_OF_MEMORY = CUDA_ERROR_OUT_OF_MEMORY };
-
 /* Runtime calls count by themselves: set once a runtime call succeeded with no driver call beneath.
  */
 static atomic_bool runtime_counts;
@@ -90,6 +88,13 @@ static void describe_bare(const struct cuda_call *span, struct event *event)
 	};
 }
 
+uint32_t cuda_call_stack(const struct cuda_call *span)
+{
+	const struct cuda_call *root = cuda_call_root(span);
+
+	return stacks_capture(root->caller, root->frame, true);
+}
+
 void cuda_call_describe(const struct cuda_call *span, struct event *event)
 {
 	const struct cuda_call *root = cuda_call_root(span);
@@ -97,7 +102,7 @@ void cuda_call_describe(const struct cuda_call *span, struct event *event)
 	describe_bare(span, event);
 	event->stack = record_quiet() ? stacks_none(STACKS_STOPPED, SPACE_DEVICE, root->caller,
 						    root->frame)
-				      : stacks_capture(root->caller, root->frame, true);
+				      : cuda_call_stack(span);
 }
 
 /* `driver`: what begins here is the driver's memory, whose asker must be known. */
@@ -119,7 +124,7 @@ static uint32_t owner_of(const struct event *event)
 
 bool cuda_call_no_event(int status)
 {
-	return status && status != OUT_OF_MEMORY;
+	return status && status != CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 /* The driver is asked at once for the memory left: a moment later PyTorch has emptied its cache. */
@@ -140,14 +145,13 @@ void cuda_call_failed(struct cuda_call *span, const struct cuda_call_memory *mem
 	struct spool_oom known = { 0 };
 	struct event event;
 
-	if (!call_counts(span, OUT_OF_MEMORY))
+	if (!call_counts(span, CUDA_ERROR_OUT_OF_MEMORY))
 		return;
 	cuda_call_moved(span);
 	/* The stack shows whether a framework catches the failure, and is kept with it in any case.
 	 */
 	describe_bare(span, &event);
-	event.stack =
-		stacks_capture(cuda_call_root(span)->caller, cuda_call_root(span)->frame, true);
+	event.stack = cuda_call_stack(span);
 	event.op = EVENT_OOM;
 	event.space = memory->space;
 	event.size = memory->size;

@@ -158,11 +158,9 @@ void cuda_call_create(struct cuda_call *span, int status, uint64_t handle, uint6
 		      int device);
 void cuda_call_multicast(struct cuda_call *span, int status, uint64_t handle);
 void cuda_call_retain(struct cuda_call *span, int status, uint64_t handle, uint64_t ptr);
-void cuda_call_import_handle(struct cuda_call *span, int status, uint64_t handle);
+void cuda_call_import(struct cuda_call *span, int status, enum node_kind kind, uint64_t key);
 void cuda_call_map(struct cuda_call *span, int status, uint64_t ptr, uint64_t size,
 		   uint64_t handle); /* 0: unmapped */
-
-void cuda_call_opened(struct cuda_call *span, int status, uint64_t ptr);
 
 /* cuda_call_context.c: contexts, and what ends with them. */
 void cuda_call_context_made(struct cuda_call *span, int status);

@@ -15,6 +15,9 @@ void cuda_call_moved(struct cuda_call *span);
  */
 void cuda_call_describe(const struct cuda_call *span, struct event *event);
 
+/* The stack of the call that the program made. */
+uint32_t cuda_call_stack(const struct cuda_call *span);
+
 /* With the lock held: the name of the call that the program made. */
 uint32_t cuda_call_api(const struct cuda_call *span);
 

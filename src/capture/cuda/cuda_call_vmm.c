@@ -29,21 +29,27 @@ void cuda_call_multicast(struct cuda_call *span, int status, uint64_t handle)
 		cuda_call_create(span, status, handle, 0, driver_device());
 }
 
-/* The size of imported memory is not known before it is mapped. */
-void cuda_call_import_handle(struct cuda_call *span, int status, uint64_t handle)
+/* Opened anew, memory of others has the same handle or address, and must be closed once more. The
+ * size behind a handle is not known before it is mapped. */
+void cuda_call_import(struct cuda_call *span, int status, enum node_kind kind, uint64_t key)
 {
-	struct cuda_call_memory memory = { .flags = EVENT_FOREIGN, .key = handle };
-	bool known;
+	struct cuda_call_memory memory = {
+		.kind = kind, .space = SPACE_DEVICE, .flags = EVENT_FOREIGN, .key = key
+	};
+	bool again;
 
 	if (!cuda_call_begins(span, status, &memory))
 		return;
 	record_lock();
-	known = vmm_retain(record_ledger(), NODE_HANDLE, handle);
+	again = vmm_retain(record_ledger(), kind, key);
 	record_unlock();
 	cuda_call_moved(span);
-	if (known)
+	if (again)
 		return;
-	memory = handle_of(handle, 0, driver_device());
+	if (kind == NODE_ADDRESS)
+		memory.size = driver_range(key);
+	else
+		memory = handle_of(key, 0, driver_device());
 	memory.flags = EVENT_FOREIGN;
 	cuda_call_enter_memory(span, &memory);
 }
@@ -78,24 +84,4 @@ void cuda_call_map(struct cuda_call *span, int status, uint64_t ptr, uint64_t si
 		vmm_unmap(record_ledger(), &event);
 	record_done();
 	cuda_call_moved(span);
-}
-
-/* Opened anew, the address is the same, and it must be closed once more. */
-void cuda_call_opened(struct cuda_call *span, int status, uint64_t ptr)
-{
-	struct cuda_call_memory memory = {
-		.kind = NODE_ADDRESS, .space = SPACE_DEVICE, .flags = EVENT_FOREIGN, .key = ptr
-	};
-	bool again;
-
-	if (!cuda_call_begins(span, status, &memory))
-		return;
-	record_lock();
-	again = vmm_retain(record_ledger(), NODE_ADDRESS, ptr);
-	record_unlock();
-	cuda_call_moved(span);
-	if (again)
-		return;
-	memory.size = driver_range(ptr);
-	cuda_call_enter_memory(span, &memory);
 }

@@ -180,19 +180,50 @@ static void rest_from(int device, uint64_t begin, bool accounted)
 	atomic_store_explicit(&usage_devices[device].last, end ? end : 1, memory_order_relaxed);
 }
 
-/* A figure that is nobody's step, in the account. */
-static bool sample(const struct cuda_call *span, int device)
+/* Fills in the call that a step belongs to. Only a step is worth a stack. */
+static void describe(const struct cuda_call *span, struct usage_culprit *culprit)
+{
+	const struct cuda_call *root = cuda_call_root(span);
+
+	culprit->kind = (enum usage_kind)span->kind;
+	culprit->hook = (enum hook_id)root->hook;
+	driver_context(&culprit->context);
+	culprit->ended = span->ended_context;
+	if (culprit->kind == USED_CONTEXT)
+		culprit->context = 0;
+	if (record_continue()) {
+		culprit->thread = record_thread();
+		culprit->stack = cuda_call_stack(span);
+	}
+	if (culprit->kind == USED_MODULES)
+		stacks_owner(culprit->of, sizeof(culprit->of), root->caller);
+}
+
+/*
+ * Enters a figure: one that is nobody's step (`culprit` NULL), or one from after a step, which
+ * lasts until then, for the change belongs to it.
+ */
+static bool account(const struct cuda_call *span, int device, struct usage_culprit *culprit)
 {
 	struct usage_look look = { .span = span, .device = device };
-	bool accounted;
+	bool done;
+	bool any;
 
 	loader_call(look_at_device, &look);
 	if (!look.seen)
 		return false;
 	record_lock();
-	accounted = usage_account(&look, NULL);
+	any = culprit && usage_left(&look) != usage_devices[device].residual;
+	if (any && culprit->hook == HOOK_NAMES) {
+		record_unlock(); /* the driver is asked, and the stack walked */
+		describe(span, culprit);
+		record_lock();
+	}
+	done = usage_account(&look, any ? culprit : NULL);
+	if (done && culprit)
+		usage_abandon();
 	record_unlock();
-	return accounted;
+	return done;
 }
 
 HOT_CODE void cuda_call_sample_used(const struct cuda_call *span, int device)
@@ -203,7 +234,7 @@ HOT_CODE void cuda_call_sample_used(const struct cuda_call *span, int device)
 		return;
 	now = record_now();
 	if (due(device, now))
-		rest_from(device, now, sample(span, device));
+		rest_from(device, now, account(span, device, NULL));
 }
 
 /* --- steps --- */
@@ -253,7 +284,7 @@ void usage_begin(struct cuda_call *span, enum usage_kind kind, int device)
 	if (kind == USED_CONTEXT && !usage_devices[device].source)
 		loader_call(before_context, &device);
 	else if (!atomic_load(&usage_stepping) && !is_fresh(device))
-		sample(span, device);
+		account(span, device, NULL);
 	atomic_fetch_add(&usage_stepping, 1);
 }
 
@@ -280,61 +311,15 @@ void usage_unwound(void)
 	usage_thread = (struct usage_thread){ 0, 0 };
 }
 
-/* Fills in the call that a step belongs to. Only a step is worth a stack. */
-static void describe(const struct cuda_call *span, struct usage_culprit *culprit)
-{
-	culprit->kind = (enum usage_kind)span->kind;
-	culprit->hook = (enum hook_id)cuda_call_root(span)->hook;
-	driver_context(&culprit->context);
-	culprit->ended = span->ended_context;
-	if (culprit->kind == USED_CONTEXT)
-		culprit->context = 0;
-	if (record_continue()) {
-		culprit->thread = record_thread();
-		culprit->stack = stacks_capture(cuda_call_root(span)->caller,
-						cuda_call_root(span)->frame, true);
-	}
-	if (culprit->kind == USED_MODULES)
-		stacks_owner(culprit->of, sizeof(culprit->of), cuda_call_root(span)->caller);
-}
-
-/* Enters a figure from after the step. The step lasts until then: the change belongs to it. */
-static bool account_end(const struct cuda_call *span, struct usage_culprit *culprit,
-			bool *described)
-{
-	int device = span->step_device;
-	struct usage_look look = { .span = span, .device = device };
-	bool done;
-	bool any;
-
-	loader_call(look_at_device, &look);
-	if (!look.seen)
-		return false;
-	record_lock();
-	any = usage_left(&look) != usage_devices[device].residual;
-	if (any && !*described) {
-		record_unlock(); /* the driver is asked, and the stack walked */
-		describe(span, culprit);
-		*described = true;
-		record_lock();
-	}
-	done = usage_account(&look, any ? culprit : NULL);
-	if (done)
-		usage_abandon();
-	record_unlock();
-	return done;
-}
-
 static void end_step(struct cuda_call *span)
 {
-	struct usage_culprit culprit = { .kind = USED_CONTEXT };
-	bool described = false;
+	struct usage_culprit culprit = { .hook = HOOK_NAMES }; /* until it is described */
 
 	for (unsigned i = 0; i < TRIES; i++) {
-		if (account_end(span, &culprit, &described))
+		if (account(span, span->step_device, &culprit))
 			return;
 	}
-	if (!described)
+	if (culprit.hook == HOOK_NAMES)
 		describe(span, &culprit);
 	record_lock();
 	usage_devices[span->step_device].culprit = culprit;
@@ -343,14 +328,15 @@ static void end_step(struct cuda_call *span)
 	record_unlock();
 }
 
-/* Bytes of stack that a thread of it needs; 0 when it is not known what the handle is. */
-static uint64_t local_bytes(uint64_t function, int device)
+/* True if a thread of what was launched needs more stack than there was; false when it is not known
+ * what the handle is. */
+static bool needs_stack(const struct cuda_call *span)
 {
-	bool kernel = usage_is_seen(USED_HANDLE_KERNEL(function));
+	bool kernel = usage_is_seen(USED_HANDLE_KERNEL(span->first));
 
-	if (!kernel && !usage_is_seen(USED_HANDLE_FUNCTION(function)))
-		return 0;
-	return driver_local_bytes(function, kernel, device);
+	return span->stack_limit != UINT64_MAX &&
+	       (kernel || usage_is_seen(USED_HANDLE_FUNCTION(span->first))) &&
+	       driver_local_bytes(span->first, kernel, span->step_device) > span->stack_limit;
 }
 
 void usage_end(struct cuda_call *span)
@@ -358,8 +344,7 @@ void usage_end(struct cuda_call *span)
 	if (__builtin_expect(!span->stepping, 1))
 		return;
 	span->stepping = false;
-	if (span->stack_limit != UINT64_MAX &&
-	    local_bytes(span->first, span->step_device) > span->stack_limit)
+	if (needs_stack(span))
 		span->kind = USED_STACK;
 	end_step(span);
 	if (span->first)

@@ -69,11 +69,11 @@
 
 /* Memory of others: listed, and counts 0. `kind` is the key space, of enum node_kind. */
 #define IMPORT(kind, space, key, size) TAKE(kind, space, EVENT_FOREIGN, key, status ? 0 : (size))
-#define IMPORT_HANDLE(handle) cuda_call_import_handle(&span, status, status ? 0 : *(handle))
+#define IMPORT_HANDLE(handle) cuda_call_import(&span, status, NODE_HANDLE, status ? 0 : *(handle))
 #define IMPORT_BLOCK(ptr, pool) \
 	cuda_call_import_block(&span, status, status ? 0 : (uint64_t) * (ptr), (uint64_t)(pool))
 #define FREE_EXTERNAL(memory) cuda_call_end(&span, SPAN_FREE, NODE_EXTERNAL, (uint64_t)(memory))
-#define OPENED(ptr) cuda_call_opened(&span, status, status ? 0 : (uint64_t) * (ptr))
+#define OPENED(ptr) cuda_call_import(&span, status, NODE_ADDRESS, status ? 0 : (uint64_t) * (ptr))
 #define CLOSE(ptr) cuda_call_end(&span, SPAN_CLOSE, NODE_ADDRESS, (uint64_t)(ptr))
 
 /* Memory that comes to be occupied in the call without being allocated; a launch, the first time.
