@@ -119,23 +119,19 @@ static void take_kernel(const void *record)
 	put_timed(&span, kernel->start, kernel->end);
 }
 
-static const char *copy_name(unsigned kind)
+static void take_transfer(const void *record)
 {
-	static const char names[][16] = {
+	static const char copies[][16] = {
 		"copy",      "copy HtoD", "copy DtoH", "copy HtoA", "copy AtoH", "copy AtoA",
 		"copy AtoD", "copy DtoA", "copy DtoD", "copy HtoH", "copy PtoP",
 	};
-
-	return names[kind < sizeof(names) / sizeof(names[0]) ? kind : 0];
-}
-
-static void take_transfer(const void *record)
-{
 	const struct cupti_transfer *transfer = record;
 	bool copy = transfer->kind == CUPTI_KIND_MEMCPY;
+	bool named = transfer->copy < sizeof(copies) / sizeof(copies[0]);
 	struct spool_span span = {
 		.kind = copy ? ACTION_COPY : ACTION_FILL,
-		.name = intern_text(record_intern(), copy ? copy_name(transfer->copy) : "fill"),
+		.name = intern_text(record_intern(),
+				    copy ? copies[named ? transfer->copy : 0] : "fill"),
 		.device = (int16_t)transfer->device,
 		.stream = transfer->stream,
 		.bytes = transfer->bytes,
@@ -249,32 +245,20 @@ static void take_pool(const void *record)
 	put_witness(&witness);
 }
 
-static void take_record(const struct cupti_record *record)
+static void take_record(const void *record)
 {
-	switch (record->kind) {
-	case CUPTI_KIND_MEMORY2:
-		take_memory(record);
-		break;
-	case CUPTI_KIND_MEMORY_POOL:
-		take_pool(record);
-		break;
-	case CUPTI_KIND_KERNEL:
-		take_kernel(record);
-		break;
-	case CUPTI_KIND_MEMCPY:
-	case CUPTI_KIND_MEMSET:
-		take_transfer(record);
-		break;
-	case CUPTI_KIND_UNIFIED:
-		take_migration(record);
-		break;
-	case CUPTI_KIND_DRIVER:
-	case CUPTI_KIND_RUNTIME:
-		take_call(record);
-		break;
-	default:
-		break;
-	}
+	uint32_t kind = ((const struct cupti_record *)record)->kind;
+	void (*take)(const void *) =
+		kind == CUPTI_KIND_MEMORY2                                ? take_memory
+		: kind == CUPTI_KIND_MEMORY_POOL                          ? take_pool
+		: kind == CUPTI_KIND_KERNEL                               ? take_kernel
+		: kind == CUPTI_KIND_MEMCPY || kind == CUPTI_KIND_MEMSET  ? take_transfer
+		: kind == CUPTI_KIND_UNIFIED                              ? take_migration
+		: kind == CUPTI_KIND_DRIVER || kind == CUPTI_KIND_RUNTIME ? take_call
+									  : NULL;
+
+	if (take)
+		take(record);
 }
 
 static void tell_version(void)

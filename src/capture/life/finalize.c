@@ -83,18 +83,20 @@ static void name_without(void)
 	paths->output[strlen(paths->output) - strlen(pack_rows[kind].suffix)] = '\0';
 }
 
-struct piece_to {
+/* Where the document under way goes, of the thread that has begun (begin_writing). */
+static struct {
 	int fd;
 	struct pack *pack; /* NULL: plain */
-};
+	char partial[4096], final[4096];
+} file;
 
 /* An out_sink: between two pieces the host has its signals. */
-static int write_piece(void *argument, const char *bytes, size_t length)
+static int write_piece(void *unused, const char *bytes, size_t length)
 {
-	const struct piece_to *to = argument;
-
+	(void)unused;
 	own_thread_rest();
-	return to->pack ? pack_write(to->pack, bytes, length) : fd_write_all(to->fd, bytes, length);
+	return file.pack ? pack_write(file.pack, bytes, length)
+			 : fd_write_all(file.fd, bytes, length);
 }
 
 /* --- what failed for want of memory --- */
@@ -151,22 +153,17 @@ static void say_written(const char *trace, const struct document_told *told, boo
 		log_say("wrote ", trace, NULL);
 }
 
-/* Names of the document under way, for the thread that has begun (begin_writing). */
-static struct {
-	char partial[4096], final[4096];
-} names;
-
 /* A name of its own for the document while it is written: the descriptor, or -errno. */
 static int open_partial(const char *output)
 {
 	int fd = -EEXIST;
 
 	for (unsigned n = 0; fd == -EEXIST && n < NAMES; n++) {
-		fd = path_numbered(names.partial, sizeof(names.partial), output, n);
+		fd = path_numbered(file.partial, sizeof(file.partial), output, n);
 		if (fd)
 			break;
-		text_append(names.partial, sizeof(names.partial), ".partial");
-		fd = fd_create(names.partial);
+		text_append(file.partial, sizeof(file.partial), ".partial");
+		fd = fd_create(file.partial);
 	}
 	return fd;
 }
@@ -177,9 +174,9 @@ static int rename_new(const char *output, unsigned numbers)
 	int error = -EEXIST;
 
 	for (unsigned n = 0; error == -EEXIST && n < numbers; n++) {
-		error = path_numbered(names.final, sizeof(names.final), output, n);
+		error = path_numbered(file.final, sizeof(file.final), output, n);
 		if (!error)
-			error = fd_rename_new(names.partial, names.final);
+			error = fd_rename_new(file.partial, file.final);
 	}
 	return error;
 }
@@ -188,22 +185,23 @@ static int rename_new(const char *output, unsigned numbers)
  * A file under a name of its own, then under the one that is meant: that is taken or not, or where
  * it is `numbered`, with the first number that is free.
  */
-static int write_file(const char *output, bool numbered, int (*fill)(struct piece_to *to))
+static int write_file(const char *output, bool numbered, int (*fill)(const struct document_to *to))
 {
-	struct piece_to to = { open_partial(output), NULL };
+	const struct document_to to = { .sink = write_piece };
 	int closed;
 	int error;
 
-	if (to.fd < 0)
-		return to.fd;
+	file.fd = open_partial(output);
+	if (file.fd < 0)
+		return file.fd;
 	error = fill(&to);
-	closed = fd_close(to.fd);
+	closed = fd_close(file.fd);
 	if (!error)
 		error = closed;
 	if (!error)
 		error = rename_new(output, numbered ? NAMES : 1);
 	if (error)
-		fd_unlink(names.partial);
+		fd_unlink(file.partial);
 	return error;
 }
 
@@ -214,20 +212,19 @@ static struct {
 } ending;
 
 /* Compressed when it was named so. */
-static int fill_ending(struct piece_to *to)
+static int fill_ending(const struct document_to *to)
 {
-	const struct document_to document = { to->fd, write_piece, to };
 	int error;
 	int ended;
 
-	to->pack = compression.pack;
-	if (to->pack)
-		pack_to(to->pack, to->fd);
-	error = document_write(record_spool(), &document,
+	file.pack = compression.pack;
+	if (file.pack)
+		pack_to(file.pack, file.fd);
+	error = document_write(record_spool(), to,
 			       ending.in_handler ? SYMBOLS_MANGLED : SYMBOLS_DEMANGLED, TRACE_EXIT,
 			       &ending.told);
-	ended = to->pack ? pack_end(to->pack) : 0;
-	compression.pack = NULL;
+	ended = file.pack ? pack_end(file.pack) : 0;
+	file.pack = compression.pack = NULL;
 	return error ? error : ended;
 }
 
@@ -256,13 +253,13 @@ void finalize_write(bool in_handler)
 	}
 	explained = !ending.told.survived;
 	if (explained)
-		explain(&ending.told.oom, error ? paths->spool : names.final);
+		explain(&ending.told.oom, error ? paths->spool : file.final);
 	if (error)
 		log_say(paths->output, " could not be written: ", record_error_text(error),
 			"; what was recorded is kept in ", paths->spool, " (memtrace recover)",
 			NULL);
 	else
-		say_written(names.final, &ending.told, explained);
+		say_written(file.final, &ending.told, explained);
 }
 
 /* --- while the process runs --- */
@@ -295,16 +292,14 @@ static int copy_recording(void)
 	return error;
 }
 
-static int fill_dump(struct piece_to *to)
+static int fill_dump(const struct document_to *to)
 {
-	const struct document_to document = { to->fd, write_piece, to };
 	int error = copy_recording();
 
 	if (!error) {
 		pending_settle_left(&dump.copy);
 		timeline_settle(&dump.copy);
-		error = document_write(&dump.copy, &document, SYMBOLS_DEMANGLED, TRACE_RUNNING,
-				       NULL);
+		error = document_write(&dump.copy, to, SYMBOLS_DEMANGLED, TRACE_RUNNING, NULL);
 	}
 	pages_free(dump.copy.base, dump.copy.reserved);
 	memset(&dump.copy, 0, sizeof(dump.copy));
