@@ -78,10 +78,11 @@ typedef CUresult get_proc2_fn(const char *, void **, int, cuuint64_t, int *);
 EXPORT get_proc_fn cuGetProcAddress;
 EXPORT get_proc2_fn cuGetProcAddress_v2;
 
+#define HIDDEN __attribute__((visibility("hidden"), used))
+
 /* Called by dlsym.S. */
-__attribute__((visibility("hidden"))) void *interpose_dlsym(void *handle, const char *name,
-							    void *caller);
-__attribute__((visibility("hidden"))) void *interpose_real_dlsym(void);
+HIDDEN void *interpose_dlsym(void *handle, const char *name, void *caller);
+HIDDEN void *interpose_real_dlsym(void);
 enum { ANSWER_NULL = -1 };
 
 static _Atomic uint64_t counted[DOORS];
@@ -253,4 +254,55 @@ CUresult cuGetProcAddress_v2(const char *symbol, void **pointer, int version, cu
 
 	return real ? swapped(real(symbol, pointer, version, flags, found), pointer)
 		    : CUDA_ERROR_NOT_INITIALIZED;
+}
+
+/*
+ * --- The two functions of the C++ runtime's unwinder that our cleanups need ---
+ *
+ * A wrapper must put its span away when an exception, pthread_exit or a cancellation passes through
+ * (`cleanup` attribute, -fexceptions). The compiler then refers to libgcc_s. Linked to it, we would
+ * load the system's copy into every process, before the newer one that a conda environment brings
+ * for its own libstdc++. So there is no link: a process that unwinds has an unwinder, and that one
+ * goes on. The names are hidden: nobody else is bound to them.
+ */
+struct _Unwind_Exception;
+struct _Unwind_Context;
+
+HIDDEN void _Unwind_Resume(struct _Unwind_Exception *exception);
+HIDDEN int __gcc_personality_v0(int version, int actions, uint64_t class,
+				struct _Unwind_Exception *exception,
+				struct _Unwind_Context *context);
+
+enum { URC_CONTINUE_UNWIND = 8 };
+
+static void *find_unwinder(const char *name)
+{
+	struct signals_deferred deferred;
+	void *handle;
+	void *found;
+
+	loader_begin(&deferred);
+	handle = dlopen("libgcc_s.so.1", RTLD_NOLOAD | RTLD_LAZY);
+	found = resolve_dlsym(handle ? handle : RTLD_DEFAULT, name);
+	if (handle)
+		resolve_dlclose(handle);
+	loader_end(&deferred);
+	return found;
+}
+
+void _Unwind_Resume(struct _Unwind_Exception *exception)
+{
+	__typeof__(_Unwind_Resume) *real = (__typeof__(real))find_unwinder("_Unwind_Resume");
+
+	real(exception); /* it exists: it was in use a moment ago; and it does not return */
+	__builtin_unreachable();
+}
+
+int __gcc_personality_v0(int version, int actions, uint64_t class,
+			 struct _Unwind_Exception *exception, struct _Unwind_Context *context)
+{
+	__typeof__(__gcc_personality_v0) *real =
+		(__typeof__(real))find_unwinder("__gcc_personality_v0");
+
+	return real ? real(version, actions, class, exception, context) : URC_CONTINUE_UNWIND;
 }

@@ -199,28 +199,22 @@ void record_prepare(void)
 	loader_call(guest_prepare, NULL);
 }
 
-/* Of a flight recorder only a limit that was asked for counts. */
-static int start_ledger(void)
+static int start_tables(void)
 {
 	uint64_t most = opt_count(OPT_ID_max_events);
 	uint64_t ns = 0, bytes = 0;
 	bool keep = *opt_text(OPT_ID_keep) && !opt_parse_keep(opt_text(OPT_ID_keep), &ns, &bytes);
-	int error = ledger_init(&recorder.ledger, &recorder.spool,
-				keep && !opt_given(OPT_ID_max_events) ? UINT64_MAX : most);
-
-	if (!error && keep)
-		journal_keep(&recorder.ledger.journal, ns, bytes);
-	return error;
-}
-
-static int start_tables(void)
-{
 	int error = intern_init(&recorder.intern, &recorder.spool);
 
+	/* Of a flight recorder only a limit that was asked for counts. */
+	if (keep && !opt_given(OPT_ID_max_events))
+		most = UINT64_MAX;
 	if (!error)
-		error = start_ledger();
+		error = ledger_init(&recorder.ledger, &recorder.spool, most);
 	if (error)
 		return error;
+	if (keep)
+		journal_keep(&recorder.ledger.journal, ns, bytes);
 	recorder.spool.header->start_monotonic = record_process.start_monotonic;
 	recorder.spool.header->start_realtime = record_process.start_realtime;
 	recorder.ledger.quiet = record_quiet();
