@@ -45,9 +45,9 @@ struct cuda_call {
 	bool stepping;    /* between usage_begin() and usage_end(): */
 	uint8_t kind;     /* enum usage_kind */
 	int16_t step_device;
-	uint64_t first;       /* what is looked at or launched for the first time, 0: nothing */
-	uint64_t stack_limit; /* of a launch: bytes a thread had before; UINT64_MAX: unknown */
-	uint64_t ended_context;
+	uint64_t first;         /* what is looked at or launched for the first time, 0: nothing */
+	uint64_t stack_limit;   /* of a launch: bytes a thread had before; UINT64_MAX: unknown */
+	uint64_t ended_context; /* 0: none; memory that was named in it is no more */
 	struct event event;
 	struct spool_node was;
 };

@@ -21,16 +21,11 @@ enum { DEVICES = 64 };
 /* The primary context of each device, as it was retained. */
 static _Atomic uint64_t primary[DEVICES];
 
-static atomic_bool exiting;
+atomic_bool cuda_call_exiting;
 
 static void note_exit(void)
 {
-	atomic_store(&exiting, true);
-}
-
-bool cuda_call_exiting(void)
-{
-	return atomic_load_explicit(&exiting, memory_order_relaxed);
+	atomic_store(&cuda_call_exiting, true);
 }
 
 /*
@@ -72,7 +67,8 @@ static void end_all(struct cuda_call *span, uint64_t context)
 	uint32_t id = 0;
 
 	driver_contexts_changed();
-	usage_context_ended(span, context);
+	span->ended_context = context;
+	usage_forget_seen();
 	cuda_call_describe(span, &event);
 	cuda_call_moved(span);
 	for (;;) {
@@ -101,7 +97,8 @@ void cuda_call_context_made(struct cuda_call *span, int status)
 
 void cuda_call_context_ended(struct cuda_call *span, int status, uint64_t context)
 {
-	if (!status && context && !span->moved && !atomic_load(&exiting) && record_continue())
+	if (!status && context && !span->moved && !atomic_load(&cuda_call_exiting) &&
+	    record_continue())
 		end_all(span, context);
 }
 

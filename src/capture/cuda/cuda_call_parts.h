@@ -41,7 +41,7 @@ void cuda_call_sample_used(const struct cuda_call *span, int device);
 const struct cuda_call *cuda_call_root(const struct cuda_call *span);
 
 /* cuda_call_context.c: true while the process ends. Contexts that end now are not entered. */
-bool cuda_call_exiting(void);
+extern atomic_bool cuda_call_exiting;
 
 /* cuda_call_pool.c: the pool's name. With the lock held. */
 uint32_t cuda_call_pool_text(uint64_t pool);

@@ -60,7 +60,7 @@ void usage_forget_seen(void)
 static bool wanted(int device)
 {
 	return device >= 0 && device < USED_DEVICES && opt_flag(OPT_ID_used) && !record_inside() &&
-	       !cuda_call_exiting();
+	       !atomic_load(&cuda_call_exiting);
 }
 
 /* Without a context the driver cannot be asked; NVML can, and nobody else's figure is changed. */
@@ -349,23 +349,4 @@ void usage_end(struct cuda_call *span)
 	end_step(span);
 	if (span->first)
 		usage_see(span->first);
-}
-
-void usage_context_ended(struct cuda_call *span, uint64_t context)
-{
-	span->ended_context = context;
-	usage_forget_seen();
-}
-
-/* --- the recorder's --- */
-
-void usage_clear(void)
-{
-	usage_names_clear();
-	usage_forget_seen();
-	atomic_store(&usage_moving, 0);
-	atomic_store(&usage_stepping, 0);
-	usage_thread = (struct usage_thread){ 0, 0 };
-	nvml_clear();
-	cuda_call_forget_pools();
 }

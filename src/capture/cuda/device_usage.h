@@ -34,9 +34,6 @@ void usage_begin(struct cuda_call *span, enum usage_kind kind, int device);
 /* Behind what the call did to the ledger; does nothing if it did not begin. */
 void usage_end(struct cuda_call *span);
 
-/* A context ended in the call: what was named in it is no more. Ahead of usage_end(). */
-void usage_context_ended(struct cuda_call *span, uint64_t context);
-
 /* The kind of cuCtxSetLimit's argument. */
 enum usage_kind usage_kind_of_limit(int limit);
 

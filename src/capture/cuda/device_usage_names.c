@@ -8,7 +8,7 @@
 
 #include "base/guest/table_rows.h"
 #include "base/text/text.h"
-#include "capture/cuda/cuda_call.h"
+#include "capture/cuda/cuda_call_parts.h"
 #include "capture/cuda/device_usage_parts.h"
 #include "ledger/used.h"
 
@@ -223,8 +223,14 @@ void usage_settle(void)
 	state.early_n = 0;
 }
 
-void usage_names_clear(void)
+void usage_clear(void)
 {
 	state.names_n = state.early_n = 0;
 	memset((void *)usage_devices, 0, sizeof(usage_devices));
+	usage_forget_seen();
+	atomic_store(&usage_moving, 0);
+	atomic_store(&usage_stepping, 0);
+	usage_thread = (struct usage_thread){ 0, 0 };
+	nvml_clear();
+	cuda_call_forget_pools();
 }

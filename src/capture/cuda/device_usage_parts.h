@@ -65,9 +65,6 @@ bool usage_account(const struct usage_look *look, const struct usage_culprit *cu
 /* Calls between usage_begin() and usage_end(). */
 extern _Atomic uint32_t usage_stepping;
 
-/* In a forked child. */
-void usage_names_clear(void);
-
 /* --- nvml.c --- */
 
 /* Ahead of a call that makes a context on the CUDA device: loads NVML, notes who is there. False:

@@ -109,17 +109,6 @@ static void load(void)
 		atomic_store_explicit(&nvml.loaded, true, memory_order_release);
 }
 
-/* While `busy` is ours. */
-static void look_for(int device)
-{
-	struct driver_facts facts;
-	nvmlDevice_t found;
-
-	if (!atomic_load(&nvml.devices[device]) && driver_facts(device, &facts) && facts.uuid[0] &&
-	    nvml.by_uuid(facts.uuid, &found) == NVML_SUCCESS)
-		atomic_store(&nvml.devices[device], found);
-}
-
 static nvmlDevice_t handle_of(int device)
 {
 	return atomic_load_explicit(&nvml.loaded, memory_order_acquire)
@@ -139,14 +128,17 @@ static int ask_list(processes_fn *ask, nvmlDevice_t device, struct process *proc
 bool nvml_prepare(int device)
 {
 	struct process processes[PROCESSES];
+	struct driver_facts facts;
 	nvmlDevice_t handle;
 	int count = -1;
 
 	if (atomic_exchange(&nvml.busy, true))
 		return false;
 	load();
-	if (atomic_load(&nvml.loaded))
-		look_for(device);
+	if (atomic_load(&nvml.loaded) && !atomic_load(&nvml.devices[device]) &&
+	    driver_facts(device, &facts) && facts.uuid[0] &&
+	    nvml.by_uuid(facts.uuid, &handle) == NVML_SUCCESS)
+		atomic_store(&nvml.devices[device], handle);
 	handle = handle_of(device);
 	if (handle && !atomic_load(&nvml.self))
 		count = ask_list(nvml.lists[COMPUTING], handle, processes);

@@ -85,17 +85,7 @@ HIDDEN void *interpose_dlsym(void *handle, const char *name, void *caller);
 HIDDEN void *interpose_real_dlsym(void);
 enum { ANSWER_NULL = -1 };
 
-static _Atomic uint64_t counted[DOORS];
-
-void exports_count(enum door door)
-{
-	atomic_fetch_add_explicit(&counted[door], 1, memory_order_relaxed);
-}
-
-uint64_t exports_counted(enum door door)
-{
-	return atomic_load_explicit(&counted[door], memory_order_relaxed);
-}
+_Atomic uint64_t door_uses[DOORS];
 
 void *hook_ours(enum hook_id id)
 {
@@ -198,7 +188,7 @@ static void *answer_cuda(void *handle, enum hook_id id, void *caller)
 		return (void *)(intptr_t)ANSWER_NULL;
 	ours = swap_named(id, real);
 	if (ours)
-		exports_count(DOOR_DLSYM);
+		door_uses[DOOR_DLSYM]++;
 	return ours;
 }
 
@@ -232,7 +222,7 @@ static CUresult swapped(CUresult status, void **pointer)
 	for (int i = 0; i < HOOK_NAMES; i++) {
 		if (hooks[i].api == DRV && *pointer == atomic_load(&hook_real[i])) {
 			*pointer = hook_ours(i);
-			exports_count(DOOR_PROCADDRESS);
+			door_uses[DOOR_PROCADDRESS]++;
 			break;
 		}
 	}

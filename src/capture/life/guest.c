@@ -198,7 +198,7 @@ void guest_open(void)
 {
 	struct spool_header *header = recorder.spool.header;
 
-	header->sample = sampling_interval();
+	header->sample = sampling_interval;
 	control_opened(header);
 	record_process_info();
 	usage_settle();

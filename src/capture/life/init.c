@@ -45,18 +45,13 @@ int __register_atfork(void (*before)(void), void (*in_parent)(void), void (*in_c
 extern __attribute__((weak, visibility("hidden"))) void *__dso_handle;
 void *__dso_handle;
 
-static START_DATA bool preloaded;
+START_DATA bool guest_preloaded;
 
 /* The driver and NVTX find us again through these, wherever the process has changed to since. */
 static START_DATA char injections[][24] = { "CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH" };
 
 /* Here, for rodata is a page that a short process touches for nothing else. */
 static START_DATA char our_name[] = "libmemtrace.so", libc_name[] = "libc.so.";
-
-bool guest_preloaded(void)
-{
-	return preloaded;
-}
 
 START_CODE static bool is_named(const struct link_map *map, const char *start)
 {
@@ -83,10 +78,10 @@ START_CODE static const struct link_map *own_map(void)
 
 /*
  * This library, if it was there when the program started; NULL for a copy. The loader's list has
- * the program first, then the preloaded libraries, then those that the program needs, libc among
- * them, and at last what is dlopened: a copy that the driver or NVTX loads by itself. Of two
- * preloaded copies the first is the one. What dlmopen() loads is in another list, which begins
- * without a program.
+ * the program first, then the preloaded libraries, then those that the program needs, libc
+ * among them, and at last what is dlopened: a copy that the driver or NVTX loads by itself. Of two
+ * preloaded copies the first is the one. What dlmopen() loads is in another list, which
+ * begins without a program.
  */
 START_CODE static const struct link_map *preloaded_map(void)
 {
@@ -174,7 +169,7 @@ static _Thread_local struct {
 
 START_CODE static void before_fork(void)
 {
-	bool asleep = __libc_single_threaded && !record_awake() && !loader_used();
+	bool asleep = __libc_single_threaded && !record_process.awake && !loader_used();
 
 	if (forking.asleep != asleep) /* most often it is so: a page less is written */
 		forking.asleep = asleep;
@@ -222,7 +217,7 @@ static START_DATA atomic_bool begun, held;
 void life_begin(void)
 {
 	atomic_store(&begun, true);
-	if (preloaded && !atomic_exchange(&held, true))
+	if (guest_preloaded && !atomic_exchange(&held, true))
 		__register_atfork(before_fork, after_fork_in_parent, after_fork_in_child, NULL);
 }
 
@@ -243,8 +238,8 @@ __attribute__((constructor)) START_CODE static void begin(int count, char **word
 	const struct link_map *map = preloaded_map();
 
 	/* With another's rights nothing is written where somebody's environment says. */
-	preloaded = map && !getauxval(AT_SECURE);
-	if (preloaded) {
+	guest_preloaded = map && !getauxval(AT_SECURE);
+	if (guest_preloaded) {
 		opt_read();
 		log_init(opt_flag(OPT_ID_quiet));
 		/* Most often they are there: the parent had us, too. */
@@ -269,7 +264,7 @@ __attribute__((destructor)) START_CODE void life_finish(void)
 {
 	int saved;
 
-	if (!preloaded || (is_idle() && !opt_flag(OPT_ID_cupti)))
+	if (!guest_preloaded || (is_idle() && !opt_flag(OPT_ID_cupti)))
 		return;
 	saved = errno;
 	if (opt_flag(OPT_ID_cupti))
@@ -282,7 +277,7 @@ __attribute__((destructor)) START_CODE void life_finish(void)
 /* The driver calls this at cuInit: CUDA really starts, so first-time work is done here. */
 int InitializeInjection(void)
 {
-	if (preloaded && record_on()) {
+	if (guest_preloaded && record_on()) {
 		atomic_store(&record_process.cuda_started, true);
 		record_prepare();
 		cupti_start();

@@ -59,7 +59,7 @@ static void tell_if_blind(void)
 	uint64_t seen = 0;
 
 	for (unsigned i = 0; i < DOORS; i++)
-		seen += exports_counted(i);
+		seen += door_uses[i];
 	if (!seen && record_on() && atomic_load(&record_process.cuda_started))
 		log_say("CUDA was used in a way that a preload cannot see (RTLD_DEEPBIND, "
 			"dlmopen): no trace",
@@ -123,7 +123,7 @@ void record_finish(void)
 	calls_settle();
 	atomic_store(&header->late, atomic_load(&recorder.missed));
 	for (unsigned i = 0; i < DOORS; i++)
-		header->doors[i] += exports_counted(i);
+		header->doors[i] += door_uses[i];
 	if (!atomic_load(&header->stop))
 		atomic_store(&header->stop, SPOOL_CLOSED);
 	spool_seal(&recorder.spool);
@@ -179,13 +179,13 @@ void record_forked(void)
 {
 	uint8_t *alive = atomic_load(&record_process.alive);
 
-	if (record_awake())
+	if (record_process.awake)
 		clear();
 	forget_others();
 	lock_reset(&recorder.lock);
 	atomic_fetch_add(&record_process.generation, 1);
 	record_forked_asleep();
-	if (record_awake())
+	if (record_process.awake)
 		record_process.start_realtime = clock_realtime();
 	if (atomic_load(&record_state) == RECORD_ENDED)
 		atomic_store(&record_state, RECORD_ON);

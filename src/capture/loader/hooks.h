@@ -66,5 +66,4 @@ enum door {
 };
 
 /* How often each was used: what `capture.doors` shows. */
-void exports_count(enum door door);
-uint64_t exports_counted(enum door door);
+extern _Atomic uint64_t door_uses[DOORS];

@@ -100,7 +100,7 @@ void *resolve_driver(enum hook_id id)
 
 		if (!atomic_compare_exchange_strong(&hook_real[id], &none, real))
 			real = none;
-		exports_count(DOOR_LINKED);
+		door_uses[DOOR_LINKED]++;
 	}
 	return real;
 }
@@ -221,7 +221,7 @@ void *resolve_runtime(enum hook_id id, void *caller)
 	atomic_store(&answered, getpid());
 	if (finding.real) {
 		keep_caller(resolve_key(id, caller), finding.real);
-		exports_count(DOOR_LINKED);
+		door_uses[DOOR_LINKED]++;
 	}
 	return finding.real;
 }

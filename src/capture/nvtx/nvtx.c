@@ -308,7 +308,7 @@ int InitializeInjectionNvtx2(const void *(*get_table)(uint32_t id))
 	};
 	const struct callbacks *callbacks;
 
-	if (!guest_preloaded())
+	if (!guest_preloaded)
 		return 0;
 	callbacks = get_table(ETID_CALLBACKS);
 	if (!callbacks || callbacks->size < sizeof(*callbacks))

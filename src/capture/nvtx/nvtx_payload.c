@@ -207,7 +207,7 @@ int InitializeInjectionNvtxExtension(const struct extension_module *module)
 		(intptr_t)end_range,       (intptr_t)is_enabled
 	};
 
-	if (!guest_preloaded() || !module || module->size < sizeof(*module) ||
+	if (!guest_preloaded || !module || module->size < sizeof(*module) ||
 	    module->id != MODULE_PAYLOAD || !module->segments_n)
 		return 0;
 	for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++) {

@@ -11,7 +11,7 @@
 
 /* True if this copy was preloaded. One that was dlopened (an injection variable outlived
  * LD_PRELOAD) is inert. */
-bool guest_preloaded(void);
+extern bool guest_preloaded;
 
 /* Somebody asks for the first time whether recording is on. Once in a process; no call out. */
 void guest_wake(void);

@@ -38,11 +38,6 @@ START_CODE void record_init(const char *program)
 	atomic_store(&record_state, opt_flag(OPT_ID_enable) ? RECORD_ASLEEP : RECORD_INERT);
 }
 
-bool record_awake(void)
-{
-	return atomic_load(&record_process.awake);
-}
-
 void *record_wiped_pages(size_t size)
 {
 	void *pages = mmap(NULL, size, PROT_READ | PROT_WRITE,
@@ -76,13 +71,13 @@ static void wake(void *unused)
 	uint8_t *alive;
 
 	(void)unused;
-	if (!record_awake() && is_child())
+	if (!record_process.awake && is_child())
 		record_forked();
 	libc_binding_bind();
 	lock_take(&recorder.open_lock);
 	if (!resolve_can()) {
 		atomic_store(&record_state, RECORD_INERT);
-	} else if (!record_awake()) {
+	} else if (!record_process.awake) {
 		guest_wake();
 		record_process.start_realtime =
 			clock_realtime() - (clock_now() - record_process.start_monotonic);
@@ -339,8 +334,7 @@ void record_events(bool on)
 
 void record_missed(void)
 {
-	if (atomic_load_explicit(&record_state, memory_order_relaxed) == RECORD_ENDED)
-		atomic_fetch_add_explicit(&recorder.missed, 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&recorder.missed, 1, memory_order_relaxed);
 }
 
 void record_note(const char *text)

@@ -29,9 +29,6 @@ extern _Atomic int record_state;
  */
 bool record_wake(void);
 
-/* True if anybody has asked. If not, there is nothing to hold still while a child is made. */
-bool record_awake(void);
-
 /*
  * True if hooked calls are to be looked at; else they are jumps to the real function. Must be asked
  * before anything is written that record_forked() clears.

@@ -16,7 +16,10 @@ extern struct record_process {
 	uint64_t start_monotonic, start_realtime;
 	int pid;
 	_Atomic bool quiet; /* memtrace_stop() */
-	_Atomic bool awake, open, cuda_started;
+	/* Somebody has asked whether recording is on; if not, there is nothing to hold still while
+	 * a child is made. */
+	_Atomic bool awake;
+	_Atomic bool open, cuda_started;
 	_Atomic uint32_t generation; /* of this process: the number of forks that led to it */
 	_Atomic(uint8_t *) alive;    /* a page that reads 0 in any child, however it was born */
 } record_process;

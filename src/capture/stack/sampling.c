@@ -16,7 +16,7 @@
 HOT_DATA bool sampling_asks;
 
 static struct filter filter;
-static uint64_t interval; /* of samples, 0: all are taken */
+uint64_t sampling_interval;
 static _Thread_local struct sample sample;
 
 /* Threads differ, and runs do. */
@@ -25,19 +25,14 @@ static uint64_t seed(void)
 	return hash_mix(record_thread(), record_now());
 }
 
-uint64_t sampling_interval(void)
-{
-	return interval;
-}
-
 void sampling_init(void)
 {
-	interval = opt_count(OPT_ID_sample);
-	if (interval > MOST)
-		interval = MOST;
+	sampling_interval = opt_count(OPT_ID_sample);
+	if (sampling_interval > MOST)
+		sampling_interval = MOST;
 	if (opt_given(OPT_ID_filter))
 		filter_parse(opt_text(OPT_ID_filter), &filter);
-	sampling_asks = opt_given(OPT_ID_filter) || interval;
+	sampling_asks = opt_given(OPT_ID_filter) || sampling_interval;
 }
 
 /* --- what stands for a stack that is not taken --- */
@@ -143,11 +138,11 @@ bool sampling_wants_birth(struct event *event, const struct sampling_call *call)
 		reason = STACKS_STOPPED;
 	} else if (event->untold) {
 		reason = STACKS_FILTERED;
-	} else if (interval &&
-		   !sample_take(&sample, sample.chance ? 0 : seed(), event->size, interval)) {
+	} else if (sampling_interval && !sample_take(&sample, sample.chance ? 0 : seed(),
+						     event->size, sampling_interval)) {
 		reason = STACKS_NO_SAMPLE;
 	} else {
-		event->sampled = interval != 0;
+		event->sampled = sampling_interval != 0;
 		return true;
 	}
 	event->stack =
@@ -174,7 +169,7 @@ bool sampling_wants_end(struct event *event, enum node_kind kind, const struct s
 		event->stack = 0;
 	else if (filter.count && born_untold(event, kind, call->pool))
 		event->stack = stacks_none(STACKS_FILTERED, event->space, NULL, NULL);
-	else if (interval)
+	else if (sampling_interval)
 		event->stack = stacks_none(STACKS_NO_SAMPLE, event->space, NULL, NULL);
 	else
 		return true;

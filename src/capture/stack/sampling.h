@@ -21,8 +21,7 @@
 /* Reads the settings. */
 void sampling_init(void);
 
-/* Bytes from sample to sample; 0: there is no sampling. */
-uint64_t sampling_interval(void);
+extern uint64_t sampling_interval; /* bytes from sample to sample; 0: there is no sampling */
 
 /* Why a stack is not taken; each has a pseudo-stack in its place. */
 enum stacks_reason {
