@@ -30,26 +30,14 @@ const char *space_name(unsigned space)
 
 HOT_CODE void event_effect(const struct event *event, int64_t *allocated, int64_t *reserved)
 {
-	int64_t size = (int64_t)event->size;
-	int64_t gone = (int64_t)(0 - event->size); /* a hostile size has no negative */
+	bool comes = event->op == EVENT_ALLOC || event->op == EVENT_RESERVE;
+	bool handed = event->op <= EVENT_FREE;
+	/* a hostile size has no negative */
+	int64_t change = (int64_t)(comes ? event->size : 0 - event->size);
 
-	*allocated = *reserved = 0;
-	if (!space_on_card(event->device, event->space) || (event->flags & EVENT_FOREIGN))
-		return;
-	switch (event->op) {
-	case EVENT_ALLOC:
-		*allocated = size;
-		*reserved = event->pool ? 0 : size;
-		break;
-	case EVENT_FREE:
-		*allocated = gone;
-		*reserved = event->pool ? 0 : gone;
-		break;
-	case EVENT_RESERVE:
-		*reserved = size;
-		break;
-	case EVENT_RELEASE:
-		*reserved = gone;
-		break;
-	}
+	if (event->op > EVENT_RELEASE || !space_on_card(event->device, event->space) ||
+	    (event->flags & EVENT_FOREIGN))
+		change = 0;
+	*allocated = handed ? change : 0;
+	*reserved = handed && event->pool ? 0 : change;
 }

@@ -81,7 +81,7 @@ static int chain(struct witness_matcher *m)
 		uint64_t key = key_of_record(m->records[i].row);
 
 		m->records[i].next = map_get(&m->first, key);
-		if (!map_set(&m->first, key, (uint32_t)i + 1))
+		if (!map_put(&m->first, key, (uint32_t)i + 1))
 			return -ENOMEM;
 	}
 	return 0;
@@ -188,7 +188,7 @@ static bool match_event(struct witness_matcher *m, const struct event *event)
 	/* What is taken at the chain's beginning is not looked at again. */
 	while (m->records[at - 1].taken && m->records[at - 1].next)
 		at = m->records[at - 1].next;
-	map_set(&m->first, key, at);
+	map_put(&m->first, key, at);
 	for (; at; at = m->records[at - 1].next) {
 		struct record *record = &m->records[at - 1];
 
@@ -204,11 +204,11 @@ static bool match_event(struct witness_matcher *m, const struct event *event)
 static int remember(struct witness_matcher *m, const struct event *event, bool matched)
 {
 	if (event->flags & EVENT_FOREIGN &&
-	    !map_set(&m->opened, hash_mix(event->ptr, event->size), 1))
+	    !map_put(&m->opened, hash_mix(event->ptr, event->size), 1))
 		return -ENOMEM;
 	m->graphs |= of_graphs(m, event);
 	if (event->space == SPACE_ARRAY && !matched &&
-	    !map_set(&m->arrays, hash_mix(event->seq, 0), 1))
+	    !map_put(&m->arrays, hash_mix(event->seq, 0), 1))
 		return -ENOMEM;
 	return 0;
 }

@@ -241,7 +241,7 @@ static uint32_t rename_stack(struct intern *intern, struct hash128 hash,
 		__atomic_store_n(&row->hash[1], hash.b, __ATOMIC_RELAXED);
 		/* Libraries that come and go at ever new addresses: found by steps alone then. */
 		if (intern->stacks.used < STACK_KEYS)
-			map_set(&intern->stacks, hash.a, ids[i]);
+			map_put(&intern->stacks, hash.a, ids[i]);
 		if (!by_steps)
 			map_put(&intern->stacks, key, ids[i]);
 		return ids[i];
@@ -313,9 +313,9 @@ static uint32_t enter_stack(struct intern *intern, struct hash128 hash,
 		return too_many(intern);
 	id = add_stack(intern, hash, steps);
 	if (id)
-		map_set(&intern->stacks, hash.a, id);
+		map_put(&intern->stacks, hash.a, id);
 	if (id && steps->known)
-		map_set(&intern->stacks, key_of_steps(steps), id);
+		map_put(&intern->stacks, key_of_steps(steps), id);
 	return id;
 }
 

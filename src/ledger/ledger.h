@@ -54,12 +54,9 @@ struct ledger {
 	uint32_t newest; /* the node that the last transaction made, if that is all it did */
 	uint64_t newest_generation;
 	struct event newest_event;
-	bool newest_quiet;    /* it was not written */
-	struct ledger_scope { /* a cache before totals_scope_known() */
-		uint32_t kind, name;
-		int32_t device;
-		uint32_t scope; /* 1 + index, 0 for an empty slot */
-	} scopes[LEDGER_SCOPES];
+	bool newest_quiet;              /* it was not written */
+	uint32_t scopes[LEDGER_SCOPES]; /* a cache before totals_scope_known(): 1 + index, 0: empty
+					 */
 	struct ledger_touched { /* and one before that: an event is much like the one before */
 		uint64_t where;
 		uint32_t owner;
@@ -112,13 +109,12 @@ void ledger_oom(struct ledger *ledger, struct event *event, struct spool_oom *kn
 void ledger_retry(struct ledger *ledger, int device);
 
 /*
- * Bytes of a pool that its own totals tell of and no call did: an event without an address, booked
- * under the pool's name. `op` as for ledger_enter(), or EVENT_FREE / EVENT_RELEASE; a sum is never
- * taken below what was booked so. `stack` stands for such bytes and has no block: what it holds of
- * a pool counts as one.
+ * Bytes of a pool that its own totals have and no call brought or took (less than 0): an event
+ * without an address, booked under the pool's name. A sum is never taken below what was booked so.
+ * `stack` stands for such bytes and has no block: what it holds of a pool counts as one.
  */
-void ledger_adjust(struct ledger *ledger, const struct event *like, enum event_op op,
-		   uint64_t bytes, uint32_t stack);
+void ledger_adjust(struct ledger *ledger, const struct event *like, enum metric metric,
+		   int64_t bytes, uint32_t stack);
 
 /* The same, for the pool's sum to be `now`. */
 void ledger_adjust_to(struct ledger *ledger, const struct event *like, enum metric metric,

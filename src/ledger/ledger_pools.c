@@ -1,5 +1,5 @@
 /* What a pool says of itself, and memory that turns out to be a pool's or nobody's any more. */
-#include <stddef.h>
+#include <sys/param.h>
 
 #include "base/guest/hot.h"
 #include "ledger/ledger_parts.h"
@@ -17,31 +17,33 @@ static uint64_t booked(struct ledger *ledger, const struct event *event, enum me
 	return cell ? cell->live : 0;
 }
 
-void ledger_adjust(struct ledger *ledger, const struct event *like, enum event_op op,
-		   uint64_t bytes, uint32_t stack)
+void ledger_adjust(struct ledger *ledger, const struct event *like, enum metric metric,
+		   int64_t bytes, uint32_t stack)
 {
-	enum metric metric =
-		op == EVENT_ALLOC || op == EVENT_FREE ? METRIC_ALLOCATED : METRIC_RESERVED;
+	bool reserved = metric == METRIC_RESERVED;
 	struct event event = *like;
 	uint64_t before, after;
 
-	if (ledger->error)
+	if (ledger->error || !bytes)
 		return;
-	event.op = (uint8_t)op;
+	if (bytes > 0)
+		event.op = reserved ? EVENT_RESERVE : EVENT_ALLOC;
+	else
+		event.op = reserved ? EVENT_RELEASE : EVENT_FREE;
 	event.sampled = false;
 	event.ptr = 0;
 	event.stack = stack;
 	event.stream = 0;
 	before = booked(ledger, &event, metric, stack);
-	event.size = ledger_comes(&event) || bytes < before ? bytes : before;
-	after = ledger_comes(&event) ? before + event.size : before - event.size;
-	/* How many blocks the bytes were, nobody tells: what a pool holds without an address counts
-	 * as one, however it grows and shrinks. */
+	after = bytes > 0 ? before + (uint64_t)bytes : before - MIN(0 - (uint64_t)bytes, before);
+	event.size = bytes > 0 ? after - before : before - after;
+	/* The number of blocks is not known: all that a pool holds without an address counts as
+	 * one, however it grows and shrinks. */
 	if (!event.size ||
 	    !ledger_begin(ledger, &event, stack, 0, (int64_t)(after != 0) - (before != 0)))
 		return;
 	ledger_count_birth(ledger, &event, stack);
-	if (op == EVENT_FREE) /* nobody knows what died */
+	if (event.op == EVENT_FREE) /* with no lifetime: it is not known which block ended */
 		ledger_count_free(ledger->spool, stack, stack, event.size);
 	ledger_commit(ledger, &ledger->last_touched.touched);
 }
@@ -50,14 +52,8 @@ void ledger_adjust_to(struct ledger *ledger, const struct event *like, enum metr
 		      uint64_t now, uint32_t stack)
 {
 	uint64_t known = ledger_pool_sum(ledger, like->device, like->pool, metric);
-	bool reserved = metric == METRIC_RESERVED;
 
-	if (now > known)
-		ledger_adjust(ledger, like, reserved ? EVENT_RESERVE : EVENT_ALLOC, now - known,
-			      stack);
-	else if (now < known)
-		ledger_adjust(ledger, like, reserved ? EVENT_RELEASE : EVENT_FREE, known - now,
-			      stack);
+	ledger_adjust(ledger, like, metric, (int64_t)(now - known), stack);
 }
 
 uint64_t ledger_pool_sum(struct ledger *ledger, int device, uint32_t pool, enum metric metric)

@@ -56,18 +56,17 @@ bool ledger_fails(struct ledger *ledger, int64_t error)
 int64_t ledger_scope(struct ledger *ledger, enum scope_kind kind, int device, uint32_t name)
 {
 	unsigned slot = (name * 31 + kind * 7 + (unsigned)device) % LEDGER_SCOPES;
-	struct ledger_scope *cached = &ledger->scopes[slot];
+	uint32_t cached = ledger->scopes[slot];
 	int64_t scope;
 
-	if (cached->scope && cached->kind == kind && cached->device == device &&
-	    cached->name == name)
-		return cached->scope - 1;
+	if (cached && totals_scope_is(totals_scope(ledger->spool, cached - 1), kind, device, name))
+		return cached - 1;
 	scope = totals_scope_known(ledger->spool, kind, device, name);
 	if (scope < 0)
 		scope = totals_scope_make(ledger->spool, kind, device, name);
 	if (scope == -E2BIG || ledger_fails(ledger, scope < 0 ? scope : 0))
 		return -1;
-	*cached = (struct ledger_scope){ kind, name, device, (uint32_t)scope + 1 };
+	ledger->scopes[slot] = (uint32_t)scope + 1;
 	return scope;
 }
 
@@ -113,13 +112,12 @@ uint32_t ledger_around(const struct ledger *ledger, uint64_t address)
 
 	for (uint32_t id = 1; id <= nodes; id++) {
 		const struct spool_node *node = live_node(spool, id);
-		uint32_t home = id;
+		bool around = address - node->address < node->size;
 
-		if (node->kind == NODE_MAPPING && address - node->address < node->size)
-			home = (uint32_t)node->link;
-		else if (node->kind != NODE_ADDRESS || address - node->address >= node->size)
-			continue;
-		return home;
+		if (around && node->kind == NODE_MAPPING)
+			return (uint32_t)node->link;
+		if (around && node->kind == NODE_ADDRESS)
+			return id;
 	}
 	return 0;
 }

@@ -28,7 +28,8 @@ static void book_unmatched(struct ledger *ledger, struct event *event)
 	txn_commit(spool);
 	ledger->backlog.waiting--;
 	if (backlog->before)
-		ledger_adjust(ledger, event, EVENT_FREE, event->size, backlog->before - 1);
+		ledger_adjust(ledger, event, METRIC_ALLOCATED, -(int64_t)event->size,
+			      backlog->before - 1);
 }
 
 void pending_book_one(struct ledger *ledger)

@@ -36,9 +36,7 @@ int64_t totals_scope_known(const struct spool *spool, enum scope_kind kind, int 
 			   uint32_t name)
 {
 	for (uint32_t i = 0; i < spool_count(spool, SPOOL_SCOPE); i++) {
-		const struct spool_scope *scope = totals_scope(spool, i);
-
-		if (scope->kind == kind && scope->device == device && scope->name == name)
+		if (totals_scope_is(totals_scope(spool, i), kind, device, name))
 			return i;
 	}
 	return -1;

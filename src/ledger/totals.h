@@ -26,6 +26,12 @@ static inline struct spool_scope *totals_scope(const struct spool *spool, uint32
 	return spool_at(spool, SPOOL_SCOPE, scope);
 }
 
+static inline bool totals_scope_is(const struct spool_scope *scope, enum scope_kind kind,
+				   int device, uint32_t name)
+{
+	return scope->kind == kind && scope->device == device && scope->name == name;
+}
+
 /* The scope's index, -1 if there is none. */
 int64_t totals_scope_known(const struct spool *spool, enum scope_kind kind, int device,
 			   uint32_t name);

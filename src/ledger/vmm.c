@@ -100,13 +100,9 @@ static void end_mapping(struct ledger *ledger, const struct event *like, uint32_
 	const struct touched none = { .device = { NULL, 0 } };
 	const struct touched *touched = &none;
 
+	ledger_tell_end(&unmap, mapping);
 	unmap.op = EVENT_UNMAP;
-	unmap.ptr = mapping->address;
-	unmap.size = mapping->size;
-	unmap.device = mapping->device;
-	unmap.space = mapping->space;
-	unmap.pool = mapping->pool;
-	unmap.untold = mapping->flags & NODE_UNTOLD;
+	unmap.flags = like->flags;
 	ledger_tell_end(&end, &held);
 	if (ends)
 		touched = ledger_touch(ledger, &end, held.owner);

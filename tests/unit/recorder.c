@@ -226,8 +226,8 @@ static void step_adjust(struct recorder *recorder)
 
 	event.device = (int16_t)below(recorder, DEVICES);
 	event.pool = recorder->pools[1];
-	ledger_adjust(&recorder->ledger, &event, (enum event_op)below(recorder, 4),
-		      512 * below(recorder, 1000), recorder->loose);
+	ledger_adjust(&recorder->ledger, &event, (enum metric)below(recorder, METRIC_USED),
+		      512 * ((int64_t)below(recorder, 2000) - 1000), recorder->loose);
 }
 
 /* What is occupied: a step of some name, or a residual. */
@@ -270,7 +270,8 @@ static void put(struct recorder *recorder, struct event *event)
 		if (event->op == EVENT_ALLOC)
 			ledger_enter(ledger, event, NODE_BLOCK, 0, 0);
 		else if (!ledger_leave(ledger, event, NODE_BLOCK, NULL))
-			ledger_adjust(ledger, event, EVENT_FREE, event->size, recorder->loose);
+			ledger_adjust(ledger, event, METRIC_ALLOCATED, -(int64_t)event->size,
+				      recorder->loose);
 	}
 	recorder->told = told.allocated;
 }
@@ -325,7 +326,7 @@ static void begin_bursts(struct recorder *recorder)
 	event.device = BURST_DEVICE;
 	event.pool = recorder->pools[1];
 	recorder->strangers = 200;
-	ledger_adjust(&recorder->ledger, &event, EVENT_ALLOC, recorder->strangers * 512,
+	ledger_adjust(&recorder->ledger, &event, METRIC_ALLOCATED, recorder->strangers * 512,
 		      recorder->loose);
 	recorder->told =
 		ledger_pool_sum(&recorder->ledger, BURST_DEVICE, event.pool, METRIC_ALLOCATED);

@@ -21,33 +21,46 @@ static size_t bytes_of(size_t size)
 	return sizeof(struct map_table) + size * sizeof(struct map_entry);
 }
 
-static inline size_t first_slot(const struct map_table *table, uint64_t key)
+/* The key's entry, or the empty one that it would get; *value as it was then. */
+static inline struct map_entry *entry_of(struct map_table *table, uint64_t key, uint32_t *value)
 {
-	return (size_t)(key ^ key >> 29) & (table->size - 1);
+	for (size_t at = (size_t)(key ^ key >> 29);; at++) {
+		struct map_entry *entry = &table->entries[at & (table->size - 1)];
+
+		*value = __atomic_load_n(&entry->value, __ATOMIC_ACQUIRE);
+		if (!*value || entry->key == key)
+			return entry;
+	}
 }
 
 uint32_t map_get(const struct map *map, uint64_t key)
 {
-	const struct map_table *table = __atomic_load_n(&map->table, __ATOMIC_ACQUIRE);
+	struct map_table *table = __atomic_load_n(&map->table, __ATOMIC_ACQUIRE);
+	uint32_t value = 0;
 
-	if (!table)
-		return 0;
-	for (size_t at = first_slot(table, key);; at = (at + 1) & (table->size - 1)) {
-		uint32_t value = __atomic_load_n(&table->entries[at].value, __ATOMIC_ACQUIRE);
-
-		if (!value || table->entries[at].key == key)
-			return value;
-	}
+	if (table)
+		entry_of(table, key, &value);
+	return value;
 }
 
-static void place(struct map_table *table, uint64_t key, uint32_t value)
+uint32_t *map_value(const struct map *map, uint64_t key)
 {
-	size_t at = first_slot(table, key);
+	uint32_t value = 0;
+	struct map_entry *entry = map->table ? entry_of(map->table, key, &value) : NULL;
 
-	while (table->entries[at].value)
-		at = (at + 1) & (table->size - 1);
-	table->entries[at].key = key;
-	__atomic_store_n(&table->entries[at].value, value, __ATOMIC_RELEASE);
+	return value ? &entry->value : NULL;
+}
+
+/* True if the key is new. */
+static bool place(struct map_table *table, uint64_t key, uint32_t value)
+{
+	uint32_t before;
+	struct map_entry *entry = entry_of(table, key, &before);
+
+	if (!before)
+		entry->key = key;
+	__atomic_store_n(&entry->value, value, __ATOMIC_RELEASE);
+	return !before;
 }
 
 static bool grow_table(struct map *map)
@@ -72,28 +85,7 @@ bool map_put(struct map *map, uint64_t key, uint32_t value)
 {
 	if ((!map->table || map->used >= map->table->size / 2) && !grow_table(map))
 		return false;
-	place(map->table, key, value);
-	map->used++;
-	return true;
-}
-
-uint32_t *map_value(const struct map *map, uint64_t key)
-{
-	struct map_table *table = map->table;
-	size_t at = table ? first_slot(table, key) : 0;
-
-	while (table && table->entries[at].value && table->entries[at].key != key)
-		at = (at + 1) & (table->size - 1);
-	return table && table->entries[at].value ? &table->entries[at].value : NULL;
-}
-
-bool map_set(struct map *map, uint64_t key, uint32_t value)
-{
-	uint32_t *known = map_value(map, key);
-
-	if (!known)
-		return map_put(map, key, value);
-	__atomic_store_n(known, value, __ATOMIC_RELEASE);
+	map->used += place(map->table, key, value);
 	return true;
 }
 

@@ -18,11 +18,11 @@ struct map {
 /* The value, 0 if there is none. */
 uint32_t map_get(const struct map *map, uint64_t key);
 
-/* Enters a value that is not 0 under a key that is not there yet; false without memory. */
+/*
+ * Enters a value that is not 0, in the place of the one that the key may have: readers see one or
+ * the other. False without memory.
+ */
 bool map_put(struct map *map, uint64_t key, uint32_t value);
-
-/* The same for a key that may be there: its value is replaced. Readers see the one or the other. */
-bool map_set(struct map *map, uint64_t key, uint32_t value);
 
 /*
  * Where a key's value is, until the next map_put(); NULL if there is none. For the writer, and of a

@@ -68,7 +68,7 @@ static int name_tracks(struct page_spans *spans)
 	}
 	qsort(spans->track, spans->track_n, sizeof(const struct trace_span *), by_track);
 	for (size_t i = 0; ok && i < spans->track_n; i++)
-		ok = map_set(&known, track_hash(spans->track[i]), (uint32_t)i + 1);
+		ok = map_put(&known, track_hash(spans->track[i]), (uint32_t)i + 1);
 	for (size_t i = 0; ok && i < spans->count; i++)
 		spans->tracks[i] = map_get(&known, track_hash(spans->list[i])) - 1;
 	map_clear(&known);

@@ -106,9 +106,9 @@ TEST(a_value_is_replaced_in_its_place)
 
 	make_keys(true);
 	for (unsigned i = 0; i < KEYS; i++)
-		OK(map_set(&map, keys[i], i + 1));
+		OK(map_put(&map, keys[i], i + 1));
 	for (unsigned i = 0; i < KEYS; i += 3)
-		OK(map_set(&map, keys[i], KEYS + i));
+		OK(map_put(&map, keys[i], KEYS + i));
 	EQ(map.used, (size_t)KEYS);
 	for (unsigned i = 0; i < KEYS; i++)
 		EQ(map_get(&map, keys[i]), i % 3 ? i + 1 : KEYS + i);

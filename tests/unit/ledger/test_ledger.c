@@ -257,6 +257,7 @@ static void step_adjust(void)
 	enum event_op op = (enum event_op)below(4);
 	uint32_t stack = (uint32_t)(MODEL_STACKS - 1 - below(MODEL_LOOSE));
 	uint64_t bytes = below(20) * 512;
+	bool goes = op == EVENT_FREE || op == EVENT_RELEASE;
 	struct model_sum *sum;
 	struct event event;
 
@@ -264,8 +265,11 @@ static void step_adjust(void)
 	like.pool = run.pools[1 + below(2)];
 	sum = &model_scope(&run.model, SCOPE_POOL, like.device, like.pool)
 		       ->sums[op == EVENT_RESERVE || op == EVENT_RELEASE];
-	ledger_adjust(&run.ledger, &like, op, bytes, stack);
-	if ((op == EVENT_FREE || op == EVENT_RELEASE) && bytes > sum->bytes[stack])
+	ledger_adjust(&run.ledger, &like,
+		      op == EVENT_RESERVE || op == EVENT_RELEASE ? METRIC_RESERVED
+								 : METRIC_ALLOCATED,
+		      goes ? -(int64_t)bytes : (int64_t)bytes, stack);
+	if (goes && bytes > sum->bytes[stack])
 		bytes = sum->bytes[stack]; /* never below what was booked so */
 	if (!bytes)
 		return;

@@ -146,7 +146,7 @@ static void grow_pool(void)
 	struct event like = new_event(EVENT_RESERVE, 0, 0);
 
 	like.pool = r.pools[2];
-	ledger_adjust(&r.ledger, &like, EVENT_RESERVE, 3 * MIB2, r.stacks[0]);
+	ledger_adjust(&r.ledger, &like, METRIC_RESERVED, 3 * MIB2, r.stacks[0]);
 }
 
 static void shrink_pool(void)
@@ -154,7 +154,7 @@ static void shrink_pool(void)
 	struct event like = new_event(EVENT_RELEASE, 0, 0);
 
 	like.pool = r.pools[2];
-	ledger_adjust(&r.ledger, &like, EVENT_RELEASE, 2 * MIB2, r.stacks[0]);
+	ledger_adjust(&r.ledger, &like, METRIC_RESERVED, -2 * MIB2, r.stacks[0]);
 }
 
 static void some_blocks(void)
