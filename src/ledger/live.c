@@ -5,19 +5,12 @@
 #include <string.h>
 
 #include "base/guest/hot.h"
+#include "base/mem/hash.h"
 #include "spool/txn.h"
 
 static uint64_t hash(unsigned kind, uint32_t pool, uint64_t address)
 {
-	uint64_t x = address ^ (uint64_t)kind << 58;
-
-	if (kind == NODE_BLOCK)
-		x ^= (uint64_t)pool << 40;
-	x ^= x >> 32;
-	x *= 0xd6e8feb86659fd93u;
-	x ^= x >> 32;
-	x *= 0xd6e8feb86659fd93u;
-	return x ^ x >> 32;
+	return hash_mix(address ^ (uint64_t)kind << 58, kind == NODE_BLOCK ? pool : 0);
 }
 
 static uint64_t node_hash(const struct spool_node *node)
