@@ -1,7 +1,12 @@
-/* A thread of ours, for work with descriptors. */
+/* A stack and a thread of ours. */
 #include "base/guest/own_thread.h"
 
 #ifndef MEMTRACE_LIBRARY
+
+void own_stack_call(void (*work)(void *), void *argument)
+{
+	work(argument);
+}
 
 int own_thread_run(int (*work)(void *), void *argument, bool lengthy)
 {
@@ -26,14 +31,143 @@ void own_thread_forked(void)
 #include <sched.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "base/guest/own_stack.h"
 #include "base/guest/raw_call.h"
 #include "base/guest/signals.h"
+
+/* --- stacks --- */
+
+enum {
+	STACKS = 16,
+	STACK_BYTES = 512 << 10, /* of which pages that are never touched take no memory */
+	GUARD = 64 << 10,        /* a page, on every machine */
+};
+
+/* Kept once they are mapped: most processes need one. */
+static struct {
+	atomic_bool taken;
+	char *stack;
+} stacks[STACKS];
+
+static _Thread_local bool on_own_stack;
+
+/*
+ * void own_stack_switch(void *argument, void (*work)(void *), void *top): the frame pointer leads
+ * from one stack to the other, for the return and for unwinders.
+ */
+void own_stack_switch(void *argument, void (*work)(void *), void *top);
+
+__asm__(".pushsection .text\n"
+	".hidden own_stack_switch\n"
+	".globl own_stack_switch\n"
+	".type own_stack_switch, %function\n"
+	"own_stack_switch:\n"
+	"	.cfi_startproc\n"
+#if defined(__x86_64__)
+	"	endbr64\n"
+	"	push %rbp\n"
+	"	.cfi_def_cfa_offset 16\n"
+	"	.cfi_offset %rbp, -16\n"
+	"	mov %rsp, %rbp\n"
+	"	.cfi_def_cfa_register %rbp\n"
+	"	mov %rdx, %rsp\n"
+	"	call *%rsi\n"
+	"	mov %rbp, %rsp\n"
+	"	pop %rbp\n"
+	"	.cfi_def_cfa %rsp, 8\n"
+#elif defined(__aarch64__)
+	"	stp x29, x30, [sp, #-16]!\n"
+	"	.cfi_def_cfa_offset 16\n"
+	"	.cfi_offset x29, -16\n"
+	"	.cfi_offset x30, -8\n"
+	"	mov x29, sp\n"
+	"	.cfi_def_cfa_register x29\n"
+	"	mov sp, x2\n"
+	"	blr x1\n"
+	"	mov sp, x29\n"
+	"	.cfi_def_cfa_register sp\n"
+	"	ldp x29, x30, [sp], #16\n"
+	"	.cfi_restore x29\n"
+	"	.cfi_restore x30\n"
+	"	.cfi_def_cfa_offset 0\n"
+#endif
+	"	ret\n"
+	"	.cfi_endproc\n"
+	".size own_stack_switch, .-own_stack_switch\n"
+	".popsection\n");
+
+/* Asked of the environment once: other threads of the host may change it later. */
+static bool is_watched(void)
+{
+#ifdef __SANITIZE_THREAD__ /* make check-tsan: one thread's accesses are another's there */
+	return true;
+#endif
+	enum { NOT_ASKED, NO, YES };
+	static atomic_int answer;
+
+	if (atomic_load_explicit(&answer, memory_order_relaxed) == NOT_ASKED) {
+		const char *preloads = getenv("LD_PRELOAD");
+
+		atomic_store(&answer, preloads && strstr(preloads, "/vgpreload_") ? YES : NO);
+	}
+	return atomic_load_explicit(&answer, memory_order_relaxed) == YES;
+}
+
+static char *map_stack(void)
+{
+	char *stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+
+	if (stack == MAP_FAILED)
+		return NULL;
+	mprotect(stack, GUARD, PROT_NONE);
+	return stack;
+}
+
+static int take_stack(void)
+{
+	for (int i = 0; i < STACKS; i++) {
+		if (atomic_exchange_explicit(&stacks[i].taken, true, memory_order_acquire))
+			continue;
+		if (!stacks[i].stack)
+			stacks[i].stack = map_stack();
+		if (stacks[i].stack)
+			return i;
+		atomic_store(&stacks[i].taken, false);
+		break;
+	}
+	return -1;
+}
+
+void own_stack_call(void (*work)(void *), void *argument)
+{
+	struct signals_deferred deferred;
+	int at;
+
+	if (on_own_stack) {
+		work(argument);
+		return;
+	}
+	signals_defer(&deferred);
+	on_own_stack = true;
+	at = is_watched() ? -1 : take_stack();
+	if (at < 0) {
+		work(argument);
+	} else {
+		own_stack_switch(argument, work, stacks[at].stack + STACK_BYTES);
+		atomic_store_explicit(&stacks[at].taken, false, memory_order_release);
+	}
+	on_own_stack = false;
+	signals_deliver(&deferred);
+}
+
+/* --- threads --- */
 
 enum {
 	FLAGS = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM |
@@ -179,16 +313,16 @@ static void wait_for_thread(int id, atomic_int *thread, bool lengthy,
 /* False where the kernel makes no thread for us. */
 static bool run_apart(struct task *task, struct signals_deferred *deferred)
 {
-	char *stack = own_stack_watched() ? NULL : own_stack_map();
+	char *stack = is_watched() ? NULL : map_stack();
 	atomic_int thread = 0;
 	int id;
 
 	if (!stack)
 		return false;
-	id = clone(run_work, stack + OWN_STACK_BYTES, FLAGS, task, &thread, NULL, &thread);
+	id = clone(run_work, stack + STACK_BYTES, FLAGS, task, &thread, NULL, &thread);
 	if (id > 0)
 		wait_for_thread(id, &thread, task->lengthy, deferred);
-	munmap(stack, OWN_STACK_BYTES);
+	munmap(stack, STACK_BYTES);
 	return id > 0;
 }
 
@@ -237,6 +371,10 @@ int own_thread_run(int (*work)(void *), void *argument, bool lengthy)
 
 void own_thread_forked(void)
 {
+	for (int i = 0; i < STACKS; i++) {
+		if (atomic_load(&stacks[i].taken)) /* who only reads keeps the parent's page */
+			atomic_store(&stacks[i].taken, false);
+	}
 	if (atomic_load(&rest_state))
 		atomic_store(&rest_state, WORKING);
 }

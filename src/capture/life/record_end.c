@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "base/guest/clock.h"
-#include "base/guest/own_stack.h"
 #include "base/guest/own_thread.h"
 #include "base/guest/raw_call.h"
 #include "base/guest/signals.h"
@@ -140,7 +139,6 @@ static void forget_others(void)
 	python_forked();
 	torch_forked();
 	nvtx_forked();
-	own_stack_forked();
 	own_thread_forked();
 	lock_reset(&recorder.open_lock);
 }

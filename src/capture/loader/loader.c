@@ -6,7 +6,7 @@
 
 #include "base/guest/hot.h"
 #include "base/guest/lock.h"
-#include "base/guest/own_stack.h"
+#include "base/guest/own_thread.h"
 #include "base/guest/watch.h"
 
 enum { NAP_US = 50 };

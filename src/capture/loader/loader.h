@@ -93,7 +93,7 @@ loader_end(const struct signals_deferred *deferred)
 	signals_deliver(deferred);
 }
 
-/* And on a stack of ours (base/guest/own_stack.h), for what needs more of it than the host may
+/* And on a stack of ours (base/guest/own_thread.h), for what needs more of it than the host may
  * have, or allocates. */
 void loader_call(void (*work)(void *), void *argument);
 

@@ -11,7 +11,6 @@
 
 #include "base/guest/clock.h"
 #include "base/guest/hot.h"
-#include "base/guest/own_stack.h"
 #include "base/guest/own_thread.h"
 #include "base/guest/raw_call.h"
 #include "base/guest/signals.h"

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/guest/hot.h"
-#include "base/guest/own_stack.h"
+#include "base/guest/own_thread.h"
 #include "base/guest/raw_call.h"
 #include "base/guest/watch.h"
 #include "base/mem/safe_read.h"
