@@ -5,11 +5,10 @@
 #include <linux/futex.h>
 #include <signal.h>
 #include <stddef.h>
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "base/mem/safe_read.h"
+#include "base/guest/raw_call.h"
+#include "base/guest/safe_read.h"
 
 enum { SPINS = 200 }; /* what the lock guards takes about 100 ns */
 
@@ -39,25 +38,21 @@ static bool spin(struct lock *lock, int held)
 /* False when the time is over. */
 static bool wait_for_state(struct lock *lock, int state, const struct timespec *slice)
 {
-	return !syscall(SYS_futex, &lock->state, FUTEX_WAIT_PRIVATE, state, slice, NULL, 0) ||
-	       errno != ETIMEDOUT;
+	return raw_futex(&lock->state, FUTEX_WAIT_PRIVATE, state, slice) != -ETIMEDOUT;
 }
 
 void lock_wait(struct lock *lock)
 {
-	int saved = errno;
-
-	if (!spin(lock, 1)) {
-		while (atomic_exchange_explicit(&lock->state, 2, memory_order_acquire) != 0)
-			wait_for_state(lock, 2, NULL);
-	}
-	errno = saved;
+	if (spin(lock, 1))
+		return;
+	while (atomic_exchange_explicit(&lock->state, 2, memory_order_acquire) != 0)
+		wait_for_state(lock, 2, NULL);
 }
 
 /* tkill and not tgkill: with CLONE_VM the owner may be of another process. */
 static bool is_gone(int thread)
 {
-	return thread != LOCK_RESCUED && syscall(SYS_tkill, thread, 0) && errno == ESRCH;
+	return thread != LOCK_RESCUED && raw_call(SYS_tkill, thread, 0, 0) == -ESRCH;
 }
 
 bool lock_frame_gone(void *const *where, const void *was)
@@ -69,9 +64,9 @@ bool lock_frame_gone(void *const *where, const void *was)
 
 bool lock_on_other_stack(void)
 {
-	stack_t stack;
+	stack_t stack = { 0 };
 
-	return syscall(SYS_sigaltstack, NULL, &stack) || stack.ss_flags & SS_ONSTACK;
+	return raw_call(SYS_sigaltstack, 0, raw_address(&stack), 0) || stack.ss_flags & SS_ONSTACK;
 }
 
 bool lock_frame_left(void **frame, const void *back, void **here)
@@ -137,12 +132,7 @@ static enum lock_got inherit(struct lock *lock, int self)
 
 enum lock_got lock_inherit(struct lock *lock, int self)
 {
-	int saved = errno;
-	enum lock_got got;
-
-	got = spin(lock, self) ? LOCK_GOT : inherit(lock, self);
-	errno = saved;
-	return got;
+	return spin(lock, self) ? LOCK_GOT : inherit(lock, self);
 }
 
 bool lock_rescue(struct lock *lock, int self)
@@ -162,10 +152,7 @@ bool lock_rescue(struct lock *lock, int self)
 
 void lock_wake(struct lock *lock)
 {
-	int saved = errno;
-
-	syscall(SYS_futex, &lock->state, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
-	errno = saved;
+	raw_futex(&lock->state, FUTEX_WAKE_PRIVATE, 1, NULL);
 }
 
 void lock_drop_awaited(struct lock *lock, int self)

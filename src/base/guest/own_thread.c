@@ -194,13 +194,7 @@ static void futex_wait(atomic_int *word, int value, long ms)
 {
 	struct timespec slice = { ms / 1000, ms % 1000 * 1000000 };
 
-	raw_call6(SYS_futex, raw_address(word), FUTEX_WAIT, value, ms ? raw_address(&slice) : 0, 0,
-		  0);
-}
-
-static void futex_wake(atomic_int *word)
-{
-	raw_call(SYS_futex, raw_address(word), FUTEX_WAKE, 1);
+	raw_futex(word, FUTEX_WAIT, value, ms ? &slice : NULL);
 }
 
 /* --- the thread of ours --- */
@@ -251,7 +245,7 @@ void own_thread_rest(void)
 
 	if (!atomic_compare_exchange_strong(&rest_state, &state, RESTING))
 		return;
-	futex_wake(&rest_state);
+	raw_futex(&rest_state, FUTEX_WAKE, 1, NULL);
 	while (atomic_load(&rest_state) == RESTING)
 		futex_wait(&rest_state, RESTING, 0);
 }
@@ -291,7 +285,7 @@ static void let_signals_through(atomic_int *thread, struct signals_deferred *def
 	if (raw_call(SYS_getpid, 0, 0, 0) != process)
 		atomic_store(thread, 0);
 	atomic_store(&rest_state, WORKING);
-	futex_wake(&rest_state);
+	raw_futex(&rest_state, FUTEX_WAKE, 1, NULL);
 }
 
 /*

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/guest/hot.h"
-#include "base/mem/safe_read.h"
+#include "base/guest/safe_read.h"
 
 enum { PAGE = 4096, MOST = 1 << 20 }; /* bytes beyond what is known that are looked at */
 

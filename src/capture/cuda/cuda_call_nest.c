@@ -8,8 +8,8 @@
 #include <errno.h>
 
 #include "base/guest/hot.h"
+#include "base/guest/safe_read.h"
 #include "base/guest/thread_stack.h"
-#include "base/mem/safe_read.h"
 #include "capture/cuda/cuda_call.h"
 #include "capture/cuda/device_usage.h"
 #include "capture/stack/unwind.h"

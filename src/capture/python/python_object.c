@@ -1,7 +1,7 @@
 /* Reading CPython's objects, each checked before it is believed. */
 #include "capture/python/python_parts.h"
 
-#include "base/mem/safe_read.h"
+#include "base/guest/safe_read.h"
 #include "base/text/utf8.h"
 
 enum { TRIED_FRAMES = 32, TRIED_STEPS = 64, LENGTH_AT_MOST = 1 << 24, REPLACEMENT = 0xfffd };

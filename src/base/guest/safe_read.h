@@ -5,19 +5,18 @@
  */
 #pragma once
 
-#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "base/guest/raw_call.h"
+
 static inline bool peek(void *to, const void *from, size_t size)
 {
 	struct iovec here = { to, size };
 	struct iovec there = { (void *)from, size };
-	int saved = errno;
-	bool whole = process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)size;
 
-	errno = saved;
-	return whole;
+	return raw_call6(SYS_process_vm_readv, getpid(), raw_address(&here), 1, raw_address(&there),
+			 1, 0) == (long)size;
 }
