@@ -1,5 +1,5 @@
 /* Sizes of arrays: bits of a format, times texels, level by level. */
-#include "capture/cuda/array.h"
+#include "capture/cuda/cuda_call.h"
 
 #include <stdbool.h>
 

@@ -106,14 +106,12 @@ static void load(void)
 		*(void **)&nvml.lists[kind] = list;
 	}
 	if (init && nvml.by_uuid && nvml.memory && nvml.lists[COMPUTING] && init() == NVML_SUCCESS)
-		atomic_store_explicit(&nvml.loaded, true, memory_order_release);
+		nvml.loaded = true;
 }
 
 static nvmlDevice_t handle_of(int device)
 {
-	return atomic_load_explicit(&nvml.loaded, memory_order_acquire)
-		       ? atomic_load_explicit(&nvml.devices[device], memory_order_relaxed)
-		       : NULL;
+	return nvml.loaded ? nvml.devices[device] : NULL;
 }
 
 /* The number of processes; -1 where it cannot be had. */
@@ -135,18 +133,17 @@ bool nvml_prepare(int device)
 	if (atomic_exchange(&nvml.busy, true))
 		return false;
 	load();
-	if (atomic_load(&nvml.loaded) && !atomic_load(&nvml.devices[device]) &&
-	    driver_facts(device, &facts) && facts.uuid[0] &&
+	if (nvml.loaded && !nvml.devices[device] && driver_facts(device, &facts) && facts.uuid[0] &&
 	    nvml.by_uuid(facts.uuid, &handle) == NVML_SUCCESS)
-		atomic_store(&nvml.devices[device], handle);
+		nvml.devices[device] = handle;
 	handle = handle_of(device);
-	if (handle && !atomic_load(&nvml.self))
+	if (handle && !nvml.self)
 		count = ask_list(nvml.lists[COMPUTING], handle, processes);
-	atomic_fetch_or(&nvml.prepared, 1ull << device);
+	nvml.prepared |= 1ull << device;
 	nvml.before_count[device] = count;
 	for (int i = 0; i < count; i++)
 		nvml.before[device][i] = processes[i].pid;
-	atomic_store(&nvml.busy, false);
+	nvml.busy = false;
 	return true;
 }
 
@@ -189,30 +186,29 @@ static unsigned int pick(int device, const struct process *processes, int count)
 int nvml_recognise(int device)
 {
 	struct process processes[PROCESSES];
-	uint64_t prepared = atomic_load_explicit(&nvml.prepared, memory_order_relaxed);
 	nvmlDevice_t handle;
 	int count;
 
-	if (!(prepared >> device & 1) && !nvml_prepare(device))
+	if (!(nvml.prepared >> device & 1) && !nvml_prepare(device))
 		return -EBUSY;
 	handle = handle_of(device);
 	if (!handle)
 		return 0;
 	if (atomic_exchange(&nvml.busy, true))
 		return -EBUSY;
-	if (!atomic_load(&nvml.self)) {
+	if (!nvml.self) {
 		count = ask_list(nvml.lists[COMPUTING], handle, processes);
-		atomic_store(&nvml.self, pick(device, processes, count));
+		nvml.self = pick(device, processes, count);
 	}
-	atomic_store(&nvml.busy, false);
-	return atomic_load(&nvml.self) != 0;
+	nvml.busy = false;
+	return nvml.self != 0;
 }
 
 /* The figure in the list of one kind; 0 when we are not in it. */
 static bool figure(processes_fn *ask, nvmlDevice_t device, uint64_t *bytes)
 {
 	struct process processes[PROCESSES];
-	unsigned int self = atomic_load_explicit(&nvml.self, memory_order_relaxed);
+	unsigned int self = nvml.self;
 	int count = ask_list(ask, device, processes);
 
 	*bytes = 0;
@@ -231,8 +227,7 @@ bool nvml_used(int device, uint64_t *bytes)
 {
 	nvmlDevice_t handle = handle_of(device);
 
-	if (!handle || !atomic_load_explicit(&nvml.self, memory_order_relaxed) ||
-	    !figure(nvml.lists[COMPUTING], handle, bytes))
+	if (!handle || !nvml.self || !figure(nvml.lists[COMPUTING], handle, bytes))
 		return false;
 	if (!*bytes && !figure(nvml.lists[DRAWING], handle, bytes))
 		*bytes = 0;
@@ -252,7 +247,7 @@ bool nvml_left(int device, uint64_t *bytes)
 
 void nvml_clear(void)
 {
-	atomic_store(&nvml.busy, false);
-	atomic_store(&nvml.prepared, 0);
-	atomic_store(&nvml.self, 0);
+	nvml.busy = false;
+	nvml.prepared = 0;
+	nvml.self = 0;
 }

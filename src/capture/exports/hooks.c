@@ -10,7 +10,6 @@
 #include <errno.h>
 
 #include "base/guest/hot.h"
-#include "capture/cuda/array.h"
 #include "capture/cuda/cuda_call.h"
 #include "capture/cuda/device_usage.h"
 #include "capture/cuda/driver.h"

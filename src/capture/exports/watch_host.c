@@ -45,14 +45,7 @@ int __wrap_dl_iterate_phdr(each_fn *each, void *data)
 	return result;
 }
 
-#if defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#define SANITIZED __has_feature(thread_sanitizer)
-#else
-#define SANITIZED 0
-#endif
-#if !SANITIZED
+#ifndef __SANITIZE_THREAD__
 
 /* glibc's own under the names that it exports for those who stand in front (GLIBC_2.2.5, 2.17). */
 #define HEAP(result, name, params, args)                           \

@@ -220,29 +220,23 @@ static int start_tables(void)
 	return 0;
 }
 
-/* Without room for the first rows there is nothing that anybody could read: no file then. */
-static int start_recording(void)
-{
-	int error = start_tables();
-
-	if (!error) {
-		spool_publish(&recorder.spool);
-		return 0;
-	}
-	spool_unlink(&recorder.spool);
-	ledger_clear(&recorder.ledger);
-	intern_clear(&recorder.intern);
-	spool_close(&recorder.spool);
-	return error;
-}
-
 static int make_file(void *unused)
 {
 	int error = process_paths_create();
+	bool made = !error;
 
 	(void)unused;
-	if (!error)
-		error = start_recording();
+	if (made)
+		error = start_tables();
+	if (!error) {
+		spool_publish(&recorder.spool);
+	} else if (made) {
+		/* Without room for the first rows there is nothing that anybody could read. */
+		spool_unlink(&recorder.spool);
+		ledger_clear(&recorder.ledger);
+		intern_clear(&recorder.intern);
+		spool_close(&recorder.spool);
+	}
 	if (error)
 		record_give_up(recorder.paths.spool, error);
 	record_marks_put(!error);

@@ -67,13 +67,6 @@ static _Atomic uint64_t *function_slot(uint64_t thread, uint64_t number)
 	return &forward[(number + thread * 0x9e3779b9u) % SLOTS];
 }
 
-static bool has_python(uint32_t stack)
-{
-	const struct spool_stack *row = spool_at(record_spool(), SPOOL_STACK, stack);
-
-	return row->python > 0;
-}
-
 /* What PyTorch allocates is its own affair. */
 static uint64_t ask_number(number_fn *function)
 {
@@ -92,13 +85,15 @@ HOT_CODE void autograd_forward(uint32_t stack)
 	number_fn *peek = (number_fn *)atomic_load_explicit(&pytorch.peek, memory_order_acquire);
 	number_fn *thread_id;
 	union forward_slot slot = { .stack = stack };
+	const struct spool_stack *row;
 	uint64_t next;
 	uint64_t thread;
 
 	if (!peek || !stack || slot.stack != stack)
 		return;
 	next = ask_number(peek);
-	if (next == last_peek || !next || !has_python(stack))
+	row = spool_at(record_spool(), SPOOL_STACK, stack);
+	if (next == last_peek || !next || !row->python)
 		return;
 	last_peek = next;
 	thread_id = (number_fn *)atomic_load_explicit(&pytorch.thread_id, memory_order_relaxed);

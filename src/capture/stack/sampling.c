@@ -19,12 +19,6 @@ static struct filter filter;
 uint64_t sampling_interval;
 static _Thread_local struct sample sample;
 
-/* Threads differ, and runs do. */
-static uint64_t seed(void)
-{
-	return hash_mix(record_thread(), record_now());
-}
-
 void sampling_init(void)
 {
 	sampling_interval = opt_count(OPT_ID_sample);
@@ -132,14 +126,17 @@ static bool surely_not(const struct event *event, const struct sampling_call *ca
 bool sampling_wants_birth(struct event *event, const struct sampling_call *call)
 {
 	enum stacks_reason reason;
+	uint64_t seed = 0;
 
+	if (sampling_interval && !sample.chance) /* threads differ, and runs do */
+		seed = hash_mix(record_thread(), record_now());
 	event->untold = filter.count && surely_not(event, call);
 	if (record_quiet()) {
 		reason = STACKS_STOPPED;
 	} else if (event->untold) {
 		reason = STACKS_FILTERED;
-	} else if (sampling_interval && !sample_take(&sample, sample.chance ? 0 : seed(),
-						     event->size, sampling_interval)) {
+	} else if (sampling_interval &&
+		   !sample_take(&sample, seed, event->size, sampling_interval)) {
 		reason = STACKS_NO_SAMPLE;
 	} else {
 		event->sampled = sampling_interval != 0;

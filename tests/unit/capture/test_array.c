@@ -1,6 +1,6 @@
 /* How large arrays are: formats, extents, levels and layers, in the driver's and the runtime's
  * words. */
-#include "capture/cuda/array.h"
+#include "capture/cuda/cuda_call.h"
 
 #include "check.h"
 
