@@ -36,15 +36,20 @@ uint32_t cuda_call_api(const struct cuda_call *span)
 	return record_hook_text(cuda_call_root(span)->hook);
 }
 
+/* The call has been recorded beneath already. To be asked before record_begin(), which counts the
+ * calls that it refuses. */
+static bool is_told(const struct cuda_call *span)
+{
+	return span->moved || (hooks[span->hook].api == RT && span->driver_seen);
+}
+
 /* True if this row records, or one above or beneath it. `status` is the real call's answer. */
 static bool call_counts(const struct cuda_call *span, int status)
 {
-	if (span->moved)
+	if (is_told(span))
 		return false;
 	if (hooks[span->hook].api == DRV)
 		return true;
-	if (span->driver_seen)
-		return false;
 	if (!atomic_load_explicit(&runtime_counts, memory_order_relaxed)) {
 		/* It may have been there, but not known to be this one's. */
 		if (cuda_call_top.span != span || atomic_load(&cuda_call_apart))
@@ -62,13 +67,6 @@ static bool acts(const struct cuda_call *span)
 {
 	return hooks[span->hook].api == DRV ||
 	       atomic_load_explicit(&runtime_counts, memory_order_relaxed);
-}
-
-/* The call has been recorded beneath already. To be asked before record_begin(), which counts the
- * calls that it refuses. */
-static bool is_told(const struct cuda_call *span)
-{
-	return span->moved || (hooks[span->hook].api == RT && span->driver_seen);
 }
 
 void cuda_call_moved(struct cuda_call *span)
@@ -122,11 +120,6 @@ static uint32_t owner_of(const struct event *event)
 	return row->owner;
 }
 
-bool cuda_call_no_event(int status)
-{
-	return status && status != CUDA_ERROR_OUT_OF_MEMORY;
-}
-
 /* The driver is asked at once for the memory left: a moment later PyTorch has emptied its cache. */
 static void ask_driver(struct spool_oom *known, const struct event *event)
 {
@@ -139,7 +132,7 @@ static void ask_driver(struct spool_oom *known, const struct event *event)
 		driver_memory(&known->left, &known->total);
 }
 
-void cuda_call_failed(struct cuda_call *span, const struct cuda_call_memory *memory)
+static void enter_failure(struct cuda_call *span, const struct cuda_call_memory *memory)
 {
 	int device = memory->placed ? memory->device : driver_device();
 	struct spool_oom known = { 0 };
@@ -176,10 +169,10 @@ void cuda_call_failed(struct cuda_call *span, const struct cuda_call_memory *mem
 HOT_CODE bool cuda_call_begins(struct cuda_call *span, int status,
 			       const struct cuda_call_memory *memory)
 {
-	if (cuda_call_no_event(status) || is_told(span) || !record_begin(true))
+	if ((status && status != CUDA_ERROR_OUT_OF_MEMORY) || is_told(span) || !record_begin(true))
 		return false;
 	if (status && !memory->flags)
-		cuda_call_failed(span, memory);
+		enter_failure(span, memory);
 	return !status && memory->key && call_counts(span, status);
 }
 

@@ -23,13 +23,10 @@ uint32_t cuda_call_api(const struct cuda_call *span);
 
 /*
  * True if this row is to enter the memory and there is some. A failure for want of memory is
- * recorded here; other failures are the program's own affair (cuda_call_no_event()).
+ * recorded here: an event, or a retry if the asker is known to catch it. Other failures are the
+ * program's own affair.
  */
 bool cuda_call_begins(struct cuda_call *span, int status, const struct cuda_call_memory *memory);
-bool cuda_call_no_event(int status);
-
-/* Out of memory is an event, or a retry if the asker is known to catch it. */
-void cuda_call_failed(struct cuda_call *span, const struct cuda_call_memory *memory);
 
 /* The event goes into the ledger as an allocation of who asked. */
 void cuda_call_enter_memory(struct cuda_call *span, const struct cuda_call_memory *memory);

@@ -267,11 +267,9 @@ void cuda_call_graph_node(struct cuda_call *span, int status, int device, uint64
 		.space = SPACE_DEVICE, .placed = true, .device = device, .size = size
 	};
 
-	if (cuda_call_no_event(status) || !record_begin(true))
-		return;
 	if (status)
-		cuda_call_failed(span, &memory);
-	else
+		cuda_call_begins(span, status, &memory);
+	else if (record_begin(true))
 		graph_seen(device);
 }
 
