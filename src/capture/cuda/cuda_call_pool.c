@@ -99,12 +99,6 @@ struct holding {
 	uint64_t reserved, used;
 };
 
-static uint32_t holder_text(const struct holding *holding)
-{
-	return holding->pool ? cuda_call_pool_text(holding->pool)
-			     : intern_text(record_intern(), "graph");
-}
-
 /* Growing the one first and shrinking the other, so that no more is allocated than reserved. */
 static void adjust_graphs(const struct event *like, const struct holding *holding)
 {
@@ -119,27 +113,22 @@ static void adjust_graphs(const struct event *like, const struct holding *holdin
 		adjust(like, METRIC_RESERVED, holding->reserved, stack);
 }
 
-/* True if the ledger has these figures already: most launches change nothing. */
-static bool is_known(int device, const struct holding *holding)
-{
-	struct ledger *ledger = record_ledger();
-	uint32_t pool;
-	bool same;
-
-	record_lock();
-	pool = holder_text(holding);
-	same = ledger_pool_sum(ledger, device, pool, METRIC_RESERVED) == holding->reserved &&
-	       (holding->pool ||
-		ledger_pool_sum(ledger, device, pool, METRIC_ALLOCATED) == holding->used);
-	record_unlock();
-	return same;
-}
-
+/* Most launches change nothing: then the ledger has these figures already. */
 static void refresh(const struct cuda_call *span, int device, const struct holding *holding)
 {
 	struct event event;
+	uint32_t pool;
+	bool known;
 
-	if (is_known(device, holding))
+	record_lock();
+	pool = holding->pool ? cuda_call_pool_text(holding->pool)
+			     : intern_text(record_intern(), "graph");
+	known = ledger_pool_sum(record_ledger(), device, pool, METRIC_RESERVED) ==
+			holding->reserved &&
+		(holding->pool ||
+		 ledger_pool_sum(record_ledger(), device, pool, METRIC_ALLOCATED) == holding->used);
+	record_unlock();
+	if (known)
 		return;
 	if (!holding->pool) {
 		record_note("memory of graphs is sampled when one is launched, uploaded or "
@@ -149,9 +138,9 @@ static void refresh(const struct cuda_call *span, int device, const struct holdi
 	cuda_call_describe(span, &event);
 	event.space = SPACE_DEVICE;
 	event.device = (int16_t)device;
+	event.pool = pool;
 	record_lock();
 	event.api = cuda_call_api(span);
-	event.pool = holder_text(holding);
 	if (holding->pool)
 		cuda_call_sample_pool(&event, holding->reserved);
 	else
