@@ -113,13 +113,6 @@ static struct sampling_call call_of(const struct cuda_call *span, bool driver)
 	};
 }
 
-static uint32_t owner_of(const struct event *event)
-{
-	const struct spool_stack *row = spool_at(record_spool(), SPOOL_STACK, event->stack);
-
-	return row->owner;
-}
-
 /* The driver is asked at once for the memory left: a moment later PyTorch has emptied its cache. */
 static void ask_driver(struct spool_oom *known, const struct event *event)
 {
@@ -154,10 +147,10 @@ static void enter_failure(struct cuda_call *span, const struct cuda_call_memory 
 	if (event.device >= 0)
 		known.reserved = used_reserved(record_ledger(), event.device);
 	event.api = cuda_call_api(span);
-	event.error = intern_text(record_intern(), "out of memory");
+	event.error = record_text("out of memory");
 	if (torch_catches(event.stack, memory->ordered, &known)) {
 		event.op = EVENT_MARK;
-		event.name = intern_text(record_intern(), "allocation retry");
+		event.name = record_text("allocation retry");
 		ledger_retry(record_ledger(), event.device);
 		ledger_note(record_ledger(), &event);
 	} else {
@@ -181,14 +174,14 @@ _Thread_local const char *cuda_call_growing;
 /* With the lock held: the pool that grows by it, 0 for none. */
 static inline uint32_t grown_pool(const struct event *event, const struct cuda_call_memory *memory)
 {
-	uint32_t owner = owner_of(event);
+	uint32_t owner = record_stack(event->stack)->owner;
 	uint32_t pool;
 	bool torch;
 
 	if (memory->flags || !memory->size ||
 	    (memory->kind != NODE_ADDRESS && memory->kind != NODE_HANDLE))
 		return 0;
-	pool = cuda_call_growing ? intern_text(record_intern(), cuda_call_growing) : 0;
+	pool = cuda_call_growing ? record_text(cuda_call_growing) : 0;
 	if (pool || memory->space != SPACE_DEVICE)
 		return pool;
 	torch = memory->kind == NODE_HANDLE ? torch_owns(owner)
@@ -221,7 +214,7 @@ HOT_CODE void cuda_call_enter_memory(struct cuda_call *span, const struct cuda_c
 	sampling_told(&event);
 	if (memory->ordered && !memory->flags)
 		cuda_call_sample_pool(&event, reserved);
-	ledger_enter(record_ledger(), &event, memory->kind, owner_of(&event), link);
+	ledger_enter(record_ledger(), &event, memory->kind, record_stack(event.stack)->owner, link);
 	record_done();
 	cuda_call_sample_used(span, event.device);
 }
@@ -303,7 +296,7 @@ static void take_back(struct cuda_call *span)
 
 	record_lock();
 	span->event.t = record_now();
-	span->event.error = intern_text(record_intern(), errors[span->end]);
+	span->event.error = record_text(errors[span->end]);
 	if (span->end == SPAN_FREE)
 		ledger_undo(ledger, &span->event, &span->was);
 	else

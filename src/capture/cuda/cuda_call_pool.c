@@ -30,7 +30,7 @@ uint32_t cuda_call_pool_text(uint64_t pool)
 	char name[40] = "async:";
 
 	text_hex(name + strlen(name), pool);
-	return intern_text(record_intern(), name);
+	return record_text(name);
 }
 
 static void adjust(const struct event *like, enum metric metric, uint64_t now, const char *stack)
@@ -121,8 +121,7 @@ static void refresh(const struct cuda_call *span, int device, const struct holdi
 	bool known;
 
 	record_lock();
-	pool = holding->pool ? cuda_call_pool_text(holding->pool)
-			     : intern_text(record_intern(), "graph");
+	pool = holding->pool ? cuda_call_pool_text(holding->pool) : record_text("graph");
 	known = ledger_pool_sum(record_ledger(), device, pool, METRIC_RESERVED) ==
 			holding->reserved &&
 		(holding->pool ||

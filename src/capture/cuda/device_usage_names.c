@@ -42,7 +42,6 @@ static struct {
 static void put_name(const struct usage_look *look, int64_t named,
 		     const struct usage_culprit *culprit, int64_t bytes)
 {
-	struct intern *intern = record_intern();
 	struct spool_used sample = {
 		.t = look->t,
 		.used = look->used,
@@ -55,8 +54,8 @@ static void put_name(const struct usage_look *look, int64_t named,
 	if (bytes) {
 		text_join(name, sizeof(name), kinds[culprit->kind], culprit->of[0] ? " of " : "");
 		text_append(name, sizeof(name), culprit->of);
-		sample.name = intern_text(intern, name);
-		sample.kind = intern_text(intern, kinds[culprit->kind]);
+		sample.name = record_text(name);
+		sample.kind = record_text(kinds[culprit->kind]);
 	}
 	if (culprit) {
 		sample.api = record_hook_text(culprit->hook);
@@ -64,8 +63,7 @@ static void put_name(const struct usage_look *look, int64_t named,
 		sample.thread = culprit->thread;
 	}
 	used_enter(record_ledger(), &sample,
-		   intern_text(intern, sources[usage_devices[look->device].source]),
-		   culprit != NULL);
+		   record_text(sources[usage_devices[look->device].source]), culprit != NULL);
 }
 
 static bool is_of(const struct taken *taken, int device, const struct usage_culprit *culprit)

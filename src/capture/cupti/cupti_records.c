@@ -130,8 +130,7 @@ static void take_transfer(const void *record)
 	bool named = transfer->copy < sizeof(copies) / sizeof(copies[0]);
 	struct spool_span span = {
 		.kind = copy ? ACTION_COPY : ACTION_FILL,
-		.name = intern_text(record_intern(),
-				    copy ? copies[named ? transfer->copy : 0] : "fill"),
+		.name = record_text(copy ? copies[named ? transfer->copy : 0] : "fill"),
 		.device = (int16_t)transfer->device,
 		.stream = transfer->stream,
 		.bytes = transfer->bytes,
@@ -146,7 +145,7 @@ static void take_migration(const void *record)
 	bool in = unified->counter == CUPTI_UNIFIED_HTOD;
 	struct spool_span span = {
 		.kind = ACTION_MIGRATION,
-		.name = intern_text(record_intern(), in ? "migration HtoD" : "migration DtoH"),
+		.name = record_text(in ? "migration HtoD" : "migration DtoH"),
 		.device = (int16_t)(in ? unified->to : unified->from),
 		.bytes = unified->value,
 	};
@@ -186,7 +185,7 @@ static void take_variable(const struct cupti_memory *memory)
 {
 	struct spool_span span = {
 		.kind = ACTION_VARIABLES,
-		.name = intern_text(record_intern(), "variables of modules"),
+		.name = record_text("variables of modules"),
 		.bytes = memory->bytes,
 	};
 
@@ -269,7 +268,7 @@ static void tell_version(void)
 		return;
 	version_told = true;
 	text_u64(digits, from->version);
-	intern_fact(record_intern(), "cupti", digits);
+	record_fact("cupti", digits);
 }
 
 /* Up to AT_ONCE of them; false after the last. */

@@ -99,7 +99,7 @@ EXPORT void memtrace_label(const void *ptr, const char *name)
 	record_lock();
 	id = live_find(record_spool(), NODE_ADDRESS, 0, (uint64_t)ptr);
 	if (id)
-		live_node(record_spool(), id)->label = intern_text(record_intern(), name);
+		live_node(record_spool(), id)->label = record_text(name);
 	record_unlock();
 }
 
@@ -301,8 +301,8 @@ static inline __attribute__((always_inline)) void tell(memtrace_pool pool, const
 		else
 			sampling_end(&event, NODE_BLOCK, &call);
 		record_lock();
-		event.pool = intern_text(record_intern(), name);
-		event.api = intern_text(record_intern(), api);
+		event.pool = record_text(name);
+		event.api = record_text(api);
 		enter(&event);
 		record_done();
 	}

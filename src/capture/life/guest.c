@@ -30,13 +30,13 @@ static _Atomic uint64_t devices_known;
 static _Atomic int driver_known; /* driver_version() */
 static unsigned late_known;      /* which late facts are recorded; under the recorder's lock */
 
-static void record_command(struct intern *intern)
+static void record_command(void)
 {
 	static char words[8192]; /* one recording is opened at a time, maybe on a small stack */
 	ssize_t length = fd_read_file("/proc/self/cmdline", words, sizeof(words));
 
 	for (ssize_t at = 0; at < length; at += (ssize_t)strlen(words + at) + 1)
-		intern_fact(intern, "command", words + at);
+		record_fact("command", words + at);
 }
 
 /* Settings of allocators that change memory: the trace lists them, and a comparison looks at them.
@@ -56,30 +56,30 @@ static const char settings[][40] = {
 	"CUPY_GPU_MEMORY_LIMIT",
 };
 
-static void record_settings(struct intern *intern)
+static void record_settings(void)
 {
 	for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) {
 		const char *value = getenv(settings[i]);
 
 		/* The first two are shown in every trace, null when unset. */
 		if (value || i < 2) {
-			intern_fact(intern, "setting", settings[i]);
-			intern_fact(intern, value ? "value" : "unset", value);
+			record_fact("setting", settings[i]);
+			record_fact(value ? "value" : "unset", value);
 		}
 	}
 }
 
-static void record_world(struct intern *intern)
+static void record_world(void)
 {
 	static const char keys[RANK_FACTS][16] = { "rank", "world_size", "local_rank" };
 
 	for (enum rank_fact fact = 0; fact < RANK_FACTS; fact++) {
 		if (rank_fact(fact))
-			intern_fact(intern, keys[fact], rank_fact(fact));
+			record_fact(keys[fact], rank_fact(fact));
 	}
 }
 
-void process_info_late(struct intern *intern)
+void process_info_late(void)
 {
 	static const char keys[][12] = { "python", "note", "torch", "unwinder", "cuda_driver" };
 	char driver[24];
@@ -94,7 +94,7 @@ void process_info_late(struct intern *intern)
 	for (unsigned i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
 		if (!values[i] || (late_known >> i & 1))
 			continue;
-		intern_fact(intern, keys[i], values[i]);
+		record_fact(keys[i], values[i]);
 		late_known |= 1u << i;
 	}
 }
@@ -106,7 +106,6 @@ void guest_ask(void)
 
 static void record_process_info(void)
 {
-	struct intern *intern = &recorder.intern;
 	struct spool_header *header = recorder.spool.header;
 	static char text[4096]; /* one recording is opened at a time, maybe on a small stack */
 
@@ -114,22 +113,22 @@ static void record_process_info(void)
 	header->ppid = (uint32_t)getppid();
 	header->boot_pid_start = process_start_ticks(record_pid());
 	header->place = process_place();
-	intern_fact(intern, "memtrace", MEMTRACE_VERSION);
-	intern_fact(intern, "output", recorder.paths.output);
+	record_fact("memtrace", MEMTRACE_VERSION);
+	record_fact("output", recorder.paths.output);
 	if (!gethostname(text, sizeof(text)))
-		intern_fact(intern, "host", text);
+		record_fact("host", text);
 	if (getcwd(text, sizeof(text)))
-		intern_fact(intern, "cwd", text);
-	record_command(intern);
-	record_world(intern);
-	record_settings(intern);
-	intern_fact(intern, "stacks", walk_mode());
+		record_fact("cwd", text);
+	record_command();
+	record_world();
+	record_settings();
+	record_fact("stacks", walk_mode());
 	late_known = 0;
-	process_info_late(intern);
+	process_info_late();
 	if (opt_trouble()) {
 		text_join(text, sizeof(text), "the value of MEMTRACE_", opt_trouble());
 		text_append(text, sizeof(text), " was not understood: the default was used");
-		intern_fact(intern, "note", text);
+		record_fact("note", text);
 	}
 }
 
@@ -148,10 +147,10 @@ void guest_device(int device)
 	text_u64(total, facts.total_bytes);
 	signals_defer(&deferred); /* the four belong together */
 	record_lock();
-	intern_fact(record_intern(), "device", ordinal);
-	intern_fact(record_intern(), "name", facts.name);
-	intern_fact(record_intern(), "uuid", facts.uuid);
-	intern_fact(record_intern(), "total_bytes", total);
+	record_fact("device", ordinal);
+	record_fact("name", facts.name);
+	record_fact("uuid", facts.uuid);
+	record_fact("total_bytes", total);
 	record_unlock();
 	signals_deliver(&deferred);
 }
@@ -190,7 +189,7 @@ void guest_loaded(void)
 {
 	loader_call(look_for_libraries, NULL);
 	record_lock();
-	process_info_late(record_intern());
+	process_info_late();
 	record_unlock();
 }
 
@@ -203,7 +202,7 @@ void guest_open(void)
 	record_process_info();
 	usage_settle();
 	if (atomic_load(&torch_cpu_lost))
-		intern_fact(&recorder.intern, "note",
+		record_fact("note",
 			    "born while PyTorch's CPU allocator was at work: CPU tensors were not "
 			    "looked at");
 }

@@ -35,7 +35,7 @@ void control_opened(const struct spool_header *header);
 /* --- what is known of the process --- */
 
 /* Facts that may become known only later: the unwinder, versions. With the lock held. */
-void process_info_late(struct intern *intern);
+void process_info_late(void);
 
 void process_info_clear(void);
 

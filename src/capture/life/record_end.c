@@ -108,7 +108,7 @@ void record_finish(void)
 		in_handler = unwind_met && unwind_until(NULL) == UNWIND_SIGNAL;
 		own_stack_call(ask_last, NULL);
 		record_lock();
-		process_info_late(&recorder.intern);
+		process_info_late();
 	}
 	atomic_store(&record_state, RECORD_ENDED);
 	signals_deliver(&deferred);

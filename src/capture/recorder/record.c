@@ -162,7 +162,7 @@ HOT_CODE bool record_quiet(void)
 uint32_t record_hook_text(enum hook_id id)
 {
 	if (!recorder.hook_text[id])
-		recorder.hook_text[id] = intern_text(&recorder.intern, hooks[id].name);
+		recorder.hook_text[id] = record_text(hooks[id].name);
 	return recorder.hook_text[id];
 }
 
@@ -215,7 +215,7 @@ static int start_tables(void)
 	atomic_store(&recorder.spool.header->recording, !record_quiet());
 	guest_open();
 	for (unsigned i = 0; i < RECORD_NOTES && recorder.notes[i]; i++)
-		intern_fact(&recorder.intern, "note", recorder.notes[i]);
+		record_fact("note", recorder.notes[i]);
 	calls_settle();
 	return 0;
 }
@@ -241,9 +241,8 @@ static int make_file(void *unused)
 		record_give_up(recorder.paths.spool, error);
 	record_marks_put(!error);
 	if (!error && atomic_load(&loader_silent))
-		intern_fact(&recorder.intern, "note",
-			    "born by a clone past fork's handlers, among threads: native "
-			    "frames were not looked for");
+		record_fact("note", "born by a clone past fork's handlers, among threads: native "
+				    "frames were not looked for");
 	atomic_store(&record_process.open, !error);
 	return 0;
 }
@@ -344,7 +343,7 @@ void record_note(const char *text)
 		if (recorder.notes[i] && strcmp(recorder.notes[i], text))
 			continue;
 		if (!recorder.notes[i] && atomic_load(&record_process.open))
-			intern_fact(&recorder.intern, "note", text);
+			record_fact("note", text);
 		recorder.notes[i] = text;
 		break;
 	}

@@ -92,6 +92,22 @@ struct spool *record_spool(void);
 struct intern *record_intern(void);
 struct ledger *record_ledger(void);
 
+static inline uint32_t record_text(const char *text)
+{
+	return intern_text(record_intern(), text);
+}
+
+/* One of the facts about the process (intern_fact). */
+static inline void record_fact(const char *key, const char *value)
+{
+	intern_fact(record_intern(), key, value);
+}
+
+static inline const struct spool_stack *record_stack(uint32_t id)
+{
+	return spool_at(record_spool(), SPOOL_STACK, id);
+}
+
 /* ns since process start. */
 uint64_t record_now(void);
 

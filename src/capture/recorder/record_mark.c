@@ -48,12 +48,12 @@ static uint32_t mark_name(const char *name)
 	uint32_t id;
 
 	if (marks.folded >= FOLDED)
-		return intern_text(&recorder.intern, "[too many names]");
+		return record_text("[too many names]");
 	if (marks.full) {
 		fold_numbers(name, folded);
 		name = folded;
 	}
-	id = intern_text(&recorder.intern, name);
+	id = record_text(name);
 	if (spool_count(&recorder.spool, SPOOL_TEXT) == before)
 		return id;
 	if (marks.full) {
@@ -64,8 +64,7 @@ static uint32_t mark_name(const char *name)
 	if (++marks.names < NAMES && marks.bytes < BYTES)
 		return id;
 	marks.full = true;
-	intern_fact(&recorder.intern, "note",
-		    "very many names of ranges: the numbers in later ones are told as #");
+	record_fact("note", "very many names of ranges: the numbers in later ones are told as #");
 	return id;
 }
 
@@ -81,8 +80,8 @@ static void put_mark(const struct record_mark *from)
 	};
 
 	event.name = mark_name(from->name);
-	event.pool = intern_text(&recorder.intern, from->domain);
-	event.detail.category = intern_text(&recorder.intern, from->category);
+	event.pool = record_text(from->domain);
+	event.detail.category = record_text(from->category);
 	ledger_note(&recorder.ledger, &event);
 }
 
@@ -151,9 +150,8 @@ void record_marks_put(bool opened)
 	for (uint32_t i = 0; opened && i < marks.pending_count; i++)
 		put_mark(&marks.pending[i]);
 	if (opened && marks.pending_lost)
-		intern_fact(&recorder.intern, "note",
-			    "some of very many ranges and marks from before the first "
-			    "memory event were not kept");
+		record_fact("note", "some of very many ranges and marks from before the first "
+				    "memory event were not kept");
 	marks.pending_count = 0;
 	marks.pending_lost = 0;
 }

@@ -85,15 +85,13 @@ HOT_CODE void autograd_forward(uint32_t stack)
 	number_fn *peek = (number_fn *)atomic_load_explicit(&pytorch.peek, memory_order_acquire);
 	number_fn *thread_id;
 	union forward_slot slot = { .stack = stack };
-	const struct spool_stack *row;
 	uint64_t next;
 	uint64_t thread;
 
 	if (!peek || !stack || slot.stack != stack)
 		return;
 	next = ask_number(peek);
-	row = spool_at(record_spool(), SPOOL_STACK, stack);
-	if (next == last_peek || !next || !row->python)
+	if (next == last_peek || !next || !record_stack(stack)->python)
 		return;
 	last_peek = next;
 	thread_id = (number_fn *)atomic_load_explicit(&pytorch.thread_id, memory_order_relaxed);

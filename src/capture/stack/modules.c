@@ -144,8 +144,8 @@ static struct module enter_module(struct found *found)
 	const struct module *known = modules_find(found->row.low);
 	struct module module = { .runtime = modules_is_runtime(found->path) };
 
-	found->row.path = intern_text(record_intern(), found->path);
-	found->row.build_id = intern_text(record_intern(), found->build_id);
+	found->row.path = record_text(found->path);
+	found->row.build_id = record_text(found->build_id);
 	module.at = found->row;
 	module.row = intern_module(record_intern(), &found->row);
 	module.walked = known && known->walked && known->row == module.row &&
@@ -237,7 +237,7 @@ uint32_t modules_owner(const struct module *module)
 {
 	if (module->runtime || !module->at.path)
 		return 0;
-	return intern_text(record_intern(), text_base(spool_text(record_spool(), module->at.path)));
+	return record_text(text_base(spool_text(record_spool(), module->at.path)));
 }
 
 void modules_clear(void)

@@ -83,11 +83,8 @@ uint32_t stacks_none(enum stacks_reason reason, enum space space, void *caller, 
 	record_unlock();
 	id = told ? 0 : stacks_capture(caller, frame, true);
 	record_lock();
-	if (id) {
-		const struct spool_stack *row = spool_at(record_spool(), SPOOL_STACK, id);
-
-		owner = row->owner;
-	}
+	if (id)
+		owner = record_stack(id)->owner;
 	id = none_of(reason, space, owner);
 	record_unlock();
 	return id;
@@ -154,7 +151,7 @@ static bool born_untold(const struct event *event, enum node_kind kind, const ch
 	bool untold;
 
 	record_lock();
-	id = live_find(record_spool(), kind, intern_text(record_intern(), pool), event->ptr);
+	id = live_find(record_spool(), kind, record_text(pool), event->ptr);
 	untold = id && live_node(record_spool(), id)->flags & NODE_UNTOLD;
 	record_unlock();
 	return untold;
@@ -176,13 +173,12 @@ bool sampling_wants_end(struct event *event, enum node_kind kind, const struct s
 HOT_CODE void sampling_told(struct event *event)
 {
 	const struct spool *spool = record_spool();
-	const struct spool_stack *row = spool_at(spool, SPOOL_STACK, event->stack);
 	struct filter_facts facts = { .known = 1u << FILTER_pool | 1u << FILTER_owner };
 
 	if (!filter.count || event->untold)
 		return;
 	know(&facts, event);
 	facts.name[FILTER_pool] = spool_text(spool, event->pool);
-	facts.name[FILTER_owner] = spool_text(spool, row->owner);
+	facts.name[FILTER_owner] = spool_text(spool, record_stack(event->stack)->owner);
 	event->untold = filter_ask(&filter, &facts) != FILTER_YES;
 }

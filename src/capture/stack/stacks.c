@@ -53,8 +53,8 @@ static uint32_t python_frame(const struct python_frame *frame)
 
 	if (!python_name(frame, &name))
 		return 0;
-	row.function = intern_text(record_intern(), name.function);
-	row.file = intern_text(record_intern(), name.file);
+	row.function = record_text(name.function);
+	row.file = record_text(name.file);
 	row.line = name.line > 0 ? (uint32_t)name.line : 0;
 	return intern_frame(record_intern(), &row);
 }

@@ -43,7 +43,7 @@ static HOT_THREAD _Thread_local struct spool_oom refused; /* `refused` of it 0: 
 static uint32_t text_once(uint32_t *text, const char *name)
 {
 	if (!*text)
-		*text = intern_text(record_intern(), name);
+		*text = record_text(name);
 	return *text;
 }
 
@@ -88,7 +88,7 @@ void torch_settle(const struct event *like)
 static bool beneath_c10(uint32_t stack)
 {
 	const struct spool *spool = record_spool();
-	const struct spool_stack *row = spool_at(spool, SPOOL_STACK, stack);
+	const struct spool_stack *row = record_stack(stack);
 
 	for (uint32_t i = 0; i < row->native; i++) {
 		const uint32_t *step = spool_at(spool, SPOOL_STEP, row->step + i);
@@ -108,7 +108,7 @@ static bool beneath_c10(uint32_t stack)
 
 bool torch_catches(uint32_t stack, bool ordered, const struct spool_oom *known)
 {
-	const struct spool_stack *row = spool_at(record_spool(), SPOOL_STACK, stack);
+	const struct spool_stack *row = record_stack(stack);
 	const char *name = spool_text(record_spool(), row->owner);
 
 	if (torch_owns(row->owner) || beneath_c10(stack)) {
@@ -133,7 +133,7 @@ void torch_restart(void)
 {
 	struct event event = { .t = record_now(), .thread = record_thread() };
 
-	event.api = intern_text(record_intern(), "memtrace_enable");
+	event.api = record_text("memtrace_enable");
 	ledger_empty_pool(record_ledger(), torch_pool(), &event);
 }
 
@@ -321,7 +321,7 @@ static void out_of_memory(int64_t size, uint64_t allocated, uint64_t reserved, u
 	record_lock();
 	event.pool = torch_pool();
 	event.api = text_once(&torch.api, "torch");
-	event.error = intern_text(record_intern(), "out of memory");
+	event.error = record_text("out of memory");
 	ledger_oom(record_ledger(), &event, &known);
 	record_done();
 	errno = saved;
