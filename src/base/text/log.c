@@ -45,7 +45,6 @@ static bool still_stderr(void)
 enum {
 	PIECE = 4096, /* PIPE_BUF: a pipe that can be written to takes as much without waiting */
 	PATIENCE_MS = 100,
-	PARTS = 15,
 };
 
 /* A pipe that nobody reads any more, or a terminal that is stopped, would hold the host for ever.
@@ -79,12 +78,18 @@ static int write_out(void *lines)
 	return 0;
 }
 
-static int join_and_write(void *parts)
+struct log_parts {
+	const char *first;
+	va_list others; /* of the thread that waits for this to be written */
+};
+
+static int join_and_write(void *argument)
 {
+	struct log_parts *parts = argument;
 	char line[2048] = "memtrace: ";
 
-	for (const char *const *part = parts; *part; part++)
-		text_append(line, sizeof(line) - 1, *part);
+	for (const char *part = parts->first; part; part = va_arg(parts->others, const char *))
+		text_append(line, sizeof(line) - 1, part);
 	utf8_clean(line); /* paths and programs' names are in it */
 	text_append(line, sizeof(line), "\n");
 	return write_out(line);
@@ -92,18 +97,13 @@ static int join_and_write(void *parts)
 
 void log_say(const char *part, ...)
 {
-	const char *parts[PARTS + 1] = { NULL };
-	va_list others;
+	struct log_parts parts = { .first = part };
 
 	if (!log_state.ready || log_state.quiet)
 		return;
-	va_start(others, part);
-	for (int i = 0; part && i < PARTS; i++) {
-		parts[i] = part;
-		part = va_arg(others, const char *);
-	}
-	va_end(others);
-	own_thread_run(join_and_write, parts, false);
+	va_start(parts.others, part);
+	own_thread_run(join_and_write, &parts, false);
+	va_end(parts.others);
 }
 
 void log_lines(const char *lines)

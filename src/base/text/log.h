@@ -15,5 +15,5 @@ void log_init(bool quiet);
 /* Lines as they are, ended by a line break; in one write unless they are longer than 4 KiB. */
 void log_lines(const char *lines);
 
-/* "memtrace: " and the parts, fifteen at most and ended by NULL, as one line. */
+/* "memtrace: " and the parts, ended by NULL, as one line. */
 void log_say(const char *part, ...) __attribute__((sentinel));

@@ -13,15 +13,18 @@
 #include "base/text/pack.h"
 #include "base/text/text.h"
 
-/* False where it does not fit behind the text that is there. */
-static bool add_n(char *to, size_t size, const char *text, size_t length)
+/* These return 0, or -ENAMETOOLONG where it does not fit behind the text that is there. */
+static int add_n(char *to, size_t size, const char *text, size_t length)
 {
 	size_t used = strlen(to);
 
-	return length < size - used && text_copy_n(to + used, size - used, text, length) == length;
+	if (length >= size - used)
+		return -ENAMETOOLONG;
+	text_copy_n(to + used, size - used, text, length);
+	return 0;
 }
 
-static bool add(char *to, size_t size, const char *text)
+static int add(char *to, size_t size, const char *text)
 {
 	return add_n(to, size, text, strlen(text));
 }
@@ -34,17 +37,16 @@ static int begin(char *to, size_t size, const char *path)
 		return 0;
 	if (!getcwd(to, size))
 		return -errno;
-	return to[strlen(to) - 1] == '/' || add(to, size, "/") ? 0 : -ENAMETOOLONG;
+	return to[strlen(to) - 1] == '/' ? 0 : add(to, size, "/");
 }
 
 const char *path_extension(const char *output)
 {
-	enum pack_kind kind = pack_named(output);
 	size_t length = strlen(output);
-	size_t suffix = strlen(pack_rows[kind].suffix);
+	size_t plain = length - strlen(pack_rows[pack_named(output)].suffix);
 
-	if (length > 5 + suffix && !memcmp(output + length - suffix - 5, ".json", 5))
-		return output + length - suffix - 5;
+	if (plain > 5 && !memcmp(output + plain - 5, ".json", 5))
+		return output + plain - 5;
 	return output + length;
 }
 
@@ -80,44 +82,25 @@ const char *rank_fact(enum rank_fact fact)
 	return NULL;
 }
 
-static const char *word(char letter, const struct path_words *words)
-{
-	switch (letter) {
-	case 'p':
-		return words->pid;
-	case 'h':
-		return words->host;
-	case 'r':
-		return words->rank ? words->rank : "0";
-	case 'e':
-		return words->program;
-	case '%':
-		return "%";
-	default:
-		return NULL;
-	}
-}
-
 int path_expand(char *to, size_t size, const char *pattern, const struct path_words *words)
 {
-	struct path_words all = *words;
+	static const char letters[] = "phre%";
+	const char *rank = words->rank ? words->rank : rank_fact(RANK_NUMBER);
+	const char *means[] = { words->pid, words->host, rank ? rank : "0", words->program, "%" };
 	struct utsname system;
 	char pid[24];
 	int error = begin(to, size, pattern);
 
-	if (!all.rank)
-		all.rank = rank_fact(RANK_NUMBER);
-	if (!all.host)
-		all.host = uname(&system) ? "localhost" : system.nodename;
-	if (!all.pid) {
-		text_u64(pid, (uint64_t)getpid());
-		all.pid = pid;
-	}
+	text_u64(pid, (uint64_t)getpid());
+	if (!means[0])
+		means[0] = pid;
+	if (!means[1])
+		means[1] = uname(&system) ? "localhost" : system.nodename;
 	for (const char *p = pattern; *p && !error; p++) {
-		const char *meaning = *p == '%' ? word(p[1], &all) : NULL;
+		const char *letter = *p == '%' && p[1] ? strchr(letters, p[1]) : NULL;
+		const char *meaning = letter ? means[letter - letters] : NULL;
 
-		if (!(meaning ? add(to, size, meaning) : add_n(to, size, p, 1)))
-			error = -ENAMETOOLONG;
+		error = meaning ? add(to, size, meaning) : add_n(to, size, p, 1);
 		p += meaning != NULL;
 	}
 	return error;
@@ -128,17 +111,12 @@ int path_spool(char *to, size_t size, const char *output, const char *spool_dir)
 	bool apart = spool_dir && spool_dir[0];
 	int error = begin(to, size, apart ? spool_dir : "/");
 
-	if (error)
-		return error;
 	if (apart) {
-		if (!add(to, size, spool_dir) || !add(to, size, "/"))
-			return -ENAMETOOLONG;
+		error = error ?: add(to, size, spool_dir) ?: add(to, size, "/");
 		output = text_base(output);
 	}
-	return add_n(to, size, output, (size_t)(path_extension(output) - output)) &&
-			       add(to, size, ".spool")
-		       ? 0
-		       : -ENAMETOOLONG;
+	error = error ?: add_n(to, size, output, (size_t)(path_extension(output) - output));
+	return error ?: add(to, size, ".spool");
 }
 
 int path_numbered(char *to, size_t size, const char *output, unsigned n)
@@ -151,8 +129,6 @@ int path_numbered(char *to, size_t size, const char *output, unsigned n)
 		text_u64(number + 1, n);
 	}
 	to[0] = '\0';
-	return add_n(to, size, output, (size_t)(extension - output)) && add(to, size, number) &&
-			       add(to, size, extension)
-		       ? 0
-		       : -ENAMETOOLONG;
+	return add_n(to, size, output, (size_t)(extension - output)) ?: add(to, size, number)
+		       ?: add(to, size, extension);
 }

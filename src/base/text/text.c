@@ -109,7 +109,7 @@ START_CODE const char *text_base(const char *path)
 
 START_CODE const char *text_value(const char *variable, const char *name)
 {
-	while (*name && *variable == *name)
-		name++, variable++;
-	return !*name && *variable == '=' ? variable + 1 : NULL;
+	const char *after = start_after(variable, name);
+
+	return after && *after == '=' ? after + 1 : NULL;
 }
