@@ -121,33 +121,6 @@ HOT_CODE uint8_t *encode_event(struct wire_state *state, uint8_t *p, const struc
 	return put_memory(state, p, event);
 }
 
-/* Two contexts may have the same slot, and take it from each other. */
-static __attribute__((noinline)) uint8_t *find_context(struct wire_state *state, uint8_t *p,
-						       const struct event *event,
-						       struct encode_run *run)
-{
-	if (run->thread != event->thread)
-		*run = (struct encode_run){ .thread = event->thread };
-	p = use_context(state, p, event);
-	for (unsigned op = 0; op <= EVENT_FREE; op++) {
-		if (run->slots[op] == p[-1])
-			run->known &= (uint8_t) ~(1u << op);
-	}
-	run->slots[event->op] = p[-1];
-	run->known |= (uint8_t)(1u << event->op);
-	return p;
-}
-
-HOT_CODE uint8_t *encode_next(struct wire_state *state, uint8_t *p, const struct event *event,
-			      struct encode_run *run)
-{
-	if (run->thread == event->thread && run->known >> event->op & 1)
-		*p++ = run->slots[event->op];
-	else
-		p = find_context(state, p, event, run);
-	return put_memory(state, put_time(state, p, event), event);
-}
-
 uint8_t *encode_sums(uint8_t *p, int device, uint64_t allocated, uint64_t reserved)
 {
 	*p++ = WIRE_SUMS;

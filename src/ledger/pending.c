@@ -153,9 +153,9 @@ void pending_before(struct ledger *ledger, uint32_t stack)
 enum {
 	/* Words that a transaction keeps, at most, in the places where it does. */
 	WORDS_RUN = 64,
-	WORDS_BIRTH = 64, /* with a split of the live table, and its chains as they may be */
+	WORDS_BIRTH = 72, /* with a split of the live table, and its chains as they may be */
 	WORDS_DEATH = 32,
-	WORDS_PAIR = 8, /* of a stack that has cells; without it makes them as a birth does */
+	WORDS_PAIR = 16, /* of a stack that has cells; without it makes them as a birth does */
 };
 
 /* How a block of the run is booked. */
@@ -346,18 +346,16 @@ static void book_run(struct ledger *ledger, const struct pending_run *run)
 
 	ledger->newest = 0;
 	txn_begin(spool);
-	journal_run_begin(&ledger->journal);
 	for (unsigned i = 0; i < run->count; i++) {
 		struct event event = pending_event(ledger, i);
 
-		journal_run_put(&ledger->journal, &event);
+		journal_put(&ledger->journal, &event);
 		book(ledger, run, i, &event, born);
 		births += event.op == EVENT_ALLOC;
 		bytes += pending_at(ledger, i)->size;
 		if (bytes > (int64_t)high.now || !i)
 			high = (struct high){ (uint64_t)bytes, event.t };
 	}
-	journal_run_end(&ledger->journal);
 	for (unsigned i = 0; i < 2; i++)
 		book_sum(spool, &ledger->backlog.sums[i], bytes, &high, births,
 			 run->count - births);

@@ -65,7 +65,7 @@ static uint32_t recycle(struct journal *journal)
 }
 
 /* The sums of devices as they are now. */
-static void journal_put_sums(struct journal *journal)
+static void put_sums(struct journal *journal)
 {
 	const struct spool *spool = journal->spool;
 	unsigned left = JOURNAL_SUMS_DEVICES;
@@ -83,14 +83,6 @@ static void journal_put_sums(struct journal *journal)
 }
 
 /* Every chunk begins with the sums, which its events are counted from. */
-static void start_records(struct journal *journal)
-{
-	journal->p = (uint8_t *)(journal->chunk + 1);
-	journal->end = (uint8_t *)journal->chunk + SPOOL_BLOCK;
-	wire_reset(&journal->state, journal->chunk->t);
-	journal_put_sums(journal);
-}
-
 static void start_chunk(struct journal *journal, uint32_t index)
 {
 	struct spool_header *header = journal->spool->header;
@@ -101,7 +93,10 @@ static void start_chunk(struct journal *journal, uint32_t index)
 	chunk->first_seq = header->seq;
 	chunk->t = header->t;
 	journal->chunk = chunk;
-	start_records(journal);
+	journal->p = (uint8_t *)(chunk + 1);
+	journal->end = (uint8_t *)chunk + SPOOL_BLOCK;
+	wire_reset(&journal->state, chunk->t);
+	put_sums(journal);
 	if (header->seq >= journal->head_events)
 		journal->queue[journal->last++ % SPOOL_BLOCKS] = index;
 }
@@ -120,10 +115,8 @@ static uint64_t chunk_left(const struct journal *journal, unsigned wanted)
 	if (journal->chunk->first_seq >= journal->head_events)
 		most = journal->max_events - journal->head_events - journal->ring_events;
 	else if (seq < journal->head_events)
-		most = journal->head_events - seq > wanted ? journal->head_events - seq : wanted;
-	if (most < left)
-		left = most;
-	return journal_fits(journal, wanted) ? left : 0;
+		most = MAX(journal->head_events - seq, wanted);
+	return journal_fit(journal) >= wanted ? MIN(left, most) : 0;
 }
 
 /*
@@ -197,19 +190,6 @@ _Static_assert(offsetof(struct spool_header, t) == offsetof(struct spool_header,
 		       offsetof(struct spool_chunk, events) % 8 == 0,
 	       "the words that journal_put() keeps are neighbours");
 
-/* So many more are in the chunk, the newest of all the last. */
-static inline void count(struct journal *journal, unsigned events)
-{
-	uint64_t next = journal->spool->header->seq;
-
-	journal->chunk->events += events;
-	journal->chunk->used = (uint32_t)(journal->p - (uint8_t *)(journal->chunk + 1));
-	if (journal->chunk->first_seq >= journal->head_events)
-		journal->ring_events += events;
-	else if (next > journal->head_events)
-		journal->head_events = next;
-}
-
 static void leave_out(struct journal *journal, const struct event *event)
 {
 	struct spool *spool = journal->spool;
@@ -238,38 +218,12 @@ HOT_CODE void journal_put(struct journal *journal, struct event *event)
 	journal->before = journal->p;
 	journal->p = encode_event(&journal->state, journal->p, event);
 	txn_keep_run(spool, &journal->chunk->events, 1);
-	count(journal, 1);
-}
-
-void journal_run_begin(struct journal *journal)
-{
-	const struct spool_header *header = journal->spool->header;
-
-	txn_keep_run(journal->spool, &header->seq, 3);
-	txn_keep_run(journal->spool, &journal->chunk->events, 1);
-	journal->run_seq = header->seq;
-	journal->run_t = header->t;
-	journal->run = (struct encode_run){ .known = 0 };
-}
-
-HOT_CODE void journal_run_put(struct journal *journal, struct event *event)
-{
-	event->seq = journal->run_seq++;
-	if (event->t < journal->run_t)
-		event->t = journal->run_t;
-	journal->run_t = event->t;
-	journal->before = journal->p;
-	journal->p = encode_next(&journal->state, journal->p, event, &journal->run);
-}
-
-void journal_run_end(struct journal *journal)
-{
-	struct spool_header *header = journal->spool->header;
-	unsigned events = (unsigned)(journal->run_seq - header->seq);
-
-	header->seq = journal->run_seq;
-	header->t = journal->run_t;
-	count(journal, events);
+	journal->chunk->events++;
+	journal->chunk->used = (uint32_t)(journal->p - (uint8_t *)(journal->chunk + 1));
+	if (journal->chunk->first_seq >= journal->head_events)
+		journal->ring_events++;
+	else if (header->seq > journal->head_events)
+		journal->head_events = header->seq;
 }
 
 /* The caches of the encoder as they were behind the first `bytes` of the chunk. */
@@ -316,7 +270,7 @@ void journal_mend(struct journal *journal)
 void journal_resync(struct journal *journal)
 {
 	if (journal->chunk && chunk_left(journal, 1))
-		journal_put_sums(journal);
+		put_sums(journal);
 }
 
 int journal_read(struct journal_reader *reader, const struct spool *spool)

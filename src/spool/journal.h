@@ -7,6 +7,8 @@
  */
 #pragma once
 
+#include <sys/param.h>
+
 #include "codec/decode.h"
 #include "codec/encode.h"
 #include "spool/spool.h"
@@ -17,8 +19,6 @@ struct journal {
 	struct spool *spool;
 	struct spool_chunk *chunk; /* being written, NULL before the first */
 	uint8_t *p, *end;
-	uint64_t run_seq, run_t; /* behind a run's newest event: not yet the header's */
-	struct encode_run run;
 	uint8_t *before; /* where the last event begins: sums may have come behind the one before */
 	bool beside;     /* of a copy, whose chunks stay: events go to the spool's `caught` */
 	uint64_t max_events;
@@ -37,9 +37,6 @@ struct journal {
 int journal_init(struct journal *journal, struct spool *spool, uint64_t max_events);
 void journal_clear(struct journal *journal);
 
-/* journal_room() where that does not see at once that there is room. */
-int journal_make_room(struct journal *journal, unsigned events);
-
 /*
  * A flight recorder, told right after journal_init(): nothing of the beginning is kept for good,
  * but all of the last `ns` (0: no matter how long ago), in at most `bytes` of chunks (0: half of
@@ -47,47 +44,36 @@ int journal_make_room(struct journal *journal, unsigned events);
  */
 void journal_keep(struct journal *journal, uint64_t ns, uint64_t bytes);
 
-/* Are there bytes for so many in the chunk, with sums between them? */
-static inline bool journal_fits(const struct journal *journal, unsigned events)
+/* The events that there are surely bytes for in the chunk, with sums between them. */
+static inline uint64_t journal_fit(const struct journal *journal)
 {
-	return (size_t)(journal->end - journal->p) >=
-	       (size_t)WIRE_EVENT_MAX * events + (size_t)WIRE_SUMS_MAX * JOURNAL_SUMS_DEVICES;
+	const uint8_t *p = journal->p + WIRE_SUMS_MAX * JOURNAL_SUMS_DEVICES;
+
+	return p < journal->end ? (size_t)(journal->end - p) / WIRE_EVENT_MAX : 0;
+}
+
+/* After journal_room(): the number of events that fit for sure. */
+static inline uint64_t journal_left(const struct journal *journal)
+{
+	uint64_t seq = journal->spool->header->seq;
+
+	return journal->ready > seq ? MIN(journal->ready - seq, journal_fit(journal)) : 0;
 }
 
 /*
  * Makes room for so many events, if need be by a new chunk or by dropping the oldest; to be called
  * before the transaction that writes them. An error (see spool_need) when the file cannot grow.
  */
+int journal_make_room(struct journal *journal, unsigned events);
+
 static inline int journal_room(struct journal *journal, unsigned events)
 {
-	if (journal->spool->header->seq + events <= journal->ready && journal_fits(journal, events))
-		return 0;
-	return journal_make_room(journal, events);
+	return journal_left(journal) >= events ? 0 : journal_make_room(journal, events);
 }
 
 /* Writes the event, inside a transaction and after journal_room(); fills event->seq, raises
  * event->t to the time of the one before if it is earlier. */
 void journal_put(struct journal *journal, struct event *event);
-
-/*
- * The same for many in one transaction, no more than journal_left(): begin, each, end.
- */
-void journal_run_begin(struct journal *journal);
-void journal_run_put(struct journal *journal, struct event *event);
-void journal_run_end(struct journal *journal);
-
-/* How many events fit for sure, behind journal_room(). */
-static inline uint64_t journal_left(const struct journal *journal)
-{
-	uint64_t seq = journal->spool->header->seq;
-	size_t sums = (size_t)WIRE_SUMS_MAX * JOURNAL_SUMS_DEVICES;
-	size_t bytes = (size_t)(journal->end - journal->p);
-	uint64_t fit = bytes > sums ? (bytes - sums) / WIRE_EVENT_MAX : 0;
-
-	if (journal->ready <= seq)
-		return 0;
-	return journal->ready - seq < fit ? journal->ready - seq : fit;
-}
 
 /*
  * After txn_begin_over() of the transaction that wrote the last event, and inside it: goes on

@@ -412,38 +412,3 @@ TEST(names)
 	STR(space_name(SPACES), NULL);
 	STR(space_name(SPACE_PINNED), "pinned");
 }
-
-/* Contexts found once for a run are those that each event would find. */
-TEST(a_run_has_the_bytes_of_its_events)
-{
-	enum { RUNS = 200, LENGTH = 64 };
-	static struct wire_state one, other;
-	uint64_t chance = 3;
-	uint64_t t = 1000;
-
-	wire_reset(&one, t);
-	wire_reset(&other, t);
-	for (unsigned k = 0; k < RUNS; k++) {
-		struct event event = { .pool = 1 + (uint32_t)chance_below(&chance, 3),
-				       .api = 7,
-				       .device = (int16_t)chance_below(&chance, 2) };
-		struct encode_run run = { .known = 0 };
-
-		for (unsigned i = 0; i < LENGTH; i++) {
-			uint8_t by_one[WIRE_EVENT_MAX];
-			uint8_t by_other[WIRE_EVENT_MAX];
-			size_t length;
-
-			event.op = chance_below(&chance, 2) ? EVENT_ALLOC : EVENT_FREE;
-			event.thread = 1 + (uint32_t)chance_below(&chance, 1 + k % 40);
-			event.t = t += chance_below(&chance, 3000);
-			event.ptr = 0x7f0000000000u + chance_below(&chance, 100) * 512;
-			event.size = chance_below(&chance, 50) * 512;
-			event.stack = (uint32_t)chance_below(&chance, 200);
-			length = (size_t)(encode_event(&one, by_one, &event) - by_one);
-			EQ((size_t)(encode_next(&other, by_other, &event, &run) - by_other),
-			   length);
-			MEM(by_one, by_other, length);
-		}
-	}
-}
