@@ -7,7 +7,7 @@
 #include "base/guest/hot.h"
 #include "base/guest/watch.h"
 #include "base/text/text.h"
-#include "capture/loader/resolve.h"
+#include "capture/loader/loader.h"
 
 /* The functions asked: for their types, nothing is linked. */
 CUresult cuCtxGetCurrent(CUcontext *context);

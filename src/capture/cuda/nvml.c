@@ -23,7 +23,7 @@
 #include <sys/stat.h>
 
 #include "capture/cuda/driver.h"
-#include "capture/loader/resolve.h"
+#include "capture/loader/loader.h"
 #include "capture/recorder/record.h"
 
 enum {

@@ -13,7 +13,6 @@
 #include "base/settings/opt.h"
 #include "base/text/text.h"
 #include "capture/loader/loader.h"
-#include "capture/loader/resolve.h"
 #include "capture/recorder/record.h"
 
 enum {

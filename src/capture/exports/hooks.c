@@ -14,7 +14,6 @@
 #include "capture/cuda/device_usage.h"
 #include "capture/cuda/driver.h"
 #include "capture/loader/loader.h"
-#include "capture/loader/resolve.h"
 
 #define NOTHING (void)0
 

@@ -15,14 +15,16 @@
 #include "capture/cupti/cupti.h"
 #include "capture/life/life.h"
 #include "capture/loader/loader.h"
-#include "capture/loader/resolve.h"
 
 typedef void *dlsym_fn(void *handle, const char *name);
 typedef int dlclose_fn(void *handle);
 
-enum function { GLIBC_DLSYM, NEXT_DLSYM, NEXT_DLCLOSE, FUNCTIONS }; /* in the order of finding */
-
-static _Atomic(void *) functions[FUNCTIONS];
+/* Found together, the last one last; the next ones are those that the host would have without us.
+ */
+static struct {
+	_Atomic(dlsym_fn *) glibc_dlsym, next_dlsym;
+	_Atomic(dlclose_fn *) next_dlclose;
+} host;
 
 /* dlsym moved into libc with 2.34; x86-64 began with 2.2.5, arm64 with 2.17. */
 static const char dlsym_versions[][12] = { "GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17" };
@@ -36,40 +38,38 @@ static void find_real(void)
 		found = (dlsym_fn *)dlvsym(RTLD_NEXT, "dlsym", dlsym_versions[i]);
 	if (!found)
 		return;
-	atomic_store(&functions[GLIBC_DLSYM], (void *)found);
-	atomic_store(&functions[NEXT_DLSYM], found(RTLD_NEXT, "dlsym"));
-	atomic_store(&functions[NEXT_DLCLOSE], found(RTLD_NEXT, "dlclose"));
+	host.glibc_dlsym = found;
+	host.next_dlsym = (dlsym_fn *)found(RTLD_NEXT, "dlsym");
+	host.next_dlclose = (dlclose_fn *)found(RTLD_NEXT, "dlclose");
 }
 
 /*
  * Whoever is first finds them, for a shell or a compiler never asks: a door, a row, or a call that
  * another preload's constructor makes before ours has run. Threads that race find the same.
  */
-static void *function(enum function which)
-{
-	if (!atomic_load_explicit(&functions[FUNCTIONS - 1], memory_order_acquire))
-		find_real();
-	return atomic_load_explicit(&functions[which], memory_order_relaxed);
-}
-
 bool resolve_can(void)
 {
-	return function(NEXT_DLCLOSE);
+	if (!host.next_dlclose)
+		find_real();
+	return host.next_dlclose;
 }
 
 void *resolve_dlsym(void *handle, const char *name)
 {
-	return ((dlsym_fn *)function(GLIBC_DLSYM))(handle, name);
+	resolve_can();
+	return host.glibc_dlsym(handle, name);
 }
 
 void *resolve_next_dlsym(void *handle, const char *name)
 {
-	return ((dlsym_fn *)function(NEXT_DLSYM))(handle, name);
+	resolve_can();
+	return host.next_dlsym(handle, name);
 }
 
 int resolve_dlclose(void *handle)
 {
-	return ((dlclose_fn *)function(NEXT_DLCLOSE))(handle);
+	resolve_can();
+	return host.next_dlclose(handle);
 }
 
 typedef CUresult get_proc_fn(const char *, void **, int, cuuint64_t);
@@ -157,7 +157,8 @@ static bool only_ours(enum hook_id id, void *found)
 
 void *interpose_real_dlsym(void)
 {
-	return function(NEXT_DLSYM);
+	resolve_can();
+	return (void *)host.next_dlsym;
 }
 
 static void *answer_cupti(void *handle, const char *name, void *caller)

@@ -21,7 +21,7 @@
 #include "base/text/path.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
-#include "capture/loader/resolve.h"
+#include "capture/loader/loader.h"
 #include "capture/recorder/record_parts.h"
 #include "ledger/pending.h"
 #include "ledger/timeline.h"

@@ -16,7 +16,6 @@
 #include "capture/cuda/driver.h"
 #include "capture/life/life.h"
 #include "capture/loader/loader.h"
-#include "capture/loader/resolve.h"
 #include "capture/python/python.h"
 #include "capture/recorder/record_parts.h"
 #include "capture/stack/sampling.h"

@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "base/text/text.h"
-#include "capture/loader/resolve.h"
 
 struct dynamic {
 	uintptr_t base;

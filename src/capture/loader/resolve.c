@@ -1,5 +1,5 @@
 /* Where the real functions are: through the caller's own libraries, as the linker would have. */
-#include "capture/loader/resolve.h"
+#include "capture/loader/loader.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -9,7 +9,6 @@
 #include "base/guest/start.h"
 #include "base/guest/watch.h"
 #include "base/text/text.h"
-#include "capture/loader/loader.h"
 
 struct resolve_caller resolve_callers[RESOLVE_CALLERS];
 /* The process that last had an answer: nobody of its parent's has the loader's lock. */

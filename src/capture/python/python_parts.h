@@ -57,20 +57,17 @@ struct python_layout {
 #define PYTHON_TELLING 13
 #define PYTHON_NEWEST 15
 
-static inline const void *python_pointer(const void *base, int32_t offset)
-{
-	const void *value;
-
-	memcpy(&value, (const char *)base + offset, sizeof(value));
-	return value;
-}
-
 static inline uint64_t python_word(const void *base, int32_t offset)
 {
 	uint64_t value;
 
 	memcpy(&value, (const char *)base + offset, sizeof(value));
 	return value;
+}
+
+static inline const void *python_pointer(const void *base, int32_t offset)
+{
+	return (const void *)(uintptr_t)python_word(base, offset);
 }
 
 static inline int32_t python_int(const void *base, int32_t offset)

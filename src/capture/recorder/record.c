@@ -18,7 +18,6 @@
 #include "base/settings/opt.h"
 #include "base/text/log.h"
 #include "capture/loader/loader.h"
-#include "capture/loader/resolve.h"
 #include "capture/loader/tsc_clock.h"
 #include "capture/recorder/guest.h"
 

@@ -158,8 +158,5 @@ void record_marks_put(bool opened)
 
 void record_marks_clear(void)
 {
-	marks.pending_count = 0;
-	marks.pending_lost = 0;
-	marks.names = marks.bytes = marks.folded = 0;
-	marks.full = false;
+	memset(&marks, 0, offsetof(__typeof__(marks), pending));
 }

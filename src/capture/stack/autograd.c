@@ -21,7 +21,7 @@
 
 #include "base/guest/hot.h"
 #include "base/guest/watch.h"
-#include "capture/loader/resolve.h"
+#include "capture/loader/loader.h"
 #include "capture/recorder/record.h"
 
 /*

@@ -19,7 +19,6 @@
 #include "base/mem/sort.h"
 #include "base/text/text.h"
 #include "capture/loader/loader.h"
-#include "capture/loader/resolve.h"
 #include "capture/recorder/record.h"
 #include "capture/stack/unwind.h"
 

@@ -8,7 +8,6 @@
 #include "base/mem/arena.h"
 #include "base/text/text.h"
 #include "capture/loader/loader.h"
-#include "capture/loader/resolve.h"
 #include "capture/recorder/guest.h"
 #include "capture/recorder/record.h"
 #include "capture/stack/modules.h"

@@ -19,7 +19,6 @@
 #include "base/guest/watch.h"
 #include "base/text/text.h"
 #include "capture/loader/loader.h"
-#include "capture/loader/resolve.h"
 
 #if defined(__x86_64__)
 #define ARCH "_ULx86_64_"

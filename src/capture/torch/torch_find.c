@@ -10,7 +10,6 @@
 #include "base/text/fd.h"
 #include "base/text/text.h"
 #include "capture/loader/loader.h"
-#include "capture/loader/resolve.h"
 
 static const char names[TORCH_FUNCTIONS][64] = {
 #define REPORT(form, name) WHOLE(#name),
