@@ -14,7 +14,6 @@
 #include "capture/cuda/device_usage.h"
 #include "capture/cuda/driver.h"
 #include "capture/recorder/guest.h"
-#include "capture/stack/sampling.h"
 #include "capture/stack/stacks.h"
 #include "capture/torch/torch.h"
 #include "ledger/used.h"

@@ -85,22 +85,6 @@ extern _Thread_local const char
 	*cuda_call_growing; /* memtrace_pool_grow(): the pool's name, or NULL */
 #pragma GCC visibility pop
 
-/*
- * A call that takes no memory, by the program itself: it is counted, and needs no span. Left in the
- * middle (a signal handler that jumps, a thread that ends) it leaves nothing.
- */
-static inline uint64_t cuda_call_quick_begin(enum hook_id hook)
-{
-	watch_host(hooks[hook].name);
-	return calls_begin();
-}
-
-static inline void cuda_call_quick_end(enum hook_id hook, uint64_t begin, int status)
-{
-	if (begin)
-		calls_note(hook, begin, status);
-}
-
 /* Around the real call, which is the host's. */
 static inline void cuda_call_time(struct cuda_call *span)
 {

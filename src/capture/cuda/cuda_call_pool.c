@@ -9,7 +9,7 @@
 #include "capture/cuda/cuda_call_parts.h"
 #include "capture/cuda/driver.h"
 #include "capture/recorder/guest.h"
-#include "capture/stack/sampling.h"
+#include "capture/stack/stacks.h"
 #include "codec/event.h"
 
 enum { GRAPH_DEVICES = 64, POOLS = 64, PATIENCE = 10000 };

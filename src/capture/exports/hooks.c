@@ -114,7 +114,11 @@
  */
 enum { STATUS_MISSING = 3 };
 
-/* `quick`: only the count of it is left. */
+/*
+ * `quick`: of a call that takes no memory, by the program itself, only the count is left, and no
+ * span is needed. Left in the middle (a signal handler that jumps, a thread that ends) it leaves
+ * nothing.
+ */
 #define WRAPPER(name, result, params, args, quick, before, after)                           \
 	typedef result hook_fn_##name params;                                               \
 	EXPORT result name params;                                                          \
@@ -128,10 +132,13 @@ enum { STATUS_MISSING = 3 };
 		if (!cuda_call_wanted())                                                    \
 			return real args;                                                   \
 		if (quick) {                                                                \
-			uint64_t begin = cuda_call_quick_begin(HOOK_##name);                \
-			result status = real args;                                          \
+			uint64_t begin = calls_begin();                                     \
+			result status;                                                      \
                                                                                             \
-			cuda_call_quick_end(HOOK_##name, begin, status);                    \
+			watch_host(#name);                                                  \
+			status = real args;                                                 \
+			if (begin)                                                          \
+				calls_note(HOOK_##name, begin, status);                     \
 			return status;                                                      \
 		}                                                                           \
 		{                                                                           \

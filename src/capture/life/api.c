@@ -10,7 +10,7 @@
 #include "base/text/text.h"
 #include "capture/cuda/cuda_call.h"
 #include "capture/recorder/record_parts.h"
-#include "capture/stack/sampling.h"
+#include "capture/stack/stacks.h"
 #include "capture/torch/torch.h"
 #include "memtrace/memtrace.h"
 

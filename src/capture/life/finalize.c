@@ -40,11 +40,6 @@ static bool begin_writing(void)
 	return atomic_exchange(&writing, pid) != pid;
 }
 
-static void end_writing(void)
-{
-	atomic_store(&writing, 0);
-}
-
 /* --- compression --- */
 
 static struct {
@@ -249,7 +244,7 @@ void finalize_write(bool in_handler)
 	ending.told.survived = true;
 	if (!error) {
 		error = own_thread_run(write_ending, NULL, true);
-		end_writing();
+		atomic_store(&writing, 0);
 	}
 	explained = !ending.told.survived;
 	if (explained)
@@ -332,7 +327,7 @@ int finalize_dump(const char *output)
 		text_append(dump.beside, sizeof(dump.beside), ".dump.json");
 		error = own_thread_run(write_dump, NULL, true);
 	}
-	end_writing();
+	atomic_store(&writing, 0);
 	watch_path(hook);
 	errno = saved;
 	return error;

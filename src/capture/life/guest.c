@@ -18,7 +18,7 @@
 #include "capture/loader/loader.h"
 #include "capture/python/python.h"
 #include "capture/recorder/record_parts.h"
-#include "capture/stack/sampling.h"
+#include "capture/stack/stacks.h"
 #include "capture/stack/unwind.h"
 #include "capture/stack/walk.h"
 #include "capture/torch/torch.h"

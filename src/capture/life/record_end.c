@@ -23,7 +23,6 @@
 #include "capture/nvtx/nvtx.h"
 #include "capture/python/python.h"
 #include "capture/stack/modules.h"
-#include "capture/stack/sampling.h"
 #include "capture/stack/stacks.h"
 #include "capture/stack/unwind.h"
 #include "capture/torch/torch.h"

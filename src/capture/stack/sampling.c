@@ -1,5 +1,5 @@
 /* How much of a memory call is told. */
-#include "capture/stack/sampling.h"
+#include "capture/stack/stacks.h"
 
 #include <stdatomic.h>
 #include <string.h>

@@ -16,7 +16,6 @@
 #include "base/text/text.h"
 #include "capture/loader/loader.h"
 #include "capture/recorder/record.h"
-#include "capture/stack/sampling.h"
 #include "capture/stack/stacks.h"
 #include "ledger/pending.h"
 
