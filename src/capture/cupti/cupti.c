@@ -22,8 +22,9 @@ enum {
 
 enum { IDLE, ON, YIELDED };
 
+struct cupti_library cupti_library;
+
 static struct {
-	struct cupti_library library;
 	atomic_int state;
 	atomic_bool others;     /* somebody else has registered callbacks or subscribed */
 	atomic_bool migrations; /* of managed memory are told */
@@ -49,7 +50,7 @@ static void filled(void *context, uint32_t stream, uint8_t *buffer, size_t size,
 	if (!buffer)
 		return;
 	if (valid)
-		cupti_take(&cupti.library, buffer, valid);
+		cupti_take(buffer, valid);
 	munmap(buffer, BUFFER);
 }
 
@@ -103,7 +104,7 @@ static bool find_functions(void *handle)
 
 		if (!found && functions[i].needed)
 			return false;
-		memcpy((char *)&cupti.library + functions[i].at, &found, sizeof(found));
+		memcpy((char *)&cupti_library + functions[i].at, &found, sizeof(found));
 	}
 	return true;
 }
@@ -126,9 +127,9 @@ static void switch_on_migrations(void)
 		{ CUPTI_UNIFIED_ALL_DEVICES, CUPTI_UNIFIED_DTOH, 0, 1 },
 	};
 
-	if (cupti.library.cuptiActivityConfigureUnifiedMemoryCounter &&
-	    !cupti.library.cuptiActivityConfigureUnifiedMemoryCounter(config, 2) &&
-	    !cupti.library.cuptiActivityEnable(CUPTI_KIND_UNIFIED))
+	if (cupti_library.cuptiActivityConfigureUnifiedMemoryCounter &&
+	    !cupti_library.cuptiActivityConfigureUnifiedMemoryCounter(config, 2) &&
+	    !cupti_library.cuptiActivityEnable(CUPTI_KIND_UNIFIED))
 		atomic_store(&cupti.migrations, true);
 }
 
@@ -151,11 +152,11 @@ static void set_offset(void)
 		uint64_t before = record_now();
 		uint64_t took;
 
-		cupti.library.cuptiGetTimestamp(&theirs);
+		cupti_library.cuptiGetTimestamp(&theirs);
 		took = record_now() - before;
 		if (took < least) {
 			least = took;
-			cupti.library.offset = theirs - (before + took / 2);
+			cupti_library.offset = theirs - (before + took / 2);
 		}
 	}
 }
@@ -173,19 +174,19 @@ static const char *switch_on(void)
 	loader_end(&deferred);
 	if (!found)
 		return "CUPTI was asked for and not found: set CUDA_HOME to the toolkit's folder";
-	if (cupti.library.cuptiGetVersion(&cupti.library.version) ||
-	    cupti.library.version < CUPTI_ACTIVITY_API_MEMORY2)
+	if (cupti_library.cuptiGetVersion(&cupti_library.version) ||
+	    cupti_library.version < CUPTI_ACTIVITY_API_MEMORY2)
 		return "CUPTI was asked for, but this one is older than CUDA 11.2's";
-	if (cupti.library.cuptiActivityRegisterCallbacks(wanted, filled))
+	if (cupti_library.cuptiActivityRegisterCallbacks(wanted, filled))
 		return "CUPTI was asked for and is in use by another tool";
 	set_offset();
 	for (size_t i = 0; i < sizeof(kinds); i++) {
-		if (cupti.library.cuptiActivityEnable(kinds[i]) && kinds[i] == CUPTI_KIND_MEMORY2)
+		if (cupti_library.cuptiActivityEnable(kinds[i]) && kinds[i] == CUPTI_KIND_MEMORY2)
 			return "CUPTI was asked for and does not report memory here: another "
 			       "profiler may be using it";
 	}
-	if (cupti.library.cuptiActivityFlushPeriod)
-		cupti.library.cuptiActivityFlushPeriod(FLUSH_MS);
+	if (cupti_library.cuptiActivityFlushPeriod)
+		cupti_library.cuptiActivityFlushPeriod(FLUSH_MS);
 	return NULL;
 }
 
@@ -209,7 +210,7 @@ void cupti_start(void)
 void cupti_finish(void)
 {
 	if (atomic_load(&cupti.state) == ON) {
-		cupti.library.cuptiActivityFlushAll(CUPTI_FLUSH_FORCED);
+		cupti_library.cuptiActivityFlushAll(CUPTI_FLUSH_FORCED);
 		if (atomic_load(&cupti.contexts) && !atomic_load(&cupti.migrations))
 			record_note("CUPTI does not tell here when managed memory migrates");
 	} else if (atomic_load(&cupti.state) == IDLE && opt_flag(OPT_ID_cupti)) {
@@ -233,12 +234,12 @@ static void yield(void)
 	atomic_store(&cupti.others, true);
 	if (!atomic_compare_exchange_strong(&cupti.state, &on, YIELDED))
 		return;
-	cupti.library.cuptiActivityFlushAll(CUPTI_FLUSH_FORCED);
+	cupti_library.cuptiActivityFlushAll(CUPTI_FLUSH_FORCED);
 	for (size_t i = 0; i < sizeof(kinds); i++)
-		cupti.library.cuptiActivityDisable(kinds[i]);
-	cupti.library.cuptiActivityDisable(CUPTI_KIND_UNIFIED);
-	if (cupti.library.cuptiActivityFlushPeriod)
-		cupti.library.cuptiActivityFlushPeriod(0);
+		cupti_library.cuptiActivityDisable(kinds[i]);
+	cupti_library.cuptiActivityDisable(CUPTI_KIND_UNIFIED);
+	if (cupti_library.cuptiActivityFlushPeriod)
+		cupti_library.cuptiActivityFlushPeriod(0);
 	record_note("the program began to use CUPTI itself: ours ended there, and nothing else");
 }
 

@@ -48,16 +48,16 @@ bool cupti_door(const char *name, void *real, void **answer);
 	X(cuptiGetCallbackName, false, (uint32_t, uint32_t, const char **))
 
 /* The library that was found. */
-struct cupti_library {
+extern struct cupti_library {
 #define X(name, needed, params) int(*name) params;
 	CUPTI_FUNCTIONS(X)
 #undef X
 	uint32_t version; /* as cuptiGetVersion() says it */
 	uint64_t offset;  /* CUPTI's time less ours, ns */
-};
+} cupti_library;
 
 /* cupti_records.c: into the spool what a buffer holds. */
-void cupti_take(const struct cupti_library *library, uint8_t *buffer, size_t valid);
+void cupti_take(uint8_t *buffer, size_t valid);
 
 /* cupti_records.c: forgets texts of this process's spool. */
 void cupti_records_clear(void);

@@ -19,12 +19,11 @@ enum {
 /* Actions of this spool by kind and name: 1 + the row. */
 static struct map actions;
 
-static const struct cupti_library *from;
 static bool version_told; /* to the spool */
 
 static uint64_t since_start(uint64_t theirs)
 {
-	return theirs > from->offset ? theirs - from->offset : 0;
+	return theirs > cupti_library.offset ? theirs - cupti_library.offset : 0;
 }
 
 /* A text of the spool for a name that may be missing or longer than anybody reads. */
@@ -165,9 +164,9 @@ static void take_call(const void *record)
 		.thread = call->thread,
 	};
 
-	if (from->cuptiGetCallbackName)
-		from->cuptiGetCallbackName(driver ? CUPTI_DOMAIN_DRIVER : CUPTI_DOMAIN_RUNTIME,
-					   call->call, &name);
+	if (cupti_library.cuptiGetCallbackName)
+		cupti_library.cuptiGetCallbackName(
+			driver ? CUPTI_DOMAIN_DRIVER : CUPTI_DOMAIN_RUNTIME, call->call, &name);
 	span.name = name_text(name);
 	put_timed(&span, call->start, call->end);
 }
@@ -267,7 +266,7 @@ static void tell_version(void)
 	if (version_told)
 		return;
 	version_told = true;
-	text_u64(digits, from->version);
+	text_u64(digits, cupti_library.version);
 	record_fact("cupti", digits);
 }
 
@@ -275,14 +274,14 @@ static void tell_version(void)
 static bool take_some(uint8_t *buffer, size_t valid, void **record)
 {
 	for (unsigned i = 0; i < AT_ONCE; i++) {
-		if (from->cuptiActivityGetNextRecord(buffer, valid, record))
+		if (cupti_library.cuptiActivityGetNextRecord(buffer, valid, record))
 			return false;
 		take_record(*record);
 	}
 	return true;
 }
 
-void cupti_take(const struct cupti_library *library, uint8_t *buffer, size_t valid)
+void cupti_take(uint8_t *buffer, size_t valid)
 {
 	void *record = NULL;
 	bool more = true;
@@ -294,7 +293,6 @@ void cupti_take(const struct cupti_library *library, uint8_t *buffer, size_t val
 
 		signals_defer(&deferred);
 		record_lock();
-		from = library;
 		more = !record_ledger()->error;
 		if (more) {
 			tell_version();
