@@ -186,6 +186,7 @@ static int write_file(const char *output, bool numbered, int (*fill)(const struc
 	int closed;
 	int error;
 
+	file.pack = NULL;
 	file.fd = open_partial(output);
 	if (file.fd < 0)
 		return file.fd;
@@ -219,7 +220,7 @@ static int fill_ending(const struct document_to *to)
 			       ending.in_handler ? SYMBOLS_MANGLED : SYMBOLS_DEMANGLED, TRACE_EXIT,
 			       &ending.told);
 	ended = file.pack ? pack_end(file.pack) : 0;
-	file.pack = compression.pack = NULL;
+	compression.pack = NULL;
 	return error ? error : ended;
 }
 
