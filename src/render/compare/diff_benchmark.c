@@ -18,7 +18,7 @@ static const struct emit_column columns[] = {
 	EMIT_MEMBER("name", TEXT, struct benchmark_row, name),
 	EMIT_MEMBER("unit", TEXT, struct benchmark_row, unit),
 	EMIT_MEMBER("value", CHANGE, struct benchmark_row, value),
-	{ EMIT_KEYED("range", TEXT, struct benchmark_row, range), .flags = EMIT_OPTIONAL },
+	EMIT_IF_KNOWN("range", TEXT, struct benchmark_row, range),
 	EMIT_MEMBER("extra", TEXT, struct benchmark_row, extra),
 	EMIT_END,
 };

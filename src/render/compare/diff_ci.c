@@ -241,7 +241,7 @@ static const struct emit_column rule_columns[] = {
 /* Objects inside of a struct's are made of the same struct. */
 static const struct emit_column artifact_columns[] = {
 	EMIT_MEMBER("uri", TEXT, struct ci_finding, uri),
-	{ EMIT_KEYED("uriBaseId", TEXT, struct ci_finding, base), .flags = EMIT_OPTIONAL },
+	EMIT_IF_KNOWN("uriBaseId", TEXT, struct ci_finding, base),
 	EMIT_END,
 };
 static const struct emit_column region_columns[] = {

@@ -121,8 +121,8 @@ static const struct emit_column total_columns[] = {
 static const struct emit_column row_columns[] = {
 	EMIT_MEMBER("dimension", TEXT, struct json_row, dimension),
 	EMIT_MEMBER("name", TEXT, struct json_row, name),
-	{ EMIT_KEYED("space", TEXT, struct json_row, space), .flags = EMIT_OPTIONAL },
-	{ EMIT_KEYED("device", DEVICE, struct json_row, device), .flags = EMIT_OPTIONAL },
+	EMIT_IF_KNOWN("space", TEXT, struct json_row, space),
+	EMIT_IF_KNOWN("device", DEVICE, struct json_row, device),
 	EMIT_NESTED(NULL, POINTED, struct json_row, at, line_columns),
 	EMIT_NESTED("base", OBJECT, struct json_row, base, number_columns),
 	EMIT_NESTED("head", OBJECT, struct json_row, head, number_columns),

@@ -29,8 +29,8 @@ static void say_line(const struct diff_text *text, const char *line)
 static const struct emit_column site_cells[] = {
 	EMIT_CELL("change", CHANGE, TEXT, struct change_row, change),
 	EMIT_CELL("now", NOW + 1, TEXT, struct change_row, head),
-	{ EMIT_KEYED(NULL, TEXT, struct change_row, why), EMIT_HEADED("why", -WHY), .gap = 2 },
-	{ EMIT_KEYED(NULL, TEXT, struct change_row, name), .heading = "site", .flags = EMIT_WHOLE },
+	EMIT_CELL("why", -WHY, TEXT, struct change_row, why, .gap = 2),
+	EMIT_CELL("site", 0, TEXT, struct change_row, name, .flags = EMIT_WHOLE),
 	EMIT_END,
 };
 
@@ -38,8 +38,7 @@ static const struct emit_column site_cells[] = {
 static const struct emit_column other_cells[] = {
 	EMIT_CELL("change", CHANGE, TEXT, struct change_row, change),
 	EMIT_CELL("now", NOW + 1, TEXT, struct change_row, head),
-	{ EMIT_KEYED(NULL, TEXT, struct change_row, name), .heading = "site", .gap = 2,
-	  .flags = EMIT_WHOLE },
+	EMIT_CELL("site", 0, TEXT, struct change_row, name, .gap = 2, .flags = EMIT_WHOLE),
 	EMIT_END,
 };
 

@@ -1,7 +1,6 @@
 /* Fields of rows: their values, their texts, their sums. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analyse/trace/trace.h"
@@ -32,31 +31,9 @@ bool emit_add(struct arena *arena, struct emit_rows *rows, const void *row)
 	return true;
 }
 
-static int compare_keys(const void *a, const void *b, void *keys)
+void emit_sort(const struct emit_rows *rows, const struct sort_key *keys)
 {
-	for (const struct emit_column *key = keys; key->kind; key++) {
-		const void *x = (const char *)a + key->at;
-		const void *y = (const char *)b + key->at;
-		int order;
-
-		if (key->kind == EMIT_TEXT)
-			order = strcmp(*(const char *const *)x, *(const char *const *)y);
-		else if (key->kind == EMIT_CHANGE)
-			order = (*(const int64_t *)x < *(const int64_t *)y) -
-				(*(const int64_t *)x > *(const int64_t *)y);
-		else
-			order = (*(const uint64_t *)x < *(const uint64_t *)y) -
-				(*(const uint64_t *)x > *(const uint64_t *)y);
-		if (order)
-			return key->kind == EMIT_NUMBER ? -order : order;
-	}
-	return 0;
-}
-
-void emit_sort(const struct emit_rows *rows, const struct emit_column *keys)
-{
-	if (rows->count)
-		qsort_r((void *)rows->rows, rows->count, rows->size, compare_keys, (void *)keys);
+	sort_rows((void *)rows->rows, rows->count, rows->size, keys);
 }
 
 static uint64_t number_at(const void *field)
@@ -75,6 +52,8 @@ bool emit_is_null(const struct emit_column *column, const void *row)
 	case EMIT_TIME:
 	case EMIT_NUMBER:
 		return number_at(field) == TRACE_NONE;
+	case EMIT_CHANGE:
+		return *(const int64_t *)field == INT64_MIN;
 	case EMIT_MICROS: /* a time is written whatever it is */
 		return (column->flags & EMIT_OPTIONAL) && number_at(field) == TRACE_NONE;
 	case EMIT_DEVICE:

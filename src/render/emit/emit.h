@@ -27,6 +27,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/mem/sort.h"
+
 struct arena;
 struct out;
 struct show;
@@ -38,7 +40,7 @@ enum emit_kind {
 	EMIT_COUNT,    /* uint64_t: digits, "1,234"; TRACE_NONE is null, "-" */
 	EMIT_TIME,     /* uint64_t, ns: digits, "1.2 s"; TRACE_NONE is null, "-" */
 	EMIT_NUMBER,   /* uint64_t: digits in both; TRACE_NONE is null, "-" */
-	EMIT_CHANGE,   /* int64_t, bytes: digits with "-", "+1.00 MiB" */
+	EMIT_CHANGE,   /* int64_t, bytes: digits with "-", "+1.00 MiB"; INT64_MIN is null, "-" */
 	EMIT_INTEGER,  /* int: digits with "-" in both */
 	EMIT_POSITION, /* uint32_t: digits; UINT32_MAX is null, "-" */
 	EMIT_MICROS,   /* uint64_t, ns: microseconds with three decimals */
@@ -58,6 +60,7 @@ enum emit_kind {
 	EMIT_POINTED, /* a pointer to one; NULL is null. Without a key: as INLINED, or nothing */
 	EMIT_INLINED, /* the members of such a struct become the row's; it has no key */
 	EMIT_ROWS, /* struct emit_rows: an array, a row each; by columns without a key, of values */
+	EMIT_ITEMS,  /* the same of a pointer, and a size_t elsewhere in the row: their number */
 	EMIT_NAMED,  /* struct emit_rows of struct emit_named: an object, a list for each name */
 	EMIT_HIDDEN, /* struct emit_rows: the number of rows left out */
 	EMIT_OTHER,  /* struct emit_rows: an object with the sums over the rows left out */
@@ -114,9 +117,10 @@ struct emit_column {
 		     /* 0: in the rest of the line that the columns after it leave */
 	unsigned char gap; /* blanks before it */
 	unsigned char kind, flags;
-	unsigned short at; /* offset of the field in the row */
+	unsigned short at;             /* offset of the field in the row */
+	unsigned short count_at, size; /* EMIT_ITEMS: offset of the number of items, bytes of one */
 	const struct emit_column *of;
-	const char *between; /* EMIT_ROWS: text before each row, after the comma: "\n", "" */
+	const char *between; /* of an array: text before each row, after the comma: "\n", "" */
 	emit_show *show;
 };
 
@@ -126,28 +130,22 @@ struct emit_column {
 
 /* COLUMN: in JSON and text. MEMBER: in JSON alone. IF_KNOWN: in JSON unless it is null. CELL: in
  * text alone. SHOWN: in text alone, with a function for its text. NESTED: in JSON, with columns of
- * its own. LIST: rows, in JSON. */
-#define EMIT_COLUMN(key_, heading_, width_, kind_, type, field)                     \
-	{                                                                           \
-		EMIT_KEYED(key_, kind_, type, field), EMIT_HEADED(heading_, width_) \
+ * its own. LIST: rows, in JSON. ITEMS: an array and its count, in JSON. The first four take more
+ * fields of the column at their end: EMIT_CELL("", 0, TEXT, struct row, name, .gap = 3). */
+#define EMIT_COLUMN(key_, heading_, width_, kind_, type, field, ...)                             \
+	{                                                                                        \
+		EMIT_KEYED(key_, kind_, type, field), EMIT_HEADED(heading_, width_), __VA_ARGS__ \
 	}
-#define EMIT_MEMBER(key_, kind_, type, field)        \
-	{                                            \
-		EMIT_KEYED(key_, kind_, type, field) \
+#define EMIT_MEMBER(key_, kind_, type, field, ...)                \
+	{                                                         \
+		EMIT_KEYED(key_, kind_, type, field), __VA_ARGS__ \
 	}
-#define EMIT_IF_KNOWN(key_, kind_, type, field)                              \
-	{                                                                    \
-		EMIT_KEYED(key_, kind_, type, field), .flags = EMIT_OPTIONAL \
-	}
-#define EMIT_CELL(heading_, width_, kind_, type, field)                             \
-	{                                                                           \
-		EMIT_KEYED(NULL, kind_, type, field), EMIT_HEADED(heading_, width_) \
-	}
-#define EMIT_SHOWN(heading_, width_, kind_, type, field, show_)                      \
-	{                                                                            \
-		EMIT_KEYED(NULL, kind_, type, field), EMIT_HEADED(heading_, width_), \
-			.show = (show_)                                              \
-	}
+#define EMIT_IF_KNOWN(key_, kind_, type, field, ...) \
+	EMIT_MEMBER(key_, kind_, type, field, .flags = EMIT_OPTIONAL, __VA_ARGS__)
+#define EMIT_CELL(heading_, width_, kind_, type, field, ...) \
+	EMIT_COLUMN(NULL, heading_, width_, kind_, type, field, __VA_ARGS__)
+#define EMIT_SHOWN(heading_, width_, kind_, type, field, show_) \
+	EMIT_CELL(heading_, width_, kind_, type, field, .show = (show_))
 #define EMIT_NESTED(key_, kind_, type, field, of_)                \
 	{                                                         \
 		EMIT_KEYED(key_, kind_, type, field), .of = (of_) \
@@ -156,16 +154,19 @@ struct emit_column {
 	{                                                                               \
 		EMIT_KEYED(key_, ROWS, type, field), .of = (of_), .between = (between_) \
 	}
+#define EMIT_ITEMS(key_, between_, type, field, count_, of_)                                  \
+	{                                                                                     \
+		EMIT_KEYED(key_, ITEMS, type, field), .count_at = offsetof(type, count_),     \
+						      .size = sizeof(*((type *)NULL)->field), \
+						      .of = (of_), .between = (between_)      \
+	}
 #define EMIT_END                     \
 	{                            \
 		.kind = EMIT_NOTHING \
 	}
 
-/*
- * Sorts by the columns `keys`, the first of which counts most. BYTES, COUNT, TIME and CHANGE go
- * from the largest down, NUMBER and TEXT go up. Keys have no other kind.
- */
-void emit_sort(const struct emit_rows *rows, const struct emit_column *keys);
+/* Sorts the rows; rows with equal keys keep their order. */
+void emit_sort(const struct emit_rows *rows, const struct sort_key *keys);
 
 /* --- JSON --- */
 
@@ -180,11 +181,6 @@ void emit_begin(struct out *out, const struct emit_column *columns, const void *
 
 /* Writes more members of an object that has some already: ,"a":1,"b":2 */
 void emit_members(struct out *out, const struct emit_column *columns, const void *row);
-
-/* Write one member: `key` is all the text before the value, {"key": or ,"key":. NULL and TRACE_NONE
- * are written as null. */
-void member_text(struct out *out, const char *key, const char *value);
-void member_number(struct out *out, const char *key, uint64_t value);
 
 /* --- text --- */
 

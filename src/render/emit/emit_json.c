@@ -58,6 +58,7 @@ static void write_value(struct out *out, const struct emit_column *column, const
 	const struct emit_rows *rows = field;
 	const struct emit_column plain = { .kind = column->kind <= EMIT_TIME ? EMIT_NUMBER
 									     : column->kind };
+	struct emit_rows items = { .shown = SIZE_MAX, .size = column->size };
 	char text[EMIT_CELL_MOST];
 
 	if (emit_is_null(column, row)) {
@@ -85,6 +86,11 @@ static void write_value(struct out *out, const struct emit_column *column, const
 		break;
 	case EMIT_ROWS:
 		write_rows(out, column, rows);
+		break;
+	case EMIT_ITEMS:
+		items.rows = *(const void *const *)field;
+		items.count = *(const size_t *)((const char *)row + column->count_at);
+		write_rows(out, column, &items);
 		break;
 	case EMIT_NAMED:
 		write_named(out, column, rows);
@@ -157,19 +163,4 @@ void emit_json(struct out *out, const struct emit_column *columns, const void *r
 void emit_members(struct out *out, const struct emit_column *columns, const void *row)
 {
 	write_members(out, columns, row, false);
-}
-
-void member_text(struct out *out, const char *key, const char *value)
-{
-	out_text(out, key);
-	out_json(out, value);
-}
-
-void member_number(struct out *out, const char *key, uint64_t value)
-{
-	out_text(out, key);
-	if (value == TRACE_NONE)
-		out_text(out, "null");
-	else
-		out_u64(out, value);
 }

@@ -8,6 +8,7 @@
 #include "base/text/out.h"
 #include "render/document/document.h"
 #include "render/emit/emit.h"
+#include "render/emit/term.h"
 
 /* --- what the numbers of the columns stand for --- */
 
@@ -140,13 +141,15 @@ static void frames(const struct trace *trace, struct out *out)
 		if (!where && frame->module < trace->modules_n)
 			where = trace->modules[frame->module].path;
 		trace_frame_text(trace, i, name, sizeof(name));
-		member_text(out, i ? ",\n[" : "\n[", name);
-		member_text(out, ",", frame->function);
-		member_text(out, ",", where);
-		member_number(out, ",", frame->file ? frame->line : 0);
-		member_number(out, ",", frame->language == TRACE_PYTHON);
-		member_number(out, ",", trace_frame_rank(trace, frame));
-		out_text(out, trace_frame_named(frame) ? ",1]" : ",0]");
+		out_text(out, i ? ",\n[" : "\n[");
+		out_json(out, name);
+		out_char(out, ',');
+		out_json(out, frame->function);
+		out_char(out, ',');
+		out_json(out, where);
+		out_format(out, ",%u,%d,%u,%d]", frame->file ? frame->line : 0,
+			   frame->language == TRACE_PYTHON, trace_frame_rank(trace, frame),
+			   trace_frame_named(frame));
 	}
 	out_char(out, ']');
 }

@@ -58,8 +58,7 @@ int merge_json(struct merge *merge, struct out *out, const struct merge_options 
 static void path_below(const struct show *show, const void *row, const void *with)
 {
 	static const struct emit_column path[] = {
-		{ EMIT_KEYED(NULL, TEXT, struct merge_device_row, path), .heading = "",
-		  .flags = EMIT_WHOLE },
+		EMIT_CELL("", 0, TEXT, struct merge_device_row, path, .flags = EMIT_WHOLE),
 		EMIT_END,
 	};
 

@@ -58,18 +58,16 @@ static const struct emit_column gap_columns[] = {
 
 const struct emit_column merge_device_columns[] = {
 	EMIT_CELL("rank", 5, TEXT, struct merge_device_row, number),
-	{ EMIT_KEYED(NULL, TEXT, struct merge_device_row, host), EMIT_HEADED("host", -10),
-	  .gap = 1 },
-	{ EMIT_KEYED("device", DEVICE, struct merge_device_row, of.device), EMIT_HEADED("dev", 4),
-	  .title = "device" },
+	EMIT_CELL("host", -10, TEXT, struct merge_device_row, host, .gap = 1),
+	EMIT_COLUMN("device", "dev", 4, DEVICE, struct merge_device_row, of.device,
+		    .title = "device"),
 	EMIT_MEMBER("card", NUMBER, struct merge_device_row, of.card),
 	PEAK("allocated", TRACE_ALLOCATED),
 	PEAK("reserved", TRACE_RESERVED),
 	PEAK("used", TRACE_USED),
 	EMIT_CELL("left", 11, TEXT, struct merge_device_row, left),
 	EMIT_COLUMN("ooms", "ooms", 5, NUMBER, struct merge_device_row, of.ooms),
-	{ EMIT_KEYED(NULL, TEXT, struct merge_device_row, exit), .heading = "exit", .gap = 1,
-	  .flags = EMIT_WHOLE },
+	EMIT_CELL("exit", 0, TEXT, struct merge_device_row, exit, .gap = 1, .flags = EMIT_WHOLE),
 	EMIT_END,
 };
 
@@ -123,16 +121,15 @@ static const char *show_ratio(char *to, const void *row)
 }
 
 const struct emit_column merge_spread_columns[] = {
-	{ EMIT_KEYED("metric", TEXT, struct spread_row, metric), EMIT_HEADED("", -9),
-	  .title = "peaks over ranks" },
+	EMIT_COLUMN("metric", "", -9, TEXT, struct spread_row, metric, .title = "peaks over ranks"),
 	EMIT_MEMBER("ranks", NUMBER, struct spread_row, of.count),
 	EMIT_NESTED("lowest", OBJECT, struct spread_row, lowest, whose_columns),
 	EMIT_SHOWN("lowest", 23, BYTES, struct spread_row, lowest, show_lowest),
 	EMIT_COLUMN("median_bytes", "median", 11, BYTES, struct spread_row, of.median),
 	EMIT_NESTED("highest", OBJECT, struct spread_row, highest, whose_columns),
 	EMIT_SHOWN("highest", 23, BYTES, struct spread_row, highest, show_highest),
-	{ EMIT_KEYED("ratio", RATIO, struct spread_row, ratio), EMIT_HEADED("ratio", 6),
-	  .title = "highest / median", .show = show_ratio },
+	EMIT_COLUMN("ratio", "ratio", 6, RATIO, struct spread_row, ratio,
+		    .title = "highest / median", .show = show_ratio),
 	EMIT_END,
 };
 
@@ -148,10 +145,9 @@ const struct emit_column merge_card_columns[] = {
 	EMIT_NESTED("headroom_bytes", POINTED, struct card_row, headroom, signed_value),
 	EMIT_MEMBER("ooms", NUMBER, struct card_row, of.ooms),
 	EMIT_LIST("ranks", "", struct card_row, ranks, emit_numbers),
-	{ EMIT_KEYED(NULL, TEXT, struct card_row, users), EMIT_HEADED("ranks", -11), .gap = 1 },
-	{ EMIT_KEYED(NULL, TEXT, struct card_row, of.host), EMIT_HEADED("host", -10), .gap = 1 },
-	{ EMIT_KEYED(NULL, TEXT, struct card_row, name), .heading = "card", .gap = 1,
-	  .flags = EMIT_WHOLE },
+	EMIT_CELL("ranks", -11, TEXT, struct card_row, users, .gap = 1),
+	EMIT_CELL("host", -10, TEXT, struct card_row, of.host, .gap = 1),
+	EMIT_CELL("card", 0, TEXT, struct card_row, name, .gap = 1, .flags = EMIT_WHOLE),
 	EMIT_END,
 };
 
@@ -170,13 +166,11 @@ static const struct emit_column in_columns[] = {
 };
 
 const struct emit_column merge_site_columns[] = {
-	{ EMIT_KEYED(NULL, BYTES, struct site_row, above), EMIT_HEADED("above", 10),
-	  .title = "above the median" },
+	EMIT_CELL("above", 10, BYTES, struct site_row, above, .title = "above the median"),
 	EMIT_CELL("median", 11, BYTES, struct site_row, told.median),
 	EMIT_CELL("highest", 11, BYTES, struct site_row, told.highest),
 	EMIT_CELL("rank", 6, NUMBER, struct site_row, told.rank),
-	{ EMIT_KEYED(NULL, CODE, struct site_row, name), .heading = "site", .gap = 1,
-	  .flags = EMIT_WHOLE },
+	EMIT_CELL("site", 0, CODE, struct site_row, name, .gap = 1, .flags = EMIT_WHOLE),
 	EMIT_MEMBER("site", TEXT, struct site_row, of.name),
 	EMIT_MEMBER("space", TEXT, struct site_row, of.group),
 	EMIT_MEMBER("file", TEXT, struct site_row, of.file),

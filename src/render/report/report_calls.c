@@ -110,8 +110,8 @@ static const struct emit_column record_columns[] = {
 	EMIT_MEMBER("op", TEXT, struct trace_record, op),
 	EMIT_MEMBER("memory", TEXT, struct trace_record, memory),
 	EMIT_COLUMN("size", "size", 14, BYTES, struct trace_record, size),
-	{ EMIT_KEYED("ptr", ADDRESS, struct trace_record, ptr), .heading = "", .gap = 2,
-	  .show = show_address },
+	EMIT_COLUMN("ptr", "", 0, ADDRESS, struct trace_record, ptr, .gap = 2,
+		    .show = show_address),
 	EMIT_END,
 };
 
@@ -152,10 +152,10 @@ void report_tell_cupti_check(const struct report *report)
 
 /* --- what ran --- */
 
-static const struct emit_column action_order[] = {
-	EMIT_MEMBER(NULL, TIME, struct trace_action, total_ns),
-	EMIT_MEMBER(NULL, TEXT, struct trace_action, name),
-	EMIT_END,
+static const struct sort_key action_order[] = {
+	SORT_DOWN(struct trace_action, total_ns),
+	SORT_TEXT(struct trace_action, name),
+	{ 0 },
 };
 
 static const struct emit_column action_columns[] = {

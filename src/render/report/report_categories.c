@@ -201,8 +201,8 @@ struct place_told {
 
 static const struct emit_column curve_members[] = {
 	EMIT_LIST("t", "", struct place_curve, t, emit_numbers),
-	{ EMIT_KEYED("bytes", NAMED, struct place_curve, bytes), .of = emit_numbers,
-	  .between = "\n   " },
+	EMIT_MEMBER("bytes", NAMED, struct place_curve, bytes, .of = emit_numbers,
+		    .between = "\n   "),
 	EMIT_END,
 };
 

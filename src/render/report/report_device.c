@@ -10,7 +10,7 @@ static const struct emit_column sum_members[] = {
 	EMIT_MEMBER("peak_bytes", BYTES, struct trace_sum, peak_bytes),
 	EMIT_MEMBER("peak_t", TIME, struct trace_sum, peak_t),
 	EMIT_MEMBER("exit_bytes", BYTES, struct trace_sum, exit_bytes),
-	{ EMIT_KEYED("source", TEXT, struct trace_sum, source), .flags = EMIT_OPTIONAL },
+	EMIT_IF_KNOWN("source", TEXT, struct trace_sum, source),
 	EMIT_END,
 };
 
@@ -31,8 +31,7 @@ static const struct emit_column sum_cells[] = {
 static const struct emit_column cached_cells[] = {
 	EMIT_CELL("", -22, TEXT, struct sum_row, name),
 	EMIT_CELL("", 12, BYTES, struct sum_row, peak),
-	{ EMIT_KEYED(NULL, TEXT, struct sum_row, note), .heading = "", .gap = 2,
-	  .flags = EMIT_DIM },
+	EMIT_CELL("", 0, TEXT, struct sum_row, note, .gap = 2, .flags = EMIT_DIM),
 	EMIT_END,
 };
 

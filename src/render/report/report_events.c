@@ -68,12 +68,11 @@ static const struct emit_column grown_columns[] = {
 	EMIT_MEMBER("line", TEXT, struct grown, line),
 	EMIT_COLUMN("bytes_per_step", "each step", 11, BYTES, struct grown, per_step),
 	EMIT_COLUMN("bytes", "in all", 12, BYTES, struct grown, bytes),
-	{ EMIT_KEYED("rose", COUNT, struct grown, rose), EMIT_HEADED("rose", 11),
-	  .show = show_rose },
+	EMIT_COLUMN("rose", "rose", 11, COUNT, struct grown, rose, .show = show_rose),
 	EMIT_MEMBER("values", COUNT, struct grown, values),
 	EMIT_MEMBER("tau", REAL, struct grown, tau),
-	{ EMIT_KEYED("p", REAL, struct grown, p), EMIT_HEADED("chance", 8), .show = show_chance },
-	{ EMIT_KEYED(NULL, TEXT, struct grown, line), .heading = "site", .gap = 3 },
+	EMIT_COLUMN("p", "chance", 8, REAL, struct grown, p, .show = show_chance),
+	EMIT_CELL("site", 0, TEXT, struct grown, line, .gap = 3),
 	EMIT_END,
 };
 
@@ -219,11 +218,11 @@ static const struct emit_column churns_all[] = {
 	EMIT_END,
 };
 
-static const struct emit_column churn_order[] = {
-	EMIT_MEMBER(NULL, BYTES, struct churn, at_peak),
-	EMIT_MEMBER(NULL, BYTES, struct churn, bytes),
-	EMIT_MEMBER(NULL, NUMBER, struct churn, number),
-	EMIT_END,
+static const struct sort_key churn_order[] = {
+	SORT_DOWN(struct churn, at_peak),
+	SORT_DOWN(struct churn, bytes),
+	SORT_UP(struct churn, number),
+	{ 0 },
 };
 
 static struct churns find_churns(const struct report *report)

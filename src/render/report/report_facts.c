@@ -6,17 +6,17 @@
 
 /* --- groups --- */
 
-static const struct emit_column share_order[] = {
-	EMIT_MEMBER(NULL, NUMBER, struct report_share, key),
-	EMIT_MEMBER(NULL, BYTES, struct report_share, bytes),
-	EMIT_MEMBER(NULL, NUMBER, struct report_share, stack),
-	EMIT_END,
+static const struct sort_key share_order[] = {
+	SORT_UP(struct report_share, key),
+	SORT_DOWN(struct report_share, bytes),
+	SORT_UP(struct report_share, stack),
+	{ 0 },
 };
 
-static const struct emit_column group_order[] = {
-	EMIT_MEMBER(NULL, BYTES, struct report_group, bytes),
-	EMIT_MEMBER(NULL, NUMBER, struct report_group, key),
-	EMIT_END,
+static const struct sort_key group_order[] = {
+	SORT_DOWN(struct report_group, bytes),
+	SORT_UP(struct report_group, key),
+	{ 0 },
 };
 
 struct emit_rows report_group(const struct report *report, const struct emit_rows *shares)

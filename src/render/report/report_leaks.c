@@ -28,10 +28,10 @@ static const struct emit_column leaked_members[] = {
 	EMIT_END,
 };
 
-static const struct emit_column left_order[] = {
-	EMIT_MEMBER(NULL, BYTES, struct left, row.part),
-	EMIT_MEMBER(NULL, NUMBER, struct left, number),
-	EMIT_END,
+static const struct sort_key left_order[] = {
+	SORT_DOWN(struct left, row.part.bytes),
+	SORT_UP(struct left, number),
+	{ 0 },
 };
 
 struct unused {

@@ -52,13 +52,13 @@ static const struct emit_column lines_all[] = {
 	EMIT_END,
 };
 
-static const struct emit_column line_order[] = {
-	EMIT_MEMBER(NULL, BYTES, struct lines_entry, of.peak_bytes),
-	EMIT_MEMBER(NULL, BYTES, struct lines_entry, of.live_bytes),
-	EMIT_MEMBER(NULL, BYTES, struct lines_entry, of.bytes),
-	EMIT_MEMBER(NULL, BYTES, struct lines_entry, of.freed_here_bytes),
-	EMIT_MEMBER(NULL, TEXT, struct lines_entry, name),
-	EMIT_END,
+static const struct sort_key line_order[] = {
+	SORT_DOWN(struct lines_entry, of.peak_bytes),
+	SORT_DOWN(struct lines_entry, of.live_bytes),
+	SORT_DOWN(struct lines_entry, of.bytes),
+	SORT_DOWN(struct lines_entry, of.freed_here_bytes),
+	SORT_TEXT(struct lines_entry, name),
+	{ 0 },
 };
 
 static enum trace_by by_of(const struct report *report)

@@ -204,7 +204,7 @@ struct fact {
 static const struct emit_column fact_cells[] = {
 	EMIT_CELL("", -28, TEXT, struct fact, name),
 	EMIT_CELL("", 12, BYTES, struct fact, bytes),
-	{ EMIT_KEYED(NULL, TEXT, struct fact, note), .heading = "", .gap = 2, .flags = EMIT_DIM },
+	EMIT_CELL("", 0, TEXT, struct fact, note, .gap = 2, .flags = EMIT_DIM),
 	EMIT_END,
 };
 

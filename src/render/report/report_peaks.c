@@ -28,8 +28,8 @@ static const struct emit_column held_columns[] = {
 	EMIT_COLUMN("bytes", "", 11, BYTES, struct held, row.part),
 	EMIT_CELL("", 8, SHARE, struct held, row.part),
 	EMIT_MEMBER("count", COUNT, struct held, blocks),
-	{ EMIT_KEYED(NULL, TEXT, struct held, row.name), .heading = "", .gap = 3 },
-	{ EMIT_KEYED(NULL, TEXT, struct held, row.count), .heading = "", .gap = 2 },
+	EMIT_CELL("", 0, TEXT, struct held, row.name, .gap = 3),
+	EMIT_CELL("", 0, TEXT, struct held, row.count, .gap = 2),
 	EMIT_MEMBER("stacks", COUNT, struct held, stacks),
 	EMIT_END,
 };
@@ -217,8 +217,8 @@ static const struct emit_column composed_stack_members[] = {
 	EMIT_MEMBER("bytes", BYTES, struct composed_stack, bytes),
 	EMIT_MEMBER("count", COUNT, struct composed_stack, count),
 	EMIT_LIST("frames", "", struct composed_stack, frames, emit_texts),
-	{ EMIT_KEYED("entries", ROWS, struct composed_stack, entries), .flags = EMIT_OPTIONAL,
-	  .of = emit_numbers, .between = "" },
+	EMIT_IF_KNOWN("entries", ROWS, struct composed_stack, entries, .of = emit_numbers,
+		      .between = ""),
 	EMIT_END,
 };
 

@@ -130,8 +130,8 @@ void report_say(const struct report *report, int how, const char *format, ...)
 const struct emit_column report_site_cells[] = {
 	EMIT_CELL("", 11, BYTES, struct report_site, part),
 	EMIT_CELL("", 8, SHARE, struct report_site, part),
-	{ EMIT_KEYED(NULL, TEXT, struct report_site, name), .heading = "", .gap = 3 },
-	{ EMIT_KEYED(NULL, TEXT, struct report_site, count), .heading = "", .gap = 2 },
+	EMIT_CELL("", 0, TEXT, struct report_site, name, .gap = 3),
+	EMIT_CELL("", 0, TEXT, struct report_site, count, .gap = 2),
 	EMIT_END,
 };
 
@@ -156,7 +156,7 @@ static const char *show_noted(char *to, const void *row)
 
 static const struct emit_column note_cells[] = {
 	EMIT_SHOWN("", 11, BYTES, struct note, bytes, show_noted),
-	{ EMIT_KEYED(NULL, TEXT, struct note, text), .heading = "", .gap = 11, .flags = EMIT_DIM },
+	EMIT_CELL("", 0, TEXT, struct note, text, .gap = 11, .flags = EMIT_DIM),
 	EMIT_END,
 };
 

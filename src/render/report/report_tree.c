@@ -29,8 +29,8 @@ static const struct emit_column branch_columns[] = {
 	EMIT_MEMBER("more", COUNT, struct branch, more),
 	EMIT_COLUMN("bytes", "", 11, BYTES, struct branch, part),
 	EMIT_CELL("", 8, SHARE, struct branch, part),
-	{ EMIT_KEYED(NULL, TEXT, struct branch, name), .heading = "", .gap = 3 },
-	{ EMIT_KEYED("count", COUNT, struct branch, count), .heading = "", .gap = 2 },
+	EMIT_CELL("", 0, TEXT, struct branch, name, .gap = 3),
+	EMIT_COLUMN("count", "", 0, COUNT, struct branch, count, .gap = 2),
 	EMIT_END,
 };
 

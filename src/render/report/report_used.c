@@ -12,6 +12,7 @@ struct used_part {
 	const char *what, *text; /* for programs, for people */
 	const char *name;        /* NULL where there is only one such part */
 	int64_t bytes;
+	uint64_t order; /* rises with the bytes, which may be negative */
 };
 
 static const struct emit_column part_members[] = {
@@ -21,16 +22,18 @@ static const struct emit_column part_members[] = {
 	EMIT_END,
 };
 
-static const struct emit_column part_order[] = {
-	EMIT_MEMBER(NULL, CHANGE, struct used_part, bytes),
-	EMIT_END,
+static const struct sort_key part_order[] = {
+	SORT_DOWN(struct used_part, order),
+	{ 0 },
 };
 
 static void add_part(const struct report *report, struct emit_rows *parts, const char *what,
 		     const char *text, const char *name, int64_t bytes)
 {
 	if (bytes)
-		report_add(report, parts, &(struct used_part){ what, text, name, bytes });
+		report_add(report, parts,
+			   &(struct used_part){ what, text, name, bytes,
+						(uint64_t)bytes + (1ull << 63) });
 }
 
 static void add_named(const struct report *report, struct emit_rows *parts, const char *what,

@@ -98,10 +98,10 @@ static bool is_folded(const struct trace_phase *first, size_t names)
 	return names > (phase_is_noted(name) ? 1 : PHASE_GROUPS_FOLD);
 }
 
-static const struct emit_column group_order[] = {
-	EMIT_MEMBER(NULL, BYTES, struct phase_group, peak_bytes),
-	EMIT_MEMBER(NULL, NUMBER, struct phase_group, number),
-	EMIT_END,
+static const struct sort_key group_order[] = {
+	SORT_DOWN(struct phase_group, peak_bytes),
+	SORT_UP(struct phase_group, number),
+	{ 0 },
 };
 
 int phase_groups_find(struct emit_rows *groups, struct trace *trace,
