@@ -70,6 +70,9 @@ bool emit_is_null(const struct emit_column *column, const void *row)
 		return !*(const char *const *)field;
 	case EMIT_KNOWN:
 		return emit_is_null(column->of, field);
+	case EMIT_ITEMS:
+		return (column->flags & EMIT_OPTIONAL) &&
+		       !*(const size_t *)((const char *)row + column->count_at);
 	case EMIT_ROWS:
 		return !((const struct emit_rows *)field)->size;
 	default:

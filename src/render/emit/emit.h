@@ -60,7 +60,8 @@ enum emit_kind {
 	EMIT_POINTED, /* a pointer to one; NULL is null. Without a key: as INLINED, or nothing */
 	EMIT_INLINED, /* the members of such a struct become the row's; it has no key */
 	EMIT_ROWS, /* struct emit_rows: an array, a row each; by columns without a key, of values */
-	EMIT_ITEMS,  /* the same of a pointer, and a size_t elsewhere in the row: their number */
+	EMIT_ITEMS,  /* the same of a pointer, and a size_t elsewhere in the row: their number;
+			optional: none at all */
 	EMIT_NAMED,  /* struct emit_rows of struct emit_named: an object, a list for each name */
 	EMIT_HIDDEN, /* struct emit_rows: the number of rows left out */
 	EMIT_OTHER,  /* struct emit_rows: an object with the sums over the rows left out */
@@ -130,8 +131,8 @@ struct emit_column {
 
 /* COLUMN: in JSON and text. MEMBER: in JSON alone. IF_KNOWN: in JSON unless it is null. CELL: in
  * text alone. SHOWN: in text alone, with a function for its text. NESTED: in JSON, with columns of
- * its own. LIST: rows, in JSON. ITEMS: an array and its count, in JSON. The first four take more
- * fields of the column at their end: EMIT_CELL("", 0, TEXT, struct row, name, .gap = 3). */
+ * its own. LIST: rows, in JSON. ITEMS: an array and its count, in JSON. More fields of the column
+ * may follow: EMIT_CELL("", 0, TEXT, struct row, name, .gap = 3). */
 #define EMIT_COLUMN(key_, heading_, width_, kind_, type, field, ...)                             \
 	{                                                                                        \
 		EMIT_KEYED(key_, kind_, type, field), EMIT_HEADED(heading_, width_), __VA_ARGS__ \
@@ -154,11 +155,12 @@ struct emit_column {
 	{                                                                               \
 		EMIT_KEYED(key_, ROWS, type, field), .of = (of_), .between = (between_) \
 	}
-#define EMIT_ITEMS(key_, between_, type, field, count_, of_)                                  \
+#define EMIT_ITEMS(key_, between_, type, field, count_, of_, ...)                             \
 	{                                                                                     \
 		EMIT_KEYED(key_, ITEMS, type, field), .count_at = offsetof(type, count_),     \
 						      .size = sizeof(*((type *)NULL)->field), \
-						      .of = (of_), .between = (between_)      \
+						      .of = (of_), .between = (between_),     \
+						      __VA_ARGS__                             \
 	}
 #define EMIT_END                     \
 	{                            \

@@ -101,7 +101,6 @@ static const char *show_address(char *to, const void *row)
 struct verdict {
 	struct trace_cupti_check of;
 	uint64_t missing;
-	struct emit_rows unmatched;
 };
 
 static const struct emit_column record_columns[] = {
@@ -121,18 +120,14 @@ static const struct emit_column verdict_members[] = {
 	EMIT_MEMBER("missing", COUNT, struct verdict, missing),
 	EMIT_MEMBER("unjudged", COUNT, struct verdict, of.unjudged),
 	EMIT_MEMBER("lost", COUNT, struct verdict, of.lost),
-	EMIT_LIST("unmatched", "\n", struct verdict, unmatched, record_columns),
+	EMIT_ITEMS("unmatched", "\n", struct verdict, of.unmatched, of.unmatched_n, record_columns),
 	EMIT_END,
 };
 
 void report_tell_cupti_check(const struct report *report)
 {
 	const struct trace_cupti_check *witness = &report->trace->cupti_check;
-	const struct verdict verdict = {
-		*witness,
-		missing(witness),
-		EMIT_ROWS_OF(witness->unmatched, witness->unmatched_n),
-	};
+	const struct verdict verdict = { *witness, missing(witness) };
 	const struct emit_rows rows =
 		EMIT_SOME_OF(witness->unmatched, witness->unmatched_n, report_limit(report));
 

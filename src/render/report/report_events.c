@@ -39,8 +39,8 @@ static const char *site_line(const struct report *report, uint32_t site)
 
 struct grown {
 	const char *site, *space, *line;
-	uint64_t per_step, bytes, rose, values;
-	double tau, p;
+	struct growth_trend of;
+	uint64_t per_step;
 };
 
 /* "12 of 13": rises among the steps after the first. */
@@ -48,15 +48,15 @@ static const char *show_rose(char *to, const void *row)
 {
 	const struct grown *grown = row;
 
-	snprintf(to, EMIT_CELL_MOST, "%s of %s", SAY_COUNT(grown->rose),
-		 SAY_COUNT(grown->values - 1));
+	snprintf(to, EMIT_CELL_MOST, "%s of %s", SAY_COUNT(grown->of.rose),
+		 SAY_COUNT(grown->of.values - 1));
 	return to;
 }
 
 /* "1e-12"; all smaller values are shown as "<1e-99". */
 static const char *show_chance(char *to, const void *row)
 {
-	double p = ((const struct grown *)row)->p;
+	double p = ((const struct grown *)row)->of.p;
 
 	snprintf(to, EMIT_CELL_MOST, p < 1e-99 ? "<1e-99" : "%.0e", p);
 	return to;
@@ -67,11 +67,11 @@ static const struct emit_column grown_columns[] = {
 	EMIT_MEMBER("space", TEXT, struct grown, space),
 	EMIT_MEMBER("line", TEXT, struct grown, line),
 	EMIT_COLUMN("bytes_per_step", "each step", 11, BYTES, struct grown, per_step),
-	EMIT_COLUMN("bytes", "in all", 12, BYTES, struct grown, bytes),
-	EMIT_COLUMN("rose", "rose", 11, COUNT, struct grown, rose, .show = show_rose),
-	EMIT_MEMBER("values", COUNT, struct grown, values),
-	EMIT_MEMBER("tau", REAL, struct grown, tau),
-	EMIT_COLUMN("p", "chance", 8, REAL, struct grown, p, .show = show_chance),
+	EMIT_COLUMN("bytes", "in all", 12, BYTES, struct grown, of.bytes),
+	EMIT_COLUMN("rose", "rose", 11, COUNT, struct grown, of.rose, .show = show_rose),
+	EMIT_MEMBER("values", COUNT, struct grown, of.values),
+	EMIT_MEMBER("tau", REAL, struct grown, of.tau),
+	EMIT_COLUMN("p", "chance", 8, REAL, struct grown, of.p, .show = show_chance),
 	EMIT_CELL("site", 0, TEXT, struct grown, line, .gap = 3),
 	EMIT_END,
 };
@@ -106,12 +106,8 @@ static struct growths find_growths(const struct report *report)
 				   report->trace->sites[site].site,
 				   report->trace->sites[site].space,
 				   site_line(report, site),
+				   *trend,
 				   (uint64_t)(trend->slope + 0.5),
-				   trend->bytes,
-				   trend->rose,
-				   trend->values,
-				   trend->tau,
-				   trend->p,
 			   });
 	}
 	return (struct growths){ steps->name, steps->count, steps->taken - steps->first, rows };
@@ -172,7 +168,7 @@ void report_tell_growth(const struct report *report)
 
 struct churn {
 	const char *site, *line;
-	uint64_t count, bytes, sum_ns, min_ns, at_peak;
+	struct event_scan_temporaries of;
 	uint64_t number; /* the site's number, or trace->sites_n for the row without a site */
 };
 
@@ -184,10 +180,10 @@ struct churns {
 };
 
 static const struct emit_column churn_figures[] = {
-	EMIT_MEMBER("count", COUNT, struct churn, count),
-	EMIT_MEMBER("bytes", BYTES, struct churn, bytes),
-	EMIT_MEMBER("lifetime_sum_ns", TIME, struct churn, sum_ns),
-	EMIT_MEMBER("at_peak_bytes", BYTES, struct churn, at_peak),
+	EMIT_MEMBER("count", COUNT, struct churn, of.count),
+	EMIT_MEMBER("bytes", BYTES, struct churn, of.bytes),
+	EMIT_MEMBER("lifetime_sum_ns", TIME, struct churn, of.sum_ns),
+	EMIT_MEMBER("at_peak_bytes", BYTES, struct churn, of.at_peak),
 	EMIT_END,
 };
 
@@ -195,18 +191,18 @@ static const char *lived(char *to, const void *row)
 {
 	const struct churn *churn = row;
 
-	return show_time(to, churn->count ? churn->sum_ns / churn->count : 0);
+	return show_time(to, churn->of.count ? churn->of.sum_ns / churn->of.count : 0);
 }
 
 static const struct emit_column churn_columns[] = {
 	EMIT_MEMBER("site", TEXT, struct churn, site),
 	EMIT_COLUMN("line", "", -30, TEXT, struct churn, line),
-	EMIT_MEMBER("lifetime_min_ns", TIME, struct churn, min_ns),
+	EMIT_MEMBER("lifetime_min_ns", TIME, struct churn, of.min_ns),
 	EMIT_NESTED(NULL, INLINED, struct churn, site, churn_figures),
-	EMIT_CELL("bytes", 11, BYTES, struct churn, bytes),
-	EMIT_CELL("times", 10, COUNT, struct churn, count),
-	EMIT_SHOWN("lived", 10, TIME, struct churn, sum_ns, lived),
-	EMIT_CELL("at peak", 11, BYTES, struct churn, at_peak),
+	EMIT_CELL("bytes", 11, BYTES, struct churn, of.bytes),
+	EMIT_CELL("times", 10, COUNT, struct churn, of.count),
+	EMIT_SHOWN("lived", 10, TIME, struct churn, of.sum_ns, lived),
+	EMIT_CELL("at peak", 11, BYTES, struct churn, of.at_peak),
 	EMIT_END,
 };
 
@@ -219,8 +215,8 @@ static const struct emit_column churns_all[] = {
 };
 
 static const struct sort_key churn_order[] = {
-	SORT_DOWN(struct churn, at_peak),
-	SORT_DOWN(struct churn, bytes),
+	SORT_DOWN(struct churn, of.at_peak),
+	SORT_DOWN(struct churn, of.bytes),
 	SORT_UP(struct churn, number),
 	{ 0 },
 };
@@ -240,11 +236,7 @@ static struct churns find_churns(const struct report *report)
 			   &(struct churn){
 				   known ? trace->sites[i].site : NULL,
 				   known ? site_line(report, i) : "[no call site]",
-				   of->count,
-				   of->bytes,
-				   of->sum_ns,
-				   of->min_ns,
-				   of->at_peak,
+				   *of,
 				   i,
 			   });
 	}
@@ -289,7 +281,7 @@ void report_tell_temporaries(const struct report *report)
 struct sizes {
 	uint64_t from, least; /* size of the bucket's smallest; `least` goes to the document: 0 in
 				 place of 1 */
-	uint64_t count, bytes, live_count, live_bytes;
+	struct event_scan_bucket of;
 	uint64_t most; /* the largest count of all buckets, for the bars */
 };
 
@@ -297,7 +289,7 @@ static const char *show_bar(char *to, const void *row)
 {
 	const struct sizes *sizes = row;
 	unsigned length =
-		(unsigned)((double)sizes->count / (double)sizes->most * (BAR - 1) + 0.999);
+		(unsigned)((double)sizes->of.count / (double)sizes->most * (BAR - 1) + 0.999);
 
 	memset(to, '#', length);
 	to[length] = '\0';
@@ -307,10 +299,10 @@ static const char *show_bar(char *to, const void *row)
 static const struct emit_column size_columns[] = {
 	EMIT_MEMBER("from_bytes", BYTES, struct sizes, least),
 	EMIT_CELL("size from", -12, BYTES, struct sizes, from),
-	EMIT_COLUMN("count", "times", 11, COUNT, struct sizes, count),
-	EMIT_COLUMN("bytes", "bytes", 12, BYTES, struct sizes, bytes),
-	EMIT_COLUMN("live_count", "live", 9, COUNT, struct sizes, live_count),
-	EMIT_COLUMN("live_bytes", "bytes", 12, BYTES, struct sizes, live_bytes),
+	EMIT_COLUMN("count", "times", 11, COUNT, struct sizes, of.count),
+	EMIT_COLUMN("bytes", "bytes", 12, BYTES, struct sizes, of.bytes),
+	EMIT_COLUMN("live_count", "live", 9, COUNT, struct sizes, of.live_count),
+	EMIT_COLUMN("live_bytes", "bytes", 12, BYTES, struct sizes, of.live_bytes),
 	{ .heading = "", .gap = 2, .kind = EMIT_COUNT, .show = show_bar },
 	EMIT_END,
 };
@@ -326,18 +318,13 @@ static struct emit_rows find_sizes(const struct report *report)
 	for (unsigned i = 0; i < SURVEY_BUCKETS; i++)
 		most = buckets[i].count > most ? buckets[i].count : most;
 	for (unsigned i = 0; i < SURVEY_BUCKETS; i++) {
-		if (!buckets[i].count)
-			continue;
-		report_add(report, &rows,
-			   &(struct sizes){
-				   1ull << i,
-				   i ? 1ull << i : 0,
-				   buckets[i].count,
-				   buckets[i].bytes,
-				   whole ? buckets[i].live_count : TRACE_NONE,
-				   whole ? buckets[i].live_bytes : TRACE_NONE,
-				   most,
-			   });
+		struct event_scan_bucket bucket = buckets[i];
+
+		if (!whole)
+			bucket.live_count = bucket.live_bytes = TRACE_NONE;
+		if (bucket.count)
+			report_add(report, &rows,
+				   &(struct sizes){ 1ull << i, i ? 1ull << i : 0, bucket, most });
 	}
 	return rows;
 }

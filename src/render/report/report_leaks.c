@@ -7,7 +7,8 @@
 struct left {
 	struct report_site row;
 	const char *site, *space, *line;
-	uint64_t count, allocations, frees, number;
+	struct leak of;
+	uint64_t number;
 };
 
 static const struct emit_column left_members[] = {
@@ -22,9 +23,9 @@ static const struct emit_column leaked_members[] = {
 	EMIT_MEMBER("space", TEXT, struct left, space),
 	EMIT_MEMBER("line", TEXT, struct left, line),
 	EMIT_MEMBER("bytes", BYTES, struct left, row.part),
-	EMIT_MEMBER("count", COUNT, struct left, count),
-	EMIT_MEMBER("allocations", COUNT, struct left, allocations),
-	EMIT_MEMBER("frees", COUNT, struct left, frees),
+	EMIT_MEMBER("count", COUNT, struct left, of.count),
+	EMIT_MEMBER("allocations", COUNT, struct left, of.allocations),
+	EMIT_MEMBER("frees", COUNT, struct left, of.frees),
 	EMIT_END,
 };
 
@@ -34,14 +35,9 @@ static const struct sort_key left_order[] = {
 	{ 0 },
 };
 
-struct unused {
-	uint64_t line;
-	const char *pattern;
-};
-
 static const struct emit_column unused_members[] = {
-	EMIT_MEMBER("line", NUMBER, struct unused, line),
-	EMIT_MEMBER("pattern", TEXT, struct unused, pattern),
+	EMIT_MEMBER("line", POSITION, struct suppression, line),
+	EMIT_MEMBER("pattern", TEXT, struct suppression, pattern),
 	EMIT_END,
 };
 
@@ -140,9 +136,7 @@ static struct left leaked_of(const struct report *report, const struct leak *lea
 		.site = site->site,
 		.space = site->space,
 		.line = line,
-		.count = leak->count,
-		.allocations = leak->allocations,
-		.frees = leak->frees,
+		.of = *leak,
 	};
 }
 
@@ -153,7 +147,7 @@ static struct lefts find_leaks(const struct report *report)
 	struct lefts found = {
 		.of = report->study->leaks,
 		.sites = report_rows(report, struct left),
-		.unused = EMIT_NONE_OF(struct unused, SIZE_MAX),
+		.unused = EMIT_NONE_OF(struct suppression, SIZE_MAX),
 	};
 
 	for (size_t i = 0; i < found.of.count; i++) {
@@ -163,23 +157,16 @@ static struct lefts find_leaks(const struct report *report)
 	}
 	for (size_t i = 0; i < all->count; i++) {
 		if (!all->list[i].used)
-			report_add(report, &found.unused,
-				   &(struct unused){ all->list[i].line, all->list[i].pattern });
+			report_add(report, &found.unused, &all->list[i]);
 	}
 	return found;
-}
-
-static void left_out(const struct report *report, uint64_t bytes, const char *what)
-{
-	if (bytes)
-		report_note(report, bytes, what);
 }
 
 void report_tell_leaks(const struct report *report)
 {
 	const struct leaks *leaks = &report->study->leaks;
 	const struct lefts found = find_leaks(report);
-	const struct unused *unused = found.unused.rows;
+	const struct suppression *unused = found.unused.rows;
 
 	if (report->json) {
 		report_member(report, "\nleaks", leaks_members, &found);
@@ -192,10 +179,11 @@ void report_tell_leaks(const struct report *report)
 	else if (report->options->show)
 		report_say(report, SAID_HEADING, "Never freed: nothing");
 	report_site_rows(report, &found.sites);
-	left_out(report, leaks->held, "left out: libraries hold it on purpose");
-	left_out(report, leaks->suppressed, "left out: suppressed");
+	if (leaks->held)
+		report_note(report, leaks->held, "left out: libraries hold it on purpose");
+	if (leaks->suppressed)
+		report_note(report, leaks->suppressed, "left out: suppressed");
 	for (size_t i = 0; i < found.unused.count; i++)
 		report_say(report, 2, "%.150s:%u: this suppression fits nothing: %.150s",
-			   report->options->suppressions, (unsigned)unused[i].line,
-			   unused[i].pattern);
+			   report->options->suppressions, unused[i].line, unused[i].pattern);
 }

@@ -91,7 +91,8 @@ void report_tell_moment(const struct report *report)
 /* --- segments --- */
 
 struct segment_told {
-	uint64_t ptr, size, used, free, largest, gaps, blocks;
+	struct gaps_segment of;
+	uint64_t free;
 	struct emit_rows pins;
 };
 
@@ -103,13 +104,13 @@ static const struct emit_column pin_members[] = {
 };
 
 static const struct emit_column segment_columns[] = {
-	EMIT_COLUMN("ptr", "segment", -20, ADDRESS, struct segment_told, ptr),
-	EMIT_COLUMN("size", "size", 12, BYTES, struct segment_told, size),
-	EMIT_COLUMN("used_bytes", "used", 12, BYTES, struct segment_told, used),
+	EMIT_COLUMN("ptr", "segment", -20, ADDRESS, struct segment_told, of.ptr),
+	EMIT_COLUMN("size", "size", 12, BYTES, struct segment_told, of.size),
+	EMIT_COLUMN("used_bytes", "used", 12, BYTES, struct segment_told, of.used),
 	EMIT_COLUMN("free_bytes", "free", 12, BYTES, struct segment_told, free),
-	EMIT_COLUMN("largest_gap_bytes", "largest gap", 13, BYTES, struct segment_told, largest),
-	EMIT_MEMBER("gaps", COUNT, struct segment_told, gaps),
-	EMIT_COLUMN("blocks", "blocks", 8, COUNT, struct segment_told, blocks),
+	EMIT_COLUMN("largest_gap_bytes", "largest gap", 13, BYTES, struct segment_told, of.largest),
+	EMIT_MEMBER("gaps", POSITION, struct segment_told, of.gaps),
+	EMIT_COLUMN("blocks", "blocks", 8, COUNT, struct segment_told, of.blocks_n),
 	EMIT_LIST("held_open_by", "", struct segment_told, pins, pin_members),
 	EMIT_MEMBER("other_lines", HIDDEN, struct segment_told, pins),
 	EMIT_END,
@@ -154,16 +155,8 @@ static struct emit_rows find_segments(const struct report *report, const struct 
 
 		if (segment->pool == (uint32_t)(pool - gaps->pools) && (report->json || kept))
 			report_add(report, &rows,
-				   &(struct segment_told){
-					   .ptr = segment->ptr,
-					   .size = segment->size,
-					   .used = segment->used,
-					   .free = segment->size - segment->used,
-					   .largest = segment->largest,
-					   .gaps = segment->gaps,
-					   .blocks = segment->blocks_n,
-					   .pins = find_pins(report, segment),
-				   });
+				   &(struct segment_told){ *segment, segment->size - segment->used,
+							   find_pins(report, segment) });
 	}
 	if (report->json) {
 		rows.shown = rows.count;

@@ -182,7 +182,6 @@ struct oom_told {
 	uint64_t number;
 	struct trace_oom of;
 	const char *line;
-	struct emit_rows pools, holders, advice, text;
 	struct report_composed live;
 };
 
@@ -207,10 +206,10 @@ static const struct emit_column oom_members[] = {
 	EMIT_MEMBER("allocated_bytes", BYTES, struct oom_told, of.allocated),
 	EMIT_MEMBER("reserved_bytes", BYTES, struct oom_told, of.reserved),
 	EMIT_MEMBER("cached_bytes", BYTES, struct oom_told, of.cached),
-	EMIT_LIST("\n pools", "", struct oom_told, pools, oom_pool_columns),
-	EMIT_LIST("\n holders", "", struct oom_told, holders, oom_holder_members),
-	EMIT_LIST("\n advice", "", struct oom_told, advice, oom_advice_members),
-	EMIT_LIST("\n text", "\n  ", struct oom_told, text, emit_texts),
+	EMIT_ITEMS("\n pools", "", struct oom_told, of.pools, of.pools_n, oom_pool_columns),
+	EMIT_ITEMS("\n holders", "", struct oom_told, of.holders, of.holders_n, oom_holder_members),
+	EMIT_ITEMS("\n advice", "", struct oom_told, of.advice, of.advice_n, oom_advice_members),
+	EMIT_ITEMS("\n text", "\n  ", struct oom_told, of.text, of.text_n, emit_texts),
 	EMIT_NESTED("\n live", OBJECT, struct oom_told, live, report_composed_members),
 	EMIT_END,
 };
@@ -228,19 +227,11 @@ void report_tell_ooms(const struct report *report)
 	}
 	for (size_t i = from; i < to; i++) {
 		const struct trace_oom *oom = &report->trace->ooms[i];
-		struct trace_peak then = then_of(oom);
-		const struct oom_told told = {
-			.number = i + 1,
-			.of = *oom,
-			.line = report_line(report, oom->stack),
-			.pools = EMIT_ROWS_OF(oom->pools, oom->pools_n),
-			.holders = EMIT_ROWS_OF(oom->holders, oom->holders_n),
-			.advice = EMIT_ROWS_OF(oom->advice, oom->advice_n),
-			.text = EMIT_ROWS_OF(oom->text, oom->text_n),
-			.live = report_compose(report, &then),
-		};
+		const struct trace_peak then = then_of(oom);
 
-		report_add(report, &rows, &told);
+		report_add(report, &rows,
+			   &(struct oom_told){ i + 1, *oom, report_line(report, oom->stack),
+					       report_compose(report, &then) });
 	}
 	report_list(report, "\nooms", oom_members, &rows);
 }

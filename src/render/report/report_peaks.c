@@ -16,21 +16,17 @@ enum {
 
 struct held {
 	struct report_site row;
-	const struct report_group *group;
+	struct report_group of;
 	size_t number;
-	uint64_t blocks, stacks;
-	const char *site, *line;
+	const char *line;
 };
 
-static const struct emit_column held_columns[] = {
-	EMIT_MEMBER("site", TEXT, struct held, site),
+static const struct emit_column held_members[] = {
+	EMIT_MEMBER("site", TEXT, struct held, of.name),
 	EMIT_MEMBER("line", TEXT, struct held, line),
-	EMIT_COLUMN("bytes", "", 11, BYTES, struct held, row.part),
-	EMIT_CELL("", 8, SHARE, struct held, row.part),
-	EMIT_MEMBER("count", COUNT, struct held, blocks),
-	EMIT_CELL("", 0, TEXT, struct held, row.name, .gap = 3),
-	EMIT_CELL("", 0, TEXT, struct held, row.count, .gap = 2),
-	EMIT_MEMBER("stacks", COUNT, struct held, stacks),
+	EMIT_MEMBER("bytes", BYTES, struct held, of.bytes),
+	EMIT_MEMBER("count", COUNT, struct held, of.count),
+	EMIT_MEMBER("stacks", COUNT, struct held, of.shares_n),
 	EMIT_END,
 };
 
@@ -51,11 +47,8 @@ static struct emit_rows find_held(const struct report *report, const struct trac
 				   { { group->bytes, peak->bytes },
 				     group->name ? group->name : line,
 				     report_format(report, "%s", blocks) },
-				   group,
+				   *group,
 				   i,
-				   group->count,
-				   group->shares_n,
-				   group->name,
 				   line,
 			   });
 	}
@@ -156,7 +149,7 @@ static void held_below(const struct show *show, const void *row, const void *wit
 {
 	const struct held *held = row;
 	const struct report *report = with;
-	const struct report_group *group = held->group;
+	const struct report_group *group = &held->of;
 
 	(void)show;
 	if (!report->options->full && held->number < VIEWED)
@@ -172,8 +165,8 @@ void report_composition(const struct report *report, const struct trace_peak *pe
 	const struct emit_rows rows = find_held(report, peak);
 	struct held sum = { .number = 0 };
 
-	emit_sum(held_columns, &rows, 0, &sum);
-	emit_table(&report->show, &(struct emit_table){ .columns = held_columns,
+	emit_sum(report_site_cells, &rows, 0, &sum);
+	emit_table(&report->show, &(struct emit_table){ .columns = report_site_cells,
 							.rows = &rows,
 							.headless = true,
 							.summed = true,
@@ -208,22 +201,25 @@ static void peak_table(const struct report *report, const struct trace_peak *pea
 /* --- for programs --- */
 
 struct composed_stack {
-	uint64_t bytes, count, stack;
-	struct emit_rows frames, entries;
+	struct trace_share of;
+	struct emit_rows frames;
+	const uint32_t *entries; /* where C code called Python; only of whole stacks (--full) */
+	size_t entries_n;
+	uint32_t stack;
 };
 
 static const struct emit_column composed_stack_members[] = {
-	EMIT_MEMBER("stack", NUMBER, struct composed_stack, stack),
-	EMIT_MEMBER("bytes", BYTES, struct composed_stack, bytes),
-	EMIT_MEMBER("count", COUNT, struct composed_stack, count),
+	EMIT_MEMBER("stack", POSITION, struct composed_stack, stack),
+	EMIT_MEMBER("bytes", BYTES, struct composed_stack, of.bytes),
+	EMIT_MEMBER("count", COUNT, struct composed_stack, of.count),
 	EMIT_LIST("frames", "", struct composed_stack, frames, emit_texts),
-	EMIT_IF_KNOWN("entries", ROWS, struct composed_stack, entries, .of = emit_numbers,
-		      .between = ""),
+	EMIT_ITEMS("entries", "", struct composed_stack, entries, entries_n, emit_positions,
+		   .flags = EMIT_OPTIONAL),
 	EMIT_END,
 };
 
 static const struct emit_column stack_bytes[] = {
-	EMIT_MEMBER("bytes", BYTES, struct composed_stack, bytes),
+	EMIT_MEMBER("bytes", BYTES, struct composed_stack, of.bytes),
 	EMIT_END,
 };
 
@@ -235,7 +231,7 @@ const struct emit_column report_composed_members[] = {
 	EMIT_MEMBER("bytes", BYTES, struct report_composed, bytes),
 	EMIT_MEMBER("unknown_bytes", BYTES, struct report_composed, unknown),
 	EMIT_LIST("categories", "", struct report_composed, categories, report_category_columns),
-	EMIT_LIST("\n sites", "\n  ", struct report_composed, sites, held_columns),
+	EMIT_LIST("\n sites", "\n  ", struct report_composed, sites, held_members),
 	EMIT_MEMBER("other_sites", HIDDEN, struct report_composed, sites),
 	EMIT_NESTED("other_sites_bytes", REST, struct report_composed, sites, report_site_cells),
 	EMIT_LIST("\n stacks", "\n  ", struct report_composed, stacks, composed_stack_members),
@@ -259,17 +255,6 @@ static struct emit_rows frames_of(const struct report *report, uint32_t stack)
 	return EMIT_ROWS_OF(texts, texts ? count : 0);
 }
 
-/* The positions where C code called Python; only for whole stacks (--full). */
-static struct emit_rows entries_of(const struct report *report, const struct trace_stack *stack)
-{
-	size_t count = report->options->full ? stack->entries_n : 0;
-	uint64_t *list = count ? report_room(report, count * sizeof(*list)) : NULL;
-
-	for (size_t i = 0; list && i < count; i++)
-		list[i] = stack->entries[i];
-	return list ? EMIT_ROWS_OF(list, count) : (struct emit_rows){ .size = 0 };
-}
-
 static struct emit_rows compose_stacks(const struct report *report, const struct trace_peak *peak)
 {
 	struct emit_rows rows = report_rows(report, struct composed_stack);
@@ -277,14 +262,14 @@ static struct emit_rows compose_stacks(const struct report *report, const struct
 	for (size_t i = 0; i < peak->stacks_n; i++) {
 		const struct trace_share *share = &peak->stacks[i];
 		const struct trace_stack *stack = &report->trace->stacks[share->stack];
-		struct composed_stack row = {
-			share->bytes, share->count, stack->number, { .size = 0 }, { .size = 0 }
-		};
+		struct composed_stack row = { .of = *share,
+					      .entries = stack->entries,
+					      .entries_n =
+						      report->options->full ? stack->entries_n : 0,
+					      .stack = stack->number };
 
-		if (i < rows.shown) {
+		if (i < rows.shown)
 			row.frames = frames_of(report, share->stack);
-			row.entries = entries_of(report, stack);
-		}
 		report_add(report, &rows, &row);
 	}
 	return rows;

@@ -64,7 +64,6 @@ static void say_failures(const struct report *report)
 
 struct failed {
 	struct event of;
-	uint64_t stack, thread;
 	int device;
 	const char *api, *error, *line, *thread_name;
 };
@@ -79,9 +78,9 @@ static const struct emit_column failed_members[] = {
 	EMIT_MEMBER("api", TEXT, struct failed, api),
 	EMIT_MEMBER("error", TEXT, struct failed, error),
 	EMIT_MEMBER("line", TEXT, struct failed, line),
-	EMIT_MEMBER("thread", NUMBER, struct failed, thread),
+	EMIT_MEMBER("thread", POSITION, struct failed, of.thread),
 	EMIT_MEMBER("thread_name", TEXT, struct failed, thread_name),
-	EMIT_MEMBER("stack", NUMBER, struct failed, stack),
+	EMIT_MEMBER("stack", POSITION, struct failed, of.stack),
 	EMIT_END,
 };
 
@@ -106,8 +105,6 @@ void report_tell_failures(const struct report *report)
 		report_add(report, &rows,
 			   &(struct failed){
 				   events[i],
-				   events[i].stack == UINT32_MAX ? TRACE_NONE : events[i].stack,
-				   events[i].thread,
 				   events[i].device,
 				   trace_text(trace, events[i].api),
 				   trace_text(trace, events[i].error),
@@ -153,36 +150,30 @@ static void say_notes(const struct report *report)
 		report_say(report, 2, "- %s", capture->notes[i]);
 }
 
-struct noted {
-	struct trace_capture of;
-	struct emit_rows notes;
-};
-
 static const struct emit_column noted_members[] = {
-	EMIT_MEMBER("\nevents_recorded", COUNT, struct noted, of.events_recorded),
-	EMIT_MEMBER("events_dropped", COUNT, struct noted, of.events_dropped),
-	EMIT_MEMBER("events_since", TIME, struct noted, of.events_since),
-	EMIT_IF_KNOWN("events_filtered", COUNT, struct noted, of.events_filtered),
-	EMIT_IF_KNOWN("sample_bytes", BYTES, struct noted, of.sample_bytes),
-	EMIT_MEMBER("truncated", TRUTH, struct noted, of.truncated),
-	EMIT_LIST("\nnotes", "", struct noted, notes, emit_texts),
+	EMIT_MEMBER("\nevents_recorded", COUNT, struct trace_capture, events_recorded),
+	EMIT_MEMBER("events_dropped", COUNT, struct trace_capture, events_dropped),
+	EMIT_MEMBER("events_since", TIME, struct trace_capture, events_since),
+	EMIT_IF_KNOWN("events_filtered", COUNT, struct trace_capture, events_filtered),
+	EMIT_IF_KNOWN("sample_bytes", BYTES, struct trace_capture, sample_bytes),
+	EMIT_MEMBER("truncated", TRUTH, struct trace_capture, truncated),
+	EMIT_ITEMS("\nnotes", "", struct trace_capture, notes, notes_n, emit_texts),
 	EMIT_END,
 };
 
 void report_tell_notes(const struct report *report)
 {
-	const struct trace_capture *capture = &report->trace->capture;
-	struct noted noted = { *capture, EMIT_ROWS_OF(capture->notes, capture->notes_n) };
+	struct trace_capture capture = report->trace->capture;
 
 	if (!report->json) {
 		say_notes(report);
 		return;
 	}
-	if (!capture->events_filtered)
-		noted.of.events_filtered = TRACE_NONE;
-	if (!capture->sample_bytes)
-		noted.of.sample_bytes = TRACE_NONE;
-	emit_members(report->show.out, noted_members, &noted);
+	if (!capture.events_filtered)
+		capture.events_filtered = TRACE_NONE;
+	if (!capture.sample_bytes)
+		capture.sample_bytes = TRACE_NONE;
+	emit_members(report->show.out, noted_members, &capture);
 }
 
 /* --- the process --- */
@@ -213,14 +204,13 @@ static void say_process(const struct report *report)
 struct told_process {
 	struct trace_process of;
 	const char *exit;
-	struct emit_rows command;
 };
 
 static const struct emit_column process_members[] = {
 	EMIT_MEMBER("pid", NUMBER, struct told_process, of.pid),
 	EMIT_MEMBER("host", TEXT, struct told_process, of.host),
 	EMIT_MEMBER("rank", NUMBER, struct told_process, of.rank),
-	EMIT_LIST("command", "", struct told_process, command, emit_texts),
+	EMIT_ITEMS("command", "", struct told_process, of.command, of.command_n, emit_texts),
 	EMIT_MEMBER("start_time", TEXT, struct told_process, of.start_time),
 	EMIT_MEMBER("duration_ns", TIME, struct told_process, of.duration_ns),
 	EMIT_MEMBER("exit", TEXT, struct told_process, exit),
@@ -232,11 +222,7 @@ static const struct emit_column process_members[] = {
 void report_tell_process(const struct report *report)
 {
 	const struct trace_process *process = &report->trace->process;
-	const struct told_process told = {
-		*process,
-		rows_word(WORDS_EXITS, process->exit),
-		EMIT_ROWS_OF(process->command, process->command_n),
-	};
+	const struct told_process told = { *process, rows_word(WORDS_EXITS, process->exit) };
 
 	if (report->json)
 		report_member(report, "\nprocess", process_members, &told);
