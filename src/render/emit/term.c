@@ -1,7 +1,6 @@
 /* Texts in columns and sentences in lines, bold and dim on a terminal. */
 #include "render/emit/term.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -21,6 +20,25 @@ const char *show_many(char *to, uint64_t count, const char *what)
 {
 	snprintf(to, SHOW_MANY, "%s %s%s", SAY_COUNT(count), what, count == 1 ? "" : "s");
 	return to;
+}
+
+const char *show_vkept(struct arena *arena, const char *format, va_list arguments)
+{
+	char text[4096];
+
+	vsnprintf(text, sizeof(text), format, arguments);
+	return arena_text(arena, text, strlen(text));
+}
+
+const char *show_kept(struct arena *arena, const char *format, ...)
+{
+	va_list arguments;
+	const char *kept;
+
+	va_start(arguments, format);
+	kept = show_vkept(arena, format, arguments);
+	va_end(arguments);
+	return kept ? kept : "";
 }
 
 unsigned show_columns(const char *text)

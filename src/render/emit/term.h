@@ -3,8 +3,10 @@
  */
 #pragma once
 
+#include <stdarg.h>
 #include <stdbool.h>
 
+#include "base/mem/arena.h"
 #include "base/text/out.h"
 #include "render/values/values.h"
 
@@ -27,6 +29,13 @@ const char *show_many(char *to, uint64_t count, const char *what);
 /* Appends to the text in `to` as printf does; text that does not fit is cut. */
 void show_more(char *to, size_t size, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/* Returns the text that printf makes of these, cut to 4095 bytes, in the arena's memory; without
+ * memory "", and NULL from the second. */
+const char *show_kept(struct arena *arena, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+const char *show_vkept(struct arena *arena, const char *format, va_list arguments)
+	__attribute__((format(printf, 2, 0)));
 
 /* The number of columns that a text of UTF-8 takes: one per character. */
 unsigned show_columns(const char *text);

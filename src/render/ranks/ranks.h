@@ -40,30 +40,20 @@ extern const struct merge_format merge_formats[];
 
 /* --- words that the formats share: ranks_words.c --- */
 
-enum { MERGE_SENTENCE = 1024, MERGE_WORD = 48 };
-
-/* The sentences in front, the most telling first; NULL without memory. */
+/* The sentences that come first, the most telling one at the top; NULL without memory. */
 const char **merge_sentences(struct merge *merge, size_t *count);
 
-/* A text of the merge's own, "" without memory. */
-const char *merge_keep(struct merge *merge, const char *text);
+/* These return texts that live as long as the merge: "3", "-" for a rank of another job. */
+const char *merge_rank_word(struct merge *merge, const struct merge_rank *rank);
 
-/* "3", "-" for one of another job: to MERGE_WORD bytes. */
-const char *merge_rank_word(char *to, const struct merge_rank *rank);
+/* The end of the process: "exit", "signal 9", "status 1", "running", "unfinished". */
+const char *merge_exit_word(struct merge *merge, const struct merge_rank *rank);
 
-/* How the process ended: "exit", "signal 9", "status 1", "running", "unfinished". */
-const char *merge_exit_word(char *to, const struct merge_rank *rank);
+/* The ranks that use the card: "3", "0, 1, 2", "64 ranks". */
+const char *merge_users_word(struct merge *merge, const struct merge_card *card);
 
-/* "rank 3", "ranks 0, 1, 2", "ranks 0-63": those that use the card, to MERGE_WORD bytes. */
-const char *merge_users_word(char *to, const struct merge *merge, const struct merge_card *card);
-
-/* What headroom is, "over by 1.00 GiB" when it is less than none. */
-const char *merge_headroom_word(char *to, const struct merge_card *card);
-
-/* The same for the block that they stand in. */
-#define SAY_RANK(rank) merge_rank_word((char[MERGE_WORD]){ 0 }, rank)
-#define SAY_EXIT(rank) merge_exit_word((char[MERGE_WORD]){ 0 }, rank)
-#define SAY_HEADROOM(card) merge_headroom_word((char[MERGE_WORD]){ 0 }, card)
+/* The card's headroom: "1.00 GiB", "-1.00 GiB", "-" if the card's size is not known. */
+const char *merge_headroom_word(struct merge *merge, const struct merge_card *card);
 
 /*
  * The ranks in the order to show: by number, or when not all are shown the highest peaks first. A
@@ -80,6 +70,7 @@ struct merge_rank_row {
 	struct merge_rank of;
 	const char *exit;
 	struct emit_rows devices; /* of the type struct merge_device_row */
+	size_t devices_end;       /* rows of devices that it and the ranks before it have in all */
 };
 
 struct merge_device_row {
@@ -90,7 +81,7 @@ struct merge_device_row {
 
 struct merge_first_row {
 	uint64_t rank, card;
-	const int64_t *headroom; /* NULL: the card's size is not told */
+	int64_t headroom;
 };
 
 struct merge_tables {

@@ -29,10 +29,7 @@ static struct emit_rows devices_of(const struct merge_tables *tables, size_t ran
 	const struct merge_rank_row *rows = tables->ranks.rows;
 	const struct merge_device_row *list = tables->devices.rows;
 
-	if (ranks == tables->ranks.count)
-		return EMIT_ROWS_OF(list, tables->devices.count);
-	return EMIT_ROWS_OF(
-		list, (size_t)((const struct merge_device_row *)rows[ranks].devices.rows - list));
+	return EMIT_ROWS_OF(list, ranks ? rows[ranks - 1].devices_end : 0);
 }
 
 /* --- JSON --- */

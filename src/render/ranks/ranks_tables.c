@@ -4,9 +4,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/text/text.h"
 #include "facts/trace_rows.h"
-#include "render/values/values.h"
+#include "render/emit/term.h"
 
 enum {
 	CARD_COLUMNS = 24,
@@ -28,7 +27,6 @@ struct spread_row {
 struct card_row {
 	uint64_t card;
 	struct merge_card of;
-	const int64_t *headroom; /* NULL: the card's size is not told */
 	const char *left, *users, *name;
 	struct emit_rows ranks;
 };
@@ -42,7 +40,6 @@ struct site_row {
 
 /* --- columns --- */
 
-static const struct emit_column signed_value[] = { { .kind = EMIT_CHANGE }, EMIT_END };
 static const struct emit_column peak_value[] = { { .key = "peak_bytes", .kind = EMIT_BYTES },
 						 EMIT_END };
 
@@ -93,13 +90,10 @@ static const struct emit_column whose_columns[] = {
 
 static const char *show_whose(char *to, const struct whose *whose)
 {
-	char number[SHOW_NUMBER];
-
-	show_bytes(number, whose->bytes);
 	if (whose->rank == TRACE_NONE)
-		text_join(to, EMIT_CELL_MOST, number, " (rank -)");
+		snprintf(to, EMIT_CELL_MOST, "%s (rank -)", SAY_BYTES(whose->bytes));
 	else
-		snprintf(to, EMIT_CELL_MOST, "%s (rank %llu)", number,
+		snprintf(to, EMIT_CELL_MOST, "%s (rank %llu)", SAY_BYTES(whose->bytes),
 			 (unsigned long long)whose->rank);
 	return to;
 }
@@ -142,7 +136,7 @@ const struct emit_column merge_card_columns[] = {
 	EMIT_CELL("held", 11, BYTES, struct card_row, of.peak),
 	EMIT_COLUMN("total_bytes", "of", 11, BYTES, struct card_row, of.total),
 	EMIT_MEMBER("peak_bytes", BYTES, struct card_row, of.peak),
-	EMIT_NESTED("headroom_bytes", POINTED, struct card_row, headroom, signed_value),
+	EMIT_MEMBER("headroom_bytes", CHANGE, struct card_row, of.headroom),
 	EMIT_MEMBER("ooms", NUMBER, struct card_row, of.ooms),
 	EMIT_LIST("ranks", "", struct card_row, ranks, emit_numbers),
 	EMIT_CELL("ranks", -11, TEXT, struct card_row, users, .gap = 1),
@@ -154,7 +148,7 @@ const struct emit_column merge_card_columns[] = {
 static const struct emit_column first_columns[] = {
 	EMIT_MEMBER("rank", NUMBER, struct merge_first_row, rank),
 	EMIT_MEMBER("card", NUMBER, struct merge_first_row, card),
-	EMIT_NESTED("headroom_bytes", POINTED, struct merge_first_row, headroom, signed_value),
+	EMIT_MEMBER("headroom_bytes", CHANGE, struct merge_first_row, headroom),
 	EMIT_END,
 };
 
@@ -198,20 +192,12 @@ const struct emit_column merge_document_columns[] = {
 
 /* --- rows --- */
 
-/* A list without rows, with room for so many: false without memory. */
-static bool make_rows(struct emit_rows *rows, struct merge *merge, size_t size, size_t most)
+static void add_row(struct merge *merge, struct emit_rows *rows, const void *row)
 {
-	*rows = (struct emit_rows){ arena_alloc(&merge->arena, (most + 1) * size), 0, SIZE_MAX,
-				    size };
-	return rows->rows;
+	merge->failed |= !emit_add(&merge->arena, rows, row);
 }
 
-static void *add_row(struct emit_rows *rows)
-{
-	return (char *)rows->rows + rows->count++ * rows->size;
-}
-
-/* For people a rank without a device has a row, too. */
+/* A rank without a device has a row among the devices, too, but none in JSON. */
 static void add_devices(struct merge_tables *tables, struct merge *merge,
 			struct merge_rank_row *rank)
 {
@@ -220,147 +206,144 @@ static void add_devices(struct merge_tables *tables, struct merge *merge,
 	};
 	const struct merge_rank *of = &rank->of;
 
-	rank->devices = EMIT_ROWS_OF((const struct merge_device_row *)tables->devices.rows +
-					     tables->devices.count,
-				     of->devices_n);
 	for (size_t i = 0; i < of->devices_n || !i; i++) {
-		struct merge_device_row *row = add_row(&tables->devices);
 		bool blank = i && !tables->repeated;
-
-		*row = (struct merge_device_row){
+		struct merge_device_row row = {
 			.of = of->devices_n ? of->devices[i] : none,
-			.number = blank ? "" : merge_keep(merge, SAY_RANK(of)),
+			.number = blank ? "" : merge_rank_word(merge, of),
 			.host = blank ? "" : of->host,
 			.exit = blank ? "" : rank->exit,
 			.left = "-",
 			.path = tables->paths && i + 1 >= of->devices_n ? of->path : NULL,
 		};
-		if (of->devices_n)
-			row->left = merge_keep(merge, SAY_HEADROOM(&merge->cards[row->of.card]));
+
+		if (of->devices_n) {
+			row.left = merge_headroom_word(merge, &merge->cards[row.of.card]);
+			add_row(merge, &rank->devices, &row);
+		}
+		add_row(merge, &tables->devices, &row);
 	}
+	rank->devices_end = tables->devices.count;
 }
 
-static bool find_ranks(struct merge_tables *tables, struct merge *merge, const size_t *order)
+static void find_ranks(struct merge_tables *tables, struct merge *merge, const size_t *order)
 {
-	size_t rows = merge->order_n;
-
-	for (size_t i = 0; i < merge->order_n; i++)
-		rows += merge->ranks[merge->order[i]].devices_n;
-	if (!order ||
-	    !make_rows(&tables->ranks, merge, sizeof(struct merge_rank_row), merge->order_n) ||
-	    !make_rows(&tables->devices, merge, sizeof(struct merge_device_row), rows))
-		return false;
+	tables->ranks = EMIT_NONE_OF(struct merge_rank_row, SIZE_MAX);
+	tables->devices = EMIT_NONE_OF(struct merge_device_row, SIZE_MAX);
 	for (size_t i = 0; i < merge->order_n; i++) {
-		struct merge_rank_row *row = add_row(&tables->ranks);
+		struct merge_rank_row row = {
+			.of = merge->ranks[order[i]],
+			.devices = EMIT_NONE_OF(struct merge_device_row, SIZE_MAX),
+		};
 
-		row->of = merge->ranks[order[i]];
-		if (row->of.start_time && !row->of.start_time[0])
-			row->of.start_time = NULL;
-		row->exit = merge_keep(merge, SAY_EXIT(&row->of));
-		add_devices(tables, merge, row);
+		if (row.of.start_time && !row.of.start_time[0])
+			row.of.start_time = NULL;
+		row.exit = merge_exit_word(merge, &row.of);
+		add_devices(tables, merge, &row);
+		add_row(merge, &tables->ranks, &row);
 	}
-	return true;
 }
 
-static bool find_spreads(struct merge_tables *tables, struct merge *merge)
+static void find_spreads(struct merge_tables *tables, struct merge *merge)
 {
-	if (!make_rows(&tables->spreads, merge, sizeof(struct spread_row), TRACE_METRICS))
-		return false;
+	tables->spreads = EMIT_NONE_OF(struct spread_row, SIZE_MAX);
 	for (size_t metric = 0; metric < TRACE_METRICS; metric++) {
 		const struct merge_spread *of = &merge->spreads[metric];
 
-		if (!of->count)
-			continue;
-		*(struct spread_row *)add_row(&tables->spreads) = (struct spread_row){
-			.metric = rows_word(WORDS_METRICS, (int)metric),
-			.of = *of,
-			.lowest = { of->lowest, merge->ranks[of->lowest_rank].rank },
-			.highest = { of->highest, merge->ranks[of->highest_rank].rank },
-			.ratio = of->median ? (double)of->highest / (double)of->median : NAN,
-		};
+		if (of->count)
+			add_row(merge, &tables->spreads,
+				&(struct spread_row){
+					.metric = rows_word(WORDS_METRICS, (int)metric),
+					.of = *of,
+					.lowest = { of->lowest,
+						    merge->ranks[of->lowest_rank].rank },
+					.highest = { of->highest,
+						     merge->ranks[of->highest_rank].rank },
+					.ratio = of->median
+							 ? (double)of->highest / (double)of->median
+							 : NAN,
+				});
 	}
-	return true;
 }
 
-static bool find_users(const struct merge_tables *tables, struct merge *merge, struct card_row *row)
+static struct emit_rows users_of(struct merge *merge, uint64_t card)
 {
-	if (!make_rows(&row->ranks, merge, sizeof(uint64_t), tables->devices.count))
-		return false;
+	struct emit_rows users = EMIT_NONE_OF(uint64_t, SIZE_MAX);
+
 	for (size_t i = 0; i < merge->order_n; i++) {
 		const struct merge_rank *rank = &merge->ranks[merge->order[i]];
 
 		for (size_t k = 0; k < rank->devices_n; k++) {
-			if (rank->devices[k].card == row->card)
-				*(uint64_t *)add_row(&row->ranks) = rank->rank;
+			if (rank->devices[k].card == card)
+				add_row(merge, &users, &rank->rank);
 		}
 	}
-	return true;
+	return users;
 }
 
 /* The first digits of a UUID tell the cards of a machine apart. */
 static const char *card_name(struct merge *merge, const struct merge_card *card, bool whole)
 {
-	char name[SITE_LONGEST];
 	char safe[4 * SITE_LONGEST];
 
-	snprintf(name, sizeof(name), "%.*s %.200s", whole ? 200 : 12, card->uuid ? card->uuid : "-",
-		 card->name ? card->name : "");
-	show_safe(safe, sizeof(safe), name, whole ? sizeof(name) : CARD_COLUMNS);
-	return merge_keep(merge, safe);
+	show_safe(safe, sizeof(safe),
+		  show_kept(&merge->arena, "%.*s %.200s", whole ? 200 : 12,
+			    card->uuid ? card->uuid : "-", card->name ? card->name : ""),
+		  whole ? SITE_LONGEST : CARD_COLUMNS);
+	return show_kept(&merge->arena, "%s", safe);
 }
 
 /* As they are numbered, or those with the least left first. */
-static bool find_cards(struct merge_tables *tables, struct merge *merge, bool sorted)
+static void find_cards(struct merge_tables *tables, struct merge *merge, bool sorted)
 {
 	const struct merge_card **list = sorted ? merge_by_headroom(merge) : NULL;
 
-	if ((sorted && !list) ||
-	    !make_rows(&tables->cards, merge, sizeof(struct card_row), merge->cards_n))
-		return false;
-	for (size_t i = 0; i < merge->cards_n; i++) {
+	tables->cards = EMIT_NONE_OF(struct card_row, SIZE_MAX);
+	merge->failed |= sorted && !list;
+	for (size_t i = 0; !merge->failed && i < merge->cards_n; i++) {
 		const struct merge_card *card = list ? list[i] : &merge->cards[i];
-		struct card_row *row = add_row(&tables->cards);
-		char word[MERGE_WORD];
+		uint64_t number = (uint64_t)(card - merge->cards);
+		struct card_row row = {
+			.card = number,
+			.of = *card,
+			.left = merge_headroom_word(merge, card),
+			.users = merge_users_word(merge, card),
+			.name = card_name(merge, card, tables->whole),
+			.ranks = users_of(merge, number),
+		};
 
-		row->card = (uint64_t)(card - merge->cards);
-		row->of = *card;
-		row->headroom = card->total == TRACE_NONE ? NULL : &card->headroom;
-		row->left = merge_keep(merge, SAY_HEADROOM(card));
-		row->users = merge_keep(merge, merge_users_word(word, merge, card));
-		row->name = card_name(merge, card, tables->whole);
-		if (!find_users(tables, merge, row))
-			return false;
+		if (card->total == TRACE_NONE)
+			row.of.headroom = INT64_MIN;
+		add_row(merge, &tables->cards, &row);
 	}
-	return true;
 }
 
 bool merge_find_sites(struct merge_tables *tables, struct merge *merge,
 		      const struct merge_site **list, size_t count, size_t column)
 {
-	if (!make_rows(&tables->sites, merge, sizeof(struct site_row), count))
-		return false;
+	tables->sites = EMIT_NONE_OF(struct site_row, SIZE_MAX);
 	for (size_t i = 0; i < count; i++) {
 		const struct merge_site *site = list ? list[i] : &merge->sites[i];
-		struct site_row *row = add_row(&tables->sites);
+		struct merge_column told = site->columns[column];
+		int64_t above = told.highest - told.median;
 		char name[4 * SITE_LONGEST];
 
 		show_safe(name, sizeof(name), site->name,
 			  tables->whole ? SITE_LONGEST : SITE_COLUMNS);
-		*row = (struct site_row){ .of = *site,
-					  .name = merge_keep(merge, name),
-					  .told = site->columns[column] };
-		row->above = row->told.highest - row->told.median;
-		if (row->told.median < 0)
-			row->told.median = 0;
+		told.median = told.median < 0 ? 0 : told.median;
+		add_row(merge, &tables->sites,
+			&(struct site_row){ *site, show_kept(&merge->arena, "%s", name), told,
+					    above });
 	}
-	return true;
+	return !merge->failed;
 }
 
 bool merge_find_tables(struct merge_tables *tables, struct merge *merge, const size_t *order)
 {
 	const char **sentences = merge_sentences(merge, &tables->sentences.count);
-	bool sorted = order != merge->order;
 
+	if (!sentences || !order)
+		return false;
 	tables->sentences = EMIT_ROWS_OF(sentences, tables->sentences.count);
 	tables->schema = "memtrace-merge/1";
 	tables->world_size = merge->world_size ? merge->world_size : TRACE_NONE;
@@ -370,9 +353,11 @@ bool merge_find_tables(struct merge_tables *tables, struct merge *merge, const s
 		const struct merge_card *card = &merge->cards[merge->tightest];
 
 		tables->tightest = (struct merge_first_row){ merge->ranks[card->fullest].rank,
-							     merge->tightest, &card->headroom };
+							     merge->tightest, card->headroom };
 		tables->first = &tables->tightest;
 	}
-	return sentences && find_ranks(tables, merge, order) && find_spreads(tables, merge) &&
-	       find_cards(tables, merge, sorted);
+	find_ranks(tables, merge, order);
+	find_spreads(tables, merge);
+	find_cards(tables, merge, order != merge->order);
+	return !merge->failed;
 }

@@ -1,43 +1,30 @@
 /* The words that the formats of a merge share. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mem/sort.h"
-#include "base/text/text.h"
 #include "facts/trace_rows.h"
 #include "render/emit/term.h"
 #include "render/ranks/ranks.h"
 
 enum { NAME_COLUMNS = 72, MOST_NAMED = 8 };
 
-const char *merge_rank_word(char *to, const struct merge_rank *rank)
+const char *merge_rank_word(struct merge *merge, const struct merge_rank *rank)
 {
-	if (rank->rank == TRACE_NONE)
-		text_copy(to, MERGE_WORD, "-");
-	else
-		snprintf(to, MERGE_WORD, "%llu", (unsigned long long)rank->rank);
-	return to;
+	return rank->rank == TRACE_NONE
+		       ? "-"
+		       : show_kept(&merge->arena, "%llu", (unsigned long long)rank->rank);
 }
 
-const char *merge_exit_word(char *to, const struct merge_rank *rank)
+const char *merge_exit_word(struct merge *merge, const struct merge_rank *rank)
 {
 	static const char *const words[] = { "exit", "running", "unfinished" };
+	bool killed = rank->signal != TRACE_NONE;
+	uint64_t number = killed ? rank->signal : rank->status;
 
-	if (rank->signal != TRACE_NONE)
-		snprintf(to, MERGE_WORD, "signal %llu", (unsigned long long)rank->signal);
-	else if (rank->status != TRACE_NONE)
-		snprintf(to, MERGE_WORD, "status %llu", (unsigned long long)rank->status);
-	else
-		text_copy(to, MERGE_WORD, words[rank->exit]);
-	return to;
-}
-
-const char *merge_keep(struct merge *merge, const char *text)
-{
-	const char *kept = arena_text(&merge->arena, text, strlen(text));
-
-	return kept ? kept : "";
+	return number == TRACE_NONE
+		       ? words[rank->exit]
+		       : show_kept(&merge->arena, "%s %llu", killed ? "signal" : "status",
+				   (unsigned long long)number);
 }
 
 static bool uses(const struct merge *merge, const struct merge_rank *rank,
@@ -50,109 +37,110 @@ static bool uses(const struct merge *merge, const struct merge_rank *rank,
 	return false;
 }
 
-const char *merge_users_word(char *to, const struct merge *merge, const struct merge_card *card)
+/* A list with one name more: the list alone once MOST_NAMED are in it. */
+static const char *add_name(struct merge *merge, const char *list, size_t named, const char *name)
 {
+	return named < MOST_NAMED
+		       ? show_kept(&merge->arena, "%s%s%s", list, named ? ", " : "", name)
+		       : list;
+}
+
+const char *merge_users_word(struct merge *merge, const struct merge_card *card)
+{
+	const char *users = "";
 	size_t count = 0;
 
-	text_copy(to, MERGE_WORD, "");
 	for (size_t i = 0; i < merge->order_n; i++) {
 		const struct merge_rank *rank = &merge->ranks[merge->order[i]];
 
-		if (uses(merge, rank, card) && ++count <= MOST_NAMED)
-			show_more(to, MERGE_WORD, "%s%s", count > 1 ? ", " : "", SAY_RANK(rank));
+		if (uses(merge, rank, card))
+			users = add_name(merge, users, count++, merge_rank_word(merge, rank));
 	}
-	if (count > MOST_NAMED)
-		snprintf(to, MERGE_WORD, "%zu ranks", count);
-	return to;
+	return count > MOST_NAMED ? show_kept(&merge->arena, "%zu ranks", count) : users;
 }
 
-const char *merge_headroom_word(char *to, const struct merge_card *card)
+const char *merge_headroom_word(struct merge *merge, const struct merge_card *card)
 {
-	if (card->total == TRACE_NONE)
-		text_copy(to, MERGE_WORD, "-");
-	else if (card->headroom >= 0)
-		text_copy(to, MERGE_WORD, SAY_BYTES((uint64_t)card->headroom));
-	else
-		text_join(to, MERGE_WORD, "-", SAY_BYTES(0 - (uint64_t)card->headroom));
-	return to;
+	bool over = card->headroom < 0;
+	uint64_t bytes = over ? 0 - (uint64_t)card->headroom : (uint64_t)card->headroom;
+
+	return card->total == TRACE_NONE
+		       ? "-"
+		       : show_kept(&merge->arena, "%s%s", over ? "-" : "", SAY_BYTES(bytes));
 }
 
-/* --- sentences --- */
+/* --- sentences: each function returns one, or NULL --- */
 
-/* That nobody stands out. */
-static bool say_even(const struct merge *merge, char *to, size_t size)
+static const char *even_sentence(struct merge *merge)
 {
 	const struct merge_spread *spread = &merge->spreads[TRACE_ALLOCATED];
-	const struct merge_rank *highest = &merge->ranks[spread->highest_rank];
+	uint64_t above = spread->highest - spread->median;
+	const char *highest;
 
 	if (!spread->count)
-		snprintf(to, size, "No rank tells what it allocated on a device.");
-	else if (spread->count == 1)
-		snprintf(to, size, "Rank %s is alone: %s allocated at its peak.", SAY_RANK(highest),
-			 SAY_BYTES(spread->highest));
-	else
-		snprintf(to, size, "All %zu ranks peak alike: %s allocated", spread->count,
-			 SAY_BYTES(spread->median));
-	if (spread->count > 1 && spread->highest > spread->median)
-		show_more(to, size, ", at most %s above the median (rank %s)",
-			  SAY_BYTES(spread->highest - spread->median), SAY_RANK(highest));
-	if (spread->count > 1)
-		text_append(to, size, ".");
-	return true;
+		return "No rank tells what it allocated on a device.";
+	highest = merge_rank_word(merge, &merge->ranks[spread->highest_rank]);
+	if (spread->count == 1)
+		return show_kept(&merge->arena, "Rank %s is alone: %s allocated at its peak.",
+				 highest, SAY_BYTES(spread->highest));
+	return show_kept(&merge->arena, "All %zu ranks peak alike: %s allocated%s.", spread->count,
+			 SAY_BYTES(spread->median),
+			 spread->highest > spread->median
+				 ? show_kept(&merge->arena,
+					     ", at most %s above the median (rank %s)",
+					     SAY_BYTES(above), highest)
+				 : "");
 }
 
 /* Who stands out, and at which call site. */
-static bool say_uneven(const struct merge *merge, char *to, size_t size)
+static const char *uneven_sentence(struct merge *merge)
 {
 	enum trace_metric metric = merge_uneven(merge);
 	const struct merge_spread *spread = &merge->spreads[metric];
 	const struct merge_site *site;
 	char name[SITE_LONGEST];
+	const char *culprit = "";
 	int64_t excess;
 
 	if (metric == TRACE_METRICS)
-		return say_even(merge, to, size);
-	snprintf(to, size, "Rank %s peaks %s above the median of %zu ranks (%s %s)",
-		 SAY_RANK(&merge->ranks[spread->highest_rank]),
-		 SAY_BYTES(spread->highest - spread->median), spread->count,
-		 SAY_BYTES(spread->median), rows_word(WORDS_METRICS, (int)metric));
+		return even_sentence(merge);
 	site = merge_culprit(merge, metric, spread->highest_rank, &excess);
 	if (site) {
 		show_safe(name, sizeof(name), site->name, NAME_COLUMNS);
-		show_more(to, size, ": %s holds %s more there", name, SAY_BYTES((uint64_t)excess));
+		culprit = show_kept(&merge->arena, ": %s holds %s more there", name,
+				    SAY_BYTES((uint64_t)excess));
 	}
-	text_append(to, size, ".");
-	return true;
+	return show_kept(&merge->arena, "Rank %s peaks %s above the median of %zu ranks (%s %s)%s.",
+			 merge_rank_word(merge, &merge->ranks[spread->highest_rank]),
+			 SAY_BYTES(spread->highest - spread->median), spread->count,
+			 SAY_BYTES(spread->median), rows_word(WORDS_METRICS, (int)metric), culprit);
 }
 
-static bool say_ooms(const struct merge *merge, char *to, size_t size)
+static const char *ooms_sentence(struct merge *merge)
 {
 	size_t ranks = 0;
 	uint64_t times = 0;
-	char names[300] = "";
+	const char *names = "";
 
 	for (size_t i = 0; i < merge->order_n; i++) {
 		const struct merge_rank *rank = &merge->ranks[merge->order[i]];
 
-		if (!rank->ooms)
-			continue;
 		times += rank->ooms;
-		if (++ranks <= MOST_NAMED)
-			show_more(names, sizeof(names), "%s%s", ranks > 1 ? ", " : "",
-				  SAY_RANK(rank));
+		if (rank->ooms)
+			names = add_name(merge, names, ranks++, merge_rank_word(merge, rank));
 	}
 	if (!ranks)
-		return false;
+		return NULL;
 	if (ranks > MOST_NAMED)
-		snprintf(names, sizeof(names), "%zu of %zu", ranks, merge->order_n);
-	snprintf(to, size, "%s %s ran out of memory, %llu time%s (memtrace report explains each).",
-		 ranks == 1 ? "Rank" : "Ranks", names, (unsigned long long)times,
-		 times == 1 ? "" : "s");
-	return true;
+		names = show_kept(&merge->arena, "%zu of %zu", ranks, merge->order_n);
+	return show_kept(&merge->arena,
+			 "%s %s ran out of memory, %llu time%s (memtrace report explains each).",
+			 ranks == 1 ? "Rank" : "Ranks", names, (unsigned long long)times,
+			 times == 1 ? "" : "s");
 }
 
-/* " (GPU-1234 on node7)", what is known of it: baselines name neither. */
-static void card_place(const struct merge_card *card, char *to, size_t size)
+/* " (GPU-1234 on node7)", as far as it is known: baselines name neither. */
+static const char *card_place(struct merge *merge, const struct merge_card *card)
 {
 	char host[128];
 	char uuid[128];
@@ -160,115 +148,115 @@ static void card_place(const struct merge_card *card, char *to, size_t size)
 	show_safe(host, sizeof(host), card->host && strcmp(card->host, "?") != 0 ? card->host : "",
 		  60);
 	show_safe(uuid, sizeof(uuid), card->uuid ? card->uuid : "", 60);
-	snprintf(to, size, "%s%s%s%s%s", host[0] || uuid[0] ? " (" : "", uuid,
-		 host[0] && uuid[0] ? " " : "", host[0] ? "on " : "", host);
-	if (to[0])
-		text_append(to, size, ")");
+	if (!host[0] && !uuid[0])
+		return "";
+	return show_kept(&merge->arena, " (%s%s%s%s)", uuid, host[0] && uuid[0] ? " " : "",
+			 host[0] ? "on " : "", host);
 }
 
-static bool say_tightest(const struct merge *merge, char *to, size_t size)
+static const char *tightest_sentence(struct merge *merge)
 {
 	const struct merge_card *card;
-	char place[300];
-	char users[MERGE_WORD];
+	const char *first;
+	const char *place;
+	const char *users;
 
 	if (merge->tightest == SIZE_MAX)
-		return false;
+		return NULL;
 	card = &merge->cards[merge->tightest];
-	card_place(card, place, sizeof(place));
-	merge_users_word(users, merge, card);
-	snprintf(to, size, "Rank %s would run out first: ", SAY_RANK(&merge->ranks[card->fullest]));
+	place = card_place(merge, card);
+	users = merge_users_word(merge, card);
+	first = merge_rank_word(merge, &merge->ranks[card->fullest]);
 	if (card->ranks_n == 1)
-		show_more(to, size, "of its card's %s%s %s were left at the peak.",
-			  SAY_BYTES(card->total), place, SAY_HEADROOM(card));
-	else if (card->headroom >= 0)
-		show_more(to, size,
-			  "it shares a card of %s%s (ranks %s), of which %s are left should those "
-			  "that ran at once peak together.",
-			  SAY_BYTES(card->total), place, users, SAY_HEADROOM(card));
-	else
-		show_more(to, size,
-			  "it shares a card of %s%s (ranks %s), and the peaks of those that ran at "
-			  "once pass that by %s.",
-			  SAY_BYTES(card->total), place, users,
-			  SAY_BYTES(0 - (uint64_t)card->headroom));
-	return true;
+		return show_kept(&merge->arena,
+				 "Rank %s would run out first: of its card's %s%s %s were left at "
+				 "the peak.",
+				 first, SAY_BYTES(card->total), place,
+				 merge_headroom_word(merge, card));
+	if (card->headroom >= 0)
+		return show_kept(&merge->arena,
+				 "Rank %s would run out first: it shares a card of %s%s (ranks "
+				 "%s), of which %s are left should those that ran at once peak "
+				 "together.",
+				 first, SAY_BYTES(card->total), place, users,
+				 merge_headroom_word(merge, card));
+	return show_kept(&merge->arena,
+			 "Rank %s would run out first: it shares a card of %s%s (ranks %s), and "
+			 "the peaks of those that ran at once pass that by %s.",
+			 first, SAY_BYTES(card->total), place, users,
+			 SAY_BYTES(0 - (uint64_t)card->headroom));
 }
 
-static bool say_missing(const struct merge *merge, char *to, size_t size)
+static const char *missing_sentence(struct merge *merge)
 {
-	char names[300] = "";
+	unsigned long long here = merge->world_size - merge->missing;
+	const char *names = "";
 
 	if (!merge->missing)
-		return false;
-	for (size_t i = 0; i < merge->gaps_n && i < MOST_NAMED; i++) {
+		return NULL;
+	for (size_t i = 0; i < merge->gaps_n; i++) {
 		const struct merge_gap *gap = &merge->gaps[i];
+		unsigned long long first = gap->first;
+		unsigned long long last = gap->last;
 
-		show_more(names, sizeof(names), "%s%llu", i ? ", " : "",
-			  (unsigned long long)gap->first);
-		if (gap->first != gap->last)
-			show_more(names, sizeof(names), "-%llu", (unsigned long long)gap->last);
+		names = add_name(merge, names, i,
+				 first == last
+					 ? show_kept(&merge->arena, "%llu", first)
+					 : show_kept(&merge->arena, "%llu-%llu", first, last));
 	}
-	if (merge->gaps_n > MOST_NAMED)
-		text_append(names, sizeof(names), " and others");
-	snprintf(to, size, "Of %llu ranks %llu %s here: %s %s missing.",
-		 (unsigned long long)merge->world_size,
-		 (unsigned long long)(merge->world_size - merge->missing),
-		 merge->world_size - merge->missing == 1 ? "is" : "are", names,
-		 merge->missing == 1 ? "is" : "are");
-	return true;
+	return show_kept(&merge->arena, "Of %llu ranks %llu %s here: %s%s %s missing.",
+			 (unsigned long long)merge->world_size, here, here == 1 ? "is" : "are",
+			 names, merge->gaps_n > MOST_NAMED ? " and others" : "",
+			 merge->missing == 1 ? "is" : "are");
 }
 
-static bool say_apart(const struct merge *merge, char *to, size_t size)
+static const char *apart_sentence(struct merge *merge)
 {
 	const struct merge_rank *ended = &merge->ranks[merge->ended];
 	const struct merge_rank *began = &merge->ranks[merge->began];
 
-	if (!merge->apart)
-		return false;
-	snprintf(to, size,
-		 "Rank %s (%.100s) had ended %s before rank %s (%.100s) began: are they of one "
-		 "job?",
-		 SAY_RANK(ended), ended->path,
-		 SAY_TIME(began->start - ended->start - ended->duration), SAY_RANK(began),
-		 began->path);
-	return true;
+	return merge->apart
+		       ? show_kept(&merge->arena,
+				   "Rank %s (%.100s) had ended %s before rank %s (%.100s) began: "
+				   "are they of one job?",
+				   merge_rank_word(merge, ended), ended->path,
+				   SAY_TIME(began->start - ended->start - ended->duration),
+				   merge_rank_word(merge, began), began->path)
+		       : NULL;
 }
 
-static bool say_numbered(const struct merge *merge, char *to, size_t size)
+static const char *numbered_sentence(struct merge *merge)
 {
-	if (!merge->numbered)
-		return false;
-	snprintf(to, size,
-		 "No trace tells a rank (RANK, OMPI_COMM_WORLD_RANK, PMI_RANK, SLURM_PROCID): they "
-		 "are numbered in the order in which they were given.");
-	return true;
+	return merge->numbered
+		       ? "No trace tells a rank (RANK, OMPI_COMM_WORLD_RANK, PMI_RANK, "
+			 "SLURM_PROCID): they are numbered in the order in which they were given."
+		       : NULL;
 }
 
-static bool say_forced(const struct merge *merge, char *to, size_t size)
+static const char *forced_sentence(struct merge *merge)
 {
-	if (!merge->left_out && !merge->strangers)
-		return false;
-	snprintf(to, size,
-		 "By force: %zu of another world size, without a number; %zu left out, whose "
-		 "process is here already.",
-		 merge->strangers, merge->left_out);
-	return true;
+	return merge->left_out || merge->strangers
+		       ? show_kept(&merge->arena,
+				   "By force: %zu of another world size, without a number; %zu "
+				   "left out, whose process is here already.",
+				   merge->strangers, merge->left_out)
+		       : NULL;
 }
 
 const char **merge_sentences(struct merge *merge, size_t *count)
 {
-	bool (*const all[])(const struct merge *, char *, size_t) = {
-		say_uneven, say_ooms,     say_tightest, say_missing,
-		say_apart,  say_numbered, say_forced,
+	const char *(*const all[])(struct merge *) = {
+		uneven_sentence, ooms_sentence,     tightest_sentence, missing_sentence,
+		apart_sentence,  numbered_sentence, forced_sentence,
 	};
 	const char **list = arena_alloc(&merge->arena, sizeof(all));
-	char text[MERGE_SENTENCE];
 
 	*count = 0;
 	for (size_t i = 0; list && i < sizeof(all) / sizeof(all[0]); i++) {
-		if (all[i](merge, text, sizeof(text)))
-			list[(*count)++] = merge_keep(merge, text);
+		const char *sentence = all[i](merge);
+
+		if (sentence)
+			list[(*count)++] = sentence;
 	}
 	return list;
 }

@@ -61,14 +61,12 @@ void *report_room(const struct report *report, size_t size)
 
 const char *report_format(const struct report *report, const char *format, ...)
 {
-	char text[SENTENCE];
 	const char *kept;
 	va_list arguments;
 
 	va_start(arguments, format);
-	vsnprintf(text, sizeof(text), format, arguments);
+	kept = show_vkept(&report->trace->arena, format, arguments);
 	va_end(arguments);
-	kept = arena_text(&report->trace->arena, text, strlen(text));
 	if (!kept)
 		fail_without_memory(report);
 	return kept ? kept : "";
