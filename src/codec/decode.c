@@ -1,5 +1,5 @@
 /* Bytes into events; the layout is drawn in wire.h. */
-#include "codec/decode.h"
+#include "codec/wire.h"
 
 #include <errno.h>
 

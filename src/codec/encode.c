@@ -1,8 +1,5 @@
 /* Events into bytes; the layout is drawn in wire.h. */
-#include "codec/encode.h"
-
-#include <stddef.h>
-#include <string.h>
+#include "codec/wire.h"
 
 #include "base/guest/hot.h"
 #include "codec/varint.h"
@@ -97,28 +94,17 @@ static uint8_t *put_detail(uint8_t *p, const struct event *event)
 	return varint_put(p, event->detail.payload);
 }
 
-static inline uint8_t *put_time(struct wire_state *state, uint8_t *p, const struct event *event)
+HOT_CODE uint8_t *encode_event(struct wire_state *state, uint8_t *p, const struct event *event)
 {
+	p = use_context(state, p, event);
 	p = varint_put(p, event->t - state->t);
 	state->t = event->t;
-	return p;
-}
-
-static inline uint8_t *put_memory(struct wire_state *state, uint8_t *p, const struct event *event)
-{
+	if (!event_is_memory(event->op))
+		return put_detail(varint_put(p, event->name), event);
 	p = varint_put(p, varint_align(event->ptr ^ state->ptr));
 	state->ptr = event->ptr;
 	p = put_cached(state->sizes, p, event->size, varint_align(event->size));
 	return put_cached(state->stacks, p, event->stack, event->stack);
-}
-
-HOT_CODE uint8_t *encode_event(struct wire_state *state, uint8_t *p, const struct event *event)
-{
-	p = use_context(state, p, event);
-	p = put_time(state, p, event);
-	if (!event_is_memory(event->op))
-		return put_detail(varint_put(p, event->name), event);
-	return put_memory(state, p, event);
 }
 
 uint8_t *encode_sums(uint8_t *p, int device, uint64_t allocated, uint64_t reserved)

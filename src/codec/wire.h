@@ -1,5 +1,5 @@
 /*
- * What encoder and decoder must agree on: records and the caches both sides keep in step.
+ * Events into bytes and back: records, and the caches that both sides keep in step.
  *
  * A chunk is a run of records that needs nothing from outside itself but its first sequence number:
  *
@@ -18,6 +18,7 @@
  */
 #pragma once
 
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -62,3 +63,36 @@ static inline void wire_reset(struct wire_state *state, uint64_t t)
 	memset(state, 0, sizeof(*state));
 	state->t = t;
 }
+
+/* --- writing --- */
+
+/*
+ * Writes one event at p, where WIRE_EVENT_MAX bytes must be free; its time must not be before the
+ * one written last. Returns the end of what was written.
+ */
+uint8_t *encode_event(struct wire_state *state, uint8_t *p, const struct event *event);
+
+/* Writes a device's sums at p, where WIRE_SUMS_MAX bytes must be free. */
+uint8_t *encode_sums(uint8_t *p, int device, uint64_t allocated, uint64_t reserved);
+
+/* --- reading, which trusts nothing that it reads --- */
+
+enum { DECODE_DEVICES = 256 };
+
+struct decode_sums {
+	uint64_t allocated, reserved;
+};
+
+struct decoder {
+	const uint8_t *p, *end;
+	uint64_t seq; /* of the next event */
+	struct wire_state state;
+	struct decode_sums sums[DECODE_DEVICES];
+};
+
+/* Begins a chunk of `length` bytes whose first event has the given number and time. */
+void decode_start(struct decoder *decoder, const uint8_t *bytes, size_t length, uint64_t seq,
+		  uint64_t t);
+
+/* 1 and the event; 0 at the end; -EINVAL where the bytes make no sense (decoder->p says where). */
+int decode_event(struct decoder *decoder, struct event *event);

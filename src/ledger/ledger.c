@@ -7,6 +7,7 @@
 #include "ledger/ledger_parts.h"
 
 #include <stddef.h>
+#include <sys/param.h>
 
 #include "base/guest/hot.h"
 #include "base/settings/sample.h"
@@ -70,14 +71,6 @@ HOT_CODE bool ledger_room(struct ledger *ledger, unsigned events)
 	return !ledger_fails(ledger, error);
 }
 
-/* Time goes on with events that are not written: curves are drawn by it. */
-static void pass(struct spool *spool, struct event *event)
-{
-	if (event->t < spool->header->t)
-		event->t = spool->header->t;
-	txn_set64(spool, &spool->header->t, event->t);
-}
-
 HOT_CODE void ledger_put(struct ledger *ledger, struct event *event)
 {
 	struct spool *spool = ledger->spool;
@@ -85,7 +78,9 @@ HOT_CODE void ledger_put(struct ledger *ledger, struct event *event)
 	if (ledger->quiet || event->untold) {
 		txn_add64(spool, ledger->quiet ? &spool->header->paused : &spool->header->filtered,
 			  1);
-		pass(spool, event);
+		/* Curves are drawn by the time of these events, too. */
+		event->t = MAX(event->t, spool->header->t);
+		txn_set64(spool, &spool->header->t, event->t);
 		ledger->behind = true;
 		return;
 	}

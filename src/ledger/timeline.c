@@ -136,17 +136,11 @@ const struct spool_point *timeline_point(const struct spool *spool, const struct
 
 void timeline_settle(struct spool *spool)
 {
-	uint64_t t = spool->header->t;
-
 	for (uint32_t i = 0; i < spool_count(spool, SPOOL_SCOPE); i++) {
 		struct spool_scope *scope = spool_at(spool, SPOOL_SCOPE, i);
 		struct state state = state_of(scope);
-		struct spool_point *point;
 
-		if (!timeline_points(spool, scope) || state.half > 1 || state.shift > 63)
-			continue;
-		point = point_at(spool, scope, state.half, state.points - 1);
-		if (point->stretch >= t >> state.shift)
-			timeline_update(point, scope, t);
+		if (timeline_points(spool, scope) && state.half <= 1 && state.shift <= 63)
+			prolong(spool, scope, state, spool->header->t);
 	}
 }

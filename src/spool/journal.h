@@ -9,8 +9,7 @@
 
 #include <sys/param.h>
 
-#include "codec/decode.h"
-#include "codec/encode.h"
+#include "codec/wire.h"
 #include "spool/spool.h"
 
 enum { JOURNAL_SUMS_DEVICES = 64 };

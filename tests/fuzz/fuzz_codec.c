@@ -1,8 +1,7 @@
 /* Any bytes as a chunk of events: decoded without harm, and what came out survives a round trip. */
 #include <stdlib.h>
 
-#include "codec/decode.h"
-#include "codec/encode.h"
+#include "codec/wire.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

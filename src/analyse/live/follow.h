@@ -9,7 +9,7 @@
 #pragma once
 
 #include "analyse/spool/read.h"
-#include "codec/decode.h"
+#include "codec/wire.h"
 
 struct follow {
 	struct spool spool; /* the tables that are followed, others empty; as of the last look */

@@ -1,8 +1,7 @@
 /* The codec: what goes in comes out, and what never went in does no harm. */
 #include "check.h"
 
-#include "codec/decode.h"
-#include "codec/encode.h"
+#include "codec/wire.h"
 #include "codec/varint.h"
 #include "unit/chance.h"
 
