@@ -1,6 +1,7 @@
 /* Where a thread's own stack lies, found page by page from its outer end. */
 #include "base/guest/thread_stack.h"
 
+#include <stdint.h>
 #include <sys/auxv.h>
 #include <unistd.h>
 
@@ -9,7 +10,10 @@
 
 enum { PAGE = 4096, MOST = 1 << 20 }; /* bytes beyond what is known that are looked at */
 
-HOT_THREAD _Thread_local struct thread_stack thread_stack;
+/* What is known of it. */
+static HOT_THREAD _Thread_local struct {
+	uintptr_t low, high;
+} thread_stack;
 
 /*
  * The kernel's random bytes lie at the outer end of the first thread's stack; at that of others
@@ -26,8 +30,9 @@ static void find_stack(void)
 	*(volatile uintptr_t *)&thread_stack.high = high; /* last: a handler may ask in between */
 }
 
-bool thread_stack_reaches(uintptr_t address)
+HOT_CODE bool thread_stack_has(const void *pointer)
 {
+	uintptr_t address = (uintptr_t)pointer;
 	uintptr_t low;
 	char byte;
 

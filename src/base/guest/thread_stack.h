@@ -6,21 +6,7 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stdint.h>
 
-#pragma GCC visibility push(hidden)
-extern _Thread_local struct thread_stack {
-	uintptr_t low, high; /* what is known of it */
-} thread_stack;
-#pragma GCC visibility pop
-
-/* Looks further than what is known: a system call a page. */
-bool thread_stack_reaches(uintptr_t address);
-
-/* False also where nobody can tell. */
-static inline bool thread_stack_has(const void *address)
-{
-	uintptr_t at = (uintptr_t)address;
-
-	return (at >= thread_stack.low && at < thread_stack.high) || thread_stack_reaches(at);
-}
+/* Does the address lie there? Looks further than what is known by a system call a page. False also
+ * where that is forbidden. */
+bool thread_stack_has(const void *address);
