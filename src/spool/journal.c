@@ -2,7 +2,6 @@
 #include "spool/journal.h"
 
 #include <errno.h>
-#include <stddef.h>
 #include <string.h>
 #include <sys/param.h>
 
@@ -182,20 +181,12 @@ static bool keeps(const struct journal *journal)
 		journal->ring_events < journal->max_events - journal->head_events);
 }
 
-_Static_assert(offsetof(struct spool_header, t) == offsetof(struct spool_header, seq) + 16 &&
-		       offsetof(struct spool_header, dropped) ==
-			       offsetof(struct spool_header, seq) + 8 &&
-		       offsetof(struct spool_chunk, used) ==
-			       offsetof(struct spool_chunk, events) + 4 &&
-		       offsetof(struct spool_chunk, events) % 8 == 0,
-	       "the words that journal_put() keeps are neighbours");
-
 static void leave_out(struct journal *journal, const struct event *event)
 {
 	struct spool *spool = journal->spool;
 
 	if (!journal->beside)
-		spool->header->dropped++;
+		txn_add64(spool, &spool->header->dropped, 1);
 	else if (spool->caught_n < SPOOL_CAUGHT)
 		spool->caught[spool->caught_n++] = *event;
 }
@@ -206,20 +197,18 @@ HOT_CODE void journal_put(struct journal *journal, struct event *event)
 	struct spool_header *header = spool->header;
 
 	event->seq = header->seq;
-	if (event->t < header->t)
-		event->t = header->t;
-	txn_keep_run(spool, &header->seq, 3);
-	header->seq++;
-	header->t = event->t;
+	event->t = MAX(event->t, header->t);
+	txn_set64(spool, &header->seq, event->seq + 1);
+	txn_set64(spool, &header->t, event->t);
 	if (!keeps(journal)) {
 		leave_out(journal, event);
 		return;
 	}
 	journal->before = journal->p;
 	journal->p = encode_event(&journal->state, journal->p, event);
-	txn_keep_run(spool, &journal->chunk->events, 1);
-	journal->chunk->events++;
-	journal->chunk->used = (uint32_t)(journal->p - (uint8_t *)(journal->chunk + 1));
+	txn_set32(spool, &journal->chunk->events, journal->chunk->events + 1);
+	txn_set32(spool, &journal->chunk->used,
+		  (uint32_t)(journal->p - (uint8_t *)(journal->chunk + 1)));
 	if (journal->chunk->first_seq >= journal->head_events)
 		journal->ring_events++;
 	else if (header->seq > journal->head_events)
