@@ -20,7 +20,7 @@ enum { SPOOL_PENDING = SPOOL_KINDS, SPOOL_OLD, LISTS };
 static const struct {
 	const char *name, *what;
 } lists[LISTS] = {
-#define TABLE(kind, shift, what) { #kind, what },
+#define TABLE(kind, type, shift, what) { #kind, what },
 #include "spool/tables.def"
 #undef TABLE
 	{ "PENDING", "blocks that are not booked yet, oldest first" },

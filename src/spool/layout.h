@@ -39,7 +39,7 @@ enum {
 };
 
 enum spool_kind {
-#define TABLE(kind, shift, what) SPOOL_##kind,
+#define TABLE(kind, type, shift, what) SPOOL_##kind,
 #include "spool/tables.def"
 #undef TABLE
 	SPOOL_KINDS
@@ -226,11 +226,6 @@ struct spool_stack {
 	uint64_t estimated_parts, estimated_bytes;
 };
 
-_Static_assert(sizeof(struct spool_fact) == 16 && sizeof(struct spool_thread) == 16 &&
-		       sizeof(struct spool_module) == 64 && sizeof(struct spool_frame) == 32 &&
-		       sizeof(struct spool_stack) == 128,
-	       "as tables.def says");
-
 enum scope_kind {
 	SCOPE_NONE,
 	SCOPE_DEVICE,
@@ -322,82 +317,6 @@ struct spool_node {
 	uint8_t unused[3];
 };
 
-_Static_assert(sizeof(struct spool_scope) == 256 && sizeof(struct spool_cell) == 64 &&
-		       sizeof(struct spool_node) == 64,
-	       "as tables.def says");
-
-/* Written without a lock and outside of transactions: each word is right by itself. */
-struct spool_call {
-	uint32_t name; /* text */
-	uint32_t unused;
-	_Atomic uint64_t calls, failed;
-	_Atomic uint64_t ticks, max; /* header.tick_ns says what a tick is */
-	uint64_t unused_too[3];
-};
-
-_Static_assert(sizeof(struct spool_call) == 64, "as tables.def says, and a cache line");
-
-/* What CUPTI tells of one allocation or free, or of a pool. */
-struct spool_witness {
-	uint64_t t; /* ns since process start */
-	uint64_t address, bytes;
-	uint64_t pool; /* the address that CUPTI knows the pool by, 0 for none */
-	int16_t device;
-	uint8_t memory;    /* enum witness_memory */
-	uint8_t operation; /* 1 it began, 2 it ended, 3 a pool was trimmed */
-	uint8_t flags;     /* enum witness_flags */
-	uint8_t unused[3];
-	uint64_t unused_too[3];
-};
-
-enum witness_memory {
-	WITNESS_POOL,
-	WITNESS_PINNED,
-	WITNESS_DEVICE,
-	WITNESS_ARRAY,
-	WITNESS_MANAGED
-};
-enum witness_flags {
-	WITNESS_ORDERED = 1, /* of a stream-ordered pool */
-	WITNESS_MAPPED = 2,  /* belongs to no context: a mapping, not an allocation */
-};
-
-enum action_kind {
-	ACTION_KERNEL,
-	ACTION_COPY,
-	ACTION_FILL,
-	ACTION_RUNTIME,
-	ACTION_DRIVER,
-	ACTION_MIGRATION, /* of managed memory */
-	ACTION_VARIABLES, /* of modules, in memory that no call asked for */
-	ACTIONS
-};
-
-struct spool_action {
-	uint32_t name;              /* text */
-	uint32_t kind;              /* enum action_kind */
-	uint64_t count, total, max; /* ns */
-	uint64_t bytes;
-	uint64_t unused[3];
-};
-
-enum { SPANS_MOST = 1 << 18, WITNESS_MOST = 1 << 22 };
-
-struct spool_span {
-	uint64_t t, ns; /* begin and length */
-	uint64_t bytes;
-	uint32_t name;   /* text */
-	uint32_t thread; /* of a call */
-	uint32_t stream; /* CUPTI's number, of what ran on the device */
-	int16_t device;  /* of what ran there */
-	uint8_t kind;    /* enum action_kind */
-	uint8_t unused;
-	uint64_t unused_too[3];
-};
-
-_Static_assert(sizeof(struct spool_witness) == 64 && sizeof(struct spool_action) == 64 &&
-		       sizeof(struct spool_span) == 64,
-	       "as tables.def says");
 /*
  * What was known when an allocation failed for want of memory and nobody caught that. The first
  * SPOOL_OOMS_FIRST are kept, and the latest.
@@ -421,8 +340,6 @@ struct spool_oom {
 	uint8_t unused[13];
 };
 
-_Static_assert(sizeof(struct spool_oom) == 128, "as tables.def says");
-
 /* A sample of `used` with which something came, went or could not be explained. */
 struct spool_used {
 	uint64_t t;
@@ -435,8 +352,6 @@ struct spool_used {
 	uint16_t unused;
 	uint64_t unused_too[6];
 };
-
-_Static_assert(sizeof(struct spool_used) == 128, "as tables.def says");
 
 enum { CURVE_POINTS = 2048 };
 
@@ -451,4 +366,9 @@ struct spool_point {
 	uint64_t unused[4];
 };
 
-_Static_assert(sizeof(struct spool_point) == 128, "as tables.def says");
+#include "spool/layout_calls.h"
+
+#define TABLE(kind, type, shift, what) \
+	_Static_assert(sizeof(type) == 1 << (shift), "the size that tables.def gives");
+#include "spool/tables.def"
+#undef TABLE

@@ -34,7 +34,7 @@ struct spool {
 
 /* Here, so that a table known by name has a known shift. */
 static const uint8_t spool_shift[SPOOL_KINDS] = {
-#define TABLE(kind, shift, what) shift,
+#define TABLE(kind, type, shift, what) shift,
 #include "spool/tables.def"
 #undef TABLE
 };

@@ -1,0 +1,72 @@
+/* The part of the spool's layout (layout.h) that has calls, and what CUPTI reports. */
+#pragma once
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+/* Written without a lock and outside of transactions: each word is right by itself. */
+struct spool_call {
+	uint32_t name; /* text */
+	uint32_t unused;
+	_Atomic uint64_t calls, failed;
+	_Atomic uint64_t ticks, max; /* header.tick_ns says what a tick is */
+	uint64_t unused_too[3];
+};
+
+/* What CUPTI tells of one allocation or free, or of a pool. */
+struct spool_witness {
+	uint64_t t; /* ns since process start */
+	uint64_t address, bytes;
+	uint64_t pool; /* the address that CUPTI knows the pool by, 0 for none */
+	int16_t device;
+	uint8_t memory;    /* enum witness_memory */
+	uint8_t operation; /* 1 it began, 2 it ended, 3 a pool was trimmed */
+	uint8_t flags;     /* enum witness_flags */
+	uint8_t unused[3];
+	uint64_t unused_too[3];
+};
+
+enum witness_memory {
+	WITNESS_POOL,
+	WITNESS_PINNED,
+	WITNESS_DEVICE,
+	WITNESS_ARRAY,
+	WITNESS_MANAGED
+};
+enum witness_flags {
+	WITNESS_ORDERED = 1, /* of a stream-ordered pool */
+	WITNESS_MAPPED = 2,  /* belongs to no context: a mapping, not an allocation */
+};
+
+enum action_kind {
+	ACTION_KERNEL,
+	ACTION_COPY,
+	ACTION_FILL,
+	ACTION_RUNTIME,
+	ACTION_DRIVER,
+	ACTION_MIGRATION, /* of managed memory */
+	ACTION_VARIABLES, /* of modules, in memory that no call asked for */
+	ACTIONS
+};
+
+struct spool_action {
+	uint32_t name;              /* text */
+	uint32_t kind;              /* enum action_kind */
+	uint64_t count, total, max; /* ns */
+	uint64_t bytes;
+	uint64_t unused[3];
+};
+
+enum { SPANS_MOST = 1 << 18, WITNESS_MOST = 1 << 22 };
+
+struct spool_span {
+	uint64_t t, ns; /* begin and length */
+	uint64_t bytes;
+	uint32_t name;   /* text */
+	uint32_t thread; /* of a call */
+	uint32_t stream; /* CUPTI's number, of what ran on the device */
+	int16_t device;  /* of what ran there */
+	uint8_t kind;    /* enum action_kind */
+	uint8_t unused;
+	uint64_t unused_too[3];
+};
