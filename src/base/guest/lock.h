@@ -19,28 +19,17 @@ struct lock {
 	_Atomic(void **) left; /* where the holder's frame keeps its return address, and which: */
 	_Atomic(void *) back;  /* as long as the holder is inside, the one is found in the other */
 	atomic_uint turn;      /* counts holders, so that one who waits sees that it goes on */
-#ifdef MEMTRACE_DEBUG
-	enum lock_rank rank;
-#endif
+	enum lock_rank rank;   /* for watch.h */
 };
 
 /* The state of a lock whose holder said who it is: its thread's number, and this bit. */
 enum { LOCK_AWAITED = 1 << 30, LOCK_RESCUED = LOCK_AWAITED - 1 };
 
 /* A free lock; `name` is that of its row in locks.def. */
-#ifdef MEMTRACE_DEBUG
 #define LOCK_INIT(name)             \
 	{                           \
 		.rank = LOCK_##name \
 	}
-#define LOCK_RANK(lock) ((lock)->rank)
-#else
-#define LOCK_INIT(name) \
-	{               \
-		0       \
-	}
-#define LOCK_RANK(lock) LOCK_UNRANKED
-#endif
 
 enum {
 	LOCK_SLICE_MS = 200, /* how often somebody who waits looks after the owner */
@@ -93,7 +82,7 @@ static inline void lock_take(struct lock *lock)
 {
 	int free = 0;
 
-	watch_take(LOCK_RANK(lock));
+	watch_take(lock->rank);
 	if (!atomic_compare_exchange_strong_explicit(&lock->state, &free, 1, memory_order_acquire,
 						     memory_order_relaxed))
 		lock_wait(lock);
@@ -110,7 +99,7 @@ static inline enum lock_got lock_take_as(struct lock *lock, int self, void **fra
 	enum lock_got got = LOCK_GOT;
 	int free = 0;
 
-	watch_take(LOCK_RANK(lock));
+	watch_take(lock->rank);
 	if (!atomic_compare_exchange_strong_explicit(&lock->state, &free, self,
 						     memory_order_acquire, memory_order_relaxed))
 		got = lock_inherit(lock, self);
@@ -130,7 +119,7 @@ static inline bool lock_is_own(const struct lock *lock, int self)
 
 static inline void lock_drop(struct lock *lock)
 {
-	watch_drop(LOCK_RANK(lock));
+	watch_drop(lock->rank);
 	if (atomic_exchange_explicit(&lock->state, 0, memory_order_release) == 2)
 		lock_wake(lock);
 }
@@ -140,7 +129,7 @@ static inline void lock_drop_as(struct lock *lock, int self)
 {
 	int held = self;
 
-	watch_drop(LOCK_RANK(lock));
+	watch_drop(lock->rank);
 	if (lock_is_own(lock, self))
 		atomic_store_explicit(&lock->left, NULL, memory_order_relaxed);
 	if (!atomic_compare_exchange_strong_explicit(&lock->state, &held, 0, memory_order_release,

@@ -172,7 +172,6 @@ void own_stack_call(void (*work)(void *), void *argument)
 enum {
 	FLAGS = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM |
 		CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID,
-	SLICE_MS = 50,        /* how often signals are looked for */
 	MOST_FILES = 1 << 16, /* closed one by one, where close_range() is not known */
 	FORGET_TRIES = 10000,
 };
@@ -190,12 +189,8 @@ static _Thread_local bool inside;
 enum { WORKING, PLEASE_REST, RESTING };
 static atomic_int rest_state;
 
-static void futex_wait(atomic_int *word, int value, long ms)
-{
-	struct timespec slice = { ms / 1000, ms % 1000 * 1000000 };
-
-	raw_futex(word, FUTEX_WAIT, value, ms ? &slice : NULL);
-}
+/* How often signals are looked for. */
+static const struct timespec slice = { 0, 50 * 1000000 };
 
 /* --- the thread of ours --- */
 
@@ -247,7 +242,7 @@ void own_thread_rest(void)
 		return;
 	raw_futex(&rest_state, FUTEX_WAKE, 1, NULL);
 	while (atomic_load(&rest_state) == RESTING)
-		futex_wait(&rest_state, RESTING, 0);
+		raw_futex(&rest_state, FUTEX_WAIT, RESTING, NULL);
 }
 
 /* --- the thread that waits --- */
@@ -275,7 +270,7 @@ static void let_signals_through(atomic_int *thread, struct signals_deferred *def
 
 	atomic_store(&rest_state, PLEASE_REST);
 	while (atomic_load(&rest_state) != RESTING && atomic_load(thread))
-		futex_wait(&rest_state, PLEASE_REST, SLICE_MS);
+		raw_futex(&rest_state, FUTEX_WAIT, PLEASE_REST, &slice);
 	if (atomic_load(&rest_state) == RESTING) {
 		inside = false;
 		signals_deliver(deferred);
@@ -296,7 +291,7 @@ static void wait_for_thread(int id, atomic_int *thread, bool lengthy,
 			    struct signals_deferred *deferred)
 {
 	for (int now; (now = atomic_load(thread));) {
-		futex_wait(thread, now, lengthy ? SLICE_MS : 0);
+		raw_futex(thread, FUTEX_WAIT, now, lengthy ? &slice : NULL);
 		if (lengthy && atomic_load(thread) && host_has_signals(deferred))
 			let_signals_through(thread, deferred);
 	}

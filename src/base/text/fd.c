@@ -121,25 +121,23 @@ struct reading {
 	const char *path;
 	char *bytes;
 	size_t size;
-	ssize_t length;
 };
 
 static int read_file(void *argument)
 {
-	struct reading *reading = argument;
+	const struct reading *reading = argument;
 	int fd = fd_open(reading->path, O_RDONLY);
+	int length = fd < 0 ? fd : (int)fd_read_all(fd, reading->bytes, reading->size);
 
-	reading->length = fd < 0 ? fd : fd_read_all(fd, reading->bytes, reading->size - 1);
 	if (fd >= 0)
 		fd_close(fd);
-	return 0;
+	return length;
 }
 
 ssize_t fd_read_file(const char *path, char *bytes, size_t size)
 {
-	struct reading reading = { path, bytes, size, -ECANCELED };
+	int length = own_thread_run(read_file, &(struct reading){ path, bytes, size - 1 }, false);
 
-	own_thread_run(read_file, &reading, false);
-	bytes[reading.length < 0 ? 0 : reading.length] = '\0';
-	return reading.length;
+	bytes[length < 0 ? 0 : length] = '\0';
+	return length;
 }

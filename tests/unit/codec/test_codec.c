@@ -1,8 +1,8 @@
 /* The codec: what goes in comes out, and what never went in does no harm. */
 #include "check.h"
 
-#include "codec/wire.h"
 #include "codec/varint.h"
+#include "codec/wire.h"
 #include "unit/chance.h"
 
 enum { CHUNK = 1 << 17, EVENTS = 100000, VARINT_MAX = 10 };
