@@ -124,7 +124,8 @@ static void ask_driver(struct spool_oom *known, const struct event *event)
 		driver_memory(&known->left, &known->total);
 }
 
-static void enter_failure(struct cuda_call *span, const struct cuda_call_memory *memory)
+static __attribute__((noinline, cold)) void enter_failure(struct cuda_call *span,
+							  const struct cuda_call_memory *memory)
 {
 	int device = memory->placed ? memory->device : driver_device();
 	struct spool_oom known = { 0 };

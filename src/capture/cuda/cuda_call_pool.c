@@ -1,6 +1,6 @@
 /*
  * Stream-ordered memory and memory of graphs: both come from pools of the driver's, whose reserved
- * bytes fall where no call is hooked, so they are sampled where calls are.
+ * bytes fall where no call is hooked, so they are sampled where calls are. Handles and mappings.
  */
 #include <sched.h>
 #include <string.h>
@@ -11,6 +11,7 @@
 #include "capture/recorder/guest.h"
 #include "capture/stack/stacks.h"
 #include "codec/event.h"
+#include "ledger/vmm.h"
 
 enum { GRAPH_DEVICES = 64, POOLS = 64, PATIENCE = 10000 };
 
@@ -247,7 +248,7 @@ void cuda_call_pool_sampled(struct cuda_call *span, int status, uint64_t pool, b
 	cuda_call_sample_used(span, driver_device());
 }
 
-/* --- graphs -------------------------------------------------------------------------------- */
+/* --- graphs --- */
 
 void cuda_call_graph_node(struct cuda_call *span, int status, int device, uint64_t size)
 {
@@ -284,4 +285,89 @@ void cuda_call_graph_sampled(struct cuda_call *span, int status)
 		cuda_call_moved(span);
 		cuda_call_sample_used(span, driver_device());
 	}
+}
+
+/* --- virtual memory management, and memory of others: handles and mappings --- */
+
+/* A handle of a device (NO_DEVICE: of the host). */
+static struct cuda_call_memory handle_of(uint64_t handle, uint64_t size, int device)
+{
+	return (struct cuda_call_memory){ .kind = NODE_HANDLE,
+					  .space = device >= 0 ? SPACE_DEVICE : SPACE_PINNED,
+					  .placed = true,
+					  .device = device,
+					  .key = handle,
+					  .size = size };
+}
+
+void cuda_call_create(struct cuda_call *span, int status, uint64_t handle, uint64_t size,
+		      int device)
+{
+	const struct cuda_call_memory memory = handle_of(handle, size, device);
+
+	cuda_call_take(span, status, &memory);
+}
+
+/* It stands for a place in several devices' memory and has none of its own. */
+void cuda_call_multicast(struct cuda_call *span, int status, uint64_t handle)
+{
+	if (!status)
+		cuda_call_create(span, status, handle, 0, driver_device());
+}
+
+/* Opened anew, memory of others has the same handle or address, and must be closed once more. The
+ * size behind a handle is not known before it is mapped. */
+void cuda_call_import(struct cuda_call *span, int status, enum node_kind kind, uint64_t key)
+{
+	struct cuda_call_memory memory = {
+		.kind = kind, .space = SPACE_DEVICE, .flags = EVENT_FOREIGN, .key = key
+	};
+	bool again;
+
+	if (!cuda_call_begins(span, status, &memory))
+		return;
+	record_lock();
+	again = vmm_retain(record_ledger(), kind, key);
+	record_unlock();
+	cuda_call_moved(span);
+	if (again)
+		return;
+	if (kind == NODE_ADDRESS)
+		memory.size = driver_range(key);
+	else
+		memory = handle_of(key, 0, driver_device());
+	memory.flags = EVENT_FOREIGN;
+	cuda_call_enter_memory(span, &memory);
+}
+
+void cuda_call_retain(struct cuda_call *span, int status, uint64_t handle, uint64_t ptr)
+{
+	if (status || span->moved || !record_continue())
+		return;
+	record_lock();
+	vmm_retain_mapped(record_ledger(), ptr, handle);
+	record_unlock();
+}
+
+/*
+ * After the real call, unlike a free: addresses are the program's to choose, so nobody maps here
+ * again before this wrapper has returned; and a failed unmap needs no undoing.
+ */
+void cuda_call_map(struct cuda_call *span, int status, uint64_t ptr, uint64_t size, uint64_t handle)
+{
+	struct event event;
+
+	if (status || !record_continue())
+		return;
+	cuda_call_describe(span, &event);
+	event.ptr = ptr;
+	event.size = size;
+	record_lock();
+	event.api = cuda_call_api(span);
+	if (handle)
+		vmm_map(record_ledger(), &event, handle);
+	else
+		vmm_unmap(record_ledger(), &event);
+	record_done();
+	cuda_call_moved(span);
 }

@@ -144,12 +144,10 @@ void driver_block(uint64_t ptr, struct driver_block *block)
 
 uint64_t driver_pool_reserved(uint64_t pool)
 {
+	const int what = CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT;
 	uint64_t bytes;
 
-	return ASK(cuMemPoolGetAttribute, (CUmemoryPool)pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT,
-		   &bytes)
-		       ? bytes
-		       : 0;
+	return ASK(cuMemPoolGetAttribute, (CUmemoryPool)pool, what, &bytes) ? bytes : 0;
 }
 
 bool driver_capturing(uint64_t stream)

@@ -25,9 +25,9 @@
 
 enum { DEVICES = 64 };
 
-static _Atomic uint64_t devices_known;
-static _Atomic int driver_known; /* driver_version() */
-static unsigned late_known;      /* which late facts are recorded; under the recorder's lock */
+static _Atomic uint64_t devices_known; /* to this recording, one bit each */
+static _Atomic int driver_known;       /* driver_version() */
+static unsigned late_known; /* which late facts are recorded; under the recorder's lock */
 
 static void record_command(void)
 {
@@ -123,6 +123,7 @@ static void record_process_info(void)
 	record_settings();
 	record_fact("stacks", walk_mode());
 	late_known = 0;
+	atomic_store(&devices_known, 0);
 	process_info_late();
 	if (opt_trouble()) {
 		text_join(text, sizeof(text), "the value of MEMTRACE_", opt_trouble());
@@ -152,11 +153,6 @@ void guest_device(int device)
 	record_fact("total_bytes", total);
 	record_unlock();
 	signals_deliver(&deferred);
-}
-
-void process_info_clear(void)
-{
-	atomic_store(&devices_known, 0);
 }
 
 /* --- turning points --- */

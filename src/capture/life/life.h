@@ -37,8 +37,6 @@ void control_opened(const struct spool_header *header);
 /* Facts that may become known only later: the unwinder, versions. With the lock held. */
 void process_info_late(void);
 
-void process_info_clear(void);
-
 /* --- the end --- */
 
 /*

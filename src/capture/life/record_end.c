@@ -156,7 +156,6 @@ static void clear(void)
 	autograd_clear();
 	stacks_forked();
 	sampling_forked();
-	process_info_clear();
 	calls_clear();
 	cupti_clear();
 	usage_clear();
