@@ -60,15 +60,6 @@ void control_check_signal(void)
 		    "here any more");
 }
 
-/* With the lock held; dumps come after it. */
-static void act_on_signals(uint32_t times)
-{
-	if (chosen.does == SIGNAL_TOGGLES && times % 2)
-		record_events_locked(record_quiet());
-	for (; chosen.does == SIGNAL_MARKS && times; times--)
-		record_mark_locked("signal");
-}
-
 /* By the thread whose call came next, which waits for it: a handler could not write a file so. */
 static void dump_on_signals(uint32_t times)
 {
@@ -114,7 +105,10 @@ void guest_control(void)
 	/* In this order: a signal from here on makes us look again. */
 	atomic_store(&guest_control_seen, asked);
 	times = atomic_exchange(&signalled, 0);
-	act_on_signals(times);
+	if (chosen.does == SIGNAL_TOGGLES && times % 2)
+		record_events_locked(record_quiet());
+	for (uint32_t mark = 0; chosen.does == SIGNAL_MARKS && mark < times; mark++)
+		record_mark_locked("signal");
 	record_unlock();
 	dump_on_signals(times);
 }

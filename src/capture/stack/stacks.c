@@ -254,11 +254,6 @@ static inline struct room *take_room(void)
 	return NULL;
 }
 
-static void leave_room(struct room *room)
-{
-	atomic_store_explicit(&room->taken, false, memory_order_release);
-}
-
 /* Without stacks there is one a caller, and callers are few. */
 static _Thread_local struct predict_next bares[BARES];
 
@@ -288,7 +283,7 @@ HOT_CODE uint32_t stacks_capture(void *caller, void *const *frame, bool may_load
 	else
 		id = capture_here(caller, may_load);
 	if (room)
-		leave_room(room);
+		atomic_store_explicit(&room->taken, false, memory_order_release);
 	return id;
 }
 
@@ -301,7 +296,7 @@ void stacks_forked(void)
 			continue;
 		if (rooms[i].memory)
 			walk_forget(rooms[i].memory);
-		leave_room(&rooms[i]);
+		atomic_store(&rooms[i].taken, false);
 	}
 }
 

@@ -71,15 +71,6 @@ static bool under_memcheck(void)
 }
 
 /*
- * ThreadSanitizer stands in front of pthread_mutex_lock() and leaves a thread before libunwind
- * does, which takes a lock when the thread ends: that would be the end of the program.
- */
-static bool under_tsan(void)
-{
-	return resolve_dlsym(RTLD_DEFAULT, "__tsan_init");
-}
-
-/*
  * libunwind asks whether memory is there by writing a byte of it into a pipe that it keeps: into
  * whatever has the number by then, for a daemon closes all it finds. And it opens the files of
  * libraries that have no tables in memory. It has no descriptors here: it is answered.
@@ -148,7 +139,10 @@ static int (*find_libunwind(void))(void **, int)
 	int (*backtrace_fn)(void **, int);
 	void *handle;
 
-	if (under_memcheck() || under_tsan())
+	/* ThreadSanitizer stands in front of pthread_mutex_lock() and leaves a thread before
+	 * libunwind does, which takes a lock when the thread ends: that would be the end of the
+	 * program. */
+	if (under_memcheck() || resolve_dlsym(RTLD_DEFAULT, "__tsan_init"))
 		return NULL;
 	handle = dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL);
 	if (!handle)

@@ -183,11 +183,6 @@ static void enter_usage(struct event *event, enum node_kind kind)
 	}
 }
 
-static void *caller_of(void **frame)
-{
-	return __builtin_extract_return_addr(frame[1]);
-}
-
 /* A block of the device, or a CPU tensor, of NO_DEVICE. */
 static void record_usage(uint64_t ptr, int64_t size, const struct pending_told *told, bool cuda,
 			 int device, void **frame)
@@ -200,7 +195,7 @@ static void record_usage(uint64_t ptr, int64_t size, const struct pending_told *
 		.size = (uint64_t)(size > 0 ? size : -size),
 		.device = (int16_t)device,
 	};
-	const struct sampling_call call = { .caller = caller_of(frame),
+	const struct sampling_call call = { .caller = __builtin_extract_return_addr(frame[1]),
 					    .frame = frame,
 					    .pool = cuda ? "torch" : "",
 					    .may_load = !cuda };
@@ -311,7 +306,7 @@ static void out_of_memory(int64_t size, uint64_t allocated, uint64_t reserved, u
 	event.t = record_now();
 	event.thread = record_thread();
 	/* Of a failure also when events are off. */
-	event.stack = stacks_capture(caller_of(frame), frame, false);
+	event.stack = stacks_capture(__builtin_extract_return_addr(frame[1]), frame, false);
 	if (refused.refused)
 		known = refused;
 	refused.refused = 0;
