@@ -40,20 +40,22 @@ extern const struct diff_format diff_formats[];
 
 enum { DIFF_SENTENCE = 2048, DIFF_AMOUNT = 40 };
 
-/* diff_sentence.c: what happened to the peak, and why. */
-void diff_sentence(struct diff *diff, char *to, size_t size);
+/* These return texts that live as long as the diff, "" without memory. */
 
-/* Which of several runs a side the rows are of; "" when each has one. */
-void diff_runs_words(const struct diff *diff, char *to, size_t size);
+/* diff_sentence.c: a sentence on the change of the peak and its reasons. */
+const char *diff_sentence(struct diff *diff);
+
+/* A sentence on the runs that the rows are of; "" if each side has one run. */
+const char *diff_runs_words(struct diff *diff);
 
 /* "allocated.peak>2%: device 0 went from 190.00 MiB to 198.00 MiB (+8.00 MiB, 4.2%)" */
-void diff_gate_words(const struct gate_result *result, char *to, size_t size);
+const char *diff_gate_words(struct diff *diff, const struct gate_result *result);
+
+/* "train (train.py:12) holds +2.00 MiB at exit (new)". */
+const char *diff_holds_words(struct diff *diff, const struct diff_row *row, enum column column);
 
 /* "held longer"; "" for what needs no word. */
 extern const char *const diff_why_words[WHYS];
-
-/* A text of the diff's own, "" without memory. */
-const char *diff_keep(struct diff *diff, const char *text);
 
 /* "+8.00 MiB" or "+12", "1.00 MiB" or "12", to DIFF_AMOUNT bytes. */
 const char *diff_signed(char *to, int64_t amount, bool bytes);
@@ -61,9 +63,6 @@ const char *diff_amount(char *to, int64_t amount, bool bytes);
 
 /* "4.2%", or "new" of what was nothing. */
 const char *diff_percent(char *to, int64_t base, int64_t head);
-
-/* "train (train.py:12) holds +2.00 MiB at exit (new)". */
-void diff_holds_words(const struct diff_row *row, enum column column, char *to, size_t size);
 
 /* The path of a site's file as seen from the head's working directory; NULL when it is not below.
  */

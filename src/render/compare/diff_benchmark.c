@@ -2,8 +2,6 @@
  * The head's figures as github-action-benchmark reads them (tool: customSmallerIsBetter): an array
  * of {name, unit, value, range, extra}.
  */
-#include <stdio.h>
-
 #include "analyse/input/error.h"
 #include "render/compare/diff.h"
 #include "render/emit/emit.h"
@@ -23,30 +21,32 @@ static const struct emit_column columns[] = {
 	EMIT_END,
 };
 
-static void entry(struct out *out, const char **comma, const struct metric_row *metric,
-		  const struct figures *figures, const struct figure *figure)
-{
-	struct benchmark_row row = { .unit = metric->bytes ? "bytes" : "allocations",
-				     .extra = metric->what };
-	size_t count = figures->runs;
-	char name[64 + FIGURE_PLACE];
-	char range[40];
+static const struct emit_column entries[] = {
+	{ .kind = EMIT_ROWS, .of = columns, .between = "\n" },
+	EMIT_END,
+};
 
-	/* A name says which figure it is, on and on: places are the same in every run. */
-	snprintf(name, sizeof(name), "%s (%s)", metric->name, figure->place);
-	row.name = name;
-	row.value = median_of(figure->values, count);
-	snprintf(range, sizeof(range), "\u00b1 %lld",
-		 (long long)(figure->values[count - 1] - figure->values[0]));
-	row.range = count > 1 ? range : NULL;
-	out_text(out, *comma);
-	*comma = ",\n";
-	emit_json(out, columns, &row);
+static void add_entry(struct diff *diff, struct emit_rows *rows, const struct metric_row *metric,
+		      const struct figures *figures, const struct figure *figure)
+{
+	size_t count = figures->runs;
+	const struct benchmark_row row = {
+		/* A name stands for the same figure in all runs: so do the names of places. */
+		.name = show_kept(&diff->arena, "%s (%s)", metric->name, figure->place),
+		.unit = metric->bytes ? "bytes" : "allocations",
+		.extra = metric->what,
+		.value = median_of(figure->values, count),
+		.range = count > 1 ? show_kept(&diff->arena, "\u00b1 %lld",
+					       (long long)(figure->values[count - 1] -
+							   figure->values[0]))
+				   : NULL,
+	};
+
+	diff->failed |= !emit_add(&diff->arena, rows, &row);
 }
 
 /* The figures of the query in every place of the middle run, with those of its repetitions. */
-static int entries(const struct diff *diff, struct out *out, const char **comma,
-		   const struct metric_query *query)
+static int add_entries(struct diff *diff, struct emit_rows *rows, const struct metric_query *query)
 {
 	struct figures figures = { .runs = diff->pairs_n ? 1 : diff->head.count };
 	int error = figures_add(&figures, diff_head(diff), query);
@@ -57,7 +57,7 @@ static int entries(const struct diff *diff, struct out *out, const char **comma,
 			error = figures_add(&figures, &diff->head.runs[i], query);
 	}
 	for (size_t i = 0; !error && i < places; i++)
-		entry(out, comma, &metric_rows[query->metric], &figures, &figures.list[i]);
+		add_entry(diff, rows, &metric_rows[query->metric], &figures, &figures.list[i]);
 	figures_clear(&figures);
 	return error;
 }
@@ -75,20 +75,21 @@ int diff_benchmark(struct diff *diff, struct out *out, const struct diff_options
 {
 	static const enum metric_id always[] = { METRIC_ALLOCATED_PEAK, METRIC_ALLOCATED_EXIT,
 						 METRIC_RESERVED_PEAK, METRIC_COUNT };
-	const char *comma = "\n";
+	struct emit_rows rows = EMIT_NONE_OF(struct benchmark_row, SIZE_MAX);
 	int error = 0;
 
 	(void)options;
-	out_char(out, '[');
-	for (size_t i = 0; !error && i < sizeof(always) / sizeof(always[0]); i++) {
-		const struct metric_query query = { .metric = always[i] };
-
-		error = entries(diff, out, &comma, &query);
-	}
+	for (size_t i = 0; !error && i < sizeof(always) / sizeof(always[0]); i++)
+		error = add_entries(diff, &rows, &(struct metric_query){ .metric = always[i] });
 	for (size_t i = 0; !error && i < diff->gates_n; i++) {
 		if (is_narrowed(&diff->gates[i].gate->query))
-			error = entries(diff, out, &comma, &diff->gates[i].gate->query);
+			error = add_entries(diff, &rows, &diff->gates[i].gate->query);
 	}
-	out_text(out, "]\n");
-	return error;
+	if (!error && diff->failed)
+		error = err("no memory left");
+	if (error)
+		return error;
+	emit_json(out, entries, &rows);
+	out_char(out, '\n');
+	return 0;
 }

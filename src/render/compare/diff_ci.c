@@ -47,7 +47,6 @@ static struct ci_finding *find_all(struct diff *diff, size_t *count)
 	size_t grew = growers < NOTES ? growers : NOTES;
 	struct ci_finding *list =
 		arena_alloc(&diff->arena, (diff->gates_n + grew + 1) * sizeof(*list));
-	char words[DIFF_SENTENCE];
 
 	*count = diff->gates_n + grew;
 	for (size_t i = 0; list && i < *count; i++) {
@@ -60,15 +59,14 @@ static struct ci_finding *find_all(struct diff *diff, size_t *count)
 			to->rule = metric_rows[gate->gate->query.metric].name;
 			to->about = gate->gate->text;
 			to->site = grew ? rows[0] : NULL;
-			diff_gate_words(gate, words, sizeof(words));
+			to->words = diff_gate_words(diff, gate);
 		} else {
 			to->kind = GREW;
 			to->rule = "site";
 			to->site = rows[i - diff->gates_n];
 			to->about = to->site->name;
-			diff_holds_words(to->site, column, words, sizeof(words));
+			to->words = diff_holds_words(diff, to->site, column);
 		}
-		to->words = diff_keep(diff, words);
 		to->file = to->site ? diff_file(diff, to->site->file) : NULL;
 		to->line = to->file ? to->site->line : 0;
 	}
@@ -134,14 +132,13 @@ int diff_junit(struct diff *diff, struct out *out, const struct diff_options *op
 {
 	size_t count;
 	const struct ci_finding *list = find_all(diff, &count);
-	char suite[200];
-	char sentence[DIFF_SENTENCE];
+	const char *suite;
 
 	if (!list)
 		return -ENOMEM;
-	snprintf(suite, sizeof(suite), " name=\"%s\" tests=\"%zu\" failures=\"%zu\" errors=\"0\"",
-		 diff->base.count ? "memtrace diff" : "memtrace check",
-		 diff->gates_n ? diff->gates_n : 1, diff_broken(diff));
+	suite = show_kept(&diff->arena, " name=\"%s\" tests=\"%zu\" failures=\"%zu\" errors=\"0\"",
+			  diff->base.count ? "memtrace diff" : "memtrace check",
+			  diff->gates_n ? diff->gates_n : 1, diff_broken(diff));
 	out_format(out,
 		   "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites%s time=\"0\">\n"
 		   "  <testsuite%s skipped=\"0\" time=\"0\">\n",
@@ -152,9 +149,8 @@ int diff_junit(struct diff *diff, struct out *out, const struct diff_options *op
 			 "    <testcase classname=\"memtrace\" name=\"no gate\" time=\"0\"/>\n");
 	for (size_t i = 0; i < diff->gates_n; i++)
 		put_case(diff, out, &list[i], options->limit);
-	diff_sentence(diff, sentence, sizeof(sentence));
 	out_text(out, "    <system-out>");
-	put_xml(out, sentence);
+	put_xml(out, diff_sentence(diff));
 	out_text(out, "</system-out>\n  </testsuite>\n</testsuites>\n");
 	return 0;
 }
@@ -203,12 +199,11 @@ int diff_github(struct diff *diff, struct out *out, const struct diff_options *o
 	size_t broken = 0;
 	/* A broken gate stands at the line of the first site. */
 	size_t sites = diff_broken(diff) > 0;
-	char sentence[DIFF_SENTENCE];
+	const char *sentence = diff_sentence(diff);
 
 	(void)options;
 	if (!list)
 		return -ENOMEM;
-	diff_sentence(diff, sentence, sizeof(sentence));
 	if (!sites)
 		annotate(out, "notice", &(struct ci_finding){ .words = sentence }, NULL);
 	for (size_t i = 0; i < count; i++) {
@@ -313,10 +308,8 @@ static void take_result(struct diff *diff, struct ci_finding *to)
 {
 	uint64_t hash = hash_mix(hash_bytes(to->rule, strlen(to->rule)),
 				 hash_bytes(to->about, strlen(to->about)));
-	char print[20];
 
-	snprintf(print, sizeof(print), "%016llx", (unsigned long long)hash);
-	to->print = diff_keep(diff, print);
+	to->print = show_kept(&diff->arena, "%016llx", (unsigned long long)hash);
 	to->level = to->kind == BROKEN ? "error" : "note";
 	to->uri = uri_of(diff, to->file ? to->file : diff_head(diff)->trace.path);
 	to->base = to->file ? "%SRCROOT%" : NULL;

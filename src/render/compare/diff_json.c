@@ -11,11 +11,6 @@
 #include "render/compare/diff.h"
 #include "render/emit/emit.h"
 
-struct side_row {
-	struct emit_rows traces;
-	uint64_t middle;
-};
-
 struct ranks_row {
 	struct emit_rows compared;
 	uint64_t shown, left_out;
@@ -23,47 +18,33 @@ struct ranks_row {
 
 struct gate_row {
 	const char *gate, *metric, *unit, *place, *words;
-	const int64_t *base; /* NULL: a budget has none */
-	struct gate_result of;
-};
-
-/* The numbers of a row, NULL for a column that is not known of it. */
-struct numbers {
-	const int64_t *of[COLUMNS];
-};
-
-/* What is told of a site alone. */
-struct json_line {
-	const char *why, *file;
-	uint64_t line, base_line;
+	struct gate_result of; /* its base is INT64_MIN if a budget has none */
 };
 
 /* A row of a dimension, or (without a dimension and a name) a total. */
 struct json_row {
-	const char *dimension, *name, *space;
+	const char *dimension, *space, *why;
 	int device;
-	const struct json_line *at;
-	struct json_line site;
-	struct numbers base, head, noise;
+	const struct json_row *site; /* itself, NULL if it is no site */
+	struct diff_row of;          /* INT64_MIN in columns that are not known of it */
 };
 
 struct document {
 	const char *schema, *sentence;
 	bool broken;
-	const struct side_row *base, *head; /* NULL: nothing is compared with */
-	const struct ranks_row *ranks;      /* NULL: no ranks are compared */
+	const struct diff_side *base, *head; /* NULL: nothing is compared with */
+	const struct ranks_row *ranks;       /* NULL: no ranks are compared */
 	struct emit_rows unlike, gates, totals, rows;
 };
 
-static const struct emit_column signed_value[] = { { .kind = EMIT_CHANGE }, EMIT_END };
 static const struct emit_column path_value[] = {
 	{ .kind = EMIT_TEXT, .at = offsetof(struct run, trace.path) },
 	EMIT_END,
 };
 
 static const struct emit_column side_columns[] = {
-	EMIT_LIST("traces", "", struct side_row, traces, path_value),
-	EMIT_MEMBER("middle", NUMBER, struct side_row, middle),
+	EMIT_ITEMS("traces", "", struct diff_side, runs, count, path_value),
+	EMIT_MEMBER("middle", NUMBER, struct diff_side, middle),
 	EMIT_END,
 };
 
@@ -86,7 +67,7 @@ static const struct emit_column gate_columns[] = {
 	EMIT_MEMBER("metric", TEXT, struct gate_row, metric),
 	EMIT_MEMBER("unit", TEXT, struct gate_row, unit),
 	EMIT_MEMBER("place", TEXT, struct gate_row, place),
-	EMIT_NESTED("base", POINTED, struct gate_row, base, signed_value),
+	EMIT_MEMBER("base", CHANGE, struct gate_row, of.base),
 	EMIT_MEMBER("head", CHANGE, struct gate_row, of.head),
 	EMIT_MEMBER("noise", CHANGE, struct gate_row, of.noise),
 	EMIT_MEMBER("broken", TRUTH, struct gate_row, of.broken),
@@ -94,39 +75,42 @@ static const struct emit_column gate_columns[] = {
 	EMIT_END,
 };
 
+/* Of a column of numbers: their offsets are those in the array. */
 static const struct emit_column number_columns[] = {
-#define COLUMN(id, key, what, brief, bytes)                                              \
-	{ EMIT_KEYED(key, POINTED, struct numbers, of[COLUMN_##id]), .of = signed_value, \
-	  .flags = EMIT_OPTIONAL },
+#define COLUMN(id, name, what, brief, bytes) \
+	{ .key = (name),                     \
+	  .kind = EMIT_CHANGE,               \
+	  .flags = EMIT_OPTIONAL,            \
+	  .at = COLUMN_##id * sizeof(int64_t) },
 #include "analyse/compare/columns.def"
 #undef COLUMN
 	EMIT_END,
 };
 
 static const struct emit_column line_columns[] = {
-	EMIT_MEMBER("why", TEXT, struct json_line, why),
-	EMIT_MEMBER("file", TEXT, struct json_line, file),
-	EMIT_MEMBER("line", NUMBER, struct json_line, line),
-	EMIT_MEMBER("base_line", NUMBER, struct json_line, base_line),
+	EMIT_MEMBER("why", TEXT, struct json_row, why),
+	EMIT_MEMBER("file", TEXT, struct json_row, of.file),
+	EMIT_MEMBER("line", POSITION, struct json_row, of.line),
+	EMIT_MEMBER("base_line", POSITION, struct json_row, of.base_line),
 	EMIT_END,
 };
 
 static const struct emit_column total_columns[] = {
 	EMIT_MEMBER("space", TEXT, struct json_row, space),
-	EMIT_NESTED("base", OBJECT, struct json_row, base, number_columns),
-	EMIT_NESTED("head", OBJECT, struct json_row, head, number_columns),
+	EMIT_NESTED("base", OBJECT, struct json_row, of.base, number_columns),
+	EMIT_NESTED("head", OBJECT, struct json_row, of.head, number_columns),
 	EMIT_END,
 };
 
 static const struct emit_column row_columns[] = {
 	EMIT_MEMBER("dimension", TEXT, struct json_row, dimension),
-	EMIT_MEMBER("name", TEXT, struct json_row, name),
+	EMIT_MEMBER("name", TEXT, struct json_row, of.name),
 	EMIT_IF_KNOWN("space", TEXT, struct json_row, space),
 	EMIT_IF_KNOWN("device", DEVICE, struct json_row, device),
-	EMIT_NESTED(NULL, POINTED, struct json_row, at, line_columns),
-	EMIT_NESTED("base", OBJECT, struct json_row, base, number_columns),
-	EMIT_NESTED("head", OBJECT, struct json_row, head, number_columns),
-	EMIT_NESTED("noise", OBJECT, struct json_row, noise, number_columns),
+	EMIT_NESTED(NULL, POINTED, struct json_row, site, line_columns),
+	EMIT_NESTED("base", OBJECT, struct json_row, of.base, number_columns),
+	EMIT_NESTED("head", OBJECT, struct json_row, of.head, number_columns),
+	EMIT_NESTED("noise", OBJECT, struct json_row, of.noise, number_columns),
 	EMIT_END,
 };
 
@@ -144,12 +128,6 @@ static const struct emit_column document_columns[] = {
 	EMIT_END,
 };
 
-static const struct side_row *side(struct side_row *row, const struct diff_side *of)
-{
-	*row = (struct side_row){ EMIT_ROWS_OF(of->runs, of->count), of->middle };
-	return of->count ? row : NULL;
-}
-
 static struct ranks_row ranks(struct diff *diff)
 {
 	uint64_t *list = arena_alloc(&diff->arena, (diff->pairs_n + 1) * sizeof(*list));
@@ -162,39 +140,30 @@ static struct ranks_row ranks(struct diff *diff)
 
 static struct emit_rows gates(struct diff *diff)
 {
-	struct gate_row *list = arena_alloc(&diff->arena, (diff->gates_n + 1) * sizeof(*list));
-	char words[DIFF_SENTENCE];
+	struct emit_rows rows = EMIT_NONE_OF(struct gate_row, SIZE_MAX);
 
-	for (size_t i = 0; list && i < diff->gates_n; i++) {
+	for (size_t i = 0; i < diff->gates_n; i++) {
 		const struct gate_result *of = &diff->gates[i];
 		const struct metric_row *metric = &metric_rows[of->gate->query.metric];
-
-		diff_gate_words(of, words, sizeof(words));
-		list[i] = (struct gate_row){
+		struct gate_row row = {
 			.gate = of->gate->text,
 			.metric = metric->name,
 			.unit = metric->bytes ? "bytes" : "count",
 			.place = of->place,
-			.words = diff_keep(diff, words),
-			.base = of->gate->kind == GATE_GROWTH ? &of->base : NULL,
+			.words = diff_gate_words(diff, of),
 			.of = *of,
 		};
+
+		if (of->gate->kind != GATE_GROWTH)
+			row.of.base = INT64_MIN;
+		diff->failed |= !emit_add(&diff->arena, &rows, &row);
 	}
-	return EMIT_ROWS_OF(list, diff->gates_n);
-}
-
-static struct numbers numbers(const int64_t *of, unsigned columns)
-{
-	struct numbers numbers;
-
-	for (enum column column = 0; column < COLUMNS; column++)
-		numbers.of[column] = columns & 1u << column ? &of[column] : NULL;
-	return numbers;
+	return rows;
 }
 
 static unsigned columns_of(const struct diff *diff, const struct diff_row *row)
 {
-	/* Who held other memory at the peak of reserved is told of devices alone. */
+	/* The holders of memory at the peak of reserved are known of devices alone. */
 	if (row->dimension == DIMENSION_SITE && strcmp(row->group, "device") != 0)
 		return run_dimensions[DIMENSION_SITE].columns & ~(1u << COLUMN_RESERVED);
 	return diff_columns(diff, row->dimension);
@@ -208,39 +177,38 @@ static void take_row(const struct diff *diff, struct json_row *to, const struct 
 
 	*to = (struct json_row){
 		.dimension = run_dimensions[row->dimension].key,
-		.name = row->name,
 		.space = site || row->dimension == DIMENSION_CATEGORY ? row->group : NULL,
+		.why = row->why ? diff_why_words[row->why] : NULL,
 		.device = of_device ? (int)strtol(row->group, NULL, 10) : NO_DEVICE,
-		.at = site ? &to->site : NULL,
-		.site = { row->why ? diff_why_words[row->why] : NULL, row->file, row->line,
-			  row->base_line },
-		.base = numbers(row->base, columns),
-		.head = numbers(row->head, columns),
-		.noise = numbers(row->noise, columns),
+		.site = site ? to : NULL,
+		.of = *row,
 	};
+	for (enum column column = 0; column < COLUMNS; column++) {
+		if (!(columns & 1u << column))
+			to->of.base[column] = to->of.head[column] = to->of.noise[column] =
+				INT64_MIN;
+	}
 }
 
 static struct emit_rows totals(struct diff *diff)
 {
 	static const char *const groups[] = { "device", "managed", "pinned", "cpu" };
-	enum { GROUPS = sizeof(groups) / sizeof(groups[0]) };
-	struct diff_row *sums = arena_alloc(&diff->arena, GROUPS * sizeof(*sums));
-	struct json_row *list = arena_alloc(&diff->arena, GROUPS * sizeof(*list));
-	size_t count = 0;
+	struct emit_rows rows = EMIT_NONE_OF(struct json_row, SIZE_MAX);
 
-	for (size_t i = 0; sums && list && diff->base.count && i < GROUPS; i++) {
+	for (size_t i = 0; diff->base.count && i < sizeof(groups) / sizeof(groups[0]); i++) {
+		struct diff_row sum = { .dimension = DIMENSION_SITE, .group = groups[i] };
+		struct json_row row;
 		bool any = i == 0;
 
-		sums[i] = (struct diff_row){ .dimension = DIMENSION_SITE, .group = groups[i] };
 		for (enum column column = 0; column < COLUMNS; column++) {
-			diff_totals(diff, groups[i], column, &sums[i].base[column],
-				    &sums[i].head[column]);
-			any |= sums[i].base[column] || sums[i].head[column];
+			diff_totals(diff, groups[i], column, &sum.base[column], &sum.head[column]);
+			any |= sum.base[column] || sum.head[column];
 		}
+		take_row(diff, &row, &sum);
 		if (any)
-			take_row(diff, &list[count++], &sums[i]);
+			diff->failed |= !emit_add(&diff->arena, &rows, &row);
 	}
-	return EMIT_ROWS_OF(sums ? list : NULL, count);
+	return rows;
 }
 
 /* The rows of a dimension that differ, in the order of the first column in which they do. */
@@ -278,15 +246,13 @@ static struct emit_rows rows(struct diff *diff, bool all)
 
 int diff_json(struct diff *diff, struct out *out, const struct diff_options *options)
 {
-	char sentence[DIFF_SENTENCE];
-	struct side_row sides[2];
 	const struct ranks_row pairs = ranks(diff);
 	const struct document document = {
 		.schema = "memtrace-diff/1",
-		.sentence = sentence,
+		.sentence = diff_sentence(diff),
 		.broken = diff_broken(diff) != 0,
-		.base = side(&sides[0], &diff->base),
-		.head = side(&sides[1], &diff->head),
+		.base = diff->base.count ? &diff->base : NULL,
+		.head = diff->head.count ? &diff->head : NULL,
 		.ranks = diff->pairs_n ? &pairs : NULL,
 		.unlike = EMIT_ROWS_OF(diff->unlike, diff->unlike_n),
 		.gates = gates(diff),
@@ -294,10 +260,8 @@ int diff_json(struct diff *diff, struct out *out, const struct diff_options *opt
 		.rows = rows(diff, options->full),
 	};
 
-	if (!pairs.compared.rows || !document.gates.rows || !document.totals.rows ||
-	    !document.rows.rows)
+	if (!pairs.compared.rows || !document.rows.rows || diff->failed)
 		return err("no memory left");
-	diff_sentence(diff, sentence, sizeof(sentence));
 	emit_json(out, document_columns, &document);
 	out_char(out, '\n');
 	return 0;

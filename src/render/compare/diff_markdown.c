@@ -18,17 +18,14 @@ static uint64_t written(const struct out *out)
 	return out->written + out->used;
 }
 
-static void gates(struct out *out, const struct diff *diff)
+static void gates(struct out *out, struct diff *diff)
 {
 	if (!diff->gates_n)
 		return;
 	out_text(out, "| | gate |\n|---|---|\n");
 	for (size_t i = 0; i < diff->gates_n && written(out) < MOST; i++) {
-		char words[DIFF_SENTENCE];
-
-		diff_gate_words(&diff->gates[i], words, sizeof(words));
 		out_text(out, diff->gates[i].broken ? "| \u274c | " : "| \u2705 | ");
-		markdown_text(out, words);
+		markdown_text(out, diff_gate_words(diff, &diff->gates[i]));
 		out_text(out, " |\n");
 	}
 	out_char(out, '\n');
@@ -75,18 +72,16 @@ static void table(struct diff *diff, struct out *out, enum column column,
 
 int diff_markdown(struct diff *diff, struct out *out, const struct diff_options *options)
 {
-	char sentence[DIFF_SENTENCE];
+	const char *runs = diff_runs_words(diff);
 
-	diff_sentence(diff, sentence, sizeof(sentence));
 	out_text(out, "### GPU memory\n\n");
 	if (diff_broken(diff))
 		out_text(out, "**Gate broken.** ");
-	markdown_text(out, sentence);
+	markdown_text(out, diff_sentence(diff));
 	out_text(out, "\n\n");
 	gates(out, diff);
-	diff_runs_words(diff, sentence, sizeof(sentence));
-	if (sentence[0])
-		out_format(out, "%s\n\n", sentence);
+	if (runs[0])
+		out_format(out, "%s\n\n", runs);
 	for (size_t i = 0; i < diff->unlike_n; i++) {
 		out_text(out, "- Compared by force: ");
 		markdown_text(out, diff->unlike[i].key);

@@ -49,12 +49,12 @@ static const struct diff_row *subject_of(const struct diff *diff)
 }
 
 /* "on device 0", "in pinned memory" */
-static void subject_name(const struct diff_row *row, char *to, size_t size)
+static const char *subject_name(struct diff *diff, const struct diff_row *row)
 {
 	bool device = row->dimension == DIMENSION_DEVICE;
 
-	snprintf(to, size, "%s%.60s%s", device ? "on device " : "in ", row->name,
-		 device ? "" : " memory");
+	return show_kept(&diff->arena, "%s%.60s%s", device ? "on device " : "in ", row->name,
+			 device ? "" : " memory");
 }
 
 static const char *group_of(const struct diff_row *row)
@@ -105,10 +105,11 @@ static void sentence_name(const char *name, char *to, size_t size)
 }
 
 /* ": A holds 6.00 MiB more; B holds 1.00 MiB more (87% of it)." */
-static void append_culprits(struct diff *diff, const char *group, enum column column,
-			    int64_t change, char *to, size_t size)
+static const char *culprits(struct diff *diff, const char *group, enum column column,
+			    int64_t change)
 {
 	const struct diff_row **rows;
+	const char *words = "";
 	int64_t told = 0;
 	size_t count = diff_changed(diff, DIMENSION_SITE, group, column, &rows);
 	int64_t whole = change ? moved_along(rows, count, column, change) : 0;
@@ -117,30 +118,31 @@ static void append_culprits(struct diff *diff, const char *group, enum column co
 
 	for (size_t i = 0; i < count && named < NAMED; i++) {
 		int64_t part = diff_change(rows[i], column);
-		const char *verb = verb_of(rows[i]->why, column);
+		bool all = rows[i]->why == WHY_NEW || rows[i]->why == WHY_GONE;
 
-		/* Who holds less is not why there is more. */
+		/* A site that holds less is no reason for a growth. */
 		if ((part < 0) != (change < 0) && change)
 			continue;
 		if (named && whole && part * 100 / whole < WORTH)
 			break;
 		sentence_name(rows[i]->name, name, sizeof(name));
-		show_more(to, size, "%s%s %s %s%s", named ? "; " : ": ", name, verb,
-			  SAY_AMOUNT(part < 0 ? -part : part, true),
-			  rows[i]->why == WHY_NEW || rows[i]->why == WHY_GONE ? ""
-			  : part > 0                                          ? " more"
-									      : " less");
+		words = show_kept(&diff->arena, "%s%s%s %s %s%s", words, named ? "; " : ": ", name,
+				  verb_of(rows[i]->why, column),
+				  SAY_AMOUNT(part < 0 ? -part : part, true),
+				  all        ? ""
+				  : part > 0 ? " more"
+					     : " less");
 		told += part;
 		named++;
 		if (whole && told * 100 / whole >= ENOUGH)
 			break;
 	}
-	if (named && whole && told != whole && told * 100 / whole > 0)
-		show_more(to, size, " (%d%% of %s)", (int)(told * 100 / whole),
-			  whole == change ? "it"
-			  : change > 0    ? "all that grew"
-					  : "all that shrank");
-	text_append(to, size, ".");
+	if (!named || !whole || told == whole || told * 100 / whole <= 0)
+		return show_kept(&diff->arena, "%s.", words);
+	return show_kept(&diff->arena, "%s (%d%% of %s).", words, (int)(told * 100 / whole),
+			 whole == change ? "it"
+			 : change > 0    ? "all that grew"
+					 : "all that shrank");
 }
 
 static bool any_change(const struct diff *diff, enum column column)
@@ -148,75 +150,68 @@ static bool any_change(const struct diff *diff, enum column column)
 	return diff_any(diff, DIMENSION_SITE, NULL, column);
 }
 
-/* The peak did not change. */
-static void other_change(struct diff *diff, const char *where, char *to, size_t size)
+/* The sentence on a peak that did not change. */
+static const char *other_change(struct diff *diff, const char *where)
 {
+	const char *end = "; who allocates how much is not.";
+	const char *live = ", and so is the sum that is live at exit, but not whose it is";
 	int64_t base;
 	int64_t head;
 
 	diff_totals(diff, "device", COLUMN_EXIT, &base, &head);
 	if (diff_any(diff, DIMENSION_SITE, "device", COLUMN_EXIT)) {
-		if (head == base)
-			snprintf(to, size,
-				 "The peak is unchanged%s, and so is the sum that is "
-				 "live at exit, but not whose it is",
-				 where);
-		else
-			snprintf(to, size, "The peak is unchanged%s, but %s %s is live at exit",
-				 where, SAY_AMOUNT(head < base ? base - head : head - base, true),
-				 head < base ? "less" : "more");
-		append_culprits(diff, "device", COLUMN_EXIT, head - base, to, size);
-		return;
+		if (head != base)
+			live = show_kept(&diff->arena, ", but %s %s is live at exit",
+					 SAY_AMOUNT(head < base ? base - head : head - base, true),
+					 head < base ? "less" : "more");
+		end = show_kept(&diff->arena, "%s%s", live,
+				culprits(diff, "device", COLUMN_EXIT, head - base));
+	} else if (!any_change(diff, COLUMN_ALLOCATED) && !any_change(diff, COLUMN_EXIT) &&
+		   !any_change(diff, COLUMN_COUNT) && !any_change(diff, COLUMN_TOTAL)) {
+		return any_change(diff, COLUMN_RESERVED)
+			       ? show_kept(&diff->arena,
+					   "No change in what is allocated%s; what the pools "
+					   "reserve for it differs.",
+					   where)
+			       : show_kept(&diff->arena, "No change%s.", where);
 	}
-	if (any_change(diff, COLUMN_ALLOCATED) || any_change(diff, COLUMN_EXIT) ||
-	    any_change(diff, COLUMN_COUNT) || any_change(diff, COLUMN_TOTAL))
-		snprintf(to, size, "The peak is unchanged%s; who allocates how much is not.",
-			 where);
-	else if (any_change(diff, COLUMN_RESERVED))
-		snprintf(to, size,
-			 "No change in what is allocated%s; what the pools reserve for it differs.",
-			 where);
-	else
-		snprintf(to, size, "No change%s.", where);
+	return show_kept(&diff->arena, "The peak is unchanged%s%s", where, end);
 }
 
-static void budget_sentence(const struct diff *diff, char *to, size_t size)
+static const char *budget_sentence(struct diff *diff)
 {
 	size_t broken = diff_broken(diff);
 
 	if (broken)
-		snprintf(to, size, "%zu of %zu budgets %s exceeded.", broken, diff->gates_n,
-			 broken == 1 ? "is" : "are");
-	else
-		snprintf(to, size, "%s within budget.",
-			 diff->gates_n == 1 ? "The run is" : "The run is in everything");
+		return show_kept(&diff->arena, "%zu of %zu budgets %s exceeded.", broken,
+				 diff->gates_n, broken == 1 ? "is" : "are");
+	return diff->gates_n == 1 ? "The run is within budget."
+				  : "The run is in everything within budget.";
 }
 
-void diff_sentence(struct diff *diff, char *to, size_t size)
+const char *diff_sentence(struct diff *diff)
 {
 	const struct diff_row *subject;
-	char name[100] = "";
-	char where[200] = "";
-	int64_t change;
+	const char *name = "";
+	const char *most = "";
+	int64_t change = 0;
 
-	if (!diff->base.count) {
-		budget_sentence(diff, to, size);
-		return;
-	}
+	if (!diff->base.count)
+		return budget_sentence(diff);
 	subject = subject_of(diff);
-	if (subject)
-		subject_name(subject, name, sizeof(name));
-	change = subject ? diff_change(subject, COLUMN_ALLOCATED) : 0;
-	if (!change) {
-		if (subject)
-			snprintf(where, sizeof(where), " (%s allocated %s)",
-				 SAY_AMOUNT(subject->head[COLUMN_ALLOCATED], true), name);
-		other_change(diff, where, to, size);
-		return;
+	if (subject) {
+		name = subject_name(diff, subject);
+		most = show_kept(&diff->arena, "%s",
+				 SAY_AMOUNT(subject->head[COLUMN_ALLOCATED], true));
+		change = diff_change(subject, COLUMN_ALLOCATED);
 	}
-	snprintf(to, size, "The peak %s %s by %s (%s) to %s allocated", name,
-		 change > 0 ? "grew" : "shrank", SAY_AMOUNT(change < 0 ? -change : change, true),
-		 SAY_PERCENT(subject->base[COLUMN_ALLOCATED], subject->head[COLUMN_ALLOCATED]),
-		 SAY_AMOUNT(subject->head[COLUMN_ALLOCATED], true));
-	append_culprits(diff, group_of(subject), COLUMN_ALLOCATED, change, to, size);
+	if (!change)
+		return other_change(
+			diff,
+			subject ? show_kept(&diff->arena, " (%s allocated %s)", most, name) : "");
+	return show_kept(
+		&diff->arena, "The peak %s %s by %s (%s) to %s allocated%s", name,
+		change > 0 ? "grew" : "shrank", SAY_AMOUNT(change < 0 ? -change : change, true),
+		SAY_PERCENT(subject->base[COLUMN_ALLOCATED], subject->head[COLUMN_ALLOCATED]), most,
+		culprits(diff, group_of(subject), COLUMN_ALLOCATED, change));
 }

@@ -67,19 +67,18 @@ static void change_line(const struct diff_text *text, struct change_row row)
 /* Where a site that moved was, for who wants to know. */
 static void moved_line(const struct diff_text *text, const struct diff_row *row)
 {
-	char line[SITE_LONGEST];
+	const char *was = "";
 	char safe[SITE_LONGEST];
 
 	if (!row || !text->options->full || !row->file || !row->line ||
 	    row->dimension != DIMENSION_SITE)
 		return;
 	if (row->base_line && row->base_line != row->line)
-		snprintf(line, sizeof(line), "%*s%.400s:%u (was line %u)", CHANGE + NOW + WHY + 3,
-			 "", row->file, row->line, row->base_line);
-	else
-		snprintf(line, sizeof(line), "%*s%.400s:%u", CHANGE + NOW + WHY + 3, "", row->file,
-			 row->line);
-	show_safe(safe, sizeof(safe), line, sizeof(safe));
+		was = show_kept(&text->diff->arena, " (was line %u)", row->base_line);
+	show_safe(safe, sizeof(safe),
+		  show_kept(&text->diff->arena, "%*s%.400s:%u%s", CHANGE + NOW + WHY + 3, "",
+			    row->file, row->line, was),
+		  sizeof(safe));
 	show_dim(&text->show, safe);
 	out_char(text->show.out, '\n');
 }
@@ -90,7 +89,6 @@ static void change_table(const struct diff_text *text, enum dimension dimension,
 {
 	/* A last row that says "1 more" could be that one. */
 	struct changes rows = { .limit = text->options->limit, .slack = 1 };
-	char more[80];
 
 	if (!diff_changes(text->diff, dimension, group, column, &rows))
 		return;
@@ -101,8 +99,7 @@ static void change_table(const struct diff_text *text, enum dimension dimension,
 		struct change_row row = rows.list[i];
 
 		if (i == rows.shown && rows.shown < rows.count) {
-			text_join(more, sizeof(more), row.name, " (--limit 0)");
-			row.name = more;
+			row.name = show_kept(&text->diff->arena, "%s (--limit 0)", row.name);
 			row.change = dimension == DIMENSION_SITE ? row.change : "";
 		}
 		change_line(text, row);
@@ -116,12 +113,10 @@ static void dimension_table(const struct diff_text *text, enum dimension dimensi
 	const struct dimension_row *about = &run_dimensions[dimension];
 
 	for (enum column column = 0; column < COLUMNS; column++) {
-		char heading[128];
-
-		snprintf(heading, sizeof(heading), "%s: %s", about->heading,
-			 run_columns[column].what);
 		if (about->columns & columns & 1u << column)
-			change_table(text, dimension, column, NULL, heading);
+			change_table(text, dimension, column, NULL,
+				     show_kept(&text->diff->arena, "%s: %s", about->heading,
+					       run_columns[column].what));
 	}
 }
 
@@ -171,16 +166,17 @@ static bool has_table(const struct diff_text *text, enum column column)
 }
 
 /* ", 4 allocations more": a column that changed and has no table here. */
-static void column_words(const struct diff_text *text, enum column column, char *to, size_t size)
+static const char *column_words(const struct diff_text *text, enum column column, const char *words)
 {
 	int64_t base;
 	int64_t head;
 
 	if (has_table(text, column) || !diff_any(text->diff, DIMENSION_SITE, "device", column))
-		return;
+		return words;
 	diff_totals(text->diff, "device", column, &base, &head);
-	show_more(to, size, "%s%s (%s)", to[0] ? ", " : "", run_columns[column].brief,
-		  SAY_SIGNED(head - base, run_columns[column].bytes));
+	return show_kept(&text->diff->arena, "%s%s%s (%s)", words, words[0] ? ", " : "",
+			 run_columns[column].brief,
+			 SAY_SIGNED(head - base, run_columns[column].bytes));
 }
 
 static bool dimension_changed(const struct diff_text *text, enum dimension dimension)
@@ -195,22 +191,20 @@ static bool dimension_changed(const struct diff_text *text, enum dimension dimen
 /* What changed and is not shown, in one line. */
 static void more_line(const struct diff_text *text)
 {
-	char line[700];
-	char words[600] = "";
+	const char *words = "";
 
 	for (enum column column = 0; column < COLUMNS; column++)
-		column_words(text, column, words, sizeof(words));
+		words = column_words(text, column, words);
 	for (enum dimension dimension = DIMENSION_POOL; dimension < DIMENSIONS; dimension++) {
 		if (text->options->full || !dimension_changed(text, dimension))
 			continue;
-		show_more(words, sizeof(words), "%s%ss", words[0] ? ", " : "",
-			  run_dimensions[dimension].key);
+		words = show_kept(&text->diff->arena, "%s%s%ss", words, words[0] ? ", " : "",
+				  run_dimensions[dimension].key);
 	}
 	if (!words[0])
 		return;
-	snprintf(line, sizeof(line), "Changed as well: %s; --full tells.", words);
 	out_char(text->show.out, '\n');
-	say_line(text, line);
+	say_line(text, show_kept(&text->diff->arena, "Changed as well: %s; --full tells.", words));
 }
 
 /* Memory outside of devices is a table when it is all that there is, or all is wanted. */
@@ -223,13 +217,10 @@ static void space_tables(const struct diff_text *text)
 	    dimension_changed(text, DIMENSION_DEVICE))
 		return;
 	for (size_t i = 0; i < sizeof(spaces) / sizeof(spaces[0]); i++) {
-		for (size_t k = 0; k < 2; k++) {
-			char heading[128];
-
-			snprintf(heading, sizeof(heading), "%s memory: %s", spaces[i],
-				 run_columns[columns[k]].what);
-			change_table(text, DIMENSION_SITE, columns[k], spaces[i], heading);
-		}
+		for (size_t k = 0; k < 2; k++)
+			change_table(text, DIMENSION_SITE, columns[k], spaces[i],
+				     show_kept(&text->diff->arena, "%s memory: %s", spaces[i],
+					       run_columns[columns[k]].what));
 	}
 }
 
@@ -247,12 +238,12 @@ static void gates_part(const struct diff_text *text)
 {
 	for (size_t i = 0; i < text->diff->gates_n; i++) {
 		const struct gate_result *result = &text->diff->gates[i];
-		char words[DIFF_SENTENCE];
-		char line[DIFF_SENTENCE + 8];
+		const char *words = diff_gate_words(text->diff, result);
 
-		diff_gate_words(result, words, sizeof(words));
-		text_join(line, sizeof(line), result->broken ? "BROKEN  " : "holds   ", words);
-		show_wrapped(&text->show, line, 8, result->broken);
+		show_wrapped(&text->show,
+			     show_kept(&text->diff->arena, "%s%s",
+				       result->broken ? "BROKEN  " : "holds   ", words),
+			     8, result->broken);
 	}
 }
 
@@ -260,36 +251,26 @@ static void unlike_part(const struct diff_text *text)
 {
 	for (size_t i = 0; i < text->diff->unlike_n; i++) {
 		const struct diff_key *key = &text->diff->unlike[i];
-		char line[1024];
 
-		snprintf(line, sizeof(line),
-			 "Compared by force: %.100s was %.200s in the base and is %.200s.",
-			 key->key, key->base, key->head);
-		say_line(text, line);
+		say_line(text, show_kept(&text->diff->arena,
+					 "Compared by force: %.100s was %.200s in the base and is "
+					 "%.200s.",
+					 key->key, key->base, key->head));
 	}
-}
-
-static void runs_line(const struct diff_text *text)
-{
-	char line[DIFF_SENTENCE];
-
-	diff_runs_words(text->diff, line, sizeof(line));
-	if (line[0])
-		say_line(text, line);
 }
 
 int diff_text(struct diff *diff, struct out *out, const struct diff_options *options)
 {
 	struct diff_text text = { diff, { out, options->colour }, options };
-	char sentence[DIFF_SENTENCE];
+	const char *runs = diff_runs_words(diff);
 
-	diff_sentence(diff, sentence, sizeof(sentence));
-	show_wrapped(&text.show, sentence, 0, true);
+	show_wrapped(&text.show, diff_sentence(diff), 0, true);
 	gates_part(&text);
 	if (!diff->base.count)
 		return 0;
 	unlike_part(&text);
-	runs_line(&text);
+	if (runs[0])
+		say_line(&text, runs);
 	if (options->full && diff->moved)
 		say_line(&text,
 			 "The same peak was reached at another moment, by others; that is no "

@@ -20,13 +20,6 @@ const char *const diff_why_words[WHYS] = {
 #undef WHY
 };
 
-const char *diff_keep(struct diff *diff, const char *text)
-{
-	const char *kept = arena_text(&diff->arena, text, strlen(text));
-
-	return kept ? kept : "";
-}
-
 const char *diff_amount(char *to, int64_t amount, bool bytes)
 {
 	uint64_t size = amount < 0 ? 0 - (uint64_t)amount : (uint64_t)amount;
@@ -57,18 +50,17 @@ const char *diff_percent(char *to, int64_t base, int64_t head)
 	return to;
 }
 
-/* With its device, where there may be others. */
-static void diff_row_name(const struct diff_row *row, char *to, size_t size)
+/* The name of a row, with its device where there may be others. */
+static const char *row_name(struct diff *diff, const struct diff_row *row)
 {
-	if (row->dimension == DIMENSION_DEVICE)
-		text_join(to, size, "device ", row->name);
-	else
-		text_copy(to, size, row->name);
+	const char *before = row->dimension == DIMENSION_DEVICE ? "device " : "";
+
 	if (!row->group[0] || row->dimension == DIMENSION_SITE ||
 	    (row->dimension == DIMENSION_CATEGORY && !strcmp(row->group, "device")))
-		return;
-	show_more(to, size, row->dimension == DIMENSION_CATEGORY ? " [%s]" : " on device %s",
-		  row->group);
+		return show_kept(&diff->arena, "%s%s", before, row->name);
+	return show_kept(&diff->arena,
+			 row->dimension == DIMENSION_CATEGORY ? "%s%s [%s]" : "%s%s on device %s",
+			 before, row->name, row->group);
 }
 
 const char *diff_file(const struct diff *diff, const char *file)
@@ -113,60 +105,59 @@ size_t diff_growers(struct diff *diff, const struct diff_row ***list, enum colum
 	return kept;
 }
 
-void diff_runs_words(const struct diff *diff, char *to, size_t size)
+const char *diff_runs_words(struct diff *diff)
 {
-	text_copy(to, size, "");
+	size_t left_out = diff->pairs_n ? diff_unpaired(diff) : 0;
+	const char *others = "";
+
 	if (diff->base.count < 2 && diff->head.count < 2)
-		return;
-	if (!diff->pairs_n) {
-		snprintf(to, size,
-			 "Of %zu base and %zu head runs the middle ones are shown; changes within "
-			 "their spread count as none.",
-			 diff->base.count, diff->head.count);
-		return;
-	}
-	snprintf(
-		to, size,
-		"Compared rank by rank, %zu in all: rank %llu is shown, which grew most; a gate is "
-		"about the worst.",
-		diff->pairs_n, (unsigned long long)diff_rank(diff));
-	if (diff_unpaired(diff))
-		show_more(to, size, " %zu trace%s left out, of a rank on one side only.",
-			  diff_unpaired(diff), diff_unpaired(diff) == 1 ? " is" : "s are");
+		return "";
+	if (!diff->pairs_n)
+		return show_kept(&diff->arena,
+				 "Of %zu base and %zu head runs the middle ones are shown; changes "
+				 "within their spread count as none.",
+				 diff->base.count, diff->head.count);
+	if (left_out)
+		others = show_kept(&diff->arena,
+				   " %zu trace%s left out, of a rank on one side only.", left_out,
+				   left_out == 1 ? " is" : "s are");
+	return show_kept(&diff->arena,
+			 "Compared rank by rank, %zu in all: rank %llu is shown, which grew most; "
+			 "a gate is about the worst.%s",
+			 diff->pairs_n, (unsigned long long)diff_rank(diff), others);
 }
 
-void diff_gate_words(const struct gate_result *result, char *to, size_t size)
+const char *diff_gate_words(struct diff *diff, const struct gate_result *result)
 {
-	bool bytes = metric_rows[result->gate->query.metric].bytes;
+	const struct gate *gate = result->gate;
+	bool bytes = metric_rows[gate->query.metric].bytes;
+	int64_t change = result->head - result->base;
 
-	snprintf(to, size, "%s: %s ", result->gate->text, result->place);
-	if (result->gate->kind == GATE_MOST) {
-		show_more(to, size, "has %s", SAY_AMOUNT(result->head, bytes));
-		if (result->broken)
-			show_more(to, size, ", more by %s",
-				  SAY_AMOUNT(result->head - (int64_t)result->gate->amount, bytes));
-	} else if (result->base == result->head) {
-		show_more(to, size, "stayed at %s", SAY_AMOUNT(result->head, bytes));
-	} else {
-		show_more(to, size, "went from %s to %s (%s, %s%s)",
-			  SAY_AMOUNT(result->base, bytes), SAY_AMOUNT(result->head, bytes),
-			  SAY_SIGNED(result->head - result->base, bytes),
-			  SAY_PERCENT(result->base, result->head),
-			  !result->broken && result->noise >= result->head - result->base &&
-					  result->noise
-				  ? ", within the noise"
-				  : "");
-	}
+	if (gate->kind == GATE_MOST)
+		return show_kept(
+			&diff->arena, "%s: %s has %s%s%s", gate->text, result->place,
+			SAY_AMOUNT(result->head, bytes), result->broken ? ", more by " : "",
+			result->broken ? SAY_AMOUNT(result->head - (int64_t)gate->amount, bytes)
+				       : "");
+	if (!change)
+		return show_kept(&diff->arena, "%s: %s stayed at %s", gate->text, result->place,
+				 SAY_AMOUNT(result->head, bytes));
+	return show_kept(
+		&diff->arena, "%s: %s went from %s to %s (%s, %s%s)", gate->text, result->place,
+		SAY_AMOUNT(result->base, bytes), SAY_AMOUNT(result->head, bytes),
+		SAY_SIGNED(change, bytes), SAY_PERCENT(result->base, result->head),
+		!result->broken && result->noise >= change && result->noise ? ", within the noise"
+									    : "");
 }
 
-void diff_holds_words(const struct diff_row *row, enum column column, char *to, size_t size)
+const char *diff_holds_words(struct diff *diff, const struct diff_row *row, enum column column)
 {
 	enum diff_why why = diff_why_of(row, column);
 
-	snprintf(to, size, "%s holds %s %s%s%s%s", row->name,
-		 SAY_SIGNED(diff_change(row, column), true),
-		 column == COLUMN_EXIT ? "at exit" : "at the peak of allocated memory",
-		 why ? " (" : "", diff_why_words[why], why ? ")" : "");
+	return show_kept(&diff->arena, "%s holds %s %s%s%s%s", row->name,
+			 SAY_SIGNED(diff_change(row, column), true),
+			 column == COLUMN_EXIT ? "at exit" : "at the peak of allocated memory",
+			 why ? " (" : "", diff_why_words[why], why ? ")" : "");
 }
 
 /* --- tables --- */
@@ -181,25 +172,28 @@ static void add_change(struct diff *diff, struct changes *to, const struct diff_
 		       enum column column)
 {
 	bool bytes = run_columns[column].bytes;
-	char name[SITE_LONGEST + 64];
-	struct change_row *change = &to->list[to->list_n++];
 
-	diff_row_name(row, name, sizeof(name));
-	change->of = row;
-	change->change = diff_keep(diff, SAY_SIGNED(diff_change(row, column), bytes));
-	change->base = diff_keep(diff, SAY_AMOUNT(row->base[column], bytes));
-	change->head = diff_keep(diff, SAY_AMOUNT(row->head[column], bytes));
-	change->why = row->dimension == DIMENSION_SITE && tells_why(column)
-			      ? diff_why_words[diff_why_of(row, column)]
-			      : NULL;
-	change->name = diff_keep(diff, name);
+	to->list[to->list_n++] = (struct change_row){
+		.of = row,
+		.change =
+			show_kept(&diff->arena, "%s", SAY_SIGNED(diff_change(row, column), bytes)),
+		.base = show_kept(&diff->arena, "%s", SAY_AMOUNT(row->base[column], bytes)),
+		.head = show_kept(&diff->arena, "%s", SAY_AMOUNT(row->head[column], bytes)),
+		.why = row->dimension == DIMENSION_SITE && tells_why(column)
+			       ? diff_why_words[diff_why_of(row, column)]
+			       : NULL,
+		.name = row_name(diff, row),
+	};
 }
 
 static struct change_row *add_sum(struct diff *diff, struct changes *to, int64_t sum, bool bytes,
 				  const char *name)
 {
 	to->list[to->list_n] = (struct change_row){
-		NULL, diff_keep(diff, SAY_SIGNED(sum, bytes)), "", "", diff_keep(diff, name), NULL,
+		.change = show_kept(&diff->arena, "%s", SAY_SIGNED(sum, bytes)),
+		.base = "",
+		.head = "",
+		.name = name,
 	};
 	return &to->list[to->list_n++];
 }
@@ -214,7 +208,6 @@ bool diff_changes(struct diff *diff, enum dimension dimension, const char *group
 	int64_t noise;
 	int64_t base;
 	int64_t head;
-	char text[64];
 
 	to->list_n = 0;
 	to->count = diff_changed(diff, dimension, group, column, &rows);
@@ -231,15 +224,15 @@ bool diff_changes(struct diff *diff, enum dimension dimension, const char *group
 		else
 			left += diff_change(rows[i], column);
 	}
-	snprintf(text, sizeof(text), "... and %zu more", to->count - to->shown);
 	if (to->shown < to->count)
-		add_sum(diff, to, left, bytes, text);
+		add_sum(diff, to, left, bytes,
+			show_kept(&diff->arena, "... and %zu more", to->count - to->shown));
 	if (dimension != DIMENSION_SITE)
 		return true;
 	if (noise)
 		add_sum(diff, to, noise, bytes, "within the noise of several runs");
 	all = add_sum(diff, to, head - base, bytes, "in all");
-	all->base = diff_keep(diff, SAY_AMOUNT(base, bytes));
-	all->head = diff_keep(diff, SAY_AMOUNT(head, bytes));
+	all->base = show_kept(&diff->arena, "%s", SAY_AMOUNT(base, bytes));
+	all->head = show_kept(&diff->arena, "%s", SAY_AMOUNT(head, bytes));
 	return true;
 }

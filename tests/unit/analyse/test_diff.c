@@ -318,15 +318,14 @@ TEST(the_sentence_names_who_went_as_gone)
 		{ "comes", 64, 1, 64, 1, 64, 5 },
 		{ NULL, 0, 0, 0, 0, 0, 0 },
 	};
-	char sentence[DIFF_SENTENCE];
 
 	make(before, 0);
 	make(after, 0);
 	compare(1);
-	diff_sentence(&diff, sentence, sizeof(sentence));
-	STR(sentence, "The peak is unchanged (154 B allocated on device 0), and so is the sum that "
-		      "is live at exit, but not whose it is: comes (prog) is new and keeps 64 B; "
-		      "leaves (prog) is gone with 64 B.");
+	STR(diff_sentence(&diff),
+	    "The peak is unchanged (154 B allocated on device 0), and so is the sum that "
+	    "is live at exit, but not whose it is: comes (prog) is new and keeps 64 B; "
+	    "leaves (prog) is gone with 64 B.");
 }
 
 TEST(the_sentence_names_who_goes_along)
@@ -341,14 +340,13 @@ TEST(the_sentence_names_who_goes_along)
 					    { .name = NULL } };
 	const struct diff_row **rows;
 	enum column column;
-	char sentence[DIFF_SENTENCE];
 
 	make(base, 0);
 	make(head, 0);
 	compare(1);
-	diff_sentence(&diff, sentence, sizeof(sentence));
-	STR(sentence, "The peak on device 0 grew by 10 B (0.9%) to 1.08 KiB allocated: up (prog) "
-		      "allocates larger blocks and holds 560 B more (91% of all that grew).");
+	STR(diff_sentence(&diff),
+	    "The peak on device 0 grew by 10 B (0.9%) to 1.08 KiB allocated: up (prog) "
+	    "allocates larger blocks and holds 560 B more (91% of all that grew).");
 	EQ(diff_growers(&diff, &rows, &column), 2);
 	STR(rows[0]->name, "up (prog)");
 }
