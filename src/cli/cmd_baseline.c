@@ -2,7 +2,7 @@
 #include "analyse/compare/run_totals.h"
 #include "analyse/input/error.h"
 #include "cli/cli.h"
-#include "render/compare/baseline.h"
+#include "render/compare/diff.h"
 
 static const char about[] =
 	"Writes a small file that stands for a run wherever a trace is read: sums, peaks by "

@@ -11,7 +11,7 @@
 #include "analyse/ranks/ranks.h"
 #include "analyse/trace/trace.h"
 #include "base/text/out.h"
-#include "render/compare/baseline.h"
+#include "render/compare/diff.h"
 #include "render/page/page.h"
 #include "render/ranks/ranks.h"
 #include "render/timeline/timeline.h"

@@ -1,5 +1,5 @@
 /* A baseline: a trace without what differs between two equal runs. */
-#include "render/compare/baseline.h"
+#include "render/compare/diff.h"
 
 #include <stdio.h>
 #include <string.h>

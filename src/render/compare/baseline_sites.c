@@ -9,7 +9,7 @@
 #include "base/mem/sort.h"
 #include "base/text/text.h"
 #include "facts/trace_rows.h"
-#include "render/compare/baseline.h"
+#include "render/compare/diff.h"
 
 enum { KEPT_FRAMES = 3 };
 

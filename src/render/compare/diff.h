@@ -101,6 +101,17 @@ struct changes {
 bool diff_changes(struct diff *diff, enum dimension dimension, const char *group,
 		  enum column column, struct changes *to);
 
-/* diff_curve.c: both curves of allocated memory above each other. */
-struct show;
-void diff_curves(const struct diff *diff, const struct show *show, bool ascii);
+/* --- baseline.c --- */
+
+/*
+ * Writes the part of a run that is worth committing: a document memtrace/1 of some tens of kB, with
+ * the same figures and sites as the whole one and nothing that differs between two equal runs.
+ *
+ * Each site has one stack, of the frames that name it (facts/sites.h), so that its name comes out
+ * the same. "capture": {"baseline": true} tells it apart. Returns 0, or -errno with err_text().
+ */
+int baseline_write(struct run *run, struct out *out);
+
+/* baseline_sites.c: the sites, with modules, frames, stacks and the peaks of whole devices; memory
+ * is the run's. 0, or -errno with err_text(). */
+int baseline_sites(struct trace *to, struct run *run);

@@ -45,9 +45,8 @@ void report_tell_calls(const struct report *report)
 	report_tell_rows(report, "\ncalls", call_columns,
 			 EMIT_SOME_OF(trace->calls, trace->calls_n, few_of(report, FEW_CALLS)),
 			 "Time inside CUDA calls, as the program made them");
-	if (report->json)
-		report_member(report, "\ndriver", driver_members, facts);
-	else if (trace->calls_n && facts->driver_calls) /* a sum that no single row shows */
+	report_member(report, "\ndriver", driver_members, facts);
+	if (trace->calls_n && facts->driver_calls) /* a sum that no single row shows */
 		report_say(report, SAID_LINE,
 			   "Allocating and freeing in the driver: %s calls, %s; longest %s.",
 			   SAY_COUNT(facts->driver_calls), SAY_TIME(facts->driver_time),
@@ -133,16 +132,11 @@ void report_tell_cupti_check(const struct report *report)
 
 	if (!witness->cupti)
 		return;
-	if (report->json) {
-		report_member(report, "\ncupti_check", verdict_members, &verdict);
-		return;
-	}
+	report_member(report, "\ncupti_check", verdict_members, &verdict);
 	report_say(report, SAID_HEADING, "Cross-check with CUPTI");
 	say_verdict(report, witness);
-	emit_table(&report->show, &(struct emit_table){ .columns = record_columns,
-							.rows = &rows,
-							.headless = true,
-							.indent = 2 });
+	report_put(report, (struct emit_table){
+				   .columns = record_columns, .rows = &rows, .headless = true });
 }
 
 /* --- what ran --- */
@@ -196,10 +190,7 @@ void report_tell_actions(const struct report *report)
 		report_add(report, &rows, &trace->actions[i]);
 	emit_sort(&rows, action_order);
 	report_tell_rows(report, "\nactions", action_columns, rows, "What ran, as CUPTI saw it");
-	if (report->json) {
-		report_member(report, "\nspans", span_members, trace);
-		return;
-	}
+	report_member(report, "\nspans", span_members, trace);
 	say_whose(report);
 	if (trace->spans_dropped) /* pages and exports show spans one by one */
 		report_say(report, SAID_LINE,

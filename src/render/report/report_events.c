@@ -131,7 +131,7 @@ static void say_nothing(const struct report *report)
 	const struct event_scan *survey = &report->study->survey;
 
 	if (!report->options->show && !report->study->surveyed && !report->selection->replayed) {
-		out_char(report->show.out, '\n');
+		report_say(report, SAID_LINE, "%s", "");
 		report_say(report, 0,
 			   "Growth was not looked for among %s events; --show growth does that.",
 			   SAY_COUNT(report->trace->capture.events_recorded));
@@ -153,10 +153,9 @@ void report_tell_growth(const struct report *report)
 {
 	const struct growths growths = find_growths(report);
 
-	if (report->json)
-		report_member(report, "\ngrowth", growth_members,
-			      report->study->surveyed ? &growths : NULL);
-	else if (growths.sites.count)
+	report_member(report, "\ngrowth", growth_members,
+		      report->study->surveyed ? &growths : NULL);
+	if (growths.sites.count)
 		report_table(report, grown_columns, &growths.sites,
 			     report_format(report, "Growth over %s, those of the warm-up left out",
 					   steps_text(report)));
@@ -255,22 +254,20 @@ static void say_churns(const struct report *report, const struct churns *churns)
 		heading = report_format(
 			report, "Temporaries%s: freed before their device made %d allocations more",
 			whole ? "" : " of the events that are left", SURVEY_TEMPORARY);
-	emit_table(&report->show, &(struct emit_table){ .columns = churn_columns,
-							.rows = &churns->rows,
-							.heading = heading,
-							.indent = 2,
-							.summed = true,
-							.totalled = true });
+	report_put(report, (struct emit_table){ .columns = churn_columns,
+						.rows = &churns->rows,
+						.heading = heading,
+						.summed = true,
+						.totalled = true });
 }
 
 void report_tell_temporaries(const struct report *report)
 {
 	const struct churns churns = find_churns(report);
 
-	if (report->json)
-		report_member(report, "\ntemporaries", churns_all,
-			      report->study->surveyed ? &churns : NULL);
-	else if (report->study->surveyed)
+	report_member(report, "\ntemporaries", churns_all,
+		      report->study->surveyed ? &churns : NULL);
+	if (report->study->surveyed)
 		say_churns(report, &churns);
 	else
 		say_unread(report, "Temporaries");
@@ -342,9 +339,8 @@ void report_tell_histogram(const struct report *report)
 
 	if (!known)
 		rows.size = 0;
-	if (report->json)
-		report_list(report, "\nhistogram", size_columns, &rows);
-	else if (known)
+	report_list(report, "\nhistogram", size_columns, &rows);
+	if (known)
 		report_table(report, size_columns, &rows,
 			     headings[has_all_events(report)][rows.count > 0]);
 	else

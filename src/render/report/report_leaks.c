@@ -109,9 +109,8 @@ void report_tell_live(const struct report *report)
 				   });
 	}
 	emit_sort(&lefts.sites, left_order);
-	if (report->json)
-		report_member(report, "\nlive_at_exit", lefts_members, &lefts);
-	if (report->json || !lefts.sites.count)
+	report_member(report, "\nlive_at_exit", lefts_members, &lefts);
+	if (!lefts.sites.count)
 		return;
 	report_say(report, SAID_HEADING, "Still allocated %s: %s, by %s", end_of(report),
 		   SAY_BYTES(lefts.bytes), trace_by_title((enum trace_by)report->trace->by));
@@ -168,10 +167,7 @@ void report_tell_leaks(const struct report *report)
 	const struct lefts found = find_leaks(report);
 	const struct suppression *unused = found.unused.rows;
 
-	if (report->json) {
-		report_member(report, "\nleaks", leaks_members, &found);
-		return;
-	}
+	report_member(report, "\nleaks", leaks_members, &found);
 	if (leaks->count)
 		report_say(report, SAID_HEADING,
 			   "Never freed: %s in %s, with how many of the site's",

@@ -144,23 +144,20 @@ void report_tell_lines(const struct report *report)
 
 	/* A baseline has no whole stacks. */
 	if (!report->selection->replayed && report->trace->capture.baseline) {
-		if (report->json)
-			report_member(report, "\nlines", lines_all, NULL);
+		report_member(report, "\nlines", lines_all, NULL);
 		return;
 	}
 	lines = find_lines(report);
-	if (report->json)
-		report_member(report, "\nlines", lines_all, &lines);
-	else if (lines.rows.count)
-		emit_table(&report->show,
-			   &(struct emit_table){
+	report_member(report, "\nlines", lines_all, &lines);
+	if (lines.rows.count)
+		report_put(report,
+			   (struct emit_table){
 				   .columns = line_cells,
 				   .rows = &lines.rows,
 				   .heading = report_format(report,
 							    "What was allocated less what was "
 							    "freed there, by %s",
 							    trace_by_title(by_of(report))),
-				   .indent = 2,
 				   .summed = true,
 			   });
 }

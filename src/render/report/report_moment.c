@@ -275,9 +275,8 @@ static void say_facts(const struct report *report, const struct pool_told *told)
 	};
 	const struct emit_rows rows = EMIT_ROWS_OF(facts, pool->elsewhere_n ? 5 : 4);
 
-	emit_table(&report->show,
-		   &(struct emit_table){
-			   .columns = fact_cells, .rows = &rows, .headless = true, .indent = 2 });
+	report_put(report,
+		   (struct emit_table){ .columns = fact_cells, .rows = &rows, .headless = true });
 }
 
 static void say_pool(const struct report *report, const struct pool_told *told)
@@ -299,11 +298,9 @@ static void say_pool(const struct report *report, const struct pool_told *told)
 		return;
 	}
 	say_facts(report, told);
-	emit_table(&report->show, &(struct emit_table){ .columns = segment_columns,
-							.rows = &told->segments,
-							.indent = 2,
-							.below = pins_below,
-							.with = report });
+	report_put(report, (struct emit_table){ .columns = segment_columns,
+						.rows = &told->segments,
+						.below = pins_below });
 }
 
 void report_tell_gaps(const struct report *report)
@@ -324,11 +321,9 @@ void report_tell_gaps(const struct report *report)
 		};
 
 		report_add(report, &rows, &told);
-		if (!report->json)
-			say_pool(report, &told);
+		say_pool(report, &told);
 	}
 	if (!gaps->pools) /* null: events were dropped */
 		rows.size = 0;
-	if (report->json)
-		report_list(report, "\ngaps", gap_pool_members, &rows);
+	report_list(report, "\ngaps", gap_pool_members, &rows);
 }

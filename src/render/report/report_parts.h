@@ -124,7 +124,13 @@ const char *report_format(const struct report *report, const char *format, ...)
 /* An empty list of rows, of which as many will be shown as the options allow. */
 #define report_rows(report, type) EMIT_NONE_OF(type, report_limit(report))
 
-/* Writes a table with a heading, indented as in all sections. */
+/*
+ * report_list() and report_member() write to the document alone, the other functions for people
+ * alone: so a section may call both.
+ *
+ * Write a table, indented as in all sections: the report is `with` of its `below`.
+ */
+void report_put(const struct report *report, struct emit_table table);
 void report_table(const struct report *report, const struct emit_column *columns,
 		  const struct emit_rows *rows, const char *heading);
 

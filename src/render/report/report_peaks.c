@@ -166,13 +166,11 @@ void report_composition(const struct report *report, const struct trace_peak *pe
 	struct held sum = { .number = 0 };
 
 	emit_sum(report_site_cells, &rows, 0, &sum);
-	emit_table(&report->show, &(struct emit_table){ .columns = report_site_cells,
-							.rows = &rows,
-							.headless = true,
-							.summed = true,
-							.indent = 2,
-							.below = held_below,
-							.with = report });
+	report_put(report, (struct emit_table){ .columns = report_site_cells,
+						.rows = &rows,
+						.headless = true,
+						.summed = true,
+						.below = held_below });
 	if (sum.row.part.bytes < peak->bytes)
 		report_site_row(report, others, peak->bytes - sum.row.part.bytes, peak->bytes);
 }

@@ -155,12 +155,10 @@ void report_tell_phases(const struct report *report)
 	if (report->json)
 		emit_members(report->show.out, phases_members, &rows);
 	else if (rows.count)
-		emit_table(&report->show, &(struct emit_table){
-						  .columns = phase_columns,
-						  .rows = &rows,
-						  .heading = "Phases, by peak of allocated memory",
-						  .indent = 2,
-						  .below = phase_below,
-						  .with = report,
-					  });
+		report_put(report, (struct emit_table){
+					   .columns = phase_columns,
+					   .rows = &rows,
+					   .heading = "Phases, by peak of allocated memory",
+					   .below = phase_below,
+				   });
 }

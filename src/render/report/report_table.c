@@ -72,20 +72,26 @@ const char *report_format(const struct report *report, const char *format, ...)
 	return kept ? kept : "";
 }
 
+void report_put(const struct report *report, struct emit_table table)
+{
+	table.indent = 2;
+	table.with = report;
+	if (!report->json)
+		emit_table(&report->show, &table);
+}
+
 void report_table(const struct report *report, const struct emit_column *columns,
 		  const struct emit_rows *rows, const char *heading)
 {
-	emit_table(&report->show,
-		   &(struct emit_table){
-			   .columns = columns, .rows = rows, .heading = heading, .indent = 2 });
+	report_put(report,
+		   (struct emit_table){ .columns = columns, .rows = rows, .heading = heading });
 }
 
 void report_tell_rows(const struct report *report, const char *key,
 		      const struct emit_column *columns, struct emit_rows rows, const char *heading)
 {
-	if (report->json)
-		report_list(report, key, columns, &rows);
-	else if (rows.count)
+	report_list(report, key, columns, &rows);
+	if (rows.count)
 		report_table(report, columns, &rows, heading);
 }
 
@@ -95,7 +101,8 @@ void report_member(const struct report *report, const char *key, const struct em
 	const struct emit_column member[] = { { .key = key, .kind = EMIT_POINTED, .of = columns },
 					      EMIT_END };
 
-	emit_members(report->show.out, member, &row);
+	if (report->json)
+		emit_members(report->show.out, member, &row);
 }
 
 void report_list(const struct report *report, const char *key, const struct emit_column *columns,
@@ -105,7 +112,8 @@ void report_list(const struct report *report, const char *key, const struct emit
 		{ .key = key, .kind = EMIT_ROWS, .of = columns, .between = "\n" }, EMIT_END
 	};
 
-	emit_members(report->show.out, member, rows);
+	if (report->json)
+		emit_members(report->show.out, member, rows);
 }
 
 void report_say(const struct report *report, int how, const char *format, ...)
@@ -116,6 +124,8 @@ void report_say(const struct report *report, int how, const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
+	if (report->json)
+		return;
 	if (how == SAID_HEADING)
 		show_heading(&report->show, text);
 	else if (how == SAID_LINE)
@@ -137,7 +147,8 @@ void report_site_row(const struct report *report, const char *name, uint64_t byt
 {
 	const struct report_site site = { { bytes, whole }, name, "" };
 
-	emit_row(&report->show, report_site_cells, &site, 2);
+	if (!report->json)
+		emit_row(&report->show, report_site_cells, &site, 2);
 }
 
 struct note {
@@ -160,14 +171,14 @@ static const struct emit_column note_cells[] = {
 
 void report_note(const struct report *report, uint64_t bytes, const char *text)
 {
-	emit_row(&report->show, note_cells, &(struct note){ bytes, text }, 2);
+	if (!report->json)
+		emit_row(&report->show, note_cells, &(struct note){ bytes, text }, 2);
 }
 
 void report_site_rows(const struct report *report, const struct emit_rows *rows)
 {
-	emit_table(&report->show, &(struct emit_table){ .columns = report_site_cells,
-							.rows = rows,
-							.headless = true,
-							.summed = true,
-							.indent = 2 });
+	report_put(report, (struct emit_table){ .columns = report_site_cells,
+						.rows = rows,
+						.headless = true,
+						.summed = true });
 }

@@ -154,10 +154,8 @@ static void say_branches(const struct report *report, const struct branches *bra
 			   inverted ? "From the allocation up to its callers"
 				    : "From the outermost caller down",
 			   SAY_BYTES(list->part.bytes));
-	emit_table(&report->show, &(struct emit_table){ .columns = branch_columns,
-							.rows = &below,
-							.headless = true,
-							.indent = 2 });
+	report_put(report, (struct emit_table){
+				   .columns = branch_columns, .rows = &below, .headless = true });
 }
 
 static bool is_told(const struct report *report, const struct trace_peak *peak)
@@ -188,11 +186,10 @@ static void tell_all(const struct report *report, const char *key, bool inverted
 		branches.rows = find_rows(report, &tree);
 		tree_clear(&tree);
 		report_add(report, &rows, &branches);
-		if (!report->json && branches.rows.rows)
+		if (branches.rows.rows)
 			say_branches(report, &branches, inverted);
 	}
-	if (report->json)
-		report_list(report, key, branches_columns, &rows);
+	report_list(report, key, branches_columns, &rows);
 }
 
 void report_tell_tree(const struct report *report)

@@ -157,10 +157,8 @@ void report_tell_used(const struct report *report)
 		    then.of.at_peak.reserved_bytes == TRACE_NONE)
 			continue;
 		then.parts = find_parts(report, device);
-		if (!report->json)
-			device_table(report, device, &then.parts);
+		device_table(report, device, &then.parts);
 		report_add(report, &rows, &then);
 	}
-	if (report->json)
-		report_list(report, "\nused", used_members, &rows);
+	report_list(report, "\nused", used_members, &rows);
 }
