@@ -83,10 +83,10 @@ static int categorise(struct diff_side *const *sides, const struct gates *gates,
 	if (other || (first->categories_from != RUN_BLOCKS && !asked))
 		return 0;
 	for (size_t s = 0; s < 2; s++) {
-		for (size_t i = 0; !error && i < sides[s]->count; i++)
-			error = run_add_categories(&sides[s]->runs[i], device);
+		for (size_t i = 0; i < sides[s]->count; i++)
+			run_add_categories(&sides[s]->runs[i], device);
 	}
-	return error;
+	return 0;
 }
 
 /* --- gates --- */

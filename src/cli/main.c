@@ -169,8 +169,15 @@ static int close_output(int status)
 	return status == STATUS_DONE || status == STATUS_NO ? STATUS_UNREADABLE : status;
 }
 
+static __attribute__((noreturn)) void end_out_of_memory(void)
+{
+	err("no memory left");
+	exit(close_output(cli_fail(STATUS_UNREADABLE)));
+}
+
 int main(int argc, char **argv)
 {
+	err_out_of_memory = end_out_of_memory;
 	out_init(&output.out, STDOUT_FILENO, output.buffer, sizeof(output.buffer));
 	return close_output(dispatch(argc, argv));
 }

@@ -6,7 +6,7 @@
 
 #include "analyse/compare/diff.h"
 #include "analyse/compare/run_totals.h"
-#include "analyse/input/error.h"
+#include "analyse/input/grow.h"
 #include "analyse/lifetimes/history.h"
 #include "analyse/ranks/ranks.h"
 #include "analyse/trace/phase_name.h"
@@ -24,10 +24,7 @@ static const char *const words[HIDDEN_KINDS] = {
 
 static const char *keep_text(struct anonymizer *anonymizer, const char *text)
 {
-	const char *copy = arena_text(&anonymizer->arena, text, strlen(text));
-
-	anonymizer->failed |= !copy;
-	return copy ? copy : "";
+	return need_text(&anonymizer->arena, text);
 }
 
 /* The word for the first `length` bytes of a name, with what may stay behind it. */
@@ -37,7 +34,7 @@ static const char *hide(struct anonymizer *anonymizer, enum hidden kind, const c
 	uint32_t id = texts_enter(&anonymizer->known[kind], &anonymizer->arena, name, length);
 	char word[WORD];
 
-	anonymizer->failed |= !id;
+	NEED(id);
 	snprintf(word, sizeof(word), "%s %u%s%s", words[kind], id, kind == HIDDEN_FILE ? ".py" : "",
 		 rest);
 	return keep_text(anonymizer, word);
@@ -216,12 +213,7 @@ static void process(struct trace *trace)
 		trace->environment.devices[i].uuid = NULL;
 }
 
-static int done(const struct anonymizer *anonymizer)
-{
-	return anonymizer->failed ? err("no memory left for other names") : 0;
-}
-
-int anonymize_trace(struct anonymizer *anonymizer, struct trace *trace)
+void anonymize_trace(struct anonymizer *anonymizer, struct trace *trace)
 {
 	process(trace);
 	frames(anonymizer, trace);
@@ -244,18 +236,15 @@ int anonymize_trace(struct anonymizer *anonymizer, struct trace *trace)
 	for (size_t i = 0; i < trace->threads_n; i++)
 		trace->threads[i].name =
 			hide_all(anonymizer, HIDDEN_THREAD, trace->threads[i].name);
-	return done(anonymizer);
 }
 
-int anonymize_history(struct anonymizer *anonymizer, struct trace *trace,
-		      const struct history *history)
+void anonymize_history(struct anonymizer *anonymizer, struct trace *trace,
+		       const struct history *history)
 {
 	size_t count;
 	const char **texts = trace_texts(trace, &count); /* an id is one further than its place */
-	const char **other = arena_alloc(&anonymizer->arena, (count + 1) * sizeof(*other));
+	const char **other = need(&anonymizer->arena, (count + 1) * sizeof(*other));
 
-	if (!other)
-		return err("no memory left for other names");
 	/* What is neither a call nor an error is somebody's name. */
 	for (size_t i = 0; i < count; i++)
 		other[i] = phase(anonymizer, texts[i]);
@@ -277,10 +266,9 @@ int anonymize_history(struct anonymizer *anonymizer, struct trace *trace,
 	}
 	if (count)
 		memcpy(texts, other, count * sizeof(*texts));
-	return done(anonymizer);
 }
 
-int anonymize_diff(struct anonymizer *anonymizer, struct diff *diff)
+void anonymize_diff(struct anonymizer *anonymizer, struct diff *diff)
 {
 	for (size_t i = 0; i < diff->rows_n; i++) {
 		struct diff_row *row = &diff->rows[i];
@@ -299,10 +287,9 @@ int anonymize_diff(struct anonymizer *anonymizer, struct diff *diff)
 		diff->base.runs[i].trace.path = "base.json";
 	for (size_t i = 0; i < diff->head.count; i++)
 		diff->head.runs[i].trace.path = "head.json";
-	return done(anonymizer);
 }
 
-int anonymize_merge(struct anonymizer *anonymizer, struct merge *merge)
+void anonymize_merge(struct anonymizer *anonymizer, struct merge *merge)
 {
 	for (size_t i = 0; i < merge->ranks_n; i++) {
 		merge->ranks[i].path = "trace.json";
@@ -319,7 +306,6 @@ int anonymize_merge(struct anonymizer *anonymizer, struct merge *merge)
 		if (site->name[0] != '[')
 			site->name = hide_all(anonymizer, HIDDEN_SITE, site->name);
 	}
-	return done(anonymizer);
 }
 
 void anonymizer_clear(struct anonymizer *anonymizer)
@@ -327,5 +313,5 @@ void anonymizer_clear(struct anonymizer *anonymizer)
 	for (size_t i = 0; i < HIDDEN_KINDS; i++)
 		texts_clear(&anonymizer->known[i]);
 	arena_clear(&anonymizer->arena);
-	*anonymizer = (struct anonymizer){ .failed = false };
+	*anonymizer = (struct anonymizer){ 0 };
 }

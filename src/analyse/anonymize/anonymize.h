@@ -9,9 +9,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "analyse/input/texts.h"
 #include "base/mem/arena.h"
 
@@ -36,20 +33,19 @@ enum hidden {
 struct anonymizer {
 	struct texts known[HIDDEN_KINDS];
 	struct arena arena; /* holds the words: it must outlive the traces' use */
-	bool failed;
 };
 
 void anonymizer_clear(struct anonymizer *anonymizer);
 
-/* Each gives 0, or -errno with err_text(). The trace's names must not have been read yet. */
-int anonymize_trace(struct anonymizer *anonymizer, struct trace *trace);
+/* The trace's names must not have been read yet. */
+void anonymize_trace(struct anonymizer *anonymizer, struct trace *trace);
 
 /* The texts of its events, once they are read. */
-int anonymize_history(struct anonymizer *anonymizer, struct trace *trace,
-		      const struct history *history);
+void anonymize_history(struct anonymizer *anonymizer, struct trace *trace,
+		       const struct history *history);
 
 /* Behind diff_make(), which pairs rows by their true names. */
-int anonymize_diff(struct anonymizer *anonymizer, struct diff *diff);
+void anonymize_diff(struct anonymizer *anonymizer, struct diff *diff);
 
 /* Behind merge_end(), which finds cards and sites by their true names. */
-int anonymize_merge(struct anonymizer *anonymizer, struct merge *merge);
+void anonymize_merge(struct anonymizer *anonymizer, struct merge *merge);

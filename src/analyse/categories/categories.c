@@ -1,27 +1,23 @@
 /* What memory was for: one pass over the events; a block's category is known when it ends. */
 #include "analyse/categories/categories.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyse/categories/categories_parts.h"
-#include "analyse/input/error.h"
 #include "analyse/input/grow.h"
 
 /* --- events --- */
 
 /* One allocation more, of no category yet. */
-static int count_alloc(struct categories *categories)
+static void count_alloc(struct categories *categories)
 {
 	size_t at = categories->allocs_n++;
 
 	if (!categories->keep_allocs)
-		return 0;
-	if (!GROW(categories->of_alloc, at, categories->allocs_size, 4096))
-		return -ENOMEM;
+		return;
+	NEED(GROW(categories->of_alloc, at, categories->allocs_size, 4096));
 	categories->of_alloc[at] = CATEGORY_OTHER;
-	return 0;
 }
 
 static struct life loose_life(const struct categories *categories, const struct event *event,
@@ -59,24 +55,22 @@ static void shift_loose(struct categories *categories, const struct whereabouts 
 
 /*
  * What a pool's own totals tell comes as if it were never freed, and goes from the categories that
- * it came to: nothing is known of what frees it. 0, or -ENOMEM.
+ * it came to: nothing is known of what frees it.
  */
-static int loose_begin(struct categories *categories, const struct event *event, enum stage stage,
-		       const struct whereabouts *at)
+static void loose_begin(struct categories *categories, const struct event *event, enum stage stage,
+			const struct whereabouts *at)
 {
 	struct life life = loose_life(categories, event, stage);
 	uint8_t category = life_category(categories, &life);
 	int lumps = unattributed_come(&categories->loose, &categories->lives.begun, category);
 
-	if (lumps < 0)
-		return lumps;
+	NEED(lumps >= 0);
 	shift_loose(categories, at, category,
 		    &(struct category_sum){ event->size, (uint64_t)lumps }, false);
 	if (categories->keep_allocs)
 		categories->of_alloc[categories->allocs_n - 1] = category;
 	for (size_t i = 0; i < BOTH; i++)
 		category_add(&categories->places[at->place[i]].made[category], event->size, 1);
-	return 0;
 }
 
 static void loose_end(struct categories *categories, const struct event *event,
@@ -95,14 +89,13 @@ static void loose_end(struct categories *categories, const struct event *event,
 	}
 }
 
-static int begin_life(struct categories *categories, const struct event *event,
-		      const struct doing *doing, uint16_t number, const struct whereabouts *at)
+static void begin_life(struct categories *categories, const struct event *event,
+		       const struct doing *doing, uint16_t number, const struct whereabouts *at)
 {
 	struct stage_track *track = &categories->tracks[number];
 	uint32_t id = categories->lives.begun_id;
 
-	if (!GROW_TO(categories->births, categories->lives.blocks.size, categories->births_n))
-		return -ENOMEM;
+	NEED(GROW_TO(categories->births, categories->lives.blocks.size, categories->births_n));
 	categories->lives.blocks.list[id - 1].stack = stack_of(categories, event);
 	categories->births[id - 1] = (struct birth){
 		.at = *at,
@@ -119,7 +112,6 @@ static int begin_life(struct categories *categories, const struct event *event,
 	};
 	categories->places[at->place[WHOLE]].now += event->size;
 	categories->places[at->place[POOL]].now += event->size;
-	return 0;
 }
 
 static void step_curve(struct categories *categories, const struct whereabouts *at, uint64_t t)
@@ -130,35 +122,32 @@ static void step_curve(struct categories *categories, const struct whereabouts *
 		place->point++;
 }
 
-static int move_block(struct categories *categories, const struct event *event)
+static void move_block(struct categories *categories, const struct event *event)
 {
 	struct lives *lives = &categories->lives;
 	struct doing doing = doing_of(categories, event);
 	uint16_t number = (uint16_t)trace_position(categories->trace, event->device, event->space);
 	struct whereabouts at = places_of(categories, event);
 	bool comes = event->op == EVENT_ALLOC;
-	int error;
 
 	/* An event without a stack tells nothing of what is done. */
 	if (event->stack == UINT32_MAX && !doing.inside && categories->tracks[number].in_pass)
 		doing.stage = STAGE_BACKWARD;
-	else if (!track_step(categories, number, &doing, event->seq))
-		return -ENOMEM;
-	step_curve(categories, &at, event->t);
-	error = lives_take(lives, event, NULL);
-	if (!error && lives->ended_id && lives_used(&lives->ended))
-		error = life_end(categories, event, doing.stage);
-	if (error)
-		return error;
-	if (event->ptr)
-		error = comes ? begin_life(categories, event, &doing, number, &at) : 0;
-	else if (comes)
-		error = loose_begin(categories, event, doing.stage, &at);
 	else
+		track_step(categories, number, &doing, event->seq);
+	step_curve(categories, &at, event->t);
+	NEED(!lives_take(lives, event, NULL));
+	if (lives->ended_id && lives_used(&lives->ended))
+		life_end(categories, event, doing.stage);
+	if (!event->ptr && !comes)
 		loose_end(categories, event, &at);
-	if (!error && comes)
-		places_see_peaks(categories, &at, event);
-	return error;
+	if (!comes)
+		return;
+	if (event->ptr)
+		begin_life(categories, event, &doing, number, &at);
+	else
+		loose_begin(categories, event, doing.stage, &at);
+	places_see_peaks(categories, &at, event);
 }
 
 /* Events are missing: what lived before is another story, but what stacks make is not. */
@@ -177,22 +166,19 @@ static void forget_block(struct categories *categories, uint64_t seq)
 		categories->tracks[i].in_pass = categories->tracks[i].in_step = false;
 }
 
-int categories_event(struct categories *categories, const struct event *event)
+void categories_event(struct categories *categories, const struct event *event)
 {
-	int error = 0;
-
 	if (lives_gap(&categories->lives, event))
 		forget_block(categories, event->seq);
 	categories->last_t = event->t;
 	categories->any = true;
 	if (event->op == EVENT_ALLOC)
-		error = count_alloc(categories);
-	if (!error && (event->op == EVENT_ALLOC || event->op == EVENT_FREE) &&
+		count_alloc(categories);
+	if ((event->op == EVENT_ALLOC || event->op == EVENT_FREE) &&
 	    !(event->flags & EVENT_FOREIGN))
-		error = move_block(categories, event);
-	else if (!error)
-		error = lives_take(&categories->lives, event, NULL);
-	return error ? err_no_memory(categories->trace->path) : 0;
+		move_block(categories, event);
+	else
+		NEED(!lives_take(&categories->lives, event, NULL));
 }
 
 /* --- start and end --- */
@@ -202,44 +188,33 @@ void categories_keep_allocs(struct categories *categories)
 	categories->keep_allocs = true;
 }
 
-static int start_own(struct categories *categories)
+void categories_start(struct categories *categories, struct trace *trace, const struct rules *rules)
 {
-	const struct trace *trace = categories->trace;
+	struct arena *arena = &categories->arena;
 	size_t stacks = trace->stacks_n + 1;
 
-	lives_start(&categories->lives, trace->capture.events_filtered);
-	categories->gap_seq = trace->capture.events_filtered ? 0 : UINT64_MAX;
-	categories->tracks = arena_alloc(&categories->arena, (trace->summary.devices_n + 1) *
-								     sizeof(*categories->tracks));
-	categories->votes = arena_alloc(&categories->arena, stacks * sizeof(*categories->votes));
-	categories->of_stack = arena_alloc(&categories->arena, stacks);
-	if (!categories->tracks || !categories->votes || !categories->of_stack ||
-	    trace_phase_walk(&categories->phases, categories->trace))
-		return -ENOMEM;
-	if (workers_find(categories))
-		return -ENOMEM;
-	return stack_views_find(&categories->views, categories->trace, categories->rules,
-				&categories->arena);
-}
-
-int categories_start(struct categories *categories, struct trace *trace, const struct rules *rules)
-{
 	*categories = (struct categories){
 		.rules = rules,
 		.trace = trace,
 		.stacks_n = trace->stacks_n,
 	};
-	return categories_find_places(categories) || start_own(categories)
-		       ? err_no_memory(trace->path)
-		       : 0;
+	categories_find_places(categories);
+	lives_start(&categories->lives, trace->capture.events_filtered);
+	categories->gap_seq = trace->capture.events_filtered ? 0 : UINT64_MAX;
+	categories->tracks =
+		need(arena, (trace->summary.devices_n + 1) * sizeof(*categories->tracks));
+	categories->votes = need(arena, stacks * sizeof(*categories->votes));
+	categories->of_stack = need(arena, stacks);
+	NEED(!trace_phase_walk(&categories->phases, trace));
+	workers_find(categories);
+	stack_views_find(&categories->views, trace, rules, arena);
 }
 
-int categories_end(struct categories *categories)
+void categories_end(struct categories *categories)
 {
 	/* Known, of whichever there are: a list without members is no NULL. */
-	if (categories->keep_allocs &&
-	    !GROW(categories->of_alloc, categories->allocs_n, categories->allocs_size, 1))
-		return err_no_memory(categories->trace->path);
+	NEED(!categories->keep_allocs ||
+	     GROW(categories->of_alloc, categories->allocs_n, categories->allocs_size, 1));
 	gradients_remember_live(categories);
 	life_end_all(categories, true);
 	for (size_t i = 0; i <= categories->stacks_n; i++)
@@ -247,20 +222,18 @@ int categories_end(struct categories *categories)
 						  ? categories->votes[i].category
 						  : categories_stack_alone(categories, i);
 	categories_settle(categories);
-	return 0;
 }
 
 int categories_read(struct categories *categories)
 {
 	struct event event;
-	int more = 1;
-	int error = 0;
+	int more;
 
-	while (!error && (more = trace_next(categories->trace, &event)) == 1)
-		error = categories_event(categories, &event);
-	if (!error && more < 0)
-		error = -EINVAL;
-	return error ? error : categories_end(categories);
+	while ((more = trace_next(categories->trace, &event)) == 1)
+		categories_event(categories, &event);
+	if (!more)
+		categories_end(categories);
+	return more;
 }
 
 void categories_clear(struct categories *categories)

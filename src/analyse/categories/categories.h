@@ -124,17 +124,19 @@ struct categories {
  * To be called behind trace_open() and in front of whatever changes what the trace says of stacks
  * (trace_choose()); later calls read nothing of the trace but what its events' numbers stand for.
  * Each event in its order follows, or none at all; then categories_end(). Rules and trace must
- * outlive it. 0 or -errno with err_text(); whatever they give, categories_clear() is due.
+ * outlive it.
  */
-int categories_start(struct categories *categories, struct trace *trace, const struct rules *rules);
-int categories_event(struct categories *categories, const struct event *event);
-int categories_end(struct categories *categories);
+void categories_start(struct categories *categories, struct trace *trace,
+		      const struct rules *rules);
+void categories_event(struct categories *categories, const struct event *event);
+void categories_end(struct categories *categories);
 void categories_clear(struct categories *categories);
 
 /* Between start and the first event: of_alloc[] is wanted. */
 void categories_keep_allocs(struct categories *categories);
 
-/* All events of the trace that it was started with, none of which has been read, and the end. */
+/* All events of the trace that it was started with, none of which has been read, and the end: 0 or
+ * -EINVAL with err_text(). */
 int categories_read(struct categories *categories);
 
 /* NULL when there is none. */

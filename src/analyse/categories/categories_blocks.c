@@ -2,8 +2,6 @@
  * Blocks of memory whose lives end, and what hears of it. The category of a block is that of the
  * first rule that its stack and its life fit.
  */
-#include <errno.h>
-
 #include "analyse/categories/categories_parts.h"
 #include "analyse/categories/glob.h"
 
@@ -149,7 +147,7 @@ static void book(struct categories *categories, const struct block *block,
 	}
 }
 
-int life_end(struct categories *categories, const struct event *event, enum stage stage)
+void life_end(struct categories *categories, const struct event *event, enum stage stage)
 {
 	const struct birth *birth = &categories->births[categories->lives.ended_id - 1];
 	const struct block *block = &categories->lives.ended;
@@ -162,10 +160,9 @@ int life_end(struct categories *categories, const struct event *event, enum stag
 	category = life_category(categories, &life);
 	vote(&categories->votes[block->stack], category, block->size);
 	*kept = (int64_t)((uint64_t)*kept + (soon ? 0 - block->size : block->size));
-	if (birth->born == STAGE_BACKWARD && !soon && !gradient_remember(categories, block->size))
-		return -ENOMEM;
+	if (birth->born == STAGE_BACKWARD && !soon)
+		gradient_remember(categories, block->size);
 	book(categories, block, birth, category, false);
-	return 0;
 }
 
 /* Nobody saw the end of those that live now. */

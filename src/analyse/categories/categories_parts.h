@@ -4,9 +4,9 @@
 #include "analyse/categories/categories.h"
 #include "base/mem/hash.h"
 
-/* categories_stacks.c. 0 or -ENOMEM; the memory is the arena's. */
-int stack_views_find(struct stack_views *views, struct trace *trace, const struct rules *rules,
-		     struct arena *arena);
+/* categories_stacks.c; the memory is the arena's. */
+void stack_views_find(struct stack_views *views, struct trace *trace, const struct rules *rules,
+		      struct arena *arena);
 
 /* A block's life, as far as rules ask for it: by the keys of BLOCK, WORD and NUMBER in rules.def.
  */
@@ -59,8 +59,8 @@ struct worker {
 
 /* --- categories_places.c --- */
 
-/* The places of the trace, with the points of their curves: 0 or -ENOMEM. */
-int categories_find_places(struct categories *categories);
+/* The places of the trace, with the points of their curves. */
+void categories_find_places(struct categories *categories);
 
 struct whereabouts places_of(struct categories *categories, const struct event *event);
 
@@ -103,16 +103,15 @@ static inline enum stage stage_of(const struct stack_view *view, bool inside)
 	return view->marked == STAGE_FORWARD && inside ? STAGE_RECOMPUTE : view->marked;
 }
 
-/* 0 or -ENOMEM. */
-int workers_find(struct categories *categories);
+void workers_find(struct categories *categories);
 
 /* NULL when the trace does not name the thread. */
 struct worker *worker_of(struct categories *categories, uint64_t thread);
 
 struct doing doing_of(struct categories *categories, const struct event *event);
 
-/* The track hears what is done by event `seq`; false without memory. */
-bool track_step(struct categories *categories, uint16_t number, const struct doing *doing,
+/* The track hears what is done by event `seq`. */
+void track_step(struct categories *categories, uint16_t number, const struct doing *doing,
 		uint64_t seq);
 
 /* Is the stage that the block was born in, by event `seq`, still going on? */
@@ -124,8 +123,8 @@ static inline uint64_t gradient_key(uint64_t size)
 	return size * HASH_A;
 }
 
-/* The size outlived a backward pass; false without memory. */
-bool gradient_remember(struct categories *categories, uint64_t size);
+/* The size outlived a backward pass. */
+void gradient_remember(struct categories *categories, uint64_t size);
 
 /* --- categories_blocks.c --- */
 
@@ -135,8 +134,8 @@ static inline bool lives_now(const struct block *block)
 	return block->state == BLOCK_LIVE && lives_used(block);
 }
 
-/* The block that lives.ended is ends in the stage: 0 or -ENOMEM. */
-int life_end(struct categories *categories, const struct event *event, enum stage stage);
+/* The block that lives.ended is ends in the stage. */
+void life_end(struct categories *categories, const struct event *event, enum stage stage);
 
 /* Nobody saw the end of those that live now: `lives` to the end of the trace. */
 void life_end_all(struct categories *categories, bool lives);

@@ -2,10 +2,10 @@
  * What a process is at: the forward and backward passes and optimizer steps that its events tell,
  * of each device, and the threads and phases that they come from.
  */
-#include <errno.h>
 #include <string.h>
 
 #include "analyse/categories/categories_parts.h"
+#include "analyse/input/grow.h"
 
 enum {
 	LOOKS = 16, /* passes behind which live blocks are searched for gradients */
@@ -29,14 +29,12 @@ struct worker *worker_of(struct categories *categories, uint64_t thread)
 	return NULL;
 }
 
-int workers_find(struct categories *categories)
+void workers_find(struct categories *categories)
 {
 	const struct trace *trace = categories->trace;
 
-	categories->workers = arena_alloc(&categories->arena,
-					  (trace->threads_n + 1) * sizeof(*categories->workers));
-	if (!categories->workers)
-		return -ENOMEM;
+	categories->workers =
+		need(&categories->arena, (trace->threads_n + 1) * sizeof(*categories->workers));
 	categories->workers_n = trace->threads_n;
 	for (size_t i = 0; i < trace->threads_n; i++) {
 		const struct trace_thread *thread = &trace->threads[i];
@@ -45,7 +43,6 @@ int workers_find(struct categories *categories)
 		categories->workers[i] =
 			(struct worker){ thread->thread, thread->name, autograd, thread->main };
 	}
-	return 0;
 }
 
 /* --- passes --- */
@@ -64,43 +61,39 @@ struct doing doing_of(struct categories *categories, const struct event *event)
 	return doing;
 }
 
-bool gradient_remember(struct categories *categories, uint64_t size)
+void gradient_remember(struct categories *categories, uint64_t size)
 {
 	uint64_t key = gradient_key(size);
 
-	return map_get(&categories->gradients, key) || map_put(&categories->gradients, key, 1);
+	NEED(map_get(&categories->gradients, key) || map_put(&categories->gradients, key, 1));
 }
 
 /* A pass is over: what it made and still lives are gradients. */
-static bool look_for_gradients(struct categories *categories, uint16_t track, uint32_t pass)
+static void look_for_gradients(struct categories *categories, uint16_t track, uint32_t pass)
 {
-	bool good = true;
-
 	if (categories->looks == LOOKS)
-		return true;
+		return;
 	categories->looks++;
-	for (uint32_t i = 0; good && i < categories->lives.blocks.used; i++) {
+	for (uint32_t i = 0; i < categories->lives.blocks.used; i++) {
 		const struct birth *birth = &categories->births[i];
 
 		if (lives_now(&categories->lives.blocks.list[i]) && birth->born == STAGE_BACKWARD &&
 		    birth->track == track && birth->pass == pass)
-			good = gradient_remember(categories, categories->lives.blocks.list[i].size);
+			gradient_remember(categories, categories->lives.blocks.list[i].size);
 	}
-	return good;
 }
 
-bool track_step(struct categories *categories, uint16_t number, const struct doing *doing,
+void track_step(struct categories *categories, uint16_t number, const struct doing *doing,
 		uint64_t seq)
 {
 	struct stage_track *track = &categories->tracks[number];
-	bool good = true;
 
 	if (doing->inside && !track->in_pass) {
 		track->in_pass = true;
 		track->passes++;
 	} else if (!doing->inside && track->in_pass && doing->ends) {
 		track->in_pass = false;
-		good = look_for_gradients(categories, number, track->passes);
+		look_for_gradients(categories, number, track->passes);
 	}
 	if (doing->stage == STAGE_BACKWARD)
 		track->backward_seq = seq;
@@ -110,7 +103,6 @@ bool track_step(struct categories *categories, uint16_t number, const struct doi
 	} else if (doing->stage != STAGE_OPTIMIZER && track->in_step && doing->ends) {
 		track->in_step = false;
 	}
-	return good;
 }
 
 /* Is the stage that the block was born in still going on? */

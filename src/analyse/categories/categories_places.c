@@ -1,8 +1,8 @@
 /* Devices, their pools, and spaces: whose memory is summed by itself, and what moves its sums. */
-#include <errno.h>
 #include <string.h>
 
 #include "analyse/categories/categories_parts.h"
+#include "analyse/input/grow.h"
 #include "base/text/text.h"
 
 enum {
@@ -10,16 +10,14 @@ enum {
 };
 
 /* Of each stretch of the curve the highest point, so that no peak is lost. */
-static int find_points(struct categories *categories, struct categories_place *place)
+static void find_points(struct categories *categories, struct categories_place *place)
 {
 	const struct trace_curve *curve = trace_curve(categories->trace, place->device, NULL);
 	size_t every = curve ? curve->t_n / POINTS + 1 : 1;
 
 	if (!curve || !curve->t_n || curve->allocated_n < curve->t_n)
-		return 0;
-	place->t = arena_alloc(&categories->arena, (curve->t_n / every + 2) * sizeof(*place->t));
-	if (!place->t)
-		return -ENOMEM;
+		return;
+	place->t = need(&categories->arena, (curve->t_n / every + 2) * sizeof(*place->t));
 	for (size_t i = 0; i < curve->t_n; i += every) {
 		size_t highest = i;
 
@@ -33,10 +31,8 @@ static int find_points(struct categories *categories, struct categories_place *p
 	/* The end is told, too. */
 	if (place->t[place->points - 1] < curve->t[curve->t_n - 1])
 		place->t[place->points++] = curve->t[curve->t_n - 1];
-	place->bytes =
-		arena_alloc(&categories->arena,
+	place->bytes = need(&categories->arena,
 			    place->points * categories->rules->categories * sizeof(*place->bytes));
-	return place->bytes ? 0 : -ENOMEM;
 }
 
 static struct categories_place *add_place(struct categories *categories, int device,
@@ -68,22 +64,19 @@ static size_t count_places(const struct trace *trace)
 	return count;
 }
 
-int categories_find_places(struct categories *categories)
+void categories_find_places(struct categories *categories)
 {
 	const struct trace *trace = categories->trace;
 
-	categories->places = arena_alloc(&categories->arena,
-					 (count_places(trace) + 1) * sizeof(*categories->places));
-	if (!categories->places)
-		return -ENOMEM;
+	categories->places =
+		need(&categories->arena, (count_places(trace) + 1) * sizeof(*categories->places));
 	for (size_t i = 0; i < trace->summary.devices_n; i++) {
 		const struct trace_device *device = &trace->summary.devices[i];
 		struct categories_place *place =
 			add_place(categories, device->device, NULL, "device", &device->allocated);
 
 		take_baseline(place, device->categories, device->categories_n);
-		if (find_points(categories, place))
-			return -ENOMEM;
+		find_points(categories, place);
 	}
 	for (size_t i = 0; i < trace->summary.devices_n; i++) {
 		const struct trace_device *device = &trace->summary.devices[i];
@@ -102,7 +95,6 @@ int categories_find_places(struct categories *categories)
 						&space->allocated),
 				      space->categories, space->categories_n);
 	}
-	return 0;
 }
 
 const struct categories_place *categories_place(const struct categories *categories, int device,

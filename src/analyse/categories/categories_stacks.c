@@ -4,9 +4,7 @@
  * Frames of the line that a backward pass comes from (trace_backward.c) are not the stack's own:
  * else an autograd thread would be in the forward of a module.
  */
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analyse/categories/categories_parts.h"
@@ -178,16 +176,8 @@ static bool stack_fits(const struct stack_matcher *matcher, const struct rule_co
 	return fits == (condition->test == TEST_IS);
 }
 
-static bool add_candidate(struct stack_matcher *matcher, uint16_t rule)
-{
-	if (!GROW(matcher->views->candidates, matcher->used, matcher->size, 1024))
-		return false;
-	matcher->views->candidates[matcher->used++] = rule;
-	return true;
-}
-
-static int find_candidates(struct stack_matcher *matcher, struct stack_view *view,
-			   const struct trace_stack *stack, const char *op)
+static void find_candidates(struct stack_matcher *matcher, struct stack_view *view,
+			    const struct trace_stack *stack, const char *op)
 {
 	const struct rules *rules = matcher->rules;
 
@@ -199,14 +189,15 @@ static int find_candidates(struct stack_matcher *matcher, struct stack_view *vie
 		for (size_t k = 0; fits && k < rule->conditions_n; k++)
 			fits = rule_keys[rule->conditions[k].key].kind > RULE_KIND_STACK ||
 			       stack_fits(matcher, &rule->conditions[k], stack, op);
-		if (fits && !add_candidate(matcher, (uint16_t)i))
-			return -ENOMEM;
+		if (!fits)
+			continue;
+		NEED(GROW(matcher->views->candidates, matcher->used, matcher->size, 1024));
+		matcher->views->candidates[matcher->used++] = (uint16_t)i;
 	}
 	view->count = (uint32_t)matcher->used - view->first;
-	return 0;
 }
 
-static int see_stack(struct stack_matcher *matcher, uint32_t number)
+static void see_stack(struct stack_matcher *matcher, uint32_t number)
 {
 	const struct trace *trace = matcher->trace;
 	const struct trace_stack *stack = number < trace->stacks_n ? &trace->stacks[number] : NULL;
@@ -237,11 +228,11 @@ static int see_stack(struct stack_matcher *matcher, uint32_t number)
 	if (line < trace->frames_n)
 		memcpy(matcher->line_seen, matcher->bits + line * matcher->words,
 		       matcher->words * sizeof(*matcher->line_seen));
-	return find_candidates(matcher, view, stack, op);
+	find_candidates(matcher, view, stack, op);
 }
 
-int stack_views_find(struct stack_views *views, struct trace *trace, const struct rules *rules,
-		     struct arena *arena)
+void stack_views_find(struct stack_views *views, struct trace *trace, const struct rules *rules,
+		      struct arena *arena)
 {
 	struct stack_matcher matcher = {
 		.trace = trace,
@@ -251,19 +242,13 @@ int stack_views_find(struct stack_views *views, struct trace *trace, const struc
 		.views = views,
 	};
 
-	matcher.bits =
-		arena_alloc(arena, (trace->frames_n + 1) * matcher.words * sizeof(*matcher.bits));
-	matcher.stages = arena_alloc(arena, trace->frames_n + 1);
-	matcher.seen = arena_alloc(arena, matcher.words * sizeof(*matcher.seen));
-	matcher.line_seen = arena_alloc(arena, matcher.words * sizeof(*matcher.line_seen));
-	views->list = arena_alloc(arena, (trace->stacks_n + 1) * sizeof(*views->list));
-	if (!matcher.bits || !matcher.stages || !matcher.seen || !matcher.line_seen || !views->list)
-		return -ENOMEM;
+	matcher.bits = need(arena, (trace->frames_n + 1) * matcher.words * sizeof(*matcher.bits));
+	matcher.stages = need(arena, trace->frames_n + 1);
+	matcher.seen = need(arena, matcher.words * sizeof(*matcher.seen));
+	matcher.line_seen = need(arena, matcher.words * sizeof(*matcher.line_seen));
+	views->list = need(arena, (trace->stacks_n + 1) * sizeof(*views->list));
 	for (size_t i = 0; i < trace->frames_n; i++)
 		see_frame(&matcher, i);
-	for (uint32_t i = 0; i <= trace->stacks_n; i++) {
-		if (see_stack(&matcher, i))
-			return -ENOMEM;
-	}
-	return 0;
+	for (uint32_t i = 0; i <= trace->stacks_n; i++)
+		see_stack(&matcher, i);
 }

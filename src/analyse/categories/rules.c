@@ -209,8 +209,7 @@ static struct rule *add_rule(const struct rules_source *source)
 {
 	struct rules *rules = source->rules;
 
-	if (!GROW(rules->list, rules->count, rules->size, 64))
-		return NULL;
+	NEED(GROW(rules->list, rules->count, rules->size, 64));
 	rules->list[rules->count] = (struct rule){ .stage = STAGES };
 	return &rules->list[rules->count++];
 }
@@ -218,7 +217,6 @@ static struct rule *add_rule(const struct rules_source *source)
 static int read_conditions(const struct rules_source *source, struct rule *rule, char *text)
 {
 	struct rule_condition conditions[32] = { 0 };
-	struct rule_condition *kept;
 	size_t count = 0;
 	char *word;
 
@@ -235,11 +233,8 @@ static int read_conditions(const struct rules_source *source, struct rule *rule,
 	}
 	if (!count)
 		return rules_wrong(source, "a rule without a condition", "");
-	kept = arena_alloc(&source->rules->arena, count * sizeof(*kept));
-	if (!kept)
-		return err_no_memory(source->name);
-	memcpy(kept, conditions, count * sizeof(*kept));
-	rule->conditions = kept;
+	rule->conditions = need(&source->rules->arena, count * sizeof(*rule->conditions));
+	memcpy(rule->conditions, conditions, count * sizeof(*rule->conditions));
 	rule->conditions_n = (uint16_t)count;
 	return 0;
 }
@@ -269,9 +264,7 @@ static int read_category(const struct rules_source *source, struct rule *rule, c
 		if (rules->categories == CATEGORIES_MOST)
 			return rules_wrong(source, "one category too many: ", name);
 		number = (int)rules->categories++;
-		rules->names[number] = arena_text(&rules->arena, name, length);
-		if (!rules->names[number])
-			return err_no_memory(source->name);
+		rules->names[number] = need_text(&rules->arena, name);
 	}
 	rule->category = (uint8_t)number;
 	return 0;
@@ -298,8 +291,6 @@ static int read_line(const struct rules_source *source, char *line)
 	rule = add_rule(source);
 	head = next_word(&at);
 	name = head ? next_word(&at) : NULL;
-	if (!rule)
-		return err_no_memory(source->name);
 	if (name && !strcmp(head, "stage"))
 		error = read_stage(source, rule, name);
 	else if (name)
@@ -315,8 +306,9 @@ static int read_line(const struct rules_source *source, char *line)
 static int read_text(struct rules_source *source, const char *text)
 {
 	char *line = arena_text(&source->rules->arena, text, strlen(text));
-	int error = line ? 0 : err_no_memory(source->name);
+	int error = 0;
 
+	NEED(line);
 	while (!error && line && *line) {
 		char *end = strchr(line, '\n');
 

@@ -6,19 +6,10 @@
 #include <string.h>
 
 #include "analyse/compare/diff.h"
-#include "analyse/input/error.h"
 #include "analyse/input/grow.h"
 #include "base/text/text.h"
 
 enum { VALUE = 160 };
-
-static const char *keep_word(struct diff *diff, const char *text)
-{
-	const char *copy = arena_text(&diff->arena, text, strlen(text));
-
-	diff->failed |= !copy;
-	return copy;
-}
 
 static void unlike(struct diff *diff, const char *key, const char *base, const char *head)
 {
@@ -28,15 +19,12 @@ static void unlike(struct diff *diff, const char *key, const char *base, const c
 		if (!strcmp(diff->unlike[i].key, key))
 			return;
 	}
-	diff->failed |= !GROW(diff->unlike, diff->unlike_n, diff->unlike_size, 16);
-	if (diff->failed)
-		return;
-	diff->unlike[diff->unlike_n] = (struct diff_key){
-		keep_word(diff, key),
-		keep_word(diff, base),
-		keep_word(diff, head),
+	NEED(GROW(diff->unlike, diff->unlike_n, diff->unlike_size, 16));
+	diff->unlike[diff->unlike_n++] = (struct diff_key){
+		need_text(&diff->arena, key),
+		need_text(&diff->arena, base),
+		need_text(&diff->arena, head),
 	};
-	diff->unlike_n += !diff->failed;
 }
 
 static const char *or_none(const char *text)
@@ -155,7 +143,7 @@ static void compare(struct diff *diff, const struct trace *base, const struct tr
 	unlike(diff, "stacks", or_none(base->capture.stacks), or_none(head->capture.stacks));
 }
 
-int diff_compare_keys(struct diff *diff)
+void diff_compare_keys(struct diff *diff)
 {
 	const struct trace *first = &diff->base.runs[0].trace;
 
@@ -165,5 +153,4 @@ int diff_compare_keys(struct diff *diff)
 		compare(diff, first, &diff->head.runs[i].trace);
 	/* Ranks have a device each: the pair that is shown. */
 	compare_ordinals(diff, &diff_base(diff)->trace, &diff_head(diff)->trace);
-	return diff->failed ? err("no memory left") : 0;
 }

@@ -1,11 +1,10 @@
 /* Two sides compared row by row. */
 #include "analyse/compare/diff.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/input/error.h"
+#include "analyse/input/grow.h"
 
 const struct run *diff_base(const struct diff *diff)
 {
@@ -30,24 +29,16 @@ int64_t diff_peak(const struct run *run)
 	return peak;
 }
 
-static int find_middle(struct diff_side *side)
+static void find_middle(struct arena *arena, struct diff_side *side)
 {
-	int64_t *peaks = calloc(side->count + 1, sizeof(*peaks));
+	int64_t *peaks = need(arena, side->count * sizeof(*peaks));
 	int64_t median;
 
-	if (!peaks)
-		return err("no memory left");
 	for (size_t i = 0; i < side->count; i++)
 		peaks[i] = diff_peak(&side->runs[i]);
 	median = median_of(peaks, side->count);
-	free(peaks);
-	for (size_t i = 0; i < side->count; i++) {
-		if (diff_peak(&side->runs[i]) == median) {
-			side->middle = i;
-			break;
-		}
-	}
-	return 0;
+	while (diff_peak(&side->runs[side->middle]) != median)
+		side->middle++;
 }
 
 /* --- rows --- */
@@ -100,15 +91,12 @@ static void join_row(struct diff *diff, const struct run_row *base, const struct
 		measure_noise(diff, row);
 }
 
-static int join_rows(struct diff *diff)
+static void join_rows(struct diff *diff)
 {
 	const struct run *base = diff_base(diff);
 	const struct run *head = diff_head(diff);
 
-	diff->rows =
-		arena_alloc(&diff->arena, (base->rows_n + head->rows_n + 1) * sizeof(*diff->rows));
-	if (!diff->rows)
-		return err("no memory left");
+	diff->rows = need(&diff->arena, (base->rows_n + head->rows_n + 1) * sizeof(*diff->rows));
 	for (enum dimension dimension = 0; dimension < DIMENSIONS; dimension++) {
 		diff->first[dimension] = diff->rows_n;
 		for (size_t i = 0; i < head->rows_n; i++) {
@@ -127,7 +115,6 @@ static int join_rows(struct diff *diff)
 		}
 	}
 	diff->first[DIMENSIONS] = diff->rows_n;
-	return 0;
 }
 
 /* --- the same peak at another moment --- */
@@ -236,9 +223,9 @@ size_t diff_changed(struct diff *diff, enum dimension dimension, const char *gro
 {
 	size_t count = 0;
 
-	*list = arena_alloc(&diff->arena, (diff->first[dimension + 1] - diff->first[dimension] +
-					   1) * sizeof(const void *));
-	for (size_t i = diff->first[dimension]; *list && i < diff->first[dimension + 1]; i++) {
+	*list = need(&diff->arena, (diff->first[dimension + 1] - diff->first[dimension] + 1) *
+					   sizeof(const void *));
+	for (size_t i = diff->first[dimension]; i < diff->first[dimension + 1]; i++) {
 		if (is_changed(&diff->rows[i], group, column))
 			(*list)[count++] = &diff->rows[i];
 	}
@@ -253,18 +240,15 @@ int diff_make(struct diff *diff, const struct diff_side *base, const struct diff
 	int error;
 
 	*diff = (struct diff){ .base = *base, .head = *head, .device = device };
-	error = find_middle(&diff->head);
-	if (error || !diff->base.count)
-		return error;
-	error = find_middle(&diff->base);
-	if (!error)
-		error = diff_pair_ranks(diff);
-	if (!error)
-		error = join_rows(diff);
-	if (!error)
-		error = diff_compare_keys(diff);
+	find_middle(&diff->arena, &diff->head);
+	if (!diff->base.count)
+		return 0;
+	find_middle(&diff->arena, &diff->base);
+	error = diff_pair_ranks(diff);
 	if (error)
 		return error;
+	join_rows(diff);
+	diff_compare_keys(diff);
 	settle_moment(diff, COLUMN_ALLOCATED);
 	settle_moment(diff, COLUMN_RESERVED);
 	diff_find_why(diff);
@@ -273,9 +257,7 @@ int diff_make(struct diff *diff, const struct diff_side *base, const struct diff
 
 int diff_judge(struct diff *diff, struct gate *const *gates, size_t count)
 {
-	diff->gates = arena_alloc(&diff->arena, (count + 1) * sizeof(*diff->gates));
-	if (!diff->gates)
-		return err("no memory left");
+	diff->gates = need(&diff->arena, (count + 1) * sizeof(*diff->gates));
 	for (size_t i = 0; i < count; i++) {
 		bool each = diff->pairs_n || (!diff->base.count && diff->head.count > 1);
 		int error = each ? diff_judge_ranks(diff, gates[i], &diff->gates[i])

@@ -63,7 +63,6 @@ struct diff {
 	bool moved;                   /* the same height was reached at another moment */
 	struct diff_key *unlike;
 	size_t unlike_n, unlike_size;
-	bool failed; /* for want of memory */
 	struct gate_result *gates;
 	size_t gates_n;
 	struct arena arena;
@@ -126,4 +125,4 @@ void diff_find_why(struct diff *diff);
 enum diff_why diff_why_of(const struct diff_row *row, enum column column);
 
 /* comparable.c: fills `unlike` with the keys in which the runs of the two sides differ. */
-int diff_compare_keys(struct diff *diff);
+void diff_compare_keys(struct diff *diff);

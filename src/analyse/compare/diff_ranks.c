@@ -9,6 +9,7 @@
 
 #include "analyse/compare/diff.h"
 #include "analyse/input/error.h"
+#include "analyse/input/grow.h"
 #include "base/text/text.h"
 
 static uint64_t rank_of(const struct run *run)
@@ -62,9 +63,7 @@ static int check_side(const struct diff_side *side)
 
 static int pair_up(struct diff *diff)
 {
-	diff->pairs = arena_alloc(&diff->arena, (diff->head.count + 1) * sizeof(*diff->pairs));
-	if (!diff->pairs)
-		return err("no memory left");
+	diff->pairs = need(&diff->arena, (diff->head.count + 1) * sizeof(*diff->pairs));
 	for (size_t i = 0; i < diff->head.count; i++) {
 		const struct run *base = find_rank(&diff->base, rank_of(&diff->head.runs[i]));
 

@@ -304,17 +304,16 @@ int gate_judge(const struct gate *gate, const struct run *base, size_t base_n,
 	       const struct run *head, size_t head_n, struct gate_result *result)
 {
 	struct figures figures = { .runs = base_n + head_n };
-	size_t told_by_base = 0;
+	size_t told_by_base;
 	int error = 0;
 
 	*result = (struct gate_result){ .gate = NULL };
-	for (size_t i = 0; !error && i < base_n + head_n; i++) {
-		if (i == base_n)
-			told_by_base = figures.told;
-		error = figures_add(&figures, i < base_n ? &base[i] : &head[i - base_n],
-				    &gate->query);
-	}
-	if (!error && base_n)
+	for (size_t i = 0; i < base_n; i++)
+		figures_add(&figures, &base[i], &gate->query);
+	told_by_base = figures.told;
+	for (size_t i = 0; i < head_n; i++)
+		figures_add(&figures, &head[i], &gate->query);
+	if (base_n)
 		error = told_by_both(gate, base, head, told_by_base, figures.told - told_by_base);
 	for (size_t i = 0; !error && i < figures.count; i++) {
 		struct gate_result one = { .gate = gate };

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "analyse/categories/glob.h"
-#include "analyse/input/error.h"
 #include "analyse/input/grow.h"
 #include "analyse/trace/phase_name.h"
 #include "base/text/text.h"
@@ -44,12 +43,10 @@ static int64_t *values_at(struct figures *figures, const char *place)
 		if (!strcmp(figures->list[i].place, place))
 			return figures->list[i].values;
 	}
-	if (!GROW(figures->list, figures->count, figures->size, 8))
-		return NULL;
-	figure = &figures->list[figures->count];
+	NEED(GROW(figures->list, figures->count, figures->size, 8));
+	figure = &figures->list[figures->count++];
 	text_copy(figure->place, sizeof(figure->place), place);
-	figure->values = arena_alloc(&figures->arena, figures->runs * sizeof(*figure->values));
-	figures->count += figure->values != NULL;
+	figure->values = need(&figures->arena, figures->runs * sizeof(*figure->values));
 	return figure->values;
 }
 
@@ -69,12 +66,7 @@ __attribute__((format(printf, 4, 5))) static void put(struct figures *figures, u
 	va_start(words, format);
 	vsnprintf(place, sizeof(place), format, words);
 	va_end(words);
-	to = values_at(figures, place);
-	if (!to) {
-		figures->failed = true;
-		return;
-	}
-	to += figures->read;
+	to = values_at(figures, place) + figures->read;
 	figures->told++;
 	if (many == SUMMED)
 		*to += (int64_t)value;
@@ -327,7 +319,7 @@ static void add_categories(struct figures *figures, const struct run *run,
 		put_no_category(figures, run, query->by[NARROWING_CATEGORY]);
 }
 
-int figures_add(struct figures *figures, const struct run *run, const struct metric_query *query)
+void figures_add(struct figures *figures, const struct run *run, const struct metric_query *query)
 {
 	if (query->by[NARROWING_PHASE])
 		add_phases(figures, run, query);
@@ -341,5 +333,4 @@ int figures_add(struct figures *figures, const struct run *run, const struct met
 	else
 		add_devices(figures, run, query);
 	figures->read++;
-	return figures->failed ? err("no memory left") : 0;
 }

@@ -58,7 +58,6 @@ struct figures {
 	size_t count, size;
 	size_t runs, read; /* runs that there is room for, and that were read */
 	size_t told;       /* values that they told */
-	bool failed;       /* for want of memory */
 	struct arena arena;
 };
 
@@ -66,10 +65,10 @@ struct figures {
 uint64_t metric_of_phase(const struct trace_phase *phase, enum metric_id metric);
 
 /*
- * Reads the figures of one run more, none when nothing matches: 0, or -errno with err_text(). It
- * begins with figures that are all 0 but for `runs`.
+ * Reads the figures of one run more, none when nothing matches. It begins with figures that are all
+ * 0 but for `runs`.
  */
-int figures_add(struct figures *figures, const struct run *run, const struct metric_query *query);
+void figures_add(struct figures *figures, const struct run *run, const struct metric_query *query);
 void figures_clear(struct figures *figures);
 
 /* Sorts the values; of an even number the median is the lower one, of none 0. */

@@ -64,12 +64,8 @@ struct run_row *run_row(struct run *run, enum dimension dimension, const char *g
 
 	if (id)
 		return &run->rows[id - 1];
-	if (!group_id || !name_id || !GROW(run->rows, run->rows_n, run->rows_size, 64) ||
-	    !map_put(&run->row_of, key, (uint32_t)run->rows_n + 1)) {
-		run->failed = true;
-		run->spare = (struct run_row){ .group = "", .name = "" };
-		return &run->spare;
-	}
+	NEED(group_id && name_id && GROW(run->rows, run->rows_n, run->rows_size, 64) &&
+	     map_put(&run->row_of, key, (uint32_t)run->rows_n + 1));
 	run->rows[run->rows_n] = (struct run_row){ .dimension = (uint8_t)dimension,
 						   .lifetime = TRACE_NONE,
 						   .name = run->texts.list[name_id - 1],
@@ -100,22 +96,18 @@ static const char *demangled(struct run *run, const struct trace_frame *frame)
 	return symbols_demangle(frame->function, SYMBOLS_LOAD, &run->arena);
 }
 
-static int see_frames(struct run *run)
+static void read_frames(struct run *run)
 {
 	const struct trace *trace = &run->trace;
 
-	run->seen = arena_alloc(&run->arena, (trace->frames_n + 1) * sizeof(*run->seen));
-	if (!run->seen)
-		return err_no_memory(trace->path);
+	run->seen = need(&run->arena, (trace->frames_n + 1) * sizeof(*run->seen));
 	for (size_t i = 0; i < trace->frames_n; i++) {
 		const struct trace_frame *frame = &trace->frames[i];
 		bool python = frame->language == TRACE_PYTHON;
 
-		if (site_frame_read(&run->seen[i], python, demangled(run, frame),
-				    trace_frame_path(trace, frame), &run->arena))
-			return err_no_memory(trace->path);
+		NEED(!site_frame_read(&run->seen[i], python, demangled(run, frame),
+				      trace_frame_path(trace, frame), &run->arena));
 	}
-	return 0;
 }
 
 void site_name(char *to, const struct site_frame *all, const uint32_t *frames, size_t count)
@@ -366,21 +358,17 @@ int run_open(struct run *run, const char *path, int device)
 	error = trace_open(&run->trace, path);
 	if (error)
 		return error;
-	if (device != NO_DEVICE && !trace_device(&run->trace, device))
-		error = err("%s: has no device %d", path, device);
-	if (!error)
-		error = see_frames(run);
-	if (!error) {
-		add_sites(run, device);
-		add_devices(run, device);
-		add_spaces(run);
-		add_phases(run);
-		add_rests(run, device);
-		error = run->failed ? err_no_memory(path) : 0;
-	}
-	if (error)
+	if (device != NO_DEVICE && !trace_device(&run->trace, device)) {
 		run_close(run);
-	return error;
+		return err("%s: has no device %d", path, device);
+	}
+	read_frames(run);
+	add_sites(run, device);
+	add_devices(run, device);
+	add_spaces(run);
+	add_phases(run);
+	add_rests(run, device);
+	return 0;
 }
 
 void run_close(struct run *run)

@@ -64,8 +64,6 @@ enum run_from { RUN_UNTOLD, RUN_BLOCKS, RUN_STACKS };
 
 struct run {
 	struct trace trace;
-	bool failed; /* there was no memory for a row */
-	struct run_row spare;
 	struct arena arena;
 	struct site_frame *seen; /* by frame of the trace */
 	struct run_row *rows;
@@ -97,7 +95,7 @@ static inline const char *run_space(const struct trace_space *space)
 
 /* Makes rows of them, of one device or all: run_find() and gates follow. Two runs can only be
  * compared by categories that are told alike. */
-int run_add_categories(struct run *run, int device);
+void run_add_categories(struct run *run, int device);
 
 const struct run_row *run_find(const struct run *run, enum dimension dimension, const char *group,
 			       const char *name);
@@ -116,8 +114,7 @@ uint32_t site_line(const struct site_frame *all, const uint32_t *frames, size_t 
 
 /* --- while rows are made --- */
 
-/* The row, made if it is new; good until the next one. Without memory the run has `failed`, and it
- * is one that nobody looks at. */
+/* The row, made if it is new; good until the next one. */
 struct run_row *run_row(struct run *run, enum dimension dimension, const char *group,
 			const char *name);
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "analyse/compare/run_totals.h"
-#include "analyse/input/error.h"
+#include "analyse/input/grow.h"
 
 /* --- as a baseline has them --- */
 
@@ -33,18 +33,16 @@ static void take_baseline(struct run *run)
 
 /* --- from the events --- */
 
-static int take_place(struct run *run, const struct categories *categories, int device,
-		      const char *space, struct trace_category **list, size_t *count)
+static void take_place(struct run *run, const struct categories *categories, int device,
+		       const char *space, struct trace_category **list, size_t *count)
 {
 	const struct categories_place *place = categories_place(categories, device, NULL, space);
 	size_t most = categories->rules->categories;
 
 	*count = 0;
 	if (!place)
-		return 0;
-	*list = arena_alloc(&run->arena, most * sizeof(**list));
-	if (!*list)
-		return err_no_memory(run->trace.path);
+		return;
+	*list = need(&run->arena, most * sizeof(**list));
 	if (!place->peak_exact || !place->exit_exact)
 		run->categories_from = RUN_STACKS;
 	for (size_t i = 0; i < most; i++) {
@@ -52,34 +50,29 @@ static int take_place(struct run *run, const struct categories *categories, int 
 
 		if (!place->peak[i].bytes && !place->exit[i].bytes)
 			continue;
-		name = arena_text(&run->arena, name, strlen(name));
-		if (!name)
-			return err_no_memory(run->trace.path);
 		(*list)[(*count)++] =
-			(struct trace_category){ name, place->peak[i].bytes, place->exit[i].bytes };
+			(struct trace_category){ need_text(&run->arena, name), place->peak[i].bytes,
+						 place->exit[i].bytes };
 	}
-	return 0;
 }
 
-static int take_places(struct run *run, const struct categories *categories)
+static void take_places(struct run *run, const struct categories *categories)
 {
 	struct trace_summary *summary = &run->trace.summary;
-	int error = 0;
 
 	run->categories_from = RUN_BLOCKS;
-	for (size_t i = 0; !error && i < summary->devices_n; i++) {
+	for (size_t i = 0; i < summary->devices_n; i++) {
 		struct trace_device *to = &summary->devices[i];
 
-		error = take_place(run, categories, to->device, "device", &to->categories,
-				   &to->categories_n);
+		take_place(run, categories, to->device, "device", &to->categories,
+			   &to->categories_n);
 	}
-	for (size_t i = 0; !error && i < summary->spaces_n; i++) {
+	for (size_t i = 0; i < summary->spaces_n; i++) {
 		struct trace_space *to = &summary->spaces[i];
 
-		error = take_place(run, categories, NO_DEVICE, to->space, &to->categories,
-				   &to->categories_n);
+		take_place(run, categories, NO_DEVICE, to->space, &to->categories,
+			   &to->categories_n);
 	}
-	return error;
 }
 
 int run_find_categories(struct run *run, const struct rules *rules, bool always)
@@ -93,11 +86,10 @@ int run_find_categories(struct run *run, const struct rules *rules, bool always)
 	if (capture->baseline ||
 	    (!always && (capture->events_recorded > TRACE_FEW || capture->events_dropped)))
 		return 0;
-	error = categories_start(&categories, &run->trace, rules);
+	categories_start(&categories, &run->trace, rules);
+	error = categories_read(&categories);
 	if (!error)
-		error = categories_read(&categories);
-	if (!error)
-		error = take_places(run, &categories);
+		take_places(run, &categories);
 	categories_clear(&categories);
 	return error;
 }
@@ -113,7 +105,7 @@ static void add_rows(struct run *run, const char *space, const struct trace_cate
 	}
 }
 
-int run_add_categories(struct run *run, int device)
+void run_add_categories(struct run *run, int device)
 {
 	const struct trace_summary *summary = &run->trace.summary;
 
@@ -126,5 +118,4 @@ int run_add_categories(struct run *run, int device)
 	for (size_t i = 0; i < summary->spaces_n; i++)
 		add_rows(run, run_space(&summary->spaces[i]), summary->spaces[i].categories,
 			 summary->spaces[i].categories_n);
-	return run->failed ? err_no_memory(run->trace.path) : 0;
 }

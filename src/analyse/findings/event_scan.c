@@ -1,9 +1,6 @@
 /* One pass over a trace's events: temporaries, sizes, failures; growth has a file of its own. */
 #include "analyse/findings/event_scan.h"
 
-#include <errno.h>
-#include <stdlib.h>
-
 #include "analyse/input/grow.h"
 
 static uint32_t site_of(const struct event_scan *survey, const struct event *event)
@@ -30,13 +27,13 @@ static void see_peak(struct event_scan *survey, const struct event *event, uint3
 		return;
 	to->peak = event->allocated;
 	to->peak_seq = event->seq;
-	survey->corpses[device].count = 0;
+	to->corpses.count = 0;
 }
 
 static void see_death(struct event_scan *survey, const struct event_scan_birth *birth,
 		      const struct block *block, uint64_t t)
 {
-	struct event_scan_deaths *deaths = &survey->deaths[birth->device];
+	struct event_scan_deaths *deaths = &survey->devices[birth->device].deaths;
 
 	if (deaths->count == SURVEY_TEMPORARY)
 		return;
@@ -52,8 +49,8 @@ static void see_death(struct event_scan *survey, const struct event_scan_birth *
 /* The device allocates again: what was freed soon before that was temporary. */
 static void count_temporaries(struct event_scan *survey, uint32_t device)
 {
-	struct event_scan_deaths *deaths = &survey->deaths[device];
-	struct event_scan_deaths *corpses = &survey->corpses[device];
+	struct event_scan_deaths *deaths = &survey->devices[device].deaths;
+	struct event_scan_deaths *corpses = &survey->devices[device].corpses;
 
 	for (size_t i = 0; i < deaths->count; i++) {
 		const struct event_scan_death *death = &deaths->list[i];
@@ -73,11 +70,10 @@ static void count_temporaries(struct event_scan *survey, uint32_t device)
 static void sum_corpses(struct event_scan *survey)
 {
 	for (size_t i = 0; i < survey->trace->summary.devices_n; i++) {
-		const struct event_scan_deaths *corpses = &survey->corpses[i];
+		struct event_scan_device *device = &survey->devices[i];
 
-		for (size_t k = 0; k < corpses->count; k++) {
-			const struct event_scan_death *corpse = &corpses->list[k];
-			struct event_scan_device *device = &survey->devices[i];
+		for (size_t k = 0; k < device->corpses.count; k++) {
+			const struct event_scan_death *corpse = &device->corpses.list[k];
 
 			survey->temporaries[corpse->site].at_peak += corpse->size;
 			device->at_peak += corpse->size;
@@ -112,15 +108,14 @@ static void end_life(struct event_scan *survey, uint64_t t)
 		see_death(survey, birth, block, t);
 }
 
-static int begin_life(struct event_scan *survey, const struct event *event)
+static void begin_life(struct event_scan *survey, const struct event *event)
 {
 	uint32_t site = site_of(survey, event);
 	uint32_t device = (uint32_t)trace_position(survey->trace, event->device, event->space);
 	struct event_scan_bucket *bucket = bucket_of(survey, event->size);
 
 	count_temporaries(survey, device);
-	if (!GROW_TO(survey->births, survey->lives.blocks.size, survey->births_n))
-		return -ENOMEM;
+	NEED(GROW_TO(survey->births, survey->lives.blocks.size, survey->births_n));
 	survey->births[survey->lives.begun_id - 1] =
 		(struct event_scan_birth){ ++survey->devices[device].ordinal, site, device };
 	bucket->count++;
@@ -128,7 +123,6 @@ static int begin_life(struct event_scan *survey, const struct event *event)
 	count_live(survey, event->size, 1);
 	event_scan_growth_birth(survey, site, event->size);
 	see_peak(survey, event, device);
-	return 0;
 }
 
 static void forget_life(struct event_scan *survey, const struct event *event)
@@ -139,66 +133,52 @@ static void forget_life(struct event_scan *survey, const struct event *event)
 	event_scan_growth_forget(survey);
 }
 
-int event_scan_event(struct event_scan *survey, const struct event *event)
+void event_scan_event(struct event_scan *survey, const struct event *event)
 {
 	struct lives *lives = &survey->lives;
-	int error;
 
 	/* Steps that end among missing events must lie in front of what is looked at. */
 	event_scan_growth_time(survey, event->seq, event->t);
 	if (lives_gap(lives, event))
 		forget_life(survey, event);
-	error = lives_take(lives, event, NULL);
-	if (!error && lives->ended_id && lives_used(&lives->ended))
+	NEED(!lives_take(lives, event, NULL));
+	if (lives->ended_id && lives_used(&lives->ended))
 		end_life(survey, event->t);
-	if (!error && lives->begun_id && lives_used(&lives->begun))
-		error = begin_life(survey, event);
+	if (lives->begun_id && lives_used(&lives->begun))
+		begin_life(survey, event);
 	if (event->op == EVENT_OOM && survey->failures_n < SURVEY_FAILURES)
 		survey->failures[survey->failures_n++] = *event;
 	survey->reserves += event->op == EVENT_RESERVE;
 	survey->releases += event->op == EVENT_RELEASE;
 	survey->events++;
-	return error;
 }
 
 /* --- the pass --- */
 
-int event_scan_start(struct event_scan *survey, struct trace *trace)
+void event_scan_start(struct event_scan *survey, struct trace *trace)
 {
 	size_t devices = trace->summary.devices_n + 1;
 
 	*survey = (struct event_scan){ .trace = trace };
 	lives_start(&survey->lives, trace->capture.events_filtered);
-	survey->corpses = calloc(devices, sizeof(*survey->corpses));
-	survey->deaths = calloc(devices, sizeof(*survey->deaths));
-	survey->devices = calloc(devices, sizeof(*survey->devices));
-	survey->temporaries = calloc(event_scan_rows(survey), sizeof(*survey->temporaries));
-	if (!survey->corpses || !survey->deaths || !survey->devices || !survey->temporaries)
-		return -ENOMEM;
-	return event_scan_growth_start(survey);
+	survey->devices = need(&survey->arena, devices * sizeof(*survey->devices));
+	survey->temporaries =
+		need(&survey->arena, event_scan_rows(survey) * sizeof(*survey->temporaries));
+	event_scan_growth_start(survey);
 }
 
-int event_scan_end(struct event_scan *survey)
+void event_scan_end(struct event_scan *survey)
 {
 	event_scan_growth_time(survey, survey->lives.next_seq, UINT64_MAX);
 	sum_corpses(survey);
-	return event_scan_growth_end(survey);
+	event_scan_growth_end(survey);
 }
 
 void event_scan_clear(struct event_scan *survey)
 {
 	lives_clear(&survey->lives);
 	free(survey->births);
-	free(survey->corpses);
-	free(survey->deaths);
-	free(survey->held);
-	free(survey->live);
-	free(survey->old);
-	free(survey->seqs);
-	free(survey->devices);
-	free(survey->temporaries);
-	free(survey->growth);
-	free(survey->steps.ends);
+	arena_clear(&survey->arena);
 	*survey = (struct event_scan){ 0 };
 }
 

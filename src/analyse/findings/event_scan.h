@@ -31,7 +31,23 @@ struct event_scan_growth {
 	struct growth_trend trend; /* its slope is a phase's, or a window's */
 };
 
-/* Of the device with the same position in the trace's summary. */
+/*
+ * A block that was freed soon: a temporary once its device allocates again. What nothing follows
+ * ended with the program, or was given up when memory ran out.
+ */
+struct event_scan_death {
+	uint64_t size, lifetime;
+	uint32_t site;
+	bool at_peak;
+};
+
+/* No more fit: each was among the last SURVEY_TEMPORARY that were allocated. */
+struct event_scan_deaths {
+	struct event_scan_death list[SURVEY_TEMPORARY];
+	size_t count;
+};
+
+/* Of the device with the same position in the trace's summary; the last: of no device. */
 struct event_scan_device {
 	uint64_t ordinal; /* allocations so far */
 	uint64_t peak;    /* of allocated, as events have it */
@@ -39,6 +55,8 @@ struct event_scan_device {
 	uint64_t at_peak; /* bytes of temporaries in it */
 	uint64_t largest; /* the largest of those */
 	uint32_t largest_site;
+	struct event_scan_deaths deaths;  /* since its last allocation */
+	struct event_scan_deaths corpses; /* temporaries freed since the peak, which were in it */
 };
 
 struct event_scan_bucket {
@@ -61,22 +79,6 @@ struct event_scan_birth {
 	uint64_t ordinal; /* the device's allocation so-and-so */
 	uint32_t site;
 	uint32_t device; /* position in survey->devices */
-};
-
-/*
- * A block that was freed soon: a temporary once its device allocates again. What nothing follows
- * ended with the program, or was given up when memory ran out.
- */
-struct event_scan_death {
-	uint64_t size, lifetime;
-	uint32_t site;
-	bool at_peak;
-};
-
-/* No more fit: each was among the last SURVEY_TEMPORARY that were allocated. */
-struct event_scan_deaths {
-	struct event_scan_death list[SURVEY_TEMPORARY];
-	size_t count;
 };
 
 /* What a site holds, for the values of growth. */
@@ -102,27 +104,25 @@ struct event_scan {
 
 	/* The rest is its own. */
 	struct trace *trace;
+	struct arena arena;
 	struct lives lives;
 	struct event_scan_birth *births; /* by position in blocks */
 	size_t births_n;
-	/* By device: temporaries that ended behind its highest peak so far, in which they were. */
-	struct event_scan_deaths *corpses;
-	struct event_scan_deaths *deaths; /* by device: since its last allocation */
-	struct event_scan_held *held;     /* by site, the last row: no site */
-	uint64_t *live, *old;             /* values, [site * steps.values + i] */
-	uint64_t *seqs;                   /* of the first event behind each value */
-	uint64_t young_seq;               /* blocks from there on are young */
-	uint64_t window;                  /* events of a window */
-	uint64_t frees_warm;              /* frees in front of the first value */
+	struct event_scan_held *held; /* by site, the last row: no site */
+	uint64_t *live, *old;         /* values, [site * steps.values + i] */
+	uint64_t *seqs;               /* of the first event behind each value */
+	uint64_t young_seq;           /* blocks from there on are young */
+	uint64_t window;              /* events of a window */
+	uint64_t frees_warm;          /* frees in front of the first value */
 };
 
 /*
- * Event by event: after event_scan_start() each event in its order, then event_scan_end(). 0 or
- * -ENOMEM; whatever they give, event_scan_clear() is due. The trace must outlive the survey.
+ * Event by event: after event_scan_start() each event in its order, then event_scan_end(), and at
+ * last event_scan_clear(). The trace must outlive the survey.
  */
-int event_scan_start(struct event_scan *survey, struct trace *trace);
-int event_scan_event(struct event_scan *survey, const struct event *event);
-int event_scan_end(struct event_scan *survey);
+void event_scan_start(struct event_scan *survey, struct trace *trace);
+void event_scan_event(struct event_scan *survey, const struct event *event);
+void event_scan_end(struct event_scan *survey);
 
 void event_scan_clear(struct event_scan *survey);
 
@@ -139,10 +139,10 @@ static inline size_t event_scan_rows(const struct event_scan *survey)
 }
 
 /* event_scan_growth.c */
-int event_scan_growth_start(struct event_scan *survey);
+void event_scan_growth_start(struct event_scan *survey);
 /* To be called in front of each event; at the end with seq and t behind the last one. */
 void event_scan_growth_time(struct event_scan *survey, uint64_t seq, uint64_t t);
 void event_scan_growth_birth(struct event_scan *survey, uint32_t site, uint64_t size);
 void event_scan_growth_death(struct event_scan *survey, uint32_t site, const struct block *block);
 void event_scan_growth_forget(struct event_scan *survey);
-int event_scan_growth_end(struct event_scan *survey);
+void event_scan_growth_end(struct event_scan *survey);

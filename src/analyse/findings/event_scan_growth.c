@@ -11,10 +11,10 @@
  */
 #include "analyse/findings/event_scan.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/input/grow.h"
 #include "analyse/input/texts.h"
 #include "analyse/trace/phase_name.h"
 #include "base/mem/map.h"
@@ -47,7 +47,7 @@ struct group {
 	uint32_t first; /* phase */
 };
 
-/* What the phases of a group have in common: numbers of texts, 0 without memory. */
+/* What the phases of a group have in common: numbers of texts. */
 static uint64_t group_key(struct texts *texts, struct arena *arena, const struct trace_phase *phase)
 {
 	char name[PHASE_FAMILY];
@@ -57,7 +57,8 @@ static uint64_t group_key(struct texts *texts, struct arena *arena, const struct
 				  ? texts_enter(texts, arena, phase->domain, strlen(phase->domain))
 				  : UINT32_MAX;
 
-	return family && domain ? (uint64_t)domain << 32 | family : 0;
+	NEED(family && domain);
+	return (uint64_t)domain << 32 | family;
 }
 
 static bool is_better(const struct group *group, const struct group *best, uint64_t longest)
@@ -69,9 +70,8 @@ static bool is_better(const struct group *group, const struct group *best, uint6
 	return group->total_ns > best->total_ns;
 }
 
-/* The group of each phase goes to `of`. NULL without one that will do; *error as well. */
-static const struct group *find_group(struct trace *trace, struct group *groups, uint32_t *of,
-				      int *error)
+/* The group of each phase goes to `of`. NULL without one that will do. */
+static const struct group *find_group(struct trace *trace, struct group *groups, uint32_t *of)
 {
 	const struct group *best = NULL;
 	struct map known = { NULL, 0 };
@@ -87,10 +87,7 @@ static const struct group *find_group(struct trace *trace, struct group *groups,
 		if (!id) {
 			id = ++count;
 			groups[id - 1].first = i;
-			if (!key || !map_put(&known, key, id)) {
-				*error = -ENOMEM;
-				break;
-			}
+			NEED(map_put(&known, key, id));
 		}
 		of[i] = id - 1;
 		if (phase->end == TRACE_NONE || phase->end < phase->start)
@@ -112,18 +109,16 @@ static const struct group *find_group(struct trace *trace, struct group *groups,
 }
 
 /* The ends of the group's phases, by time, of which each stride-th stays. */
-static int take_ends(struct event_scan *survey, const struct group *group, const uint32_t *of,
-		     uint32_t number, size_t most)
+static void take_ends(struct event_scan *survey, const struct group *group, const uint32_t *of,
+		      uint32_t number, size_t most)
 {
 	const struct trace *trace = survey->trace;
 	struct event_scan_steps *steps = &survey->steps;
 	const char *first = trace->phases[group->first].name;
 	char name[PHASE_FAMILY];
-	uint64_t *ends = calloc(group->count, sizeof(*ends));
+	uint64_t *ends = need(&survey->arena, group->count * sizeof(*ends));
 	size_t count = 0;
 
-	if (!ends)
-		return -ENOMEM;
 	phase_family(name, sizeof(name), first ? first : "");
 	for (size_t i = 0; i < trace->phases_n; i++) {
 		const struct trace_phase *phase = &trace->phases[i];
@@ -137,8 +132,7 @@ static int take_ends(struct event_scan *survey, const struct group *group, const
 	for (size_t i = steps->stride - 1; i < count; i += steps->stride)
 		ends[steps->values++] = ends[i];
 	steps->ends = ends;
-	steps->name = arena_text(&survey->trace->arena, name, strlen(name));
-	return steps->name ? 0 : -ENOMEM;
+	steps->name = need_text(&survey->arena, name);
 }
 
 static void take_windows(struct event_scan *survey, size_t most)
@@ -154,25 +148,18 @@ static void take_windows(struct event_scan *survey, size_t most)
 	survey->steps.stride = 1;
 }
 
-/* Which phases, or which windows; room for `most` values. 0 or -ENOMEM. */
-static int choose_steps(struct event_scan *survey, size_t most)
+/* Which phases, or which windows; room for `most` values. */
+static void choose_steps(struct event_scan *survey, size_t most)
 {
 	struct trace *trace = survey->trace;
-	struct group *groups = calloc(trace->phases_n + 1, sizeof(*groups));
-	uint32_t *of = calloc(trace->phases_n + 1, sizeof(*of));
-	const struct group *best;
-	int error = groups && of ? 0 : -ENOMEM;
+	struct group *groups = need(&survey->arena, (trace->phases_n + 1) * sizeof(*groups));
+	uint32_t *of = need(&survey->arena, (trace->phases_n + 1) * sizeof(*of));
+	const struct group *best = find_group(trace, groups, of);
 
-	if (!error) {
-		best = find_group(trace, groups, of, &error);
-		if (!error && best)
-			error = take_ends(survey, best, of, (uint32_t)(best - groups), most);
-		else if (!error)
-			take_windows(survey, most);
-	}
-	free(groups);
-	free(of);
-	return error;
+	if (best)
+		take_ends(survey, best, of, (uint32_t)(best - groups), most);
+	else
+		take_windows(survey, most);
 }
 
 /* --- values --- */
@@ -182,23 +169,21 @@ static bool in_windows(const struct event_scan *survey)
 	return !survey->steps.name;
 }
 
-int event_scan_growth_start(struct event_scan *survey)
+void event_scan_growth_start(struct event_scan *survey)
 {
-	size_t most = ROOM / (2 * sizeof(*survey->live)) / event_scan_rows(survey);
+	struct arena *arena = &survey->arena;
+	size_t rows = event_scan_rows(survey);
+	size_t most = ROOM / (2 * sizeof(*survey->live)) / rows;
 	size_t cells;
-	int error;
 
 	if (most < FEWEST)
 		most = FEWEST;
-	error = choose_steps(survey, most < GROWTH_MOST ? most : GROWTH_MOST);
-	if (error)
-		return error;
-	cells = event_scan_rows(survey) * survey->steps.values + 1;
-	survey->held = calloc(event_scan_rows(survey), sizeof(*survey->held));
-	survey->live = calloc(cells, sizeof(*survey->live));
-	survey->old = calloc(cells, sizeof(*survey->old));
-	survey->seqs = calloc(survey->steps.values + 1, sizeof(*survey->seqs));
-	return survey->held && survey->live && survey->old && survey->seqs ? 0 : -ENOMEM;
+	choose_steps(survey, most < GROWTH_MOST ? most : GROWTH_MOST);
+	cells = rows * survey->steps.values + 1;
+	survey->held = need(arena, rows * sizeof(*survey->held));
+	survey->live = need(arena, cells * sizeof(*survey->live));
+	survey->old = need(arena, cells * sizeof(*survey->old));
+	survey->seqs = need(arena, (survey->steps.values + 1) * sizeof(*survey->seqs));
 }
 
 /* A step is over: the values of all sites. */
@@ -264,15 +249,13 @@ void event_scan_growth_forget(struct event_scan *survey)
 
 /* --- the end --- */
 
-static struct born *find_born(const struct event_scan *survey)
+static struct born *find_born(struct event_scan *survey)
 {
 	const uint64_t *seqs = survey->seqs + survey->steps.first;
 	size_t n = survey->steps.taken - survey->steps.first;
 	size_t warm = growth_warm(n);
-	struct born *born = calloc(event_scan_rows(survey), sizeof(*born));
+	struct born *born = need(&survey->arena, event_scan_rows(survey) * sizeof(*born));
 
-	if (!born)
-		return NULL;
 	n -= warm;
 	for (size_t i = 0; i < survey->lives.blocks.used; i++) {
 		const struct block *block = &survey->lives.blocks.list[i];
@@ -338,23 +321,17 @@ static int by_slope(const void *a, const void *b)
 	return x->site < y->site ? -1 : x->site > y->site;
 }
 
-int event_scan_growth_end(struct event_scan *survey)
+void event_scan_growth_end(struct event_scan *survey)
 {
 	uint64_t moving;
 	struct born *born;
 
 	if (survey->steps.taken - survey->steps.first < GROWTH_LEAST)
-		return 0;
+		return;
 	born = find_born(survey);
-	survey->growth = calloc(event_scan_rows(survey), sizeof(*survey->growth));
-	if (!born || !survey->growth) {
-		free(born);
-		return -ENOMEM;
-	}
+	survey->growth = need(&survey->arena, event_scan_rows(survey) * sizeof(*survey->growth));
 	moving = count_moving(survey);
 	for (uint32_t i = 0; i + 1 < event_scan_rows(survey); i++)
 		look_at(survey, i, &born[i], moving);
-	free(born);
 	qsort(survey->growth, survey->growth_n, sizeof(*survey->growth), by_slope);
-	return 0;
 }

@@ -73,12 +73,10 @@ static char *trim(char *line)
 	return line;
 }
 
-static int add_pattern(struct suppressions *to, const char *pattern, unsigned line)
+static void add_pattern(struct suppressions *to, const char *pattern, unsigned line)
 {
-	if (!GROW(to->list, to->count, to->size, 16))
-		return -ENOMEM;
-	to->list[to->count] = (struct suppression){ strdup(pattern), line, 0 };
-	return to->list[to->count++].pattern ? 0 : -ENOMEM;
+	NEED(GROW(to->list, to->count, to->size, 16));
+	to->list[to->count++] = (struct suppression){ need_text(&to->arena, pattern), line, 0 };
 }
 
 int suppressions_read(struct suppressions *suppressions, const char *path)
@@ -87,33 +85,31 @@ int suppressions_read(struct suppressions *suppressions, const char *path)
 	char *line = NULL;
 	size_t size = 0;
 	unsigned number = 0;
-	int error = 0;
+	bool failed;
 
 	*suppressions = (struct suppressions){ 0 };
 	if (!file)
 		return err("%s: %s", path, strerror(errno));
-	while (!error && getline(&line, &size, file) >= 0) {
+	while (getline(&line, &size, file) >= 0) {
 		const char *pattern = trim(line);
 
 		number++;
 		if (*pattern)
-			error = add_pattern(suppressions, pattern, number);
+			add_pattern(suppressions, pattern, number);
 	}
-	if (!error && ferror(file))
-		error = -EIO;
+	failed = ferror(file);
 	free(line);
 	fclose(file);
-	if (!error)
+	if (!failed)
 		return 0;
 	suppressions_clear(suppressions);
-	return err("%s: %s", path, strerror(-error));
+	return err("%s: %s", path, strerror(EIO));
 }
 
 void suppressions_clear(struct suppressions *suppressions)
 {
-	for (size_t i = 0; i < suppressions->count; i++)
-		free(suppressions->list[i].pattern);
 	free(suppressions->list);
+	arena_clear(&suppressions->arena);
 	*suppressions = (struct suppressions){ 0 };
 }
 
@@ -193,13 +189,12 @@ static void leak_add_stack(struct leaks *leaks, struct leak *leak, const struct 
 	}
 }
 
-int leaks_find(struct leaks *leaks, const struct trace *trace, struct suppressions *suppressions)
+void leaks_find(struct leaks *leaks, const struct trace *trace, struct suppressions *suppressions)
 {
 	static const struct sort_key by_bytes[] = { SORT_DOWN(struct leak, bytes), { 0 } };
 
 	*leaks = (struct leaks){ .list = calloc(trace->sites_n + 1, sizeof(*leaks->list)) };
-	if (!leaks->list)
-		return err_no_memory(trace->path);
+	NEED(leaks->list);
 	for (uint32_t i = 0; i < trace->sites_n; i++) {
 		const struct trace_site *site = &trace->sites[i];
 		struct leak leak = { .site = i, .stack = UINT32_MAX };
@@ -213,7 +208,6 @@ int leaks_find(struct leaks *leaks, const struct trace *trace, struct suppressio
 		leaks->list[leaks->count++] = leak;
 	}
 	sort_rows(leaks->list, leaks->count, sizeof(*leaks->list), by_bytes);
-	return 0;
 }
 
 void leaks_clear(struct leaks *leaks)

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/mem/arena.h"
+
 struct trace;
 
 /*
@@ -21,7 +23,7 @@ struct trace;
  * beginning of a line or behind a blank is a comment.
  */
 struct suppression {
-	char *pattern;
+	const char *pattern;
 	unsigned line; /* of the file */
 	uint64_t used; /* stacks that it fitted */
 };
@@ -29,6 +31,7 @@ struct suppression {
 struct suppressions {
 	struct suppression *list;
 	size_t count, size;
+	struct arena arena;
 };
 
 /* 0 or -errno with err_text(). Nothing is held after a failure. */
@@ -53,8 +56,8 @@ struct leaks {
 	uint64_t held, suppressed; /* bytes left out */
 };
 
-/* `suppressions` may be NULL. 0 or -errno with err_text(). */
-int leaks_find(struct leaks *leaks, const struct trace *trace, struct suppressions *suppressions);
+/* `suppressions` may be NULL. */
+void leaks_find(struct leaks *leaks, const struct trace *trace, struct suppressions *suppressions);
 void leaks_clear(struct leaks *leaks);
 
 /* What the stack's memory is held for on purpose, "cuBLAS workspace"; NULL for nothing known. */

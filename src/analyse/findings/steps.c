@@ -50,8 +50,7 @@ static int add_change(void *context, const struct event *event)
 
 	if (!born && event->op != EVENT_FREE)
 		return 0;
-	if (!GROW(finder->changes, finder->changes_n, finder->size, 1024))
-		return err("no memory left");
+	NEED(GROW(finder->changes, finder->changes_n, finder->size, 1024));
 	finder->changes[finder->changes_n++] =
 		(struct change){ event->seq, event->size,
 				 born ? (uint32_t)event->stack : NO_STACK };
@@ -216,8 +215,8 @@ static bool are_alike(struct step_finder *finder, uint32_t n)
 	return present * 4 >= all * 3;
 }
 
-/* How much of the way, in percent, are steps of at most twice the median length? Or -ENOMEM. */
-static int regularity(const struct step_finder *finder)
+/* How much of the way, in percent, are steps of at most twice the median length? */
+static int regularity(struct step_finder *finder)
 {
 	size_t n = finder->steps - 1;
 	uint64_t *lengths;
@@ -227,26 +226,23 @@ static int regularity(const struct step_finder *finder)
 	if (finder->steps < STEPS_LEAST)
 		return 0;
 	whole = finder->starts[n] - finder->starts[0];
-	lengths = calloc(n, sizeof(*lengths));
-	if (!lengths)
-		return err("no memory left");
+	lengths = need(&finder->arena, n * sizeof(*lengths));
 	for (size_t i = 0; i < n; i++)
 		lengths[i] = finder->starts[i + 1] - finder->starts[i];
 	growth_sort(lengths, n);
 	for (size_t i = 0; i < n && lengths[i] <= 2 * lengths[n / 2]; i++)
 		like += lengths[i];
-	free(lengths);
 	return whole ? (int)(like * 100 / whole) : 0;
 }
 
-/* The regularity of n steps, which finder then has; 0 if there are none, or -ENOMEM. */
+/* The regularity of n steps, which finder then has; 0 if there are none. */
 static int try_count(struct step_finder *finder, uint32_t n)
 {
 	int percent = 0;
 
 	if (find_turns(finder, n) && gives_back(finder) && are_alike(finder, n))
 		percent = regularity(finder);
-	return percent >= 0 && percent < REGULAR ? 0 : percent;
+	return percent < REGULAR ? 0 : percent;
 }
 
 /*
@@ -272,52 +268,41 @@ static int look_around(struct step_finder *finder, uint32_t n, int percent)
 	uint32_t around = percent < VERY_REGULAR ? count_around(finder, n) : 0;
 	int found = around ? try_count(finder, around) : 0;
 
-	if (!found)
-		return try_count(finder, n);
-	return found;
+	return found ? found : try_count(finder, n);
 }
 
-/* 1 when steps were found, 0, or -ENOMEM. */
-static int find_steps(struct step_finder *finder)
+static bool find_steps(struct step_finder *finder)
 {
-	finder->sharing =
-		arena_alloc(&finder->arena, (finder->changes_n + 1) * sizeof(*finder->sharing));
-	finder->starts =
-		arena_alloc(&finder->arena, (finder->changes_n + 1) * sizeof(*finder->starts));
-	if (!finder->sharing || !finder->starts)
-		return err("no memory left");
+	finder->sharing = need(&finder->arena, (finder->changes_n + 1) * sizeof(*finder->sharing));
+	finder->starts = need(&finder->arena, (finder->changes_n + 1) * sizeof(*finder->starts));
 	for (size_t i = 0; i < finder->stacks; i++)
 		finder->sharing[finder->of[i].count]++;
 	for (unsigned i = 0; i < TRIED; i++) {
 		uint32_t n = next_count(finder);
 		int found = n ? try_count(finder, n) : 0;
 
-		if (found > 0)
-			found = look_around(finder, n, found);
 		if (found || !n)
-			return found < 0 ? found : found > 0;
+			return found && look_around(finder, n, found);
 		finder->sharing[n] = 0;
 	}
-	return 0;
+	return false;
 }
 
 int steps_infer(struct trace *trace)
 {
 	struct step_finder finder = { .stacks = trace->stacks_n };
-	int found;
+	int error;
 
 	if (!trace->stacks_n || trace->once)
 		return 0;
-	finder.of = arena_alloc(&finder.arena, finder.stacks * sizeof(*finder.of));
-	found = finder.of ? steps_read(trace->path, add_change, &finder) : err("no memory left");
-	if (!found)
-		found = find_steps(&finder);
-	if (found == 1)
-		found = steps_put(trace,
+	finder.of = need(&finder.arena, finder.stacks * sizeof(*finder.of));
+	error = steps_read(trace->path, add_change, &finder);
+	if (!error && find_steps(&finder))
+		error = steps_put(trace,
 				  &(struct steps_found){ finder.starts, finder.steps, finder.end });
 	free(finder.changes);
 	arena_clear(&finder.arena);
-	return found;
+	return error;
 }
 
 int steps_infer_if_few(struct trace *trace)

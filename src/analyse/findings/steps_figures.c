@@ -1,7 +1,7 @@
 /* Steps that were found, measured as phases are, and put among the trace's own. */
 #include "analyse/findings/steps.h"
 
-#include "analyse/input/error.h"
+#include "analyse/input/grow.h"
 #include "base/mem/sort.h"
 #include "facts/phases.h"
 
@@ -82,15 +82,13 @@ static bool are_named(const struct trace *trace, const struct phases *steps)
  * Among the program's own, by start; of two that start together the longer one is around. Found
  * ones have no thread of their own: they lie on the main one.
  */
-static int take_steps(struct trace *trace, const struct phases *steps)
+static void take_steps(struct trace *trace, const struct phases *steps)
 {
 	size_t count = trace->phases_n + steps->count;
-	struct trace_phase *list = arena_alloc(&trace->arena, count * sizeof(*list));
+	struct trace_phase *list = need(&trace->arena, count * sizeof(*list));
 	size_t own = 0;
 	size_t step = 0;
 
-	if (!list)
-		return err("no memory left");
 	for (size_t i = 0; i < count; i++) {
 		const struct trace_phase *mine = &trace->phases[own];
 		const struct trace_phase *found = &steps->list[step];
@@ -108,7 +106,6 @@ static int take_steps(struct trace *trace, const struct phases *steps)
 	}
 	trace->phases = list;
 	trace->phases_n = count;
-	return 0;
 }
 
 int steps_put(struct trace *trace, const struct steps_found *found)
@@ -117,7 +114,7 @@ int steps_put(struct trace *trace, const struct steps_found *found)
 	int error = steps_read(trace->path, measure, &(struct measuring){ &phases, found });
 
 	if (!error && phases.count && !are_named(trace, &phases))
-		error = take_steps(trace, &phases);
+		take_steps(trace, &phases);
 	phases_clear(&phases);
 	return error;
 }

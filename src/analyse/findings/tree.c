@@ -5,9 +5,8 @@
 #include "analyse/findings/tree.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#include "analyse/input/error.h"
+#include "analyse/input/grow.h"
 #include "analyse/trace/trace.h"
 #include "base/mem/sort.h"
 
@@ -85,41 +84,33 @@ static void add_children(struct tree *tree, const struct path *paths, struct tre
 	tree->count += count;
 }
 
-int tree_build(struct tree *tree, const struct trace *trace, const struct trace_share *shares,
-	       size_t count, bool inverted, bool whole)
+void tree_build(struct tree *tree, const struct trace *trace, const struct trace_share *shares,
+		size_t count, bool inverted, bool whole)
 {
-	struct path *paths = calloc(count + 1, sizeof(*paths));
-	uint32_t *room;
+	struct arena arena = { 0 };
+	struct path *paths = need(&arena, (count + 1) * sizeof(*paths));
+	uint32_t *at;
 	size_t frames = 1;
 
 	for (size_t i = 0; i < count; i++)
 		frames += trace->stacks[shares[i].stack].frames_n;
-	room = calloc(frames, sizeof(*room));
+	at = need(&arena, frames * sizeof(*at));
 	/* Each frame of a path makes at most one node. */
-	*tree = (struct tree){ .nodes = calloc(frames, sizeof(*tree->nodes)) };
-	if (paths && room && tree->nodes) {
-		uint32_t *at = room;
+	*tree = (struct tree){ .nodes = calloc(frames, sizeof(*tree->nodes)), .count = 1 };
+	NEED(tree->nodes);
+	tree->nodes[0] = (struct tree_node){ .frame = UINT32_MAX, .to = count };
+	for (size_t i = 0; i < count; i++) {
+		size_t taken = take_frames(trace, shares[i].stack, inverted, whole, at);
 
-		tree->nodes[0] = (struct tree_node){ .frame = UINT32_MAX, .to = count };
-		tree->count = 1;
-		for (size_t i = 0; i < count; i++) {
-			size_t taken = take_frames(trace, shares[i].stack, inverted, whole, at);
-
-			paths[i] = (struct path){ at, taken, shares[i].bytes, shares[i].count };
-			at += taken;
-			tree->nodes[0].bytes += shares[i].bytes;
-			tree->nodes[0].count += shares[i].count;
-		}
-		qsort(paths, count, sizeof(*paths), by_frames);
-		for (size_t i = 0; i < tree->count; i++)
-			add_children(tree, paths, &tree->nodes[i]);
+		paths[i] = (struct path){ at, taken, shares[i].bytes, shares[i].count };
+		at += taken;
+		tree->nodes[0].bytes += shares[i].bytes;
+		tree->nodes[0].count += shares[i].count;
 	}
-	free(paths);
-	free(room);
-	if (tree->count)
-		return 0;
-	tree_clear(tree);
-	return err_no_memory(trace->path);
+	qsort(paths, count, sizeof(*paths), by_frames);
+	for (size_t i = 0; i < tree->count; i++)
+		add_children(tree, paths, &tree->nodes[i]);
+	arena_clear(&arena);
 }
 
 void tree_clear(struct tree *tree)

@@ -29,7 +29,7 @@ struct tree {
 	size_t count;
 };
 
-/* `whole`: all frames. 0 or -errno with err_text(). */
-int tree_build(struct tree *tree, const struct trace *trace, const struct trace_share *shares,
-	       size_t count, bool inverted, bool whole);
+/* `whole`: all frames. */
+void tree_build(struct tree *tree, const struct trace *trace, const struct trace_share *shares,
+		size_t count, bool inverted, bool whole);
 void tree_clear(struct tree *tree);

@@ -3,11 +3,14 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static struct {
 	char text[1000];
 } error;
+
+__attribute__((noreturn)) void (*err_out_of_memory)(void) = abort;
 
 void err_set(const char *format, ...)
 {

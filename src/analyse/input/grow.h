@@ -1,6 +1,6 @@
 /*
- * Room for one more in a list of the heap, for the tool alone: the library takes nothing from the
- * host's heap (base/mem/arena.h and base/mem/map.h are its own).
+ * Memory of the tool: lists of the heap, which the library never uses (base/mem/arena.h and
+ * base/mem/map.h are its own), and memory without which a command cannot go on.
  */
 #pragma once
 
@@ -8,6 +8,9 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "analyse/input/error.h"
+#include "base/mem/arena.h"
 
 /* `at` is where the pointer to the list stands; it is copied, as its type is not known here. */
 static inline bool grow_list(void *at, size_t count, size_t *size, size_t each, size_t first)
@@ -48,3 +51,24 @@ static inline bool grow_to(void *at, size_t wanted, size_t *size, size_t each)
 /* A list that is full doubles and gets `first` more; false without memory, and it stays as it was.
  */
 #define GROW(list, count, size, first) grow_list(&(list), count, &(size), sizeof(*(list)), first)
+
+/* Ends the tool unless the memory, or what needed it, is there. */
+#define NEED(there) ((there) ? (void)0 : err_out_of_memory())
+
+/* Zeroed memory of the arena, never NULL. */
+static inline void *need(struct arena *arena, size_t size)
+{
+	void *memory = arena_alloc(arena, size);
+
+	NEED(memory);
+	return memory;
+}
+
+/* A copy of the text in the arena, never NULL. */
+static inline const char *need_text(struct arena *arena, const char *text)
+{
+	const char *copy = arena_text(arena, text, strlen(text));
+
+	NEED(copy);
+	return copy;
+}

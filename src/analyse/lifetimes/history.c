@@ -125,27 +125,26 @@ static int take(struct history *history, const struct trace *trace, struct lives
 			.death = (uint32_t)history->events_n - 1;
 	if (!event->ptr)
 		move_loose(history, lives);
-	if (history->categories && categories_event(history->categories, event))
-		return -ENOMEM;
+	if (history->categories)
+		categories_event(history->categories, event);
 	return history->failed ? -ENOMEM : 0;
 }
 
 /* --- the whole --- */
 
 /* Known once the last event is: what a block was for is told by how it ended. */
-static int label_blocks(struct history *history)
+static void label_blocks(struct history *history)
 {
 	const struct categories *categories = history->categories;
 	size_t alloc = 0;
-	int error = categories_end(history->categories);
 
-	for (size_t i = 0; !error && i < history->events_n; i++) {
+	categories_end(history->categories);
+	for (size_t i = 0; i < history->events_n; i++) {
 		struct history_event *event = &history->events[i];
 
 		if (event->op == EVENT_ALLOC && alloc < categories->allocs_n)
 			event->text = categories->of_alloc[alloc++] + 1u;
 	}
-	return error;
 }
 
 int history_read(struct history *history, struct trace *trace, struct categories *categories)
@@ -165,7 +164,7 @@ int history_read(struct history *history, struct trace *trace, struct categories
 	else if (more < 0)
 		error = more;
 	if (!error && categories)
-		error = label_blocks(history);
+		label_blocks(history);
 	if (error)
 		history_clear(history);
 	return error;

@@ -1,7 +1,6 @@
 /* Ranks folded one by one. */
 #include "analyse/ranks/ranks.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -11,17 +10,9 @@
 
 #define NS 1000000000ull
 
-int merge_no_memory(void)
-{
-	return err("no memory left for so many ranks");
-}
-
 static const char *kept(struct merge *merge, const char *text)
 {
-	const char *copy = text ? arena_text(&merge->arena, text, strlen(text)) : NULL;
-
-	merge->failed |= text && !copy;
-	return copy;
+	return text ? need_text(&merge->arena, text) : NULL;
 }
 
 /* "2026-11-21T02:03:04.123456789Z" in ns since 1970. */
@@ -49,10 +40,7 @@ static void raise_u64(uint64_t *value, uint64_t other)
 
 /* --- devices --- */
 
-/*
- * The card, made if it is new; NULL without memory. Of a host and UUID there is one; without a UUID
- * nobody knows, and each device has its own.
- */
+/* The card of a host and UUID, made if it is new; without a UUID each device has its own. */
 static struct merge_card *card_of(struct merge *merge, const char *host, const char *uuid)
 {
 	struct texts *texts = &merge->texts;
@@ -66,9 +54,8 @@ static struct merge_card *card_of(struct merge *merge, const char *host, const c
 	}
 	if (id)
 		return &merge->cards[id - 1];
-	if (!GROW(merge->cards, merge->cards_n, merge->cards_size, 16) ||
-	    (uuid && !map_put(&merge->card_of, key, (uint32_t)merge->cards_n + 1)))
-		return NULL;
+	NEED(GROW(merge->cards, merge->cards_n, merge->cards_size, 16));
+	NEED(!uuid || map_put(&merge->card_of, key, (uint32_t)merge->cards_n + 1));
 	merge->cards[merge->cards_n] = (struct merge_card){
 		.host = host,
 		.uuid = kept(merge, uuid),
@@ -87,9 +74,6 @@ static void fold_device(struct merge *merge, struct merge_rank *rank,
 	uint64_t total =
 		device->total_bytes == TRACE_NONE && card ? card->total_bytes : device->total_bytes;
 
-	merge->failed |= !on;
-	if (!on)
-		return;
 	merge->devices_n++;
 	if (!on->name)
 		on->name = kept(merge, device->name || !card ? device->name : card->name);
@@ -136,29 +120,23 @@ static struct merge_rank fold_process(struct merge *merge, const struct trace *t
 	};
 }
 
-int merge_fold(struct merge *merge, const struct run *run)
+void merge_fold(struct merge *merge, const struct run *run)
 {
 	const struct trace *trace = &run->trace;
 	size_t devices = trace->summary.devices_n;
 	struct merge_rank *rank;
 
-	if (!GROW(merge->ranks, merge->ranks_n, merge->ranks_size, 64))
-		return merge_no_memory();
+	NEED(GROW(merge->ranks, merge->ranks_n, merge->ranks_size, 64));
 	rank = &merge->ranks[merge->ranks_n];
 	*rank = fold_process(merge, trace);
-	rank->devices = arena_alloc(&merge->arena, (devices + 1) * sizeof(*rank->devices));
-	merge->failed |= !rank->devices;
-	for (size_t i = 0; !merge->failed && i < devices; i++) {
+	rank->devices = need(&merge->arena, (devices + 1) * sizeof(*rank->devices));
+	for (size_t i = 0; i < devices; i++) {
 		const struct trace_device *device = &trace->summary.devices[i];
 
 		fold_device(merge, rank, device, trace_card(trace, device->device));
 	}
-	if (!merge->failed)
-		merge_fold_sites(merge, run);
-	if (merge->failed)
-		return merge_no_memory();
+	merge_fold_sites(merge, run);
 	merge->ranks_n++;
-	return 0;
 }
 
 int merge_add(struct merge *merge, const char *path)
@@ -168,9 +146,9 @@ int merge_add(struct merge *merge, const char *path)
 
 	if (error)
 		return error;
-	error = merge_fold(merge, &run);
+	merge_fold(merge, &run);
 	run_close(&run);
-	return error;
+	return 0;
 }
 
 void merge_clear(struct merge *merge)
@@ -178,8 +156,6 @@ void merge_clear(struct merge *merge)
 	merge_clear_sites(merge);
 	free(merge->ranks);
 	free(merge->cards);
-	free(merge->order);
-	free(merge->gaps);
 	map_clear(&merge->card_of);
 	arena_clear(&merge->arena);
 	*merge = (struct merge){ .ranks = NULL };

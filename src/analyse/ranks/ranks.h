@@ -123,12 +123,10 @@ struct merge {
 	struct merge_spread spreads[TRACE_METRICS];
 	size_t tightest; /* the card with the least headroom; SIZE_MAX when none tells its size */
 	struct arena arena;
-	bool failed; /* for want of memory */
 };
 
-/* A merge of nothing is all zeros. The run may be closed behind it. 0, or -errno with err_text().
- */
-int merge_fold(struct merge *merge, const struct run *run);
+/* Adds the run to the merge, which begins all zero. The run may be closed afterwards. */
+void merge_fold(struct merge *merge, const struct run *run);
 
 /* Opens the trace, spool or baseline, folds it and closes it. */
 int merge_add(struct merge *merge, const char *path);
@@ -164,15 +162,12 @@ const struct merge_site **merge_by_excess(struct merge *merge, size_t column, si
  */
 const struct merge_rank *merge_worth_a_look(const struct merge *merge);
 
-/* Cards, the least headroom first: a list of the arena's, NULL without memory. */
+/* Cards, the least headroom first: a list of the arena's. */
 const struct merge_card **merge_by_headroom(struct merge *merge);
 
 /* ranks_cards.c, ranks_sites.c: the parts of merge_end(). */
-int merge_find_cards(struct merge *merge);
-int merge_rank_sites(struct merge *merge);
-
-/* Says so: always -EINVAL. */
-int merge_no_memory(void);
+void merge_find_cards(struct merge *merge);
+void merge_rank_sites(struct merge *merge);
 
 /* ranks_sites.c: the sites of a run that is folded as the newest rank. */
 void merge_fold_sites(struct merge *merge, const struct run *run);

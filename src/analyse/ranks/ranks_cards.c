@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/input/grow.h"
 #include "analyse/ranks/ranks.h"
 #include "base/mem/sort.h"
 
@@ -24,12 +25,10 @@ static int by_identity(const void *a, const void *b)
 }
 
 /* By host and UUID: an order that is the same however the traces were given. */
-static int sort_cards(struct merge *merge)
+static void sort_cards(struct merge *merge)
 {
-	size_t *to = calloc(merge->cards_n + 1, sizeof(*to));
+	size_t *to = need(&merge->arena, (merge->cards_n + 1) * sizeof(*to));
 
-	if (!to)
-		return merge_no_memory();
 	if (merge->cards_n)
 		qsort(merge->cards, merge->cards_n, sizeof(*merge->cards), by_identity);
 	for (size_t i = 0; i < merge->cards_n; i++)
@@ -38,8 +37,6 @@ static int sort_cards(struct merge *merge)
 		for (size_t k = 0; k < merge->ranks[i].devices_n; k++)
 			merge->ranks[i].devices[k].card = to[merge->ranks[i].devices[k].card];
 	}
-	free(to);
-	return 0;
 }
 
 /* --- what they held together --- */
@@ -136,7 +133,7 @@ static void find_tightest(struct merge *merge)
 	}
 }
 
-int merge_find_cards(struct merge *merge)
+void merge_find_cards(struct merge *merge)
 {
 	static const struct sort_key by_card_and_time[] = {
 		SORT_UP(struct edge, card),
@@ -144,21 +141,14 @@ int merge_find_cards(struct merge *merge)
 		SORT_DOWN(struct edge, ends), /* who ends then makes room first */
 		{ 0 },
 	};
-	struct edge *edges = calloc(2 * merge->devices_n + 1, sizeof(*edges));
+	struct edge *edges = need(&merge->arena, (2 * merge->devices_n + 1) * sizeof(*edges));
 	size_t count;
-	int error;
 
-	if (!edges)
-		return merge_no_memory();
-	error = sort_cards(merge);
-	if (!error) {
-		count = take_ranks(merge, edges);
-		sort_rows(edges, count, sizeof(*edges), by_card_and_time);
-		sum_edges(merge, edges, count);
-		find_tightest(merge);
-	}
-	free(edges);
-	return error;
+	sort_cards(merge);
+	count = take_ranks(merge, edges);
+	sort_rows(edges, count, sizeof(*edges), by_card_and_time);
+	sum_edges(merge, edges, count);
+	find_tightest(merge);
 }
 
 static int by_headroom(const void *a, const void *b)
@@ -178,11 +168,10 @@ static int by_headroom(const void *a, const void *b)
 const struct merge_card **merge_by_headroom(struct merge *merge)
 {
 	const struct merge_card **list =
-		arena_alloc(&merge->arena, (merge->cards_n + 1) * sizeof(const void *));
+		need(&merge->arena, (merge->cards_n + 1) * sizeof(const void *));
 
-	for (size_t i = 0; list && i < merge->cards_n; i++)
+	for (size_t i = 0; i < merge->cards_n; i++)
 		list[i] = &merge->cards[i];
-	if (list)
-		qsort(list, merge->cards_n, sizeof(const void *), by_headroom);
+	qsort(list, merge->cards_n, sizeof(const void *), by_headroom);
 	return list;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyse/input/error.h"
+#include "analyse/input/grow.h"
 #include "analyse/ranks/ranks.h"
 #include "base/mem/sort.h"
 
@@ -128,14 +129,10 @@ static int put_in_order(struct merge *merge, bool force)
 		SORT_UP(struct ordered, at),
 		{ 0 },
 	};
-	struct ordered *list = calloc(merge->ranks_n + 1, sizeof(*list));
+	struct ordered *list = need(&merge->arena, (merge->ranks_n + 1) * sizeof(*list));
 	int error;
 
-	merge->order = calloc(merge->ranks_n + 1, sizeof(*merge->order));
-	if (!merge->order || !list) {
-		free(list);
-		return merge_no_memory();
-	}
+	merge->order = need(&merge->arena, (merge->ranks_n + 1) * sizeof(*merge->order));
 	for (size_t i = 0; i < merge->ranks_n; i++) {
 		const struct merge_rank *rank = &merge->ranks[i];
 
@@ -148,7 +145,6 @@ static int put_in_order(struct merge *merge, bool force)
 		if (!merge->ranks[list[i].at].left_out)
 			merge->order[merge->order_n++] = list[i].at;
 	}
-	free(list);
 	return error ? error : find_twice(merge, force);
 }
 
@@ -162,15 +158,13 @@ static void add_gap(struct merge *merge, uint64_t first, uint64_t end)
 	merge->missing += end - first;
 }
 
-static int find_missing(struct merge *merge)
+static void find_missing(struct merge *merge)
 {
 	uint64_t next = 0;
 
 	if (!merge->world_size)
-		return 0;
-	merge->gaps = calloc(merge->order_n + 1, sizeof(*merge->gaps));
-	if (!merge->gaps)
-		return merge_no_memory();
+		return;
+	merge->gaps = need(&merge->arena, (merge->order_n + 1) * sizeof(*merge->gaps));
 	for (size_t i = 0; i < merge->order_n; i++) {
 		uint64_t rank = merge->ranks[merge->order[i]].rank;
 
@@ -180,7 +174,6 @@ static int find_missing(struct merge *merge)
 		next = rank + 1;
 	}
 	add_gap(merge, next, merge->world_size);
-	return 0;
 }
 
 /* --- did they run together --- */
@@ -212,13 +205,11 @@ static void find_apart(struct merge *merge)
 
 /* --- how peaks are spread --- */
 
-static int find_spread(struct merge *merge, enum trace_metric metric)
+static void find_spread(struct merge *merge, enum trace_metric metric)
 {
 	struct merge_spread *spread = &merge->spreads[metric];
-	int64_t *values = calloc(merge->order_n + 1, sizeof(*values));
+	int64_t *values = need(&merge->arena, (merge->order_n + 1) * sizeof(*values));
 
-	if (!values)
-		return merge_no_memory();
 	for (size_t i = 0; i < merge->order_n; i++) {
 		size_t at = merge->order[i];
 		uint64_t peak = merge->ranks[at].peaks[metric];
@@ -236,8 +227,6 @@ static int find_spread(struct merge *merge, enum trace_metric metric)
 		values[spread->count++] = (int64_t)peak;
 	}
 	spread->median = (uint64_t)median_of(values, spread->count);
-	free(values);
-	return 0;
 }
 
 int merge_end(struct merge *merge, bool force)
@@ -248,14 +237,15 @@ int merge_end(struct merge *merge, bool force)
 		return error;
 	number_ranks(merge);
 	error = put_in_order(merge, force);
-	if (!error)
-		error = find_missing(merge);
+	if (error)
+		return error;
+	find_missing(merge);
 	find_apart(merge);
-	for (enum trace_metric metric = 0; !error && metric < TRACE_METRICS; metric++)
-		error = find_spread(merge, metric);
-	if (!error)
-		error = merge_find_cards(merge);
-	return error ? error : merge_rank_sites(merge);
+	for (enum trace_metric metric = 0; metric < TRACE_METRICS; metric++)
+		find_spread(merge, metric);
+	merge_find_cards(merge);
+	merge_rank_sites(merge);
+	return 0;
 }
 
 /* --- what is asked of it --- */

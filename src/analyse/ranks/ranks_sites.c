@@ -17,7 +17,7 @@ const enum column merge_columns[MERGE_COLUMNS] = { COLUMN_ALLOCATED, COLUMN_RESE
 
 /* --- folding --- */
 
-/* The site, made if it is new; NULL without memory. Good until the next one. */
+/* The site, made if it is new; good until the next one. */
 static struct merge_site *site_of(struct merge *merge, const struct run_row *row)
 {
 	struct texts *texts = &merge->texts;
@@ -28,9 +28,8 @@ static struct merge_site *site_of(struct merge *merge, const struct run_row *row
 
 	if (id)
 		return &merge->sites[id - 1];
-	if (!group || !name || !GROW(merge->sites, merge->sites_n, merge->sites_size, 256) ||
-	    !map_put(&merge->site_of, key, (uint32_t)merge->sites_n + 1))
-		return NULL;
+	NEED(group && name && GROW(merge->sites, merge->sites_n, merge->sites_size, 256) &&
+	     map_put(&merge->site_of, key, (uint32_t)merge->sites_n + 1));
 	merge->sites[merge->sites_n] = (struct merge_site){ .name = texts->list[name - 1],
 							    .group = texts->list[group - 1] };
 	return &merge->sites[merge->sites_n++];
@@ -40,18 +39,14 @@ static void add_share(struct merge *merge, struct merge_site *site, const struct
 {
 	struct merge_share *share;
 
-	if (!site || !GROW(site->shares, site->shares_n, site->shares_size, 4)) {
-		merge->failed = true;
-		return;
-	}
+	NEED(GROW(site->shares, site->shares_n, site->shares_size, 4));
 	share = &site->shares[site->shares_n++];
 	share->rank = merge->ranks_n;
 	for (size_t i = 0; i < MERGE_COLUMNS; i++)
 		share->values[i] = row->values[merge_columns[i]];
 	if (!site->file && row->file) {
-		site->file = arena_text(&merge->arena, row->file, strlen(row->file));
+		site->file = need_text(&merge->arena, row->file);
 		site->line = row->line;
-		merge->failed |= !site->file;
 	}
 }
 
@@ -130,21 +125,17 @@ static void rank_column(const struct merge *merge, struct merge_site *site, size
 	}
 }
 
-int merge_rank_sites(struct merge *merge)
+void merge_rank_sites(struct merge *merge)
 {
-	int64_t *values = calloc(merge->ranks_n + 1, sizeof(*values));
+	int64_t *values = need(&merge->arena, (merge->ranks_n + 1) * sizeof(*values));
 	size_t ranks = 0;
 
-	if (!values)
-		return merge_no_memory();
 	for (size_t i = 0; i < merge->ranks_n; i++)
 		ranks += counts(merge, i);
 	for (size_t i = 0; i < merge->sites_n; i++) {
 		for (size_t column = 0; column < MERGE_COLUMNS; column++)
 			rank_column(merge, &merge->sites[i], column, values, ranks);
 	}
-	free(values);
-	return 0;
 }
 
 /* --- what is asked of them --- */
@@ -186,10 +177,10 @@ static int by_excess(const void *a, const void *b, void *of)
 const struct merge_site **merge_by_excess(struct merge *merge, size_t column, size_t *count)
 {
 	const struct merge_site **list =
-		arena_alloc(&merge->arena, (merge->sites_n + 1) * sizeof(const void *));
+		need(&merge->arena, (merge->sites_n + 1) * sizeof(const void *));
 
 	*count = 0;
-	for (size_t i = 0; list && i < merge->sites_n; i++) {
+	for (size_t i = 0; i < merge->sites_n; i++) {
 		const struct merge_site *site = &merge->sites[i];
 
 		if (!strcmp(site->group, device_memory) && site->columns[column].highest)

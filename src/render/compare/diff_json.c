@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/input/error.h"
+#include "analyse/input/grow.h"
 #include "base/text/out.h"
 #include "render/compare/diff.h"
 #include "render/emit/emit.h"
@@ -132,9 +132,9 @@ static const struct emit_column document_columns[] = {
 
 static struct ranks_row ranks(struct diff *diff)
 {
-	uint64_t *list = arena_alloc(&diff->arena, (diff->pairs_n + 1) * sizeof(*list));
+	uint64_t *list = need(&diff->arena, (diff->pairs_n + 1) * sizeof(*list));
 
-	for (size_t i = 0; list && i < diff->pairs_n; i++)
+	for (size_t i = 0; i < diff->pairs_n; i++)
 		list[i] = diff->head.runs[diff->pairs[i].head].trace.process.rank;
 	return (struct ranks_row){ EMIT_ROWS_OF(list, diff->pairs_n), diff_rank(diff),
 				   diff_unpaired(diff) };
@@ -158,7 +158,7 @@ static struct emit_rows gates(struct diff *diff)
 
 		if (of->gate->kind != GATE_GROWTH)
 			row.of.base = INT64_MIN;
-		diff->failed |= !emit_add(&diff->arena, &rows, &row);
+		NEED(emit_add(&diff->arena, &rows, &row));
 	}
 	return rows;
 }
@@ -208,7 +208,7 @@ static struct emit_rows totals(struct diff *diff)
 		}
 		take_row(diff, &row, &sum);
 		if (any)
-			diff->failed |= !emit_add(&diff->arena, &rows, &row);
+			NEED(emit_add(&diff->arena, &rows, &row));
 	}
 	return rows;
 }
@@ -237,11 +237,11 @@ static void add_rows(struct diff *diff, enum dimension dimension, bool all, bool
 
 static struct emit_rows rows(struct diff *diff, bool all)
 {
-	struct json_row *list = arena_alloc(&diff->arena, (diff->rows_n + 1) * sizeof(*list));
-	bool *done = arena_alloc(&diff->arena, diff->rows_n + 1);
-	struct emit_rows rows = EMIT_ROWS_OF(done ? list : NULL, 0);
+	struct json_row *list = need(&diff->arena, (diff->rows_n + 1) * sizeof(*list));
+	bool *done = need(&diff->arena, diff->rows_n + 1);
+	struct emit_rows rows = EMIT_ROWS_OF(list, 0);
 
-	for (enum dimension dimension = 0; rows.rows && dimension < DIMENSIONS; dimension++)
+	for (enum dimension dimension = 0; dimension < DIMENSIONS; dimension++)
 		add_rows(diff, dimension, all, done, &rows);
 	return rows;
 }
@@ -262,8 +262,6 @@ int diff_json(struct diff *diff, struct out *out, const struct diff_options *opt
 		.rows = rows(diff, options->full),
 	};
 
-	if (!pairs.compared.rows || !document.rows.rows || diff->failed)
-		return err("no memory left");
 	emit_json(out, document_columns, &document);
 	out_char(out, '\n');
 	return 0;
@@ -306,24 +304,24 @@ static void add_entry(struct diff *diff, struct emit_rows *rows, const struct me
 				   : NULL,
 	};
 
-	diff->failed |= !emit_add(&diff->arena, rows, &row);
+	NEED(emit_add(&diff->arena, rows, &row));
 }
 
 /* The figures of the query in every place of the middle run, with those of its repetitions. */
-static int add_entries(struct diff *diff, struct emit_rows *rows, const struct metric_query *query)
+static void add_entries(struct diff *diff, struct emit_rows *rows, const struct metric_query *query)
 {
 	struct figures figures = { .runs = diff->pairs_n ? 1 : diff->head.count };
-	int error = figures_add(&figures, diff_head(diff), query);
-	size_t places = figures.count;
+	size_t places;
 
-	for (size_t i = 0; !error && !diff->pairs_n && i < diff->head.count; i++) {
+	figures_add(&figures, diff_head(diff), query);
+	places = figures.count;
+	for (size_t i = 0; !diff->pairs_n && i < diff->head.count; i++) {
 		if (i != diff->head.middle)
-			error = figures_add(&figures, &diff->head.runs[i], query);
+			figures_add(&figures, &diff->head.runs[i], query);
 	}
-	for (size_t i = 0; !error && i < places; i++)
+	for (size_t i = 0; i < places; i++)
 		add_entry(diff, rows, &metric_rows[query->metric], &figures, &figures.list[i]);
 	figures_clear(&figures);
-	return error;
 }
 
 static bool is_narrowed(const struct metric_query *query)
@@ -340,19 +338,14 @@ int diff_benchmark(struct diff *diff, struct out *out, const struct diff_options
 	static const enum metric_id always[] = { METRIC_ALLOCATED_PEAK, METRIC_ALLOCATED_EXIT,
 						 METRIC_RESERVED_PEAK, METRIC_COUNT };
 	struct emit_rows rows = EMIT_NONE_OF(struct benchmark_row, SIZE_MAX);
-	int error = 0;
 
 	(void)options;
-	for (size_t i = 0; !error && i < sizeof(always) / sizeof(always[0]); i++)
-		error = add_entries(diff, &rows, &(struct metric_query){ .metric = always[i] });
-	for (size_t i = 0; !error && i < diff->gates_n; i++) {
+	for (size_t i = 0; i < sizeof(always) / sizeof(always[0]); i++)
+		add_entries(diff, &rows, &(struct metric_query){ .metric = always[i] });
+	for (size_t i = 0; i < diff->gates_n; i++) {
 		if (is_narrowed(&diff->gates[i].gate->query))
-			error = add_entries(diff, &rows, &diff->gates[i].gate->query);
+			add_entries(diff, &rows, &diff->gates[i].gate->query);
 	}
-	if (!error && diff->failed)
-		error = err("no memory left");
-	if (error)
-		return error;
 	emit_json(out, benchmark_list, &rows);
 	out_char(out, '\n');
 	return 0;

@@ -157,9 +157,8 @@ static int write_report(const struct page_part *part, struct out *json)
 	if (error)
 		return error;
 	if (part->anonymizer)
-		error = anonymize_trace(part->anonymizer, &trace);
-	if (!error)
-		error = report_json(&trace, json, &options);
+		anonymize_trace(part->anonymizer, &trace);
+	error = report_json(&trace, json, &options);
 	trace_close(&trace);
 	return error;
 }
@@ -185,15 +184,11 @@ static int write_facts(struct out *json, void *what)
 /* The events, each block with its category. */
 static int read_events(struct page_part *part)
 {
-	int error;
-
 	if (part->trace.capture.baseline)
 		return err("%s: is a baseline: it has no events and no whole stacks to look at; "
 			   "give the trace it was made from",
 			   part->input->path);
-	error = categories_start(&part->categories, &part->trace, &part->rules);
-	if (error)
-		return error;
+	categories_start(&part->categories, &part->trace, &part->rules);
 	categories_keep_allocs(&part->categories);
 	return history_read(&part->history, &part->trace, &part->categories);
 }
@@ -201,14 +196,13 @@ static int read_events(struct page_part *part)
 static int write_parts(struct page_part *part, unsigned number, struct out *out)
 {
 	char name[PAGE_NAME];
-	int error = 0;
+	int error;
 
-	if (part->anonymizer)
-		error = anonymize_trace(part->anonymizer, &part->trace);
-	if (!error && part->anonymizer)
-		error = anonymize_history(part->anonymizer, &part->trace, &part->history);
-	if (!error)
-		error = steps_infer_if_few(&part->trace);
+	if (part->anonymizer) {
+		anonymize_trace(part->anonymizer, &part->trace);
+		anonymize_history(part->anonymizer, &part->trace, &part->history);
+	}
+	error = steps_infer_if_few(&part->trace);
 	if (!error && part->options->max_events &&
 	    history_fold(&part->history, part->options->max_events, &part->folded))
 		error = err_no_memory(part->input->path);
@@ -280,7 +274,7 @@ static int write_diff(struct out *json, void *what)
 		error = diff_make(&diff, &base, &head, NO_DEVICE);
 	}
 	if (!error && pair->anonymizer)
-		error = anonymize_diff(pair->anonymizer, &diff);
+		anonymize_diff(pair->anonymizer, &diff);
 	if (!error)
 		error = diff_json(&diff, json, &options);
 	diff_clear(&diff);
@@ -298,11 +292,10 @@ static int write_ranks(struct out *json, void *what)
 {
 	const struct merge_options options = { .sites = ROWS };
 	const struct ranks *ranks = what;
-	int error = 0;
 
 	if (ranks->anonymizer)
-		error = anonymize_merge(ranks->anonymizer, ranks->merge);
-	return error ? error : merge_json(ranks->merge, json, &options);
+		anonymize_merge(ranks->anonymizer, ranks->merge);
+	return merge_json(ranks->merge, json, &options);
 }
 
 /* --- the whole --- */
@@ -311,7 +304,7 @@ int page_write(const struct page_input *inputs, size_t count, struct out *out,
 	       const struct page_options *options)
 {
 	const char *mark = memmem(page_bundle, page_bundle_size, MARK, strlen(MARK));
-	struct anonymizer anonymizer = { .failed = false };
+	struct anonymizer anonymizer = { 0 };
 	struct page_pair pair = { options->anonymize ? &anonymizer : NULL, inputs };
 	struct ranks ranks = { pair.anonymizer, options->ranks };
 	size_t head;

@@ -42,9 +42,7 @@ static int find_first(struct report_study *study, struct trace *trace, const str
 	if (error)
 		return error;
 	study->again_open = true;
-	error = categories_start(&study->categories, &study->again, rules);
-	if (error)
-		return error;
+	categories_start(&study->categories, &study->again, rules);
 	categories_keep_allocs(&study->categories);
 	error = categories_read(&study->categories);
 	study->categorised = !error;
@@ -80,28 +78,27 @@ int report_study_start(struct report_study *study, const struct report *report)
 	if (report_knows_categories(trace, &options->select, wanted) &&
 	    (!trace->once || report_asks_categories(&options->select)))
 		return find_first(study, trace, rules);
-	return wants_events(report) ? categories_start(&study->categories, trace, rules) : 0;
+	if (wants_events(report))
+		categories_start(&study->categories, trace, rules);
+	return 0;
 }
 
 /* One pass over the events, for all findings that need them. */
 static int read_events(struct report_study *study, struct trace *trace)
 {
 	struct event event;
-	int more = 1;
-	int error = event_scan_start(&study->survey, trace);
+	int more;
 
+	event_scan_start(&study->survey, trace);
 	study->surveyed = true;
-	while (!error && (more = trace_next(trace, &event)) == 1) {
-		error = event_scan_event(&study->survey, &event);
-		if (!error && study->categories.rules &&
-		    categories_event(&study->categories, &event))
-			return -EINVAL;
+	while ((more = trace_next(trace, &event)) == 1) {
+		event_scan_event(&study->survey, &event);
+		if (study->categories.rules)
+			categories_event(&study->categories, &event);
 	}
-	if (!error && !more)
-		error = event_scan_end(&study->survey);
-	if (error)
-		return err_no_memory(trace->path);
-	return more < 0 ? -EINVAL : 0;
+	if (!more)
+		event_scan_end(&study->survey);
+	return more;
 }
 
 int report_study(struct report_study *study, const struct report *report)
@@ -115,14 +112,13 @@ int report_study(struct report_study *study, const struct report *report)
 	/* A baseline has no events, which does not mean that nothing was allocated. */
 	if (!trace->capture.baseline && !selection->replayed && wants_events(report))
 		error = read_events(study, trace);
-	if (!error && study->categories.rules && !selection->replayed && !selection->stacks) {
-		error = categories_end(&study->categories);
-		study->categorised = !error;
-	}
-	if (!error)
-		error = leaks_find(&study->leaks, trace, &study->suppressions);
 	if (error)
 		return error;
+	if (study->categories.rules && !selection->replayed && !selection->stacks) {
+		categories_end(&study->categories);
+		study->categorised = true;
+	}
+	leaks_find(&study->leaks, trace, &study->suppressions);
 	if (study->surveyed)
 		suppress_growth(study, trace);
 	facts_find(&study->facts, trace, report_worst(report),

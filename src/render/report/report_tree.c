@@ -173,16 +173,11 @@ static void tell_all(const struct report *report, const char *key, bool inverted
 		const struct trace_peak *peak = &trace->peaks[i];
 		struct branches branches = { .device = peak->device };
 		struct tree tree;
-		int error;
 
 		if (!is_told(report, peak))
 			continue;
-		error = tree_build(&tree, trace, peak->stacks, peak->stacks_n, inverted,
-				   report->options->full);
-		if (error) {
-			report_fail(report, error);
-			return;
-		}
+		tree_build(&tree, trace, peak->stacks, peak->stacks_n, inverted,
+			   report->options->full);
 		branches.rows = find_rows(report, &tree);
 		tree_clear(&tree);
 		report_add(report, &rows, &branches);

@@ -7,10 +7,10 @@
 
 TEST(a_history_without_texts)
 {
-	struct anonymizer anonymizer = { .failed = false };
+	struct anonymizer anonymizer = { 0 };
 	struct trace trace = { .path = "t.json" };
 	struct history history = { .events_n = 0 };
 
-	EQ(anonymize_history(&anonymizer, &trace, &history), 0);
+	anonymize_history(&anonymizer, &trace, &history);
 	anonymizer_clear(&anonymizer);
 }

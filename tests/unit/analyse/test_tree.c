@@ -89,13 +89,13 @@ TEST(trees_sum_to_their_shares)
 		make();
 		for (size_t i = 0; i < STACKS; i++)
 			total += shares[i].bytes;
-		EQ(tree_build(&tree, &trace, shares, STACKS, inverted, true), 0);
+		tree_build(&tree, &trace, shares, STACKS, inverted, true);
 		EQ(tree.nodes[0].bytes, total);
 		check_sums(&tree);
 		for (uint32_t i = 0; i < tree.count; i++)
 			EQ(through(&tree, i, inverted), tree.nodes[i].bytes);
 		tree_clear(&tree);
-		EQ(tree_build(&tree, &trace, shares, STACKS, inverted, false), 0);
+		tree_build(&tree, &trace, shares, STACKS, inverted, false);
 		EQ(tree.nodes[0].bytes, total);
 		check_sums(&tree);
 		tree_clear(&tree);
@@ -111,7 +111,7 @@ TEST(frames_of_frameworks_are_left_out_but_for_the_innermost)
 	make();
 	stacks[0].frames_n = 4;
 	memcpy(lists[0], (uint32_t[]){ 3, 0, 1, 2 }, 16); /* 0 and 3 are torch's */
-	EQ(tree_build(&tree, &trace, &share, 1, false, false), 0);
+	tree_build(&tree, &trace, &share, 1, false, false);
 	EQ(tree.count, 4);
 	EQ(tree.nodes[1].frame, 2);
 	EQ(tree.nodes[2].frame, 1);
@@ -124,7 +124,7 @@ TEST(nothing_is_a_root_alone)
 {
 	struct tree tree;
 
-	EQ(tree_build(&tree, &trace, NULL, 0, false, false), 0);
+	tree_build(&tree, &trace, NULL, 0, false, false);
 	EQ(tree.count, 1);
 	EQ(tree.nodes[0].bytes, 0);
 	EQ(tree.nodes[0].children_n, 0);
