@@ -206,7 +206,7 @@ void categories_start(struct categories *categories, struct trace *trace, const 
 	categories->votes = need(arena, stacks * sizeof(*categories->votes));
 	categories->of_stack = need(arena, stacks);
 	NEED(!trace_phase_walk(&categories->phases, trace));
-	workers_find(categories);
+	categories->trains = need(arena, trace->threads_n + 1);
 	stack_views_find(&categories->views, trace, rules, arena);
 }
 

@@ -103,8 +103,7 @@ struct categories {
 	struct stage_track *tracks;
 	struct vote *votes;        /* by stack, the last: no stack */
 	struct unattributed loose; /* what has no address, by category */
-	struct worker *workers;
-	size_t workers_n, last_worker;
+	bool *trains; /* by thread of the trace: the end of a pass is seen by what it does */
 	struct trace_phase_walk phases;
 	struct map gradients; /* sizes that outlived a backward pass */
 	uint32_t looks;       /* how often live blocks were searched for those */

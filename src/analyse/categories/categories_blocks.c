@@ -91,7 +91,7 @@ static struct life life_of(struct categories *categories, const struct block *bl
 			   const struct birth *birth, uint64_t t)
 {
 	const struct stage_track *track = &categories->tracks[birth->track];
-	const struct worker *worker = worker_of(categories, birth->thread);
+	const struct trace_thread *thread = trace_thread(categories->trace, birth->thread);
 
 	return (struct life){
 		.stack = block->stack,
@@ -100,7 +100,7 @@ static struct life life_of(struct categories *categories, const struct block *bl
 			[RULE_POOL].text = trace_text(categories->trace, block->pool),
 			[RULE_API].text = trace_text(categories->trace, birth->api),
 			[RULE_SPACE].text = space_name(block->space),
-			[RULE_THREAD].text = worker ? worker->name : NULL,
+			[RULE_THREAD].text = thread ? thread->name : NULL,
 			[RULE_STAGE].number = birth->born,
 			[RULE_GRADIENT].number =
 				map_get(&categories->gradients, gradient_key(block->size)) != 0,

@@ -49,14 +49,6 @@ struct vote {
 	uint8_t category;
 };
 
-/* A thread's part in training. */
-struct worker {
-	uint64_t thread;
-	const char *name;
-	bool autograd; /* one of autograd's own */
-	bool trains;   /* the end of a pass is seen by what it does */
-};
-
 /* --- categories_places.c --- */
 
 /* The places of the trace, with the points of their curves. */
@@ -85,7 +77,6 @@ struct doing {
 	enum stage stage;
 	bool inside; /* of a backward pass */
 	bool ends;   /* a pass that is open is over, if it is not inside */
-	struct worker *worker;
 };
 
 /* The position of the event's stack among views; the last for none. */
@@ -102,11 +93,6 @@ static inline enum stage stage_of(const struct stack_view *view, bool inside)
 		return inside ? STAGE_BACKWARD : STAGE_FORWARD;
 	return view->marked == STAGE_FORWARD && inside ? STAGE_RECOMPUTE : view->marked;
 }
-
-void workers_find(struct categories *categories);
-
-/* NULL when the trace does not name the thread. */
-struct worker *worker_of(struct categories *categories, uint64_t thread);
 
 struct doing doing_of(struct categories *categories, const struct event *event);
 

@@ -11,53 +11,20 @@ enum {
 	LOOKS = 16, /* passes behind which live blocks are searched for gradients */
 };
 
-/* --- threads --- */
-
-struct worker *worker_of(struct categories *categories, uint64_t thread)
-{
-	struct worker *workers = categories->workers;
-
-	if (categories->last_worker < categories->workers_n &&
-	    workers[categories->last_worker].thread == thread)
-		return &workers[categories->last_worker];
-	for (size_t i = categories->workers_n; i--;) {
-		if (workers[i].thread == thread) {
-			categories->last_worker = i;
-			return &workers[i];
-		}
-	}
-	return NULL;
-}
-
-void workers_find(struct categories *categories)
-{
-	const struct trace *trace = categories->trace;
-
-	categories->workers =
-		need(&categories->arena, (trace->threads_n + 1) * sizeof(*categories->workers));
-	categories->workers_n = trace->threads_n;
-	for (size_t i = 0; i < trace->threads_n; i++) {
-		const struct trace_thread *thread = &trace->threads[i];
-		bool autograd = thread->name && !strncmp(thread->name, "pt_autograd_", 12);
-
-		categories->workers[i] =
-			(struct worker){ thread->thread, thread->name, autograd, thread->main };
-	}
-}
-
 /* --- passes --- */
 
 struct doing doing_of(struct categories *categories, const struct event *event)
 {
 	const struct stack_view *view = &categories->views.list[stack_of(categories, event)];
-	struct doing doing = { .worker = worker_of(categories, event->thread) };
-	bool autograd = doing.worker && doing.worker->autograd;
+	const struct trace_thread *thread = trace_thread(categories->trace, event->thread);
+	bool *trains = thread ? &categories->trains[thread - categories->trace->threads] : NULL;
+	bool autograd = thread && thread->name && !strncmp(thread->name, "pt_autograd_", 12);
+	struct doing doing = { .inside = view->inside || autograd };
 
-	doing.inside = view->inside || autograd;
 	doing.stage = stage_of(view, doing.inside);
-	if (doing.worker && !autograd && doing.stage != STAGE_FORWARD)
-		doing.worker->trains = true;
-	doing.ends = !doing.worker || doing.worker->trains;
+	if (thread && !autograd && doing.stage != STAGE_FORWARD)
+		*trains = true;
+	doing.ends = !thread || thread->main || *trains;
 	return doing;
 }
 
