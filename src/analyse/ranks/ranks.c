@@ -59,6 +59,7 @@ static struct merge_card *card_of(struct merge *merge, const char *host, const c
 	merge->cards[merge->cards_n] = (struct merge_card){
 		.host = host,
 		.uuid = kept(merge, uuid),
+		.sorted_by = kept(merge, uuid ? uuid : ""),
 		.total = TRACE_NONE,
 		.at = merge->cards_n,
 	};

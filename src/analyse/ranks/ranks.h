@@ -47,7 +47,8 @@ struct merge_rank {
 
 /* A physical device: of a host, by UUID. */
 struct merge_card {
-	const char *host, *uuid, *name; /* each may be NULL */
+	const char *host, *uuid, *name; /* the last two may be NULL */
+	const char *sorted_by;          /* the UUID, "" for none */
 	uint64_t total;                 /* TRACE_NONE: not told */
 	/*
 	 * What its processes held at most, counting the peaks of those that lived at the same time

@@ -11,26 +11,17 @@
 #include "analyse/ranks/ranks.h"
 #include "base/mem/sort.h"
 
-static int by_identity(const void *a, const void *b)
-{
-	const struct merge_card *x = a;
-	const struct merge_card *y = b;
-	int order = strcmp(x->host, y->host);
-
-	if (!order && x->uuid && y->uuid)
-		order = strcmp(x->uuid, y->uuid);
-	else if (!order)
-		order = (x->uuid != NULL) - (y->uuid != NULL);
-	return order ? order : x->at < y->at ? -1 : 1;
-}
-
 /* By host and UUID: an order that is the same however the traces were given. */
 static void sort_cards(struct merge *merge)
 {
+	static const struct sort_key by_identity[] = {
+		SORT_TEXT(struct merge_card, host),
+		SORT_TEXT(struct merge_card, sorted_by),
+		{ 0 },
+	};
 	size_t *to = need(&merge->arena, (merge->cards_n + 1) * sizeof(*to));
 
-	if (merge->cards_n)
-		qsort(merge->cards, merge->cards_n, sizeof(*merge->cards), by_identity);
+	sort_rows(merge->cards, merge->cards_n, sizeof(*merge->cards), by_identity);
 	for (size_t i = 0; i < merge->cards_n; i++)
 		to[merge->cards[i].at] = i;
 	for (size_t i = 0; i < merge->ranks_n; i++) {
