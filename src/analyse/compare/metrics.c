@@ -97,31 +97,29 @@ int64_t median_of(int64_t *values, size_t count)
 
 /* --- where figures come from --- */
 
-/* Of a device, a part of one, or a space, which has nothing reserved. */
-static uint64_t value_of(enum metric_id metric, const struct trace_sum *allocated,
-			 const struct trace_sum *reserved, uint64_t allocations)
-{
-	switch (metric) {
-	case METRIC_ALLOCATED_PEAK:
-		return allocated->peak_bytes;
-	case METRIC_ALLOCATED_EXIT:
-		return allocated->exit_bytes;
-	case METRIC_RESERVED_PEAK:
-		return reserved ? reserved->peak_bytes : TRACE_NONE;
-	case METRIC_COUNT:
-		return allocations;
-	default:
-		return TRACE_NONE;
-	}
-}
+/* Where a metric lies in whatever has it; 0: not there. */
+static const struct {
+	uint16_t device, part, space, phase;
+} metric_at[METRIC_IDS] = {
+#define AT(of, member) offsetof(struct trace_##of, member)
+	[METRIC_ALLOCATED_PEAK] = { AT(device, allocated.peak_bytes),
+				    AT(part, allocated.peak_bytes), AT(space, allocated.peak_bytes),
+				    AT(phase, allocated.peak_bytes) },
+	[METRIC_ALLOCATED_EXIT] = { AT(device, allocated.exit_bytes),
+				    AT(part, allocated.exit_bytes), AT(space, allocated.exit_bytes),
+				    AT(phase, allocated.end_bytes) },
+	[METRIC_RESERVED_PEAK] = { AT(device, reserved.peak_bytes), AT(part, reserved.peak_bytes),
+				   0, AT(phase, reserved.peak_bytes) },
+	[METRIC_USED_PEAK] = { .device = AT(device, used.peak_bytes) },
+	[METRIC_COUNT] = { AT(device, allocations), AT(part, allocations), AT(space, allocations),
+			   0 },
+	[METRIC_OOMS] = { .device = AT(device, ooms) },
+#undef AT
+};
 
-static uint64_t device_value(const struct trace_device *device, enum metric_id metric)
+static uint64_t value_at(const void *of, uint16_t at)
 {
-	if (metric == METRIC_USED_PEAK)
-		return device->used.peak_bytes;
-	return metric == METRIC_OOMS ? device->ooms
-				     : value_of(metric, &device->allocated, &device->reserved,
-						device->allocations);
+	return at ? *(const uint64_t *)((const char *)of + at) : TRACE_NONE;
 }
 
 static void add_parts(struct figures *figures, const struct trace_part *parts, size_t count,
@@ -129,11 +127,8 @@ static void add_parts(struct figures *figures, const struct trace_part *parts, s
 {
 	for (size_t i = 0; i < count; i++) {
 		if (parts[i].name && pattern_fits(query->by[by], parts[i].name))
-			put(figures,
-			    value_of(query->metric, &parts[i].allocated, &parts[i].reserved,
-				     parts[i].allocations),
-			    SUMMED, "%s %.80s on device %d", narrowing_rows[by].key, parts[i].name,
-			    device);
+			put(figures, value_at(&parts[i], metric_at[query->metric].part), SUMMED,
+			    "%s %.80s on device %d", narrowing_rows[by].key, parts[i].name, device);
 	}
 }
 
@@ -182,8 +177,8 @@ static void add_devices(struct figures *figures, const struct run *run,
 		else if (query->by[NARROWING_SITE])
 			add_shares(figures, run, query, device->device);
 		else
-			put(figures, device_value(device, query->metric), SUMMED, "device %d",
-			    device->device);
+			put(figures, value_at(device, metric_at[query->metric].device), SUMMED,
+			    "device %d", device->device);
 	}
 }
 
@@ -208,20 +203,11 @@ uint64_t metric_of_phase(const struct trace_phase *phase, enum metric_id metric)
 {
 	const struct trace_phase_sums *sums = &phase->allocated;
 
-	switch (metric) {
-	case METRIC_ALLOCATED_PEAK:
-		return sums->peak_bytes;
-	case METRIC_ALLOCATED_EXIT:
-		return sums->end_bytes;
-	case METRIC_ALLOCATED_ADDED:
-		return sums->peak_bytes == TRACE_NONE || sums->start_bytes == TRACE_NONE
-			       ? TRACE_NONE
-			       : sums->peak_bytes - sums->start_bytes;
-	case METRIC_RESERVED_PEAK:
-		return phase->reserved.peak_bytes;
-	default:
-		return TRACE_NONE;
-	}
+	if (metric != METRIC_ALLOCATED_ADDED)
+		return value_at(phase, metric_at[metric].phase);
+	return sums->peak_bytes == TRACE_NONE || sums->start_bytes == TRACE_NONE
+		       ? TRACE_NONE
+		       : sums->peak_bytes - sums->start_bytes;
 }
 
 static void add_phases(struct figures *figures, const struct run *run,
@@ -257,30 +243,30 @@ static void add_spaces(struct figures *figures, const struct run *run,
 		const struct trace_space *space = &run->trace.summary.spaces[i];
 
 		if (space->space && pattern_fits(query->by[NARROWING_SPACE], space->space))
-			put(figures,
-			    value_of(query->metric, &space->allocated, NULL, space->allocations),
-			    SUMMED, "%.80s memory", space->space);
+			put(figures, value_at(space, metric_at[query->metric].space), SUMMED,
+			    "%.80s memory", space->space);
 	}
 }
 
 /* A device's or a space's part, which peak at times of their own. */
 static void put_categories(struct figures *figures, const struct metric_query *query,
-			   const struct trace_category *list, size_t count, int device,
-			   const char *space)
+			   const struct run_place *at)
 {
 	const char *wanted = query->by[NARROWING_CATEGORY];
 
-	for (size_t i = 0; i < count; i++) {
-		uint64_t value = query->metric == METRIC_ALLOCATED_PEAK ? list[i].peak_bytes
-									: list[i].exit_bytes;
+	for (size_t i = 0; i < *at->count; i++) {
+		const struct trace_category *of = &(*at->list)[i];
+		uint64_t value =
+			query->metric == METRIC_ALLOCATED_PEAK ? of->peak_bytes : of->exit_bytes;
 
-		if (!pattern_fits(wanted, list[i].category))
+		if (!pattern_fits(wanted, of->category))
 			continue;
-		if (device == NO_DEVICE)
+		if (at->device == NO_DEVICE)
 			put(figures, value, SUMMED, "category %.60s of %.20s memory", wanted,
-			    space);
+			    at->space);
 		else
-			put(figures, value, SUMMED, "category %.60s on device %d", wanted, device);
+			put(figures, value, SUMMED, "category %.60s on device %d", wanted,
+			    at->device);
 	}
 }
 
@@ -299,23 +285,15 @@ static void put_no_category(struct figures *figures, const struct run *run, cons
 static void add_categories(struct figures *figures, const struct run *run,
 			   const struct metric_query *query)
 {
-	const struct trace_summary *summary = &run->trace.summary;
+	bool one_device = query->by[NARROWING_DEVICE];
 	size_t told = figures->told;
+	struct run_place at;
 
-	for (size_t i = 0; i < summary->devices_n; i++) {
-		const struct trace_device *of = &summary->devices[i];
-
-		if (is_wanted(query, of->device))
-			put_categories(figures, query, of->categories, of->categories_n, of->device,
-				       NULL);
+	for (size_t i = 0; run_place(run, i, &at); i++) {
+		if (at.device == NO_DEVICE ? !one_device : is_wanted(query, at.device))
+			put_categories(figures, query, &at);
 	}
-	if (query->by[NARROWING_DEVICE])
-		return;
-	for (size_t i = 0; i < summary->spaces_n; i++)
-		put_categories(figures, query, summary->spaces[i].categories,
-			       summary->spaces[i].categories_n, NO_DEVICE,
-			       run_space(&summary->spaces[i]));
-	if (figures->told == told && run->categories_from != RUN_UNTOLD)
+	if (!one_device && figures->told == told && run->categories_from != RUN_UNTOLD)
 		put_no_category(figures, run, query->by[NARROWING_CATEGORY]);
 }
 

@@ -87,11 +87,16 @@ void run_close(struct run *run);
  */
 int run_find_categories(struct run *run, const struct rules *rules, bool always);
 
-/* The name of the space. */
-static inline const char *run_space(const struct trace_space *space)
-{
-	return space->space ? space->space : "?";
-}
+/* A device or space of the run's trace, and its list of categories. */
+struct run_place {
+	int device;        /* NO_DEVICE: a space */
+	const char *space; /* "device" for a device */
+	struct trace_category **list;
+	size_t *count;
+};
+
+/* The devices, then the spaces; false behind the last one. */
+bool run_place(const struct run *run, size_t i, struct run_place *place);
 
 /* Makes rows of them, of one device or all: run_find() and gates follow. Two runs can only be
  * compared by categories that are told alike. */

@@ -2,10 +2,26 @@
  * The categories of a run: from its events, or as a baseline keeps them. They lie in the summary of
  * its trace.
  */
-#include <string.h>
-
 #include "analyse/compare/run_totals.h"
 #include "analyse/input/grow.h"
+
+bool run_place(const struct run *run, size_t i, struct run_place *place)
+{
+	const struct trace_summary *summary = &run->trace.summary;
+
+	if (i < summary->devices_n) {
+		struct trace_device *of = &summary->devices[i];
+
+		*place = (struct run_place){ of->device, "device", &of->categories,
+					     &of->categories_n };
+	} else if (i < summary->devices_n + summary->spaces_n) {
+		struct trace_space *of = &summary->spaces[i - summary->devices_n];
+
+		*place = (struct run_place){ NO_DEVICE, of->space ? of->space : "?",
+					     &of->categories, &of->categories_n };
+	}
+	return i < summary->devices_n + summary->spaces_n;
+}
 
 /* --- as a baseline has them --- */
 
@@ -21,58 +37,47 @@ static bool take_told(struct trace_category *list, size_t count)
 
 static void take_baseline(struct run *run)
 {
-	struct trace_summary *summary = &run->trace.summary;
+	struct run_place at;
 	bool any = false;
 
-	for (size_t i = 0; i < summary->devices_n; i++)
-		any |= take_told(summary->devices[i].categories, summary->devices[i].categories_n);
-	for (size_t i = 0; i < summary->spaces_n; i++)
-		any |= take_told(summary->spaces[i].categories, summary->spaces[i].categories_n);
+	for (size_t i = 0; run_place(run, i, &at); i++)
+		any |= take_told(*at.list, *at.count);
 	run->categories_from = any ? RUN_BLOCKS : RUN_UNTOLD;
 }
 
 /* --- from the events --- */
 
-static void take_place(struct run *run, const struct categories *categories, int device,
-		       const char *space, struct trace_category **list, size_t *count)
+static void take_place(struct run *run, const struct categories *categories,
+		       const struct run_place *at)
 {
-	const struct categories_place *place = categories_place(categories, device, NULL, space);
+	const struct categories_place *place =
+		categories_place(categories, at->device, NULL, at->space);
 	size_t most = categories->rules->categories;
 
-	*count = 0;
+	*at->count = 0;
 	if (!place)
 		return;
-	*list = need(&run->arena, most * sizeof(**list));
+	*at->list = need(&run->arena, most * sizeof(**at->list));
 	if (!place->peak_exact || !place->exit_exact)
 		run->categories_from = RUN_STACKS;
 	for (size_t i = 0; i < most; i++) {
 		const char *name = categories_name(categories, i);
 
-		if (!place->peak[i].bytes && !place->exit[i].bytes)
-			continue;
-		(*list)[(*count)++] =
-			(struct trace_category){ need_text(&run->arena, name), place->peak[i].bytes,
-						 place->exit[i].bytes };
+		if (place->peak[i].bytes || place->exit[i].bytes)
+			(*at->list)[(*at->count)++] =
+				(struct trace_category){ need_text(&run->arena, name),
+							 place->peak[i].bytes,
+							 place->exit[i].bytes };
 	}
 }
 
 static void take_places(struct run *run, const struct categories *categories)
 {
-	struct trace_summary *summary = &run->trace.summary;
+	struct run_place at;
 
 	run->categories_from = RUN_BLOCKS;
-	for (size_t i = 0; i < summary->devices_n; i++) {
-		struct trace_device *to = &summary->devices[i];
-
-		take_place(run, categories, to->device, "device", &to->categories,
-			   &to->categories_n);
-	}
-	for (size_t i = 0; i < summary->spaces_n; i++) {
-		struct trace_space *to = &summary->spaces[i];
-
-		take_place(run, categories, NO_DEVICE, to->space, &to->categories,
-			   &to->categories_n);
-	}
+	for (size_t i = 0; run_place(run, i, &at); i++)
+		take_place(run, categories, &at);
 }
 
 int run_find_categories(struct run *run, const struct rules *rules, bool always)
@@ -94,28 +99,20 @@ int run_find_categories(struct run *run, const struct rules *rules, bool always)
 	return error;
 }
 
-static void add_rows(struct run *run, const char *space, const struct trace_category *list,
-		     size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		struct run_row *row = run_row(run, DIMENSION_CATEGORY, space, list[i].category);
-
-		run_add(row, COLUMN_ALLOCATED, list[i].peak_bytes);
-		run_add(row, COLUMN_EXIT, list[i].exit_bytes);
-	}
-}
-
 void run_add_categories(struct run *run, int device)
 {
-	const struct trace_summary *summary = &run->trace.summary;
+	struct run_place at;
 
-	for (size_t i = 0; i < summary->devices_n; i++) {
-		const struct trace_device *of = &summary->devices[i];
+	for (size_t i = 0; run_place(run, i, &at); i++) {
+		if (device != NO_DEVICE && at.device != NO_DEVICE && at.device != device)
+			continue;
+		for (size_t k = 0; k < *at.count; k++) {
+			const struct trace_category *of = &(*at.list)[k];
+			struct run_row *row =
+				run_row(run, DIMENSION_CATEGORY, at.space, of->category);
 
-		if (device == NO_DEVICE || of->device == device)
-			add_rows(run, "device", of->categories, of->categories_n);
+			run_add(row, COLUMN_ALLOCATED, of->peak_bytes);
+			run_add(row, COLUMN_EXIT, of->exit_bytes);
+		}
 	}
-	for (size_t i = 0; i < summary->spaces_n; i++)
-		add_rows(run, run_space(&summary->spaces[i]), summary->spaces[i].categories,
-			 summary->spaces[i].categories_n);
 }
