@@ -40,7 +40,7 @@ extern const struct merge_format merge_formats[];
 
 /* --- words that the formats share: ranks_words.c --- */
 
-/* The sentences that come first, the most telling one at the top; NULL without memory. */
+/* The sentences that come first, the most telling one at the top. */
 const char **merge_sentences(struct merge *merge, size_t *count);
 
 /* These return texts that live as long as the merge: "3", "-" for a rank of another job. */
@@ -57,7 +57,7 @@ const char *merge_headroom_word(struct merge *merge, const struct merge_card *ca
 
 /*
  * The ranks in the order to show: by number, or when not all are shown the highest peaks first. A
- * list of the arena's with `order_n` positions, NULL without memory.
+ * list of the arena's with `order_n` positions.
  */
 const size_t *merge_shown_ranks(struct merge *merge, const struct merge_options *options);
 
@@ -103,10 +103,10 @@ extern const struct emit_column merge_document_columns[], merge_device_columns[]
 
 /*
  * All but the sites, the ranks in that order: the merge's own, or another, and then the cards with
- * the least left come first. False without memory, also when there is no order.
+ * the least left come first.
  */
-bool merge_find_tables(struct merge_tables *tables, struct merge *merge, const size_t *order);
+void merge_find_tables(struct merge_tables *tables, struct merge *merge, const size_t *order);
 
 /* The sites of a list, NULL for the first of all; people are told of one column. */
-bool merge_find_sites(struct merge_tables *tables, struct merge *merge,
+void merge_find_sites(struct merge_tables *tables, struct merge *merge,
 		      const struct merge_site **list, size_t count, size_t column);

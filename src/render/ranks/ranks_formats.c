@@ -4,7 +4,6 @@
  * Rows that are left out are counted in a line of their own; which are shown are the highest. A
  * comment holds 65,536 characters on GitHub: rows of Markdown stop well before that.
  */
-#include "analyse/input/error.h"
 #include "render/emit/emit.h"
 #include "render/emit/term.h"
 #include "render/ranks/ranks.h"
@@ -17,11 +16,6 @@ const struct merge_format merge_formats[] = {
 #undef MERGE_FORMAT
 	{ NULL, NULL, NULL },
 };
-
-static int no_memory(void)
-{
-	return err("no memory left for so many ranks");
-}
 
 /* The rows of devices that the first of the ranks have. */
 static struct emit_rows devices_of(const struct merge_tables *tables, size_t ranks)
@@ -42,9 +36,8 @@ int merge_json(struct merge *merge, struct out *out, const struct merge_options 
 
 	if (list && count > options->sites)
 		count = options->sites;
-	if ((options->sites && !list) || !merge_find_tables(&tables, merge, merge->order) ||
-	    !merge_find_sites(&tables, merge, list, count, 0))
-		return no_memory();
+	merge_find_tables(&tables, merge, merge->order);
+	merge_find_sites(&tables, merge, list, count, 0);
 	emit_json(out, merge_document_columns, &tables);
 	out_char(out, '\n');
 	return 0;
@@ -92,8 +85,8 @@ static void text_table(const struct show *show, const struct merge_options *opti
 						       .more = more });
 }
 
-static int text_sites(const struct show *show, struct merge_tables *tables, struct merge *merge,
-		      const struct merge_options *options)
+static void text_sites(const struct show *show, struct merge_tables *tables, struct merge *merge,
+		       const struct merge_options *options)
 {
 	static const char *const headings[MERGE_COLUMNS] = {
 		"Sites at the peak of allocated memory, the highest rank against the median",
@@ -105,12 +98,10 @@ static int text_sites(const struct show *show, struct merge_tables *tables, stru
 		size_t count;
 		const struct merge_site **list = merge_by_excess(merge, i, &count);
 
-		if (!list || !merge_find_sites(tables, merge, list, count, i))
-			return no_memory();
+		merge_find_sites(tables, merge, list, count, i);
 		text_table(show, options, merge_site_columns, &tables->sites, headings[i],
 			   "more sites (--limit 0)");
 	}
-	return 0;
 }
 
 int merge_text(struct merge *merge, struct out *out, const struct merge_options *options)
@@ -119,8 +110,7 @@ int merge_text(struct merge *merge, struct out *out, const struct merge_options 
 	struct merge_tables tables = { .whole = options->full, .paths = options->full };
 	const char *const *sentences;
 
-	if (!merge_find_tables(&tables, merge, merge_shown_ranks(merge, options)))
-		return no_memory();
+	merge_find_tables(&tables, merge, merge_shown_ranks(merge, options));
 	sentences = tables.sentences.rows;
 	for (size_t i = 0; i < tables.sentences.count; i++)
 		show_wrapped(&show, sentences[i], 2, i == 0);
@@ -130,7 +120,8 @@ int merge_text(struct merge *merge, struct out *out, const struct merge_options 
 			   &tables.spreads, "Peaks over ranks", NULL);
 	text_table(&show, options, merge_card_columns, &tables.cards, "Cards, the least left first",
 		   "more cards (--limit 0)");
-	return text_sites(&show, &tables, merge, options);
+	text_sites(&show, &tables, merge, options);
+	return 0;
 }
 
 /* --- Markdown --- */
@@ -147,17 +138,16 @@ static void markdown_ranks(struct out *out, const struct merge_tables *tables, s
 		out_format(out, "... and %zu more ranks\n\n", tables->ranks.count - shown);
 }
 
-static int markdown_sites(struct out *out, struct merge_tables *tables, struct merge *merge,
-			  const struct merge_options *options)
+static void markdown_sites(struct out *out, struct merge_tables *tables, struct merge *merge,
+			   const struct merge_options *options)
 {
 	size_t count;
 	const struct merge_site **list = merge_by_excess(merge, 0, &count);
 	size_t written;
 
-	if (!list || !merge_find_sites(tables, merge, list, count, 0))
-		return no_memory();
+	merge_find_sites(tables, merge, list, count, 0);
 	if (!count || out->written + out->used >= MARKDOWN_MOST)
-		return 0;
+		return;
 	out_format(out, "<details><summary>%s: %zu %s</summary>\n\n",
 		   run_columns[merge_columns[0]].what, count, count == 1 ? "site" : "sites");
 	tables->sites.shown = merge_shown(options, count);
@@ -165,7 +155,6 @@ static int markdown_sites(struct out *out, struct merge_tables *tables, struct m
 	if (written < count)
 		out_format(out, "\n... and %zu more sites\n", count - written);
 	out_text(out, "\n</details>\n");
-	return 0;
 }
 
 int merge_markdown(struct merge *merge, struct out *out, const struct merge_options *options)
@@ -173,8 +162,7 @@ int merge_markdown(struct merge *merge, struct out *out, const struct merge_opti
 	struct merge_tables tables = { .whole = true, .repeated = true };
 	const char *const *sentences;
 
-	if (!merge_find_tables(&tables, merge, merge_shown_ranks(merge, options)))
-		return no_memory();
+	merge_find_tables(&tables, merge, merge_shown_ranks(merge, options));
 	out_text(out, "### GPU memory by rank\n\n");
 	sentences = tables.sentences.rows;
 	for (size_t i = 0; i < tables.sentences.count; i++) {
@@ -186,5 +174,6 @@ int merge_markdown(struct merge *merge, struct out *out, const struct merge_opti
 		emit_markdown(out, merge_spread_columns, &tables.spreads, MARKDOWN_MOST);
 		out_char(out, '\n');
 	}
-	return markdown_sites(out, &tables, merge, options);
+	markdown_sites(out, &tables, merge, options);
+	return 0;
 }

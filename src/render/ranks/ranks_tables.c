@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "analyse/input/grow.h"
 #include "facts/trace_rows.h"
 #include "render/emit/term.h"
 
@@ -194,7 +195,7 @@ const struct emit_column merge_document_columns[] = {
 
 static void add_row(struct merge *merge, struct emit_rows *rows, const void *row)
 {
-	merge->failed |= !emit_add(&merge->arena, rows, row);
+	NEED(emit_add(&merge->arena, rows, row));
 }
 
 /* A rank without a device has a row among the devices, too, but none in JSON. */
@@ -299,8 +300,7 @@ static void find_cards(struct merge_tables *tables, struct merge *merge, bool so
 	const struct merge_card **list = sorted ? merge_by_headroom(merge) : NULL;
 
 	tables->cards = EMIT_NONE_OF(struct card_row, SIZE_MAX);
-	merge->failed |= sorted && !list;
-	for (size_t i = 0; !merge->failed && i < merge->cards_n; i++) {
+	for (size_t i = 0; i < merge->cards_n; i++) {
 		const struct merge_card *card = list ? list[i] : &merge->cards[i];
 		uint64_t number = (uint64_t)(card - merge->cards);
 		struct card_row row = {
@@ -318,7 +318,7 @@ static void find_cards(struct merge_tables *tables, struct merge *merge, bool so
 	}
 }
 
-bool merge_find_sites(struct merge_tables *tables, struct merge *merge,
+void merge_find_sites(struct merge_tables *tables, struct merge *merge,
 		      const struct merge_site **list, size_t count, size_t column)
 {
 	tables->sites = EMIT_NONE_OF(struct site_row, SIZE_MAX);
@@ -335,15 +335,12 @@ bool merge_find_sites(struct merge_tables *tables, struct merge *merge,
 			&(struct site_row){ *site, show_kept(&merge->arena, "%s", name), told,
 					    above });
 	}
-	return !merge->failed;
 }
 
-bool merge_find_tables(struct merge_tables *tables, struct merge *merge, const size_t *order)
+void merge_find_tables(struct merge_tables *tables, struct merge *merge, const size_t *order)
 {
 	const char **sentences = merge_sentences(merge, &tables->sentences.count);
 
-	if (!sentences || !order)
-		return false;
 	tables->sentences = EMIT_ROWS_OF(sentences, tables->sentences.count);
 	tables->schema = "memtrace-merge/1";
 	tables->world_size = merge->world_size ? merge->world_size : TRACE_NONE;
@@ -359,5 +356,4 @@ bool merge_find_tables(struct merge_tables *tables, struct merge *merge, const s
 	find_ranks(tables, merge, order);
 	find_spreads(tables, merge);
 	find_cards(tables, merge, order != merge->order);
-	return !merge->failed;
 }

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/input/grow.h"
 #include "facts/trace_rows.h"
 #include "render/emit/term.h"
 #include "render/ranks/ranks.h"
@@ -249,10 +250,10 @@ const char **merge_sentences(struct merge *merge, size_t *count)
 		uneven_sentence, ooms_sentence,     tightest_sentence, missing_sentence,
 		apart_sentence,  numbered_sentence, forced_sentence,
 	};
-	const char **list = arena_alloc(&merge->arena, sizeof(all));
+	const char **list = need(&merge->arena, sizeof(all));
 
 	*count = 0;
-	for (size_t i = 0; list && i < sizeof(all) / sizeof(all[0]); i++) {
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
 		const char *sentence = all[i](merge);
 
 		if (sentence)
@@ -280,11 +281,9 @@ const size_t *merge_shown_ranks(struct merge *merge, const struct merge_options 
 		SORT_UP(struct weighed, at),
 		{ 0 },
 	};
-	struct weighed *rows = arena_alloc(&merge->arena, (merge->order_n + 1) * sizeof(*rows));
-	size_t *list = arena_alloc(&merge->arena, (merge->order_n + 1) * sizeof(*list));
+	struct weighed *rows = need(&merge->arena, (merge->order_n + 1) * sizeof(*rows));
+	size_t *list = need(&merge->arena, (merge->order_n + 1) * sizeof(*list));
 
-	if (!rows || !list)
-		return NULL;
 	for (size_t i = 0; i < merge->order_n; i++) {
 		const struct merge_rank *rank = &merge->ranks[merge->order[i]];
 
