@@ -171,14 +171,11 @@ int cmd_spool(int argc, char **argv)
 	int parsed = args_parse(&usage, &argc, argv);
 	struct spool spool;
 	bool found = false;
-	char why[4352];
 
 	if (parsed != ARGS_GO)
 		return parsed;
-	if (spool_open(&spool, argv[1], why, sizeof(why))) {
-		err("%s", why);
+	if (spool_open(&spool, argv[1]))
 		return cli_fail(STATUS_UNREADABLE);
-	}
 	for (unsigned list = 0; list < LISTS; list++) {
 		if (table && strcasecmp(table, lists[list].name) != 0)
 			continue;

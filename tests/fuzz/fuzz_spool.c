@@ -164,12 +164,11 @@ static void print_look(struct look *look)
 static void look_at(struct look *before)
 {
 	static struct look anew;
-	char why[4096];
 
-	if (!live_view_now(before, why, sizeof(why)))
+	if (!live_view_now(before))
 		print_look(before);
 	live_view_close(before);
-	if (live_view_open(&anew, file.path, 0, why, sizeof(why)))
+	if (live_view_open(&anew, file.path, 0))
 		return;
 	print_look(&anew);
 	live_view_close(&anew);
@@ -178,17 +177,16 @@ static void look_at(struct look *before)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct look look;
-	char why[4096];
 	struct spool spool;
 
 	if (!size)
 		return 0;
-	if (live_view_open(&look, file.path, 0, why, sizeof(why)))
+	if (live_view_open(&look, file.path, 0))
 		abort();
 	apply(data + 1, size - 1, false);
 	if (data[0] < 32)
 		cut(data[0]);
-	if (!recorder_read(&spool, file.path, why, sizeof(why))) {
+	if (!recorder_read(&spool, file.path)) {
 		document_write(&spool, &(struct document_to){ .fd = file.null }, SYMBOLS_DEMANGLED,
 			       TRACE_UNFINISHED, NULL);
 		spool_close(&spool);

@@ -785,9 +785,9 @@ static void compare_names(struct replay *replay)
 	}
 }
 
-int recorder_read(struct spool *spool, const char *path, char *why, size_t size)
+int recorder_read(struct spool *spool, const char *path)
 {
-	int error = spool_open(spool, path, why, size);
+	int error = spool_open(spool, path);
 
 	if (!error)
 		pending_settle_left(spool);

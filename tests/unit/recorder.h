@@ -52,7 +52,7 @@ static inline bool recorder_leaves_out(uint64_t ptr)
 void recorder_step(struct recorder *recorder);
 
 /* spool_open(), and what waits is booked. */
-int recorder_read(struct spool *spool, const char *path, char *why, size_t size);
+int recorder_read(struct spool *spool, const char *path);
 
 /*
  * What must hold of every spool (after timeline_settle), wherever its process was killed: sums,

@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <sys/param.h>
 
+#include "analyse/input/error.h"
 #include "ledger/pending.h"
 
 enum {
@@ -121,17 +122,16 @@ static void forget_others(struct spool *spool)
 	}
 }
 
-int follow_look(struct follow *follow, char *why, size_t size)
+int follow_look(struct follow *follow)
 {
 	struct spool *spool = &follow->spool;
 	int error = copy_tables(follow);
 
 	if (error == -ENODATA)
-		return read_refuse(why, size, spool->path,
-				   "is cut short: somebody else has truncated it");
+		return err("%s: is cut short: somebody else has truncated it", spool->path);
 	if (error)
-		return read_failed(why, size, spool->path, error);
-	error = read_check_header(spool->header, spool->path, why, size);
+		return read_failed(spool->path, error);
+	error = read_check_header(spool->header, spool->path);
 	if (error)
 		return error;
 	follow->generation = atomic_load(&spool->header->generation);
@@ -141,20 +141,19 @@ int follow_look(struct follow *follow, char *why, size_t size)
 	return 0;
 }
 
-int follow_open(struct follow *follow, const char *path, char *why, size_t size)
+int follow_open(struct follow *follow, const char *path)
 {
 	void *chunk;
 	int error;
 
 	memset(follow, 0, sizeof(*follow));
 	follow->generation = 1;
-	error = read_open(&follow->spool, &follow->reading, path, why, size);
+	error = read_open(&follow->spool, &follow->reading, path);
 	if (error)
 		return error;
 	chunk = mmap(NULL, SPOOL_BLOCK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	follow->chunk = chunk == MAP_FAILED ? NULL : chunk;
-	error = follow->chunk ? follow_look(follow, why, size)
-			      : read_failed(why, size, path, -ENOMEM);
+	error = follow->chunk ? follow_look(follow) : read_failed(path, -ENOMEM);
 	if (error)
 		follow_close(follow);
 	return error;

@@ -21,8 +21,8 @@ struct follow {
 	uint64_t newest;     /* 1 + the chunk that was read last */
 };
 
-/* 0, or -EINVAL (-ENOMEM, -errno of open) and a sentence in `why` of `size` bytes. */
-int follow_open(struct follow *follow, const char *path, char *why, size_t size);
+/* 0, or -errno with err_text(). */
+int follow_open(struct follow *follow, const char *path);
 void follow_close(struct follow *follow);
 
 /*
@@ -30,7 +30,7 @@ void follow_close(struct follow *follow);
  * transactions (of a process killed inside one: before it). Errors as above; the tables are then
  * those of the look before.
  */
-int follow_look(struct follow *follow, char *why, size_t size);
+int follow_look(struct follow *follow);
 
 /*
  * The events that are there from number `seq` on, in order, at most those of the newest `chunks`

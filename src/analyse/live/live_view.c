@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/input/error.h"
 #include "analyse/spool/read.h"
 #include "base/guest/clock.h"
 #include "base/mem/sort.h"
@@ -170,11 +171,11 @@ static void read_process(struct look *look, double seconds)
 	look->ooms = header->ooms;
 }
 
-int live_view_now(struct look *look, char *why, size_t size)
+int live_view_now(struct look *look)
 {
 	uint64_t before = look->looked_at;
 	uint64_t allocated = look->lines.allocated;
-	int error = follow_look(&look->follow, why, size);
+	int error = follow_look(&look->follow);
 	double seconds;
 
 	if (error)
@@ -186,7 +187,7 @@ int live_view_now(struct look *look, char *why, size_t size)
 	if (!error)
 		error = live_view_lines_read(&look->lines, &look->follow.spool, seconds);
 	if (error) {
-		snprintf(why, size, "%s: no memory left to read it", look->follow.spool.path);
+		err("%s: no memory left to read it", look->follow.spool.path);
 		return error;
 	}
 	look->bytes_rate = rate_of(look->lines.allocated, allocated, seconds);
@@ -194,17 +195,17 @@ int live_view_now(struct look *look, char *why, size_t size)
 	return 0;
 }
 
-int live_view_open(struct look *look, const char *path, int pid, char *why, size_t size)
+int live_view_open(struct look *look, const char *path, int pid)
 {
 	int error;
 
 	memset(look, 0, sizeof(*look));
-	error = follow_open(&look->follow, path, why, size);
+	error = follow_open(&look->follow, path);
 	if (error)
 		return error;
 	look->pid = pid ? pid : (int)look->follow.spool.header->pid;
 	read_command(look);
-	error = live_view_now(look, why, size);
+	error = live_view_now(look);
 	if (error)
 		live_view_close(look);
 	return error;

@@ -95,9 +95,9 @@ const struct live_view_scope *live_view_next(const struct look *look, enum scope
 					     const struct live_view_scope *after);
 
 /*
- * `pid` as the user knows it, 0: the one that the spool says. Both give 0, or -errno and a sentence
- * in `why` of `size` bytes; live_view_now() then leaves what was seen before.
+ * `pid` as the user knows it, 0: the one that the spool says. Both give 0, or -errno with
+ * err_text(); live_view_now() then leaves what was seen before.
  */
-int live_view_open(struct look *look, const char *path, int pid, char *why, size_t size);
-int live_view_now(struct look *look, char *why, size_t size);
+int live_view_open(struct look *look, const char *path, int pid);
+int live_view_now(struct look *look);
 void live_view_close(struct look *look);

@@ -115,17 +115,17 @@ static int settle(struct spool *spool, struct read_progress *reading)
 	return 0;
 }
 
-int spool_open(struct spool *spool, const char *path, char *why, size_t size)
+int spool_open(struct spool *spool, const char *path)
 {
 	struct read_progress reading;
-	int error = read_open(spool, &reading, path, why, size);
+	int error = read_open(spool, &reading, path);
 
 	if (error)
 		return error;
 	error = settle(spool, &reading);
 	if (error) {
 		read_close(spool, &reading);
-		return read_failed(why, size, path, error);
+		return read_failed(path, error);
 	}
 	close(reading.fd);
 	if (reading.addresses > spool->reserved)
@@ -134,9 +134,9 @@ int spool_open(struct spool *spool, const char *path, char *why, size_t size)
 	return 0;
 }
 
-int spool_read(struct spool *spool, const char *path, char *why, size_t size)
+int spool_read(struct spool *spool, const char *path)
 {
-	int error = spool_open(spool, path, why, size);
+	int error = spool_open(spool, path);
 
 	if (error)
 		return error;

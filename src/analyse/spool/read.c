@@ -8,18 +8,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "analyse/input/error.h"
 #include "analyse/spool/read.h"
 #include "spool/txn.h"
 
-int read_refuse(char *why, size_t size, const char *path, const char *what)
+int read_failed(const char *path, int error)
 {
-	snprintf(why, size, "%s: %s", path, what);
-	return -EINVAL;
-}
-
-int read_failed(char *why, size_t size, const char *path, int error)
-{
-	read_refuse(why, size, path, strerror(-error));
+	err("%s: %s", path, strerror(-error));
 	return error;
 }
 
@@ -172,54 +167,51 @@ void read_roll_back(struct spool *spool)
 	}
 }
 
-int read_check_header(const struct spool_header *header, const char *path, char *why, size_t size)
+int read_check_header(const struct spool_header *header, const char *path)
 {
 	static const char nothing[sizeof(header->magic)];
 
 	if (!memcmp(header->magic, nothing, sizeof(nothing)))
-		return read_refuse(why, size, path,
-				   "nothing is recorded in it: its process ended as it began, or "
-				   "begins just now");
+		return err("%s: nothing is recorded in it: its process ended as it began, or "
+			   "begins just now",
+			   path);
 	if (memcmp(header->magic, SPOOL_MAGIC, sizeof(header->magic)))
-		return read_refuse(why, size, path, "not a memtrace spool");
+		return err("%s: not a memtrace spool", path);
 	if (header->version > SPOOL_VERSION)
-		return read_refuse(why, size, path,
-				   "made by a newer memtrace: read it with that one");
+		return err("%s: made by a newer memtrace: read it with that one", path);
 	if (header->version < SPOOL_VERSION && header->version)
-		return read_refuse(why, size, path,
-				   "made by an older memtrace: read it with that one");
+		return err("%s: made by an older memtrace: read it with that one", path);
 	if (header->version != SPOOL_VERSION || header->header_bytes != sizeof(struct spool_header))
-		return read_refuse(why, size, path,
-				   "a damaged spool, or one of another machine's byte order");
+		return err("%s: a damaged spool, or one of another machine's byte order", path);
 	return 0;
 }
 
 /* --- the file --- */
 
 /* What is wrong with one that is shorter than a spool's header. */
-static int too_short(int fd, const char *path, char *why, size_t size)
+static int too_short(int fd, const char *path)
 {
 	char magic[sizeof(SPOOL_MAGIC) - 1];
 	ssize_t n = pread(fd, magic, sizeof(magic), 0);
 
 	/* A trace is taken for a spool more often than a spool is cut. */
 	if (n > 0 && memcmp(magic, SPOOL_MAGIC, (size_t)n) != 0)
-		return read_refuse(why, size, path, "not a memtrace spool");
-	return read_refuse(why, size, path, "too short for a spool: nothing is recorded in it");
+		return err("%s: not a memtrace spool", path);
+	return err("%s: too short for a spool: nothing is recorded in it", path);
 }
 
-static int open_file(struct read_progress *reading, const char *path, char *why, size_t size)
+static int open_file(struct read_progress *reading, const char *path)
 {
 	struct stat status;
 
 	/* Not to wait for somebody who writes to a FIFO. */
 	reading->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (reading->fd < 0 || fstat(reading->fd, &status))
-		return read_failed(why, size, path, -errno);
+		return read_failed(path, -errno);
 	if (!S_ISREG(status.st_mode))
-		return read_refuse(why, size, path, "is no regular file, so no spool");
+		return err("%s: is no regular file, so no spool", path);
 	if (status.st_size < (off_t)SPOOL_FIRST_BLOCK << SPOOL_BLOCK_SHIFT)
-		return too_short(reading->fd, path, why, size);
+		return too_short(reading->fd, path);
 	return 0;
 }
 
@@ -236,23 +228,21 @@ static int reserve_addresses(struct spool *spool, struct read_progress *reading)
 	return make_room(spool, reading, SPOOL_FIRST_BLOCK);
 }
 
-int read_open(struct spool *spool, struct read_progress *reading, const char *path, char *why,
-	      size_t size)
+int read_open(struct spool *spool, struct read_progress *reading, const char *path)
 {
 	int error;
 
 	memset(spool, 0, sizeof(*spool));
 	memset(reading, 0, sizeof(*reading));
 	snprintf(spool->path, sizeof(spool->path), "%s", path);
-	error = open_file(reading, path, why, size);
+	error = open_file(reading, path);
 	if (error)
 		goto out;
 	error = reserve_addresses(spool, reading);
 	/* Another file's bytes must not be taken for counts. */
 	if (!error)
 		error = copy_bytes(spool, reading, 0, sizeof(*spool->header));
-	error = error ? read_failed(why, size, path, error)
-		      : read_check_header(spool->header, path, why, size);
+	error = error ? read_failed(path, error) : read_check_header(spool->header, path);
 out:
 	if (error)
 		read_close(spool, reading);

@@ -11,13 +11,13 @@
  * (`cut` tells); what waits in its backlog does so still. Of a living process everything is of one
  * moment, between two of its updates; only of one that does not pause for the time it takes to copy
  * its sums (`torn`) they are of moments so far apart as torn_events and torn_ns tell, though each
- * event is right. Fails with -EINVAL and a sentence in `why` (of `size` bytes) when it is no spool
- * that this build can read.
+ * event is right. 0, or -errno with err_text(): -EINVAL when it is no spool that this build can
+ * read.
  */
-int spool_open(struct spool *spool, const char *path, char *why, size_t size);
+int spool_open(struct spool *spool, const char *path);
 
 /* The same with what waited booked, as the end of a process does. */
-int spool_read(struct spool *spool, const char *path, char *why, size_t size);
+int spool_read(struct spool *spool, const char *path);
 
 /*
  * Is the process that writes the spool still there? And can that be asked here at all: not of
@@ -39,18 +39,16 @@ struct read_progress {
 	uint64_t owned;               /* blocks whose owners have been read */
 };
 
-/* Opens a file that has the header of a spool that this build reads: 0, or -EINVAL (-ENOMEM, -errno
- * of open) and a sentence. */
-int read_open(struct spool *spool, struct read_progress *reading, const char *path, char *why,
-	      size_t size);
+/* Opens a file that has the header of a spool that this build reads: 0, or -errno with err_text().
+ */
+int read_open(struct spool *spool, struct read_progress *reading, const char *path);
 void read_close(struct spool *spool, struct read_progress *reading);
 
-/* "path: what" into `why`; -EINVAL. And what an error means; that error. */
-int read_refuse(char *why, size_t size, const char *path, const char *what);
-int read_failed(char *why, size_t size, const char *path, int error);
+/* Says what the error (-errno) means, and returns it. */
+int read_failed(const char *path, int error);
 
-/* Is it the header of a spool that this build reads? 0, or -EINVAL and a sentence. */
-int read_check_header(const struct spool_header *header, const char *path, char *why, size_t size);
+/* Is it the header of a spool that this build reads? 0, or -EINVAL with err_text(). */
+int read_check_header(const struct spool_header *header, const char *path);
 
 /*
  * The header as it is now, and which blocks are whose; the copy has room for all that the file has

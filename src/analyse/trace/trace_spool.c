@@ -100,13 +100,12 @@ static void clean_object(struct trace *trace, enum rows_of of, void *object)
 int trace_spool_open(struct trace *trace)
 {
 	struct trace_spool *from = arena_alloc(&trace->arena, sizeof(*from));
-	char why[1000];
 	int error;
 
 	if (!from)
 		return err_no_memory(trace->path);
-	if (spool_read(&from->spool, trace->path, why, sizeof(why)))
-		return err("%s", why);
+	if (spool_read(&from->spool, trace->path))
+		return -EINVAL;
 	trace->reader->from = from;
 	error = document_fill(trace, &from->recording, &from->spool, SYMBOLS_LOAD,
 			      spool_exit(&from->spool), NULL);

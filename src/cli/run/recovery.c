@@ -30,10 +30,9 @@ int recovery_owner(const char *path, struct owner *owner)
 {
 	struct spool spool;
 	const char *output;
-	char why[1000];
 
-	if (spool_open(&spool, path, why, sizeof(why)))
-		return err("%s", why);
+	if (spool_open(&spool, path))
+		return -EINVAL;
 	output = fact_told(&spool, "output");
 	text_copy(owner->output, sizeof(owner->output), output ? output : "");
 	owner->pid = spool.header->pid;
@@ -193,7 +192,6 @@ static int write_document(const char *path, const char *output, int fd)
 	struct document_to to = { .fd = fd };
 	struct spool spool;
 	struct pack *pack;
-	char why[1000];
 	int error = packed_start(&pack, output, fd);
 	int ended;
 
@@ -201,9 +199,8 @@ static int write_document(const char *path, const char *output, int fd)
 		return error;
 	to.sink = pack ? pack_write : NULL;
 	to.sink_to = pack;
-	if (spool_read(&spool, path, why, sizeof(why))) {
-		error = err("%s", why);
-	} else {
+	error = spool_read(&spool, path);
+	if (!error) {
 		error = document_write(&spool, &to, SYMBOLS_LOAD, spool_exit(&spool), NULL);
 		if (error)
 			error = err("%s: its document could not be written: %s", path,

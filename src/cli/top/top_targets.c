@@ -27,8 +27,7 @@ static int add_target(struct top_targets *targets, const char *path, int pid)
 {
 	struct look **looks = targets->looks;
 	struct look *look = malloc(sizeof(*look));
-	char why[1000] = "no memory left";
-	int error = -ENOMEM;
+	int error;
 
 	if (targets->count == targets->size) {
 		looks = realloc(looks, (2 * targets->size + 8) * sizeof(struct look *));
@@ -37,11 +36,10 @@ static int add_target(struct top_targets *targets, const char *path, int pid)
 			targets->size = 2 * targets->size + 8;
 		}
 	}
-	if (look && looks)
-		error = live_view_open(look, path, pid, why, sizeof(why));
+	error = look && looks ? live_view_open(look, path, pid) : err("no memory left");
 	if (error) {
 		free(look);
-		return err("%s", why);
+		return -EINVAL;
 	}
 	looks[targets->count++] = look;
 	qsort(looks, targets->count, sizeof(struct look *), by_pid);
@@ -178,15 +176,13 @@ static void search(struct top_targets *targets)
 
 void top_targets_look(struct top_targets *targets)
 {
-	char why[1000];
-
 	for (size_t i = targets->count; i--;) {
 		struct look *look = targets->looks[i];
 		bool ended = look->ended;
-		int error = ended ? 0 : live_view_now(look, why, sizeof(why));
+		int error = ended ? 0 : live_view_now(look);
 
 		if (error)
-			snprintf(targets->said, sizeof(targets->said), "%s", why);
+			snprintf(targets->said, sizeof(targets->said), "%s", err_text());
 		else if (ended)
 			snprintf(targets->said, sizeof(targets->said), "process %d has ended",
 				 look->pid);

@@ -4,6 +4,7 @@
 #include <sys/prctl.h>
 #include <time.h>
 
+#include "analyse/input/error.h"
 #include "analyse/live/follow.h"
 #include "check.h"
 #include "ledger/timeline.h"
@@ -17,7 +18,6 @@ static char directory[] = "/tmp/memtrace-follow-XXXXXX";
 static const char path[] = "t.spool";
 static struct recorder recorder;
 static struct follow follow;
-static char why[1000];
 
 static void enter_directory(void)
 {
@@ -161,12 +161,12 @@ static void follow_a_writer(long pause, unsigned stacks, unsigned *torn)
 
 	enter_directory();
 	child = start_writer(PLENTY, pause, stacks);
-	EQ(follow_open(&follow, path, why, sizeof(why)), 0);
+	EQ(follow_open(&follow, path), 0);
 	first = follow.spool.header->seq;
 	for (unsigned i = 0; i < LOOKS; i++) {
 		struct timespec wait = { 0, 500000 };
 
-		EQ(follow_look(&follow, why, sizeof(why)), 0);
+		EQ(follow_look(&follow), 0);
 		*torn += follow.torn;
 		if (!follow.torn)
 			expect_cells_make_sums(&follow.spool);
@@ -213,7 +213,7 @@ static unsigned open_a_writers(uint64_t max_events, long pause, unsigned times)
 		struct timespec wait = { 0, 3000000 };
 		struct spool opened;
 
-		EQ(recorder_read(&opened, path, why, sizeof(why)), 0);
+		EQ(recorder_read(&opened, path), 0);
 		torn += opened.torn;
 		EQ(opened.torn, opened.torn_events > 0);
 		timeline_settle(&opened);
@@ -297,9 +297,9 @@ TEST(what_an_unfinished_update_has_booked_waits_again)
 		while (!a_free_waits(backlog));
 		txn_begin(spool);
 		txn_set64(spool, &backlog->booked, backlog->put);
-		EQ(follow_open(&follow, path, why, sizeof(why)), 0);
+		EQ(follow_open(&follow, path), 0);
 		OK(!follow.torn);
-		EQ(recorder_read(&opened, path, why, sizeof(why)), 0);
+		EQ(recorder_read(&opened, path), 0);
 		EQ(opened.caught_n, follow.spool.caught_n);
 		OK(opened.caught_n);
 		expect_sums_as_opened(&opened);
@@ -324,12 +324,12 @@ TEST(killed_at_any_moment_while_followed)
 		pid_t child = start_writer(PLENTY, 0, i);
 		struct spool opened;
 
-		EQ(follow_open(&follow, path, why, sizeof(why)), 0);
+		EQ(follow_open(&follow, path), 0);
 		nanosleep(&wait, NULL);
 		end_writer(child);
-		EQ(follow_look(&follow, why, sizeof(why)), 0);
+		EQ(follow_look(&follow), 0);
 		OK(!follow.torn);
-		EQ(recorder_read(&opened, path, why, sizeof(why)), 0);
+		EQ(recorder_read(&opened, path), 0);
 		rolled_back += opened.cut;
 		EQ(follow.spool.header->seq, opened.header->seq);
 		expect_as_opened(SPOOL_TEXT, &opened);
@@ -338,7 +338,7 @@ TEST(killed_at_any_moment_while_followed)
 		expect_as_opened(SPOOL_CELL, &opened);
 		expect_as_opened(SPOOL_STEP, &opened);
 		/* Nothing happens any more: the same once more. */
-		EQ(follow_look(&follow, why, sizeof(why)), 0);
+		EQ(follow_look(&follow), 0);
 		expect_sums_as_opened(&opened);
 		expect_cells_make_sums(&follow.spool);
 		spool_close(&opened);
@@ -366,9 +366,9 @@ TEST(events_of_a_ring_come_in_order)
 
 	enter_directory();
 	child = start_writer(FEW, 0, 3);
-	EQ(follow_open(&follow, path, why, sizeof(why)), 0);
+	EQ(follow_open(&follow, path), 0);
 	while (next <= 10 * FEW) {
-		EQ(follow_look(&follow, why, sizeof(why)), 0);
+		EQ(follow_look(&follow), 0);
 		asked = follow_events(&follow, asked, 4, count_in_order, &next);
 		EQ(asked, next);
 	}
@@ -390,28 +390,28 @@ TEST(what_cannot_be_followed_is_refused_in_a_sentence)
 	pid_t child;
 
 	enter_directory();
-	EQ(follow_open(&follow, "none.spool", why, sizeof(why)), -ENOENT);
-	STR(why, "none.spool: No such file or directory");
-	EQ(follow_open(&follow, directory, why, sizeof(why)), -EINVAL);
-	OK(strstr(why, "no regular file"));
+	EQ(follow_open(&follow, "none.spool"), -ENOENT);
+	STR(err_text(), "none.spool: No such file or directory");
+	EQ(follow_open(&follow, directory), -EINVAL);
+	OK(strstr(err_text(), "no regular file"));
 	child = start_writer(PLENTY, 0, 1);
 	end_writer(child);
-	EQ(follow_open(&follow, path, why, sizeof(why)), 0);
+	EQ(follow_open(&follow, path), 0);
 	write_word(offsetof(struct spool_header, version), SPOOL_VERSION + 1);
-	EQ(follow_look(&follow, why, sizeof(why)), -EINVAL);
-	OK(strstr(why, "newer memtrace"));
+	EQ(follow_look(&follow), -EINVAL);
+	OK(strstr(err_text(), "newer memtrace"));
 	follow_close(&follow);
-	EQ(follow_open(&follow, path, why, sizeof(why)), -EINVAL);
-	OK(strstr(why, "newer memtrace"));
+	EQ(follow_open(&follow, path), -EINVAL);
+	OK(strstr(err_text(), "newer memtrace"));
 	write_word(offsetof(struct spool_header, version), SPOOL_VERSION);
-	EQ(follow_open(&follow, path, why, sizeof(why)), 0);
+	EQ(follow_open(&follow, path), 0);
 	EQ(truncate(path, (off_t)(follow.spool.header->blocks - 1) << SPOOL_BLOCK_SHIFT), 0);
-	EQ(follow_look(&follow, why, sizeof(why)), -EINVAL);
-	OK(strstr(why, "truncated"));
+	EQ(follow_look(&follow), -EINVAL);
+	OK(strstr(err_text(), "truncated"));
 	follow_close(&follow);
 	EQ(truncate(path, 100), 0);
-	EQ(follow_open(&follow, path, why, sizeof(why)), -EINVAL);
-	OK(strstr(why, "too short"));
+	EQ(follow_open(&follow, path), -EINVAL);
+	OK(strstr(err_text(), "too short"));
 	write_word(0, 0);
 	leave_directory();
 }

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "analyse/input/error.h"
 #include "analyse/spool/read.h"
 #include "base/mem/arena.h"
 #include "ledger/live.h"
@@ -25,7 +26,6 @@ enum { PLENTY = 1000000, KILLS = 200, MUTATIONS = 800 };
 
 static char directory[] = "/tmp/memtrace-spool-XXXXXX";
 static char path[4096];
-static char why[4096];
 static struct recorder recorder;
 
 /* A name in a directory of this test's own. */
@@ -138,7 +138,7 @@ TEST(tables_grow_across_blocks)
 	snprintf(opened, sizeof(opened), "%s", path);
 	spool_publish(&spool);
 	spool_close(&spool);
-	EQ(recorder_read(&spool, opened, why, sizeof(why)), 0);
+	EQ(recorder_read(&spool, opened), 0);
 	for (unsigned kind = SPOOL_CHUNK; kind < SPOOL_KINDS; kind++) {
 		EQ(spool.used[kind], 4);
 		EQ(spool_count(&spool, kind), 4 * spool_per_block(kind));
@@ -176,7 +176,7 @@ TEST(what_was_written_is_read)
 
 	in_directory("t.spool");
 	make_spool(5000, 1);
-	EQ(recorder_read(&spool, path, why, sizeof(why)), 0);
+	EQ(recorder_read(&spool, path), 0);
 	STR(recorder_complaint(&spool), NULL);
 	OK(!spool_writer_lives(&spool));
 	spool_close(&spool);
@@ -212,33 +212,33 @@ TEST(what_is_no_spool_is_refused)
 	struct spool_header *header = (struct spool_header *)bytes;
 	struct spool spool;
 
-	EQ(recorder_read(&spool, in_directory("none"), why, sizeof(why)), -ENOENT);
-	OK(strstr(why, "none"));
+	EQ(recorder_read(&spool, in_directory("none")), -ENOENT);
+	OK(strstr(err_text(), "none"));
 	OK(!spool.base);
 	write_file("empty", "", 0);
-	EQ(recorder_read(&spool, path, why, sizeof(why)), -EINVAL);
-	OK(strstr(why, "too short"));
+	EQ(recorder_read(&spool, path), -EINVAL);
+	OK(strstr(err_text(), "too short"));
 	write_file("zeros", bytes, sizeof(bytes));
-	EQ(recorder_read(&spool, path, why, sizeof(why)), -EINVAL);
-	OK(strstr(why, "nothing is recorded in it"));
+	EQ(recorder_read(&spool, path), -EINVAL);
+	OK(strstr(err_text(), "nothing is recorded in it"));
 	header->magic[0] = 'm';
 	write_file("strange", bytes, sizeof(bytes));
-	EQ(recorder_read(&spool, path, why, sizeof(why)), -EINVAL);
-	OK(strstr(why, "not a memtrace spool"));
+	EQ(recorder_read(&spool, path), -EINVAL);
+	OK(strstr(err_text(), "not a memtrace spool"));
 	memcpy(header->magic, SPOOL_MAGIC, 8);
 	header->version = SPOOL_VERSION + 1;
 	write_file("newer", bytes, sizeof(bytes));
-	EQ(recorder_read(&spool, path, why, sizeof(why)), -EINVAL);
-	OK(strstr(why, "newer memtrace"));
+	EQ(recorder_read(&spool, path), -EINVAL);
+	OK(strstr(err_text(), "newer memtrace"));
 	header->version = SPOOL_VERSION;
 	header->header_bytes = 12;
 	write_file("other", bytes, sizeof(bytes));
-	EQ(recorder_read(&spool, path, why, sizeof(why)), -EINVAL);
+	EQ(recorder_read(&spool, path), -EINVAL);
 	header->header_bytes = sizeof(*header);
 	write_file("least", bytes, sizeof(bytes));
-	EQ(recorder_read(&spool, path, why, sizeof(why)), 0);
+	EQ(recorder_read(&spool, path), 0);
 	spool_close(&spool);
-	OK(recorder_read(&spool, directory, why, sizeof(why)) < 0);
+	OK(recorder_read(&spool, directory) < 0);
 	remove_all();
 }
 
@@ -250,7 +250,7 @@ static bool digest(const char *name)
 
 	if (null < 0)
 		null = open("/dev/null", O_WRONLY);
-	if (recorder_read(&spool, name, why, sizeof(why)))
+	if (recorder_read(&spool, name))
 		return false;
 	document_write(&spool, &(struct document_to){ .fd = null }, SYMBOLS_DEMANGLED,
 		       TRACE_UNFINISHED, NULL);
@@ -292,7 +292,7 @@ static void read_image(struct image *image)
 	image->bytes = malloc(image->size);
 	OK(image->bytes && read(fd, image->bytes, image->size) == (ssize_t)image->size);
 	close(fd);
-	EQ(recorder_read(&spool, path, why, sizeof(why)), 0);
+	EQ(recorder_read(&spool, path), 0);
 	image->places_n = 0;
 	for (unsigned kind = SPOOL_CHUNK; kind < SPOOL_KINDS; kind++) {
 		for (uint32_t i = 0; i < spool.used[kind] && image->places_n < 64; i++)
@@ -404,7 +404,7 @@ static void expect_whole(const char *when)
 	struct spool spool;
 	const char *complaint;
 
-	EQ(recorder_read(&spool, path, why, sizeof(why)), 0);
+	EQ(recorder_read(&spool, path), 0);
 	timeline_settle(&spool);
 	complaint = recorder_complaint(&spool);
 	if (complaint)

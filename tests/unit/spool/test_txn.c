@@ -11,6 +11,7 @@
 
 #include <sys/mman.h>
 
+#include "analyse/input/error.h"
 #include "ledger/pending.h"
 #include "ledger/timeline.h"
 #include "ledger/vmm.h"
@@ -525,11 +526,12 @@ __attribute__((noreturn)) static void do_it(const struct kind *kind)
 
 static void look(const struct kind *kind, unsigned long step)
 {
-	char why[4096] = "";
-	const char *complaint = why;
+	const char *complaint = NULL;
 	struct spool spool;
 
-	if (!recorder_read(&spool, path, why, sizeof(why))) {
+	if (recorder_read(&spool, path)) {
+		complaint = err_text();
+	} else {
 		timeline_settle(&spool);
 		complaint = recorder_complaint(&spool);
 		if (!complaint && spool.header->seq < account->events)
