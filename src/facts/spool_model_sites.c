@@ -2,6 +2,7 @@
  */
 #include "facts/spool_model.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "base/mem/hash.h"
@@ -31,87 +32,49 @@ static const char *space_of(const struct spool_model *recording, const struct sp
 	return space_name(SPACE_DEVICE);
 }
 
-static bool is_site(const struct trace_site *site, const char *name, const char *space)
+static bool is_at(const struct trace_site *site, const struct trace_place *place)
 {
-	return !strcmp(site->site, name) && !strcmp(site->space, space);
+	return !strcmp(site->site, place->name) && !strcmp(site->space, place->space);
 }
 
-/* The site of the name, made if it is new: its position. */
-static uint32_t find_site(struct spool_model *recording, struct map *known, const char *name,
-			  const char *space)
+/* The position of the place's site, which is made if it is new; UINT32_MAX without memory. */
+static uint32_t find_site(struct trace *trace, struct map *known, const struct trace_place *place)
 {
-	struct trace *trace = recording->trace;
-	uint64_t key = hash_mix(hash_bytes(name, strlen(name)), hash_bytes(space, strlen(space)));
+	uint64_t key = hash_mix(place->key, hash_bytes(place->space, strlen(place->space)));
 	uint32_t id;
 
-	while ((id = map_get(known, key)) && !is_site(&trace->sites[id - 1], name, space))
+	while ((id = map_get(known, key)) && !is_at(&trace->sites[id - 1], place))
 		key++; /* two sites of one hash */
 	if (id)
 		return id - 1;
 	trace->sites[trace->sites_n] = (struct trace_site){
-		.site = spool_model_text(recording, name),
-		.space = space,
+		.site = place->name,
+		.space = place->space,
+		.lifetime_min_ns = TRACE_NONE,
+		.lifetime_max_ns = TRACE_NONE,
 	};
-	map_put(known, key, (uint32_t)trace->sites_n + 1);
-	return (uint32_t)trace->sites_n++;
+	return map_put(known, key, (uint32_t)trace->sites_n + 1) ? (uint32_t)trace->sites_n++
+								 : UINT32_MAX;
 }
 
-/* Until finish_site() allocations are estimated in parts, and a lifetime of 0 is none. */
-static void site_add_stack(struct trace_site *site, const struct spool_stack *row,
-			   const struct trace_stack *stack)
+static void site_add_stack(struct trace_site *site, const struct trace_stack *stack)
 {
 	site->stacks_n++;
 	site->allocations += stack->allocations;
 	site->bytes += stack->bytes;
-	site->estimated_allocations += row->estimated_parts;
-	site->estimated_bytes += row->estimated_bytes;
-	if (row->lifetime_max) {
-		if (!site->lifetime_max_ns || row->lifetime_min < site->lifetime_min_ns)
-			site->lifetime_min_ns = row->lifetime_min;
-		if (row->lifetime_max > site->lifetime_max_ns)
-			site->lifetime_max_ns = row->lifetime_max;
-	}
 	site->frees += stack->frees;
 	site->live_bytes += stack->live_bytes;
 	site->peak_bytes += stack->peak_bytes;
-	site->estimated_live_bytes += stack->estimated_live_bytes;
-	site->estimated_peak_bytes += stack->estimated_peak_bytes;
+	if (stack->lifetime_min_ns == TRACE_NONE)
+		return;
+	if (stack->lifetime_min_ns < site->lifetime_min_ns)
+		site->lifetime_min_ns = stack->lifetime_min_ns;
+	if (site->lifetime_max_ns == TRACE_NONE || stack->lifetime_max_ns > site->lifetime_max_ns)
+		site->lifetime_max_ns = stack->lifetime_max_ns;
 }
 
-static void finish_site(struct trace_site *site, bool sampled)
-{
-	if (!site->lifetime_max_ns)
-		site->lifetime_min_ns = site->lifetime_max_ns = TRACE_NONE;
-	site->estimated_allocations = sample_allocations(site->estimated_allocations);
-	if (!sampled)
-		site->estimated_allocations = site->estimated_bytes = site->estimated_live_bytes =
-			site->estimated_peak_bytes = TRACE_NONE;
-}
-
-/* The stacks of each site side by side in `stacks`, as they come. */
-static void list_stacks(struct spool_model *recording, uint32_t *stacks, const uint32_t *site_of)
-{
-	struct trace *trace = recording->trace;
-
-	for (size_t i = 0; i < trace->sites_n; i++) {
-		struct trace_site *site = &trace->sites[i];
-
-		site->stacks = stacks;
-		stacks += site->stacks_n;
-		site->stacks_n = 0;
-		finish_site(site, recording->spool->header->sample);
-	}
-	for (uint32_t i = 0; i < recording->stacks; i++) {
-		struct trace_site *site;
-
-		if (site_of[i] == UINT32_MAX)
-			continue;
-		site = &trace->sites[site_of[i]];
-		site->stacks[site->stacks_n++] = i;
-	}
-}
-
-void spool_model_find_sites(struct spool_model *recording)
+/* Each site's stacks, which stacks_n counts, are a part of one list. */
+static void list_stacks(struct trace *trace, uint32_t *list)
 {
 	static const struct sort_key by_weight[] = {
 		SORT_DOWN(struct trace_site, peak_bytes),
@@ -120,27 +83,91 @@ void spool_model_find_sites(struct spool_model *recording)
 		SORT_TEXT(struct trace_site, site),
 		{ 0 },
 	};
-	uint32_t *site_of = spool_model_room(recording, recording->stacks, sizeof(*site_of));
-	uint32_t *stacks = spool_model_room(recording, recording->stacks, sizeof(*stacks));
-	struct trace *trace = recording->trace;
-	struct map known = { NULL, 0 };
 
-	trace->sites = spool_model_room(recording, recording->stacks, sizeof(*trace->sites));
+	for (size_t i = 0; i < trace->sites_n; i++) {
+		trace->sites[i].stacks = list;
+		list += trace->sites[i].stacks_n;
+		trace->sites[i].stacks_n = 0;
+	}
+	for (uint32_t i = 0; i < trace->stacks_n; i++) {
+		if (trace->site_of[i] != UINT32_MAX) {
+			struct trace_site *site = &trace->sites[trace->site_of[i]];
+
+			site->stacks[site->stacks_n++] = i;
+		}
+	}
+	sort_rows(trace->sites, trace->sites_n, sizeof(*trace->sites), by_weight);
+	for (uint32_t i = 0; i < trace->sites_n; i++) {
+		for (size_t k = 0; k < trace->sites[i].stacks_n; k++)
+			trace->site_of[trace->sites[i].stacks[k]] = i;
+	}
+}
+
+int trace_gather_sites(struct trace *trace, struct arena *arena, const struct trace_place *places)
+{
+	size_t room = trace->stacks_n + 1;
+	uint32_t *list = arena_alloc(arena, room * sizeof(*list));
+	struct map known = { NULL, 0 };
+	bool good;
+
+	trace->sites = arena_alloc(arena, room * sizeof(*trace->sites));
+	trace->site_of = arena_alloc(arena, room * sizeof(*trace->site_of));
+	trace->sites_n = 0;
+	good = list && trace->sites && trace->site_of;
+	for (size_t i = 0; good && i < trace->stacks_n; i++) {
+		uint32_t site = places[i].name ? find_site(trace, &known, &places[i]) : UINT32_MAX;
+
+		good = site != UINT32_MAX || !places[i].name;
+		trace->site_of[i] = site;
+		if (site != UINT32_MAX)
+			site_add_stack(&trace->sites[site], &trace->stacks[i]);
+	}
+	map_clear(&known);
+	if (good)
+		list_stacks(trace, list);
+	return good ? 0 : -ENOMEM;
+}
+
+/* Of a sampled recording; allocations are summed in parts, and then rounded. */
+static void estimate_site(const struct spool_model *recording, struct trace_site *site)
+{
+	if (!recording->spool->header->sample) {
+		site->estimated_allocations = site->estimated_bytes = site->estimated_live_bytes =
+			site->estimated_peak_bytes = TRACE_NONE;
+		return;
+	}
+	for (size_t i = 0; i < site->stacks_n; i++) {
+		const struct trace_stack *stack = &recording->trace->stacks[site->stacks[i]];
+
+		site->estimated_allocations +=
+			spool_model_stack(recording, site->stacks[i])->estimated_parts;
+		site->estimated_bytes += stack->estimated_bytes;
+		site->estimated_live_bytes += stack->estimated_live_bytes;
+		site->estimated_peak_bytes += stack->estimated_peak_bytes;
+	}
+	site->estimated_allocations = sample_allocations(site->estimated_allocations);
+}
+
+void spool_model_find_sites(struct spool_model *recording)
+{
+	struct trace *trace = recording->trace;
+	struct trace_place *places =
+		spool_model_room(recording, recording->stacks, sizeof(*places));
+
 	for (uint32_t i = 0; !recording->error && i < recording->stacks; i++) {
 		const struct spool_stack *row = spool_model_stack(recording, i);
 		char name[SITE_LONGEST];
 
 		/* Stacks that only freed, reserved or failed are no sites. */
-		site_of[i] = UINT32_MAX;
 		if (!row->allocations)
 			continue;
 		spool_model_site(recording, row, name);
-		site_of[i] = find_site(recording, &known, name, space_of(recording, row));
-		site_add_stack(&trace->sites[site_of[i]], row, &trace->stacks[i]);
+		places[i] = (struct trace_place){ spool_model_text(recording, name),
+						  space_of(recording, row),
+						  hash_bytes(name, strlen(name)) };
 	}
-	map_clear(&known);
-	if (recording->error)
-		return;
-	list_stacks(recording, stacks, site_of);
-	sort_rows(trace->sites, trace->sites_n, sizeof(*trace->sites), by_weight);
+	if (!recording->error)
+		recording->error = trace_gather_sites(trace, &recording->arena, places);
+	for (size_t i = 0; !recording->error && i < trace->sites_n; i++)
+		estimate_site(recording, &trace->sites[i]);
 }

@@ -61,3 +61,16 @@ typedef uint32_t *trace_U32S;
 #include "facts/trace.def"
 
 #undef trace_trace
+
+/* What a stack's site is known by: the name, the space and the key together. */
+struct trace_place {
+	const char *name; /* NULL: the stack is of no site */
+	const char *space;
+	uint64_t key;
+};
+
+/*
+ * spool_model_sites.c: makes sites[] and site_of[] from the places of the stacks, with the sums of
+ * their stacks but for what is estimated, the heaviest first. 0 or -ENOMEM.
+ */
+int trace_gather_sites(struct trace *trace, struct arena *arena, const struct trace_place *places);

@@ -186,10 +186,5 @@ int trace_keys_find(struct trace_keys *keys, struct trace *trace, enum trace_by 
  */
 int trace_choose(struct trace *trace, enum trace_stacks stacks, enum trace_by by);
 
-/* Makes sites[] anew, one for each key and space, with the sums of their stacks: 0 or -errno. */
-struct trace_place {
-	const char *name; /* NULL: the stack is of no site */
-	const char *space;
-	uint64_t key;
-};
+/* trace_gather_sites(), in memory of the trace: 0 or -errno with err_text(). */
 int trace_set_sites(struct trace *trace, const struct trace_place *places);
