@@ -221,32 +221,21 @@ static uint64_t key_of_steps(const struct intern_steps *steps)
 	return key;
 }
 
-/*
- * The row of the same steps, found by the hash from now on; 0 if there is none. The rows made while
- * nothing had been unloaded are under their addresses alone, where the first look is.
- */
+/* The row of the same steps, found by the hash from now on; 0 if there is none. */
 static uint32_t rename_stack(struct intern *intern, struct hash128 hash,
 			     const struct intern_steps *steps)
 {
-	uint64_t key = key_of_steps(steps);
-	uint32_t by_steps = map_get(&intern->stacks, key);
-	uint32_t ids[] = { map_get(&intern->stacks, hash.a), by_steps };
+	uint32_t id = map_get(&intern->stacks, key_of_steps(steps));
+	struct spool_stack *row = spool_at(intern->spool, SPOOL_STACK, id);
 
-	for (unsigned i = 0; i < 2; i++) {
-		struct spool_stack *row = spool_at(intern->spool, SPOOL_STACK, ids[i]);
-
-		if (!ids[i] || !same_steps(intern->spool, row, steps))
-			continue;
-		row->hash[0] = hash.a;
-		__atomic_store_n(&row->hash[1], hash.b, __ATOMIC_RELAXED);
-		/* Libraries that come and go at ever new addresses: found by steps alone then. */
-		if (intern->stacks.used < STACK_KEYS)
-			map_put(&intern->stacks, hash.a, ids[i]);
-		if (!by_steps)
-			map_put(&intern->stacks, key, ids[i]);
-		return ids[i];
-	}
-	return 0;
+	if (!id || !same_steps(intern->spool, row, steps))
+		return 0;
+	row->hash[0] = hash.a;
+	__atomic_store_n(&row->hash[1], hash.b, __ATOMIC_RELAXED);
+	/* Libraries that come and go at ever new addresses: found by steps alone then. */
+	if (intern->stacks.used < STACK_KEYS)
+		map_put(&intern->stacks, hash.a, id);
+	return id;
 }
 
 static uint32_t add_stack(struct intern *intern, struct hash128 hash,
@@ -312,9 +301,7 @@ static uint32_t enter_stack(struct intern *intern, struct hash128 hash,
 	    intern_full(intern->spool, SPOOL_STEP, count))
 		return too_many(intern);
 	id = add_stack(intern, hash, steps);
-	if (id)
-		map_put(&intern->stacks, hash.a, id);
-	if (id && steps->known)
+	if (id && map_put(&intern->stacks, hash.a, id))
 		map_put(&intern->stacks, key_of_steps(steps), id);
 	return id;
 }

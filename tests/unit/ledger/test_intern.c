@@ -61,7 +61,7 @@ TEST(two_libraries_that_take_turns_at_an_address_have_one_stack_each)
 	stacks[0] = stack_of(frames[0], 0x7f1000000777, 0);
 	stacks[1] = stack_of(frames[1], 0x7f1000000777, 1);
 	OK(stacks[0] != stacks[1]);
-	/* The first has no other key than the address until it was seen a second time. */
+	/* The address is the other one's now: the first is found by its steps. */
 	stacks[0] = stack_of(frames[0], 0x7f1000000777, 2);
 	OK(stacks[0] != stacks[1]);
 	rows = spool_count(&r.spool, SPOOL_STACK);
