@@ -99,19 +99,19 @@ static bool get_cached(struct decoder *decoder, uint64_t *cache, uint64_t *value
 	return true;
 }
 
-static bool get_detail(struct decoder *decoder, struct event_detail *detail)
-{
-	return get_u32(decoder, &detail->color) && get_u32(decoder, &detail->category) &&
-	       get_byte(decoder, &detail->payload_kind) && detail->payload_kind < PAYLOADS &&
-	       get_varint(decoder, &detail->payload);
-}
-
 static bool get_mark(struct decoder *decoder, struct event *event)
 {
+	struct event_detail *detail = &event->detail;
 	bool detailed = event->flags & EVENT_DETAILED;
 
 	event->flags &= (uint8_t)~EVENT_DETAILED; /* the wire's word */
-	return get_u32(decoder, &event->name) && (!detailed || get_detail(decoder, &event->detail));
+	if (!get_u32(decoder, &event->name))
+		return false;
+	if (!detailed)
+		return true;
+	return get_u32(decoder, &detail->color) && get_u32(decoder, &detail->category) &&
+	       get_byte(decoder, &detail->payload_kind) && detail->payload_kind < PAYLOADS &&
+	       get_varint(decoder, &detail->payload);
 }
 
 static bool get_event(struct decoder *decoder, unsigned slot, struct event *event)
