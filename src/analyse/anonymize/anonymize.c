@@ -22,11 +22,6 @@ static const char *const words[HIDDEN_KINDS] = {
 	[HIDDEN_POOL] = "pool",         [HIDDEN_THREAD] = "thread", [HIDDEN_HOST] = "host",
 };
 
-static const char *keep_text(struct anonymizer *anonymizer, const char *text)
-{
-	return need_text(&anonymizer->arena, text);
-}
-
 /* The word for the first `length` bytes of a name, with what may stay behind it. */
 static const char *hide(struct anonymizer *anonymizer, enum hidden kind, const char *name,
 			size_t length, const char *rest)
@@ -37,7 +32,7 @@ static const char *hide(struct anonymizer *anonymizer, enum hidden kind, const c
 	NEED(id);
 	snprintf(word, sizeof(word), "%s %u%s%s", words[kind], id, kind == HIDDEN_FILE ? ".py" : "",
 		 rest);
-	return keep_text(anonymizer, word);
+	return need_text(&anonymizer->arena, word);
 }
 
 static const char *hide_all(struct anonymizer *anonymizer, enum hidden kind, const char *name)
@@ -64,14 +59,16 @@ static const char *public_part(const char *path)
 
 static const char *library(struct anonymizer *anonymizer, const char *path)
 {
-	const char *base = text_base(path);
+	const char *base = path ? text_base(path) : NULL;
 	char word[WORD];
 
+	if (!path)
+		return NULL;
 	if (!*path || site_library(base) != SITE_OWN)
-		return keep_text(anonymizer, base);
+		return need_text(&anonymizer->arena, base);
 	text_copy(word, sizeof(word), place_kind(path) == PLACE_OWN ? "" : "/site-packages/");
 	text_append(word, sizeof(word), hide_all(anonymizer, HIDDEN_LIBRARY, base));
-	return keep_text(anonymizer, word);
+	return need_text(&anonymizer->arena, word);
 }
 
 static const char *file(struct anonymizer *anonymizer, const char *path)
@@ -81,10 +78,10 @@ static const char *file(struct anonymizer *anonymizer, const char *path)
 	char word[WORD];
 
 	if (kind == PLACE_FRAMEWORK && part)
-		return keep_text(anonymizer, part);
+		return need_text(&anonymizer->arena, part);
 	text_copy(word, sizeof(word), kind == PLACE_OWN ? "" : "/site-packages/");
 	text_append(word, sizeof(word), hide_all(anonymizer, HIDDEN_FILE, path));
-	return keep_text(anonymizer, word);
+	return need_text(&anonymizer->arena, word);
 }
 
 /* "f [backward]": what analyse/trace/trace_backward.c put behind the name stays. */
@@ -141,13 +138,13 @@ static void frames(struct anonymizer *anonymizer, struct trace *trace)
 		} else if (frame->language == TRACE_NATIVE) {
 			/* Arguments of templates may be anybody's. */
 			names_short(frame->function, shorter, sizeof(shorter));
-			frame->function = keep_text(anonymizer, shorter);
+			frame->function = need_text(&anonymizer->arena, shorter);
 		}
 	}
 	for (size_t i = 0; i < trace->modules_n; i++) {
 		struct trace_module *module = &trace->modules[i];
 
-		module->path = module->path ? library(anonymizer, module->path) : NULL;
+		module->path = library(anonymizer, module->path);
 		module->build_id = NULL;
 	}
 }
@@ -159,20 +156,15 @@ static void summary(struct anonymizer *anonymizer, struct trace *trace)
 
 		for (size_t k = 0; k < device->pools_n; k++)
 			device->pools[k].name = pool(anonymizer, device->pools[k].name);
-		for (size_t k = 0; k < device->owners_n; k++) {
-			if (device->owners[k].name)
-				device->owners[k].name =
-					library(anonymizer, device->owners[k].name);
-		}
+		for (size_t k = 0; k < device->owners_n; k++)
+			device->owners[k].name = library(anonymizer, device->owners[k].name);
 	}
 	for (size_t i = 0; i < trace->peaks_n; i++)
 		trace->peaks[i].pool = pool(anonymizer, trace->peaks[i].pool);
 	for (size_t i = 0; i < trace->timeline_n; i++)
 		trace->timeline[i].pool = pool(anonymizer, trace->timeline[i].pool);
-	for (size_t i = 0; i < trace->stacks_n; i++) {
-		if (trace->stacks[i].owner)
-			trace->stacks[i].owner = library(anonymizer, trace->stacks[i].owner);
-	}
+	for (size_t i = 0; i < trace->stacks_n; i++)
+		trace->stacks[i].owner = library(anonymizer, trace->stacks[i].owner);
 	for (size_t i = 0; i < trace->sites_n; i++)
 		trace->sites[i].site = hide_all(anonymizer, HIDDEN_SITE, trace->sites[i].site);
 }
@@ -191,9 +183,8 @@ static void failures(struct anonymizer *anonymizer, struct trace *trace)
 		for (size_t k = 0; k < oom->holders_n; k++) {
 			struct trace_oom_holder *row = &oom->holders[k];
 
-			if (row->holder)
-				row->holder = row->pool ? pool(anonymizer, row->holder)
-							: library(anonymizer, row->holder);
+			row->holder = row->pool ? pool(anonymizer, row->holder)
+						: library(anonymizer, row->holder);
 		}
 	}
 }

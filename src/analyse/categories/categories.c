@@ -183,11 +183,6 @@ void categories_event(struct categories *categories, const struct event *event)
 
 /* --- start and end --- */
 
-void categories_keep_allocs(struct categories *categories)
-{
-	categories->keep_allocs = true;
-}
-
 void categories_start(struct categories *categories, struct trace *trace, const struct rules *rules)
 {
 	struct arena *arena = &categories->arena;
@@ -215,7 +210,7 @@ void categories_end(struct categories *categories)
 	/* Known, of whichever there are: a list without members is no NULL. */
 	NEED(!categories->keep_allocs ||
 	     GROW(categories->of_alloc, categories->allocs_n, categories->allocs_size, 1));
-	gradients_remember_live(categories);
+	gradients_remember_live(categories, -1);
 	life_end_all(categories, true);
 	for (size_t i = 0; i <= categories->stacks_n; i++)
 		categories->of_stack[i] = categories->votes[i].weight

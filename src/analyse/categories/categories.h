@@ -54,7 +54,6 @@ struct categories_place {
 	struct category_sum corpses[CATEGORIES_MOST];  /* died since the peak, lived at it */
 	struct category_sum loose[CATEGORIES_MOST];    /* what has no address, now */
 	struct category_sum loose_at[CATEGORIES_MOST]; /* at the peak */
-	uint32_t pool_text;                            /* its number; 0: not seen yet */
 	size_t point;                                  /* of its curve: the first behind now */
 	const struct trace_sum *told;                  /* what the summary says of it */
 	const struct trace_category *baseline;         /* what a baseline does */
@@ -89,7 +88,9 @@ struct categories {
 	size_t places_n;
 	uint8_t *of_stack; /* by stack: what most of its bytes were */
 	size_t stacks_n;
-	/* By allocation, the so-manieth event of op alloc: its category. Only if wanted. */
+	/* By allocation, in the order of the events of op alloc: its category. Only if it is
+	 * wanted, which a caller sets between the start and the first event. */
+	bool keep_allocs;
 	uint8_t *of_alloc;
 	size_t allocs_n;
 
@@ -115,7 +116,7 @@ struct categories {
 	int16_t last_device;
 	uint8_t last_space;
 	bool last_known;
-	bool keep_allocs, any;
+	bool any;
 	size_t allocs_size;
 };
 
@@ -130,9 +131,6 @@ void categories_start(struct categories *categories, struct trace *trace,
 void categories_event(struct categories *categories, const struct event *event);
 void categories_end(struct categories *categories);
 void categories_clear(struct categories *categories);
-
-/* Between start and the first event: of_alloc[] is wanted. */
-void categories_keep_allocs(struct categories *categories);
 
 /* All events of the trace that it was started with, none of which has been read, and the end: 0 or
  * -EINVAL with err_text(). */

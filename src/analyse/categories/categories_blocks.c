@@ -188,12 +188,3 @@ void life_end_all(struct categories *categories, bool lives)
 		book(categories, block, birth, life_category(categories, &life), lives);
 	}
 }
-
-void gradients_remember_live(struct categories *categories)
-{
-	for (uint32_t i = 0; i < categories->lives.blocks.used; i++) {
-		if (lives_now(&categories->lives.blocks.list[i]) &&
-		    categories->births[i].born == STAGE_BACKWARD)
-			gradient_remember(categories, categories->lives.blocks.list[i].size);
-	}
-}

@@ -112,6 +112,9 @@ static inline uint64_t gradient_key(uint64_t size)
 /* The size outlived a backward pass. */
 void gradient_remember(struct categories *categories, uint64_t size);
 
+/* Sizes of live blocks that a backward pass made: the latest pass of the track, or (-1) any. */
+void gradients_remember_live(struct categories *categories, int track);
+
 /* --- categories_blocks.c --- */
 
 /* Is it a block that has a category, and does it live? */
@@ -125,8 +128,6 @@ void life_end(struct categories *categories, const struct event *event, enum sta
 
 /* Nobody saw the end of those that live now: `lives` to the end of the trace. */
 void life_end_all(struct categories *categories, bool lives);
-
-void gradients_remember_live(struct categories *categories);
 
 /* --- categories_sums.c --- */
 

@@ -35,17 +35,14 @@ void gradient_remember(struct categories *categories, uint64_t size)
 	NEED(map_get(&categories->gradients, key) || map_put(&categories->gradients, key, 1));
 }
 
-/* A pass is over: what it made and still lives are gradients. */
-static void look_for_gradients(struct categories *categories, uint16_t track, uint32_t pass)
+void gradients_remember_live(struct categories *categories, int track)
 {
-	if (categories->looks == LOOKS)
-		return;
-	categories->looks++;
 	for (uint32_t i = 0; i < categories->lives.blocks.used; i++) {
 		const struct birth *birth = &categories->births[i];
 
 		if (lives_now(&categories->lives.blocks.list[i]) && birth->born == STAGE_BACKWARD &&
-		    birth->track == track && birth->pass == pass)
+		    (track < 0 ||
+		     (birth->track == track && birth->pass == categories->tracks[track].passes)))
 			gradient_remember(categories, categories->lives.blocks.list[i].size);
 	}
 }
@@ -60,7 +57,8 @@ void track_step(struct categories *categories, uint16_t number, const struct doi
 		track->passes++;
 	} else if (!doing->inside && track->in_pass && doing->ends) {
 		track->in_pass = false;
-		look_for_gradients(categories, number, track->passes);
+		if (categories->looks++ < LOOKS)
+			gradients_remember_live(categories, number);
 	}
 	if (doing->stage == STAGE_BACKWARD)
 		track->backward_seq = seq;

@@ -122,30 +122,17 @@ static bool event_on_card(const struct event *event)
 	return space_on_card(event->device, event->space);
 }
 
-static bool is_pool(const struct categories *categories, struct categories_place *place,
-		    uint32_t pool)
-{
-	const char *text;
-
-	if (place->pool_text)
-		return place->pool_text == pool;
-	text = trace_text(categories->trace, pool);
-	if (!text || strcmp(text, place->pool) != 0)
-		return false;
-	place->pool_text = pool;
-	return true;
-}
-
 static struct whereabouts find_places(const struct categories *categories,
 				      const struct event *event)
 {
 	uint32_t none = (uint32_t)categories->places_n;
 	struct whereabouts at = { { none, none } };
 	const char *name = space_name(event->space);
+	const char *pool = trace_text(categories->trace, event->pool);
 	bool card = event_on_card(event);
 
 	for (uint32_t i = 0; i < categories->places_n; i++) {
-		struct categories_place *place = &categories->places[i];
+		const struct categories_place *place = &categories->places[i];
 
 		if (!card && place->device == NO_DEVICE && name && !strcmp(place->space, name))
 			at.place[WHOLE] = i;
@@ -153,8 +140,7 @@ static struct whereabouts find_places(const struct categories *categories,
 			continue;
 		if (!place->pool)
 			at.place[WHOLE] = i;
-		else if (event->pool && at.place[POOL] == none &&
-			 is_pool(categories, place, event->pool))
+		else if (pool && at.place[POOL] == none && !strcmp(place->pool, pool))
 			at.place[POOL] = i;
 	}
 	return at;

@@ -69,40 +69,40 @@ static int read_metric(struct gate *gate, const char *name)
 	);
 }
 
+/* The narrowing whose key stands before the = or the end; NARROWINGS for none. */
+static size_t find_key(const char *text)
+{
+	size_t length = strcspn(text, "=");
+	size_t i = 0;
+
+	while (i < NARROWINGS &&
+	       (strncmp(text, narrowing_rows[i].key, length) != 0 || narrowing_rows[i].key[length]))
+		i++;
+	return i;
+}
+
 /* One KEY=VALUE, whose text ends where it does. */
 static int read_narrowing(struct gate *gate, char *pair)
 {
 	char *value = strchr(pair, '=');
+	size_t by;
 
 	if (!value)
 		return wrong(gate, "no KEY=VALUE in the brackets: ", pair);
 	*value++ = '\0';
-	for (size_t i = 0; i < NARROWINGS; i++) {
-		if (strcmp(narrowing_rows[i].key, pair) != 0)
-			continue;
-		if (!*value)
-			return wrong(gate, "no value for ", pair);
-		if (gate->query.by[i])
-			return wrong(gate, "given twice: ", pair);
-		gate->query.by[i] = value;
-		return 0;
-	}
-	return wrong_word(gate, "nothing is narrowed by ", pair,
+	by = find_key(pair);
+	if (by == NARROWINGS)
+		return wrong_word(gate, "nothing is narrowed by ", pair,
 #define NARROWING(id, key, what) " " key
 #include "analyse/compare/metric_filters.def"
 #undef NARROWING
-	);
-}
-
-static bool is_key(const char *text)
-{
-	for (size_t i = 0; i < NARROWINGS; i++) {
-		size_t length = strlen(narrowing_rows[i].key);
-
-		if (!strncmp(text, narrowing_rows[i].key, length) && text[length] == '=')
-			return true;
-	}
-	return false;
+		);
+	if (!*value)
+		return wrong(gate, "no value for ", pair);
+	if (gate->query.by[by])
+		return wrong(gate, "given twice: ", pair);
+	gate->query.by[by] = value;
+	return 0;
 }
 
 /*
@@ -116,7 +116,8 @@ static int read_narrowings(struct gate *gate, char *at)
 		int error;
 
 		while (*at && !(*at == ']' && (at[1] == '[' || !at[1])) &&
-		       !(*at == ',' && is_key(skip_blanks(at + 1))))
+		       !(*at == ',' && strchr(at, '=') &&
+			 find_key(skip_blanks(at + 1)) < NARROWINGS))
 			at++;
 		if (!*at)
 			return wrong(gate, "a bracket is not closed: [", pair);

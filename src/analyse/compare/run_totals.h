@@ -45,7 +45,8 @@ extern const struct column_row run_columns[COLUMNS];
 extern const struct dimension_row run_dimensions[DIMENSIONS];
 
 struct run_row {
-	uint8_t dimension; /* enum dimension */
+	uint32_t dimension; /* enum dimension; by it and the next two a row is found */
+	uint32_t group_text, name_text;
 	const char *name;
 	/*
 	 * Sites and categories: the memory it is in: "device" for what enters the sums of devices.

@@ -121,7 +121,8 @@ static void begin_life(struct event_scan *survey, const struct event *event)
 	bucket->count++;
 	bucket->bytes += event->size;
 	count_live(survey, event->size, 1);
-	event_scan_growth_birth(survey, site, event->size);
+	survey->held[site].live += event->size;
+	survey->held[site].young += event->size;
 	see_peak(survey, event, device);
 }
 

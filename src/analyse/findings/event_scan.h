@@ -142,7 +142,6 @@ static inline size_t event_scan_rows(const struct event_scan *survey)
 void event_scan_growth_start(struct event_scan *survey);
 /* To be called in front of each event; at the end with seq and t behind the last one. */
 void event_scan_growth_time(struct event_scan *survey, uint64_t seq, uint64_t t);
-void event_scan_growth_birth(struct event_scan *survey, uint32_t site, uint64_t size);
 void event_scan_growth_death(struct event_scan *survey, uint32_t site, const struct block *block);
 void event_scan_growth_forget(struct event_scan *survey);
 void event_scan_growth_end(struct event_scan *survey);

@@ -222,12 +222,6 @@ void event_scan_growth_time(struct event_scan *survey, uint64_t seq, uint64_t t)
 		take_values(survey, seq);
 }
 
-void event_scan_growth_birth(struct event_scan *survey, uint32_t site, uint64_t size)
-{
-	survey->held[site].live += size;
-	survey->held[site].young += size;
-}
-
 void event_scan_growth_death(struct event_scan *survey, uint32_t site, const struct block *block)
 {
 	struct event_scan_held *held = &survey->held[site];

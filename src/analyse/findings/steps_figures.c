@@ -49,8 +49,8 @@ static int measure(void *context, const struct event *event)
 {
 	const struct measuring *measuring = context;
 
-	return measure_event(measuring->phases, measuring->found, event) ? 0
-									 : err("no memory left");
+	NEED(measure_event(measuring->phases, measuring->found, event));
+	return 0;
 }
 
 /* The step in which the time lies, or one at the end. */

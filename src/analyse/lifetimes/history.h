@@ -82,7 +82,7 @@ struct history {
 
 /*
  * The trace must have been opened with its events, and none been read. `categories`, NULL or
- * started with categories_keep_allocs(), get the events and their end. 0 or -errno with err_text().
+ * started with keep_allocs set, get the events and their end. 0 or -errno with err_text().
  */
 int history_read(struct history *history, struct trace *trace, struct categories *categories);
 void history_clear(struct history *history);

@@ -44,26 +44,25 @@ static void raise_u64(uint64_t *value, uint64_t other)
 static struct merge_card *card_of(struct merge *merge, const char *host, const char *uuid)
 {
 	struct texts *texts = &merge->texts;
-	uint64_t key = 0;
-	uint32_t id = 0;
-
-	if (uuid) {
-		key = (uint64_t)texts_enter(texts, &merge->arena, host, strlen(host)) << 32 |
-		      texts_enter(texts, &merge->arena, uuid, strlen(uuid));
-		id = map_get(&merge->card_of, key);
-	}
-	if (id)
-		return &merge->cards[id - 1];
-	NEED(GROW(merge->cards, merge->cards_n, merge->cards_size, 16));
-	NEED(!uuid || map_put(&merge->card_of, key, (uint32_t)merge->cards_n + 1));
-	merge->cards[merge->cards_n] = (struct merge_card){
-		.host = host,
-		.uuid = kept(merge, uuid),
-		.sorted_by = kept(merge, uuid ? uuid : ""),
-		.total = TRACE_NONE,
-		.at = merge->cards_n,
+	const uint32_t key[] = {
+		texts_enter(texts, &merge->arena, host, strlen(host)),
+		uuid ? texts_enter(texts, &merge->arena, uuid, strlen(uuid))
+		     : UINT32_MAX - (uint32_t)merge->cards_n,
 	};
-	return &merge->cards[merge->cards_n++];
+	uint32_t id =
+		KEYED_ENTER(merge->card_of, merge->cards, merge->cards_n, merge->cards_size, key);
+	struct merge_card *card;
+
+	NEED(key[0] && key[1] && id);
+	card = &merge->cards[id - 1];
+	if (!card->host) {
+		card->host = host;
+		card->uuid = kept(merge, uuid);
+		card->sorted_by = kept(merge, uuid ? uuid : "");
+		card->total = TRACE_NONE;
+		card->at = id - 1;
+	}
+	return card;
 }
 
 static void fold_device(struct merge *merge, struct merge_rank *rank,

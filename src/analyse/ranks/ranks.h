@@ -47,6 +47,7 @@ struct merge_rank {
 
 /* A physical device: of a host, by UUID. */
 struct merge_card {
+	uint32_t host_text, uuid_text;  /* a card is found by them */
 	const char *host, *uuid, *name; /* the last two may be NULL */
 	const char *sorted_by;          /* the UUID, "" for none */
 	uint64_t total;                 /* TRACE_NONE: not told */
@@ -72,8 +73,9 @@ struct merge_share {
 };
 
 struct merge_site {
-	const char *name, *group; /* as of struct run_row */
-	const char *file;         /* of its line, in the first rank that tells one; NULL */
+	uint32_t group_text, name_text; /* a site is found by them */
+	const char *name, *group;       /* as of struct run_row */
+	const char *file;               /* of its line, in the first rank that tells one; NULL */
 	uint64_t line;
 	struct merge_share *shares; /* of the ranks in which it holds anything, in their order */
 	size_t shares_n, shares_size;

@@ -21,18 +21,19 @@ const enum column merge_columns[MERGE_COLUMNS] = { COLUMN_ALLOCATED, COLUMN_RESE
 static struct merge_site *site_of(struct merge *merge, const struct run_row *row)
 {
 	struct texts *texts = &merge->texts;
-	uint32_t group = texts_enter(texts, &merge->arena, row->group, strlen(row->group));
-	uint32_t name = texts_enter(texts, &merge->arena, row->name, strlen(row->name));
-	uint64_t key = (uint64_t)group << 32 | name;
-	uint32_t id = map_get(&merge->site_of, key);
+	const uint32_t key[] = {
+		texts_enter(texts, &merge->arena, row->group, strlen(row->group)),
+		texts_enter(texts, &merge->arena, row->name, strlen(row->name)),
+	};
+	uint32_t id =
+		KEYED_ENTER(merge->site_of, merge->sites, merge->sites_n, merge->sites_size, key);
+	struct merge_site *site;
 
-	if (id)
-		return &merge->sites[id - 1];
-	NEED(group && name && GROW(merge->sites, merge->sites_n, merge->sites_size, 256) &&
-	     map_put(&merge->site_of, key, (uint32_t)merge->sites_n + 1));
-	merge->sites[merge->sites_n] = (struct merge_site){ .name = texts->list[name - 1],
-							    .group = texts->list[group - 1] };
-	return &merge->sites[merge->sites_n++];
+	NEED(key[0] && key[1] && id);
+	site = &merge->sites[id - 1];
+	site->group = texts->list[key[0] - 1];
+	site->name = texts->list[key[1] - 1];
+	return site;
 }
 
 static void add_share(struct merge *merge, struct merge_site *site, const struct run_row *row)

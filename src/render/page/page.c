@@ -189,7 +189,7 @@ static int read_events(struct page_part *part)
 			   "give the trace it was made from",
 			   part->input->path);
 	categories_start(&part->categories, &part->trace, &part->rules);
-	categories_keep_allocs(&part->categories);
+	part->categories.keep_allocs = true;
 	return history_read(&part->history, &part->trace, &part->categories);
 }
 

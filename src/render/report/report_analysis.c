@@ -43,7 +43,7 @@ static int find_first(struct report_study *study, struct trace *trace, const str
 		return error;
 	study->again_open = true;
 	categories_start(&study->categories, &study->again, rules);
-	categories_keep_allocs(&study->categories);
+	study->categories.keep_allocs = true;
 	error = categories_read(&study->categories);
 	study->categorised = !error;
 	return error;

@@ -402,7 +402,7 @@ TEST(every_block_has_the_category_of_its_life)
 		tell_events();
 		make_curves();
 		categories_start(&categories, &trace, &rules);
-		categories_keep_allocs(&categories);
+		categories.keep_allocs = true;
 		for (size_t i = 0; i < EVENTS; i++)
 			categories_event(&categories, &events[i]);
 		categories_end(&categories);
