@@ -16,17 +16,7 @@
 #include "ledger/totals.h"
 #include "spool/spool.h"
 
-static double rate_of(uint64_t now, uint64_t before, double seconds)
-{
-	return seconds > 0 && now > before ? (double)(now - before) / seconds : 0;
-}
-
 /* --- facts --- */
-
-static const char *fact(const struct look *look, const char *key)
-{
-	return fact_told(&look->follow.spool, key);
-}
 
 static void read_command(struct look *look)
 {
@@ -52,11 +42,12 @@ static void read_device_facts(const struct look *look, struct live_view_scope *s
 		const char *number = fact_value(spool, i);
 		const char *total;
 
-		if (!number || atoi(number) != scope->device)
+		if (!number || atoi(number) != scope->row.device)
 			continue;
 		total = fact_value(spool, fact_find(spool, "total_bytes", i));
 		scope->name = fact_value(spool, fact_find(spool, "name", i));
-		scope->total = total ? strtoull(total, NULL, 10) : 0;
+		if (total && strtoull(total, NULL, 10))
+			scope->total = strtoull(total, NULL, 10);
 		return;
 	}
 }
@@ -73,34 +64,28 @@ static struct live_view_scope read_scope(const struct look *look, uint32_t numbe
 {
 	const struct spool_scope *row = totals_scope(&look->follow.spool, number);
 	uint64_t before = number < look->allocations_n ? look->allocations[number] : 0;
+	uint64_t allocated = row->sums[METRIC_ALLOCATED].now;
+	uint64_t reserved = row->sums[METRIC_RESERVED].now;
 	struct live_view_scope scope = {
-		.kind = row->kind,
-		.device = row->device,
+		.row = *row,
 		.name = scope_name(look, row),
-		.allocated = row->sums[METRIC_ALLOCATED],
-		.reserved = row->sums[METRIC_RESERVED],
-		.samples = row->used_samples,
-		.used = row->sums[METRIC_USED],
-		.rounding = row->rounding,
-		.named = row->named,
-		.residual = row->residual,
 		.source = spool_text(&look->follow.spool, row->used_source),
-		.allocations = row->allocations,
-		.frees = row->frees,
-		.ooms = row->ooms,
-		.retries = row->retries,
-		.rate = rate_of(row->allocations, before, seconds),
+		.total = TRACE_NONE,
+		.cached = reserved > allocated ? reserved - allocated : 0,
+		.rate = live_view_rate(row->allocations, before, seconds),
 	};
 
-	if (scope.kind == SCOPE_DEVICE)
+	if (!row->used_samples)
+		scope.row.sums[METRIC_USED] = (struct spool_sum){ TRACE_NONE, TRACE_NONE, 0, 0 };
+	if (row->kind == SCOPE_DEVICE)
 		read_device_facts(look, &scope);
 	return scope;
 }
 
 static int read_scopes(struct look *look, double seconds)
 {
-	static const struct sort_key keys[] = { SORT_UP(struct live_view_scope, kind),
-						SORT_UP(struct live_view_scope, device),
+	static const struct sort_key keys[] = { SORT_UP(struct live_view_scope, row.kind),
+						SORT_UP(struct live_view_scope, row.device),
 						{ 0 } };
 	uint32_t count = (uint32_t)spool_count(&look->follow.spool, SPOOL_SCOPE);
 	struct live_view_scope *scopes = realloc(look->scopes, (count + 1) * sizeof(*scopes));
@@ -133,7 +118,7 @@ const struct live_view_scope *live_view_next(const struct look *look, enum scope
 	const struct live_view_scope *scope = after ? after + 1 : look->scopes;
 
 	for (; scope && scope < look->scopes + look->scopes_n; scope++) {
-		if (scope->kind == kind)
+		if (scope->row.kind == kind)
 			return scope;
 	}
 	return NULL;
@@ -142,13 +127,13 @@ const struct live_view_scope *live_view_next(const struct look *look, enum scope
 /* --- the process --- */
 
 /* Of a process that cannot be asked for (another machine's) the spool's word is taken. */
-static bool has_ended(const struct look *look)
+static bool is_running(const struct look *look)
 {
 	const struct spool *spool = &look->follow.spool;
 
 	if (spool_writer_elsewhere(spool))
-		return spool->header->end || look->stop == SPOOL_CLOSED;
-	return !spool_writer_lives(spool);
+		return !spool->header->end && look->stop != SPOOL_CLOSED;
+	return spool_writer_lives(spool);
 }
 
 static void read_process(struct look *look, double seconds)
@@ -157,15 +142,16 @@ static void read_process(struct look *look, double seconds)
 	bool here = !spool_writer_elsewhere(&look->follow.spool);
 
 	look->stop = atomic_load(&header->stop);
-	look->ended = has_ended(look);
+	look->recording = look->stop == SPOOL_RECORDING;
+	look->running = is_running(look);
 	look->events_on = atomic_load(&header->recording);
-	look->sample = header->sample;
-	look->rank = fact(look, "rank");
-	look->start_time = header->start_realtime;
-	look->uptime = here && !look->ended && look->looked_at > header->start_monotonic
+	look->sample = header->sample ? header->sample : TRACE_NONE;
+	look->rank = fact_told(&look->follow.spool, "rank");
+	look->start_time = header->start_realtime / 1000000000u;
+	look->uptime = here && look->running && look->looked_at > header->start_monotonic
 			       ? look->looked_at - header->start_monotonic
 			       : header->t;
-	look->events_rate = rate_of(header->seq, look->events, seconds);
+	look->events_rate = live_view_rate(header->seq, look->events, seconds);
 	look->events = header->seq;
 	look->dropped = header->dropped;
 	look->ooms = header->ooms;
@@ -181,7 +167,7 @@ int live_view_now(struct look *look)
 	if (error)
 		return error;
 	look->looked_at = clock_now();
-	look->seconds = seconds = before ? (double)(look->looked_at - before) / 1e9 : 0;
+	seconds = before ? (double)(look->looked_at - before) / 1e9 : 0;
 	read_process(look, seconds);
 	error = read_scopes(look, seconds);
 	if (!error)
@@ -190,7 +176,7 @@ int live_view_now(struct look *look)
 		err("%s: no memory left to read it", look->follow.spool.path);
 		return error;
 	}
-	look->bytes_rate = rate_of(look->lines.allocated, allocated, seconds);
+	look->bytes_rate = live_view_rate(look->lines.allocated, allocated, seconds);
 	live_view_ranges_read(&look->ranges, &look->follow);
 	return 0;
 }

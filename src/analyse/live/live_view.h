@@ -18,9 +18,10 @@ enum {
 
 struct live_view_range {
 	uint64_t number;     /* 0: pushed */
-	uint64_t start, end; /* ns since process start; end 0 while it is open */
-	uint32_t thread;
-	uint32_t name, domain; /* texts */
+	uint64_t start, end; /* ns since process start; end TRACE_NONE while it is open */
+	uint64_t thread;
+	uint32_t name_text, domain_text;
+	const char *name, *domain; /* NULL: none */
 };
 
 struct look_ranges {
@@ -42,53 +43,40 @@ void live_view_ranges_read(struct look_ranges *ranges, struct follow *follow);
 
 /* A device, pool, owner or space. */
 struct live_view_scope {
-	enum scope_kind kind;
-	int device;       /* NO_DEVICE for a space */
-	const char *name; /* of a device: its model, NULL when unknown */
-	uint64_t total;   /* of a device: its bytes, 0 when unknown */
-	struct spool_sum allocated, reserved;
-	/* Of a device, as of the last sample; `samples` 0: there was none. */
-	uint64_t samples;
-	struct spool_sum used;
-	int64_t rounding, named, residual;
-	const char *source;
-	uint64_t allocations, frees, ooms, retries;
-	double rate; /* allocations a second, since the last look */
+	struct spool_scope row; /* without a sample of METRIC_USED its bytes are TRACE_NONE */
+	const char *name;       /* of a device: its model, NULL when unknown */
+	const char *source;     /* of the samples of METRIC_USED */
+	uint64_t total;         /* of a device: its bytes, TRACE_NONE when unknown */
+	/* Bytes that pools keep for later. A pool's allocation may be recorded before that of the
+	 * memory it lies in: then 0. */
+	uint64_t cached;
+	double rate; /* allocations a second since the last look, NAN when unknown */
 };
 
 struct look {
-	struct follow follow;
 	struct live_view_lines lines;
-	struct look_ranges ranges;
-
 	int pid;             /* as it is known here */
 	const char *rank;    /* NULL for none */
 	char command[512];   /* words with a blank between them, made safe to print */
-	uint64_t start_time; /* ns since 1970 */
+	uint64_t start_time; /* seconds since 1970 */
 	uint64_t uptime;     /* ns */
-	bool ended;          /* the process is no more */
+	bool running;        /* the process is alive */
+	bool recording;      /* stop is SPOOL_RECORDING */
 	enum spool_stop stop;
 	bool events_on;  /* false: only sums go on (memtrace_stop, memtrace ctl stop) */
-	uint64_t sample; /* bytes from sample to sample, 0: the stack of every block is taken */
+	uint64_t sample; /* bytes from sample to sample, TRACE_NONE: every block's stack is taken */
 	uint64_t events, dropped, ooms;
-	double events_rate, bytes_rate; /* events, and bytes allocated, a second */
+	double events_rate, bytes_rate; /* events, and bytes allocated, a second; NAN: unknown */
 
-	struct live_view_scope
-		*scopes; /* devices, pools, owners, spaces; each in the order they came */
+	struct live_view_scope *scopes; /* sorted by kind and device */
 	size_t scopes_n;
 	uint64_t *allocations; /* by number of scope, at this look */
 	size_t allocations_n;
 	uint64_t looked_at; /* ns, CLOCK_MONOTONIC */
-	double seconds;     /* since the look before, 0 for none: then rates are not known */
+
+	struct look_ranges ranges;
+	struct follow follow;
 };
-
-/* What pools keep for later. A pool's own word may come before that of the memory it is of. */
-static inline uint64_t live_view_cached(const struct live_view_scope *scope)
-{
-	uint64_t reserved = scope->reserved.now;
-
-	return reserved > scope->allocated.now ? reserved - scope->allocated.now : 0;
-}
 
 /* The scope that rows are printed for next, of a kind: NULL when there are no more. */
 const struct live_view_scope *live_view_next(const struct look *look, enum scope_kind kind,

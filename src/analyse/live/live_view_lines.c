@@ -67,22 +67,14 @@ static int name_stacks(struct live_view_lines *lines, const struct spool *spool)
 static struct live_view_line *new_line(struct live_view_lines *lines, uint32_t name,
 				       const struct spool_scope *place)
 {
-	size_t size = lines->list_size;
 	bool device = place->kind == SCOPE_DEVICE;
 
 	if (!GROW(lines->list, lines->list_n, lines->list_size, FIRST_SIZE))
 		return NULL;
-	if (size != lines->list_size) {
-		free(lines->sorted);
-		lines->sorted_n = 0;
-		lines->sorted = malloc(lines->list_size * sizeof(struct live_view_line *));
-	}
-	if (!lines->sorted)
-		return NULL;
 	lines->list[lines->list_n] = (struct live_view_line){
 		.space = space_name(device ? SPACE_DEVICE : place->name),
 		.device = device ? place->device : NO_DEVICE,
-		.text = name,
+		.name = lines->names.list[name - 1],
 	};
 	return &lines->list[lines->list_n++];
 }
@@ -113,6 +105,7 @@ static bool is_place(const struct spool_scope *scope)
 static int line_add_stack(struct live_view_lines *lines, const struct spool *spool,
 			  const struct spool_stack *stack, uint32_t name)
 {
+	bool sampled = spool->header->sample;
 	uint64_t cells = spool_count(spool, SPOOL_CELL);
 	uint32_t scopes = (uint32_t)spool_count(spool, SPOOL_SCOPE);
 	struct live_view_line *owner = NULL;
@@ -133,27 +126,32 @@ static int line_add_stack(struct live_view_lines *lines, const struct spool *spo
 			return -ENOMEM;
 		line->bytes += cell->live;
 		line->count += cell->live_count;
-		line->holds += lines->sampled ? cell->estimated : cell->live;
+		line->holds += sampled ? cell->estimated : cell->live;
 		if (!owner)
-			line->allocated += lines->sampled ? stack->estimated_bytes : stack->bytes;
+			line->allocated += sampled ? stack->estimated_bytes : stack->bytes;
 		owner = line;
 	}
 	return 0;
 }
 
-static void keep_those_that_count(struct live_view_lines *lines, double seconds)
+static int keep_those_that_count(struct live_view_lines *lines, bool sampled, double seconds)
 {
+	size_t size = (lines->list_n + 1) * sizeof(*lines->sorted);
+	struct live_view_line *sorted = realloc(lines->sorted, size);
+
+	if (!sorted)
+		return -ENOMEM;
+	lines->sorted = sorted;
 	lines->sorted_n = 0;
 	for (size_t i = 0; i < lines->list_n; i++) {
 		struct live_view_line *line = &lines->list[i];
 
-		line->name = lines->names.list[line->text - 1];
-		line->rate = seconds > 0 && line->allocated > line->before
-				     ? (double)(line->allocated - line->before) / seconds
-				     : 0;
-		if (line->holds || line->rate > 0 || (line->count && !lines->sampled))
-			lines->sorted[lines->sorted_n++] = line;
+		line->estimated = sampled ? line->holds : TRACE_NONE;
+		line->rate = live_view_rate(line->allocated, line->before, seconds);
+		if (line->holds || line->rate > 0 || (line->count && !sampled))
+			sorted[lines->sorted_n++] = *line;
 	}
+	return 0;
 }
 
 int live_view_lines_read(struct live_view_lines *lines, const struct spool *spool, double seconds)
@@ -169,7 +167,6 @@ int live_view_lines_read(struct live_view_lines *lines, const struct spool *spoo
 		line->before = line->allocated;
 		line->allocated = line->bytes = line->count = line->holds = 0;
 	}
-	lines->sampled = spool->header->sample != 0;
 	lines->allocated = 0;
 	for (uint64_t i = 0; i < spool_count(spool, SPOOL_STACK) && !error; i++) {
 		const struct spool_stack *stack = spool_at(spool, SPOOL_STACK, i);
@@ -179,8 +176,7 @@ int live_view_lines_read(struct live_view_lines *lines, const struct spool *spoo
 			error = line_add_stack(lines, spool, stack,
 					       i < lines->name_of_n ? lines->name_of[i] : nameless);
 	}
-	keep_those_that_count(lines, seconds);
-	return error;
+	return error ? error : keep_those_that_count(lines, spool->header->sample, seconds);
 }
 
 void live_view_lines_clear(struct live_view_lines *lines)
@@ -194,48 +190,26 @@ void live_view_lines_clear(struct live_view_lines *lines)
 	memset(lines, 0, sizeof(*lines));
 }
 
-/* --- order --- */
-
-static int compare_line_names(const struct live_view_line *x, const struct live_view_line *y)
+/* Compares by what the order names; then by bytes, name and device. */
+static int compare_lines(const void *a, const void *b, void *order)
 {
-	int order = strcmp(x->name, y->name);
+	const struct live_view_line *x = a;
+	const struct live_view_line *y = b;
+	int by_name;
 
-	return order ? order : (x->device > y->device) - (x->device < y->device);
-}
-
-static int by_bytes(const void *a, const void *b)
-{
-	const struct live_view_line *x = *(struct live_view_line *const *)a;
-	const struct live_view_line *y = *(struct live_view_line *const *)b;
-
-	return x->holds != y->holds ? (x->holds < y->holds ? 1 : -1) : compare_line_names(x, y);
-}
-
-static int by_count(const void *a, const void *b)
-{
-	const struct live_view_line *x = *(struct live_view_line *const *)a;
-	const struct live_view_line *y = *(struct live_view_line *const *)b;
-
-	return x->count != y->count ? (x->count < y->count ? 1 : -1) : by_bytes(a, b);
-}
-
-static int by_rate(const void *a, const void *b)
-{
-	const struct live_view_line *x = *(struct live_view_line *const *)a;
-	const struct live_view_line *y = *(struct live_view_line *const *)b;
-
-	return x->rate > y->rate ? -1 : x->rate < y->rate ? 1 : by_bytes(a, b);
+	if (*(enum live_view_order *)order == LOOK_ORDER_count && x->count != y->count)
+		return x->count < y->count ? 1 : -1;
+	if (*(enum live_view_order *)order == LOOK_ORDER_rate && islessgreater(x->rate, y->rate))
+		return x->rate < y->rate ? 1 : -1;
+	if (x->holds != y->holds)
+		return x->holds < y->holds ? 1 : -1;
+	by_name = strcmp(x->name, y->name);
+	return by_name ? by_name : (x->device > y->device) - (x->device < y->device);
 }
 
 void live_view_lines_sort(struct live_view_lines *lines, enum live_view_order order)
 {
-	static int (*const orders[LOOK_ORDERS])(const void *, const void *) = {
-#define ORDER(name, key, what) by_##name,
-#include "analyse/live/live_view_orders.def"
-#undef ORDER
-	};
-
 	if (lines->sorted_n)
-		qsort(lines->sorted, lines->sorted_n, sizeof(struct live_view_line *),
-		      orders[order]);
+		qsort_r(lines->sorted, lines->sorted_n, sizeof(*lines->sorted), compare_lines,
+			&order);
 }

@@ -4,10 +4,13 @@
  */
 #pragma once
 
+#include <math.h>
+
 #include "analyse/input/texts.h"
 #include "analyse/live/follow.h"
 #include "base/mem/map.h"
 #include "facts/spool_model.h"
+#include "facts/trace_model.h"
 
 enum live_view_order {
 #define ORDER(name, key, what) LOOK_ORDER_##name,
@@ -27,17 +30,15 @@ struct live_view_line {
 	 * recording what its samples stand for (MEMTRACE_SAMPLE), else all.
 	 */
 	uint64_t holds, allocated, before;
-	double rate;   /* allocated, bytes a second */
-	uint32_t text; /* in names */
+	uint64_t estimated; /* holds, in a sampled recording; else TRACE_NONE */
+	double rate;        /* allocated, bytes a second; NAN when unknown */
 };
 
 struct live_view_lines {
-	struct live_view_line *list; /* in the order they came */
-	struct live_view_line *
-		*sorted; /* those that hold something or allocate, as live_view_lines_sort() */
+	struct live_view_line *list;   /* in the order they came */
+	struct live_view_line *sorted; /* copies of those that hold something or allocate */
 	size_t list_n, list_size, sorted_n;
 	uint64_t allocated; /* bytes since process start, by all lines */
-	bool sampled;
 
 	struct spool_model recording;
 	uint64_t named_at, naming_cost; /* ns */
@@ -46,6 +47,14 @@ struct live_view_lines {
 	uint32_t *name_of; /* by stack: its name, 0 for none yet */
 	uint32_t name_of_n;
 };
+
+/* The increase of a count a second; NAN when the seconds are 0, as at the first look. */
+static inline double live_view_rate(uint64_t now, uint64_t before, double seconds)
+{
+	if (!(seconds > 0))
+		return NAN;
+	return now > before ? (double)(now - before) / seconds : 0;
+}
 
 /* Of a table that is all 0 or was read before from the same spool: 0 or -ENOMEM. `seconds` since
  * the last look, 0 for none. */

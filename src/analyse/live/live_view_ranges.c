@@ -14,9 +14,10 @@ static void push_range(struct look_ranges *ranges, const struct event *event)
 	ranges->open[ranges->open_n++] = (struct live_view_range){
 		.number = event->stream,
 		.start = event->t,
+		.end = TRACE_NONE,
 		.thread = event->thread,
-		.name = event->name,
-		.domain = event->pool,
+		.name_text = event->name,
+		.domain_text = event->pool,
 	};
 }
 
@@ -25,7 +26,7 @@ static bool is_end_of(const struct event *pop, const struct live_view_range *ran
 {
 	if (range->number != pop->stream)
 		return false;
-	return range->number || (range->thread == pop->thread && range->domain == pop->pool);
+	return range->number || (range->thread == pop->thread && range->domain_text == pop->pool);
 }
 
 static void pop_range(struct look_ranges *ranges, const struct event *event)
@@ -61,8 +62,18 @@ static void take_event(void *context, const struct event *event)
 		pop_range(ranges, event);
 }
 
+static void read_names(struct live_view_range *list, uint32_t count, const struct spool *spool)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		list[i].name = spool_text(spool, list[i].name_text);
+		list[i].domain = spool_text(spool, list[i].domain_text);
+	}
+}
+
 void live_view_ranges_read(struct look_ranges *ranges, struct follow *follow)
 {
 	if (follow->spool.header->seq > ranges->next)
 		follow_events(follow, ranges->next, FOLLOW_CHUNKS, take_event, ranges);
+	read_names(ranges->open, ranges->open_n, &follow->spool);
+	read_names(ranges->ended, ranges->ended_n, &follow->spool);
 }

@@ -168,7 +168,7 @@ static void search(struct top_targets *targets)
 		struct look *look = targets->looks[i];
 
 		if (!is_word(targets, look) && !is_found(&found, look))
-			look->ended = true;
+			look->running = false;
 	}
 	add_found(targets, &found);
 	live_spools_clear(&found);
@@ -178,7 +178,7 @@ void top_targets_look(struct top_targets *targets)
 {
 	for (size_t i = targets->count; i--;) {
 		struct look *look = targets->looks[i];
-		bool ended = look->ended;
+		bool ended = !look->running;
 		int error = ended ? 0 : live_view_now(look);
 
 		if (error)

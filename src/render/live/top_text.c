@@ -3,8 +3,9 @@
  *
  * A page that is too low for all of it loses lines of source first, then what comes last.
  */
+#include <math.h>
 #include <stdio.h>
-#include <string.h>
+#include <sys/param.h>
 
 #include "base/text/out.h"
 #include "base/text/text.h"
@@ -30,32 +31,24 @@ struct page {
 /* A row of cells; those that no longer fit are left out. */
 struct cells {
 	char text[LONGEST];
-	size_t used;
 };
 
-static void add_cell(struct cells *cells, const char *text)
-{
-	cells->used = text_append(cells->text, sizeof(cells->text), text);
-}
+/* Appends to the cells as printf does. */
+#define ADD(cells, ...) show_more((cells)->text, LONGEST, __VA_ARGS__)
 
-/* Its last column stays blank. */
+/* Left-aligned; its last column stays blank. */
 static void add_left(struct cells *cells, const char *text, unsigned columns)
 {
 	char safe[512];
 
 	show_safe(safe, sizeof(safe), text, columns - 1);
-	add_cell(cells, safe);
-	for (unsigned i = show_columns(safe); i < columns; i++)
-		add_cell(cells, " ");
+	ADD(cells, "%s%*s", safe, (int)(columns - show_columns(safe)), "");
 }
 
-/* With a blank before it, however wide it is. */
-static void add_right(struct cells *cells, const char *text, unsigned columns)
+/* Right-aligned in so many columns of ASCII, after at least one blank. */
+static void add_right(struct cells *cells, const char *text, int columns)
 {
-	add_cell(cells, " ");
-	for (unsigned i = show_columns(text) + 1; i < columns; i++)
-		add_cell(cells, " ");
-	add_cell(cells, text);
+	ADD(cells, " %*s", columns - 1, text);
 }
 
 static void add_bytes(struct cells *cells, uint64_t bytes)
@@ -66,17 +59,9 @@ static void add_bytes(struct cells *cells, uint64_t bytes)
 /* A damaged spool may have moved by any number. */
 static uint64_t to_whole(double rate)
 {
+	if (isnan(rate))
+		return TRACE_NONE;
 	return rate < 1e18 ? (uint64_t)(rate + 0.5) : (uint64_t)1e18;
-}
-
-/* What a rate is, "-" where it is not known. */
-static const char *per_second(char *to, const struct look *look, double rate, bool bytes)
-{
-	if (!(look->seconds > 0))
-		return text_copy(to, SHOW_NUMBER, "-"), to;
-	if (bytes)
-		return show_bytes(to, to_whole(rate));
-	return show_count(to, to_whole(rate));
 }
 
 enum style { PLAIN, BOLD, DIM };
@@ -97,111 +82,87 @@ static void print(struct page *page, struct cells *cells, enum style style)
 			out_text(page->show.out, safe);
 		out_text(page->show.out, page->erase ? "\033[K\n" : "\n");
 	}
-	*cells = (struct cells){ .used = 0 };
-}
-
-static void print_empty(struct page *page)
-{
-	struct cells cells = { .used = 0 };
-
-	print(page, &cells, PLAIN);
+	cells->text[0] = '\0';
 }
 
 /* --- a process --- */
 
 static void head(struct page *page, const struct look *look)
 {
-	struct cells cells = { .used = 0 };
-	char text[SHOW_NUMBER];
+	struct cells cells = { "" };
 	const char *stopped = document_stop_text(look->stop);
 
-	text_u64(text, (uint64_t)look->pid);
-	add_cell(&cells, text);
-	add_cell(&cells, "  ");
-	if (look->rank) {
-		add_cell(&cells, "rank ");
-		add_cell(&cells, look->rank);
-		add_cell(&cells, "  ");
-	}
-	add_cell(&cells, look->command);
+	ADD(&cells, "%d  ", look->pid);
+	if (look->rank)
+		ADD(&cells, "rank %s  ", look->rank);
+	ADD(&cells, "%s", look->command);
 	print(page, &cells, BOLD);
-	add_cell(&cells, look->ended ? "  has ended, after " : "  running for ");
-	add_cell(&cells, show_time(text, look->uptime));
-	add_cell(&cells, "; ");
-	add_cell(&cells, show_count(text, look->events));
-	add_cell(&cells, " events, ");
-	add_cell(&cells, per_second(text, look, look->events_rate, false));
-	add_cell(&cells, "/s; allocates ");
-	add_cell(&cells, per_second(text, look, look->bytes_rate, true));
-	add_cell(&cells, "/s");
-	if (look->ooms) {
-		add_cell(&cells, "; out of memory ");
-		add_cell(&cells, show_count(text, look->ooms));
-		add_cell(&cells, " times");
-	}
-	if (!look->events_on && !look->ended)
-		add_cell(&cells, "; events are off");
+	ADD(&cells, "  %s %s; %s events, %s/s; allocates %s/s",
+	    look->running ? "running for" : "has ended, after", SAY_TIME(look->uptime),
+	    SAY_COUNT(look->events), SAY_COUNT(to_whole(look->events_rate)),
+	    SAY_BYTES(to_whole(look->bytes_rate)));
+	if (look->ooms)
+		ADD(&cells, "; out of memory %s times", SAY_COUNT(look->ooms));
+	if (!look->events_on && look->running)
+		ADD(&cells, "; events are off");
 	print(page, &cells, DIM);
 	if (stopped) {
-		add_cell(&cells, "  ");
-		add_cell(&cells, stopped);
+		ADD(&cells, "  %s", stopped);
 		print(page, &cells, BOLD);
 	}
 }
 
-static void device(struct page *page, const struct look *look, const struct live_view_scope *scope)
+/* Bytes that may be below 0: others on the device gave memory back since. */
+static void add_change(struct cells *cells, int64_t bytes)
 {
-	struct cells cells = { .used = 0 };
-	uint64_t residual;
-	char text[512];
+	char text[SHOW_MANY];
 
-	snprintf(text, sizeof(text), "  GPU %d", scope->device);
+	snprintf(text, sizeof(text), "%s%s", bytes < 0 ? "-" : "",
+		 SAY_BYTES(bytes < 0 ? 0 - (uint64_t)bytes : (uint64_t)bytes));
+	add_right(cells, text, BYTES);
+}
+
+static void device(struct page *page, const struct live_view_scope *scope)
+{
+	const struct spool_sum *sums = scope->row.sums;
+	struct cells cells = { "" };
+	char text[SHOW_MANY];
+
+	snprintf(text, sizeof(text), "  GPU %d", scope->row.device);
 	add_left(&cells, text, WHERE);
-	add_bytes(&cells, scope->allocated.now);
-	add_bytes(&cells, scope->reserved.now);
-	add_bytes(&cells, live_view_cached(scope));
-	add_bytes(&cells, scope->samples ? scope->used.now : UINT64_MAX);
-	/* It may be below 0: others on the card gave memory back since. */
-	residual = (uint64_t)scope->residual;
-	show_bytes(text, !scope->samples       ? UINT64_MAX
-			 : scope->residual < 0 ? 0 - residual
-					       : residual);
-	if (scope->samples && scope->residual < 0) {
-		memmove(text + 1, text, strlen(text) + 1);
-		text[0] = '-';
-	}
-	add_right(&cells, text, BYTES);
-	add_right(&cells, per_second(text, look, scope->rate, false), BYTES);
+	add_bytes(&cells, sums[METRIC_ALLOCATED].now);
+	add_bytes(&cells, sums[METRIC_RESERVED].now);
+	add_bytes(&cells, scope->cached);
+	add_bytes(&cells, sums[METRIC_USED].now);
+	if (scope->row.used_samples)
+		add_change(&cells, scope->row.residual);
+	else
+		add_right(&cells, "-", BYTES);
+	add_right(&cells, SAY_COUNT(to_whole(scope->rate)), BYTES);
 	print(page, &cells, PLAIN);
 	add_left(&cells, "    at most", WHERE);
-	add_bytes(&cells, scope->allocated.peak);
-	add_bytes(&cells, scope->reserved.peak);
+	add_bytes(&cells, sums[METRIC_ALLOCATED].peak);
+	add_bytes(&cells, sums[METRIC_RESERVED].peak);
 	add_right(&cells, "", BYTES);
-	add_bytes(&cells, scope->samples ? scope->used.peak : UINT64_MAX);
-	if (scope->total) {
-		add_cell(&cells, "  of ");
-		add_cell(&cells, show_bytes(text, scope->total));
-	}
-	if (scope->name) {
-		add_cell(&cells, ", ");
-		add_cell(&cells, scope->name);
-	}
+	add_bytes(&cells, sums[METRIC_USED].peak);
+	if (scope->total != TRACE_NONE)
+		ADD(&cells, "  of %s", SAY_BYTES(scope->total));
+	if (scope->name)
+		ADD(&cells, ", %s", scope->name);
 	print(page, &cells, DIM);
 }
 
-static void space(struct page *page, const struct look *look, const struct live_view_scope *scope)
+static void space(struct page *page, const struct live_view_scope *scope)
 {
-	struct cells cells = { .used = 0 };
+	const struct spool_sum *allocated = &scope->row.sums[METRIC_ALLOCATED];
+	struct cells cells = { "" };
 	char text[512];
 
 	snprintf(text, sizeof(text), "  %s", scope->name ? scope->name : "?");
 	add_left(&cells, text, WHERE);
-	add_bytes(&cells, scope->allocated.now);
-	add_cell(&cells, "  at most ");
-	add_cell(&cells, show_bytes(text, scope->allocated.peak));
-	add_cell(&cells, ", ");
-	add_cell(&cells, per_second(text, look, scope->rate, false));
-	add_cell(&cells, " allocations/s");
+	add_bytes(&cells, allocated->now);
+	ADD(&cells, "  at most %s, %s allocations/s", SAY_BYTES(allocated->peak),
+	    SAY_COUNT(to_whole(scope->rate)));
 	print(page, &cells, PLAIN);
 }
 
@@ -210,7 +171,7 @@ static void scopes(struct page *page, const struct look *look)
 	static const char *const heads[] = { "allocated", "reserved", "cached",
 					     "used",      "residual", "allocs/s" };
 	const struct live_view_scope *scope = NULL;
-	struct cells cells = { .used = 0 };
+	struct cells cells = { "" };
 
 	if (live_view_next(look, SCOPE_DEVICE, NULL)) {
 		add_left(&cells, "", WHERE);
@@ -219,36 +180,32 @@ static void scopes(struct page *page, const struct look *look)
 		print(page, &cells, DIM);
 	}
 	while ((scope = live_view_next(look, SCOPE_DEVICE, scope)))
-		device(page, look, scope);
+		device(page, scope);
 	while ((scope = live_view_next(look, SCOPE_SPACE, scope))) {
-		if (scope->allocated.peak)
-			space(page, look, scope);
+		if (scope->row.sums[METRIC_ALLOCATED].peak)
+			space(page, scope);
 	}
 }
 
-static void write_line(struct page *page, const struct look *look,
-		       const struct live_view_line *line)
+static void write_line(struct page *page, const struct live_view_line *line)
 {
-	struct cells cells = { .used = 0 };
-	char text[SHOW_NUMBER];
+	struct cells cells = { "" };
+	char gpu[SHOW_NUMBER];
 
 	add_bytes(&cells, line->holds);
-	add_right(&cells, show_count(text, line->count), 10);
-	add_right(&cells, per_second(text, look, line->rate, true), BYTES);
-	if (line->device == NO_DEVICE)
-		text_copy(text, sizeof(text), line->space);
-	else
-		snprintf(text, sizeof(text), "GPU %d", line->device);
-	add_cell(&cells, "  ");
-	add_left(&cells, text, 8);
-	add_cell(&cells, line->name);
+	add_right(&cells, SAY_COUNT(line->count), 10);
+	add_right(&cells, SAY_BYTES(to_whole(line->rate)), BYTES);
+	snprintf(gpu, sizeof(gpu), "GPU %d", line->device);
+	ADD(&cells, "  ");
+	add_left(&cells, line->device == NO_DEVICE ? line->space : gpu, 8);
+	ADD(&cells, "%s", line->name);
 	print(page, &cells, PLAIN);
 }
 
 static void lines(struct page *page, const struct look *look, unsigned most)
 {
 	const struct live_view_lines *all = &look->lines;
-	struct cells cells = { .used = 0 };
+	struct cells cells = { "" };
 	uint64_t bytes = 0;
 
 	if (!all->sorted_n || !most)
@@ -256,39 +213,34 @@ static void lines(struct page *page, const struct look *look, unsigned most)
 	add_right(&cells, "holds", BYTES);
 	add_right(&cells, "blocks", 10);
 	add_right(&cells, "bytes/s", BYTES);
-	add_cell(&cells, "  where   line");
-	if (look->sample) {
-		add_cell(&cells, "  (estimated from samples of ");
-		add_cell(&cells, SAY_BYTES(look->sample));
-		add_cell(&cells, ")");
-	}
+	ADD(&cells, "  where   line");
+	if (look->sample != TRACE_NONE)
+		ADD(&cells, "  (estimated from samples of %s)", SAY_BYTES(look->sample));
 	if (look->follow.torn)
-		add_cell(&cells, "  (of some moments around that of the sums)");
+		ADD(&cells, "  (of some moments around that of the sums)");
 	print(page, &cells, DIM);
 	for (uint32_t i = 0; i < all->sorted_n; i++) {
 		if (i < most)
-			write_line(page, look, all->sorted[i]);
+			write_line(page, &all->sorted[i]);
 		else
-			bytes += all->sorted[i]->holds;
+			bytes += all->sorted[i].holds;
 	}
 	if (all->sorted_n <= most)
 		return;
 	add_bytes(&cells, bytes);
-	add_cell(&cells, "  in ");
-	add_cell(&cells, SAY_COUNT(all->sorted_n - most));
-	add_cell(&cells, " more lines");
+	ADD(&cells, "  in %s more lines", SAY_COUNT(all->sorted_n - most));
 	print(page, &cells, DIM);
 }
 
 static void range(struct page *page, const struct look *look, const struct live_view_range *range)
 {
-	struct cells cells = { .used = 0 };
-	const char *name = spool_text(&look->follow.spool, range->name);
-	uint64_t end = range->end ? range->end : look->uptime;
+	struct cells cells = { "" };
+	bool open = range->end == TRACE_NONE;
+	uint64_t end = open ? look->uptime : range->end;
 
-	add_cell(&cells, range->end ? "  ended, took " : "  open for ");
+	ADD(&cells, open ? "  open for " : "  ended, took ");
 	add_left(&cells, SAY_TIME(end > range->start ? end - range->start : 0), TIME);
-	add_cell(&cells, name ? name : "[no name]");
+	ADD(&cells, "%s", range->name ? range->name : "[no name]");
 	print(page, &cells, PLAIN);
 }
 
@@ -316,15 +268,14 @@ static unsigned lines_each(const struct top *top, const struct top_page *page)
 		const struct look *look = top->looks[i];
 		const struct live_view_scope *scope = NULL;
 
-		others +=
-			6 + (look->ranges.open_n < OPEN_RANGES ? look->ranges.open_n : OPEN_RANGES);
+		others += 6 + MIN(look->ranges.open_n, OPEN_RANGES);
 		while ((scope = live_view_next(look, SCOPE_DEVICE, scope)))
 			others += 2;
 		while ((scope = live_view_next(look, SCOPE_SPACE, scope)))
 			others++;
 	}
 	each = page->rows > others ? (page->rows - others) / (unsigned)top->looks_n : 0;
-	return each < top->lines ? each : top->lines;
+	return MIN(each, top->lines);
 }
 
 void top_text(const struct top *top, struct out *out, const struct top_page *how)
@@ -333,19 +284,19 @@ void top_text(const struct top *top, struct out *out, const struct top_page *how
 		{ out, how->colour }, how->columns, how->rows ? how->rows : UINT32_MAX, how->erase
 	};
 	unsigned most = lines_each(top, how);
-	struct cells cells = { .used = 0 };
+	struct cells cells = { "" };
 
 	if (page.columns < TOP_NARROWEST)
 		page.columns = TOP_NARROWEST;
 	if (how->note) {
-		add_cell(&cells, how->note);
+		ADD(&cells, "%s", how->note);
 		print(&page, &cells, DIM);
 	}
 	for (size_t i = 0; i < top->looks_n; i++) {
 		const struct look *look = top->looks[i];
 
 		if (i || how->note)
-			print_empty(&page);
+			print(&page, &cells, PLAIN);
 		head(&page, look);
 		scopes(&page, look);
 		lines(&page, look, most);

@@ -31,6 +31,7 @@ TEST(a_range_that_is_long_open_keeps_its_name_apart)
 {
 	look.uptime = 118000000000;
 	look.ranges.open_n = 1;
+	look.ranges.open[0].end = TRACE_NONE;
 	show();
 	OK(strstr(text, "  open for 1 min 58 s    [no name]\n"));
 	look.uptime = 1000 * 3600000000000;
@@ -42,12 +43,14 @@ TEST(the_widest_sums_keep_apart)
 {
 	const uint64_t wide = ((uint64_t)1 << 30) - 8000;
 	struct live_view_scope scope = {
-		.kind = SCOPE_DEVICE,
-		.allocated = { wide, wide, 0 },
-		.reserved = { 2 * wide, 2 * wide, 0 },
-		.used = { wide, wide, 0 },
-		.samples = 1,
-		.residual = -(int64_t)wide,
+		.row = { .kind = SCOPE_DEVICE,
+			 .sums = { { wide, wide, 0, 0 },
+				   { 2 * wide, 2 * wide, 0, 0 },
+				   { wide, wide, 0, 0 } },
+			 .used_samples = 1,
+			 .residual = -(int64_t)wide },
+		.total = TRACE_NONE,
+		.cached = wide,
 	};
 
 	look.scopes = &scope;
