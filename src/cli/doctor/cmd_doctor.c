@@ -1,4 +1,6 @@
 /* memtrace doctor [-- CMD]: what is missing here, and how to mend it. */
+#include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -13,19 +15,22 @@ static const char about[] =
 	"the settings in the environment, the directory of the output, and whether a library "
 	"can be preloaded into CMD. Ends with 1 when nothing could be recorded as things are.\n";
 
-static struct {
-	unsigned count[FINDING_MISSING + 1];
-} found;
+static unsigned found[FINDING_MISSING + 1];
 
-void doctor_say(enum finding finding, const char *what, const char *text, const char *mend)
+void doctor_say(enum finding finding, const char *what, const char *mend, const char *format, ...)
 {
 	static const char *const words[] = { "ok", "note", "warn", "missing" };
 	static const char *const colours[] = { "\033[32m", "\033[2m", "\033[33m", "\033[31m" };
 	struct out *out = cli_out();
 	bool colour = cli_colour(out->fd);
+	char text[2 * PATH_MAX];
 	char safe[1000];
+	va_list arguments;
 
-	found.count[finding]++;
+	found[finding]++;
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
 	show_safe(safe, sizeof(safe), text, sizeof(safe));
 	out_format(out, "%s%-8s%s %-13s %s\n", colour ? colours[finding] : "", words[finding],
 		   colour ? "\033[0m" : "", what, safe);
@@ -43,7 +48,7 @@ int cmd_doctor(int argc, char **argv)
 	if (parsed != ARGS_GO)
 		return parsed;
 	opt_read();
-	doctor_say(FINDING_OK, "memtrace", MEMTRACE_VERSION, NULL);
+	doctor_say(FINDING_OK, "memtrace", NULL, "%s", MEMTRACE_VERSION);
 	doctor_built();
 	doctor_library();
 	doctor_cuda();
@@ -53,10 +58,10 @@ int cmd_doctor(int argc, char **argv)
 	doctor_compression();
 	if (argc > 1)
 		doctor_program(argv[1]);
-	if (!found.count[FINDING_MISSING] && !found.count[FINDING_WARN])
+	if (!found[FINDING_MISSING] && !found[FINDING_WARN])
 		out_text(cli_out(), "\nAll is well.\n");
 	else
-		out_format(cli_out(), "\n%u missing, %u to look at.\n",
-			   found.count[FINDING_MISSING], found.count[FINDING_WARN]);
-	return found.count[FINDING_MISSING] ? STATUS_NO : STATUS_DONE;
+		out_format(cli_out(), "\n%u missing, %u to look at.\n", found[FINDING_MISSING],
+			   found[FINDING_WARN]);
+	return found[FINDING_MISSING] ? STATUS_NO : STATUS_DONE;
 }

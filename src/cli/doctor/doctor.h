@@ -8,8 +8,9 @@ enum finding {
 	FINDING_MISSING, /* nothing can be recorded like this */
 };
 
-/* Prints a finding about `what`; `mend` may be NULL. */
-void doctor_say(enum finding finding, const char *what, const char *text, const char *mend);
+/* Prints a finding about `what`, as printf does, and how to mend it unless `mend` is NULL. */
+void doctor_say(enum finding finding, const char *what, const char *mend, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
 
 /* The parts of the examination. */
 void doctor_built(void);

@@ -63,52 +63,35 @@ void doctor_library(void)
 	char *command[] = { self, version, NULL };
 
 	if (library_find(library, sizeof(library))) {
-		doctor_say(FINDING_MISSING, "library", err_text(), "make; or make install");
+		doctor_say(FINDING_MISSING, "library", "make; or make install", "%s", err_text());
 		return;
 	}
 	if (library_preload(library, preload, sizeof(preload))) {
-		doctor_say(FINDING_MISSING, "library", err_text(),
-			   "put it where the path has neither");
+		doctor_say(FINDING_MISSING, "library", "put it where the path has neither", "%s",
+			   err_text());
 		return;
 	}
-	/* The loader complains on stderr, in front of what the program prints, and goes on without.
-	 */
+	/* The loader writes its complaint to stderr before the program's own text, and goes on. */
 	if (!ask_program(command, library, text, sizeof(text)) ||
 	    strncmp(text, "memtrace ", 9) != 0)
-		doctor_say(FINDING_MISSING, "library", text,
-			   "build it for this machine: make clean all");
+		doctor_say(FINDING_MISSING, "library", "build it for this machine: make clean all",
+			   "%s", text);
 	else
-		doctor_say(FINDING_OK, "library", library, NULL);
+		doctor_say(FINDING_OK, "library", NULL, "%s", library);
 }
 
-/* --- what the loader finds --- */
+/* --- libraries that the loader finds --- */
 
-static bool loaded_from(const char *name, char *path, size_t size, void **handle)
+/* The handle of a library, and its path in PATH_MAX bytes; NULL if the loader does not find it. */
+static void *load(const char *name, char *path)
 {
+	void *handle = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
 	struct link_map *map;
-	char real[PATH_MAX];
 
-	*handle = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
-	if (!*handle)
-		return false;
-	if (dlinfo(*handle, RTLD_DI_LINKMAP, &map) || !map->l_name[0])
-		text_copy(path, size, name);
-	else
-		text_copy(path, size, realpath(map->l_name, real) ? real : map->l_name);
-	return true;
-}
-
-static void unwinder(void)
-{
-	char path[PATH_MAX];
-	void *handle;
-
-	if (loaded_from("libunwind.so.8", path, sizeof(path), &handle))
-		doctor_say(FINDING_OK, "libunwind", path, NULL);
-	else
-		doctor_say(FINDING_WARN, "libunwind",
-			   "not found: native stacks cost seven times as much",
-			   "apt-get install libunwind8");
+	if (handle && (dlinfo(handle, RTLD_DI_LINKMAP, &map) || !map->l_name[0] ||
+		       !realpath(map->l_name, path)))
+		text_copy(path, PATH_MAX, name);
+	return handle;
 }
 
 static void driver_version(char *text, size_t size)
@@ -133,71 +116,72 @@ static void driver(void)
 {
 	char path[PATH_MAX];
 	char kernel[64];
-	char text[PATH_MAX + 200];
 	int number = 0;
 	void *handle;
 	int (*ask_version)(int *);
 
 	driver_version(kernel, sizeof(kernel));
 	if (kernel[0])
-		doctor_say(FINDING_OK, "driver", kernel, NULL);
+		doctor_say(FINDING_OK, "driver", NULL, "%s", kernel);
 	else
 		doctor_say(FINDING_WARN, "driver",
-			   "no NVIDIA kernel driver is loaded on this machine",
-			   "nvidia-smi should work; without a GPU try the simulation: make demo");
-	if (!loaded_from("libcuda.so.1", path, sizeof(path), &handle)) {
-		doctor_say(FINDING_MISSING, "libcuda", "not found: no program can use CUDA here",
-			   "install NVIDIA's driver, or start the container with --gpus all");
+			   "nvidia-smi should work; without a GPU try the simulation: make demo",
+			   "no NVIDIA kernel driver is loaded on this machine");
+	handle = load("libcuda.so.1", path);
+	if (!handle) {
+		doctor_say(FINDING_MISSING, "libcuda",
+			   "install NVIDIA's driver, or start the container with --gpus all",
+			   "not found: no program can use CUDA here");
 		return;
 	}
 	*(void **)&ask_version = dlsym(handle, "cuDriverGetVersion");
 	if (ask_version && !ask_version(&number))
-		snprintf(text, sizeof(text), "%s (CUDA up to %d.%d)", path, number / 1000,
-			 number % 1000 / 10);
+		doctor_say(FINDING_OK, "libcuda", NULL, "%s (CUDA up to %d.%d)", path,
+			   number / 1000, number % 1000 / 10);
 	else
-		text_copy(text, sizeof(text), path);
-	doctor_say(FINDING_OK, "libcuda", text, NULL);
+		doctor_say(FINDING_OK, "libcuda", NULL, "%s", path);
 }
 
-static void runtime(void)
-{
-	static const char *const names[] = { "libcudart.so.13", "libcudart.so.12",
-					     "libcudart.so.11.0" };
-	char path[PATH_MAX];
-	void *handle;
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (loaded_from(names[i], path, sizeof(path), &handle)) {
-			doctor_say(FINDING_OK, "libcudart", path, NULL);
-			return;
-		}
-	}
-	doctor_say(FINDING_NOTE, "libcudart",
-		   "not where the loader looks; PyTorch and JAX bring their own, which will do",
-		   NULL);
-}
-
-/* Whether a process may see itself in NVML's list is known only once it has a context. */
-static void nvml(void)
-{
-	char path[PATH_MAX];
-	void *handle;
-
-	if (loaded_from("libnvidia-ml.so.1", path, sizeof(path), &handle))
-		doctor_say(FINDING_OK, "nvml", path, NULL);
-	else
-		doctor_say(FINDING_NOTE, "nvml",
-			   "not found: what is occupied will be the whole device's, other "
-			   "processes included",
-			   "NVIDIA_DRIVER_CAPABILITIES=compute,utility for a container");
-}
+/* Libraries that recording can do without: the first name that the loader finds will do. */
+static const struct optional {
+	const char *what, *names[4];
+	enum finding without;
+	const char *text, *mend;
+} optional[] = {
+	{ "libcudart",
+	  { "libcudart.so.13", "libcudart.so.12", "libcudart.so.11.0" },
+	  FINDING_NOTE,
+	  "not where the loader looks; PyTorch and JAX bring their own, which will do",
+	  NULL },
+	/* NVML lists a process only once it has a context, so no more can be found out here. */
+	{ "nvml",
+	  { "libnvidia-ml.so.1" },
+	  FINDING_NOTE,
+	  "not found: what is occupied will be the whole device's, other processes included",
+	  "NVIDIA_DRIVER_CAPABILITIES=compute,utility for a container" },
+	{ "libunwind",
+	  { "libunwind.so.8" },
+	  FINDING_WARN,
+	  "not found: native stacks cost seven times as much",
+	  "apt-get install libunwind8" },
+};
 
 void doctor_cuda(void)
 {
 	driver();
-	runtime();
-	nvml();
-	unwinder();
+	for (size_t i = 0; i < sizeof(optional) / sizeof(optional[0]); i++) {
+		const struct optional *library = &optional[i];
+		const char *const *name = library->names;
+		char path[PATH_MAX];
+
+		while (*name && !load(*name, path))
+			name++;
+		if (*name)
+			doctor_say(FINDING_OK, library->what, NULL, "%s", path);
+		else
+			doctor_say(library->without, library->what, library->mend, "%s",
+				   library->text);
+	}
 }
 
 /* --- pythons --- */
@@ -230,17 +214,17 @@ static bool ask_python(char *path, struct python *python)
 
 static void say_python(const struct python *python)
 {
-	char text[PATH_MAX + 100];
+	enum finding finding = FINDING_OK;
+	const char *mend = NULL;
 
-	snprintf(text, sizeof(text), "%d.%d %s", python->major, python->minor, python->path);
-	if (strcmp(python->implementation, "cpython") != 0)
-		doctor_say(FINDING_NOTE, "python", text,
-			   "is not CPython: stacks will hold native frames only");
-	else if (python->major != 3 || python->minor < OLDEST || python->minor > NEWEST)
-		doctor_say(FINDING_WARN, "python", text,
-			   "Python frames are known from 3.8 to 3.14");
-	else
-		doctor_say(FINDING_OK, "python", text, NULL);
+	if (strcmp(python->implementation, "cpython") != 0) {
+		finding = FINDING_NOTE;
+		mend = "is not CPython: stacks will hold native frames only";
+	} else if (python->major != 3 || python->minor < OLDEST || python->minor > NEWEST) {
+		finding = FINDING_WARN;
+		mend = "Python frames are known from 3.8 to 3.14";
+	}
+	doctor_say(finding, "python", mend, "%d.%d %s", python->major, python->minor, python->path);
 }
 
 void doctor_pythons(void)
@@ -264,5 +248,5 @@ void doctor_pythons(void)
 			say_python(&seen[count++]);
 	}
 	if (!count)
-		doctor_say(FINDING_NOTE, "python", "none in PATH", NULL);
+		doctor_say(FINDING_NOTE, "python", NULL, "none in PATH");
 }

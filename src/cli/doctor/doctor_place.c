@@ -42,17 +42,16 @@ static void unknown_setting(const char *name, size_t length)
 	} settings[OPT_IDS + 1] = { { NULL } };
 	char word[128];
 	char mend[200];
-	char text[200];
 	const char *meant;
 
 	for (enum opt_id id = 0; id < OPT_IDS; id++)
 		settings[id].env = opt_rows[id].env;
 	text_copy_n(word, sizeof(word), name, length);
 	meant = args_suggestion(word, settings, sizeof(settings[0]));
-	snprintf(text, sizeof(text), "MEMTRACE_%s is no setting", word);
 	if (meant)
 		snprintf(mend, sizeof(mend), "did you mean MEMTRACE_%s?", meant);
-	doctor_say(FINDING_WARN, "settings", text, meant ? mend : "memtrace run --help lists them");
+	doctor_say(FINDING_WARN, "settings", meant ? mend : "memtrace run --help lists them",
+		   "MEMTRACE_%s is no setting", word);
 }
 
 void doctor_settings(void)
@@ -64,7 +63,6 @@ void doctor_settings(void)
 		const char *name = *variable + sizeof(prefix) - 1;
 		const struct opt_row *row;
 		uint64_t count;
-		char text[1000];
 		char mend[200];
 		size_t length;
 
@@ -79,21 +77,20 @@ void doctor_settings(void)
 			continue;
 		}
 		set++;
-		snprintf(text, sizeof(text), "%.900s", *variable);
 		if (name[length] && name[length + 1] &&
 		    !opt_parse((enum opt_id)(row - opt_rows), name + length + 1, &count)) {
 			snprintf(mend, sizeof(mend), "must be %s; the default is taken",
 				 setting_wants((enum opt_id)(row - opt_rows)));
-			doctor_say(FINDING_WARN, "settings", text, mend);
+			doctor_say(FINDING_WARN, "settings", mend, "%.900s", *variable);
 		} else {
-			doctor_say(FINDING_OK, "settings", text, NULL);
+			doctor_say(FINDING_OK, "settings", NULL, "%.900s", *variable);
 		}
 	}
 	if (!set)
-		doctor_say(FINDING_OK, "settings", "all at their defaults", NULL);
+		doctor_say(FINDING_OK, "settings", NULL, "all at their defaults");
 	if (!opt_flag(OPT_ID_enable))
-		doctor_say(FINDING_WARN, "settings", "MEMTRACE_ENABLE=0: nothing will be recorded",
-			   "unset MEMTRACE_ENABLE");
+		doctor_say(FINDING_WARN, "settings", "unset MEMTRACE_ENABLE",
+			   "MEMTRACE_ENABLE=0: nothing will be recorded");
 }
 
 /* --- the output --- */
@@ -101,14 +98,12 @@ void doctor_settings(void)
 static void limits(void)
 {
 	struct rlimit limit;
-	char text[200];
 
 	if (getrlimit(RLIMIT_FSIZE, &limit) || limit.rlim_cur == RLIM_INFINITY)
 		return;
-	snprintf(text, sizeof(text), "files may not grow beyond %s (ulimit -f)",
-		 SAY_BYTES(limit.rlim_cur));
-	doctor_say(limit.rlim_cur < SPACE_NEEDED ? FINDING_WARN : FINDING_NOTE, "output", text,
-		   "recording stops there; ulimit -f unlimited");
+	doctor_say(limit.rlim_cur < SPACE_NEEDED ? FINDING_WARN : FINDING_NOTE, "output",
+		   "recording stops there; ulimit -f unlimited",
+		   "files may not grow beyond %s (ulimit -f)", SAY_BYTES(limit.rlim_cur));
 }
 
 /* Where a mapped file can be a trap: traffic over a network, or no space ahead. */
@@ -151,27 +146,23 @@ static void directory(const char *path, const char *what)
 {
 	const char *trouble;
 	struct statvfs space;
-	char text[PATH_MAX + 200];
 	uint64_t left;
 
 	if (!can_write(path)) {
-		snprintf(text, sizeof(text), "%s: %s", path, strerror(errno));
-		doctor_say(FINDING_MISSING, what, text,
-			   "MEMTRACE_OUTPUT=/elsewhere/memtrace.%p.json");
+		doctor_say(FINDING_MISSING, what, "MEMTRACE_OUTPUT=/elsewhere/memtrace.%p.json",
+			   "%s: %s", path, strerror(errno));
 		return;
 	}
 	if (statvfs(path, &space))
 		return;
 	left = (uint64_t)space.f_bavail * space.f_frsize;
-	snprintf(text, sizeof(text), "%s, %s free", path, SAY_BYTES(left));
-	doctor_say(left < SPACE_NEEDED ? FINDING_WARN : FINDING_OK, what, text,
-		   left < SPACE_NEEDED ? "a full disk stops the recording, not the program" : NULL);
+	doctor_say(left < SPACE_NEEDED ? FINDING_WARN : FINDING_OK, what,
+		   left < SPACE_NEEDED ? "a full disk stops the recording, not the program" : NULL,
+		   "%s, %s free", path, SAY_BYTES(left));
 	trouble = file_system_trouble(path);
-	if (trouble) {
-		snprintf(text, sizeof(text), "%s %s", path, trouble);
-		doctor_say(FINDING_WARN, what, text,
-			   "MEMTRACE_SPOOL_DIR=/dev/shm, or a local disk");
-	}
+	if (trouble)
+		doctor_say(FINDING_WARN, what, "MEMTRACE_SPOOL_DIR=/dev/shm, or a local disk",
+			   "%s %s", path, trouble);
 }
 
 void doctor_output(void)
@@ -181,8 +172,8 @@ void doctor_output(void)
 	char *slash;
 
 	if (path_expand(path, sizeof(path), opt_text(OPT_ID_output), &words)) {
-		doctor_say(FINDING_MISSING, "output", "MEMTRACE_OUTPUT is too long for a path",
-			   NULL);
+		doctor_say(FINDING_MISSING, "output", NULL,
+			   "MEMTRACE_OUTPUT is too long for a path");
 		return;
 	}
 	slash = strrchr(path, '/');
@@ -200,8 +191,8 @@ void doctor_built(void)
 	char text[PACKED_LIBRARIES];
 	bool all = packed_libraries(text);
 
-	doctor_say(all ? FINDING_OK : FINDING_NOTE, "tool", text,
-		   all ? NULL : "what it was built without it cannot read, nor write");
+	doctor_say(all ? FINDING_OK : FINDING_NOTE, "tool",
+		   all ? NULL : "what it was built without it cannot read, nor write", "%s", text);
 }
 
 /* What the traced process will load at its end, when its output is named so. */
@@ -212,17 +203,16 @@ void doctor_compression(void)
 	for (int kind = PACK_NONE + 1; kind < PACK_KINDS; kind++) {
 		const struct pack_row *row = &pack_rows[kind];
 		void *handle = dlopen(row->library, RTLD_NOW | RTLD_LOCAL);
-		char text[200];
+		bool missed = !handle && (int)asked == kind;
 
-		snprintf(text, sizeof(text), "%s for *.json%s%s", row->library, row->suffix,
-			 handle ? "" : " cannot be loaded");
+		doctor_say(handle   ? FINDING_OK
+			   : missed ? FINDING_WARN
+				    : FINDING_NOTE,
+			   "compression", missed ? "the trace will be plain, named *.json" : NULL,
+			   "%s for *.json%s%s", row->library, row->suffix,
+			   handle ? "" : " cannot be loaded");
 		if (handle)
 			dlclose(handle);
-		if (handle || (int)asked == kind)
-			doctor_say(handle ? FINDING_OK : FINDING_WARN, "compression", text,
-				   handle ? NULL : "the trace will be plain, named *.json");
-		else
-			doctor_say(FINDING_NOTE, "compression", text, NULL);
 	}
 }
 
@@ -235,18 +225,17 @@ void doctor_program(const char *name)
 	int error = program_find(name, path, sizeof(path));
 
 	if (error) {
-		snprintf(text, sizeof(text), "%s: %s", name, strerror(-error));
-		doctor_say(FINDING_MISSING, "program", text, NULL);
+		doctor_say(FINDING_MISSING, "program", NULL, "%s: %s", name, strerror(-error));
 	} else if (program_refuses(path, text, sizeof(text))) {
-		doctor_say(FINDING_MISSING, "program", text,
-			   "link it dynamically, or run it without special rights");
+		doctor_say(FINDING_MISSING, "program",
+			   "link it dynamically, or run it without special rights", "%s", text);
 	} else {
-		doctor_say(FINDING_OK, "program", path, NULL);
+		doctor_say(FINDING_OK, "program", NULL, "%s", path);
 		if (sanitizer_in(path))
 			doctor_say(FINDING_NOTE, "program",
-				   "AddressSanitizer's runtime wants to be loaded first; memtrace "
-				   "run lets it be content",
 				   "LD_PRELOAD=libasan.so.8:libmemtrace.so, or "
-				   "ASAN_OPTIONS=verify_asan_link_order=0");
+				   "ASAN_OPTIONS=verify_asan_link_order=0",
+				   "AddressSanitizer's runtime wants to be loaded first; memtrace "
+				   "run lets it be content");
 	}
 }
