@@ -57,7 +57,7 @@ static bool is_gone(int thread)
 
 bool lock_frame_gone(void *const *where, const void *was)
 {
-	void *now;
+	void *now = NULL;
 
 	return peek(&now, where, sizeof(now)) ? now != was : peek(&now, &was, sizeof(now));
 }

@@ -190,7 +190,7 @@ enum { WORKING, PLEASE_REST, RESTING };
 static atomic_int rest_state;
 
 /* How often signals are looked for. */
-static const struct timespec slice = { 0, 50 * 1000000 };
+static const struct timespec slice = { 0, 50 * 1000000L };
 
 /* --- the thread of ours --- */
 

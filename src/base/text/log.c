@@ -88,8 +88,11 @@ static int join_and_write(void *argument)
 	struct log_parts *parts = argument;
 	char line[2048] = "memtrace: ";
 
-	for (const char *part = parts->first; part; part = va_arg(parts->others, const char *))
+	for (const char *part = parts->first; part;) {
 		text_append(line, sizeof(line) - 1, part);
+		/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): log_say() has begun it */
+		part = va_arg(parts->others, const char *);
+	}
 	utf8_clean(line); /* paths and programs' names are in it */
 	text_append(line, sizeof(line), "\n");
 	return write_out(line);

@@ -145,7 +145,7 @@ HOT_CODE void cuda_call_leave(struct cuda_call *span)
 
 void cuda_call_forked(void)
 {
-	struct cuda_call now;
+	struct cuda_call now = { 0 };
 
 	/* A stack may be gone that one of them lay in. */
 	for (struct cuda_call_top top = cuda_call_top; top.span; top = now.before) {
