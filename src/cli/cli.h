@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/settings/opt.h"
 #include "render/emit/term.h"
 
 enum cli_status {
@@ -92,6 +93,13 @@ struct usage {
 	bool program;       /* the first operand ends the options: what follows is a command line */
 };
 
+/* One, of a command with options. */
+#define USAGE(command, operands, about, args, least, most)                                     \
+	{                                                                                      \
+		command, operands, about, args, sizeof(args) / sizeof((args)[0]), least, most, \
+			false                                                                  \
+	}
+
 /* The i-th option of the command; after its own comes the one that every reader of traces has,
  * then NULL. */
 const struct arg *args_row(const struct usage *usage, size_t i);
@@ -158,3 +166,23 @@ int cli_redirect(const char *path);
 
 /* The same for what is packed already, whatever the name says. */
 int cli_redirect_as_is(const char *path);
+
+/* --- what `memtrace help` prints from the tables that --help is printed from --- */
+
+/* completion.c: the script for bash or zsh, to cli_out(); false when the shell is neither.
+ * `source <(memtrace help --completion bash)`, or installed where shells look for them. */
+bool completion_print(const char *shell);
+
+/*
+ * manual.c: pages in roff (man(7)): memtrace.1, one memtrace-COMMAND.1 a command, libmemtrace.7 for
+ * the settings. libmemtrace.3 comes from the public header: scripts/manual-api.sh.
+ *
+ * The names of the pages, one a line; a page to cli_out(), false when there is none of that name.
+ */
+void manual_list(struct out *out);
+bool manual_page(const char *name);
+
+/* The help of a setting's row in opt.def, and the values that it takes, in words that end
+ * "... is not ": manual.c. */
+const char *setting_help(enum opt_id id);
+const char *setting_wants(enum opt_id id);

@@ -19,9 +19,7 @@ int cmd_baseline(int argc, char **argv)
 		ARG_RULES_FROM(&file),
 		ARG_OUTPUT_TO(&output),
 	};
-	const struct usage usage = {
-		"baseline", "TRACE", about, args, sizeof(args) / sizeof(args[0]), 1, 1, false
-	};
+	const struct usage usage = USAGE("baseline", "TRACE", about, args, 1, 1);
 	int parsed = args_parse(&usage, &argc, argv);
 	struct rules rules;
 	struct run run;

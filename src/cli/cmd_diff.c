@@ -1,10 +1,168 @@
-/* memtrace diff BASE HEAD: which call site grew, and is that too much. */
+/*
+ * memtrace diff BASE HEAD: which call site grew, and is that too much.
+ * memtrace check TRACE: is a run within its budget.
+ */
+#include <langinfo.h>
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "analyse/input/error.h"
 #include "base/text/text.h"
 #include "cli/cli.h"
 #include "cli/gates.h"
+#include "cli/traces.h"
+
+struct comparison {
+	const char *const *sides[2]; /* operands of base and head, each ended by NULL */
+	struct gates gates;
+	const char *rules, *output; /* NULL: the built-in ones, standard output */
+	const struct diff_format *format;
+	struct diff_options options;
+	int device;
+	bool force; /* unlike runs, too */
+};
+
+/* Opens the runs of one side, which refer to the paths. A folder names all that is in it. */
+static int open_side(struct diff_side *side, struct traces *traces, const char *const *operands,
+		     int device)
+{
+	int error = traces_add(traces, operands);
+
+	if (error)
+		return error;
+	side->runs = calloc(traces->count + 1, sizeof(*side->runs));
+	if (!side->runs)
+		return err("no memory left");
+	for (; !error && side->count < traces->count; side->count += !error)
+		error = run_open(&side->runs[side->count], traces->paths[side->count], device);
+	return error;
+}
+
+/* The first run whose categories are told otherwise than those of `like`; NULL for none. */
+static const struct run *unlike(struct diff_side *const *sides, const struct run *like)
+{
+	for (size_t s = 0; s < 2; s++) {
+		for (size_t i = 0; i < sides[s]->count; i++) {
+			if (sides[s]->runs[i].categories_from != like->categories_from)
+				return &sides[s]->runs[i];
+		}
+	}
+	return NULL;
+}
+
+static bool asks_categories(const struct gates *gates)
+{
+	for (size_t i = 0; i < gates->count; i++) {
+		if (gates->list[i]->query.by[NARROWING_CATEGORY])
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The categories of all runs: rows where all tell them alike, block by block; when a gate asks for
+ * them, whatever it takes.
+ */
+static int categorise(struct diff_side *const *sides, const struct gates *gates,
+		      const struct rules *rules, int device)
+{
+	bool asked = asks_categories(gates);
+	const struct run *first = sides[0]->count ? sides[0]->runs : sides[1]->runs;
+	const struct run *other;
+	int error = 0;
+
+	for (size_t s = 0; s < 2; s++) {
+		for (size_t i = 0; !error && i < sides[s]->count; i++)
+			error = run_find_categories(&sides[s]->runs[i], rules, asked);
+	}
+	if (error)
+		return error;
+	other = unlike(sides, first);
+	if (other && asked)
+		return err("%s and %s cannot be compared by category: one tells it block by block, "
+			   "the other has too few events or none for that "
+			   "(MEMTRACE_MAX_EVENTS; memtrace baseline keeps categories)",
+			   first->trace.path, other->trace.path);
+	if (other || (first->categories_from != RUN_BLOCKS && !asked))
+		return 0;
+	for (size_t s = 0; s < 2; s++) {
+		for (size_t i = 0; i < sides[s]->count; i++)
+			run_add_categories(&sides[s]->runs[i], device);
+	}
+	return 0;
+}
+
+/* --- the comparison --- */
+
+/* Letters beyond ASCII are for a terminal that says it has them, and for files. */
+static bool is_ascii(int fd)
+{
+	setlocale(LC_CTYPE, "");
+	return isatty(fd) && strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
+}
+
+static int write_comparison(struct diff *diff, const struct comparison *asked)
+{
+	struct diff_options told = asked->options;
+	int error = cli_redirect(asked->output);
+
+	told.colour = cli_colour(cli_out()->fd);
+	told.ascii = is_ascii(cli_out()->fd);
+	return error ? error : asked->format->write(diff, cli_out(), &told);
+}
+
+static int refuse_unlike(const struct diff *diff)
+{
+	char keys[800] = "";
+
+	for (size_t i = 0; i < diff->unlike_n; i++) {
+		const struct diff_key *key = &diff->unlike[i];
+		size_t used = strlen(keys);
+
+		snprintf(keys + used, sizeof(keys) - used, "%s%.60s (%.100s, %.100s)",
+			 i ? ", " : "", key->key, key->base, key->head);
+	}
+	return err("the runs are too unlike to be compared: %s %s; --force compares them all the "
+		   "same",
+		   keys, diff->unlike_n == 1 ? "differs" : "differ");
+}
+
+/* Opens the runs, compares them and writes that: the exit status, STATUS_NO with a broken gate. */
+static int compare(const struct comparison *asked)
+{
+	struct traces traces[2] = { { NULL, 0 }, { NULL, 0 } };
+	struct diff diff = { .device = asked->device };
+	struct diff_side *const sides[] = { &diff.base, &diff.head };
+	struct rules rules;
+	int error = 0;
+	int status;
+
+	if (rules_read(&rules, asked->rules))
+		return cli_fail(STATUS_USAGE);
+	for (size_t s = 0; s < 2 && !error; s++)
+		error = open_side(sides[s], &traces[s], asked->sides[s], asked->device);
+	if (!error)
+		error = categorise(sides, &asked->gates, &rules, asked->device);
+	if (!error)
+		error = diff_make(&diff, &diff.base, &diff.head, asked->device);
+	if (!error && diff.unlike_n && !asked->force)
+		error = refuse_unlike(&diff);
+	if (!error)
+		error = diff_judge(&diff, asked->gates.list, asked->gates.count);
+	if (!error)
+		error = write_comparison(&diff, asked);
+	status = error ? cli_fail(STATUS_UNREADABLE) : diff_broken(&diff) ? STATUS_NO : STATUS_DONE;
+	diff_clear(&diff);
+	traces_clear(&traces[0]);
+	traces_clear(&traces[1]);
+	rules_clear(&rules);
+	return status;
+}
+
+/* --- diff --- */
 
 static const char about_head[] =
 	"Compares two runs by call site: what happened to the peak, and who did it. Each of "
@@ -88,9 +246,7 @@ int cmd_diff(int argc, char **argv)
 		ARG_RULES_FROM(&comparison.rules),
 		ARG_OUTPUT_TO(&comparison.output),
 	};
-	const struct usage usage = {
-		"diff", "BASE HEAD", about, args, sizeof(args) / sizeof(args[0]), 0, 2, false
-	};
+	const struct usage usage = USAGE("diff", "BASE HEAD", about, args, 0, 2);
 	int parsed;
 	int status;
 
@@ -108,8 +264,65 @@ int cmd_diff(int argc, char **argv)
 	comparison.options.limit = words.limit != UINT64_MAX      ? words.limit
 				   : strcmp(words.format, "text") ? 25
 								  : 5;
-	status = take_gates(&words, &comparison.gates) ? gates_compare(&comparison)
+	status = take_gates(&words, &comparison.gates) ? compare(&comparison)
 						       : cli_fail(STATUS_USAGE);
+	gates_clear(&comparison.gates);
+	return status;
+}
+
+/* --- check --- */
+
+static const char about_check_head[] =
+	"Holds a run (a trace, a spool or a baseline) to limits, without anything to compare "
+	"it with; a limit that is exceeded ends it with status 1. A folder holds the ranks of "
+	"a job: each is held to the limits, and the worst is told. `memtrace diff --help` "
+	"lists the metrics and what they are narrowed by.\n"
+	"\n"
+	"  --max 'allocated.peak<=30GiB'             on every device\n"
+	"  --max 'allocated.peak[phase=step]<=4GiB'  in every phase of that name\n"
+	"  --max 'ooms<=0'\n"
+	"  --budget FILE   {\"schema\":\"memtrace-budget/1\",\"max\":{\"allocated.peak\":\"30 "
+	"GiB\"}}\n"
+	"\n"
+	"Formats:\n";
+
+int cmd_check(int argc, char **argv)
+{
+	const char *max[ARG_MOST + 1] = { NULL };
+	const char *budgets[ARG_MOST + 1] = { NULL };
+	const char *head[] = { NULL, NULL };
+	struct comparison comparison = { .sides = { head + 1, head }, .device = NO_DEVICE };
+	const char *format = "text";
+	char about[3000];
+	const struct arg args[] = {
+		ARG("max", 'm', LIST, "EXPR", "a limit, as above; may be given again", max),
+		ARG("budget", 'b', LIST, "FILE", "limits from a file", budgets),
+		ARG_RULES_FROM(&comparison.rules),
+		ARG("format", 'f', TEXT, "FORMAT", "the format, from the list above", &format),
+		ARG_OUTPUT_TO(&comparison.output),
+	};
+	const struct usage usage = USAGE("check", "TRACE", about, args, 1, 1);
+	bool read = true;
+	int parsed;
+	int status;
+
+	text_copy(about, sizeof(about), about_check_head);
+	args_list(about, sizeof(about), 10, diff_formats, sizeof(diff_formats[0]));
+	parsed = args_parse(&usage, &argc, argv);
+	if (parsed != ARGS_GO)
+		return parsed;
+	comparison.format = args_choose("format", format, diff_formats, sizeof(diff_formats[0]));
+	if (!comparison.format)
+		return STATUS_USAGE;
+	if (!max[0] && !budgets[0])
+		return cli_usage("wants a limit: --max 'allocated.peak<=30GiB' or "
+				 "--budget FILE");
+	for (size_t i = 0; read && max[i]; i++)
+		read = gates_add(&comparison.gates, GATE_MOST, max[i]);
+	for (size_t i = 0; read && budgets[i]; i++)
+		read = gates_read(&comparison.gates, budgets[i]);
+	head[0] = argv[1];
+	status = read ? compare(&comparison) : cli_fail(STATUS_USAGE);
 	gates_clear(&comparison.gates);
 	return status;
 }

@@ -99,8 +99,7 @@ int cmd_export(int argc, char **argv)
 		    "label",
 		    &words.by),
 	};
-	const struct usage usage = { "export", "TRACE", about, args, sizeof(args) / sizeof(args[0]),
-				     1,        1,       false };
+	const struct usage usage = USAGE("export", "TRACE", about, args, 1, 1);
 	const struct format *format;
 	int parsed;
 

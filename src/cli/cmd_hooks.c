@@ -87,7 +87,7 @@ int cmd_hooks(int argc, char **argv)
 	const struct arg args[] = {
 		ARG("names", 0, FLAG, NULL, "the exported names only, one a line", &names),
 	};
-	const struct usage usage = { "hooks", NULL, about, args, 1, 0, 0, false };
+	const struct usage usage = USAGE("hooks", NULL, about, args, 0, 0);
 	int parsed = args_parse(&usage, &argc, argv);
 
 	if (parsed != ARGS_GO)

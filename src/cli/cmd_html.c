@@ -213,14 +213,7 @@ int cmd_html(int argc, char **argv)
 		ARG("force", 0, FLAG, NULL,
 		    "show ranks that are not of one job, or there twice, all the same", &force),
 	};
-	const struct usage usage = { "html",
-				     "TRACE [TRACE2] | TRACE...",
-				     about,
-				     args,
-				     sizeof(args) / sizeof(args[0]),
-				     1,
-				     0,
-				     false };
+	const struct usage usage = USAGE("html", "TRACE [TRACE2] | TRACE...", about, args, 1, 0);
 	int parsed = args_parse(&usage, &argc, argv);
 
 	if (parsed != ARGS_GO)

@@ -41,9 +41,7 @@ int cmd_merge(int argc, char **argv)
 		    "merge what is not of one job, or there twice, all the same", &force),
 		ARG_OUTPUT_TO(&output),
 	};
-	const struct usage usage = {
-		"merge", "TRACE...", about, args, sizeof(args) / sizeof(args[0]), 1, 0, false
-	};
+	const struct usage usage = USAGE("merge", "TRACE...", about, args, 1, 0);
 	const struct merge_format *format;
 	struct traces traces = { NULL, 0 };
 	int parsed;

@@ -273,9 +273,7 @@ int cmd_report(int argc, char **argv)
 		ARG("full", 0, FLAG, NULL, "every row, every stack, every frame", &options.full),
 		ARG_OUTPUT_TO(&words.output),
 	};
-	const struct usage usage = {
-		"report", "TRACE...", about, args, sizeof(args) / sizeof(args[0]), 1, 0, false
-	};
+	const struct usage usage = USAGE("report", "TRACE...", about, args, 1, 0);
 	int parsed = args_parse(&usage, &argc, argv);
 
 	if (parsed != ARGS_GO)

@@ -167,7 +167,7 @@ int cmd_spool(int argc, char **argv)
 	const struct arg args[] = {
 		ARG("table", 't', TEXT, "NAME", "this one alone", &table),
 	};
-	const struct usage usage = { "spool", "SPOOL", about, args, 1, 1, 1, false };
+	const struct usage usage = USAGE("spool", "SPOOL", about, args, 1, 1);
 	int parsed = args_parse(&usage, &argc, argv);
 	struct spool spool;
 	bool found = false;

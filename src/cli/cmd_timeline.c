@@ -84,9 +84,7 @@ int cmd_timeline(int argc, char **argv)
 		    &options.ascii),
 		ARG_OUTPUT_TO(&output),
 	};
-	const struct usage usage = {
-		"timeline", "TRACE", about, args, sizeof(args) / sizeof(args[0]), 1, 1, false
-	};
+	const struct usage usage = USAGE("timeline", "TRACE", about, args, 1, 1);
 	int parsed = args_parse(&usage, &argc, argv);
 
 	if (parsed != ARGS_GO)

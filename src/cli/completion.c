@@ -1,6 +1,4 @@
 /* Completion for bash and zsh, from the tables that --help is printed from. */
-#include "cli/completion.h"
-
 #include <string.h>
 
 #include "base/text/text.h"

@@ -5,8 +5,6 @@
 #include "analyse/categories/rules.h"
 #include "base/text/text.h"
 #include "cli/cli.h"
-#include "cli/completion.h"
-#include "cli/manual.h"
 
 enum { HELP_COLUMN = 26 };
 

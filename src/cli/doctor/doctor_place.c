@@ -18,8 +18,6 @@
 #include "cli/doctor/doctor.h"
 #include "cli/library.h"
 #include "cli/packed.h"
-#include "cli/run/sanitizer.h"
-#include "cli/setting_words.h"
 #include "render/emit/term.h"
 
 #define SPACE_NEEDED ((uint64_t)512 << 20) /* about 8,000,000 events and their trace's facts */

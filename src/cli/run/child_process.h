@@ -1,6 +1,7 @@
 /* memtrace run: the child, and the traces that it and its children leave. */
 #pragma once
 
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 #include <time.h>
@@ -32,8 +33,27 @@ struct child_run {
  */
 int run_before(struct child_run *run);
 
-/* Runs the command to its end, passing signals on. 0, or -EINVAL with err_text(). */
-int run_child(struct child_run *run);
-
 /* Finishes spools that dead processes of this run left, and says what was held; frees run->seen. */
 void run_finish(struct child_run *run);
+
+/* --- what a run left, told on stderr: run_summary.c --- */
+
+struct run_trace {
+	char *path;
+	uint64_t pid, peak; /* peak: of allocated, of the fullest device */
+	uint64_t rank, world_size;
+};
+
+struct run_left {
+	struct run_trace *traces;
+	size_t traces_n;
+	size_t running;   /* processes that still write theirs */
+	size_t elsewhere; /* spools of other machines or containers */
+	char names[4096]; /* of the traces, with * for what differs */
+};
+
+/* One line, with what is no text made visible. */
+void run_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Sorts the traces: the child's own comes first. */
+void run_summary(const struct child_run *run, struct run_left *left);

@@ -6,7 +6,10 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
+
+#include "spool/layout.h"
 
 struct live_spool {
 	pid_t pid;
@@ -35,3 +38,33 @@ void live_spools_clear(struct live_spools *spools);
 
 /* Is it a pid? 1 to 2^31 - 1 in decimal; 0 otherwise. */
 pid_t live_spools_pid(const char *text);
+
+/* --- a running process, and the spool that it writes --- */
+
+struct attached {
+	int pid;
+	int fd;                      /* of the spool */
+	struct spool_header *header; /* shared with the process */
+	uint64_t start;              /* tells the process from its successor */
+	char path[4096];
+};
+
+/*
+ * Finds the process and its spool. 0 or -EINVAL with one sentence in err_text(): there is no such
+ * process, it is another user's, is not traced, has recorded nothing yet, or writes a spool of
+ * another version.
+ */
+int attach_open(struct attached *attached, int pid);
+void attach_close(struct attached *attached);
+
+/* Does the process still run? */
+bool attach_lives(const struct attached *attached);
+
+/*
+ * Puts a request in front of the process, with a text for those that have one: 0 and its number, or
+ * -EINVAL with a sentence. It waits for other tools that do the same, but not for ever.
+ */
+int attach_ask(struct attached *attached, enum spool_verb verb, const char *text, uint32_t *number);
+
+/* Has the process acted upon the request? */
+bool attach_acted(const struct attached *attached, uint32_t number);

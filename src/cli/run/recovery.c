@@ -1,4 +1,5 @@
-/* Finishing what a process left. */
+/* memtrace recover SPOOL, and `memtrace run`: the trace that a killed process did not come to
+ * write. */
 #include "cli/run/recovery.h"
 
 #include <errno.h>
@@ -16,6 +17,8 @@
 #include "base/text/out.h"
 #include "base/text/path.h"
 #include "base/text/text.h"
+#include "base/text/utf8.h"
+#include "cli/cli.h"
 #include "cli/packed.h"
 #include "facts/spool_model.h"
 #include "render/document/document.h"
@@ -259,4 +262,41 @@ int recovery_run(struct recovery *recovery)
 	else if (recovery_add_ending(recovery->written, &recovery->ending))
 		return 0; /* the trace is there, and whole without it */
 	return error;
+}
+
+/* --- memtrace recover SPOOL --- */
+
+static const char about[] =
+	"Writes the trace of a process that was killed, crashed or left by _exit, from the "
+	"spool that it left. Nothing that was recorded is lost. The spool stays; every command "
+	"reads it as it is. Without -o the trace goes beside the spool, under the next free "
+	"name. A FILE named *.json.gz or *.json.zst is written compressed.\n";
+
+int cmd_recover(int argc, char **argv)
+{
+	struct recovery recovery = { .ending = { UINT64_MAX, UINT64_MAX } };
+	char output[4096];
+	const struct arg args[] = {
+		ARG("output", 'o', TEXT, "FILE", "write there", &recovery.output),
+		ARG("force", 'f', FLAG, NULL,
+		    "replace FILE; read the spool of a running process too", &recovery.force),
+	};
+	const struct usage usage = USAGE("recover", "SPOOL", about, args, 1, 1);
+	int parsed = args_parse(&usage, &argc, argv);
+
+	if (parsed != ARGS_GO)
+		return parsed;
+	recovery.spool = argv[1];
+	if (!recovery.output) {
+		recovery_name(output, sizeof(output), recovery.spool);
+		recovery.output = output;
+		recovery.numbered = true;
+	}
+	if (recovery_run(&recovery))
+		return cli_fail(STATUS_UNREADABLE);
+	/* A script wants the name as it is. */
+	if (isatty(STDOUT_FILENO))
+		utf8_clean(recovery.written);
+	out_format(cli_out(), "%s\n", recovery.written);
+	return STATUS_DONE;
 }

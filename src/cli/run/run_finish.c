@@ -20,7 +20,6 @@
 #include "base/text/path.h"
 #include "base/text/text.h"
 #include "cli/run/child_process.h"
-#include "cli/run/run_summary.h"
 
 #define ANYTHING "\001" /* stands for * until what is literal has been escaped */
 

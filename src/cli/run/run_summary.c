@@ -1,6 +1,4 @@
 /* What a run left, in ten lines: the child's own trace, and where the others are. */
-#include "cli/run/run_summary.h"
-
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

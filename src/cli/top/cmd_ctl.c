@@ -11,7 +11,7 @@
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "cli/cli.h"
-#include "cli/run/attach.h"
+#include "cli/run/live_spools.h"
 #include "cli/run/recovery.h"
 #include "render/values/values.h"
 
@@ -271,7 +271,7 @@ int cmd_ctl(int argc, char **argv)
 		ARG_BOUNDED("wait", 0, "SECONDS", "at most so long for the process to act (2)",
 			    &seconds, 0, LONGEST_WAIT),
 	};
-	const struct usage usage = { "ctl", "PID... VERB", about, args, 2, 1, 10000, false };
+	const struct usage usage = USAGE("ctl", "PID... VERB", about, args, 1, 10000);
 	int parsed = args_parse(&usage, &argc, argv);
 	int status;
 

@@ -91,8 +91,7 @@ int cmd_top(int argc, char **argv)
 			    &lines, 0, TOP_LINES_MOST),
 		ARG("sort", 's', WORD, orders + 1, "what the first lines are, see above", &order),
 	};
-	const struct usage usage = { "top", "[PID...]", about, args, sizeof(args) / sizeof(args[0]),
-				     0,     1000,       false };
+	const struct usage usage = USAGE("top", "[PID...]", about, args, 0, 1000);
 	int parsed;
 
 	write_about(about, sizeof(about));
