@@ -226,6 +226,7 @@ static bool take_word(const struct arg *arg, const char *value)
 /* False after complaint. */
 static bool take_value(const struct arg *arg, const char *value)
 {
+	const void *row;
 	uint64_t ns;
 
 	switch (arg->kind) {
@@ -238,6 +239,11 @@ static bool take_value(const struct arg *arg, const char *value)
 		return take_number(arg, value, INT16_MAX);
 	case ARG_WORD:
 		return take_word(arg, value);
+	case ARG_FORMAT:
+		row = args_choose("format", value, arg->formats, arg->format_size);
+		if (row)
+			memcpy(arg->to, &row, sizeof(row));
+		return row != NULL;
 	case ARG_TIME:
 		if (strncmp(value, "phase:", 6) != 0 && timepoint_time(value, &ns))
 			return cli_usage("%s", err_text()) < 0;

@@ -48,6 +48,7 @@ enum arg_kind {
 	ARG_NUMBER, /* --limit N: uint64_t, from `least` to `most` */
 	ARG_DEVICE, /* --device N: int */
 	ARG_WORD,   /* --stacks native: int, the position among the words of `value` */
+	ARG_FORMAT, /* --format json: const void *, the row of that name among `formats` */
 	ARG_LIST,   /* as TEXT, again and again: array of ARG_MOST + 1 texts, ended by NULL */
 	ARG_WORDS,  /* the same with all words up to the next option: --base a b c */
 };
@@ -62,6 +63,8 @@ struct arg {
 	const char *help;     /* one line, however long */
 	void *to;             /* stays as it is when the option is not given */
 	uint64_t least, most; /* of NUMBER; most 0: UINT32_MAX */
+	const void *formats;  /* of FORMAT: rows of `format_size` bytes for args_choose() */
+	size_t format_size;
 };
 
 #define ARG(name_, letter_, kind_, value_, help_, to_)                                        \
@@ -76,6 +79,12 @@ struct arg {
 	}
 
 /* Options that several commands have. */
+#define ARG_ONE_FORMAT(name_, letter_, formats_, to_)                                          \
+	{                                                                                      \
+		.name = (name_), .letter = (letter_), .kind = ARG_FORMAT, .value = "FORMAT",   \
+		.help = "the format, from the list above", .to = (to_), .formats = (formats_), \
+		.format_size = sizeof((formats_)[0])                                           \
+	}
 #define ARG_OUTPUT_TO(path) \
 	ARG("output", 'o', TEXT, "FILE", "write there instead of standard output", path)
 #define ARG_RULES_FROM(path) \
@@ -158,6 +167,9 @@ struct out *cli_out(void);
 
 /* Is standard output a terminal that wants colours? */
 bool cli_colour(int fd);
+
+/* True if the user's locale shows UTF-8. The locale of the tool stays as it is. */
+bool cli_unicode(void);
 
 /* -o FILE: makes cli_out() write there, packed if the name asks for it; NULL and "-" are standard
  * output. 0 or -errno, err_text(): a file that is an operand, too, is not written over

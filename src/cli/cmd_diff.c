@@ -2,8 +2,6 @@
  * memtrace diff BASE HEAD: which call site grew, and is that too much.
  * memtrace check TRACE: is a run within its budget.
  */
-#include <langinfo.h>
-#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,8 +16,8 @@
 struct comparison {
 	const char *const *sides[2]; /* operands of base and head, each ended by NULL */
 	struct gates gates;
-	const char *rules, *output; /* NULL: the built-in ones, standard output */
-	const struct diff_format *format;
+	const char *rules, *output;       /* NULL: the built-in ones, standard output */
+	const struct diff_format *format; /* text, the first one, unless given */
 	struct diff_options options;
 	int device;
 	bool force; /* unlike runs, too */
@@ -97,20 +95,13 @@ static int categorise(struct diff_side *const *sides, const struct gates *gates,
 
 /* --- the comparison --- */
 
-/* Letters beyond ASCII are for a terminal that says it has them, and for files. */
-static bool is_ascii(int fd)
-{
-	setlocale(LC_CTYPE, "");
-	return isatty(fd) && strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
-}
-
 static int write_comparison(struct diff *diff, const struct comparison *asked)
 {
 	struct diff_options told = asked->options;
 	int error = cli_redirect(asked->output);
 
 	told.colour = cli_colour(cli_out()->fd);
-	told.ascii = is_ascii(cli_out()->fd);
+	told.ascii = isatty(cli_out()->fd) && !cli_unicode();
 	return error ? error : asked->format->write(diff, cli_out(), &told);
 }
 
@@ -193,7 +184,6 @@ static void about_diff(char *to, size_t size)
 /* What the options were given. */
 struct diff_words {
 	const char *base[ARG_MOST + 1], *head[ARG_MOST + 1], *fail_on[ARG_MOST + 1];
-	const char *format;
 	uint64_t limit;
 	bool gate;
 };
@@ -226,8 +216,10 @@ static bool take_gates(const struct diff_words *words, struct gates *gates)
 
 int cmd_diff(int argc, char **argv)
 {
-	struct diff_words words = { .format = "text", .limit = UINT64_MAX };
-	struct comparison comparison = { .sides = { words.base, words.head }, .device = NO_DEVICE };
+	struct diff_words words = { .limit = UINT64_MAX };
+	struct comparison comparison = { .sides = { words.base, words.head },
+					 .device = NO_DEVICE,
+					 .format = diff_formats };
 	char about[6000];
 	const struct arg args[] = {
 		ARG("base", 0, WORDS, "TRACE...", "several runs of the base", words.base),
@@ -235,8 +227,7 @@ int cmd_diff(int argc, char **argv)
 		ARG("fail-on", 0, LIST, "EXPR", "a gate, as above; may be given again",
 		    words.fail_on),
 		ARG("gate", 0, FLAG, NULL, "the default gate: " GATE_DEFAULT, &words.gate),
-		ARG("format", 'f', TEXT, "FORMAT", "the format, from the list above",
-		    &words.format),
+		ARG_ONE_FORMAT("format", 'f', diff_formats, &comparison.format),
 		ARG_ONE_DEVICE(&comparison.device),
 		ARG("limit", 'n', NUMBER, "N",
 		    "rows of each table (default 5, in files 25; 0: all)", &words.limit),
@@ -256,14 +247,10 @@ int cmd_diff(int argc, char **argv)
 		return parsed;
 	if (!take_sides(&words, argc, argv))
 		return STATUS_USAGE;
-	comparison.format =
-		args_choose("format", words.format, diff_formats, sizeof(diff_formats[0]));
-	if (!comparison.format)
-		return STATUS_USAGE;
 	/* A screen is short; what is folded or kept in a file need not be. */
-	comparison.options.limit = words.limit != UINT64_MAX      ? words.limit
-				   : strcmp(words.format, "text") ? 25
-								  : 5;
+	comparison.options.limit = words.limit != UINT64_MAX           ? words.limit
+				   : comparison.format != diff_formats ? 25
+								       : 5;
 	status = take_gates(&words, &comparison.gates) ? compare(&comparison)
 						       : cli_fail(STATUS_USAGE);
 	gates_clear(&comparison.gates);
@@ -291,14 +278,15 @@ int cmd_check(int argc, char **argv)
 	const char *max[ARG_MOST + 1] = { NULL };
 	const char *budgets[ARG_MOST + 1] = { NULL };
 	const char *head[] = { NULL, NULL };
-	struct comparison comparison = { .sides = { head + 1, head }, .device = NO_DEVICE };
-	const char *format = "text";
+	struct comparison comparison = { .sides = { head + 1, head },
+					 .device = NO_DEVICE,
+					 .format = diff_formats };
 	char about[3000];
 	const struct arg args[] = {
 		ARG("max", 'm', LIST, "EXPR", "a limit, as above; may be given again", max),
 		ARG("budget", 'b', LIST, "FILE", "limits from a file", budgets),
 		ARG_RULES_FROM(&comparison.rules),
-		ARG("format", 'f', TEXT, "FORMAT", "the format, from the list above", &format),
+		ARG_ONE_FORMAT("format", 'f', diff_formats, &comparison.format),
 		ARG_OUTPUT_TO(&comparison.output),
 	};
 	const struct usage usage = USAGE("check", "TRACE", about, args, 1, 1);
@@ -311,9 +299,6 @@ int cmd_check(int argc, char **argv)
 	parsed = args_parse(&usage, &argc, argv);
 	if (parsed != ARGS_GO)
 		return parsed;
-	comparison.format = args_choose("format", format, diff_formats, sizeof(diff_formats[0]));
-	if (!comparison.format)
-		return STATUS_USAGE;
 	if (!max[0] && !budgets[0])
 		return cli_usage("wants a limit: --max 'allocated.peak<=30GiB' or "
 				 "--budget FILE");

@@ -13,7 +13,7 @@
 
 /* What the options were given; NULL or less than 0 for those that were not. */
 struct export_words {
-	const char *to, *output, *at, *pool;
+	const char *output, *at, *pool;
 	int metric, device, by;
 };
 
@@ -81,9 +81,10 @@ int cmd_export(int argc, char **argv)
 {
 	struct export_words words = { .metric = -1, .device = NO_DEVICE, .by = -1 };
 	struct selection_options options;
+	const struct format *format = NULL;
 	char about[4000] = "Writes a trace, or a spool, in another format:\n\n";
 	const struct arg args[] = {
-		ARG("to", 't', TEXT, "FORMAT", "the format, from the list above", &words.to),
+		ARG_ONE_FORMAT("to", 't', formats, &format),
 		ARG_OUTPUT_TO(&words.output),
 		ARG("at", 0, WHEN, "WHEN",
 		    "what was live then: 12.5s, peak, exit, 'phase:NAME' (its highest moment), "
@@ -100,7 +101,6 @@ int cmd_export(int argc, char **argv)
 		    &words.by),
 	};
 	const struct usage usage = USAGE("export", "TRACE", about, args, 1, 1);
-	const struct format *format;
 	int parsed;
 
 	args_list(about, sizeof(about), 15, formats, sizeof(formats[0]));
@@ -111,10 +111,9 @@ int cmd_export(int argc, char **argv)
 	parsed = args_parse(&usage, &argc, argv);
 	if (parsed != ARGS_GO)
 		return parsed;
-	if (!words.to)
+	if (!format)
 		return cli_usage("--to FORMAT is missing (memtrace export --help)");
-	format = args_choose("format", words.to, formats, sizeof(formats[0]));
-	if (!format || !takes(format, &words))
+	if (!takes(format, &words))
 		return STATUS_USAGE;
 	options = (struct selection_options){
 		.metric = words.metric < 0 ? TRACE_ALLOCATED : words.metric,

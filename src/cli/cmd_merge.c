@@ -1,6 +1,5 @@
 /* memtrace merge TRACE...: the ranks of a job as one picture. */
 #include <stdio.h>
-#include <string.h>
 
 #include "analyse/input/error.h"
 #include "base/text/text.h"
@@ -24,14 +23,14 @@ static const char about_head[] =
 int cmd_merge(int argc, char **argv)
 {
 	struct merge_options options = { .full = false };
-	const char *name = "text";
+	const struct merge_format *format = merge_formats; /* text */
 	uint64_t limit = UINT64_MAX;
 	const char *output = NULL;
 	bool json = false;
 	bool force = false;
 	char about[3000];
 	const struct arg args[] = {
-		ARG("format", 'f', TEXT, "FORMAT", "the format, from the list above", &name),
+		ARG_ONE_FORMAT("format", 'f', merge_formats, &format),
 		ARG("json", 0, FLAG, NULL, "the same as --format json", &json),
 		ARG("limit", 'n', NUMBER, "N",
 		    "rows of each table (default 10, in files 25; 0: all)", &limit),
@@ -42,7 +41,6 @@ int cmd_merge(int argc, char **argv)
 		ARG_OUTPUT_TO(&output),
 	};
 	const struct usage usage = USAGE("merge", "TRACE...", about, args, 1, 0);
-	const struct merge_format *format;
 	struct traces traces = { NULL, 0 };
 	int parsed;
 	int status;
@@ -52,11 +50,9 @@ int cmd_merge(int argc, char **argv)
 	parsed = args_parse(&usage, &argc, argv);
 	if (parsed != ARGS_GO)
 		return parsed;
-	format = args_choose("format", json ? "json" : name, merge_formats,
-			     sizeof(merge_formats[0]));
-	if (!format)
-		return STATUS_USAGE;
-	options.limit = limit != UINT64_MAX ? limit : strcmp(format->name, "text") ? 25 : 10;
+	if (json)
+		format = args_choose("format", "json", merge_formats, sizeof(merge_formats[0]));
+	options.limit = limit != UINT64_MAX ? limit : format != merge_formats ? 25 : 10;
 	if (traces_add(&traces, (const char *const *)argv + 1))
 		status = cli_fail(STATUS_UNREADABLE);
 	else

@@ -35,22 +35,23 @@ struct field {
 	char form;     /* N, X or T */
 };
 
-#define MEMBER(type, member) (((struct spool_##type *)0)->member)
-#define FIELD(list, type, member, form)          \
-	{ #member,                               \
-	  offsetof(struct spool_##type, member), \
-	  list,                                  \
-	  sizeof(MEMBER(type, member)),          \
-	  _Generic(MEMBER(type, member), int8_t  \
-		   : true, int16_t               \
-		   : true, int32_t               \
-		   : true, int64_t               \
-		   : true, default               \
-		   : false),                     \
+#define MEMBER(type, member) (((type *)0)->member)
+#define FIELD(list, type, member, form)         \
+	{ #member,                              \
+	  offsetof(type, member),               \
+	  list,                                 \
+	  sizeof(MEMBER(type, member)),         \
+	  _Generic(MEMBER(type, member), int8_t \
+		   : true, int16_t              \
+		   : true, int32_t              \
+		   : true, int64_t              \
+		   : true, default              \
+		   : false),                    \
 	  form },
-#define N(list, type, member) FIELD(SPOOL_##list, type, member, 'N')
-#define X(list, type, member) FIELD(SPOOL_##list, type, member, 'X')
-#define T(list, type, member) FIELD(SPOOL_##list, type, member, 'T')
+#define FIELD_OF(row, member, form) FIELD(row, member, form)
+#define N(member) FIELD_OF(ROW, member, 'N')
+#define X(member) FIELD_OF(ROW, member, 'X')
+#define T(member) FIELD_OF(ROW, member, 'T')
 
 static const struct field fields[] = {
 	{ "frame", 0, SPOOL_STEP, sizeof(uint32_t), false, 'N' },
@@ -58,6 +59,7 @@ static const struct field fields[] = {
 #include "cli/spool_fields.def"
 };
 
+#undef FIELD_OF
 #undef FIELD
 #undef MEMBER
 #undef N

@@ -1,6 +1,4 @@
 /* memtrace timeline TRACE: the curves in the terminal. */
-#include <langinfo.h>
-#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -35,17 +33,6 @@ static unsigned find_width(int fd)
 	return number < TIMELINE_WIDEST ? (unsigned)number : TIMELINE_WIDEST;
 }
 
-/* Does the user's locale show UTF-8? Without changing that of the tool. */
-static bool has_unicode(void)
-{
-	locale_t locale = newlocale(LC_CTYPE_MASK, "", NULL);
-	bool is = locale && !strcmp(nl_langinfo_l(CODESET, locale), "UTF-8");
-
-	if (locale)
-		freelocale(locale);
-	return is;
-}
-
 static int run_timeline(const char *path, const char *output, struct timeline_options *options)
 {
 	struct trace trace;
@@ -67,7 +54,7 @@ static int run_timeline(const char *path, const char *output, struct timeline_op
 
 int cmd_timeline(int argc, char **argv)
 {
-	struct timeline_options options = { .device = NO_DEVICE, .ascii = !has_unicode() };
+	struct timeline_options options = { .device = NO_DEVICE, .ascii = !cli_unicode() };
 	const char *output = NULL;
 	uint64_t width = find_width(cli_out()->fd);
 	uint64_t height = 10;

@@ -3,8 +3,6 @@
 
 #include "base/text/text.h"
 #include "cli/cli.h"
-#include "render/compare/diff.h"
-#include "render/export/formats.h"
 
 /* What stands behind an option or as an operand. */
 enum expects {
@@ -14,33 +12,19 @@ enum expects {
 	EXPECTS_WORDS,
 };
 
-static void add_word(char *words, size_t size, const char *word)
-{
-	text_append(words, size, words[0] ? " " : "");
-	text_append(words, size, word);
-}
-
-/* A FORMAT is one of those that the command's help lists: of a trace, or of a comparison. */
-static void add_formats(const char *command, char *words, size_t size)
-{
-	if (!strcmp(command, "export")) {
-		for (const struct format *format = formats; format->name; format++)
-			add_word(words, size, format->name);
-		return;
-	}
-	for (const struct diff_format *format = diff_formats; format->name; format++)
-		add_word(words, size, format->name);
-}
-
 /* The words that an option takes, apart by blanks. */
-static enum expects expected_value(const struct usage *usage, const struct arg *arg, char *words,
-				   size_t size)
+static enum expects expected_value(const struct arg *arg, char *words, size_t size)
 {
 	const char *value = arg->value ? arg->value : "";
 
 	words[0] = '\0';
-	if (!strcmp(value, "FORMAT")) {
-		add_formats(usage->command, words, size);
+	if (arg->kind == ARG_FORMAT) {
+		const char *row = arg->formats, *name;
+
+		for (; memcpy(&name, row, sizeof(name)), name; row += arg->format_size) {
+			text_append(words, size, words[0] ? " " : "");
+			text_append(words, size, name);
+		}
 		return EXPECTS_WORDS;
 	}
 	if (strchr(value, '|')) {
@@ -120,10 +104,10 @@ static const char bash_tail[] =
 	"}\n"
 	"complete -F _memtrace memtrace\n";
 
-static void bash_value(struct out *out, const struct usage *usage, const struct arg *arg)
+static void bash_value(struct out *out, const struct arg *arg)
 {
 	char words[1000];
-	enum expects expects = expected_value(usage, arg, words, sizeof(words));
+	enum expects expects = expected_value(arg, words, sizeof(words));
 
 	static const char *const kinds[] = {
 		[EXPECTS_ANY] = "value", [EXPECTS_FILE] = "file", [EXPECTS_TRACE] = "trace"
@@ -152,7 +136,7 @@ static void bash_command(struct out *out, const struct usage *usage)
 	if (usage->args_n) {
 		out_text(out, "\t\tcase $prev in\n");
 		for (size_t i = 0; i < usage->args_n; i++)
-			bash_value(out, usage, &usage->args[i]);
+			bash_value(out, &usage->args[i]);
 		out_text(out, "\t\tesac\n");
 	}
 	out_text(out, "\t\t;;\n");
@@ -201,10 +185,10 @@ static void zsh_action(struct out *out, enum expects expects, const char *words)
 	}
 }
 
-static void zsh_arg(struct out *out, const struct usage *usage, const struct arg *arg)
+static void zsh_arg(struct out *out, const struct arg *arg)
 {
 	char words[1000];
-	enum expects expects = expected_value(usage, arg, words, sizeof(words));
+	enum expects expects = expected_value(arg, words, sizeof(words));
 	bool value = args_wants_word(arg);
 	bool again = arg->kind == ARG_LIST || arg->kind == ARG_WORDS;
 
@@ -231,7 +215,7 @@ static void zsh_command(struct out *out, const struct usage *usage)
 {
 	out_format(out, "\t%s)\n\t\t_arguments -S \\\n", usage->command);
 	for (size_t i = 0; args_row(usage, i); i++)
-		zsh_arg(out, usage, args_row(usage, i));
+		zsh_arg(out, args_row(usage, i));
 	out_text(out, "\t\t\t'(- *)'{-h,--help}'[this text]'");
 	if (usage->program) {
 		out_text(out, " \\\n\t\t\t'*::: :_normal'");

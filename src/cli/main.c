@@ -5,6 +5,8 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <langinfo.h>
+#include <locale.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,6 +45,16 @@ bool cli_colour(int fd)
 	const char *terminal = getenv("TERM");
 
 	return isatty(fd) && !(no && no[0]) && terminal && strcmp(terminal, "dumb") != 0;
+}
+
+bool cli_unicode(void)
+{
+	locale_t locale = newlocale(LC_CTYPE_MASK, "", NULL);
+	bool is = locale && !strcmp(nl_langinfo_l(CODESET, locale), "UTF-8");
+
+	if (locale)
+		freelocale(locale);
+	return is;
 }
 
 int cli_redirect_as_is(const char *path)

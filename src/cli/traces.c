@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "analyse/input/decompress.h"
 #include "analyse/input/error.h"
+#include "analyse/input/json.h"
 #include "analyse/trace/trace.h"
 #include "base/text/path.h"
 #include "base/text/text.h"
@@ -38,36 +38,23 @@ static int add_trace(struct traces *traces, const char *path)
 
 /* --- folders --- */
 
-static const char *skip_blanks(const char *text)
-{
-	return text + strspn(text, " \t\r\n");
-}
-
-/* The beginning of a trace's document, whatever wrote its blanks. */
 static bool begins_as_document(const char *path)
 {
-	char begin[256];
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	struct decompress source;
-	ssize_t length;
-	const char *p;
+	struct json json;
+	bool begins;
 
-	decompress_open(&source, fd);
-	length = fd < 0 ? -1 : decompress_read(&source, begin, sizeof(begin) - 1);
-	decompress_close(&source);
-	if (fd >= 0)
-		close(fd);
-	if (length <= 0)
+	if (fd < 0 || json_open(&json, fd, path)) {
+		if (fd >= 0)
+			close(fd);
 		return false;
-	begin[length] = '\0';
-	p = skip_blanks(begin);
-	if (*p != '{')
-		return false;
-	p = skip_blanks(p + 1);
-	if (strncmp(p, "\"schema\"", 8) != 0)
-		return false;
-	p = skip_blanks(p + 8);
-	return *p == ':' && !strncmp(skip_blanks(p + 1), "\"memtrace/", 10);
+	}
+	begins = json_next(&json) == JSON_OBJECT && json_next(&json) == JSON_KEY &&
+		 !strcmp(json.text, "schema") && json_next(&json) == JSON_STRING &&
+		 !strncmp(json.text, "memtrace/", 9);
+	json_close(&json);
+	close(fd);
+	return begins;
 }
 
 static bool is_file(const char *path)

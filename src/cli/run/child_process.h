@@ -17,7 +17,6 @@ struct run_seen {
 
 struct child_run {
 	char **command;
-	const char *library;
 	const char *preload;
 	pid_t pid;
 	time_t start;         /* of the wall clock, before the child was there */

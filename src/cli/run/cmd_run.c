@@ -236,7 +236,7 @@ int cmd_run(int argc, char **argv)
 	int parsed;
 	char library[4096];
 	char preload[16384];
-	struct child_run run = { .library = library, .preload = preload };
+	struct child_run run = { .preload = preload };
 	int status;
 
 	make_args(args, values);

@@ -55,15 +55,42 @@ void recovery_name(char *to, size_t size, const char *spool)
 	text_append(to, size, ".json");
 }
 
-/* A file of our own beside the one wanted, so that a rename will do. */
-static int open_partial(const char *output, char *partial, size_t size)
-{
+/*
+ * A file of our own beside the one wanted, so that a rename will do; what is written to it through
+ * `pack` is compressed as the name asks.
+ */
+struct partial {
+	const char *output; /* the name wanted */
+	char path[4096];
+	struct pack *pack; /* NULL: as it is */
 	int fd;
+};
 
-	if (text_join(partial, size, output, ".XXXXXX") + 1 >= size)
+/* Ends the file that was written, with the error of that, and removes it after one. */
+static int end_partial(struct partial *partial, int error)
+{
+	int ended = partial->pack ? pack_end(partial->pack) : 0;
+
+	if (close(partial->fd) && !ended)
+		ended = -errno;
+	if (!error && ended)
+		error = err("%s: cannot be written: %s", partial->output, strerror(-ended));
+	if (error)
+		unlink(partial->path);
+	return error;
+}
+
+static int open_partial(struct partial *partial, const char *output)
+{
+	*partial = (struct partial){ .output = output };
+	if (text_join(partial->path, sizeof(partial->path), output, ".XXXXXX") + 1 >=
+	    sizeof(partial->path))
 		return err("%s: the name is too long", output);
-	fd = mkostemp(partial, O_CLOEXEC);
-	return fd < 0 ? err("%s: cannot be written: %s", output, strerror(errno)) : fd;
+	partial->fd = mkostemp(partial->path, O_CLOEXEC);
+	if (partial->fd < 0)
+		return err("%s: cannot be written: %s", output, strerror(errno));
+	return packed_start(&partial->pack, output, partial->fd) ? end_partial(partial, -EINVAL)
+								 : 0;
 }
 
 /* --- the ending --- */
@@ -134,30 +161,20 @@ static int copy_with_ending(int from, struct out *to, const char *name, const st
 	return error;
 }
 
-/* The copy, compressed as the file is. */
-static int write_with_ending(int from, int fd, const char *name, const struct ending *ending)
+static int write_with_ending(int from, struct partial *to, const struct ending *ending)
 {
 	static char buffer[BLOCK];
-	struct pack *pack;
-	struct out to;
-	int error = packed_start(&pack, name, fd);
-	int written;
-	int ended;
+	struct out out;
+	int error, written;
 
-	if (error)
-		return error;
-	out_init(&to, fd, buffer, sizeof(buffer));
-	if (pack) {
-		to.sink = pack_write;
-		to.sink_to = pack;
-	}
-	error = copy_with_ending(from, &to, name, ending);
-	written = out_flush(&to);
-	ended = pack ? pack_end(pack) : 0;
-	if (!error && (written || ended))
-		error = err("%s: could not be written: %s", name,
-			    strerror(written ? -written : -ended));
-	return error;
+	out_init(&out, to->fd, buffer, sizeof(buffer));
+	out.sink = to->pack ? pack_write : NULL;
+	out.sink_to = to->pack;
+	error = copy_with_ending(from, &out, to->output, ending);
+	written = out_flush(&out);
+	return error || !written
+		       ? error
+		       : err("%s: could not be written: %s", to->output, strerror(-written));
 }
 
 static bool says_something(const struct ending *ending)
@@ -167,51 +184,42 @@ static bool says_something(const struct ending *ending)
 
 int recovery_add_ending(const char *path, const struct ending *ending)
 {
-	char partial[4096];
-	int from, to;
-	int error;
+	struct partial partial;
+	int from, error;
 
 	if (!says_something(ending))
 		return 0;
 	from = open(path, O_RDONLY | O_CLOEXEC);
 	if (from < 0)
 		return err("%s: %s", path, strerror(errno));
-	to = open_partial(path, partial, sizeof(partial));
-	error = to < 0 ? to : write_with_ending(from, to, path, ending);
-	if (to >= 0 && close(to) && !error)
+	error = open_partial(&partial, path);
+	if (!error)
+		error = end_partial(&partial, write_with_ending(from, &partial, ending));
+	if (!error && rename(partial.path, path)) {
 		error = err("%s: %s", path, strerror(errno));
-	if (!error && rename(partial, path))
-		error = err("%s: %s", path, strerror(errno));
-	if (error && to >= 0)
-		unlink(partial);
+		unlink(partial.path);
+	}
 	close(from);
 	return error;
 }
 
 /* --- the document --- */
 
-static int write_document(const char *path, const char *output, int fd)
+static int write_document(const char *path, const struct partial *partial)
 {
-	struct document_to to = { .fd = fd };
+	struct document_to to = { .fd = partial->fd,
+				  .sink = partial->pack ? pack_write : NULL,
+				  .sink_to = partial->pack };
 	struct spool spool;
-	struct pack *pack;
-	int error = packed_start(&pack, output, fd);
-	int ended;
+	int error = spool_read(&spool, path);
 
 	if (error)
 		return error;
-	to.sink = pack ? pack_write : NULL;
-	to.sink_to = pack;
-	error = spool_read(&spool, path);
-	if (!error) {
-		error = document_write(&spool, &to, SYMBOLS_LOAD, spool_exit(&spool), NULL);
-		if (error)
-			error = err("%s: its document could not be written: %s", path,
-				    strerror(-error));
-		spool_close(&spool);
-	}
-	ended = pack ? pack_end(pack) : 0;
-	return error || !ended ? error : err("%s: cannot be written: %s", output, strerror(-ended));
+	error = document_write(&spool, &to, SYMBOLS_LOAD, spool_exit(&spool), NULL);
+	if (error)
+		error = err("%s: its document could not be written: %s", path, strerror(-error));
+	spool_close(&spool);
+	return error;
 }
 
 static int take_name(struct recovery *recovery, const char *partial)
@@ -235,10 +243,9 @@ static int take_name(struct recovery *recovery, const char *partial)
 
 int recovery_run(struct recovery *recovery)
 {
-	char partial[4096];
+	struct partial partial;
 	struct owner owner = { 0 };
 	int error = recovery_owner(recovery->spool, &owner);
-	int fd;
 
 	if (error)
 		return error;
@@ -249,16 +256,14 @@ int recovery_run(struct recovery *recovery)
 			recovery->spool, (unsigned long long)owner.pid);
 	if (!recovery->force && !recovery->numbered && !access(recovery->output, F_OK))
 		return err("%s: is there already (--force replaces it)", recovery->output);
-	fd = open_partial(recovery->output, partial, sizeof(partial));
-	if (fd < 0)
-		return fd;
-	error = write_document(recovery->spool, recovery->output, fd);
-	if (close(fd) && !error)
-		error = err("%s: cannot be written: %s", recovery->output, strerror(errno));
+	error = open_partial(&partial, recovery->output);
 	if (!error)
-		error = take_name(recovery, partial);
+		error = end_partial(&partial, write_document(recovery->spool, &partial));
 	if (error)
-		unlink(partial);
+		return error;
+	error = take_name(recovery, partial.path);
+	if (error)
+		unlink(partial.path);
 	else if (recovery_add_ending(recovery->written, &recovery->ending))
 		return 0; /* the trace is there, and whole without it */
 	return error;
