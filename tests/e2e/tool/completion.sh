@@ -52,6 +52,8 @@ is 'traces and spools' "$(tab report '')" 'a.json b.spool folder'
 is 'any file behind -o' "$(tab report -o '')" 'a.json b.spool c.txt folder'
 is 'the formats of a comparison' "$(tab diff --format '')" \
 	"$(table DIFF_FORMAT render/compare/diff_formats.def | LC_ALL=C sort | tr '\n' ' ' | sed 's/ $//')"
+is 'the formats of ranks' "$(tab merge --format '')" \
+	"$(table MERGE_FORMAT render/ranks/ranks_formats.def | LC_ALL=C sort | tr '\n' ' ' | sed 's/ $//')"
 is 'traces of a side' "$(tab diff --base b)" b.spool
 is 'nothing for a number' "$(tab report --limit '')" ''
 is 'a program' "$(tab run -- truncat)" truncate
