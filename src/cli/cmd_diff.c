@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "analyse/input/error.h"
+#include "analyse/input/grow.h"
 #include "base/text/text.h"
 #include "cli/cli.h"
 #include "cli/gates.h"
@@ -32,8 +33,7 @@ static int open_side(struct diff_side *side, struct traces *traces, const char *
 	if (error)
 		return error;
 	side->runs = calloc(traces->count + 1, sizeof(*side->runs));
-	if (!side->runs)
-		return err("no memory left");
+	NEED(side->runs);
 	for (; !error && side->count < traces->count; side->count += !error)
 		error = run_open(&side->runs[side->count], traces->paths[side->count], device);
 	return error;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analyse/input/error.h"
+#include "analyse/input/grow.h"
 #include "base/text/fd.h"
 #include "base/text/text.h"
 
@@ -19,13 +20,8 @@ bool gates_add(struct gates *gates, enum gate_kind kind, const char *text)
 	struct gate **grown = realloc(gates->list, (gates->count + 1) * sizeof(void *));
 	struct gate *gate = calloc(1, sizeof(*gate));
 
-	if (grown)
-		gates->list = grown;
-	if (!grown || !gate) {
-		free(gate);
-		err("no memory left");
-		return false;
-	}
+	NEED(grown && gate);
+	gates->list = grown;
 	if (gate_parse(gate, kind, text)) {
 		free(gate);
 		return false;

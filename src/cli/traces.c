@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "analyse/input/error.h"
+#include "analyse/input/grow.h"
 #include "analyse/input/json.h"
 #include "analyse/trace/trace.h"
 #include "base/text/path.h"
@@ -21,19 +22,13 @@
 static const char document_end[] = ".json";
 static const char spool_end[] = ".spool";
 
-static int add_trace(struct traces *traces, const char *path)
+static void add_trace(struct traces *traces, const char *path)
 {
-	char **grown = realloc(traces->paths, (traces->count + 1) * sizeof(*grown));
-	char *copy = strdup(path);
+	char **grown = reallocarray(traces->paths, traces->count + 1, sizeof(*grown));
 
-	if (grown)
-		traces->paths = grown;
-	if (!grown || !copy) {
-		free(copy);
-		return err("no memory left for so many traces");
-	}
-	traces->paths[traces->count++] = copy;
-	return 0;
+	NEED(grown);
+	NEED(grown[traces->count++] = strdup(path));
+	traces->paths = grown;
 }
 
 /* --- folders --- */
@@ -103,7 +98,6 @@ static int add_folder(struct traces *traces, const char *folder)
 	struct dirent **entries;
 	int count = scandir(folder, &entries, wanted, versionsort);
 	size_t before = traces->count;
-	int error = 0;
 
 	if (count < 0)
 		return err("%s: %s", folder, strerror(errno));
@@ -113,15 +107,14 @@ static int add_folder(struct traces *traces, const char *folder)
 		snprintf(path, sizeof(path), "%s%s%s", folder, text_ends(folder, "/") ? "" : "/",
 			 entries[i]->d_name);
 		free(entries[i]);
-		if (error || !is_file(path))
-			continue;
-		if (trace_is_spool(path) ? !has_document(path) : begins_as_document(path))
-			error = add_trace(traces, path);
+		if (is_file(path) &&
+		    (trace_is_spool(path) ? !has_document(path) : begins_as_document(path)))
+			add_trace(traces, path);
 	}
 	free(entries);
-	if (!error && traces->count == before)
-		error = err("%s: this folder has no trace and no spool in it", folder);
-	return error;
+	return traces->count == before
+		       ? err("%s: this folder has no trace and no spool in it", folder)
+		       : 0;
 }
 
 bool traces_is_folder(const char *operand)
@@ -135,9 +128,12 @@ int traces_add(struct traces *traces, const char *const *operands)
 {
 	int error = 0;
 
-	for (; !error && *operands; operands++)
-		error = traces_is_folder(*operands) ? add_folder(traces, *operands)
-						    : add_trace(traces, *operands);
+	for (; !error && *operands; operands++) {
+		if (traces_is_folder(*operands))
+			error = add_folder(traces, *operands);
+		else
+			add_trace(traces, *operands);
+	}
 	return error;
 }
 

@@ -28,9 +28,8 @@ struct child_run {
 	int exit_status; /* what memtrace ends with */
 };
 
-/* Remembers which files a trace's name can mean before there is one. 0, or -EINVAL with err_text().
- */
-int run_before(struct child_run *run);
+/* Remembers which files a trace's name can mean before there is one. */
+void run_before(struct child_run *run);
 
 /* Finishes spools that dead processes of this run left, and says what was held; frees run->seen. */
 void run_finish(struct child_run *run);

@@ -251,7 +251,8 @@ int cmd_run(int argc, char **argv)
 		return cli_fail(STATUS_UNREADABLE);
 	run.command = argv + 1;
 	sanitizer_admit(run.command[0]);
-	if (run_before(&run) || run_child(&run))
+	run_before(&run);
+	if (run_child(&run))
 		return cli_fail(STATUS_UNREADABLE);
 	if (run.exec_errno)
 		return not_started(&run);

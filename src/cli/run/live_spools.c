@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "analyse/input/error.h"
+#include "analyse/input/grow.h"
 #include "base/text/text.h"
 #include "spool/spool.h"
 
@@ -57,45 +58,34 @@ static char *name_here(pid_t pid, const char *path)
 	char *name;
 
 	snprintf(root, sizeof(root), "/proc/%d/root", (int)pid);
-	if (asprintf(&name, "%s%s", root, path) < 0)
-		return NULL;
+	NEED(asprintf(&name, "%s%s", root, path) >= 0);
 	if (stat(name, &there) ||
-	    (!stat(path, &here) && here.st_dev == there.st_dev && here.st_ino == there.st_ino)) {
-		free(name);
-		return strdup(path);
-	}
+	    (!stat(path, &here) && here.st_dev == there.st_dev && here.st_ino == there.st_ino))
+		text_copy(name, strlen(path) + 1, path);
 	return name;
 }
 
-static int add_spool(struct live_spools *spools, pid_t pid, const char *path)
+static void add_spool(struct live_spools *spools, pid_t pid, const char *path)
 {
-	struct live_spool *list;
 	char *name = name_here(pid, path);
 
-	if (!name)
-		return -ENOMEM;
 	/* A spool grows by one mapping after the other. */
 	for (size_t i = 0; i < spools->count; i++) {
 		if (spools->list[i].pid == pid && !strcmp(spools->list[i].path, name)) {
 			free(name);
-			return 0;
+			return;
 		}
 	}
-	list = realloc(spools->list, (spools->count + 1) * sizeof(*list));
-	if (!list) {
-		free(name);
-		return -ENOMEM;
-	}
-	list[spools->count++] = (struct live_spool){ pid, name };
-	spools->list = list;
-	return 0;
+	spools->list = reallocarray(spools->list, spools->count + 1, sizeof(*spools->list));
+	NEED(spools->list);
+	spools->list[spools->count++] = (struct live_spool){ pid, name };
 }
 
 /*
  * "7f00-7f01 rw-s 00000000 08:01 42   /tmp/memtrace.5.spool": a private mapping is a copy that a
  * child took of its parent's spool.
  */
-static int read_line(struct live_spools *spools, pid_t pid, char *line)
+static void read_line(struct live_spools *spools, pid_t pid, char *line)
 {
 	char mode[8];
 	int at = 0;
@@ -104,19 +94,19 @@ static int read_line(struct live_spools *spools, pid_t pid, char *line)
 
 	line[strcspn(line, "\n")] = '\0';
 	if (sscanf(line, "%*s %7s %*s %*s %*s %n", mode, &at) != 1 || !at)
-		return 0;
+		return;
 	path = line + at;
 	gone = text_ends(path, deleted);
 	if (gone)
 		path[strlen(path) - strlen(deleted)] = '\0';
 	spools->library |= !strcmp(text_base(path), "libmemtrace.so");
 	if (mode[3] != 's' || !text_ends(path, ending))
-		return 0;
+		return;
 	spools->deleted |= gone;
 	if (gone)
-		return 0;
+		return;
 	unescape(path);
-	return add_spool(spools, pid, path);
+	add_spool(spools, pid, path);
 }
 
 int live_spools_of(struct live_spools *spools, pid_t pid)
@@ -132,9 +122,9 @@ int live_spools_of(struct live_spools *spools, pid_t pid)
 	if (!maps)
 		return errno == ENOENT ? -ESRCH : -errno;
 	/* The process may end meanwhile: then there is nothing more to read, or -ESRCH. */
-	while (!error && getline(&line, &size, maps) > 0)
-		error = read_line(spools, pid, line);
-	if (!error && ferror(maps))
+	while (getline(&line, &size, maps) > 0)
+		read_line(spools, pid, line);
+	if (ferror(maps))
 		error = errno == ESRCH ? -ESRCH : -EACCES;
 	free(line);
 	fclose(maps);
@@ -162,21 +152,20 @@ int live_spools_all(struct live_spools *spools)
 {
 	DIR *processes = opendir("/proc");
 	struct dirent *entry;
-	int error = 0;
 
 	if (!processes)
 		return -errno;
-	while (error != -ENOMEM && (entry = readdir(processes))) {
+	while ((entry = readdir(processes))) {
 		pid_t pid = live_spools_pid(entry->d_name);
 
 		/* One that ends meanwhile, or may not be looked at, has nothing to show. */
 		if (pid && is_ours(entry->d_name))
-			error = live_spools_of(spools, pid);
+			live_spools_of(spools, pid);
 	}
 	closedir(processes);
 	if (spools->count)
 		qsort(spools->list, spools->count, sizeof(*spools->list), by_pid);
-	return error == -ENOMEM ? error : 0;
+	return 0;
 }
 
 void live_spools_clear(struct live_spools *spools)

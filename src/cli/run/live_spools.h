@@ -27,7 +27,7 @@ struct live_spools {
 
 /*
  * Adds those of one process: 0 (also when it has none), -ESRCH when there is no such process,
- * -EACCES when it may not be looked at, -ENOMEM.
+ * -EACCES when it may not be looked at.
  */
 int live_spools_of(struct live_spools *spools, pid_t pid);
 

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "analyse/input/error.h"
+#include "analyse/input/grow.h"
 #include "analyse/trace/trace.h"
 #include "base/settings/opt.h"
 #include "base/text/pack.h"
@@ -27,7 +28,6 @@ enum { MOST = 4096 }; /* traces of one run */
 
 struct file_finder {
 	struct child_run *run;
-	bool failed;
 	struct run_left left;
 	char output[4096]; /* the pattern, with ANYTHING for what differs */
 };
@@ -289,25 +289,21 @@ static void remember(struct file_finder *finder, const char *path)
 
 	if (!(run->seen_n & (run->seen_n - 1)))
 		seen = reallocarray(seen, 2 * run->seen_n + 1, sizeof(*seen));
-	if (!seen) {
-		finder->failed = true;
-		return;
-	}
+	NEED(seen);
 	run->seen = seen;
 	run->seen_n += look_at_file(path, &seen[run->seen_n]);
 }
 
-int run_before(struct child_run *run)
+void run_before(struct child_run *run)
 {
 	struct file_finder finder = { .run = run };
 
 	if (name_output(&finder))
-		return 0; /* said when the run is over */
+		return; /* said when the run is over */
 	find_spools(&finder, remember);
 	find_traces(&finder, remember);
 	if (run->seen_n)
 		qsort(run->seen, run->seen_n, sizeof(*run->seen), by_file);
-	return finder.failed ? err("no memory left") : 0;
 }
 
 void run_finish(struct child_run *run)
