@@ -139,8 +139,7 @@ static int run_report(const char *path, const char *output, bool json,
 	error = cli_redirect(output);
 	options->colour = cli_colour(cli_out()->fd);
 	if (!error)
-		error = json ? report_json(&trace, cli_out(), options)
-			     : report_text(&trace, cli_out(), options);
+		error = report_write(&trace, cli_out(), options, json);
 	trace_close(&trace);
 	return error ? cli_fail(STATUS_UNREADABLE) : STATUS_DONE;
 }

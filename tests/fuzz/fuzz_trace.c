@@ -140,8 +140,7 @@ static void report(size_t size)
 		if (trace_open(&trace, state.path))
 			return;
 		begin();
-		if (json ? !report_json(&trace, &state.printed, &options)
-			 : !report_text(&trace, &state.printed, &options)) {
+		if (!report_write(&trace, &state.printed, &options, json)) {
 			if (json)
 				check_json(false);
 			else

@@ -235,7 +235,7 @@ static const struct emit_column rule_columns[] = {
 
 /* Objects inside of a struct's are made of the same struct. */
 static const struct emit_column artifact_columns[] = {
-	EMIT_MEMBER("uri", TEXT, struct ci_finding, uri),
+	EMIT_FIELD(TEXT, struct ci_finding, uri),
 	EMIT_IF_KNOWN("uriBaseId", TEXT, struct ci_finding, base),
 	EMIT_END,
 };
@@ -258,14 +258,14 @@ static const struct emit_column print_columns[] = {
 };
 static const struct emit_column result_columns[] = {
 	EMIT_MEMBER("ruleId", TEXT, struct ci_finding, rule),
-	EMIT_MEMBER("level", TEXT, struct ci_finding, level),
+	EMIT_FIELD(TEXT, struct ci_finding, level),
 	EMIT_NESTED("message", OBJECT, struct ci_finding, words, text_columns),
 	EMIT_LIST("locations", "", struct ci_finding, places, place_columns),
 	{ .key = "partialFingerprints", .kind = EMIT_OBJECT, .of = print_columns },
 	EMIT_END,
 };
 static const struct emit_column driver_columns[] = {
-	EMIT_MEMBER("name", TEXT, struct sarif, name),
+	EMIT_FIELD(TEXT, struct sarif, name),
 	EMIT_MEMBER("version", TEXT, struct sarif, tool_version),
 	EMIT_LIST("rules", "\n", struct sarif, rules, rule_columns),
 	EMIT_END,
@@ -282,7 +282,7 @@ static const struct emit_column sarif_run_columns[] = {
 };
 static const struct emit_column sarif_columns[] = {
 	EMIT_MEMBER("$schema", TEXT, struct sarif, schema),
-	EMIT_MEMBER("version", TEXT, struct sarif, version),
+	EMIT_FIELD(TEXT, struct sarif, version),
 	EMIT_LIST("\nruns", "", struct sarif, runs, sarif_run_columns),
 	EMIT_END,
 };

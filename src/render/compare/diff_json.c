@@ -46,34 +46,34 @@ static const struct emit_column path_value[] = {
 
 static const struct emit_column side_columns[] = {
 	EMIT_ITEMS("traces", "", struct diff_side, runs, count, path_value),
-	EMIT_MEMBER("middle", NUMBER, struct diff_side, middle),
+	EMIT_FIELD(NUMBER, struct diff_side, middle),
 	EMIT_END,
 };
 
 static const struct emit_column ranks_columns[] = {
 	EMIT_LIST("compared", "", struct ranks_row, compared, emit_numbers),
-	EMIT_MEMBER("shown", NUMBER, struct ranks_row, shown),
-	EMIT_MEMBER("left_out", NUMBER, struct ranks_row, left_out),
+	EMIT_FIELD(NUMBER, struct ranks_row, shown),
+	EMIT_FIELD(NUMBER, struct ranks_row, left_out),
 	EMIT_END,
 };
 
 static const struct emit_column unlike_columns[] = {
-	EMIT_MEMBER("key", TEXT, struct diff_key, key),
-	EMIT_MEMBER("base", TEXT, struct diff_key, base),
-	EMIT_MEMBER("head", TEXT, struct diff_key, head),
+	EMIT_FIELD(TEXT, struct diff_key, key),
+	EMIT_FIELD(TEXT, struct diff_key, base),
+	EMIT_FIELD(TEXT, struct diff_key, head),
 	EMIT_END,
 };
 
 static const struct emit_column gate_columns[] = {
-	EMIT_MEMBER("gate", TEXT, struct gate_row, gate),
-	EMIT_MEMBER("metric", TEXT, struct gate_row, metric),
-	EMIT_MEMBER("unit", TEXT, struct gate_row, unit),
-	EMIT_MEMBER("place", TEXT, struct gate_row, place),
+	EMIT_FIELD(TEXT, struct gate_row, gate),
+	EMIT_FIELD(TEXT, struct gate_row, metric),
+	EMIT_FIELD(TEXT, struct gate_row, unit),
+	EMIT_FIELD(TEXT, struct gate_row, place),
 	EMIT_MEMBER("base", CHANGE, struct gate_row, of.base),
 	EMIT_MEMBER("head", CHANGE, struct gate_row, of.head),
 	EMIT_MEMBER("noise", CHANGE, struct gate_row, of.noise),
 	EMIT_MEMBER("broken", TRUTH, struct gate_row, of.broken),
-	EMIT_MEMBER("words", TEXT, struct gate_row, words),
+	EMIT_FIELD(TEXT, struct gate_row, words),
 	EMIT_END,
 };
 
@@ -90,7 +90,7 @@ static const struct emit_column number_columns[] = {
 };
 
 static const struct emit_column line_columns[] = {
-	EMIT_MEMBER("why", TEXT, struct json_row, why),
+	EMIT_FIELD(TEXT, struct json_row, why),
 	EMIT_MEMBER("file", TEXT, struct json_row, of.file),
 	EMIT_MEMBER("line", POSITION, struct json_row, of.line),
 	EMIT_MEMBER("base_line", POSITION, struct json_row, of.base_line),
@@ -98,14 +98,14 @@ static const struct emit_column line_columns[] = {
 };
 
 static const struct emit_column total_columns[] = {
-	EMIT_MEMBER("space", TEXT, struct json_row, space),
+	EMIT_FIELD(TEXT, struct json_row, space),
 	EMIT_NESTED("base", OBJECT, struct json_row, of.base, number_columns),
 	EMIT_NESTED("head", OBJECT, struct json_row, of.head, number_columns),
 	EMIT_END,
 };
 
 static const struct emit_column row_columns[] = {
-	EMIT_MEMBER("dimension", TEXT, struct json_row, dimension),
+	EMIT_FIELD(TEXT, struct json_row, dimension),
 	EMIT_MEMBER("name", TEXT, struct json_row, of.name),
 	EMIT_IF_KNOWN("space", TEXT, struct json_row, space),
 	EMIT_IF_KNOWN("device", DEVICE, struct json_row, device),
@@ -117,7 +117,7 @@ static const struct emit_column row_columns[] = {
 };
 
 static const struct emit_column document_columns[] = {
-	EMIT_MEMBER("schema", TEXT, struct document, schema),
+	EMIT_FIELD(TEXT, struct document, schema),
 	EMIT_MEMBER("\nsentence", TEXT, struct document, sentence),
 	EMIT_MEMBER("\nbroken", TRUTH, struct document, broken),
 	EMIT_NESTED("\nbase", POINTED, struct document, base, side_columns),
@@ -275,11 +275,11 @@ struct benchmark_row {
 };
 
 static const struct emit_column benchmark_columns[] = {
-	EMIT_MEMBER("name", TEXT, struct benchmark_row, name),
-	EMIT_MEMBER("unit", TEXT, struct benchmark_row, unit),
-	EMIT_MEMBER("value", CHANGE, struct benchmark_row, value),
+	EMIT_FIELD(TEXT, struct benchmark_row, name),
+	EMIT_FIELD(TEXT, struct benchmark_row, unit),
+	EMIT_FIELD(CHANGE, struct benchmark_row, value),
 	EMIT_IF_KNOWN("range", TEXT, struct benchmark_row, range),
-	EMIT_MEMBER("extra", TEXT, struct benchmark_row, extra),
+	EMIT_FIELD(TEXT, struct benchmark_row, extra),
 	EMIT_END,
 };
 

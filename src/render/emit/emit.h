@@ -129,10 +129,11 @@ struct emit_column {
 	.key = (name), .kind = EMIT_##sort, .at = offsetof(type, field)
 #define EMIT_HEADED(text, columns) .heading = (text), .width = (columns)
 
-/* COLUMN: in JSON and text. MEMBER: in JSON alone. IF_KNOWN: in JSON unless it is null. CELL: in
- * text alone. SHOWN: in text alone, with a function for its text. NESTED: in JSON, with columns of
- * its own. LIST: rows, in JSON. ITEMS: an array and its count, in JSON. More fields of the column
- * may follow: EMIT_CELL("", 0, TEXT, struct row, name, .gap = 3). */
+/* COLUMN: in JSON and text. MEMBER: in JSON alone. FIELD: the same, the key is the field's name.
+ * IF_KNOWN: in JSON unless it is null. CELL: in text alone. SHOWN: in text alone, with a function
+ * for its text. NESTED: in JSON, with columns of its own. LIST: rows, in JSON. ITEMS: an array and
+ * its count, in JSON. More fields of the column may follow: EMIT_CELL("", 0, TEXT, struct row,
+ * name, .gap = 3). */
 #define EMIT_COLUMN(key_, heading_, width_, kind_, type, field, ...)                             \
 	{                                                                                        \
 		EMIT_KEYED(key_, kind_, type, field), EMIT_HEADED(heading_, width_), __VA_ARGS__ \
@@ -141,6 +142,7 @@ struct emit_column {
 	{                                                         \
 		EMIT_KEYED(key_, kind_, type, field), __VA_ARGS__ \
 	}
+#define EMIT_FIELD(kind_, type, field) EMIT_MEMBER(#field, kind_, type, field)
 #define EMIT_IF_KNOWN(key_, kind_, type, field, ...) \
 	EMIT_MEMBER(key_, kind_, type, field, .flags = EMIT_OPTIONAL, __VA_ARGS__)
 #define EMIT_CELL(heading_, width_, kind_, type, field, ...) \

@@ -158,7 +158,7 @@ static int write_report(const struct page_part *part, struct out *json)
 		return error;
 	if (part->anonymizer)
 		anonymize_trace(part->anonymizer, &trace);
-	error = report_json(&trace, json, &options);
+	error = report_write(&trace, json, &options, true);
 	trace_close(&trace);
 	return error;
 }

@@ -45,8 +45,8 @@ static const struct emit_column peak_value[] = { { .key = "peak_bytes", .kind = 
 						 EMIT_END };
 
 static const struct emit_column gap_columns[] = {
-	EMIT_MEMBER("first", NUMBER, struct merge_gap, first),
-	EMIT_MEMBER("last", NUMBER, struct merge_gap, last),
+	EMIT_FIELD(NUMBER, struct merge_gap, first),
+	EMIT_FIELD(NUMBER, struct merge_gap, last),
 	EMIT_END,
 };
 
@@ -77,15 +77,15 @@ static const struct emit_column rank_columns[] = {
 	EMIT_MEMBER("pid", NUMBER, struct merge_rank_row, of.pid),
 	EMIT_MEMBER("start_time", TEXT, struct merge_rank_row, of.start_time),
 	EMIT_MEMBER("duration_ns", TIME, struct merge_rank_row, of.duration),
-	EMIT_MEMBER("exit", TEXT, struct merge_rank_row, exit),
+	EMIT_FIELD(TEXT, struct merge_rank_row, exit),
 	EMIT_MEMBER("ooms", NUMBER, struct merge_rank_row, of.ooms),
 	EMIT_LIST("devices", "", struct merge_rank_row, devices, merge_device_columns),
 	EMIT_END,
 };
 
 static const struct emit_column whose_columns[] = {
-	EMIT_MEMBER("bytes", BYTES, struct whose, bytes),
-	EMIT_MEMBER("rank", NUMBER, struct whose, rank),
+	EMIT_FIELD(BYTES, struct whose, bytes),
+	EMIT_FIELD(NUMBER, struct whose, rank),
 	EMIT_END,
 };
 
@@ -129,7 +129,7 @@ const struct emit_column merge_spread_columns[] = {
 };
 
 const struct emit_column merge_card_columns[] = {
-	EMIT_MEMBER("card", NUMBER, struct card_row, card),
+	EMIT_FIELD(NUMBER, struct card_row, card),
 	EMIT_MEMBER("host", TEXT, struct card_row, of.host),
 	EMIT_MEMBER("uuid", TEXT, struct card_row, of.uuid),
 	EMIT_MEMBER("name", TEXT, struct card_row, of.name),
@@ -147,8 +147,8 @@ const struct emit_column merge_card_columns[] = {
 };
 
 static const struct emit_column first_columns[] = {
-	EMIT_MEMBER("rank", NUMBER, struct merge_first_row, rank),
-	EMIT_MEMBER("card", NUMBER, struct merge_first_row, card),
+	EMIT_FIELD(NUMBER, struct merge_first_row, rank),
+	EMIT_FIELD(NUMBER, struct merge_first_row, card),
 	EMIT_MEMBER("headroom_bytes", CHANGE, struct merge_first_row, headroom),
 	EMIT_END,
 };
@@ -156,7 +156,7 @@ static const struct emit_column first_columns[] = {
 static const struct emit_column in_columns[] = {
 	EMIT_MEMBER("median_bytes", CHANGE, struct merge_column, median),
 	EMIT_MEMBER("highest_bytes", CHANGE, struct merge_column, highest),
-	EMIT_MEMBER("rank", NUMBER, struct merge_column, rank),
+	EMIT_FIELD(NUMBER, struct merge_column, rank),
 	EMIT_END,
 };
 
@@ -178,7 +178,7 @@ const struct emit_column merge_site_columns[] = {
 };
 
 const struct emit_column merge_document_columns[] = {
-	EMIT_MEMBER("schema", TEXT, struct merge_tables, schema),
+	EMIT_FIELD(TEXT, struct merge_tables, schema),
 	EMIT_LIST("\nsentences", "\n", struct merge_tables, sentences, emit_texts),
 	EMIT_MEMBER("\nworld_size", NUMBER, struct merge_tables, world_size),
 	EMIT_MEMBER("\nnumbered", TRUTH, struct merge_tables, numbered),

@@ -210,16 +210,16 @@ struct selected {
 };
 
 static const struct emit_column selected_members[] = {
-	EMIT_MEMBER("stacks", TEXT, struct selected, stacks),
-	EMIT_MEMBER("by", TEXT, struct selected, by),
+	EMIT_FIELD(TEXT, struct selected, stacks),
+	EMIT_FIELD(TEXT, struct selected, by),
 	EMIT_MEMBER("device", DEVICE, struct selected, of.device),
 	EMIT_MEMBER("pool", TEXT, struct selected, of.pool),
-	EMIT_MEMBER("space", TEXT, struct selected, space),
-	EMIT_MEMBER("from", TIME, struct selected, from),
-	EMIT_MEMBER("to", TIME, struct selected, to),
+	EMIT_FIELD(TEXT, struct selected, space),
+	EMIT_FIELD(TIME, struct selected, from),
+	EMIT_FIELD(TIME, struct selected, to),
 	EMIT_MEMBER("filter", TEXT, struct selected, of.filter),
 	EMIT_MEMBER("at", TEXT, struct selected, of.at),
-	EMIT_MEMBER("doubt", TEXT, struct selected, doubt),
+	EMIT_FIELD(TEXT, struct selected, doubt),
 	EMIT_END,
 };
 
@@ -247,7 +247,7 @@ struct report_head {
 };
 
 static const struct emit_column head_members[] = {
-	EMIT_MEMBER("schema", TEXT, struct report_head, schema),
+	EMIT_FIELD(TEXT, struct report_head, schema),
 	EMIT_MEMBER("\ntrace", TEXT, struct report_head, trace),
 	EMIT_MEMBER("\nanswer", TEXT, struct report_head, answer),
 	EMIT_END,
@@ -267,8 +267,8 @@ static void tell_programs(const struct report *report)
 	out_text(report->show.out, "}\n");
 }
 
-static int write_report(struct trace *trace, struct out *out, const struct report_options *options,
-			bool json)
+int report_write(struct trace *trace, struct out *out, const struct report_options *options,
+		 bool json)
 {
 	struct report_selection selection = { 0 };
 	struct report_study study = { 0 };
@@ -293,16 +293,6 @@ static int write_report(struct trace *trace, struct out *out, const struct repor
 	report_study_clear(&study);
 	report_select_clear(&selection);
 	return error;
-}
-
-int report_text(struct trace *trace, struct out *out, const struct report_options *options)
-{
-	return write_report(trace, out, options, false);
-}
-
-int report_json(struct trace *trace, struct out *out, const struct report_options *options)
-{
-	return write_report(trace, out, options, true);
 }
 
 /* --- the few lines that `memtrace run` prints at the end --- */
@@ -352,7 +342,7 @@ int report_brief(struct trace *trace, struct out *out, const char *prefix)
 	const struct report report = {
 		.trace = trace, .show = { out, false }, .options = &options, .error = &error
 	};
-	uint64_t ooms = report_ooms(&report);
+	uint64_t ooms = report_ooms(trace, NO_DEVICE);
 	size_t devices = trace->summary.devices_n;
 
 	for (size_t i = 0; i < devices && i < BRIEF_DEVICES; i++)

@@ -1,8 +1,8 @@
 /*
  * The report on a trace: what filled the memory, and which lines of code allocated it.
  *
- * report_text() writes text for people, in 80 columns; report_json() writes the stable document
- * memtrace-report/1; report_brief() writes the lines that `memtrace run` prints on stderr.
+ * report_write() writes text for people, in 80 columns, or the stable document memtrace-report/1;
+ * report_brief() writes the lines that `memtrace run` prints on stderr.
  */
 #pragma once
 
@@ -41,9 +41,9 @@ const char *report_section_names(void);
 /* The bits of the sections that can only be written after the events have been read. */
 uint32_t report_section_bits_of_events(void);
 
-/* Write the whole report to `out`. Return 0, or -errno with a sentence in err_text(). */
-int report_text(struct trace *trace, struct out *out, const struct report_options *options);
-int report_json(struct trace *trace, struct out *out, const struct report_options *options);
+/* Writes the whole report to `out`. Returns 0, or -errno with a sentence in err_text(). */
+int report_write(struct trace *trace, struct out *out, const struct report_options *options,
+		 bool json);
 
 /* Writes the summary, seven short lines at most, each after `prefix`. Returns 0 or -errno. */
 int report_brief(struct trace *trace, struct out *out, const char *prefix);

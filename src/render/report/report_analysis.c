@@ -41,7 +41,6 @@ static int find_first(struct report_study *study, struct trace *trace, const str
 	error = trace_open(&study->again, trace->path);
 	if (error)
 		return error;
-	study->again_open = true;
 	categories_start(&study->categories, &study->again, rules);
 	study->categories.keep_allocs = true;
 	error = categories_read(&study->categories);
@@ -131,8 +130,7 @@ void report_study_clear(struct report_study *study)
 	if (study->surveyed)
 		event_scan_clear(&study->survey);
 	categories_clear(&study->categories);
-	if (study->again_open)
-		trace_close(&study->again);
+	trace_close(&study->again);
 	rules_clear(&study->builtin);
 	suppressions_clear(&study->suppressions);
 	leaks_clear(&study->leaks);

@@ -23,7 +23,7 @@ static size_t few_of(const struct report *report, size_t few)
 static const struct emit_column call_columns[] = {
 	EMIT_COLUMN("api", "call", -32, TEXT, struct trace_call, api),
 	EMIT_COLUMN("calls", "calls", 12, COUNT, struct trace_call, calls),
-	EMIT_MEMBER("failed", COUNT, struct trace_call, failed),
+	EMIT_FIELD(COUNT, struct trace_call, failed),
 	EMIT_COLUMN("total_ns", "time", 10, TIME, struct trace_call, total_ns),
 	EMIT_COLUMN("max_ns", "longest", 10, TIME, struct trace_call, max_ns),
 	EMIT_CELL("failed", 8, COUNT, struct trace_call, failed),
@@ -105,8 +105,8 @@ struct verdict {
 static const struct emit_column record_columns[] = {
 	EMIT_SHOWN("call", -20, TEXT, struct trace_record, op, show_name),
 	EMIT_COLUMN("t", "t", 12, TIME, struct trace_record, t),
-	EMIT_MEMBER("op", TEXT, struct trace_record, op),
-	EMIT_MEMBER("memory", TEXT, struct trace_record, memory),
+	EMIT_FIELD(TEXT, struct trace_record, op),
+	EMIT_FIELD(TEXT, struct trace_record, memory),
 	EMIT_COLUMN("size", "size", 14, BYTES, struct trace_record, size),
 	EMIT_COLUMN("ptr", "", 0, ADDRESS, struct trace_record, ptr, .gap = 2,
 		    .show = show_address),
@@ -116,7 +116,7 @@ static const struct emit_column record_columns[] = {
 static const struct emit_column verdict_members[] = {
 	EMIT_MEMBER("records", COUNT, struct verdict, of.records),
 	EMIT_MEMBER("matched", COUNT, struct verdict, of.matched),
-	EMIT_MEMBER("missing", COUNT, struct verdict, missing),
+	EMIT_FIELD(COUNT, struct verdict, missing),
 	EMIT_MEMBER("unjudged", COUNT, struct verdict, of.unjudged),
 	EMIT_MEMBER("lost", COUNT, struct verdict, of.lost),
 	EMIT_ITEMS("unmatched", "\n", struct verdict, of.unmatched, of.unmatched_n, record_columns),
@@ -150,11 +150,11 @@ static const struct sort_key action_order[] = {
 static const struct emit_column action_columns[] = {
 	EMIT_CELL("kernel, copy or call", -36, TEXT, struct trace_action, name),
 	EMIT_COLUMN("kind", "kind", 10, TEXT, struct trace_action, kind),
-	EMIT_MEMBER("name", TEXT, struct trace_action, name),
+	EMIT_FIELD(TEXT, struct trace_action, name),
 	EMIT_COLUMN("count", "times", 10, COUNT, struct trace_action, count),
 	EMIT_COLUMN("total_ns", "time", 11, TIME, struct trace_action, total_ns),
 	EMIT_COLUMN("max_ns", "longest", 11, TIME, struct trace_action, max_ns),
-	EMIT_MEMBER("bytes", BYTES, struct trace_action, bytes),
+	EMIT_FIELD(BYTES, struct trace_action, bytes),
 	EMIT_END,
 };
 

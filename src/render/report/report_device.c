@@ -7,9 +7,9 @@
 /* --- sums --- */
 
 static const struct emit_column sum_members[] = {
-	EMIT_MEMBER("peak_bytes", BYTES, struct trace_sum, peak_bytes),
-	EMIT_MEMBER("peak_t", TIME, struct trace_sum, peak_t),
-	EMIT_MEMBER("exit_bytes", BYTES, struct trace_sum, exit_bytes),
+	EMIT_FIELD(BYTES, struct trace_sum, peak_bytes),
+	EMIT_FIELD(TIME, struct trace_sum, peak_t),
+	EMIT_FIELD(BYTES, struct trace_sum, exit_bytes),
 	EMIT_IF_KNOWN("source", TEXT, struct trace_sum, source),
 	EMIT_END,
 };
@@ -98,7 +98,7 @@ struct device_part {
 /* Columns of a pool or of an owner, as `key` names it. */
 #define PART_COLUMNS(key)                                                                       \
 	{                                                                                       \
-		EMIT_MEMBER("device", INTEGER, struct device_part, device),                     \
+		EMIT_FIELD(INTEGER, struct device_part, device),                                \
 			EMIT_COLUMN(key, key, -20, TEXT, struct device_part, of.name),          \
 			EMIT_NESTED("allocated", KNOWN, struct device_part, of.allocated,       \
 				    sum_members),                                               \
@@ -230,7 +230,7 @@ static const struct emit_column space_columns[] = {
 	EMIT_CELL("at", 14, TIME, struct trace_space, allocated.peak_t),
 	EMIT_CELL("at exit", 14, BYTES, struct trace_space, allocated.exit_bytes),
 	EMIT_COLUMN("allocations", "allocs", 11, COUNT, struct trace_space, allocations),
-	EMIT_MEMBER("frees", COUNT, struct trace_space, frees),
+	EMIT_FIELD(COUNT, struct trace_space, frees),
 	EMIT_END,
 };
 

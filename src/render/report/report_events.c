@@ -63,9 +63,9 @@ static const char *show_chance(char *to, const void *row)
 }
 
 static const struct emit_column grown_columns[] = {
-	EMIT_MEMBER("site", TEXT, struct grown, site),
-	EMIT_MEMBER("space", TEXT, struct grown, space),
-	EMIT_MEMBER("line", TEXT, struct grown, line),
+	EMIT_FIELD(TEXT, struct grown, site),
+	EMIT_FIELD(TEXT, struct grown, space),
+	EMIT_FIELD(TEXT, struct grown, line),
 	EMIT_COLUMN("bytes_per_step", "each step", 11, BYTES, struct grown, per_step),
 	EMIT_COLUMN("bytes", "in all", 12, BYTES, struct grown, of.bytes),
 	EMIT_COLUMN("rose", "rose", 11, COUNT, struct grown, of.rose, .show = show_rose),
@@ -83,9 +83,9 @@ struct growths {
 };
 
 static const struct emit_column growth_members[] = {
-	EMIT_MEMBER("phase", TEXT, struct growths, phase),
-	EMIT_MEMBER("steps", COUNT, struct growths, steps),
-	EMIT_MEMBER("values", COUNT, struct growths, values),
+	EMIT_FIELD(TEXT, struct growths, phase),
+	EMIT_FIELD(COUNT, struct growths, steps),
+	EMIT_FIELD(COUNT, struct growths, values),
 	EMIT_LIST("sites", "\n", struct growths, sites, grown_columns),
 	EMIT_MEMBER("other_sites", HIDDEN, struct growths, sites),
 	EMIT_END,
@@ -194,7 +194,7 @@ static const char *lived(char *to, const void *row)
 }
 
 static const struct emit_column churn_columns[] = {
-	EMIT_MEMBER("site", TEXT, struct churn, site),
+	EMIT_FIELD(TEXT, struct churn, site),
 	EMIT_COLUMN("line", "", -30, TEXT, struct churn, line),
 	EMIT_MEMBER("lifetime_min_ns", TIME, struct churn, of.min_ns),
 	EMIT_NESTED(NULL, INLINED, struct churn, site, churn_figures),

@@ -196,13 +196,13 @@ const char *report_answer(const struct report *report)
 
 /* --- failed allocations --- */
 
-uint64_t report_ooms(const struct report *report)
+uint64_t report_ooms(const struct trace *trace, int device)
 {
-	const struct trace_summary *summary = &report->trace->summary;
+	const struct trace_summary *summary = &trace->summary;
 	uint64_t ooms = 0;
 
 	for (size_t i = 0; i < summary->devices_n; i++) {
-		if (report_is_wanted(report, summary->devices[i].device))
+		if (device == NO_DEVICE || summary->devices[i].device == device)
 			ooms += summary->devices[i].ooms;
 	}
 	return ooms;
@@ -216,8 +216,7 @@ const struct trace_oom *report_fatal(const struct report *report)
 	return last && !last->survived && report_is_wanted(report, last->device) ? last : NULL;
 }
 
-/* " on device 0" */
-static const char *place_text(const struct report *report, int device)
+const char *report_place(const struct report *report, int device)
 {
 	return device == NO_DEVICE ? "" : report_format(report, " on device %d", device);
 }
@@ -248,26 +247,7 @@ const char *report_fatal_text(const struct report *report)
 	if (!oom)
 		return NULL;
 	return report_format(report, "Out of memory: %s%s could not be had at %s, by %s.%s",
-			     SAY_BYTES(oom->size), place_text(report, oom->device),
+			     SAY_BYTES(oom->size), report_place(report, oom->device),
 			     SAY_TIME(oom->t), report_line(report, oom->stack),
 			     reason_text(report, oom));
-}
-
-const char *report_failure_text(const struct report *report, const struct event *event)
-{
-	const char *error = trace_text(report->trace, event->error);
-	const char *api = trace_text(report->trace, event->api);
-	const struct trace_thread *thread = trace_thread(report->trace, event->thread);
-	bool named = thread && !thread->main;
-	bool told = event->allocated != TRACE_NONE && event->reserved != TRACE_NONE;
-	const char *sums =
-		!told ? ""
-		      : report_format(report, ", with %s allocated and %s reserved",
-				      SAY_BYTES(event->allocated), SAY_BYTES(event->reserved));
-
-	return report_format(report, "%s%s at %s%s: %s, by %s (%.80s)%s%.40s",
-			     SAY_BYTES(event->size), place_text(report, event->device),
-			     SAY_TIME(event->t), sums, error ? error : "failed",
-			     report_line(report, event->stack), api ? api : "?",
-			     named ? " in thread " : "", named ? thread->name : "");
 }

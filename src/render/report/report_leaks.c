@@ -12,16 +12,16 @@ struct left {
 };
 
 static const struct emit_column left_members[] = {
-	EMIT_MEMBER("site", TEXT, struct left, site),
-	EMIT_MEMBER("space", TEXT, struct left, space),
+	EMIT_FIELD(TEXT, struct left, site),
+	EMIT_FIELD(TEXT, struct left, space),
 	EMIT_MEMBER("bytes", BYTES, struct left, row.part),
 	EMIT_END,
 };
 
 static const struct emit_column leaked_members[] = {
-	EMIT_MEMBER("site", TEXT, struct left, site),
-	EMIT_MEMBER("space", TEXT, struct left, space),
-	EMIT_MEMBER("line", TEXT, struct left, line),
+	EMIT_FIELD(TEXT, struct left, site),
+	EMIT_FIELD(TEXT, struct left, space),
+	EMIT_FIELD(TEXT, struct left, line),
 	EMIT_MEMBER("bytes", BYTES, struct left, row.part),
 	EMIT_MEMBER("count", COUNT, struct left, of.count),
 	EMIT_MEMBER("allocations", COUNT, struct left, of.allocations),
@@ -36,8 +36,8 @@ static const struct sort_key left_order[] = {
 };
 
 static const struct emit_column unused_members[] = {
-	EMIT_MEMBER("line", POSITION, struct suppression, line),
-	EMIT_MEMBER("pattern", TEXT, struct suppression, pattern),
+	EMIT_FIELD(POSITION, struct suppression, line),
+	EMIT_FIELD(TEXT, struct suppression, pattern),
 	EMIT_END,
 };
 
@@ -48,7 +48,7 @@ struct lefts {
 };
 
 static const struct emit_column lefts_members[] = {
-	EMIT_MEMBER("bytes", BYTES, struct lefts, bytes),
+	EMIT_FIELD(BYTES, struct lefts, bytes),
 	EMIT_LIST("sites", "\n", struct lefts, sites, left_members),
 	EMIT_MEMBER("other_sites", HIDDEN, struct lefts, sites),
 	EMIT_NESTED("other_sites_bytes", REST, struct lefts, sites, report_site_cells),

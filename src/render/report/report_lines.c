@@ -28,7 +28,7 @@ static const struct emit_column line_figures[] = {
 	EMIT_MEMBER("bytes", BYTES, struct lines_entry, of.bytes),
 	EMIT_MEMBER("frees_here", COUNT, struct lines_entry, of.frees_here),
 	EMIT_MEMBER("freed_here_bytes", BYTES, struct lines_entry, of.freed_here_bytes),
-	EMIT_MEMBER("net_count", CHANGE, struct lines_entry, net_count),
+	EMIT_FIELD(CHANGE, struct lines_entry, net_count),
 	EMIT_MEMBER("net_bytes", CHANGE, struct lines_entry, net),
 	EMIT_MEMBER("peak_bytes", BYTES, struct lines_entry, of.peak_bytes),
 	EMIT_MEMBER("peak_count", COUNT, struct lines_entry, of.peak_count),
@@ -38,13 +38,13 @@ static const struct emit_column line_figures[] = {
 };
 
 static const struct emit_column line_members[] = {
-	EMIT_MEMBER("name", TEXT, struct lines_entry, name),
+	EMIT_FIELD(TEXT, struct lines_entry, name),
 	EMIT_NESTED(NULL, INLINED, struct lines_entry, name, line_figures),
 	EMIT_END,
 };
 
 static const struct emit_column lines_all[] = {
-	EMIT_MEMBER("by", TEXT, struct lines, by),
+	EMIT_FIELD(TEXT, struct lines, by),
 	EMIT_LIST("rows", "\n", struct lines, rows, line_members),
 	EMIT_MEMBER("\nother_rows", HIDDEN, struct lines, rows),
 	EMIT_NESTED("other", OTHER, struct lines, rows, line_figures),
@@ -104,26 +104,20 @@ static struct lines find_lines(const struct report *report)
 
 /* Turns "f (train.py:12)" into "train.py:12 f": names are cut at the right, and the line matters
  * more than the function. */
-static void line_name(const char *name, char *to, size_t size)
+static const char *show_name(char *to, const void *row)
 {
+	const char *name = ((const struct lines_entry *)row)->name;
 	const char *at = NULL;
 	size_t length = strlen(name);
 
 	for (const char *p = name; (p = strstr(p, " (")); p += 2)
 		at = p;
-	if (!at || name[length - 1] != ')' || !memchr(at, ':', length - (size_t)(at - name))) {
-		text_copy(to, size, name);
-		return;
-	}
-	text_copy_n(to, size, at + 2, (size_t)(name + length - 1 - (at + 2)));
-	text_append(to, size, " ");
+	if (!at || name[length - 1] != ')' || !memchr(at, ':', length - (size_t)(at - name)))
+		return name;
+	text_copy_n(to, EMIT_CELL_MOST, at + 2, (size_t)(name + length - 1 - (at + 2)));
+	text_append(to, EMIT_CELL_MOST, " ");
 	length = strlen(to);
-	text_copy_n(to + length, size - length, name, (size_t)(at - name));
-}
-
-static const char *show_name(char *to, const void *row)
-{
-	line_name(((const struct lines_entry *)row)->name, to, EMIT_CELL_MOST);
+	text_copy_n(to + length, EMIT_CELL_MOST - length, name, (size_t)(at - name));
 	return to;
 }
 

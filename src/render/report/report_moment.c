@@ -55,16 +55,16 @@ struct moment_told {
 };
 
 static const struct emit_column moment_device_members[] = {
-	EMIT_MEMBER("device", INTEGER, struct replay_device, device),
+	EMIT_FIELD(INTEGER, struct replay_device, device),
 	EMIT_MEMBER("allocated_bytes", BYTES, struct replay_device, at_allocated),
 	EMIT_MEMBER("reserved_bytes", BYTES, struct replay_device, at_reserved),
 	EMIT_END,
 };
 
 static const struct emit_column moment_members[] = {
-	EMIT_MEMBER("what", TEXT, struct moment_told, what),
-	EMIT_MEMBER("t", TIME, struct moment_told, t),
-	EMIT_MEMBER("seq", NUMBER, struct moment_told, seq),
+	EMIT_FIELD(TEXT, struct moment_told, what),
+	EMIT_FIELD(TIME, struct moment_told, t),
+	EMIT_FIELD(NUMBER, struct moment_told, seq),
 	EMIT_LIST("devices", "", struct moment_told, devices, moment_device_members),
 	EMIT_NESTED("\nlive", OBJECT, struct moment_told, live, report_composed_members),
 	EMIT_END,
@@ -98,8 +98,8 @@ struct segment_told {
 
 static const struct emit_column pin_members[] = {
 	EMIT_MEMBER("line", TEXT, struct report_group, name),
-	EMIT_MEMBER("bytes", BYTES, struct report_group, bytes),
-	EMIT_MEMBER("count", COUNT, struct report_group, count),
+	EMIT_FIELD(BYTES, struct report_group, bytes),
+	EMIT_FIELD(COUNT, struct report_group, count),
 	EMIT_END,
 };
 
@@ -209,8 +209,8 @@ struct gap_size {
 
 static const struct emit_column gap_size_members[] = {
 	EMIT_MEMBER("from_bytes", BYTES, struct gap_size, from),
-	EMIT_MEMBER("bytes", BYTES, struct gap_size, bytes),
-	EMIT_MEMBER("count", COUNT, struct gap_size, count),
+	EMIT_FIELD(BYTES, struct gap_size, bytes),
+	EMIT_FIELD(COUNT, struct gap_size, count),
 	EMIT_END,
 };
 

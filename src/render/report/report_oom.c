@@ -34,10 +34,10 @@ static const struct emit_column oom_pool_columns[] = {
 	EMIT_COLUMN("reserved_bytes", "reserved", 12, BYTES, struct trace_oom_pool, reserved_bytes),
 	EMIT_COLUMN("allocated_bytes", "allocated", 12, BYTES, struct trace_oom_pool,
 		    allocated_bytes),
-	EMIT_MEMBER("largest_free_bytes", BYTES, struct trace_oom_pool, largest_free_bytes),
-	EMIT_MEMBER("free_segments_bytes", BYTES, struct trace_oom_pool, free_segments_bytes),
+	EMIT_FIELD(BYTES, struct trace_oom_pool, largest_free_bytes),
+	EMIT_FIELD(BYTES, struct trace_oom_pool, free_segments_bytes),
 	EMIT_COLUMN("gaps_bytes", "in gaps", 12, BYTES, struct trace_oom_pool, gaps_bytes),
-	EMIT_MEMBER("gaps", COUNT, struct trace_oom_pool, gaps),
+	EMIT_FIELD(COUNT, struct trace_oom_pool, gaps),
 	EMIT_CELL("free segments", 14, BYTES, struct trace_oom_pool, free_segments_bytes),
 	EMIT_CELL("largest free", 13, BYTES, struct trace_oom_pool, largest_free_bytes),
 	EMIT_END,
@@ -109,21 +109,11 @@ static void tell_one(const struct report *report, const struct trace_oom *oom)
 	report_composition(report, &then, "[not known: born before events were dropped]");
 }
 
-/* The number of failed allocations on all devices, explained or not. */
-static uint64_t count_ooms(const struct trace *trace)
-{
-	uint64_t ooms = 0;
-
-	for (size_t i = 0; i < trace->summary.devices_n; i++)
-		ooms += trace->summary.devices[i].ooms;
-	return ooms;
-}
-
 /* "2  1.2 s  64.00 MiB on device 0, fragmentation: step (train.py:12); the program went on" */
 static void list_all(const struct report *report)
 {
 	const struct trace *trace = report->trace;
-	uint64_t ooms = count_ooms(trace);
+	uint64_t ooms = report_ooms(trace, NO_DEVICE);
 
 	if (trace->ooms_n < 2)
 		return;
@@ -147,7 +137,7 @@ static void say_all(const struct report *report, size_t from, size_t to)
 {
 	const struct trace *trace = report->trace;
 
-	if (!trace->ooms_n && count_ooms(trace))
+	if (!trace->ooms_n && report_ooms(trace, NO_DEVICE))
 		report_say(report, SAID_LINE,
 			   "Allocations failed for want of memory, but this trace does not "
 			   "explain them (--show failures).");
@@ -165,16 +155,16 @@ static void say_all(const struct report *report, size_t from, size_t to)
 /* --- for programs --- */
 
 static const struct emit_column oom_holder_members[] = {
-	EMIT_MEMBER("holder", TEXT, struct trace_oom_holder, holder),
-	EMIT_MEMBER("pool", TRUTH, struct trace_oom_holder, pool),
-	EMIT_MEMBER("bytes", BYTES, struct trace_oom_holder, bytes),
+	EMIT_FIELD(TEXT, struct trace_oom_holder, holder),
+	EMIT_FIELD(TRUTH, struct trace_oom_holder, pool),
+	EMIT_FIELD(BYTES, struct trace_oom_holder, bytes),
 	EMIT_END,
 };
 
 static const struct emit_column oom_advice_members[] = {
-	EMIT_MEMBER("rule", TEXT, struct trace_oom_advice, rule),
-	EMIT_MEMBER("bytes", BYTES, struct trace_oom_advice, bytes),
-	EMIT_MEMBER("text", TEXT, struct trace_oom_advice, text),
+	EMIT_FIELD(TEXT, struct trace_oom_advice, rule),
+	EMIT_FIELD(BYTES, struct trace_oom_advice, bytes),
+	EMIT_FIELD(TEXT, struct trace_oom_advice, text),
 	EMIT_END,
 };
 
@@ -186,14 +176,14 @@ struct oom_told {
 };
 
 static const struct emit_column oom_members[] = {
-	EMIT_MEMBER("number", NUMBER, struct oom_told, number),
+	EMIT_FIELD(NUMBER, struct oom_told, number),
 	EMIT_MEMBER("seq", NUMBER, struct oom_told, of.seq),
 	EMIT_MEMBER("t", TIME, struct oom_told, of.t),
 	EMIT_MEMBER("device", DEVICE, struct oom_told, of.device),
 	EMIT_MEMBER("pool", TEXT, struct oom_told, of.pool),
 	EMIT_MEMBER("api", TEXT, struct oom_told, of.api),
 	EMIT_MEMBER("size", BYTES, struct oom_told, of.size),
-	EMIT_MEMBER("line", TEXT, struct oom_told, line),
+	EMIT_FIELD(TEXT, struct oom_told, line),
 	EMIT_MEMBER("\n reason", TEXT, struct oom_told, of.reason),
 	EMIT_MEMBER("survived", TRUTH, struct oom_told, of.survived),
 	EMIT_MEMBER("allocations_after", COUNT, struct oom_told, of.allocations_after),

@@ -42,8 +42,7 @@ struct report_study {
 	struct facts facts;
 	struct rules builtin; /* used when the options have no rules */
 	struct categories categories;
-	bool categorised; /* `categories` holds results, from the events or from the stacks */
-	bool again_open;
+	bool categorised;   /* `categories` holds results, from the events or from the stacks */
 	struct trace again; /* the trace opened once more, where categories need a first pass over
 			       the events */
 };
@@ -92,11 +91,11 @@ uint64_t report_reserved_at_peak(const struct trace *trace, const struct trace_d
  * (train.py:12)." */
 const char *report_answer(const struct report *report);
 
-/* The number of allocations that failed for want of memory, on the wanted devices. */
-uint64_t report_ooms(const struct report *report);
+/* The number of allocations that failed for want of memory, on a device or (NO_DEVICE) on all. */
+uint64_t report_ooms(const struct trace *trace, int device);
 
-/* Such a failed allocation as a sentence. */
-const char *report_failure_text(const struct report *report, const struct event *event);
+/* " on device 0"; "" for NO_DEVICE. */
+const char *report_place(const struct report *report, int device);
 
 /* The explained failure that ended the program, if it was on a wanted device; the same as a
  * sentence, with its reason. NULL when there is none. */

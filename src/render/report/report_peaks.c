@@ -23,7 +23,7 @@ struct held {
 
 static const struct emit_column held_members[] = {
 	EMIT_MEMBER("site", TEXT, struct held, of.name),
-	EMIT_MEMBER("line", TEXT, struct held, line),
+	EMIT_FIELD(TEXT, struct held, line),
 	EMIT_MEMBER("bytes", BYTES, struct held, of.bytes),
 	EMIT_MEMBER("count", COUNT, struct held, of.count),
 	EMIT_MEMBER("stacks", COUNT, struct held, of.shares_n),
@@ -207,7 +207,7 @@ struct composed_stack {
 };
 
 static const struct emit_column composed_stack_members[] = {
-	EMIT_MEMBER("stack", POSITION, struct composed_stack, stack),
+	EMIT_FIELD(POSITION, struct composed_stack, stack),
 	EMIT_MEMBER("bytes", BYTES, struct composed_stack, of.bytes),
 	EMIT_MEMBER("count", COUNT, struct composed_stack, of.count),
 	EMIT_LIST("frames", "", struct composed_stack, frames, emit_texts),
@@ -222,11 +222,11 @@ static const struct emit_column stack_bytes[] = {
 };
 
 const struct emit_column report_composed_members[] = {
-	EMIT_MEMBER("device", DEVICE, struct report_composed, device),
-	EMIT_MEMBER("pool", TEXT, struct report_composed, pool),
-	EMIT_MEMBER("metric", TEXT, struct report_composed, metric),
-	EMIT_MEMBER("t", TIME, struct report_composed, t),
-	EMIT_MEMBER("bytes", BYTES, struct report_composed, bytes),
+	EMIT_FIELD(DEVICE, struct report_composed, device),
+	EMIT_FIELD(TEXT, struct report_composed, pool),
+	EMIT_FIELD(TEXT, struct report_composed, metric),
+	EMIT_FIELD(TIME, struct report_composed, t),
+	EMIT_FIELD(BYTES, struct report_composed, bytes),
 	EMIT_MEMBER("unknown_bytes", BYTES, struct report_composed, unknown),
 	EMIT_LIST("categories", "", struct report_composed, categories, report_category_columns),
 	EMIT_LIST("\n sites", "\n  ", struct report_composed, sites, held_members),

@@ -17,13 +17,13 @@ static const char *show_duration(char *to, const void *row)
 }
 
 static const struct emit_column count_members[] = {
-	EMIT_MEMBER("bytes", BYTES, struct trace_phase_count, bytes),
-	EMIT_MEMBER("count", COUNT, struct trace_phase_count, count),
+	EMIT_FIELD(BYTES, struct trace_phase_count, bytes),
+	EMIT_FIELD(COUNT, struct trace_phase_count, count),
 	EMIT_END,
 };
 
 static const struct emit_column phase_device_members[] = {
-	EMIT_MEMBER("device", INTEGER, struct trace_phase_device, device),
+	EMIT_FIELD(INTEGER, struct trace_phase_device, device),
 	EMIT_MEMBER("allocated_peak_bytes", BYTES, struct trace_phase_device, allocated.peak_bytes),
 	EMIT_MEMBER("reserved_peak_bytes", BYTES, struct trace_phase_device, reserved.peak_bytes),
 	EMIT_NESTED("allocations", KNOWN, struct trace_phase_device, allocations, count_members),
@@ -34,9 +34,9 @@ static const struct emit_column phase_device_members[] = {
 
 /* The cells fit a screen of 80 columns; more is below each row when it is asked for. */
 static const struct emit_column phase_columns[] = {
-	EMIT_MEMBER("name", TEXT, struct phase_told, name),
+	EMIT_FIELD(TEXT, struct phase_told, name),
 	EMIT_CELL("phase", -24, TEXT, struct phase_told, title),
-	EMIT_MEMBER("domain", TEXT, struct phase_told, domain),
+	EMIT_FIELD(TEXT, struct phase_told, domain),
 	EMIT_COLUMN("times", "times", 7, COUNT, struct phase_told, of.count),
 	EMIT_COLUMN("total_ns", "time", 10, TIME, struct phase_told, of.total_ns,
 		    .show = show_duration),

@@ -14,57 +14,7 @@ enum {
 	ADVICE = 1024, /* bytes of a text */
 };
 
-/* Fills `events` with failures on wanted devices: their number, or -errno. The events can be read
- * once only; if report_study() has done so, it kept the failures. */
-static int find_failures(const struct report *report, struct event *events, size_t most)
-{
-	const struct event_scan *survey = &report->study->survey;
-	size_t next = 0;
-	size_t count = 0;
-
-	while (count < most) {
-		int more = 1;
-
-		if (!report->study->surveyed)
-			more = trace_next_of(report->trace, EVENT_OOM, &events[count]);
-		else if (next < survey->failures_n)
-			events[count] = survey->failures[next++];
-		else
-			more = 0;
-		if (more != 1)
-			return more ? more : (int)count;
-		count += report_is_wanted(report, events[count].device);
-	}
-	return (int)count;
-}
-
 /* --- failures --- */
-
-/* Failures are found among the events, of which only those lines are read. */
-static void say_failures(const struct report *report)
-{
-	const struct trace_oom *fatal = report_fatal(report);
-	uint64_t ooms = report_ooms(report);
-	struct event events[SAID];
-	int count;
-
-	/* A single failure that ended the program was the report's first sentence. */
-	if (!ooms || (ooms == 1 && report->screen && fatal))
-		return;
-	count = find_failures(report, events, SAID);
-	if (count < 0) {
-		report_fail(report, count);
-		return;
-	}
-	report_say(report, SAID_HEADING, "Out of memory: %s failed", SAY_MANY(ooms, "allocation"));
-	for (int i = 0; i < count; i++)
-		report_say(report, 2, "- %s", report_failure_text(report, &events[i]));
-	if ((uint64_t)count < ooms && count)
-		report_say(report, SAID_LINE, "... and %s more", SAY_COUNT(ooms - (uint64_t)count));
-	if (report->trace->ooms_n && !fatal)
-		report_say(report, SAID_LINE,
-			   "  `memtrace report --oom` explains the last of them.");
-}
 
 struct failed {
 	struct event of;
@@ -75,48 +25,103 @@ struct failed {
 static const struct emit_column failed_members[] = {
 	EMIT_MEMBER("seq", NUMBER, struct failed, of.seq),
 	EMIT_MEMBER("t", TIME, struct failed, of.t),
-	EMIT_MEMBER("device", DEVICE, struct failed, device),
+	EMIT_FIELD(DEVICE, struct failed, device),
 	EMIT_MEMBER("bytes", BYTES, struct failed, of.size),
 	EMIT_MEMBER("allocated", BYTES, struct failed, of.allocated),
 	EMIT_MEMBER("reserved", BYTES, struct failed, of.reserved),
-	EMIT_MEMBER("api", TEXT, struct failed, api),
-	EMIT_MEMBER("error", TEXT, struct failed, error),
-	EMIT_MEMBER("line", TEXT, struct failed, line),
+	EMIT_FIELD(TEXT, struct failed, api),
+	EMIT_FIELD(TEXT, struct failed, error),
+	EMIT_FIELD(TEXT, struct failed, line),
 	EMIT_MEMBER("thread", POSITION, struct failed, of.thread),
-	EMIT_MEMBER("thread_name", TEXT, struct failed, thread_name),
+	EMIT_FIELD(TEXT, struct failed, thread_name),
 	EMIT_MEMBER("stack", POSITION, struct failed, of.stack),
 	EMIT_END,
 };
 
-void report_tell_failures(const struct report *report)
+static void add_failure(const struct report *report, struct emit_rows *rows,
+			const struct event *event)
 {
 	const struct trace *trace = report->trace;
+	const struct trace_thread *thread = trace_thread(trace, event->thread);
+
+	report_add(report, rows,
+		   &(struct failed){
+			   *event,
+			   event->device,
+			   trace_text(trace, event->api),
+			   trace_text(trace, event->error),
+			   report_line(report, event->stack),
+			   thread ? thread->name : NULL,
+		   });
+}
+
+/* Finds `most` failures on wanted devices. The events can be read once only; if report_study() has
+ * done so, it kept the failures. */
+static struct emit_rows find_failures(const struct report *report, size_t most)
+{
+	const struct event_scan *survey = &report->study->survey;
 	struct emit_rows rows = EMIT_NONE_OF(struct failed, SIZE_MAX);
-	struct event events[FAILURES];
-	int count = 0;
+	struct event event;
+	int more = 1;
 
-	if (!report->json) {
-		say_failures(report);
-		return;
+	for (size_t next = 0; rows.count < most; next++) {
+		if (!report->study->surveyed)
+			more = trace_next_of(report->trace, EVENT_OOM, &event);
+		else if (next < survey->failures_n)
+			event = survey->failures[next];
+		else
+			more = 0;
+		if (more != 1)
+			break;
+		if (report_is_wanted(report, event.device))
+			add_failure(report, &rows, &event);
 	}
-	if (report_ooms(report))
-		count = find_failures(report, events, FAILURES);
-	if (count < 0)
-		report_fail(report, count);
-	for (int i = 0; i < count; i++) {
-		const struct trace_thread *thread = trace_thread(trace, events[i].thread);
+	if (more < 0)
+		report_fail(report, more);
+	return rows;
+}
 
-		report_add(report, &rows,
-			   &(struct failed){
-				   events[i],
-				   events[i].device,
-				   trace_text(trace, events[i].api),
-				   trace_text(trace, events[i].error),
-				   report_line(report, events[i].stack),
-				   thread ? thread->name : NULL,
-			   });
-	}
+static const char *failure_text(const struct report *report, const struct failed *failed)
+{
+	const struct event *event = &failed->of;
+	const struct trace_thread *thread = trace_thread(report->trace, event->thread);
+	bool named = thread && !thread->main;
+	bool known = event->allocated != TRACE_NONE && event->reserved != TRACE_NONE;
+	const char *sums =
+		!known ? ""
+		       : report_format(report, ", with %s allocated and %s reserved",
+				       SAY_BYTES(event->allocated), SAY_BYTES(event->reserved));
+
+	return report_format(report, "%s%s at %s%s: %s, by %s (%.80s)%s%.40s",
+			     SAY_BYTES(event->size), report_place(report, event->device),
+			     SAY_TIME(event->t), sums, failed->error ? failed->error : "failed",
+			     failed->line, failed->api ? failed->api : "?",
+			     named ? " in thread " : "", named ? thread->name : "");
+}
+
+void report_tell_failures(const struct report *report)
+{
+	const struct trace_oom *fatal = report_fatal(report);
+	uint64_t ooms = report_ooms(report->trace, report->options->select.device);
+	/* A single failure that ended the program was the report's first sentence. */
+	bool shown = ooms && !(ooms == 1 && report->screen && fatal);
+	struct emit_rows rows = EMIT_NONE_OF(struct failed, SIZE_MAX);
+	const struct failed *list;
+
+	if (shown)
+		rows = find_failures(report, report->json ? FAILURES : SAID);
 	report_list(report, "\nfailures", failed_members, &rows);
+	if (!shown || *report->error)
+		return;
+	list = rows.rows;
+	report_say(report, SAID_HEADING, "Out of memory: %s failed", SAY_MANY(ooms, "allocation"));
+	for (size_t i = 0; i < rows.count; i++)
+		report_say(report, 2, "- %s", failure_text(report, &list[i]));
+	if (rows.count < ooms && rows.count)
+		report_say(report, SAID_LINE, "... and %s more", SAY_COUNT(ooms - rows.count));
+	if (report->trace->ooms_n && !fatal)
+		report_say(report, SAID_LINE,
+			   "  `memtrace report --oom` explains the last of them.");
 }
 
 /* --- advice --- */
@@ -159,8 +164,8 @@ struct advised {
 };
 
 static const struct emit_column advised_members[] = {
-	EMIT_MEMBER("rule", TEXT, struct advised, rule),
-	EMIT_MEMBER("text", TEXT, struct advised, text),
+	EMIT_FIELD(TEXT, struct advised, rule),
+	EMIT_FIELD(TEXT, struct advised, text),
 	EMIT_END,
 };
 
@@ -229,11 +234,11 @@ static void say_notes(const struct report *report)
 
 static const struct emit_column noted_members[] = {
 	EMIT_MEMBER("\nevents_recorded", COUNT, struct trace_capture, events_recorded),
-	EMIT_MEMBER("events_dropped", COUNT, struct trace_capture, events_dropped),
-	EMIT_MEMBER("events_since", TIME, struct trace_capture, events_since),
+	EMIT_FIELD(COUNT, struct trace_capture, events_dropped),
+	EMIT_FIELD(TIME, struct trace_capture, events_since),
 	EMIT_IF_KNOWN("events_filtered", COUNT, struct trace_capture, events_filtered),
 	EMIT_IF_KNOWN("sample_bytes", BYTES, struct trace_capture, sample_bytes),
-	EMIT_MEMBER("truncated", TRUTH, struct trace_capture, truncated),
+	EMIT_FIELD(TRUTH, struct trace_capture, truncated),
 	EMIT_ITEMS("\nnotes", "", struct trace_capture, notes, notes_n, emit_texts),
 	EMIT_END,
 };
@@ -290,7 +295,7 @@ static const struct emit_column process_members[] = {
 	EMIT_ITEMS("command", "", struct told_process, of.command, of.command_n, emit_texts),
 	EMIT_MEMBER("start_time", TEXT, struct told_process, of.start_time),
 	EMIT_MEMBER("duration_ns", TIME, struct told_process, of.duration_ns),
-	EMIT_MEMBER("exit", TEXT, struct told_process, exit),
+	EMIT_FIELD(TEXT, struct told_process, exit),
 	EMIT_MEMBER("status", NUMBER, struct told_process, of.status),
 	EMIT_MEMBER("signal", NUMBER, struct told_process, of.signal),
 	EMIT_END,

@@ -24,9 +24,9 @@ struct branch {
 };
 
 static const struct emit_column branch_columns[] = {
-	EMIT_MEMBER("depth", NUMBER, struct branch, depth),
-	EMIT_MEMBER("frame", TEXT, struct branch, frame),
-	EMIT_MEMBER("more", COUNT, struct branch, more),
+	EMIT_FIELD(NUMBER, struct branch, depth),
+	EMIT_FIELD(TEXT, struct branch, frame),
+	EMIT_FIELD(COUNT, struct branch, more),
 	EMIT_COLUMN("bytes", "", 11, BYTES, struct branch, part),
 	EMIT_CELL("", 8, SHARE, struct branch, part),
 	EMIT_CELL("", 0, TEXT, struct branch, name, .gap = 3),
@@ -40,7 +40,7 @@ struct branches {
 };
 
 static const struct emit_column branches_columns[] = {
-	EMIT_MEMBER("device", DEVICE, struct branches, device),
+	EMIT_FIELD(DEVICE, struct branches, device),
 	EMIT_LIST("rows", "\n  ", struct branches, rows, branch_columns),
 	EMIT_END,
 };

@@ -16,9 +16,9 @@ struct used_part {
 };
 
 static const struct emit_column part_members[] = {
-	EMIT_MEMBER("what", TEXT, struct used_part, what),
-	EMIT_MEMBER("name", TEXT, struct used_part, name),
-	EMIT_MEMBER("bytes", CHANGE, struct used_part, bytes),
+	EMIT_FIELD(TEXT, struct used_part, what),
+	EMIT_FIELD(TEXT, struct used_part, name),
+	EMIT_FIELD(CHANGE, struct used_part, bytes),
 	EMIT_END,
 };
 
@@ -134,7 +134,7 @@ struct used_then {
 };
 
 static const struct emit_column used_members[] = {
-	EMIT_MEMBER("device", INTEGER, struct used_then, device),
+	EMIT_FIELD(INTEGER, struct used_then, device),
 	EMIT_MEMBER("t", TIME, struct used_then, of.peak_t),
 	EMIT_MEMBER("bytes", BYTES, struct used_then, of.peak_bytes),
 	EMIT_MEMBER("source", TEXT, struct used_then, of.source),
