@@ -20,14 +20,6 @@ struct baseline {
 	bool full;            /* there was no memory left */
 };
 
-static void *baseline_room(struct baseline *baseline, enum rows_of of, size_t count)
-{
-	void *items = rows_make(&baseline->run->arena, of, count);
-
-	baseline->full |= !items;
-	return items;
-}
-
 static void keep_head(struct baseline *baseline)
 {
 	static const char *notes[] = {
@@ -41,11 +33,8 @@ static void keep_head(struct baseline *baseline)
 	to->process.world_size = from->process.world_size;
 	to->process.start_time = "1970-01-01T00:00:00Z";
 	to->environment = from->environment;
-	to->environment.devices = baseline_room(baseline, ROWS_card, from->environment.devices_n);
-	for (size_t i = 0; !baseline->full && i < from->environment.devices_n; i++) {
-		to->environment.devices[i] = from->environment.devices[i];
+	for (size_t i = 0; i < to->environment.devices_n; i++)
 		to->environment.devices[i].uuid = NULL;
-	}
 	to->capture.baseline = true;
 	to->capture.stacks = from->capture.stacks ? from->capture.stacks : "";
 	to->capture.truncated = true;
@@ -55,11 +44,12 @@ static void keep_head(struct baseline *baseline)
 
 /* --- sums --- */
 
-static void keep_sum(struct trace_sum *to, uint64_t peak, uint64_t exit)
+static void set_sum(struct trace_sum *sum, uint64_t peak, uint64_t exit)
 {
-	to->peak_bytes = peak;
-	to->peak_t = 0;
-	to->exit_bytes = exit;
+	rows_clear(ROWS_sum, sum);
+	sum->peak_bytes = peak;
+	sum->peak_t = 0;
+	sum->exit_bytes = exit;
 }
 
 /* The rows of a dimension and group in an order that is the same in every run. */
@@ -86,67 +76,55 @@ static struct trace_part *keep_parts(struct baseline *baseline, enum dimension d
 
 	snprintf(group, sizeof(group), "%d", device);
 	*parts_n = group_rows(baseline->run, dimension, group, baseline->rows);
-	parts = baseline_room(baseline, ROWS_part, *parts_n);
+	parts = rows_make(&baseline->run->arena, ROWS_part, *parts_n);
+	baseline->full |= !parts;
 	for (size_t i = 0; parts && i < *parts_n; i++) {
 		const int64_t *values = baseline->rows[i].values;
 		struct trace_part *part = &parts[i];
 
 		part->name = baseline->rows[i].name;
-		keep_sum(&part->allocated, (uint64_t)values[COLUMN_ALLOCATED],
-			 (uint64_t)values[COLUMN_EXIT]);
-		keep_sum(&part->reserved, (uint64_t)values[COLUMN_RESERVED], TRACE_NONE);
+		set_sum(&part->allocated, (uint64_t)values[COLUMN_ALLOCATED],
+			(uint64_t)values[COLUMN_EXIT]);
+		set_sum(&part->reserved, (uint64_t)values[COLUMN_RESERVED], TRACE_NONE);
 		part->allocations = (uint64_t)values[COLUMN_COUNT];
 		part->frees = (uint64_t)(values[COLUMN_COUNT] - values[COLUMN_LIVE]);
 	}
 	return parts;
 }
 
-/* Categories are kept only where every block told its own, or the next run could not be compared.
- */
-static void keep_device(struct baseline *baseline, const struct trace_device *from,
-			struct trace_device *to)
+static void keep_sum(struct trace_sum *sum)
 {
-	to->device = from->device;
-	to->name = from->name;
-	to->total_bytes = from->total_bytes;
-	keep_sum(&to->allocated, from->allocated.peak_bytes, from->allocated.exit_bytes);
-	keep_sum(&to->reserved, from->reserved.peak_bytes, from->reserved.exit_bytes);
-	to->allocations = from->allocations;
-	to->frees = from->frees;
-	to->ooms = from->ooms;
-	to->retries = from->retries;
-	to->pools = keep_parts(baseline, DIMENSION_POOL, from->device, &to->pools_n);
-	to->owners = keep_parts(baseline, DIMENSION_OWNER, from->device, &to->owners_n);
-	if (baseline->run->categories_from == RUN_BLOCKS) {
-		to->categories = from->categories;
-		to->categories_n = from->categories_n;
-	}
+	set_sum(sum, sum->peak_bytes, sum->exit_bytes);
 }
 
-static void keep_space(struct baseline *baseline, const struct trace_space *from,
-		       struct trace_space *to)
+static void keep_device(struct baseline *baseline, struct trace_device *device)
 {
-	to->space = from->space;
-	keep_sum(&to->allocated, from->allocated.peak_bytes, from->allocated.exit_bytes);
-	to->allocations = from->allocations;
-	to->frees = from->frees;
-	if (baseline->run->categories_from == RUN_BLOCKS) {
-		to->categories = from->categories;
-		to->categories_n = from->categories_n;
-	}
+	keep_sum(&device->allocated);
+	keep_sum(&device->reserved);
+	rows_clear(ROWS_sum, &device->used);
+	device->named_n = 0;
+	device->pools = keep_parts(baseline, DIMENSION_POOL, device->device, &device->pools_n);
+	device->owners = keep_parts(baseline, DIMENSION_OWNER, device->device, &device->owners_n);
 }
 
+/* Categories are kept only where they are those of all blocks, or the next run could not be
+ * compared. */
 static void keep_summary(struct baseline *baseline)
 {
-	const struct trace_summary *from = &baseline->run->trace.summary;
-	struct trace_summary *to = &baseline->to.summary;
+	struct trace_summary *summary = &baseline->to.summary;
+	bool categorised = baseline->run->categories_from == RUN_BLOCKS;
 
-	to->devices = baseline_room(baseline, ROWS_device, from->devices_n);
-	for (size_t i = 0; to->devices && i < from->devices_n; i++)
-		keep_device(baseline, &from->devices[i], &to->devices[to->devices_n++]);
-	to->spaces = baseline_room(baseline, ROWS_space, from->spaces_n);
-	for (size_t i = 0; to->spaces && i < from->spaces_n; i++)
-		keep_space(baseline, &from->spaces[i], &to->spaces[to->spaces_n++]);
+	*summary = baseline->run->trace.summary;
+	for (size_t i = 0; i < summary->devices_n; i++) {
+		keep_device(baseline, &summary->devices[i]);
+		if (!categorised)
+			summary->devices[i].categories_n = 0;
+	}
+	for (size_t i = 0; i < summary->spaces_n; i++) {
+		keep_sum(&summary->spaces[i].allocated);
+		if (!categorised)
+			summary->spaces[i].categories_n = 0;
+	}
 }
 
 /* --- phases --- */

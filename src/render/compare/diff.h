@@ -108,7 +108,8 @@ bool diff_changes(struct diff *diff, enum dimension dimension, const char *group
  * the same figures and sites as the whole one and nothing that differs between two equal runs.
  *
  * Each site has one stack, of the frames that name it (facts/sites.h), so that its name comes out
- * the same. "capture": {"baseline": true} tells it apart. Returns 0, or -errno with err_text().
+ * the same. "capture": {"baseline": true} tells it apart. Rows of the run's trace become those of
+ * the baseline. Returns 0, or -errno with err_text().
  */
 int baseline_write(struct run *run, struct out *out);
 

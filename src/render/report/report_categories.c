@@ -267,11 +267,8 @@ void report_tell_categories(const struct report *report)
 	bool known = report->study->categorised;
 	struct emit_rows rows = { .size = 0 };
 
-	if (!report->json) {
-		if (known)
-			say_categories(report);
-		return;
-	}
+	if (known)
+		say_categories(report);
 	if (known && !report->selection->narrow)
 		rows = EMIT_NONE_OF(struct place_told, SIZE_MAX);
 	for (size_t i = 0; rows.size && i < categories->places_n; i++) {
@@ -283,5 +280,5 @@ void report_tell_categories(const struct report *report)
 			report_add(report, &rows, &told);
 		}
 	}
-	emit_members(report->show.out, places_members, &rows);
+	report_members(report, places_members, &rows);
 }

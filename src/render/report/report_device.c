@@ -1,7 +1,6 @@
 /* Sums of devices, of their pools and owners, and of memory outside of devices. */
 #include <string.h>
 
-#include "base/text/out.h"
 #include "render/report/report_parts.h"
 
 /* --- sums --- */
@@ -76,16 +75,16 @@ static void cached_row(const struct report *report, const struct trace_device *d
 
 static void counts_row(const struct report *report, const struct trace_device *device)
 {
-	struct out *out = report->show.out;
+	const char *ooms = "";
+	const char *retries = "";
 
-	out_format(out, "  %s, %s", SAY_MANY(device->allocations, "allocation"),
-		   SAY_MANY(device->frees, "free"));
 	if (device->ooms)
-		out_format(out, ", %s out of memory", SAY_COUNT(device->ooms));
+		ooms = report_format(report, ", %s out of memory", SAY_COUNT(device->ooms));
 	if (device->retries)
-		out_format(out, ", %s %s", SAY_COUNT(device->retries),
-			   device->retries == 1 ? "retry" : "retries");
-	out_char(out, '\n');
+		retries = report_format(report, ", %s %s", SAY_COUNT(device->retries),
+					device->retries == 1 ? "retry" : "retries");
+	report_say(report, SAID_LINE, "  %s, %s%s%s", SAY_MANY(device->allocations, "allocation"),
+		   SAY_MANY(device->frees, "free"), ooms, retries);
 }
 
 /* --- pools and owners --- */
@@ -95,34 +94,23 @@ struct device_part {
 	struct trace_part of;
 };
 
-/* Columns of a pool or of an owner, as `key` names it. */
-#define PART_COLUMNS(key)                                                                       \
-	{                                                                                       \
-		EMIT_FIELD(INTEGER, struct device_part, device),                                \
-			EMIT_COLUMN(key, key, -20, TEXT, struct device_part, of.name),          \
-			EMIT_NESTED("allocated", KNOWN, struct device_part, of.allocated,       \
-				    sum_members),                                               \
-			EMIT_NESTED("reserved", KNOWN, struct device_part, of.reserved,         \
-				    sum_members),                                               \
-			EMIT_CELL("allocated", 12, BYTES, struct device_part,                   \
-				  of.allocated.peak_bytes),                                     \
-			EMIT_CELL("reserved", 13, BYTES, struct device_part,                    \
-				  of.reserved.peak_bytes),                                      \
-			EMIT_CELL("at exit", 13, BYTES, struct device_part,                     \
-				  of.reserved.exit_bytes),                                      \
-			EMIT_COLUMN("allocations", "allocs", 10, COUNT, struct device_part,     \
-				    of.allocations),                                            \
-			EMIT_COLUMN("frees", "frees", 10, COUNT, struct device_part, of.frees), \
-			EMIT_END,                                                               \
-	}
-
-static const struct emit_column pool_columns[] = PART_COLUMNS("pool");
-static const struct emit_column owner_columns[] = PART_COLUMNS("owner");
-
 /* The pools of these devices in one list, or their owners. */
 static void tell_parts(const struct report *report, const struct trace_device *devices,
 		       size_t devices_n, bool pools)
 {
+	const char *key = pools ? "pool" : "owner";
+	const struct emit_column columns[] = {
+		EMIT_FIELD(INTEGER, struct device_part, device),
+		EMIT_COLUMN(key, key, -20, TEXT, struct device_part, of.name),
+		EMIT_NESTED("allocated", KNOWN, struct device_part, of.allocated, sum_members),
+		EMIT_NESTED("reserved", KNOWN, struct device_part, of.reserved, sum_members),
+		EMIT_CELL("allocated", 12, BYTES, struct device_part, of.allocated.peak_bytes),
+		EMIT_CELL("reserved", 13, BYTES, struct device_part, of.reserved.peak_bytes),
+		EMIT_CELL("at exit", 13, BYTES, struct device_part, of.reserved.exit_bytes),
+		EMIT_COLUMN("allocations", "allocs", 10, COUNT, struct device_part, of.allocations),
+		EMIT_COLUMN("frees", "frees", 10, COUNT, struct device_part, of.frees),
+		EMIT_END,
+	};
 	struct emit_rows rows =
 		EMIT_NONE_OF(struct device_part, report->json ? SIZE_MAX : report_limit(report));
 
@@ -134,10 +122,9 @@ static void tell_parts(const struct report *report, const struct trace_device *d
 			report_add(report, &rows,
 				   &(struct device_part){ devices[i].device, parts[k] });
 	}
-	if (!report->json && rows.count)
-		out_char(report->show.out, '\n');
-	report_tell_rows(report, pools ? "\npools" : "\nowners",
-			 pools ? pool_columns : owner_columns, rows, NULL);
+	if (rows.count)
+		report_say(report, SAID_LINE, "%s", "");
+	report_tell_rows(report, pools ? "\npools" : "\nowners", columns, rows, NULL);
 }
 
 /* --- devices --- */

@@ -79,10 +79,7 @@ void report_tell_moment(const struct report *report)
 		.seq = replay->any && !report->selection->told ? replay->seq : TRACE_NONE,
 	};
 
-	if (!report->json) {
-		say_moment(report);
-		return;
-	}
+	say_moment(report);
 	told.live = report_compose(report, report->trace->peaks);
 	told.devices = find_devices(report);
 	report_member(report, "\nmoment", moment_members, &told);

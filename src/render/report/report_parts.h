@@ -124,7 +124,7 @@ const char *report_format(const struct report *report, const char *format, ...)
 #define report_rows(report, type) EMIT_NONE_OF(type, report_limit(report))
 
 /*
- * report_list() and report_member() write to the document alone, the other functions for people
+ * report_list() and report_member(s)() write to the document alone, the other functions for people
  * alone: so a section may call both.
  *
  * Write a table, indented as in all sections: the report is `with` of its `below`.
@@ -138,7 +138,10 @@ void report_tell_rows(const struct report *report, const char *key,
 		      const struct emit_column *columns, struct emit_rows rows,
 		      const char *heading);
 
-/* Writes a member of the document: an object (null if `row` is NULL), or a list. */
+/* Write members of the document: those of the columns; one object (null if `row` is NULL); a list.
+ */
+void report_members(const struct report *report, const struct emit_column *columns,
+		    const void *row);
 void report_member(const struct report *report, const char *key, const struct emit_column *columns,
 		   const void *row);
 void report_list(const struct report *report, const char *key, const struct emit_column *columns,

@@ -152,9 +152,8 @@ void report_tell_phases(const struct report *report)
 		    phase_groups_find(&groups, report->trace, trace->phases, trace->phases_n));
 	for (size_t i = 0; i < groups.count; i++)
 		add_phase(report, &rows, (const struct phase_group *)groups.rows + i);
-	if (report->json)
-		emit_members(report->show.out, phases_members, &rows);
-	else if (rows.count)
+	report_members(report, phases_members, &rows);
+	if (rows.count)
 		report_put(report, (struct emit_table){
 					   .columns = phase_columns,
 					   .rows = &rows,

@@ -247,15 +247,12 @@ void report_tell_notes(const struct report *report)
 {
 	struct trace_capture capture = report->trace->capture;
 
-	if (!report->json) {
-		say_notes(report);
-		return;
-	}
+	say_notes(report);
 	if (!capture.events_filtered)
 		capture.events_filtered = TRACE_NONE;
 	if (!capture.sample_bytes)
 		capture.sample_bytes = TRACE_NONE;
-	emit_members(report->show.out, noted_members, &capture);
+	report_members(report, noted_members, &capture);
 }
 
 /* --- the process --- */

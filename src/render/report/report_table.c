@@ -95,14 +95,19 @@ void report_tell_rows(const struct report *report, const char *key,
 		report_table(report, columns, &rows, heading);
 }
 
+void report_members(const struct report *report, const struct emit_column *columns, const void *row)
+{
+	if (report->json)
+		emit_members(report->show.out, columns, row);
+}
+
 void report_member(const struct report *report, const char *key, const struct emit_column *columns,
 		   const void *row)
 {
 	const struct emit_column member[] = { { .key = key, .kind = EMIT_POINTED, .of = columns },
 					      EMIT_END };
 
-	if (report->json)
-		emit_members(report->show.out, member, &row);
+	report_members(report, member, &row);
 }
 
 void report_list(const struct report *report, const char *key, const struct emit_column *columns,
@@ -112,8 +117,7 @@ void report_list(const struct report *report, const char *key, const struct emit
 		{ .key = key, .kind = EMIT_ROWS, .of = columns, .between = "\n" }, EMIT_END
 	};
 
-	if (report->json)
-		emit_members(report->show.out, member, rows);
+	report_members(report, member, rows);
 }
 
 void report_say(const struct report *report, int how, const char *format, ...)
