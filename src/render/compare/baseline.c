@@ -11,22 +11,13 @@
 #include "base/text/out.h"
 #include "facts/trace_rows.h"
 #include "render/document/document.h"
+#include "render/emit/emit.h"
 
-/* Made in memory of the run's arena, in which room() may find none. */
-struct baseline {
-	struct trace to;
-	struct run *run;
-	struct run_row *rows; /* room for all of the run's */
-	bool full;            /* there was no memory left */
-};
-
-static void keep_head(struct baseline *baseline)
+static void keep_head(struct trace *to, const struct trace *from)
 {
 	static const char *notes[] = {
 		"a baseline: it has no events, no timeline, no times and no whole stacks"
 	};
-	const struct trace *from = &baseline->run->trace;
-	struct trace *to = &baseline->to;
 
 	to->schema = from->schema;
 	to->process.rank = from->process.rank;
@@ -52,44 +43,32 @@ static void set_sum(struct trace_sum *sum, uint64_t peak, uint64_t exit)
 	sum->exit_bytes = exit;
 }
 
-/* The rows of a dimension and group in an order that is the same in every run. */
-static size_t group_rows(const struct run *run, enum dimension dimension, const char *group,
-			 struct run_row *rows)
+/* The pools or owners of a device, in an order that is the same in every run. */
+static struct trace_part *keep_parts(struct run *run, enum dimension dimension, int device,
+				     size_t *parts_n)
 {
-	static const struct sort_key by_name[] = { SORT_TEXT(struct run_row, name), { 0 } };
-	size_t count = 0;
-
-	for (size_t i = 0; i < run->rows_n; i++) {
-		if (run->rows[i].dimension == (uint8_t)dimension &&
-		    !strcmp(run->rows[i].group, group))
-			rows[count++] = run->rows[i];
-	}
-	sort_rows(rows, count, sizeof(*rows), by_name);
-	return count;
-}
-
-static struct trace_part *keep_parts(struct baseline *baseline, enum dimension dimension,
-				     int device, size_t *parts_n)
-{
-	struct trace_part *parts;
+	static const struct sort_key by_name[] = { SORT_TEXT(struct trace_part, name), { 0 } };
+	struct emit_rows parts = EMIT_NONE_OF(struct trace_part, SIZE_MAX);
 	char group[16];
 
 	snprintf(group, sizeof(group), "%d", device);
-	*parts_n = group_rows(baseline->run, dimension, group, baseline->rows);
-	parts = rows_make(&baseline->run->arena, ROWS_part, *parts_n);
-	baseline->full |= !parts;
-	for (size_t i = 0; parts && i < *parts_n; i++) {
-		const int64_t *values = baseline->rows[i].values;
-		struct trace_part *part = &parts[i];
+	for (size_t i = 0; i < run->rows_n; i++) {
+		const int64_t *values = run->rows[i].values;
+		struct trace_part part = { .name = run->rows[i].name };
 
-		part->name = baseline->rows[i].name;
-		set_sum(&part->allocated, (uint64_t)values[COLUMN_ALLOCATED],
+		if (run->rows[i].dimension != dimension || strcmp(run->rows[i].group, group) != 0)
+			continue;
+		rows_clear(ROWS_at_used, &part.at_used_peak);
+		set_sum(&part.allocated, (uint64_t)values[COLUMN_ALLOCATED],
 			(uint64_t)values[COLUMN_EXIT]);
-		set_sum(&part->reserved, (uint64_t)values[COLUMN_RESERVED], TRACE_NONE);
-		part->allocations = (uint64_t)values[COLUMN_COUNT];
-		part->frees = (uint64_t)(values[COLUMN_COUNT] - values[COLUMN_LIVE]);
+		set_sum(&part.reserved, (uint64_t)values[COLUMN_RESERVED], TRACE_NONE);
+		part.allocations = (uint64_t)values[COLUMN_COUNT];
+		part.frees = (uint64_t)(values[COLUMN_COUNT] - values[COLUMN_LIVE]);
+		run->failed |= !emit_add(&run->arena, &parts, &part);
 	}
-	return parts;
+	emit_sort(&parts, by_name);
+	*parts_n = parts.count;
+	return (struct trace_part *)parts.rows;
 }
 
 static void keep_sum(struct trace_sum *sum)
@@ -97,26 +76,25 @@ static void keep_sum(struct trace_sum *sum)
 	set_sum(sum, sum->peak_bytes, sum->exit_bytes);
 }
 
-static void keep_device(struct baseline *baseline, struct trace_device *device)
+static void keep_device(struct run *run, struct trace_device *device)
 {
 	keep_sum(&device->allocated);
 	keep_sum(&device->reserved);
 	rows_clear(ROWS_sum, &device->used);
 	device->named_n = 0;
-	device->pools = keep_parts(baseline, DIMENSION_POOL, device->device, &device->pools_n);
-	device->owners = keep_parts(baseline, DIMENSION_OWNER, device->device, &device->owners_n);
+	device->pools = keep_parts(run, DIMENSION_POOL, device->device, &device->pools_n);
+	device->owners = keep_parts(run, DIMENSION_OWNER, device->device, &device->owners_n);
 }
 
 /* Categories are kept only where they are those of all blocks, or the next run could not be
  * compared. */
-static void keep_summary(struct baseline *baseline)
+static void keep_summary(struct trace_summary *summary, struct run *run)
 {
-	struct trace_summary *summary = &baseline->to.summary;
-	bool categorised = baseline->run->categories_from == RUN_BLOCKS;
+	bool categorised = run->categories_from == RUN_BLOCKS;
 
-	*summary = baseline->run->trace.summary;
+	*summary = run->trace.summary;
 	for (size_t i = 0; i < summary->devices_n; i++) {
-		keep_device(baseline, &summary->devices[i]);
+		keep_device(run, &summary->devices[i]);
 		if (!categorised)
 			summary->devices[i].categories_n = 0;
 	}
@@ -236,30 +214,20 @@ static int keep_phases(struct trace *to, struct run *run)
 
 /* --- all of it --- */
 
-static int make(struct baseline *baseline)
-{
-	int error;
-
-	rows_clear(ROWS_trace, &baseline->to);
-	keep_head(baseline);
-	keep_summary(baseline);
-	if (baseline->full)
-		return err("no memory left");
-	error = baseline_sites(&baseline->to, baseline->run);
-	return error ? error : keep_phases(&baseline->to, baseline->run);
-}
-
 int baseline_write(struct run *run, struct out *out)
 {
-	struct baseline baseline = {
-		.run = run,
-		.rows = arena_alloc(&run->arena, (run->rows_n + 1) * sizeof(struct run_row)),
-	};
-	int error = baseline.rows ? make(&baseline) : err("no memory left");
+	struct trace to = { .path = NULL };
+	int error;
 
+	rows_clear(ROWS_trace, &to);
+	keep_head(&to, &run->trace);
+	keep_summary(&to.summary, run);
+	error = run->failed ? err("no memory left") : baseline_sites(&to, run);
+	if (!error)
+		error = keep_phases(&to, run);
 	if (!error) {
 		out_char(out, '{');
-		document_facts(out, &baseline.to, true);
+		document_facts(out, &to, true);
 		out_text(out, "\"events\":[\n]}\n");
 	}
 	return error;

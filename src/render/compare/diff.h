@@ -38,7 +38,7 @@ extern const struct diff_format diff_formats[];
 
 /* --- words that the formats share: diff_words.c --- */
 
-enum { DIFF_SENTENCE = 2048, DIFF_AMOUNT = 40 };
+enum { DIFF_PERCENT = 40 };
 
 /* These return texts that live as long as the diff, "" without memory. */
 
@@ -57,10 +57,6 @@ const char *diff_holds_words(struct diff *diff, const struct diff_row *row, enum
 /* "held longer"; "" for what needs no word. */
 extern const char *const diff_why_words[WHYS];
 
-/* "+8.00 MiB" or "+12", "1.00 MiB" or "12", to DIFF_AMOUNT bytes. */
-const char *diff_signed(char *to, int64_t amount, bool bytes);
-const char *diff_amount(char *to, int64_t amount, bool bytes);
-
 /* "4.2%", or "new" of what was nothing. */
 const char *diff_percent(char *to, int64_t base, int64_t head);
 
@@ -75,9 +71,7 @@ size_t diff_culprits(struct diff *diff, const struct diff_row ***list, enum colu
 size_t diff_growers(struct diff *diff, const struct diff_row ***list, enum column *column);
 
 /* The same for the block that they stand in. */
-#define SAY_AMOUNT(amount, bytes) diff_amount((char[DIFF_AMOUNT]){ 0 }, amount, bytes)
-#define SAY_SIGNED(amount, bytes) diff_signed((char[DIFF_AMOUNT]){ 0 }, amount, bytes)
-#define SAY_PERCENT(base, head) diff_percent((char[DIFF_AMOUNT]){ 0 }, base, head)
+#define SAY_PERCENT(base, head) diff_percent((char[DIFF_PERCENT]){ 0 }, base, head)
 
 /* A row of a table, or a sum of rows: texts. */
 struct change_row {

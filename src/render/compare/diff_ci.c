@@ -24,6 +24,8 @@
 /* GitHub shows ten annotations of a kind and drops the rest. */
 enum { ANNOTATIONS = 10, NOTES = 100 };
 
+enum { LONGEST = 2048 }; /* columns of a text */
+
 struct ci_finding {
 	enum { HOLDS, BROKEN, GREW } kind;
 	const char *rule, *about;    /* a metric and its gate; "site" and its name */
@@ -82,9 +84,9 @@ static void put_xml(struct out *out, const char *text)
 {
 	static const char marks[] = "&<>\"";
 	static const char *const names[] = { "&amp;", "&lt;", "&gt;", "&quot;" };
-	char safe[2 * DIFF_SENTENCE];
+	char safe[2 * LONGEST];
 
-	show_safe(safe, sizeof(safe), text, DIFF_SENTENCE);
+	show_safe(safe, sizeof(safe), text, LONGEST);
 	for (const char *p = safe; *p; p++) {
 		const char *mark = strchr(marks, *p);
 
@@ -160,9 +162,9 @@ int diff_junit(struct diff *diff, struct out *out, const struct diff_options *op
 /* As @actions/core (command.ts) does: % CR LF in data, also : and , in properties. */
 static void put_command(struct out *out, const char *text, bool property)
 {
-	char safe[2 * DIFF_SENTENCE];
+	char safe[2 * LONGEST];
 
-	show_safe(safe, sizeof(safe), text, DIFF_SENTENCE);
+	show_safe(safe, sizeof(safe), text, LONGEST);
 	for (const char *p = safe; *p; p++) {
 		if (*p == '%' || (property && (*p == ':' || *p == ',')))
 			out_format(out, "%%%02X", *p);

@@ -20,31 +20,16 @@ const char *const diff_why_words[WHYS] = {
 #undef WHY
 };
 
-const char *diff_amount(char *to, int64_t amount, bool bytes)
-{
-	uint64_t size = amount < 0 ? 0 - (uint64_t)amount : (uint64_t)amount;
-
-	text_join(to, DIFF_AMOUNT, amount < 0 ? "-" : "",
-		  bytes ? SAY_BYTES(size) : SAY_COUNT(size));
-	return to;
-}
-
-const char *diff_signed(char *to, int64_t amount, bool bytes)
-{
-	text_join(to, DIFF_AMOUNT, amount > 0 ? "+" : "", SAY_AMOUNT(amount, bytes));
-	return to;
-}
-
 const char *diff_percent(char *to, int64_t base, int64_t head)
 {
 	double percent;
 
 	if (base <= 0) {
-		text_copy(to, DIFF_AMOUNT, head > 0 ? "new" : "0%");
+		text_copy(to, DIFF_PERCENT, head > 0 ? "new" : "0%");
 		return to;
 	}
 	percent = ((double)head - (double)base) * 100 / (double)base;
-	snprintf(to, DIFF_AMOUNT,
+	snprintf(to, DIFF_PERCENT,
 		 percent > -0.05 && percent < 0.05 && head != base ? "%.2g%%" : "%.1f%%",
 		 percent < 0 ? -percent : percent);
 	return to;

@@ -106,7 +106,7 @@ const char *emit_cell(char *to, const struct emit_column *column, const void *ro
 		to[text_u64(to, number_at(field))] = '\0';
 		return to;
 	case EMIT_CHANGE:
-		return show_change(to, *(const int64_t *)field);
+		return show_amount(to, *(const int64_t *)field, true, true);
 	case EMIT_INTEGER:
 	case EMIT_DEVICE:
 		snprintf(to, EMIT_CELL_MOST, "%d", *(const int *)field);

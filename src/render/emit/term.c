@@ -6,13 +6,15 @@
 
 #include "render/values/values.h"
 
-const char *show_change(char *to, int64_t bytes)
+const char *show_amount(char *to, int64_t amount, bool bytes, bool sign)
 {
+	uint64_t size = amount < 0 ? 0 - (uint64_t)amount : (uint64_t)amount;
+
 	text_join(to, SHOW_MANY,
-		  bytes > 0   ? "+"
-		  : bytes < 0 ? "-"
-			      : "",
-		  SAY_BYTES(bytes < 0 ? 0 - (uint64_t)bytes : (uint64_t)bytes));
+		  amount < 0           ? "-"
+		  : sign && amount > 0 ? "+"
+				       : "",
+		  bytes ? SAY_BYTES(size) : SAY_COUNT(size));
 	return to;
 }
 

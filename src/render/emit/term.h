@@ -20,10 +20,11 @@ enum { SHOW_COLUMNS = 80, SHOW_MANY = 64 };
 /* "1 block", "1,234 blocks" for "block". */
 #define SAY_MANY(count, what) show_many((char[SHOW_MANY]){ 0 }, count, what)
 
-/* "+1.00 MiB", "-1.00 MiB", "0 B". */
-#define SAY_CHANGE(bytes) show_change((char[SHOW_MANY]){ 0 }, bytes)
+/* "-1.00 MiB", "0 B", or as a count "-1,234"; SIGNED: also "+1.00 MiB". */
+#define SAY_AMOUNT(amount, bytes) show_amount((char[SHOW_MANY]){ 0 }, amount, bytes, false)
+#define SAY_SIGNED(amount, bytes) show_amount((char[SHOW_MANY]){ 0 }, amount, bytes, true)
 
-const char *show_change(char *to, int64_t bytes);
+const char *show_amount(char *to, int64_t amount, bool bytes, bool sign);
 const char *show_many(char *to, uint64_t count, const char *what);
 
 /* Appends to the text in `to` as printf does; text that does not fit is cut. */

@@ -62,12 +62,9 @@ const char *merge_users_word(struct merge *merge, const struct merge_card *card)
 
 const char *merge_headroom_word(struct merge *merge, const struct merge_card *card)
 {
-	bool over = card->headroom < 0;
-	uint64_t bytes = over ? 0 - (uint64_t)card->headroom : (uint64_t)card->headroom;
-
 	return card->total == TRACE_NONE
 		       ? "-"
-		       : show_kept(&merge->arena, "%s%s", over ? "-" : "", SAY_BYTES(bytes));
+		       : show_kept(&merge->arena, "%s", SAY_AMOUNT(card->headroom, true));
 }
 
 /* --- sentences: each function returns one, or NULL --- */

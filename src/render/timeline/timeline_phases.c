@@ -129,7 +129,7 @@ static void put_figure(const struct timeline *timeline, const struct phase_group
 	width = show_columns(text);
 	out_format(timeline->show.out, "%*s%s%*s %6s x  peak %10s  growth %11s\n", TIMELINE_LEFT,
 		   "", text, (int)(width < NAME ? NAME - width : 0), "", SAY_COUNT(group->count),
-		   SAY_BYTES(group->peak_bytes), SAY_CHANGE(group->growth));
+		   SAY_BYTES(group->peak_bytes), SAY_SIGNED(group->growth, true));
 }
 
 /* Figures of the phases shown, by name, for the names with the highest peaks. */
