@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "analyse/compare/metrics.h"
-#include "analyse/input/error.h"
+#include "analyse/input/grow.h"
 #include "analyse/trace/phase_name.h"
 #include "base/mem/sort.h"
 #include "base/text/out.h"
@@ -31,6 +31,14 @@ static void keep_head(struct trace *to, const struct trace *from)
 	to->capture.truncated = true;
 	to->capture.notes = notes;
 	to->capture.notes_n = 1;
+}
+
+void *baseline_room(struct run *run, enum rows_of of, size_t count)
+{
+	void *rows = rows_make(&run->arena, of, count);
+
+	NEED(rows);
+	return rows;
 }
 
 /* --- sums --- */
@@ -64,7 +72,7 @@ static struct trace_part *keep_parts(struct run *run, enum dimension dimension, 
 		set_sum(&part.reserved, (uint64_t)values[COLUMN_RESERVED], TRACE_NONE);
 		part.allocations = (uint64_t)values[COLUMN_COUNT];
 		part.frees = (uint64_t)(values[COLUMN_COUNT] - values[COLUMN_LIVE]);
-		run->failed |= !emit_add(&run->arena, &parts, &part);
+		emit_add(&run->arena, &parts, &part);
 	}
 	emit_sort(&parts, by_name);
 	*parts_n = parts.count;
@@ -156,14 +164,14 @@ static bool stands_already(const struct kept_phase *kept, enum metric_id metric)
 	return false;
 }
 
-/* The phases by name; NULL without memory. */
+/* The phases by name. */
 static struct kept_phase *find_phases(struct run *run, size_t *count)
 {
 	const struct trace *trace = &run->trace;
-	struct kept_phase *list = arena_alloc(&run->arena, (trace->phases_n + 1) * sizeof(*list));
+	struct kept_phase *list = need(&run->arena, (trace->phases_n + 1) * sizeof(*list));
 
 	*count = 0;
-	for (size_t i = 0; list && i < trace->phases_n; i++) {
+	for (size_t i = 0; i < trace->phases_n; i++) {
 		if (!trace->phases[i].name)
 			continue;
 		list[*count].name = trace->phases[i].name;
@@ -176,25 +184,21 @@ static struct kept_phase *find_phases(struct run *run, size_t *count)
 		return list;
 	for (size_t i = 0; i < *count; i++) {
 		char family[PHASE_FAMILY];
-		size_t length = phase_family(family, sizeof(family), list[i].name);
 
-		list[i].name = arena_text(&run->arena, family, length);
-		if (!list[i].name)
-			return NULL;
+		phase_family(family, sizeof(family), list[i].name);
+		list[i].name = need_text(&run->arena, family);
 	}
 	*count = join_phases(list, *count);
 	return list;
 }
 
 /* Of each name those that a gate may be about. */
-static int keep_phases(struct trace *to, struct run *run)
+static void keep_phases(struct trace *to, struct run *run)
 {
 	size_t count;
 	const struct kept_phase *list = find_phases(run, &count);
 
-	to->phases = rows_make(&run->arena, ROWS_phase, METRIC_IDS * count);
-	if (!list || !to->phases)
-		return err("no memory left");
+	to->phases = baseline_room(run, ROWS_phase, METRIC_IDS * count);
 	for (size_t i = 0; i < count; i++) {
 		for (enum metric_id metric = 0; metric < METRIC_IDS; metric++) {
 			const struct trace_phase *of = list[i].highest[metric];
@@ -209,26 +213,20 @@ static int keep_phases(struct trace *to, struct run *run)
 			to->phases_n++;
 		}
 	}
-	return 0;
 }
 
 /* --- all of it --- */
 
-int baseline_write(struct run *run, struct out *out)
+void baseline_write(struct run *run, struct out *out)
 {
 	struct trace to = { .path = NULL };
-	int error;
 
 	rows_clear(ROWS_trace, &to);
 	keep_head(&to, &run->trace);
 	keep_summary(&to.summary, run);
-	error = run->failed ? err("no memory left") : baseline_sites(&to, run);
-	if (!error)
-		error = keep_phases(&to, run);
-	if (!error) {
-		out_char(out, '{');
-		document_facts(out, &to, true);
-		out_text(out, "\"events\":[\n]}\n");
-	}
-	return error;
+	baseline_sites(&to, run);
+	keep_phases(&to, run);
+	out_char(out, '{');
+	document_facts(out, &to, true);
+	out_text(out, "\"events\":[\n]}\n");
 }

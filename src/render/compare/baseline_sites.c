@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "analyse/compare/run_totals.h"
-#include "analyse/input/error.h"
+#include "analyse/input/grow.h"
 #include "base/mem/hash.h"
 #include "base/mem/map.h"
 #include "base/mem/sort.h"
@@ -86,26 +86,20 @@ static struct kept_site *find_site(struct kept *kept, const char *name, const ch
 			return site;
 	}
 	site = &kept->sites[kept->sites_n];
-	site->shares =
-		arena_alloc(&kept->run->arena, (2 * kept->peaks_n + 1) * sizeof(*site->shares));
+	site->shares = need(&kept->run->arena, (2 * kept->peaks_n + 1) * sizeof(*site->shares));
 	rows_clear(ROWS_site, &site->site);
-	site->site.site = arena_text(&kept->run->arena, name, strlen(name));
+	site->site.site = need_text(&kept->run->arena, name);
 	site->site.space = space;
-	if (!site->site.site || !site->shares ||
-	    !map_put(&kept->known, key, (uint32_t)kept->sites_n + 1))
-		return NULL;
-	kept->sites_n++;
+	NEED(map_put(&kept->known, key, (uint32_t)++kept->sites_n));
 	return site;
 }
 
-static int enter_kept(struct kept *kept, uint32_t stack, const char *name, const char *space)
+static void enter_kept(struct kept *kept, uint32_t stack, const char *name, const char *space)
 {
 	struct kept_site *site = find_site(kept, name, space);
 	struct trace_frame frames[KEPT_FRAMES] = { 0 };
 	unsigned count;
 
-	if (!site)
-		return err("no memory left");
 	count = pick_frames(kept->run, stack, frames);
 	if (!site->frames_n ||
 	    (count == site->frames_n && comes_before(frames, site->frames, count))) {
@@ -113,24 +107,23 @@ static int enter_kept(struct kept *kept, uint32_t stack, const char *name, const
 		site->frames_n = count;
 	}
 	kept->of_stack[stack] = (uint32_t)(site - kept->sites) + 1;
-	return 0;
 }
 
-static int enter_site(struct kept *kept, const struct trace_site *site)
+static void enter_site(struct kept *kept, const struct trace_site *site)
 {
 	char name[SITE_LONGEST];
 	struct kept_site *to;
 
 	if (!site->stacks_n)
-		return 0;
+		return;
 	run_site_name(kept->run, site->stacks[0], name);
 	/* Only stacks that have the name themselves can stand for it. */
 	for (size_t i = 0; i < site->stacks_n; i++) {
 		char own[SITE_LONGEST];
 
 		run_site_name(kept->run, site->stacks[i], own);
-		if (!strcmp(own, name) && enter_kept(kept, site->stacks[i], name, site->space))
-			return -EINVAL;
+		if (!strcmp(own, name))
+			enter_kept(kept, site->stacks[i], name, site->space);
 	}
 	to = &kept->sites[kept->of_stack[site->stacks[0]] - 1];
 	for (size_t i = 0; i < site->stacks_n; i++)
@@ -140,10 +133,9 @@ static int enter_site(struct kept *kept, const struct trace_site *site)
 	to->site.bytes += site->bytes;
 	to->site.live_bytes += site->live_bytes;
 	to->site.peak_bytes += site->peak_bytes;
-	return 0;
 }
 
-static int enter_shares(struct kept *kept, const struct trace_peak *peak, size_t number)
+static void enter_shares(struct kept *kept, const struct trace_peak *peak, size_t number)
 {
 	for (size_t i = 0; i < peak->stacks_n; i++) {
 		const struct trace_share *share = &peak->stacks[i];
@@ -152,18 +144,16 @@ static int enter_shares(struct kept *kept, const struct trace_peak *peak, size_t
 
 		if (!kept->of_stack[share->stack]) {
 			run_site_name(kept->run, share->stack, name);
-			if (enter_kept(kept, share->stack, name, ""))
-				return -EINVAL;
+			enter_kept(kept, share->stack, name, "");
 		}
 		shares = &kept->sites[kept->of_stack[share->stack] - 1].shares[2 * number];
 		shares[0] += share->bytes;
 		shares[1] += share->count;
 	}
-	return 0;
 }
 
 /* The sites, and the peaks without their shares. */
-static int find_sites(struct kept *kept, struct trace *to)
+static void find_sites(struct kept *kept, struct trace *to)
 {
 	static const struct sort_key by_weight[] = {
 		SORT_DOWN(struct kept_site, site.peak_bytes),
@@ -173,39 +163,32 @@ static int find_sites(struct kept *kept, struct trace *to)
 	};
 	const struct trace *trace = &kept->run->trace;
 	struct arena *arena = &kept->run->arena;
-	size_t peak = 0;
-	int error = 0;
 
-	kept->sites = arena_alloc(arena, (trace->stacks_n + 1) * sizeof(*kept->sites));
-	kept->of_stack = arena_alloc(arena, (trace->stacks_n + 1) * sizeof(*kept->of_stack));
-	to->peaks = rows_make(arena, ROWS_peak, trace->peaks_n);
-	if (!kept->sites || !kept->of_stack || !to->peaks)
-		return err("no memory left");
+	kept->sites = need(arena, (trace->stacks_n + 1) * sizeof(*kept->sites));
+	kept->of_stack = need(arena, (trace->stacks_n + 1) * sizeof(*kept->of_stack));
+	to->peaks = baseline_room(kept->run, ROWS_peak, trace->peaks_n);
 	for (size_t i = 0; i < trace->peaks_n; i++) {
 		if (!trace->peaks[i].pool)
 			to->peaks[kept->peaks_n++] = trace->peaks[i];
 	}
-	for (size_t i = 0; !error && i < trace->sites_n; i++)
-		error = enter_site(kept, &trace->sites[i]);
-	for (; !error && peak < kept->peaks_n; peak++)
-		error = enter_shares(kept, &to->peaks[peak], peak);
+	for (size_t i = 0; i < trace->sites_n; i++)
+		enter_site(kept, &trace->sites[i]);
+	for (size_t i = 0; i < kept->peaks_n; i++)
+		enter_shares(kept, &to->peaks[i], i);
 	sort_rows(kept->sites, kept->sites_n, sizeof(*kept->sites), by_weight);
-	return error;
 }
 
 /* --- rows --- */
 
 /* A site is its position, and so are its stack and its share of a peak. */
-static int keep_peaks(const struct kept *kept, struct trace *to)
+static void keep_peaks(const struct kept *kept, struct trace *to)
 {
 	for (; to->peaks_n < kept->peaks_n; to->peaks_n++) {
 		struct trace_peak *peak = &to->peaks[to->peaks_n];
 
 		peak->t = 0;
-		peak->stacks = rows_make(&kept->run->arena, ROWS_share, kept->sites_n);
+		peak->stacks = baseline_room(kept->run, ROWS_share, kept->sites_n);
 		peak->stacks_n = 0;
-		if (!peak->stacks)
-			return err("no memory left");
 		for (uint32_t i = 0; i < kept->sites_n; i++) {
 			const uint64_t *share = &kept->sites[i].shares[2 * to->peaks_n];
 
@@ -215,7 +198,6 @@ static int keep_peaks(const struct kept *kept, struct trace *to)
 							      0 };
 		}
 	}
-	return 0;
 }
 
 /* The number of a path among the modules, which are few; a new one is entered. */
@@ -243,19 +225,17 @@ static void put_kept_frame(struct trace *to, const struct trace_frame *from)
 }
 
 /* Each site's frames are the next ones, and its stack is of all of them. */
-static int keep_sites(const struct kept *kept, struct trace *to)
+static void keep_sites(const struct kept *kept, struct trace *to)
 {
 	struct arena *arena = &kept->run->arena;
 	size_t most = KEPT_FRAMES * kept->sites_n;
-	uint32_t *numbers = arena_alloc(arena, (most + kept->sites_n + 1) * sizeof(*numbers));
+	uint32_t *numbers = need(arena, (most + kept->sites_n + 1) * sizeof(*numbers));
 	uint32_t *stack_numbers = numbers + most;
 
-	to->modules = rows_make(arena, ROWS_module, most);
-	to->frames = rows_make(arena, ROWS_frame, most);
-	to->stacks = rows_make(arena, ROWS_stack, kept->sites_n);
-	to->sites = rows_make(arena, ROWS_site, kept->sites_n);
-	if (!numbers || !to->modules || !to->frames || !to->stacks || !to->sites)
-		return err("no memory left");
+	to->modules = baseline_room(kept->run, ROWS_module, most);
+	to->frames = baseline_room(kept->run, ROWS_frame, most);
+	to->stacks = baseline_room(kept->run, ROWS_stack, kept->sites_n);
+	to->sites = baseline_room(kept->run, ROWS_site, kept->sites_n);
 	for (uint32_t i = 0; i < kept->sites_n; i++) {
 		const struct kept_site *from = &kept->sites[i];
 		struct trace_stack *stack = &to->stacks[to->stacks_n++];
@@ -273,18 +253,14 @@ static int keep_sites(const struct kept *kept, struct trace *to)
 			to->sites[to->sites_n++].stacks_n = 1;
 		}
 	}
-	return 0;
 }
 
-int baseline_sites(struct trace *to, struct run *run)
+void baseline_sites(struct trace *to, struct run *run)
 {
 	struct kept kept = { .run = run };
-	int error = find_sites(&kept, to);
 
-	if (!error)
-		error = keep_peaks(&kept, to);
-	if (!error)
-		error = keep_sites(&kept, to);
+	find_sites(&kept, to);
+	keep_peaks(&kept, to);
+	keep_sites(&kept, to);
 	map_clear(&kept.known);
-	return error;
 }

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "analyse/compare/diff.h"
+#include "facts/trace_rows.h"
 
 struct out;
 
@@ -40,7 +41,7 @@ extern const struct diff_format diff_formats[];
 
 enum { DIFF_PERCENT = 40 };
 
-/* These return texts that live as long as the diff, "" without memory. */
+/* These return texts that live as long as the diff. */
 
 /* diff_sentence.c: a sentence on the change of the peak and its reasons. */
 const char *diff_sentence(struct diff *diff);
@@ -90,7 +91,7 @@ struct changes {
 /*
  * The rows of a dimension that changed in the column; behind as many as are shown what is left
  * out is summed. Those of sites end with the noise and the sum of all. False when none
- * changed, or without memory.
+ * changed.
  */
 bool diff_changes(struct diff *diff, enum dimension dimension, const char *group,
 		  enum column column, struct changes *to);
@@ -103,10 +104,13 @@ bool diff_changes(struct diff *diff, enum dimension dimension, const char *group
  *
  * Each site has one stack, of the frames that name it (facts/sites.h), so that its name comes out
  * the same. "capture": {"baseline": true} tells it apart. Rows of the run's trace become those of
- * the baseline. Returns 0, or -errno with err_text().
+ * the baseline.
  */
-int baseline_write(struct run *run, struct out *out);
+void baseline_write(struct run *run, struct out *out);
 
 /* baseline_sites.c: the sites, with modules, frames, stacks and the peaks of whole devices; memory
- * is the run's. 0, or -errno with err_text(). */
-int baseline_sites(struct trace *to, struct run *run);
+ * is the run's. */
+void baseline_sites(struct trace *to, struct run *run);
+
+/* Rows in the memory of the run, cleared. */
+void *baseline_room(struct run *run, enum rows_of of, size_t count);

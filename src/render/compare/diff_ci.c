@@ -10,11 +10,10 @@
  * GitHub's code scanning wants a place for every result: where no line of the program is to blame
  * it is the trace. Fingerprints are of the site's name, so that a site that moves stays one alert.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "analyse/input/error.h"
+#include "analyse/input/grow.h"
 #include "base/mem/hash.h"
 #include "base/settings/version.h"
 #include "render/compare/diff.h"
@@ -39,19 +38,17 @@ struct ci_finding {
 	struct emit_rows places; /* itself */
 };
 
-/* The gates in their order, then the sites that grew, the most telling first: NULL, with
- * err_text(), without memory. */
+/* The gates in their order, then the sites that grew, the most telling first. */
 static struct ci_finding *find_all(struct diff *diff, size_t *count)
 {
 	const struct diff_row **rows;
 	enum column column;
 	size_t growers = diff_growers(diff, &rows, &column);
 	size_t grew = growers < NOTES ? growers : NOTES;
-	struct ci_finding *list =
-		arena_alloc(&diff->arena, (diff->gates_n + grew + 1) * sizeof(*list));
+	struct ci_finding *list = need(&diff->arena, (diff->gates_n + grew + 1) * sizeof(*list));
 
 	*count = diff->gates_n + grew;
-	for (size_t i = 0; list && i < *count; i++) {
+	for (size_t i = 0; i < *count; i++) {
 		struct ci_finding *to = &list[i];
 
 		if (i < diff->gates_n) {
@@ -72,8 +69,6 @@ static struct ci_finding *find_all(struct diff *diff, size_t *count)
 		to->file = to->site ? diff_file(diff, to->site->file) : NULL;
 		to->line = to->file ? to->site->line : 0;
 	}
-	if (!list)
-		err("no memory left");
 	return list;
 }
 
@@ -134,11 +129,8 @@ int diff_junit(struct diff *diff, struct out *out, const struct diff_options *op
 {
 	size_t count;
 	const struct ci_finding *list = find_all(diff, &count);
-	const char *suite;
-
-	if (!list)
-		return -ENOMEM;
-	suite = show_kept(&diff->arena, " name=\"%s\" tests=\"%zu\" failures=\"%zu\" errors=\"0\"",
+	const char *suite =
+		show_kept(&diff->arena, " name=\"%s\" tests=\"%zu\" failures=\"%zu\" errors=\"0\"",
 			  diff->base.count ? "memtrace diff" : "memtrace check",
 			  diff->gates_n ? diff->gates_n : 1, diff_broken(diff));
 	out_format(out,
@@ -204,8 +196,6 @@ int diff_github(struct diff *diff, struct out *out, const struct diff_options *o
 	const char *sentence = diff_sentence(diff);
 
 	(void)options;
-	if (!list)
-		return -ENOMEM;
 	if (!sites)
 		annotate(out, "notice", &(struct ci_finding){ .words = sentence }, NULL);
 	for (size_t i = 0; i < count; i++) {
@@ -292,9 +282,9 @@ static const struct emit_column sarif_columns[] = {
 /* A path as a URI reference (RFC 3986): a segment with a colon would look like a scheme. */
 static const char *uri_of(struct diff *diff, const char *path)
 {
-	char *uri = arena_alloc(&diff->arena, 3 * strlen(path) + 1);
+	char *uri = need(&diff->arena, 3 * strlen(path) + 1);
 
-	for (char *to = uri; uri && *path; path++) {
+	for (char *to = uri; *path; path++) {
 		unsigned char c = (unsigned char)*path;
 
 		if ((c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') ||
@@ -303,7 +293,7 @@ static const char *uri_of(struct diff *diff, const char *path)
 		else
 			to += snprintf(to, 4, "%%%02X", c);
 	}
-	return uri ? uri : "";
+	return uri;
 }
 
 static void take_result(struct diff *diff, struct ci_finding *to)
@@ -336,8 +326,6 @@ int diff_sarif(struct diff *diff, struct out *out, const struct diff_options *op
 	};
 
 	(void)options;
-	if (!list)
-		return -ENOMEM;
 	memcpy(rules, metric_rows, sizeof(rules));
 	rules[METRIC_IDS].name = "site";
 	rules[METRIC_IDS].what = "a call site that holds more GPU memory";

@@ -158,7 +158,7 @@ static struct emit_rows gates(struct diff *diff)
 
 		if (of->gate->kind != GATE_GROWTH)
 			row.of.base = INT64_MIN;
-		NEED(emit_add(&diff->arena, &rows, &row));
+		emit_add(&diff->arena, &rows, &row);
 	}
 	return rows;
 }
@@ -208,7 +208,7 @@ static struct emit_rows totals(struct diff *diff)
 		}
 		take_row(diff, &row, &sum);
 		if (any)
-			NEED(emit_add(&diff->arena, &rows, &row));
+			emit_add(&diff->arena, &rows, &row);
 	}
 	return rows;
 }
@@ -304,7 +304,7 @@ static void add_entry(struct diff *diff, struct emit_rows *rows, const struct me
 				   : NULL,
 	};
 
-	NEED(emit_add(&diff->arena, rows, &row));
+	emit_add(&diff->arena, rows, &row);
 }
 
 /* The figures of the query in every place of the middle run, with those of its repetitions. */

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analyse/input/grow.h"
 #include "base/text/text.h"
 #include "render/emit/term.h"
 
@@ -197,8 +198,8 @@ bool diff_changes(struct diff *diff, enum dimension dimension, const char *group
 	to->list_n = 0;
 	to->count = diff_changed(diff, dimension, group, column, &rows);
 	to->shown = !to->limit || to->count <= to->limit + to->slack ? to->count : to->limit;
-	to->list = arena_alloc(&diff->arena, (to->shown + 3) * sizeof(*to->list));
-	if (!to->count || !to->list)
+	to->list = need(&diff->arena, (to->shown + 3) * sizeof(*to->list));
+	if (!to->count)
 		return false;
 	diff_totals(diff, group, column, &base, &head);
 	noise = head - base;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analyse/input/grow.h"
 #include "analyse/trace/trace.h"
 #include "base/text/text.h"
 #include "render/emit/emit.h"
@@ -11,24 +12,21 @@
 
 enum { ROWS_FIRST = 8 };
 
-bool emit_add(struct arena *arena, struct emit_rows *rows, const void *row)
+void emit_add(struct arena *arena, struct emit_rows *rows, const void *row)
 {
 	size_t count = rows->count;
 
 	/* The room doubles: it is full at each power of two from the first on. */
 	if (!count || (count >= ROWS_FIRST && !(count & (count - 1)))) {
 		size_t room = count ? 2 * count : ROWS_FIRST;
-		void *list = arena_alloc(arena, room * rows->size);
+		void *list = need(arena, room * rows->size);
 
-		if (!list)
-			return false;
 		if (count)
 			memcpy(list, rows->rows, count * rows->size);
 		rows->rows = list;
 	}
 	memcpy((char *)rows->rows + count * rows->size, row, rows->size);
 	rows->count++;
-	return true;
 }
 
 void emit_sort(const struct emit_rows *rows, const struct sort_key *keys)

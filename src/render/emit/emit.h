@@ -103,8 +103,8 @@ enum { EMIT_LARGEST = 512, EMIT_CELL_MOST = 512 };
 /* An empty list for emit_add(), of which the first `some` rows will be shown. */
 #define EMIT_NONE_OF(type, some) ((struct emit_rows){ NULL, 0, (some), sizeof(type) })
 
-/* Adds a copy of the row to a list that began with EMIT_NONE_OF(). False without memory. */
-bool emit_add(struct arena *arena, struct emit_rows *rows, const void *row);
+/* Adds a copy of the row to a list that began with EMIT_NONE_OF(). */
+void emit_add(struct arena *arena, struct emit_rows *rows, const void *row);
 
 /* Returns a cell's text where that of the kind would not do, in `to` (EMIT_CELL_MOST bytes) or
  * elsewhere. */

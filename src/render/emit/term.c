@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analyse/input/grow.h"
 #include "render/values/values.h"
 
 const char *show_amount(char *to, int64_t amount, bool bytes, bool sign)
@@ -29,7 +30,7 @@ const char *show_vkept(struct arena *arena, const char *format, va_list argument
 	char text[4096];
 
 	vsnprintf(text, sizeof(text), format, arguments);
-	return arena_text(arena, text, strlen(text));
+	return need_text(arena, text);
 }
 
 const char *show_kept(struct arena *arena, const char *format, ...)
@@ -40,7 +41,7 @@ const char *show_kept(struct arena *arena, const char *format, ...)
 	va_start(arguments, format);
 	kept = show_vkept(arena, format, arguments);
 	va_end(arguments);
-	return kept ? kept : "";
+	return kept;
 }
 
 unsigned show_columns(const char *text)

@@ -31,8 +31,7 @@ const char *show_many(char *to, uint64_t count, const char *what);
 void show_more(char *to, size_t size, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Returns the text that printf makes of these, cut to 4095 bytes, in the arena's memory; without
- * memory "", and NULL from the second. */
+/* Return the text that printf makes of these, cut to 4095 bytes, in the arena's memory. */
 const char *show_kept(struct arena *arena, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 const char *show_vkept(struct arena *arena, const char *format, va_list arguments)

@@ -83,7 +83,8 @@ static const struct emit_column name_columns[] = {
 
 static bool add_text(struct trace *trace, struct emit_rows *rows, const char *text)
 {
-	return emit_add(&trace->arena, rows, &text);
+	emit_add(&trace->arena, rows, &text);
+	return true;
 }
 
 static bool add_places(struct trace *trace, const struct history *history, struct emit_rows *rows)
@@ -100,7 +101,7 @@ static bool add_places(struct trace *trace, const struct history *history, struc
 			.handle = place->handle,
 		};
 
-		ok = emit_add(&trace->arena, rows, &row);
+		emit_add(&trace->arena, rows, &row);
 	}
 	return ok;
 }
@@ -119,7 +120,7 @@ static bool add_names(struct trace *trace, const struct history *history, struct
 		const struct page_thread row = { history->threads[i],
 						 thread ? thread->name : NULL };
 
-		ok = emit_add(&trace->arena, &names->threads, &row);
+		emit_add(&trace->arena, &names->threads, &row);
 	}
 	for (size_t i = 0; ok && i < history->apis_n; i++)
 		ok = add_text(trace, &names->apis, trace_text(trace, history->apis[i]));
@@ -209,7 +210,7 @@ static bool find_category_groups(struct trace *trace, const struct categories *c
 	for (size_t i = 0; ok && i < categories->rules->categories; i++)
 		ok = add_text(trace, &to->names, categories_name(categories, i));
 	for (size_t i = 0; ok && i < categories->stacks_n; i++)
-		ok = emit_add(&trace->arena, &to->of, &(uint32_t){ categories->of_stack[i] });
+		emit_add(&trace->arena, &to->of, &(uint32_t){ categories->of_stack[i] });
 	return ok;
 }
 

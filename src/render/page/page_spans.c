@@ -148,8 +148,7 @@ int page_spans_facts(const struct page_spans *spans, struct trace *trace, struct
 		const struct page_track track = { span->device, call ? TRACE_NONE : span->stream,
 						  call ? span->thread : TRACE_NONE };
 
-		if (!emit_add(&trace->arena, &facts.tracks, &track))
-			return err_no_memory(trace->path);
+		emit_add(&trace->arena, &facts.tracks, &track);
 	}
 	emit_members(out, span_columns, &facts);
 	return 0;

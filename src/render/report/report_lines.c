@@ -78,7 +78,7 @@ static struct lines find_lines(const struct report *report)
 	struct lines_entry *list = report_room(report, (keys.count + 1) * sizeof(*list));
 
 	report_fail(report, error);
-	for (size_t i = 0; list && !error && i < trace->stacks_n; i++) {
+	for (size_t i = 0; !error && i < trace->stacks_n; i++) {
 		const struct trace_stack *stack = &trace->stacks[i];
 		const struct lines_entry line = {
 			.of = *stack,
@@ -88,7 +88,7 @@ static struct lines find_lines(const struct report *report)
 
 		emit_sum(line_figures, &EMIT_ROWS_OF(&line, 1), 0, &list[keys.of[i]]);
 	}
-	for (size_t i = 0; list && !error && i < keys.count; i++) {
+	for (size_t i = 0; !error && i < keys.count; i++) {
 		const struct trace_stack *of = &list[i].of;
 
 		list[i].name = keys.keys[i].name;

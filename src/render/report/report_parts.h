@@ -111,10 +111,7 @@ const char *report_line(const struct report *report, uint64_t stack);
 /* Keeps the error unless an earlier one is kept already. */
 void report_fail(const struct report *report, int error);
 
-/*
- * Rows and texts live in the trace's arena, until the trace is closed. When memory runs out the
- * report fails: a list lacks a row then, a text is "", and report_room() returns NULL.
- */
+/* Rows and texts live in the trace's arena, until the trace is closed. */
 void report_add(const struct report *report, struct emit_rows *rows, const void *row);
 void *report_room(const struct report *report, size_t size);
 const char *report_format(const struct report *report, const char *format, ...)

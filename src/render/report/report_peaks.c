@@ -248,9 +248,9 @@ static struct emit_rows frames_of(const struct report *report, uint32_t stack)
 					     : trace_lines(trace, stack, some, TOLD_FRAMES);
 	const char **texts = report_room(report, (count + 1) * sizeof(*texts));
 
-	for (size_t i = 0; texts && i < count; i++)
+	for (size_t i = 0; i < count; i++)
 		texts[i] = frame_text(report, list[i]);
-	return EMIT_ROWS_OF(texts, texts ? count : 0);
+	return EMIT_ROWS_OF(texts, count);
 }
 
 static struct emit_rows compose_stacks(const struct report *report, const struct trace_peak *peak)

@@ -3,8 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyse/input/error.h"
-#include "base/mem/arena.h"
+#include "analyse/input/grow.h"
 #include "render/report/report_parts.h"
 
 enum { SENTENCE = 4096 };
@@ -39,24 +38,14 @@ void report_fail(const struct report *report, int error)
 		*report->error = error;
 }
 
-static void fail_without_memory(const struct report *report)
-{
-	report_fail(report, err_no_memory(report->trace->path));
-}
-
 void report_add(const struct report *report, struct emit_rows *rows, const void *row)
 {
-	if (!emit_add(&report->trace->arena, rows, row))
-		fail_without_memory(report);
+	emit_add(&report->trace->arena, rows, row);
 }
 
 void *report_room(const struct report *report, size_t size)
 {
-	void *room = arena_alloc(&report->trace->arena, size);
-
-	if (!room)
-		fail_without_memory(report);
-	return room;
+	return need(&report->trace->arena, size);
 }
 
 const char *report_format(const struct report *report, const char *format, ...)
@@ -67,9 +56,7 @@ const char *report_format(const struct report *report, const char *format, ...)
 	va_start(arguments, format);
 	kept = show_vkept(&report->trace->arena, format, arguments);
 	va_end(arguments);
-	if (!kept)
-		fail_without_memory(report);
-	return kept ? kept : "";
+	return kept;
 }
 
 void report_put(const struct report *report, struct emit_table table)

@@ -70,7 +70,7 @@ static struct branch branch_of(const struct report *report, const struct tree *t
 	branch.part.of = tree->nodes[0].bytes;
 	branch.name = report_format(report, "%*s%s", (int)indent, "", text);
 	if (frame)
-		branch.frame = branch.name[0] ? branch.name + indent : "";
+		branch.frame = branch.name + indent;
 	return branch;
 }
 
@@ -120,12 +120,11 @@ static struct emit_rows find_rows(const struct report *report, const struct tree
 	/* Each node is on the pile once at most, with at most two more rows ("more" and
 	 * "(itself)"). */
 	struct branch *pile = report_room(report, (3 * tree->count + 1) * sizeof(*pile));
-	size_t height = pile ? 1 : 0;
+	size_t height = 1;
 
-	if (pile)
-		pile[0] = (struct branch){ .part = { tree->nodes[0].bytes, 0 },
-					   .frame = "",
-					   .count = tree->nodes[0].count };
+	pile[0] = (struct branch){ .part = { tree->nodes[0].bytes, 0 },
+				   .frame = "",
+				   .count = tree->nodes[0].count };
 	while (height) {
 		struct branch row = pile[--height];
 
@@ -133,8 +132,7 @@ static struct emit_rows find_rows(const struct report *report, const struct tree
 		if (row.frame)
 			height = push_children(report, tree, &row, pile, height);
 	}
-	if (rows.count)
-		((struct branch *)rows.rows)->frame = NULL;
+	((struct branch *)rows.rows)->frame = NULL;
 	return rows;
 }
 
@@ -181,8 +179,7 @@ static void tell_all(const struct report *report, const char *key, bool inverted
 		branches.rows = find_rows(report, &tree);
 		tree_clear(&tree);
 		report_add(report, &rows, &branches);
-		if (branches.rows.rows)
-			say_branches(report, &branches, inverted);
+		say_branches(report, &branches, inverted);
 	}
 	report_list(report, key, branches_columns, &rows);
 }

@@ -181,8 +181,7 @@ static int find_ooms(struct timeline *timeline)
 	while ((more = trace_next_of(trace, EVENT_OOM, &event)) == 1) {
 		const struct timeline_oom oom = { event.t, event.device };
 
-		if (!emit_add(&trace->arena, &timeline->ooms, &oom))
-			return err_no_memory(trace->path);
+		emit_add(&trace->arena, &timeline->ooms, &oom);
 	}
 	return more < 0 ? more : 0;
 }
