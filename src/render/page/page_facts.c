@@ -189,8 +189,8 @@ static int find_groups(struct trace *trace, enum trace_by by, struct page_groupi
 
 	to->names = EMIT_ROWS_OF(keys.keys, keys.count);
 	if (by == TRACE_BY_SITE)
-		to->names = (struct emit_rows){ &trace->sites->site, trace->sites_n, SIZE_MAX,
-						sizeof(*trace->sites) };
+		to->names = (struct emit_rows){ trace->sites_n ? &trace->sites->site : NULL,
+						trace->sites_n, SIZE_MAX, sizeof(*trace->sites) };
 	to->of = EMIT_ROWS_OF(keys.of, trace->stacks_n);
 	return error;
 }
