@@ -1,15 +1,16 @@
 /*
  * Where a block that PyTorch makes in a backward pass comes from: autograd's threads run no Python.
  *
- * Two answers, both kept, neither ever passed off as the thread's own frames. The line that called
- * backward(): libtorch_python.so calls torch::autograd::Engine::execute through the PLT, so our
- * definition of that name sees each backward pass begin and end on the thread that asked for it.
- * And the forward line: a node of the graph has a number, which at::sequence_number::peek() of the
- * forward thread is just above while the node's operator allocates.
+ * Two answers are kept, and neither is ever shown as the thread's own frames. The first is the line
+ * that called backward(): libtorch_python.so calls torch::autograd::Engine::execute through the
+ * PLT, so our definition of that name sees each backward pass begin and end on the thread that
+ * asked for it. The second is the forward line: a node of the graph has a number, and
+ * at::sequence_number::peek() on the forward thread is one above it while the node's operator
+ * allocates.
  *
- * The latter is a guess where an operator allocates nothing (a view): whoever allocates next on
- * that thread is taken for it. So a reader believes it only when the operator's name fits the
- * node's.
+ * The second is a guess where an operator allocates nothing (a view): the next allocation on that
+ * thread is taken for the operator's. So a reader believes it only when the operator's name fits
+ * the node's.
  */
 #include "capture/stack/stacks.h"
 
@@ -25,8 +26,8 @@
 #include "capture/recorder/record.h"
 
 /*
- * What C++ returns through a hidden pointer, a C struct of more than two words is returned through
- * too: std::vector<at::Tensor> is three words, and of these std::shared_ptr<Node> fills two.
+ * Where C++ returns a value through a hidden pointer, C does the same for a struct of more than two
+ * words: std::vector<at::Tensor> is three words, and std::shared_ptr<Node> fills two of these.
  */
 struct returned {
 	uint64_t words[3];
@@ -44,8 +45,8 @@ typedef struct returned node_fn(void);
 /* --- forward: which stack was the first to allocate under each number --- */
 
 /*
- * A slot is one word, so that it is never seen half written: thread and number are cut to what
- * tells an old entry from the one looked for.
+ * A slot is one word, so that it is never seen half written: thread and number are cut to the bits
+ * that tell an old entry from the one looked for.
  */
 union forward_slot {
 	uint64_t word;
@@ -61,13 +62,13 @@ enum { SLOTS = 1 << 15 };
 static _Atomic uint64_t forward[SLOTS];
 static HOT_THREAD _Thread_local uint64_t last_peek;
 
-/* A backward pass counts down: what it asks for next lies in the same line. */
+/* A backward pass counts down, so the slot that it needs next lies in the same cache line. */
 static _Atomic uint64_t *function_slot(uint64_t thread, uint64_t number)
 {
 	return &forward[(number + thread * 0x9e3779b9u) % SLOTS];
 }
 
-/* What PyTorch allocates is its own affair. */
+/* PyTorch may allocate here: the check for allocations on a hook's path is off meanwhile. */
 static uint64_t ask_number(number_fn *function)
 {
 	const char *path = watch_path(NULL);
@@ -81,7 +82,7 @@ static uint64_t ask_number(number_fn *function)
 
 HOT_CODE void autograd_forward(uint32_t stack)
 {
-	/* The last of the three to be known. */
+	/* The last of the three functions to be found. */
 	number_fn *peek = (number_fn *)atomic_load_explicit(&pytorch.peek, memory_order_acquire);
 	number_fn *thread_id;
 	union forward_slot slot = { .stack = stack };
@@ -115,7 +116,8 @@ static uint64_t word_at(uint64_t address, unsigned offset)
 	return word;
 }
 
-/* AccumulateGrad has the highest number of all; numbers that no program reaches are none. */
+/* False for AccumulateGrad, which has the highest number of all, and for numbers that no program
+ * reaches. */
 static bool plausible(uint64_t node)
 {
 	return word_at(node, NODE_NUMBER) < 1ull << 48 && word_at(node, NODE_THREAD) < 1ull << 32 &&
@@ -133,7 +135,7 @@ static uint32_t forward_of(uint64_t node)
 	return slot.word == same.word ? slot.stack : 0;
 }
 
-/* The engine holds the node while it runs, so giving back our count never ends it. */
+/* The engine holds the node while it runs, so giving back our reference never ends it. */
 static uint32_t forward_stack(void)
 {
 	node_fn *current = (node_fn *)atomic_load_explicit(&pytorch.node, memory_order_relaxed);
@@ -149,7 +151,7 @@ static uint32_t forward_stack(void)
 	watch_path(path);
 	if (node.words[0] && plausible(node.words[0]))
 		stack = forward_of(node.words[0]);
-	/* libstdc++'s control block: a vtable, then the count of owners. */
+	/* libstdc++'s control block: a vtable, then the number of owners. */
 	if (node.words[1])
 		atomic_fetch_sub((_Atomic int *)(uintptr_t)(node.words[1] + 8), 1);
 	return stack;
@@ -157,13 +159,13 @@ static uint32_t forward_stack(void)
 
 /* --- backward: who called it --- */
 
-/* The passes under way, by the stack that called each; ~0 while that is not known. */
+/* The passes under way, by the stack that called each; UINT32_MAX while that is not known. */
 enum { PASSES = 64 };
 static _Atomic uint32_t passes[PASSES];
-static HOT_DATA _Atomic uint32_t under_way; /* how many: counted before the slot is taken */
+static HOT_DATA _Atomic uint32_t under_way; /* number of passes; raised before the slot is taken */
 
-/* The stack that all passes under way were called from; with several, nobody knows whose this is.
- */
+/* The stack that all passes under way were called from; 0 if there are several stacks, for then it
+ * is not known to which pass this thread belongs. */
 static uint32_t backward_stack(void)
 {
 	uint32_t found = 0;
@@ -193,7 +195,7 @@ HOT_CODE struct autograd_via autograd_via(void)
 	return via;
 }
 
-/* Slot 0 also stands for "no slot left": then the pass is one nobody knows. */
+/* Slot 0 also stands for "no slot left": the caller of such a pass is not known. */
 static void pass_begin(unsigned *slot, uint32_t stack)
 {
 	atomic_fetch_add(&under_way, 1);
@@ -290,7 +292,7 @@ struct returned EXECUTE(void *engine, const void *roots, const void *inputs, boo
 	if (!record_on())
 		return real(engine, roots, inputs, keep, create, accumulate, outputs);
 
-	/* Left by an exception too: a node that fails throws through here. */
+	/* The cleanup also runs when an exception passes: a node that fails throws through here. */
 	__attribute__((cleanup(pass_end))) unsigned slot = 0;
 	pass_begin(&slot, calling_stack(CALLER));
 	errno = saved;

@@ -1,8 +1,8 @@
 /*
- * Call frame information: the entry for an address is found, and what it says is told.
+ * Call frame information: finds the entry for an address and makes a rule of it.
  *
  * DWARF 5, section 6.4, as the Linux Standard Base's .eh_frame and .eh_frame_hdr change it. Only
- * what compilers write for nearly all code is understood; of the rest is said that it is not.
+ * the forms that compilers write for nearly all code are understood; all others give CFI_OTHER.
  */
 #include "capture/stack/step.h"
 
@@ -16,15 +16,15 @@ enum { OFFSET_MOST = 1 << 18, SAVED_MOST = 1 << 12, STATES = 8 /* remembered at 
 /* DWARF's numbers of registers on x86-64 (System V ABI, figure 3.36) */
 enum { RBP = 6, RSP = 7, RETURN = 16 };
 
-/* How pointers are written (LSB 5.0, 10.5.1), by all assemblers and linkers but for PE_FORMAT of a
- * personality's. */
+/* Encodings of pointers that all assemblers and linkers write (LSB 5.0, 10.5.1); PE_FORMAT is the
+ * mask of a format, for the pointer to a personality routine may have any. */
 enum { PE_UDATA4 = 3, PE_FORMAT = 7, PE_PCREL_SDATA4 = 0x1b, PE_DATAREL_SDATA4 = 0x3b };
 
 static const union cfi_rule other = { .kind = CFI_OTHER };
 
 /* --- reading --- */
 
-/* Bytes not read yet; `bad` once there were too few, or what nobody here understands. */
+/* Bytes not read yet; `bad` once there were too few, or something was not understood. */
 struct bytes {
 	const uint8_t *p, *end;
 	bool bad;
@@ -63,20 +63,21 @@ static uint64_t uleb(struct bytes *bytes)
 
 enum { FRAME, STACK, BACK, OTHERS, PLACES }; /* RBP, RSP, the return address */
 
-/* Instead of an offset, which is a multiple of 8: a register has its value still, its value is not
- * in the caller, or it lies where no offset tells. No number of a register that is asked for. */
+/* Values in place of an offset, which is a multiple of 8: the register still has its value, its
+ * value is lost in the caller, or it lies at a place that no offset gives. ELSEWHERE also stands
+ * for a CFA register that is none of ours. */
 enum { AS_IT_WAS = 1, GONE, ELSEWHERE };
 
 struct cfi_rules {
 	uint64_t cfa_register;
 	int64_t cfa_offset;
-	int64_t where[PLACES]; /* the registers' values lie */
+	int64_t where[PLACES]; /* offsets at which the registers' values lie */
 };
 
 struct machine {
 	struct cfi_rules row, first, states[STATES];
 	unsigned remembered;
-	uint64_t at; /* where the row begins to hold */
+	uint64_t at; /* first address for which the row holds */
 };
 
 /* DWARF 5, section 6.4.2, and GNU_args_size (LSB 5.0, 10.5): those that compilers use. */
@@ -110,7 +111,7 @@ static int64_t *place_of(struct cfi_rules *row, uint64_t number)
 					      : OTHERS];
 }
 
-/* What is said of one register. False if it is not understood. */
+/* An instruction about one register. False if it is not understood. */
 static bool run_saved(struct machine *machine, struct bytes *bytes, unsigned opcode,
 		      uint64_t number)
 {
@@ -189,7 +190,7 @@ static bool run_one(struct machine *machine, struct bytes *bytes)
 	return run_saved(machine, bytes, opcode, uleb(bytes));
 }
 
-/* Up to the row that holds at the address. False if something is not understood. */
+/* Runs up to the row that holds at the address. False if something is not understood. */
 static bool run(struct machine *machine, struct bytes bytes, uint64_t address)
 {
 	while (bytes.p < bytes.end && machine->at <= address) {
@@ -201,7 +202,7 @@ static bool run(struct machine *machine, struct bytes bytes, uint64_t address)
 
 /* --- entries --- */
 
-/* An entry's bytes behind its length; the 64-bit form is not written by anybody. */
+/* An entry's bytes after its length; the 64-bit form is not understood, for nobody writes it. */
 static struct bytes entry_at(const uint8_t *p)
 {
 	uint32_t length;
@@ -212,7 +213,7 @@ static struct bytes entry_at(const uint8_t *p)
 	return (struct bytes){ p + 4, p + 4 + length, false };
 }
 
-/* False unless it says how its entries' addresses are written, and nothing unknown. */
+/* False unless the text gives the encoding of the entries' addresses, and has no unknown letter. */
 static bool read_augmentation(struct bytes *bytes, const char *text)
 {
 	uint64_t size = uleb(bytes);
@@ -234,9 +235,9 @@ static bool read_augmentation(struct bytes *bytes, const char *text)
 	return known && !own.bad;
 }
 
-/* What entries have in common: the program that they begin with. False for what compilers do not
- * write for x86-64: other factors of addresses and offsets, another register to return by. So on
- * other processors no entry is understood. */
+/* Reads a common information entry: the program with which its entries begin. False for forms that
+ * compilers do not write for x86-64: other factors of addresses and offsets, another return address
+ * register. So on other processors no entry is understood. */
 static bool read_cie(const uint8_t *p, struct bytes *program)
 {
 	static const uint8_t usual[] = { 1, 0x78 /* -8 */, RETURN };
@@ -280,10 +281,10 @@ static union cfi_rule rule_of(const struct cfi_rules *row)
 	return rule;
 }
 
-/* The table's entry for the address: the last that does not begin beyond it. */
+/* The table's entry for the address, the last that does not begin after it; or NULL. */
 static const uint8_t *entry_for(const uint8_t *header, uint64_t address)
 {
-	/* As every linker writes it: its version, how the places are written. */
+	/* As every linker writes it: the version, and the encodings of places. */
 	static const uint8_t kind[] = { 1, PE_PCREL_SDATA4, PE_UDATA4, PE_DATAREL_SDATA4 };
 	int64_t offset = (int64_t)(address - (uint64_t)(uintptr_t)header);
 	uint32_t count[3];
@@ -359,7 +360,7 @@ static int look_at_module(struct dl_phdr_info *info, size_t size, void *data)
 
 union cfi_rule cfi_find(uint64_t address)
 {
-	/* The call's: what follows may be another function. */
+	/* The address of the call: the next instruction may belong to another function. */
 	struct cfi_search search = { address - 1, other };
 
 	dl_iterate_phdr(look_at_module, &search);

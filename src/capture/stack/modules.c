@@ -1,8 +1,8 @@
 /*
- * What is mapped where, read from the loader and kept sorted by address; and dlclose(), after which
- * what was known by an address must not be said of what lies there next: the real functions found
- * for callers are forgotten, stacks are told apart by unload_word(), and glibc unwinds if libunwind
- * remembers what is no more.
+ * The process's modules, read from the loader and sorted by address; and dlclose(). After dlclose()
+ * another library may lie at an address, so nothing that was known by its address is used any
+ * longer: the real functions found for callers are forgotten, stacks are told apart by
+ * unload_word(), and glibc unwinds if libunwind remembers frames of the library that has gone.
  */
 #include "capture/stack/modules.h"
 
@@ -23,12 +23,12 @@
 #include "capture/stack/unwind.h"
 
 enum {
-	MODULES = 8192, /* more are not named */
+	MODULES = 8192, /* further ones get no name */
 	BUILD_ID_BYTES = 64,
 };
 
 struct found {
-	struct spool_module row; /* but for its texts: */
+	struct spool_module row; /* all but its texts, which follow: */
 	char build_id[2 * BUILD_ID_BYTES + 1];
 	char path[512];
 };
@@ -39,7 +39,7 @@ struct scan {
 };
 
 static struct {
-	_Atomic uint64_t seen;     /* loads and unloads at the last look, and one more */
+	_Atomic uint64_t seen;     /* 1 + the number of loads and unloads at the last look */
 	_Atomic uint64_t unloaded; /* unload_word() at the last look */
 	_Atomic bool lost;
 	struct module *sorted;
@@ -79,7 +79,7 @@ static void read_path(const char *name, char *path, size_t size)
 	}
 	length = readlink("/proc/self/exe", path, size - 1);
 	path[length > 0 ? length : 0] = '\0';
-	/* In a chroot without /proc: what the program was started as. */
+	/* In a chroot without /proc: the name that the program was started by. */
 	if (length <= 0 && getauxval(AT_EXECFN))
 		text_copy(path, size, (const char *)getauxval(AT_EXECFN));
 }
@@ -113,7 +113,7 @@ static int scan_one(struct dl_phdr_info *info, size_t size, void *data)
 	return 0;
 }
 
-/* How many libraries were loaded, and unloaded, since the process began. */
+/* Numbers of libraries loaded and unloaded since the process began. */
 struct counts {
 	uint64_t loads, unloads;
 };
@@ -157,12 +157,12 @@ bool modules_stale(void)
 	return atomic_load_explicit(&modules.unloaded, memory_order_relaxed) != unload_word();
 }
 
-/* Exchanges the list for what the scan found, unless another thread has seen more meanwhile. */
+/* Exchanges the list for the result of the scan, unless another thread has seen more meanwhile. */
 static void replace(struct module **list, const struct scan *scan, uint64_t counts)
 {
 	static const struct sort_key by_address[] = { SORT_UP(struct module, at.low), { 0 } };
 	struct module *fresh = *list;
-	uint32_t lost = 0; /* walked modules that are not there any more */
+	uint32_t lost = 0; /* modules on recorded stacks that have gone */
 
 	record_lock();
 	if (counts > atomic_load(&modules.seen)) {
@@ -248,9 +248,9 @@ void modules_clear(void)
 /* --- libraries that are unloaded --- */
 
 /*
- * While a library is being closed the word is one that was not there before, for another thread may
- * load what takes its place before we are back. If nothing was unloaded the old one returns: people
- * open and close what stays, often.
+ * While a library is being closed the word has a new value, for another thread may load a library
+ * into its place before we are back. If nothing was unloaded the old value returns: programs often
+ * open and close a library that stays.
  */
 enum { CLOSING = 1, UNLOADED = 1 << 16 };
 
@@ -267,7 +267,7 @@ static uint64_t count_unloads(void)
 	return now.unloads;
 }
 
-/* Is there nothing that stacks have gone through among what was unloaded? */
+/* True if no recorded stack went through a library that was unloaded. */
 static bool unwinds_as_before(void)
 {
 	if (!record_continue())

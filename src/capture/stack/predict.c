@@ -1,11 +1,11 @@
-/* The stack that was there before, word for word. */
+/* A walk of the stack, predicted from an earlier one and checked word for word. */
 #include "capture/stack/predict.h"
 
 #include "base/guest/hot.h"
 #include "capture/stack/modules.h"
 #include "capture/stack/unwind.h"
 
-enum { HISTORY_SHIFT = 3 }; /* of 32 bits: eleven walks */
+enum { HISTORY_SHIFT = 3 }; /* a history of 32 bits covers eleven walks */
 
 static inline void pass(struct predict_memory *memory, unsigned index)
 {
@@ -13,8 +13,8 @@ static inline void pass(struct predict_memory *memory, unsigned index)
 	__builtin_prefetch(predict_set(memory));
 }
 
-/* Nothing is read that the words before it do not vouch for: each load stands behind a branch that
- * the processor need not wait for. */
+/* A word is read only if the words before it were as expected. Each load follows a branch, which
+ * the processor predicts, so it need not wait. */
 static inline bool holds_range(const struct predict_path *path, uint64_t low, uint64_t high)
 {
 	const uint64_t *stack = (const uint64_t *)(uintptr_t)path->start.stack;
@@ -36,7 +36,7 @@ static inline bool begins(const struct predict_path *path, const struct predict_
 	       (!path->by_frame || path->start.frame == start->frame);
 }
 
-/* One that nothing is known in, or whose turn it is. Most sets have the first one alone. */
+/* An empty place of the set, or the one whose turn it is. */
 static struct predict_next *place_for(struct predict_memory *memory, struct predict_next *set)
 {
 	for (unsigned i = 0; i < PREDICT_SET; i++) {
@@ -46,7 +46,7 @@ static struct predict_next *place_for(struct predict_memory *memory, struct pred
 	return &set[memory->way++ % PREDICT_SET];
 }
 
-/* Looks for what came behind the same; false, and the place for it, if nothing did. */
+/* Finds the walk that came after the same history. False if none did; `expected` is its place. */
 static inline bool expect(struct predict_memory *memory, uint32_t context)
 {
 	struct predict_next *set = predict_set(memory);
@@ -91,7 +91,7 @@ HOT_CODE const struct predict_path *predict(struct predict_memory *memory,
 
 /* --- learning --- */
 
-/* False if it lies too far away, or strangely. */
+/* False if the address is too far away or not aligned. */
 static bool find_place(const struct predict_path *path, uint64_t address, uint16_t *place)
 {
 	uint64_t words = (address - path->start.stack) / 8;
@@ -105,7 +105,7 @@ static bool put_value(struct predict_path *path, uint64_t address, uint64_t valu
 	struct predict_word word = { .saved = saved, .value = value };
 	uint16_t place;
 
-	/* What is longer is no address of a process. */
+	/* A longer value is no address of a process. */
 	if (path->words == PREDICT_WORDS || word.value != value ||
 	    !find_place(path, address, &place))
 		return false;
@@ -148,7 +148,7 @@ static bool is_of(const struct predict_memory *memory, const struct predict_path
 	       path->cut == walk->beyond;
 }
 
-/* Where the walk is kept, or else may be (not `*known`). */
+/* The path at which the walk is kept, or may be put (`*known` is false). */
 static unsigned find_path(struct predict_memory *memory, const struct step_walk *walk, bool *known)
 {
 	uint64_t spread = walk->hash.a ^ walk->state[0].stack * HASH_A >> 32;
@@ -175,8 +175,7 @@ bool predict_learn(struct predict_memory *memory, const struct step_walk *walk)
 		return false;
 	index = find_path(memory, walk, &known);
 	path = &memory->paths[index];
-	/* What was expected and did not hold lies otherwise than it did: a frame grew in between.
-	 */
+	/* The expected path is this walk's and did not hold: its words lie elsewhere now. */
 	if ((expected && next->path == index) || !known) {
 		if (!fill_path(path, walk))
 			return false;

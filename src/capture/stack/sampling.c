@@ -1,4 +1,4 @@
-/* How much of a memory call is told. */
+/* Decides how much of a memory call is recorded. */
 #include "capture/stack/stacks.h"
 
 #include <stdatomic.h>
@@ -11,7 +11,7 @@
 #include "base/settings/sample.h"
 #include "capture/stack/modules.h"
 
-#define MOST ((uint64_t)1 << 40) /* between samples: more than any device has */
+#define MOST ((uint64_t)1 << 40) /* bytes between samples: more than any device has */
 
 HOT_DATA bool sampling_asks;
 
@@ -29,9 +29,9 @@ void sampling_init(void)
 	sampling_asks = opt_given(OPT_ID_filter) || sampling_interval;
 }
 
-/* --- what stands for a stack that is not taken --- */
+/* --- pseudo-stacks in place of a stack that is not taken --- */
 
-/* The owner that the caller's address tells: false if only a walk can. */
+/* Finds the owner from the caller's address; false if only a walk can find it. */
 static bool caller_owner(void *caller, uint32_t *owner)
 {
 	const struct module *module = modules_find((uint64_t)caller - 1);
@@ -54,7 +54,7 @@ static uint32_t none_of(enum stacks_reason reason, enum space space, uint32_t ow
 	return intern_pseudo_stack(record_intern(), names[reason], owner, space);
 }
 
-/* Those without an owner stand for most calls of all. */
+/* The pseudo-stacks without an owner, which most calls use. */
 static _Atomic uint32_t nones[STACKS_REASONS][SPACES];
 
 static uint32_t none_at_all(enum stacks_reason reason, enum space space)
@@ -105,7 +105,7 @@ static void know(struct filter_facts *facts, const struct event *event)
 		event->device < 0 ? UINT64_MAX : (uint64_t)(uint16_t)event->device;
 }
 
-/* Nothing that can be known without a stack speaks for it. */
+/* True if the facts known without a stack already exclude the event. */
 static bool surely_not(const struct event *event, const struct sampling_call *call)
 {
 	struct filter_facts facts = { .known = 0 };
@@ -125,7 +125,7 @@ bool sampling_wants_birth(struct event *event, const struct sampling_call *call)
 	enum stacks_reason reason;
 	uint64_t seed = 0;
 
-	if (sampling_interval && !sample.chance) /* threads differ, and runs do */
+	if (sampling_interval && !sample.chance) /* another seed for each thread and run */
 		seed = hash_mix(record_thread(), record_now());
 	event->untold = filter.count && surely_not(event, call);
 	if (record_quiet()) {
@@ -144,7 +144,7 @@ bool sampling_wants_birth(struct event *event, const struct sampling_call *call)
 	return false;
 }
 
-/* Was the birth of what ends here not told? Then its end is not. */
+/* True if the block's allocation was not written: then its free is not either. */
 static bool born_untold(const struct event *event, enum node_kind kind, const char *pool)
 {
 	uint32_t id;

@@ -1,4 +1,4 @@
-/* This thread's stack as one number: walked each time, named once. */
+/* This thread's stack as one number: walked at each call, named once. */
 #include "capture/stack/stacks.h"
 
 #include <stdatomic.h>
@@ -15,20 +15,20 @@
 
 enum {
 	WALKS = 64, /* at the same time */
-	HOMES = 16, /* of them, where threads begin to look for one: each in use has its memory */
+	HOMES = 16, /* rooms at which threads begin to look; each used room has its memory */
 	BARES = 8,
 };
 
-static HOT_DATA uint32_t forks; /* behind this process: what was known before is another spool's */
+static HOT_DATA uint32_t forks; /* up to this process; each began another spool */
 
 /*
- * A walk takes 6 KiB that the host's stack may not have: its threads may be as small as
- * PTHREAD_STACK_MIN. A thread whose handler jumps out of a walk leaves its place taken; without any
- * a stack of ours must do.
+ * A walk takes 6 KiB, which the host's stack may not have: its threads may be as small as
+ * PTHREAD_STACK_MIN. If a signal handler jumps out of a walk, the room stays taken. Without a free
+ * room the walk is done on a stack of ours.
  */
 static struct room {
 	_Alignas(64) atomic_bool taken;
-	struct walk_memory *memory; /* of who was here before: mostly the same thread */
+	struct walk_memory *memory; /* of the walks made here before, mostly by the same thread */
 } rooms[WALKS];
 
 static uint32_t native_frame(void *pc, uint32_t *owner)
@@ -68,10 +68,10 @@ static void mark_modules(void *const *addresses, size_t count)
 	}
 }
 
-/* A stack never seen before: its frames get names while they are alive. */
+/* Enters a new stack: its frames get names while they are alive. */
 static uint32_t enter_stack(const struct walk *walk)
 {
-	static uint32_t frames[WALK_NATIVE + WALK_PYTHON]; /* as in python_frame() */
+	static uint32_t frames[WALK_NATIVE + WALK_PYTHON]; /* static, as in python_frame() */
 	struct intern_steps steps = {
 		.frames = frames,
 		.via_forward = walk->via.forward,
@@ -81,7 +81,7 @@ static uint32_t enter_stack(const struct walk *walk)
 	uint32_t count = 0;
 	uint32_t id;
 
-	/* What the unwinder went through, it remembers: all of it, not only what counts. */
+	/* The unwinder remembers all modules that it went through. */
 	mark_modules(walk->buffer, walk->count);
 	mark_modules(walk->native, walk->native_count);
 	id = intern_stack_find(record_intern(), walk->hash);
@@ -116,7 +116,7 @@ static bool all_known(void *const *addresses, size_t count)
 	return true;
 }
 
-/* What was never seen before gets names; the loader is asked if it has something new. */
+/* Names a stack that may be new; the list of modules is read again where that may help. */
 static void name_walk(void *argument)
 {
 	struct walk *walk = argument;
@@ -138,14 +138,14 @@ static void name_walk(void *argument)
 	record_unlock();
 }
 
-/* What tells a stack from others that may be known in its place, of this process or its maker. */
+/* A sum that differs from those of other stacks, of this process or its parent. */
 static inline uint64_t sum_of(struct hash128 hash)
 {
 	return hash.a + hash.b * HASH_C + forks;
 }
 
-/* 0 where another stack is known, or none. Asked for the id once more: a signal handler may have
- * come since and left another one. */
+/* The stack's number, 0 if another one or none is known here. The number is read twice: a signal
+ * handler may have come in between and left another one. */
 static inline uint32_t recall(const struct predict_next *next, uint64_t sum)
 {
 	uint32_t id = next->stack;
@@ -166,7 +166,7 @@ static inline void note(struct predict_next *next, uint64_t sum, uint32_t id)
 	next->stack = id;
 }
 
-/* 0 when the stack was never seen. `next`: where it may be known, or NULL. */
+/* The stack's number, 0 if it was never seen. `next`: the place where it may be known, or NULL. */
 static inline uint32_t find_stack(struct predict_next *next, struct hash128 hash)
 {
 	uint32_t id = next ? recall(next, sum_of(hash)) : 0;
@@ -179,7 +179,7 @@ static inline uint32_t find_stack(struct predict_next *next, struct hash128 hash
 	return id;
 }
 
-/* By its hash, where no native walk says what came before. */
+/* The place for the stack's number, by its hash where the native walk gave none; or NULL. */
 static inline struct predict_next *next_of(struct walk *walk, struct walk_memory *memory)
 {
 	if (walk->next || !memory)
@@ -187,7 +187,7 @@ static inline struct predict_next *next_of(struct walk *walk, struct walk_memory
 	return &memory->predict.next[walk->hash.a % PREDICT_NEXT];
 }
 
-/* Inlined: a frame more costs 100 instructions to unwind. */
+/* Inlined: one frame more costs 100 instructions to unwind. */
 static inline __attribute__((always_inline)) uint32_t capture_in(struct walk *walk,
 								 struct walk_memory *memory,
 								 void *caller, void *const *frame,
@@ -223,7 +223,7 @@ static void capture_apart(void *argument)
 	capturing->id = capture_in(&walk, NULL, capturing->caller, NULL, capturing->may_load);
 }
 
-/* Where there is no room for the walk: not on the host's stack either. */
+/* Without a room the walk does not go on the host's stack either. */
 static uint32_t capture_here(void *caller, bool may_load)
 {
 	struct capturing capturing = { caller, may_load, 0 };
@@ -232,13 +232,13 @@ static uint32_t capture_here(void *caller, bool may_load)
 	return capturing.id;
 }
 
-/* Room for a walk that no other thread has, NULL for none. What a thread's walks leave there is
- * what its next ones go by, so it comes back to the same one. The memory is not a part of the
- * library's own: a host that has little is not asked for it. */
+/* A room that no other thread uses, NULL if all are taken. A thread comes back to the same room,
+ * for its next walks use what its last ones left there. The memory is allocated at the first use,
+ * for a host that has little memory should not pay for all rooms. */
 static inline struct room *take_room(void)
 {
 	static _Atomic unsigned threads;
-	static HOT_THREAD _Thread_local unsigned first; /* 1 + its own */
+	static HOT_THREAD _Thread_local unsigned first; /* 1 + the thread's own */
 
 	if (__builtin_expect(!first, 0))
 		first = 1 + atomic_fetch_add_explicit(&threads, 1, memory_order_relaxed) % HOMES;
@@ -254,7 +254,7 @@ static inline struct room *take_room(void)
 	return NULL;
 }
 
-/* Without stacks there is one a caller, and callers are few. */
+/* Without stacks there is one pseudo-walk for each caller, and callers are few. */
 static _Thread_local struct predict_next bares[BARES];
 
 static HOT_CODE uint32_t capture_bare(void *caller, bool may_load)

@@ -1,4 +1,4 @@
-/* The stack, frame by frame, from the rules of what is on it. */
+/* Walks the stack frame by frame, by rules for the return addresses on it. */
 #include "capture/stack/step.h"
 
 #include <stdatomic.h>
@@ -8,8 +8,9 @@
 #include "capture/stack/unwind.h"
 
 /*
- * A line of eight rules is one of the cache. An address has 47 bits; multiplied by an odd number
- * they are still told apart: the high eleven of them choose the line, the others are the tag.
+ * A line of eight rules is one line of the cache. An address has 47 bits; multiplying it by an odd
+ * number keeps addresses distinct. The high eleven bits of the product choose the line, the others
+ * are the tag.
  */
 enum {
 	LINES = 1 << 11,
@@ -20,7 +21,7 @@ enum {
 
 static struct {
 	_Alignas(64) _Atomic uint64_t rules[LINES][LINE];
-	_Atomic uint64_t word; /* unload_word() that they hold for */
+	_Atomic uint64_t word; /* the unload_word() for which they hold */
 	atomic_flag learning;
 } known = { .learning = ATOMIC_FLAG_INIT };
 
@@ -47,7 +48,7 @@ static inline union cfi_rule rule_at(uint64_t address)
 	return (union cfi_rule){ 0 };
 }
 
-/* With `learning`. Where all places are taken, the first gives way. */
+/* With `learning` held. Where all places are taken, the first is overwritten. */
 static void put_rule(uint64_t address, union cfi_rule rule)
 {
 	uint64_t key = spread(address);
@@ -75,8 +76,8 @@ static inline uint64_t load(uint64_t address)
 
 enum stepped { STEP_ON, STEP_END, STEP_UNKNOWN };
 
-/* From the frame at the address to its caller's; `state` becomes that one's, `*from` is told where
- * its frame pointer was found and whether this one's was asked for. */
+/* Steps from the frame at *address to its caller's; `state` becomes the caller's. In `*from` it is
+ * noted where the caller's frame pointer was read, and whether this frame's was used. */
 static inline enum stepped step(uint64_t *address, struct step_state *state,
 				struct step_state *from)
 {
@@ -88,7 +89,7 @@ static inline enum stepped step(uint64_t *address, struct step_state *state,
 	from->by_frame = rule.kind == CFI_FRAME;
 	if (rule.kind == CFI_OTHER || rule.kind == CFI_END)
 		return rule.kind == CFI_END ? STEP_END : STEP_UNKNOWN;
-	/* Information that is wrong must not lead us out of the stack. */
+	/* Wrong call frame information must not lead out of the stack. */
 	if (next - state->stack - 1 >= FRAME_MOST || next % 8)
 		return STEP_UNKNOWN;
 	*address = load(next - 8);
@@ -113,7 +114,7 @@ struct hash128 step_hash(void *const *addresses, size_t count)
 	return hash;
 }
 
-/* What a frame further out asks of the frame pointer, those within ask, too, that have kept it. */
+/* If a frame depends on the frame pointer, so do the inner frames that have kept its value. */
 static void pass_inwards(struct step_walk *walk)
 {
 	for (uint32_t at = walk->count; at-- > 1;)
@@ -151,7 +152,7 @@ bool step_walk(struct step_walk *walk, const struct step_start *start, uint64_t 
 
 /* --- rules --- */
 
-/* With `learning`: rules of before something was unloaded go. */
+/* With `learning` held: clears the rules if a library was unloaded since they were learnt. */
 static void begin_anew(void)
 {
 	uint64_t word = unload_word();

@@ -29,7 +29,7 @@
 enum {
 	UNW_CACHE_PER_THREAD = 2,
 	NO_DESCRIPTOR = -7,
-	SIGNAL_MOST = 64, /* frames of a handler, and of what it interrupted in a call */
+	SIGNAL_MOST = 64, /* frames of a handler, and of a call that it interrupted */
 };
 
 HOT_THREAD _Thread_local bool unwind_met;
@@ -40,11 +40,10 @@ static struct {
 	int (*walk)(void **, int); /* libunwind's, NULL without it */
 } unwinder;
 
-/* Also beside this library, for machines where one cannot install: with the liblzma that it needs.
- */
+/* Beside this library, where nothing can be installed: with the liblzma that libunwind needs. */
 static void *open_beside(void)
 {
-	static char path[4096]; /* looked for once, maybe on a small stack */
+	static char path[4096]; /* static: used once, maybe on a small stack */
 	char *end;
 	Dl_info info;
 
@@ -62,7 +61,7 @@ static void *open_beside(void)
 	return dlopen(path, RTLD_NOW | RTLD_LOCAL);
 }
 
-/* libunwind asks the kernel whether memory is mapped by writing from it: an error to memcheck. */
+/* libunwind lets the kernel read memory to see if it is mapped: an error to memcheck. */
 static bool under_memcheck(void)
 {
 	const char *preloads = getenv("LD_PRELOAD");
@@ -71,9 +70,10 @@ static bool under_memcheck(void)
 }
 
 /*
- * libunwind asks whether memory is there by writing a byte of it into a pipe that it keeps: into
- * whatever has the number by then, for a daemon closes all it finds. And it opens the files of
- * libraries that have no tables in memory. It has no descriptors here: it is answered.
+ * libunwind checks whether memory is there by writing a byte of it into a pipe that it keeps. A
+ * daemon closes all descriptors that it finds, so the number may mean another file by then. It also
+ * opens the files of libraries that have no tables in memory. Here it gets no descriptors: these
+ * functions answer instead.
  */
 static int no_pipe(int *descriptors, int flags)
 {
@@ -96,14 +96,14 @@ static ssize_t is_there(int fd, const void *bytes, size_t size)
 	char byte;
 
 	(void)fd;
-	/* Where memory cannot be asked for so (a sandbox), at least whether it is mapped. */
+	/* Where the kernel refuses that (a sandbox), at least whether the page is mapped. */
 	if (peek(&byte, bytes, 1) || (!peek(&byte, &kept, 1) && !mincore((void *)page, 1, &kept)))
 		return (ssize_t)size;
 	errno = EFAULT;
 	return -1;
 }
 
-/* libunwind 1.6 writes by this. */
+/* libunwind 1.6 calls write() through this. */
 static long call_or_answer(long number, ...)
 {
 	long words[6];
@@ -139,9 +139,8 @@ static int (*find_libunwind(void))(void **, int)
 	int (*backtrace_fn)(void **, int);
 	void *handle;
 
-	/* ThreadSanitizer stands in front of pthread_mutex_lock() and leaves a thread before
-	 * libunwind does, which takes a lock when the thread ends: that would be the end of the
-	 * program. */
+	/* ThreadSanitizer intercepts pthread_mutex_lock() and forgets a thread before libunwind
+	 * does, which takes a lock when the thread ends: that would end the program. */
 	if (under_memcheck() || resolve_dlsym(RTLD_DEFAULT, "__tsan_init"))
 		return NULL;
 	handle = dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL);
@@ -153,7 +152,7 @@ static int (*find_libunwind(void))(void **, int)
 	*(void **)&backtrace_fn = resolve_dlsym(handle, "unw_backtrace");
 	*(void **)&set_caching = resolve_dlsym(handle, ARCH "set_caching_policy");
 	space = resolve_dlsym(handle, ARCH "local_addr_space");
-	/* One cache a thread: the shared one is behind a lock. */
+	/* One cache for each thread: a shared one has a lock. */
 	if (set_caching && space)
 		set_caching(*space, UNW_CACHE_PER_THREAD);
 	return backtrace_fn;
@@ -167,15 +166,16 @@ void unwind_prepare(void)
 		return;
 	unwinder.walk = find_libunwind();
 	if (unwinder.walk) {
-		/* Its first walk makes a key under a pthread_once: a handler that came in between
-		 * and walked too would wait for its own thread. */
+		/* Its first walk makes a key under a pthread_once: a signal handler that came in
+		 * between and walked too would wait for its own thread. */
 		unwinder.walk(prime, 4);
 		atomic_store(&unwinder.name, "libunwind");
 		return;
 	}
 	backtrace(prime, 4); /* the first call loads libgcc_s */
 	if (under_memcheck())
-		unwind_careful(true); /* what a frame has not written yet may be read on the way */
+		unwind_careful(
+			true); /* on the way, memory may be read that a frame has not written yet */
 	atomic_store(&unwinder.name, "glibc");
 }
 
@@ -197,7 +197,7 @@ static void walk(void *argument)
 	loader_leave();
 }
 
-/* A thread's first walk allocates libunwind's thread-local block on the host's heap, each later one
+/* A thread's first walk allocates libunwind's thread-local block on the host's heap; each later one
  * may ask the loader for tables. */
 size_t unwind(void **addresses, size_t capacity)
 {
@@ -214,7 +214,8 @@ size_t unwind(void **addresses, size_t capacity)
 	return walking.count > 0 ? (size_t)walking.count : 0;
 }
 
-/* Where a handler returns to; the kernel's ABI, by which unwinders know it, too. */
+/* True at the address to which a signal handler returns. The code is the kernel's ABI, by which
+ * unwinders know it, too. */
 static bool is_sigreturn(const void *address)
 {
 #if defined(__x86_64__) /* mov $__NR_rt_sigreturn,%rax; syscall */

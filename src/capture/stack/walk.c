@@ -1,4 +1,4 @@
-/* The frames of this thread, by rules where they are known, by the unwinder where they are not. */
+/* Walks this thread's frames: by rules where they are known, by the unwinder where they are not. */
 #include "capture/stack/walk.h"
 
 #include <string.h>
@@ -52,7 +52,7 @@ bool walk_unwind(struct walk *walk, void *caller)
 	return false;
 }
 
-/* Beyond the evaluation loop the story is Python's to tell. */
+/* Cuts the native frames at the evaluation loop: beyond it Python's frames are listed. */
 static void cut_at_python(struct walk *walk)
 {
 	for (size_t i = 0; i < walk->native_count; i++) {
@@ -81,7 +81,7 @@ static bool is_predicted(struct walk *walk, struct walk_memory *memory)
 	walk->count = walk->native_count = 0;
 	walk->hash = walk->path->hash;
 	walk->next = memory->predict.expected;
-	/* In a debug build each prediction is held against the walk that it spares. */
+	/* In a debug build each prediction is compared with the walk that it replaces. */
 	if (WATCHED && step_on(walk, &memory->steps))
 		watch_same(walk->hash.a == memory->steps.hash.a &&
 				   walk->hash.b == memory->steps.hash.b,
@@ -143,7 +143,7 @@ static struct hash128 hash_python(struct hash128 hash, const struct python_frame
 	};
 }
 
-/* The same addresses are another stack once a library was unloaded: what counts is what lies there.
+/* Once a library was unloaded the same addresses are another stack, for other code may lie there.
  */
 static inline struct hash128 hash_whole(const struct walk *walk)
 {
