@@ -28,7 +28,7 @@ typedef struct dim3 {
 typedef unsigned long long CUdeviceptr, CUmemGenericAllocationHandle, cuuint64_t;
 typedef int CUdevice;
 
-/* Handles: kept and compared, and never looked into. */
+/* Handles: kept and compared, never dereferenced. */
 typedef struct cuda_handle *CUcontext, *CUevent, *CUfunction, *CUstream, *CUmemoryPool, *CUarray,
 	*CUmipmappedArray, *CUexternalMemory, *CUgraph, *CUgraphNode, *CUgraphExec, *CUmodule,
 	*CUlibrary, *CUkernel;
@@ -36,7 +36,7 @@ typedef struct cuda_handle *cudaEvent_t, *cudaStream_t, *cudaMemPool_t, *cudaArr
 	*cudaMipmappedArray_t, *cudaExternalMemory_t, *cudaGraph_t, *cudaGraphNode_t,
 	*cudaGraphExec_t;
 
-/* What pointers point to that are passed on: it is not read. */
+/* Types of objects that are passed on by pointer and never read. */
 typedef struct cuda_unread CUlaunchConfig, cudaLaunchConfig_t, CUmemAccessDesc,
 	CUmemPoolPtrExportData, CUarrayMapInfo, CUmulticastObjectProp, CUgraphEdgeData,
 	CUctxCreateParams, CUexecAffinityParam, CUDA_GRAPH_INSTANTIATE_PARAMS;
@@ -74,7 +74,7 @@ typedef struct CUmemLocation_st {
 	int id;
 } CUmemLocation;
 
-/* Of what a pointer points to the members behind the last one that is read are left out. */
+/* Of structs that are read through a pointer, the members after the last one read are left out. */
 typedef struct CUmemAllocationProp_st {
 	int type;
 	int requestedHandleTypes;
@@ -94,7 +94,7 @@ typedef struct CUmemPoolProps_st {
 	char unread[72];
 } CUmemPoolProps;
 
-/* The runtime's is laid out as the driver's, as others below are. */
+/* The runtime's has the same layout as the driver's, as others below have. */
 typedef struct cudaMemAllocNodeParams {
 	CUmemPoolProps poolProps;
 	const void *accessDescs;

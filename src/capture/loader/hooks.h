@@ -11,7 +11,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* Where the function that says so returns to. */
+/* The return address of the function in which this stands. */
 #define CALLER __builtin_extract_return_addr(__builtin_return_address(0))
 
 enum hook_api {
@@ -43,17 +43,17 @@ struct hook {
 
 extern const struct hook hooks[HOOK_NAMES];
 
-/* Driver rows: libcuda's; runtime rows: what a dlsym found first. */
+/* Driver rows: libcuda's function; runtime rows: the function that a dlsym found first. */
 extern _Atomic(void *) hook_real[HOOK_NAMES];
 
 /*
- * The wrapper of a row as the program's own link found it: another preload in front of ours may
- * have one of the name. Looked up when it is first asked for: 200 names looked up by the loader are
- * 14 us in every process that inherits LD_PRELOAD. Takes the loader's lock then.
+ * The wrapper of a row as the program's own link found it: another preload before ours may have one
+ * of the name. It is looked up when it is first needed, for looking up 200 names takes 14 us in
+ * every process that inherits LD_PRELOAD. Takes the loader's lock then.
  */
 void *hook_ours(enum hook_id id);
 
-/* The row or lookup with the name, -1 if there is none. */
+/* The id of the row or lookup with the name, -1 if there is none. */
 int hook_named(const char *name);
 
 enum door {
@@ -65,5 +65,5 @@ enum door {
 	DOORS,
 };
 
-/* How often each was used: what `capture.doors` shows. */
+/* Numbers of uses, which `capture.doors` shows. */
 extern _Atomic uint64_t door_uses[DOORS];

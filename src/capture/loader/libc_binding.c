@@ -1,8 +1,8 @@
 /*
- * Libraries whose calls go past every preload: loaded with RTLD_DEEPBIND.
+ * Finds libraries whose calls go past every preload: loaded with RTLD_DEEPBIND.
  *
- * The flag leaves no mark, but what the loader has bound their imports to does: the address in the
- * slot of each relocation is CUDA's own where it should be ours.
+ * The flag leaves no mark, but the addresses to which the loader has bound their imports do: the
+ * slot of a relocation holds CUDA's own function where it should hold ours.
  */
 #include "capture/loader/loader.h"
 
@@ -24,7 +24,7 @@ struct dynamic {
 	size_t bytes[2];
 };
 
-/* glibc has made addresses of the dynamic section's offsets, but for the vDSO's. */
+/* glibc has replaced the dynamic section's offsets by addresses, except in the vDSO. */
 static const void *address_of(uintptr_t base, ElfW(Addr) value)
 {
 	return (const void *)(value && value < base ? base + value : value);
@@ -47,7 +47,7 @@ static void read_dynamic(uintptr_t base, const ElfW(Dyn) * entry, struct dynamic
 	dynamic->bytes[1] = values[DT_RELASZ];
 }
 
-/* Where the loader has put an address that a name stands for; true: enough. */
+/* Called for each slot into which the loader put the address of a name; true ends the search. */
 typedef bool slot_fn(uintptr_t slot, const char *name, void *data);
 
 static bool each_slot(const struct dynamic *dynamic, unsigned kinds, slot_fn *each, void *data)
@@ -70,8 +70,8 @@ static bool each_slot(const struct dynamic *dynamic, unsigned kinds, slot_fn *ea
 enum { CUDAS = 16 }; /* runtimes and drivers in a process: two or three */
 
 /*
- * Where CUDA's own libraries lie. They are looked for first, for while the loader lists what is
- * there it has a lock that who loads a library takes second: it must not be asked then.
+ * Addresses of CUDA's own libraries. They are found first: while the loader lists the modules it
+ * has a lock that a thread that loads a library takes second, so nothing may be looked up then.
  */
 struct symbol_search {
 	struct {
@@ -102,7 +102,8 @@ static int note_cuda(struct dl_phdr_info *info, size_t size, void *data)
 	return 0;
 }
 
-/* A slot that nobody has called through yet still points into its own library. */
+/* True if the slot is bound to CUDA itself. A slot through which nobody has called yet still points
+ * into its own library. */
 static bool is_past(uintptr_t slot, const char *name, void *data)
 {
 	const struct symbol_search *search = data;
@@ -141,15 +142,15 @@ bool libc_binding_past_us(void)
 }
 
 /*
- * ThreadSanitizer, where it is compiled in (check-tsan), has to see what is called, and the loader
- * has protected the slots there.
+ * ThreadSanitizer, where it is compiled in (check-tsan), has to see these calls, and the loader has
+ * protected the slots there.
  */
 #ifdef __SANITIZE_THREAD__
 void libc_binding_bind(void)
 {
 }
 #else
-/* What malloc gave goes back to the same, whoever stands before libc there. */
+/* `free` is left to the library before libc whose malloc gave the memory. */
 static bool bind(uintptr_t slot, const char *name, void *libc)
 {
 	void *own = libc && strcmp(name, "free") != 0 ? resolve_dlsym(libc, name) : NULL;
@@ -186,7 +187,7 @@ static bool replace(uintptr_t slot, const char *name, void *data)
 	const struct replacement *replacement = data;
 	uintptr_t page = slot & ~(uintptr_t)(getpagesize() - 1);
 
-	/* The loader may have protected it, and nobody is there to do so again. */
+	/* The loader may have protected the page; it stays writable. */
 	if (!strcmp(name, replacement->name) &&
 	    !mprotect((void *)page, (size_t)getpagesize(), PROT_READ | PROT_WRITE))
 		atomic_store((_Atomic(void *) *)slot, replacement->function);

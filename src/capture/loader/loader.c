@@ -1,4 +1,4 @@
-/* Who is asking the dynamic loader, and who makes a child. */
+/* Counts the threads that ask the dynamic loader, and makes forks wait for them. */
 #include "capture/loader/loader.h"
 
 #include <errno.h>
@@ -42,7 +42,7 @@ HOT_CODE bool crowd_enter(struct crowd *crowd, struct crowd_self *self, void **f
 	return true;
 }
 
-/* The frame is forgotten last: a handler that comes before that counts nothing. */
+/* The frame is forgotten last: a signal handler that comes before that counts nothing. */
 HOT_CODE void crowd_leave(struct crowd *crowd, struct crowd_self *self, void **frame)
 {
 	if (self->frame != frame)
@@ -64,8 +64,8 @@ bool crowd_is_empty(const struct crowd *crowd, const struct crowd_self *self)
 void crowd_forked(struct crowd *crowd, struct crowd_self *self)
 {
 	for (int i = 0; i < CROWD_SHARDS; i++)
-		if (atomic_load(
-			    &crowd->shards[i].count)) /* who only reads keeps the parent's page */
+		if (atomic_load(&crowd->shards[i].count)) /* a page that is only read stays shared
+							     with the parent */
 			atomic_store(&crowd->shards[i].count, 0);
 	if (self->counted)
 		atomic_store(&crowd->shards[self->shard - 1].count, 1);
@@ -100,13 +100,13 @@ static bool nobody_asks(void)
 	return crowd_is_empty(&asking, &self);
 }
 
-/* Announced first and looked second, on both sides: one of two sees the other. */
+/* Both sides announce themselves first and look second, so one of two sees the other. */
 void loader_enter_in(void **frame)
 {
 	if (!crowd_enter(&asking, &self, frame) || __builtin_expect(loader_nobody_forks(), 1))
 		return;
-	/* A fork that waits for what we hold, we being a handler in the middle of an update, is
-	 * not over before the handler is, however often that asks. */
+	/* This may be a handler in the middle of an update that a fork waits for. That fork is not
+	 * over before the handler is, so the handler waits for it only once. */
 	if (waited_for == atomic_load(&forks))
 		return;
 	crowd_leave(&asking, &self, frame);

@@ -1,4 +1,4 @@
-/* Where the real functions are: through the caller's own libraries, as the linker would have. */
+/* Finds the real functions: through the caller's own libraries, as the linker would have. */
 #include "capture/loader/loader.h"
 
 #include <dlfcn.h>
@@ -11,7 +11,7 @@
 #include "base/text/text.h"
 
 struct resolve_caller resolve_callers[RESOLVE_CALLERS];
-/* The process that last had an answer: nobody of its parent's has the loader's lock. */
+/* The process that last had an answer: no thread of its parent has the loader's lock. */
 static START_DATA _Atomic int answered;
 
 const char *resolve_module(const void *address)
@@ -21,7 +21,7 @@ const char *resolve_module(const void *address)
 	return dladdr(address, &info) && info.dli_fname ? text_base(info.dli_fname) : "";
 }
 
-/* Code lies between the two (and the linker exports its word `etext`). */
+/* The library's code lies between the two (the linker exports its symbol `etext`). */
 bool resolve_is_ours(const void *address)
 {
 	extern const char __ehdr_start[] __attribute__((visibility("hidden")));
@@ -37,7 +37,7 @@ static void *cuda_handle(void)
 
 	if (!known) {
 		known = dlopen("libcuda.so.1", RTLD_NOLOAD | RTLD_LAZY);
-		/* Kept open: libcuda is never unloaded by anybody who wants to live. */
+		/* Kept open: no program that goes on unloads libcuda. */
 		atomic_store_explicit(&handle, known, memory_order_relaxed);
 	}
 	return known;
@@ -54,12 +54,12 @@ static void *find_cuda(const char *name)
 	real = resolve_next_dlsym(handle, name);
 	if (!real || !resolve_is_ours(real))
 		return real;
-	/* Another preload's dlsym named its own function, which the loader had bound to ours. */
+	/* Another preload's dlsym found its own function, which the loader had bound to ours. */
 	real = resolve_dlsym(RTLD_NEXT, name);
 	return real ? real : resolve_dlsym(handle, name);
 }
 
-/* What is looked for, and what was found. */
+/* A name to be looked up, and the function found. */
 struct finding {
 	const char *name;
 	enum hook_id id; /* a row's; HOOK_NAMES for a function that is none */
@@ -124,8 +124,9 @@ void resolve_driver_rows(void)
 }
 
 /*
- * What the caller's own link would have found: its library, then what that needs. NULL when that is
- * the caller itself: another preload, in front of ours, which wants the next one.
+ * The function that the caller's own link would have found: in its library, then in those that this
+ * needs. NULL when that is in the caller's library itself: another preload, before ours, which
+ * wants the next one.
  */
 static void *through_caller(const char *name, const void *caller)
 {
@@ -189,7 +190,7 @@ static void find_runtime(void *argument)
 	next = resolve_dlsym(RTLD_NEXT, finding->name);
 	if (next == hook_ours(finding->id))
 		next = NULL;
-	/* Another preload stands behind us: it is what the caller would have reached without us. */
+	/* Another preload stands after us: without us the caller would have reached it. */
 	if (next && strncmp(resolve_module(next), "libcudart", 9))
 		real = next;
 	else
@@ -199,8 +200,8 @@ static void find_runtime(void *argument)
 	finding->real = real;
 }
 
-/* One writer at a time, or a slot could pair one caller's key with another's function. One that
- * does not come to its end (a fork, a handler that jumps out) costs a look-up each time from then
+/* One writer at a time, or a slot could pair one caller's key with another's function. If a writer
+ * never finishes (a fork, a handler that jumps out), the slot costs a lookup each time from then
  * on. */
 static void keep_caller(uintptr_t key, void *real)
 {

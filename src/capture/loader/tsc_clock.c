@@ -1,4 +1,4 @@
-/* What time it is, asked millions of times. */
+/* The time, read millions of times. */
 #include "capture/loader/tsc_clock.h"
 
 #include "base/guest/hot.h"
@@ -6,12 +6,12 @@
 #include "base/guest/start.h"
 
 enum {
-	FIRST_NS = 1000000, /* no rate is told from less */
-	SLOWER = 4096,      /* by one in so many: what is left is made good at each look */
+	FIRST_NS = 1000000, /* a shorter time gives no rate */
+	SLOWER = 4096,      /* by one part in so many; each look makes up for the rest */
 	DOUBT_NS = 20000,   /* more than the kernel's adjustments explain, and than TOGETHER_NS */
 	TOGETHER_NS = 5000, /* between both clocks of a look */
 	TRIES = 3,          /* to read them so close together */
-	KNOWN = 1 << 30,    /* ticks over which a prediction means anything */
+	KNOWN = 1 << 30,    /* ticks over which a prediction is good */
 };
 
 HOT_THREAD _Thread_local struct tsc_thread tsc_thread;
@@ -76,8 +76,9 @@ static uint64_t rate_at(uint64_t ticks, uint64_t ns)
 }
 
 /*
- * Both clocks at one moment. Whoever is interrupted between them (a signal, another thread's turn,
- * another machine's) has ticks of one moment and the time of a later one, and would run ahead.
+ * Reads both clocks at one moment. A thread that is interrupted between them (a signal, another
+ * thread's turn, another machine's) has ticks of one moment and the time of a later one, and would
+ * run ahead.
  */
 static bool read_both(uint64_t *ticks, uint64_t *ns)
 {
@@ -106,8 +107,8 @@ HOT_CODE uint64_t tsc_look(void)
 	if (last.ticks && ticks - last.ticks < KNOWN)
 		told = last.ns + ((ticks - last.ticks) * rate >> 32);
 	if (told > ns + DOUBT_NS) {
-		/* Ticks that run ahead of the clock are not its (a kernel that found so uses
-		 * another, too). */
+		/* Ticks that run ahead of the clock are not the clock's source (the kernel uses
+		 * another if it found so). */
 		atomic_store(&distrusted, true);
 		atomic_store(&tsc_rate, 0);
 		return ns;

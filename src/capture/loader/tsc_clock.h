@@ -24,19 +24,20 @@ struct tsc_thread {
 extern _Thread_local struct tsc_thread tsc_thread;
 extern _Atomic uint64_t tsc_rate; /* 2^32 times the ns of a tick, a little less; 0: not known */
 
-/* The constructor's part; what time it is, by the real clock. */
+/* For the constructor: returns the time by the real clock. */
 uint64_t tsc_init(void);
 
-/* That alone, asked of the kernel: for who touches no page in vain (base/guest/raw_call.h). */
+/* The time by a system call alone, which touches no page (base/guest/raw_call.h). */
 uint64_t tsc_asked(void);
 
-/* Do the processor's ticks run at one rate? Asked once, by who needs it: in a virtual machine the
- * question (cpuid) goes to its monitor, and 13 us were measured. */
+/* True if the processor's ticks run at one rate. Asked once, when it is needed: in a virtual
+ * machine the question (cpuid) goes to its monitor, and took 13 us. */
 enum { TICKS_NOT_ASKED, TICKS_STEADY, TICKS_NOT_STEADY };
 extern atomic_int tsc_ticks; /* the answer */
 bool tsc_ticks_steady(void);
 
-/* 2^32 times the ns of a tick since the constructor; of a ns where ticks are not steady. */
+/* 2^32 times the ns of a tick, measured since the constructor; 2^32 where ticks are not steady, for
+ * then a ns is counted as a tick. */
 uint64_t tsc_tick_ns(void);
 
 uint64_t tsc_look(void);
