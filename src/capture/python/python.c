@@ -1,10 +1,10 @@
 /*
- * This thread's Python frames, read where CPython keeps them.
+ * Walks this thread's Python frames where CPython keeps them.
  *
  * The thread's state comes from PyGILState_GetThisThreadState, which is one thread-local load in
- * every version. The functions that sound alike (_PyThreadState_UncheckedGet,
- * PyThreadState_GetUnchecked) give the state of whoever holds the GIL, or none, when this thread
- * has released it.
+ * every version. Functions with similar names (_PyThreadState_UncheckedGet,
+ * PyThreadState_GetUnchecked) give the state of the thread that has the GIL, or none, when this
+ * thread has released it.
  */
 #include "capture/python/python_parts.h"
 
@@ -16,7 +16,7 @@
 
 enum stage {
 	STAGE_NONE,  /* no interpreter yet */
-	STAGE_FOUND, /* its layout has still to prove itself on a thread that has frames */
+	STAGE_FOUND, /* its layout has not yet been proved on a thread that has frames */
 	STAGE_ON,
 	STAGE_OFF,
 };
@@ -56,7 +56,7 @@ void python_prepare(void *(*lookup)(void *, const char *))
 	errno = error;
 }
 
-/* Whether the layout has proved itself; decided by the first thread that has frames. */
+/* True if the layout is proved; decided on the first thread that has frames. */
 __attribute__((noinline, cold)) static bool proven(const void *thread)
 {
 	enum python_verdict verdict = python_try(thread);
@@ -77,14 +77,15 @@ static inline uint64_t text_tail(const struct python_layout *at, const void *tex
 		return 0;
 	if (size >= 8)
 		return python_word(text, data + (int32_t)(size - 8));
-	/* The rest of the word is the terminator and what the allocator rounds up to. */
+	/* The rest of the word is the terminator and the allocator's padding. */
 	return python_word(text, data) & ((1ULL << size * 8) - 1);
 }
 
 /*
- * What tells this code object from an earlier one at its address. From 3.12 on each has a number of
- * its own (0 after 2^32 of them). Before, its strings and line table do, and the file's last
- * characters: among 3,000 generated modules all three pointers came back together now and then.
+ * A value that tells this code object from an earlier one at its address. From 3.12 on each has a
+ * number of its own (0 after 2^32 of them). Before, it is made of the pointers to its strings and
+ * line table, and of the file's last characters: among 3,000 generated modules all three pointers
+ * came back together now and then.
  */
 static inline uint64_t identity_of(const struct python_layout *at, const void *code)
 {
@@ -131,7 +132,7 @@ static unsigned __int128 sum_list(const struct python_frame *list, unsigned coun
 	return sum;
 }
 
-/* Where a code's instructions start; free-threaded builds give threads copies of their own (PEP
+/* The start of a code's instructions; free-threaded builds give each thread a copy of its own (PEP
  * 703). */
 static inline const void *code_start(const struct python_layout *at, const void *frame,
 				     const void *code)
@@ -157,8 +158,8 @@ static inline int32_t position_in(const struct python_layout *at, const void *fr
 }
 
 /*
- * 3.8 to 3.10: a chain of frame objects, each with an evaluation loop of its own. 3.11 on:
- * interpreter frames; Python calling Python stays in one evaluation loop.
+ * 3.8 to 3.10: a chain of frame objects, each with an evaluation loop of its own. From 3.11 on:
+ * interpreter frames; a call from Python to Python stays in one evaluation loop.
  */
 static void walk_frames(const struct python_layout *from, const void *frame,
 			struct python_frames *to)
@@ -167,7 +168,8 @@ static void walk_frames(const struct python_layout *from, const void *frame,
 	const struct python_layout *at = &layout;
 	bool objects = at->frame_owner == PYTHON_NONE;
 	struct python_frames frames = *to;
-	/* Shims are no more than frames: a chain that runs on without frames is none. */
+	/* There are no more shims than frames: a chain of shims without end is no chain of frames.
+	 */
 	uint64_t steps = 2 * (uint64_t)frames.capacity + 64;
 
 	for (; frame; frame = python_pointer(frame, at->frame_previous)) {
@@ -246,7 +248,7 @@ bool python_list(struct python_frames *frames)
 	return frames->listed && frames->count == count;
 }
 
-/* False when what stands there is no code object with names. */
+/* False if the object is no code object with names. */
 static bool read_names(const struct python_frame *frame, struct python_name *name)
 {
 	const struct python_layout *at = &python_process.layout;

@@ -1,10 +1,10 @@
 /*
- * Python frames told apart without being listed: CPython 3.12 on, where each code object has a
- * number that no other ever has, so what lies in a frame says which line of what it is at.
+ * Tells lists of Python frames apart without making them: from CPython 3.12 on, where each code
+ * object has a number that no other ever has, so that a frame's words decide its line.
  *
- * A frame is at the same place, with the same words, for as long as it runs: what the walk before
- * found is compared with what is there now, every frame of it, and only what differs is summed
- * anew. No frame waits for the one before to say where it lies: the walk before knows.
+ * A frame is at the same place, with the same words, for as long as it runs. Every frame is
+ * compared with the place that the walk before found, and only those that differ are summed anew.
+ * The processor need not read one frame to find the next: the walk before gives the address.
  */
 #include "capture/python/python_parts.h"
 
@@ -12,7 +12,7 @@
 
 enum { NUMBER_SHIFT = 8 };
 
-/* A shim says that the frame inside it began an evaluation loop of its own. */
+/* A shim shows that the frame inside it began an evaluation loop of its own. */
 static const uint64_t SHIM = 1ULL << 63;
 
 static inline bool is_shim(uint64_t kind)
@@ -66,7 +66,7 @@ static inline bool counts(const struct python_layout *at, const struct python_pl
 	return is_shim(place->kind) || !python_incomplete(at, code, position, (uint8_t)place->kind);
 }
 
-/* `index`: how many frames and shims lie further out. */
+/* A place's part in the sum. `index`: the number of frames and shims further out. */
 static inline unsigned __int128 part(const struct python_place *place, unsigned index)
 {
 	if (is_shim(place->kind))
@@ -75,7 +75,7 @@ static inline unsigned __int128 part(const struct python_place *place, unsigned 
 			   place->next, index);
 }
 
-/* Where the frame is if the trail has it: behind that. Addresses grow inwards, mostly. */
+/* The position after the frame if the trail has it. Addresses mostly grow inwards. */
 static inline unsigned search(const struct python_trail *trail, unsigned index, uint64_t frame)
 {
 	while (index && trail->at[index - 1].frame > frame)
@@ -86,8 +86,8 @@ static inline unsigned search(const struct python_trail *trail, unsigned index, 
 }
 
 /*
- * From the frame outwards to one that the trail has (`known`: if that counts), or to the end; those
- * on the way are in trail->fresh. False: too many, or one without a number.
+ * Reads frames from this one outwards into trail->fresh, up to one that the trail has (if `known`),
+ * or to the end. False if there are too many, or one without a number.
  */
 static HOT_CODE bool gather(const struct python_layout *at, struct python_trail *trail,
 			    uint64_t *frame, unsigned *fresh, unsigned *index, bool known)
@@ -113,12 +113,12 @@ static HOT_CODE bool gather(const struct python_layout *at, struct python_trail 
 }
 
 /*
- * A value that was found to be another's equal, and is used in its place: the processor goes on
- * with it before the other has come from memory, which a compiler that knows them equal would undo.
+ * Keeps the compiler from replacing a value by another one that was found equal: the processor goes
+ * on with this one before the other has come from memory.
  */
 #define KNOWN_AS(value) __asm__("" : "+r"(value))
 
-/* Is the frame as it was? `there` says where. */
+/* True if the frame is as it was at the place `there`. */
 static inline __attribute__((always_inline)) bool is_same(const struct python_layout *at,
 							  const struct python_place *there)
 {
@@ -139,8 +139,8 @@ static inline __attribute__((always_inline)) bool is_same(const struct python_la
 }
 
 /*
- * Compares the trail's outermost `index` places with the frames from this one on. False if they do
- * not end together; each place is right for what it says all the same.
+ * Compares the trail's outermost `index` places with the frames from this one on, and corrects
+ * them. False if they do not end together; each place is valid in any case.
  */
 static inline bool follow(const struct python_layout *from, struct python_trail *trail,
 			  uint64_t frame, unsigned index)
@@ -167,14 +167,14 @@ static inline bool follow(const struct python_layout *from, struct python_trail 
 	return !frame;
 }
 
-/* Puts the fresh ones, innermost first, upon the trail's outermost `index` places. */
+/* Puts the fresh places, innermost first, on the trail's outermost `index` places. */
 static void lay(struct python_trail *trail, unsigned index, unsigned fresh)
 {
 	if (fresh && trail->good > index)
 		trail->good = index;
 	while (fresh)
 		trail->at[index++] = trail->fresh[--fresh];
-	/* What came behind has another order now. */
+	/* The places after these are in another order now. */
 	if (index && index < trail->high && trail->at[index].frame <= trail->at[index - 1].frame)
 		trail->high = index;
 	if (trail->high < index)

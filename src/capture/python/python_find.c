@@ -1,8 +1,8 @@
 /*
  * Finds the interpreter in this process.
  *
- * Nothing of Python is linked: every symbol is looked up, and an interpreter that lacks one, is no
- * CPython, or is of an unknown version is refused with a sentence that says so.
+ * Nothing of Python is linked: every symbol is looked up. An interpreter that lacks one, is no
+ * CPython, or is of an unknown version is refused with a sentence.
  */
 #include "capture/python/python_parts.h"
 
@@ -21,7 +21,7 @@ typedef void *lookup_fn(void *handle, const char *name);
 #define TEXT(number) TEXT_OF(number)
 #define KNOWN " than this build knows (3." TEXT(PYTHON_OLDEST) "-3." TEXT(PYTHON_NEWEST) ")"
 
-/* refusal = "CPython 3.12.3", the three, and what follows from them. */
+/* refusal = "CPython 3.12.3", the three parts, and the consequence. */
 static void refuse_version(const char *a, const char *b, const char *c)
 {
 	char *refusal = python_process.refusal;
@@ -47,9 +47,9 @@ static int search_library(struct dl_phdr_info *info, size_t size, void *path)
 }
 
 /*
- * Where the interpreter's symbols are looked up: everywhere, or in a libpython that an embedding
- * program loaded RTLD_LOCAL. False when there is none. The library is kept loaded for good, since
- * its functions are called from now on whatever the host does with its handle.
+ * Finds where the interpreter's symbols are looked up: everywhere, or in a libpython that an
+ * embedding program loaded RTLD_LOCAL. False when there is none. The library stays loaded for good,
+ * since its functions are called from now on whatever the host does with its handle.
  */
 static bool find_handle(lookup_fn *lookup, void **handle)
 {
@@ -67,12 +67,12 @@ static bool find_handle(lookup_fn *lookup, void **handle)
 		if (*handle)
 			symbol = lookup(*handle, name);
 	}
-	/* A failed lookup of ours is not for the host's dlerror() to tell. */
+	/* The host's dlerror() must not report a failed lookup of ours. */
 	dlerror();
 	return symbol != NULL;
 }
 
-/* The range of the evaluation loop, for telling its frames in a native stack. */
+/* Finds the evaluation loop's addresses, by which its frames are known in a native stack. */
 static void find_eval(const void *eval)
 {
 	const ElfW(Sym) *symbol = NULL;
@@ -85,7 +85,8 @@ static void find_eval(const void *eval)
 	python_process.eval_high = python_process.eval_low + symbol->st_size;
 }
 
-/* Interpreters that export CPython's names and keep their frames another way. */
+/* The word that marks an interpreter which exports CPython's names and keeps its frames in another
+ * way; NULL for CPython. */
 static const char *foreign(const char *version)
 {
 	static const char others[][16] = { "PyPy", "GraalVM", "+cinder", "+meta" };
@@ -97,8 +98,8 @@ static const char *foreign(const char *version)
 }
 
 /*
- * The types say themselves whether objects are laid out as expected: their own flags must call a
- * str a str and bytes bytes. This finds builds with other object headers (Py_TRACE_REFS) at once.
+ * The types show whether objects are laid out as expected: their own flags must call a str a str
+ * and bytes bytes. This finds builds with other object headers (Py_TRACE_REFS) at once.
  */
 static bool types_agree(void)
 {
@@ -109,8 +110,8 @@ static bool types_agree(void)
 	       python_type_flag(&python_process.layout, python_process.code_type) == 0;
 }
 
-/* "3.12.3 (main, ...) [GCC ...]": fills version; the minor version, or -ENOTSUP with the refusal.
- */
+/* Reads "3.12.3 (main, ...) [GCC ...]" into `version`. Returns the minor version, or -ENOTSUP with
+ * the refusal set. */
 static int read_version(const char *text)
 {
 	char *rest;
@@ -130,7 +131,7 @@ static int read_version(const char *text)
 	return (int)minor;
 }
 
-/* What must be there, by either name. */
+/* Finds the symbols that must be there, each by either name. False if one is missing. */
 static bool find_needs(lookup_fn *lookup, void *handle)
 {
 #define NEED(field, ...)                                    \

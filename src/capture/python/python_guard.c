@@ -2,10 +2,11 @@
  * Keeps the interpreter from ending under a walk of another thread's own frames.
  *
  * An interpreter that ends frees the frames of all other threads (_PyThreadState_DeleteExcept, 3.10
- * to 3.15; zapthreads before). It says so first, to what is registered with its module atexit: ours
- * is registered at a moment of its own choosing (Py_AddPendingCall), and waits there until nobody
- * walks. Nobody begins to walk after that but the thread that ends it. No lock of the interpreter's
- * is held meanwhile, for a thread may fork at any time, and a child would find it held for ever.
+ * to 3.15; zapthreads before). Before that it calls the functions registered with its module
+ * atexit. Ours is registered at a moment that the interpreter chooses (Py_AddPendingCall), and
+ * waits there until no thread walks. From then on only the thread that ends the interpreter may
+ * begin a walk. No lock of the interpreter's is held meanwhile, for a thread may fork at any time,
+ * and a child would find it held for ever.
  */
 #include "capture/python/python_parts.h"
 
@@ -16,18 +17,18 @@
 #include "base/guest/hot.h"
 #include "capture/loader/loader.h"
 
-/* Longer than a busy machine keeps a walker from its processor; a thread whose handler jumped out
- * of a walk, and that never walked again, costs it once. */
+/* Longer than a busy machine keeps a walking thread from its processor. A thread whose handler
+ * jumped out of a walk, and that never walked again, costs this time once. */
 enum { PATIENCE_MS = 1000 };
 
 static struct crowd walkers;
 static HOT_THREAD _Thread_local struct crowd_self self;
 
-/* The thread that ends the interpreter, by its `self`; NULL while nobody does. */
+/* The thread that ends the interpreter, by its `self`; NULL while none does. */
 static HOT_DATA _Atomic(const struct crowd_self *) ender;
 static HOT_DATA atomic_bool asked;
 
-/* In a child of fork() the only thread is the first one, if it did not ask before. */
+/* In a child of fork() the only thread is the first one, unless it asked before. */
 enum { UNKNOWN, FIRST, OTHER };
 static HOT_THREAD _Thread_local unsigned char thread_kind;
 
@@ -44,11 +45,10 @@ static void ended(void)
 }
 
 /*
- * What atexit calls: after the program's own threads were waited for, before others lose theirs. A
- * program that takes it away (atexit._clear(), as the children of multiprocessing do, which leave
- * by _exit) is left with finalizing(), by which a walk that has begun may be missed; one
- * that makes atexit call it early (atexit._run_exitfuncs()) has Python frames on that thread
- * alone from then on.
+ * Called by atexit: after the program's own threads were waited for, before others lose theirs. If
+ * a program takes it away (atexit._clear(), as the children of multiprocessing do, which leave by
+ * _exit), only finalizing() is left, which may miss a walk that has begun. If a program makes
+ * atexit call it early (atexit._run_exitfuncs()), only that thread has Python frames from then on.
  */
 static void *ending(void *module, void *unused)
 {
@@ -60,8 +60,9 @@ static void *ending(void *module, void *unused)
 }
 
 /*
- * On the interpreter's main thread, with the GIL; before atexit's turn at the latest, for its end
- * makes pending calls first (3.8 to 3.14). Of a sub-interpreter the end is not what is asked for.
+ * Runs on the interpreter's main thread, with the GIL; before atexit's functions at the latest, for
+ * the end of an interpreter makes pending calls first (3.8 to 3.14). The end of a sub-interpreter
+ * does not matter.
  */
 static int register_ending(void *unused)
 {
@@ -93,8 +94,8 @@ static int register_ending(void *unused)
 	return 0;
 }
 
-/* 3.8 alone refuses what comes after its last pending calls, and by printing an error with the
- * state of whoever has the GIL. */
+/* Only 3.8 refuses pending calls after its last ones, and does so by printing an error with the
+ * state of the thread that has the GIL. */
 static bool takes_calls(void)
 {
 	return python_process.initialized() && !python_process.finalizing() &&
@@ -126,7 +127,7 @@ HOT_CODE bool python_hold(void **frame)
 		return !by || by == &self;
 	if (!python_ask())
 		return false;
-	/* Announced first and looked second, as its end does the other way round. */
+	/* Announced first and looked second; the interpreter's end does it the other way round. */
 	crowd_enter(&walkers, &self, frame);
 	if (!atomic_load(&ender) && !python_process.finalizing())
 		return true;

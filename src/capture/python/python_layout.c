@@ -1,15 +1,16 @@
 /*
- * Where each CPython keeps its frames: what python.def knows of it, or the interpreter tells.
+ * The places where each CPython keeps its frames: from python.def, or from the interpreter's own
+ * table.
  *
- * The latter is checked before it is believed, since a table of an unknown version, read as the
- * newest known one, can be anything.
+ * That table is checked before it is believed, since the table of an unknown version, read as the
+ * newest known one, can hold anything.
  */
 #include "capture/python/python_parts.h"
 
 enum {
 	TELLS_VERSION = 8,
 	TELLS_FREE_THREADED = 16,
-	SIZE = -1, /* of the struct that the next ones lie in */
+	SIZE = -1, /* of the struct that holds the next ones */
 };
 
 #define NONE PYTHON_NONE
@@ -40,12 +41,12 @@ static const struct python_layout known[] = {
 #undef OBJECTS
 #undef TEXT
 
-/* The columns of python.def: the field of the layout, and the values that are believed. */
+/* The columns of python.def: the layout's field, and the values that are believed. */
 static const struct column {
 	int place;
 	unsigned width; /* an offset is a multiple of it */
 	uint64_t least;
-	uint64_t end; /* of what lies there; 0: that of the struct */
+	uint64_t end; /* end of the valid values; 0: the struct's size */
 } columns[] = {
 #define FIELD(field) (int)offsetof(struct python_layout, field)
 	{ SIZE, 1, 100, 100000 },
@@ -77,14 +78,15 @@ static const struct column {
 
 #define TELLS(minor, ...) [minor - PYTHON_TELLING] = { __VA_ARGS__ },
 
-/* Where in _Py_DebugOffsets each stands. */
+/* Places of the columns in _Py_DebugOffsets. */
 static const int tells[PYTHON_NEWEST - PYTHON_TELLING + 1][COUNT(columns)] = {
 #include "capture/python/python.def"
 };
 
 #undef NONE
 
-/* What the table does not tell, from what it does: true of 3.13 to 3.15 in both builds. */
+/* Fills in the fields that the table lacks from those that it has: true of 3.13 to 3.15 in both
+ * builds. */
 static void fill_untold(struct python_layout *layout, unsigned minor, bool free_threaded)
 {
 	if (!free_threaded)
@@ -95,12 +97,13 @@ static void fill_untold(struct python_layout *layout, unsigned minor, bool free_
 	layout->text_compact = layout->text_ascii + 16;
 	layout->text_shift = free_threaded && minor >= 14 ? 8 : 2;
 	layout->table = PYTHON_LOCATIONS;
-	/* Nothing vouches for these in a version nobody has seen. */
+	/* In a version that is not known yet nothing confirms these. */
 	if (minor > PYTHON_NEWEST)
 		layout->code_version = layout->code_traceable = PYTHON_NONE;
 }
 
-/* False if something in the interpreter's table, which `at` is for, is not to be believed. */
+/* Reads the interpreter's table, with the columns at the places `at`. False if a value is not
+ * believed. */
 static bool read_told(struct python_layout *layout, const int *at)
 {
 	uint64_t struct_end = 0;
@@ -127,8 +130,8 @@ static bool read_told(struct python_layout *layout, const int *at)
 	       (layout->text_ascii == 40 || layout->text_ascii == 56);
 }
 
-/* Of its own table, that of its version; of one newer than all that are known it is read as theirs.
- */
+/* From 3.13 on the interpreter's own table is read; that of a version newer than all known ones, as
+ * the newest known one's. */
 bool python_layout_find(unsigned minor, uint64_t version)
 {
 	const void *runtime = python_process.runtime;

@@ -1,4 +1,4 @@
-/* Reading CPython's objects, each checked before it is believed. */
+/* Reads CPython's objects, and checks each before it is believed. */
 #include "capture/python/python_parts.h"
 
 #include "base/guest/safe_read.h"
@@ -29,7 +29,7 @@ bool python_text(const void *text, char *to, size_t size)
 	to[0] = '\0';
 	if (length >= LENGTH_AT_MOST || (width != 1 && width != 2 && width != 4))
 		return false;
-	if (!compact) /* a subclass: the characters are elsewhere, whatever they are */
+	if (!compact) /* a subclass: its characters are elsewhere */
 		data = python_pointer(text, at->text_compact);
 	for (uint64_t i = 0; data && i < length; i++) {
 		size_t more = utf8_encode(to + used, size - 1 - used, character(data, width, i));
@@ -42,7 +42,7 @@ bool python_text(const void *text, char *to, size_t size)
 	return data != NULL;
 }
 
-/* Reads that fail instead of faulting where a layout has still to prove itself (`careful`). */
+/* Reads that fail instead of faulting, while a layout has not yet been proved (`careful`). */
 struct trial {
 	bool careful;
 	bool failed;
@@ -74,8 +74,8 @@ static const void *follow(struct trial *trial, const void *base, int32_t offset)
 	return value;
 }
 
-/* Whether the object that stands there is of the kind that `flag` names, or of a kind derived from
- * it: a str of another class may name a file, for compile() takes one as it is. */
+/* Fails the trial unless the object there is of the kind `flag`, or of a kind derived from it: a
+ * str of another class may name a file, for compile() takes one as it is. */
 static void expect_kind(struct trial *trial, const void *base, int32_t offset, uint64_t flag)
 {
 	const struct python_layout *at = &python_process.layout;
@@ -136,9 +136,9 @@ enum python_verdict python_try(const void *thread)
 /*
  * --- From an instruction to its line: the three line tables that CPython has had since 3.8. ---
  *
- * All three run from the first instruction on, and none can be entered in the middle. The length
- * ends them: a zero byte is data. An entry covers the instructions up to its end, which it does not
- * hold.
+ * All three run from the first instruction on, and none can be entered in the middle. They end by
+ * their length: a zero byte is data. An entry covers the instructions up to its end, without the
+ * one at the end.
  */
 
 struct table {
@@ -146,14 +146,14 @@ struct table {
 	const uint8_t *end;
 };
 
-/* Past the end of a damaged table there are only zeroes, so that every loop below comes to its end.
- */
+/* After the end of a damaged table there are only zeroes, so that every loop below comes to its
+ * end. */
 static unsigned take(struct table *table)
 {
 	return table->at < table->end ? *table->at++ : 0;
 }
 
-/* Six bits a byte, lowest first; bit 6 says that more follow. */
+/* Six bits a byte, lowest first; bit 6 is set if more follow. */
 static uint32_t take_number(struct table *table)
 {
 	uint32_t value = 0;
@@ -178,8 +178,8 @@ static int32_t take_signed(struct table *table)
 }
 
 /*
- * Pairs: so many bytes of code, and so many lines on. Those of co_lnotab hold behind the bytes;
- * those of 3.10 (`deltas`) for them, and -128 says that they have no line.
+ * Pairs: a number of bytes of code, and a number of lines. In co_lnotab the lines count after these
+ * bytes; in 3.10 (`deltas`) they count for them, and -128 means that they have no line.
  */
 static int32_t pairs_line(struct table table, int32_t line, int64_t position, bool deltas)
 {

@@ -1,6 +1,6 @@
 /*
- * What the files of this folder share: where an interpreter keeps its frames, and reading there.
- * For them alone.
+ * Shared by the files of this folder, and for them alone: the places where an interpreter keeps its
+ * frames, and reading there.
  */
 #pragma once
 
@@ -52,7 +52,7 @@ struct python_layout {
 	enum python_table table;
 };
 
-/* Minor versions in python.def; from one on they tell themselves where their frames are. */
+/* Minor versions in python.def; from PYTHON_TELLING on, interpreters have a table of their own. */
 #define PYTHON_OLDEST 8
 #define PYTHON_TELLING 13
 #define PYTHON_NEWEST 15
@@ -83,21 +83,21 @@ static inline uint8_t python_byte(const void *base, int32_t offset)
 	return ((const uint8_t *)base)[offset];
 }
 
-/* The code object a frame's reference means: from 3.14 on its low bits are tags
- * (pycore_stackref.h). */
+/* The code object of a frame's reference: from 3.14 on its low bits are tags (pycore_stackref.h).
+ */
 static inline const void *python_untagged(const void *reference)
 {
 	return (const void *)((uintptr_t)reference & ~(uintptr_t)7);
 }
 
 /*
- * Which of the two a type object is, subclasses included (tp_flags: Py_TPFLAGS_UNICODE_SUBCLASS,
- * Py_TPFLAGS_BYTES_SUBCLASS; the same place and bits since 3.8), or 0.
+ * The kind of a type object, subclasses included, or 0 (tp_flags: Py_TPFLAGS_UNICODE_SUBCLASS,
+ * Py_TPFLAGS_BYTES_SUBCLASS; the same place and bits since 3.8).
  */
 #define PYTHON_IS_TEXT (1ULL << 28)
 #define PYTHON_IS_BYTES (1ULL << 27)
 
-enum { PYTHON_TYPE_FLAGS = 160 }; /* behind ob_type */
+enum { PYTHON_TYPE_FLAGS = 160 }; /* bytes after ob_type */
 
 static inline uint64_t python_type_flag(const struct python_layout *layout, const void *type)
 {
@@ -113,7 +113,7 @@ static inline bool python_owned_by_interpreter(uint8_t owner)
 
 /*
  * A frame that is still making its cells or its generator, which CPython does not show either. The
- * code is asked only where it can matter: it would be one more cache line a frame.
+ * code is read only where it can matter: that would be one more cache line a frame.
  */
 static inline bool python_incomplete(const struct python_layout *at, const void *code,
 				     int32_t position, uint8_t owner)
@@ -148,20 +148,20 @@ struct python_interpreter {
 	uint64_t eval_low;
 	uint64_t eval_high;
 	struct python_layout layout;
-	bool guessed;      /* newer than python.def: must prove itself before it is read */
+	bool guessed;      /* newer than python.def: must be proved before it is read */
 	char version[32];  /* "3.12.3" */
 	char refusal[160]; /* the sentence for turning Python stacks off */
 };
 
 #pragma GCC visibility push(hidden)
-/* That of this process: written by one python_prepare(), and not read before its end. */
+/* This process's: written by one python_prepare(), and not read before its end. */
 extern struct python_interpreter python_process;
 #pragma GCC visibility pop
 
 /*
- * Finds the interpreter of this process and fills python_process. `lookup` is dlsym. 0; -ENOENT
- * when no interpreter is loaded; -ENOTSUP when there is one that cannot be walked, with version and
- * refusal filled. Takes the loader's locks and may allocate.
+ * Finds the interpreter of this process and fills python_process. `lookup` is dlsym. Returns 0;
+ * -ENOENT when no interpreter is loaded; -ENOTSUP when there is one that cannot be walked, with
+ * version and refusal filled. Takes the loader's locks and may allocate.
  */
 int python_find(void *(*lookup)(void *, const char *));
 
@@ -175,40 +175,41 @@ enum python_verdict { PYTHON_EMPTY, PYTHON_RIGHT, PYTHON_WRONG };
 
 /*
  * Follows this thread's frames from its PyThreadState with reads that fail instead of faulting, and
- * says whether each is a frame of a code object as this build expects it. PYTHON_EMPTY: no frame to
- * tell by. Where the kernel bars such reads, a known version is believed and a guessed one is not.
+ * checks that each is a frame of a code object as this build expects it. PYTHON_EMPTY: there is no
+ * frame to check. Where the kernel bars such reads, a known version is believed and a guessed one
+ * is not.
  */
 enum python_verdict python_try(const void *thread);
 
-/* Whether this is a code object whose names are str and whose line table is bytes. */
+/* True if this is a code object whose names are str and whose line table is bytes. */
 bool python_is_code(const void *code);
 
 /*
- * A str object as UTF-8, always terminated, cut between characters when longer. What C or UTF-8
- * cannot hold (NUL, lone surrogates) becomes U+FFFD. False when the object is not laid out as a
- * str.
+ * A str object as UTF-8, always terminated, cut between characters when longer. Characters that C
+ * or UTF-8 cannot hold (NUL, lone surrogates) become U+FFFD. False when the object is not laid out
+ * as a str.
  */
 bool python_text(const void *text, char *to, size_t size);
 
 /*
- * The line of the instruction at byte `position`; 0 when the table says that it has none. A
- * negative position is a frame that has not begun: the code's first line.
+ * The line of the instruction at byte `position`; 0 when the table gives it none. A negative
+ * position is a frame that has not begun: the code's first line.
  */
 int32_t python_line(const void *code, int32_t position);
 
 /* --- python_guard.c --- */
 
 /*
- * Asks the interpreter to tell when it ends, if that was not done. False when it cannot be asked:
- * it has not begun, or is about to end. Takes its lock on pending calls for an instant (one that a
- * child makes anew), and waits for nothing else.
+ * Asks the interpreter to announce its end, if that was not done. False when it cannot be asked: it
+ * has not begun, or is about to end. Takes its lock on pending calls for an instant (a child makes
+ * that lock anew), and waits for nothing else.
  */
 bool python_ask(void);
 
 /*
- * False when frames must not be looked at: the interpreter ends on another thread. Else until
- * python_let_go() in the same function, whose frame address is given, it does not. The process's
- * first thread does not announce itself: it is taken to be the one that ends the interpreter.
+ * False when frames must not be read: the interpreter ends on another thread. Else it does not end
+ * until python_let_go() in the same function, whose frame address is given. The process's first
+ * thread does not announce itself: it is taken to be the one that ends the interpreter.
  */
 bool python_hold(void **frame);
 void python_let_go(void **frame);
@@ -216,9 +217,9 @@ void python_let_go(void **frame);
 /* --- python_fast.c --- */
 
 /*
- * Counts and sums the frames from the innermost on; the list stays as it is. False when codes have
- * no numbers in this version, when this one has none, and when there are more than the trail or the
- * list has room for.
+ * Counts and sums the frames from the innermost on, without filling the list. False when codes have
+ * no numbers in this version, when one has none, and when there are more than the trail or the list
+ * has room for.
  */
 bool python_quick_walk(const struct python_layout *at, const void *innermost,
 		       struct python_frames *to);
@@ -229,9 +230,9 @@ static inline uint64_t python_turn(uint64_t word, unsigned bits)
 }
 
 /*
- * A key for each place, and no two pairs of places with the same difference: were the keys in even
- * steps, a function that calls itself from two lines would have one sum for the lines a, b, b, a
- * and b, a, a, b.
+ * A key for each place; no two pairs of places have the same difference. With keys in even steps, a
+ * function that calls itself from two lines would have one sum for the lines a, b, b, a and b, a,
+ * a, b.
  */
 static inline uint64_t python_key(unsigned index)
 {
@@ -242,7 +243,7 @@ static inline uint64_t python_key(unsigned index)
 
 /*
  * A frame's part in the sum: a product with keys of its place (NH: Black et al., UMAC, 1999), so
- * that no frame waits for the one before.
+ * that the parts can be computed independently.
  */
 static inline unsigned __int128 python_part(uint64_t code, uint64_t identity, uint64_t rest,
 					    unsigned index)
