@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/param.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -33,19 +34,6 @@ static const char about[] =
 
 enum { WAIT_SECONDS = 2, PAUSE_NS = 1000000, LONGEST_WAIT = 86400 };
 
-static const struct verb {
-	const char *name;
-	enum { ASK, DUMP, STATUS } kind;
-	enum spool_verb asks;
-} verbs[] = {
-#define VERB(name, text, what) { text, ASK, VERB_##name },
-#include "spool/verbs.def"
-#undef VERB
-	{ "dump", DUMP, VERBS },
-	{ "status", STATUS, VERBS },
-	{ NULL, STATUS, VERBS },
-};
-
 struct ctl_wish {
 	const struct verb *verb;
 	const char *name;   /* of a mark */
@@ -61,10 +49,11 @@ struct asked {
 	bool waiting;
 };
 
-static int worse(int a, int b)
-{
-	return a > b ? a : b;
-}
+struct verb {
+	const char *name;
+	int (*act)(struct asked *asked, const struct ctl_wish *wish);
+	enum spool_verb asks; /* VERBS: the process is not asked */
+};
 
 /* --- asking --- */
 
@@ -125,7 +114,7 @@ static int await(struct asked *asked, const struct ctl_wish *wish)
 
 /* --- dump and status --- */
 
-static int dump(const struct asked *asked, const struct ctl_wish *wish)
+static int dump(struct asked *asked, const struct ctl_wish *wish)
 {
 	struct recovery recovery = {
 		.spool = asked->attached.path,
@@ -151,13 +140,14 @@ static int dump(const struct asked *asked, const struct ctl_wish *wish)
 	return STATUS_DONE;
 }
 
-static int tell_status(const struct asked *asked)
+static int show_status(struct asked *asked, const struct ctl_wish *wish)
 {
 	const struct spool_header *header = asked->attached.header;
 	uint32_t waiting = atomic_load(&header->asked) - atomic_load(&header->acted);
 	struct out *out = cli_out();
 	char path[4096];
 
+	(void)wish;
 	show_safe(path, sizeof(path), asked->attached.path, sizeof(path));
 	out_format(out, "%d: %s, %llu events", asked->attached.pid,
 		   atomic_load(&header->stop)        ? "ended"
@@ -175,18 +165,14 @@ static int tell_status(const struct asked *asked)
 	return STATUS_DONE;
 }
 
-static int do_one(struct asked *asked, const struct ctl_wish *wish)
-{
-	switch (wish->verb->kind) {
-	case ASK:
-		return ask_process(asked, wish);
-	case DUMP:
-		return dump(asked, wish);
-	case STATUS:
-		break;
-	}
-	return tell_status(asked);
-}
+static const struct verb verbs[] = {
+#define VERB(name, text, what) { text, ask_process, VERB_##name },
+#include "spool/verbs.def"
+#undef VERB
+	{ "dump", dump, VERBS },
+	{ "status", show_status, VERBS },
+	{ NULL, NULL, VERBS },
+};
 
 /* All are asked before the first answer is waited for. */
 static int do_all(char **pids, const struct ctl_wish *wish)
@@ -199,14 +185,16 @@ static int do_all(char **pids, const struct ctl_wish *wish)
 		return cli_fail(STATUS_UNREADABLE);
 	}
 	for (unsigned i = 0; i < wish->processes; i++) {
-		if (attach_open(&all[i].attached, (int)strtol(pids[i], NULL, 10)))
-			status = worse(status, cli_fail(STATUS_UNREADABLE));
-		else
-			status = worse(status, do_one(&all[i], wish));
+		int done = attach_open(&all[i].attached, live_spools_pid(pids[i]))
+				   ? cli_fail(STATUS_UNREADABLE)
+				   : wish->verb->act(&all[i], wish);
+
+		status = MAX(status, done);
 	}
 	for (unsigned i = 0; i < wish->processes; i++) {
-		if (all[i].waiting)
-			status = worse(status, await(&all[i], wish));
+		int answer = all[i].waiting ? await(&all[i], wish) : STATUS_DONE;
+
+		status = MAX(status, answer);
 		attach_close(&all[i].attached);
 	}
 	free(all);
@@ -214,12 +202,6 @@ static int do_all(char **pids, const struct ctl_wish *wish)
 }
 
 /* --- the command line --- */
-
-static bool is_pid(const char *word)
-{
-	return *word && strspn(word, "0123456789") == strlen(word) && strlen(word) < 10 &&
-	       strtol(word, NULL, 10) > 0;
-}
 
 static int unknown_verb(const char *word)
 {
@@ -233,7 +215,7 @@ static int unknown_verb(const char *word)
 /* What stands behind the process numbers: the verb, and the name of a mark. */
 static int find_wish(struct ctl_wish *wish, int argc, char **argv)
 {
-	while (1 + (int)wish->processes < argc && is_pid(argv[1 + wish->processes]))
+	while (1 + (int)wish->processes < argc && live_spools_pid(argv[1 + wish->processes]))
 		wish->processes++;
 	argv += 1 + wish->processes;
 	argc -= 1 + (int)wish->processes;
@@ -256,7 +238,7 @@ static int find_wish(struct ctl_wish *wish, int argc, char **argv)
 	}
 	if (argc > 1)
 		return cli_usage("too many operands behind %s", wish->verb->name);
-	if (wish->output && (wish->verb->kind != DUMP || wish->processes > 1))
+	if (wish->output && (wish->verb->act != dump || wish->processes > 1))
 		return cli_usage("-o is for the dump of one process");
 	return STATUS_DONE;
 }

@@ -5,7 +5,7 @@
 
 #include "base/text/text.h"
 #include "cli/cli.h"
-#include "cli/top/top_session.h"
+#include "cli/top/top_parts.h"
 
 static const char about_head[] =
 	"Looks at processes that are being traced, without touching them: what they have "

@@ -4,7 +4,7 @@
  * Signals are read from a descriptor, so nothing runs inside of a handler and the terminal is given
  * back in the plain course of the program.
  */
-#include "cli/top/top_screen.h"
+#include "cli/top/top_parts.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -1,5 +1,5 @@
 /* GET /metrics, for Prometheus. */
-#include "cli/top/top_server.h"
+#include "cli/top/top_parts.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,6 @@
 
 #include "analyse/input/error.h"
 #include "base/guest/clock.h"
-#include "base/text/text.h"
 #include "cli/top/top_request.h"
 
 enum {
@@ -42,7 +41,7 @@ struct server {
 	int listener;
 	uint64_t paused; /* until when nobody is let in */
 	const char *names[NAMES + 1];
-	char own[256], bound[64];
+	char own[256];
 	struct client clients[CLIENTS];
 	top_page_fn *page;
 	void *context;
@@ -117,17 +116,13 @@ static void say_where(int fd)
 		six ? "]" : "", port);
 }
 
-static int open_listener(const char *text)
+static int open_listener(const char *text, const struct address *address)
 {
 	struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE };
 	struct addrinfo *list = NULL;
-	struct address address;
-	int error;
+	int error = getaddrinfo(address->host, address->port, &hints, &list);
 	int fd = -EINVAL;
 
-	if (!read_address(text, &address))
-		return err("%s is no address", text);
-	error = getaddrinfo(address.host, address.port, &hints, &list);
 	if (error)
 		return err("%s: %s", text, gai_strerror(error));
 	for (const struct addrinfo *info = list; info && fd < 0; info = info->ai_next)
@@ -296,35 +291,33 @@ static int serve(struct server *server)
 }
 
 /* What this host may be called: as it calls itself, as it was bound, and as it was told. */
-static void collect_names(struct server *server, const char *text, const char *const *hosts)
+static void collect_names(struct server *server, const char *bound, const char *const *hosts)
 {
 	size_t count = 0;
-	struct address address;
 
 	server->names[count++] = "localhost";
 	if (!gethostname(server->own, sizeof(server->own) - 1) && server->own[0])
 		server->names[count++] = server->own;
-	if (read_address(text, &address)) {
-		text_copy(server->bound, sizeof(server->bound), address.host);
-		server->names[count++] = server->bound;
-	}
+	server->names[count++] = bound;
 	while (*hosts && count < NAMES)
 		server->names[count++] = *hosts++;
 }
 
-int top_server_run(const char *address, const char *const *hosts, top_page_fn *page, void *context)
+int top_server_run(const char *text, const char *const *hosts, top_page_fn *page, void *context)
 {
 	struct server *server = calloc(1, sizeof(*server));
+	struct address address = { "", "" };
 	int error = 0;
 
 	if (!server)
 		return err("no memory left");
 	server->page = page;
 	server->context = context;
-	collect_names(server, address, hosts);
+	read_address(text, &address);
+	collect_names(server, address.host, hosts);
 	for (size_t i = 0; i < CLIENTS; i++)
 		server->clients[i].fd = -1;
-	server->listener = open_listener(address);
+	server->listener = open_listener(text, &address);
 	if (server->listener < 0) {
 		free(server);
 		return -EINVAL;

@@ -1,7 +1,7 @@
 /*
  * What memtrace top does: looks, and shows what it saw as a page, on a terminal, or to Prometheus.
  */
-#include "cli/top/top_session.h"
+#include "cli/top/top_parts.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,9 +19,6 @@
 #include "base/text/fd.h"
 #include "base/text/text.h"
 #include "cli/cli.h"
-#include "cli/top/top_screen.h"
-#include "cli/top/top_server.h"
-#include "cli/top/top_targets.h"
 #include "render/live/top.h"
 
 enum { SERVED_MS = 100 }; /* a page that is younger is served again */

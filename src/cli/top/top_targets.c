@@ -1,5 +1,5 @@
 /* The processes that `memtrace top` looks at. */
-#include "cli/top/top_targets.h"
+#include "cli/top/top_parts.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -74,14 +74,15 @@ static int find_pid(struct live_spools *found, pid_t pid)
 		   (int)pid);
 }
 
-static bool is_known(const struct top_targets *targets, const struct live_spool *spool)
+/* The look at a process's spool, NULL when it is new. */
+static struct look *find_look(const struct top_targets *targets, const struct live_spool *spool)
 {
 	for (size_t i = 0; i < targets->count; i++) {
 		if (targets->looks[i]->pid == spool->pid &&
 		    !strcmp(targets->looks[i]->follow.spool.path, spool->path))
-			return true;
+			return targets->looks[i];
 	}
-	return false;
+	return NULL;
 }
 
 /*
@@ -91,7 +92,7 @@ static bool is_known(const struct top_targets *targets, const struct live_spool 
 static int add_found(struct top_targets *targets, const struct live_spools *found)
 {
 	for (size_t i = 0; i < found->count; i++) {
-		if (!is_known(targets, &found->list[i]) &&
+		if (!find_look(targets, &found->list[i]) &&
 		    add_target(targets, found->list[i].path, found->list[i].pid) &&
 		    targets->words[0])
 			return -EINVAL;
@@ -141,16 +142,6 @@ static bool is_word(const struct top_targets *targets, const struct look *look)
 	return false;
 }
 
-static bool is_found(const struct live_spools *found, const struct look *look)
-{
-	for (size_t i = 0; i < found->count; i++) {
-		if (found->list[i].pid == look->pid &&
-		    !strcmp(found->list[i].path, look->follow.spool.path))
-			return true;
-	}
-	return false;
-}
-
 /* Processes that began; and those that run another program now (exec), which live and have ended
  * all the same. */
 static void search(struct top_targets *targets)
@@ -164,11 +155,13 @@ static void search(struct top_targets *targets)
 		if (live_spools_pid(*word))
 			live_spools_of(&found, live_spools_pid(*word));
 	}
-	for (size_t i = 0; i < targets->count; i++) {
-		struct look *look = targets->looks[i];
+	for (size_t i = 0; i < targets->count; i++)
+		targets->looks[i]->running &= is_word(targets, targets->looks[i]);
+	for (size_t i = 0; i < found.count; i++) {
+		struct look *look = find_look(targets, &found.list[i]);
 
-		if (!is_word(targets, look) && !is_found(&found, look))
-			look->running = false;
+		if (look)
+			look->running = true;
 	}
 	add_found(targets, &found);
 	live_spools_clear(&found);
