@@ -22,7 +22,7 @@ static const char *const words[HIDDEN_KINDS] = {
 	[HIDDEN_POOL] = "pool",         [HIDDEN_THREAD] = "thread", [HIDDEN_HOST] = "host",
 };
 
-/* The word for the first `length` bytes of a name, with what may stay behind it. */
+/* The word for the first `length` bytes of a name, followed by `rest`, which may stay. */
 static const char *hide(struct anonymizer *anonymizer, enum hidden kind, const char *name,
 			size_t length, const char *rest)
 {
@@ -40,7 +40,7 @@ static const char *hide_all(struct anonymizer *anonymizer, enum hidden kind, con
 	return name ? hide(anonymizer, kind, name, strlen(name), "") : NULL;
 }
 
-/* --- what everybody knows --- */
+/* --- names that are public --- */
 
 /* The part of a path that is the same on every machine; NULL when there is none. */
 static const char *public_part(const char *path)
@@ -84,7 +84,7 @@ static const char *file(struct anonymizer *anonymizer, const char *path)
 	return need_text(&anonymizer->arena, word);
 }
 
-/* "f [backward]": what analyse/trace/trace_backward.c put behind the name stays. */
+/* "f [backward]": the end that analyse/trace/trace_backward.c added to the name stays. */
 static const char *function(struct anonymizer *anonymizer, const char *name)
 {
 	const char *rest = strstr(name, " [backward]");
@@ -96,7 +96,7 @@ static const char *function(struct anonymizer *anonymizer, const char *name)
 	return hide(anonymizer, HIDDEN_FUNCTION, name, (size_t)(rest - name), rest);
 }
 
-/* "step 3": the number says nothing, and steps stay one phase. Notes are names again. */
+/* "step 3": the number reveals nothing, and steps stay one phase. Any other end is hidden. */
 static const char *phase(struct anonymizer *anonymizer, const char *name)
 {
 	size_t length = phase_stem(name);
@@ -136,7 +136,7 @@ static void frames(struct anonymizer *anonymizer, struct trace *trace)
 		if (!known) {
 			frame->function = function(anonymizer, frame->function);
 		} else if (frame->language == TRACE_NATIVE) {
-			/* Arguments of templates may be anybody's. */
+			/* Arguments of templates may be the program's own. */
 			names_short(frame->function, shorter, sizeof(shorter));
 			frame->function = need_text(&anonymizer->arena, shorter);
 		}
@@ -169,7 +169,7 @@ static void summary(struct anonymizer *anonymizer, struct trace *trace)
 		trace->sites[i].site = hide_all(anonymizer, HIDDEN_SITE, trace->sites[i].site);
 }
 
-/* What was explained in words names call sites and pools. */
+/* Explanations in words name call sites and pools: they are left out. */
 static void failures(struct anonymizer *anonymizer, struct trace *trace)
 {
 	for (size_t i = 0; i < trace->ooms_n; i++) {
@@ -233,10 +233,10 @@ void anonymize_history(struct anonymizer *anonymizer, struct trace *trace,
 		       const struct history *history)
 {
 	size_t count;
-	const char **texts = trace_texts(trace, &count); /* an id is one further than its place */
+	const char **texts = trace_texts(trace, &count); /* an id is its position + 1 */
 	const char **other = need(&anonymizer->arena, (count + 1) * sizeof(*other));
 
-	/* What is neither a call nor an error is somebody's name. */
+	/* A text that is neither a call nor an error is somebody's name. */
 	for (size_t i = 0; i < count; i++)
 		other[i] = phase(anonymizer, texts[i]);
 	for (size_t i = 0; i < history->places_n; i++) {

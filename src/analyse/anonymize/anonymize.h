@@ -1,11 +1,11 @@
 /*
- * A trace that may be shown to strangers: no paths, and no names but those that everybody knows.
+ * A trace that may be shown to strangers: no paths, and only names that are public.
  *
  * Functions and files of the program and of packages that are no framework, its libraries, phases,
  * threads, pools, kernels, its host and command line become "function 3", "file 1.py", "phase 2 7"
  * (the number of a step stays). Frameworks, CUDA's libraries and the interpreter keep their names,
- * for these say nothing of who runs them. Sums, times and sizes stay. The same name becomes the
- * same word in every trace that is given to one anonymizer.
+ * which reveal nothing of the program. Sums, times and sizes stay. The same name becomes the same
+ * word in every trace that is given to one anonymizer.
  */
 #pragma once
 
@@ -37,15 +37,15 @@ struct anonymizer {
 
 void anonymizer_clear(struct anonymizer *anonymizer);
 
-/* The trace's names must not have been read yet. */
+/* To be called before names of the trace are used elsewhere. */
 void anonymize_trace(struct anonymizer *anonymizer, struct trace *trace);
 
 /* The texts of its events, once they are read. */
 void anonymize_history(struct anonymizer *anonymizer, struct trace *trace,
 		       const struct history *history);
 
-/* Behind diff_make(), which pairs rows by their true names. */
+/* After diff_make(), which pairs rows by their true names. */
 void anonymize_diff(struct anonymizer *anonymizer, struct diff *diff);
 
-/* Behind merge_end(), which finds cards and sites by their true names. */
+/* After merge_end(), which finds cards and sites by their true names. */
 void anonymize_merge(struct anonymizer *anonymizer, struct merge *merge);

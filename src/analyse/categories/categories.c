@@ -1,4 +1,4 @@
-/* What memory was for: one pass over the events; a block's category is known when it ends. */
+/* Categories of memory, in one pass over the events; a block's category is known when it ends. */
 #include "analyse/categories/categories.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 /* --- events --- */
 
-/* One allocation more, of no category yet. */
+/* Counts an allocation, whose category is not known yet. */
 static void count_alloc(struct categories *categories)
 {
 	size_t at = categories->allocs_n++;
@@ -38,7 +38,8 @@ static struct life loose_life(const struct categories *categories, const struct 
 	};
 }
 
-/* Bytes of a category, in so many blocks, come to the places of an event or (go) leave them. */
+/* Adds bytes of a category, in `count` blocks, to the places of an event, or (go) takes them away.
+ */
 static void shift_loose(struct categories *categories, const struct whereabouts *at,
 			uint8_t category, const struct category_sum *part, bool go)
 {
@@ -54,8 +55,8 @@ static void shift_loose(struct categories *categories, const struct whereabouts 
 }
 
 /*
- * What a pool's own totals tell comes as if it were never freed, and goes from the categories that
- * it came to: nothing is known of what frees it.
+ * Memory that is known by a pool's totals alone is booked as if it were never freed, and goes from
+ * the categories that it came to: it is not known which free ends it.
  */
 static void loose_begin(struct categories *categories, const struct event *event, enum stage stage,
 			const struct whereabouts *at)
@@ -130,7 +131,7 @@ static void move_block(struct categories *categories, const struct event *event)
 	struct whereabouts at = places_of(categories, event);
 	bool comes = event->op == EVENT_ALLOC;
 
-	/* An event without a stack tells nothing of what is done. */
+	/* An event without a stack does not show the stage. */
 	if (event->stack == UINT32_MAX && !doing.inside && categories->tracks[number].in_pass)
 		doing.stage = STAGE_BACKWARD;
 	else
@@ -150,7 +151,7 @@ static void move_block(struct categories *categories, const struct event *event)
 	places_see_peaks(categories, &at, event);
 }
 
-/* Events are missing: what lived before is another story, but what stacks make is not. */
+/* Events are missing: live blocks are forgotten, the categories of stacks are kept. */
 static void forget_block(struct categories *categories, uint64_t seq)
 {
 	life_end_all(categories, false);
@@ -207,7 +208,7 @@ void categories_start(struct categories *categories, struct trace *trace, const 
 
 void categories_end(struct categories *categories)
 {
-	/* Known, of whichever there are: a list without members is no NULL. */
+	/* A list without members is not NULL. */
 	NEED(!categories->keep_allocs ||
 	     GROW(categories->of_alloc, categories->allocs_n, categories->allocs_size, 1));
 	gradients_remember_live(categories, -1);

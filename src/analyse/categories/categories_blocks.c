@@ -1,5 +1,5 @@
 /*
- * Blocks of memory whose lives end, and what hears of it. The category of a block is that of the
+ * Blocks whose lives end, and the sums that change then. The category of a block is that of the
  * first rule that its stack and its life fit.
  */
 #include "analyse/categories/categories_parts.h"
@@ -36,7 +36,7 @@ static bool number_fits(const struct rule_condition *condition, uint64_t number)
 	}
 }
 
-/* Of a condition that is not about the stack: a candidate fits those. */
+/* Tests a condition that is not about the stack: those hold for all candidates. */
 static bool fits_condition(const struct categories *categories,
 			   const struct rule_condition *condition, const struct life *life)
 {
@@ -62,7 +62,8 @@ static bool rule_holds(const struct categories *categories, const struct rule *r
 
 		if (kind <= RULE_KIND_STACK)
 			continue;
-		/* What is no number is asked the other way round; those know != themselves. */
+		/* Conditions without numbers are negated here; those with numbers have !=
+		 * themselves. */
 		if (fits_condition(categories, condition, life) ==
 		    (kind != RULE_KIND_NUMBER && condition->test == TEST_IS_NOT))
 			return false;
@@ -125,7 +126,7 @@ static void vote(struct vote *vote, uint8_t category, uint64_t size)
 	}
 }
 
-/* A block's category is known: what it was part of hears of it. */
+/* Adds a block, whose category is known, to the sums that it was part of. */
 static void book(struct categories *categories, const struct block *block,
 		 const struct birth *birth, uint8_t category, bool lives)
 {
@@ -165,7 +166,6 @@ void life_end(struct categories *categories, const struct event *event, enum sta
 	book(categories, block, birth, category, false);
 }
 
-/* Nobody saw the end of those that live now. */
 void life_end_all(struct categories *categories, bool lives)
 {
 	for (uint32_t i = 0; i < categories->lives.blocks.used; i++) {
@@ -178,7 +178,8 @@ void life_end_all(struct categories *categories, bool lives)
 			continue;
 		birth = &categories->births[i];
 		track = &categories->tracks[birth->track];
-		/* In the middle of a stage nobody knows: it is as the others of the stack were. */
+		/* It is not known whether a stage that is open would free it: it is as the stack's
+		 * other blocks were. */
 		life = life_of(categories, block, birth, categories->last_t);
 		life.of[RULE_FREED].number =
 			track->passes && categories->votes[block->stack].kept < 0 &&

@@ -1,4 +1,4 @@
-/* What the files of categories*.c share: what a stack tells, and the facts of a block's life. */
+/* Shared by the files of categories*.c: the facts of a stack, and of a block's life. */
 #pragma once
 
 #include "analyse/categories/categories.h"
@@ -8,33 +8,32 @@
 void stack_views_find(struct stack_views *views, struct trace *trace, const struct rules *rules,
 		      struct arena *arena);
 
-/* A block's life, as far as rules ask for it: by the keys of BLOCK, WORD and NUMBER in rules.def.
- */
+/* A block's life, as rules test it: by the keys of BLOCK, WORD and NUMBER in rules.def. */
 struct life {
 	uint32_t stack; /* position in views */
-	uint32_t phase; /* 1 + the innermost that was open at its birth */
+	uint32_t phase; /* 1 + the innermost that was open when it was allocated */
 	union {
 		const char *text;
 		uint64_t number;
 	} of[RULE_KEYS];
 };
 
-/* categories_blocks.c: of the first rule that fits. */
+/* categories_blocks.c: the category of the first rule that fits. */
 uint8_t life_category(const struct categories *categories, struct life *life);
 
-/* Of a block, beside its row in the table of blocks. */
+/* The members of a block beside its row in the table of blocks. */
 struct birth {
 	struct whereabouts at;
 	uint32_t api, phase, thread;
-	uint32_t alloc;   /* the so-manieth allocation */
+	uint32_t alloc;   /* the number of its allocation */
 	uint32_t point;   /* of the device's curve: the first that it is in */
 	uint8_t born;     /* enum stage */
-	uint16_t track;   /* whose passes it lived through */
+	uint16_t track;   /* the device's, whose passes it lives through */
 	uint64_t ordinal; /* of the track's allocations */
 	uint32_t pass, step;
 };
 
-/* What a device is at; the last track is for memory of none. */
+/* The passes and steps of a device; the last track is for memory of none. */
 struct stage_track {
 	uint64_t allocations;
 	uint64_t backward_seq; /* of the last event of a backward pass that is no recomputation */
@@ -42,7 +41,7 @@ struct stage_track {
 	bool in_pass, in_step;
 };
 
-/* What the blocks of a stack were, by their bytes. */
+/* The category that most bytes of a stack's blocks had. */
 struct vote {
 	uint64_t weight; /* Boyer and Moore's majority */
 	int64_t kept;    /* bytes that outlived their stage, less those that did not */
@@ -56,7 +55,7 @@ void categories_find_places(struct categories *categories);
 
 struct whereabouts places_of(struct categories *categories, const struct event *event);
 
-/* Behind an allocation: is this a peak? */
+/* Checks after an allocation whether this is a peak. */
 void places_see_peaks(struct categories *categories, const struct whereabouts *at,
 		      const struct event *event);
 
@@ -72,11 +71,11 @@ void place_change_curve(struct categories_place *place, uint8_t category, size_t
 
 /* --- categories_passes.c --- */
 
-/* What the process is at when it makes an event. */
+/* The stage of the process when it makes an event. */
 struct doing {
 	enum stage stage;
 	bool inside; /* of a backward pass */
-	bool ends;   /* a pass that is open is over, if it is not inside */
+	bool ends;   /* an open pass is over, if the event is not inside of one */
 };
 
 /* The position of the event's stack among views; the last for none. */
@@ -96,11 +95,11 @@ static inline enum stage stage_of(const struct stack_view *view, bool inside)
 
 struct doing doing_of(struct categories *categories, const struct event *event);
 
-/* The track hears what is done by event `seq`. */
+/* Updates the track by the stage of event `seq`. */
 void track_step(struct categories *categories, uint16_t number, const struct doing *doing,
 		uint64_t seq);
 
-/* Is the stage that the block was born in, by event `seq`, still going on? */
+/* True if the stage in which the block was allocated, by event `seq`, is still going on. */
 bool track_same_stage(const struct stage_track *track, const struct birth *birth, uint64_t seq);
 
 /* A key for each size, as the factor is odd. */
@@ -109,29 +108,30 @@ static inline uint64_t gradient_key(uint64_t size)
 	return size * HASH_A;
 }
 
-/* The size outlived a backward pass. */
+/* Remembers a size that outlived a backward pass. */
 void gradient_remember(struct categories *categories, uint64_t size);
 
-/* Sizes of live blocks that a backward pass made: the latest pass of the track, or (-1) any. */
+/* Remembers the sizes of live blocks that a backward pass made: the latest pass of the track, or
+ * (-1) any. */
 void gradients_remember_live(struct categories *categories, int track);
 
 /* --- categories_blocks.c --- */
 
-/* Is it a block that has a category, and does it live? */
+/* True if the block lives and has a category. */
 static inline bool lives_now(const struct block *block)
 {
 	return block->state == BLOCK_LIVE && lives_used(block);
 }
 
-/* The block that lives.ended is ends in the stage. */
+/* Ends the block lives.ended in the stage. */
 void life_end(struct categories *categories, const struct event *event, enum stage stage);
 
-/* Nobody saw the end of those that live now: `lives` to the end of the trace. */
+/* Ends all blocks that live now: at the end of the trace (`lives`), or before missing events. */
 void life_end_all(struct categories *categories, bool lives);
 
 /* --- categories_sums.c --- */
 
-/* What the figures of a stack say, of which no event tells. */
+/* The category of a stack by its figures, for a stack without events. */
 uint8_t categories_stack_alone(struct categories *categories, size_t stack);
 
 /* The sums, once the pass is over. */

@@ -1,6 +1,6 @@
 /*
- * What a process is at: the forward and backward passes and optimizer steps that its events tell,
- * of each device, and the threads and phases that they come from.
+ * The forward and backward passes and optimizer steps of a process, of each device, found by its
+ * events and the threads that make them.
  */
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "analyse/input/grow.h"
 
 enum {
-	LOOKS = 16, /* passes behind which live blocks are searched for gradients */
+	LOOKS = 16, /* passes after which live blocks are searched for gradients */
 };
 
 /* --- passes --- */
@@ -70,7 +70,6 @@ void track_step(struct categories *categories, uint16_t number, const struct doi
 	}
 }
 
-/* Is the stage that the block was born in still going on? */
 bool track_same_stage(const struct stage_track *track, const struct birth *birth, uint64_t seq)
 {
 	switch ((enum stage)birth->born) {

@@ -1,4 +1,4 @@
-/* Devices, their pools, and spaces: whose memory is summed by itself, and what moves its sums. */
+/* Devices, their pools, and spaces: the places whose memory is summed, and their peaks. */
 #include <string.h>
 
 #include "analyse/categories/categories_parts.h"
@@ -28,7 +28,7 @@ static void find_points(struct categories *categories, struct categories_place *
 					  : highest;
 		place->t[place->points++] = curve->t[highest];
 	}
-	/* The end is told, too. */
+	/* The end has a point as well. */
 	if (place->t[place->points - 1] < curve->t[curve->t_n - 1])
 		place->t[place->points++] = curve->t[curve->t_n - 1];
 	place->bytes = need(&categories->arena,
@@ -146,7 +146,7 @@ static struct whereabouts find_places(const struct categories *categories,
 	return at;
 }
 
-/* One after the other, events are mostly of one pool. */
+/* Consecutive events are mostly of one pool. */
 struct whereabouts places_of(struct categories *categories, const struct event *event)
 {
 	if (!categories->last_known || categories->last_device != event->device ||
@@ -185,7 +185,6 @@ void places_see_peaks(struct categories *categories, const struct whereabouts *a
 	see_peak(categories, at->place[POOL], places[at->place[POOL]].now, event);
 }
 
-/* The curve's column changes from a point on. */
 void place_change_curve(struct categories_place *place, uint8_t category, size_t point, uint64_t by)
 {
 	if (point < place->points)

@@ -1,5 +1,5 @@
 /*
- * What stacks by themselves say to the rules: each frame is looked at once, for all conditions.
+ * The conditions of rules that are about stacks: each frame is tested once, for all of them.
  *
  * Frames of the line that a backward pass comes from (trace_backward.c) are not the stack's own:
  * else an autograd thread would be in the forward of a module.
@@ -22,8 +22,8 @@ struct stack_matcher {
 	size_t words;        /* of 64 bits, for all conditions about frames */
 	uint64_t *bits;      /* by frame */
 	uint8_t *stages;     /* by frame: enum stage, STAGES for none */
-	uint64_t *seen;      /* of the stack at hand: what some frame of it fits */
-	uint64_t *line_seen; /* ... and what the frame that is shown does */
+	uint64_t *seen;      /* of the current stack: conditions that some frame of it fits */
+	uint64_t *line_seen; /* ... and those that the frame that is shown fits */
 	struct stack_views *views;
 	size_t used, size; /* of candidates */
 };
@@ -36,7 +36,7 @@ static bool is_path(const char *patterns, const char *path)
 	       (pattern_any_fits(patterns, path) || pattern_any_fits(patterns, text_base(path)));
 }
 
-/* What a frame is to conditions. */
+/* The texts of a frame that conditions are tested against. */
 struct frame_texts {
 	const char *function, *symbol, *file, *module;
 	char whole[LONGEST];
@@ -119,7 +119,7 @@ static void see_frame(const struct stack_matcher *matcher, size_t number)
 
 /* --- stacks --- */
 
-/* How many frames are the stack's own. */
+/* The number of frames that are the stack's own. */
 static size_t own_frames(const struct trace *trace, const struct trace_stack *stack)
 {
 	size_t python = 0;

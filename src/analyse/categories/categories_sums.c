@@ -1,5 +1,5 @@
-/* Sums by category of devices, pools and spaces: from blocks where events tell, else from stacks.
- */
+/* Sums by category of devices, pools and spaces: from blocks where the events are complete, else
+ * from stacks. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@ enum {
 	 */
 	SHORT = 20,
 
-	/* Behind the categories: what nothing tells. */
+	/* After the categories: bytes that nothing explains. */
 	CATEGORY_UNTOLD = CATEGORIES_MOST,
 	SUMS
 };
@@ -48,7 +48,7 @@ uint8_t categories_stack_alone(struct categories *categories, size_t number)
 		},
 	};
 
-	/* What PyTorch's allocator took and hands out is its pool's. */
+	/* Memory that PyTorch's allocator asked for belongs to its pool. */
 	if (known && stack->owner && !strncmp(stack->owner, "libc10", 6))
 		life.of[RULE_POOL].text = "torch";
 	if (!categories->longest)
@@ -95,7 +95,7 @@ static uint64_t sum_of(const struct category_sum *sums)
 	return sum;
 }
 
-/* Is the stack's memory the place's? A stack has a site in one space. */
+/* True if the stack's memory is the place's. A stack has a site in one space. */
 static bool is_of_place(const struct trace *trace, const struct categories_place *place,
 			size_t stack)
 {
@@ -108,7 +108,7 @@ static bool is_of_place(const struct trace *trace, const struct categories_place
 	       (place->device != NO_DEVICE && !strcmp(space, "array"));
 }
 
-/* By the figures of stacks, which know no pools and of several devices only their sum. */
+/* Sums by the figures of stacks, which have no pools and of several devices only their sum. */
 static void take_figures(const struct categories *categories, const struct categories_place *place,
 			 bool at_peak, uint64_t bytes, struct category_sum *sums)
 {
@@ -130,7 +130,7 @@ static void take_figures(const struct categories *categories, const struct categ
 	sums[CATEGORY_UNTOLD].bytes = bytes - known;
 }
 
-/* By the composition in the document, where it has one. */
+/* Sums by the composition in the document, where it has one. */
 static void stacks_at_peak(const struct categories *categories,
 			   const struct categories_place *place, struct category_sum *sums)
 {
@@ -149,7 +149,7 @@ static void stacks_at_peak(const struct categories *categories,
 				       0 };
 }
 
-/* What of `bytes` no block tells is other; unless stacks tell more. True when blocks it is. */
+/* Bytes of no known block are other, unless stacks explain more. True if the sums are of blocks. */
 static bool settle(struct category_sum *blocks, const struct category_sum *stacks, uint64_t bytes,
 		   bool seen)
 {
@@ -201,7 +201,7 @@ static void settle_exit(struct categories *categories, size_t i)
 	place->exit_exact = settle(place->exit, stacks, place->exit_bytes, seen);
 }
 
-/* As a baseline keeps them; names that the rules do not know are other. */
+/* Takes the sums that a baseline keeps; names that the rules do not have are other. */
 static void take_baseline(const struct categories *categories, size_t i)
 {
 	struct categories_place *place = &categories->places[i];
@@ -221,7 +221,7 @@ static void take_baseline(const struct categories *categories, size_t i)
 	place->peak_exact = place->exit_exact = true;
 }
 
-/* What the curve has beyond the blocks that are known is other, as at the peak. */
+/* Bytes of the curve beyond the known blocks are other, as at the peak. */
 static void add_unknown(const struct categories *categories, struct categories_place *place,
 			const struct trace_curve *curve, size_t i)
 {
@@ -234,7 +234,7 @@ static void add_unknown(const struct categories *categories, struct categories_p
 		place->bytes[CATEGORY_OTHER * place->points + i] += whole - known;
 }
 
-/* Differences become values. The peak may lie between events of one time: it is as it is. */
+/* Differences become values. The peak may lie between events of one time: it keeps its sums. */
 static void settle_curve(const struct categories *categories, struct categories_place *place)
 {
 	const struct trace_curve *curve = trace_curve(categories->trace, place->device, NULL);

@@ -7,8 +7,8 @@
 
 #include <stdbool.h>
 
-/* Does the pattern fit the whole text? */
+/* True if the pattern fits the whole text. */
 bool pattern_fits(const char *pattern, const char *text);
 
-/* Does one of the patterns, with | between them? NULL, as either, fits nothing. */
+/* True if one of the patterns, with | between them, fits. NULL, as either, fits nothing. */
 bool pattern_any_fits(const char *patterns, const char *text);

@@ -1,4 +1,4 @@
-/* Rules that tell what memory is for: conditions, lines and files of them. */
+/* Rules for the categories of memory: conditions, lines and files of them. */
 #include "analyse/categories/rules.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 
 enum {
 	LONGEST_NAME = 40,      /* of a category */
-	MOST_RULES = 10000,     /* a file with more is none of rules */
+	MOST_RULES = 10000,     /* a longer file is no file of rules */
 	MOST_CONDITIONS = 4096, /* about frames, in all */
 };
 
@@ -39,7 +39,7 @@ const char *const category_names[CATEGORIES] = {
 #undef CATEGORY
 };
 
-/* Where the text comes from. */
+/* The file or text that is read, and the line. */
 struct rules_source {
 	struct rules *rules;
 	const char *name;
@@ -57,7 +57,7 @@ static const char *const words_freed[] = {
 
 static const char *const words_yes[] = { "no", "yes", NULL };
 
-/* "NAME: line N: WHAT WHERE", in err_text(), of `where` the beginning: always -EINVAL. */
+/* "NAME: line N: WHAT WHERE", in err_text(), with the beginning of `where`: always -EINVAL. */
 static int rules_wrong(const struct rules_source *source, const char *what, const char *where)
 {
 	return err("%s: line %u: %s%.80s", source->name, source->line, what, where);
@@ -118,7 +118,7 @@ static int condition_number(const struct rules_source *source, struct rule_condi
 	return good ? 0 : rules_wrong(source, what, value);
 }
 
-/* "<=" and what else stands behind a key: its length, 0 for none. */
+/* "<=" and the other comparisons after a key: its length, 0 for none. */
 static size_t read_test(const char *text, uint8_t *test)
 {
 	static const char tests[][3] = {
@@ -150,7 +150,7 @@ static int no_key(const struct rules_source *source, const char *text)
 		   source->line, text, keys);
 }
 
-/* "key=value", whose text is the condition's from here on: 0, or -EINVAL with err_text(). */
+/* "key=value", a text that the condition keeps: 0, or -EINVAL with err_text(). */
 static int read_condition(const struct rules_source *source, struct rule_condition *condition,
 			  char *text)
 {
@@ -329,7 +329,7 @@ static char *read_file(const char *path)
 
 	if (!file)
 		return NULL;
-	/* A NUL in it ends it, as it would end each line. */
+	/* A NUL ends the text. */
 	if (getdelim(&text, &size, '\0', file) < 0 && !ferror(file)) {
 		free(text);
 		text = strdup("");

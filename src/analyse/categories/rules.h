@@ -1,18 +1,18 @@
 /*
- * Rules that tell what memory is for: text, one rule a line, the first that fits decides.
+ * Rules for the categories of memory: text, one rule a line, the first that fits decides.
  *
  *	CATEGORY: CONDITION CONDITION ...         all of them hold for the block
  *	stage STAGE: CONDITION CONDITION ...      all of them hold for one frame
  *
  * A condition is KEY=VALUE or KEY!=VALUE (no frame fits), for numbers also < <= >= >; the keys are
  * rules.def. A value is a pattern that must fit the whole text (* and ? stand for anything and any
- * letter), several of them with | between; "..." around it when it has blanks. What follows a # at
- * the beginning of a line or behind a blank is a comment.
+ * letter), several of them with | between; "..." around it when it has blanks. A # at the beginning
+ *of a line or after a blank begins a comment.
  *
- * A block is born in the stage of the innermost frame of its stack that a stage rule fits, in
- * forward when none does; in `recompute` when that says forward inside of a backward pass.
+ * The stage in which a block is allocated is that of the innermost frame of its stack that a stage
+ * rule fits, forward when none does; `recompute` when that is forward inside of a backward pass.
  *
- * The built-in rules are such a text (rules_builtin.def) behind the user's.
+ * The built-in rules are such a text (rules_builtin.def), after the user's.
  */
 #pragma once
 
@@ -52,7 +52,7 @@ enum stage {
 	STAGES
 };
 
-/* Values of `freed` behind the stages. */
+/* Values of `freed` after the stages. */
 enum { FREED_SOON = STAGES, FREED_NEVER };
 
 enum rule_test { TEST_IS, TEST_IS_NOT, TEST_LESS, TEST_MOST, TEST_LEAST, TEST_MORE };
@@ -92,7 +92,7 @@ extern const char *const category_names[CATEGORIES];
 extern const char *const category_whats[CATEGORIES];
 extern const char rules_builtin[];
 
-/* The rules of the file, NULL for none, and behind them the built-in ones: 0 or -errno with
+/* The rules of the file, NULL for none, and after them the built-in ones: 0 or -errno with
  * err_text(), -EINVAL for a mistake in the file, named with its line. */
 int rules_read(struct rules *rules, const char *path);
 /* The same of a text. */

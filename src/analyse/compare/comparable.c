@@ -1,6 +1,6 @@
 /*
- * Are two runs alike enough to be compared? A card, a driver, a PyTorch or settings of the
- * allocator that differ change sizes and peaks by themselves, and no site would be to blame.
+ * Finds what makes two runs unlike. A card, a driver, a PyTorch or settings of the allocator that
+ * differ change sizes and peaks by themselves, and no site would be to blame.
  */
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +15,8 @@ static void unlike(struct diff *diff, const char *key, const char *base, const c
 {
 	if (!strcmp(base, head))
 		return;
-	for (size_t i = 0; i < diff->unlike_n; i++) { /* of several runs a side the first will do */
+	for (size_t i = 0; i < diff->unlike_n;
+	     i++) { /* of several runs a side the first that differs is enough */
 		if (!strcmp(diff->unlike[i].key, key))
 			return;
 	}
@@ -84,7 +85,7 @@ static void ordinals(const struct trace *trace, char *to)
 	}
 }
 
-/* Device by device nothing is left to compare where the runs had no device in common. */
+/* Runs without a common device cannot be compared device by device. */
 static void compare_ordinals(struct diff *diff, const struct trace *base, const struct trace *head)
 {
 	char texts[2][VALUE];
@@ -109,7 +110,7 @@ static const char *setting(const struct trace *trace, const char *name)
 	return NULL;
 }
 
-/* A setting that only one of them tells was not set in the other. */
+/* A setting that is recorded in one of them alone was not set in the other. */
 static void compare_settings(struct diff *diff, const struct trace *base, const struct trace *head)
 {
 	const struct trace *const both[] = { base, head };
@@ -139,7 +140,7 @@ static void compare(struct diff *diff, const struct trace *base, const struct tr
 	unlike(diff, "python", pythons[0], pythons[1]);
 	compare_settings(diff, base, head);
 	unlike_number(diff, "world_size", base->process.world_size, head->process.world_size);
-	/* Stacks of another kind give sites of another kind. */
+	/* Other stacks give other sites. */
 	unlike(diff, "stacks", or_none(base->capture.stacks), or_none(head->capture.stacks));
 }
 
@@ -151,6 +152,6 @@ void diff_compare_keys(struct diff *diff)
 		compare(diff, first, &diff->base.runs[i].trace);
 	for (size_t i = 0; i < diff->head.count; i++)
 		compare(diff, first, &diff->head.runs[i].trace);
-	/* Ranks have a device each: the pair that is shown. */
+	/* Ranks have a device each: only the pair that is shown is compared. */
 	compare_ordinals(diff, &diff_base(diff)->trace, &diff_head(diff)->trace);
 }

@@ -131,8 +131,8 @@ static bool same_height(const struct diff *diff, enum column column)
 }
 
 /*
- * A height that is reached more than once is reached first wherever chance had it: when no device's
- * peak changed, who was there at that moment is no change either. The base's moment stands for
+ * When a peak is reached more than once, chance decides which moment comes first. So if no device's
+ * peak changed, a change of the sites at that moment is none either: the base's moment stands for
  * both.
  */
 static void settle_moment(struct diff *diff, enum column column)
@@ -149,7 +149,7 @@ static void settle_moment(struct diff *diff, enum column column)
 	}
 }
 
-/* --- what is asked of a diff --- */
+/* --- queries --- */
 
 int64_t diff_change(const struct diff_row *row, enum column column)
 {
@@ -192,7 +192,7 @@ static int by_change(const void *a, const void *b, void *of)
 
 unsigned diff_columns(const struct diff *diff, enum dimension dimension)
 {
-	/* Sites are told by device only at peaks. */
+	/* The share of a site in one device is known at peaks only. */
 	if (dimension == DIMENSION_SITE && diff->device != NO_DEVICE &&
 	    (diff_head(diff)->trace.summary.devices_n > 1 ||
 	     diff_base(diff)->trace.summary.devices_n > 1))
@@ -200,7 +200,7 @@ unsigned diff_columns(const struct diff *diff, enum dimension dimension)
 	return run_dimensions[dimension].columns;
 }
 
-/* Is it a row of the group (NULL: any) that changed in the column? */
+/* True if the row is of the group (NULL: any) and changed in the column. */
 static bool is_changed(const struct diff_row *row, const char *group, enum column column)
 {
 	return (!group || !strcmp(row->group, group)) && diff_change(row, column);

@@ -2,9 +2,9 @@
  * Two runs, or two sets of runs, compared row by row: what grew, what shrank, and why.
  *
  * The rows are those of each side's middle run (by its peak of allocated memory), so that every
- * column of sites sums exactly to the difference of the totals. The other runs say how far a number
- * strays by itself: a change within that is none. Runs that are ranks of a job are no repetitions:
- * those are compared rank by rank, and the rows are of the rank that grew most.
+ * column of sites sums exactly to the difference of the totals. The other runs show how far a
+ * number varies by itself: a change within that counts as none. Runs that are ranks of a job are no
+ * repetitions: those are compared rank by rank, and the rows are of the rank that grew most.
  *
  * Without a base (memtrace check) there are no rows, only gates.
  */
@@ -39,7 +39,7 @@ struct diff_row {
 struct diff_side {
 	struct run *runs;
 	size_t count;
-	size_t middle; /* which of them the rows are of */
+	size_t middle; /* the run that the rows are of */
 };
 
 /* The same rank on both sides: positions of its runs. */
@@ -47,7 +47,7 @@ struct diff_pair {
 	size_t base, head;
 };
 
-/* What makes two runs unlike: "torch" was "2.10" and is "2.11". */
+/* A key in which two runs differ: "torch" was "2.10" and is "2.11". */
 struct diff_key {
 	const char *key, *base, *head;
 };
@@ -59,8 +59,8 @@ struct diff {
 	struct diff_row *rows; /* of every dimension; those of a dimension side by side */
 	size_t rows_n;
 	size_t first[DIMENSIONS + 1]; /* the rows of a dimension: [first[d], first[d + 1]) */
-	int device;                   /* that is compared; NO_DEVICE: all */
-	bool moved;                   /* the same height was reached at another moment */
+	int device;                   /* the device that is compared; NO_DEVICE: all */
+	bool moved;                   /* a device's peak was reached at another moment */
 	struct diff_key *unlike;
 	size_t unlike_n, unlike_size;
 	struct gate_result *gates;
@@ -68,14 +68,14 @@ struct diff {
 	struct arena arena;
 };
 
-/* The sides, opened; count 0 for none. They are the diff's from here on, also after a failure. */
+/* The sides, opened; count 0 for none. The diff owns them from here on, also after a failure. */
 int diff_make(struct diff *diff, const struct diff_side *base, const struct diff_side *head,
 	      int device);
 void diff_clear(struct diff *diff);
 
-/* Puts the gates to the runs: 0, or -errno with err_text(). */
+/* Judges the runs by the gates: 0, or -errno with err_text(). */
 int diff_judge(struct diff *diff, struct gate *const *gates, size_t count);
-/* How many gates are broken. */
+/* The number of gates that are broken. */
 size_t diff_broken(const struct diff *diff);
 
 /* The middle runs; base NULL without a base. */
@@ -85,19 +85,19 @@ const struct run *diff_head(const struct diff *diff);
 /* The change of a row that counts: 0 within its noise. */
 int64_t diff_change(const struct diff_row *row, enum column column);
 
-/* Did a row of the dimension and group (NULL: any) change in the column? Not where the dimension is
- * not told by it. */
+/* True if a row of the dimension and group (NULL: any) changed in the column. False if the
+ * dimension does not have the column. */
 bool diff_any(const struct diff *diff, enum dimension dimension, const char *group,
 	      enum column column);
 
-/* Those rows, the most telling first: a list of the arena's. */
+/* Those rows, the largest change first: a list of the arena's. */
 size_t diff_changed(struct diff *diff, enum dimension dimension, const char *group,
 		    enum column column, const struct diff_row ***list);
 
-/* Bit COLUMN_x: the dimension is told by it. */
+/* Bit COLUMN_x: the dimension has the column. */
 unsigned diff_columns(const struct diff *diff, enum dimension dimension);
 
-/* The totals of sites in a group: what the column's rows sum to. */
+/* The totals of sites in a group: the sums of the column's rows. */
 void diff_totals(const struct diff *diff, const char *group, enum column column, int64_t *base,
 		 int64_t *head);
 
@@ -120,8 +120,8 @@ size_t diff_unpaired(const struct diff *diff);
 /* diff_why.c: fills `why` of the sites, which have all their columns. */
 void diff_find_why(struct diff *diff);
 
-/* Why the row changed in this column of what is held: `why` is about the peak, and another column
- * may rise where that one falls. */
+/* Why the row changed in this column: `why` is about the peak, and another column may rise where
+ * that one falls. */
 enum diff_why diff_why_of(const struct diff_row *row, enum column column);
 
 /* comparable.c: fills `unlike` with the keys in which the runs of the two sides differ. */

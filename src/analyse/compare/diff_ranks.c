@@ -2,8 +2,8 @@
  * Sides whose traces are ranks of a job: compared rank by rank.
  *
  * Ranks are no repetitions of a run: pipeline stages differ by design, and a spread that counts as
- * noise would hide what any of them grew by. So each is compared with its own rank of the other
- * side; the rows shown are those of the rank that grew most, and a gate is broken by the worst one.
+ * noise would hide growth in any of them. So each is compared with its own rank of the other side;
+ * the rows shown are those of the rank that grew most, and a gate is broken by the worst one.
  */
 #include <stdio.h>
 
@@ -23,7 +23,7 @@ static bool tells_rank(const struct run *run)
 	       rank_of(run) != TRACE_NONE;
 }
 
-/* More than one rank in the side? Runs that all are one rank's are repetitions, as any. */
+/* True if the side has more than one rank. Several runs of one rank are repetitions. */
 static bool has_ranks(const struct diff_side *side)
 {
 	for (size_t i = 1; i < side->count; i++) {
@@ -83,7 +83,7 @@ static int pair_up(struct diff *diff)
 	return 0;
 }
 
-/* Who grew most stands for all; of equals who is highest. */
+/* The rank that grew most stands for all; of equal ones the highest. */
 static void choose(struct diff *diff)
 {
 	int64_t most = INT64_MIN;
@@ -128,7 +128,7 @@ size_t diff_unpaired(const struct diff *diff)
 	return diff->base.count + diff->head.count - 2 * diff->pairs_n;
 }
 
-/* Of the run: "device 0 of rank 3". */
+/* Adds the rank of the run to the place: "device 0 of rank 3". */
 static void add_rank(struct gate_result *result, const struct run *run)
 {
 	char place[FIGURE_PLACE];
@@ -151,7 +151,7 @@ int diff_judge_ranks(const struct diff *diff, const struct gate *gate, struct ga
 		const struct run *base = alone ? NULL : &diff->base.runs[diff->pairs[i].base];
 		const struct run *head = &diff->head.runs[alone ? i : diff->pairs[i].head];
 		struct gate_result one;
-		/* What is narrowed to need not be in every rank. */
+		/* The place that the gate names need not be in every rank. */
 		int none = gate_judge(gate, base, !alone, head, 1, &one);
 
 		error = none ? none : error;

@@ -1,9 +1,9 @@
-/* Why a site holds more or less: told from its columns, and from those of the others. */
+/* Why a site holds more or less: decided by its columns, and by those of the other sites. */
 #include "analyse/compare/diff.h"
 
 enum {
 	LONGER_PERCENT =
-		150, /* a lifetime is told by a clock: only much more of it says anything */
+		150, /* lifetimes vary from run to run: only a much longer one means anything */
 	OFTEN_PERCENT = 105,
 };
 
@@ -14,8 +14,9 @@ static const int8_t ways[WHYS] = {
 };
 
 /*
- * Sums alone do not tell whether blocks became larger or larger ones came to them. That a site
- * allocates more often is true of both, so larger is said of those that allocate about as often.
+ * Sums alone do not show whether blocks became larger or larger ones were added. A site that
+ * allocates more often may do either, so "larger" is used only for sites that allocate about as
+ * often.
  */
 static enum diff_why often_or_large(const struct diff_row *row)
 {
@@ -49,7 +50,8 @@ static enum diff_why why(const struct diff_row *row)
 	return peak > 0 ? WHY_LONGER : peak < 0 ? WHY_SOONER : WHY_SAME;
 }
 
-/* What rose and fell at the peak, but for sites whose fall or rise contradicts what they do. */
+/* The bytes that rose and fell at the peak, without the sites whose change contradicts their `why`.
+ */
 struct tide {
 	int64_t rises, falls;
 };
@@ -74,7 +76,7 @@ static bool is_much_longer(uint64_t life, uint64_t than)
 	return life / LONGER_PERCENT > than / 100;
 }
 
-/* Of a site that is held longer or freed sooner: does that tell why the peak is what it is? */
+/* For a site that is held longer or freed sooner: true if that explains the change of the peak. */
 static bool is_cause(const struct diff_row *row, const struct tide *tide)
 {
 	bool longer = row->why == WHY_LONGER;
@@ -91,13 +93,14 @@ static bool is_cause(const struct diff_row *row, const struct tide *tide)
 }
 
 /*
- * When some sites hold more at the peak, and others that do what they did hold less, the peak has
- * moved to where the former stand: a new one, or one that always stood there. Who does what it did
- * is no cause then, but for one that goes with the peak and lives much longer than it did, or much
- * shorter; where nobody tells lifetimes, but for the side that prevails.
+ * When some sites hold more at the peak, and others with the same allocations hold less, the peak
+ * has moved to the moment of the former: a new site, or one that always allocated then. A site with
+ * the same allocations is no cause then, unless its change has the direction of the peak and its
+ * lifetime is much longer or shorter than it was. Without lifetimes the side with the larger change
+ * is the cause.
  *
- * Who allocates more and yet holds less has it freed sooner: what is computed again, say. And what
- * is kept at exit says nothing about a peak that fell.
+ * A site that allocates more and yet holds less at the peak is freed sooner (it may be computed
+ * again instead of kept). Memory that is kept at exit does not explain a peak that fell.
  */
 void diff_find_why(struct diff *diff)
 {

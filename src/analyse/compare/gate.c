@@ -17,7 +17,7 @@ static const char *skip_blanks(const char *text)
 	return text + strspn(text, " \t");
 }
 
-/* A number and %: what follows, NULL when it is none. */
+/* Reads a number and %. The text after it, NULL when it is none. */
 static const char *read_percent(const char *text, double *percent)
 {
 	size_t length = strspn(text, "0123456789");
@@ -44,7 +44,7 @@ static int wrong(const struct gate *gate, const char *what, const char *where)
 	return err("%s: %s%.60s; wanted is %s", gate->text, what, where, samples[gate->kind]);
 }
 
-/* A word that is none of a table's: those are told. */
+/* The word is in none of the table's rows: the message lists their names. */
 static int wrong_word(const struct gate *gate, const char *what, const char *word,
 		      const char *names)
 {
@@ -107,7 +107,7 @@ static int read_narrowing(struct gate *gate, char *pair)
 
 /*
  * The narrowings from `at`, "[a=b][c=d]" or "[a=b,c=d]". A name may hold brackets and commas: a
- * bracket closes only in front of what may follow it, a comma parts only in front of a key.
+ * bracket closes only before the end or another bracket, a comma separates only before a key.
  */
 static int read_narrowings(struct gate *gate, char *at)
 {
@@ -194,7 +194,7 @@ static int read_limit(struct gate *gate, const char *at)
 	return wrong(gate, "no limit: ", *whole ? whole : "\"\"");
 }
 
-/* Where the comparison stands: behind the brackets, whose values may hold one. */
+/* The comparison stands after the brackets, whose values may contain one as well. */
 static char *find_operator(char *text, char sign)
 {
 	char *close = strrchr(text, ']');
@@ -259,7 +259,7 @@ bool gate_worse(const struct gate_result *a, const struct gate_result *b)
 	return a->head - a->base > b->head - b->base;
 }
 
-/* The median, and their spread where it is larger than what is known of it. */
+/* The median; `*spread` becomes the spread of the values if that is larger. */
 static int64_t middle_of(int64_t *values, size_t count, int64_t *spread)
 {
 	int64_t median = median_of(values, count);
@@ -269,13 +269,13 @@ static int64_t middle_of(int64_t *values, size_t count, int64_t *spread)
 	return median;
 }
 
-/* Of a figure that one side does not tell at all nobody knows how it changed. */
+/* A figure that one side does not have at all cannot be compared. */
 static int told_by_both(const struct gate *gate, const struct run *base, const struct run *head,
 			size_t told_by_base, size_t told_by_head)
 {
 	for (size_t i = 0; i < NARROWINGS; i++) {
 		if (gate->query.by[i])
-			return 0; /* what is named may be new, or gone */
+			return 0; /* the named thing may be new, or gone */
 	}
 	if (told_by_base && told_by_head)
 		return 0;

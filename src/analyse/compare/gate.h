@@ -22,7 +22,7 @@ enum gate_kind {
 struct gate {
 	enum gate_kind kind;
 	char text[200];  /* as it was given, without blanks at its ends */
-	char words[200]; /* what `query` points into */
+	char words[200]; /* the texts that `query` points into */
 	struct metric_query query;
 	double percent;  /* negative: not given */
 	uint64_t amount; /* bytes or a number; TRACE_NONE: not given */
@@ -35,7 +35,7 @@ struct gate_result {
 	bool broken;
 };
 
-/* What `memtrace diff --gate` asks. */
+/* The gate of `memtrace diff --gate` without an expression. */
 #define GATE_DEFAULT "allocated.peak>2%+1MiB"
 
 /* 0, or -EINVAL and in err_text() one sentence that shows what is accepted. */
@@ -48,6 +48,6 @@ int gate_parse(struct gate *gate, enum gate_kind kind, const char *text);
 int gate_judge(const struct gate *gate, const struct run *base, size_t base_n,
 	       const struct run *head, size_t head_n, struct gate_result *result);
 
-/* Is `a` worse than `b` (whose gate may be NULL: nothing yet)? What broke is worse than what did
- * not, and more growth than less. */
+/* True if `a` is worse than `b` (whose gate may be NULL: nothing yet). A broken gate is worse than
+ * one that holds, and more growth is worse than less. */
 bool gate_worse(const struct gate_result *a, const struct gate_result *b);

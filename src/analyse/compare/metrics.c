@@ -27,7 +27,7 @@ const struct narrowing_row narrowing_rows[NARROWINGS + 1] = {
 	{ NULL, NULL },
 };
 
-/* A site's name is long: a part of it will do. */
+/* A site's name is long: a part of it is enough. */
 static bool site_matches(const char *pattern, const char *name)
 {
 	return strpbrk(pattern, "*?") ? pattern_fits(pattern, name) : strstr(name, pattern) != NULL;
@@ -50,10 +50,10 @@ static int64_t *values_at(struct figures *figures, const char *place)
 	return figure->values;
 }
 
-/* Where a value goes: what a place has several values of is summed, or the highest counts. */
+/* How several values of one place become one: their sum, or the highest. */
 enum many { SUMMED, HIGHEST };
 
-/* A value of the run that is read, at the place. What is not told changes nothing. */
+/* Adds a value of the run that is read, at the place. TRACE_NONE changes nothing. */
 __attribute__((format(printf, 4, 5))) static void put(struct figures *figures, uint64_t value,
 						      enum many many, const char *format, ...)
 {
@@ -95,7 +95,7 @@ int64_t median_of(int64_t *values, size_t count)
 	return count ? values[(count - 1) / 2] : 0;
 }
 
-/* --- where figures come from --- */
+/* --- the sources of figures --- */
 
 /* Where a metric lies in whatever has it; 0: not there. */
 static const struct {
@@ -151,7 +151,7 @@ static void add_shares(struct figures *figures, const struct run *run,
 	}
 }
 
-/* Is the device one that is asked for? */
+/* True if the query takes the device. */
 static bool is_wanted(const struct metric_query *query, int device)
 {
 	char ordinal[16];
@@ -182,7 +182,7 @@ static void add_devices(struct figures *figures, const struct run *run,
 	}
 }
 
-/* What is live at exit and what was counted is known of a site, not of its part in a device. */
+/* Memory live at exit and allocations are known for a site as a whole, not by device. */
 static void add_sites(struct figures *figures, const struct run *run,
 		      const struct metric_query *query)
 {
@@ -248,7 +248,7 @@ static void add_spaces(struct figures *figures, const struct run *run,
 	}
 }
 
-/* A device's or a space's part, which peak at times of their own. */
+/* The categories of a device or a space, which peak at times of their own. */
 static void put_categories(struct figures *figures, const struct metric_query *query,
 			   const struct run_place *at)
 {
@@ -270,7 +270,7 @@ static void put_categories(struct figures *figures, const struct metric_query *q
 	}
 }
 
-/* A category that there is none of is 0 on each device; a name that nothing has is a mistake. */
+/* A known category without memory is 0 on each device; a name that is no category is a mistake. */
 static void put_no_category(struct figures *figures, const struct run *run, const char *wanted)
 {
 	size_t known = 0;

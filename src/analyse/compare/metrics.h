@@ -2,7 +2,7 @@
  * The figures that gates and budgets are about: metrics.def, narrowed by metric_filters.def.
  *
  * A metric has a figure for each place that the narrowing leaves: each device, each matching pool
- * of each device, each matching phase. Which of them matters is the gate's question.
+ * of each device, each matching phase. The gate decides which of them matters.
  */
 #pragma once
 
@@ -57,16 +57,16 @@ struct figures {
 	struct figure *list;
 	size_t count, size;
 	size_t runs, read; /* runs that there is room for, and that were read */
-	size_t told;       /* values that they told */
+	size_t told;       /* values that they had */
 	struct arena arena;
 };
 
-/* The metric of one phase, TRACE_NONE for what no phase tells. */
+/* The metric of one phase, TRACE_NONE if phases do not have it or the trace does not record it. */
 uint64_t metric_of_phase(const struct trace_phase *phase, enum metric_id metric);
 
 /*
- * Reads the figures of one run more, none when nothing matches. It begins with figures that are all
- * 0 but for `runs`.
+ * Reads the figures of one run more, none when nothing matches. The first call takes figures that
+ * are all 0 but for `runs`.
  */
 void figures_add(struct figures *figures, const struct run *run, const struct metric_query *query);
 void figures_clear(struct figures *figures);

@@ -2,8 +2,8 @@
  * A run, reduced to rows.
  *
  * Sites are named anew from their frames, never taken from the document: so one rule holds for
- * whatever wrote it. Where a column of sites does not reach the total (bytes that have no stack),
- * a row says so, and the column sums exactly.
+ * documents of all versions. Where a column of sites does not reach the total (bytes that have no
+ * stack), a row of its own holds the rest, so that the column sums exactly.
  */
 #include "analyse/compare/run_totals.h"
 
@@ -130,7 +130,7 @@ uint32_t site_line(const struct site_frame *all, const uint32_t *frames, size_t 
 	return UINT32_MAX;
 }
 
-/* The line that the heaviest stack of a site points at. */
+/* Keeps the line of the program's own source in the heaviest stack of a site. */
 static void keep_line(const struct run *run, struct run_row *row, uint32_t stack, uint64_t bytes)
 {
 	const struct trace_stack *frames = &run->trace.stacks[stack];
@@ -180,7 +180,8 @@ static void add_site(struct run *run, const struct trace_site *site)
 		keep_line(run, row, site->stacks[i], i ? 0 : 1);
 }
 
-/* A stack's site is the document's, whose first stack names it; of none, its own name. */
+/* A stack belongs to the document's site, which its first stack names; without a site it names
+ * itself. */
 static void add_share(struct run *run, const struct trace_share *share, enum column column)
 {
 	uint32_t site = run->trace.site_of[share->stack];
@@ -232,7 +233,8 @@ static void add_parts(struct run *run, enum dimension dimension, const char *dev
 		const char *name = parts[i].name ? parts[i].name : "?";
 		struct run_row *row;
 
-		/* The handle of a stream-ordered pool is an address. */
+		/* The handle of a stream-ordered pool is an address, which differs from run to run.
+		 */
 		if (!strncmp(name, "async:", 6))
 			name = "async";
 		row = run_row(run, dimension, device, name);
@@ -290,7 +292,7 @@ static void add_phases(struct run *run)
 	}
 }
 
-/* --- what no site answers for --- */
+/* --- bytes of no site --- */
 
 static int64_t sum_of(const struct run *run, enum dimension dimension, const char *group,
 		      enum column column)
@@ -315,7 +317,8 @@ static void add_rest(struct run *run, const char *group, const int64_t *totals, 
 			continue;
 		rest = totals[column];
 		run_count(&rest, -sum_of(run, DIMENSION_SITE, group, column));
-		/* Of bytes none are left over where the summary tells less, or nothing. */
+		/* The summary may have less than the sites, or nothing: then no bytes are left
+		 * over. */
 		if (!rest || (rest < 0 && run_columns[column].bytes))
 			continue;
 		row = run_row(run, DIMENSION_SITE, group, elsewhere);
@@ -323,13 +326,13 @@ static void add_rest(struct run *run, const char *group, const int64_t *totals, 
 	}
 }
 
-/* Totals are those of the summary; of bytes in all it has none. */
+/* Totals are those of the summary, which has no sum of all bytes ever allocated. */
 static void add_rests(struct run *run, int device)
 {
 	int64_t totals[COLUMNS];
 	unsigned columns = run_dimensions[DIMENSION_DEVICE].columns;
 
-	/* Sums of sites are of all devices. */
+	/* Sums of sites are over all devices. */
 	if (device != NO_DEVICE && run->trace.summary.devices_n > 1)
 		columns = 1u << COLUMN_ALLOCATED | 1u << COLUMN_RESERVED;
 	for (enum column column = 0; column < COLUMNS; column++)

@@ -1,9 +1,10 @@
 /*
- * A run, reduced to what another run is compared with: rows of numbers under names that both have.
+ * A run, reduced to the rows by which it is compared with another: numbers under names that both
+ * have.
  *
  * Read from the facts of a trace alone, so it costs the same however many events there are (but for
- * categories, which are asked for by themselves). Numbers are signed: a difference of two columns
- * is one too.
+ * categories, which have a function of their own). Numbers are signed, so that a difference of two
+ * columns can be stored in one.
  */
 #pragma once
 
@@ -49,18 +50,18 @@ struct run_row {
 	uint32_t group_text, name_text;
 	const char *name;
 	/*
-	 * Sites and categories: the memory it is in: "device" for what enters the sums of devices.
-	 * Pools and owners: their device, as "0". Else "".
+	 * Sites and categories: the kind of memory, "device" for all that is in the sums of
+	 * devices. Pools and owners: their device, as "0". Else "".
 	 */
 	const char *group;
 	int64_t values[COLUMNS];
 	uint64_t lifetime; /* sites: the longest, ns; TRACE_NONE when nothing was freed */
 	const char *file;  /* sites: the line of the program's own source that holds most; NULL */
 	uint32_t line;
-	uint64_t line_bytes; /* what that line's stack weighs */
+	uint64_t line_bytes; /* bytes of that line's stack */
 };
 
-/* How categories are told, see analyse/categories/categories.h. */
+/* How the categories were found, see analyse/categories/categories.h. */
 enum run_from { RUN_UNTOLD, RUN_BLOCKS, RUN_STACKS };
 
 struct run {
@@ -82,9 +83,8 @@ int run_open(struct run *run, const char *path, int device);
 void run_close(struct run *run);
 
 /*
- * Finds the categories, for which the events are read: when they are few, or `always`. What does
- * not tell any (many events, none, a baseline without) has none, which is no error. To be called
- * once.
+ * Finds the categories by reading the events: when they are few, or `always`. A trace without
+ * categories (many events, none, a baseline without them) is no error. To be called once.
  */
 int run_find_categories(struct run *run, const struct rules *rules, bool always);
 
@@ -96,11 +96,11 @@ struct run_place {
 	size_t *count;
 };
 
-/* The devices, then the spaces; false behind the last one. */
+/* The devices, then the spaces; false after the last one. */
 bool run_place(const struct run *run, size_t i, struct run_place *place);
 
-/* Makes rows of them, of one device or all: run_find() and gates follow. Two runs can only be
- * compared by categories that are told alike. */
+/* Makes rows of them, of one device or all, for run_find() and gates. Two runs can only be compared
+ * by categories if both have the same `categories_from`. */
 void run_add_categories(struct run *run, int device);
 
 const struct run_row *run_find(const struct run *run, enum dimension dimension, const char *group,
@@ -113,8 +113,8 @@ void run_site_name(const struct run *run, uint32_t stack, char *to);
 void site_name(char *to, const struct site_frame *all, const uint32_t *frames, size_t count);
 
 /*
- * The line of the program's own source that answers for the stack: its innermost Python frame that
- * is not installed; UINT32_MAX for none.
+ * The line of the program's own source to show for the stack: its innermost Python frame that is
+ * not installed; UINT32_MAX for none.
  */
 uint32_t site_line(const struct site_frame *all, const uint32_t *frames, size_t count);
 
@@ -125,12 +125,12 @@ struct run_row *run_row(struct run *run, enum dimension dimension, const char *g
 			const char *name);
 
 /*
- * Traces may say what they like: here numbers end at 8 PiB, so that a difference of two is one,
- * too, and so is the sum of hundreds of those.
+ * The largest number of a row, 8 PiB: traces may contain any number, and neither a difference of
+ * two nor the sum of hundreds may overflow.
  */
 #define RUN_MOST ((int64_t)1 << 53)
 
-/* A number of the trace: 0 where it tells none. */
+/* A number of the trace: 0 where it has none. */
 static inline int64_t run_known(uint64_t value)
 {
 	if (value == TRACE_NONE)

@@ -44,7 +44,8 @@ static void find_sums(struct facts *facts, const struct trace *trace,
 	}
 }
 
-/* Where no device was allocated from, growth is held against what was. */
+/* Where no device was allocated from, growth is compared with the highest peak of the other memory.
+ */
 static void find_space(struct facts *facts, const struct trace *trace)
 {
 	for (size_t i = 0; i < trace->summary.spaces_n; i++) {
@@ -54,10 +55,11 @@ static void find_space(struct facts *facts, const struct trace *trace)
 	}
 }
 
-/* Names of what nobody's call took, or nobody wanted to know of: no stack is missing there. */
+/* Names of memory that no call allocated, or that was not sampled: no stack is missing there. */
 static const char *const by_nature[] = { PSEUDO_GRAPH_MEMORY, PSEUDO_NOT_SAMPLED };
 
-/* Bytes without code are booked under a name alone, or under no frame at all. */
+/* True if the stack has no code: bytes without code are booked under a name alone, or under no
+ * frame. */
 static bool is_stackless(const struct trace *trace, const struct trace_stack *stack)
 {
 	const struct trace_frame *frame;
@@ -110,8 +112,7 @@ static void find_process(struct facts *facts, const struct trace *trace)
 	}
 }
 
-/* Calls that give and take from a stream-ordered pool end in "Async", or in its twin's
- * "Async_ptsz". */
+/* Allocations and frees of a stream-ordered pool end in "Async", or in "Async_ptsz". */
 static bool is_driver_call(const char *api)
 {
 	static const char *const begin[] = {

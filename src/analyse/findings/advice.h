@@ -1,5 +1,5 @@
 /*
- * Facts of a trace, gathered for the rules of advice.def, and which of these have something to say.
+ * Facts of a trace, gathered for the rules of advice.def, and which of these rules apply.
  */
 #pragma once
 
@@ -29,7 +29,8 @@ enum advice {
 	ADVICES
 };
 
-/* `device` may be NULL, and `survey` when events were not read: what they would tell stays 0. */
+/* `device` may be NULL, and `survey` when events were not read: the facts that come from them stay
+ * 0. */
 void facts_find(struct facts *facts, const struct trace *trace, const struct trace_device *device,
 		const struct event_scan *survey, const struct leaks *leaks);
 

@@ -1,9 +1,9 @@
 /*
- * One pass over a trace's events for the facts that sums do not hold: who makes temporaries and
- * what they add to the peak, how large allocations are, who keeps growing.
+ * One pass over a trace's events for the facts that sums do not hold: which sites make temporaries
+ * and what they add to the peak, how large allocations are, which sites keep growing.
  *
- * Rows are the trace's sites, so it follows trace_choose(). Memory is bounded by what is live at a
- * time and by sites; the values that growth is found in are at most 64 MiB.
+ * Rows are the trace's sites, so it follows trace_choose(). Memory is bounded by the live blocks
+ * and by sites; the values that growth is found in are at most 64 MiB.
  */
 #pragma once
 
@@ -15,8 +15,8 @@ enum {
 	SURVEY_FAILURES = 100,
 	SURVEY_BUCKETS = 64, /* bucket i: sizes from 2^i to 2^(i+1) - 1 */
 
-	/* A temporary: freed before its device (or host) made so many allocations more, and in
-	 * front of another one. */
+	/* A temporary: freed before its device (or host) made this many more allocations, and
+	 * before another one. */
 	SURVEY_TEMPORARY = 16,
 };
 
@@ -32,8 +32,8 @@ struct event_scan_growth {
 };
 
 /*
- * A block that was freed soon: a temporary once its device allocates again. What nothing follows
- * ended with the program, or was given up when memory ran out.
+ * A block that was freed soon: a temporary once its device allocates again. A block that no
+ * allocation follows ended with the program, or was given up when memory ran out.
  */
 struct event_scan_death {
 	uint64_t size, lifetime;
@@ -64,27 +64,27 @@ struct event_scan_bucket {
 	uint64_t live_count, live_bytes; /* at the end */
 };
 
-/* What the values of growth are taken at. */
+/* The moments at which the values of growth are taken. */
 struct event_scan_steps {
 	const char *name;    /* of the phases: "step #"; NULL: windows of events */
 	uint64_t count;      /* phases of that name, or windows */
-	uint64_t stride;     /* of which each so-manieth has a value */
+	uint64_t stride;     /* each so many of which one has a value */
 	uint64_t *ends;      /* ns, of phases that have a value; by time */
 	size_t values;       /* to come in all */
 	size_t first, taken; /* those that count: [first, taken) */
 };
 
-/* What a block's row in the table of blocks has no place for. */
+/* The members of a block for which its row in the table of blocks has no place. */
 struct event_scan_birth {
-	uint64_t ordinal; /* the device's allocation so-and-so */
+	uint64_t ordinal; /* number of the allocation on its device */
 	uint32_t site;
 	uint32_t device; /* position in survey->devices */
 };
 
-/* What a site holds, for the values of growth. */
+/* The bytes that a site holds, for the values of growth. */
 struct event_scan_held {
 	uint64_t live;  /* bytes */
-	uint64_t young; /* of those: born since the last value */
+	uint64_t young; /* of those: allocated since the last value */
 	uint64_t low;   /* the least of live since the last value */
 };
 
@@ -99,10 +99,10 @@ struct event_scan {
 	size_t failures_n;
 	uint64_t reserves, releases; /* of pools' segments */
 	uint64_t frees;
-	uint64_t gap_seq; /* the first event behind the last missing ones, 0: none are missing */
+	uint64_t gap_seq; /* the first event after the last missing ones, 0: none are missing */
 	uint64_t events;
 
-	/* The rest is its own. */
+	/* Private to the scan: */
 	struct trace *trace;
 	struct arena arena;
 	struct lives lives;
@@ -110,10 +110,10 @@ struct event_scan {
 	size_t births_n;
 	struct event_scan_held *held; /* by site, the last row: no site */
 	uint64_t *live, *old;         /* values, [site * steps.values + i] */
-	uint64_t *seqs;               /* of the first event behind each value */
+	uint64_t *seqs;               /* of the first event after each value */
 	uint64_t young_seq;           /* blocks from there on are young */
 	uint64_t window;              /* events of a window */
-	uint64_t frees_warm;          /* frees in front of the first value */
+	uint64_t frees_warm;          /* frees before the first value */
 };
 
 /*
@@ -126,13 +126,13 @@ void event_scan_end(struct event_scan *survey);
 
 void event_scan_clear(struct event_scan *survey);
 
-/* Is what the events say of the device's peak the whole of it (none dropped before)? */
+/* True if the events show the device's peak completely (none before it were dropped). */
 bool event_scan_knows_peak(const struct event_scan *survey, const struct trace *trace,
 			   size_t device);
 
 /* --- between event_scan.c and event_scan_growth.c --- */
 
-/* How many rows there are for sites: the last is for blocks without one. */
+/* The number of rows for sites: the last is for blocks without one. */
 static inline size_t event_scan_rows(const struct event_scan *survey)
 {
 	return survey->trace->sites_n + 1;
@@ -140,7 +140,7 @@ static inline size_t event_scan_rows(const struct event_scan *survey)
 
 /* event_scan_growth.c */
 void event_scan_growth_start(struct event_scan *survey);
-/* To be called in front of each event; at the end with seq and t behind the last one. */
+/* To be called before each event; at the end with seq and t after the last one. */
 void event_scan_growth_time(struct event_scan *survey, uint64_t seq, uint64_t t);
 void event_scan_growth_death(struct event_scan *survey, uint32_t site, const struct block *block);
 void event_scan_growth_forget(struct event_scan *survey);

@@ -1,9 +1,9 @@
 /*
- * The series of each site that growth is looked for in: what it holds behind each step.
+ * The series of each site in which growth is looked for: the bytes that it holds after each step.
  *
- * Two of them. `live` is all that it holds (of a window without phases: the least, since a window
- * begins anywhere in a step). `old` is what of that has outlived a whole step: there batches of
- * changing size leave no trace, so that a leak of a thousandth a step shows through them.
+ * There are two. `live` is all that it holds (of a window without phases: the least, since a window
+ * begins anywhere in a step). `old` is the part of that which has outlived a whole step: batches of
+ * changing size leave no trace there, so that a leak of a thousandth a step shows through them.
  *
  * Steps are phases of one name, or else windows. Names are those of families
  * (analyse/trace/phase_name.h). Of the names whose phases fill the most time the one with the most
@@ -25,7 +25,7 @@ enum {
 
 	/*
 	 * A program that frees nothing builds something and repeats no work. Without phases it must
-	 * free so many times what a site keeps, or it may just be loading.
+	 * free this many times the blocks that a site keeps, or it may just be loading.
 	 */
 	FREES_OF_PHASES = 1,
 	FREES_OF_WINDOWS = 4,
@@ -34,7 +34,7 @@ enum {
 	WINDOW_LEAST = 16, /* events of a window, or there is nothing to compare */
 };
 
-/* Of one site: what still lives at the end of what was born behind the warm-up. */
+/* Of one site: the blocks that were allocated after the warm-up and still live at the end. */
 struct born {
 	uint64_t bytes[GROWTH_QUARTERS];
 	uint64_t count;
@@ -44,10 +44,10 @@ struct born {
 
 struct group {
 	uint64_t count, total_ns;
-	uint32_t first; /* phase */
+	uint32_t first; /* position of a phase */
 };
 
-/* What the phases of a group have in common: numbers of texts. */
+/* The common key of the phases of a group: numbers of texts. */
 static uint64_t group_key(struct texts *texts, struct arena *arena, const struct trace_phase *phase)
 {
 	char name[PHASE_FAMILY];
@@ -148,7 +148,7 @@ static void take_windows(struct event_scan *survey, size_t most)
 	survey->steps.stride = 1;
 }
 
-/* Which phases, or which windows; room for `most` values. */
+/* Chooses the phases, or else the windows; there is room for `most` values. */
 static void choose_steps(struct event_scan *survey, size_t most)
 {
 	struct trace *trace = survey->trace;
@@ -186,7 +186,7 @@ void event_scan_growth_start(struct event_scan *survey)
 	survey->seqs = need(arena, (survey->steps.values + 1) * sizeof(*survey->seqs));
 }
 
-/* A step is over: the values of all sites. */
+/* A step is over: takes the values of all sites. */
 static void take_values(struct event_scan *survey, uint64_t seq)
 {
 	size_t at = survey->steps.taken++;
@@ -233,7 +233,7 @@ void event_scan_growth_death(struct event_scan *survey, uint32_t site, const str
 		held->low = held->live;
 }
 
-/* Events are missing: what came before is another story. */
+/* Events are missing: the values before them do not count. */
 void event_scan_growth_forget(struct event_scan *survey)
 {
 	for (size_t i = 0; i < event_scan_rows(survey); i++)
@@ -268,7 +268,7 @@ static struct born *find_born(struct event_scan *survey)
 	return born;
 }
 
-/* Sites whose series move at all behind the warm-up. */
+/* Sites whose series change at all after the warm-up. */
 static uint64_t count_moving(const struct event_scan *survey)
 {
 	const struct event_scan_steps *steps = &survey->steps;

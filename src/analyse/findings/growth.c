@@ -6,7 +6,7 @@
 
 #include "base/mem/sort.h"
 
-#define GROWTH_SURE 0.01 /* the most that chance may have to do with it */
+#define GROWTH_SURE 0.01 /* the highest p-value that counts */
 
 size_t growth_warm(size_t n)
 {
@@ -84,8 +84,8 @@ static uint64_t lowest(const uint64_t *v, size_t from, size_t to)
 }
 
 /*
- * Does the lower envelope (the lowest value from there to the end) climb in each quarter, by at
- * least half of what the slope promises and half of what the others climb?
+ * True if the lower envelope (the lowest value from there to the end) climbs in each quarter, by at
+ * least half of what the slope promises and half of what the others climb.
  */
 static bool climbs_throughout(const uint64_t *v, size_t n, double per_value)
 {
@@ -105,7 +105,7 @@ static bool climbs_throughout(const uint64_t *v, size_t n, double per_value)
 	return least >= promised / 2 && least >= most / 2;
 }
 
-/* Still rising in the last values, as often as it used to? */
+/* True if the last values still rise, as often as the earlier ones did. */
 static bool climbs_to_the_end(const uint64_t *v, size_t n, uint64_t rose)
 {
 	size_t back = 2 * n / (rose ? rose : 1);
@@ -118,7 +118,7 @@ static bool climbs_to_the_end(const uint64_t *v, size_t n, uint64_t rose)
 }
 
 /*
- * Rises that come ever more rarely are a cache's that fills up. Laplace's test: the mean of their
+ * True if rises become ever rarer, as in a cache that fills up. Laplace's test: the mean of their
  * times lies in the middle, or within a deviation of it.
  */
 static bool slows_down(const uint64_t *v, size_t n)
@@ -135,7 +135,7 @@ static bool slows_down(const uint64_t *v, size_t n)
 	return sum / rises < (double)n / 2 - (double)n / sqrt(12 * rises);
 }
 
-/* Fewer say nothing about what the next steps will do, unless there are no more steps. */
+/* Fewer rises do not predict the next steps, unless there are no more steps. */
 static size_t rises_wanted(size_t n)
 {
 	return n * 4 / 5 < 10 ? n * 4 / 5 : 10;
@@ -189,7 +189,7 @@ void growth_find(struct growth_trend *trend, const uint64_t *live, size_t n, con
 	for (size_t i = 1; i < n; i++)
 		trend->rose += v[i] > v[i - 1];
 	if (trend->rose < rises_wanted(n) ||
-	    v[n - 1] <= v[0]) /* nearly all: it costs nothing to see that */
+	    v[n - 1] <= v[0]) /* this test rejects nearly all series and costs nothing */
 		return;
 	s = rises_less_falls(v, n);
 	trend->tau = (double)s / ((double)n * (double)(n - 1) / 2);

@@ -1,4 +1,4 @@
-/* Leaks: what lives at the end and is nobody's on purpose. */
+/* Leaks: memory that lives at the end without a purpose. */
 #include "analyse/findings/leaks.h"
 
 #include <errno.h>
@@ -44,7 +44,7 @@ const char *leaks_held(const struct trace *trace, uint32_t number)
 	for (size_t i = 0; !what && i < stack->frames_n; i++) {
 		const struct trace_frame *frame = &trace->frames[stack->frames[i]];
 
-		/* What the program's Python does beneath is no business of the library's. */
+		/* Memory that the program's Python allocates underneath is not the library's. */
 		if (frame->language == TRACE_PYTHON)
 			break;
 		what = held_by(trace, frame);
@@ -113,7 +113,7 @@ void suppressions_clear(struct suppressions *suppressions)
 	*suppressions = (struct suppressions){ 0 };
 }
 
-/* --- what they fit --- */
+/* --- suppressions: matching --- */
 
 static bool fits_text(const char *pattern, const char *text)
 {

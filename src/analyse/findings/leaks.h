@@ -1,5 +1,5 @@
 /*
- * What was never given back, by call site: live at the end, less what libraries hold on purpose
+ * Memory that was never freed, by call site: live at the end, less what libraries hold on purpose
  * (expected_leaks.def) and less what is suppressed.
  *
  * It comes from the figures of stacks, so no events are needed.
@@ -15,12 +15,12 @@
 struct trace;
 
 /*
- * A file of patterns for what somebody knows and does not want to be told again.
+ * A file of patterns for leaks that are known and are not to be reported again.
  *
  * One pattern a line, a glob as of fnmatch(3), that must fit the whole of a call site's name, or of
  * a frame's text ("Net.forward (train.py:12)"), function, file or module of a stack (files and
- * modules also without their folders). Blanks around it do not count; what follows a # at the
- * beginning of a line or behind a blank is a comment.
+ * modules also without their folders). Blanks around it do not count; a # at the beginning of a
+ * line or after a blank begins a comment.
  */
 struct suppression {
 	const char *pattern;
@@ -38,12 +38,12 @@ struct suppressions {
 int suppressions_read(struct suppressions *suppressions, const char *path);
 void suppressions_clear(struct suppressions *suppressions);
 
-/* Does a pattern fit the stack? Each that does is marked as used. */
+/* True if a pattern fits the stack. Each that does is marked as used. */
 bool suppressions_fit(struct suppressions *suppressions, const struct trace *trace, uint32_t stack);
 
 struct leak {
 	uint32_t site;
-	uint32_t stack; /* of its stacks that which holds most */
+	uint32_t stack; /* the stack of the site that holds most */
 	uint64_t bytes, count;
 	uint64_t allocations, frees; /* of those stacks, ever; 0 without figures */
 	uint64_t most;               /* bytes of `stack` */
@@ -60,5 +60,6 @@ struct leaks {
 void leaks_find(struct leaks *leaks, const struct trace *trace, struct suppressions *suppressions);
 void leaks_clear(struct leaks *leaks);
 
-/* What the stack's memory is held for on purpose, "cuBLAS workspace"; NULL for nothing known. */
+/* The name of the thing that a library holds on purpose and the stack allocated, "cuBLAS
+ * workspace"; NULL for nothing known. */
 const char *leaks_held(const struct trace *trace, uint32_t stack);

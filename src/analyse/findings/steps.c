@@ -9,7 +9,7 @@
 #include "analyse/input/grow.h"
 
 enum {
-	STEPS_LEAST = 5,  /* fewer prove no period */
+	STEPS_LEAST = 5,  /* fewer are no period */
 	STACKS_LEAST = 3, /* that agree */
 	TRIED = 16,       /* counts, those of most allocations first */
 	LEADERS = 4,      /* stacks of a count whose allocations may begin the steps */
@@ -17,7 +17,7 @@ enum {
 	VERY_REGULAR = 90,
 };
 
-/* A block is born, or, of no stack, freed. */
+/* A block is allocated, or, without a stack, freed. */
 struct change {
 	uint64_t seq, bytes;
 	uint32_t stack; /* NO_STACK */
@@ -74,13 +74,13 @@ int steps_read(const char *path, steps_take_fn *take, void *context)
 	return error ? error : more;
 }
 
-/* How many allocations the stacks with n each have. */
+/* The number of allocations of all stacks that have n each. */
 static uint64_t covered(const struct step_finder *finder, uint32_t n)
 {
 	return (uint64_t)n * finder->sharing[n];
 }
 
-/* Of the counts that were not tried yet the one whose stacks allocate most; 0 for none. */
+/* The count, of those that were not tried yet, whose stacks allocate most; 0 for none. */
 static uint32_t next_count(const struct step_finder *finder)
 {
 	uint32_t best = 0;
@@ -94,16 +94,16 @@ static uint32_t next_count(const struct step_finder *finder)
 }
 
 /*
- * Are all stacks of a count there, but for one or one in ten? Some have as many allocations by
- * chance, such as the parameters of a model that is as deep as the training is long.
+ * True if all stacks of a count are there, but for one or one in ten. Some have as many allocations
+ * by chance, such as the parameters of a model that is as deep as the training is long.
  */
 static bool are_most(size_t members, size_t all)
 {
 	return members >= STACKS_LEAST && members + 1 + all / 10 >= all;
 }
 
-/* Starts of steps, with the births of `first`: when stacks with n each come in turns in most steps.
- */
+/* Finds the starts of steps, at the allocations of `first`: true if stacks with n allocations each
+ * come in turns in most steps. */
 static bool find_turns_of(struct step_finder *finder, uint32_t n, uint32_t first)
 {
 	uint32_t members = 0;
@@ -155,16 +155,15 @@ static bool find_turns(struct step_finder *finder, uint32_t n)
 }
 
 /*
- * A step gives back about what it takes: in most of them at least half as much is freed as is
- * born. The layers of a model that is being built give nothing, those inside a step wait for its
- * end.
+ * True if a step frees about as much as it allocates: in most of them at least half as much. The
+ * layers of a model that is being built free nothing, and those inside a step free at its end.
  */
 static bool gives_back(const struct step_finder *finder)
 {
 	uint64_t born = 0;
 	uint64_t freed = 0;
 	size_t good = 0;
-	size_t step = 0; /* 1 + that which is open */
+	size_t step = 0; /* 1 + the step that is open */
 
 	for (size_t i = 0; i < finder->changes_n; i++) {
 		const struct change *change = &finder->changes[i];
@@ -184,13 +183,13 @@ static bool gives_back(const struct step_finder *finder)
 }
 
 /*
- * Steps are alike: what allocates about as often as there are steps, or oftener, does so in nearly
- * each of them. Of calls in no order it does not, however often they come.
+ * True if steps are alike: a stack that allocates about as often as there are steps, or more often,
+ * does so in nearly each of them. With calls in no order it does not, however often they come.
  */
 static bool are_alike(struct step_finder *finder, uint32_t n)
 {
 	uint64_t all = 0;
-	uint64_t present = 0; /* of all births in all steps, were each stack's spread evenly */
+	uint64_t present = 0; /* of all allocations in all steps, were each stack's spread evenly */
 	uint32_t step = 0;
 
 	for (size_t i = 0; i < finder->stacks; i++)
@@ -215,7 +214,7 @@ static bool are_alike(struct step_finder *finder, uint32_t n)
 	return present * 4 >= all * 3;
 }
 
-/* How much of the way, in percent, are steps of at most twice the median length? */
+/* The share of the time, in percent, that steps of at most twice the median length take. */
 static int regularity(struct step_finder *finder)
 {
 	size_t n = finder->steps - 1;
@@ -235,7 +234,7 @@ static int regularity(struct step_finder *finder)
 	return whole ? (int)(like * 100 / whole) : 0;
 }
 
-/* The regularity of n steps, which finder then has; 0 if there are none. */
+/* The regularity of n steps, which are then in finder; 0 if there are none. */
 static int try_count(struct step_finder *finder, uint32_t n)
 {
 	int percent = 0;
@@ -246,8 +245,8 @@ static int try_count(struct step_finder *finder, uint32_t n)
 }
 
 /*
- * The loop around another one, such as that of an optimizer over its parameters: n is a multiple of
- * its count. 0 for none.
+ * The number of steps of a loop around another one, such as that of an optimizer over its
+ * parameters: n is a multiple of it. 0 for none.
  */
 static uint32_t count_around(const struct step_finder *finder, uint32_t n)
 {
@@ -262,7 +261,8 @@ static uint32_t count_around(const struct step_finder *finder, uint32_t n)
 	return best;
 }
 
-/* n was found: it stays, unless something else takes place between its steps, in a loop around. */
+/* The loop of n steps stays, unless there is a loop around it, with other work between its steps.
+ */
 static int look_around(struct step_finder *finder, uint32_t n, int percent)
 {
 	uint32_t around = percent < VERY_REGULAR ? count_around(finder, n) : 0;

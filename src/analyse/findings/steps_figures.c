@@ -29,7 +29,7 @@ static bool measure_event(struct phases *phases, const struct steps_found *found
 		return false;
 	if (event.allocated == TRACE_NONE)
 		event.device = NO_DEVICE;
-	/* What was put in takes no number: only events that are missing are a hole. */
+	/* Events that were inserted take no number: only missing events make a gap. */
 	phases->next_seq = from->seq - gap;
 	if (event_is_memory(event.op) && !phases_event(phases, &event))
 		return false;
@@ -62,7 +62,7 @@ static const struct trace_phase *step_at(const struct phases *steps, uint64_t t)
 	return &steps->list[until ? until - 1 : 0];
 }
 
-/* Do ranges of the program stand for half of the steps already, each about as long as its own? */
+/* True if ranges of the program mark half of the steps already, each about as long as its step. */
 static bool are_named(const struct trace *trace, const struct phases *steps)
 {
 	size_t like = 0;
@@ -79,8 +79,8 @@ static bool are_named(const struct trace *trace, const struct phases *steps)
 }
 
 /*
- * Among the program's own, by start; of two that start together the longer one is around. Found
- * ones have no thread of their own: they lie on the main one.
+ * Puts the steps among the program's own phases, by start; of two that start together the longer
+ * one is around. Steps have no thread of their own: they lie on the main one.
  */
 static void take_steps(struct trace *trace, const struct phases *steps)
 {

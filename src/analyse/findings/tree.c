@@ -30,7 +30,7 @@ static int by_frames(const void *a, const void *b)
 	return x->frames_n < y->frames_n ? -1 : x->frames_n > y->frames_n;
 }
 
-/* Which frames are worth a node: the user's own, and the innermost that is not machinery. */
+/* Takes the frames that get a node: the user's own, and the innermost that is not internal. */
 static size_t take_frames(const struct trace *trace, uint32_t number, bool inverted, bool whole,
 			  uint32_t *to)
 {
@@ -53,7 +53,7 @@ static size_t take_frames(const struct trace *trace, uint32_t number, bool inver
 	return taken;
 }
 
-/* The children of the node, behind all nodes there are. */
+/* Adds the children of the node after the nodes that there are. */
 static void add_children(struct tree *tree, const struct path *paths, struct tree_node *parent)
 {
 	static const struct sort_key by_bytes[] = { SORT_DOWN(struct tree_node, bytes), { 0 } };

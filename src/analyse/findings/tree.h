@@ -2,8 +2,8 @@
  * Shares of stacks as a tree of frames: from the outermost caller down, or from the allocation up.
  *
  * Unless all frames are wanted, a stack is the frames of its user's own code and the innermost that
- * is not machinery; recursion stays as it is. A node's bytes
- * are those of its children and what ends in it, always: the tree sums to the shares exactly.
+ * is not internal; recursion stays as it is. A node's bytes are those of its children and of the
+ * stacks that end in it, always: the tree sums to the shares exactly.
  */
 #pragma once
 
@@ -21,7 +21,7 @@ struct tree_node {
 	uint32_t depth;             /* the root's is 0 */
 	uint64_t bytes, count;
 	uint64_t own_bytes, own_count; /* of stacks that end here */
-	size_t from, to;               /* of the stacks as they are sorted: those it is of */
+	size_t from, to;               /* its stacks, in the order in which they are sorted */
 };
 
 struct tree {

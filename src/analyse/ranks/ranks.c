@@ -89,7 +89,7 @@ static void fold_device(struct merge *merge, struct merge_rank *rank,
 	};
 	for (size_t metric = 0; metric < TRACE_METRICS; metric++)
 		raise_u64(&rank->peaks[metric], own->peaks[metric]);
-	/* A sample of used may miss a peak; what was reserved then was used. */
+	/* Samples of used may miss a peak; memory that was reserved was used. */
 	if (own->peaks[TRACE_USED] != TRACE_NONE)
 		raise_u64(&rank->peaks[TRACE_USED], own->peaks[TRACE_RESERVED]);
 	rank->ooms += own->ooms;

@@ -1,12 +1,12 @@
 /*
- * Many ranks of one job as one picture: who peaks, who would run out of memory first, at which call
- * site they differ.
+ * Many ranks of one job as one picture: which has the highest peak, which would run out of memory
+ * first, at which call site they differ.
  *
- * One trace at a time is read, folded into sums and let go of, so what is kept grows with ranks and
- * sites, not with traces. Folding takes the facts of a trace alone, however many events it has.
+ * One trace at a time is read, folded into sums and closed, so the memory needed grows with ranks
+ * and sites, not with traces. Folding takes the facts of a trace alone, however many events it has.
  *
  * Memory that a process imported from another (IPC, shareable handles) counts 0 in its own sums, so
- * what two ranks share is in these sums once, as its exporter's.
+ * memory that two ranks share is in these sums once, as its exporter's.
  */
 #pragma once
 
@@ -23,22 +23,22 @@
 struct merge_device {
 	int device;                    /* the rank's own number of it */
 	size_t card;                   /* position in cards */
-	uint64_t peaks[TRACE_METRICS]; /* TRACE_NONE: not told */
+	uint64_t peaks[TRACE_METRICS]; /* TRACE_NONE: not known */
 	uint64_t ooms;
 	bool used_of_card; /* used is what all processes on the card occupied, not this one alone */
 };
 
 struct merge_rank {
-	uint64_t rank;                 /* TRACE_NONE: by force here, of another job */
-	uint64_t world_size;           /* 1: not told, or alone */
-	uint64_t local_rank;           /* TRACE_NONE: not told */
-	uint64_t pid, start, duration; /* ns, since 1970; start TRACE_NONE: not told */
+	uint64_t rank;                 /* TRACE_NONE: of another job, included by force */
+	uint64_t world_size;           /* 1: not known, or alone */
+	uint64_t local_rank;           /* TRACE_NONE: not known */
+	uint64_t pid, start, duration; /* ns, since 1970; start TRACE_NONE: not known */
 	const char *path, *host, *start_time;
 	int exit;                /* enum trace_exit */
-	uint64_t status, signal; /* TRACE_NONE: not told */
+	uint64_t status, signal; /* TRACE_NONE: not known */
 	struct merge_device *devices;
 	size_t devices_n;
-	/* Of its fullest device, used at least what was reserved; TRACE_NONE: not told. */
+	/* Of its fullest device, used at least what was reserved; TRACE_NONE: not known. */
 	uint64_t peaks[TRACE_METRICS];
 	uint64_t ooms;
 	bool baseline; /* of figures alone: there are no events to look at */
@@ -50,10 +50,10 @@ struct merge_card {
 	uint32_t host_text, uuid_text;  /* a card is found by them */
 	const char *host, *uuid, *name; /* the last two may be NULL */
 	const char *sorted_by;          /* the UUID, "" for none */
-	uint64_t total;                 /* TRACE_NONE: not told */
+	uint64_t total;                 /* TRACE_NONE: not known */
 	/*
-	 * What its processes held at most, counting the peaks of those that lived at the same time
-	 * as if they came together: for one process exact, for several a bound.
+	 * The highest sum that its processes held, counting the peaks of those that ran at the same
+	 * time as if they coincided: exact for one process, a bound for several.
 	 */
 	uint64_t peak;
 	int64_t headroom; /* total - peak, negative when the bound passes the card */
@@ -63,7 +63,7 @@ struct merge_card {
 	size_t at; /* the position in which it came */
 };
 
-/* What of a site is told by rank: columns of struct run_row. */
+/* The columns of struct run_row that are kept for each rank of a site. */
 enum { MERGE_COLUMNS = 3 };
 extern const enum column merge_columns[MERGE_COLUMNS];
 
@@ -75,20 +75,20 @@ struct merge_share {
 struct merge_site {
 	uint32_t group_text, name_text; /* a site is found by them */
 	const char *name, *group;       /* as of struct run_row */
-	const char *file;               /* of its line, in the first rank that tells one; NULL */
+	const char *file;               /* of its line, in the first rank that has one; NULL */
 	uint64_t line;
 	struct merge_share *shares; /* of the ranks in which it holds anything, in their order */
 	size_t shares_n, shares_size;
-	/* By merge_end(): over all ranks, those without the site holding 0. */
+	/* Set by merge_end(): over all ranks, those without the site holding 0. */
 	struct merge_column {
 		int64_t median, highest;
 		uint64_t rank; /* that holds the highest */
 	} columns[MERGE_COLUMNS];
 };
 
-/* How a metric's peaks are spread over ranks. */
+/* The spread of a metric's peaks over ranks. */
 struct merge_spread {
-	size_t count; /* ranks that tell it; the rest holds when it is not 0 */
+	size_t count; /* ranks that have it; the other members are set when it is not 0 */
 	uint64_t lowest, median, highest;
 	size_t lowest_rank, highest_rank; /* positions among ranks */
 };
@@ -110,21 +110,23 @@ struct merge {
 	struct map site_of; /* 1 + site, by group and name */
 	struct map card_of; /* 1 + card, by host and UUID, in the order in which they came */
 
-	/* By merge_end(): */
+	/* Set by merge_end(): */
 	size_t *order; /* positions of the ranks that count, by rank, then by start */
 	size_t order_n;
-	uint64_t world_size; /* 0: no trace tells one */
-	bool numbered;       /* no trace tells a rank: they have the order in which they came */
+	uint64_t world_size; /* 0: no trace records one */
+	bool numbered;       /* no trace records a rank: they have the order in which they came */
 	struct merge_gap *gaps;
 	size_t gaps_n;
 	uint64_t missing;
-	/* Ranks of one job run together: positions of one that had ended long before another began.
-	 */
+	/* Ranks of one job run together. If not: the positions of a rank that had ended long before
+	 * another began, and of that other. */
 	bool apart;
 	size_t ended, began;
-	size_t left_out, strangers; /* by force: the same process again; of other world sizes */
+	size_t left_out, strangers; /* included or left out by force: the same process again; ranks
+				       of other world sizes */
 	struct merge_spread spreads[TRACE_METRICS];
-	size_t tightest; /* the card with the least headroom; SIZE_MAX when none tells its size */
+	size_t tightest; /* the card with the least headroom; SIZE_MAX when the size of no card is
+			    known */
 	struct arena arena;
 };
 
@@ -146,8 +148,8 @@ void merge_clear(struct merge *merge);
 int64_t merge_share_of(const struct merge_site *site, size_t rank, size_t column);
 
 /*
- * The metric in which the highest rank stands out most tellingly: more than 2% and 1 MiB above the
- * median of at least two; TRACE_METRICS when all peak alike.
+ * The metric in which the highest rank exceeds the others most clearly: by more than 2% and 1 MiB
+ * above the median of at least two; TRACE_METRICS when all peak alike.
  */
 enum trace_metric merge_uneven(const struct merge *merge);
 
@@ -160,8 +162,8 @@ const struct merge_site *merge_culprit(const struct merge *merge, enum trace_met
 const struct merge_site **merge_by_excess(struct merge *merge, size_t column, size_t *count);
 
 /*
- * The rank whose trace is worth a look: of those with events that which peaks highest, of equal
- * ones the first. NULL when all are baselines.
+ * The rank whose trace is shown: of those with events the one with the highest peak, of equal ones
+ * the first. NULL when all are baselines.
  */
 const struct merge_rank *merge_worth_a_look(const struct merge *merge);
 

@@ -1,8 +1,8 @@
 /*
- * The physical cards under the ranks, and what of each was left.
+ * The physical cards under the ranks, and the headroom of each.
  *
- * A UUID is a card's wherever it is seen; without one (a baseline, an old trace) nobody knows that
- * two ranks share a card, and each has its own.
+ * A UUID is a card's wherever it is seen; without one (a baseline, an old trace) it is not known
+ * that two ranks share a card, and each has its own.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -30,9 +30,9 @@ static void sort_cards(struct merge *merge)
 	}
 }
 
-/* --- what they held together --- */
+/* --- the bytes that processes held together --- */
 
-/* A process begins or ends to hold its peak. */
+/* The moment at which a process begins or ends to hold its peak. */
 struct edge {
 	size_t card;
 	uint64_t t;
@@ -40,7 +40,7 @@ struct edge {
 	bool ends;
 };
 
-/* What the process by itself took of the card at its highest. */
+/* The highest part of the card that the process itself held. */
 static uint64_t own_peak(const struct merge_device *device)
 {
 	uint64_t reserved = trace_known(device->peaks[TRACE_RESERVED]);
@@ -64,7 +64,7 @@ static void take_device(struct merge *merge, size_t rank, const struct merge_dev
 		card->fullest = rank;
 	card->ranks_n++;
 	card->ooms += device->ooms;
-	/* What the driver says of a whole card needs no sum. */
+	/* A figure of the driver for the whole card needs no sum. */
 	if (device->used_of_card && trace_known(device->peaks[TRACE_USED]) > card->peak)
 		card->peak = device->peaks[TRACE_USED];
 }
@@ -76,7 +76,7 @@ static size_t take_ranks(struct merge *merge, struct edge *edges)
 	for (size_t i = 0; i < merge->order_n; i++) {
 		size_t at = merge->order[i];
 		const struct merge_rank *rank = &merge->ranks[at];
-		/* Baselines tell no times: those may have lived with anybody. */
+		/* Baselines have no times: they may have run together with any other. */
 		bool known = rank->start != TRACE_NONE && rank->duration &&
 			     rank->duration < UINT64_MAX - rank->start;
 		uint64_t start = known ? rank->start : 0;
@@ -129,7 +129,7 @@ void merge_find_cards(struct merge *merge)
 	static const struct sort_key by_card_and_time[] = {
 		SORT_UP(struct edge, card),
 		SORT_UP(struct edge, t),
-		SORT_DOWN(struct edge, ends), /* who ends then makes room first */
+		SORT_DOWN(struct edge, ends), /* a process that ends then frees its memory first */
 		{ 0 },
 	};
 	struct edge *edges = need(&merge->arena, (2 * merge->devices_n + 1) * sizeof(*edges));

@@ -1,5 +1,6 @@
 /*
- * What the ranks are together: one job, or not; who is missing; how their peaks are spread.
+ * The ranks together: whether they are of one job, which are missing, and how their peaks are
+ * spread.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,15 +11,15 @@
 #include "analyse/ranks/ranks.h"
 #include "base/mem/sort.h"
 
-/* A difference that is worth a word: as of `memtrace diff --gate`. */
+/* Smaller differences are not reported: as of `memtrace diff --gate`. */
 enum { WORTH_PERCENT = 2, WORTH_BYTES = 1 << 20 };
 
-/* Clocks of hosts differ, and ranks start and end one after the other: ns. */
+/* Clocks of hosts differ, and ranks start and end one after the other: so many ns are no gap. */
 #define TOGETHER (60ull * 1000000000)
 
-/* --- is it one job --- */
+/* --- the size of the job --- */
 
-/* Documents say rank 0 of 1 where no launcher told them more. */
+/* Without a launcher documents have rank 0 of 1. */
 static bool tells_rank(const struct merge_rank *rank)
 {
 	return rank->world_size > 1 || rank->rank;
@@ -63,7 +64,7 @@ static void number_ranks(struct merge *merge)
 
 /* --- the same rank twice --- */
 
-/* A rank by what it is sorted by. */
+/* The members of a rank by which it is sorted. */
 struct ordered {
 	const char *host, *start_time;
 	uint64_t pid, rank, start;
@@ -76,7 +77,8 @@ static bool same_process(const struct ordered *a, const struct ordered *b)
 	       !strcmp(a->start_time, b->start_time);
 }
 
-/* A document and the spool that it was written from, or a file given twice. */
+/* Finds traces of one process: a document and the spool that it was written from, or a file given
+ * twice. */
 static int find_same(struct merge *merge, struct ordered *list, bool force)
 {
 	static const struct sort_key by_process[] = {
@@ -91,7 +93,7 @@ static int find_same(struct merge *merge, struct ordered *list, bool force)
 		const struct merge_rank *first = &merge->ranks[list[i - 1].at];
 		struct merge_rank *second = &merge->ranks[list[i].at];
 
-		/* Baselines do not tell whose they are. */
+		/* Baselines do not record their process. */
 		if (!second->pid || !second->start_time[0] || !same_process(&list[i - 1], &list[i]))
 			continue;
 		if (!force)
@@ -148,7 +150,7 @@ static int put_in_order(struct merge *merge, bool force)
 	return error ? error : find_twice(merge, force);
 }
 
-/* --- who is missing --- */
+/* --- missing ranks --- */
 
 static void add_gap(struct merge *merge, uint64_t first, uint64_t end)
 {
@@ -176,9 +178,9 @@ static void find_missing(struct merge *merge)
 	add_gap(merge, next, merge->world_size);
 }
 
-/* --- did they run together --- */
+/* --- ranks that did not run together --- */
 
-/* What an earlier job left in the same folder has no other rank's number when that one is missing.
+/* A trace that an earlier job left in the same folder may fill the gap of a rank that is missing.
  */
 static void find_apart(struct merge *merge)
 {
@@ -203,7 +205,7 @@ static void find_apart(struct merge *merge)
 	merge->began = (size_t)(began - merge->ranks);
 }
 
-/* --- how peaks are spread --- */
+/* --- the spread of peaks --- */
 
 static void find_spread(struct merge *merge, enum trace_metric metric)
 {
@@ -248,7 +250,7 @@ int merge_end(struct merge *merge, bool force)
 	return 0;
 }
 
-/* --- what is asked of it --- */
+/* --- queries --- */
 
 const struct merge_rank *merge_worth_a_look(const struct merge *merge)
 {

@@ -1,5 +1,5 @@
 /*
- * Call sites over ranks: for each the median, the highest and who holds it.
+ * Call sites over ranks: for each the median, the highest value and its rank.
  *
  * A rank is kept at a site only where it holds something there, so a thousand ranks of a program
  * with a thousand sites are some tens of megabytes.
@@ -116,7 +116,8 @@ static void rank_column(const struct merge *merge, struct merge_site *site, size
 		values[count++] = share->values[column];
 	}
 	to->median = median_of(values, ranks);
-	/* What no site answers for may be less than nothing: who does not have it is above that. */
+	/* The row "[no site]" may have a negative value: ranks without the row hold 0, which is
+	 * more. */
 	for (size_t i = 0; i < merge->order_n && to->highest < 0; i++) {
 		if (!counts(merge, merge->order[i]) ||
 		    merge_share_of(site, merge->order[i], column) < 0)
@@ -139,7 +140,7 @@ void merge_rank_sites(struct merge *merge)
 	}
 }
 
-/* --- what is asked of them --- */
+/* --- queries --- */
 
 const struct merge_site *merge_culprit(const struct merge *merge, enum trace_metric metric,
 				       size_t rank, int64_t *excess)
