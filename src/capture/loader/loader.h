@@ -147,8 +147,7 @@ void *resolve_dlsym(void *handle, const char *name);
 void *resolve_next_dlsym(void *handle, const char *name);
 int resolve_dlclose(void *handle);
 
-/* True if they were found. With a libc in which its own dlsym cannot be found, nothing is recorded.
- */
+/* True if they were found; where libc's own dlsym cannot be found, nothing is recorded. */
 bool resolve_can(void);
 
 /* Slow: each takes the loader's lock. NULL when the machine has no such function. */
@@ -158,8 +157,7 @@ void *resolve_driver(enum hook_id id);
 /* A function that is not a row, as the linker would have found it for this caller; NULL if none. */
 void *resolve_from(const char *name, const void *caller);
 
-/* After a library was unloaded: forgets the functions found for callers, and in runtimes that are
- * gone. */
+/* A library was unloaded: forgets functions found for callers, and in runtimes that are gone. */
 void resolve_forget(void);
 
 /*
@@ -207,8 +205,7 @@ static inline void *resolve_caller(enum hook_id id, void *caller)
 	void *real;
 
 	if (atomic_load_explicit(&cached->key, memory_order_acquire) == key) {
-		/* Two callers may race for the slot: the function read is ours if the key still is.
-		 */
+		/* Callers may race for the slot: the function is ours if the key still is. */
 		real = atomic_load_explicit(&cached->real, memory_order_acquire);
 		if (atomic_load_explicit(&cached->key, memory_order_relaxed) == key)
 			return real;
@@ -216,8 +213,7 @@ static inline void *resolve_caller(enum hook_id id, void *caller)
 	return resolve_runtime(id, caller);
 }
 
-/* The real function of a row for a caller (a return address). For a driver row it costs one load.
- */
+/* The real function of a row for a caller (a return address); one load for a driver row. */
 static inline __attribute__((always_inline)) void *resolve_hook(enum hook_id id, void *caller)
 {
 	void *real;

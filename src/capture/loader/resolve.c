@@ -201,8 +201,7 @@ static void find_runtime(void *argument)
 }
 
 /* One writer at a time, or a slot could pair one caller's key with another's function. If a writer
- * never finishes (a fork, a handler that jumps out), the slot costs a lookup each time from then
- * on. */
+ * never finishes (a fork, a handler that jumps out), each use of the slot is a lookup. */
 static void keep_caller(uintptr_t key, void *real)
 {
 	struct resolve_caller *cached = resolve_place(key);

@@ -77,8 +77,7 @@ static uint64_t rate_at(uint64_t ticks, uint64_t ns)
 
 /*
  * Reads both clocks at one moment. A thread that is interrupted between them (a signal, another
- * thread's turn, another machine's) has ticks of one moment and the time of a later one, and would
- * run ahead.
+ * thread's turn, another machine's) has old ticks and a later time, and would run ahead.
  */
 static bool read_both(uint64_t *ticks, uint64_t *ns)
 {

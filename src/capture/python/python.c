@@ -132,8 +132,7 @@ static unsigned __int128 sum_list(const struct python_frame *list, unsigned coun
 	return sum;
 }
 
-/* The start of a code's instructions; free-threaded builds give each thread a copy of its own (PEP
- * 703). */
+/* The start of a code's instructions; in free-threaded builds each thread has a copy (PEP 703). */
 static inline const void *code_start(const struct python_layout *at, const void *frame,
 				     const void *code)
 {
@@ -168,8 +167,7 @@ static void walk_frames(const struct python_layout *from, const void *frame,
 	const struct python_layout *at = &layout;
 	bool objects = at->frame_owner == PYTHON_NONE;
 	struct python_frames frames = *to;
-	/* There are no more shims than frames: a chain of shims without end is no chain of frames.
-	 */
+	/* There are no more shims than frames: an endless chain of shims is none. */
 	uint64_t steps = 2 * (uint64_t)frames.capacity + 64;
 
 	for (; frame; frame = python_pointer(frame, at->frame_previous)) {

@@ -15,8 +15,7 @@
 /*
  * One frame, 24 bytes without padding, so that it can be hashed and compared as it is. Code,
  * identity and position give its line for good: a code object's address is soon used again, and the
- * identity tells the later object from this one. The pointer must not be followed once the hook has
- * returned.
+ * identity tells the later one from this. The pointer must not be followed after the hook.
  */
 struct python_frame {
 	uint64_t code;
@@ -65,8 +64,7 @@ struct python_trail {
 struct python_frames {
 	struct python_frame *list; /* innermost first */
 	unsigned capacity;
-	struct python_trail *trail; /* of the walk before, or NULL: then the list is filled and the
-				       sum another */
+	struct python_trail *trail; /* or NULL: the list is filled, the sum another */
 	unsigned count;
 	bool listed;           /* the list is filled */
 	unsigned __int128 sum; /* of all words, each with its place: tells lists apart */
@@ -104,6 +102,5 @@ const char *python_version(void);
 /* In a forked child: no other thread walks. */
 void python_forked(void);
 
-/* The reason why Python stacks are off although there is an interpreter, in one sentence; else
- * NULL. */
+/* Why Python stacks are off although there is an interpreter, in one sentence; else NULL. */
 const char *python_trouble(void);

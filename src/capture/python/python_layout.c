@@ -85,8 +85,7 @@ static const int tells[PYTHON_NEWEST - PYTHON_TELLING + 1][COUNT(columns)] = {
 
 #undef NONE
 
-/* Fills in the fields that the table lacks from those that it has: true of 3.13 to 3.15 in both
- * builds. */
+/* Derives the fields that the table lacks: true of 3.13 to 3.15 in both builds. */
 static void fill_untold(struct python_layout *layout, unsigned minor, bool free_threaded)
 {
 	if (!free_threaded)
@@ -102,8 +101,7 @@ static void fill_untold(struct python_layout *layout, unsigned minor, bool free_
 		layout->code_version = layout->code_traceable = PYTHON_NONE;
 }
 
-/* Reads the interpreter's table, with the columns at the places `at`. False if a value is not
- * believed. */
+/* Reads the interpreter's table, whose columns lie at `at`. False if a value is not believed. */
 static bool read_told(struct python_layout *layout, const int *at)
 {
 	uint64_t struct_end = 0;

@@ -146,8 +146,7 @@ struct table {
 	const uint8_t *end;
 };
 
-/* After the end of a damaged table there are only zeroes, so that every loop below comes to its
- * end. */
+/* A damaged table gives zeroes after its end, so that every loop below comes to its end. */
 static unsigned take(struct table *table)
 {
 	return table->at < table->end ? *table->at++ : 0;

@@ -83,8 +83,7 @@ static inline uint8_t python_byte(const void *base, int32_t offset)
 	return ((const uint8_t *)base)[offset];
 }
 
-/* The code object of a frame's reference: from 3.14 on its low bits are tags (pycore_stackref.h).
- */
+/* The code object of a reference: from 3.14 on its low bits are tags (pycore_stackref.h). */
 static inline const void *python_untagged(const void *reference)
 {
 	return (const void *)((uintptr_t)reference & ~(uintptr_t)7);
@@ -176,8 +175,7 @@ enum python_verdict { PYTHON_EMPTY, PYTHON_RIGHT, PYTHON_WRONG };
 /*
  * Follows this thread's frames from its PyThreadState with reads that fail instead of faulting, and
  * checks that each is a frame of a code object as this build expects it. PYTHON_EMPTY: there is no
- * frame to check. Where the kernel bars such reads, a known version is believed and a guessed one
- * is not.
+ * frame. Where the kernel bars such reads, only a known version is believed.
  */
 enum python_verdict python_try(const void *thread);
 
@@ -185,9 +183,8 @@ enum python_verdict python_try(const void *thread);
 bool python_is_code(const void *code);
 
 /*
- * A str object as UTF-8, always terminated, cut between characters when longer. Characters that C
- * or UTF-8 cannot hold (NUL, lone surrogates) become U+FFFD. False when the object is not laid out
- * as a str.
+ * A str object as UTF-8, always terminated, cut between characters when longer. NUL and lone
+ * surrogates become U+FFFD. False when the object is not laid out as a str.
  */
 bool python_text(const void *text, char *to, size_t size);
 
@@ -218,8 +215,7 @@ void python_let_go(void **frame);
 
 /*
  * Counts and sums the frames from the innermost on, without filling the list. False when codes have
- * no numbers in this version, when one has none, and when there are more than the trail or the list
- * has room for.
+ * no numbers in this version, when one has none, and when the trail or the list is too short.
  */
 bool python_quick_walk(const struct python_layout *at, const void *innermost,
 		       struct python_frames *to);
@@ -230,9 +226,8 @@ static inline uint64_t python_turn(uint64_t word, unsigned bits)
 }
 
 /*
- * A key for each place; no two pairs of places have the same difference. With keys in even steps, a
- * function that calls itself from two lines would have one sum for the lines a, b, b, a and b, a,
- * a, b.
+ * A key for each place; no two pairs of places have the same difference. With keys in even steps,
+ * calls of a function by itself from two lines would have one sum for a, b, b, a and b, a, a, b.
  */
 static inline uint64_t python_key(unsigned index)
 {

@@ -116,8 +116,7 @@ static uint64_t word_at(uint64_t address, unsigned offset)
 	return word;
 }
 
-/* False for AccumulateGrad, which has the highest number of all, and for numbers that no program
- * reaches. */
+/* False for AccumulateGrad, which has the highest number, and for numbers that none reaches. */
 static bool plausible(uint64_t node)
 {
 	return word_at(node, NODE_NUMBER) < 1ull << 48 && word_at(node, NODE_THREAD) < 1ull << 32 &&

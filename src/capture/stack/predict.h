@@ -43,9 +43,8 @@ struct predict_path {
 _Static_assert(sizeof(struct predict_path) == 13 * 64,
 	       "an odd number of lines: other sets of the cache");
 
-/* The walk expected after a history, and the number of the whole stack, Python's part included. The
- * number is kept here because this line is in the cache already; a table of all stacks is four
- * loads away. */
+/* The walk expected after a history, and the number of the whole stack, Python's part included:
+ * this line is in the cache already, while a table of all stacks is four loads away. */
 struct predict_next {
 	uint64_t sum;   /* of the whole stack */
 	uint32_t stack; /* 0: not known */

@@ -16,8 +16,7 @@
 
 enum { STEP_MOST = 256 }; /* frames of a walk */
 
-/* The beginning of a walk: the return address of a function of ours, which keeps a frame pointer.
- */
+/* The start of a walk: the return address of a function of ours, which keeps a frame pointer. */
 struct step_start {
 	uint64_t address, stack, frame;
 };
@@ -91,7 +90,6 @@ union cfi_rule {
 };
 
 /*
- * The rule for a return address, CFI_OTHER also if no table has an entry for it. Takes the loader's
- * lock.
+ * The rule for a return address, CFI_OTHER also without an entry. Takes the loader's lock.
  */
 union cfi_rule cfi_find(uint64_t address);

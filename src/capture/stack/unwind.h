@@ -21,8 +21,7 @@ extern _Thread_local bool unwind_met;
 extern _Atomic int unwind_cares;
 #pragma GCC visibility pop
 
-/* Loads the unwinder, when CUDA starts; never inside PyTorch's report, for it takes the loader's
- * lock. */
+/* Loads the unwinder when CUDA starts. Takes the loader's lock: never inside PyTorch's report. */
 void unwind_prepare(void);
 
 /* Fills in return addresses from the caller outwards, innermost first; returns their number, at

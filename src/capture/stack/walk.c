@@ -143,8 +143,7 @@ static struct hash128 hash_python(struct hash128 hash, const struct python_frame
 	};
 }
 
-/* Once a library was unloaded the same addresses are another stack, for other code may lie there.
- */
+/* Once a library was unloaded the same addresses are another stack: other code may lie there. */
 static inline struct hash128 hash_whole(const struct walk *walk)
 {
 	struct hash128 hash = walk->hash;

@@ -16,8 +16,7 @@
 enum {
 	WALK_NATIVE = OPT_DEPTH_MAX, /* frames at most */
 	WALK_PYTHON = 128,
-	WALK_OWN = 16, /* of this library, the runtime and the driver, between the walk and the
-			  caller */
+	WALK_OWN = 16, /* frames of this library, the runtime and the driver */
 };
 
 struct walk {
