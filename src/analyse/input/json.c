@@ -1,7 +1,7 @@
 /*
  * A pull reader of JSON: one token at a time from a bounded buffer.
  *
- * Reading on moves what the buffer holds, so whatever keeps a place in it is here; json_scalars.c
+ * Reading on moves what the buffer holds, so whatever keeps a place in it is here; json_values.c
  * has what works on a whole token.
  *
  * A NUL stands behind the last byte read, so that the inner loops need no other bound: they stop at
@@ -216,7 +216,6 @@ static int slow_number(struct json *json)
 {
 	char copy[JSON_LONGEST_NUMBER + 1];
 	size_t length = 0;
-	bool integer;
 
 	for (;;) {
 		while (strchr("+-.eE0123456789", json->at[length]) && json->at[length])
@@ -229,16 +228,11 @@ static int slow_number(struct json *json)
 	}
 	json->text = json->at;
 	json->length = length;
-	json->negative = *json->at == '-';
-	if (!json_number_form(json->at, length, &integer)) {
+	memcpy(copy, json->at, length);
+	copy[length] = '\0';
+	if (!json_read_number(json, copy)) {
 		json->truncated |= json->at + length == json->end && !json->failed;
 		return json_fail(json, "a broken number");
-	}
-	json->exact = integer && json_exact(json);
-	if (!json->exact) {
-		memcpy(copy, json->at, length);
-		copy[length] = '\0';
-		json->real = strtod(copy, NULL);
 	}
 	json->at += length;
 	return 0;

@@ -114,8 +114,5 @@ bool json_more(struct json *json);
 /* Unescapes text[0..length) in place; false when an escape is broken. */
 bool json_unescape(struct json *json);
 
-/* Is text[0..length) a number of RFC 8259, and is it an integer? */
-bool json_number_form(const char *text, size_t length, bool *integer);
-
-/* The magnitude of the integer in text[0..length); false when 64 bits do not hold it. */
-bool json_exact(struct json *json);
+/* The number is the text, which ends with a NUL; false when it is none of RFC 8259. */
+bool json_read_number(struct json *json, const char *text);

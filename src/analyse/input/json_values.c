@@ -1,9 +1,114 @@
-/* Whole values of JSON: passing over them, copying them, finding them by their line. */
+/* Values of JSON: escapes to UTF-8, numbers; passing over values, copying them, finding them by
+ * their line. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analyse/input/json.h"
 #include "base/text/out.h"
+#include "base/text/utf8.h"
+
+static bool hex4(const char *p, uint32_t *value)
+{
+	*value = 0;
+	for (int i = 0; i < 4; i++) {
+		char c = p[i];
+		char lower = (char)(c | 0x20);
+
+		if (c >= '0' && c <= '9')
+			*value = *value << 4 | (uint32_t)(c - '0');
+		else if (lower >= 'a' && lower <= 'f')
+			*value = *value << 4 | (uint32_t)(lower - 'a' + 10);
+		else
+			return false;
+	}
+	return true;
+}
+
+/* Reads \uXXXX, and its second half where it is a pair; p stands behind the u. The end, or NULL. */
+static const char *unicode(const char *p, uint32_t *c)
+{
+	uint32_t low;
+
+	if (!hex4(p, c))
+		return NULL;
+	p += 4;
+	if ((*c & 0xfc00) == 0xd800 && p[0] == '\\' && p[1] == 'u' && hex4(p + 2, &low) &&
+	    (low & 0xfc00) == 0xdc00) {
+		*c = 0x10000 + ((*c & 0x3ff) << 10) + (low & 0x3ff);
+		p += 6;
+	}
+	if (!*c || (*c & 0xfffff800) == 0xd800)
+		*c = 0xfffd;
+	return p;
+}
+
+/* The text ends with a NUL, at which hex4() stops. */
+bool json_unescape(struct json *json)
+{
+	static const char from[] = "\"\\/bfnrt";
+	static const char to[] = "\"\\/\b\f\n\r\t";
+	const char *p = json->text;
+	const char *end = p + json->length;
+	char *write = json->text;
+
+	while (p < end) {
+		const char *known;
+		uint32_t c;
+
+		if (*p != '\\') {
+			*write++ = *p++;
+			continue;
+		}
+		known = strchr(from, p[1]);
+		if (known) {
+			*write++ = to[known - from];
+			p += 2;
+			continue;
+		}
+		p = p[1] == 'u' ? unicode(p + 2, &c) : NULL;
+		if (!p)
+			return false;
+		write += utf8_encode(write, UTF8_MOST, c); /* shorter than its escape */
+	}
+	*write = '\0';
+	json->length = (size_t)(write - json->text);
+	return true;
+}
+
+/* Behind the digits, of which there is one at least; NULL where there is none. */
+static const char *pass_digits(const char *p)
+{
+	size_t n = strspn(p, "0123456789");
+
+	return n ? p + n : NULL;
+}
+
+bool json_read_number(struct json *json, const char *text)
+{
+	const char *p = text + (*text == '-');
+	const char *end = pass_digits(p);
+	bool integer = end && !*end;
+
+	if (!end || (*p == '0' && end > p + 1))
+		return false;
+	if (*end == '.')
+		end = pass_digits(end + 1);
+	if (end && (*end | 0x20) == 'e') {
+		end++;
+		end = pass_digits(end + (*end == '+' || *end == '-'));
+	}
+	if (!end || *end)
+		return false;
+	errno = 0;
+	json->negative = *text == '-';
+	json->magnitude = strtoull(p, NULL, 10);
+	json->exact =
+		integer && !errno && (!json->negative || json->magnitude <= (uint64_t)1 << 63);
+	if (!json->exact)
+		json->real = strtod(text, NULL);
+	return true;
+}
 
 int json_skip(struct json *json, enum json_token token)
 {
