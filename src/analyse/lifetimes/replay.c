@@ -2,7 +2,7 @@
  * The events of a trace once more, in one pass.
  *
  * What is selected, what an event moves and what was so at the moment are here together: each event
- * passes through all of it. The rows that it is booked under are replay_rows.c's.
+ * passes through all of it. The rows that it is booked under are replay_adopt.c's.
  */
 #include "analyse/lifetimes/replay.h"
 

@@ -114,7 +114,7 @@ static inline bool replay_is_split(const struct replay_wish *wish)
 	       wish->split == TRACE_BY_CATEGORY;
 }
 
-/* --- between replay.c and replay_rows.c --- */
+/* --- between replay.c and replay_adopt.c --- */
 
 /* Rows that are there from the beginning, and what finds the others: 0 or -errno. */
 int replay_start_rows(struct replay *replay);
