@@ -92,29 +92,30 @@ struct site_pick site_pick(const struct site_frame *all, const uint32_t *frames,
 	return pick;
 }
 
-static void append_frame(char *to, const struct site_frame *frame)
+void site_append(char *to, size_t size, const struct site_frame *frame, uint32_t line)
 {
-	if (!frame->function) {
-		text_append(to, SITE_LONGEST, frame->where ? frame->where : "[unknown]");
+	const char *name = frame->function ? frame->function : frame->where;
+	char number[24] = ":";
+
+	text_append(to, size, name ? name : "[unknown]");
+	if (!frame->function || !frame->where)
 		return;
-	}
-	text_append(to, SITE_LONGEST, frame->function);
-	if (frame->where) {
-		text_append(to, SITE_LONGEST, " (");
-		text_append(to, SITE_LONGEST, frame->where);
-		text_append(to, SITE_LONGEST, ")");
-	}
+	text_append(to, size, " (");
+	text_append(to, size, frame->where);
+	text_u64(number + 1, line);
+	text_append(to, size, line ? number : "");
+	text_append(to, size, ")");
 }
 
 void site_join(char *to, const struct site_frame *inner, const struct site_frame *outer)
 {
 	to[0] = '\0';
 	if (inner) {
-		append_frame(to, inner);
+		site_append(to, SITE_LONGEST, inner, 0);
 		text_append(to, SITE_LONGEST, " from ");
 	}
 	if (outer)
-		append_frame(to, outer);
+		site_append(to, SITE_LONGEST, outer, 0);
 	else
 		text_append(to, SITE_LONGEST, "[unknown]");
 }

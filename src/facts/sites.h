@@ -59,7 +59,7 @@ int site_frame_read(struct site_frame *frame, bool python, const char *function,
  */
 const char *site_path(bool python, const char *path, const char *cwd);
 
-/* names.c: "void at::f<float, 4>(at::Tensor const&) const" says no more than "at::f<...>"; cut to
+/* "void at::f<float, 4>(at::Tensor const&) const" says no more than "at::f<...>"; cut to
  * size. */
 void names_short(const char *from, char *to, size_t size);
 
@@ -74,6 +74,9 @@ struct site_pick {
 
 /* `frames`: a stack's, innermost first, as numbers of `all`. */
 struct site_pick site_pick(const struct site_frame *all, const uint32_t *frames, size_t count);
+
+/* Appends "function (where:line)", without the line where it is 0, cut to size. */
+void site_append(char *to, size_t size, const struct site_frame *frame, uint32_t line);
 
 /* Writes the site's name, never empty, into SITE_LONGEST bytes; of the two frames, each or NULL. */
 void site_join(char *to, const struct site_frame *inner, const struct site_frame *outer);

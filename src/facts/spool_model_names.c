@@ -106,7 +106,6 @@ void spool_model_line(const struct spool_model *recording, uint32_t number, char
 	struct frame_naming naming;
 	struct site_pick pick;
 	struct said said;
-	char line[24];
 
 	if (stack)
 		read_stack(&naming, recording, stack);
@@ -117,19 +116,7 @@ void spool_model_line(const struct spool_model *recording, uint32_t number, char
 	pick = site_pick(recording->seen, naming.frames, naming.count);
 	pick.outer = pick.outer != UINT32_MAX ? pick.outer : 0;
 	frame = say(&said, &naming, recording, pick.outer);
-	if (!frame->function) {
-		text_copy(to, size, frame->where ? frame->where : "[unknown]");
-		return;
-	}
-	text_copy(to, size, frame->function);
-	if (!frame->where)
-		return;
-	text_append(to, size, " (");
-	text_append(to, size, frame->where);
-	text_u64(line, recording->names[naming.frames[pick.outer]].line);
-	if (frame->python && line[0] != '0') {
-		text_append(to, size, ":");
-		text_append(to, size, line);
-	}
-	text_append(to, size, ")");
+	to[0] = '\0';
+	site_append(to, size, frame,
+		    frame->python ? recording->names[naming.frames[pick.outer]].line : 0);
 }
