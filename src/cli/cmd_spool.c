@@ -126,7 +126,7 @@ static void print_texts(const struct spool *spool)
 	}
 }
 
-static uint64_t rows_of(const struct spool *spool, unsigned list)
+static uint64_t count_rows(const struct spool *spool, unsigned list)
 {
 	const struct spool_header *header = spool->header;
 	uint64_t waiting = waiting_count(&header->backlog);
@@ -153,7 +153,7 @@ static const void *row_at(const struct spool *spool, unsigned list, uint64_t ind
 
 static void print_list(const struct spool *spool, unsigned list)
 {
-	uint64_t rows = rows_of(spool, list);
+	uint64_t rows = count_rows(spool, list);
 
 	out_format(cli_out(), "# %s, %llu: %s\n", lists[list].name, (unsigned long long)rows,
 		   lists[list].what);

@@ -10,7 +10,7 @@
 #pragma once
 
 #include "base/mem/arena.h"
-#include "facts/live_blocks.h"
+#include "facts/lives.h"
 
 enum { GAPS_SIZES = 64, GAPS_FRAGMENT = 1 << 20 };
 

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "facts/live_blocks.h"
+#include "facts/lives.h"
 #include "facts/spool_model.h"
 #include "spool/journal.h"
 

@@ -12,8 +12,6 @@
 #include "base/mem/sort.h"
 #include "codec/event.h"
 #include "facts/sites.h"
-#include "facts/symbols.h"
-#include "facts/trace_rows.h"
 #include "ledger/totals.h"
 
 const struct spool_stack *spool_model_stack(const struct spool_model *recording, uint32_t stack)
@@ -73,9 +71,9 @@ const char *fact_told(const struct spool *spool, const char *key)
 	return fact_value(spool, fact_find(spool, key, 0));
 }
 
-const struct trace_card *spool_model_card(const struct spool_model *recording, int device)
+const struct trace_card *trace_card(const struct trace *trace, int device)
 {
-	const struct trace_environment *environment = &recording->trace->environment;
+	const struct trace_environment *environment = &trace->environment;
 
 	for (size_t i = 0; i < environment->devices_n; i++) {
 		if (environment->devices[i].device == device)

@@ -10,9 +10,39 @@
 #include <stdbool.h>
 
 #include "base/mem/arena.h"
-#include "facts/symbols.h"
 #include "facts/trace_model.h"
 #include "spool/spool.h"
+
+/* --- symbols.c: offsets into function names, from ELF symbol tables (.symtab, else .dynsym) --- */
+
+struct symbol_query {
+	uint64_t offset;    /* an address of the ELF file's own address space */
+	const char *symbol; /* answer: the name as it stands in the file, NULL if none covers it */
+	uint64_t start, size;   /* answer: where that symbol lies */
+	uint32_t module, frame; /* who asks */
+};
+
+/*
+ * Answers queries, which must be sorted by offset. A file that is not there, or whose build-id (in
+ * hexadecimal, NULL or "" when unknown) is another one's, answers none. 0 or -errno.
+ */
+int symbols_find(const char *path, const char *build_id, struct symbol_query *queries, size_t count,
+		 struct arena *arena);
+
+/* Names of C++ functions. */
+enum symbols_names {
+	SYMBOLS_DEMANGLED, /* by the libstdc++ that is there, if there is one */
+	SYMBOLS_LOAD,      /* it may be loaded for them (the tool) */
+	SYMBOLS_MANGLED,   /* as the files spell them: malloc is not to be called */
+};
+
+/*
+ * The C++ name in the arena, or the symbol itself when it is no mangled name or nothing here can
+ * demangle. It takes memory from malloc.
+ */
+const char *symbols_demangle(const char *symbol, enum symbols_names names, struct arena *arena);
+
+/* --- the model --- */
 
 struct spool_model {
 	const struct spool *spool;
@@ -96,9 +126,6 @@ void spool_model_line(const struct spool_model *recording, uint32_t stack, char 
 
 /* Largest first; what held the same at a peak by what it held at the end. */
 void shares_sort(struct trace_share *shares, size_t count);
-
-/* Name and size of a device as the trace's environment has them, NULL for none. */
-const struct trace_card *spool_model_card(const struct spool_model *recording, int device);
 
 /* The first fact with the key behind `from` (0 to begin): 1 + its position, 0 for none. */
 uint32_t fact_find(const struct spool *spool, const char *key, uint32_t from);

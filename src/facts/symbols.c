@@ -1,5 +1,5 @@
 /* Offsets into function names, from ELF symbol tables. */
-#include "facts/symbols.h"
+#include "facts/spool_model.h"
 
 #include <dlfcn.h>
 #include <elf.h>

@@ -1,6 +1,6 @@
 /*
  * What a trace (memtrace/1) says, as structs: one for each object of the document, made of the rows
- * of facts/trace.def.
+ * of facts/trace.def, and those rows as tables.
  */
 #pragma once
 
@@ -62,6 +62,9 @@ typedef uint32_t *trace_U32S;
 
 #undef trace_trace
 
+/* Name and size of a device as the trace's environment has them, NULL for none. */
+const struct trace_card *trace_card(const struct trace *trace, int device);
+
 /* What a stack's site is known by: the name, the space and the key together. */
 struct trace_place {
 	const char *name; /* NULL: the stack is of no site */
@@ -74,3 +77,104 @@ struct trace_place {
  * their stacks but for what is estimated, the heaviest first. 0 or -ENOMEM.
  */
 int trace_gather_sites(struct trace *trace, struct arena *arena, const struct trace_place *places);
+
+/*
+ * The rows as tables: how a JSON object becomes a struct and a struct an object. No pointer is in
+ * them (base/guest/table_rows.h).
+ */
+enum row_kind {
+	ROW_TEXT,     /* const char *, NULL for null */
+	ROW_VALUE,    /* the same of a scalar of any kind, as it stands in the file */
+	ROW_U64,      /* uint64_t, 0 for null */
+	ROW_OPTIONAL, /* uint64_t, TRACE_NONE for null */
+	ROW_U32,      /* uint32_t, 0 for null */
+	ROW_POSITION, /* uint32_t, UINT32_MAX for null */
+	ROW_I64,      /* int64_t, 0 for null */
+	ROW_INT,      /* int, -1 for null */
+	ROW_BOOL,     /* bool */
+	ROW_HEX,      /* uint64_t of a string "0x..." */
+	ROW_WORD,     /* int: the position of a text among the row's words */
+	ROW_OBJECT,   /* a struct in place */
+	ROW_LIST,     /* a pointer to structs, and a count */
+	ROW_PAIRS,    /* the same of struct trace_pair: an object with keys of its own */
+	ROW_COUNTS,   /* the same, of numbers */
+	ROW_TEXTS,    /* the same of const char * */
+	ROW_U64S,     /* the same of uint64_t, TRACE_NONE for null */
+	ROW_U32S,     /* the same of uint32_t */
+	ROW_BREAK,    /* no value: a new line in the file */
+};
+
+enum row_when {
+	WHEN_ALWAYS,
+	WHEN_OR_NULL,
+	WHEN_SOME,
+	WHEN_WITH,
+	WHEN_OTHERWISE,
+	WHEN_FULL,
+	WHEN_IN_LIST,
+	WHEN_NATIVE,
+};
+
+/* What stands before the items of a list. */
+enum row_layout {
+	LAYOUT_NONE,
+	LAYOUT_TIGHT,    /* commas alone */
+	LAYOUT_LINES,    /* each on a line of its own */
+	LAYOUT_BROKEN,   /* the same but for the first */
+	LAYOUT_INDENTED, /* the same, with two spaces */
+	LAYOUT_APART,    /* each on a line of its own, with two spaces */
+};
+
+/* Lists of words that a WORD is one of. */
+enum row_words { WORDS_EXITS, WORDS_METRICS, WORDS_LANGUAGES, WORDS_NONE };
+
+enum rows_of {
+#define BEGIN(name) ROWS_##name,
+#include "facts/trace.def"
+	ROWS_NONE,
+};
+
+struct row {
+	char key[24], text[28]; /* `,"key":`, as the writer has it */
+	uint16_t at, count_at;
+	uint8_t kind, when;
+	uint8_t of;     /* OBJECT, LIST: enum rows_of; WORD: enum row_words; BREAK: spaces */
+	uint8_t layout; /* of a list */
+	uint8_t size;   /* bytes of a number or pointer */
+	uint8_t length; /* of the text */
+};
+
+/* All rows of a struct, and its size. */
+struct rows {
+	const struct row *rows;
+	size_t rows_n, size;
+};
+
+struct rows rows_of(enum rows_of of);
+
+/* The row with the key, NULL for none. */
+const struct row *rows_find(struct rows rows, const char *key);
+
+/* Gives every member that the rows name its value for null. */
+void rows_clear(enum rows_of of, void *object);
+
+/* The bits of a row that is a number or a pointer. */
+static inline uint64_t rows_number(const struct row *row, const void *object)
+{
+	const void *value = (const char *)object + row->at;
+
+	switch (row->size) {
+	case 8:
+		return *(const uint64_t *)value;
+	case 4:
+		return *(const uint32_t *)value;
+	default:
+		return row->size ? *(const uint8_t *)value : 0;
+	}
+}
+
+/* So many structs, cleared, in the arena's memory; NULL without memory. */
+void *rows_make(struct arena *arena, enum rows_of of, size_t count);
+
+/* The word at a position, NULL beyond the last one. */
+const char *rows_word(enum row_words words, int position);

@@ -1,5 +1,4 @@
 /* The rows of memtrace/1 as tables. */
-#include "facts/trace_rows.h"
 
 #include <string.h>
 

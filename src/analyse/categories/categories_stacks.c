@@ -11,7 +11,7 @@
 #include "analyse/categories/glob.h"
 #include "analyse/input/grow.h"
 #include "base/text/text.h"
-#include "facts/symbols.h"
+#include "facts/spool_model.h"
 
 enum { LONGEST = 2048 };
 

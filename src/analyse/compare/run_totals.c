@@ -15,7 +15,7 @@
 #include "analyse/input/grow.h"
 #include "analyse/trace/phase_name.h"
 #include "base/text/text.h"
-#include "facts/symbols.h"
+#include "facts/spool_model.h"
 
 static const char device_memory[] = "device";
 static const char elsewhere[] = "[no site]";

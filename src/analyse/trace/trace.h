@@ -85,9 +85,8 @@ static inline uint64_t trace_known(uint64_t number)
 /* The position among the summary's devices, that behind the last for memory of none. */
 size_t trace_position(const struct trace *trace, int device, unsigned space);
 
-/* The device's row, the card, the peak, the curve; NULL when the trace has none. */
+/* The device's row, the peak, the curve; NULL when the trace has none. */
 const struct trace_device *trace_device(const struct trace *trace, int device);
-const struct trace_card *trace_card(const struct trace *trace, int device);
 const struct trace_peak *trace_peak(const struct trace *trace, int device, const char *pool,
 				    enum trace_metric metric);
 const struct trace_curve *trace_curve(const struct trace *trace, int device, const char *pool);

@@ -22,15 +22,6 @@ size_t trace_position(const struct trace *trace, int device, unsigned space)
 	return row ? (size_t)(row - trace->summary.devices) : trace->summary.devices_n;
 }
 
-const struct trace_card *trace_card(const struct trace *trace, int device)
-{
-	for (size_t i = 0; i < trace->environment.devices_n; i++) {
-		if (trace->environment.devices[i].device == device)
-			return &trace->environment.devices[i];
-	}
-	return NULL;
-}
-
 const struct trace_thread *trace_thread(const struct trace *trace, uint64_t thread)
 {
 	for (size_t i = trace->threads_n; i--;) {

@@ -4,7 +4,6 @@
 #include "analyse/input/json.h"
 #include "analyse/input/texts.h"
 #include "analyse/trace/trace.h"
-#include "facts/trace_rows.h"
 
 /* The reader's own state. */
 struct trace_reader {

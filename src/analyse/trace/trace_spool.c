@@ -7,7 +7,7 @@
 #include "analyse/spool/read.h"
 #include "analyse/trace/trace_parts.h"
 #include "base/text/utf8.h"
-#include "facts/live_blocks.h"
+#include "facts/lives.h"
 #include "facts/spool_model.h"
 #include "render/document/document.h"
 #include "spool/journal.h"

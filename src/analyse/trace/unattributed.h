@@ -8,7 +8,7 @@
 #pragma once
 
 #include "base/mem/map.h"
-#include "facts/live_blocks.h"
+#include "facts/lives.h"
 
 /* Bytes of one tag; they count as one block, however they grow and shrink. */
 struct unattributed_lump {

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/mem/sort.h"
-#include "facts/trace_rows.h"
 #include "ledger/totals.h"
 
 static const uint64_t MIB = 1 << 20;
@@ -14,7 +13,7 @@ static const uint64_t MIB = 1 << 20;
 
 static void find_card(struct oom *oom, const struct spool_model *recording)
 {
-	const struct trace_card *card = spool_model_card(recording, oom->row.device);
+	const struct trace_card *card = trace_card(recording->trace, oom->row.device);
 
 	if (!card)
 		return;

@@ -9,7 +9,6 @@
 #include "analyse/trace/phase_name.h"
 #include "base/mem/sort.h"
 #include "base/text/out.h"
-#include "facts/trace_rows.h"
 #include "render/document/document.h"
 #include "render/emit/emit.h"
 

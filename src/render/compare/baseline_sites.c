@@ -8,7 +8,6 @@
 #include "base/mem/map.h"
 #include "base/mem/sort.h"
 #include "base/text/text.h"
-#include "facts/trace_rows.h"
 #include "render/compare/diff.h"
 
 enum { KEPT_FRAMES = 3 };

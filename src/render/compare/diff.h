@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "analyse/compare/diff.h"
-#include "facts/trace_rows.h"
+#include "facts/trace_model.h"
 
 struct out;
 

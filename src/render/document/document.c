@@ -10,7 +10,6 @@
 #include "base/text/out.h"
 #include "facts/phases.h"
 #include "facts/spool_model.h"
-#include "render/document/document_sections.h"
 #include "spool/journal.h"
 
 enum { BUFFER = 1 << 18 };

@@ -11,7 +11,6 @@
 #include "base/text/out.h"
 #include "codec/event.h"
 #include "facts/spool_model.h"
-#include "facts/trace_rows.h"
 
 enum {
 	OOM_TEXT_LINES = 23, /* one more names the trace */
@@ -66,6 +65,23 @@ void document_object(struct out *out, enum rows_of of, const void *object);
 
 /* An event as the document has it. */
 void document_event(struct out *out, const struct spool *spool, const struct event *event);
+
+/* --- document_*.c: each fills some of the members that stand before the events --- */
+
+/* schema, process, environment, capture */
+void document_head(struct spool_model *recording, enum trace_exit exit);
+void document_calls(struct spool_model *recording);
+/* cupti_check, actions, spans: only when CUPTI was asked for. */
+void document_cupti(struct spool_model *recording);
+/* Samples of `used` with which something came or went, in their order. */
+void document_used(struct spool_model *recording);
+void document_summary(struct spool_model *recording);
+/* peaks, and what stacks held in them and at the end */
+void document_peaks(struct spool_model *recording);
+void document_ooms(struct spool_model *recording, struct document_told *told);
+/* modules, frames, stacks, threads */
+void document_names(struct spool_model *recording);
+void document_timeline(struct spool_model *recording);
 
 /* Why recording stopped before its process ended (enum spool_stop); NULL when it did not. */
 const char *document_stop_text(unsigned stop);

@@ -5,7 +5,7 @@
 #include "base/mem/hash.h"
 #include "base/mem/map.h"
 #include "base/mem/sort.h"
-#include "render/document/document_sections.h"
+#include "render/document/document.h"
 
 /* --- counted calls: the rows of all shards of threads added up by name --- */
 

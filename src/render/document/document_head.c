@@ -5,7 +5,6 @@
 
 #include "base/text/text.h"
 #include "render/document/document.h"
-#include "render/document/document_sections.h"
 #include "spool/journal.h"
 
 /* A fact that is a number, else the number for none. */

@@ -1,6 +1,6 @@
 /* The document's names: modules, frames, stacks, threads. */
 #include "base/settings/sample.h"
-#include "render/document/document_sections.h"
+#include "render/document/document.h"
 
 static void fill_modules(struct spool_model *recording)
 {

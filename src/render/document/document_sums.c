@@ -3,7 +3,7 @@
 
 #include "ledger/timeline.h"
 #include "ledger/totals.h"
-#include "render/document/document_sections.h"
+#include "render/document/document.h"
 
 static const char *scope_text(const struct spool_model *recording, const struct spool_scope *scope)
 {
@@ -46,15 +46,25 @@ static void fill_used(const struct spool_model *recording, struct trace_sum *to,
 	to->residual_max_bytes = device->residual_high;
 }
 
+/* The next scope of the kind from number *at on, which becomes the number behind it; or NULL. */
+static const struct spool_scope *next_scope(const struct spool_model *recording, int device,
+					    enum scope_kind kind, uint32_t *at)
+{
+	while (*at < recording->scopes) {
+		const struct spool_scope *scope = totals_scope(recording->spool, (*at)++);
+
+		if (scope->kind == (uint32_t)kind && scope->device == device)
+			return scope;
+	}
+	return NULL;
+}
+
 static size_t count_scopes(const struct spool_model *recording, int device, enum scope_kind kind)
 {
 	size_t count = 0;
 
-	for (uint32_t i = 0; i < recording->scopes; i++) {
-		const struct spool_scope *scope = totals_scope(recording->spool, i);
-
-		count += scope->kind == (uint32_t)kind && scope->device == device;
-	}
+	for (uint32_t at = 0; next_scope(recording, device, kind, &at);)
+		count++;
 	return count;
 }
 
@@ -64,14 +74,11 @@ static struct trace_part *fill_parts(struct spool_model *recording, int device,
 {
 	size_t most = count_scopes(recording, device, kind);
 	struct trace_part *parts = spool_model_items(recording, most, ROWS_part);
+	const struct spool_scope *scope;
 
-	for (uint32_t i = 0; parts && i < recording->scopes; i++) {
-		const struct spool_scope *scope = totals_scope(recording->spool, i);
-		struct trace_part *part = &parts[*count];
+	for (uint32_t at = 0; parts && (scope = next_scope(recording, device, kind, &at));) {
+		struct trace_part *part = &parts[(*count)++];
 
-		if (scope->kind != (uint32_t)kind || scope->device != device)
-			continue;
-		++*count;
 		part->name = scope_text(recording, scope);
 		fill_sum(&part->allocated, &scope->sums[METRIC_ALLOCATED]);
 		fill_sum(&part->reserved, &scope->sums[METRIC_RESERVED]);
@@ -85,13 +92,12 @@ static struct trace_part *fill_parts(struct spool_model *recording, int device,
 
 static void fill_named(struct spool_model *recording, struct trace_device *device)
 {
+	const struct spool_scope *scope;
+
 	device->named = spool_model_items(
 		recording, count_scopes(recording, device->device, SCOPE_NAMED), ROWS_name);
-	for (uint32_t i = 0; device->named && i < recording->scopes; i++) {
-		const struct spool_scope *scope = totals_scope(recording->spool, i);
-
-		if (scope->kind != SCOPE_NAMED || scope->device != device->device)
-			continue;
+	for (uint32_t at = 0;
+	     device->named && (scope = next_scope(recording, device->device, SCOPE_NAMED, &at));)
 		device->named[device->named_n++] = (struct trace_name){
 			.name = spool_text(recording->spool, scope->name),
 			.kind = spool_text(recording->spool, scope->used_kind),
@@ -99,13 +105,12 @@ static void fill_named(struct spool_model *recording, struct trace_device *devic
 			.at_used_peak_bytes = (int64_t)scope->at_used[METRIC_USED],
 			.steps = scope->used_samples,
 		};
-	}
 }
 
 static void fill_device(struct spool_model *recording, const struct spool_scope *scope,
 			struct trace_device *device)
 {
-	const struct trace_card *card = spool_model_card(recording, scope->device);
+	const struct trace_card *card = trace_card(recording->trace, scope->device);
 
 	device->device = scope->device;
 	if (card) {

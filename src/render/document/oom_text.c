@@ -10,7 +10,6 @@
 
 #include "base/text/text.h"
 #include "facts/oom/oom.h"
-#include "render/document/document_sections.h"
 #include "render/values/values.h"
 
 enum {

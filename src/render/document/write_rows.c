@@ -5,7 +5,6 @@
  */
 #include <string.h>
 
-#include "facts/trace_rows.h"
 #include "render/document/document.h"
 
 struct row_writer {

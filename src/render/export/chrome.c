@@ -17,7 +17,6 @@
 #include "base/settings/version.h"
 #include "base/text/out.h"
 #include "base/text/text.h"
-#include "facts/trace_rows.h"
 
 /* --- events of the format --- */
 

@@ -18,7 +18,6 @@
 #include "base/text/out.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
-#include "facts/trace_rows.h"
 #include "render/export/export.h"
 #include "render/export/protobuf.h"
 #include "render/selection/flame_weights.h"

@@ -11,7 +11,6 @@
 #include "base/settings/version.h"
 #include "base/text/out.h"
 #include "base/text/text.h"
-#include "facts/trace_rows.h"
 #include "render/emit/emit.h"
 #include "render/export/formats.h"
 #include "render/selection/flame_weights.h"

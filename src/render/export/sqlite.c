@@ -25,7 +25,6 @@ int format_sqlite(struct trace *trace, struct out *out, const struct selection_o
 #include "base/text/out.h"
 #include "base/text/text.h"
 #include "facts/lives.h"
-#include "facts/trace_rows.h"
 #include "render/export/sqlite_file.h"
 #include "render/selection/stack_texts.h"
 

@@ -5,7 +5,6 @@
 #include <stdio.h>
 
 #include "analyse/input/grow.h"
-#include "facts/trace_rows.h"
 #include "render/emit/term.h"
 
 enum {

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "analyse/input/grow.h"
-#include "facts/trace_rows.h"
 #include "render/emit/term.h"
 #include "render/ranks/ranks.h"
 

@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "facts/trace_rows.h"
 #include "render/report/report_parts.h"
 
 enum {

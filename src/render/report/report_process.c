@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/text/text.h"
-#include "facts/trace_rows.h"
 #include "render/report/report_parts.h"
 
 enum {

@@ -5,7 +5,7 @@
 #include "analyse/lifetimes/timepoint.h"
 #include "analyse/trace/unattributed.h"
 #include "facts/gaps.h"
-#include "facts/live_blocks.h"
+#include "facts/lives.h"
 
 /* --- times --- */
 

@@ -7,26 +7,26 @@
 #include "analyse/compare/metrics.h"
 #include "base/mem/sort.h"
 
-struct row {
+struct sorted {
 	uint32_t key, place;
 	uint64_t rest; /* what must come along */
 };
 
-static const struct sort_key by_key[] = { SORT_UP(struct row, key), { 0 } };
+static const struct sort_key by_key[] = { SORT_UP(struct sorted, key), { 0 } };
 
 static void sorts(size_t count, uint32_t keys)
 {
-	struct row *rows = calloc(count + 1, sizeof(*rows));
+	struct sorted *rows = calloc(count + 1, sizeof(*rows));
 	uint64_t state = count * 31 + keys;
 
 	OK(rows);
 	for (size_t i = 0; rows && i < count; i++) {
 		state = state * 6364136223846793005u + 1442695040888963407u;
-		rows[i] = (struct row){ (uint32_t)(state >> 33) % keys, (uint32_t)i, 0 };
+		rows[i] = (struct sorted){ (uint32_t)(state >> 33) % keys, (uint32_t)i, 0 };
 		rows[i].rest = rows[i].key * 7919u + rows[i].place;
 	}
 	if (rows)
-		rows[count] = (struct row){ 0, 0, 12345 };
+		rows[count] = (struct sorted){ 0, 0, 12345 };
 	sort_rows(rows, count, sizeof(*rows), by_key);
 	for (size_t i = 0; rows && i < count; i++) {
 		EQ(rows[i].rest, rows[i].key * 7919u + rows[i].place);
@@ -53,10 +53,10 @@ TEST(without_memory_too)
 {
 	struct rlimit before;
 	struct rlimit none = { 0, 0 };
-	struct row rows[200];
+	struct sorted rows[200];
 
 	for (uint32_t i = 0; i < 200; i++)
-		rows[i] = (struct row){ i * 37 % 50, i, i };
+		rows[i] = (struct sorted){ i * 37 % 50, i, i };
 	OK(!getrlimit(RLIMIT_AS, &before));
 	none.rlim_max = before.rlim_max;
 	OK(!setrlimit(RLIMIT_AS, &none));
