@@ -10,68 +10,59 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* A qualified name out of a mangled one: what stands between the ::, as far as it is plain words.
+/*
+ * The n-th word of a qualified name that is mangled, as far as it is plain words: its length, 0 for
+ * none. <nested-name> of the Itanium C++ ABI: _ZN, cv-qualifiers, then each word behind its length.
  */
-struct symbol_words {
-	struct {
-		const char *text;
-		size_t length;
-	} list[8];
-	size_t count;
-};
-
-/* <nested-name> of the Itanium C++ ABI: _ZN, cv-qualifiers, then each word behind its length. */
-static void read_symbol(const char *symbol, struct symbol_words *words)
+static size_t find_word(const char *symbol, unsigned n, const char **text)
 {
-	const char *at = symbol + 3;
-	const char *end;
+	size_t length;
 
-	words->count = 0;
 	if (strncmp(symbol, "_ZN", 3) != 0)
-		return;
-	end = symbol + strlen(symbol);
-	while (*at == 'K' || *at == 'V' || *at == 'r')
-		at++;
-	while (words->count < 8 && is_digit(*at)) {
-		size_t length = 0;
-
-		while (is_digit(*at) && length < 4096)
-			length = length * 10 + (size_t)(*at++ - '0');
-		if (length > (size_t)(end - at))
-			return;
-		words->list[words->count].text = at;
-		words->list[words->count++].length = length;
-		at += length;
+		return 0;
+	symbol += 3 + strspn(symbol + 3, "KVr");
+	for (; is_digit(*symbol); symbol += length) {
+		for (length = 0; is_digit(*symbol) && length < 4096; symbol++)
+			length = length * 10 + (size_t)(*symbol - '0');
+		if (length > strlen(symbol))
+			return 0;
+		*text = symbol;
+		if (!n--)
+			return length;
 	}
+	return 0;
 }
 
-static bool is_word(const struct symbol_words *words, size_t i, const char *wanted)
+static bool is_word(const char *symbol, unsigned n, const char *wanted)
 {
-	return i < words->count && strlen(wanted) == words->list[i].length &&
-	       !memcmp(wanted, words->list[i].text, words->list[i].length);
+	const char *text = "";
+	size_t length = find_word(symbol, n, &text);
+
+	return length == strlen(wanted) && !memcmp(wanted, text, length);
 }
 
-static bool words_at(const struct spool_model *recording, const struct spool_stack *stack,
-		     uint32_t i, struct symbol_words *words)
+/* Of a stack's frame; "" where it is not known. */
+static const char *symbol_at(const struct spool_model *recording, const struct spool_stack *stack,
+			     uint32_t i)
 {
 	uint32_t frame = spool_model_step(recording, stack, i);
 	const char *symbol = frame < recording->frames ? recording->names[frame].symbol : NULL;
 
-	words->count = 0;
-	if (symbol)
-		read_symbol(symbol, words);
-	return words->count > 0;
+	return symbol ? symbol : "";
 }
 
 /* torch::autograd::generated::MmBackward0::apply, torch::autograd::AccumulateGrad::apply */
-static bool node_of(const struct symbol_words *words, char *node, size_t size)
+static bool node_of(const char *symbol, char *node, size_t size)
 {
-	size_t at = is_word(words, 2, "generated") ? 3 : 2;
+	unsigned at = is_word(symbol, 2, "generated") ? 3 : 2;
+	const char *text = "";
+	size_t length;
 
-	if (!is_word(words, 0, "torch") || !is_word(words, 1, "autograd") ||
-	    !is_word(words, at + 1, "apply"))
+	if (!is_word(symbol, 0, "torch") || !is_word(symbol, 1, "autograd") ||
+	    !is_word(symbol, at + 1, "apply"))
 		return false;
-	text_copy_n(node, size, words->list[at].text, words->list[at].length);
+	length = find_word(symbol, at, &text);
+	text_copy_n(node, size, text, length);
 	return true;
 }
 
@@ -106,16 +97,16 @@ static bool operator_of(const char *node, char *to, size_t size)
 
 /* at::_ops::mm::call; an overload's name comes behind the operator's: mul_Tensor, sum_dim_IntList.
  */
-static bool is_operator(const struct symbol_words *words, const char *wanted)
+static bool is_operator(const char *symbol, const char *wanted)
 {
-	const char *text;
+	const char *text = "";
+	size_t length = find_word(symbol, 2, &text);
 	char name[96];
 
-	if (!is_word(words, 0, "at") || !is_word(words, 1, "_ops") || words->count < 3)
+	if (!is_word(symbol, 0, "at") || !is_word(symbol, 1, "_ops"))
 		return false;
-	text = words->list[2].text;
-	for (size_t i = 1; i <= words->list[2].length; i++) {
-		if (i < words->list[2].length && text[i] != '_')
+	for (size_t i = 1; i <= length; i++) {
+		if (i < length && text[i] != '_')
 			continue;
 		plain(name, sizeof(name), text, i);
 		if (!strcmp(name, wanted))
@@ -128,13 +119,12 @@ static bool fits_node(const struct spool_model *recording, uint32_t forward, con
 {
 	const struct spool_stack *stack = spool_model_stack(recording, forward);
 	uint32_t depth = stack ? spool_model_depth(recording, stack) : 0;
-	struct symbol_words words;
 	char wanted[96];
 
 	if (!depth || !operator_of(node, wanted, sizeof(wanted)))
 		return false;
 	for (uint32_t i = 0; i < stack->native && i < depth; i++) {
-		if (words_at(recording, stack, i, &words) && is_operator(&words, wanted))
+		if (is_operator(symbol_at(recording, stack, i), wanted))
 			return true;
 	}
 	return false;
@@ -144,7 +134,6 @@ void backward_read(const struct spool_model *recording, const struct spool_stack
 		   struct backward *backward)
 {
 	uint32_t depth = spool_model_depth(recording, stack);
-	struct symbol_words words;
 
 	backward->node[0] = '\0';
 	backward->via = BACKWARD_NOT;
@@ -152,8 +141,7 @@ void backward_read(const struct spool_model *recording, const struct spool_stack
 	if (!stack->via_forward && !stack->via_backward)
 		return;
 	for (uint32_t i = 0; i < depth; i++) {
-		if (words_at(recording, stack, i, &words) &&
-		    node_of(&words, backward->node, sizeof(backward->node)))
+		if (node_of(symbol_at(recording, stack, i), backward->node, sizeof(backward->node)))
 			break;
 	}
 	if (stack->via_forward < recording->stacks && stack->via_forward &&
