@@ -283,9 +283,22 @@ static const struct generated *generated(const char *path)
 	return NULL;
 }
 
-static void read_source(struct site_frame *frame, const char *path)
+/* Is it installed, and is it then a framework's or Python's own, if nothing else is known of it? */
+static void place_file(struct site_frame *frame, const char *path)
 {
 	const char *package = in_package(path);
+
+	frame->installed = package || in_standard_library(path);
+	if (frame->kind != SITE_OWN || !frame->installed)
+		return;
+	if (!package)
+		frame->kind = SITE_PLUMBING;
+	else if (is_framework_package(package))
+		frame->kind = SITE_FRAMEWORK;
+}
+
+static void read_source(struct site_frame *frame, const char *path)
+{
 	const struct generated *row = generated(path);
 
 	if (row) {
@@ -298,11 +311,10 @@ static void read_source(struct site_frame *frame, const char *path)
 		frame->installed = true;
 	} else {
 		frame->where = names_path(path);
-		frame->installed = package || in_standard_library(path) || path[0] == '<';
-		if (package && is_framework_package(package))
-			frame->kind = SITE_FRAMEWORK;
-		else if (is_ours(path) || (!package && in_standard_library(path)))
+		if (is_ours(path))
 			frame->kind = SITE_PLUMBING;
+		place_file(frame, path);
+		frame->installed |= path[0] == '<';
 	}
 }
 
@@ -338,17 +350,12 @@ enum site_kind site_library(const char *base)
 
 static int read_library(struct site_frame *frame, const char *path, struct arena *arena)
 {
-	const char *package = in_package(path);
 	char name[PART];
 
 	stable_library(path, name);
 	frame->where = arena_text(arena, name, strlen(name));
 	frame->kind = (uint8_t)site_library(text_base(path));
-	frame->installed = package || in_standard_library(path);
-	if (frame->kind == SITE_OWN && package && is_framework_package(package))
-		frame->kind = SITE_FRAMEWORK;
-	else if (frame->kind == SITE_OWN && !package && in_standard_library(path))
-		frame->kind = SITE_PLUMBING;
+	place_file(frame, path);
 	return frame->where ? 0 : -ENOMEM;
 }
 
