@@ -7,16 +7,16 @@
 
 /* As pools tell one another apart, then by address. */
 static const struct sort_key by_place[] = {
-	SORT_UP(struct gaps_block, pool),
-	SORT_UP(struct gaps_block, slot),
-	SORT_UP(struct gaps_block, ptr),
-	SORT_UP(struct gaps_block, size),
+	SORT_UP(struct block, pool),
+	SORT_UP(struct block, device),
+	SORT_UP(struct block, ptr),
+	SORT_UP(struct block, size),
 	{ 0 },
 };
 
-static bool same_pool(const struct gaps_block *a, const struct gaps_block *b)
+static bool same_pool(const struct block *a, const struct block *b)
 {
-	return a->pool == b->pool && a->slot == b->slot;
+	return a->pool == b->pool && a->device == b->device;
 }
 
 /* Is it a pool's, with an address: handed out, or where blocks can lie? */
@@ -27,10 +27,10 @@ static bool is_place(const struct blocks *blocks, const struct block *block, boo
 	       (handed || !block->handle);
 }
 
-static struct gaps_block *collect(struct gaps *gaps, const struct blocks *blocks, bool handed,
-				  size_t *count)
+static struct block *collect(struct gaps *gaps, const struct blocks *blocks, bool handed,
+			     size_t *count)
 {
-	struct gaps_block *list;
+	struct block *list;
 
 	*count = 0;
 	for (uint32_t i = 0; i < blocks->used; i++)
@@ -41,21 +41,14 @@ static struct gaps_block *collect(struct gaps *gaps, const struct blocks *blocks
 		const struct block *block = &blocks->list[i];
 
 		if (is_place(blocks, block, handed))
-			list[(*count)++] = (struct gaps_block){
-				.ptr = block->ptr,
-				.size = block->size,
-				.stack = block->stack,
-				.pool = block->pool,
-				.slot = (uint16_t)(block->device + 1),
-				.mapped = block->kind == BLOCK_MAPPING,
-			};
+			list[(*count)++] = *block;
 	}
 	if (list)
 		sort_rows(list, *count, sizeof(*list), by_place);
 	return list;
 }
 
-static size_t count_pools(const struct gaps_block *sorted, size_t count)
+static size_t count_pools(const struct block *sorted, size_t count)
 {
 	size_t pools = 0;
 
@@ -64,28 +57,29 @@ static size_t count_pools(const struct gaps_block *sorted, size_t count)
 	return pools;
 }
 
-static struct gaps_pool *pool_of(struct gaps *gaps, const struct gaps_block *block)
+static struct gaps_pool *pool_of(struct gaps *gaps, const struct block *block)
 {
 	for (size_t i = 0; i < gaps->pools_n; i++) {
-		if (gaps->pools[i].pool == block->pool && gaps->pools[i].device == block->slot - 1)
+		if (gaps->pools[i].pool == block->pool && gaps->pools[i].device == block->device)
 			return &gaps->pools[i];
 	}
 	gaps->pools[gaps->pools_n] =
-		(struct gaps_pool){ .pool = block->pool, .device = block->slot - 1 };
+		(struct gaps_pool){ .pool = block->pool, .device = block->device };
 	return &gaps->pools[gaps->pools_n++];
 }
 
 /* Mappings side by side are one stretch of addresses; segments are what the driver gave at once. */
-static void find_segments(struct gaps *gaps, const struct gaps_block *ranges, size_t count)
+static void find_segments(struct gaps *gaps, const struct block *ranges, size_t count)
 {
 	struct gaps_segment *last = NULL;
 
 	for (size_t i = 0; i < count; i++) {
-		const struct gaps_block *range = &ranges[i];
+		const struct block *range = &ranges[i];
 		struct gaps_pool *pool = pool_of(gaps, range);
+		bool mapped = range->kind == BLOCK_MAPPING;
 
 		pool->reserved += range->size;
-		if (last && range->mapped && last->mapped && same_pool(&ranges[i - 1], range) &&
+		if (last && mapped && last->mapped && same_pool(&ranges[i - 1], range) &&
 		    last->ptr + last->size == range->ptr) {
 			last->size += range->size;
 			continue;
@@ -96,7 +90,7 @@ static void find_segments(struct gaps *gaps, const struct gaps_block *ranges, si
 			.ptr = range->ptr,
 			.size = range->size,
 			.pool = (uint32_t)(pool - gaps->pools),
-			.mapped = range->mapped,
+			.mapped = mapped,
 		};
 	}
 }
@@ -179,7 +173,7 @@ static void fill_pools(struct gaps *gaps)
 	size_t end;
 
 	for (size_t i = 0; i < count; i = end) {
-		const struct gaps_block *first = &gaps->blocks[i];
+		const struct block *first = &gaps->blocks[i];
 
 		for (end = i + 1; end < count && same_pool(&gaps->blocks[end], first); end++)
 			;
@@ -191,7 +185,7 @@ static void fill_pools(struct gaps *gaps)
 	}
 }
 
-static int fill_in(struct gaps *gaps, const struct gaps_block *ranges, size_t count)
+static int fill_in(struct gaps *gaps, const struct block *ranges, size_t count)
 {
 	static const struct sort_key by_waste[] = {
 		SORT_DOWN(struct gaps_segment, held_back),
@@ -212,7 +206,7 @@ static int fill_in(struct gaps *gaps, const struct gaps_block *ranges, size_t co
 
 int gaps_find(struct gaps *gaps, const struct blocks *blocks)
 {
-	struct gaps_block *ranges;
+	struct block *ranges;
 	size_t count = 0;
 	int error = -ENOMEM;
 

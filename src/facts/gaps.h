@@ -14,13 +14,6 @@
 
 enum { GAPS_SIZES = 64, GAPS_FRAGMENT = 1 << 20 };
 
-struct gaps_block {
-	uint64_t ptr, size;
-	uint32_t stack, pool;
-	uint16_t slot; /* its device and 1: 0 for none */
-	bool mapped;
-};
-
 struct gaps_segment {
 	uint64_t ptr, size, used, largest; /* largest: of its gaps, bytes */
 	uint64_t held_back;                /* free beside a block */
@@ -49,7 +42,7 @@ struct gaps {
 	size_t pools_n;
 	struct gaps_segment *segments; /* most free beside a block first */
 	size_t segments_n;
-	struct gaps_block *blocks; /* handed out, by pool and address */
+	struct block *blocks; /* handed out, by pool and address */
 	size_t blocks_n;
 	struct arena arena; /* all of it */
 };

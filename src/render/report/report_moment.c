@@ -122,7 +122,7 @@ static struct emit_rows find_pins(const struct report *report, const struct gaps
 	struct report_group *list;
 
 	for (size_t i = 0; i < segment->blocks_n; i++) {
-		const struct gaps_block *block = &gaps->blocks[segment->first + i];
+		const struct block *block = &gaps->blocks[segment->first + i];
 
 		report_add(report, &shares,
 			   &(struct report_share){ trace_line(report->trace, block->stack),
