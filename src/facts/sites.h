@@ -43,7 +43,7 @@ struct site_frame {
 	uint8_t kind;         /* enum site_kind */
 	bool python;
 	bool installed; /* not a file of the program's own */
-	bool helper;    /* a row of internal_frames.def */
+	bool helper;    /* a row NATIVE or PYTHON of libraries.def */
 };
 
 /*

@@ -200,7 +200,7 @@ static bool is_helper(bool python, const char *function)
 #define PYTHON(name)                       \
 	if (python && !strcmp(last, name)) \
 		return true;
-#include "facts/internal_frames.def"
+#include "facts/libraries.def"
 #undef NATIVE
 #undef PYTHON
 	return false;
@@ -251,7 +251,7 @@ static bool is_framework_package(const char *path)
 #define PACKAGE(name)                                               \
 	if (length == strlen(name) && !strncmp(path, name, length)) \
 		return true;
-#include "facts/packages.def"
+#include "facts/libraries.def"
 #undef PACKAGE
 	return false;
 }

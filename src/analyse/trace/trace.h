@@ -169,9 +169,7 @@ const char *trace_by_title(enum trace_by by);
 /* Each stack's row, and the rows, in the order in which stacks come. */
 struct trace_keys {
 	uint32_t *of; /* by stack */
-	struct trace_key {
-		const char *name;
-	} * keys;
+	const char **names;
 	size_t count;
 };
 

@@ -182,19 +182,19 @@ int trace_keys_find(struct trace_keys *keys, struct trace *trace, enum trace_by 
 
 	keys->count = 0;
 	keys->of = arena_alloc(&trace->arena, (trace->stacks_n + 1) * sizeof(*keys->of));
-	keys->keys = arena_alloc(&trace->arena, (trace->stacks_n + 1) * sizeof(*keys->keys));
-	if (!keys->of || !keys->keys)
+	keys->names = arena_alloc(&trace->arena, (trace->stacks_n + 1) * sizeof(*keys->names));
+	if (!keys->of || !keys->names)
 		return err_no_memory(trace->path);
 	for (uint32_t i = 0; i < trace->stacks_n; i++) {
 		uint64_t key = stack_key(trace, i, by, name, sizeof(name));
 		uint32_t id;
 
-		while ((id = map_get(&known, key)) && strcmp(keys->keys[id - 1].name, name) != 0)
+		while ((id = map_get(&known, key)) && strcmp(keys->names[id - 1], name) != 0)
 			key++; /* two names of one hash */
 		if (!id) {
 			id = (uint32_t)++keys->count;
-			keys->keys[id - 1].name = arena_text(&trace->arena, name, strlen(name));
-			if (!keys->keys[id - 1].name || !map_put(&known, key, id)) {
+			keys->names[id - 1] = arena_text(&trace->arena, name, strlen(name));
+			if (!keys->names[id - 1] || !map_put(&known, key, id)) {
 				map_clear(&known);
 				return err_no_memory(trace->path);
 			}
@@ -224,7 +224,7 @@ static int find_sites(struct trace *trace, const struct trace_keys *keys)
 
 		if (trace->site_of[i] == UINT32_MAX)
 			continue;
-		place->name = keys->keys[keys->of[i]].name;
+		place->name = keys->names[keys->of[i]];
 		place->space = trace->sites[trace->site_of[i]].space;
 		place->key = trace->by == TRACE_BY_SITE
 				     ? hash_bytes(place->name, strlen(place->name))

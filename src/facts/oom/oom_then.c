@@ -3,8 +3,6 @@
 #include <string.h>
 
 #include "base/mem/arena.h"
-#include "base/mem/hash.h"
-#include "base/mem/map.h"
 #include "base/mem/sort.h"
 #include "base/text/text.h"
 #include "facts/gaps.h"
@@ -153,31 +151,29 @@ static void keep_lines(struct oom *oom, struct oom_line *lines, size_t count)
 
 static int find_lines(struct oom *oom, struct spool_model *recording)
 {
+	static const struct sort_key by_text[] = { SORT_TEXT(struct oom_line, text), { 0 } };
 	const struct trace_oom *told = oom->told;
 	struct oom_line *lines = spool_model_room(recording, told->stacks_n, sizeof(*lines));
-	struct map known = { NULL, 0 };
 	size_t count = 0;
-	bool room = lines != NULL;
 
-	for (size_t i = 0; i < told->stacks_n && room; i++) {
+	for (size_t i = 0; lines && i < told->stacks_n; i++) {
 		char text[SITE_LONGEST];
-		uint64_t key;
-		uint32_t at;
 
 		spool_model_line(recording, told->stacks[i].stack, text, sizeof(text));
-		key = hash_bytes(text, strlen(text));
-		at = map_get(&known, key);
-		if (!at) {
-			lines[count].text = spool_model_text(recording, text);
-			at = (uint32_t)++count;
-			room = lines[at - 1].text && map_put(&known, key, at);
-		}
-		lines[at - 1].bytes += told->stacks[i].bytes;
+		lines[i] = (struct oom_line){ spool_model_text(recording, text),
+					      told->stacks[i].bytes };
 	}
-	map_clear(&known);
-	if (room)
-		keep_lines(oom, lines, count);
-	return room ? 0 : -ENOMEM;
+	if (recording->error)
+		return -ENOMEM;
+	sort_rows(lines, told->stacks_n, sizeof(*lines), by_text);
+	for (size_t i = 0; i < told->stacks_n; i++) {
+		if (count && !strcmp(lines[count - 1].text, lines[i].text))
+			lines[count - 1].bytes += lines[i].bytes;
+		else
+			lines[count++] = lines[i];
+	}
+	keep_lines(oom, lines, count);
+	return 0;
 }
 
 /* --- who held memory of the driver --- */

@@ -187,7 +187,7 @@ static int find_groups(struct trace *trace, enum trace_by by, struct page_groupi
 	struct trace_keys keys = { .of = trace->site_of };
 	int error = by == TRACE_BY_SITE ? 0 : trace_keys_find(&keys, trace, by);
 
-	to->names = EMIT_ROWS_OF(keys.keys, keys.count);
+	to->names = EMIT_ROWS_OF(keys.names, keys.count);
 	if (by == TRACE_BY_SITE)
 		to->names = (struct emit_rows){ trace->sites_n ? &trace->sites->site : NULL,
 						trace->sites_n, SIZE_MAX, sizeof(*trace->sites) };

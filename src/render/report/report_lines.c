@@ -91,7 +91,7 @@ static struct lines find_lines(const struct report *report)
 	for (size_t i = 0; !error && i < keys.count; i++) {
 		const struct trace_stack *of = &list[i].of;
 
-		list[i].name = keys.keys[i].name;
+		list[i].name = keys.names[i];
 		if (of->allocations || of->frees_here || of->peak_bytes || of->live_bytes)
 			report_add(report, &lines.rows, &list[i]);
 	}
