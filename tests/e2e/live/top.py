@@ -57,9 +57,8 @@ class Terminal:
             need(left > 0, "%s never came; the terminal has %r" % (what, self.text[-3000:]))
             if select.select([self.near], [], [], min(left, 0.2))[0]:
                 self.text += os.read(self.near, 65536)
-            else:
-                need(self.process.poll() is None or test(self.text),
-                     "it ended before %s: %r" % (what, self.process.stderr.read()))
+            elif self.process.poll() is not None and not test(self.text):
+                need(False, "it ended before %s: %r" % (what, self.process.stderr.read()))
 
     def ended(self):
         while self.process.poll() is None:
