@@ -11,7 +11,7 @@
 
 enum { LABEL = 512 };
 
-/* name="value", the value escaped as the format wants it. */
+/* Writes name="value" with the escapes of the format. */
 static void label(struct out *out, const char *name, const char *value)
 {
 	char safe[LABEL];
@@ -26,7 +26,7 @@ static void label(struct out *out, const char *name, const char *value)
 	out_char(out, '"');
 }
 
-static const struct gauge {
+static const struct live_metric {
 	const char *name, *type, *help;
 	enum scope_kind kind; /* SCOPE_NONE: of the process */
 	bool sampled;
@@ -61,7 +61,7 @@ static void scope_labels(struct out *out, const struct live_view_scope *scope)
 }
 
 /* Writes a sample of the process, or of a scope unless it is NULL. */
-static void sample(struct out *out, const struct gauge *metric, const struct look *look,
+static void sample(struct out *out, const struct live_metric *metric, const struct look *look,
 		   const struct live_view_scope *scope)
 {
 	const void *member = (scope ? (const char *)scope : (const char *)look) + metric->at;
@@ -77,23 +77,24 @@ static void sample(struct out *out, const struct gauge *metric, const struct loo
 		   metric->size == sizeof(bool) ? *(const bool *)member : *(const int64_t *)member);
 }
 
-static void samples(struct out *out, const struct gauge *metric, const struct look *look)
+static void samples(struct out *out, const struct live_metric *metric, const struct look *look)
 {
 	const struct live_view_scope *scope = NULL;
 
-	if (metric->kind == SCOPE_NONE)
+	if (metric->kind == SCOPE_NONE) {
 		sample(out, metric, look, NULL);
-	else
-		while ((scope = live_view_next(look, metric->kind, scope))) {
-			if (!metric->sampled || scope->row.used_samples)
-				sample(out, metric, look, scope);
-		}
+		return;
+	}
+	while ((scope = live_view_next(look, metric->kind, scope))) {
+		if (!metric->sampled || scope->row.used_samples)
+			sample(out, metric, look, scope);
+	}
 }
 
 void top_prometheus(const struct top *top, struct out *out)
 {
 	for (size_t i = 0; i < sizeof(metrics) / sizeof(metrics[0]); i++) {
-		const struct gauge *metric = &metrics[i];
+		const struct live_metric *metric = &metrics[i];
 
 		out_format(out, "# HELP memtrace_%s %s\n# TYPE memtrace_%s %s\n", metric->name,
 			   metric->help, metric->name, metric->type);
