@@ -1,9 +1,9 @@
 /*
- * Looking at a spool that is being written: a copy of its tables, kept up to date.
+ * A copy of the tables of a spool that is being written, kept up to date.
  *
- * The recipe is read.c's: what was copied is whole if no transaction began, went on or ended
- * meanwhile, and a transaction that stands still (its process was killed or stopped inside it) is
- * taken back in the copy.
+ * The copy is made as in read.c. It is whole if no transaction began, went on or ended meanwhile. A
+ * transaction that stands still (its process was killed or stopped inside it) is rolled back in the
+ * copy.
  */
 #include "analyse/live/follow.h"
 
@@ -16,14 +16,14 @@
 #include "ledger/pending.h"
 
 enum {
-	WHOLE_TRIES = 8,   /* to copy sums and cells of one moment */
-	SUMS_TRIES = 4096, /* to copy sums of one moment: some microseconds each */
+	WHOLE_TRIES = 8,   /* to copy sums and cells as of one moment */
+	SUMS_TRIES = 4096, /* to copy sums as of one moment: some microseconds each */
 };
 
-/* Whose rows change; the last one's are asked for only to know what dies in the backlog. */
+/* The tables whose rows change. Nodes are read only to find the blocks that the backlog frees. */
 static const enum spool_kind changing[] = { SPOOL_SCOPE, SPOOL_STACK, SPOOL_CELL, SPOOL_NODE };
 
-/* How many wait once an update that is under way has been taken back: it may have booked some. */
+/* The number of waiting events once an unfinished update, which may have booked some, is undone. */
 static uint64_t waiting_n(const struct spool *spool)
 {
 	const struct spool_header *header = spool->header;
@@ -41,10 +41,10 @@ static unsigned changing_n(const struct spool *spool)
 	return sizeof(changing) / sizeof(changing[0]) - !waiting_n(spool);
 }
 
-/* Nobody waits for more than so many bytes to be copied in vain. */
+/* At most this many bytes are copied in vain. */
 static const uint64_t VAIN_BYTES = 16 << 20;
 
-/* A file that has fewer blocks than its header says was cut. */
+/* Reads the header. A file with fewer blocks than the header counts was cut: -ENODATA. */
 static int look_at_header(struct follow *follow)
 {
 	const struct spool *spool = &follow->spool;
@@ -53,8 +53,8 @@ static int look_at_header(struct follow *follow)
 	return error || spool->file_blocks >= spool->header->blocks ? error : -ENODATA;
 }
 
-/* The sums, or as a `whole` all that was booked under stacks, too. 0, 1 when they are not of one
- * moment, or an error. */
+/* Copies the sums and, if `whole`, all tables that change. 0, 1 when they are not of one moment, or
+ * an error. */
 static int copy_changing(struct follow *follow, bool whole)
 {
 	struct spool *spool = &follow->spool;
@@ -75,8 +75,8 @@ static uint64_t changing_bytes(const struct spool *spool)
 	return bytes;
 }
 
-/* Is all as it was at the last look? The header may say more than then all the same; what waited
- * has been booked in the copy. */
+/* True if the changing tables are as they were at the last look, with no events waiting: those have
+ * been booked in the copy. The header's counts may have grown all the same. */
 static bool is_same(const struct follow *follow)
 {
 	const struct spool_header *header = follow->spool.header;
@@ -107,7 +107,7 @@ static int copy_tables(struct follow *follow)
 	return error < 0 ? error : read_growing(&follow->spool, &follow->reading);
 }
 
-/* What is not followed has no rows. */
+/* Empties the tables that are not followed. */
 static void forget_others(struct spool *spool)
 {
 	static const enum spool_kind others[] = { SPOOL_NODE, SPOOL_BUCKET,  SPOOL_CURVE,
@@ -115,7 +115,7 @@ static void forget_others(struct spool *spool)
 						  SPOOL_SPAN, SPOOL_OOM,     SPOOL_USED };
 
 	for (unsigned i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
-		/* Nodes may be asked for next time. */
+		/* Nodes may be read at the next look. */
 		if (others[i] != SPOOL_NODE)
 			spool->used[others[i]] = 0;
 		spool->header->count[others[i]] = 0;

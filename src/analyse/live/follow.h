@@ -1,10 +1,9 @@
 /*
- * A spool that is being written, looked at again and again from outside.
+ * Repeated looks, from another process, at a spool that is being written.
  *
- * The file is read, never mapped: no lock of the writer's is taken, nothing of it is changed, and a
- * file that somebody cuts short is an error and no SIGBUS. Each look copies what a table has gained
- * and the rows that change (sums, stacks, cells), not the events: those are read for the stretch
- * that is asked for.
+ * The file is read, never mapped: no lock of the writer is taken, no byte is changed, and a file
+ * that is cut short is an error, not a SIGBUS. Each look copies the new rows of the tables and the
+ * rows that change (sums, stacks, cells). Events are read separately, from a number on.
  */
 #pragma once
 
@@ -12,7 +11,7 @@
 #include "codec/wire.h"
 
 struct follow {
-	struct spool spool; /* the tables that are followed, others empty; as of the last look */
+	struct spool spool; /* the followed tables as of the last look; the others are empty */
 	bool torn;    /* the writer never paused: sums are of one moment, cells of some around it */
 	bool blurred; /* it was not between two events even once: so are the sums */
 	struct read_progress reading;
@@ -33,10 +32,9 @@ void follow_close(struct follow *follow);
 int follow_look(struct follow *follow);
 
 /*
- * The events that are there from number `seq` on, in order, at most those of the newest `chunks`
- * chunks: each is handed to `each`. Gives the number behind the last one (`seq` when there was
- * none). Events that were written over meanwhile, or lie in a chunk that makes no sense, are left
- * out.
+ * Calls `each` for the events from number `seq` on, in order, at most those of the newest `chunks`
+ * chunks. Returns the number after the last one (`seq` when there was none). Events that were
+ * written over meanwhile, or lie in a damaged chunk, are left out.
  */
 enum { FOLLOW_CHUNKS = 64 }; /* at most */
 typedef void follow_event_fn(void *context, const struct event *event);

@@ -1,8 +1,8 @@
 /*
  * The events of a spool that is being written, read chunk by chunk from the file.
  *
- * A chunk is a ring's: it may be written over at any time. Its head is read before and behind it,
- * and what does not agree is left out.
+ * The chunks are a ring: each may be written over at any time. So a chunk's head is read before and
+ * after the chunk, and the chunk is left out if the two differ.
  */
 #include "analyse/live/follow.h"
 
@@ -10,7 +10,7 @@
 #include <sys/param.h>
 #include <unistd.h>
 
-struct chunk_part { /* of the events: a chunk */
+struct chunk_part { /* a chunk of events */
 	uint64_t first;
 	uint64_t index;
 };
@@ -24,7 +24,7 @@ static bool read_chunk_head(const struct follow *follow, uint64_t index, struct 
 	       head->used <= SPOOL_BLOCK - sizeof(*head);
 }
 
-/* The newest chunks that hold events from `seq` on, in order: how many. */
+/* Finds the newest chunks that hold events from `seq` on, in order. Returns their number. */
 static unsigned find_parts(struct follow *follow, uint64_t seq, unsigned most,
 			   struct chunk_part *parts)
 {
@@ -32,7 +32,7 @@ static unsigned find_parts(struct follow *follow, uint64_t seq, unsigned most,
 	struct spool_chunk head;
 	unsigned count = 0;
 
-	/* As a rule the one that was read last is still being written. */
+	/* As a rule the chunk that was read last is still being written. */
 	if (follow->newest && follow->newest <= chunks &&
 	    read_chunk_head(follow, follow->newest - 1, &head) && head.first_seq <= seq &&
 	    head.first_seq + head.events >= follow->spool.header->seq) {
@@ -49,7 +49,7 @@ static unsigned find_parts(struct follow *follow, uint64_t seq, unsigned most,
 			at--;
 		if (count == most && !at)
 			continue;
-		if (count == most) { /* the oldest goes */
+		if (count == most) { /* the oldest is dropped */
 			at--;
 			memmove(parts, parts + 1, at * sizeof(*parts));
 		} else {
@@ -60,7 +60,7 @@ static unsigned find_parts(struct follow *follow, uint64_t seq, unsigned most,
 	return count;
 }
 
-/* The chunk as it is now; false when it has been written over with later events. */
+/* Reads the chunk; false when it has been written over with later events. */
 static bool read_chunk(struct follow *follow, const struct chunk_part *part,
 		       struct spool_chunk *head)
 {
@@ -76,10 +76,9 @@ static bool read_chunk(struct follow *follow, const struct chunk_part *part,
 	return head->first_seq == part->first && after.first_seq == part->first;
 }
 
-/* Those that had waited when the look was; they come with the same numbers where they are booked.
- */
-static uint64_t tell_waiting(const struct follow *follow, uint64_t seq, follow_event_fn *each,
-			     void *context)
+/* Hands over the events that waited at the look; once booked they keep the same numbers. */
+static uint64_t hand_over_waiting(const struct follow *follow, uint64_t seq, follow_event_fn *each,
+				  void *context)
 {
 	for (unsigned i = 0; i < follow->spool.caught_n; i++) {
 		const struct event *event = &follow->spool.caught[i];
@@ -114,5 +113,5 @@ uint64_t follow_events(struct follow *follow, uint64_t seq, unsigned chunks, fol
 		}
 		follow->newest = parts[i].index + 1;
 	}
-	return tell_waiting(follow, seq, each, context);
+	return hand_over_waiting(follow, seq, each, context);
 }

@@ -33,7 +33,7 @@ static void read_command(struct look *look)
 	utf8_clean(look->command);
 }
 
-/* Model and size of a device; the facts of one follow its number. */
+/* Reads a device's model and size; in the spool they follow its number. */
 static void read_device_facts(const struct look *look, struct live_view_scope *scope)
 {
 	const struct spool *spool = &look->follow.spool;
@@ -126,7 +126,7 @@ const struct live_view_scope *live_view_next(const struct look *look, enum scope
 
 /* --- the process --- */
 
-/* Of a process that cannot be asked for (another machine's) the spool's word is taken. */
+/* For a process on another machine, the spool's header decides. */
 static bool is_running(const struct look *look)
 {
 	const struct spool *spool = &look->follow.spool;

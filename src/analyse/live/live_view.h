@@ -1,9 +1,9 @@
 /*
- * A process as it is now, and what has moved since the last look: sums, rates, the lines that hold
- * memory, the ranges that are open.
+ * A process as it is now: sums, rates since the last look, the lines of source that hold memory,
+ * the open ranges.
  *
- * Sums come from the ledger in the spool: a look costs what the tables of scopes, stacks and cells
- * cost to copy, however many events there were.
+ * Sums come from the ledger in the spool: a look costs a copy of the tables of scopes, stacks and
+ * cells, however many events there were.
  */
 #pragma once
 
@@ -12,7 +12,7 @@
 /* --- the ranges that are open, and those that ended last: live_view_ranges.c --- */
 
 enum {
-	LOOK_RANGES_OPEN = 1024, /* at most: of more the oldest are forgotten */
+	LOOK_RANGES_OPEN = 1024, /* at most: then the oldest are forgotten */
 	LOOK_RANGES_ENDED = 4,
 };
 
@@ -29,13 +29,12 @@ struct look_ranges {
 	uint32_t open_n;
 	struct live_view_range ended[LOOK_RANGES_ENDED]; /* newest first */
 	uint32_t ended_n;
-	uint64_t next; /* event to be read */
+	uint64_t next; /* the number of the next event to read */
 	bool late; /* there were events before those that could be read: ranges may be missing */
 };
 
 /*
- * Reads on from where it read last; of what was before the first look, some hundred thousand
- * events.
+ * Reads the events since the last call; the first call reads the last few hundred thousand.
  */
 void live_view_ranges_read(struct look_ranges *ranges, struct follow *follow);
 
@@ -55,7 +54,7 @@ struct live_view_scope {
 
 struct look {
 	struct live_view_lines lines;
-	int pid;             /* as it is known here */
+	int pid;             /* in the tool's namespace of pids */
 	const char *rank;    /* NULL for none */
 	char command[512];   /* words with a blank between them, made safe to print */
 	uint64_t start_time; /* seconds since 1970 */
@@ -78,13 +77,15 @@ struct look {
 	struct follow follow;
 };
 
-/* The scope that rows are printed for next, of a kind: NULL when there are no more. */
+/* The next scope of the kind after `after`, or the first if it is NULL; NULL when there are no
+ * more.
+ */
 const struct live_view_scope *live_view_next(const struct look *look, enum scope_kind kind,
 					     const struct live_view_scope *after);
 
 /*
- * `pid` as the user knows it, 0: the one that the spool says. Both give 0, or -errno with
- * err_text(); live_view_now() then leaves what was seen before.
+ * `pid` as the user gave it, 0: the one in the spool. Both return 0, or -errno with err_text();
+ * live_view_now() then keeps the figures of the last look.
  */
 int live_view_open(struct look *look, const char *path, int pid);
 int live_view_now(struct look *look);

@@ -1,9 +1,9 @@
 /*
- * The lines of source that hold memory, look by look.
+ * The lines of source that hold memory, at each look.
  *
- * To name native frames, whole symbol tables are read. A program that goes on making new stacks
- * must not have that done at each look: it is put off until it takes less than a hundredth of the
- * time, and what has no name yet is one line.
+ * To name native frames, whole symbol tables are read. For a program that keeps making new stacks
+ * that must not happen at each look: it is put off until it takes less than a hundredth of the
+ * time. Stacks without a name share one line until then.
  */
 #include "analyse/live/live_view_lines.h"
 
@@ -19,18 +19,18 @@
 
 enum {
 	FIRST_SIZE = 256,
-	NAMING_SHARE = 100, /* naming takes at most one part in so many of the time */
+	NAMING_SHARE = 100, /* naming takes at most 1/NAMING_SHARE of the time */
 };
 
 static const char unnamed[] = "[new, not named yet]";
 
-/* Its number among names, 0 without memory. */
+/* Returns the text's number among names, 0 without memory. */
 static uint32_t find_name(struct live_view_lines *lines, const char *text)
 {
 	return texts_enter(&lines->names, &lines->recording.arena, text, strlen(text));
 }
 
-/* Names of the stacks that have come since: now, or later if that takes too long. */
+/* Names the new stacks, unless that is put off to a later look. */
 static int name_stacks(struct live_view_lines *lines, const struct spool *spool)
 {
 	struct spool_model *recording = &lines->recording;
@@ -93,7 +93,7 @@ static struct live_view_line *find_line(struct live_view_lines *lines, uint32_t 
 	return line && map_put(&lines->places, key, (uint32_t)lines->list_n) ? line : NULL;
 }
 
-/* Each byte once: arrays are in their device's sum already. */
+/* True for scopes that count each byte once: arrays are in their device's sum already. */
 static bool is_place(const struct spool_scope *scope)
 {
 	return scope->kind == SCOPE_DEVICE ||
@@ -101,7 +101,7 @@ static bool is_place(const struct spool_scope *scope)
 		space_name(scope->name));
 }
 
-/* What a stack holds where. What it allocated goes to the first place that it has a cell for. */
+/* Adds the bytes of a stack to its line in each place; its allocations to the line of the first. */
 static int line_add_stack(struct live_view_lines *lines, const struct spool *spool,
 			  const struct spool_stack *stack, uint32_t name)
 {
@@ -190,7 +190,7 @@ void live_view_lines_clear(struct live_view_lines *lines)
 	memset(lines, 0, sizeof(*lines));
 }
 
-/* Compares by what the order names; then by bytes, name and device. */
+/* Compares lines in the given order; equal ones by bytes, name and device. */
 static int compare_lines(const void *a, const void *b, void *order)
 {
 	const struct live_view_line *x = a;

@@ -1,6 +1,6 @@
 /*
- * The lines of source that hold memory in a spool that is followed: names are found once, figures
- * at each look.
+ * The lines of source that hold memory in a followed spool. Names are looked up once, figures are
+ * read at each look.
  */
 #pragma once
 
@@ -19,15 +19,15 @@ enum live_view_order {
 	LOOK_ORDERS
 };
 
-/* What a line holds in one place: on a device, or in a space outside of devices. */
+/* The memory of a line in one place: on a device, or in a space outside of devices. */
 struct live_view_line {
 	const char *name;
 	const char *space;     /* "device" for memory of a device */
 	int device;            /* NO_DEVICE in another space */
-	uint64_t bytes, count; /* that are booked under its stacks */
+	uint64_t bytes, count; /* booked under its stacks */
 	/*
-	 * Bytes that it holds, and has allocated by now and by the last look: of a sampled
-	 * recording what its samples stand for (MEMTRACE_SAMPLE), else all.
+	 * Bytes that it holds, has allocated by now, and had allocated at the last look. In a
+	 * sampled recording (MEMTRACE_SAMPLE) they are estimated from the samples.
 	 */
 	uint64_t holds, allocated, before;
 	uint64_t estimated; /* holds, in a sampled recording; else TRACE_NONE */

@@ -1,4 +1,4 @@
-/* Which ranges are open: pushes and pops in the order of events. */
+/* The open ranges, by the pushes and pops in the order of events. */
 #include "analyse/live/live_view.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* memtrace doctor [-- CMD]: what is missing here, and how to mend it. */
+/* memtrace doctor [-- CMD]: examines this machine, and shows how to mend what is missing. */
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 static const char about[] =
 	"Looks at everything that recording needs: the library, CUDA, the unwinder, Python, "
 	"the settings in the environment, the directory of the output, and whether a library "
-	"can be preloaded into CMD. Ends with 1 when nothing could be recorded as things are.\n";
+	"can be preloaded into CMD. The status is 1 when nothing could be recorded.\n";
 
 static unsigned found[FINDING_MISSING + 1];
 

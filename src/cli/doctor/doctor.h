@@ -1,10 +1,10 @@
-/* memtrace doctor: one line a finding, and how to mend what is missing. */
+/* memtrace doctor: a line for each finding, and how to mend it. */
 #pragma once
 
 enum finding {
 	FINDING_OK,
 	FINDING_NOTE,    /* not needed, or only sometimes */
-	FINDING_WARN,    /* something will be worse than it could be */
+	FINDING_WARN,    /* recording works, but worse than it could */
 	FINDING_MISSING, /* nothing can be recorded like this */
 };
 

@@ -16,12 +16,12 @@
 #include "cli/library.h"
 
 enum {
-	SECONDS = 10, /* what asking a program may take */
-	OLDEST = 8,   /* of Python 3: reference frames are known from 3.8 to 3.14 */
+	SECONDS = 10, /* for a program to answer */
+	OLDEST = 8,   /* minor version of Python 3: frames can be read from 3.8 to 3.14 */
 	NEWEST = 14,
 };
 
-/* What a command prints, on both its outputs; false when it cannot be run or fails. */
+/* Reads the first line of a command's stdout and stderr; false when it cannot be run or fails. */
 static bool ask_program(char *const *command, const char *preload, char *text, size_t size)
 {
 	ssize_t length;
@@ -157,7 +157,7 @@ static const struct optional {
 	{ "nvml",
 	  { "libnvidia-ml.so.1" },
 	  FINDING_NOTE,
-	  "not found: what is occupied will be the whole device's, other processes included",
+	  "not found: occupied memory will be the whole device's, other processes included",
 	  "NVIDIA_DRIVER_CAPABILITIES=compute,utility for a container" },
 	{ "libunwind",
 	  { "libunwind.so.8" },
@@ -222,7 +222,7 @@ static void say_python(const struct python *python)
 		mend = "is not CPython: stacks will hold native frames only";
 	} else if (python->major != 3 || python->minor < OLDEST || python->minor > NEWEST) {
 		finding = FINDING_WARN;
-		mend = "Python frames are known from 3.8 to 3.14";
+		mend = "Python frames can be read from 3.8 to 3.14 alone";
 	}
 	doctor_say(finding, "python", mend, "%d.%d %s", python->major, python->minor, python->path);
 }

@@ -104,7 +104,7 @@ static void limits(void)
 		   "files may not grow beyond %s (ulimit -f)", SAY_BYTES(limit.rlim_cur));
 }
 
-/* Where a mapped file can be a trap: traffic over a network, or no space ahead. */
+/* A warning for file systems on which a mapped file is slow, or may run out of space; or NULL. */
 static const char *file_system_trouble(const char *directory)
 {
 	struct statfs system;
@@ -119,13 +119,13 @@ static const char *file_system_trouble(const char *directory)
 		return "is a network (or FUSE) file system, which makes recording slow";
 	case BTRFS_SUPER_MAGIC:
 	case 0x2fc12fc1: /* zfs */
-		return "is a file system that cannot promise space ahead";
+		return "is a file system that cannot reserve space in advance";
 	default:
 		return NULL;
 	}
 }
 
-/* access() says yes to root where nobody can write: try. */
+/* Tries to write: for root access() allows what a read-only file system refuses. */
 static bool can_write(const char *directory)
 {
 	char name[PATH_MAX];
@@ -190,10 +190,11 @@ void doctor_built(void)
 	bool all = packed_libraries(text);
 
 	doctor_say(all ? FINDING_OK : FINDING_NOTE, "tool",
-		   all ? NULL : "what it was built without it cannot read, nor write", "%s", text);
+		   all ? NULL : "it can neither read nor write what it was built without", "%s",
+		   text);
 }
 
-/* What the traced process will load at its end, when its output is named so. */
+/* The libraries that a traced process loads at its end to compress its output. */
 void doctor_compression(void)
 {
 	enum pack_kind asked = pack_named(opt_text(OPT_ID_output));
@@ -233,7 +234,7 @@ void doctor_program(const char *name)
 			doctor_say(FINDING_NOTE, "program",
 				   "LD_PRELOAD=libasan.so.8:libmemtrace.so, or "
 				   "ASAN_OPTIONS=verify_asan_link_order=0",
-				   "AddressSanitizer's runtime wants to be loaded first; memtrace "
-				   "run lets it be content");
+				   "AddressSanitizer's runtime must be loaded first; memtrace run "
+				   "does that");
 	}
 }

@@ -1,4 +1,4 @@
-/* memtrace ctl PID... VERB: what is asked of running processes, through the spools they write. */
+/* memtrace ctl PID... VERB: sends requests to running processes through the spools they write. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,18 +19,17 @@
 static const char about[] =
 	"Starts, stops, marks or dumps the recording of running processes. VERB is one of:\n"
 	"\n"
-	"  start       events and stacks are recorded from its next memory event on\n"
-	"  stop        only sums and peaks are kept from its next memory event on\n"
-	"  mark NAME   NAME becomes a mark in the trace, at its next memory event\n"
-	"  dump        writes the trace of what was recorded so far; the process is not "
-	"touched\n"
-	"  status      says whether events are recorded, how many there are, and where\n"
+	"  start       records events and stacks from the next memory event on\n"
+	"  stop        keeps only sums and peaks from the next memory event on\n"
+	"  mark NAME   puts the mark NAME into the trace, at the next memory event\n"
+	"  dump        writes a trace of the recording so far; the process is not touched\n"
+	"  status      shows whether events are recorded, their number, and the spool\n"
 	"\n"
 	"A process acts upon start, stop and mark when it next allocates or frees GPU memory. "
-	"Status 0: it has done so within the time of --wait. Status 1: it was asked and has "
-	"made no memory event since (it will act at its next one), or it is stopped and keeps "
-	"no mark. Status 3: it is not traced, is gone, belongs to another user, or records no "
-	"more.\n";
+	"Status 0: it has done so within the time of --wait. Status 1: it has made no memory "
+	"event since the request (it will act at its next one), or it is stopped and keeps no "
+	"mark. Status 3: it is not traced, has ended, belongs to another user, or no longer "
+	"records.\n";
 
 enum { WAIT_SECONDS = 2, PAUSE_NS = 1000000, LONGEST_WAIT = 86400 };
 
@@ -42,7 +41,7 @@ struct ctl_wish {
 	unsigned processes;
 };
 
-/* A process whose answer is awaited. */
+/* A process, and the request that it has not acted upon yet. */
 struct asked {
 	struct attached attached;
 	uint32_t number;
@@ -60,7 +59,8 @@ struct verb {
 static int ask_process(struct asked *asked, const struct ctl_wish *wish)
 {
 	if (atomic_load(&asked->attached.header->stop) != SPOOL_RECORDING) {
-		err("process %d records no more: it ends, or there was no room for its spool",
+		err("process %d no longer records: it is ending, or there was no space for its "
+		    "spool",
 		    asked->attached.pid);
 		return cli_fail(STATUS_UNREADABLE);
 	}
@@ -83,7 +83,7 @@ static int send_wish(const struct asked *asked, const struct ctl_wish *wish)
 		return STATUS_DONE;
 	}
 	if (!recording) {
-		err("process %d is stopped, and keeps no mark then", pid);
+		err("process %d is stopped, and keeps no mark while it is", pid);
 		return cli_fail(STATUS_NO);
 	}
 	show_safe(name, sizeof(name), wish->name, sizeof(name));
@@ -174,7 +174,7 @@ static const struct verb verbs[] = {
 	{ NULL, NULL, VERBS },
 };
 
-/* All are asked before the first answer is waited for. */
+/* Sends the request to all processes before it waits for the first answer. */
 static int do_all(char **pids, const struct ctl_wish *wish)
 {
 	struct asked *all = calloc(wish->processes, sizeof(*all));
@@ -212,7 +212,7 @@ static int unknown_verb(const char *word)
 	return cli_usage("%s is neither a process number nor a verb (memtrace ctl --help)", word);
 }
 
-/* What stands behind the process numbers: the verb, and the name of a mark. */
+/* Reads the operands after the process numbers: the verb, and the name of a mark. */
 static int find_wish(struct ctl_wish *wish, int argc, char **argv)
 {
 	while (1 + (int)wish->processes < argc && live_spools_pid(argv[1 + wish->processes]))
@@ -237,7 +237,7 @@ static int find_wish(struct ctl_wish *wish, int argc, char **argv)
 		argc--;
 	}
 	if (argc > 1)
-		return cli_usage("too many operands behind %s", wish->verb->name);
+		return cli_usage("too many operands after %s", wish->verb->name);
 	if (wish->output && (wish->verb->act != dump || wish->processes > 1))
 		return cli_usage("-o is for the dump of one process");
 	return STATUS_DONE;
@@ -248,9 +248,9 @@ int cmd_ctl(int argc, char **argv)
 	struct ctl_wish wish = { .processes = 0 };
 	uint64_t seconds = WAIT_SECONDS;
 	const struct arg args[] = {
-		ARG("output", 'o', TEXT, "FILE", "dump: write there, not beside the spool",
+		ARG("output", 'o', TEXT, "FILE", "dump: the file, else one beside the spool",
 		    &wish.output),
-		ARG_BOUNDED("wait", 0, "SECONDS", "at most so long for the process to act (2)",
+		ARG_BOUNDED("wait", 0, "SECONDS", "the longest wait for the process to act (2)",
 			    &seconds, 0, LONGEST_WAIT),
 	};
 	const struct usage usage = USAGE("ctl", "PID... VERB", about, args, 1, 10000);

@@ -1,4 +1,4 @@
-/* memtrace top: the processes that are traced right now, live. */
+/* memtrace top: shows the processes that are being traced, live. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,11 +8,10 @@
 #include "cli/top/top_parts.h"
 
 static const char about_head[] =
-	"Looks at processes that are being traced, without touching them: what they have "
-	"allocated and reserved, what the driver says is used (the last sample), the lines of "
-	"source that hold most, the ranges that are open. PID is a process, or the spool of "
-	"one; without it, all of this user's are shown. Figures come from the spool, which is "
-	"only read.\n"
+	"Shows traced processes without touching them: the bytes allocated and reserved, the "
+	"bytes in use that the driver reported at the last sample, the lines of source that hold "
+	"most, and the open ranges. PID is a process, or the spool of one; without it, all of "
+	"this user's are shown. Figures come from the spool, which is only read.\n"
 	"\n"
 	"On a terminal the page is redrawn; elsewhere it is printed again and again. It ends "
 	"when the processes that were named have ended. Rates are of the time between two "
@@ -20,17 +19,16 @@ static const char about_head[] =
 	"\n"
 	"--prometheus FILE writes a file for node_exporter's textfile collector at each look, "
 	"complete at any moment. --prometheus :PORT serves http://127.0.0.1:PORT/metrics and "
-	"looks when it is asked; ADDRESS:PORT serves to whoever reaches that address. Who asks "
-	"for it under a name that is not localhost, this machine's own or given by --host is "
-	"refused, for a page of the web can make its own name lead here; addresses are always "
-	"taken.\n"
+	"looks at each request; ADDRESS:PORT serves everybody who can reach that address. A "
+	"request by a host name other than localhost, this machine's own or one given by --host "
+	"is refused, because a web page can make its own name lead here; requests by an address "
+	"are always served.\n"
 	"\n"
-	"It ends with 0 also when a process ends while it is looked at; with 1 when --once "
-	"finds no process that is traced; with 3 when one that was named is not there, is not "
-	"traced, or has a spool that cannot be read.\n"
+	"The status is 0 even when a process ends while it is watched; 1 when --once finds no "
+	"traced process; 3 when a process that was named does not exist, is not traced, or has a "
+	"spool that cannot be read.\n"
 	"\n"
-	"Keys: q ends, + and - show more and fewer lines of source, and for the order of "
-	"these:\n";
+	"Keys: q ends, + and - show more and fewer lines of source; these choose their order:\n";
 
 enum {
 	DEFAULT_LINES = 20,
@@ -44,7 +42,7 @@ static const char orders[] =
 #undef ORDER
 	;
 
-/* "0.5", "2", "2s", "500ms": ns. False after complaint. */
+/* Reads "0.5", "2", "2s" or "500ms" as ns. False after an error message. */
 static bool read_interval(const char *text, uint64_t *ns)
 {
 	char *rest;
@@ -54,7 +52,8 @@ static bool read_interval(const char *text, uint64_t *ns)
 		seconds /= 1000;
 	if (rest == text || (*rest && strcmp(rest, "s") != 0 && strcmp(rest, "ms") != 0) ||
 	    !(seconds >= 0.01 && seconds <= LONGEST_INTERVAL)) {
-		cli_usage("--interval: %s is no time from 10ms to %ds", text, LONGEST_INTERVAL);
+		cli_usage("--interval: cannot read %s (a time from 10ms to %ds)", text,
+			  LONGEST_INTERVAL);
 		return false;
 	}
 	*ns = (uint64_t)(seconds * 1e9);
@@ -80,16 +79,16 @@ int cmd_top(int argc, char **argv)
 	const struct arg args[] = {
 		ARG("interval", 'i', TEXT, "TIME", "between two looks: 0.5, 2s, 500ms (default 1s)",
 		    &interval),
-		ARG("once", '1', FLAG, NULL, "one page, as it is now", &options.once),
+		ARG("once", '1', FLAG, NULL, "print one page and end", &options.once),
 		ARG("json", 'j', FLAG, NULL,
-		    "a document a look, as share/memtrace/top.schema.json says", &options.json),
-		ARG("prometheus", 'p', TEXT, "FILE|[ADDRESS]:PORT", "for Prometheus, see above",
-		    &options.prometheus),
-		ARG("host", 0, LIST, "NAME",
-		    "a name that Prometheus knows this machine by, see above", options.hosts),
+		    "a JSON document at each look (share/memtrace/top.schema.json)", &options.json),
+		ARG("prometheus", 'p', TEXT, "FILE|[ADDRESS]:PORT",
+		    "figures for Prometheus, see above", &options.prometheus),
+		ARG("host", 0, LIST, "NAME", "another name of this machine for requests, see above",
+		    options.hosts),
 		ARG_BOUNDED("lines", 'n', "N", "lines of source of each process (default 20)",
 			    &lines, 0, TOP_LINES_MOST),
-		ARG("sort", 's', WORD, orders + 1, "what the first lines are, see above", &order),
+		ARG("sort", 's', WORD, orders + 1, "the order of the lines, see above", &order),
 	};
 	const struct usage usage = USAGE("top", "[PID...]", about, args, 0, 1000);
 	int parsed;

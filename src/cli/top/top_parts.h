@@ -19,7 +19,7 @@ enum { TOP_LINES_MOST = 10000 };
 struct top_options {
 	bool once, json;
 	const char *hosts[65];  /* names of this host beside its own; ended by NULL */
-	const char *prometheus; /* a file, or an address as top_server_is_address() says; NULL */
+	const char *prometheus; /* a file or an address (top_server_is_address()), or NULL */
 	uint64_t interval;      /* ns */
 	bool paced;             /* an interval was given */
 	unsigned lines;         /* of source of each process */
@@ -27,9 +27,9 @@ struct top_options {
 };
 
 /*
- * Looks until it is over, or a key or signal ends it: a status of statuses.def, having said on
- * stderr what was wrong. `operands` are pids and spools, ended by NULL; none: every process of this
- * user.
+ * Looks until all processes have ended, or a key or signal ends it. Returns a status of
+ * statuses.def after a message on stderr. `operands` are pids and spools, ended by NULL; none:
+ * every process of this user.
  */
 int top_session(const struct top_options *options, char **operands);
 
@@ -40,19 +40,19 @@ struct top_targets {
 	struct look **looks; /* by pid */
 	size_t count, size;
 	uint64_t searched_at; /* ns, CLOCK_MONOTONIC */
-	char said[1000];      /* the last trouble, or end of a process; "" for none */
-	bool failed;          /* it was trouble */
+	char said[1000];      /* the last error, or the end of a process; "" for none */
+	bool failed;          /* an error occurred */
 };
 
 /*
- * Finds and opens them: a status of statuses.def, with err_text() unless it is STATUS_DONE. Having
- * found none is STATUS_NO where none was named.
+ * Finds and opens them. Returns a status of statuses.def, with err_text() unless it is STATUS_DONE.
+ * STATUS_NO: no process was named, and none was found.
  */
 int top_targets_open(struct top_targets *targets, char **words);
 
 /*
- * Looks at all of them. Those that ended are left a look later, and what can no longer be read at
- * once; every few seconds processes that began meanwhile are looked for.
+ * Looks at all of them. A process that ended is removed at the next look, a spool that can no
+ * longer be read at once. Every few seconds it searches for processes that began meanwhile.
  */
 void top_targets_look(struct top_targets *targets);
 
@@ -72,23 +72,22 @@ struct top_screen {
 	bool shown;
 };
 
-/* What top_screen_wait() came back for. */
+/* The reason why top_screen_wait() returned. */
 enum top_event {
-	TOP_TIME, /* it is over */
+	TOP_TIME, /* the time is over */
 	TOP_KEY,
 	TOP_RESIZED,
-	TOP_SIGNAL, /* one that ends: top_screen_close(), then raise it */
-	TOP_GONE,   /* nobody is at the terminal any more */
+	TOP_SIGNAL, /* that ends the program: call top_screen_close(), then raise it */
+	TOP_GONE,   /* the terminal was closed */
 };
 
-/* 0 or -errno. From here on the signals that end, stop or resize come through
- * top_screen_wait(). */
+/* 0 or -errno. From here on top_screen_wait() returns the signals that end, stop or resize. */
 int top_screen_open(struct top_screen *screen, int fd, int keys);
 void top_screen_close(struct top_screen *screen);
 
 void top_screen_size(const struct top_screen *screen, unsigned *columns, unsigned *rows);
 
-/* Waits for so many ns; *what is the key or the signal. */
+/* Waits for at most `ns`; *what is the key or the signal. */
 enum top_event top_screen_wait(struct top_screen *screen, uint64_t ns, int *what);
 
 /*
@@ -99,16 +98,15 @@ enum top_event top_screen_wait(struct top_screen *screen, uint64_t ns, int *what
  * in bytes and time, and everything but a plain request is answered with 400 and closed.
  */
 
-/* The page, in memory from malloc() that the server frees; NULL without memory. */
+/* Returns the page in memory from malloc(), which the server frees; NULL without memory. */
 typedef char *top_page_fn(void *context, size_t *length);
 
-/* Is it an address: ":9400", "0.0.0.0:9400", "[::1]:9400", "localhost:9400"? */
+/* True for an address: ":9400", "0.0.0.0:9400", "[::1]:9400", "localhost:9400". */
 bool top_server_is_address(const char *text);
 
 /*
- * Serves until a signal ends the process: only fails, with -EINVAL and err_text(). Without a host
- * the address is 127.0.0.1, and with port 0 one that is free; what it is is said on stderr.
- * `hosts`, ended by NULL, are names that clients may know this host by beside its own
- * (top_request.h).
+ * Serves until a signal ends the process. Returns only on an error: -EINVAL with err_text().
+ * Without a host the address is 127.0.0.1; with port 0 a free port is taken; the address is printed
+ * on stderr. `hosts`, ended by NULL, are names of this host besides its own (top_request.h).
  */
 int top_server_run(const char *address, const char *const *hosts, top_page_fn *page, void *context);

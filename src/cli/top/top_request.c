@@ -1,11 +1,11 @@
-/* What a client of top_server.c asks, as HTTP/1 has it. */
+/* Reads the HTTP/1 requests of the clients of top_server.c. */
 #include "cli/top/top_request.h"
 
 #include <arpa/inet.h>
 #include <string.h>
 #include <strings.h>
 
-/* Visible ASCII alone, as RFC 9112 has it: no controls, nothing above. */
+/* True for visible ASCII and blanks alone (RFC 9112). */
 static bool is_plain(const char *line)
 {
 	for (; *line; line++) {
@@ -15,7 +15,7 @@ static bool is_plain(const char *line)
 	return true;
 }
 
-/* "GET /metrics?x HTTP/1.1": the three words, in place. */
+/* Splits "GET /metrics?x HTTP/1.1" into its three words, in place. */
 static bool split(char *line, char *words[3])
 {
 	words[0] = line;
@@ -30,7 +30,7 @@ static bool split(char *line, char *words[3])
 	       !words[2][8];
 }
 
-/* Ends the line, and gives the next one. */
+/* Ends the line with a NUL, and returns the next one. */
 static char *end_line(char *line)
 {
 	char *end = strchr(line, '\n');
@@ -43,7 +43,7 @@ static char *end_line(char *line)
 	return next;
 }
 
-/* The value of Host, in place, NULL when there is none; false when there are two. */
+/* Finds the value of Host, NULL when there is none; false when there are two. */
 static bool find_host(char *line, char **host)
 {
 	*host = NULL;

@@ -1,9 +1,9 @@
 /*
- * What a client of top_server.c asks, as HTTP/1 has it.
+ * Reads the HTTP/1 requests of the clients of top_server.c.
  *
- * A page of the web may have its own name lead to this machine (DNS rebinding) and then read what
- * the browser fetches from there: so a request must name a host that is known to be this one. An
- * address cannot be made to lead elsewhere, and who names no host is no browser.
+ * A web page can make its own host name lead to this machine (DNS rebinding), and then read the
+ * bytes that the browser fetches from here. So a request must name a host that is known to be this
+ * one. An address cannot lead elsewhere, and a client that names no host is no browser.
  */
 #pragma once
 
@@ -11,8 +11,8 @@
 #include <stddef.h>
 
 /*
- * Reads a request in place; it ends with an empty line and a NUL. NULL when it is to be given
- * the page (without its body when *head), else the status to be refused with. `names` are this
+ * Reads a request in place; it ends with an empty line and a NUL. Returns NULL when the client gets
+ * the page (without its body if *head), else the HTTP status of the refusal. `names` are this
  * host's, ended by NULL.
  */
 const char *top_request_read(char *text, size_t length, const char *const *names, bool *head);

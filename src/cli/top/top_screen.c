@@ -1,8 +1,8 @@
 /*
  * The terminal of `memtrace top`.
  *
- * Signals are read from a descriptor, so nothing runs inside of a handler and the terminal is given
- * back in the plain course of the program.
+ * Signals are read from a descriptor, so no code runs inside a signal handler and the terminal is
+ * restored in the normal course of the program.
  */
 #include "cli/top/top_parts.h"
 
@@ -17,7 +17,7 @@
 #include "base/guest/clock.h"
 #include "base/text/fd.h"
 
-/* The alternate screen, no cursor, no wrapping of long lines; and back (ECMA-48, xterm). */
+/* Enters the alternate screen without cursor and line wrapping; and leaves it (ECMA-48, xterm). */
 static const char enter[] = "\033[?1049h\033[?25l\033[?7l\033[2J";
 static const char leave[] = "\033[?7h\033[?25h\033[?1049l";
 
@@ -83,7 +83,7 @@ void top_screen_size(const struct top_screen *screen, unsigned *columns, unsigne
 	*rows = known ? size.ws_row : 24;
 }
 
-/* Stops as the user asked, with the terminal as it was, and takes it again afterwards. */
+/* Restores the terminal, stops for Ctrl-Z, and takes the terminal again afterwards. */
 static void pause_here(struct top_screen *screen)
 {
 	hide(screen);

@@ -1,4 +1,4 @@
-/* GET /metrics, for Prometheus. */
+/* The server of GET /metrics for Prometheus: one thread, a poll() over all clients. */
 #include "cli/top/top_parts.h"
 
 #include <errno.h>
@@ -26,20 +26,20 @@ enum {
 };
 
 static const uint64_t PATIENCE = 3000000000; /* ns for a client to ask, and to take its answer */
-static const uint64_t PAUSE = 200000000;     /* ns without letting anybody in */
+static const uint64_t PAUSE = 200000000;     /* ns without accepting anybody */
 
 struct client {
 	int fd; /* -1: free */
 	uint64_t since;
 	char request[REQUEST + 1];
 	size_t got;
-	char *answer; /* NULL while it is asking */
+	char *answer; /* NULL until the request is complete */
 	size_t length, sent;
 };
 
 struct server {
 	int listener;
-	uint64_t paused; /* until when nobody is let in */
+	uint64_t paused; /* no client is accepted before this time */
 	const char *names[NAMES + 1];
 	char own[256];
 	struct client clients[CLIENTS];
@@ -129,7 +129,7 @@ static int open_listener(const char *text, const struct address *address)
 		fd = open_socket(info);
 	freeaddrinfo(list);
 	if (fd < 0)
-		return err("%s cannot be served at: %s", text, strerror(-fd));
+		return err("cannot serve at %s: %s", text, strerror(-fd));
 	say_where(fd);
 	return fd;
 }
@@ -143,7 +143,7 @@ static void hang_up(struct client *client)
 	*client = (struct client){ .fd = -1 };
 }
 
-/* Head and body in one buffer. Takes the body. */
+/* Begins the answer, head and body in one buffer. Takes ownership of the body. */
 static void answer(struct client *client, const char *status, const char *type, char *body,
 		   size_t length, bool with_body)
 {
@@ -193,7 +193,7 @@ static void respond(struct server *server, struct client *client)
 	answer(client, "200 OK", "text/plain; version=0.0.4; charset=utf-8", page, size, !head);
 }
 
-/* Reads on; a request ends with an empty line. What follows it is of no interest. */
+/* Reads on. A request ends with an empty line; bytes after it are ignored. */
 static void hear(struct server *server, struct client *client)
 {
 	ssize_t n = recv(client->fd, client->request + client->got, REQUEST - client->got, 0);
@@ -235,7 +235,7 @@ static void welcome(struct server *server)
 {
 	int fd = accept4(server->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
-	/* Without a free descriptor it would be asked again and again. */
+	/* Without a free descriptor accept4() would fail again at once. */
 	if (fd < 0 && errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
 		server->paused = clock_now() + PAUSE;
 	for (size_t i = 0; fd >= 0 && i < CLIENTS; i++) {
@@ -248,7 +248,7 @@ static void welcome(struct server *server)
 		close(fd);
 }
 
-/* One round: waits for somebody to come, to ask or to take an answer. */
+/* Waits until a client connects, sends or can receive; and serves those that do. */
 static int serve(struct server *server)
 {
 	struct pollfd fds[CLIENTS + 1];
@@ -269,7 +269,7 @@ static int serve(struct server *server)
 		fds[count++] = (struct pollfd){ .fd = client->fd,
 						.events = client->answer ? POLLOUT : POLLIN };
 	}
-	/* While all places are taken the next one waits in the kernel's queue. */
+	/* While all places are taken the next client waits in the kernel's queue. */
 	if (count < CLIENTS && !paused) {
 		who[count] = NULL;
 		fds[count++] = (struct pollfd){ .fd = server->listener, .events = POLLIN };
@@ -290,7 +290,7 @@ static int serve(struct server *server)
 	return 0;
 }
 
-/* What this host may be called: as it calls itself, as it was bound, and as it was told. */
+/* Collects the names of this host: its own, the one it was bound by, and those of --host. */
 static void collect_names(struct server *server, const char *bound, const char *const *hosts)
 {
 	size_t count = 0;

@@ -1,5 +1,6 @@
 /*
- * What memtrace top does: looks, and shows what it saw as a page, on a terminal, or to Prometheus.
+ * The session of memtrace top: looks at processes, and shows them as pages, on a terminal, as JSON
+ * or for Prometheus.
  */
 #include "cli/top/top_parts.h"
 
@@ -21,7 +22,7 @@
 #include "cli/cli.h"
 #include "render/live/top.h"
 
-enum { SERVED_MS = 100 }; /* a page that is younger is served again */
+enum { SERVED_MS = 100 }; /* a page younger than this is served again */
 
 struct session {
 	struct top_targets targets;
@@ -41,13 +42,13 @@ static void look_at_processes(struct session *session)
 	top_targets_sort(&session->targets, session->options.order);
 }
 
-/* Have the processes that were named all ended? Without names others may begin at any time. */
+/* True if all processes that were named have ended. Without names others may begin at any time. */
 static bool is_over(const struct session *session)
 {
 	return !session->targets.count && session->targets.words[0];
 }
 
-/* What was said of the last one, when it is all over: that it has ended is no trouble. */
+/* Prints the last message if all processes have ended. The end of a process is no error. */
 static int end_session(const struct session *session)
 {
 	if (!is_over(session))
@@ -65,7 +66,7 @@ static void wait_for_time(uint64_t ns)
 
 /* --- Prometheus --- */
 
-/* The page in memory from malloc(), NULL without. */
+/* Returns the page in memory from malloc(), NULL without memory. */
 static char *page_in_memory(const struct session *session, size_t *length)
 {
 	char buffer[4096];
@@ -98,7 +99,7 @@ static char *serve_page(void *context, size_t *length)
 	return page_in_memory(session, length);
 }
 
-/* The file is complete at any moment: its collector may read it now. */
+/* Replaces the file at once: its collector may read it at any moment. */
 static int write_file(const struct session *session, const char *path)
 {
 	char partial[4096];
@@ -196,7 +197,7 @@ static void draw_screen(const struct session *session, const struct top_screen *
 	out_flush(cli_out());
 }
 
-/* False when it is the one that ends. */
+/* Acts upon a key; false for the key that ends the session. */
 static bool take_key(struct session *session, int key)
 {
 	struct top_options *options = &session->options;
@@ -225,7 +226,7 @@ static bool take_key(struct session *session, int key)
 	return true;
 }
 
-/* Redraws until a key or signal ends it, or it is over. The signal, 0 for none. */
+/* Redraws until a key or signal ends it, or all have ended. Returns the signal, 0 for none. */
 static int follow(struct session *session, struct top_screen *screen)
 {
 	uint64_t next = clock_now() + session->options.interval;
@@ -283,7 +284,7 @@ int top_session(const struct top_options *options, char **operands)
 	bool waits = !options->once;
 	int status = top_targets_open(&session.targets, operands);
 
-	/* Processes may still begin, where the user waits for them. */
+	/* Without --once, processes may still begin. */
 	if (status == STATUS_NO && waits)
 		status = STATUS_DONE;
 	if (status != STATUS_DONE) {

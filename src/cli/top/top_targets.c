@@ -11,7 +11,7 @@
 #include "cli/cli.h"
 #include "cli/run/live_spools.h"
 
-/* The maps of all processes are some work to read. */
+/* ns; it takes a while to read the maps of all processes. */
 static const uint64_t SEARCH_EVERY = 5000000000;
 
 static int by_pid(const void *a, const void *b)
@@ -55,7 +55,7 @@ static void leave(struct top_targets *targets, size_t at)
 		(targets->count - at) * sizeof(struct look *));
 }
 
-/* A word is a pid, or else the path of a spool. */
+/* Adds the spools of a process; 0, or an error message if there are none. */
 static int find_pid(struct live_spools *found, pid_t pid)
 {
 	size_t before = found->count;
@@ -86,8 +86,8 @@ static struct look *find_look(const struct top_targets *targets, const struct li
 }
 
 /*
- * Opens those that are new. A spool that a process has just begun, or has finished with meanwhile,
- * is none yet or no more: only what the user named is missed.
+ * Opens those that are new. A process may have just begun its spool, or finished it meanwhile: that
+ * is an error only where the user named processes.
  */
 static int add_found(struct top_targets *targets, const struct live_spools *found)
 {
@@ -132,7 +132,7 @@ int top_targets_open(struct top_targets *targets, char **words)
 	return status;
 }
 
-/* Is the spool a word of the user's own? Then no process needs to be known for it. */
+/* True if the user named the spool itself: then it is shown whatever its process does. */
 static bool is_word(const struct top_targets *targets, const struct look *look)
 {
 	for (char **word = targets->words; *word; word++) {
@@ -142,8 +142,8 @@ static bool is_word(const struct top_targets *targets, const struct look *look)
 	return false;
 }
 
-/* Processes that began; and those that run another program now (exec), which live and have ended
- * all the same. */
+/* Finds processes that began, and those that run another program now (exec): they are alive, but
+ * the process that was traced has ended. */
 static void search(struct top_targets *targets)
 {
 	struct live_spools found = { 0 };

@@ -1,6 +1,6 @@
 /*
- * Processes as they are now: for people, as JSON (include/memtrace/top.schema.json), and as
- * Prometheus reads them.
+ * Processes as they are now: as text, as JSON (include/memtrace/top.schema.json), and for
+ * Prometheus.
  */
 #pragma once
 
@@ -17,11 +17,11 @@ struct top {
 	unsigned lines; /* of source, of each process, at most */
 };
 
-/* How many columns and rows there are to be filled; rows 0: as many as it takes. */
+/* The size of the page; rows 0: as many as it takes. */
 struct top_page {
 	unsigned columns, rows;
 	bool colour;
-	bool erase;       /* what the terminal has to the right of each line */
+	bool erase;       /* clears the terminal to the right of each line */
 	const char *note; /* a line at the top, NULL for none */
 };
 

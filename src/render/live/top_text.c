@@ -1,7 +1,7 @@
 /*
- * Processes as they are now, as people read them: on a terminal's page, or as text without end.
+ * Processes as they are now, as text: on a terminal's page, or without a limit of rows.
  *
- * A page that is too low for all of it loses lines of source first, then what comes last.
+ * A page with too few rows leaves out lines of source first, then the last rows.
  */
 #include <math.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ struct page {
 	bool erase;
 };
 
-/* A row of cells; those that no longer fit are left out. */
+/* A row of cells; text that does not fit is cut. */
 struct cells {
 	char text[LONGEST];
 };
@@ -45,7 +45,7 @@ static void add_left(struct cells *cells, const char *text, unsigned columns)
 	ADD(cells, "%s%*s", safe, (int)(columns - show_columns(safe)), "");
 }
 
-/* Right-aligned in so many columns of ASCII, after at least one blank. */
+/* Right-aligned in `columns` columns, after at least one blank; the text is ASCII. */
 static void add_right(struct cells *cells, const char *text, int columns)
 {
 	ADD(cells, " %*s", columns - 1, text);
@@ -56,7 +56,7 @@ static void add_bytes(struct cells *cells, uint64_t bytes)
 	add_right(cells, SAY_BYTES(bytes), BYTES);
 }
 
-/* A damaged spool may have moved by any number. */
+/* Rounds a rate; TRACE_NONE when it is not known. In a damaged spool it may have any size. */
 static uint64_t to_whole(double rate)
 {
 	if (isnan(rate))
@@ -217,7 +217,7 @@ static void lines(struct page *page, const struct look *look, unsigned most)
 	if (look->sample != TRACE_NONE)
 		ADD(&cells, "  (estimated from samples of %s)", SAY_BYTES(look->sample));
 	if (look->follow.torn)
-		ADD(&cells, "  (of some moments around that of the sums)");
+		ADD(&cells, "  (not all of the same moment as the sums)");
 	print(page, &cells, DIM);
 	for (uint32_t i = 0; i < all->sorted_n; i++) {
 		if (i < most)
@@ -244,7 +244,7 @@ static void range(struct page *page, const struct look *look, const struct live_
 	print(page, &cells, PLAIN);
 }
 
-/* The innermost of those that are open; where there are none, what ended last. */
+/* The innermost open ranges; if there are none, the one that ended last. */
 static void ranges(struct page *page, const struct look *look)
 {
 	const struct look_ranges *all = &look->ranges;
@@ -256,7 +256,7 @@ static void ranges(struct page *page, const struct look *look)
 		range(page, look, &all->ended[0]);
 }
 
-/* How many lines of source a process may have, so that the others are seen too. */
+/* The number of lines of source for each process, so that all processes fit on the page. */
 static unsigned lines_each(const struct top *top, const struct top_page *page)
 {
 	unsigned each;

@@ -204,7 +204,7 @@ unset MEMTRACE_START
 ok 'status' memtrace ctl "$pid" status
 is 'it has begun stopped' "$(sed -E 's/, 0 events and [0-9]+ while/, 0 events and N while/' "$OUT")" \
 	"$pid: stopped, 0 events and N while stopped; $SPOOL"
-fails 1 "process $pid is stopped, and keeps no mark then" memtrace ctl "$pid" mark 'too early'
+fails 1 "process $pid is stopped, and keeps no mark while it is" memtrace ctl "$pid" mark 'too early'
 ok 'start' memtrace ctl "$pid" start
 is 'which is done when it says so' "$(cat "$OUT")" "$pid: recording"
 ok 'start once more' memtrace ctl "$pid" start
@@ -337,6 +337,6 @@ fails 2 'there is no verb strat; did you mean start?' memtrace ctl 1 strat
 fails 2 'nonsense is neither a process number nor a verb' memtrace ctl nonsense
 fails 2 'mark wants a NAME' memtrace ctl 1 mark
 fails 2 'mark wants a NAME of at most 91 bytes' memtrace ctl 1 mark "$(printf '%092d' 1)"
-fails 2 'too many operands behind stop' memtrace ctl 1 stop now
+fails 2 'too many operands after stop' memtrace ctl 1 stop now
 fails 2 '-o is for the dump of one process' memtrace ctl 1 2 dump -o x
 fails 2 '--wait: soon is not a number' memtrace ctl 1 stop --wait soon
