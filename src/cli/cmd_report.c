@@ -63,6 +63,7 @@ static const char space_words[] =
 struct report_words {
 	const char *show, *rules, *oom, *output;
 	uint64_t limit;
+	bool json;
 };
 
 /* False after complaint. `listed`: what is written is no screen. */
@@ -128,7 +129,7 @@ static bool read_categories(struct report_options *options)
 	return options->select.categories != 0;
 }
 
-static int run_report(const char *path, const char *output, bool json,
+static int run_report(const char *path, const struct report_words *words,
 		      struct report_options *options)
 {
 	struct trace trace;
@@ -136,24 +137,24 @@ static int run_report(const char *path, const char *output, bool json,
 
 	if (trace_open(&trace, path))
 		return cli_fail(STATUS_UNREADABLE);
-	error = cli_redirect(output);
+	error = cli_redirect(words->output);
 	options->colour = cli_colour(cli_out()->fd);
 	if (!error)
-		error = report_write(&trace, cli_out(), options, json);
+		error = report_write(&trace, cli_out(), options, words->json);
 	trace_close(&trace);
 	return error ? cli_fail(STATUS_UNREADABLE) : STATUS_DONE;
 }
 
-static int run_with_rules(const char *path, const char *output, bool json,
-			  struct report_options *options, const char *file)
+static int run_with_rules(const char *path, const struct report_words *words,
+			  struct report_options *options)
 {
 	struct rules rules;
 	int status;
 
-	if (rules_read(&rules, file))
+	if (rules_read(&rules, words->rules))
 		return cli_fail(STATUS_USAGE);
 	options->rules = &rules;
-	status = read_categories(options) ? run_report(path, output, json, options) : STATUS_USAGE;
+	status = read_categories(options) ? run_report(path, words, options) : STATUS_USAGE;
 	options->rules = NULL;
 	rules_clear(&rules);
 	return status;
@@ -193,7 +194,7 @@ static bool check_alone(const struct report_words *words, const struct report_op
 	return true;
 }
 
-static int run_many(const char *const *operands, const struct report_words *words, bool json,
+static int run_many(const char *const *operands, const struct report_words *words,
 		    const struct report_options *options)
 {
 	const struct merge_options told = { .limit = options->full ? 0 : options->limit,
@@ -210,31 +211,19 @@ static int run_many(const char *const *operands, const struct report_words *word
 	else if (!check_alone(words, options))
 		status = STATUS_USAGE;
 	else
-		status = traces_merge(&traces, &formats[json], &told, words->output, false);
+		status = traces_merge(&traces, &formats[words->json], &told, words->output, false);
 	traces_clear(&traces);
 	return status;
-}
-
-static bool many(int argc, char **argv)
-{
-	return argc != 2 || traces_is_folder(argv[1]);
-}
-
-static int run_any(int argc, char **argv, const struct report_words *words, bool json,
-		   struct report_options *options)
-{
-	if (many(argc, argv))
-		return run_many((const char *const *)argv + 1, words, json, options);
-	return run_with_rules(argv[1], words->output, json, options, words->rules);
 }
 
 int cmd_report(int argc, char **argv)
 {
 	struct report_options options = { .select = { .device = NO_DEVICE, .space = SPACES } };
 	struct report_words words = { .limit = UINT64_MAX };
-	bool json = false;
+	bool several;
 	const struct arg args[] = {
-		ARG("json", 0, FLAG, NULL, "the document memtrace-report/1, for programs", &json),
+		ARG("json", 0, FLAG, NULL, "the document memtrace-report/1, for programs",
+		    &words.json),
 		ARG("by", 'b', WORD, by_words + 1, "what a row of the tables is (default site)",
 		    &options.select.by),
 		ARG("stacks", 0, WORD, "merged|native|python",
@@ -277,8 +266,9 @@ int cmd_report(int argc, char **argv)
 
 	if (parsed != ARGS_GO)
 		return parsed;
-	if (!read_report_words(&options, &words, json || many(argc, argv)) ||
-	    !check_times(&options))
+	several = argc != 2 || traces_is_folder(argv[1]);
+	if (!read_report_words(&options, &words, words.json || several) || !check_times(&options))
 		return STATUS_USAGE;
-	return run_any(argc, argv, &words, json, &options);
+	return several ? run_many((const char *const *)argv + 1, &words, &options)
+		       : run_with_rules(argv[1], &words, &options);
 }
