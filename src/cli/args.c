@@ -1,4 +1,4 @@
-/* Options by rows: parsing, and what was probably meant. */
+/* Options by rows: parsing, and suggestions for misspelt names. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +15,8 @@
 
 enum { LONGEST_WORD = 40 };
 
-/* Edits from one word to the other: insert, delete, change, swap of neighbours (Damerau). */
+/* The number of edits from one word to the other: insert, delete, change, swap of neighbours
+ * (Damerau). */
 static unsigned distance(const char *a, const char *b)
 {
 	unsigned rows[3][LONGEST_WORD + 1];
@@ -42,7 +43,7 @@ static unsigned distance(const char *a, const char *b)
 	return rows[strlen(a) % 3][n];
 }
 
-/* The first two members of rows that are named. */
+/* The first two members of every table of names. */
 struct named {
 	const char *name, *help;
 };
@@ -61,7 +62,7 @@ const char *args_suggestion(const char *name, const void *rows, size_t size)
 		unsigned edits = distance(name, row->name);
 
 		if (strlen(name) >= 3 && !strncmp(row->name, name, strlen(name)))
-			edits = 1; /* its beginning */
+			edits = 1; /* it is the beginning of the name */
 		if (edits < least && edits < strlen(row->name)) {
 			least = edits;
 			best = row->name;
@@ -109,7 +110,7 @@ const struct arg *args_row(const struct usage *usage, size_t i)
 
 	if (i < usage->args_n)
 		return &usage->args[i];
-	/* Whatever is run or looked at while it runs is no trace yet. */
+	/* Commands that run a program or look at a running one read no trace. */
 	return i == usage->args_n && usage->operands && !usage->program &&
 			       !strstr(usage->operands, "PID")
 		       ? &limits
@@ -118,7 +119,7 @@ const struct arg *args_row(const struct usage *usage, size_t i)
 
 static struct {
 	usage_printer *print;
-	const struct usage *usage; /* what was parsed last */
+	const struct usage *usage; /* of the latest args_parse() */
 	char **operands;           /* ended by NULL */
 } state = { .print = cli_print_usage };
 
@@ -151,7 +152,8 @@ static int unknown(const struct usage *usage, const char *option)
 	return -EINVAL;
 }
 
-/* `length` bytes of the option's name; "stack_depth" and "stack-depth" are one. */
+/* True if the option's name is these `length` bytes; "stack_depth" and "stack-depth" are the same.
+ */
 static bool same_name(const char *name, const char *option, size_t length)
 {
 	if (strlen(name) != length)
@@ -223,7 +225,7 @@ static bool take_word(const struct arg *arg, const char *value)
 	return cli_usage("--%s: %s is none of %s", arg->name, value, list) < 0;
 }
 
-/* False after complaint. */
+/* Stores the value; false, with a message, when the option cannot have it. */
 static bool take_value(const struct arg *arg, const char *value)
 {
 	const void *row;
@@ -259,7 +261,8 @@ static bool take_value(const struct arg *arg, const char *value)
 	return true;
 }
 
-/* The value behind an option that wants one: how many words they are together, or -EINVAL. */
+/* Takes the value of an option that needs one: returns the number of words taken, the option's
+ * included, or -EINVAL. */
 static int take_words(const struct arg *arg, const char *value, char **words, int left)
 {
 	int taken = 1;
@@ -278,7 +281,7 @@ static int take_words(const struct arg *arg, const char *value, char **words, in
 	return taken;
 }
 
-/* --no-cpu: the option --cpu, NULL for none. */
+/* For --no-cpu the option --cpu; NULL for any other word. */
 static const struct arg *find_switch(const struct usage *usage, const char *word)
 {
 	for (size_t i = 0; !strncmp(word, "--no-", 5) && i < usage->args_n; i++) {
@@ -289,7 +292,8 @@ static const struct arg *find_switch(const struct usage *usage, const char *word
 	return NULL;
 }
 
-/* Takes one option, and the word behind it when that is its value: how many words, or -EINVAL. */
+/* Takes one option, and the next word when that is its value: returns the number of words taken, or
+ * -EINVAL. */
 static int take_option(const struct usage *usage, char **words, int left)
 {
 	const char *word = words[0];

@@ -1,7 +1,7 @@
 /*
- * The commands, and what they share: exit statuses, options by rows, standard output.
+ * The commands, and the parts that they share: exit statuses, options by rows, standard output.
  *
- * A command is `int cmd_x(int argc, char **argv)`, argv[0] being its name; it gives the exit
+ * A command is `int cmd_x(int argc, char **argv)`, where argv[0] is its name; it returns the exit
  * status.
  */
 #pragma once
@@ -30,10 +30,10 @@ struct command {
 	command_fn *run;
 };
 
-/* The rows of commands.def, ended by one without a name: help.c. */
+/* The rows of commands.def, followed by one without a name: help.c. */
 extern const struct command commands[];
 
-/* `memtrace help ...` and `memtrace --help`, argv[0] being that word: help.c. */
+/* `memtrace help ...` and `memtrace --help`, where argv[0] is "help" or "--help": help.c. */
 int cli_help(int argc, char **argv);
 
 /* --- options: args.c --- */
@@ -44,12 +44,12 @@ enum arg_kind {
 	ARG_MAYBE,  /* --oom, --oom=2: const char *, "" or what was given */
 	ARG_TEXT,   /* --pool NAME, --pool=NAME, -p NAME: const char * */
 	ARG_TIME,   /* --from WHEN: the same, a time or phase:NAME */
-	ARG_WHEN,   /* --at WHEN: the same, whatever timepoint_find() may understand */
+	ARG_WHEN,   /* --at WHEN: the same, any text that timepoint_find() understands */
 	ARG_NUMBER, /* --limit N: uint64_t, from `least` to `most` */
 	ARG_DEVICE, /* --device N: int */
 	ARG_WORD,   /* --stacks native: int, the position among the words of `value` */
 	ARG_FORMAT, /* --format json: const void *, the row of that name among `formats` */
-	ARG_LIST,   /* as TEXT, again and again: array of ARG_MOST + 1 texts, ended by NULL */
+	ARG_LIST,   /* like TEXT, any number of times: array of ARG_MOST + 1 texts, ended by NULL */
 	ARG_WORDS,  /* the same with all words up to the next option: --base a b c */
 };
 
@@ -60,8 +60,8 @@ struct arg {
 	char letter;      /* 0 for none */
 	enum arg_kind kind;
 	const char *value;    /* the value's name in help; "a|b|c" when it is one of these words */
-	const char *help;     /* one line, however long */
-	void *to;             /* stays as it is when the option is not given */
+	const char *help;     /* one line of any length */
+	void *to;             /* unchanged when the option is not given */
 	uint64_t least, most; /* of NUMBER; most 0: UINT32_MAX */
 	const void *formats;  /* of FORMAT: rows of `format_size` bytes for args_choose() */
 	size_t format_size;
@@ -95,58 +95,58 @@ struct arg {
 struct usage {
 	const char *command;
 	const char *operands; /* "TRACE" */
-	const char *about;    /* for --help: a line a paragraph; indented lines are a table */
+	const char *about;    /* for --help: each line is a paragraph; indented lines are a table */
 	const struct arg *args;
 	size_t args_n;
-	size_t least, most; /* operands; most 0: none with least 0, else any number */
-	bool program;       /* the first operand ends the options: what follows is a command line */
+	size_t least, most; /* number of operands; most 0: none when least is 0, else any number */
+	bool program;       /* the first operand ends the options: the rest is a command line */
 };
 
-/* One, of a command with options. */
+/* The usage of a command with options. */
 #define USAGE(command, operands, about, args, least, most)                                     \
 	{                                                                                      \
 		command, operands, about, args, sizeof(args) / sizeof((args)[0]), least, most, \
 			false                                                                  \
 	}
 
-/* The i-th option of the command; after its own comes the one that every reader of traces has,
+/* The i-th option of the command; after its own options the one that every reader of traces has,
  * then NULL. */
 const struct arg *args_row(const struct usage *usage, size_t i);
 
 typedef void usage_printer(struct out *out, const struct usage *usage);
 
-/* What --help prints: help.c. */
+/* Prints the text of --help: help.c. */
 usage_printer cli_print_usage;
 
-/* Calls the printer with the usage of the command, on cli_out(), in the place of its --help. */
+/* Calls the printer with the usage of the command, on cli_out(), instead of printing its --help. */
 void args_with_usage(const struct command *command, usage_printer *printer);
 
 enum { ARGS_GO = -1 };
 
 /*
- * Takes the options out of argv: ARGS_GO, the operands are argv[1..argc) then; or the exit status,
- * when help was asked for and printed, or something is wrong and was said.
+ * Takes the options out of argv. Returns ARGS_GO, and the operands are argv[1..argc); or the exit
+ * status, when it has printed help or the message about a mistake.
  */
 int args_parse(const struct usage *usage, int *argc, char **argv);
 
-/* Is the file there, and one of the operands that args_parse() found (or a word of WORDS), under
- * whatever name? To be asked while the usage and its values live. */
+/* True if the file exists and is one of the operands of the latest args_parse() (or a word of
+ * WORDS), by this or another name. The usage and its values must still be valid. */
 bool args_reads(const char *path);
 
-/* A whole number for an option; says what is wrong and gives false otherwise. */
+/* Parses a whole number for an option; false, with a message, when it is none. */
 bool args_count(const char *option, const char *text, uint64_t most, uint64_t *count);
 
 /*
- * Tables of what can be named: rows of `size` bytes that begin with the name, ended by one without.
- * The row of the name, NULL after complaint that there is no such `kind`; the name that was
- * probably meant, NULL when none is near; and, of rows whose second member is their help, a line
- * each behind what `to` holds.
+ * Tables of names: rows of `size` bytes that begin with the name, followed by one without.
+ * args_choose() returns the row of the name, or NULL with the message that there is no such `kind`;
+ * args_suggestion() the name that was probably meant, NULL when none is similar; args_list()
+ * appends a line for each row to the text in `to`, of its name and its second member, the help.
  */
 const void *args_choose(const char *kind, const char *name, const void *rows, size_t size);
 const char *args_suggestion(const char *name, const void *rows, size_t size);
 void args_list(char *to, size_t to_size, int width, const void *rows, size_t size);
 
-/* Does the value follow as a word of its own? (Behind a = it may stand in any case.) */
+/* True if the value may be the next word. (A SWITCH or a MAYBE has it after a "=" only.) */
 static inline bool args_wants_word(const struct arg *arg)
 {
 	return arg->kind != ARG_FLAG && arg->kind != ARG_SWITCH && arg->kind != ARG_MAYBE;
@@ -154,29 +154,29 @@ static inline bool args_wants_word(const struct arg *arg)
 
 /* --- words: main.c --- */
 
-/* The command that runs, NULL while it is being looked for. */
+/* The name of the command that runs, NULL before it is found. */
 const char *cli_command(void);
 
-/* Prints "memtrace: COMMAND: TEXT" on stderr, TEXT being err_text() or a sentence, and gives
- * status. */
+/* Prints "memtrace: COMMAND: TEXT" on stderr, where TEXT is err_text() or a sentence, and returns
+ * the status. */
 int cli_fail(int status);
 int cli_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Standard output, written at the end at the latest. */
+/* Standard output, buffered; main() writes the rest at the end. */
 struct out *cli_out(void);
 
-/* Is standard output a terminal that wants colours? */
+/* True if the descriptor is a terminal that shows colours. */
 bool cli_colour(int fd);
 
 /* True if the user's locale shows UTF-8. The locale of the tool stays as it is. */
 bool cli_unicode(void);
 
-/* -o FILE: makes cli_out() write there, packed if the name asks for it; NULL and "-" are standard
- * output. 0 or -errno, err_text(): a file that is an operand, too, is not written over
- * (args_reads). */
+/* -o FILE: makes cli_out() write to the file, compressed if the name ends so; NULL and "-" are
+ * standard output. 0, or -errno with err_text(), also for a file that is an operand as well: it is
+ * not written over (args_reads). */
 int cli_redirect(const char *path);
 
-/* The same for what is packed already, whatever the name says. */
+/* The same for output that is compressed already: the name has no effect. */
 int cli_redirect_as_is(const char *path);
 
 /* --- what `memtrace help` prints from the tables that --help is printed from --- */

@@ -1,4 +1,4 @@
-/* memtrace baseline TRACE -o FILE: what of a run is worth committing. */
+/* memtrace baseline TRACE -o FILE: the facts of a run that are worth committing. */
 #include "analyse/compare/run_totals.h"
 #include "analyse/input/error.h"
 #include "cli/cli.h"

@@ -1,6 +1,7 @@
 /*
- * memtrace diff BASE HEAD: which call site grew, and is that too much.
- * memtrace check TRACE: is a run within its budget.
+ * memtrace diff BASE HEAD: compares two runs by call site, and checks gates.
+ *
+ * memtrace check TRACE: holds one run to limits.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,10 +22,10 @@ struct comparison {
 	const struct diff_format *format; /* text, the first one, unless given */
 	struct diff_options options;
 	int device;
-	bool force; /* unlike runs, too */
+	bool force; /* compare runs that are too unlike as well */
 };
 
-/* Opens the runs of one side, which refer to the paths. A folder names all that is in it. */
+/* Opens the runs of one side, which refer to the paths. A folder stands for all traces in it. */
 static int open_side(struct diff_side *side, struct traces *traces, const char *const *operands,
 		     int device)
 {
@@ -39,7 +40,7 @@ static int open_side(struct diff_side *side, struct traces *traces, const char *
 	return error;
 }
 
-/* The first run whose categories are told otherwise than those of `like`; NULL for none. */
+/* The first run whose categories have another source than those of `like`; NULL for none. */
 static const struct run *unlike(struct diff_side *const *sides, const struct run *like)
 {
 	for (size_t s = 0; s < 2; s++) {
@@ -61,8 +62,8 @@ static bool asks_categories(const struct gates *gates)
 }
 
 /*
- * The categories of all runs: rows where all tell them alike, block by block; when a gate asks for
- * them, whatever it takes.
+ * Finds the categories of all runs. They become rows where all runs have them block by block; when
+ * a gate needs categories, they are found at any cost.
  */
 static int categorise(struct diff_side *const *sides, const struct gates *gates,
 		      const struct rules *rules, int device)
@@ -121,7 +122,8 @@ static int refuse_unlike(const struct diff *diff)
 		   keys, diff->unlike_n == 1 ? "differs" : "differ");
 }
 
-/* Opens the runs, compares them and writes that: the exit status, STATUS_NO with a broken gate. */
+/* Opens the runs, compares them and writes the comparison. Returns the exit status, STATUS_NO when
+ * a gate is broken. */
 static int compare(const struct comparison *asked)
 {
 	struct traces traces[2] = { { NULL, 0 }, { NULL, 0 } };
@@ -169,7 +171,7 @@ static const char about_head[] =
 	"  --fail-on 'allocated.peak[phase=step]>2%+1MiB'   by more than both\n"
 	"\n";
 
-/* Metrics, narrowings and formats, from their tables. */
+/* The text of --help, with metrics, narrowings and formats from their tables. */
 static void about_diff(char *to, size_t size)
 {
 	text_copy(to, size, about_head);
@@ -181,14 +183,14 @@ static void about_diff(char *to, size_t size)
 	args_list(to, size, 10, diff_formats, sizeof(diff_formats[0]));
 }
 
-/* What the options were given. */
+/* The values of the options. */
 struct diff_words {
 	const char *base[ARG_MOST + 1], *head[ARG_MOST + 1], *fail_on[ARG_MOST + 1];
 	uint64_t limit;
 	bool gate;
 };
 
-/* BASE and HEAD as operands, or as lists: false when it is neither. */
+/* Takes BASE and HEAD as operands or as lists; false, with a message, when there is neither. */
 static bool take_sides(struct diff_words *words, int argc, char **argv)
 {
 	if (argc == 3 && !words->base[0] && !words->head[0]) {
@@ -247,7 +249,7 @@ int cmd_diff(int argc, char **argv)
 		return parsed;
 	if (!take_sides(&words, argc, argv))
 		return STATUS_USAGE;
-	/* A screen is short; what is folded or kept in a file need not be. */
+	/* A screen is short; tables that are folded or in a file may be longer. */
 	comparison.options.limit = words.limit != UINT64_MAX           ? words.limit
 				   : comparison.format != diff_formats ? 25
 								       : 5;

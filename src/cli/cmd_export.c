@@ -11,13 +11,13 @@
 #include "render/export/formats.h"
 #include "render/selection/select.h"
 
-/* What the options were given; NULL or less than 0 for those that were not. */
+/* The values of the options; NULL or less than 0 for those not given. */
 struct export_words {
 	const char *output, *at, *pool;
 	int metric, device, by;
 };
 
-/* Does the format take what was given? False after complaint. */
+/* True if the format takes all options that were given; false, with a message, otherwise. */
 static bool takes(const struct format *format, const struct export_words *words)
 {
 	const struct {

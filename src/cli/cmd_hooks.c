@@ -1,5 +1,5 @@
-/* memtrace hooks: what the library intercepts and exports, from the very tables it is built from.
- */
+/* memtrace hooks: the calls that the library intercepts and exports, from the tables it is built
+ * from. */
 #include <string.h>
 
 #include "cli/cli.h"
@@ -14,7 +14,7 @@ static const char about[] =
 
 struct hook_row {
 	const char *api, *name, *parameters;
-	const char *twin; /* what the twin for per-thread default streams has behind its name */
+	const char *twin; /* the suffix of the twin for per-thread default streams */
 };
 
 static const struct hook_row hooks[] = {

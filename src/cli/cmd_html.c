@@ -1,4 +1,4 @@
-/* memtrace html TRACE [TRACE2] | TRACE...: one self-contained page to look at. */
+/* memtrace html TRACE [TRACE2] | TRACE...: one self-contained page. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -22,14 +22,13 @@ static const char about[] =
 	"than two, or of a folder, which are the ranks of one job, the page tells all ranks in "
 	"tables (as memtrace merge does) and shows the one that peaks highest.\n";
 
-/* The trace is read more than once: what can be read only once is copied, as far as it may be one.
- */
+/* The trace is read more than once: a pipe, which can be read only once, is copied first. */
 struct input {
-	char path[64]; /* of the copy, "" for none */
+	char path[64]; /* of the copy; "" for none */
 	int fd;
 };
 
-/* Gives the descriptor of a file without a name with all that can be read from fd, or -1. */
+/* Copies all bytes of fd to a file without a name. Returns its descriptor, or -1. */
 static int copy_of(int fd)
 {
 	static char buffer[1 << 16];
@@ -40,7 +39,7 @@ static int copy_of(int fd)
 	while (copy >= 0 && (got = fd_read_all(fd, buffer, sizeof(buffer))) > 0) {
 		if (fd_write_all(copy, buffer, (size_t)got))
 			return -1;
-		/* Who sends no trace may send for ever. */
+		/* Input that is no trace may never end. */
 		if (first && !strchr("{M\x1f\x28\x50 \t\r\n", buffer[0]))
 			break;
 		first = false;
@@ -69,7 +68,7 @@ static int take_input(struct page_input *page, struct input *input, const char *
 	return 0;
 }
 
-/* What was said of the copy is meant of what it is a copy of. */
+/* Replaces the path of a copy in err_text() by the name of its original. */
 static void name_inputs(const struct page_input *pages, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -86,7 +85,7 @@ static void name_inputs(const struct page_input *pages, size_t count)
 	}
 }
 
-/* Half a page shows nothing. What is no file of ours to remove (a device, a pipe) stays. */
+/* Removes the unfinished page. An output that is no regular file (a device, a pipe) stays. */
 static int fail(const char *output)
 {
 	struct stat status;
@@ -107,7 +106,8 @@ static bool are_ranks(int argc, char **argv)
 	return false;
 }
 
-/* What can be read only once would be gone when its rank is to be shown. */
+/* The first trace that can be read only once: it could not be read again when its rank is shown.
+ * NULL for none. */
 static const char *read_once(const struct traces *traces)
 {
 	struct stat status;
@@ -121,7 +121,7 @@ static const char *read_once(const struct traces *traces)
 	return NULL;
 }
 
-/* The ranks' picture, and the trace of the one to show, if any has events. */
+/* Adds the operands and folds their traces; each must be a file that can be read again. */
 static int take_ranks(struct merge *merge, struct traces *traces, const char *const *operands,
 		      bool force)
 {
@@ -164,7 +164,7 @@ static int take_request(struct request *request, int argc, char **argv, bool for
 	if (error)
 		return error;
 	rank = merge_worth_a_look(&request->merge);
-	/* A folder with one trace in it is that trace. */
+	/* A folder with one trace in it counts as that trace. */
 	if (request->merge.order_n > 1 || !rank)
 		request->options.ranks = &request->merge;
 	request->count = rank != NULL;

@@ -1,4 +1,4 @@
-/* memtrace report TRACE: what filled the memory, which line put it there. */
+/* memtrace report TRACE: the contents of the memory, and the lines that allocated them. */
 #include <string.h>
 #include <unistd.h>
 
@@ -23,10 +23,10 @@ static const char about[] =
 #undef SECTION
 	;
 
-/* Rows of a list: a screen is short, what was asked for need not be. */
+/* Default rows of a list: few on a screen, more in JSON, in a selected section or at one moment. */
 enum { SCREEN = 5, LISTED = 10 };
 
-/* "peaks,live": the bits of the sections; 0 after complaint. */
+/* The bits of the sections in "peaks,live"; 0, with a message, when there is no such section. */
 static uint32_t read_sections(const char *text)
 {
 	uint32_t bits = 0;
@@ -47,7 +47,7 @@ static uint32_t read_sections(const char *text)
 	}
 }
 
-/* "|site|line...", "|device|managed...": each with a bar before it. */
+/* "|site|line...", "|device|managed...": a bar before each word. */
 static const char by_words[] =
 #define BY(id, name, title) "|" name
 #include "analyse/trace/trace_by.def"
@@ -59,14 +59,15 @@ static const char space_words[] =
 #undef SPACE
 	;
 
-/* What the options were given; UINT64_MAX for no limit. */
+/* The values of the options; UINT64_MAX for no limit. */
 struct report_words {
 	const char *show, *rules, *oom, *output;
 	uint64_t limit;
 	bool json;
 };
 
-/* False after complaint. `listed`: what is written is no screen. */
+/* False, with a message, when a value is wrong. `listed`: the output is not meant for one screen.
+ */
 static bool read_report_words(struct report_options *options, const struct report_words *words,
 			      bool listed)
 {
@@ -83,7 +84,7 @@ static bool read_report_words(struct report_options *options, const struct repor
 	return options->oom || !cli_usage("--oom: the first has the number 1");
 }
 
-/* Moments and stretches that exclude each other: false after complaint. */
+/* False, with a message, when moments and stretches of time are given that exclude each other. */
 static bool check_times(const struct report_options *options)
 {
 	const char *const bounds[] = { options->select.from, options->select.to };
@@ -108,7 +109,8 @@ static bool check_times(const struct report_options *options)
 	return true;
 }
 
-/* --filter category=NAME, a pattern too: false after complaint. */
+/* Reads --filter category=NAME, where NAME may be a pattern; false, with a message, when no
+ * category fits. */
 static bool read_categories(struct report_options *options)
 {
 	static const char key[] = "category=";
@@ -162,7 +164,7 @@ static int run_with_rules(const char *path, const struct report_words *words,
 
 /* --- several traces: the ranks of a job --- */
 
-/* What selects in one trace selects nothing in many: false after complaint. */
+/* False, with a message, when an option is given that selects within one trace only. */
 static bool check_alone(const struct report_words *words, const struct report_options *options)
 {
 	const struct {

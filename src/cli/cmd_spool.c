@@ -1,4 +1,4 @@
-/* memtrace spool: the tables of a spool as they are, for whoever looks for a mistake in one. */
+/* memtrace spool: the raw tables of a spool, for debugging the library. */
 #include <string.h>
 #include <strings.h>
 
@@ -14,7 +14,7 @@ static const char about[] =
 	"(PENDING) and the old values of the newest update (UNDO). An update that was under "
 	"way has been taken back.\n";
 
-/* After the tables, the lists that the header holds. */
+/* Numbers of the lists that the header holds, after those of the tables. */
 enum { SPOOL_PENDING = SPOOL_KINDS, SPOOL_OLD, LISTS };
 
 static const struct {
@@ -31,7 +31,7 @@ struct field {
 	const char *name;
 	uint16_t offset;
 	uint8_t list, size;
-	bool negative; /* it may be */
+	bool negative; /* the type is signed */
 	char form;     /* N, X or T */
 };
 
@@ -90,7 +90,7 @@ static void print_value(const struct spool *spool, const struct field *field, ui
 	}
 }
 
-/* A row without anything in it, of the chains' heads say, is left out. */
+/* Prints a row, unless all of its fields are 0, as in most rows of the chains' heads. */
 static void print_row(const struct spool *spool, unsigned list, uint64_t index, const void *row)
 {
 	bool any = false;
@@ -109,7 +109,7 @@ static void print_row(const struct spool *spool, unsigned list, uint64_t index, 
 		out_char(cli_out(), '\n');
 }
 
-/* A text is a row, its id the number. */
+/* Prints each text as a row, with its id as the number. */
 static void print_texts(const struct spool *spool)
 {
 	uint64_t end = spool_count(spool, SPOOL_TEXT);

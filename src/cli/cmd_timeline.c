@@ -17,7 +17,7 @@ static const char about[] =
 	"with the phases below. Each column is the highest of its stretch of time, so no peak "
 	"is lost.\n";
 
-/* As wide as the terminal; elsewhere COLUMNS, else 80. */
+/* The width of the terminal; elsewhere COLUMNS, else 80. */
 static unsigned find_width(int fd)
 {
 	const char *columns = getenv("COLUMNS");

@@ -4,15 +4,15 @@
 #include "base/text/text.h"
 #include "cli/cli.h"
 
-/* What stands behind an option or as an operand. */
+/* The kind of word that an option or an operand takes. */
 enum expects {
 	EXPECTS_ANY,   /* a number, a text */
-	EXPECTS_FILE,  /* FILE, DIR, or what a setting wants: nearly always a name */
+	EXPECTS_FILE,  /* FILE, DIR, or TEXT of a setting, which is nearly always a name */
 	EXPECTS_TRACE, /* a trace or a spool */
 	EXPECTS_WORDS,
 };
 
-/* The words that an option takes, apart by blanks. */
+/* The kind of the option's value, and the words that it can be, with blanks between. */
 static enum expects expected_value(const struct arg *arg, char *words, size_t size)
 {
 	const char *value = arg->value ? arg->value : "";
@@ -42,7 +42,8 @@ static enum expects expected_value(const struct arg *arg, char *words, size_t si
 
 /* --- bash --- */
 
-/* In front of and behind the arms of the commands; $kind is what the word under the cursor is. */
+/* The text before and after the branches of the commands; $kind is the kind of the word under the
+ * cursor. */
 static const char bash_head[] =
 	"# Completion of memtrace for bash, printed by `memtrace help --completion bash`.\n"
 	"_memtrace() {\n"
@@ -155,7 +156,8 @@ static void print_bash(struct out *out)
 
 /* --- zsh --- */
 
-/* Within single quotes, inside the brackets or between the colons of a specification. */
+/* Quotes text within single quotes, inside the brackets or between the colons of a specification.
+ */
 static void zsh_put(struct out *out, const char *text)
 {
 	for (; *text; text++) {
@@ -181,7 +183,7 @@ static void zsh_action(struct out *out, enum expects expects, const char *words)
 		out_format(out, "(%s)", words);
 		break;
 	case EXPECTS_ANY:
-		out_char(out, ' '); /* a value, of which nothing is known */
+		out_char(out, ' '); /* any value */
 	}
 }
 
@@ -252,7 +254,7 @@ static void print_zsh(struct out *out)
 		      "	case $words[1] in\n");
 	for (const struct command *row = commands; row->name; row++)
 		args_with_usage(row, zsh_command);
-	/* From fpath the file is the function; sourced, it defines and registers it. */
+	/* Found in fpath the file is the function itself; sourced, it defines and registers it. */
 	out_text(out, "\tesac\n"
 		      "}\n"
 		      "if [[ $zsh_eval_context[-1] == loadautofunc ]]; then\n"

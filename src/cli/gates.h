@@ -8,7 +8,7 @@ struct gates {
 	size_t count;
 };
 
-/* Adds one expression: false, with err_text(), when it is none. */
+/* Adds one expression; false, with err_text(), when it cannot be parsed. */
 bool gates_add(struct gates *gates, enum gate_kind kind, const char *text);
 
 /*

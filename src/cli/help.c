@@ -1,4 +1,4 @@
-/* memtrace help: the commands, and what else is printed from their tables. */
+/* memtrace help: the list of commands, and other texts that are printed from tables. */
 #include <stdio.h>
 #include <string.h>
 
@@ -35,7 +35,7 @@ static void print_row(const struct show *show, const struct arg *arg)
 	show_words(show, arg->help, HELP_COLUMN, HELP_COLUMN);
 }
 
-/* Where the text of a table's row begins: behind its first gap of blanks. */
+/* The column at which the text of a table's row begins: after its first gap of blanks. */
 static unsigned text_column(const char *row)
 {
 	const char *gap = strstr(row + strspn(row, " "), "  ");
@@ -120,7 +120,7 @@ static void print_keys(struct out *out)
 	}
 }
 
-/* The text is a file of rules itself. */
+/* The text is itself a valid file of rules. */
 static void print_rules(struct out *out)
 {
 	out_text(out,

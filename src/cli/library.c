@@ -122,7 +122,7 @@ int program_find(const char *name, char *path, size_t size)
 	return error;
 }
 
-/* A script's interpreter, through `env` too: 0, or -errno. */
+/* Finds the interpreter of a script, also one started through `env`: 0, or -errno. */
 static int find_interpreter(char *line, char *path, size_t size)
 {
 	char *save;
@@ -201,7 +201,8 @@ bool program_refuses(const char *path, char *why, size_t size)
 		if (length < 0) {
 			if (fd >= 0)
 				close(fd);
-			return false; /* runs without being readable: who knows */
+			return false; /* a program may be executable without being readable: not
+					 known */
 		}
 		head[length] = '\0';
 		trouble = privileged(fd);
@@ -223,7 +224,7 @@ bool program_refuses(const char *path, char *why, size_t size)
 
 /* --- programs under AddressSanitizer --- */
 
-/* Of gcc and of clang; linked statically it is first in any case. */
+/* The runtimes of gcc and of clang; one that is linked statically is always first. */
 static const char *const runtimes[] = { "libasan.so", "libclang_rt.asan" };
 
 enum { RUNTIMES = sizeof(runtimes) / sizeof(runtimes[0]) };
@@ -231,7 +232,7 @@ enum { RUNTIMES = sizeof(runtimes) / sizeof(runtimes[0]) };
 /* https://github.com/google/sanitizers/wiki/AddressSanitizerFlags */
 #define ORDER "verify_asan_link_order"
 
-/* A name of a needed library stands in the file's table of texts, each of which begins after a 0.
+/* The names of needed libraries stand in the file's string table, where a 0 precedes each string.
  */
 static bool names_runtime(const char *bytes, size_t size)
 {

@@ -10,21 +10,22 @@
  */
 int library_find(char *path, size_t size);
 
-/* LD_PRELOAD with the library in front of what is there already. 0 or -EINVAL. */
+/* Writes LD_PRELOAD with the library before those that it names already. 0 or -EINVAL. */
 int library_preload(const char *library, char *value, size_t size);
 
-/* The file that execvp() would run. 0, or -errno (-ENOENT, -EACCES). */
+/* Finds the file that execvp() would run. 0, or -errno (-ENOENT, -EACCES). */
 int program_find(const char *name, char *path, size_t size);
 
-/* Why the loader would not preload anything into the program; false when it would. */
+/* True if the loader would not preload anything into the program; `why` is the reason then. */
 bool program_refuses(const char *path, char *why, size_t size);
 
-/* Does the program (a file, or a name in PATH) need the runtime of AddressSanitizer, which wants to
- * be loaded before everything else, as a library? */
+/* True if the program (a file, or a name in PATH) needs the runtime of AddressSanitizer as a
+ * library; that runtime has to be loaded before everything else. */
 bool sanitizer_in(const char *program);
 
 /*
- * If it does, or if LD_PRELOAD names the runtime: lets the runtime be content with not being the
- * first, by its own setting in ASAN_OPTIONS. What the user has set there about it is left alone.
+ * If it does, or if LD_PRELOAD names the runtime: sets the option in ASAN_OPTIONS that lets the
+ * runtime start although it is not loaded first. If the user has set that option, it stays as it
+ * is.
  */
 void sanitizer_admit(const char *program);

@@ -1,5 +1,5 @@
 /*
- * memtrace: dispatch, help, version, and whether what was printed really arrived.
+ * memtrace: finds the command, prints the version, and checks that the output was written.
  *
  * Only this file ends the process.
  */
@@ -24,7 +24,7 @@
 static struct {
 	struct out out;
 	char buffer[1 << 16];
-	const char *command; /* that runs */
+	const char *command; /* the one that runs */
 	const char *path;    /* of -o, NULL for standard output */
 	struct pack *pack;   /* when that asks for a compressed file */
 } output;
@@ -88,7 +88,8 @@ int cli_redirect(const char *path)
 	return 0;
 }
 
-/* Names of files and what a trace holds are quoted in messages: nothing may steer the terminal. */
+/* Messages quote names of files and contents of traces: control characters in them must not reach
+ * the terminal. */
 static void say_unknown(const char *command, const char *text)
 {
 	char safe[2000];
@@ -102,7 +103,7 @@ static void say_unknown(const char *command, const char *text)
 
 int cli_fail(int status)
 {
-	/* What was printed so far comes first, also when both go to one place. */
+	/* Output before the message is written first, also when both go to one place. */
 	out_flush(&output.out);
 	say_unknown(output.command, err_text());
 	return status;
@@ -163,7 +164,7 @@ static int dispatch(int argc, char **argv)
 	return command->run(argc - 1, argv + 1);
 }
 
-/* A full disk behind standard output is found here or never. */
+/* Writes the rest of the output: a full disk shows itself here at the latest. */
 static int close_output(int status)
 {
 	int error = out_flush(&output.out);

@@ -45,7 +45,7 @@ const char *setting_wants(enum opt_id id)
 
 /* --- roff --- */
 
-/* Text within a line: a hyphen is a minus that can be copied into a shell. */
+/* Text within a line; each hyphen becomes a minus, so that options can be copied into a shell. */
 static void put_roff(struct out *out, const char *text)
 {
 	for (; *text; text++) {
@@ -58,7 +58,7 @@ static void put_roff(struct out *out, const char *text)
 	}
 }
 
-/* A line that begins with a dot or a quote would be a request. */
+/* A line of text: roff would take one that begins with a dot or a quote for a request. */
 static void put_line(struct out *out, const char *line)
 {
 	if (*line == '.' || *line == '\'')
@@ -75,7 +75,7 @@ static void bold(struct out *out, const char *a, const char *b)
 	out_text(out, "\\fR");
 }
 
-/* Sentences as they stand in help: an empty line parts them, indented lines are a table. */
+/* The text of --help: paragraphs end at an empty line, indented lines are a table. */
 static void put_text(struct out *out, const char *text)
 {
 	bool table = false;

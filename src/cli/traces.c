@@ -1,4 +1,4 @@
-/* Operands that name many traces. */
+/* Operands that stand for many traces. */
 #include "cli/traces.h"
 
 #include <dirent.h>
@@ -59,7 +59,8 @@ static bool is_file(const char *path)
 	return !stat(path, &status) && S_ISREG(status.st_mode);
 }
 
-/* A recovered process has both until its spool is removed. */
+/* True if the spool's document is beside it: a recovered process has both until its spool is
+ * removed. */
 static bool has_document(const char *spool)
 {
 	if (!text_ends(spool, spool_end))
@@ -76,7 +77,8 @@ static bool has_document(const char *spool)
 	return false;
 }
 
-/* A document that is being written: "t.json.X1Y2Z3" or "t.json.gz.X1Y2Z3" until it is whole. */
+/* True for the name of a document that is still being written: "t.json.X1Y2Z3" or
+ * "t.json.gz.X1Y2Z3". */
 static bool is_partial(const char *name)
 {
 	const char *at = strrchr(name, '.');

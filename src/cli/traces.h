@@ -1,4 +1,4 @@
-/* Operands that name many traces: files, and folders of them. */
+/* Operands that stand for many traces: files, and folders of traces. */
 #pragma once
 
 #include <stdbool.h>
@@ -12,19 +12,21 @@ struct traces {
 };
 
 /*
- * Adds what the operands name, ended by NULL: a file as it is; of a folder every trace and every
- * spool in it (not below), told by their first bytes, in the order of their numbers, without spools
- * whose document lies beside them. 0, or -errno with err_text(), also when a folder has none.
+ * Adds the traces of the operands, which end with NULL: a file as it is; of a folder each trace and
+ * each spool in it (not in folders below), recognized by the first bytes, in the order of the
+ * numbers in their names, without spools whose document is beside them. 0, or -errno with
+ * err_text(), also when a folder has none.
  */
 int traces_add(struct traces *traces, const char *const *operands);
 void traces_clear(struct traces *traces);
 
-/* Does it name a folder? */
+/* True if the operand is a folder. */
 bool traces_is_folder(const char *operand);
 
-/* The traces as one picture, written as `memtrace COMMAND` does; gives the exit status. */
+/* Writes the traces as one picture, as `memtrace COMMAND` does; returns the exit status. */
 int traces_merge(const struct traces *traces, const struct merge_format *format,
 		 const struct merge_options *options, const char *output, bool force);
 
-/* Folds them all and makes the picture: 0, or -errno with err_text(). merge_clear() is due. */
+/* Folds all traces into `merge`: 0, or -errno with err_text(). The caller has to call
+ * merge_clear(). */
 int traces_fold(struct merge *merge, const struct traces *traces, bool force);

@@ -1,4 +1,4 @@
-/* Which memory events are recorded: parsing and asking. */
+/* Filters of the memory events that are recorded: how they are parsed and applied. */
 #include "base/settings/filter.h"
 
 #include <string.h>
@@ -18,7 +18,7 @@ static const struct {
 #undef FILTER_KEY
 };
 
-/* Longer ones first: ">=" begins like ">". */
+/* Longer ones first: ">=" begins with ">". */
 static const struct {
 	char text[4];
 	unsigned relation;

@@ -1,9 +1,9 @@
 /*
- * Which memory events are recorded: the value of MEMTRACE_FILTER.
+ * Filters of the memory events that are recorded: the value of MEMTRACE_FILTER.
  *
  *   filter = term { "," term }     all must hold
  *   term   = key relation value    keys: filter_keys.def
- *   numbers know = != > >= < <=, and units (1MiB); names know = and !=, and "none" for no name
+ *   numbers have = != > >= < <= and units (1MiB); names have = and !=, and "none" for no name
  */
 #pragma once
 
@@ -18,7 +18,8 @@ enum filter_key {
 	FILTER_KEYS
 };
 
-/* What a fact may be beside the value: a set of these. */
+/* The relations between an event's fact and a term's value with which the term holds: a set of
+ * these. */
 enum { FILTER_LESS = 1, FILTER_EQUAL = 2, FILTER_MORE = 4 };
 
 enum { FILTER_TERMS = 16 };
@@ -27,7 +28,8 @@ struct filter_term {
 	enum filter_key key;
 	unsigned relation;
 	uint64_t number;
-	const char *name; /* `length` bytes of the text that was parsed; 0 of them: no name */
+	const char *name; /* `length` bytes of the text that was parsed; length 0: the event has no
+			     name */
 	size_t length;
 };
 
@@ -36,7 +38,7 @@ struct filter {
 	struct filter_term terms[FILTER_TERMS];
 };
 
-/* What is known of an event; a bit of `known` for each key. No device is UINT64_MAX. */
+/* The facts known about an event; a bit of `known` for each key. No device is UINT64_MAX. */
 struct filter_facts {
 	unsigned known;
 	uint64_t number[FILTER_KEYS];
@@ -45,11 +47,11 @@ struct filter_facts {
 
 enum filter_answer {
 	FILTER_NO,
-	FILTER_MAYBE, /* what is not known decides */
+	FILTER_MAYBE, /* depends on a fact that is not known */
 	FILTER_YES,
 };
 
-/* False when it makes no sense; the filter is empty then. It refers to the text. */
+/* False when the text is no filter; the filter is empty then. It refers to the text. */
 bool filter_parse(const char *text, struct filter *filter);
 
 enum filter_answer filter_ask(const struct filter *filter, const struct filter_facts *facts);

@@ -26,8 +26,8 @@ static START_DATA struct {
 } opt;
 
 /*
- * The values that were given: programs that set their title write over the environment they were
- * started with. The short ones lie beside what the constructor writes anyway.
+ * Copies of the values: programs that set their title write over the environment they were started
+ * with. Short values lie beside other data that the constructor writes anyway.
  */
 static START_DATA char near[160];
 static START_DATA uint32_t near_used;
@@ -50,13 +50,13 @@ START_CODE static bool parse_flag(const char *text, uint64_t *count)
 	return false;
 }
 
-/* A number and s, min, h or d, without a blank: ns; false for anything else. */
+/* A number and s, min, h or d, without a blank, as ns; false for anything else. */
 static bool parse_time(const char *text, uint64_t *ns)
 {
 	return !strchr(text, ' ') && quantity_parse(text, QUANTITY_AGE, ns) && *ns;
 }
 
-/* Bytes need their unit, and "10m" might be meant for minutes. */
+/* Bytes need a unit, because "10m" might mean minutes. */
 static bool parse_bytes(const char *text, uint64_t *bytes)
 {
 	const char *unit = text + strspn(text, "0123456789");
@@ -82,8 +82,8 @@ int opt_parse_keep(const char *text, uint64_t *ns, uint64_t *bytes)
 	}
 }
 
-/* Those that tell a program nothing by themselves, or that end it when nobody has asked for them.
- */
+/* Signals that a program ignores, or is ended by, unless it handles them: none has another fixed
+ * meaning. */
 static const struct {
 	char name[8];
 	int signal;
@@ -153,7 +153,8 @@ START_CODE bool opt_parse(enum opt_id id, const char *value, uint64_t *count)
 	return true;
 }
 
-/* One look at each variable: shells and compilers start with hundreds, and mean none for us. */
+/* The environment is passed through once: those of shells and compilers have hundreds of variables,
+ * most of them not ours. */
 START_CODE static void find_values(const char *values[OPT_IDS])
 {
 	static START_CONST const char prefix[] = "MEMTRACE_";
@@ -168,7 +169,8 @@ START_CODE static void find_values(const char *values[OPT_IDS])
 	}
 }
 
-/* NULL where there is no room: no setting means as much. */
+/* A copy of the value; NULL where there is no room, which counts as a setting that was not given.
+ */
 START_CODE static const char *keep_text(const char *value)
 {
 	size_t size = start_length(value) + 1;

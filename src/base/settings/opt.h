@@ -1,7 +1,7 @@
 /*
  * The settings: the rows of opt.def as an enum, read from the environment.
  *
- * The tool hands a setting to the library only as MEMTRACE_<NAME>; both sides read the same rows.
+ * The tool passes a setting to the library only as MEMTRACE_<NAME>; both read it by the same rows.
  */
 #pragma once
 
@@ -37,26 +37,26 @@ struct opt_row {
 
 extern const struct opt_row opt_rows[OPT_IDS];
 
-/* Reads every MEMTRACE_* variable, and keeps what it read: once in a process. A bad value keeps
- * the default and is kept for opt_trouble(). */
+/* Reads every MEMTRACE_* variable and keeps the values; called once in a process. A value that
+ * cannot be parsed leaves the default, and opt_trouble() names its variable. */
 void opt_read(void);
 
-/* The value of a TEXT row (lives as long as the process), of a FLAG row, of a COUNT row. */
+/* The value of a TEXT row (valid as long as the process), of a FLAG row, of a COUNT row. */
 const char *opt_text(enum opt_id id);
 bool opt_flag(enum opt_id id);
 uint64_t opt_count(enum opt_id id);
 
 /*
- * Parses "10min", "1GiB" or both with a comma between: how long, in ns (s, min, h, d), and how many
- * bytes; 0 for what is not said. 0, or -EINVAL.
+ * Parses "10min", "1GiB" or both with a comma between: a time in ns (s, min, h, d) and a number of
+ * bytes; 0 for the one that is missing. Returns 0, or -EINVAL.
  */
 int opt_parse_keep(const char *text, uint64_t *ns, uint64_t *bytes);
 
-/* The signal that the user chose, and what it does. */
+/* The signal that the user chose, and its effect. */
 enum signal_does {
-	SIGNAL_TOGGLES, /* recording on or off */
+	SIGNAL_TOGGLES, /* stops or starts recording */
 	SIGNAL_MARKS,
-	SIGNAL_DUMPS, /* the trace of what was recorded so far */
+	SIGNAL_DUMPS, /* writes the trace of everything recorded so far */
 };
 
 struct signal_choice {
@@ -65,15 +65,15 @@ struct signal_choice {
 };
 
 /*
- * "USR2", "SIGUSR2:toggle", "HUP:mark", "USR1:dump", "" for none. False when it makes no sense;
- * *choice is none then.
+ * Parses "USR2", "SIGUSR2:toggle", "HUP:mark", "USR1:dump", or "" for none. False for any other
+ * text; *choice is none then.
  */
 bool signal_choice_parse(const char *text, struct signal_choice *choice);
 
-/* Was the row set to other than its default, by its text? */
+/* True if the row's text is not its default. */
 bool opt_given(enum opt_id id);
 
-/* Is the value one for the row? `count` becomes that of a FLAG or COUNT row, else 0. */
+/* True if the row can have the value. `count` becomes that of a FLAG or COUNT row, else 0. */
 bool opt_parse(enum opt_id id, const char *value, uint64_t *count);
 
 /* The name of the first variable whose value was refused by opt_read(), or NULL. */

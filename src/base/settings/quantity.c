@@ -1,5 +1,5 @@
-/* Sizes and times as people type them: a number, perhaps a fraction, blanks, one unit of a table.
- */
+/* Sizes and times as people type them: a number, with or without a fraction, blanks, a unit of the
+ * table. */
 #include "base/settings/quantity.h"
 
 #include <stddef.h>
@@ -46,7 +46,8 @@ START_CODE static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* How many letters of the text are the name; sizes in either case, for times "M" is no "m". */
+/* The length of the unit's name if the text begins with it, else 0. Sizes fit in upper and lower
+ * case; in times "M" is not "m". */
 START_CODE static size_t fits(const char *text, const char *name, enum quantity_kind kind)
 {
 	size_t length = 0;
@@ -60,7 +61,8 @@ START_CODE static size_t fits(const char *text, const char *name, enum quantity_
 	return length;
 }
 
-/* The longest unit that the text begins with. NULL when the kind wants one and there is none. */
+/* Returns the text after the longest unit that it begins with; NULL when the kind needs a unit and
+ * there is none. */
 START_CODE static const char *read_unit(const char *text, enum quantity_kind kind, uint64_t *factor)
 {
 	size_t longest = 0;
@@ -77,7 +79,7 @@ START_CODE static const char *read_unit(const char *text, enum quantity_kind kin
 	return *factor ? text + longest : NULL;
 }
 
-/* The digits times the factor; false when that is too much. */
+/* The digits times the factor; false when the product needs more than 64 bits. */
 START_CODE static bool read_whole(const char *text, const char *end, uint64_t factor,
 				  uint64_t *value)
 {
@@ -112,7 +114,8 @@ START_CODE const char *quantity_read(const char *text, enum quantity_kind kind, 
 	    (digits > whole && kind == QUANTITY_SETTING && factor == 1) ||
 	    !read_whole(text, whole, factor, value))
 		return NULL;
-	/* From the last digit on each step rounds down, and all of them together do so once. */
+	/* Each step, from the last digit to the first, rounds down; together they round down once.
+	 */
 	while (digits > whole + 1)
 		part = (part + (uint64_t)(*--digits - '0') * factor) / 10;
 	return __builtin_add_overflow(*value, part, value) ? NULL : rest;

@@ -1,6 +1,6 @@
 /*
- * Sampling by bytes. The logarithm and the exponential are made here: the library has libc only,
- * and 40 bits of them are more than samples can tell.
+ * Sampling by bytes. The logarithm and the exponential are computed here: the library links nothing
+ * but libc, and the 40 bits that these have are more than an estimate from samples needs.
  */
 #include "base/settings/sample.h"
 
@@ -19,7 +19,8 @@ static double uniform(uint64_t *state)
 	return (double)((*state * 0x2545f4914f6cdd1du >> 11) + 1) / (double)(1ull << 53);
 }
 
-/* Of a number above 0 and up to 1: ln m, m between 1/sqrt 2 and sqrt 2, by 2 artanh. */
+/* The natural logarithm of a number above 0 and up to 1: that of m, between 1/sqrt 2 and sqrt 2, by
+ * 2 artanh, plus the exponent times ln 2. */
 static double natural_log(double x)
 {
 	double power, square;
@@ -83,7 +84,7 @@ bool sample_take(struct sample *sample, uint64_t seed, uint64_t size, uint64_t i
 		sample->left -= size;
 		return false;
 	}
-	/* Behind the block it starts anew: what is to come knows nothing of what was. */
+	/* After the block a new distance is drawn: the process has no memory. */
 	sample->left = next_point(sample, interval);
 	return size != 0;
 }

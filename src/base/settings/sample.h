@@ -1,36 +1,38 @@
 /*
- * Sampling by bytes: which blocks stand for all of them, and for how much each does.
+ * Sampling by bytes: the blocks that are sampled, and the weight of each.
  *
- * A Poisson process runs along the bytes that a thread allocates, one point in `interval` bytes on
- * the average; a block with a point in it is sampled. So a block of `size` bytes is with
- * probability p = 1 - exp(-size / interval), whatever came before it, and counted 1 / p times the
- * sums over the sampled ones are unbiased. As the heap profilers of Go, tcmalloc and jemalloc do.
+ * A Poisson process runs along the bytes that a thread allocates, with one point in `interval`
+ * bytes on average; a block with a point in it is sampled. So a block of `size` bytes is sampled
+ * with probability p = 1 - exp(-size / interval), independent of the blocks before it. Sums in
+ * which each sampled block counts 1 / p times are unbiased. The heap profilers of Go, tcmalloc and
+ * jemalloc sample this way.
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* One thread's; to begin with, all 0. */
+/* The state of one thread; all 0 at first. */
 struct sample {
 	uint64_t chance; /* state of the random numbers, 0 before the first */
 	uint64_t left;   /* bytes up to the next point */
 };
 
-/* What a number of blocks is told in: so many parts of one. */
+/* A number of blocks is given in parts of a block. */
 enum { SAMPLE_PARTS = 1 << 16 };
 
-/* Goes on by a block: is it sampled? `seed` is for a thread's first one. */
+/* Passes over the bytes of a block; true if it is sampled. `seed` is used for a thread's first
+ * block only. */
 bool sample_take(struct sample *sample, uint64_t seed, uint64_t size, uint64_t interval);
 
-/* What a sampled block stands for: bytes, and blocks in SAMPLE_PARTS. */
+/* The weight of a sampled block: bytes, and blocks in SAMPLE_PARTS. */
 struct sample_weight {
 	uint64_t bytes, parts;
 };
 
 struct sample_weight sample_weigh(uint64_t size, uint64_t interval);
 
-/* Blocks of parts, rounded. */
+/* A number of parts as blocks, rounded. */
 static inline uint64_t sample_allocations(uint64_t parts)
 {
 	return (parts + SAMPLE_PARTS / 2) / SAMPLE_PARTS;

@@ -1,4 +1,4 @@
-/* The version, said by the tool, by doctor and in every trace. */
+/* The version, which the tool, doctor and every trace show. */
 #pragma once
 
 #define MEMTRACE_VERSION "1.0.0"

@@ -81,7 +81,7 @@ static void make_args(struct arg *args, const char **values)
 	}
 }
 
-/* What was given goes into the environment, where the library reads it. */
+/* Puts the values into the environment, where the library reads them. */
 static int set_all(const struct arg *args, const char *const *values)
 {
 	for (enum opt_id id = 0; id < OPT_IDS; id++) {
@@ -97,7 +97,7 @@ static int set_all(const struct arg *args, const char *const *values)
 		if (setenv(name, values[id], 1))
 			return cli_usage("%s: %s", name, strerror(errno));
 	}
-	/* The summary names the trace; one of us is enough. */
+	/* The summary names the trace; the library need not. */
 	setenv("MEMTRACE_ANNOUNCE", "0", 0);
 	opt_read();
 	if (opt_trouble())
@@ -139,7 +139,7 @@ static void handle_all(struct sigaction *before)
 	sigemptyset(&action.sa_mask);
 	for (int i = 0; i < FORWARDED; i++) {
 		sigaction(forwarded[i], NULL, &before[i]);
-		/* nohup's SIG_IGN is the child's to inherit, and ours. */
+		/* nohup's SIG_IGN is inherited by the child, and stays ours. */
 		if (before[i].sa_handler != SIG_IGN)
 			sigaction(forwarded[i], &action, NULL);
 	}
@@ -151,7 +151,7 @@ static void restore_all(const struct sigaction *before)
 		sigaction(forwarded[i], &before[i], NULL);
 }
 
-/* In the child. What fails is told through the pipe, which a successful exec closes. */
+/* In the child. An error is written to the pipe, which a successful exec closes. */
 __attribute__((noreturn)) static void
 start(const struct child_run *run, const struct sigaction *before, const sigset_t *mask, int report)
 {
@@ -193,7 +193,7 @@ static int run_child(struct child_run *run)
 	if (pipe2(report, O_CLOEXEC))
 		return err("no pipe: %s", strerror(errno));
 	run->start = time(NULL);
-	/* No signal may arrive between fork and the handler's knowing whom to pass it to. */
+	/* No signal may arrive before the handler has the pid to pass it to. */
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &mask);
 	handle_all(before);
@@ -256,7 +256,7 @@ int cmd_run(int argc, char **argv)
 		return cli_fail(STATUS_UNREADABLE);
 	if (run.exec_errno)
 		return not_started(&run);
-	limits_lift(); /* it is our own */
+	limits_lift(); /* the traces are our own */
 	run_finish(&run);
 	return run.exit_status;
 }

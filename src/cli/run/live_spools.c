@@ -1,4 +1,4 @@
-/* The spools that running processes write to. */
+/* The spools of running processes, and requests to these processes. */
 #include "cli/run/live_spools.h"
 
 #include <dirent.h>
@@ -34,7 +34,7 @@ pid_t live_spools_pid(const char *text)
 	return *end || errno || pid > INT_MAX ? 0 : (pid_t)pid;
 }
 
-/* The kernel spells a line break in a name as \012 (proc(5)). */
+/* The kernel writes a line break in a name as \012 (proc(5)). */
 static void unescape(char *path)
 {
 	char *to = path;
@@ -50,7 +50,7 @@ static void unescape(char *path)
 	*to = '\0';
 }
 
-/* The name as it opens the file here: a process in a container has its own root. */
+/* The path that opens the file here: a process in a container has its own root. */
 static char *name_here(pid_t pid, const char *path)
 {
 	char root[64];
@@ -69,7 +69,7 @@ static void add_spool(struct live_spools *spools, pid_t pid, const char *path)
 {
 	char *name = name_here(pid, path);
 
-	/* A spool grows by one mapping after the other. */
+	/* A spool has several mappings, one for each time that it grew. */
 	for (size_t i = 0; i < spools->count; i++) {
 		if (spools->list[i].pid == pid && !strcmp(spools->list[i].path, name)) {
 			free(name);
@@ -121,7 +121,7 @@ int live_spools_of(struct live_spools *spools, pid_t pid)
 	maps = fopen(name, "re");
 	if (!maps)
 		return errno == ENOENT ? -ESRCH : -errno;
-	/* The process may end meanwhile: then there is nothing more to read, or -ESRCH. */
+	/* The process may end meanwhile: then reading ends early, or fails with -ESRCH. */
 	while (getline(&line, &size, maps) > 0)
 		read_line(spools, pid, line);
 	if (ferror(maps))
@@ -158,7 +158,7 @@ int live_spools_all(struct live_spools *spools)
 	while ((entry = readdir(processes))) {
 		pid_t pid = live_spools_pid(entry->d_name);
 
-		/* One that ends meanwhile, or may not be looked at, has nothing to show. */
+		/* A process that ends meanwhile, or that we may not look at, adds nothing. */
 		if (pid && is_ours(entry->d_name))
 			live_spools_of(spools, pid);
 	}
@@ -180,7 +180,7 @@ void live_spools_clear(struct live_spools *spools)
 
 enum { TRIES = 200, PAUSE_NS = 5000000 };
 
-/* Root, or the user whose process it is. */
+/* True for root, and for the user of the process. */
 static bool is_allowed(int pid)
 {
 	struct stat status;
@@ -194,7 +194,7 @@ static int cannot_look(int pid, int error)
 {
 	if (error == ENOENT || error == ESRCH)
 		return err("there is no process %d", pid);
-	/* A sandbox forbids it to root, too, and to its owner. */
+	/* A sandbox can forbid it even to root and to the user of the process. */
 	if ((error == EACCES || error == EPERM) && is_allowed(pid))
 		return err(
 			"process %d: the system forbids looking at it: ask where it was started, "
@@ -205,7 +205,7 @@ static int cannot_look(int pid, int error)
 	return err("process %d: %s", pid, strerror(error));
 }
 
-/* That of the process, in attached->path. */
+/* Copies the path of the process's spool to attached->path. */
 static int find_spool(struct attached *attached, const struct live_spools *spools)
 {
 	int pid = attached->pid;

@@ -1,6 +1,6 @@
 /*
- * The spools that running processes write to, found without touching them: what /proc/PID/maps
- * shows as a shared mapping of a file named *.spool.
+ * The spools of running processes. They are found without opening them: /proc/PID/maps shows each
+ * as a shared mapping of a file named *.spool.
  */
 #pragma once
 
@@ -13,30 +13,29 @@
 
 struct live_spool {
 	pid_t pid;
-	char *path; /* that opens it here, also where the process has a root of its own */
+	char *path; /* opens the file here, also when the process has another root */
 };
 
 struct live_spools {
 	struct live_spool *list; /* in the order of pids */
 	size_t count;
-	bool deleted; /* a process writes to a spool whose file has no name any more: not in the
-		       * list
+	bool deleted; /* a process writes to a spool whose file was deleted: it is not in the list
 		       */
 	bool library; /* a process has our library mapped */
 };
 
 /*
- * Adds those of one process: 0 (also when it has none), -ESRCH when there is no such process,
- * -EACCES when it may not be looked at.
+ * Adds the spools of one process. 0 (also when it has none), -ESRCH when there is no such process,
+ * -EACCES when we may not look at it.
  */
 int live_spools_of(struct live_spools *spools, pid_t pid);
 
-/* Adds those of all processes of this user (of all users for root): 0 or -errno. */
+/* Adds the spools of all processes of this user (for root, of all users). 0 or -errno. */
 int live_spools_all(struct live_spools *spools);
 
 void live_spools_clear(struct live_spools *spools);
 
-/* Is it a pid? 1 to 2^31 - 1 in decimal; 0 otherwise. */
+/* Parses a pid, 1 to 2^31 - 1 in decimal; 0 for any other text. */
 pid_t live_spools_pid(const char *text);
 
 /* --- a running process, and the spool that it writes --- */
@@ -45,7 +44,7 @@ struct attached {
 	int pid;
 	int fd;                      /* of the spool */
 	struct spool_header *header; /* shared with the process */
-	uint64_t start;              /* tells the process from its successor */
+	uint64_t start;              /* distinguishes the process from a later one with its pid */
 	char path[4096];
 };
 
@@ -57,14 +56,14 @@ struct attached {
 int attach_open(struct attached *attached, int pid);
 void attach_close(struct attached *attached);
 
-/* Does the process still run? */
+/* True while the process runs. */
 bool attach_lives(const struct attached *attached);
 
 /*
- * Puts a request in front of the process, with a text for those that have one: 0 and its number, or
- * -EINVAL with a sentence. It waits for other tools that do the same, but not for ever.
+ * Adds a request for the process, with a text if the verb needs one. 0 and the request's number, or
+ * -EINVAL with a sentence. While other tools add requests it waits, for about a second.
  */
 int attach_ask(struct attached *attached, enum spool_verb verb, const char *text, uint32_t *number);
 
-/* Has the process acted upon the request? */
+/* True once the process has acted upon the request. */
 bool attach_acted(const struct attached *attached, uint32_t number);

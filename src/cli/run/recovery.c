@@ -1,5 +1,5 @@
-/* memtrace recover SPOOL, and `memtrace run`: the trace that a killed process did not come to
- * write. */
+/* memtrace recover SPOOL: the trace of a process that was killed before it wrote one. `memtrace
+ * run` uses the same. */
 #include "cli/run/recovery.h"
 
 #include <errno.h>
@@ -56,17 +56,17 @@ void recovery_name(char *to, size_t size, const char *spool)
 }
 
 /*
- * A file of our own beside the one wanted, so that a rename will do; what is written to it through
- * `pack` is compressed as the name asks.
+ * A temporary file beside the wanted one, which a rename can replace. Output through `pack` is
+ * compressed by the ending of the name.
  */
 struct partial {
 	const char *output; /* the name wanted */
 	char path[4096];
-	struct pack *pack; /* NULL: as it is */
+	struct pack *pack; /* NULL: not compressed */
 	int fd;
 };
 
-/* Ends the file that was written, with the error of that, and removes it after one. */
+/* Closes the file. `error` is that of its writer; after any error the file is removed. */
 static int end_partial(struct partial *partial, int error)
 {
 	int ended = partial->pack ? pack_end(partial->pack) : 0;
@@ -95,7 +95,7 @@ static int open_partial(struct partial *partial, const char *output)
 
 /* --- the ending --- */
 
-/* The byte of the brace that closes "process", the second member of every document. */
+/* Finds the offset of the brace that closes "process", the second member of every document. */
 static int find_process_end(int fd, const char *name, uint64_t *at)
 {
 	struct json json;
@@ -140,7 +140,7 @@ static int copy_bytes(struct decompress *from, struct out *to, const char *name,
 	return 0;
 }
 
-/* Copies the document with the ending put at the end of "process". */
+/* Copies the document and adds the ending as the last members of "process". */
 static int copy_with_ending(int from, struct out *to, const char *name, const struct ending *ending)
 {
 	bool killed = ending->signal != UINT64_MAX;
@@ -265,7 +265,7 @@ int recovery_run(struct recovery *recovery)
 	if (error)
 		unlink(partial.path);
 	else if (recovery_add_ending(recovery->written, &recovery->ending))
-		return 0; /* the trace is there, and whole without it */
+		return 0; /* the trace is complete without the ending */
 	return error;
 }
 
@@ -299,7 +299,7 @@ int cmd_recover(int argc, char **argv)
 	}
 	if (recovery_run(&recovery))
 		return cli_fail(STATUS_UNREADABLE);
-	/* A script wants the name as it is. */
+	/* Escaped on a terminal only: a script needs the name as it is. */
 	if (isatty(STDOUT_FILENO))
 		utf8_clean(recovery.written);
 	out_format(cli_out(), "%s\n", recovery.written);

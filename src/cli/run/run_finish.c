@@ -1,9 +1,10 @@
 /*
- * What a run left: spools of dead processes become traces, and all traces are found.
+ * After a run: spools of dead processes become traces, and all traces are found.
  *
- * A program may run others (torchrun, a shell script), so every file that the output's pattern can
- * name and that was not there before the run, or has been written to since, counts, not only the
- * child's own. No clock is asked: the program may be given another one (libfaketime), or we.
+ * A program may run others (torchrun, a shell script). So all files count that the output's pattern
+ * can name and that did not exist before the run, or have been written to since, not only the
+ * child's own. No clock decides this: the program may run with another clock (libfaketime), or
+ * memtrace itself.
  */
 #include <fnmatch.h>
 #include <glob.h>
@@ -22,19 +23,19 @@
 #include "base/text/text.h"
 #include "cli/run/child_process.h"
 
-#define ANYTHING "\001" /* stands for * until what is literal has been escaped */
+#define ANYTHING "\001" /* stands for * until the literal characters are escaped */
 
-enum { MOST = 4096 }; /* traces of one run */
+enum { MOST = 4096 }; /* at most, of one run */
 
 struct file_finder {
 	struct child_run *run;
 	struct run_left left;
-	char output[4096]; /* the pattern, with ANYTHING for what differs */
+	char output[4096]; /* the pattern, with ANYTHING where the names differ */
 };
 
 /* --- files --- */
 
-/* A pattern for glob(3): all but ANYTHING stands for itself. */
+/* Makes a pattern for glob(3) in which all but ANYTHING is literal. */
 static void escape(char *to, size_t size, const char *from)
 {
 	for (; *from; from++) {
@@ -89,7 +90,7 @@ struct pattern {
 	char text[16384];
 };
 
-/* Of the name, or of its numbered forms. */
+/* The pattern of the name, or of its numbered forms. */
 static void make_pattern(struct pattern *pattern, const char *name, const char *extension,
 			 bool numbered)
 {
@@ -119,7 +120,7 @@ static void find_files(struct file_finder *finder, const char *name, const char 
 		for (size_t i = 0; i < files.gl_pathc; i++) {
 			const char *path = files.gl_pathv[i];
 
-			/* What stands for a %p may hold a number behind a dot itself. */
+			/* The text in place of %p may itself contain a dot and a number. */
 			if (numbered && !fnmatch(plain.text, path, FNM_PATHNAME | FNM_PERIOD))
 				continue;
 			each(finder, path);
@@ -130,7 +131,7 @@ static void find_files(struct file_finder *finder, const char *name, const char 
 
 /* --- spools --- */
 
-/* Where spools of all jobs lie together, one that dies there may be another's. */
+/* False for a spool of another job, where those of all jobs are in one directory. */
 static bool is_ours(const struct file_finder *finder, const struct owner *owner)
 {
 	const char *extension = path_extension(finder->output);
@@ -161,7 +162,7 @@ static void finish_spool(struct file_finder *finder, const char *path)
 	}
 	if (!is_ours(finder, &owner))
 		return;
-	/* Two machines, or containers, on one disk: not ours to end. */
+	/* Its process runs on another machine, or in another container, with the same disk. */
 	if (owner.elsewhere) {
 		finder->left.elsewhere++;
 		return;
@@ -200,8 +201,8 @@ static void find_spools(struct file_finder *finder, each_fn *each)
 /* --- traces --- */
 
 /*
- * A run beside ours in the same directory writes there too: its processes began before ours. On
- * this host the kernel's word counts, elsewhere that of the process.
+ * True for the trace of another run in the same directory, whose processes began before ours. On
+ * this host the start time in the kernel's ticks decides, elsewhere the time that the trace has.
  */
 static bool began_before(const struct child_run *run, const struct trace_process *process)
 {
@@ -224,7 +225,7 @@ static void add_trace(struct file_finder *finder, const char *path)
 	char *copy;
 
 	if (finder->left.traces_n == MOST || !is_new(finder->run, path) || trace_open(&trace, path))
-		return; /* not every .json that is new is a trace */
+		return; /* a new .json need not be a trace */
 	copy = strdup(path);
 	if (copy && !began_before(finder->run, &trace.process)) {
 		found = &finder->left.traces[finder->left.traces_n++];
@@ -251,7 +252,7 @@ static void add_trace(struct file_finder *finder, const char *path)
 	trace_close(&trace);
 }
 
-/* One that was to be compressed is not where that could not be had. */
+/* Also finds traces that were to be compressed and are not, for lack of the library. */
 static void find_traces(struct file_finder *finder, each_fn *each)
 {
 	char plain[sizeof(finder->output)];
@@ -265,7 +266,7 @@ static void find_traces(struct file_finder *finder, each_fn *each)
 	find_files(finder, plain, path_extension(plain), each);
 }
 
-/* What the traces are called, with * for what differs. */
+/* The names of all traces, with * where they differ. */
 static void name_all(struct file_finder *finder)
 {
 	text_copy(finder->left.names, sizeof(finder->left.names), finder->output);
@@ -299,7 +300,7 @@ void run_before(struct child_run *run)
 	struct file_finder finder = { .run = run };
 
 	if (name_output(&finder))
-		return; /* said when the run is over */
+		return; /* run_finish() prints the message */
 	find_spools(&finder, remember);
 	find_traces(&finder, remember);
 	if (run->seen_n)

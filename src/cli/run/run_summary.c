@@ -1,4 +1,4 @@
-/* What a run left, in ten lines: the child's own trace, and where the others are. */
+/* The summary of a run, in about ten lines: the child's own trace, and the names of the others. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,8 +18,8 @@
 #define PREFIX "memtrace: "
 
 enum {
-	OTHERS_TOLD = 2, /* by name */
-	RANKS_TOLD = 8,  /* where they are ranks of a job */
+	OTHERS_TOLD = 2, /* listed by name */
+	RANKS_TOLD = 8,  /* the same, when they are ranks of a job */
 };
 
 void run_say(const char *format, ...)
@@ -52,7 +52,7 @@ static int compare_summary_weights(const void *a, const void *b)
 	return strcmp(x->path, y->path);
 }
 
-/* Relative where that is shorter: it is what people copy. */
+/* A path relative to the working directory where that is shorter, as people copy it. */
 static const char *short_path(const char *path)
 {
 	char cwd[4096];
@@ -106,7 +106,7 @@ static void say_other(const struct run_trace *found)
 		run_say("another is %s (peak %s allocated)", short_path(found->path), bytes);
 }
 
-/* One command for all of them. */
+/* Names the command that reads all of them. */
 static void say_merge(const struct run_left *left)
 {
 	run_say("memtrace merge %s tells the %zu as one", short_path(left->names), left->traces_n);
