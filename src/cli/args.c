@@ -268,7 +268,7 @@ static int take_words(const struct arg *arg, const char *value, char **words, in
 	int taken = 1;
 
 	if (!value && left < 2) {
-		cli_usage("--%s wants a value: %s", arg->name, arg->value);
+		cli_usage("--%s needs a value: %s", arg->name, arg->value);
 		return -EINVAL;
 	}
 	if (!take_value(arg, value ? value : words[taken++]))

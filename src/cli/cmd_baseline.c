@@ -6,7 +6,7 @@
 
 static const char about[] =
 	"Writes a small file that stands for a run wherever a trace is read: sums, peaks by "
-	"call site and category, pools, owners, phases. It has no events, no curve, no whole "
+	"call site and category, pools, libraries, phases. It has no events, no curve, no whole "
 	"stacks, and nothing that differs between two runs of one program (process ids, times, "
 	"hosts, folders), so it is the same file again when nothing changed. Commit it; "
 	"compare with memtrace diff.\n";

@@ -158,7 +158,8 @@ static int compare(const struct comparison *asked)
 /* --- diff --- */
 
 static const char about_head[] =
-	"Compares two runs by call site: what happened to the peak, and who did it. Each of "
+	"Compares two runs by call site: how the peak changed, and which call sites changed it. "
+	"Each of "
 	"BASE and HEAD is a trace, a spool or a baseline, or a folder of them. With --base and "
 	"--head each side has several runs; a change within their spread counts as none. Ranks "
 	"of a job are no repetitions: those are compared rank by rank. It only reports, unless "
@@ -264,7 +265,7 @@ int cmd_diff(int argc, char **argv)
 static const char about_check_head[] =
 	"Holds a run (a trace, a spool or a baseline) to limits, without anything to compare "
 	"it with; a limit that is exceeded ends it with status 1. A folder holds the ranks of "
-	"a job: each is held to the limits, and the worst is told. `memtrace diff --help` "
+	"a job: each is held to the limits, and the worst is shown. `memtrace diff --help` "
 	"lists the metrics and what they are narrowed by.\n"
 	"\n"
 	"  --max 'allocated.peak<=30GiB'             on every device\n"

@@ -42,7 +42,7 @@ static bool takes(const struct format *format, const struct export_words *words)
 			text_append(list, sizeof(list), list[0] ? ", " : "");
 			text_append(list, sizeof(list), other->name);
 		}
-		cli_usage("--%s means nothing to %s; it does to: %s", rows[i].option, format->name,
+		cli_usage("--%s has no effect on %s; it has on: %s", rows[i].option, format->name,
 			  list);
 		return false;
 	}
@@ -56,12 +56,12 @@ static int run_export(const char *path, const char *output, const struct format 
 	int error = 0;
 
 	if ((format->takes & FORMAT_BINARY) && !output && isatty(cli_out()->fd))
-		return cli_usage("%s is nothing for a terminal: -o FILE.%s", format->name,
-				 format->extension);
+		return cli_usage("not writing binary %s to a terminal; use -o FILE.%s",
+				 format->name, format->extension);
 	if (trace_open(&trace, path))
 		return cli_fail(STATUS_UNREADABLE);
 	if (trace.capture.baseline)
-		error = err("%s: is a baseline: it has no events and no whole stacks to export; "
+		error = err("%s is a baseline, which has no events and no whole stacks to export; "
 			    "export the trace it was made from",
 			    path);
 	if (!error)
@@ -95,9 +95,8 @@ int cmd_export(int argc, char **argv)
 		ARG_ONE_DEVICE(&words.device),
 		ARG_ONE_POOL(&words.pool),
 		ARG("by", 0, WORD, "phase|thread",
-		    "tell stacks apart by where they were born, too: the outermost frame; in pprof "
-		    "a "
-		    "label",
+		    "also separate stacks by where they were allocated: the outermost frame; in "
+		    "pprof a label",
 		    &words.by),
 	};
 	const struct usage usage = USAGE("export", "TRACE", about, args, 1, 1);
@@ -107,7 +106,7 @@ int cmd_export(int argc, char **argv)
 	text_append(
 		about, sizeof(about),
 		"\nFormats that weigh stacks weigh them by the bytes allocated at the peak; the "
-		"others tell of the whole run.\n");
+		"others show the whole run.\n");
 	parsed = args_parse(&usage, &argc, argv);
 	if (parsed != ARGS_GO)
 		return parsed;

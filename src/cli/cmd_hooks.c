@@ -76,7 +76,8 @@ static void print_table(struct out *out)
 	out_text(out, "\nCounted and timed, beside all of those:\n");
 	print_rows(out, calls, COUNT(calls), "RT");
 	print_rows(out, calls, COUNT(calls), "DRV");
-	out_text(out, "\nDoors, PyTorch's report, injection points and the C API:\n");
+	out_text(out, "\nOther entry points: look-up of symbols, PyTorch's reports, injection, the "
+		      "C API:\n");
 	for (size_t i = 0; i < COUNT(doors); i++)
 		out_format(out, "  %s\n      %s\n", doors[i].name, doors[i].what);
 }

@@ -19,8 +19,8 @@ static const char about[] =
 	"trace: curves over time and over events, what was live at any moment as flame graph, "
 	"table, map of blocks and of segments, leaks, growth and advice. With two traces (base "
 	"and head) both curves stand on one axis, beside the difference by call site. Of more "
-	"than two, or of a folder, which are the ranks of one job, the page tells all ranks in "
-	"tables (as memtrace merge does) and shows the one that peaks highest.\n";
+	"than two, or of a folder, which are the ranks of one job, the page shows all ranks in "
+	"tables (as memtrace merge does), and the one with the highest peak in full.\n";
 
 /* The trace is read more than once: a pipe, which can be read only once, is copied first. */
 struct input {
@@ -207,8 +207,8 @@ int cmd_html(int argc, char **argv)
 		ARG("rules", 0, TEXT, "FILE", "rules for categories, as of memtrace report",
 		    &request.options.rules),
 		ARG("max-events", 0, NUMBER, "N",
-		    "of longer traces, tell so many events one by one and "
-		    "sum the others (default 2000000; 0: no limit)",
+		    "show at most N events one by one, and sums of the others "
+		    "(default 2000000; 0: no limit)",
 		    &request.options.max_events),
 		ARG("force", 0, FLAG, NULL,
 		    "show ranks that are not of one job, or there twice, all the same", &force),
@@ -219,7 +219,7 @@ int cmd_html(int argc, char **argv)
 	if (parsed != ARGS_GO)
 		return parsed;
 	if (!output && isatty(STDOUT_FILENO))
-		return cli_usage("a page is nothing to read here: -o FILE says where it goes");
+		return cli_usage("not writing a page to a terminal; use -o report.html");
 	if (!page_is_built())
 		return cli_fail(STATUS_USAGE);
 	status = take_request(&request, argc, argv, force) ? cli_fail(STATUS_UNREADABLE)

@@ -7,7 +7,7 @@
 #include "cli/traces.h"
 
 static const char about_head[] =
-	"Reads the traces of a job's ranks, one after the other, and tells them as one: which "
+	"Reads the traces of a job's ranks, one after the other, and summarizes them: which "
 	"rank peaks above the others and at which call site, which would run out of memory "
 	"first, what every rank and every card held, and which ranks are missing. Each TRACE "
 	"is a trace, a spool, a baseline, or a folder with any of them. Ranks on one card (by "

@@ -13,10 +13,10 @@
 #include "render/report/report.h"
 
 static const char about[] =
-	"Explains a trace, or the spool of a killed process: the peak and who held it, what "
-	"each line took and gave back, what is still allocated at exit, pools, owners, phases "
+	"Explains a trace, or the spool of a killed process: the peak and its call sites, what "
+	"each line allocated and freed, what is still allocated at exit, pools, libraries, phases "
 	"and failed allocations; of a selection, or of one moment (--at). Several traces, or a "
-	"folder of them, are the ranks of a job: told as by memtrace merge. Sections for "
+	"folder of them, are the ranks of a job: shown as by memtrace merge. Sections for "
 	"--show:\n"
 #define SECTION(name, when, what) "  " #name ": " what "\n"
 #include "render/report/report_sections.def"
@@ -36,8 +36,8 @@ static uint32_t read_sections(const char *text)
 		uint32_t bit = report_section_bit(text, length);
 
 		if (!bit) {
-			cli_usage("--show: there is no section %.*s, but: %s", (int)length, text,
-				  report_section_names());
+			cli_usage("--show: there is no section %.*s; the sections are: %s",
+				  (int)length, text, report_section_names());
 			return 0;
 		}
 		bits |= bit;
@@ -95,7 +95,7 @@ static bool check_times(const struct report_options *options)
 			timepoint_time(bounds[i], &ns[i]);
 	}
 	if (ns[0] > ns[1]) {
-		cli_usage("--from %.60s is behind --to %.60s", bounds[0], bounds[1]);
+		cli_usage("--from %.60s is later than --to %.60s", bounds[0], bounds[1]);
 		return false;
 	}
 	if (options->select.at && (options->select.from || options->select.to)) {
@@ -127,7 +127,8 @@ static bool read_categories(struct report_options *options)
 			options->select.categories |= 1ull << i;
 	}
 	if (!options->select.categories)
-		cli_usage("--filter: there is no category %.60s, but: %s", wanted, list);
+		cli_usage("--filter: there is no category %.60s; the categories are: %s", wanted,
+			  list);
 	return options->select.categories != 0;
 }
 
@@ -189,7 +190,7 @@ static bool check_alone(const struct report_words *words, const struct report_op
 	for (size_t i = 0; i < sizeof(alone) / sizeof(alone[0]); i++) {
 		if (!alone[i].given)
 			continue;
-		cli_usage("--%s is of one trace: give one, or see all of them without it",
+		cli_usage("--%s is for one trace: give one trace, or leave it out",
 			  alone[i].option);
 		return false;
 	}
@@ -248,7 +249,7 @@ int cmd_report(int argc, char **argv)
 		    "pattern with * and ?; or category=NAME",
 		    &options.select.filter),
 		ARG("rules", 0, TEXT, "FILE",
-		    "rules for categories, in front of the built-in ones: "
+		    "rules for categories, before the built-in ones: "
 		    "`memtrace help --rules` explains them",
 		    &words.rules),
 		ARG("suppressions", 0, TEXT, "FILE",

@@ -40,7 +40,7 @@ static int run_timeline(const char *path, const char *output, struct timeline_op
 
 	if (trace_open(&trace, path))
 		return cli_fail(STATUS_UNREADABLE);
-	error = trace.capture.baseline ? err("%s: is a baseline: it has no curves", path) : 0;
+	error = trace.capture.baseline ? err("%s is a baseline, which has no curves", path) : 0;
 	if (!error)
 		error = steps_infer_if_few(&trace);
 	if (!error)

@@ -80,22 +80,22 @@ void cli_print_usage(struct out *out, const struct usage *usage)
 
 static void print_commands(struct out *out)
 {
-	out_text(out, "memtrace: what fills the GPU's memory, and which line put it there.\n\n"
+	out_text(out, "memtrace: what fills the GPU's memory, and which line allocated it.\n\n"
 		      "usage: memtrace COMMAND [options]\n"
 		      "       memtrace run -- python train.py\n"
 		      "       memtrace report memtrace.4242.json\n\n"
 		      "Commands:\n");
 	for (const struct command *row = commands; row->name; row++)
 		out_format(out, "  %-9s %s\n", row->name, row->help);
-	out_text(out,
-		 "\n`memtrace COMMAND --help` tells the options of each. A spool (what a killed "
-		 "process\n"
-		 "leaves) is taken wherever a trace is, and so is a trace packed by gzip or zstd; "
-		 "`-`\n"
-		 "is standard input. What -o names *.gz or *.zst is written packed. Completion:\n"
-		 "`memtrace help --completion bash` (or zsh). Rules for categories: `memtrace help "
-		 "--rules`.\n\n"
-		 "Exit status:\n");
+	out_text(
+		out,
+		"\n`memtrace COMMAND --help` lists the options of each. A spool (left by a killed\n"
+		"process) is read wherever a trace is, and so is one compressed by gzip or zstd; "
+		"`-`\n"
+		"is standard input. Output to *.gz or *.zst (-o) is compressed. Completion:\n"
+		"`memtrace help --completion bash` (or zsh). Rules for categories: `memtrace help "
+		"--rules`.\n\n"
+		"Exit status:\n");
 #define STATUS(name, value, what) out_format(out, "  %d  %s\n", value, what);
 #include "cli/statuses.def"
 #undef STATUS
@@ -124,12 +124,13 @@ static void print_keys(struct out *out)
 static void print_rules(struct out *out)
 {
 	out_text(out,
-		 "# Rules for --rules FILE: one a line; the first that fits a block tells its\n"
+		 "# Rules for --rules FILE: one a line; the first that fits a block gives its\n"
 		 "# category. The file's own come first, then the built-in ones below.\n"
 		 "#\n"
 		 "#   CATEGORY: CONDITION CONDITION ...      all conditions must hold\n"
-		 "#   stage STAGE: CONDITION CONDITION ...   what a frame says of what is done:\n"
-		 "#                                          forward, backward, optimizer\n"
+		 "#   stage STAGE: CONDITION CONDITION ...   frames that run in the stage: "
+		 "forward,\n"
+		 "#                                          backward or optimizer\n"
 		 "#\n"
 		 "# A condition is KEY=VALUE or KEY!=VALUE. A value must fit the whole text, with "
 		 "*\n"

@@ -64,7 +64,7 @@ int cli_redirect_as_is(const char *path)
 	if (!path || !strcmp(path, "-"))
 		return 0;
 	if (args_reads(path))
-		return err("%s: is read, too, and would be lost: choose another output", path);
+		return err("%s: is also an input, and would be lost: choose another output", path);
 	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	if (fd < 0)
 		return err("%s: %s", path, strerror(errno));

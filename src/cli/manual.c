@@ -184,7 +184,7 @@ static void print_memtrace(struct out *out)
 	begin_page(out, "memtrace", "1");
 	out_text(out,
 		 ".SH NAME\n"
-		 "memtrace \\- what fills the GPU's memory, and which line put it there\n"
+		 "memtrace \\- what fills the GPU's memory, and which line allocated it\n"
 		 ".SH SYNOPSIS\n"
 		 "\\fBmemtrace\\fR \\fICOMMAND\\fR [\\fIoptions\\fR] ...\n.br\n"
 		 "\\fBLD_PRELOAD=libmemtrace.so\\fR \\fIprogram\\fR ...\n"
@@ -226,8 +226,8 @@ static void print_settings(struct out *out)
 		".I program\n"
 		".SH DESCRIPTION\n"
 		"Each setting is a variable in the environment, and an option of\n"
-		".BR memtrace\\-run (1).\nA value that makes no sense leaves the default, and the\n"
-		"trace says so. Counts may end in K, M, G or T, powers of 1024.\n"
+		".BR memtrace\\-run (1).\nA value that cannot be read leaves the default, and the\n"
+		"trace has a note of it. Counts may end in K, M, G or T, powers of 1024.\n"
 		".SH ENVIRONMENT\n");
 	for (enum opt_id id = 0; id < OPT_IDS; id++) {
 		out_text(out, ".TP\n");

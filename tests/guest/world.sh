@@ -24,7 +24,7 @@ sound() {
 			is "$1: all of it is recorded" \
 				"$(grep -o '"allocations":[0-9]*' "$told" | head -n 1)" "\"allocations\":$counted"
 	else
-		ok "$1: there is no trace, and it is told why" grep -q '^memtrace: ' said
+		ok "$1: no trace was written, and it is told why" grep -q '^memtrace: ' said
 	fi
 }
 

@@ -19,7 +19,7 @@
 
 static const char about[] =
 	"Runs a program with the profiler preloaded, passes signals on to it, finishes the "
-	"trace of a process that was killed, and says in a few lines what was held. Ends as "
+	"trace of a process that was killed, and prints a summary of a few lines. Ends as "
 	"the program does: with its status, 128 and the signal that killed it, 126 or 127 when "
 	"it could not be started.\n"
 	"\n"
@@ -101,7 +101,7 @@ static int set_all(const struct arg *args, const char *const *values)
 	setenv("MEMTRACE_ANNOUNCE", "0", 0);
 	opt_read();
 	if (opt_trouble())
-		cli_usage("MEMTRACE_%s has a value that makes no sense; its default is taken",
+		cli_usage("MEMTRACE_%s has a value that cannot be read; its default is used",
 			  opt_trouble());
 	return 0;
 }

@@ -306,7 +306,7 @@ static int lock(const struct attached *attached)
 			return err("%s: %s", attached->path, strerror(errno));
 		nanosleep(&pause, NULL);
 	}
-	return err("process %d: another memtrace ctl is at it", attached->pid);
+	return err("process %d: another memtrace ctl has it locked", attached->pid);
 }
 
 int attach_ask(struct attached *attached, enum spool_verb verb, const char *text, uint32_t *number)

@@ -103,13 +103,13 @@ static void say_other(const struct run_trace *found)
 		run_say("rank %llu is %s (peak %s allocated)", (unsigned long long)found->rank,
 			short_path(found->path), bytes);
 	else
-		run_say("another is %s (peak %s allocated)", short_path(found->path), bytes);
+		run_say("another trace is %s (peak %s allocated)", short_path(found->path), bytes);
 }
 
 /* Names the command that reads all of them. */
 static void say_merge(const struct run_left *left)
 {
-	run_say("memtrace merge %s tells the %zu as one", short_path(left->names), left->traces_n);
+	run_say("memtrace merge %s summarizes all %zu", short_path(left->names), left->traces_n);
 }
 
 static void say_others(const struct run_left *left)
@@ -135,12 +135,14 @@ static void say_nothing_found(const struct child_run *run)
 
 	if (!program_find(run->command[0], path, sizeof(path)) &&
 	    program_refuses(path, why, sizeof(why)))
-		run_say("nothing was seen: %s", why);
+		run_say("nothing was recorded: %s", why);
 	else if (!opt_flag(OPT_ID_enable))
 		run_say("nothing was recorded: --enable=0");
 	else
-		run_say("there is no trace: %s used no GPU memory, or recording could not begin",
-			text_base(run->command[0]));
+		run_say("no trace was written: %s used no GPU memory, or recording could not "
+			"begin; "
+			"`memtrace doctor -- %s` looks for the reason",
+			text_base(run->command[0]), run->command[0]);
 }
 
 void run_summary(const struct child_run *run, struct run_left *left)

@@ -73,7 +73,7 @@ fails 2 'nowhere.json: No such file' memtrace check "$example" --budget nowhere.
 ddp=$TOP/tests/data/h200-ddp
 memtrace check "$ddp" --max 'allocated.peak<=1.65GiB' --max 'ooms<=0' >"$OUT" 2>"$ERR"
 is 'a folder: one rank is enough to break a limit' $? 1
-has 'the worst is told' "$OUT" 'device 1 of rank 1 has 1.70 GiB, more by'
+has 'the worst is shown' "$OUT" 'device 1 of rank 1 has 1.70 GiB, more by'
 ok 'which all of them hold' memtrace check "$ddp" --max 'allocated.peak<=2GiB'
 ok 'and are compared, folder by folder' memtrace diff --gate "$ddp" "$ddp"
 has 'rank by rank' "$OUT" 'Compared rank by rank, 2 in all'
@@ -91,7 +91,7 @@ for name in example h200-train h200-caching; do
 	ok "$name: a baseline of it is itself" sh -c "memtrace baseline '$name.base.json' | cmp - '$name.base.json'"
 	ok "$name: it is reported on" memtrace report "$name.base.json"
 	is "$name: without the times that it has not" "$(grep -c '[^0-9]0 ns' "$OUT")" 0
-	fails 3 'is a baseline: it has no events' memtrace export "$name.base.json" --to events
+	fails 3 'is a baseline, which has no events' memtrace export "$name.base.json" --to events
 done
 ok 'it is checked' memtrace check h200-train.base.json --max 'allocated.peak<=200MiB'
 is 'it is small' "$([ "$(wc -c <h200-train.base.json)" -lt 40000 ] && echo yes)" yes

@@ -119,8 +119,8 @@ memtrace merge 0.json 1.json 2.json >merge.out
 ok 'report of several is their merge' memtrace report 0.json 1.json 2.json
 is 'the same text' "$(cat "$OUT")" "$(cat merge.out)"
 is 'and document' "$(memtrace report --json folder)" "$(memtrace merge --json folder)"
-fails 2 '--at is of one trace' memtrace report --at peak 0.json 1.json
-fails 2 '--by is of one trace' memtrace report --by line folder
+fails 2 '--at is for one trace' memtrace report --at peak 0.json 1.json
+fails 2 '--by is for one trace' memtrace report --by line folder
 fails 3 'of the same process (rank 0)' memtrace report 0.json 0.json
 highest=$(json merged.json 'd["imbalance"][0]["highest"]["rank"]')
 fails 3 'nowhere.json' memtrace html -o page.html 0.json 1.json nowhere.json

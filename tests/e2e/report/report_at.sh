@@ -179,7 +179,7 @@ has 'is said' "$OUT" 'Live at 0s: nothing.'
 fails 3 'has no device 7; it has 0, 1, 2' memtrace report --device 7 three.json
 fails 3 'has no pool x; its pools: torch' memtrace report --pool x "$train"
 fails 3 'has no phase x; its phases: step 0, step 1' memtrace report --at phase:x "$train"
-fails 2 'is behind --to' memtrace report --from 2s --to 1s "$train"
+fails 2 'is later than --to' memtrace report --from 2s --to 1s "$train"
 fails 2 'no moment' memtrace report --at yesterday "$train"
 fails 2 'no number of an event' memtrace report --at seq:1x "$train"
 fails 2 'no time' memtrace report --from 12 "$train"

@@ -55,7 +55,7 @@ ok 'fits the schema' fits_schema moment.json
 ok 'a pipe' sh -c "cat '$TRAIN' | memtrace report --show categories -"
 has 'is told as well' "$OUT" 'optimizer-state'
 fails 3 'standard input cannot be read twice' sh -c "cat '$TRAIN' | memtrace report --by category -"
-fails 2 'there is no category grads, but: parameters, gradients' memtrace report --filter category=grads "$TRAIN"
+fails 2 'there is no category grads; the categories are: parameters, gradients' memtrace report --filter category=grads "$TRAIN"
 
 # --- rules of one's own ---
 cat >my.rules <<'END'

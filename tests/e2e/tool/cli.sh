@@ -43,7 +43,7 @@ fails 2 'there is no option --nonsense' memtrace --nonsense
 fails 2 'report: TRACE... is missing' memtrace report
 fails 2 'timeline: too many operands' memtrace timeline a b
 fails 2 'report: there is no option --limt; did you mean --limit?' memtrace report --limt 3 a
-fails 2 'report: --limit wants a value' memtrace report a --limit
+fails 2 'report: --limit needs a value' memtrace report a --limit
 fails 2 'report: --limit: x is not a number' memtrace report --limit x a
 fails 2 'report: --json takes no value' memtrace report --json=1 a
 fails 2 'export: --to FORMAT is missing' memtrace export "$example"
@@ -59,8 +59,8 @@ memtrace export --to csv -o - "$example" >as-file
 is '-o - is standard output' "$(head -c 7 as-file) $(ls -- - 2>/dev/null)" 'seq,t_n '
 
 # --- run: statuses, signals -----------------------------------------------------------------------------
-fails 7 'there is no trace: sh used no GPU memory' memtrace run -- sh -c 'exit 7'
-fails 0 'there is no trace: true used no GPU memory' memtrace run true
+fails 7 'no trace was written: sh used no GPU memory' memtrace run -- sh -c 'exit 7'
+fails 0 'no trace was written: true used no GPU memory' memtrace run true
 fails 0 'or recording could not begin' memtrace run -o /nowhere/t.json -- "$SAMPLES/leak"
 is 'no file then' "$(find . -name 'memtrace.*')" ''
 ok 'quiet' memtrace run -q -- true
@@ -122,7 +122,7 @@ mkdir rank0
 fails 137 'the trace is rank0/away.json' memtrace run -o 'rank%r/away.json' --spool-dir spools -- "$E2E/ends" 9
 is 'nor a trace that belongs into a folder of its own' "$(ls spools)" ''
 ok 'children are told of' memtrace run -- "$SAMPLES/fork"
-has 'by name' "$ERR" 'memtrace: another is memtrace.'
+has 'by name' "$ERR" 'memtrace: another trace is memtrace.'
 ok 'a numbered name' memtrace run -o 'twice.%p.json' -- sh -c "'$SAMPLES/leak' && cp twice.*.json twice.7.1.json"
 is 'is told once' "$(grep -c 'twice\.7\.1\.json' "$ERR")" 1
 ok 'a shell between' memtrace run -o 'deep.%p.json' -- sh -c "'$E2E/ends' 9; exit 0"
@@ -137,17 +137,17 @@ ok 'is traced' [ -e script.json ]
 # Whose a trace is no clock tells: not the wall's, which libfaketime takes from the program or from us.
 LD_PRELOAD=$LIBRARY MEMTRACE_OUTPUT=beside.%p.json sh -c 'until [ -e go ]; do sleep 0.05; done; exec "$0"' "$SAMPLES/leak" >"$OUT" 2>&1 &
 sleep 0.1
-fails 0 'there is no trace' memtrace run -o 'beside.%p.json' -- sh -c 'touch go; until ls | grep -q "^beside.*json$"; do sleep 0.05; done'
+fails 0 'no trace was written' memtrace run -o 'beside.%p.json' -- sh -c 'touch go; until ls | grep -q "^beside.*json$"; do sleep 0.05; done'
 wait
 ok 'though it is there' memtrace report beside.*.json
-fails 0 'there is no trace' memtrace run -o 'beside.%p.json' -- true
+fails 0 'no trace was written' memtrace run -o 'beside.%p.json' -- true
 if command -v faketime >/dev/null; then
 	for clock in -10y '+20d x1000'; do
 		ok "a program of another time: $clock" memtrace run -o "inner.%p.json" -- faketime -f "$clock" "$SAMPLES/leak"
 		has 'has a trace' "$ERR" 'the trace is inner.'
 		ok "we of another time: $clock" faketime -f "$clock" memtrace run -o "outer.%p.json" -- "$SAMPLES/leak"
 		has 'it has one, too' "$ERR" 'the trace is outer.'
-		fails 0 'there is no trace' faketime -f "$clock" memtrace run -o "outer.%p.json" -- true
+		fails 0 'no trace was written' faketime -f "$clock" memtrace run -o "outer.%p.json" -- true
 	done
 else
 	skip 'another time' 'no faketime here'
@@ -221,7 +221,7 @@ if echo 'int main(void) { return 0; }' | ${CC:-cc} -static -x c -o static - 2>/d
 	memtrace doctor -- ./static >"$OUT" 2>&1
 	is 'a static program: the answer is no' $? 1
 	has 'with the reason' "$OUT" 'is linked statically'
-	fails 0 'nothing was seen: ./static is linked statically' memtrace run -- ./static
+	fails 0 'nothing was recorded: ./static is linked statically' memtrace run -- ./static
 else
 	skip 'a static program' 'the compiler links none'
 fi
@@ -229,9 +229,9 @@ fi
 # --- an output is no input ------------------------------------------------------------------------------
 cp "$TOP/tests/data/example.json" mine.json
 ln mine.json other.json
-fails 3 'mine.json: is read, too, and would be lost' memtrace baseline mine.json -o mine.json
-fails 3 './other.json: is read, too' memtrace report -o ./other.json mine.json
-fails 3 'mine.json: is read, too' memtrace diff --force --base mine.json --head "$TOP/tests/data/h200-train.json" -omine.json
+fails 3 'mine.json: is also an input, and would be lost' memtrace baseline mine.json -o mine.json
+fails 3 './other.json: is also an input' memtrace report -o ./other.json mine.json
+fails 3 'mine.json: is also an input' memtrace diff --force --base mine.json --head "$TOP/tests/data/h200-train.json" -omine.json
 is 'nothing was lost' "$(cmp mine.json "$TOP/tests/data/example.json")" ''
 ok 'an output is written again' memtrace baseline mine.json -o base.json
 ok 'and again' memtrace baseline mine.json -o base.json
