@@ -105,7 +105,7 @@ static bool no_limits;
 const struct arg *args_row(const struct usage *usage, size_t i)
 {
 	static const struct arg limits =
-		ARG("no-limits", 0, FLAG, NULL, "read also what is larger than any recording",
+		ARG("no-limits", 0, FLAG, NULL, "also read input that is larger than any recording",
 		    &no_limits);
 
 	if (i < usage->args_n)
@@ -222,7 +222,7 @@ static bool take_word(const struct arg *arg, const char *value)
 			 (int)length, word);
 		word += length + (word[length] == '|');
 	}
-	return cli_usage("--%s: %s is none of %s", arg->name, value, list) < 0;
+	return cli_usage("--%s: %s is not one of %s", arg->name, value, list) < 0;
 }
 
 /* Stores the value; false, with a message, when the option cannot have it. */
@@ -326,7 +326,7 @@ static int check_operands(const struct usage *usage, size_t count)
 				 usage->command);
 	if (count <= usage->most || usage->program || (!usage->most && usage->least))
 		return ARGS_GO;
-	return usage->most ? cli_usage("too many operands: only %s is wanted", usage->operands)
+	return usage->most ? cli_usage("too many operands: only %s is expected", usage->operands)
 			   : cli_usage("takes no operands");
 }
 

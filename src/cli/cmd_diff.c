@@ -81,10 +81,11 @@ static int categorise(struct diff_side *const *sides, const struct gates *gates,
 		return error;
 	other = unlike(sides, first);
 	if (other && asked)
-		return err("%s and %s cannot be compared by category: one tells it block by block, "
-			   "the other has too few events or none for that "
-			   "(MEMTRACE_MAX_EVENTS; memtrace baseline keeps categories)",
-			   first->trace.path, other->trace.path);
+		return err(
+			"%s and %s cannot be compared by category: one has the categories of each "
+			"block, the other has too few events for that "
+			"(MEMTRACE_MAX_EVENTS; memtrace baseline keeps categories)",
+			first->trace.path, other->trace.path);
 	if (other || (first->categories_from != RUN_BLOCKS && !asked))
 		return 0;
 	for (size_t s = 0; s < 2; s++) {

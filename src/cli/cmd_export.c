@@ -91,7 +91,7 @@ int cmd_export(int argc, char **argv)
 		    "seq:N",
 		    &words.at),
 		ARG("metric", 0, WORD, "allocated|reserved|used",
-		    "weigh by that (default: allocated)", &words.metric),
+		    "weigh stacks by that (default: allocated)", &words.metric),
 		ARG_ONE_DEVICE(&words.device),
 		ARG_ONE_POOL(&words.pool),
 		ARG("by", 0, WORD, "phase|thread",

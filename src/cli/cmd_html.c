@@ -132,7 +132,8 @@ static int take_ranks(struct merge *merge, struct traces *traces, const char *co
 		return error;
 	once = read_once(traces);
 	if (once)
-		return err("%s: of many ranks each must be a file: the highest is read again",
+		return err("%s: each of the ranks must be a file: the one with the highest peak is "
+			   "read again",
 			   strcmp(once, "-") ? once : "standard input");
 	return traces_fold(merge, traces, force);
 }

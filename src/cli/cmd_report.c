@@ -99,11 +99,11 @@ static bool check_times(const struct report_options *options)
 		return false;
 	}
 	if (options->select.at && (options->select.from || options->select.to)) {
-		cli_usage("--at is one moment: it goes with neither --from nor --to");
+		cli_usage("--at is one moment and cannot be combined with --from or --to");
 		return false;
 	}
 	if (options->oom && (options->select.at || options->select.from || options->select.to)) {
-		cli_usage("--oom is a moment: it goes with none of --at, --from, --to");
+		cli_usage("--oom is one moment and cannot be combined with --at, --from or --to");
 		return false;
 	}
 	return true;

@@ -167,7 +167,7 @@ int cmd_spool(int argc, char **argv)
 {
 	const char *table = NULL;
 	const struct arg args[] = {
-		ARG("table", 't', TEXT, "NAME", "this one alone", &table),
+		ARG("table", 't', TEXT, "NAME", "this table only", &table),
 	};
 	const struct usage usage = USAGE("spool", "SPOOL", about, args, 1, 1);
 	int parsed = args_parse(&usage, &argc, argv);

@@ -14,8 +14,8 @@
 
 static const char about[] =
 	"Draws what was allocated and reserved over time, on each device and in each pool, "
-	"with the phases below. Each column is the highest of its stretch of time, so no peak "
-	"is lost.\n";
+	"with the phases below. Each column shows the highest value in its stretch of time, so "
+	"no peak is lost.\n";
 
 /* The width of the terminal; elsewhere COLUMNS, else 80. */
 static unsigned find_width(int fd)
@@ -67,7 +67,7 @@ int cmd_timeline(int argc, char **argv)
 			    TIMELINE_NARROWEST, TIMELINE_WIDEST),
 		ARG_BOUNDED("height", 0, "N", "rows of a device's curve (default 10)", &height,
 			    TIMELINE_LOWEST, TIMELINE_HIGHEST),
-		ARG("ascii", 0, FLAG, NULL, "nothing but ASCII (default where that is no UTF-8)",
+		ARG("ascii", 0, FLAG, NULL, "ASCII only (default where the locale is not UTF-8)",
 		    &options.ascii),
 		ARG_OUTPUT_TO(&output),
 	};

@@ -35,7 +35,7 @@ void run_before(struct child_run *run);
  * run->seen. */
 void run_finish(struct child_run *run);
 
-/* --- what a run left, told on stderr: run_summary.c --- */
+/* --- the summary of a run, on stderr: run_summary.c --- */
 
 struct run_trace {
 	char *path;

@@ -196,12 +196,13 @@ static int cannot_look(int pid, int error)
 		return err("there is no process %d", pid);
 	/* A sandbox can forbid it even to root and to the user of the process. */
 	if ((error == EACCES || error == EPERM) && is_allowed(pid))
-		return err(
-			"process %d: the system forbids looking at it: ask where it was started, "
-			"outside of this sandbox or container",
-			pid);
+		return err("process %d: the system forbids looking at it: run this where it was "
+			   "started, "
+			   "outside of this sandbox or container",
+			   pid);
 	if (error == EACCES || error == EPERM)
-		return err("process %d belongs to another user: ask as that user or as root", pid);
+		return err("process %d belongs to another user: run this as that user or as root",
+			   pid);
 	return err("process %d: %s", pid, strerror(error));
 }
 
@@ -237,10 +238,10 @@ static int check_header(const struct attached *attached)
 	const struct spool_header *header = attached->header;
 
 	if (memcmp(header->magic, SPOOL_MAGIC, sizeof(header->magic)))
-		return err("%s: is no spool, or one that begins just now", attached->path);
+		return err("%s: is no spool, or its recording has just begun", attached->path);
 	if (header->version != SPOOL_VERSION || header->header_bytes != sizeof(*header))
 		return err("process %d is traced by another version of memtrace (its spool has "
-			   "version %u, not %d): use the tool of that one",
+			   "version %u, not %d): use the memtrace of that version",
 			   attached->pid, header->version, SPOOL_VERSION);
 	return 0;
 }

@@ -95,7 +95,7 @@ has 'caught: by its number' "$OUT" 'asked     2.00 GiB by caught (oom.py:'
 fails 3 'has no out of memory number 4; it tells of 3' memtrace report --oom=4 "$TRACE"
 is 'caught: and prints nothing then' "$(cat "$OUT")" ''
 fails 2 'the first has the number 1' memtrace report --oom=0 "$TRACE"
-fails 2 'goes with none of' memtrace report --oom --at peak "$TRACE"
+fails 2 'cannot be combined with --at, --from' memtrace report --oom --at peak "$TRACE"
 
 run_out survived
 is 'survived: another status' "$?" 4

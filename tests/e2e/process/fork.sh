@@ -158,7 +158,7 @@ if [ -z "$GPU" ] && unshare -pf true 2>/dev/null; then
 	# A spool of another pid namespace: nobody here can tell whether its process still runs.
 	ok 'a container beside a run' memtrace run -o "$PWD/%p.json" -- \
 		sh -c 'unshare -pf "$1" _exit; [ $? = 6 ] && exec "$2"' sh "$E2E/ends" "$SAMPLES/leak"
-	has 'a container beside a run: its spool is left alone, and told' "$ERR" '1 spool is here of another machine or container'
+	has 'a container beside a run: its spool is left alone, and told' "$ERR" '1 spool here belongs to another machine or container'
 	ok 'a container beside a run: it can be had' memtrace recover 1.spool
 	ok 'a container beside a run: whole' validate 1.json
 else

@@ -183,11 +183,11 @@ fails 2 'is later than --to' memtrace report --from 2s --to 1s "$train"
 fails 2 'no moment' memtrace report --at yesterday "$train"
 fails 2 'no number of an event' memtrace report --at seq:1x "$train"
 fails 2 'no time' memtrace report --from 12 "$train"
-fails 2 '--by: x is none of site, line' memtrace report --by x "$train"
-fails 2 '--stacks: x is none of merged' memtrace report --stacks x "$train"
-fails 2 '--space: x is none of device' memtrace report --space x "$train"
+fails 2 '--by: x is not one of site, line' memtrace report --by x "$train"
+fails 2 '--stacks: x is not one of merged' memtrace report --stacks x "$train"
+fails 2 '--space: x is not one of device' memtrace report --space x "$train"
 fails 2 'there is no section x' memtrace report --show x "$train"
-fails 2 'goes with neither' memtrace report --at 1s --from 1s "$train"
+fails 2 'cannot be combined with --from' memtrace report --at 1s --from 1s "$train"
 
 # --- where C code called Python -----------------------------------------------------------------------------
 sed 's/{"frames":\[1,0\],"entries":\[1\]/{"frames":[1,0,0],"entries":[1]/' "$TOP/tests/data/example.json" >called.json
