@@ -11,7 +11,6 @@
 #include "base/settings/quantity.h"
 #include "base/text/text.h"
 #include "cli/cli.h"
-#include "render/emit/term.h"
 
 enum { LONGEST_WORD = 40 };
 

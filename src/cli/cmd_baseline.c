@@ -1,6 +1,5 @@
 /* memtrace baseline TRACE -o FILE: the facts of a run that are worth committing. */
 #include "analyse/compare/run_totals.h"
-#include "analyse/input/error.h"
 #include "cli/cli.h"
 #include "render/compare/diff.h"
 

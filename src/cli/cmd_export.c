@@ -1,5 +1,4 @@
 /* memtrace export TRACE --to FORMAT: a trace in another format. */
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -1,5 +1,4 @@
 /* memtrace merge TRACE...: the ranks of a job as one picture. */
-#include <stdio.h>
 
 #include "analyse/input/error.h"
 #include "base/text/text.h"

@@ -4,7 +4,6 @@
 
 #include "analyse/categories/glob.h"
 #include "analyse/categories/rules.h"
-#include "analyse/input/error.h"
 #include "analyse/lifetimes/timepoint.h"
 #include "analyse/trace/trace.h"
 #include "base/text/text.h"

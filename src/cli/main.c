@@ -18,7 +18,6 @@
 #include "base/settings/version.h"
 #include "cli/cli.h"
 #include "cli/packed.h"
-#include "render/document/document.h"
 #include "render/values/values.h"
 
 static struct {

@@ -11,7 +11,6 @@
 
 #include <string.h>
 
-#include "ledger/ledger_parts.h"
 #include "spool/txn.h"
 
 /* A free of an address that nothing is known of: bytes from before the recording, if there are

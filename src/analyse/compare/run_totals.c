@@ -14,7 +14,6 @@
 #include "analyse/input/error.h"
 #include "analyse/input/grow.h"
 #include "analyse/trace/phase_name.h"
-#include "base/text/text.h"
 #include "facts/spool_model.h"
 
 static const char device_memory[] = "device";

@@ -1,7 +1,6 @@
 /* The steps of a training loop, found in the allocations. */
 #include "analyse/findings/steps.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "analyse/findings/growth.h"

@@ -1,7 +1,6 @@
 /* Moments and stretches of time as people write them. */
 #include "analyse/lifetimes/timepoint.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 

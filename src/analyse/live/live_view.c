@@ -2,7 +2,6 @@
 #include "analyse/live/live_view.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

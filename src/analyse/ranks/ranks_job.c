@@ -2,8 +2,6 @@
  * The ranks together: whether they are of one job, which are missing, and how their peaks are
  * spread.
  */
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analyse/input/error.h"

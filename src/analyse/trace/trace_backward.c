@@ -4,7 +4,6 @@
  * Made once, in front of everything that reads a trace, so that each table and each composition
  * shows a backward pass at a line of Python, and none takes that line for the thread's own.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -5,7 +5,6 @@
  * stood there in the event before. Texts of events are few and repeat: they become ids.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analyse/input/error.h"

@@ -1,6 +1,5 @@
 /* A trace from a spool: its facts are filled from the rows, its events come from the journal. */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analyse/input/error.h"

@@ -6,7 +6,6 @@
 
 #include "base/guest/hot.h"
 #include "base/guest/watch.h"
-#include "base/text/text.h"
 #include "capture/loader/loader.h"
 
 /* The functions asked: for their types, nothing is linked. */

@@ -11,7 +11,6 @@
 
 #include "base/guest/table_rows.h"
 #include "base/settings/opt.h"
-#include "base/text/text.h"
 #include "capture/loader/loader.h"
 #include "capture/recorder/record.h"
 

@@ -7,7 +7,6 @@
 #pragma once
 
 #include <stddef.h>
-#include <stdint.h>
 
 typedef enum CUresult_enum {
 	CUDA_SUCCESS = 0,

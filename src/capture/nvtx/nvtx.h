@@ -4,7 +4,6 @@
  */
 #pragma once
 
-#include <stddef.h>
 #include <stdint.h>
 
 /* In a forked child: whoever was registering a text is not in it. */

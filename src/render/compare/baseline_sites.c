@@ -1,5 +1,4 @@
 /* The sites of a baseline: stacks cut to what names them, and their shares of the peaks. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "analyse/compare/run_totals.h"

@@ -4,7 +4,6 @@
  * A comment holds 65,536 characters on GitHub; rows stop well before that, summed like any that are
  * left out. Names are entities inside <code>: nothing of them is markup, a mention or a link.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "render/compare/diff.h"

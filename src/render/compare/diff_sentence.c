@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/text/text.h"
 #include "render/emit/term.h"
 
 enum {

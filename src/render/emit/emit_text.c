@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/text/text.h"
 #include "render/emit/emit.h"
 #include "render/emit/term.h"
 #include "render/values/values.h"

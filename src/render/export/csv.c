@@ -4,7 +4,6 @@
  * Spreadsheets take a cell that begins with = + - @ for a formula: a text that does is quoted by an
  * apostrophe (OWASP, "CSV Injection"). Numbers never are negative.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "analyse/input/error.h"

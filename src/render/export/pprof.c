@@ -7,7 +7,6 @@
 #include "render/export/formats.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 

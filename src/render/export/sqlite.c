@@ -19,7 +19,6 @@ int format_sqlite(struct trace *trace, struct out *out, const struct selection_o
 
 #else
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/text/out.h"

@@ -8,7 +8,6 @@
 #include <sys/param.h>
 
 #include "base/text/out.h"
-#include "base/text/text.h"
 #include "render/document/document.h"
 #include "render/emit/term.h"
 #include "render/live/top.h"

@@ -11,8 +11,6 @@
 #include "analyse/anonymize/anonymize.h"
 #include "analyse/findings/steps.h"
 #include "analyse/input/error.h"
-#include "base/settings/version.h"
-#include "base/text/fd.h"
 #include "render/compare/diff.h"
 #include "render/emit/term.h"
 #include "render/page/page_parts.h"

@@ -9,7 +9,6 @@
  */
 #pragma once
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "render/export/protobuf.h"

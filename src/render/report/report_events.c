@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/text/out.h"
 #include "render/report/report_parts.h"
 
 enum { BAR = 20 };

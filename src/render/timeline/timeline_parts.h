@@ -1,7 +1,6 @@
 /* Shared by the parts of the timeline: the stretch of time, and lines of cells. */
 #pragma once
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "render/emit/emit.h"

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/text/out.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 
