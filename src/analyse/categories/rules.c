@@ -170,7 +170,7 @@ static int read_condition(const struct rules_source *source, struct rule_conditi
 	if (rule_keys[key].kind == RULE_KIND_NUMBER)
 		return condition_number(source, condition, value);
 	if (condition->test != TEST_IS && condition->test != TEST_IS_NOT)
-		return rules_wrong(source, "only numbers are more or less: ", text);
+		return rules_wrong(source, "only numbers can be compared with < or >: ", text);
 	if (rule_keys[key].kind == RULE_KIND_WORD)
 		return condition_words(source, condition, value);
 	condition->patterns = value;
@@ -227,7 +227,8 @@ static int read_conditions(const struct rules_source *source, struct rule *rule,
 			return -EINVAL;
 		if (rule->stage != STAGES &&
 		    rule_keys[conditions[count].key].kind != RULE_KIND_FRAME)
-			return rules_wrong(source, "a stage is told by frames alone, not by ",
+			return rules_wrong(source,
+					   "a stage rule takes conditions about frames only, not ",
 					   word);
 		count++;
 	}

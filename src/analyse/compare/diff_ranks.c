@@ -49,9 +49,10 @@ static int check_side(const struct diff_side *side)
 		const struct run *run = &side->runs[i];
 
 		if (!tells_rank(run))
-			return err("%s tells no rank, and others here are ranks of a job: those "
-				   "are compared rank by rank",
-				   run->trace.path);
+			return err(
+				"%s has no rank, but other traces here are ranks of a job, which "
+				"are compared rank by rank",
+				run->trace.path);
 		if (find_rank(side, rank_of(run)) != run)
 			return err("%s and %s are both rank %llu, and others here are other ranks: "
 				   "give each rank once, or one rank several times",

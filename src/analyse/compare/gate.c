@@ -41,7 +41,7 @@ static int wrong(const struct gate *gate, const char *what, const char *where)
 			      "allocated.peak[phase=step]<=30GiB",
 	};
 
-	return err("%s: %s%.60s; wanted is %s", gate->text, what, where, samples[gate->kind]);
+	return err("%s: %s%.60s; expected %s", gate->text, what, where, samples[gate->kind]);
 }
 
 /* The word is in none of the table's rows: the message lists their names. */
@@ -92,7 +92,7 @@ static int read_narrowing(struct gate *gate, char *pair)
 	*value++ = '\0';
 	by = find_key(pair);
 	if (by == NARROWINGS)
-		return wrong_word(gate, "nothing is narrowed by ", pair,
+		return wrong_word(gate, "there is no filter ", pair,
 #define NARROWING(id, key, what) " " key
 #include "analyse/compare/metric_filters.def"
 #undef NARROWING
@@ -132,7 +132,7 @@ static int read_narrowings(struct gate *gate, char *at)
 		if (error)
 			return error;
 	}
-	return *at ? wrong(gate, "what is this: ", at) : 0;
+	return *at ? wrong(gate, "cannot read ", at) : 0;
 }
 
 static int check_narrowings(const struct gate *gate)
@@ -145,18 +145,19 @@ static int check_narrowings(const struct gate *gate)
 		by |= gate->query.by[i] ? 1u << i : 0;
 	for (size_t i = 0; i < NARROWINGS; i++) {
 		if (by & ~metric->by & 1u << i)
-			return wrong(gate, narrowing_rows[i].key, " is nothing that it is told by");
+			return wrong(gate, "the metric cannot be filtered by ",
+				     narrowing_rows[i].key);
 	}
 	others = by & ~(1u << NARROWING_DEVICE);
 	if (others & (others - 1))
-		return wrong(gate, "one narrowing beside the device is all that is known", "");
+		return wrong(gate, "only one filter besides the device can be given", "");
 	if (by & 1u << NARROWING_DEVICE && others & (1u << NARROWING_PHASE | 1u << NARROWING_SPACE))
-		return wrong(gate, "that is not known of one device", "");
+		return wrong(gate, "phases and memory kinds cannot be filtered by device", "");
 	if (by == (1u << NARROWING_DEVICE | 1u << NARROWING_SITE) &&
 	    (gate->query.metric == METRIC_COUNT || gate->query.metric == METRIC_ALLOCATED_EXIT))
-		return wrong(gate, "of a site only peaks are known by device", "");
+		return wrong(gate, "only peaks can be filtered by site and device", "");
 	if (gate->query.metric == METRIC_ALLOCATED_ADDED && !gate->query.by[NARROWING_PHASE])
-		return wrong(gate, "allocated.added wants a phase: allocated.added[phase=NAME]",
+		return wrong(gate, "allocated.added needs a phase: allocated.added[phase=NAME]",
 			     "");
 	return 0;
 }
@@ -279,15 +280,15 @@ static int told_by_both(const struct gate *gate, const struct run *base, const s
 	}
 	if (told_by_base && told_by_head)
 		return 0;
-	return err("%s: the gate %s cannot be judged: the trace does not tell it",
+	return err("%s: the gate %s cannot be judged: the trace does not record it",
 		   (told_by_base ? head : base)->trace.path, gate->text);
 }
 
 static int matches_nothing(const struct gate *gate, const struct run *run)
 {
 	if (gate->query.by[NARROWING_CATEGORY] && run->categories_from == RUN_UNTOLD)
-		return err("%s: the gate %s matches nothing: the trace tells no categories, which "
-			   "take events",
+		return err("%s: the gate %s matches nothing: the trace has no categories, which "
+			   "need its events",
 			   run->trace.path, gate->text);
 	for (size_t i = 0; i < NARROWINGS; i++) {
 		if (gate->query.by[i])
@@ -297,7 +298,7 @@ static int matches_nothing(const struct gate *gate, const struct run *run)
 	if (!run->trace.summary.devices_n)
 		return err("%s: the gate %s matches nothing: the trace has no device",
 			   run->trace.path, gate->text);
-	return err("%s: the gate %s matches nothing: the trace does not tell it", run->trace.path,
+	return err("%s: the gate %s matches nothing: the trace does not record it", run->trace.path,
 		   gate->text);
 }
 

@@ -37,8 +37,8 @@ static int find_world(struct merge *merge, bool force)
 		if (rank->world_size == largest->world_size)
 			continue;
 		if (!force)
-			return err("the traces are not of one job: %s is of a world of %llu, %s of "
-				   "%llu; memtrace merge --force takes them all the same",
+			return err("the traces are not of one job: %s has world size %llu, %s has "
+				   "%llu; memtrace merge --force takes them anyway",
 				   rank->path, (unsigned long long)rank->world_size, largest->path,
 				   (unsigned long long)largest->world_size);
 		rank->rank = TRACE_NONE;

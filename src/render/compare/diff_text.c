@@ -4,6 +4,7 @@
  * The first screen has the tables that changed, a few rows each; rows that are left out are summed
  * in one of their own.
  */
+#include <ctype.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -192,14 +193,16 @@ static bool dimension_changed(const struct diff_text *text, enum dimension dimen
 static void more_line(const struct diff_text *text)
 {
 	const char *words = "";
+	const char *heading;
 
 	for (enum column column = 0; column < COLUMNS; column++)
 		words = column_words(text, column, words);
 	for (enum dimension dimension = DIMENSION_POOL; dimension < DIMENSIONS; dimension++) {
 		if (text->options->full || !dimension_changed(text, dimension))
 			continue;
-		words = show_kept(&text->diff->arena, "%s%s%ss", words, words[0] ? ", " : "",
-				  run_dimensions[dimension].key);
+		heading = run_dimensions[dimension].heading;
+		words = show_kept(&text->diff->arena, "%s%s%c%s", words, words[0] ? ", " : "",
+				  tolower(heading[0]), heading + 1);
 	}
 	if (!words[0])
 		return;

@@ -35,9 +35,9 @@ verdict 1 "$h200" --max 'allocated.peak[space=pinned]<=3'
 verdict 3 "$example" --max 'allocated.peak[phase=none]<=1GiB'
 verdict 3 "$example" --max 'allocated.peak[space=pinnned]<=1GiB'
 verdict 3 nowhere.json --max 'count<=1'
-fails 2 'wanted is METRIC[KEY=VALUE]<=LIMIT' memtrace check "$example" --max 'allocated.peak<30GiB'
-fails 2 'wanted is METRIC[KEY=VALUE]<=LIMIT' memtrace check "$example" --max 'allocated.peak<=5%'
-fails 2 'wanted is METRIC[KEY=VALUE]<=LIMIT' memtrace check "$example" --max 'count<=5MiB'
+fails 2 'expected METRIC[KEY=VALUE]<=LIMIT' memtrace check "$example" --max 'allocated.peak<30GiB'
+fails 2 'expected METRIC[KEY=VALUE]<=LIMIT' memtrace check "$example" --max 'allocated.peak<=5%'
+fails 2 'expected METRIC[KEY=VALUE]<=LIMIT' memtrace check "$example" --max 'count<=5MiB'
 fails 2 'wants a limit' memtrace check "$example"
 
 # --- a budget file --------------------------------------------------------------------------------------
@@ -98,7 +98,7 @@ is 'it is small' "$([ "$(wc -c <h200-train.base.json)" -lt 40000 ] && echo yes)"
 ok 'JAX: hundreds of names with the numbers of a compilation' memtrace baseline "$TOP/tests/data/h200-jax.json" -o jax.base.json
 is 'JAX: are few, and small' "$([ "$(wc -c <jax.base.json)" -lt 40000 ] && echo yes)" yes
 is 'JAX: and no change' "$(memtrace diff -f json jax.base.json "$TOP/tests/data/h200-jax.json" | "$PYTHON" -c 'import json, sys; print(json.load(sys.stdin)["rows"])')" '[]'
-fails 3 'the trace does not tell it' memtrace diff --fail-on 'used.peak>1' h200-train.base.json "$h200"
+fails 3 'the trace does not record it' memtrace diff --fail-on 'used.peak>1' h200-train.base.json "$h200"
 head -c 2000 "$example" >cut.json
 fails 3 'cut.json: truncated' memtrace baseline cut.json
 for seed in 1 2; do

@@ -110,7 +110,7 @@ for wrong in '' 'allocated.peak' 'allocated.peak>' 'allocated.peak>x' 'allocated
 	'allocated.peak>-1' 'allocated.peak>1e9' 'allocated.peak>2XB' 'count>2MiB' 'allocated.peak[pool]>1' 'allocated.peak[pool=]>1' \
 	'allocated.peak[pool=a>1' 'allocated.peak[colour=red]>1' 'ooms[pool=torch]>0' 'allocated.peak[pool=a][owner=b]>1' \
 	'allocated.added>1' 'allocated.peak<=1GiB' 'allocated.peak[device=0][phase=step]>1' 'allocated.peak>1MiB junk'; do
-	fails 2 'wanted is METRIC[KEY=VALUE]>LIMIT' memtrace diff base.json larger.json --fail-on "$wrong"
+	fails 2 'expected METRIC[KEY=VALUE]>LIMIT' memtrace diff base.json larger.json --fail-on "$wrong"
 	is 'in one line' "$(wc -l <"$ERR")" 1
 done
 fails 2 'did you mean markdown' memtrace diff -f markdwn base.json larger.json

@@ -71,7 +71,7 @@ ok '--force takes both' memtrace merge --force --json -o twice.json 3.json again
 is 'two rows' "$(json twice.json '[r["rank"] for r in d["ranks"]]')" '[3, 3]'
 is 'on the same cards' "$(json twice.json 'len(d["cards"])')" 2
 fails 3 'the traces are not of one job' memtrace merge 0.json three.1.json
-has 'naming both' "$ERR" 'three.1.json is of a world of 3, 0.json of 8; memtrace merge --force'
+has 'naming both' "$ERR" 'three.1.json has world size 3, 0.json has 8; memtrace merge --force'
 ok '--force merges them' memtrace merge --force --json -o strange.json 0.json three.1.json
 is 'without a number' "$(json strange.json '[r["rank"] for r in d["ranks"]]')" '[0, null]'
 
@@ -175,7 +175,7 @@ PYTHON
 is 'the gate is about the worst of them' "$?:$(cat "$OUT")" 0:
 fails 3 'no rank is on both sides' memtrace diff --base 0.json 1.json --head head.2.json head.3.json
 fails 3 'are both rank 1, and others here are other ranks' memtrace diff --base 1.json 1.json 2.json --head head.1.json head.2.json
-fails 3 'tells no rank' memtrace diff --force --base 1.json 2.json --head "$TOP/tests/data/example.json"
+fails 3 'has no rank' memtrace diff --force --base 1.json 2.json --head "$TOP/tests/data/example.json"
 ok 'one rank several times is a repetition' memtrace diff --base 1.json 1.json --head 1.json
 has 'as any' "$OUT" 'the middle ones are shown'
 for format in text markdown junit sarif github benchmark; do

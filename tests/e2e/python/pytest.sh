@@ -85,7 +85,7 @@ tests memtrace run -- /usr/bin/python3
 has 'a limit for all' "$OUT" 'FAILED test_memory.py::test_no_mark'
 LIMIT='much'
 tests memtrace run -- /usr/bin/python3
-has 'a size that is none is told' "$OUT" 'wanted is METRIC'
+has 'a size that is none is reported' "$OUT" 'expected METRIC'
 LIMIT='1 GiB'
 tests /usr/bin/python3
 has 'without memtrace nothing is limited' "$OUT" '1 failed, 7 passed'

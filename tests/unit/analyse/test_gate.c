@@ -69,7 +69,7 @@ TEST(every_prefix_is_refused_or_means_something)
 		if (i + 1 == sizeof(text))
 			EQ(error, 0);
 		if (error)
-			OK(strstr(err_text(), "wanted is METRIC[KEY=VALUE]>LIMIT"));
+			OK(strstr(err_text(), "expected METRIC[KEY=VALUE]>LIMIT"));
 	}
 }
 

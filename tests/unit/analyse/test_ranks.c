@@ -457,7 +457,7 @@ TEST(unlike_worlds_are_refused)
 		fold(&eight);
 		EQ(merge_end(&merge, force) == 0, force);
 		if (!force) {
-			OK(strstr(err_text(), "t.101.json is of a world of 4, t.105.json of 8"));
+			OK(strstr(err_text(), "t.101.json has world size 4, t.105.json has 8"));
 		} else {
 			EQ(merge.world_size, 8);
 			EQ(merge.missing, 7);

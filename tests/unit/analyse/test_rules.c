@@ -86,7 +86,7 @@ TEST(what_is_wrong_is_said_with_its_line)
 		"line 1: functions=f: a condition is KEY=VALUE, KEY one of function");
 	refuses("w: function", "line 1: function: a condition is KEY=VALUE");
 	refuses("w: function=", "line 1: no value");
-	refuses("w: function<f", "line 1: only numbers are more or less");
+	refuses("w: function<f", "line 1: only numbers can be compared with < or >");
 	refuses("w: stage=birth", "line 1: there is no birth: the stage that allocated it");
 	refuses("w: stage=soon", "line 1: there is no soon");
 	refuses("w: gradient=maybe", "line 1: there is no maybe");
@@ -96,7 +96,7 @@ TEST(what_is_wrong_is_said_with_its_line)
 	refuses("w: passes>99999999999999999999", "line 1: no number");
 	refuses("stage recompute: function=f", "line 1: a stage is forward, backward or optimizer");
 	refuses("stage eval: function=f", "line 1: a stage is forward");
-	refuses("stage forward: size>1", "line 1: a stage is told by frames alone");
+	refuses("stage forward: size>1", "line 1: a stage rule takes conditions about frames only");
 	OK(rules_read(&rules, "/nowhere/my.rules"));
 	OK(strstr(err_text(), "/nowhere/my.rules: No such file"));
 	EQ(rules.count, 0);
