@@ -64,7 +64,7 @@ static uint64_t halved(uint64_t texels, unsigned int level)
 	return level < 64 && texels >> level ? texels >> level : 1;
 }
 
-/* Layers do not get fewer with the level; the parts of a volume do. */
+/* The number of layers is the same at each level; a volume's depth is halved. */
 static uint64_t bytes_of(struct texel texel, struct cudaExtent extent, unsigned int flags,
 			 unsigned int levels)
 {
@@ -100,7 +100,7 @@ uint64_t array_flat_bytes(const CUDA_ARRAY_DESCRIPTOR *shape)
 			(struct cudaExtent){ shape->Width, shape->Height, 0 }, 0, 1);
 }
 
-/* enum cudaChannelFormatKind, driver_types.h: where channels' bits do not say it. */
+/* enum cudaChannelFormatKind of driver_types.h, where the channels' bits do not give the size. */
 static struct texel runtime_texel(const struct cudaChannelFormatDesc *desc)
 {
 	enum { NV12 = 4, BC1 = 17, BC2 = 19, BC4 = 23, BC5 = 25, UNORM_101010_2 = 31 };

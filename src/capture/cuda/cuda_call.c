@@ -1,8 +1,8 @@
 /*
  * One hooked call: the words for memory that has an address or a handle.
  *
- * What each allocation and each free passes through stays together, for the compiler to see all of
- * it.
+ * The functions that each allocation and each free passes through stand together, so that the
+ * compiler sees them all.
  */
 #include "capture/cuda/cuda_call.h"
 
@@ -19,8 +19,7 @@
 #include "ledger/used.h"
 #include "ledger/vmm.h"
 
-/* Runtime calls count by themselves: set once a runtime call succeeded with no driver call beneath.
- */
+/* Set once a runtime call succeeded with no driver call beneath: then runtime calls count. */
 static atomic_bool runtime_counts;
 
 const struct cuda_call *cuda_call_root(const struct cuda_call *span)
@@ -35,14 +34,15 @@ uint32_t cuda_call_api(const struct cuda_call *span)
 	return record_hook_text(cuda_call_root(span)->hook);
 }
 
-/* The call has been recorded beneath already. To be asked before record_begin(), which counts the
+/* True if the call has been recorded beneath. Must be asked before record_begin(), which counts the
  * calls that it refuses. */
 static bool is_told(const struct cuda_call *span)
 {
 	return span->moved || (hooks[span->hook].api == RT && span->driver_seen);
 }
 
-/* True if this row records, or one above or beneath it. `status` is the real call's answer. */
+/* True if this row is to record, and none above or beneath it. `status` is the real call's answer.
+ */
 static bool call_counts(const struct cuda_call *span, int status)
 {
 	if (is_told(span))
@@ -50,7 +50,7 @@ static bool call_counts(const struct cuda_call *span, int status)
 	if (hooks[span->hook].api == DRV)
 		return true;
 	if (!atomic_load_explicit(&runtime_counts, memory_order_relaxed)) {
-		/* It may have been there, but not known to be this one's. */
+		/* There may have been a driver call that is not known to be this one's. */
 		if (cuda_call_top.span != span || atomic_load(&cuda_call_apart))
 			return false;
 		if (!status && !atomic_exchange(&runtime_counts, true))
@@ -102,7 +102,7 @@ void cuda_call_describe(const struct cuda_call *span, struct event *event)
 				      : cuda_call_stack(span);
 }
 
-/* `driver`: what begins here is the driver's memory, whose asker must be known. */
+/* `driver`: memory of the driver begins here, whose owner must be known. */
 static struct sampling_call call_of(const struct cuda_call *span, bool driver)
 {
 	const struct cuda_call *root = cuda_call_root(span);
@@ -171,7 +171,7 @@ HOT_CODE bool cuda_call_begins(struct cuda_call *span, int status,
 
 _Thread_local const char *cuda_call_growing;
 
-/* With the lock held: the pool that grows by it, 0 for none. */
+/* The pool that grows by this memory, 0 for none. With the lock held. */
 static inline uint32_t grown_pool(const struct event *event, const struct cuda_call_memory *memory)
 {
 	uint32_t owner = record_stack(event->stack)->owner;
@@ -241,9 +241,9 @@ static void leave(struct cuda_call *span, enum node_kind kind)
 }
 
 /*
- * Takes what lives there out of the ledger, before the real call: another thread may be given the
- * address as soon as that returns. A runtime row leaves it to the driver row beneath, unless none
- * was ever seen there.
+ * Takes the memory at `key` out of the ledger, before the real call: another thread may be given
+ * the address as soon as that returns. A runtime row leaves it to the driver row beneath, unless
+ * none was ever seen there.
  */
 HOT_CODE void cuda_call_end(struct cuda_call *span, enum cuda_call_end end, enum node_kind kind,
 			    uint64_t key)
@@ -264,7 +264,8 @@ HOT_CODE void cuda_call_end(struct cuda_call *span, enum cuda_call_end end, enum
 	record_done();
 }
 
-/* A pool that was destroyed cannot be asked: it ends with its last block. */
+/* Samples the pool of freed memory. A pool that was destroyed cannot be asked: it ends with its
+ * last block. */
 static void sample_after(struct cuda_call *span)
 {
 	uint64_t pool = span->was.link;
@@ -286,7 +287,7 @@ static void freed_unknown(struct cuda_call *span)
 	record_unlock();
 }
 
-/* The call has failed: what it was to end lives on. */
+/* The call has failed: the memory that it was to end lives on. */
 static void take_back(struct cuda_call *span)
 {
 	static const char errors[][24] = { [SPAN_FREE] = "the free failed",

@@ -2,8 +2,8 @@
  * One hooked call on this thread, from entry to return.
  *
  * Calls nest: the runtime's cudaMalloc calls the driver's cuMemAlloc. The innermost driver call
- * moves bytes, the outermost gives the event its api and its stack; a runtime call counts by itself
- * only if no driver call was seen beneath it.
+ * changes sums, the outermost call gives the event its api and its stack; a runtime call counts by
+ * itself only if no driver call was seen beneath it.
  */
 #pragma once
 
@@ -12,10 +12,10 @@
 #include "capture/recorder/record.h"
 
 /* A thread's innermost call. It may be on another stack (coroutines, threads of the program's own
- * making), suspended or gone: that is decided before the span is looked at (cuda_call_nest.c). */
+ * making), suspended or gone: cuda_call_nest.c decides that before the span is read. */
 struct cuda_call_top {
-	struct cuda_call *span; /* NULL: none, and the rest says nothing */
-	void **frame;           /* the wrapper's: caller is its second word while it lives */
+	struct cuda_call *span; /* NULL: none, and the rest has no meaning */
+	void **frame;           /* the wrapper's; its second word is `caller` while it lives */
 	void *caller;           /* return address */
 	enum hook_id hook;
 };
@@ -27,7 +27,7 @@ enum cuda_call_end { SPAN_FREE, SPAN_RELEASE, SPAN_CLOSE };
 struct cuda_call {
 	struct cuda_call *outer; /* the call that makes this one */
 	struct cuda_call_top
-		before; /* that, the one that a signal has interrupted, or another stack's */
+		before; /* `outer`, the call that a signal has interrupted, or another stack's */
 	void *caller;
 	void **frame;
 	uint64_t ticks; /* when the real call began, if it is the outermost and counted */
@@ -37,15 +37,15 @@ struct cuda_call {
 	uint16_t hook;
 	bool driver_seen; /* a driver row was entered beneath */
 	bool moved;       /* a row beneath has recorded */
-	bool capturing;   /* the stream is: the call makes a node of a graph, no allocation */
-	bool ended;       /* `event` and `was` hold what to undo */
-	bool unknown;     /* what is being freed was never seen */
+	bool capturing;   /* the stream is captured: the call makes a node of a graph */
+	bool ended;       /* `event` and `was` hold what a failed call must undo */
+	bool unknown;     /* the memory being freed was never seen */
 	uint8_t end;      /* enum cuda_call_end */
 	bool moving;      /* counted in usage_moving */
 	bool stepping;    /* between usage_begin() and usage_end(): */
 	uint8_t kind;     /* enum usage_kind */
 	int16_t step_device;
-	uint64_t first;         /* what is looked at or launched for the first time, 0: nothing */
+	uint64_t first; /* handle of a function looked at or launched for the first time; or 0 */
 	uint64_t stack_limit;   /* of a launch: bytes a thread had before; UINT64_MAX: unknown */
 	uint64_t ended_context; /* 0: none; memory that was named in it is no more */
 	struct event event;
@@ -56,10 +56,10 @@ struct cuda_call {
 void cuda_call_enter(struct cuda_call *span, enum hook_id hook, void *caller, void **frame);
 void cuda_call_leave(struct cuda_call *span);
 
-/* In a child: the calls that this thread is in the middle of are its parent's. */
+/* In a child: the calls under way on this thread are its parent's. */
 void cuda_call_forked(void);
 
-/* No call and three comparisons where recording is off. */
+/* Costs no call and three comparisons where recording is off. */
 static inline __attribute__((always_inline)) bool cuda_call_wanted(void)
 {
 	int state = atomic_load_explicit(&record_state, memory_order_acquire);
@@ -113,7 +113,7 @@ struct cuda_call_memory {
 	enum space space;
 	uint8_t flags; /* enum event_flags */
 	bool ordered;  /* of the stream-ordered `pool` */
-	bool placed;   /* on `device`; else on that of the thread's context, with which it ends */
+	bool placed;   /* on `device`; else on the thread's, and ends with its context */
 	int device;
 	uint64_t key, size, pool;
 };
@@ -130,8 +130,8 @@ void cuda_call_alloc_async(struct cuda_call *span, int status, uint64_t ptr, uin
 void cuda_call_import_block(struct cuda_call *span, int status, uint64_t ptr, uint64_t pool);
 void cuda_call_pool_ending(uint64_t pool);
 /*
- * The bytes that the pool reserves. A pool that is destroyed lives on until its last block is
- * freed, but must not be asked: its number may be another's.
+ * Samples the bytes that the pool reserves. A pool that is destroyed lives on until its last block
+ * is freed, but must not be asked: its number may be another's.
  */
 void cuda_call_pool_sampled(struct cuda_call *span, int status, uint64_t pool, bool destroyed);
 void cuda_call_graph_node(struct cuda_call *span, int status, int device, uint64_t size);
@@ -157,13 +157,13 @@ void cuda_call_reset_done(struct cuda_call *span, int status);
 /* --- how large arrays are, in bytes: what their format and extent need (array.c) --- */
 
 /*
- * What the driver really takes (tiles, padding, granules) no call tells for an array that has its
- * own memory: cuArrayGetMemoryRequirements is for CUDA_ARRAY3D_DEFERRED_MAPPING alone (cuda.h,
+ * No call tells how much the driver really takes (tiles, padding, granules) for an array that has
+ * its own memory: cuArrayGetMemoryRequirements is for CUDA_ARRAY3D_DEFERRED_MAPPING alone (cuda.h,
  * CUDA 13.0). Sparse and deferred arrays have no memory of their own: 0. NULL gives 0.
  */
 uint64_t array_bytes(const CUDA_ARRAY3D_DESCRIPTOR *shape, unsigned int levels);
 uint64_t array_flat_bytes(const CUDA_ARRAY_DESCRIPTOR *shape);
 
-/* The runtime's way to say it. */
+/* The same for an array as the runtime describes it. */
 uint64_t array_runtime_bytes(const struct cudaChannelFormatDesc *desc, struct cudaExtent extent,
 			     unsigned int flags, unsigned int levels);

@@ -3,10 +3,11 @@
  *
  * Stream-ordered memory survives (cuda_runtime_api.h, cudaDeviceReset), and so do handles of
  * cuMemCreate, which belong to no context. Ends are entered after the real call, unlike a free: a
- * release may or may not be the last one, and only then can the driver be asked what is left.
+ * release may or may not be the last one, and only after it can the driver be asked which memory is
+ * left.
  *
  * Contexts that end while the process exits are not entered: a runtime may release its contexts
- * then, and "live at exit" is what the program left.
+ * then, and "live at exit" means the memory that the program left.
  */
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -18,7 +19,7 @@
 
 enum { DEVICES = 64 };
 
-/* The primary context of each device, as it was retained. */
+/* The primary context of each device, when it was retained. */
 static _Atomic uint64_t primary[DEVICES];
 
 atomic_bool cuda_call_exiting;
@@ -29,8 +30,8 @@ static void note_exit(void)
 }
 
 /*
- * Handlers run in the reverse order of their registration: those of a runtime that has begun before
- * its first context run after ours.
+ * Handlers run in the reverse order of their registration: those of a runtime that began before its
+ * first context run after ours.
  */
 static void watch_exit(void)
 {
@@ -40,7 +41,7 @@ static void watch_exit(void)
 		atexit(note_exit);
 }
 
-/* True only where the driver says that the memory of the node is still there. */
+/* True only where the driver still has the node's memory. */
 static bool outlives(const struct spool_node *node)
 {
 	return node->kind == NODE_ADDRESS && !(node->flags & NODE_FOREIGN) &&
@@ -115,7 +116,7 @@ void cuda_call_primary_retained(struct cuda_call *span, int status, uint64_t con
 	cuda_call_sampled(span, status);
 }
 
-/* It was retained before the library looked: then the thread's own is taken for it. */
+/* If it was retained before the library looked, the thread's own context is taken for it. */
 static uint64_t primary_of(const struct cuda_call *span, int device)
 {
 	uint64_t known = device >= 0 && device < DEVICES ? atomic_load(&primary[device]) : 0;
@@ -130,7 +131,7 @@ void cuda_call_primary_ended(struct cuda_call *span, int status, int device)
 	cuda_call_context_ended(span, status, context);
 }
 
-/* Releases are counted by the driver: what matters is whether this was the last one. */
+/* The driver counts releases: only the last one ends the context. */
 void cuda_call_primary_released(struct cuda_call *span, int status, int device)
 {
 	if (!status && !driver_primary_active(device))
@@ -138,8 +139,8 @@ void cuda_call_primary_released(struct cuda_call *span, int status, int device)
 }
 
 /*
- * The runtime's reset is of the current device, and of nothing when the thread's context is not its
- * primary one (cuda_runtime_api.h).
+ * The runtime resets the current device, or nothing if the thread's context is not its primary one
+ * (cuda_runtime_api.h).
  */
 void cuda_call_reset_done(struct cuda_call *span, int status)
 {

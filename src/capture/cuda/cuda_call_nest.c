@@ -2,8 +2,8 @@
  * Nested hooked calls: finds the call, on the same stack, that makes this one.
  *
  * The innermost call that a thread remembers may be on another stack, which is suspended or gone
- * for good. A span is read and written from within only where it is certain that both are on one
- * stack: then it outlives the call that it makes.
+ * for good. A span is read and written by an inner call only where it is certain that both are on
+ * one stack: then it outlives the inner call.
  */
 #include <errno.h>
 
@@ -15,16 +15,16 @@
 #include "capture/stack/unwind.h"
 
 /*
- * Frames so close to each other are on the same stack: one that a signal has led away from has the
- * kernel's frame beneath it, of 1.5 KiB at least. The runtime's memory calls come to the driver's
- * within 0.8 KiB, the first one's context within 1.1 KiB (CUDA 13.0, and ours).
+ * Frames so close to each other are on the same stack: between a frame that a signal interrupted
+ * and its handler's lies the kernel's frame, of 1.5 KiB at least. The runtime's memory calls come
+ * to the driver's within 0.8 KiB, the first one's context within 1.1 KiB (CUDA 13.0, and ours).
  */
 enum { NEAR = 2048, PAGE = 4096, FRAME_MOST = 4096 };
 
 HOT_THREAD _Thread_local struct cuda_call_top cuda_call_top;
 atomic_bool cuda_call_apart;
 
-/* A handler in between finds all of one, or none. */
+/* A signal handler in between finds all of one call, or none. */
 static inline void put_top(struct cuda_call *span, void **frame, void *caller, enum hook_id hook)
 {
 	cuda_call_top.span = NULL;
@@ -66,8 +66,8 @@ static __attribute__((noinline)) struct cuda_call *judge(struct cuda_call_top *t
 	}
 	if (near && usual)
 		return top->span;
-	/* Known, and no walk in the middle of an update: it takes the loader's lock, whose owner
-	 * may wait in a handler for the recorder's. */
+	/* In the middle of an update this is a handler's call. It is not walked: a walk takes the
+	 * loader's lock, whose owner may wait in a handler for the recorder's. */
 	if (record_inside())
 		return NULL;
 	found = unwind_until(top->caller);
@@ -81,8 +81,8 @@ static __attribute__((noinline)) struct cuda_call *judge(struct cuda_call_top *t
 	return NULL;
 }
 
-/* The driver's call beneath the runtime's, close by: bytes are counted right then even if it is a
- * handler's, which is not asked. */
+/* The common case is the driver's call close beneath the runtime's: the sums are right even if it
+ * is a signal handler's, so that is not asked. */
 static inline struct cuda_call *outer_of(struct cuda_call_top *top, enum hook_id hook, void **frame)
 {
 	bool usual = hooks[hook].api == DRV && hooks[top->hook].api == RT;
@@ -147,7 +147,7 @@ void cuda_call_forked(void)
 {
 	struct cuda_call now = { 0 };
 
-	/* A stack may be gone that one of them lay in. */
+	/* The stack of one of them may be gone. */
 	for (struct cuda_call_top top = cuda_call_top; top.span; top = now.before) {
 		if (!stands(&top, false) || !peek(&now, top.span, sizeof(now)) ||
 		    now.frame != top.frame || now.caller != top.caller)

@@ -1,6 +1,6 @@
 /*
- * Stream-ordered memory and memory of graphs: both come from pools of the driver's, whose reserved
- * bytes fall where no call is hooked, so they are sampled where calls are. Handles and mappings.
+ * Stream-ordered memory and memory of graphs: both come from pools of the driver. Their reserved
+ * bytes fall where no call is hooked, so they are sampled at hooked calls. Handles and mappings.
  */
 #include <sched.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 
 enum { GRAPH_DEVICES = 64, POOLS = 64, PATIENCE = 10000 };
 
-/* Pools that may be asked what they reserve, by device; of more than these some are not. */
+/* Pools whose reserved bytes may be asked for, by device; of more than these some are not. */
 static struct {
 	_Atomic uint64_t pool; /* 0 for none */
 	_Atomic int device;
@@ -59,7 +59,7 @@ static enum space space_of(const struct driver_block *block)
 	return block->host ? SPACE_PINNED : SPACE_DEVICE;
 }
 
-/* A node of a graph was made: its device is looked at from here on. */
+/* A node of a graph was made: its device is sampled from now on. */
 static void graph_seen(int device)
 {
 	if (device >= 0 && device < GRAPH_DEVICES)
@@ -80,7 +80,7 @@ static void know_pool(uint64_t pool, int device)
 	}
 }
 
-/* Ahead of its end: nobody may be asking it, nor begin to. */
+/* Before a pool ends: no thread may be asking it, nor begin to. */
 void cuda_call_pool_ending(uint64_t pool)
 {
 	for (unsigned i = 0; i < POOLS; i++) {
@@ -100,7 +100,8 @@ struct holding {
 	uint64_t reserved, used;
 };
 
-/* Growing the one first and shrinking the other, so that no more is allocated than reserved. */
+/* Grows the reserved bytes first and shrinks them last, so that no more is allocated than reserved.
+ */
 static void adjust_graphs(const struct event *like, const struct holding *holding)
 {
 	static const char stack[] = PSEUDO_GRAPH_MEMORY;
@@ -114,7 +115,7 @@ static void adjust_graphs(const struct event *like, const struct holding *holdin
 		adjust(like, METRIC_RESERVED, holding->reserved, stack);
 }
 
-/* Most launches change nothing: then the ledger has these figures already. */
+/* Enters new figures. Most launches change nothing. */
 static void refresh(const struct cuda_call *span, int device, const struct holding *holding)
 {
 	struct event event;
@@ -308,15 +309,15 @@ void cuda_call_create(struct cuda_call *span, int status, uint64_t handle, uint6
 	cuda_call_take(span, status, &memory);
 }
 
-/* It stands for a place in several devices' memory and has none of its own. */
+/* A multicast handle stands for a place in several devices' memory and has none of its own. */
 void cuda_call_multicast(struct cuda_call *span, int status, uint64_t handle)
 {
 	if (!status)
 		cuda_call_create(span, status, handle, 0, driver_device());
 }
 
-/* Opened anew, memory of others has the same handle or address, and must be closed once more. The
- * size behind a handle is not known before it is mapped. */
+/* Memory of others that is opened again has the same handle or address, and must be closed once
+ * more. The size behind a handle is not known before it is mapped. */
 void cuda_call_import(struct cuda_call *span, int status, enum node_kind kind, uint64_t key)
 {
 	struct cuda_call_memory memory = {
@@ -350,7 +351,7 @@ void cuda_call_retain(struct cuda_call *span, int status, uint64_t handle, uint6
 }
 
 /*
- * After the real call, unlike a free: addresses are the program's to choose, so nobody maps here
+ * Called after the real call, unlike a free: the program chooses the addresses, so nobody maps here
  * again before this wrapper has returned; and a failed unmap needs no undoing.
  */
 void cuda_call_map(struct cuda_call *span, int status, uint64_t ptr, uint64_t size, uint64_t handle)

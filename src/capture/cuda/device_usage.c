@@ -1,5 +1,5 @@
-/* The memory that the driver says is occupied: when it is asked, and in which calls the answer
- * changes. */
+/* The memory that is occupied according to the driver: asks for it, and finds the calls that change
+ * it. */
 #include "capture/cuda/device_usage.h"
 
 #include <stdlib.h>
@@ -15,9 +15,9 @@
 
 enum {
 	EVERY_NS = 10 * 1000 * 1000,
-	SELDOM_NS = 250 * 1000 * 1000, /* however slow the driver answers */
-	REST = 400,                    /* times what an answer took, until the next sample */
-	FRESH_NS = 1000 * 1000, /* a figure counts as one of now if nothing has moved since */
+	SELDOM_NS = 250 * 1000 * 1000, /* longest rest, however slow the driver answers */
+	REST = 400,             /* rest until the next sample, in times that an answer took */
+	FRESH_NS = 1000 * 1000, /* so long a figure counts as current if no memory has moved */
 	MOVED = 10,             /* times as often if much was allocated or freed meanwhile */
 	TRIES = 3,              /* to catch a moment without memory on the move */
 };
@@ -29,7 +29,7 @@ _Atomic uint64_t usage_seen[USED_SEEN];
 _Atomic uint64_t usage_moving;
 _Thread_local struct usage_thread usage_thread;
 
-/* --- what was launched before --- */
+/* --- functions that were launched before --- */
 
 void usage_see(uint64_t key)
 {
@@ -43,7 +43,7 @@ void usage_see(uint64_t key)
 		if (atomic_compare_exchange_strong(&usage_seen[(at + i) % USED_SEEN], &none, key))
 			return;
 	}
-	/* The place is full: who was there is looked at once more. */
+	/* The place is full: the function that is replaced is looked at once more. */
 	atomic_store_explicit(&usage_seen[at % USED_SEEN], key, memory_order_relaxed);
 }
 
@@ -63,7 +63,7 @@ static bool wanted(int device)
 	       !atomic_load(&cuda_call_exiting);
 }
 
-/* Without a context the driver cannot be asked; NVML can, and nobody else's figure is changed. */
+/* Without a context the driver cannot be asked. NVML can, and that changes nobody's figure. */
 static bool used_apart(int device, uint64_t *bytes)
 {
 	struct driver_facts facts;
@@ -88,7 +88,7 @@ static bool device_used(int device, uint64_t *bytes)
 	return true;
 }
 
-/* True if it is known whether NVML or the driver is to be asked; not before there is a context. */
+/* True if it is known whether to ask NVML or the driver; false before there is a context. */
 static bool has_source(int device)
 {
 	_Atomic uint8_t *source = &usage_devices[device].source;
@@ -97,7 +97,7 @@ static bool has_source(int device)
 
 	if (atomic_load_explicit(source, memory_order_relaxed) == USED_UNKNOWN) {
 		found = nvml_recognise(device);
-		if (found < 0) /* another thread is at it: the next sample knows */
+		if (found < 0) /* another thread is at it: the next sample will know */
 			return false;
 		if (found && nvml_used(device, &bytes) && bytes)
 			atomic_store(source, USED_NVML);
@@ -108,8 +108,8 @@ static bool has_source(int device)
 }
 
 /*
- * A figure from a moment when no memory was on the move but this call's own, which is booked. NVML
- * has locks of its own, and a child may want to ask it, too: a fork waits (loader_call).
+ * Finds a figure from a moment when no memory was being taken or given back but by this call, which
+ * is booked. With loader_call(): NVML has locks of its own, and a child may want to ask it, too.
  */
 static void look_at_device(void *argument)
 {
@@ -141,7 +141,7 @@ static void look_at_device(void *argument)
 
 static const int64_t MUCH = 16 << 20;
 
-/* True if more came or went since the last figure than a curve should miss. */
+/* True if so much was allocated or freed since the last figure that a curve would miss it. */
 static bool much_moved(int device)
 {
 	int64_t moved = -(int64_t)usage_devices[device].reserved;
@@ -162,9 +162,9 @@ static bool due(int device, uint64_t now)
 }
 
 /*
- * Some drivers answer in 25 us, some in a millisecond: the host waits the same part of its time. Of
- * two answers the quicker one counts, for a thread may have lost its turn meanwhile. Where memory
- * was on the move it is asked again soon.
+ * Some drivers answer in 25 us, some in a millisecond: in each case the host waits the same part of
+ * its time. Of two answers the quicker one counts, for a thread may have lost its processor
+ * meanwhile. Where memory was being moved it is asked again soon.
  */
 static void rest_from(int device, uint64_t begin, bool accounted)
 {
@@ -200,7 +200,7 @@ static void describe(const struct cuda_call *span, struct usage_culprit *culprit
 }
 
 /*
- * Enters a figure: one that is nobody's step (`culprit` NULL), or one from after a step, which
+ * Enters a figure: one that belongs to no step (`culprit` NULL), or one from after a step. The step
  * lasts until then, for the change belongs to it.
  */
 static bool account(const struct cuda_call *span, int device, struct usage_culprit *culprit)
@@ -262,7 +262,8 @@ static void before_context(void *argument)
 	record_unlock();
 }
 
-/* Steps come in rows: the figure after one serves as the figure before the next. */
+/* True if the last figure is still current: steps come in rows, and the figure after one serves as
+ * the figure before the next. */
 static bool is_fresh(int device)
 {
 	const struct usage_device *known = &usage_devices[device];
@@ -328,8 +329,8 @@ static void end_step(struct cuda_call *span)
 	record_unlock();
 }
 
-/* True if a thread of what was launched needs more stack than there was; false when it is not known
- * what the handle is. */
+/* True if a thread of the launched function needs more stack than there was; false when the kind of
+ * the handle is not known. */
 static bool needs_stack(const struct cuda_call *span)
 {
 	bool kernel = usage_is_seen(USED_HANDLE_KERNEL(span->first));

@@ -1,16 +1,16 @@
 /*
- * The memory that the driver says is occupied: when it is asked, and what came to be occupied in
- * which call.
+ * The memory that is occupied according to the driver: when it is asked, and which calls changed
+ * the answer.
  *
- * Most calls are a moment to ask at most every 10 ms, more seldom where the driver is slow to
- * answer (cuda_call_sample_used(), cuda_call_parts.h). Around calls that are known to take memory
+ * After most calls it may be asked, at most every 10 ms and less often where the driver answers
+ * slowly (cuda_call_sample_used(), cuda_call_parts.h). Around calls that are known to take memory
  * without handing any out (device_usage.def) it is asked before and after: the part of the
  * difference that is not reserved is a step, and gets the name of the call. Launches are such calls
  * the first time that a function is launched, for then it may be loaded.
  *
  * A figure counts only if no memory was being taken or given back while it was asked for: calls
- * that do so are counted while they run. Never at blocks of PyTorch's, and no CUDA call is made
- * with a lock of ours held.
+ * that do so are counted while they run. It is never asked at blocks of PyTorch, and no CUDA call
+ * is made with a lock of ours held.
  */
 #pragma once
 
@@ -29,17 +29,17 @@ enum usage_kind {
 
 /* --- around steps: the words of hooks.def --- */
 
-/* Nothing while `used` is not asked for. */
+/* Does nothing if `used` is not wanted. */
 void usage_begin(struct cuda_call *span, enum usage_kind kind, int device);
-/* Behind what the call did to the ledger; does nothing if it did not begin. */
+/* Called after the call's change of the ledger; does nothing if usage_begin() did nothing. */
 void usage_end(struct cuda_call *span);
 
 /* The kind of cuCtxSetLimit's argument. */
 enum usage_kind usage_kind_of_limit(int limit);
 
 /*
- * Functions that were launched (or looked at) once need not be looked at again. One set for all: a
- * handle is an address, and its low bits are free to mark the kind of knowledge.
+ * Functions that were launched (or looked at) once need not be looked at again. One set serves for
+ * all: a handle is an address, and its low bits are free to mark what is known of it.
  */
 #define USED_LOOKED_AT(handle) ((handle) | 1)
 #define USED_HANDLE_FUNCTION(handle) ((handle) | 2)
@@ -66,12 +66,12 @@ static inline bool usage_is_seen(uint64_t key)
 
 void usage_see(uint64_t key);
 
-/* Code was unloaded: handles may come back for something else. */
+/* After code was unloaded: other functions may get the same handles. */
 void usage_forget_seen(void);
 
 /*
- * A step only where the key is not seen; usage_end() sees it. A launch may make the stacks of the
- * device's threads grow as well.
+ * Begins a step if the key is not in the set; usage_end() puts it there. A launch may make the
+ * stacks of the device's threads grow as well.
  */
 void usage_begin_new(struct cuda_call *span, enum usage_kind kind, uint64_t key, bool launch);
 
@@ -82,13 +82,13 @@ static inline void usage_begin_first(struct cuda_call *span, enum usage_kind kin
 		usage_begin_new(span, kind, key, launch);
 }
 
-/* --- of spans: a call takes or gives memory --- */
+/* --- for spans: a call takes or gives memory --- */
 
 /* Calls that take or give memory: in the low half those under way, in the high half all that ever
  * were. */
 extern _Atomic uint64_t usage_moving;
 
-/* This thread's part of the calls under way, and of its steps. */
+/* This thread's part of the calls and steps under way. */
 struct usage_thread {
 	uint32_t moving, stepping;
 };
@@ -108,16 +108,16 @@ static inline void usage_moved(void)
 	atomic_fetch_sub_explicit(&usage_moving, 1, memory_order_release);
 }
 
-/* A step was left without usage_end(): by an exception. */
+/* A step ended without usage_end(): by an exception. */
 void usage_abandon(void);
 
-/* A longjmp has left spans behind: this thread is in none of the counted calls any more. */
+/* After a longjmp out of spans: no counted call of this thread is under way any more. */
 void usage_unwound(void);
 
 /* --- of the recorder --- */
 
-/* With the recorder's lock held, when the spool is there: what was seen before goes into it. */
+/* Writes the steps from before the spool into it. With the recorder's lock held. */
 void usage_settle(void);
 
-/* In a forked child: what the parent saw is the parent's. */
+/* In a forked child: forgets the parent's figures. */
 void usage_clear(void);

@@ -22,12 +22,12 @@ static const char kinds[USED_KINDS][24] = {
 
 static const char sources[][16] = { "", "nvml", "cuMemGetInfo" };
 
-/* Occupied bytes: all of one name so far, or a step from before the spool is there. */
+/* Occupied bytes: all of one name so far, or a step from before there was a spool. */
 struct taken {
 	struct usage_culprit culprit;
 	int device;
 	int64_t bytes;
-	uint64_t t; /* of a step, and what remained then */
+	uint64_t t; /* of a step, and the unexplained bytes then */
 	int64_t residual;
 };
 
@@ -72,7 +72,7 @@ static bool is_of(const struct taken *taken, int device, const struct usage_culp
 	       !strcmp(taken->culprit.of, culprit->of);
 }
 
-/* The spool is made by the first allocation. Of very many steps until then some become one. */
+/* The first allocation makes the spool. Of very many steps until then some are merged. */
 static struct taken *early_of(int device, const struct usage_culprit *culprit)
 {
 	struct taken *early = state.early + state.early_n;
@@ -127,7 +127,7 @@ int64_t usage_left(const struct usage_look *look)
 	return bytes - usage_devices[look->device].named;
 }
 
-/* One of perhaps several steps that a figure shows: each has its own part of the way. */
+/* Enters one of perhaps several steps that a figure shows, each with its own part of the bytes. */
 static void name_step(const struct usage_look *look, const struct usage_culprit *culprit,
 		      int64_t bytes)
 {
@@ -157,7 +157,7 @@ static void unname(const struct usage_look *look, const struct usage_culprit *en
 	}
 }
 
-/* The first figure: others may have been there before us. */
+/* The first figure: other processes may have occupied memory before. */
 static void begin_device(const struct usage_look *look)
 {
 	struct usage_device *known = &usage_devices[look->device];
@@ -192,7 +192,7 @@ bool usage_account(const struct usage_look *look, const struct usage_culprit *cu
 		unname(look, culprit);
 	bytes = usage_left(look) - known->residual;
 	if (bytes && !culprit && atomic_load(&usage_stepping))
-		return true; /* it belongs to a step that is under way, whose end looks again */
+		return true; /* it belongs to a step under way, whose end looks again */
 	known->moving = look->moving;
 	known->turn = look->turn;
 	known->t = look->t;
@@ -205,7 +205,7 @@ bool usage_account(const struct usage_look *look, const struct usage_culprit *cu
 	return true;
 }
 
-/* The steps so far, with nothing reserved yet. */
+/* Writes the steps so far; nothing was reserved yet. */
 void usage_settle(void)
 {
 	int64_t named[USED_DEVICES] = { 0 };

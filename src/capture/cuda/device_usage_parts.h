@@ -9,21 +9,21 @@
 
 enum { USED_DEVICES = 64, USED_OF = 64 };
 
-/* A figure, from a moment when no memory was on the move but what is booked. */
+/* A figure, from a moment when no memory moved but what is booked. */
 struct usage_look {
-	const struct cuda_call *span; /* the call that looks; NULL: none does any more */
+	const struct cuda_call *span; /* the call that looks; NULL: an early step */
 	int device;
 	bool seen; /* what follows was found */
 	uint64_t t, used;
 	uint64_t moving; /* usage_moving then */
-	uint64_t turn;   /* taken just before: what had come by then is in it */
+	uint64_t turn;   /* number taken just before: earlier changes are in the figure */
 };
 
-/* The call that is said to have taken memory. */
+/* The call that is taken to have occupied memory. */
 struct usage_culprit {
 	enum usage_kind kind;
 	enum hook_id hook;
-	uint64_t context; /* what is named here ends with it */
+	uint64_t context; /* with which the named memory ends */
 	uint64_t ended;   /* a context that ended in the call */
 	uint32_t stack, thread;
 	char of[USED_OF]; /* the library that asked, "" where that does not matter */
@@ -32,10 +32,10 @@ struct usage_culprit {
 enum usage_source { USED_UNKNOWN, USED_NVML, USED_DEVICE };
 
 struct usage_device {
-	/* Changed with the recorder's lock held, like the rest, and looked at without. */
+	/* Written with the recorder's lock held, like the rest, and read without. */
 	_Atomic uint8_t source;
 	_Atomic bool begun;   /* there was a figure */
-	_Atomic bool waiting; /* `culprit` took something when no figure could be had */
+	_Atomic bool waiting; /* `culprit` took memory when no figure could be had */
 	_Atomic uint64_t reserved, moving, t; /* at the last figure */
 
 	_Atomic uint64_t last; /* when it was sampled, 0: never yet */
@@ -44,18 +44,19 @@ struct usage_device {
 
 	int64_t named; /* of all names */
 	int64_t residual;
-	uint64_t turn;   /* of the newest figure that nothing was left of */
-	uint64_t before; /* what others occupied, where they are counted with us */
+	uint64_t turn;   /* of the newest figure in the account */
+	uint64_t before; /* bytes of others, where the figure includes them */
 	struct usage_culprit culprit;
 };
 
 extern struct usage_device usage_devices[USED_DEVICES];
 
-/* With the recorder's lock held: what neither allocations nor names explain of a figure. */
+/* The bytes of a figure that neither allocations nor names explain. With the recorder's lock held.
+ */
 int64_t usage_left(const struct usage_look *look);
 
 /*
- * With the recorder's lock held: enters a figure. The part of it that nothing known explains
+ * Enters a figure, with the recorder's lock held. The part of it that nothing known explains
  * belongs to the culprit that waits for a figure, else to the one given (may be NULL); else, with
  * no step under way, it stays unexplained. False, and nothing is done, if the figure is out of
  * date: memory has moved since, or a newer figure is in the account.
@@ -67,15 +68,15 @@ extern _Atomic uint32_t usage_stepping;
 
 /* --- nvml.c --- */
 
-/* Ahead of a call that makes a context on the CUDA device: loads NVML, notes who is there. False:
- * it is another thread's turn. */
+/* Before a call that makes a context on the CUDA device: loads NVML and notes the processes there.
+ * False: it is another thread's turn. */
 bool nvml_prepare(int device);
 
-/* Behind it, or where nobody looked: 1 if it is known now which process we are, 0 if not, -EBUSY:
- * ask later. */
+/* After it, or if nobody prepared: 1 if it is known now which process we are, 0 if not, -EBUSY: ask
+ * later. */
 int nvml_recognise(int device);
 
-/* Bytes that this process occupies, 0 when it is not listed; false when NVML cannot say. */
+/* Bytes that this process occupies, 0 when it is not listed; false when NVML has no figure. */
 bool nvml_used(int device, uint64_t *bytes);
 
 /* Bytes that nobody occupies: cuMemGetInfo's figure, without a context. */

@@ -8,7 +8,7 @@
 #include "base/guest/watch.h"
 #include "capture/loader/loader.h"
 
-/* The functions asked: for their types, nothing is linked. */
+/* Functions that are asked; declared for their types, none is linked. */
 CUresult cuCtxGetCurrent(CUcontext *context);
 CUresult cuCtxGetDevice(CUdevice *device);
 CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned *flags, int *active);
@@ -50,7 +50,8 @@ static void *function(_Atomic(void *) *known, const char *name)
 		answered;                                                                   \
 	})
 
-/* The device of each thread's context, until contexts come or go: one question instead of two. */
+/* The device of each thread's context, kept until contexts come or go: one question instead of two.
+ */
 static _Atomic uint32_t contexts_changed = 1;
 static _Thread_local struct {
 	CUcontext context;
@@ -118,7 +119,7 @@ uint64_t driver_range(uint64_t ptr)
 	return ASK(cuMemGetAddressRange_v2, &base, &size, ptr) && base == ptr ? size : 0;
 }
 
-/* One question where the driver takes several at a time (CUDA 7). */
+/* The driver answers several attributes in one question (CUDA 7). */
 void driver_block(uint64_t ptr, struct driver_block *block)
 {
 	int attributes[] = { CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE,
@@ -127,7 +128,7 @@ void driver_block(uint64_t ptr, struct driver_block *block)
 	CUmemoryPool pool = NULL;
 	int device = -1;
 	unsigned type = 0;
-	unsigned managed = 0; /* the driver writes a byte or more: read as a truth */
+	unsigned managed = 0; /* the driver writes a byte or more: zero or not */
 	void *data[] = { &pool, &device, &type, &managed };
 
 	if (!ASK(cuPointerGetAttributes, 4, attributes, data, ptr)) {

@@ -1,6 +1,6 @@
 /*
- * Questions to the CUDA driver, always through its real functions, that change nothing. Never under
- * PyTorch's lock. Answers are -1 or 0 when the driver cannot say.
+ * Questions to the CUDA driver that change nothing, always through its real functions. Never under
+ * PyTorch's lock. The result is -1 or 0 when the driver has no answer.
  */
 #pragma once
 
@@ -11,18 +11,18 @@
 int driver_context(uint64_t *context);
 int driver_device(void);
 
-/* A context was made or ended: what threads remember of theirs is asked anew. */
+/* A context was made or ended: threads ask for theirs anew. */
 void driver_contexts_changed(void);
 
 /* False when the device's primary context is known to have ended. */
 bool driver_primary_active(int device);
 
-/* The bytes of the memory that begins at the address, 0 when none does. */
+/* The size of the memory that begins at the address, 0 when none does. */
 uint64_t driver_range(uint64_t ptr);
 
 struct driver_block {
 	uint64_t pool; /* the stream-ordered pool that it belongs to, 0 for none */
-	int device;    /* the ordinal of the one on which it lies, else driver_device() */
+	int device;    /* the ordinal of the device on which it lies, else driver_device() */
 	bool host, managed;
 };
 
@@ -36,11 +36,11 @@ uint64_t driver_graph_memory(int device, uint64_t *used);
 
 bool driver_capturing(uint64_t stream);
 
-/* Bytes left on the current device, and all that it has; false when unknown. About 6 us. */
+/* Bytes left on the current device, and its total; false when unknown. About 6 us. */
 bool driver_memory(uint64_t *left, uint64_t *total);
 
-/* Bytes of stack that a thread of the device has (UINT64_MAX when unknown), and that one of the
- * function or kernel needs. */
+/* The stack of each thread of the device, in bytes (UINT64_MAX when unknown), and the stack that a
+ * thread of the function or kernel needs. */
 uint64_t driver_stack_limit(void);
 uint64_t driver_local_bytes(uint64_t asked, bool kernel, int device);
 

@@ -1,13 +1,13 @@
 /*
- * NVML, for one figure: how much of a device this process occupies, as nvidia-smi shows it.
+ * NVML, for one figure: the memory of a device that this process occupies, as nvidia-smi shows it.
  *
- * Loaded with dlopen before the first context is made; where it is missing, or does not say which
- * of the processes it lists is this one, cuMemGetInfo's figure for the whole device takes its place
- * (capture/cuda/device_usage.c). Devices are found by UUID: NVML's order is not CUDA's,
- * CUDA_VISIBLE_DEVICES changes the latter, and of a MIG device only that is right.
+ * It is loaded with dlopen before the first context is made. If it is missing, or does not show
+ * which of the listed processes is this one, cuMemGetInfo's figure for the whole device takes its
+ * place (capture/cuda/device_usage.c). Devices are found by UUID: NVML's order is not CUDA's,
+ * CUDA_VISIBLE_DEVICES changes the latter, and for a MIG device nothing else is right.
  *
- * NVML lists processes by their ids on the host: in a container none of them need be ours. The one
- * that came with our first context is, if it was the only one to come.
+ * NVML lists processes by their ids on the host: in a container none of them need be ours. The
+ * process that came with our first context is ours, if it was the only one to come.
  *
  * About 25 us a question (H200, driver 580). No lock of ours may be held. Everything here is called
  * beneath loader_call(): signals are deferred, for NVML has locks of its own, and a fork waits.
@@ -28,7 +28,7 @@
 
 enum {
 	DEVICES = 64,    /* ordinals that are asked for are below */
-	PROCESSES = 128, /* of one device; of more, none is looked at */
+	PROCESSES = 128, /* of one device; if there are more, the list is not used */
 	NVML_SUCCESS = 0,
 };
 
@@ -69,14 +69,14 @@ static const char list_names[LISTS][2][44] = {
 
 static struct {
 	/*
-	 * Somebody uses what follows, up to the functions. Tried and never waited for: who has it
-	 * is in the loader or in NVML, and who waits may hold the loader's lock.
+	 * A thread uses the members up to the functions. Nobody waits for it: the thread that has
+	 * it is in the loader or in NVML, and one that waited might hold the loader's lock.
 	 */
 	atomic_bool busy;
 	bool tried;
 	unsigned int before[DEVICES][PROCESSES];
 	int before_count[DEVICES];
-	/* Set before `loaded`, and then never again. */
+	/* Written once, before `loaded`. */
 	by_uuid_fn *by_uuid;
 	processes_fn *lists[LISTS];
 	memory_fn *memory;
@@ -86,7 +86,7 @@ static struct {
 	_Atomic unsigned int self; /* our id in NVML's lists, 0 while unknown */
 } nvml;
 
-/* While `busy` is ours. Stays loaded: who would unload it may be using it elsewhere. */
+/* While `busy` is ours. The library stays loaded, for others may use it. */
 static void load(void)
 {
 	void *library = nvml.tried ? NULL : dlopen("libnvidia-ml.so.1", RTLD_LAZY | RTLD_LOCAL);
@@ -163,7 +163,7 @@ static bool on_host(void)
 	return !stat("/proc/self/ns/pid", &status) && status.st_ino == HOST_NAMESPACE;
 }
 
-/* Our own id if it is there, else that of the only one that is new; 0 for none. */
+/* Our own id if it is there, else the id of the only new process; 0 for none. */
 static unsigned int pick(int device, const struct process *processes, int count)
 {
 	unsigned int own = (unsigned int)record_pid();
@@ -204,7 +204,7 @@ int nvml_recognise(int device)
 	return nvml.self != 0;
 }
 
-/* The figure in the list of one kind; 0 when we are not in it. */
+/* Our bytes in the list of one kind; 0 when we are not in it. */
 static bool figure(processes_fn *ask, nvmlDevice_t device, uint64_t *bytes)
 {
 	struct process processes[PROCESSES];
@@ -212,7 +212,7 @@ static bool figure(processes_fn *ask, nvmlDevice_t device, uint64_t *bytes)
 	int count = ask_list(ask, device, processes);
 
 	*bytes = 0;
-	/* More than once where it has parts of a MIG device. */
+	/* A process is listed more than once where it has parts of a MIG device. */
 	for (int i = 0; i < count; i++) {
 		if (processes[i].pid != self)
 			continue;
