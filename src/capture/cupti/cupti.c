@@ -1,4 +1,4 @@
-/* CUPTI's activity API: finding it, switching it on, giving way. */
+/* CUPTI's activity API: finds it, switches it on, and gives way to others. */
 #include "capture/cupti/cupti.h"
 
 #include <dlfcn.h>
@@ -25,7 +25,7 @@ struct cupti_library cupti_library;
 
 static struct {
 	atomic_int state;
-	atomic_bool others;     /* somebody else has registered callbacks or subscribed */
+	atomic_bool others;     /* another user has registered callbacks or subscribed */
 	atomic_bool migrations; /* of managed memory are told */
 	atomic_bool contexts;   /* there has been one */
 } cupti;
@@ -78,7 +78,7 @@ static void *open_in(const char *folder, const char *below, int flags)
 	return handle;
 }
 
-/* The one that is loaded already: PyTorch brings its own, made for its CUDA. */
+/* Prefers a library that is loaded already: PyTorch brings its own, made for its CUDA. */
 static void *open_cupti(void)
 {
 	static const char below[][24] = { "/lib64/", "/extras/CUPTI/lib64/", "/lib/" };
@@ -116,7 +116,7 @@ static const uint8_t kinds[] = {
 };
 
 /*
- * Not before cuInit is done: until then it says that it is not ready (H200, CUDA 13). Asked again
+ * Not before cuInit is done: until then CUPTI answers that it is not ready (H200, CUDA 13). Tried
  * at each context until it works.
  */
 static void switch_on_migrations(void)
@@ -139,8 +139,7 @@ void cupti_context_made(void)
 		switch_on_migrations();
 }
 
-/* Of several readings the one that took least: an interrupted one is wrong by half of what it took.
- */
+/* Of several readings the shortest counts: the error is half the time that a reading took. */
 static void set_offset(void)
 {
 	enum { READINGS = 16 };
@@ -225,7 +224,7 @@ void cupti_clear(void)
 	cupti_records_clear();
 }
 
-/* Somebody else wants CUPTI: what it has for us is taken in, and it is theirs. */
+/* Another user wants CUPTI: takes in what it has collected for us, and stands back. */
 static void yield(void)
 {
 	int on = ON;
@@ -271,7 +270,7 @@ bool cupti_door(const char *name, void *real, void **answer)
 
 		if (strcmp(door_names[door], name))
 			continue;
-		/* Found ours, and there is no other: the machine has none. */
+		/* If dlsym found ours and there is no other, the machine has none. */
 		if (real == ours)
 			real = resolve_dlsym(RTLD_NEXT, name);
 		if (real)
@@ -282,8 +281,8 @@ bool cupti_door(const char *name, void *real, void **answer)
 	return false;
 }
 
-/* The real function, as the linker would have found it for the caller, or as dlsym() did last. From
- * here on CUPTI is the caller's. */
+/* The real function, as the linker would have found it for the caller, or as dlsym() found it last.
+ * From here on CUPTI is the caller's. */
 static void *give_up(enum cupti_door door, const void *caller)
 {
 	void *real = resolve_from(door_names[door], caller);

@@ -1,11 +1,11 @@
 /*
- * CUPTI, only when asked for (MEMTRACE_CUPTI=1): an independent witness of every allocation, and
- * the calls, kernels and copies around them.
+ * CUPTI, only if wanted (MEMTRACE_CUPTI=1): an independent witness of every allocation, and the
+ * calls, kernels and copies around them.
  *
  * Nothing of it is linked: the library is the one that the process has loaded, else the system's,
  * else the toolkit's. Only its activity API is used, which needs no subscriber; but it has one pair
- * of buffer callbacks for a whole process. So whoever else wants
- * CUPTI, torch.profiler above all, gets it: what we have is taken in, and we stand back.
+ * of buffer callbacks for a whole process. So any other user of CUPTI, torch.profiler above all,
+ * gets it: what was collected so far is taken in, and we stand back.
  */
 #pragma once
 
@@ -14,26 +14,26 @@
 
 #include "capture/cupti/cupti_abi.h"
 
-/* CUDA starts: begins if the setting asks for it and nobody else has CUPTI. Trouble is a note. */
+/* When CUDA starts: begins if the setting wants it and nobody else has CUPTI. Trouble is a note. */
 void cupti_start(void);
 
-/* A context is there, no lock is held: migrations of managed memory can be asked for. */
+/* After a context was made, with no lock held: asks for migrations of managed memory. */
 void cupti_context_made(void);
 
-/* Takes in what CUPTI has collected; the document is about to be written. */
+/* Takes in what CUPTI has collected, before the document is written. */
 void cupti_finish(void);
 
 /* In a forked child, where CUDA cannot go on: nothing is collected. */
 void cupti_clear(void);
 
 /*
- * The functions by which others come to CUPTI, which are exported. False: the name is none of them.
- * Else `answer` is what dlsym, which found `real`, is to say: ours, or the real one without the
- * setting, NULL if this machine has none.
+ * For the exported functions by which other users come to CUPTI. False if the name is none of them.
+ * Else `answer` is the answer of dlsym, which found `real`: ours; or the real one without the
+ * setting; NULL if this machine has none.
  */
 bool cupti_door(const char *name, void *real, void **answer);
 
-/* CUPTI's functions that we use. Those that are not needed may be missing in old ones. */
+/* CUPTI's functions that we use. Old libraries may lack those that are not needed. */
 #define CUPTI_FUNCTIONS(X)                                                              \
 	X(cuptiGetVersion, true, (uint32_t *))                                          \
 	X(cuptiGetTimestamp, true, (uint64_t *))                                        \
@@ -52,11 +52,11 @@ extern struct cupti_library {
 #define X(name, needed, params) int(*name) params;
 	CUPTI_FUNCTIONS(X)
 #undef X
-	uint32_t version; /* as cuptiGetVersion() says it */
+	uint32_t version; /* result of cuptiGetVersion() */
 	uint64_t offset;  /* CUPTI's time less ours, ns */
 } cupti_library;
 
-/* cupti_records.c: into the spool what a buffer holds. */
+/* cupti_records.c: enters the records of a buffer into the spool. */
 void cupti_take(uint8_t *buffer, size_t valid);
 
 /* cupti_records.c: forgets texts of this process's spool. */

@@ -1,9 +1,9 @@
 /*
- * What is needed of CUPTI's activity API, so that no toolkit is needed to build.
+ * The part of CUPTI's activity API that is used, so that no toolkit is needed to build.
  *
- * From cupti_activity.h of CUDA 13.0. CUPTI gives each record in the newest form that it knows;
- * forms grow at their end, so what stands here is the beginning that all forms since CUDA 11.2
- * share. tests/abi compares it with the toolkit's own header where there is one.
+ * From cupti_activity.h of CUDA 13.0. CUPTI gives each record in the newest form that it knows.
+ * Forms grow at their end, so these structs are the beginning that all forms since CUDA 11.2 share.
+ * tests/abi compares them with the toolkit's own header where there is one.
  */
 #pragma once
 
@@ -14,7 +14,7 @@ enum {
 	CUPTI_OK = 0,
 	CUPTI_ACTIVITY_API_MEMORY2 = 14, /* cuptiGetVersion() of CUDA 11.2, which has MEMORY2 */
 	CUPTI_FLUSH_FORCED = 1,
-	CUPTI_NO_CONTEXT = -1, /* contextId of what belongs to none: mappings */
+	CUPTI_NO_CONTEXT = -1, /* contextId of records without a context: mappings */
 	CUPTI_DOMAIN_DRIVER = 1,
 	CUPTI_DOMAIN_RUNTIME = 2,
 };
@@ -24,7 +24,7 @@ enum cupti_kind {
 	CUPTI_KIND_MEMSET = 2,
 	CUPTI_KIND_DRIVER = 4,
 	CUPTI_KIND_RUNTIME = 5,
-	CUPTI_KIND_KERNEL = 10, /* CONCURRENT_KERNEL: kernels go on side by side */
+	CUPTI_KIND_KERNEL = 10, /* CONCURRENT_KERNEL: kernels still run side by side */
 	CUPTI_KIND_UNIFIED = 25,
 	CUPTI_KIND_MEMORY2 = 49,
 	CUPTI_KIND_MEMORY_POOL = 50,

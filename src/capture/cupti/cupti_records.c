@@ -1,6 +1,6 @@
 /*
- * CUPTI's records into the spool. They come a buffer at a time, on a thread of CUPTI's or on one
- * that flushes; their contents go where a killed process leaves them.
+ * Enters CUPTI's records into the spool. They come a buffer at a time, on a thread of CUPTI's or on
+ * one that flushes. In the spool they outlive a killed process.
  */
 #include <string.h>
 
@@ -13,7 +13,7 @@
 
 enum {
 	AT_ONCE = 256,    /* records under one lock */
-	LONG_NS = 100000, /* a call that took so long is shown on the timeline */
+	LONG_NS = 100000, /* a longer call is shown on the timeline */
 };
 
 /* Actions of this spool by kind and name: 1 + the row. */
@@ -26,7 +26,7 @@ static uint64_t since_start(uint64_t theirs)
 	return theirs > cupti_library.offset ? theirs - cupti_library.offset : 0;
 }
 
-/* A text of the spool for a name that may be missing or longer than anybody reads. */
+/* The text of a name, which may be missing or very long. */
 static uint32_t name_text(const char *name)
 {
 	enum { LONGEST = 400 };
@@ -80,7 +80,7 @@ static void sum(const struct spool_span *span, uint64_t count)
 		action->max = span->ns;
 }
 
-/* The ring grows to its size, then forgets the oldest. */
+/* The ring grows to its size; then the oldest span is overwritten. */
 static void put_span(const struct spool_span *span)
 {
 	struct spool *spool = record_spool();
@@ -179,7 +179,7 @@ static void put_witness(const struct spool_witness *witness)
 		spool->header->witness_lost++;
 }
 
-/* No call asks for the memory that modules bring with them: a sum. */
+/* No call asks for the memory that modules bring with them: only its sum is kept. */
 static void take_variable(const struct cupti_memory *memory)
 {
 	struct spool_span span = {
@@ -270,7 +270,7 @@ static void tell_version(void)
 	record_fact("cupti", digits);
 }
 
-/* Up to AT_ONCE of them; false after the last. */
+/* Takes up to AT_ONCE records; false after the last. */
 static bool take_some(uint8_t *buffer, size_t valid, void **record)
 {
 	for (unsigned i = 0; i < AT_ONCE; i++) {
@@ -286,7 +286,7 @@ void cupti_take(uint8_t *buffer, size_t valid)
 	void *record = NULL;
 	bool more = true;
 
-	/* Perhaps the first memory of the process: then a call has been missed, and this record
+	/* This may be the first memory of the process: then a call has been missed, and this record
 	 * shows it. */
 	while (more && record_begin(true)) {
 		struct signals_deferred deferred;

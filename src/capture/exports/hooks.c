@@ -1,8 +1,8 @@
 /*
- * The wrappers: one body, unfolded for each row of hooks.def and calls.def.
+ * The wrappers: one body, expanded for each row of hooks.def and calls.def.
  *
- * The words of the rows' `before` and `after` columns are macros here; `status` is the real call's
- * answer, and what it returned through pointers is read only if that says success. The words may
+ * The words of the rows' `before` and `after` columns are macros here. `status` is the real call's
+ * answer; values that it returned through pointers are read only if it succeeded. The words may
  * change errno.
  */
 #include "capture/loader/hooks.h"
@@ -17,7 +17,7 @@
 
 #define NOTHING (void)0
 
-/* Memory with an address: its space, where the address was put, and its size. */
+/* Memory with an address: its space, the place of the address, and its size. */
 #define TAKE(kind_, space_, flags_, key_, size_)                                            \
 	cuda_call_take(&span, status,                                                       \
 		       &(struct cuda_call_memory){ .kind = NODE_##kind_,                    \
@@ -42,7 +42,7 @@
 #define POOL_ENDING(pool) cuda_call_pool_ending((uint64_t)(pool))
 #define POOL_DESTROYED(pool) cuda_call_pool_sampled(&span, status, (uint64_t)(pool), true)
 
-/* Memory of graphs: sampled too. */
+/* Memory of graphs: sampled, too. */
 #define GRAPH_NODE(params)                                                                   \
 	cuda_call_graph_node(&span, status, (params) ? (params)->poolProps.location.id : -1, \
 			     (params) ? (params)->bytesize : 0)
@@ -74,26 +74,25 @@
 #define OPENED(ptr) cuda_call_import(&span, status, NODE_ADDRESS, status ? 0 : (uint64_t) * (ptr))
 #define CLOSE(ptr) cuda_call_end(&span, SPAN_CLOSE, NODE_ADDRESS, (uint64_t)(ptr))
 
-/* Memory that comes to be occupied in the call without being allocated; a launch, the first time.
- */
+/* Memory that the call occupies without allocating it; in a launch, the first time. */
 #define STEP(kind) STEP_ON(kind, driver_device())
 #define STEP_ON(kind, device) usage_begin(&span, USED_##kind, (device))
 #define STEPPED usage_end(&span)
 #define LIMITING(limit) usage_begin(&span, usage_kind_of_limit((int)(limit)), driver_device())
 #define FIRST(kind, key) usage_begin_first(&span, USED_##kind, (uint64_t)(key), false)
-/* Handles are marked by the call that gave them, for a launch takes either kind. */
+/* The call that gives a handle marks its kind, for a launch takes either kind. */
 #define FOUND(what, handle)                                                   \
 	do {                                                                  \
 		usage_end(&span);                                             \
 		if (!status && (handle))                                      \
 			usage_see(USED_HANDLE_##what((uint64_t) * (handle))); \
 	} while (0)
-/* Looking at a function may load it too, and its first launch more. */
+/* Looking at a function may load it, too; its first launch may load more. */
 #define LOOKED_AT(function) USED_LOOKED_AT((uint64_t)(function))
 #define UNLOADED (usage_end(&span), usage_forget_seen())
 #define GRAPH_LAUNCHED (cuda_call_graph_sampled(&span, status), usage_end(&span))
 
-/* Contexts: what ends with them. */
+/* Contexts, and the end of the memory in them. */
 #define CONTEXT_MADE (cuda_call_context_made(&span, status), usage_end(&span))
 #define CONTEXT_ENDED(context) \
 	(cuda_call_context_ended(&span, status, (uint64_t)(context)), usage_end(&span))
@@ -107,7 +106,7 @@
 #define PRIMARY_RESET(device) (cuda_call_primary_ended(&span, status, (device)), usage_end(&span))
 #define RESET_DONE cuda_call_reset_done(&span, status)
 
-/* A call that moves no sum: what the device says is occupied may be sampled. */
+/* A call that changes no sum: the occupied memory may be sampled. */
 #define SAMPLED cuda_call_sampled(&span, status)
 
 /* The answer of a wrapper when the machine has no such function: "not initialized", 3 in both APIs.
@@ -115,9 +114,9 @@
 enum { STATUS_MISSING = 3 };
 
 /*
- * `quick`: of a call that takes no memory, by the program itself, only the count is left, and no
- * span is needed. Left in the middle (a signal handler that jumps, a thread that ends) it leaves
- * nothing.
+ * `quick`: a call that takes no memory, made by the program itself, is only counted, and needs no
+ * span. If it is left in the middle (a signal handler that jumps, a thread that ends), nothing has
+ * to be undone.
  */
 #define WRAPPER(name, result, params, args, quick, before, after)                           \
 	typedef result hook_fn_##name params;                                               \
@@ -165,7 +164,7 @@ enum { STATUS_MISSING = 3 };
 #define LAUNCH(api, name, params, args, function)            \
 	LAUNCHER(name, RESULT_##api, params, args, function) \
 	LAUNCHER(name##_ptsz, RESULT_##api, params, args, function)
-/* Of a function that was launched before, and not by another hooked call. */
+/* A launch of a function that was launched before, and not by another hooked call, is quick. */
 #define LAUNCHER(name, result, params, args, function)                      \
 	EXPORT HOT_CODE result name params;                                 \
 	WRAPPER(name, result, params, args,                                 \

@@ -1,8 +1,8 @@
 /*
  * The doors that are not rows: dlsym (its first instructions are in dlsym.S) and cuGetProcAddress.
  *
- * Rulings: exact names only; ask the real lookup first and swap second; never answer for a function
- * that the machine lacks; RTLD_NEXT belongs to its caller (glibc tells callers apart by the return
+ * Rules: exact names only; ask the real lookup first and swap second; never answer for a function
+ * that the machine lacks; RTLD_NEXT is left to its caller (glibc tells callers apart by the return
  * address, which is why dlsym.S jumps instead of calling).
  *
  * A sanitizer asks dlsym before it can be called itself, so this file is never instrumented.
@@ -19,8 +19,7 @@
 typedef void *dlsym_fn(void *handle, const char *name);
 typedef int dlclose_fn(void *handle);
 
-/* Found together, the last one last; the next ones are those that the host would have without us.
- */
+/* Written in this order. The next ones are those that the host would have without us. */
 static struct {
 	_Atomic(dlsym_fn *) glibc_dlsym, next_dlsym;
 	_Atomic(dlclose_fn *) next_dlclose;
@@ -44,7 +43,7 @@ static void find_real(void)
 }
 
 /*
- * Whoever is first finds them, for a shell or a compiler never asks: a door, a row, or a call that
+ * The first caller finds them, for a shell or a compiler never calls: a door, a row, or a call that
  * another preload's constructor makes before ours has run. Threads that race find the same.
  */
 bool resolve_can(void)
@@ -108,7 +107,7 @@ void *hook_ours(enum hook_id id)
 
 int hook_named(const char *name)
 {
-	/* Every dlsym() of the program comes by here. */
+	/* Every dlsym() of the program passes here. */
 	if (name[0] != 'c' || name[1] != 'u')
 		return -1;
 	for (int i = 0; i < HOOK_NAMES; i++) {
@@ -130,9 +129,9 @@ static void *lookup_real(enum hook_id id)
 }
 
 /*
- * Our function for a name that the real lookup found at `real`; NULL if the pointer is another
- * function than the one that ours wraps (a second runtime, another library's wrapper): then it
- * passes, and the driver beneath it is still seen.
+ * Our function for a name that the real lookup found at `real`. NULL if that is another function
+ * than the one that ours wraps (a second runtime, another library's wrapper): then it is left, and
+ * the driver call beneath it is still seen.
  */
 static void *swap_named(enum hook_id id, void *real)
 {
@@ -179,7 +178,7 @@ static void *answer_cuda(void *handle, enum hook_id id, void *caller)
 	void *real;
 	void *ours;
 
-	/* libcuda looks itself up on WSL2, and the injection points are ours to call unseen. */
+	/* libcuda looks itself up on WSL2, and this library may call the real functions unseen. */
 	if (!strncmp(resolve_module(caller), "libcuda.so", 10) || resolve_is_ours(caller))
 		return NULL;
 	real = resolve_next_dlsym(handle, hooks[id].name);
@@ -193,7 +192,7 @@ static void *answer_cuda(void *handle, enum hook_id id, void *caller)
 	return ours;
 }
 
-/* NULL: let the real dlsym answer. ANSWER_NULL: answer NULL. Anything else is the answer. */
+/* Returns NULL to let the real dlsym answer, ANSWER_NULL to answer NULL, else the answer. */
 void *interpose_dlsym(void *handle, const char *name, void *caller)
 {
 	struct signals_deferred deferred;
@@ -213,8 +212,8 @@ void *interpose_dlsym(void *handle, const char *name, void *caller)
 	return answer;
 }
 
-/* Ours for a pointer that the driver gave, by the pointer alone: versions and flags are its
- * business. */
+/* Our function for a pointer that the driver gave. The pointer alone decides: versions and flags
+ * are the driver's business. */
 static CUresult swapped(CUresult status, void **pointer)
 {
 	if (status || !pointer || !*pointer)
@@ -251,10 +250,10 @@ CUresult cuGetProcAddress_v2(const char *symbol, void **pointer, int version, cu
  * --- The two functions of the C++ runtime's unwinder that our cleanups need ---
  *
  * A wrapper must put its span away when an exception, pthread_exit or a cancellation passes through
- * (`cleanup` attribute, -fexceptions). The compiler then refers to libgcc_s. Linked to it, we would
- * load the system's copy into every process, before the newer one that a conda environment brings
- * for its own libstdc++. So there is no link: a process that unwinds has an unwinder, and that one
- * goes on. The names are hidden: nobody else is bound to them.
+ * (`cleanup` attribute, -fexceptions). The compiler then refers to libgcc_s. If we were linked to
+ * it, we would load the system's copy into every process, before the newer one that a conda
+ * environment brings for its own libstdc++. So there is no link: a process that unwinds has an
+ * unwinder, and that one goes on. The names are hidden, so that nobody else is bound to them.
  */
 struct _Unwind_Exception;
 struct _Unwind_Context;
@@ -285,7 +284,7 @@ void _Unwind_Resume(struct _Unwind_Exception *exception)
 {
 	__typeof__(_Unwind_Resume) *real = (__typeof__(real))find_unwinder("_Unwind_Resume");
 
-	real(exception); /* it exists: it was in use a moment ago; and it does not return */
+	real(exception); /* it exists, for it was in use a moment ago; it does not return */
 	__builtin_unreachable();
 }
 

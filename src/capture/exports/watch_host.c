@@ -1,11 +1,11 @@
 /*
- * Debug builds (`make DEBUG=1`): whoever asks the dynamic loader holds none of our locks, and
- * nobody allocates on the path of a hook (base/guest/watch.h).
+ * Debug builds (`make DEBUG=1`): asserts that a thread that asks the dynamic loader holds none of
+ * our locks, and that nobody allocates on the path of a hook (base/guest/watch.h).
  *
  * The linker sends this library's own calls of the loader here (--wrap), so none can be forgotten;
- * dlsym is called through a pointer, past this, and those who do look for themselves. The heap is
- * everybody's: a preload's malloc is also what libunwind, the loader and libc call on our behalf.
- * Under a sanitizer the heap is the sanitizer's.
+ * dlsym is called through a pointer, past this, and its callers check themselves. The heap's
+ * functions are exported for all: libunwind, the loader and libc allocate on our behalf with a
+ * preload's malloc. Under a sanitizer the heap is the sanitizer's.
  */
 #include "base/guest/watch.h"
 
@@ -47,7 +47,8 @@ int __wrap_dl_iterate_phdr(each_fn *each, void *data)
 
 #ifndef __SANITIZE_THREAD__
 
-/* glibc's own under the names that it exports for those who stand in front (GLIBC_2.2.5, 2.17). */
+/* glibc's own, under the names that it exports for libraries that replace them (GLIBC_2.2.5, 2.17).
+ */
 #define HEAP(result, name, params, args)                           \
 	result __libc_##name params;                               \
 	__attribute__((visibility("default"))) result name params; \

@@ -16,21 +16,21 @@
 
 enum { POOLS = 64, POOL_NAME = 64, SEGMENTS = 4096 };
 
-/* Pools outlive a recording (fork): names here, their texts found anew. */
+/* Pools outlive a recording (fork): their names are here, and their texts are interned anew. */
 static struct {
 	_Atomic uint32_t count;
 	char names[POOLS][POOL_NAME];
 } pools;
 
 /*
- * Where pools' segments lie, by address: whose memory a block is in must be found quickly. CUDA may
- * have taken one back meanwhile, so the entry of the ledger is looked at again (still_there).
+ * The segments of pools by address, for the pool of a block must be found quickly. CUDA may have
+ * taken a segment back meanwhile, so the ledger's node is checked (still_there).
  */
 static struct {
 	uint32_t count;
 	struct segment {
 		uint64_t start, end;
-		uint64_t address; /* the driver's, of which this is all or a part */
+		uint64_t address; /* of the driver's memory, of which this is all or a part */
 		uint32_t id;      /* its node */
 	} list[SEGMENTS];
 } segments;
@@ -76,7 +76,7 @@ EXPORT void memtrace_mark(const char *name)
 
 EXPORT int memtrace_dump(const char *path)
 {
-	/* Inside: a signal handler, which its thread would wait for. */
+	/* True in a signal handler, for which its own thread would wait. */
 	return record_inside() ? -EBUSY : finalize_dump(path);
 }
 
@@ -130,8 +130,7 @@ EXPORT memtrace_pool memtrace_pool_grow(memtrace_pool pool)
 	return before;
 }
 
-/* The first known segment that ends after the address. With the lock held, like the functions that
- * follow. */
+/* The first known segment that ends after the address. With the lock held, as below. */
 static uint32_t find_segment(uint64_t address)
 {
 	return (uint32_t)sort_until(segments.list, segments.count, sizeof(*segments.list),
@@ -152,8 +151,8 @@ static uint32_t drop_segments(uint64_t start, uint64_t end)
 	return at;
 }
 
-/* Those that lie where this one does are gone: two allocations never share an address. When there
- * are too many the list starts anew: what it does not know is asked of the ledger. */
+/* Segments at the same addresses are gone: two allocations never share an address. When there are
+ * too many the list starts anew: the ledger is asked for those that it lacks. */
 static void add_segment(const struct segment *segment)
 {
 	struct signals_deferred deferred;
@@ -170,7 +169,8 @@ static void add_segment(const struct segment *segment)
 	signals_deliver(&deferred);
 }
 
-/* The driver's memory at the address: an allocation of its own, or a part of one. A scan. */
+/* The node of the driver's memory at the address: an allocation of its own, or one around it. A
+ * scan. */
 static uint32_t memory_at(uint64_t address)
 {
 	uint32_t id = live_find(record_spool(), NODE_ADDRESS, 0, address);
@@ -189,7 +189,7 @@ static const struct spool_node *still_there(const struct segment *segment)
 											  : NULL;
 }
 
-/* The driver's memory becomes the pool's, if it is nobody's: [start, start + size) of it. */
+/* The driver's memory becomes the pool's, if it is in none: [start, start + size) of it. */
 static void take_segment(uint32_t id, uint64_t start, uint64_t size, const struct event *like)
 {
 	const struct spool_node *node = live_node(record_spool(), id);
@@ -201,8 +201,8 @@ static void take_segment(uint32_t id, uint64_t start, uint64_t size, const struc
 }
 
 /*
- * A block lies where the segment around it does. One that nobody reserved is an allocation of the
- * driver's in which a pool's block appears: it would be counted twice if it stayed what it is.
+ * A block lies in the device and space of its segment. If nobody reserved one, the driver's
+ * allocation around the block becomes the pool's: else it would be counted twice.
  */
 static void place_block(struct event *event)
 {
@@ -216,7 +216,7 @@ static void place_block(struct event *event)
 		node = live_node(record_spool(), id);
 		if (node->kind == NODE_ADDRESS)
 			take_segment(id, node->address, node->size, event);
-		else /* its address is a handle's number: this much of it is known */
+		else /* the address is a handle's number: only the block's part is known */
 			take_segment(id, event->ptr, event->size, event);
 	}
 	event->device = 0;
@@ -243,9 +243,9 @@ static void reserve(struct event *event)
 }
 
 /*
- * The segment ends when CUDA takes the memory back, which comes next and is seen: as a plain
- * allocation in between it would count as allocated, and could make a peak that never was. Only
- * memory that no hooked call made ends here.
+ * The segment ends when CUDA takes the memory back, which comes next and is seen. If it became a
+ * plain allocation in between it would count as allocated, and could make a peak that never was.
+ * Only memory that no hooked call made ends here.
  */
 static void release(struct event *event)
 {
@@ -274,7 +274,7 @@ static void give_back(struct event *event)
 	ledger_leave(record_ledger(), event, NODE_BLOCK, NULL);
 }
 
-/* An event of the pool, of which `enter` is done with the lock held. */
+/* Makes an event of the pool, and calls `enter` with it and the lock held. */
 static inline __attribute__((always_inline)) void tell(memtrace_pool pool, const void *ptr,
 						       uint64_t size, void *caller, const char *api,
 						       void (*enter)(struct event *event))

@@ -60,7 +60,8 @@ void control_check_signal(void)
 		    "here any more");
 }
 
-/* By the thread whose call came next, which waits for it: a handler could not write a file so. */
+/* Done by the thread of the next call, which waits for it: a signal handler could not write a file.
+ */
 static void dump_on_signals(uint32_t times)
 {
 	int error;
@@ -72,7 +73,7 @@ static void dump_on_signals(uint32_t times)
 		record_note("a trace that MEMTRACE_SIGNAL asked for could not be written");
 }
 
-/* Any process that may write the file may have written this: no text is taken to have an end. */
+/* Any process that may write the file may have written this, so the text may lack its end. */
 static void act(const struct spool_request *request)
 {
 	char name[SPOOL_REQUEST_TEXT + 1];

@@ -1,4 +1,4 @@
-/* The end: the document from the spool, under its final name. */
+/* Writes the document from the spool, under its final name. */
 #include "capture/life/life.h"
 
 #include <dlfcn.h>
@@ -29,8 +29,8 @@
 
 enum { NAMES = 1000 };
 
-/* Writing a document takes memory that there is once: the process (a fork's child is another) in
- * which a thread is at it. */
+/* The process in which a thread is writing a document (a fork's child is another). One at a time,
+ * for the memory that it takes is there once. */
 static _Atomic int writing;
 
 static bool begin_writing(void)
@@ -44,7 +44,7 @@ static bool begin_writing(void)
 
 static struct {
 	struct pack *pack;
-	const char *missing; /* a library that was asked for in vain */
+	const char *missing; /* library that could not be loaded; or NULL */
 } compression;
 
 static const char missing_notes[PACK_KINDS][80] = {
@@ -54,7 +54,7 @@ static const char missing_notes[PACK_KINDS][80] = {
 #undef PACK
 };
 
-/* The process's other symbols stay bound as they are: RTLD_LOCAL. Never given back. */
+/* RTLD_LOCAL: the process's other symbols stay bound as they are. Never closed. */
 void finalize_load(void)
 {
 	enum pack_kind kind = pack_named(opt_text(OPT_ID_output));
@@ -78,14 +78,14 @@ static void name_without(void)
 	paths->output[strlen(paths->output) - strlen(pack_rows[kind].suffix)] = '\0';
 }
 
-/* Where the document under way goes, of the thread that has begun (begin_writing). */
+/* The document under way, of the thread that has begun (begin_writing). */
 static struct {
 	int fd;
 	struct pack *pack; /* NULL: plain */
 	char partial[4096], final[4096];
 } file;
 
-/* An out_sink: between two pieces the host has its signals. */
+/* An out_sink: between two pieces the host's signals are delivered. */
 static int write_piece(void *unused, const char *bytes, size_t length)
 {
 	(void)unused;
@@ -94,9 +94,9 @@ static int write_piece(void *unused, const char *bytes, size_t length)
 			 : fd_write_all(file.fd, bytes, length);
 }
 
-/* --- what failed for want of memory --- */
+/* --- failures for want of memory --- */
 
-/* By whichever thread finds it on exit()'s list: the one that writes, when it has written. */
+/* On exit()'s list: a thread that comes here waits until the other has written. */
 static void wait_written(int status, void *unused)
 {
 	const struct timespec nap = { 0, 1000000 };
@@ -111,7 +111,7 @@ void finalize_begin(void)
 	on_exit(wait_written, NULL);
 }
 
-/* In one write, so that nobody's lines come in between. */
+/* In one write, so that no other lines come in between. */
 static void explain(const struct oom_text *oom, const char *trace)
 {
 	static char text[(OOM_TEXT_LINES + 1) * (OOM_TEXT_BYTES + 1) + 4096];
@@ -148,7 +148,8 @@ static void say_written(const char *trace, const struct document_told *told, boo
 		log_say("wrote ", trace, NULL);
 }
 
-/* A name of its own for the document while it is written: the descriptor, or -errno. */
+/* Creates a file of its own name for the document while it is written: the descriptor, or -errno.
+ */
 static int open_partial(const char *output)
 {
 	int fd = -EEXIST;
@@ -163,7 +164,7 @@ static int open_partial(const char *output)
 	return fd;
 }
 
-/* Somebody else's file may have appeared meanwhile: then the next number, of so many. */
+/* Another process's file may have appeared meanwhile: then the next number is tried. */
 static int rename_new(const char *output, unsigned numbers)
 {
 	int error = -EEXIST;
@@ -177,8 +178,8 @@ static int rename_new(const char *output, unsigned numbers)
 }
 
 /*
- * A file under a name of its own, then under the one that is meant: that is taken or not, or where
- * it is `numbered`, with the first number that is free.
+ * Fills a file under a name of its own, then renames it to `output`. If that is taken: -EEXIST, or
+ * with `numbered` the first number that is free.
  */
 static int write_file(const char *output, bool numbered, int (*fill)(const struct document_to *to))
 {
@@ -201,13 +202,13 @@ static int write_file(const char *output, bool numbered, int (*fill)(const struc
 	return error;
 }
 
-/* The document at the end: there is one in a process. */
+/* The document at the end, of which a process has one. */
 static struct {
 	bool in_handler;
 	struct document_told told;
 } ending;
 
-/* Compressed when it was named so. */
+/* Compressed if its name asks for that. */
 static int fill_ending(const struct document_to *to)
 {
 	int error;
@@ -269,7 +270,7 @@ static struct {
 
 enum { COPY_TRIES = 50 };
 
-/* With the recorder's lock only where other threads make no pause for as long as a copy takes. */
+/* With the recorder's lock only where other threads make no pause as long as a copy takes. */
 static int copy_recording(void)
 {
 	const struct timespec nap = { 0, 50000 };
@@ -318,7 +319,7 @@ int finalize_dump(const char *output)
 
 	if (!begin_writing())
 		return -EBUSY;
-	hook = watch_path(NULL); /* the functions that name threads allocate */
+	hook = watch_path(NULL); /* the functions that give threads their names allocate */
 	dump.output = output;
 	record_lock(); /* books what waits */
 	record_unlock();

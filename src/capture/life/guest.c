@@ -1,5 +1,5 @@
-/* The turning points of a guest (recorder/guest.h): what is done then in each room, and the facts
- * about the process that are recorded: command, host, rank, settings, devices. */
+/* The turning points of a guest (recorder/guest.h), room by room, and the recorded facts about the
+ * process: command, host, rank, settings, devices. */
 #include "capture/recorder/guest.h"
 
 #include <stdlib.h>
@@ -25,7 +25,7 @@
 
 enum { DEVICES = 64 };
 
-static _Atomic uint64_t devices_known; /* to this recording, one bit each */
+static _Atomic uint64_t devices_known; /* recorded ones, one bit each */
 static _Atomic int driver_known;       /* driver_version() */
 static unsigned late_known; /* which late facts are recorded; under the recorder's lock */
 
@@ -38,8 +38,7 @@ static void record_command(void)
 		record_fact("command", words + at);
 }
 
-/* Settings of allocators that change memory: the trace lists them, and a comparison looks at them.
- */
+/* Settings of allocators that change memory: listed in the trace, and compared. */
 static const char settings[][40] = {
 	"PYTORCH_CUDA_ALLOC_CONF",
 	"PYTORCH_ALLOC_CONF",

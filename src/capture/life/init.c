@@ -38,19 +38,20 @@ int __register_atfork(void (*before)(void), void (*in_parent)(void), void (*in_c
 		      void *library);
 
 /*
- * By this atexit handlers know the library they go with: this one is never unloaded. The compiler's
- * crtbegin.o, which has another, is not linked (LIB_LAYOUT), for it asks the loader for four names
- * in every process.
+ * By this, atexit handlers know the library that they belong to, which is never unloaded. The
+ * compiler's crtbegin.o, which has another, is not linked (LIB_LAYOUT), for it asks the loader for
+ * four names in every process.
  */
 extern __attribute__((weak, visibility("hidden"))) void *__dso_handle;
 void *__dso_handle;
 
 START_DATA bool guest_preloaded;
 
-/* The driver and NVTX find us again through these, wherever the process has changed to since. */
+/* Through these the driver and NVTX find us again, whatever directory the process has changed to.
+ */
 static START_DATA char injections[][24] = { "CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH" };
 
-/* Here, for rodata is a page that a short process touches for nothing else. */
+/* Here, and not in rodata, for a short process touches no other byte of that page. */
 static START_DATA char our_name[] = "libmemtrace.so", libc_name[] = "libc.so.";
 
 START_CODE static bool is_named(const struct link_map *map, const char *start)
@@ -58,8 +59,8 @@ START_CODE static bool is_named(const struct link_map *map, const char *start)
 	return start_after(text_base(map->l_name), start);
 }
 
-/* The loader's entry of this library: the second word of what lazy binding jumps through (psABI).
- * Its list has no name that we would have to look up. */
+/* The loader's entry of this library: the second word of the table that lazy binding jumps through
+ * (psABI). It is part of a list, so that no name must be looked up. */
 START_CODE static const struct link_map *own_map(void)
 {
 	struct link_map *map = NULL;
@@ -70,18 +71,18 @@ START_CODE static const struct link_map *own_map(void)
 
 	map = _GLOBAL_OFFSET_TABLE_[1];
 #endif
-	/* LD_BIND_NOW, or a processor that keeps it elsewhere. */
+	/* With LD_BIND_NOW, or a processor that keeps it elsewhere. */
 	if (!map && !dladdr1(injections, &info, (void **)&map, RTLD_DL_LINKMAP))
 		return NULL;
 	return map;
 }
 
 /*
- * This library, if it was there when the program started; NULL for a copy. The loader's list has
- * the program first, then the preloaded libraries, then those that the program needs, libc
- * among them, and at last what is dlopened: a copy that the driver or NVTX loads by itself. Of two
- * preloaded copies the first is the one. What dlmopen() loads is in another list, which
- * begins without a program.
+ * This library's entry, if it was there when the program started; NULL for a copy. The loader's
+ * list has the program first, then the preloaded libraries, then those that the program needs, libc
+ * among them, and at last those that are dlopened, such as a copy that the driver or NVTX loads by
+ * itself. Of two preloaded copies the first one counts. Libraries from dlmopen() are in another
+ * list, which begins without a program.
  */
 START_CODE static const struct link_map *preloaded_map(void)
 {
@@ -98,7 +99,7 @@ START_CODE static const struct link_map *preloaded_map(void)
 
 enum { INJECTIONS = 2, VARIABLES = 80, VARIABLE_MAX = 192 };
 
-/* getenv() lies in a page of libc that few have touched yet. */
+/* getenv() lies in a page of libc that few processes have touched yet. */
 START_CODE static bool is_set(const char *name)
 {
 	for (char **variable = environ; variable && *variable; variable++) {
@@ -110,7 +111,7 @@ START_CODE static bool is_set(const char *name)
 
 /*
  * Does the work of setenv() in most processes, without touching its pages: the environment is ours
- * from here on, and libc's own once somebody adds to it. False where there is no room.
+ * from here on, and libc's own once a variable is added. False where there is no room.
  */
 START_CODE static bool add_injections(const char *path)
 {
@@ -141,7 +142,7 @@ START_CODE static bool add_injections(const char *path)
 	return true;
 }
 
-/* Apart: its buffer is a page of the stack. */
+/* Not inlined: its buffer is a page of the stack. */
 static __attribute__((noinline)) void set_injections(const char *library)
 {
 	char path[PATH_MAX] = "";
@@ -158,20 +159,20 @@ static __attribute__((noinline)) void set_injections(const char *library)
 }
 
 /*
- * With the lock held nobody is in the middle of an update when the child is made. A signal handler
- * that forks has interrupted one perhaps, and must not wait for it.
+ * The lock is held while a child is made, so that nobody is in the middle of an update. A signal
+ * handler that forks may have interrupted one, and must not wait for it.
  */
 static _Thread_local struct {
 	bool handler; /* of a signal that came in the middle of this library */
 	bool inside;  /* in the middle of an update */
-	bool asleep;  /* nothing of ours has begun, and there is nobody who could begin it */
+	bool asleep;  /* nothing of ours has begun, and no other thread could begin it */
 } forking;
 
 START_CODE static void before_fork(void)
 {
 	bool asleep = __libc_single_threaded && !record_process.awake && !loader_used();
 
-	if (forking.asleep != asleep) /* most often it is so: a page less is written */
+	if (forking.asleep != asleep) /* mostly equal: a page less is written */
 		forking.asleep = asleep;
 	if (asleep)
 		return;
@@ -181,7 +182,7 @@ START_CODE static void before_fork(void)
 	torch_hold();
 	if (!forking.inside)
 		record_lock_in(NULL); /* until another function of ours is called */
-	watch_forked(); /* what libc and others do until it is dropped is no call of ours */
+	watch_forked(); /* calls of libc and others until the lock is dropped are not ours */
 }
 
 START_CODE static void after_fork_in_parent(void)
@@ -207,10 +208,10 @@ START_CODE static void after_fork_in_child(void)
 }
 
 /*
- * A shell that never asks anything of us forks as if we were not there. Whoever may use CUDA is
- * noticed long before: it is linked with it, or looks up its first name. For the handlers must come
- * before those of others: what is registered first comes last before a fork, when nobody waits any
- * more for a thread that waits for us.
+ * A shell that never asks anything of us forks as if we were not there. A program that may use CUDA
+ * is noticed long before: it is linked with CUDA, or looks up its first name. Our handlers must
+ * come before those of others: the first registered runs last before a fork, when no thread is
+ * waiting any more for one that waits for us.
  */
 static START_DATA atomic_bool begun, held;
 
@@ -237,12 +238,12 @@ __attribute__((constructor)) START_CODE static void begin(int count, char **word
 {
 	const struct link_map *map = preloaded_map();
 
-	/* With another's rights nothing is written where somebody's environment says. */
+	/* With another user's rights nothing is written where somebody's environment says. */
 	guest_preloaded = map && !getauxval(AT_SECURE);
 	if (guest_preloaded) {
 		opt_read();
 		log_init(opt_flag(OPT_ID_quiet));
-		/* Most often they are there: the parent had us, too. */
+		/* Mostly they are there, for the parent had us, too. */
 		if (!is_set(injections[0]) || !is_set(injections[1])) {
 			if (map->l_name[0] != '/' || !add_injections(map->l_name))
 				set_injections(map->l_name);

@@ -1,5 +1,5 @@
-/* The end of a recording: with its process the document is written, and calls that come later pass.
- * A child begins anew, however it was born. */
+/* The end of a recording: with its process the document is written, and later calls are not
+ * recorded. A child begins anew, however it was born. */
 #include "capture/recorder/record_parts.h"
 
 #include <errno.h>
@@ -50,7 +50,7 @@ void life_watch_end(void)
 	__cxa_at_quick_exit((void (*)(void *))life_finish, NULL);
 }
 
-/* CUDA ran in this process and no call of it came through any door: RTLD_DEEPBIND or dlmopen. */
+/* Says so if CUDA ran here and no call of it came through any door: RTLD_DEEPBIND or dlmopen. */
 static void tell_if_blind(void)
 {
 	uint64_t seen = 0;
@@ -63,7 +63,8 @@ static void tell_if_blind(void)
 			NULL);
 }
 
-/* Blocks that still wait: after trouble, or inside what a signal handler has interrupted. */
+/* Books the blocks that still wait: after trouble, or in an update that a signal handler has
+ * interrupted. */
 static void catch_up(void)
 {
 	struct spool_backlog *backlog = &recorder.spool.header->backlog;
@@ -72,7 +73,7 @@ static void catch_up(void)
 	backlog->booked = backlog->put;
 }
 
-/* Before the lock is taken: all of it asks the loader. */
+/* Asks the loader, so before the lock is taken. */
 static void ask_last(void *unused)
 {
 	(void)unused;
@@ -95,11 +96,11 @@ void record_finish(void)
 		return;
 	}
 	finalize_begin();
-	/* The loader is asked: a handler that walked the stack in between would wait for a thread
+	/* The loader is asked. A handler that walked the stack in between would wait for a thread
 	 * that has libunwind's lock and waits for the loader's. */
 	signals_defer(&deferred);
 	if (record_inside()) {
-		/* exit() in a signal handler: what it interrupted will never go on. */
+		/* exit() in a signal handler: the update that it interrupted will never go on. */
 		in_handler = true;
 		txn_cancel(&recorder.spool);
 	} else {
@@ -110,7 +111,7 @@ void record_finish(void)
 	}
 	atomic_store(&record_state, RECORD_ENDED);
 	signals_deliver(&deferred);
-	/* Threads that were on their way here find nothing to do while the document is written. */
+	/* Threads on their way here find nothing to do while the document is written. */
 	if (!recorder.ledger.error)
 		recorder.ledger.error = -ECANCELED;
 	catch_up();
@@ -130,7 +131,7 @@ void record_finish(void)
 
 /* --- a child --- */
 
-/* Locks that other threads of the parent held. */
+/* Resets locks that other threads of the parent held. */
 static void forget_others(void)
 {
 	loader_forked();
@@ -141,7 +142,7 @@ static void forget_others(void)
 	lock_reset(&recorder.open_lock);
 }
 
-/* Everything that this process knew of its parent's recording. */
+/* Forgets all that this process knew of its parent's recording. */
 static void clear(void)
 {
 	/* The parent's mapping is not in this process (MADV_DONTFORK), so there is nothing to
@@ -163,7 +164,7 @@ static void clear(void)
 	record_marks_clear();
 }
 
-/* Of what a child has in memory for nothing else it touches one page. */
+/* Touches one page of those that only a child's recording needs. */
 START_CODE void record_forked_asleep(void)
 {
 	record_process.pid = (int)raw_call(SYS_getpid, 0, 0, 0);
@@ -202,7 +203,7 @@ void record_forked_in_handler(bool inside)
 		recorder.ledger.error = -ECANCELED;
 }
 
-/* Not while a signal handler has interrupted what would find nothing of it any more. */
+/* Not while a signal handler has interrupted a function of ours, whose state would be gone. */
 void record_notice_fork_now(void)
 {
 	int saved = errno;

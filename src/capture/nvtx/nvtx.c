@@ -28,7 +28,7 @@ enum {
 	COLOR_ARGB = 1,
 	PAYLOAD_U32 = 4, /* from here on 32 bits; before: U64, I64, F64 */
 	PAYLOAD_I32 = 5,
-	PAYLOAD_F32 = 6, /* beyond these: NVTX's extension, whose payload is an address */
+	PAYLOAD_F32 = 6, /* above: NVTX's extension, whose payload is an address */
 };
 
 typedef void (*function)(void);
@@ -51,13 +51,13 @@ static struct arena names;
 
 /* Named categories, in the order they were named. */
 static struct category {
-	_Atomic(const char *) name; /* written last: NULL while it is being made */
+	_Atomic(const char *) name; /* written last: NULL while the row is being filled */
 	const char *domain;
 	uint32_t id;
 } categories[CATEGORIES];
 static _Atomic uint32_t categories_n;
 
-/* Wide characters as UTF-8, "" for NULL; what is no character becomes one that says so. */
+/* Wide characters as UTF-8, "" for NULL; invalid ones become U+FFFD. */
 static void narrow(char to[NAME], const wchar_t *from)
 {
 	size_t used = 0;
@@ -83,7 +83,7 @@ const char *nvtx_keep(const char *text)
 	return copy;
 }
 
-/* A text that was half way in costs its bytes, no more. */
+/* A text that another thread was copying costs its bytes, no more. */
 void nvtx_forked(void)
 {
 	lock_reset(&names_lock);
@@ -97,7 +97,7 @@ static const char *keep_wide(const wchar_t *text)
 	return nvtx_keep(name);
 }
 
-/* A later name for the same one holds from then on. */
+/* A later name for the same category holds from then on. */
 static void name_category(const char *domain, uint32_t id, const char *name)
 {
 	const char *kept = nvtx_keep(name);
@@ -110,7 +110,7 @@ static void name_category(const char *domain, uint32_t id, const char *name)
 	atomic_store(&categories[at].name, kept);
 }
 
-/* The name, or else its digits. */
+/* Copies the category's name, or else its number. */
 static void copy_category(char to[CATEGORY], const char *domain, uint32_t id)
 {
 	uint32_t count = atomic_load(&categories_n);
@@ -148,7 +148,7 @@ static void read_payload(const struct nvtx_attributes *attributes, struct event_
 
 	if (type <= 0 || type > PAYLOAD_F32)
 		return;
-	/* Unsigned, signed and real, as ours; then the same of 32 bits. */
+	/* Unsigned, signed and real, in our order; then the same of 32 bits. */
 	detail->payload_kind = (uint8_t)(PAYLOAD_UNSIGNED + (type - 1) % 3);
 	detail->payload = type < PAYLOAD_U32 ? attributes->payload : low;
 	if (type == PAYLOAD_I32) {
@@ -177,7 +177,7 @@ static void record_range(enum event_op op, const char *domain,
 	record_mark(&mark);
 }
 
-/* --- of a domain, and by attributes --- */
+/* --- with a domain, by attributes --- */
 
 void nvtx_mark(const char *domain, const struct nvtx_attributes *attributes)
 {
@@ -217,7 +217,7 @@ static void category_in_w(const char *domain, uint32_t id, const wchar_t *wide)
 	name_category(domain, id, name);
 }
 
-/* --- of the domain that has no name: by attributes, with an ASCII text, with a wide one --- */
+/* --- without a domain: by attributes, with an ASCII text, with a wide one --- */
 
 #define OWN_FORMS(result, name)                                             \
 	static result name##_ex(const struct nvtx_attributes *attributes)   \
@@ -271,8 +271,8 @@ static const char *register_w(const char *domain, const wchar_t *text)
 	return keep_wide(text);
 }
 
-/* Slots that stay empty do nothing. 14 is one of them, which ends a domain: its handle stays valid,
- * for a range may be closed after its domain. */
+/* Slots that stay empty do nothing, such as 14, the end of a domain: its handle stays valid, for a
+ * range may be closed after its domain. */
 static void fill(const struct callbacks *callbacks, int module, const function *ours,
 		 unsigned int count)
 {

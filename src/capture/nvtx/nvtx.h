@@ -1,12 +1,12 @@
 /*
- * NVTX ranges and marks, which go to record_mark(); all else is between NVTX's core (nvtx.c) and
+ * NVTX ranges and marks, which go to record_mark(); the rest is shared by NVTX's core (nvtx.c) and
  * its payloads (nvtx_payload.c).
  */
 #pragma once
 
 #include <stdint.h>
 
-/* In a forked child: whoever was registering a text is not in it. */
+/* In a forked child: a thread that was registering a text is not in it. */
 void nvtx_forked(void);
 
 enum nvtx_message { NVTX_ASCII = 1, NVTX_UNICODE = 2, NVTX_REGISTERED = 3 };
@@ -24,14 +24,14 @@ struct nvtx_attributes { /* nvtxEventAttributes_v2 */
 
 _Static_assert(sizeof(struct nvtx_attributes) == 48, "as NVTX lays it out");
 
-/* Attributes that are nothing but a text. */
+/* Attributes that hold a text alone. */
 #define NVTX_MESSAGE(type, text)                                                                \
 	&(struct nvtx_attributes)                                                               \
 	{                                                                                       \
 		.size = sizeof(struct nvtx_attributes), .message_type = type, .message = (text) \
 	}
 
-/* As NVTX's functions of these names; `domain` is what keep gave, or NULL. */
+/* As NVTX's functions of these names; `domain` is a result of nvtx_keep(), or NULL. */
 void nvtx_mark(const char *domain, const struct nvtx_attributes *attributes);
 int nvtx_push(const char *domain, const struct nvtx_attributes *attributes);
 int nvtx_pop(const char *domain);
@@ -39,7 +39,7 @@ uint64_t nvtx_start(const char *domain, const struct nvtx_attributes *attributes
 void nvtx_end(const char *domain, uint64_t range);
 
 /*
- * A copy that lives as long as the process, "" for NULL; NULL without memory. NVTX's handles of
- * strings and domains are such texts.
+ * A copy of the text that lives as long as the process, "" for NULL; NULL without memory. NVTX's
+ * handles of strings and domains are such texts.
  */
 const char *nvtx_keep(const char *text);

@@ -1,10 +1,10 @@
 /*
- * NVTX's payload extension: ranges and marks whose data has a schema. NCCL closes ranges with it
- * that it opened without (nvtxRangePopPayload), so without it they would stay open for ever.
+ * NVTX's payload extension: ranges and marks whose data has a schema. NCCL opens ranges without it
+ * and closes them with it (nvtxRangePopPayload), so without it they would stay open for ever.
  *
- * The extension has an initialization of its own in each library that contains it; what is left out
- * of its table does nothing. Slots and layouts: nvtx3/nvToolsExtPayload.h and nvtxDetail/
- * nvtxExtTypes.h of CUDA 13.0. Of a payload only the event's message is read.
+ * The extension has an initialization of its own in each library that contains it; slots of its
+ * table that are not filled do nothing. Slots and layouts: nvtx3/nvToolsExtPayload.h and
+ * nvtxDetail/nvtxExtTypes.h of CUDA 13.0. Of a payload only the event's message is read.
  */
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -20,7 +20,7 @@ enum {
 	TYPE_CSTRING = 75,
 	TYPE_CSTRING_UTF8 = 76,
 	TYPE_REGISTERED = 80,
-	FLAGS_INDIRECT = 3 << 2 | 7 << 4, /* an offset, or the text itself: no address of it */
+	FLAGS_INDIRECT = 3 << 2 | 7 << 4, /* an offset, or the text itself, not its address */
 	FLAGS_EVENT = 3 << 10,
 	FLAG_MESSAGE = 1 << 10,
 	FIELD_NAME = 1 << 1,
@@ -74,7 +74,7 @@ _Static_assert(sizeof(struct schema_entry) == 64 && sizeof(struct schema) == 80 
 
 EXPORT int InitializeInjectionNvtxExtension(const struct extension_module *module);
 
-/* Where the message of an event lies in a payload of the schema; in the order of registration. */
+/* Place of an event's message in a payload of the schema; in the order of registration. */
 static struct known {
 	_Atomic uint64_t id; /* 0 while it is being made */
 	const char *name;
@@ -90,7 +90,7 @@ static bool is_message(const struct schema_entry *entry, size_t position)
 	bool text = entry->type == TYPE_CSTRING || entry->type == TYPE_CSTRING_UTF8 ||
 		    entry->type == TYPE_REGISTERED;
 
-	/* Without an offset only the first has a place that is sure. */
+	/* Without an offset only the first entry's place is certain. */
 	return (entry->flags & FLAGS_EVENT) == FLAG_MESSAGE && text &&
 	       !(entry->flags & FLAGS_INDIRECT) && (entry->offset || !position);
 }

@@ -1,11 +1,11 @@
 /*
- * Counts of hooked calls, and the time spent in them: those of calls.def, and of hooks.def. And the
- * cost of events to the traced program.
+ * Counts of hooked calls, of calls.def and of hooks.def, and the time spent in them; and the cost
+ * of events to the traced program.
  *
- * Of calls that nest only the outermost is counted. Counts lie in the spool, a row for each call
- * and shard of threads, made when it is first needed, so that a killed process leaves them. No
- * event is made; in the common case no lock is taken, the processor's included, and no cache line
- * is shared.
+ * Of calls that nest only the outermost is counted. Counts lie in the spool, so that they outlive a
+ * killed process: a row for each call and shard of threads, made when it is first needed. No event
+ * is made. In the common case no lock is taken, the processor's included, and no cache line is
+ * shared.
  */
 #include "capture/recorder/record_parts.h"
 
@@ -20,23 +20,23 @@
 
 /*
  * The first threads have a shard to themselves, for good; later ones share the rest. So the rows of
- * an own shard have one writer. In a child, too: it has its maker's thread, whose shard that stays,
- * rows of its own, and a count of threads that goes on. With vfork() the maker waits. Only where
- * clone() gives a child its maker's memory and its thread-local storage, and lets both run, are
- * there two; of what they count at once some may be lost.
+ * an own shard have one writer. In a child, too: its thread is its parent's and keeps that shard,
+ * with new rows, and the count of threads goes on. With vfork() the parent waits. There are two
+ * writers only where clone() gives a child its parent's memory and thread-local storage, and lets
+ * both run; of their simultaneous counts some may be lost.
  */
 enum { OWN_SHARDS = 48, SHARED_SHARDS = 16, SHARDS = OWN_SHARDS + SHARED_SHARDS };
 
 typedef _Atomic(struct spool_call *) slot;
 
-/* From before the spool is there: added to the first row of the call. */
+/* Counts from before there is a spool: added to the first row of the call. */
 static struct spool_call early_counts[HOOKS];
 
 static HOT_DATA struct {
-	/* By shard and call, into the spool. Pages that read 0 in any child, as the spool is not
-	 * there. */
+	/* Rows in the spool, by shard and call. Pages that read 0 in any child, where the spool is
+	 * not mapped. */
 	slot *slots;
-	_Atomic uint64_t threads; /* that have made a call; a child counts on */
+	_Atomic uint64_t threads; /* that have made a call; a child goes on counting */
 } calls;
 
 static HOT_THREAD _Thread_local struct {
@@ -46,12 +46,12 @@ static HOT_THREAD _Thread_local struct {
 
 void calls_init(void)
 {
-	/* Without a way to notice a child, its counts would go where no spool is any more. */
+	/* Without a way to notice a child, its counts would go to a spool that is not mapped. */
 	if (opt_flag(OPT_ID_calls))
 		calls.slots = record_wiped_pages(sizeof(slot) * SHARDS * HOOKS);
 }
 
-/* Out of line, like all that is rare: what calls_note() always does needs few registers. */
+/* Out of line, like all rare cases: calls_note() itself needs few registers. */
 static __attribute__((noinline)) uint64_t ask_now(void)
 {
 	return tsc_ticks_steady() ? ticks_now() : clock_now();
@@ -85,8 +85,8 @@ static void add_relaxed(_Atomic uint64_t *to, uint64_t value)
 }
 
 /*
- * The same where no other thread writes, without the processor's lock. One instruction, for the
- * thread's own signal handlers count, too. An aligned word is what readers see whole.
+ * The same where no other thread writes, without the processor's lock. One instruction, for signal
+ * handlers of the thread count, too. Readers see an aligned word whole.
  */
 static inline __attribute__((always_inline)) void add_alone(_Atomic uint64_t *to, uint64_t value)
 {
@@ -104,7 +104,7 @@ static uint64_t take_relaxed(_Atomic uint64_t *from)
 	return atomic_exchange_explicit(from, 0, memory_order_relaxed);
 }
 
-/* A new row in the spool, published only when it is whole. With the lock held. */
+/* Makes a row in the spool, published only when it is complete. With the lock held. */
 static struct spool_call *make_row(enum hook_id id)
 {
 	struct spool *spool = record_spool();
@@ -145,20 +145,20 @@ static __attribute__((noinline)) void take_shard(void)
 	uint64_t before = atomic_fetch_add(&calls.threads, 1);
 	uint64_t shard = before < OWN_SHARDS ? before : OWN_SHARDS + before % SHARED_SHARDS;
 
-	/* In this order, for a signal handler of the thread that comes here, too. */
+	/* In this order, for a signal handler of the thread may come here, too. */
 	own.slots = &calls.slots[shard * HOOKS];
 	atomic_signal_fence(memory_order_seq_cst);
 	own.alone = before < OWN_SHARDS;
 }
 
-/* The first time that this shard makes this call: NULL while there is no spool. */
+/* The row for the first such call of this shard; NULL while there is no spool. */
 static struct spool_call *find_row(slot *at, enum hook_id id)
 {
 	struct signals_deferred deferred;
 	struct spool_call *row;
 
 	if (record_inside() || !record_continue())
-		return NULL; /* a signal handler's: its calls are counted elsewhere */
+		return NULL; /* in a signal handler: its calls are counted elsewhere */
 	signals_defer(&deferred);
 	record_lock();
 	row = atomic_load_explicit(at, memory_order_relaxed);
@@ -181,7 +181,7 @@ static void note_shared(struct spool_call *row, uint64_t ticks, int status)
 	raise_max(&row->max, ticks);
 }
 
-/* Where it is not yet known where, or others write, too. */
+/* Where the row is not known yet, or others write to it, too. */
 static __attribute__((noinline)) void note_elsewhere(slot *at, enum hook_id id, uint64_t ticks,
 						     int status)
 {
@@ -221,7 +221,7 @@ void calls_clear(void)
 /* --- the cost of events --- */
 
 enum {
-	MOST_NS = 1 << 16, /* more is the kernel's, which ran somebody else */
+	MOST_NS = 1 << 16, /* in a longer time the kernel ran another thread */
 	READINGS = 16,
 };
 
@@ -231,7 +231,7 @@ static _Thread_local struct {
 	uint64_t since, ns;
 } watch;
 
-/* ns that looking at the clock adds to what is timed. */
+/* ns that reading the clock adds to the time measured */
 static _Atomic uint32_t clock_ns;
 
 static void ask_clock(void)

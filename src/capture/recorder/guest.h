@@ -1,6 +1,6 @@
 /*
- * The turning points of a guest, as the rooms below capture/life know them: it does there what has
- * to be done in all rooms.
+ * The turning points of a guest, for the rooms below capture/life, which does there what all rooms
+ * need.
  */
 #pragma once
 
@@ -13,25 +13,25 @@
  * LD_PRELOAD) is inert. */
 extern bool guest_preloaded;
 
-/* Somebody asks for the first time whether recording is on. Once in a process; no call out. */
+/* When it is first asked whether recording is on. Once in a process; makes no call of others. */
 void guest_wake(void);
 
-/* The first call: libunwind, Python, PyTorch and the end of the process are looked for. With
- * loader_call(). */
+/* The first call: looks for libunwind, Python, PyTorch, and registers for the end of the process.
+ * With loader_call(). */
 void guest_prepare(void *unused);
 
-/* Libraries were loaded since: what was missing until then is looked for. With no lock held. */
+/* After libraries were loaded: looks for those that were missing. With no lock held. */
 void guest_loaded(void);
 
-/* Before the first event: the driver is asked for its version; with no lock held, and not under
+/* Before the first event: asks the driver for its version, with no lock held, and not under
  * PyTorch's. */
 void guest_ask(void);
 
-/* There is a new spool: what is known of the process goes into it. With the lock held. */
+/* There is a new spool: the facts about the process go into it. With the lock held. */
 void guest_open(void);
 
-/* A device is used: its name and size are recorded, once. Asks the driver, so not under PyTorch's
- * lock nor ours. */
+/* A device is used: records its name and size, once. Asks the driver, so not under PyTorch's lock
+ * nor ours. */
 void guest_device(int device);
 
 /* The value of `asked` in the spool's header when it was last looked at (life/control.c). */
@@ -45,5 +45,5 @@ static inline bool guest_control_asked(const struct spool_header *header)
 	       atomic_load_explicit(&guest_control_seen, memory_order_relaxed);
 }
 
-/* Acts upon all that was asked. Takes the recorder's lock; there is a spool. */
+/* Carries out all requests. Takes the recorder's lock; there must be a spool. */
 void guest_control(void);

@@ -1,4 +1,4 @@
-/* Where the files of the process go. */
+/* Paths of the files of the process. */
 #include "capture/recorder/record_parts.h"
 
 #include <errno.h>
@@ -16,8 +16,8 @@
 enum { NAMES = 1000 };
 
 /*
- * The working directory of the start, where an option needs it. Where it is short it lies beside
- * what the constructor writes anyway.
+ * The working directory at the start, if an option needs it. A short one lies beside data that the
+ * constructor writes anyway.
  */
 static START_DATA char near[200];
 static char far[4096];
@@ -64,7 +64,8 @@ static const char *start_of(const char *path)
 	return near[0] ? near : far;
 }
 
-/* The pattern of outputs, absolute: a % in the name of a directory is none of its own. */
+/* The pattern of outputs, absolute; each % in the directory's name is doubled, for it begins no
+ * word. */
 static void make_pattern(char *to, size_t size, const char *output)
 {
 	const char *start = start_of(output);
@@ -91,8 +92,8 @@ static void make_directory(char *to, size_t size, const char *spools)
 }
 
 /*
- * The spool, unless there is one or the output is there already. Another process may have had this
- * name until just now: it writes its document first, and then its spool goes.
+ * Creates the spool, unless it or the output is there already. Another process may have had this
+ * name until just now: it writes its document first, and then removes its spool.
  */
 static int create_unless_there(void)
 {
@@ -121,8 +122,7 @@ static int create_in(const char *first, const char *in)
 		if (!error)
 			error = create_unless_there();
 	}
-	if (!paths->spool[0]) /* without a name a failure is reported for the path that was asked
-				 for */
+	if (!paths->spool[0]) /* without a name a failure is reported for the path that was given */
 		text_copy(paths->spool, sizeof(paths->spool), in);
 	return error;
 }
@@ -133,18 +133,18 @@ int process_paths_create(void)
 	static char pattern[3 * 4096]; /* a directory may be all % */
 	static char first[4096];
 	static char directory[4096];
-	/* For a spool whose own place cannot claim space ahead. */
+	/* For a spool whose own file system cannot reserve space. */
 	const char *const others[] = { "/dev/shm", getenv("TMPDIR"), "/tmp" };
 	struct path_words words = { .program = program };
 	char pid[24];
 	int error;
 
-	/* Of this process, whose words other than %p and %e are its own. */
+	/* %h and %r are found by path_expand(). */
 	text_u64(pid, (uint64_t)record_pid());
 	words.pid = pid;
 	make_pattern(pattern, sizeof(pattern), opt_text(OPT_ID_output));
 	make_directory(directory, sizeof(directory), opt_text(OPT_ID_spool_dir));
-	/* A name that fills its buffer may have been cut: nothing is created under it. */
+	/* A name that fills its buffer may have been cut: no file is created under it. */
 	error = strlen(pattern) < sizeof(pattern) - 1
 			? path_expand(first, sizeof(first), pattern, &words)
 			: -ENAMETOOLONG;

@@ -1,4 +1,4 @@
-/* The recorder: how it begins, at the first event, and what every hook asks of it. */
+/* The recorder: its beginning, at the first event, and the functions that every hook calls. */
 #include "capture/recorder/record_parts.h"
 
 #include <errno.h>
@@ -51,9 +51,9 @@ void *record_wiped_pages(size_t size)
 }
 
 /*
- * True in a child that was born past fork's handlers while there was no page yet that shows it. Not
- * in a clone that shares its maker's memory: what it writes is its maker's. A kernel without kcmp()
- * cannot say that; such a clone is rarer than a child.
+ * True in a child that was born past fork's handlers before there was a page that shows it. False
+ * in a clone that shares its parent's memory: its writes are the parent's. A kernel without kcmp()
+ * cannot tell them apart; such a clone is rarer than a child.
  */
 static bool is_child(void)
 {
@@ -199,7 +199,7 @@ static int start_tables(void)
 	bool keep = *opt_text(OPT_ID_keep) && !opt_parse_keep(opt_text(OPT_ID_keep), &ns, &bytes);
 	int error = intern_init(&recorder.intern, &recorder.spool);
 
-	/* Of a flight recorder only a limit that was asked for counts. */
+	/* A flight recorder has no limit but one that was given. */
 	if (keep && !opt_given(OPT_ID_max_events))
 		most = UINT64_MAX;
 	if (!error)
@@ -230,7 +230,7 @@ static int make_file(void *unused)
 	if (!error) {
 		spool_publish(&recorder.spool);
 	} else if (made) {
-		/* Without room for the first rows there is nothing that anybody could read. */
+		/* Without room for the first rows there is nothing to read. */
 		spool_unlink(&recorder.spool);
 		ledger_clear(&recorder.ledger);
 		intern_clear(&recorder.intern);
@@ -254,7 +254,7 @@ static bool open_recording(void)
 	signals_defer(&deferred);
 	lock_take(&recorder.open_lock);
 	if (!atomic_load(&record_process.open) && record_on()) {
-		record_thread(); /* by its own number, not by that of a thread of ours */
+		record_thread(); /* its own number, not that of a thread of ours */
 		record_lock();
 		own_thread_run(make_file, NULL, false);
 		record_unlock();
@@ -334,7 +334,7 @@ void record_note(const char *text)
 
 	for (unsigned i = 0; i < RECORD_NOTES; i++) {
 		if (atomic_load_explicit(&recorder.notes[i], memory_order_relaxed) == text)
-			return; /* some places say it at each call */
+			return; /* some callers note it at each call */
 	}
 	signals_defer(&deferred);
 	record_lock();

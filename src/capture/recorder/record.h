@@ -1,8 +1,8 @@
 /*
  * The recorder: one spool, one ledger and one lock in this process.
  *
- * The order of locks is in base/guest/locks.def: with record_lock() held nothing that can wait or
- * call out is done.
+ * The order of locks is in base/guest/locks.def: with record_lock() held nothing is done that may
+ * wait or call out.
  */
 #pragma once
 
@@ -15,23 +15,23 @@
 
 enum record_state {
 	RECORD_INERT,  /* before the constructor, a copy that was dlopened, or MEMTRACE_ENABLE=0 */
-	RECORD_ASLEEP, /* on, but nobody has asked yet whether: record_wake() comes first */
+	RECORD_ASLEEP, /* on, but not needed yet: record_wake() comes first */
 	RECORD_ON,
-	RECORD_ENDED, /* closed, or stopped by trouble: calls pass and are counted */
+	RECORD_ENDED, /* closed, or stopped by trouble: calls are only counted */
 };
 
 extern _Atomic int record_state;
 
 /*
- * The rest of the constructor's part, put off until somebody asks: most processes that inherit
- * LD_PRELOAD never do, shells and compilers, and what they fork is spared the clearing of what was
- * never written. False if recording was switched off meanwhile.
+ * The rest of the constructor's part, put off until it is needed: most processes that inherit
+ * LD_PRELOAD never need it, such as shells and compilers, and their children need not clear what
+ * was never written. False if recording was switched off meanwhile.
  */
 bool record_wake(void);
 
 /*
- * True if hooked calls are to be looked at; else they are jumps to the real function. Must be asked
- * before anything is written that record_forked() clears.
+ * True if hooked calls are recorded; else they only call the real function. Must be called before
+ * anything is written that record_forked() clears.
  */
 static inline bool record_on(void)
 {
@@ -40,43 +40,44 @@ static inline bool record_on(void)
 	return __builtin_expect(state == RECORD_ON, 1) || (state == RECORD_ASLEEP && record_wake());
 }
 
-/* The constructor's part: time zero, and where the trace goes. No file, no mapping. `program`: what
- * it was started as, with or without a path. */
+/* For the constructor: sets time zero, and the paths. No file, no mapping. `program`: the name that
+ * the process was started by, with or without a path. */
 void record_init(const char *program);
 
-/* `frame` is that of the function that asks. By it a call of a signal handler, beneath the call
- * that it interrupted, differs from the call after one that was left by a jump (record_lock). */
+/* `frame` is that of the calling function. It tells a call of a signal handler, beneath the call
+ * that it interrupted, from the call after one that was left by a jump (record_lock). */
 #define record_begin(may_load) record_begin_in(__builtin_frame_address(0), may_load)
 #define record_continue() record_continue_in(__builtin_frame_address(0))
 
 /*
  * Must be called first in every hook that records: opens the spool at the first event, notices a
- * forked child. False when nothing is to be recorded. `may_load`: the place allows slow first-time
- * work (it is not PyTorch's report).
+ * forked child. False when nothing is to be recorded. `may_load`: slow first-time work may be done
+ * here (false in PyTorch's report).
  */
 bool record_begin_in(void **frame, bool may_load);
 
-/* The same for what cannot be the first event (a free, a mapping): false if there was none yet. */
+/* The same for calls that cannot be the first event (a free, a mapping): false if there was none
+ * yet. */
 bool record_continue_in(void **frame);
 
-/* First-time work that needs no event: the unwinder, Python, PyTorch's real functions. */
+/* First-time work that needs no event: finds the unwinder, Python, PyTorch's real functions. */
 void record_prepare(void);
 
 /*
  * A thread of the host may leave between the two for good: it is cancelled, or a signal handler
- * jumps out of it. Then its update is taken back as after a kill, and recording goes on: by the
- * thread itself when it comes here next, by one that waits if it sees that the thread has ended or
- * that its frame has gone. A function that calls record_lock() therefore does not return before
+ * jumps out of it. Then its update is taken back as after a kill, and recording goes on. The thread
+ * itself does that when it comes here next, or a waiting thread that sees that the thread has ended
+ * or its frame has gone. A function that calls record_lock() therefore does not return before
  * record_unlock() or record_done().
  */
 #define record_lock() record_lock_in(__builtin_frame_address(0))
 void record_unlock(void);
 
-/* `frame` is that of the function that takes the lock; NULL where there is none: then only the end
- * of the thread shows that the lock is lost. */
+/* `frame` is that of the function that takes the lock; NULL where there is none: then the lock is
+ * known to be lost only when the thread ends. */
 void record_lock_in(void **frame);
 
-/* The same for who looks at no sum and books nothing but what may wait (ledger/pending.h). */
+/* The same for callers that read no sum and book only what may wait (ledger/pending.h). */
 #define record_lock_only() record_lock_only_in(__builtin_frame_address(0))
 void record_lock_only_in(void **frame);
 
@@ -115,12 +116,11 @@ uint64_t record_now(void);
 uint32_t record_hook_text(enum hook_id id);
 
 /*
- * This process: the one whose memory this is, also when a child that shares it (vfork, clone with
- * CLONE_VM) asks.
+ * The process whose memory this is, also for a child that shares it (vfork, clone with CLONE_VM).
  */
 int record_pid(void);
 
-/* The kernel's number of this thread. */
+/* The kernel's id of this thread. */
 uint32_t record_thread(void);
 
 /*
@@ -129,13 +129,13 @@ uint32_t record_thread(void);
  */
 void record_done(void);
 
-/* A free of what was never seen is counted. With the lock held. */
+/* Counts a free of memory that was never seen. With the lock held. */
 void record_unmatched(void);
 
 /* True while events are off (memtrace_stop). Then no stack is needed either. */
 bool record_quiet(void);
 
-/* A mark, push or pop, and what NVTX was given beside its name. Longer texts are cut. */
+/* A mark, push or pop, with the details that NVTX gives. Longer texts are cut. */
 struct record_mark {
 	uint64_t t, range; /* record_mark() fills in `t` and `thread` */
 	uint32_t thread;
@@ -144,57 +144,59 @@ struct record_mark {
 	struct event_detail detail;
 };
 
-/* Those from before the first memory event are kept for it. */
+/* Marks from before the first memory event are kept for it. */
 void record_mark(struct record_mark *mark);
 
-/* A mark of this moment, with the lock held and a spool there. Nothing while events are off. */
+/* Enters a mark at this moment, with the lock held and a spool there. Does nothing while events are
+ * off. */
 void record_mark_locked(const char *name);
 
-/* Events on or off (the ledger goes on). */
+/* Switches events on or off (the ledger goes on). */
 void record_events(bool on);
 void record_events_locked(bool on); /* with the lock held */
 
-/* A call passed because recording has ended: counted until the document is written. */
+/* Counts a call after the end of recording, until the document is written. */
 void record_missed(void);
 
 /* An errno in words, without locale. */
 const char *record_error_text(int error);
 
-/* A line for capture.notes, once each; the text must be a constant. */
+/* Adds a line to capture.notes, once each; the text must be a constant. */
 void record_note(const char *text);
 
-/* Ends recording and writes the document; the destructor's part. */
+/* Ends recording and writes the document; for the destructor. */
 void record_finish(void);
 
-/* In a forked child: forgets the parent's recording; where nobody has asked yet there is none. */
+/* In a forked child: forgets the parent's recording; if recording was never needed there is none.
+ */
 void record_forked(void);
 void record_forked_asleep(void);
 
 /*
- * The same in the child of a signal handler that has interrupted this library: what it interrupted
- * goes on in the child, too, so the rest is done when that is over. `inside`: it had the lock.
+ * The same in the child of a signal handler that has interrupted this library: the interrupted
+ * function goes on in the child, too, so the rest is done after it. `inside`: it had the lock.
  */
 void record_forked_in_handler(bool inside);
 
 /*
  * --- The cost of events to the traced program (calls.c) ---
  *
- * The trace states it by kind. One event in so many is timed from the hook's entry to its return,
+ * The trace gives it by kind. One event in COST_EVERY is timed from the hook's entry to its return,
  * less the time that the host's own functions took meanwhile. A runtime call and the driver call
- * beneath it are one event of two hooks, so the watch runs in both and stands still in between.
+ * beneath it are one event of two hooks: the watch runs in both and stands still in between.
  */
 enum { COST_EVERY = 61 }; /* a prime: programs allocate and free in turns */
 
-/* Of this thread: events since the last that was timed; COST_EVERY: one is. */
+/* This thread's events since the last one that was timed; at COST_EVERY one is. */
 extern _Thread_local uint32_t overhead_past;
 
-/* The part of these that is out of line, where an event is timed. */
+/* The out-of-line part, where an event is timed. */
 void overhead_start(bool first);
 void overhead_stop(enum spool_cost_kind kind, bool last, bool event);
 
 /*
- * On the way into a hook, or back from a function of the host's; `first`: none of this thread's
- * hooks is around it.
+ * On entry to a hook, or back from a function of the host's; `first`: this thread is in no other
+ * hook.
  */
 static inline void overhead_enter(bool first)
 {
@@ -205,8 +207,8 @@ static inline void overhead_enter(bool first)
 }
 
 /*
- * On the way out or into a function of the host's, without the recorder's lock; `last`: out of the
- * outermost hook. `event`: whether it recorded one; without, nothing is counted.
+ * On return from a hook or before a function of the host's, without the recorder's lock; `last`:
+ * from the outermost hook. `event`: it recorded one; else nothing is counted.
  */
 static inline void overhead_leave(enum spool_cost_kind kind, bool last, bool event)
 {
@@ -219,5 +221,5 @@ static inline void overhead_leave(enum spool_cost_kind kind, bool last, bool eve
 /* 0 when calls are not counted. */
 uint64_t calls_begin(void);
 
-/* A call that was the outermost, from calls_begin() until now; `status` is not 0 when it failed. */
+/* Counts an outermost call, from calls_begin() until now; `status` is not 0 if it failed. */
 void calls_note(enum hook_id id, uint64_t begin, int status);

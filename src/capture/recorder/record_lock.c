@@ -1,6 +1,5 @@
 /*
- * The recorder's lock, and who has left it in the middle: signal handlers, threads that end or
- * jump.
+ * The recorder's lock, and its loss: by signal handlers, and by threads that end or jump.
  */
 #include <errno.h>
 #include <sys/syscall.h>
@@ -14,12 +13,14 @@
 #include "ledger/pending.h"
 #include "spool/txn.h"
 
-enum { NEAR = 256 }; /* words between frames of one stack, not of two (cuda_call_nest.c) */
-static const uint64_t OVERDUE_NS = 1000000000; /* nobody is suspended for so long */
+enum {
+	NEAR = 256
+}; /* words between frames of one stack, less than between two (cuda_call_nest.c) */
+static const uint64_t OVERDUE_NS = 1000000000; /* no thread is suspended for so long */
 
 HOT_THREAD _Thread_local struct record_self record_self;
 
-/* The kernel's number of this thread; asked again in a child. */
+/* The kernel's id of this thread; asked again in a child. */
 static int own_number(void)
 {
 	uint32_t generation =
@@ -30,8 +31,8 @@ static int own_number(void)
 }
 
 /*
- * Whoever had the lock has left it in the middle, for good: what it did is taken back, and what
- * only this process knows is read anew from the spool.
+ * The lock's owner has left an update for good: takes that back, and reads anew from the spool the
+ * values that only this process has.
  */
 static void mend(void)
 {
@@ -47,7 +48,8 @@ static void mend(void)
 	signals_deliver(&deferred);
 }
 
-/* The holder may come back after all, and then two would be at it: nothing is written any more. */
+/* The owner may come back after all, and then two threads would write: nothing is written any more.
+ */
 static void end_overdue(void)
 {
 	if (!recorder.spool.header)
@@ -65,7 +67,7 @@ HOT_CODE void record_lock_only_in(void **frame)
 	int number = own_number();
 	enum lock_got got;
 
-	/* First, for a signal may come before the lock keeps it. */
+	/* First, for a signal may come before the lock stores it. */
 	record_self.frame = frame;
 	record_self.back = frame ? frame[1] : NULL;
 	atomic_signal_fence(memory_order_seq_cst);
@@ -91,9 +93,9 @@ HOT_CODE void record_unlock(void)
 }
 
 /*
- * True if the frame is gone that has held the lock since this turn. That is certain if it does not
+ * True if the frame that has held the lock since this turn is gone. That is certain if it does not
  * hold its return address any more, or if this frame has its place or lies further out on the same
- * stack. On another stack it may be merely suspended, but not for long.
+ * stack. A frame on another stack may be merely suspended, but not for long.
  */
 static bool frame_gone(unsigned turn, void **where, void **frame)
 {
@@ -117,8 +119,8 @@ static bool frame_gone(unsigned turn, void **where, void **frame)
 }
 
 /*
- * Not to be left in the middle itself: then nobody would know whose the lock is. While it was
- * thought about, a signal may have led to who has it and back.
+ * Must not be left in the middle, for then the lock's owner would not be known. Since the check a
+ * signal handler may have run the owner's frame again.
  */
 static void rescue(int number, unsigned turn, void *const *where)
 {

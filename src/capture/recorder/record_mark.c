@@ -6,15 +6,15 @@
 
 enum {
 	PENDING = 128,
-	/* A million ranges may each have a name, of 24 bytes say. */
+	/* A million ranges may each have a name of about 24 bytes. */
 	NAMES = 1 << 20,
 	BYTES = 24 << 20,
-	FOLDED = 1 << 16, /* names more, with their numbers folded */
+	FOLDED = 1 << 16, /* further names, with their numbers folded */
 };
 
 static struct {
 	uint32_t names, bytes; /* distinct ones */
-	uint32_t folded;       /* the same, once there were too many */
+	uint32_t folded;       /* the same, after there were too many */
 	bool full;
 	uint32_t pending_count;
 	uint64_t pending_lost;
@@ -38,8 +38,8 @@ static void fold_numbers(const char *name, char *to)
 }
 
 /*
- * Names that count (a step, a sequence number) would fill the table of texts: beyond so many, later
- * ones have their numbers folded, and if they are that different still, one name between them.
+ * Names that count (a step, a sequence number) would fill the table of texts. After NAMES of them
+ * the numbers in later ones are folded, and after FOLDED more all have one name.
  */
 static uint32_t mark_name(const char *name)
 {
@@ -94,8 +94,8 @@ static bool is_end_of(const struct record_mark *pop, const struct record_mark *p
 }
 
 /*
- * No memory event has come yet. A range that began and ended before the first one saw no memory, so
- * when there are too many such ranges go first: those that stay open must be known.
+ * Keeps a mark for the first memory event. A range that ended before it saw no memory, so such
+ * ranges are dropped first when there are too many: open ones must be known.
  */
 static void put_pending(const struct record_mark *mark)
 {

@@ -1,6 +1,6 @@
 /*
- * Shared by the files of the recorder, and for them alone: record.c (its beginning, and all that
- * hooks ask), record_lock.c, record_mark.c, life/record_end.c.
+ * Shared by the files of the recorder, and for them alone: record.c, record_lock.c, record_mark.c,
+ * calls.c, process_paths.c, life/record_end.c.
  */
 #pragma once
 
@@ -9,23 +9,23 @@
 
 enum { RECORD_NOTES = 16 };
 
-#pragma GCC visibility push(hidden) /* variables of other files, without a way around */
+#pragma GCC visibility push(hidden) /* variables of other files, read without a detour */
 
-/* State that the constructor, a forked child and the end of a process without events look at. */
+/* State that the constructor, a forked child and the end of a process without events read. */
 extern struct record_process {
 	uint64_t start_monotonic, start_realtime;
 	int pid;
 	_Atomic bool quiet; /* memtrace_stop() */
-	/* Somebody has asked whether recording is on; if not, there is nothing to hold still while
-	 * a child is made. */
+	/* Recording was needed once; if not, there is nothing to hold still while a child is made.
+	 */
 	_Atomic bool awake;
 	_Atomic bool open, cuda_started;
-	_Atomic uint32_t generation; /* of this process: the number of forks that led to it */
+	_Atomic uint32_t generation; /* the number of forks that led to this process */
 	_Atomic(uint8_t *) alive;    /* a page that reads 0 in any child, however it was born */
 } record_process;
 
 extern struct recorder {
-	/* Members that each event looks at come first: the lock, the spool's head, the ledger's. */
+	/* Members that each event reads come first: the lock, the spool's head, the ledger's. */
 	struct lock lock;
 	_Atomic bool prepared;
 	struct ledger ledger;
@@ -42,23 +42,22 @@ extern struct recorder {
 
 extern _Thread_local struct record_self {
 	uint32_t thread, generation;
-	void **frame; /* that takes the lock or drops it, and its return address; NULL: none known
-		       */
-	void *back;
-	unsigned turn; /* of the lock, since when this thread has it on what may be another stack */
+	void **frame;  /* that takes the lock or drops it; NULL: none known */
+	void *back;    /* its return address */
+	unsigned turn; /* of the lock, while this thread has it maybe on another stack */
 	uint64_t since;
 } record_self;
 
 #pragma GCC visibility pop
 
-/* Recording ends by trouble: said once, kept in the header. With the lock held. */
+/* Ends recording because of trouble: one line, and a word in the header. With the lock held. */
 void record_give_up(const char *what, int error);
 
-/* True if the thread is in the middle of an update: a signal handler has interrupted it, this one
- * or one that has led to another stack, and must neither wait for it nor go on. */
+/* True if the thread is in the middle of an update: this is a signal handler that has interrupted
+ * it, or one on another stack, and must neither wait nor go on. */
 bool record_interrupts_update(void **frame);
 
-/* Likewise; the memory calls that pass are counted. */
+/* The same; the memory calls that are not recorded for it are counted. */
 static inline __attribute__((always_inline)) bool record_interrupts(void **frame)
 {
 	if (__builtin_expect(!atomic_load_explicit(&recorder.lock.state, memory_order_relaxed),
@@ -70,11 +69,10 @@ static inline __attribute__((always_inline)) bool record_interrupts(void **frame
 	return true;
 }
 
-/* This is another process than the one that was recorded so far: it begins anew. */
+/* This is another process than the one recorded so far: begins anew. */
 void record_notice_fork_now(void);
 
-/* Notices a child of fork, vfork's successor or clone that no handler announced: the page shows it.
- */
+/* Notices a child of fork, vfork's successor or clone that no handler announced, by the page. */
 static inline void record_notice_fork(void)
 {
 	volatile uint8_t *alive = atomic_load_explicit(&record_process.alive, memory_order_acquire);
@@ -83,28 +81,29 @@ static inline void record_notice_fork(void)
 		record_notice_fork_now();
 }
 
-/* --- where the files of the process go (process_paths.c) --- */
+/* --- paths of the files of the process (process_paths.c) --- */
 
 /*
  * Resolves the output and the directory of spools against the working directory of the start.
- * `program`: what it was started as, with or without a path; %e in the output stands for its name.
+ * `program`: the name that the process was started by, with or without a path; %e in the output is
+ * its last part.
  */
 void process_paths_init(const char *program);
 
 /*
  * Creates the spool under the first name that is free both for it and for its document; in another
- * directory if this one's file system cannot claim space. 0 or -errno.
+ * directory if this one's file system cannot reserve space. 0 or -errno.
  */
 int process_paths_create(void);
 
-/* Memory that reads 0 in any child, however it was born; NULL where there is none to be had. */
+/* Memory that reads 0 in any child, however it was born; NULL if there is none. */
 void *record_wiped_pages(size_t size);
 
-/* Into the recording that has just been opened: what was marked before. Forgets it. With the lock
+/* Writes the earlier marks into the recording that was just opened, and forgets them. With the lock
  * held. */
 void record_marks_put(bool opened);
 
-/* In a forked child: what was marked was its parent's. */
+/* In a forked child: forgets the parent's marks. */
 void record_marks_clear(void);
 
 /* --- counts of calls (calls.c) --- */
@@ -113,10 +112,10 @@ void record_marks_clear(void);
 void calls_init(void);
 
 /*
- * With the recorder's lock held, when the spool is there and when recording ends: what was counted
- * without it goes into it, and what a tick is, as exactly as is known by now.
+ * With the recorder's lock held, when the spool is there and when recording ends: adds the counts
+ * from before the spool, and the length of a tick, as exactly as it is known by now.
  */
 void calls_settle(void);
 
-/* In a forked child: what the parent counted is the parent's. */
+/* In a forked child: forgets the parent's counts. */
 void calls_clear(void);

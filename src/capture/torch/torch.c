@@ -1,5 +1,5 @@
 /*
- * PyTorch's reports, one body for each form of them, and what they mean.
+ * PyTorch's reports: one body for each form, and their meaning.
  *
  * A note on the ABI: c10::Device is { int8_t type, index }, passed in one register whose upper bits
  * are garbage.
@@ -28,14 +28,14 @@ static HOT_DATA struct {
 	bool uncached, asked;
 } torch;
 
-/* The segment that this thread's last driver call made, until a block is reported in it. */
+/* The segment of this thread's last driver call, until a block is reported in it. */
 static HOT_THREAD _Thread_local struct {
 	uint64_t ptr, size;
 } provisional;
 
 /*
- * The driver's last refusal to this thread's allocation of a block, until one is handed out. An
- * allocation that fails without one met a limit of PyTorch's own (set_per_process_memory_fraction).
+ * The driver's last refusal while this thread allocated a block, until a block is handed out. If an
+ * allocation fails without one, it met a limit of PyTorch's own (set_per_process_memory_fraction).
  */
 static HOT_THREAD _Thread_local struct spool_oom refused; /* `refused` of it 0: none */
 
@@ -54,7 +54,7 @@ uint32_t torch_pool(void)
 bool torch_owns(uint32_t owner)
 {
 	if (!torch.asked) {
-		/* As PyTorch reads it: once, at the first allocation. */
+		/* Read as PyTorch does: once, at the first allocation. */
 		torch.uncached = getenv("PYTORCH_NO_CUDA_MEMORY_CACHING") != NULL;
 		torch.asked = true;
 	}
@@ -82,8 +82,7 @@ void torch_settle(const struct event *like)
 		ledger_retag(record_ledger(), id, 0, like);
 }
 
-/* True if the driver was asked from inside PyTorch's allocator, even by way of a raw_alloc() of
- * somebody's. */
+/* True if the driver was called from inside PyTorch's allocator, even by way of a raw_alloc(). */
 static bool beneath_c10(uint32_t stack)
 {
 	const struct spool *spool = record_spool();
@@ -152,8 +151,7 @@ static void correct(const struct event *event, enum metric metric, uint64_t told
 		ledger_adjust_to(record_ledger(), event, metric, told, from_before());
 }
 
-/* The pool's sums are what PyTorch says they are; what is missing came from before the recording.
- */
+/* Sets the pool's sums to PyTorch's figures; the difference is from before the recording. */
 static void agree(const struct event *event, const struct pending_told *told)
 {
 	struct ledger *ledger = record_ledger();
@@ -163,8 +161,8 @@ static void agree(const struct event *event, const struct pending_told *told)
 		return;
 	correct(event, METRIC_ALLOCATED, told->allocated);
 	if (told->reserved > ledger_pool_sum(ledger, event->device, event->pool, METRIC_RESERVED)) {
-		/* A block inside somebody's plain allocation: a MemPool of another allocator's
-		 * memory. */
+		/* The block lies in a plain allocation: a MemPool with another allocator's memory.
+		 */
 		around = ledger_around(ledger, event->ptr);
 		if (around && !live_node(record_spool(), around)->pool)
 			ledger_retag(ledger, around, event->pool, event);
@@ -178,12 +176,12 @@ static void enter_usage(struct event *event, enum node_kind kind)
 		sampling_told(event);
 		ledger_enter(record_ledger(), event, kind, 0, 0);
 	} else if (!ledger_leave(record_ledger(), event, kind, NULL)) {
-		/* Born before the recording: its bytes are booked there, or nowhere. */
+		/* Allocated before the recording: its bytes are booked there, or nowhere. */
 		record_unmatched();
 	}
 }
 
-/* A block of the device, or a CPU tensor, of NO_DEVICE. */
+/* Enters a block of the device, or a CPU tensor (NO_DEVICE). */
 static void record_usage(uint64_t ptr, int64_t size, const struct pending_told *told, bool cuda,
 			 int device, void **frame)
 {
@@ -201,8 +199,7 @@ static void record_usage(uint64_t ptr, int64_t size, const struct pending_told *
 					    .may_load = !cuda };
 	struct ledger *ledger;
 
-	/* No lock is held where a CPU tensor is made: it may be the first thing that ever happens.
-	 */
+	/* Where a CPU tensor is made no lock is held, and it may be the first call of all. */
 	overhead_enter(true);
 	if (!record_begin(!cuda))
 		return;
@@ -216,7 +213,7 @@ static void record_usage(uint64_t ptr, int64_t size, const struct pending_told *
 	}
 	record_lock_only();
 	ledger = record_ledger();
-	if (!ledger->error) /* each event: not worth an atomic addition */
+	if (!ledger->error) /* too frequent for an atomic addition */
 		record_spool()->header->doors[DOOR_TORCH]++;
 	event.pool = cuda ? torch_pool() : 0;
 	event.api = text_once(&torch.api, "torch");
@@ -236,9 +233,9 @@ static void record_usage(uint64_t ptr, int64_t size, const struct pending_told *
 }
 
 /*
- * From our yes to its report PyTorch's CPU allocator takes a lock (ProfiledCPUMemoryReporter) that
- * it would not take without us. A child that is born meanwhile would find it held for ever, so a
- * fork waits until nobody is there; a child that cannot know hears no yes.
+ * Between our yes and its report PyTorch's CPU allocator takes a lock (ProfiledCPUMemoryReporter)
+ * that it would not take without us. A child that is born meanwhile would find it held for ever. So
+ * a fork waits until no thread is there; if it waited in vain, the child hears no yes.
  */
 static struct crowd reporters;
 static _Thread_local struct crowd_self reporter;
@@ -305,7 +302,7 @@ static void out_of_memory(int64_t size, uint64_t allocated, uint64_t reserved, u
 		return;
 	event.t = record_now();
 	event.thread = record_thread();
-	/* Of a failure also when events are off. */
+	/* A failure's stack is taken also when events are off. */
 	event.stack = stacks_capture(__builtin_extract_return_addr(frame[1]), frame, false);
 	if (refused.refused)
 		known = refused;
@@ -323,7 +320,7 @@ static void out_of_memory(int64_t size, uint64_t allocated, uint64_t reserved, u
 
 #define FRAME __builtin_frame_address(0)
 
-/* The contents of each form. The oldest has no address by which a block could be known. */
+/* The report of each form. The oldest has no address by which a block could be known. */
 #define TELL_BARE (void)0
 #define TELL_PLAIN usage((uint64_t)ptr, size, NULL, device, FRAME)
 #define TELL_TOTALS \
@@ -363,7 +360,7 @@ static void out_of_memory(int64_t size, uint64_t allocated, uint64_t reserved, u
 
 EXPORT HOT_CODE bool _ZN3c1022memoryProfilingEnabledEv(void);
 
-/* PyTorch asks before it reports a CPU tensor: each is an event with MEMTRACE_CPU. */
+/* PyTorch asks this before it reports a CPU tensor; with MEMTRACE_CPU each is an event. */
 bool _ZN3c1022memoryProfilingEnabledEv(void)
 {
 	bool (*real)(void) =

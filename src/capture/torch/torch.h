@@ -1,10 +1,11 @@
 /*
- * PyTorch's caching allocator: its own report of every block (door 4), and which driver calls are
- * its.
+ * PyTorch's caching allocator: its own report of every block (door 4), and the driver calls that it
+ * makes.
  *
  * c10::reportMemoryUsageToProfiler is called through the PLT on every block allocation and free,
  * with the rounded size and running totals, under the allocator's per-device lock. So: no CUDA
- * call, no GIL, nothing that waits. It is always forwarded, torch.profiler lives on it.
+ * call, no GIL, nothing that waits. The report is always forwarded, for torch.profiler depends on
+ * it.
  */
 #pragma once
 
@@ -27,8 +28,7 @@ const char *torch_version(void);
 /* The text of the pool's name. With the recorder's lock held, like all of the following. */
 uint32_t torch_pool(void);
 
-/* True if the library with this name (a text) belongs to the allocator: it asks on a pool's behalf.
- */
+/* True if the library with this name (a text) belongs to the allocator, and asks for a pool. */
 bool torch_owns(uint32_t owner);
 
 /*
@@ -40,14 +40,14 @@ void torch_settle(const struct event *like);
 
 /*
  * An allocation of the driver with this stack failed: true if a framework catches that and tries
- * again in another way (PyTorch, XLA). PyTorch then reports the failure itself, on this thread and
- * with what was known here, unless a try succeeds. `ordered`: of a stream-ordered pool, where
- * PyTorch does not try again.
+ * again in another way (PyTorch, XLA). Unless a try succeeds PyTorch then reports the failure
+ * itself, on this thread, and `known` is recorded with it. `ordered`: of a stream-ordered pool,
+ * where PyTorch does not try again.
  */
 bool torch_catches(uint32_t stack, bool ordered, const struct spool_oom *known);
 
-/* Before a fork, and in the child: PyTorch's lock on CPU tensors, which a thread may have. Where
- * that could not be awaited, the child's CPU tensors are no events: `torch_cpu_lost`. */
+/* Before a fork, and in the child: for PyTorch's lock on CPU tensors, which a thread may have. If
+ * the fork waited in vain, the child's CPU tensors are no events: `torch_cpu_lost`. */
 void torch_hold(void);
 void torch_forked(void);
 extern atomic_bool torch_cpu_lost;
@@ -72,7 +72,7 @@ extern _Atomic(void *) torch_reals[TORCH_FUNCTIONS];
 
 void *torch_ask_real(enum torch_function function, void *caller);
 
-/* NULL if the caller's PyTorch has none of the name. */
+/* NULL if the caller's PyTorch has no such function. */
 static inline void *torch_real(enum torch_function function, void *caller)
 {
 	void *real = atomic_load_explicit(&torch_reals[function], memory_order_relaxed);

@@ -1,4 +1,4 @@
-/* PyTorch's real functions and its version: looked for in what is loaded. */
+/* Finds PyTorch's real functions and its version in the loaded libraries. */
 #include "capture/torch/torch.h"
 
 #include <dlfcn.h>
@@ -25,7 +25,7 @@ static atomic_bool asked_caller[TORCH_FUNCTIONS];
 static atomic_bool version_read;
 static _Atomic(const char *) version; /* complete once it is there */
 
-/* By its file: it is loaded RTLD_LOCAL, and Debian gives it a version (libc10.so.1.13). */
+/* Found by its file: it is loaded RTLD_LOCAL, and Debian gives it a version (libc10.so.1.13). */
 static int note_c10(struct dl_phdr_info *info, size_t size, void *path)
 {
 	(void)size;
@@ -35,7 +35,7 @@ static int note_c10(struct dl_phdr_info *info, size_t size, void *path)
 	return 1;
 }
 
-/* Under another name the file that calls (NULL: nobody does) has it, or needs it. */
+/* Under another name, the caller's file (`caller` may be NULL) has the functions, or needs them. */
 static void find_all(void *caller)
 {
 	const char *path = NULL;
@@ -56,7 +56,7 @@ static void find_all(void *caller)
 		resolve_dlclose(handle);
 }
 
-/* torch/lib/libc10.so has torch/version.py beside its folder; Debian's keeps it elsewhere: unknown.
+/* torch/lib/libc10.so has torch/version.py beside its folder. Debian's keeps it elsewhere: unknown.
  */
 static __attribute__((noinline)) void read_version(const void *address)
 {
