@@ -99,12 +99,12 @@ static int categorise(struct diff_side *const *sides, const struct gates *gates,
 
 static int write_comparison(struct diff *diff, const struct comparison *asked)
 {
-	struct diff_options told = asked->options;
+	struct diff_options shown = asked->options;
 	int error = cli_redirect(asked->output);
 
-	told.colour = cli_colour(cli_out()->fd);
-	told.ascii = isatty(cli_out()->fd) && !cli_unicode();
-	return error ? error : asked->format->write(diff, cli_out(), &told);
+	shown.colour = cli_colour(cli_out()->fd);
+	shown.ascii = isatty(cli_out()->fd) && !cli_unicode();
+	return error ? error : asked->format->write(diff, cli_out(), &shown);
 }
 
 static int refuse_unlike(const struct diff *diff)

@@ -199,8 +199,8 @@ static bool check_alone(const struct report_words *words, const struct report_op
 static int run_many(const char *const *operands, const struct report_words *words,
 		    const struct report_options *options)
 {
-	const struct merge_options told = { .limit = options->full ? 0 : options->limit,
-					    .full = options->full };
+	const struct merge_options shown = { .limit = options->full ? 0 : options->limit,
+					     .full = options->full };
 	static const struct merge_format formats[] = {
 		{ "text", NULL, merge_text },
 		{ "json", NULL, merge_json },
@@ -213,7 +213,7 @@ static int run_many(const char *const *operands, const struct report_words *word
 	else if (!check_alone(words, options))
 		status = STATUS_USAGE;
 	else
-		status = traces_merge(&traces, &formats[words->json], &told, words->output, false);
+		status = traces_merge(&traces, &formats[words->json], &shown, words->output, false);
 	traces_clear(&traces);
 	return status;
 }

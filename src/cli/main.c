@@ -89,7 +89,7 @@ int cli_redirect(const char *path)
 
 /* Messages quote names of files and contents of traces: control characters in them must not reach
  * the terminal. */
-static void say_unknown(const char *command, const char *text)
+static void print_message(const char *command, const char *text)
 {
 	char safe[2000];
 
@@ -104,7 +104,7 @@ int cli_fail(int status)
 {
 	/* Output before the message is written first, also when both go to one place. */
 	out_flush(&output.out);
-	say_unknown(output.command, err_text());
+	print_message(output.command, err_text());
 	return status;
 }
 
@@ -116,11 +116,11 @@ int cli_usage(const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
-	say_unknown(output.command, text);
+	print_message(output.command, text);
 	return STATUS_USAGE;
 }
 
-static void say_libraries(void)
+static void print_libraries(void)
 {
 	char text[PACKED_LIBRARIES];
 
@@ -140,7 +140,7 @@ static int dispatch(int argc, char **argv)
 	}
 	if (!strcmp(word, "--version") || !strcmp(word, "-V") || !strcmp(word, "version")) {
 		out_text(cli_out(), "memtrace " MEMTRACE_VERSION "\n");
-		say_libraries();
+		print_libraries();
 		return STATUS_DONE;
 	}
 	if (!strcmp(word, "--help") || !strcmp(word, "-h") ||
@@ -177,7 +177,7 @@ static int close_output(int status)
 		return status;
 	err("%s could not be written: %s", output.path ? output.path : "standard output",
 	    strerror(-error));
-	say_unknown(NULL, err_text());
+	print_message(NULL, err_text());
 	return status == STATUS_DONE || status == STATUS_NO ? STATUS_UNREADABLE : status;
 }
 

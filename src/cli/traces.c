@@ -161,15 +161,15 @@ int traces_fold(struct merge *merge, const struct traces *traces, bool force)
 int traces_merge(const struct traces *traces, const struct merge_format *format,
 		 const struct merge_options *options, const char *output, bool force)
 {
-	struct merge_options told = *options;
+	struct merge_options shown = *options;
 	struct merge merge = { .ranks = NULL };
 	int error = traces_fold(&merge, traces, force);
 
 	if (!error)
 		error = cli_redirect(output);
-	told.colour = cli_colour(cli_out()->fd);
+	shown.colour = cli_colour(cli_out()->fd);
 	if (!error)
-		error = format->write(&merge, cli_out(), &told);
+		error = format->write(&merge, cli_out(), &shown);
 	merge_clear(&merge);
 	return error ? cli_fail(STATUS_UNREADABLE) : STATUS_DONE;
 }

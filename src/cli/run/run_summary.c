@@ -18,8 +18,8 @@
 #define PREFIX "memtrace: "
 
 enum {
-	OTHERS_TOLD = 2, /* listed by name */
-	RANKS_TOLD = 8,  /* the same, when they are ranks of a job */
+	OTHERS_SHOWN = 2, /* listed by name */
+	RANKS_SHOWN = 8,  /* the same, when they are ranks of a job */
 };
 
 void run_say(const char *format, ...)
@@ -115,15 +115,15 @@ static void say_merge(const struct run_left *left)
 static void say_others(const struct run_left *left)
 {
 	size_t ranks = 0;
-	size_t told;
+	size_t shown;
 
 	for (size_t i = 0; i < left->traces_n; i++)
 		ranks += is_rank(&left->traces[i]);
-	told = ranks > 1 ? RANKS_TOLD : OTHERS_TOLD;
-	for (size_t i = 1; i < left->traces_n && i <= told; i++)
+	shown = ranks > 1 ? RANKS_SHOWN : OTHERS_SHOWN;
+	for (size_t i = 1; i < left->traces_n && i <= shown; i++)
 		say_other(&left->traces[i]);
-	if (left->traces_n > told + 1)
-		run_say("and %zu more beside them", left->traces_n - told - 1);
+	if (left->traces_n > shown + 1)
+		run_say("and %zu more beside them", left->traces_n - shown - 1);
 	if (ranks > 1)
 		say_merge(left);
 }
