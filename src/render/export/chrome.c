@@ -2,9 +2,10 @@
  * The export `chrome`: the Trace Event Format ("JSON Object Format"), for ui.perfetto.dev and
  * chrome://tracing.
  *
- * Counters come from timeline[], so they are complete whatever was dropped; those of owners, and
- * allocations as slices that begin and end, from the events: render/export/chrome_events.c. Phases,
- * and what CUPTI saw run: render/export/chrome_slices.c.
+ * Counters of devices and pools come from timeline[], so they are complete even if events were
+ * dropped. Counters of libraries, and allocations as slices with a beginning and an end, come from
+ * the events: render/export/chrome_events.c. Phases and the spans that CUPTI recorded:
+ * render/export/chrome_slices.c.
  */
 #include "render/export/chrome.h"
 
@@ -74,7 +75,7 @@ void chrome_counter(struct chrome *chrome, const char *name, uint64_t t, uint64_
 		chrome_put(chrome, &event, chrome_bytes);
 }
 
-/* --- who it was --- */
+/* --- names of processes and threads --- */
 
 void chrome_name(struct chrome *chrome, const char *what, uint64_t pid, uint64_t track,
 		 const char *name)
@@ -118,7 +119,7 @@ static void put_column(struct chrome *chrome, const struct trace_curve *curve, c
 		if (column[i] != TRACE_NONE)
 			last = column[i];
 	}
-	/* A viewer draws no further than the last figure: it holds to the end. */
+	/* A viewer draws a counter up to its last value only: the value is repeated at the end. */
 	if (curve->t_n && chrome->trace->process.duration_ns > curve->t[curve->t_n - 1])
 		chrome_counter(chrome, name, chrome->trace->process.duration_ns, last);
 }
@@ -173,7 +174,8 @@ static void put_tree_frame(struct chrome *chrome, uint32_t position, uint32_t nu
 	emit_json(chrome->out, frame_columns, &frame);
 }
 
-/* The tree of frames, from the outermost down: a stack is the number of its innermost one. */
+/* Writes the tree of frames, the outermost first. A stack is referred to by the number of its
+ * innermost frame. */
 static int put_stacks(struct chrome *chrome)
 {
 	const struct trace *trace = chrome->trace;
@@ -204,7 +206,7 @@ static int put_stacks(struct chrome *chrome)
 	return ok ? 0 : err_no_memory(trace->path);
 }
 
-/* --- the whole --- */
+/* --- the whole document --- */
 
 static const struct emit_column other_columns[] = {
 	EMIT_MEMBER("host", TEXT, struct trace, process.host),

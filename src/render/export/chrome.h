@@ -1,4 +1,4 @@
-/* What the parts of the export `chrome` share. */
+/* Shared by the files of the export `chrome`. */
 #pragma once
 
 #include <stdbool.h>
@@ -15,10 +15,11 @@ struct chrome {
 	struct stack_texts stacks;
 	/* By stack: the number of its innermost frame in stackFrames, 0 for none. */
 	uint32_t *innermost;
-	bool any; /* an event was written */
+	bool any; /* true once an event was written */
 };
 
-/* An event of the format, and what its arguments are made of. NULL or TRACE_NONE is left out. */
+/* An event of the format with the values of its arguments. Members that are NULL or TRACE_NONE are
+ * left out, where the format allows it. */
 struct chrome_event {
 	const char *phase, *name;
 	uint64_t pid, t, track, length;
@@ -32,29 +33,33 @@ struct chrome_event {
 #define CHROME_ARG(key, kind, field) EMIT_MEMBER(key, kind, struct chrome_event, field)
 #define CHROME_OPTIONAL(key, kind, field) EMIT_IF_KNOWN(key, kind, struct chrome_event, field)
 
-/* One of the trace's process, with nothing else. */
+/* Returns an event of the traced process; all optional members are left out. */
 struct chrome_event chrome_event(const struct chrome *chrome, const char *phase, const char *name,
 				 uint64_t t);
 
-/* Writes the event with those arguments, which are fields of it; with none where `args` is NULL. */
+/* Writes the event; `args` are the columns of its arguments, which are fields of the event. NULL:
+ * no arguments. */
 void chrome_put(struct chrome *chrome, const struct chrome_event *event,
 		const struct emit_column *args);
 
-/* The event's members alone: its arguments and '}' are to follow. */
+/* Writes the event's members alone: the caller adds its arguments and '}'. */
 void chrome_begin(struct chrome *chrome, const struct chrome_event *event);
 
-/* What a process or a track (TRACE_NONE: none) is called: `what` is the name of the event. */
+/* Names a process, or a track of it unless `track` is TRACE_NONE. `what` is the name of the event:
+ * "process_name" or "thread_name". */
 void chrome_name(struct chrome *chrome, const char *what, uint64_t pid, uint64_t track,
 		 const char *name);
 
-/* What the counter is from then on. Nothing for TRACE_NONE. */
+/* Writes the value that the counter has from time t on. Writes nothing for TRACE_NONE. */
 void chrome_counter(struct chrome *chrome, const char *name, uint64_t t, uint64_t bytes);
 
-/* The argument `bytes`, none for TRACE_NONE. */
+/* The argument `bytes`, left out if it is TRACE_NONE. */
 extern const struct emit_column chrome_bytes[];
 
-/* chrome_slices.c: phases and calls on their threads, what ran on each device. 0 or -errno. */
+/* chrome_slices.c: writes phases and calls on their threads, and the spans of each device. 0 or
+ * -errno. */
 int chrome_slices(struct chrome *chrome);
 
-/* chrome_events.c: all that the trace's events tell. 0 or -errno with err_text(). */
+/* chrome_events.c: reads the events and writes all that comes from them. 0 or -errno with
+ * err_text(). */
 int chrome_events(struct chrome *chrome);

@@ -1,7 +1,7 @@
 /*
  * The events of a trace in the Trace Event Format: allocations and segments as nestable
- * asynchronous slices, each under the number of the event that began it; failures and marks as
- * instants; and what each owner holds of the driver as a counter.
+ * asynchronous slices, each with the number of the event that began it as its id; failed
+ * allocations and marks as instants; and the bytes that each library has reserved as a counter.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ struct slice_walk {
 	struct lives lives;
 	struct slice_owner *owners;
 	size_t owners_n, owners_size;
-	bool gap; /* who holds what is not known any more */
+	bool gap; /* events are missing: the bytes are not known */
 };
 
 static const char *category(const struct slice_walk *walk, const struct block *block)
@@ -48,7 +48,7 @@ static const struct emit_column begin_args[] = {
 static const struct emit_column end_args[] = { CHROME_ARG("end", TEXT, text), EMIT_END };
 static const struct emit_column freed_args[] = { CHROME_ARG("freed at", TEXT, text), EMIT_END };
 
-/* The beginning or the end of a slice; `text` is what an end says. */
+/* Writes the beginning or the end of a slice; `text` is the argument of an end. */
 static void put_slice(const struct slice_walk *walk, const char *phase, const struct block *block,
 		      uint64_t t, const struct emit_column *args, const char *text)
 {
@@ -90,7 +90,7 @@ static void end_all(const struct slice_walk *walk, uint64_t t, const char *why)
 	}
 }
 
-/* --- owners --- */
+/* --- bytes reserved by each library --- */
 
 static struct slice_owner *owner_of(struct slice_walk *walk, const struct block *block)
 {
@@ -117,7 +117,8 @@ static void put_owner(const struct slice_walk *walk, const struct slice_owner *o
 	chrome_counter(walk->chrome, name, t, owner->bytes);
 }
 
-/* Reserved bytes come (sign 1) or go (-1): a pool's segment, or what is of no pool. */
+/* Adds (sign 1) or subtracts (-1) reserved bytes: a segment of a pool, or a block that belongs to
+ * no pool. */
 static int count_owner(struct slice_walk *walk, const struct block *block, int sign, uint64_t t)
 {
 	bool reserved =
@@ -135,7 +136,7 @@ static int count_owner(struct slice_walk *walk, const struct block *block, int s
 	return 0;
 }
 
-/* --- the walk --- */
+/* --- one event after another --- */
 
 static void put_instant(struct chrome *chrome, const struct event *event)
 {

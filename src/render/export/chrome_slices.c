@@ -1,10 +1,10 @@
 /*
- * Stretches of time in the Trace Event Format: phases, and what CUPTI saw run.
+ * Stretches of time in the Trace Event Format: phases, and the spans that CUPTI recorded.
  *
- * Phases and long calls lie on the thread that they are of. A device is a process of its own, in
- * which each stream has a track for its kernels, its copies, its fills and its migrations. Slices
- * of a track must nest: one that crosses another is an asynchronous one, which gets a track of its
- * own.
+ * Phases and long calls lie on the track of their thread. A device is shown as a process, in which
+ * each stream has a track for its kernels, its copies, its fills and its migrations. Slices of a
+ * track must nest: one that overlaps another only in part is written as an asynchronous slice, for
+ * which the viewer makes a track of its own.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,8 +15,8 @@
 #include "render/export/chrome.h"
 
 enum {
-	DEVICE_PID = 1 << 22, /* the first number that is no process's: PID_MAX_LIMIT of Linux */
-	KINDS = 4,            /* of tracks of a stream */
+	DEVICE_PID = 1 << 22, /* PID_MAX_LIMIT of Linux: more than any process has */
+	KINDS = 4,            /* tracks of a stream */
 	ID = 40,
 };
 
@@ -24,11 +24,11 @@ static const char *const track_kinds[KINDS] = { "kernels", "copies", "fills", "m
 
 struct slice {
 	uint64_t pid, track, start, end;
-	const struct trace_phase *phase; /* NULL: a span */
+	const struct trace_phase *phase; /* NULL if the slice is a span */
 	const struct trace_span *span;
 };
 
-/* --- what there is --- */
+/* --- all slices, sorted --- */
 
 static unsigned track_kind(const char *kind)
 {
@@ -88,7 +88,7 @@ static int by_track(const void *a, const void *b)
 	return !x->phase - !y->phase;
 }
 
-/* Sorted by track and time; to be freed. NULL without memory. */
+/* Returns all slices, sorted by track and time, to be freed by the caller. NULL without memory. */
 static struct slice *find_slices(const struct chrome *chrome, size_t *count)
 {
 	const struct trace *trace = chrome->trace;
@@ -130,7 +130,7 @@ static void name_track(struct chrome *chrome, const struct slice *slice, bool fi
 
 /* --- slices --- */
 
-/* What the program said of it besides its name, as NVTX takes it. */
+/* The attributes that the program gave to the phase besides its name, as in NVTX. */
 static const struct emit_column phase_words[] = {
 	EMIT_MEMBER("domain", TEXT, struct trace_phase, domain),
 	EMIT_IF_KNOWN("category", TEXT, struct trace_phase, category),
@@ -156,7 +156,7 @@ static void put_payload(struct out *out, const char *payload)
 	if (!payload)
 		return;
 	out_text(out, ",\"payload\":");
-	if (payload[strspn(payload, "0123456789+-.eE")]) /* of a foreign trace */
+	if (payload[strspn(payload, "0123456789+-.eE")]) /* another program's trace */
 		out_json(out, payload);
 	else
 		out_text(out, payload);
@@ -230,7 +230,7 @@ int chrome_slices(struct chrome *chrome)
 {
 	size_t count;
 	struct slice *slices = find_slices(chrome, &count);
-	uint64_t *open = calloc(count + 1, sizeof(*open)); /* ends, innermost last */
+	uint64_t *open = calloc(count + 1, sizeof(*open)); /* ends of open slices, innermost last */
 	bool ok = slices && open;
 	size_t depth = 0;
 

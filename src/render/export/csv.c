@@ -1,8 +1,9 @@
 /*
- * The export `csv`: a line an event, as RFC 4180 has it, with the names that its numbers stand for.
+ * The export `csv`: one line for each event, as in RFC 4180, with names beside the numbers that
+ * stand for them.
  *
- * Spreadsheets take a cell that begins with = + - @ for a formula: a text that does is quoted by an
- * apostrophe (OWASP, "CSV Injection"). Numbers never are negative.
+ * Spreadsheets take a cell that begins with = + - @ for a formula: an apostrophe is put before such
+ * a text (OWASP, "CSV Injection"). Numbers are never negative.
  */
 #include <string.h>
 
@@ -17,8 +18,8 @@ struct csv_writer {
 	struct out *out;
 	struct trace *trace;
 	struct stack_texts stacks;
-	bool first; /* of its line */
-	uint64_t t; /* the latest so far: threads' events may come a little out of order */
+	bool first; /* the next cell is the first of its line */
+	uint64_t t; /* the latest so far: threads' events may be a little out of order */
 	struct trace_phase_walk phases;
 };
 
@@ -43,7 +44,8 @@ static void cell_hex(struct csv_writer *writer, uint64_t value)
 		out_hex(writer->out, value);
 }
 
-/* Nearly every text: nothing in it that needs care. */
+/* True for nearly every text: printable ASCII without quotes, which no spreadsheet takes for a
+ * formula. Sets *length. */
 static bool is_plain(const char *text, size_t *length)
 {
 	const char *p = text;

@@ -1,4 +1,5 @@
-/* The export `events`: every event in order, one JSON object a line, whatever the trace's size. */
+/* The export `events`: every event in order, one JSON object a line. Memory use does not grow with
+ * the trace. */
 #include "analyse/trace/trace.h"
 #include "base/text/out.h"
 #include "render/export/formats.h"
@@ -7,7 +8,7 @@ int format_events(struct trace *trace, struct out *out, const struct selection_o
 {
 	int more;
 
-	(void)options; /* nothing is weighted */
+	(void)options; /* all events are written as they are */
 	while ((more = trace_copy(trace, out)) == 1 && !out->error)
 		out_char(out, '\n');
 	return more < 0 ? more : 0;

@@ -1,4 +1,5 @@
-/* What the formats share: which events belong, and what time it was. */
+/* Shared by the formats: the events that a selection takes, and the time at which the process
+ * began. */
 #include "render/export/export.h"
 
 #include <string.h>
@@ -8,7 +9,7 @@
 #include "analyse/lifetimes/replay.h"
 #include "analyse/lifetimes/timepoint.h"
 
-/* The event at which a window is at its highest: known once the events were read. */
+/* Sets the end to the event at which a window has its peak: this takes a pass over all events. */
 static int find_highest(struct export_end *end, const struct trace *trace,
 			const struct replay_wish *wish)
 {

@@ -1,4 +1,5 @@
-/* What the formats of formats.def share: which events belong, and what time it was. */
+/* Shared by the formats of formats.def: the events that a selection takes, and the time at which
+ * the process began. */
 #pragma once
 
 #include <stdbool.h>
@@ -8,14 +9,15 @@
 
 struct block;
 
-/* The last event that belongs, by time and by number: both hold. */
+/* The bounds of the events to export, by time and by number, both inclusive: an event must keep
+ * both. */
 struct export_end {
 	uint64_t to, last;
 };
 
 /*
- * What --at asks for as the end of the events: no end without it. "peak" and "phase:NAME" read the
- * file once more to find it. 0 or -errno with err_text().
+ * Finds the moment of --at as the end of the events; without --at there is no end. "peak" and
+ * "phase:NAME" read the file a second time. 0 or -errno with err_text().
  */
 int export_find_end(struct export_end *end, const struct trace *trace,
 		    const struct selection_options *options);
@@ -25,9 +27,10 @@ static inline bool export_is_behind(const struct export_end *end, const struct e
 	return event->t > end->to || event->seq > end->last;
 }
 
-/* Is it of the device and the pool that were asked for? `pool` is a text of the trace. */
+/* True if the event is of the selected device and pool. `pool` is the number of a text of the
+ * trace. */
 bool export_wants(const struct trace *trace, const struct selection_options *options, int device,
 		  uint32_t pool);
 
-/* process.start_time in ns since 1970, 0 when it makes no sense. */
+/* process.start_time in ns since 1970; 0 if it cannot be read. */
 uint64_t export_epoch_ns(const struct trace *trace);

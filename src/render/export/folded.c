@@ -1,6 +1,6 @@
 /*
- * The export `folded`: a line a stack, "outermost;...;innermost BYTES", as flamegraph.pl and its
- * descendants (inferno, speedscope, Firefox Profiler) read it.
+ * The export `folded`: a line for each stack, "outermost;...;innermost BYTES", in the format of
+ * flamegraph.pl, which inferno, speedscope and Firefox Profiler read as well.
  */
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #include "render/export/formats.h"
 #include "render/selection/flame_weights.h"
 
-/* What separates frames, and lines, cannot be in one's text, which is changed. */
+/* Replaces the characters that separate frames and lines, in place, and writes the text. */
 static void put_text(struct out *out, char *text)
 {
 	char *p = text;
@@ -67,7 +67,8 @@ int format_folded(struct trace *trace, struct out *out, const struct selection_o
 		const struct weights_set *set = &weights.sets[i];
 		char root[40] = "";
 
-		/* Peaks of several devices are of several moments: each has a root. */
+		/* Devices have their peaks at different times, so each device gets a root of its
+		 * own. */
 		if (weights.sets_n > 1) {
 			weights_name(&weights, set, root, sizeof(root) - 1);
 			text_append(root, sizeof(root), ";");

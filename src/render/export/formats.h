@@ -9,20 +9,22 @@
 
 struct out;
 
-/* What a format takes of the options below; BINARY: it is nothing for a terminal;
- * GZIPPED: it is that by itself. */
+/* Options that a format takes, and what its output is. BINARY: it must not go to a terminal;
+ * GZIPPED: the format itself is compressed by gzip. */
 enum format_takes {
 	FORMAT_AT = 1,
 	FORMAT_METRIC = 2,
-	FORMAT_SELECT = 4, /* device and pool */
+	FORMAT_SELECT = 4, /* --device and --pool */
 	FORMAT_BINARY = 8,
 	FORMAT_GZIPPED = 16,
 	FORMAT_BY = 32,
 };
 
-/* Of the options `at` is NULL for the peak where stacks are weighed, else for the end. */
+/* Options: `at` is NULL for the default moment, which is the peak for formats that weigh stacks and
+ * the end for the others. */
 
-/* Writes the trace, opened and not yet read from: 0 or -errno with a sentence in err_text(). */
+/* Writes the trace, which is open and of which no event was read yet. 0 or -errno with err_text().
+ */
 typedef int format_fn(struct trace *trace, struct out *out,
 		      const struct selection_options *options);
 
@@ -36,5 +38,5 @@ struct format {
 	format_fn *write;
 };
 
-/* The rows, ended by one without a name. */
+/* The rows, followed by one without a name. */
 extern const struct format formats[];

@@ -1,4 +1,4 @@
-/* A pickle, written by hand. */
+/* Writes the opcodes of a pickle. */
 #include "render/export/pickle.h"
 
 #include <string.h>
@@ -28,7 +28,7 @@ enum {
 	BINGET = 'h',
 	LONG_BINGET = 'j',
 
-	/* Items that are appended at once: the viewer passes them as arguments of a function. */
+	/* Items appended at once: the viewer passes them as the arguments of one function. */
 	BATCH = 1000,
 };
 
@@ -37,7 +37,7 @@ static void put_opcode(struct pickle *pickle, int opcode)
 	out_char(pickle->out, (char)opcode);
 }
 
-/* Little-endian, as all numbers in a pickle. */
+/* All numbers in a pickle are little-endian. */
 static void put_number(struct pickle *pickle, uint64_t value, unsigned bytes)
 {
 	for (unsigned i = 0; i < bytes; i++)
@@ -105,7 +105,7 @@ void pickle_u64(struct pickle *pickle, uint64_t value)
 		put_opcode(pickle, BININT);
 		put_number(pickle, value, 4);
 	} else {
-		/* Two's complement: the highest bit of all is the sign's. */
+		/* Two's complement: the highest bit of the last byte is the sign. */
 		while (bytes < 9 && value >> (8 * bytes - 1))
 			bytes++;
 		put_opcode(pickle, LONG1);
@@ -133,7 +133,8 @@ void pickle_again(struct pickle *pickle, uint32_t number)
 	put_number(pickle, number, number <= UINT8_MAX ? 1 : 4);
 }
 
-/* The text's bytes as they will be read; written if `to` is not NULL. */
+/* Returns the length of the text in bytes after invalid UTF-8 was replaced; writes it unless `to`
+ * is NULL. */
 static size_t clean(const char *text, struct out *to)
 {
 	static const char replacement[] = "\357\277\275"; /* U+FFFD */

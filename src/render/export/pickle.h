@@ -1,9 +1,10 @@
 /*
- * A pickle, written by hand: protocol 4, with the opcodes that PyTorch's viewer reads and no others
+ * A writer of pickles: protocol 4, with only those opcodes that PyTorch's viewer reads
  * (torch/utils/viz/MemoryViz.js, unpickle()).
  *
- * Dictionaries and lists are opened and closed; a text or a list that comes again is a reference to
- * the first. Opcodes: the Python library's pickletools.py.
+ * Dictionaries and lists are opened and closed. A text that was written before becomes a reference
+ * to the first; other values can be remembered and referred to as well. Opcodes: the Python
+ * library's pickletools.py.
  */
 #pragma once
 
@@ -14,15 +15,15 @@
 #include "base/mem/map.h"
 #include "base/text/out.h"
 
-enum { PICKLE_DEEPEST = 8 }; /* lists within lists */
+enum { PICKLE_DEEPEST = 8 }; /* lists inside lists */
 
 struct pickle {
 	struct out *out;
-	struct map texts; /* hash: 1 + number in the reader's memo */
-	uint32_t memo;    /* how many things the reader's memo holds */
+	struct map texts; /* hash of a text: 1 + its number in the reader's memo */
+	uint32_t memo;    /* number of entries in the reader's memo */
 	bool no_memory;
 	unsigned depth;
-	size_t items[PICKLE_DEEPEST]; /* of each open list */
+	size_t items[PICKLE_DEEPEST]; /* items written so far, for each open list */
 };
 
 void pickle_start(struct pickle *pickle, struct out *out);
@@ -33,7 +34,7 @@ int pickle_end(struct pickle *pickle);
 void pickle_dict(struct pickle *pickle);
 void pickle_dict_end(struct pickle *pickle);
 
-/* Each item is announced: so that no list is built of too many at once. */
+/* pickle_item() is called before each item, so that a long list is appended in batches. */
 void pickle_list(struct pickle *pickle);
 void pickle_item(struct pickle *pickle);
 void pickle_list_end(struct pickle *pickle);
@@ -41,12 +42,13 @@ void pickle_list_end(struct pickle *pickle);
 void pickle_u64(struct pickle *pickle, uint64_t value);
 void pickle_bool(struct pickle *pickle, bool value);
 
-/* In UTF-8; what is none becomes U+FFFD. */
+/* Invalid UTF-8 becomes U+FFFD. */
 void pickle_text(struct pickle *pickle, const char *text);
 
-/* What was just written gets a number, under which it can come again. */
+/* Gives the value just written a number; pickle_again() writes a reference to the value of that
+ * number. */
 uint32_t pickle_remember(struct pickle *pickle);
 void pickle_again(struct pickle *pickle, uint32_t number);
 
-/* The pair (0, 0). */
+/* Writes the tuple (0, 0). */
 void pickle_pair_of_zeros(struct pickle *pickle);

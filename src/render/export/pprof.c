@@ -1,8 +1,9 @@
 /*
- * The export `pprof`: a profile as `go tool pprof`, Pyroscope and Polar Signals read it, gzip-ped.
+ * The export `pprof`: a profile for `go tool pprof`, Pyroscope and Polar Signals, compressed by
+ * gzip.
  *
- * A sample is a stack with what it allocated in all (alloc_*) and what of that was live at the
- * moment (inuse_*). Field numbers are those of google/pprof's proto/profile.proto.
+ * A sample is a stack with all that it allocated (alloc_*) and with the part of it that was live at
+ * the moment (inuse_*). Field numbers are those of google/pprof's proto/profile.proto.
  */
 #include "render/export/formats.h"
 
@@ -53,25 +54,25 @@ enum { FUNCTION_ID = 1, FUNCTION_NAME = 2, FUNCTION_SYSTEM_NAME = 3, FUNCTION_FI
 
 enum { PACKED = 64 << 10, PAGE = 4096 };
 
-/* Pseudo-frames' locations; those of frames come behind. */
+/* Locations of the two pseudo-frames; those of real frames follow. */
 enum { LOCATION_UNKNOWN = 1, LOCATION_NO_FRAMES, LOCATION_FRAMES };
 
 struct pprof_writer {
 	struct out *out;
 	struct trace *trace;
 	struct weights weights;
-	const char *by;     /* what a stack's group is */
-	struct map strings; /* hash: 1 + number */
+	const char *by;     /* the label for a stack's group: "phase" or "thread" */
+	struct map strings; /* hash of a text: 1 + its number */
 	uint32_t strings_n;
-	struct protobuf table;            /* the strings, as fields */
-	struct protobuf profile;          /* fields that were not packed yet */
-	struct protobuf part, inner, ids; /* of a field being made */
-	uint64_t *seen; /* by frame: was its location written? by stack: were its allocations? */
+	struct protobuf table;            /* the string table, as encoded fields */
+	struct protobuf profile;          /* fields that were not compressed yet */
+	struct protobuf part, inner, ids; /* the field being made, and parts of it */
+	uint64_t *seen; /* by frame, then by stack: 1 if its location or sample was written */
 	z_stream gzip;
 	int error;
 };
 
-/* --- out through gzip --- */
+/* --- output through gzip --- */
 
 static void deflate_part(struct pprof_writer *writer, const unsigned char *bytes, size_t length,
 			 int flush)
@@ -101,7 +102,7 @@ static void flush_profile(struct pprof_writer *writer, struct protobuf *fields)
 	fields->used = 0;
 }
 
-/* What `part` holds becomes a field of the profile. */
+/* Adds the contents of `part` to the profile as a field; `part` is empty afterwards. */
 static void add_part(struct pprof_writer *writer, enum profile_field field)
 {
 	protobuf_message(&writer->profile, field, &writer->part);
@@ -165,15 +166,14 @@ static void put_function(struct pprof_writer *writer, uint64_t id, const char *n
 {
 	protobuf_u64(&writer->part, FUNCTION_ID, id);
 	field_string(writer, FUNCTION_NAME, name);
-	/* Where both names are alike pprof takes "f [backward]" for C++, and cuts it to
-	 * "[backward]".
-	 */
+	/* If both names were the same, pprof would take "f [backward]" for C++ and cut it to
+	 * "[backward]". */
 	field_string(writer, FUNCTION_SYSTEM_NAME, symbol);
 	field_string(writer, FUNCTION_FILE, file);
 	add_part(writer, FUNCTION);
 }
 
-/* A function of the same number stands for what the location is in. */
+/* Begins the location in `part`. It refers to the function with the same number as its own. */
 static void put_location(struct pprof_writer *writer, uint64_t id, uint64_t line)
 {
 	protobuf_u64(&writer->inner, LINE_FUNCTION, id);
@@ -251,7 +251,8 @@ static void put_sample(struct pprof_writer *writer, uint32_t number, struct valu
 	add_part(writer, SAMPLE);
 }
 
-/* With one set, what a stack allocated goes with what it holds; else it is of no one device. */
+/* With one set, a stack's allocations and its live bytes go into one sample. With several, its
+ * allocations have a sample of their own, without a device. */
 static void put_samples(struct pprof_writer *writer)
 {
 	const struct trace *trace = writer->trace;
@@ -319,7 +320,7 @@ static void put_profile(struct pprof_writer *writer, const struct selection_opti
 	const struct trace *trace = writer->trace;
 	uint64_t epoch = export_epoch_ns(trace);
 
-	string(writer, ""); /* string 0 is the empty one */
+	string(writer, ""); /* string 0 must be the empty one */
 	put_type(writer, SAMPLE_TYPE, "alloc_objects", "count");
 	put_type(writer, SAMPLE_TYPE, "alloc_space", "bytes");
 	put_type(writer, SAMPLE_TYPE, "inuse_objects", "count");

@@ -1,4 +1,4 @@
-/* Protocol Buffers on the wire. */
+/* The wire format of Protocol Buffers. */
 #include "render/export/protobuf.h"
 
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 enum { VARINT = 0, LENGTH = 2, LONGEST_VARINT = 10 };
 
-/* Room for so many bytes more, NULL without memory. */
+/* Returns room for `count` more bytes, NULL without memory. */
 static unsigned char *make_room_for(struct protobuf *message, size_t count)
 {
 	if (message->size - message->used < count) {

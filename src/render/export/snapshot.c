@@ -1,4 +1,4 @@
-/* A trace in the words of PyTorch's memory snapshot: what happened. */
+/* Builds PyTorch's memory snapshot from a trace: reads the events and enters what they did. */
 #include "render/export/snapshot.h"
 
 #include <errno.h>
@@ -54,8 +54,8 @@ static struct snapshot_device *device_of(struct snapshot *snapshot, int ordinal)
 
 /* --- blocks --- */
 
-/* Where a segment of the block's own may lie: at its address, if it has one and nothing is there.
- */
+/* Returns the segment for a block that needs one of its own: at the block's address if it has one
+ * and nothing else lies there, else at a new address. */
 static struct snapshot_segment own_segment(struct snapshot *snapshot, const struct block *block)
 {
 	struct snapshot_segment segment = { .address = block->ptr,
@@ -80,7 +80,7 @@ static bool lies_in_segment(const struct snapshot *snapshot, const struct block 
 	       block->ptr + block->size <= segment->address + segment->size;
 }
 
-/* A block begins as a segment of its own. */
+/* Begins a segment that holds one block. */
 static void begin_own(struct snapshot *snapshot, const struct snapshot_segment *where, bool of_pool)
 {
 	if (of_pool)
@@ -123,7 +123,7 @@ void snapshot_end_block(struct snapshot *snapshot, uint64_t size, struct snapsho
 		snapshot_drop_segment(snapshot->device, own);
 }
 
-/* It lived before the first event: so did a segment around it. */
+/* Ends a block that was live before the first event, and so was any segment around it. */
 static void end_unseen(struct snapshot *snapshot, const struct block *block)
 {
 	struct snapshot_place place = { .address = block->ptr };
@@ -137,7 +137,7 @@ static void end_unseen(struct snapshot *snapshot, const struct block *block)
 	snapshot_end_block(snapshot, block->size, place);
 }
 
-/* --- blocks without an address: a pool tells only that it handed out more, or less --- */
+/* --- blocks without an address: the pool reports only that its bytes grew or shrank --- */
 
 static void begin_nameless(struct snapshot *snapshot, uint32_t stack, uint64_t size)
 {
@@ -157,7 +157,8 @@ static void begin_nameless(struct snapshot *snapshot, uint32_t stack, uint64_t s
 	snapshot_enter(snapshot, SNAPSHOT_ALLOC, &where);
 }
 
-/* The latest of the same stack end, until so much is gone; what is too much begins again. */
+/* Ends blocks of the event's stack, the latest first, until `size` bytes have ended. The rest of a
+ * larger block begins again. */
 static void end_nameless(struct snapshot *snapshot, uint64_t size)
 {
 	struct snapshot_device *device = snapshot->device;
@@ -230,7 +231,7 @@ static void take_oom(struct snapshot *snapshot)
 	snapshot_enter(snapshot, SNAPSHOT_OOM, &what);
 }
 
-/* Events are missing: what is known begins here. */
+/* Events are missing: forgets all that was entered, so that the snapshot begins after the gap. */
 static void forget_block(struct snapshot *snapshot)
 {
 	for (size_t i = 0; i < snapshot->devices_n; i++) {
@@ -276,8 +277,8 @@ static void place_event(struct snapshot *snapshot, const struct event *event)
 		take_oom(snapshot);
 }
 
-/* What the devices held behind the last event, whatever is missing: unless only a pool is asked
- * for, which events do not tell. */
+/* Takes the devices' sums after the last event, which are right even if events are missing. Not if
+ * a pool is selected: events have no sums of pools. */
 static void take_sums(struct snapshot *snapshot)
 {
 	const struct lives *lives = &snapshot->lives;
@@ -314,7 +315,8 @@ int snapshot_read(struct snapshot *snapshot, struct trace *trace,
 	*snapshot = (struct snapshot){ .trace = trace,
 				       .options = options,
 				       .next_address = SNAPSHOT_ADDRESSES };
-	/* What a filter left out may lie in a segment that is known: it is a gap here. */
+	/* Blocks that a filter left out may lie in a known segment, so filtered events count as
+	 * missing. */
 	lives_start(&snapshot->lives, false);
 	error = export_find_end(&end, trace, options);
 	while (!error && !snapshot->failed && (more = trace_next(trace, &event)) == 1 &&

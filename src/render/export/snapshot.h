@@ -1,12 +1,12 @@
 /*
- * A trace in the words of PyTorch's memory snapshot: segments, the blocks in them, and what
- * happened to both, in order.
+ * A trace as PyTorch's memory snapshot: segments, the blocks in them, and the history of both, in
+ * order.
  *
- * The viewer replays what happened backwards, from the segments at the end, and must find each
- * block that lives inside exactly one segment at every step (torch/utils/viz/MemoryViz.js). So a
- * block that lies in no pool's segment, as a plain cudaMalloc or a block of a pool whose segments
- * nobody knows, becomes a segment of its own; and what has no address, or one that is taken, gets
- * one.
+ * The viewer replays the history backwards, beginning with the segments at the end, and must find
+ * each live block inside exactly one segment at every step (torch/utils/viz/MemoryViz.js). So a
+ * block that lies in no known segment (a plain cudaMalloc, or a block of a pool whose segments are
+ * not known) becomes a segment of its own. A block without an address, or at one that is taken,
+ * gets a new address.
  */
 #pragma once
 
@@ -15,7 +15,7 @@
 
 enum snapshot_action {
 	SNAPSHOT_ALLOC,
-	SNAPSHOT_FREE, /* two entries: requested and completed */
+	SNAPSHOT_FREE, /* written as two entries: free_requested and free_completed */
 	SNAPSHOT_SEGMENT_ALLOC,
 	SNAPSHOT_SEGMENT_FREE,
 	SNAPSHOT_SEGMENT_MAP,
@@ -24,23 +24,23 @@ enum snapshot_action {
 };
 
 struct snapshot_entry {
-	uint64_t address; /* of an OOM: what was free */
+	uint64_t address; /* of an OOM: the bytes that were free */
 	uint64_t size, stream, t;
 	uint32_t stack; /* UINT32_MAX for none */
-	uint32_t api;   /* a text of the trace */
+	uint32_t api;   /* the number of a text of the trace */
 	uint8_t action;
 };
 
 struct snapshot_block {
 	uint64_t address, size;
 	uint32_t stack; /* UINT32_MAX for none */
-	bool known;     /* false: filler for bytes of which nothing is known */
+	bool known;     /* false: filler for bytes of which only the sum is known */
 };
 
 struct snapshot_segment {
 	uint64_t address, size;
 	uint32_t stack;
-	bool mapped;         /* addresses at which memory is mapped */
+	bool mapped;         /* memory mapped at reserved addresses */
 	size_t first, count; /* its blocks, by address */
 };
 
@@ -48,15 +48,15 @@ struct snapshot_device {
 	int device;
 	struct snapshot_entry *entries;
 	size_t entries_n, entries_size;
-	void *tree;                      /* of live segments, tsearch(3) */
-	struct snapshot_block *nameless; /* live blocks that their pool tells no address of */
+	void *tree;                      /* of live segments, for tsearch(3) */
+	struct snapshot_block *nameless; /* live blocks for which the pool reports no address */
 	size_t nameless_n, nameless_size;
-	uint64_t allocated, reserved;  /* of what was selected, by the events */
-	bool summed;                   /* nothing is missing in these sums */
-	uint64_t unplaced;             /* reserved by pools that do not tell where */
-	uint64_t placed;               /* of it: blocks, each a segment of its own */
-	struct snapshot_segment spare; /* the rest of it; of size 0 when there is none */
-	uint64_t spare_room;           /* bytes that may lie at its address */
+	uint64_t allocated, reserved;  /* sums of the selection, by the events */
+	bool summed;                   /* both sums are complete */
+	uint64_t unplaced;             /* reserved by pools that report no addresses */
+	uint64_t placed;               /* the part of it in blocks, each a segment of its own */
+	struct snapshot_segment spare; /* a segment for the rest; of size 0 if there is none */
+	uint64_t spare_room;           /* bytes that are free for it at its address */
 
 	/* Filled at the end. */
 	struct snapshot_segment *segments;
@@ -64,9 +64,9 @@ struct snapshot_device {
 	size_t segments_n, blocks_n;
 };
 
-struct snapshot_place { /* of a block that lives */
+struct snapshot_place { /* of a live block */
 	uint64_t address;
-	bool own; /* it is a segment of its own */
+	bool own; /* the block is a segment of its own */
 };
 
 struct snapshot {
@@ -78,33 +78,34 @@ struct snapshot {
 	struct snapshot_place *places; /* by position in lives.blocks.list */
 	size_t places_n;
 	uint64_t next_address;
-	bool failed; /* no memory left: nothing that follows counts */
+	bool failed; /* no memory left: the snapshot must not be used */
 
-	/* The event being taken, and what it is about. */
+	/* The event being read, and its device. */
 	const struct event *event;
 	struct snapshot_device *device;
 };
 
-/* Reads the events. 0 or -errno with err_text(); snapshot_clear() is due either way. */
+/* Reads the events. 0 or -errno with err_text(); in either case the caller calls snapshot_clear().
+ */
 int snapshot_read(struct snapshot *snapshot, struct trace *trace,
 		  const struct selection_options *options);
 void snapshot_clear(struct snapshot *snapshot);
 
-/* snapshot_layout.c: segments and blocks of the device at the end. */
+/* snapshot_layout.c: fills the segments and blocks of the device at the end. */
 void snapshot_tile(struct snapshot *snapshot, struct snapshot_device *device);
 
-/* An address that nothing else has. */
+/* Returns a new address with room for `size` bytes, at which nothing else lies. */
 uint64_t snapshot_address(struct snapshot *snapshot, uint64_t size);
 
-/* --- between the files of snapshot*.c --- */
+/* --- shared by the files snapshot*.c --- */
 
 /*
- * From here on lies nothing of a program: user space of x86-64 ends at 2^47, that of arm64 at 2^48
- * as a rule; and the viewer's numbers are doubles, exact below 2^53.
+ * Addresses from here on are used by no program: user space of x86-64 ends at 2^47, that of arm64
+ * at 2^48 as a rule. The viewer's numbers are doubles, which are exact below 2^53.
  */
 #define SNAPSHOT_ADDRESSES ((uint64_t)1 << 50)
 
-/* Sizes beyond are nobody's memory, and would be no number for the viewer. */
+/* Larger sizes cannot be real, and the viewer could not represent them. */
 static inline bool snapshot_is_size(uint64_t size)
 {
 	return size && size < SNAPSHOT_ADDRESSES;
@@ -115,31 +116,33 @@ static inline bool snapshot_is_address(uint64_t address, uint64_t size)
 	return address && address < SNAPSHOT_ADDRESSES && snapshot_is_size(size);
 }
 
-/* Of the device at hand: what lives in the range, if only a part of it; NULL for nothing. */
+/* Returns the live segment of the current device that overlaps the range, even if only in part;
+ * NULL if there is none. */
 struct snapshot_segment *snapshot_segment_at(const struct snapshot *snapshot, uint64_t address,
 					     uint64_t size);
 
-/* Of a range in which nothing lives. */
+/* The first adds a segment to the current device, in a range where nothing is live; the second
+ * removes one. */
 void snapshot_add_segment(struct snapshot *snapshot, struct snapshot_segment segment);
 void snapshot_drop_segment(struct snapshot_device *device, struct snapshot_segment *segment);
 
-/* The event begins or ends a pool's segment or mapping: lives.begun, lives.ended. */
+/* Begin and end a pool's segment or mapping: the event's lives.begun or lives.ended. */
 void snapshot_begin_segment(struct snapshot *snapshot);
 void snapshot_end_segment(struct snapshot *snapshot);
 
 /*
- * What a stream-ordered pool has reserved beyond the blocks that live is a segment of its own, so
- * that the segments are at each event what the device had reserved. These begin and end `size`
- * bytes of a pool's blocks, each a segment of its own; snapshot_reserve() is for an event that
- * tells a change of what such a pool has, and no address.
+ * The bytes that a stream-ordered pool has reserved beyond its live blocks are a segment of their
+ * own, so that at each event all segments together are what the device had reserved. The first two
+ * begin and end `size` bytes of a pool's blocks, each block a segment of its own;
+ * snapshot_reserve() is for an event that changes the pool's reserved bytes and has no address.
  */
 void snapshot_place(struct snapshot *snapshot, uint64_t size);
 void snapshot_unplace(struct snapshot *snapshot, uint64_t size);
 void snapshot_reserve(struct snapshot *snapshot, int64_t change);
 
-/* An entry of the range with the event's time and stack. */
+/* Adds an entry to the history: the range, with the time and stack of the current event. */
 void snapshot_enter(struct snapshot *snapshot, enum snapshot_action action,
 		    const struct snapshot_segment *where);
 
-/* So many bytes end at their place, and with them a segment of their own. */
+/* Ends a block of `size` bytes, and its segment if that is the block's own. */
 void snapshot_end_block(struct snapshot *snapshot, uint64_t size, struct snapshot_place place);

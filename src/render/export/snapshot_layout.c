@@ -1,6 +1,6 @@
 /*
- * The segments at the end and the blocks in them, so that blocks and the free space between them
- * fill each segment exactly, and all segments together are what the device had reserved.
+ * Lays out the segments at the end: blocks and the free space between them fill each segment
+ * exactly, and all segments together are what the device had reserved.
  */
 #include <search.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "render/export/snapshot.h"
 
 struct layout_walk {
-	struct snapshot_segment *segments; /* NULL: they are only counted */
+	struct snapshot_segment *segments; /* NULL: segments are only counted */
 	size_t count;
 };
 
@@ -43,7 +43,8 @@ static bool is_live(const struct snapshot *snapshot, const struct snapshot_devic
 	       export_wants(snapshot->trace, snapshot->options, block->device, block->pool);
 }
 
-/* The blocks that live, by address, with room for as many segments of their own and a filler. */
+/* Collects live blocks and segments, by address, with room for a segment for each block and for the
+ * filler. False without memory. */
 static bool collect(struct snapshot *snapshot, struct snapshot_device *device)
 {
 	const struct blocks *blocks = &snapshot->lives.blocks;
@@ -77,7 +78,8 @@ static bool collect(struct snapshot *snapshot, struct snapshot_device *device)
 	return true;
 }
 
-/* Blocks that overlap the one before, or lie in no segment, move to the end of the list. */
+/* Moves blocks that overlap the one before, or lie in no segment, to the end of the list, each with
+ * a new address. Returns their number, SIZE_MAX without memory. */
 static size_t set_strays_aside(struct snapshot *snapshot, struct snapshot_device *device)
 {
 	struct snapshot_block *blocks = device->blocks;
@@ -122,8 +124,9 @@ static void add_own_segments(struct snapshot_device *device, size_t strays)
 }
 
 /*
- * What is reserved beyond the segments: by pools that do not tell where, or before events that are
- * missing. One segment, in it the bytes that are allocated and of which nothing else is known.
+ * Adds a segment for the reserved bytes that lie in no other: those of pools that report no
+ * addresses, and those reserved before events that are missing. Its block holds the allocated bytes
+ * that lie in no other block.
  */
 static void add_filler(struct snapshot *snapshot, struct snapshot_device *device)
 {
@@ -158,7 +161,8 @@ void snapshot_tile(struct snapshot *snapshot, struct snapshot_device *device)
 		return;
 	add_own_segments(device, strays);
 	add_filler(snapshot, device);
-	/* Both lists go up together: what was added lies above all addresses of programs. */
+	/* Both lists are sorted by address: all that was added lies above the addresses of
+	 * programs. */
 	for (size_t i = 0; i < device->segments_n; i++) {
 		struct snapshot_segment *segment = &device->segments[i];
 

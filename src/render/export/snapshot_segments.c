@@ -1,4 +1,4 @@
-/* A trace in the words of PyTorch's memory snapshot: which segments live, and where. */
+/* The live segments of PyTorch's memory snapshot, and their addresses. */
 #include <search.h>
 #include <stdlib.h>
 
@@ -10,13 +10,13 @@ uint64_t snapshot_address(struct snapshot *snapshot, uint64_t size)
 {
 	uint64_t address = snapshot->next_address;
 
-	snapshot->next_address += (size + 2 * page - 1) / page * page; /* no two side by side */
+	snapshot->next_address += (size + 2 * page - 1) / page * page; /* leaves a gap after each */
 	return address;
 }
 
-/* --- segments that live --- */
+/* --- live segments --- */
 
-/* Two that overlap are equal, so what is found at an address is what lies there. */
+/* Ranges that overlap are equal, so that a search for an address finds the segment around it. */
 static int by_range(const void *a, const void *b)
 {
 	const struct snapshot_segment *x = a;
@@ -46,7 +46,7 @@ void snapshot_add_segment(struct snapshot *snapshot, struct snapshot_segment seg
 	node = own ? tsearch(own, &snapshot->device->tree, by_range) : NULL;
 	snapshot->failed |= !node;
 	if (!node || *(struct snapshot_segment **)node != own)
-		free(own); /* no memory; or it overlaps another, which callers rule out */
+		free(own); /* no memory, or it overlaps another, which callers rule out */
 }
 
 void snapshot_drop_segment(struct snapshot_device *device, struct snapshot_segment *segment)
@@ -57,7 +57,8 @@ void snapshot_drop_segment(struct snapshot_device *device, struct snapshot_segme
 
 /* --- segments of pools --- */
 
-/* Nothing outlives the segment it lies in; a trace that says so all the same was cut or made up. */
+/* Ends all blocks in a range when its segment ends. Real blocks are freed before their segment:
+ * this is for traces that were cut or made up. */
 static void end_blocks_inside(struct snapshot *snapshot, uint64_t from, uint64_t size)
 {
 	struct blocks *blocks = &snapshot->lives.blocks;
@@ -75,7 +76,7 @@ static void end_blocks_inside(struct snapshot *snapshot, uint64_t from, uint64_t
 	}
 }
 
-/* Mapped addresses side by side are one segment, as the viewer takes them. */
+/* Mapped ranges side by side become one segment, as in the viewer. */
 static void join(struct snapshot *snapshot, struct snapshot_segment *segment)
 {
 	struct snapshot_segment *before =
@@ -112,7 +113,7 @@ void snapshot_begin_segment(struct snapshot *snapshot)
 	snapshot_add_segment(snapshot, segment);
 }
 
-/* What a mapping's end leaves of the segment that it was a part of. */
+/* Removes a range from a segment when a mapping ends; one or two smaller segments may remain. */
 static void cut(struct snapshot *snapshot, struct snapshot_segment *segment, uint64_t from,
 		uint64_t size)
 {
@@ -141,7 +142,8 @@ void snapshot_end_segment(struct snapshot *snapshot)
 	if (!segment || segment->mapped != (block.kind == BLOCK_MAPPING) ||
 	    (!segment->mapped && (segment->address != block.ptr || segment->size != block.size)) ||
 	    block.ptr + block.size > segment->address + segment->size) {
-		/* It was there before the first event: elsewhere, since what lies in it is not. */
+		/* The segment was there before the first event. It is entered at another address,
+		 * for no blocks are known in it. */
 		where.address = snapshot_address(snapshot, block.size);
 		if (snapshot->lives.unseen)
 			snapshot_enter(snapshot, SNAPSHOT_SEGMENT_FREE, &where);
@@ -153,9 +155,10 @@ void snapshot_end_segment(struct snapshot *snapshot)
 	cut(snapshot, segment, block.ptr, block.size);
 }
 
-/* --- what pools keep and tell no place of --- */
+/* --- bytes reserved by pools that report no addresses --- */
 
-/* One segment without a block, as large as what is left: another one whenever that changes. */
+/* Keeps one segment without blocks for the bytes that remain. When their number changes, a new
+ * segment replaces it. */
 static void keep_unplaced(struct snapshot *snapshot)
 {
 	struct snapshot_device *device = snapshot->device;
@@ -175,7 +178,8 @@ static void keep_unplaced(struct snapshot *snapshot)
 	if (!size)
 		return;
 	if (size > device->spare_room) {
-		/* Room for more, or the addresses that the viewer can count would be used up. */
+		/* Takes more room than needed: a new address at each growth would use up those that
+		 * the viewer can represent. */
 		device->spare_room = snapshot_is_size(size * 2) ? size * 2 : size;
 		spare->address = snapshot_address(snapshot, device->spare_room);
 	}

@@ -1,6 +1,6 @@
 /*
- * The export `speedscope`: https://www.speedscope.app/file-format-schema.json, a profile a device,
- * its samples being stacks and their weights bytes.
+ * The export `speedscope`: https://www.speedscope.app/file-format-schema.json, with a profile for
+ * each device. Its samples are stacks, and their weights are bytes.
  */
 #include <stdio.h>
 #include <string.h>
@@ -20,13 +20,13 @@ struct speedscope_writer {
 	struct out *out;
 	const struct trace *trace;
 	const struct weights *weights;
-	uint32_t *numbers; /* by frame of the trace: 1 + its number here */
+	uint32_t *numbers; /* by frame of the trace: 1 + its number here, 0 if not written */
 	uint32_t frames_n;
 	bool no_memory;
-	struct map groups; /* hash of a phase's or thread's name: 1 + its number */
+	struct map groups; /* hash of a phase's or thread's name: 1 + the number of its frame */
 };
 
-/* Frames without a stack of their own come first. */
+/* The two pseudo-frames are the first of the list. */
 enum { UNKNOWN, NO_FRAMES };
 
 struct speedscope_frame {
@@ -41,7 +41,7 @@ static const struct emit_column frame_columns[] = {
 	EMIT_END,
 };
 
-/* Gives the frame its number, which is 1 + how many stand before it. */
+/* Writes a frame and returns its number + 1. */
 static uint32_t add_frame(struct speedscope_writer *writer, const char *name, const char *file,
 			  uint64_t line)
 {
@@ -63,7 +63,7 @@ static void put_frame(struct speedscope_writer *writer, uint32_t number)
 					    frame->file && frame->line ? frame->line : TRACE_NONE);
 }
 
-/* A phase, or a thread, is the outermost frame of what was born there. */
+/* Writes the frame of a phase or thread, which is the outermost frame of stacks grouped by it. */
 static void put_group(struct speedscope_writer *writer, const char *name)
 {
 	uint64_t key = name ? hash_bytes(name, strlen(name)) : 0;
@@ -111,7 +111,7 @@ static void put_stack(struct speedscope_writer *writer, const struct trace_stack
 		out_u64(writer->out, NO_FRAMES);
 }
 
-/* Behind the shares, the bytes of no stack that is known. */
+/* Writes the shares, followed by the bytes whose stack is not known. */
 static void put_samples(struct speedscope_writer *writer, const struct weights_set *set)
 {
 	size_t count = set->shares_n + (set->unknown > 0);

@@ -1,5 +1,5 @@
 /*
- * The export `sqlite`: all that the trace tells, as tables to ask (sqlite_schema.def,
+ * The export `sqlite`: the whole trace as tables for queries (sqlite_schema.def,
  * samples/queries.sql).
  */
 #include "render/export/formats.h"
@@ -36,7 +36,7 @@ struct sqlite_writer {
 
 /* --- facts --- */
 
-/* Begins a fact, of which the value is to follow. */
+/* Begins a row of the table of facts; the caller adds the value. */
 static struct sqlite_file *fact(struct sqlite_writer *writer, const char *key)
 {
 	sqlite_row(&writer->file, TABLE_meta);
@@ -167,7 +167,7 @@ static void put_timeline(struct sqlite_writer *writer)
 
 /* --- stretches of time --- */
 
-/* What memory did in a phase, or on one device in it: its five figures. */
+/* Writes the five figures of a phase, or of one device in it. */
 static void put_figures(struct sqlite_file *file, const struct trace_phase_sums *allocated,
 			const struct trace_phase_sums *reserved,
 			const struct trace_phase_count *allocations,
@@ -314,7 +314,8 @@ static void put_event(struct sqlite_writer *writer, const struct event *event)
 	sqlite_u64(file, memory ? event->flags & EVENT_FOREIGN : TRACE_NONE);
 }
 
-/* A block's whole life; `by` is the event that ended it, NULL for none that is known. */
+/* Writes a block from its allocation to its free; `by` is the event that freed it, NULL if there is
+ * none or it is not known. */
 static void put_life(struct sqlite_writer *writer, const struct block *block,
 		     const struct event *by, const char *fate)
 {
@@ -375,7 +376,7 @@ int format_sqlite(struct trace *trace, struct out *out, const struct selection_o
 	struct sqlite_writer writer = { .trace = trace };
 	int error = stack_texts_make(&writer.stacks, trace);
 
-	(void)options; /* all is told: asking is the reader's */
+	(void)options; /* the whole trace is written: readers select by queries */
 	if (!error)
 		error = sqlite_file_open(&writer.file);
 	if (!error) {

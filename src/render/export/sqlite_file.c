@@ -1,6 +1,6 @@
 /*
- * A SQLite database being filled: in a temporary file, since one that grows in place cannot go
- * through a pipe.
+ * Fills a SQLite database in a temporary file: SQLite changes pages that it has written, so it
+ * cannot write to a pipe.
  */
 #ifdef HAVE_SQLITE
 
@@ -39,7 +39,8 @@ static void run_sql(struct sqlite_file *file, const char *sql)
 		broken(file);
 }
 
-/* One question mark a column. A number that a broken trace has twice is told once. */
+/* Prepares an INSERT with a parameter for each column. A row whose key is there already, as in a
+ * damaged trace, is ignored. */
 static void prepare_insert(struct sqlite_file *file, enum sqlite_table table)
 {
 	sqlite3_stmt *columns = NULL;
@@ -75,7 +76,8 @@ int sqlite_file_open(struct sqlite_file *file)
 	close(fd);
 	if (sqlite3_open_v2(file->path, &file->db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK)
 		broken(file);
-	/* Nobody else looks, and what is broken off is thrown away. */
+	/* No other process reads the file, and an unfinished one is deleted: no journal is needed.
+	 */
 	run_sql(file,
 		"PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE");
 	run_sql(file, "BEGIN");
@@ -107,7 +109,7 @@ void sqlite_u64(struct sqlite_file *file, uint64_t value)
 {
 	int column = ++file->column;
 
-	/* SQLite's integers end at 2^63. */
+	/* SQLite's integers end at 2^63 - 1; larger values stay NULL. */
 	if (value <= INT64_MAX && !file->error)
 		sqlite3_bind_int64(file->row, column, (sqlite3_int64)value);
 }
@@ -190,7 +192,7 @@ void sqlite_file_clear(struct sqlite_file *file)
 
 #else
 
-/* ISO C wants something in a file. */
+/* ISO C forbids an empty source file. */
 typedef int sqlite_is_missing;
 
 #endif

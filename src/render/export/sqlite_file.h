@@ -1,4 +1,4 @@
-/* A SQLite database being filled, row by row, in the tables of sqlite_schema.def. */
+/* A SQLite database that is filled row by row, with the tables of sqlite_schema.def. */
 #pragma once
 
 #include <stddef.h>
@@ -16,25 +16,27 @@ enum sqlite_table {
 };
 
 struct sqlite_file {
-	char path[512]; /* of a temporary file; "" when there is none */
+	char path[512]; /* of a temporary file; "" if there is none */
 	struct sqlite3 *db;
 	struct sqlite3_stmt *inserts[TABLES];
-	struct sqlite3_stmt *row; /* being filled */
+	struct sqlite3_stmt *row; /* the row being filled */
 	int column;
-	int error; /* the first, its sentence in err_text() */
+	int error; /* the first error, with its sentence in err_text() */
 };
 
-/* Functions that give an int give 0 or -errno with err_text(); the first error stays. */
+/* Functions with a result return 0 or -errno with err_text(). After the first error the others do
+ * nothing. */
 int sqlite_file_open(struct sqlite_file *file);
 
-/* A row, which ends the one before: its columns in their order, what is left out is NULL. */
+/* Begins a row and ends the one before. Its columns follow in their order; those left out are NULL.
+ */
 void sqlite_row(struct sqlite_file *file, enum sqlite_table table);
 void sqlite_u64(struct sqlite_file *file, uint64_t value); /* NULL for TRACE_NONE */
 void sqlite_device(struct sqlite_file *file, int device);  /* NULL for NO_DEVICE */
 void sqlite_number(struct sqlite_file *file, uint32_t id); /* NULL for UINT32_MAX */
 void sqlite_text(struct sqlite_file *file, const char *text);
 
-/* The same of several columns one behind the other. */
+/* Write several columns at once. */
 void sqlite_numbers(struct sqlite_file *file, const uint64_t *values, size_t count);
 void sqlite_texts(struct sqlite_file *file, const char *const *texts, size_t count);
 
@@ -45,8 +47,8 @@ void sqlite_texts(struct sqlite_file *file, const char *const *texts, size_t cou
 	sqlite_texts(file, (const char *const[]){ __VA_ARGS__ }, \
 		     sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(char *))
 
-/* Closes the database and writes its bytes. */
+/* Ends the last row, closes the database and writes its bytes to `out`. */
 int sqlite_file_copy(struct sqlite_file *file, struct out *out);
 
-/* Takes the temporary file away. */
+/* Closes the database if it is open, and deletes the temporary file. */
 void sqlite_file_clear(struct sqlite_file *file);

@@ -1,9 +1,9 @@
 /*
- * The export `torch-snapshot`: what torch.cuda.memory._dump_snapshot() writes, of every library's
- * memory.
+ * The export `torch-snapshot`: the format of torch.cuda.memory._dump_snapshot(), for the memory of
+ * all libraries.
  *
  * Keys and values as in torch/csrc/cuda/Module.cpp (THCPModule_memorySnapshot) and the docstring of
- * torch.cuda.memory._snapshot(); their readers are torch/utils/viz/MemoryViz.js and
+ * torch.cuda.memory._snapshot(). The format is read by torch/utils/viz/MemoryViz.js and
  * torch/cuda/_memory_viz.py.
  */
 #include <string.h>
@@ -19,10 +19,10 @@ struct snapshot_writer {
 	struct pickle pickle;
 	struct snapshot *snapshot;
 	const struct trace *trace;
-	uint32_t *frames; /* by frame, and of stacks below: 1 + number in the reader's memo */
+	uint32_t *frames; /* by frame, and below by stack: 1 + number in the reader's memo */
 	uint32_t *stacks;
-	uint32_t unknown; /* the same, of the stack of bytes that nobody knows */
-	uint32_t none;    /* the same, of no stack */
+	uint32_t unknown; /* the same, of the stack for bytes of which only the sum is known */
+	uint32_t none;    /* the same, of the stack for blocks without a stack */
 	uint64_t epoch;
 };
 
@@ -73,7 +73,7 @@ static void trace_frame(struct snapshot_writer *writer, uint32_t number)
 	writer->frames[number] = pickle_remember(&writer->pickle) + 1;
 }
 
-/* One frame that says what there is to say. */
+/* Writes a list of one pseudo-frame, or a reference to it if it was written before. */
 static void one_frame(struct snapshot_writer *writer, uint32_t *memo, const char *name)
 {
 	if (*memo) {
@@ -146,7 +146,7 @@ static void used_space(struct snapshot_writer *writer, const struct snapshot_blo
 	pickle_dict_end(&writer->pickle);
 }
 
-/* Blocks in their order and what is free between them; gives the bytes used. */
+/* Writes the blocks in their order and the free space between them. Returns the bytes used. */
 static uint64_t blocks_of(struct snapshot_writer *writer, const struct snapshot_device *device,
 			  const struct snapshot_segment *segment)
 {
@@ -214,7 +214,7 @@ static void segments(struct snapshot_writer *writer)
 	pickle_list_end(&writer->pickle);
 }
 
-/* --- what happened --- */
+/* --- history --- */
 
 static void entry_of(struct snapshot_writer *writer, const struct snapshot_entry *entry,
 		     const char *action)
@@ -281,7 +281,7 @@ static void annotation(struct snapshot_writer *writer, const struct trace_phase 
 	pickle_dict_end(&writer->pickle);
 }
 
-/* Phases, as torch.profiler's record_function leaves them. */
+/* Writes phases as annotations, like those of torch.profiler's record_function. */
 static void annotations(struct snapshot_writer *writer)
 {
 	pickle_text(&writer->pickle, "external_annotations");
