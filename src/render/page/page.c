@@ -1,4 +1,4 @@
-/* One self-contained HTML page of a trace, of two, or of ranks. */
+/* One self-contained HTML page of a trace, of two traces, or of ranks. */
 #include "render/page/page.h"
 
 #include <errno.h>
@@ -19,14 +19,14 @@
 
 enum {
 	BUFFER = 65536,
-	ROWS = 200,        /* of each list of a report, and of a difference */
-	PHASE_EVENTS = 20, /* a phase takes as much of a page as so many events */
+	ROWS = 200,        /* rows of each list in a report or a difference */
+	PHASE_EVENTS = 20, /* a phase takes as much room in a page as 20 events */
 };
 
-/* Where the data go into the page's program: page.html. */
+/* The place in page.html, the page's program, where the data go. */
 #define MARK "<!--data-->"
 
-/* page_bundle.S */
+/* page_bundle.S: the bytes of page.html */
 extern const char page_bundle[];
 extern const uint64_t page_bundle_size;
 
@@ -41,7 +41,7 @@ bool page_is_built(void)
 
 /* --- JSON inside an element --- */
 
-/* Every '<' of a JSON document stands inside a string, where it may be written so. */
+/* In a JSON document a '<' can only be inside a string, where it may be written as an escape. */
 static void write_escaped(struct out *out, const char *text, size_t length)
 {
 	while (length) {
@@ -57,7 +57,7 @@ static void write_escaped(struct out *out, const char *text, size_t length)
 	}
 }
 
-/* What was written to fd, from its start, as the content of an element. */
+/* Writes the whole file behind fd as the content of an element. */
 static int copy_json(int fd, const char *name, struct out *out)
 {
 	char buffer[BUFFER];
@@ -76,7 +76,8 @@ static int copy_json(int fd, const char *name, struct out *out)
 
 typedef int json_writer(struct out *json, void *what);
 
-/* Runs the writer, and makes what it wrote an element. */
+/* Calls `writer` and makes its output an element: it goes through a file in memory and is then
+ * copied with each '<' escaped. */
 static int write_json(const char *name, struct out *out, json_writer *writer, void *what)
 {
 	char buffer[BUFFER];
@@ -99,7 +100,7 @@ static int write_json(const char *name, struct out *out, json_writer *writer, vo
 /* --- one trace --- */
 
 struct page_part {
-	struct anonymizer *anonymizer; /* NULL: names stay */
+	struct anonymizer *anonymizer; /* NULL: names are kept */
 	const struct page_input *input;
 	const struct page_options *options;
 	struct trace trace;
@@ -116,7 +117,8 @@ static const char *part_name(const struct page_part *part)
 	return part->anonymizer ? "trace.json" : part->input->name;
 }
 
-/* All of the report but what belongs to one moment, and the trees, which the page draws itself. */
+/* Writes the report without the sections for one moment and without the trees, which the page draws
+ * itself. */
 static int write_report(const struct page_part *part, struct out *json)
 {
 	struct report_options options = {
@@ -179,7 +181,7 @@ static int write_facts(struct out *json, void *what)
 	return error;
 }
 
-/* The events, each block with its category. */
+/* Reads the events, with the category of each block. */
 static int read_events(struct page_part *part)
 {
 	if (part->trace.capture.baseline)
@@ -216,7 +218,8 @@ static int write_parts(struct page_part *part, unsigned number, struct out *out)
 	return error ? error : page_events(&part->trace, &part->history, &part->spans, number, out);
 }
 
-/* `head`: bytes of the bundle in front of the first, which come once that could be read. */
+/* Writes the data of a trace. `head`: bytes of the bundle before the data; they are written with
+ * the first trace, once that could be read. */
 static int write_part(struct page_part *part, unsigned number, size_t head, struct out *out)
 {
 	int error = rules_read(&part->rules, part->options->rules);
@@ -311,7 +314,7 @@ int page_write(const struct page_input *inputs, size_t count, struct out *out,
 	if (!mark)
 		return page_is_built() ? err("the page's program has no place for data") : -EINVAL;
 	head = (size_t)(mark - page_bundle);
-	if (!count) /* ranks alone */
+	if (!count) /* ranks without a trace */
 		out_bytes(out, page_bundle, head);
 	for (size_t i = 0; !error && i < count; i++) {
 		struct page_part part = { .anonymizer = pair.anonymizer,

@@ -8,7 +8,7 @@
 #include "analyse/input/error.h"
 #include "render/emit/term.h"
 
-enum { CHUNK = 3 * 16384 }; /* deflated bytes at a time: whole groups of base64 */
+enum { CHUNK = 3 * 16384 }; /* bytes deflated at a time: a multiple of 3, as base64 needs */
 
 void column_add(struct column *column, uint64_t value)
 {
@@ -50,7 +50,7 @@ static void write_base64(struct out *out, const uint8_t *bytes, size_t count)
 	}
 }
 
-/* zlib's counters are of 32 bits where that is all a caller may rely on: input goes in by parts. */
+/* zlib's counters may have 32 bits only, so the input is given to it in parts. */
 static int deflate_all(z_stream *stream, const struct protobuf *numbers, struct out *out,
 		       uint8_t *chunk)
 {

@@ -1,11 +1,12 @@
 /*
- * Columns of numbers inside a page: varints, deflated, in base64. src/page/model/columns.ts reads
- * them.
+ * Columns of numbers inside a page: varints, deflated, in base64, for
+ * src/page/model/columns.ts.
  *
- *   <script type="application/octet-stream" id="NAME">base64 of zlib's format of
- *      numbers in seven bits a byte, the lowest first, the highest bit: more follows </script>
+ *   <script type="application/octet-stream" id="NAME">base64 of numbers in
+ *      zlib's format; a number has seven bits in each byte, the lowest first, and the highest
+ *      bit of a byte is 1 if more follow</script>
  *
- * A column that cannot grow remembers it: column_write() says so.
+ * If a column cannot grow, column_write() returns the error.
  */
 #pragma once
 
@@ -17,14 +18,15 @@ struct out;
 
 struct column {
 	struct protobuf numbers;
-	uint64_t last; /* of column_add_delta() */
+	uint64_t last; /* the last value given to column_add_delta() */
 };
 
 void column_add(struct column *column, uint64_t value);
 
-/* The difference to the last value given, as 0, -1, 1, -2, ... are 0, 1, 2, 3, ... */
+/* Adds the difference to the last value given; 0, -1, 1, -2, ... are written as 0, 1, 2, 3, ... */
 void column_add_delta(struct column *column, uint64_t value);
 
-/* Writes and clears it. `name` is a plain word. 0 or -errno with err_text(). */
+/* Writes the column as an element and clears it. `name` is a plain word. 0 or -errno with
+ * err_text(). */
 int column_write(struct column *column, struct out *out, const char *name);
 void column_clear(struct column *column);

@@ -1,9 +1,10 @@
 /*
- * The events of a trace as columns of a page: src/page/model/model.ts reads them.
+ * The events of a trace as columns of a page, which src/page/model/model.ts reads.
  *
- * A number an event, but: `size` is 0 of what only ends a block, for it is that block's; `stack`,
- * `api` and `size` are of memory only, `text` of the others and of ooms; `death` and `ptr` are of
- * what is born, and `category`, which is 0 of what is no block.
+ * Each column has a number for each event, with these exceptions: `place`, `stack`, `api` and
+ * `size` are of memory events only, `text` of the others and of failed allocations; `size` is 0 for
+ * an event that only ends a known block, whose size the page has already; `death`, `ptr` and
+ * `category` are of events that begin something, and `category` is 0 for anything but a block.
  */
 #include "render/page/page_parts.h"
 
@@ -28,7 +29,8 @@ static const char *const names[PAGE_COLUMNS] = {
 #undef PAGE_COLUMN
 };
 
-/* A bit an event: does it end a block that is known? */
+/* Returns a bit for each event: 1 if it ends a known block. To be freed by the caller; NULL without
+ * memory. */
 static uint8_t *find_deaths(const struct history *history)
 {
 	uint8_t *deaths = calloc(history->events_n / 8 + 1, 1);
@@ -39,7 +41,8 @@ static uint8_t *find_deaths(const struct history *history)
 		if (death != HISTORY_NONE)
 			deaths[death / 8] |= (uint8_t)(1u << death % 8);
 	}
-	/* What a gap makes unknown is ended by nobody. */
+	/* The event after a gap did not end the blocks that are no longer known because of the gap.
+	 */
 	for (size_t i = 0; deaths && i < history->gaps_n; i++) {
 		uint64_t event = history->gaps[i].event;
 
@@ -75,7 +78,7 @@ static void add_event(struct column *columns, const struct history_event *event,
 		      bool ends)
 {
 	column_add_delta(&columns[COLUMN_t], event->t);
-	/* A bit says that something lives from here on. */
+	/* The lowest bit is 1 if the event begins a block, segment or mapping. */
 	column_add(&columns[COLUMN_op], (uint64_t)event->op << 1 | event->born);
 	column_add(&columns[COLUMN_thread], event->thread);
 	if (!has_memory(event->op) || event->op == EVENT_OOM)

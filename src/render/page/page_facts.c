@@ -1,6 +1,6 @@
 /*
- * What a page knows of a trace beside its report: names for the numbers in its columns, curves that
- * no event tells, and what is missing.
+ * The data of a page beside its report: names for the numbers in its columns, curves and phases,
+ * and the gaps between events.
  */
 #include "render/page/page_parts.h"
 
@@ -10,7 +10,7 @@
 #include "render/emit/emit.h"
 #include "render/emit/term.h"
 
-/* --- what the numbers of the columns stand for --- */
+/* --- names for the numbers in the columns --- */
 
 struct page_place {
 	int device;
@@ -55,7 +55,7 @@ static const struct emit_column fold_columns[] = {
 	EMIT_END,
 };
 
-/* The numbers of what the columns hold, and their names. */
+/* The lists of names, and the numbers of events and stacks. */
 struct page_names {
 	const char *name; /* of the trace */
 	const struct history_folded *folded;
@@ -129,7 +129,9 @@ static bool add_names(struct trace *trace, const struct history *history, struct
 	return ok;
 }
 
-/* What the page shows, what it says when asked, whether it is Python, how little it tells. */
+/* Writes each frame as a list: its text, function, file or module, line, whether it is Python, its
+ * rank (0 for the user's own code, higher for code that everybody runs through), whether it has a
+ * name. */
 static void frames(const struct trace *trace, struct out *out)
 {
 	char name[512];
@@ -155,9 +157,10 @@ static void frames(const struct trace *trace, struct out *out)
 	out_char(out, ']');
 }
 
-/* --- what stacks are put together by --- */
+/* --- groups of stacks --- */
 
-/* Threads and phases are an event's, not a stack's: the page sees these by itself. */
+/* True if a stack is in one group only. Threads and phases are those of an event: the page groups
+ * by them itself. */
 static bool is_of_stacks(enum trace_by by)
 {
 	return by != TRACE_BY_THREAD && by != TRACE_BY_PHASE && by != TRACE_BY_STACK &&
@@ -166,7 +169,7 @@ static bool is_of_stacks(enum trace_by by)
 
 struct page_grouping {
 	const char *by, *title;
-	struct emit_rows names, of; /* of each group, of each stack */
+	struct emit_rows names, of; /* names of the groups, and the group of each stack */
 };
 
 static const struct emit_column grouping_columns[] = {
@@ -181,7 +184,7 @@ static const struct emit_column grouping_list[] = {
 	EMIT_END,
 };
 
-/* Sites are the trace's own rows. */
+/* Finds groups and their names. Sites are rows of the trace already. */
 static int find_groups(struct trace *trace, enum trace_by by, struct page_grouping *to)
 {
 	struct trace_keys keys = { .of = trace->site_of };
@@ -195,7 +198,7 @@ static int find_groups(struct trace *trace, enum trace_by by, struct page_groupi
 	return error;
 }
 
-/* Blocks have one each; stacks what most of their bytes were. */
+/* Each block has one category; a stack has that of most of its bytes. */
 static bool find_category_groups(struct trace *trace, const struct categories *categories,
 				 struct page_grouping *to)
 {
@@ -240,7 +243,7 @@ int page_facts(const char *name, struct trace *trace, const struct history *hist
 	       const struct history_folded *folded, const struct categories *categories,
 	       struct out *out)
 {
-	/* As the trace has them. */
+	/* Members that are copied from the trace as they are. */
 	static const char *const members[] = { "peaks", "timeline", "phases", "actions" };
 	struct page_names names = {
 		.name = name,

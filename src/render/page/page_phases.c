@@ -1,4 +1,4 @@
-/* The phases of a page, which src/page/view/marks.ts draws: of very many the longest. */
+/* The phases of a page, which src/page/view/marks.ts draws: if there are very many, the longest. */
 #include "render/page/page_parts.h"
 
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 #include "analyse/input/error.h"
 #include "render/emit/emit.h"
 
-/* One that never ended is longer than any. */
+/* A phase that never ended counts as the longest. */
 static uint64_t length_of(const struct trace_phase *phase)
 {
 	return phase->end == TRACE_NONE ? UINT64_MAX : phase->end - phase->start;

@@ -1,4 +1,5 @@
-/* What CUPTI saw run, for a page: which of it, on which tracks. src/page/view/spans.ts reads it. */
+/* The spans that CUPTI recorded, for a page: a selection of them, and their tracks.
+ * src/page/view/spans.ts reads them. */
 #include "render/page/page_parts.h"
 
 #include <stdlib.h>
@@ -20,7 +21,7 @@ static int longest_first(const void *a, const void *b)
 	return x->t < y->t ? -1 : x->t > y->t;
 }
 
-/* Of those that begin together the one around the other comes first. */
+/* By time; of spans that begin together, the longest first, for it encloses the others. */
 static int compare_spans(const void *a, const void *b)
 {
 	const struct trace_span *x = *(const struct trace_span *const *)a;
@@ -31,7 +32,7 @@ static int compare_spans(const void *a, const void *b)
 	return x->ns > y->ns ? -1 : x->ns < y->ns;
 }
 
-/* Streams of a device, and of none: threads. */
+/* Returns a key for a stream of a device, or for a thread if the span has no device. */
 static uint64_t track_key(const struct trace_span *span)
 {
 	return (uint64_t)(uint16_t)(span->device + 1) << 32 |

@@ -9,7 +9,7 @@ struct selection_options {
 	const char *pool;      /* NULL: all */
 	int space;             /* enum space, SPACES: all */
 	const char *from, *to; /* for timepoint_bound(), NULL: the whole run */
-	const char *filter;    /* of frames: a part of their text, or a pattern with * and ? */
+	const char *filter;    /* a part of a frame's text, or a pattern with * and ? */
 	uint64_t categories;   /* a bit per category that `filter` names; 0: it is of frames */
 	const char *at;        /* for moment_find(): the moment; NULL: the command's default */
 	int stacks, by;        /* enum trace_stacks, enum trace_by */
