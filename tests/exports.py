@@ -469,7 +469,7 @@ def check_chrome(text, wanted):
                 changes += [] if "end" in event["args"] else [(event["ts"], -begun["args"]["bytes"])]
     end = wanted.trace["process"]["duration_ns"] / 1000
     for name, values in counters.items():
-        need(values[-1][0] >= end - 0.001 or "owner" in name and wanted.trace["capture"]["truncated"],
+        need(values[-1][0] >= end - 0.001 or ", library " in name and wanted.trace["capture"]["truncated"],
              f"{name} ends at {values[-1][0]}, the trace at {end}")
     need(all("ended" in slice for slice in slices.values()), "a slice without an end")
     check_nesting(complete)
@@ -486,9 +486,9 @@ def check_chrome(text, wanted):
         if not whole(wanted) or wanted.pool:
             continue
         for owner in device["owners"]:
-            counter = counters.get(f"device {device['device']}, owner {owner['owner']}: reserved", [(0, 0)])
+            counter = counters.get(f"device {device['device']}, library {owner['owner']}: reserved", [(0, 0)])
             need(max(value for _, value in counter) == owner["reserved"]["peak_bytes"],
-                 f"owner {owner['owner']}: {max(v for _, v in counter)}, not {owner['reserved']['peak_bytes']}")
+                 f"library {owner['owner']}: {max(v for _, v in counter)}, not {owner['reserved']['peak_bytes']}")
     if whole(wanted) and wanted.device is None and wanted.pool is None:
         events = wanted.trace["events"]
         born = [e for e in events if e["op"] == "alloc" and e["ptr"]]

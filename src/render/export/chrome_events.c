@@ -96,7 +96,7 @@ static struct slice_owner *owner_of(struct slice_walk *walk, const struct block 
 {
 	const char *name = stack_text(&walk->chrome->stacks, block->stack)->owner;
 
-	name = name ? name : "[unknown owner]";
+	name = name ? name : "[unknown library]";
 	for (size_t i = 0; i < walk->owners_n; i++) {
 		if (walk->owners[i].device == block->device && !strcmp(walk->owners[i].name, name))
 			return &walk->owners[i];
@@ -112,7 +112,7 @@ static void put_owner(const struct slice_walk *walk, const struct slice_owner *o
 {
 	char name[400];
 
-	snprintf(name, sizeof(name), "device %d, owner %.200s: reserved", owner->device,
+	snprintf(name, sizeof(name), "device %d, library %.200s: reserved", owner->device,
 		 owner->name);
 	chrome_counter(walk->chrome, name, t, owner->bytes);
 }

@@ -18,7 +18,7 @@ static int find_highest(struct export_end *end, const struct trace *trace,
 	int error;
 
 	if (trace->once)
-		return err("%s can be read once only: --at a peak wants a file", trace->path);
+		return err("%s can be read only once: --at with a peak needs a file", trace->path);
 	error = trace_open(&again, trace->path);
 	if (error)
 		return error;

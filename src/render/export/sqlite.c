@@ -13,8 +13,8 @@ int format_sqlite(struct trace *trace, struct out *out, const struct selection_o
 	(void)trace;
 	(void)out;
 	(void)options;
-	return err("sqlite is not in this memtrace, which was built without SQLite: install "
-		   "libsqlite3-dev and build again");
+	return err("this memtrace was built without SQLite: install libsqlite3-dev and build it "
+		   "again");
 }
 
 #else

@@ -71,7 +71,8 @@ int sqlite_file_open(struct sqlite_file *file)
 		int error = errno;
 
 		text_copy(file->path, sizeof(file->path), "");
-		return err("no temporary file: %s (TMPDIR says where)", strerror(error));
+		return err("cannot create a temporary file: %s (TMPDIR sets its folder)",
+			   strerror(error));
 	}
 	close(fd);
 	if (sqlite3_open_v2(file->path, &file->db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK)

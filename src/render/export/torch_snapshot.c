@@ -117,7 +117,7 @@ static void frames_of_block(struct snapshot_writer *writer, const struct snapsho
 		return;
 	}
 	pickle_text(&writer->pickle, "frames");
-	one_frame(writer, &writer->unknown, "[not known: before events that are missing]");
+	one_frame(writer, &writer->unknown, "[not known: allocated before missing events]");
 }
 
 /* --- segments --- */

@@ -185,7 +185,7 @@ static int write_facts(struct out *json, void *what)
 static int read_events(struct page_part *part)
 {
 	if (part->trace.capture.baseline)
-		return err("%s: is a baseline: it has no events and no whole stacks to look at; "
+		return err("%s is a baseline, which has no events and no whole stacks to show; "
 			   "give the trace it was made from",
 			   part->input->path);
 	categories_start(&part->categories, &part->trace, &part->rules);

@@ -100,8 +100,8 @@ int weights_find(struct weights *weights, struct trace *trace,
 		take_peaks(weights, trace->peaks, trace->peaks_n, options);
 	if (options->metric == TRACE_USED && !weights->sets_n)
 		return err(
-			"%s: who holds what is used is not known: the driver tells of it for the "
-			"whole device only; --metric reserved",
+			"%s: stacks that hold used memory are not known: the driver reports it for "
+			"the whole device only; use --metric reserved",
 			trace->path);
 	error = select_stacks(weights, options, peak);
 	/* A peak that the document lacks: the one that the replay found. */

@@ -41,7 +41,7 @@ void weights_name(const struct weights *weights, const struct weights_set *set, 
 		  size_t size);
 
 /* A frame for bytes whose stack is not known, and one for a stack without frames. */
-#define WEIGHTS_UNKNOWN "[not known: born before events were dropped]"
+#define WEIGHTS_UNKNOWN "[not known: allocated before events were dropped]"
 #define WEIGHTS_NO_FRAMES "[no stack was recorded]"
 
 /*

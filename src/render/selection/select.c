@@ -97,7 +97,7 @@ static int find_wish(struct report_selection *selection, const struct trace *tra
 	if (!error && options->to)
 		error = timepoint_bound(trace, options->to, true, &wish->to);
 	if (!error && wish->from > wish->to)
-		return err("--from %.60s is behind --to %.60s", options->from, options->to);
+		return err("--from %.60s is later than --to %.60s", options->from, options->to);
 	return error;
 }
 
@@ -217,7 +217,7 @@ static int run_selection(struct report_selection *selection, struct trace *trace
 	int error;
 
 	if (trace->capture.baseline && !is_device_only(options))
-		return err("%s: is a baseline: it has no events to select from; ask the trace it "
+		return err("%s is a baseline, which has no events to select from; use the trace it "
 			   "was made from",
 			   trace->path);
 	error = find_wish(selection, trace, options, categories);

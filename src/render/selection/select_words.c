@@ -52,16 +52,16 @@ bool report_select_doubt(const struct report_selection *selection, char *to, siz
 	show_time(until, replay->dropped_to);
 	if (selection->told)
 		text_copy(what, sizeof(what),
-			  "who held it is exact all the same, but where free gaps were cannot be "
+			  "the stacks that held memory are exact, but where free gaps were is not "
 			  "known.");
 	else if (selection->moment && replay->lost != TRACE_NONE)
 		snprintf(what, sizeof(what),
-			 "of what was born before %s, %s in sum, nothing more can be known, nor "
-			 "where free gaps were.",
+			 "of what was allocated before %s only the sum, %s, is known; where free "
+			 "gaps were is not known.",
 			 until, SAY_BYTES(replay->lost));
 	else
 		snprintf(what, sizeof(what),
-			 "they are not counted here, and of what was born before %s nothing can be "
+			 "they are not counted here, and what was allocated before %s is not "
 			 "known.",
 			 until);
 	snprintf(to, size, "%s %s missing between %s and %s: %s", SAY_COUNT(replay->dropped),

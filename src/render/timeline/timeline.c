@@ -224,8 +224,7 @@ static int put_all(struct timeline *timeline)
 		any = true;
 	}
 	if (!any && !error) {
-		out_text(timeline->show.out,
-			 "No memory of a device was used: there is no curve.\n");
+		out_text(timeline->show.out, "No device memory was used: there is no curve.\n");
 		return 0;
 	}
 	if (!error)

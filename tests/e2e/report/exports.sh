@@ -114,7 +114,7 @@ for at in 6.57s seq:200 'phase:step 1' exit; do
 	is "folded --at $at sums to the report's" \
 		"$(memtrace export "$train" --to folded --at "$at" | awk '{ sum += $NF } END { printf "%d", sum }')" "$told"
 done
-fails 3 'who holds what is used is not known' memtrace export "$train" --to folded --metric used
+fails 3 'stacks that hold used memory are not known' memtrace export "$train" --to folded --metric used
 fails 3 'has no device 4; it has 0' memtrace export "$train" --to folded --device 4
 fails 3 'has no pool nonsense; its pools: torch' memtrace export "$train" --to folded --pool nonsense
 fails 2 '--at has no effect on events; it has on: ' memtrace export "$train" --to events --at 1s
@@ -147,4 +147,4 @@ ok 'a database' memtrace export "$train" --to sqlite -o out.db
 ok 'a database through a pipe' sh -c "memtrace export '$train' --to sqlite | cat >piped.db"
 ok 'is the same' cmp out.db piped.db
 is 'no temporary file is left' "$(find "${TMPDIR:-/tmp}" -maxdepth 1 -name 'memtrace.??????' -newer out 2>/dev/null)" ''
-fails 3 'no temporary file' env TMPDIR=/nowhere memtrace export "$train" --to sqlite -o out.db
+fails 3 'cannot create a temporary file' env TMPDIR=/nowhere memtrace export "$train" --to sqlite -o out.db

@@ -83,8 +83,8 @@ has 'has no sizes' "$OUT" 'Sizes: cannot be told of a baseline, which has no eve
 has 'no temporaries' "$OUT" 'Temporaries: cannot be told of a baseline, which has no events.'
 has 'nor blocks' "$OUT" ' 79.1%           -    193.25 MiB'
 has 'what was asked for is answered' "$OUT" 'used: none in this baseline.'
-fails 3 'is a baseline: it has no events to select from' memtrace report --at peak "$TOP/tests/data/h200-change-none.json"
-fails 3 'is a baseline: it has no events to select from' memtrace report --by thread "$TOP/tests/data/h200-change-none.json"
+fails 3 'is a baseline, which has no events to select from' memtrace report --at peak "$TOP/tests/data/h200-change-none.json"
+fails 3 'is a baseline, which has no events to select from' memtrace report --by thread "$TOP/tests/data/h200-change-none.json"
 ok 'a trace that lacks events' memtrace report --show histogram,temporaries,gaps "$TOP/tests/data/h200-nccl.json"
 has 'tells of the others' "$OUT" 'Sizes of those allocations whose events are left'
 is 'and not what lives of them' "$(grep -c '^  4 B  *1  *4 B  *-  *-' "$OUT")" 1
