@@ -40,7 +40,7 @@ const char *phase_group_name(const struct phase_group *group, char *to, size_t s
 /* The same for people, followed by the domain, if any: "ncclAllReduce (NCCL)". Always in `to`. */
 const char *phase_group_title(const struct phase_group *group, char *to, size_t size);
 
-/* The group's figures on a device: the highest peaks, and sums of born, freed and kept. False
+/* The group's figures on a device: the highest peaks, and sums of allocated, freed and kept. False
  * if no phase has any for the device. */
 bool phase_group_device(const struct phase_group *group, int device,
 			struct trace_phase_device *sums);

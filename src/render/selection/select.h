@@ -7,11 +7,11 @@
 #include "render/selection/options.h"
 
 struct report_selection {
-	bool replayed; /* the events were read, for the fields below */
-	bool narrow;   /* stacks, sites and peaks[0] are of the selection, not of the run */
-	bool empty;    /* nothing is in it */
-	bool moment;   /* peaks[0] and the gaps are of a moment */
-	bool told; /* ... and the document itself has them exactly, though events were dropped */
+	bool replayed;  /* the events were read, for the fields below */
+	bool narrow;    /* stacks, sites and peaks[0] are of the selection, not of the run */
+	bool empty;     /* nothing is in it */
+	bool moment;    /* peaks[0] and the gaps are of a moment */
+	bool told;      /* ... and the document has them exactly, though events were dropped */
 	char what[300]; /* "at 12.5 s"; "pool torch from 1s to 2s" */
 	bool window;    /* `what` is "from 1s to 2s", and nothing else */
 	struct replay_wish wish;
