@@ -1,4 +1,5 @@
-/* Which node of autograd's graph a stack is in, and which line of Python that comes from. */
+/* Finds the node of autograd's graph that a stack is in, and the line of Python that it comes from.
+ */
 #include "facts/spool_model.h"
 
 #include <string.h>
@@ -11,8 +12,9 @@ static bool is_digit(char c)
 }
 
 /*
- * The n-th word of a qualified name that is mangled, as far as it is plain words: its length, 0 for
- * none. <nested-name> of the Itanium C++ ABI: _ZN, cv-qualifiers, then each word behind its length.
+ * Finds the n-th word, from 0, of a mangled qualified name whose words are all plain. Returns its
+ * length, 0 for none. This is <nested-name> of the Itanium C++ ABI: _ZN, cv-qualifiers, then each
+ * word after its length.
  */
 static size_t find_word(const char *symbol, unsigned n, const char **text)
 {
@@ -41,7 +43,7 @@ static bool is_word(const char *symbol, unsigned n, const char *wanted)
 	return length == strlen(wanted) && !memcmp(wanted, text, length);
 }
 
-/* Of a stack's frame; "" where it is not known. */
+/* The symbol of a stack's frame; "" where it is not known. */
 static const char *symbol_at(const struct spool_model *recording, const struct spool_stack *stack,
 			     uint32_t i)
 {
@@ -66,7 +68,7 @@ static bool node_of(const char *symbol, char *node, size_t size)
 	return true;
 }
 
-/* Letters and digits alone, small: "_softmax" and "Softmax" are one. */
+/* Copies letters and digits alone, in lower case: "_softmax" and "Softmax" are the same. */
 static void plain(char *to, size_t size, const char *from, size_t length)
 {
 	size_t used = 0;
@@ -82,7 +84,7 @@ static void plain(char *to, size_t size, const char *from, size_t length)
 	to[used] = '\0';
 }
 
-/* What a node is the derivative of: "MmBackward0" is mm's. */
+/* The operator that a node is the derivative of: "MmBackward0" belongs to mm. */
 static bool operator_of(const char *node, char *to, size_t size)
 {
 	const char *end = NULL;
@@ -95,8 +97,7 @@ static bool operator_of(const char *node, char *to, size_t size)
 	return true;
 }
 
-/* at::_ops::mm::call; an overload's name comes behind the operator's: mul_Tensor, sum_dim_IntList.
- */
+/* at::_ops::mm::call; an overload's name follows the operator's: mul_Tensor, sum_dim_IntList. */
 static bool is_operator(const char *symbol, const char *wanted)
 {
 	const char *text = "";

@@ -1,20 +1,21 @@
 /*
- * CUPTI's records against our events: does every allocation and free that it saw have an event?
+ * CUPTI's records compared with our events: each allocation and free that CUPTI recorded should
+ * have an event.
  *
- * One by one and in order: a record is matched by the first event of its kind at its address that
- * no other record took, with its size. Where the two speak of one thing in different ways (read off
- * an H200 with CUPTI 13.0):
+ * They are compared one by one and in order: a record is matched by the first event of its kind at
+ * its address, with its size, that no other record took. The two describe some memory differently
+ * (observed on an H200 with CUPTI 13.0):
  *
- *   - of a mipmapped array CUPTI tells each level, with a handle of its own: together they must be
- *     the array's size; of a layered one it tells the bytes of one layer;
+ *   - CUPTI records each level of a mipmapped array, with a handle of its own: together they must
+ *     have the array's size; of a layered array it records the bytes of one layer;
  *   - memory opened a second time (cudaIpcOpenMemHandle) is one event and two records;
- *   - what graphs allocate while they run has no event by itself, for it is sampled: it must fit
- *     into what the trace says graphs had then.
+ *   - memory that graphs allocate while they run has no events of its own, for it is sampled: it
+ *     must fit into the bytes that the trace has for graphs at that time.
  *
  * Memory comes from mmap, for this also runs at the end of the traced program.
  *
- * All of it works on one list of records in the order of time: what one look takes, the next does
- * not see.
+ * All passes work on one list of records in the order of time: a record that one pass takes is
+ * skipped by the next.
  */
 #include "facts/spool_model.h"
 
@@ -31,15 +32,16 @@
 
 enum { BEGAN = 1, ENDED = 2, LISTED = 100 };
 
-/* What is compared with what: addresses of different kinds may be equal. */
+/* The kind is a part of the key: addresses of different kinds may be equal. */
 enum kind { PLACE, MAPPING, SIZE };
 
-/* The time whose events were dropped: what it has of records cannot be judged. */
+/* The time whose events were dropped: CUPTI's records of that time are not checked. */
 struct gap {
 	uint64_t from, to;
 };
 
-/* A record's time is within its call, an event's before or behind it; threads run side by side. */
+/* A record's time is within its call, an event's is before or after the call; threads run side by
+ * side. */
 enum { GAP_SLACK_NS = 10000000, CLOCK_SLACK_NS = 200000 };
 
 struct record {
@@ -54,9 +56,9 @@ struct witness_matcher {
 	struct arena arena;
 	struct record *records; /* the oldest first */
 	size_t count;
-	struct map first;  /* key -> 1 + its first record that may be free */
+	struct map first;  /* key -> 1 + its first record that may not be taken yet */
 	struct map opened; /* hashes of addresses and sizes that belong to another process */
-	struct map arrays; /* hashes of the numbers of those events that no record matches */
+	struct map arrays; /* hashes of the numbers of events of arrays that no record matches */
 	bool graphs;       /* allocated something */
 };
 
@@ -137,7 +139,7 @@ static int prepare_matcher(struct witness_matcher *m, struct trace_cupti_check *
 
 /* --- events --- */
 
-/* What graphs allocate while they run. */
+/* True for memory that graphs allocate while they run. */
 static bool of_graphs(const struct witness_matcher *m, const struct event *event)
 {
 	const char *pool = spool_text(m->spool, event->pool);
@@ -146,7 +148,7 @@ static bool of_graphs(const struct witness_matcher *m, const struct event *event
 	       !strcmp(pool, "graph");
 }
 
-/* False for what CUPTI has no record of: blocks of frameworks' pools, marks, failures. */
+/* False for events that CUPTI has no record of: blocks of frameworks' pools, marks, failures. */
 static bool is_drivers(const struct witness_matcher *m, const struct event *event)
 {
 	const char *pool = spool_text(m->spool, event->pool);
@@ -177,7 +179,8 @@ static uint64_t key_of_event(const struct event *event)
 	return key_of(map ? MAPPING : PLACE, operation, event->ptr);
 }
 
-/* The first record of the event's key that is free and has its size: is there one? */
+/* Takes the first record that has the event's key and size and is not taken yet. False if there is
+ * none. */
 static bool match_event(struct witness_matcher *m, const struct event *event)
 {
 	uint64_t key = key_of_event(event);
@@ -185,7 +188,7 @@ static bool match_event(struct witness_matcher *m, const struct event *event)
 
 	if (!at)
 		return false;
-	/* What is taken at the chain's beginning is not looked at again. */
+	/* Records at the beginning of the chain that are taken are not looked at again. */
 	while (m->records[at - 1].taken && m->records[at - 1].next)
 		at = m->records[at - 1].next;
 	map_put(&m->first, key, at);
@@ -200,7 +203,7 @@ static bool match_event(struct witness_matcher *m, const struct event *event)
 	return false;
 }
 
-/* What the second look needs of the event. 0 or -ENOMEM. */
+/* Keeps the facts of the event that the second pass needs. 0 or -ENOMEM. */
 static int remember(struct witness_matcher *m, const struct event *event, bool matched)
 {
 	if (event->flags & EVENT_FOREIGN &&
@@ -232,12 +235,13 @@ static int take_all(struct witness_matcher *m, struct trace_cupti_check *witness
 	return error;
 }
 
-/* --- the second look: one thing told in two ways --- */
+/* --- the second pass: memory that CUPTI and the events describe differently --- */
 
 /*
- * The records of an array that has no record of its size: those that came last before it was there
- * or first after it went, in a row. Either one of its address, which tells a layer, or levels that
- * together have its size. `step` is -1 or 1; from `at` on.
+ * Takes the records of an array that has no record of its own size: those that came last before it
+ * was allocated, or first after it was freed, in a row. That is either one record of its address,
+ * which has the size of a layer, or levels that have its size together. `step` is -1 or 1; the
+ * search begins at `at`.
  */
 static bool take_array(struct witness_matcher *m, const struct event *array, size_t at, int step)
 {
@@ -268,8 +272,8 @@ static bool take_array(struct witness_matcher *m, const struct event *array, siz
 }
 
 /*
- * An event of an allocation is behind its call, one of a free before it. CUPTI's clock is not ours:
- * where nothing fits, the record may be told a little too late, or too early.
+ * An event of an allocation comes after its call, an event of a free before it. CUPTI has a clock
+ * of its own: where nothing fits, the record's time may be a little too late or too early.
  */
 static bool take_array_at(struct witness_matcher *m, const struct event *array, uint64_t slack)
 {
@@ -281,7 +285,8 @@ static bool take_array_at(struct witness_matcher *m, const struct event *array, 
 	return began ? take_array(m, array, until - 1, -1) : take_array(m, array, until, 1);
 }
 
-/* The records before t, from number `at` on, while graphs held so much at most: the next one. */
+/* Takes the records before t, from position `at` on, while graphs hold at most `most` bytes.
+ * Returns the position of the next record. */
 static size_t take_until(struct witness_matcher *m, size_t at, uint64_t t, uint64_t most,
 			 uint64_t *live)
 {
@@ -303,7 +308,8 @@ static size_t take_until(struct witness_matcher *m, size_t at, uint64_t t, uint6
 	return at;
 }
 
-/* Samples of graphs come a moment later: they had the highest of before and after. */
+/* Samples of graphs come a moment later than the memory: graphs had the higher of the sums before
+ * and after. */
 static int look_again(struct witness_matcher *m, struct trace_cupti_check *witness)
 {
 	struct journal_reader reader;
@@ -329,7 +335,7 @@ static int look_again(struct witness_matcher *m, struct trace_cupti_check *witne
 	return error;
 }
 
-/* --- what is told --- */
+/* --- the result --- */
 
 static const char *memory_name(unsigned memory)
 {

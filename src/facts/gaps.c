@@ -5,7 +5,7 @@
 
 #include "base/mem/sort.h"
 
-/* As pools tell one another apart, then by address. */
+/* By pool, then by address. */
 static const struct sort_key by_place[] = {
 	SORT_UP(struct block, pool),
 	SORT_UP(struct block, device),
@@ -19,7 +19,7 @@ static bool same_pool(const struct block *a, const struct block *b)
 	return a->pool == b->pool && a->device == b->device;
 }
 
-/* Is it a pool's, with an address: handed out, or where blocks can lie? */
+/* True for a pool's block (`handed`), or for its segments and mappings, if it has an address. */
 static bool is_place(const struct blocks *blocks, const struct block *block, bool handed)
 {
 	return block->pool && block_counts(blocks, block) && block->size &&
@@ -68,7 +68,7 @@ static struct gaps_pool *pool_of(struct gaps *gaps, const struct block *block)
 	return &gaps->pools[gaps->pools_n++];
 }
 
-/* Mappings side by side are one stretch of addresses; segments are what the driver gave at once. */
+/* Adjacent mappings are one segment; other segments are as the driver gave them. */
 static void find_segments(struct gaps *gaps, const struct block *ranges, size_t count)
 {
 	struct gaps_segment *last = NULL;
@@ -114,7 +114,8 @@ static void add_gap(struct gaps_pool *pool, struct gaps_segment *segment, uint64
 	pool->by_size[bit].count++;
 }
 
-/* Blocks inside the segment, from `at` on; gives the first behind it. */
+/* Counts the blocks inside the segment, from `at` on. Returns the position of the first block after
+ * them. */
 static size_t fill_segment(struct gaps *gaps, struct gaps_segment *segment, size_t at, size_t end)
 {
 	struct gaps_pool *pool = &gaps->pools[segment->pool];
@@ -179,7 +180,8 @@ static void fill_pools(struct gaps *gaps)
 			;
 		fill_pool(gaps, (uint32_t)(pool_of(gaps, first) - gaps->pools), i, end);
 	}
-	for (size_t i = 0; i < gaps->pools_n; i++) { /* without a block: all of it is free */
+	/* Pools without a block: all of their memory is free. */
+	for (size_t i = 0; i < gaps->pools_n; i++) {
 		if (!gaps->pools[i].filled)
 			fill_pool(gaps, (uint32_t)i, count, count);
 	}

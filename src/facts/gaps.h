@@ -1,9 +1,9 @@
 /*
- * Free memory inside the segments of pools at a moment: where it lies, in pieces of what size, and
- * which blocks keep a segment from being given back.
+ * Free memory inside the segments of pools at one moment: where it lies, the sizes of the pieces,
+ * and the blocks that keep a segment from being given back.
  *
- * Only what has an address can be looked at: a stream-ordered pool of the driver keeps its segments
- * to itself, and its blocks are then `elsewhere`.
+ * Only memory that has an address can be examined: the driver does not report the segments of its
+ * stream-ordered pools, whose blocks are then `elsewhere`.
  *
  * Also used at the end of the traced program.
  */
@@ -16,7 +16,7 @@ enum { GAPS_SIZES = 64, GAPS_FRAGMENT = 1 << 20 };
 
 struct gaps_segment {
 	uint64_t ptr, size, used, largest; /* largest: of its gaps, bytes */
-	uint64_t held_back;                /* free beside a block */
+	uint64_t held_back;                /* free bytes, in a segment that has blocks */
 	uint32_t gaps, pool;               /* pool: position in pools */
 	size_t first, blocks_n;            /* in blocks[] of struct gaps */
 	bool mapped;                       /* addresses that physical memory is mapped at */
@@ -40,13 +40,13 @@ struct gaps_pool {
 struct gaps {
 	struct gaps_pool *pools;
 	size_t pools_n;
-	struct gaps_segment *segments; /* most free beside a block first */
+	struct gaps_segment *segments; /* those with the most bytes held back first */
 	size_t segments_n;
 	struct block *blocks; /* handed out, by pool and address */
 	size_t blocks_n;
 	struct arena arena; /* all of it */
 };
 
-/* Of what counts (block_counts). 0 or -ENOMEM. */
+/* Examines the blocks for which block_counts() is true. 0 or -ENOMEM. */
 int gaps_find(struct gaps *gaps, const struct blocks *blocks);
 void gaps_clear(struct gaps *gaps);

@@ -1,11 +1,11 @@
-/* What was live at given moments of a recording. */
+/* Finds the blocks that were live at given moments of a recording. */
 #include "facts/live_at.h"
 
 #include <errno.h>
 
 #include "spool/journal.h"
 
-/* Without an address: the bytes of its own stack. */
+/* A block without an address adds to the bytes of its stack, or takes from them. */
 static void move_rest(struct census *census, const struct block *block, bool begins)
 {
 	struct block *rest = census->rests;
@@ -40,16 +40,16 @@ static int apply(struct census *census, const struct event *event)
 	return error;
 }
 
-/* --- behind a hole --- */
+/* --- after a hole in the events --- */
 
-/* What of a hole's end is found out, beside the census that it goes into. */
+/* Working data for the end of a hole. */
 struct mending {
-	const struct event *from; /* the first event behind the hole */
-	const struct blocks *old; /* what lived in front of it */
-	struct blocks first;      /* as places are heard of first */
+	const struct event *from; /* the first event after the hole */
+	const struct blocks *old; /* blocks that were live before it */
+	struct blocks first;      /* the first block that an event names at each place */
 };
 
-/* The place is heard of first: if something ends there, it was live. */
+/* The first event at a place after the hole: if it ends a block, the block was live. */
 static int hear(struct census *census, struct mending *mending, struct block *block, bool ending,
 		bool surely)
 {
@@ -60,7 +60,7 @@ static int hear(struct census *census, struct mending *mending, struct block *bl
 		return -ENOMEM;
 	if (old && old->size != block->size)
 		old = NULL;
-	/* Behind the next hole it may have begun in that one. */
+	/* After a further hole, it may have begun in that one. */
 	if (!ending || (!surely && !old))
 		return 0;
 	block->stack = old ? old->stack : UINT32_MAX;
@@ -68,7 +68,7 @@ static int hear(struct census *census, struct mending *mending, struct block *bl
 	return blocks_add(&census->lives.blocks, block) ? 0 : -ENOMEM;
 }
 
-/* What ends later without having begun was live. */
+/* Finds blocks that end later without having begun: they were live. */
 static int find_ended(struct census *census, struct mending *mending)
 {
 	static struct lives look; /* 6 KiB that the host's stack may not have */
@@ -120,7 +120,8 @@ static bool block_of_node(const struct spool_node *node, struct block *block)
 	return kind && node->address;
 }
 
-/* What lives at the end, was there before the hole ended, and was not heard of since. */
+/* Finds blocks that are live at the end, were there before the hole ended, and are in no event
+ * since. */
 static int find_living(struct census *census, const struct mending *mending)
 {
 	uint64_t nodes = spool_count(census->spool, SPOOL_NODE);
@@ -137,7 +138,7 @@ static int find_living(struct census *census, const struct mending *mending)
 	return error;
 }
 
-/* Events are missing in front of this one. */
+/* Events are missing before this one. */
 static int start_anew(struct census *census, const struct event *event)
 {
 	struct blocks old = census->lives.blocks;
@@ -163,7 +164,7 @@ static int step(struct census *census, const struct live_at_visitor *visitor,
 	int error = 0;
 
 	visitor->event(visitor->context, event);
-	/* What the filter left out lived beside the rest at each moment. */
+	/* Blocks that the filter left out were live beside the others at each moment. */
 	if (census->spool->header->filtered)
 		return 0;
 	if (event->seq != expected)

@@ -1,5 +1,5 @@
-/* What is live: a hash table by place, whose rows stay where they are; events as the lives of
- * blocks. */
+/* The live blocks in a hash table by place, whose rows stay where they are; and events as the lives
+ * of blocks. */
 #include "facts/lives.h"
 
 #include <errno.h>
@@ -209,7 +209,7 @@ void lives_clear(struct lives *lives)
 
 /* --- gaps --- */
 
-/* Does the event tell the sums of a device that is followed? */
+/* True if the event has the sums of a device that is followed. */
 static bool tells_sums(const struct event *event)
 {
 	return event_is_memory(event->op) && event->device >= 0 && event->device < LIVES_DEVICES &&
@@ -300,7 +300,8 @@ struct block lives_block(const struct lives *lives, const struct event *event, c
 		.space = event->space,
 		.kind = (uint8_t)kind,
 		.foreign = event->flags & EVENT_FOREIGN,
-		/* What was a handle a moment ago still is one: a correction. */
+		/* An address that was a handle a moment ago still is one: the event corrects the
+		 * one before. */
 		.handle = kind != BLOCK_MAPPING && ((api && is_handle_call(api)) ||
 						    (event->ptr && event->ptr == lives->handle)),
 	};

@@ -1,4 +1,4 @@
-/* Sums, peaks and births of one device while phases begin and end. */
+/* Sums, peaks, allocations and frees of one device while phases begin and end. */
 #include "facts/phases.h"
 
 #include "base/mem/arena.h"
@@ -60,7 +60,8 @@ void track_born(struct track *track, uint64_t bytes)
 	count_block(&track->allocations, &(struct trace_phase_count){ bytes, 1 });
 }
 
-/* Nodes are made when a block of so late a birth first dies; each sums those that it covers. */
+/* Adds nodes up to the gap when a block of that gap is first freed; each node sums those that it
+ * covers. */
 static bool extend(struct track *track, size_t gap)
 {
 	struct trace_phase_count *tree =
@@ -94,7 +95,7 @@ bool track_freed(struct track *track, uint64_t bytes, uint32_t gap)
 	return true;
 }
 
-/* Of what was freed, that which was born in a gap before. */
+/* The freed bytes that were allocated in an earlier gap. */
 static struct trace_phase_count born_before(const struct track *track, uint32_t gap)
 {
 	struct trace_phase_count sum = { 0, 0 };

@@ -59,14 +59,15 @@ static bool move(struct phases *phases, struct track *own, const struct decode_s
 	       track_move(all, allocated, reserved, gap_of(phases));
 }
 
-/* Events are missing: which blocks live, and what was born and died, nobody knows. */
+/* Events are missing: the live blocks, and the bytes allocated and freed meanwhile, are not known.
+ */
 static void cut(struct phases *phases)
 {
 	phases->cut_at = phases->count;
 	blocks_forget(&phases->blocks);
 }
 
-/* The device's sums, whether or not an event told how they came about. */
+/* Sets the device's sums; `expected` if an event explains the change. */
 static bool set_sums(struct phases *phases, int device, const struct decode_sums *sums,
 		     bool expected)
 {
@@ -88,7 +89,8 @@ static bool set_sums(struct phases *phases, int device, const struct decode_sums
 
 /* --- blocks --- */
 
-/* The gap of the birth of what ends there, 0 if no phase was open then that still is. */
+/* Ends the block at that place. Returns the gap in which it began, 0 if no phase that is still open
+ * was open then. */
 static uint32_t bury(struct phases *phases, const struct block *like)
 {
 	uint32_t id = like->ptr ? blocks_find(&phases->blocks, like) : 0;
@@ -111,7 +113,7 @@ static bool count_block(struct phases *phases, const struct event *event, int64_
 		.space = event->space,
 		.kind = BLOCK_HANDED,
 	};
-	uint32_t gap = bury(phases, &block); /* of a birth: one whose end was not seen */
+	uint32_t gap = bury(phases, &block); /* of an allocation: of a block without a free */
 
 	if (event->op == EVENT_FREE)
 		return track_freed(all, 0 - (uint64_t)bytes, gap) &&
@@ -143,7 +145,8 @@ static bool memory(struct phases *phases, const struct event *event)
 
 /* --- phases --- */
 
-/* Of all devices first; of each where there are several. */
+/* The number of shares of a phase: that of all devices, and where there are several that of each.
+ */
 static size_t shares_of(const struct phases *phases)
 {
 	return phases->tracks_n > 2 ? phases->tracks_n : 1;
@@ -172,7 +175,8 @@ static bool push_phase(struct phases *phases, const struct event *event)
 	return true;
 }
 
-/* The first device's share was that of all until others came; these had nothing at its begin. */
+/* The first device's share was that of all devices until others came, which had nothing when the
+ * phase began. */
 static bool add_shares(struct phases *phases, struct trace_phase *phase)
 {
 	size_t count = shares_of(phases);
@@ -190,7 +194,7 @@ static bool add_shares(struct phases *phases, struct trace_phase *phase)
 	return true;
 }
 
-/* What is not known of a phase that is open, or that events are missing in. */
+/* Marks the figures that are not known, of a phase that is open or has events missing in it. */
 static void hide(struct trace_phase_device *share, bool open, bool cut)
 {
 	const struct trace_phase_count unknown = { TRACE_NONE, TRACE_NONE };
@@ -201,7 +205,7 @@ static void hide(struct trace_phase_device *share, bool open, bool cut)
 		share->allocations = share->freed = share->kept = unknown;
 }
 
-/* What the phase saw up to now. */
+/* Fills the phase's figures up to now. */
 static bool settle(struct phases *phases, struct trace_phase *phase)
 {
 	uint32_t gap = (uint32_t)(phase - phases->list) + 1;
@@ -250,8 +254,8 @@ bool phases_event(struct phases *phases, const struct event *event)
 }
 
 /*
- * Sums that moved without an event: a chunk tells all of them at its beginning, as events in front
- * of it may have been dropped, and recording that goes on tells them anew.
+ * Takes sums that changed without an event. A chunk begins with all sums, as events before it may
+ * have been dropped, and recording that goes on writes them anew.
  */
 static bool take_sums(struct phases *phases, const struct journal_reader *reader,
 		      const struct event *event)
@@ -271,9 +275,10 @@ static bool take_sums(struct phases *phases, const struct journal_reader *reader
 	return good;
 }
 
-/* --- what they are called --- */
+/* --- names --- */
 
-/* As JSON has it, in whatever locale: what is no digit, sign or e is the locale's point. */
+/* Writes the number as JSON has it, in any locale: a character that is no digit, sign or e is the
+ * locale's decimal point. */
 static void real_text(char *to, double real)
 {
 	char text[40];
@@ -339,7 +344,7 @@ static bool take(struct phases *phases, struct spool_model *recording,
 	return !recording->error;
 }
 
-/* A device that held nothing all the time is not worth a word. */
+/* Leaves out devices that held nothing during the phase. */
 static void leave_out_idle(struct trace_phase *phase)
 {
 	size_t kept = 0;
@@ -353,7 +358,7 @@ static void leave_out_idle(struct trace_phase *phase)
 	phase->devices_n = kept;
 }
 
-/* All have been seen: ends what is open, and keeps them. */
+/* After the last event: ends the open phases, and puts all into the trace. */
 static bool finish(struct phases *phases, struct spool_model *recording)
 {
 	struct trace *trace = recording->trace;

@@ -1,9 +1,9 @@
 /*
- * Phases: pushes and pops of a journal paired, and what memory did between them, by time and over
- * all threads: on all devices together, and on each where there are several.
+ * Phases: pushes and pops of a journal paired, and the memory that was allocated and freed between
+ * them, on all threads: on all devices together, and on each where there are several.
  *
  * Memory: some 350 bytes a phase (and 112 more for each device where there are several), 64 for
- * each block born while one is open.
+ * each block allocated while a phase is open.
  */
 #pragma once
 
@@ -14,13 +14,13 @@
 /* --- phase_stats.c --- */
 
 /*
- * What was allocated and reserved, on one device or all, while phases begin and end: made so that
- * each phase's figures cost the logarithm of how many there were, however they nest or overlap.
+ * The bytes allocated and reserved on one device or on all, while phases begin and end. Each
+ * phase's figures cost the logarithm of the number of phases, however they nest or overlap.
  *
- * Time is counted in pushes: `gap` is how many phases have begun. The highest value since a push is
- * the first of a falling row of peaks at or behind it. What was born and died since a push is a sum
- * over a Fenwick tree by the gap of birth (Fenwick 1994): a block is inside if it was born behind
- * the push, as it died before anybody asks.
+ * Time is counted in pushes: `gap` is the number of phases that have begun. The highest value since
+ * a push is the first of a falling row of peaks at or after it. The bytes allocated and freed since
+ * a push are a sum over a Fenwick tree by the gap of the allocation (Fenwick 1994): a freed block
+ * is inside the phase if it was allocated after the push.
  */
 struct track_peak {
 	uint64_t bytes;
@@ -37,27 +37,27 @@ struct track {
 	int device; /* NO_DEVICE: all of them */
 	struct track_curve allocated, reserved;
 	struct trace_phase_count allocations, freed; /* since the beginning */
-	struct trace_phase_count inside;             /* of freed, what the tree has */
+	struct trace_phase_count inside;             /* of freed, those in the tree */
 	struct trace_phase_count *tree;              /* by gap, from 1 */
 	size_t tree_n, tree_size;
 };
 
 void track_clear(struct track *track);
 
-/* Sums move to what they are now; `gap` pushes were before. False without memory. */
+/* Sets the sums; `gap` pushes came before. False without memory. */
 bool track_move(struct track *track, uint64_t allocated, uint64_t reserved, uint32_t gap);
 
-/* A block is born, or freed; `gap` is then that of its birth, 0 when that is not known. */
+/* A block is allocated, or freed; `gap` is that of its allocation, 0 if not known. */
 void track_born(struct track *track, uint64_t bytes);
 bool track_freed(struct track *track, uint64_t bytes, uint32_t gap);
 
-/* No phase is open: what lies behind is nobody's. */
+/* No phase is open: earlier peaks belong to none. */
 void track_forget(struct track *track);
 
 /*
- * A phase begins, or ends: the one whose push was number `gap`, counted from 1. Between the two its
- * share has of `allocations` and `freed` what the track had counted at its start. In the end `kept`
- * is what is left of those born inside.
+ * A phase begins, or the phase of push number `gap`, counted from 1, ends. In between, its share
+ * has in `allocations` and `freed` the track's counts at its start. At the end `kept` is the part
+ * of the allocations inside it that is still there.
  */
 void track_begin(const struct track *track, struct trace_phase_device *share);
 void track_end(const struct track *track, uint32_t gap, struct trace_phase_device *share);
@@ -68,28 +68,28 @@ struct phases {
 	struct arena *arena;      /* of the devices' shares */
 	struct trace_phase *list; /* by start, without names */
 	size_t count, size;
-	/* The first is of all devices; those of each follow. */
+	/* The first one is of all devices, the others of one device each. */
 	struct track *tracks;
 	size_t tracks_n, tracks_size;
 	uint16_t track_of[DECODE_DEVICES]; /* position in tracks, 0 for none */
 	struct blocks open;                /* ranges */
-	struct blocks blocks;              /* born while a phase was open; seq is the gap */
+	struct blocks blocks;              /* allocated while a phase was open; seq is the gap */
 	uint64_t next_seq;
-	uint32_t chunk; /* whose sums have been taken */
-	size_t cut_at;  /* phases before this one were there when events were missing */
+	uint32_t chunk; /* the chunk whose sums have been taken */
+	size_t cut_at;  /* phases before this position were open or over when events were missing */
 };
 
 /* Fills the trace's phases, by start: 0 or -ENOMEM. */
 int phases_find(struct spool_model *recording);
 
 /*
- * The same step by step, for those who stream events, into what is all 0 but for the arena: false
- * without memory.
+ * The same event by event, for callers that stream events. `phases` is all 0 at first except for
+ * the arena. False without memory.
  */
 bool phases_event(struct phases *phases, const struct event *event);
 void phases_clear(struct phases *phases);
 
-/* What a range or mark says beside its name and category; "" for nothing. */
+/* The members of a range or mark besides its name and category; "" for none. */
 struct detail_text {
 	char color[8], payload[40];
 };

@@ -2,8 +2,8 @@
  * The name of a call site.
  *
  * A frame is classified and its texts made stable once; a stack then only picks two of its frames.
- * What is picked from the picked frames alone is the same again, so a document that keeps only
- * those (memtrace baseline) has the sites of the whole one.
+ * The picked frames alone lead to the same pick, so a document that keeps only those (memtrace
+ * baseline) has the sites of the whole one.
  */
 #include "facts/sites.h"
 
@@ -11,7 +11,8 @@
 
 #include "base/text/text.h"
 
-/* The innermost frame of the kind within `count`; one with a name before one without. */
+/* The innermost of the first `count` frames of the kind; one that has a name rather than one
+ * without. */
 static uint32_t innermost(const struct site_frame *all, const uint32_t *frames, size_t count,
 			  enum site_kind kind)
 {
@@ -28,7 +29,7 @@ static uint32_t innermost(const struct site_frame *all, const uint32_t *frames, 
 	return nameless;
 }
 
-/* The same of frameworks' frames in one language, without helpers and the nameless. */
+/* The innermost frame of a framework in one language, except helpers and frames without a name. */
 static uint32_t framework(const struct site_frame *all, const uint32_t *frames, size_t count,
 			  bool python)
 {
@@ -42,7 +43,7 @@ static uint32_t framework(const struct site_frame *all, const uint32_t *frames, 
 	return UINT32_MAX;
 }
 
-/* What runs backwards has no line: the operation that it belongs to is the next best answer. */
+/* Finds the operation of a backward pass, which has no line of its own. */
 static uint32_t backward(const struct site_frame *all, const uint32_t *frames, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -56,7 +57,8 @@ static uint32_t backward(const struct site_frame *all, const uint32_t *frames, s
 	return UINT32_MAX;
 }
 
-/* What is inside of the frames that were chosen for the outside; of all, when there is none. */
+/* Finds the frame that is named besides the outer one: among the frames inside it, or among all if
+ * there is no outer one. */
 static uint32_t inside(const struct site_frame *all, const uint32_t *frames, size_t count,
 		       bool native)
 {
@@ -77,7 +79,7 @@ struct site_pick site_pick(const struct site_frame *all, const uint32_t *frames,
 	struct site_pick pick = { UINT32_MAX, innermost(all, frames, count, SITE_OWN) };
 
 	if (pick.outer != UINT32_MAX) {
-		/* Below a line of Python every operator is native: that says nothing new. */
+		/* Below a line of Python every operator is native: its name adds nothing. */
 		pick.inner = inside(all, frames, pick.outer, !all[frames[pick.outer]].python);
 		return pick;
 	}

@@ -1,17 +1,17 @@
 /*
- * The name of a call site: who asked for memory, in words that are the same in every run.
+ * The name of a call site: the code that asked for memory, in words that are the same in every run.
  *
- * Function, and file or library: no addresses, offsets, lines, folders, versions of files, nothing
- * that a compiler or a code generator has numbered. So two runs of a program, and a build and the
- * next, pair up whatever moved.
+ * It has the function, and the file or library, but no addresses, offsets, lines, folders, versions
+ * of files, or numbers made by a compiler or a code generator. So sites of two runs of a program,
+ * or of two builds, can be paired.
  *
- *   Block.attend (train.py)                              the user's code asked itself
+ *   Block.attend (train.py)                 the user's code itself
  *   Linear.forward (linear.py) from Block.attend (train.py)    through a framework
- *   libcublas.so.13 from Block.attend (train.py)               a library did, on its behalf
- *   take (leak)                                          native code
+ *   libcublas.so.13 from Block.attend (train.py)               a library on its behalf
+ *   take (leak)                             native code
  *
- * One rule for documents and for spools, also used at the end of the traced program: memory comes
- * from the caller's arena.
+ * The rule is the same for documents and for spools, also at the end of the traced program: memory
+ * comes from the caller's arena.
  */
 #pragma once
 
@@ -22,21 +22,21 @@
 struct arena;
 
 enum site_kind {
-	SITE_OWN,       /* somebody's program: the innermost of these names the site */
+	SITE_OWN,       /* the program's own: the innermost of these names the site */
 	SITE_VENDOR,    /* a library of operations */
-	SITE_FRAMEWORK, /* its inside is told beside who called it */
-	SITE_PLUMBING,  /* how memory is asked for; never an answer while there is another */
+	SITE_FRAMEWORK, /* named together with the code that called it */
+	SITE_PLUMBING, /* allocators, runtimes, interpreters: a name only where there is no other */
 };
 
-/* Of a library, by the base name of its file. */
+/* The kind of a library, by the base name of its file. */
 enum site_kind site_library(const char *base);
 
-/* Is the native function one of others that are linked into programs (LINKED in libraries.def)? */
+/* True for a native function of others that is linked into programs (LINKED in libraries.def). */
 bool site_linked_in(const char *function);
 
 enum { SITE_LONGEST = 512 }; /* bytes of a name, with its NUL */
 
-/* A frame as sites see it. */
+/* A frame as sites use it. */
 struct site_frame {
 	const char *function; /* stable; NULL when unknown */
 	const char *where;    /* file or library, stable; NULL when unknown */
@@ -54,16 +54,16 @@ int site_frame_read(struct site_frame *frame, bool python, const char *function,
 		    struct arena *arena);
 
 /*
- * The part of a frame's path that makes the frame what it is: with it site_frame_read() gives the
- * same again. Folders of the machine are gone; what is below `cwd` (NULL for none) keeps its own.
+ * The part of a frame's path that identifies the frame: with it site_frame_read() gives the same
+ * again. Folders of the machine are removed; a path below `cwd` (NULL for none) keeps its folders.
  */
 const char *site_path(bool python, const char *path, const char *cwd);
 
-/* "void at::f<float, 4>(at::Tensor const&) const" says no more than "at::f<...>"; cut to
- * size. */
+/* Shortens the name of a C++ function, cut to size: "void at::f<float, 4>(at::Tensor const&) const"
+ * becomes "at::f<...>". */
 void names_short(const char *from, char *to, size_t size);
 
-/* The last part of a path, two of it when the last is the same in every package. */
+/* The last part of a path, or the last two where the last one is the same in every package. */
 const char *names_path(const char *path);
 
 /* The frames of a stack that name its site, as positions in the stack; UINT32_MAX for none. */

@@ -1,4 +1,5 @@
-/* A frame as sites see it: what it is, and its texts without what differs from run to run. */
+/* A frame as sites use it: its kind, and its texts without the parts that differ from run to run.
+ */
 #include <errno.h>
 #include <string.h>
 
@@ -23,9 +24,9 @@ static size_t digits(const char *text)
 	return strspn(text, "0123456789");
 }
 
-/* --- names, shortened to what tells them apart --- */
+/* --- names, shortened to the parts that identify them --- */
 
-/* Where what opens at p closes: behind it, or the end of the text. */
+/* The position after the bracket that closes the one at p, or the end of the text. */
 static const char *behind_group(const char *p, char open, char close)
 {
 	unsigned depth = 0;
@@ -39,7 +40,7 @@ static const char *behind_group(const char *p, char open, char close)
 	return p;
 }
 
-/* Drops the result type, which stands in front of a template's name. */
+/* Drops the result type, which stands before a template's name. */
 static void drop_result(char *name)
 {
 	char *start = name;
@@ -105,7 +106,7 @@ const char *names_path(const char *path)
 
 /* --- functions --- */
 
-/* GCC and LLVM number the clones and the locals that they make of a function. */
+/* Cuts the numbers of clones that GCC and LLVM make of a function. */
 static void cut_clones(char *name)
 {
 	static const char marks[][16] = { ".isra.", ".constprop.", ".part.",  ".cold", ".lto_priv.",
@@ -125,7 +126,7 @@ static void take_out(char *p, size_t length)
 	memmove(p, p + length, strlen(p + length) + 1);
 }
 
-/* "{lambda#2}", "{unnamed type#1}" and "$_3": the number is the how-manieth of its file. */
+/* Drops the numbers of "{lambda#2}", "{unnamed type#1}" and "$_3", which count within a file. */
 static void drop_numbers(char *name)
 {
 	for (char *p = name; *p; p++) {
@@ -136,7 +137,8 @@ static void drop_numbers(char *name)
 	}
 }
 
-/* What dynamo and inductor make of a function holds its line, or the how-manieth it is. */
+/* Drops the line or the running number from names of functions that dynamo and inductor generate.
+ */
 static void drop_generated(char *name)
 {
 	char *at = strstr(name, "torch_dynamo_resume_in_");
@@ -159,7 +161,7 @@ static void drop_generated(char *name)
 	}
 }
 
-/* "torch::autograd::generated::MmBackward0::apply": the operation is what people know. */
+/* Shortens "torch::autograd::generated::MmBackward0::apply" to the operation, which people know. */
 static void shorten_backward(char *name)
 {
 	static const char prefix[] = "torch::autograd::generated::";
@@ -224,7 +226,7 @@ bool site_linked_in(const char *function)
 
 /* --- files --- */
 
-/* The part of an installed file's path that follows the folder of packages, NULL for none. */
+/* The part of an installed file's path after the folder of packages, NULL for none. */
 static const char *in_package(const char *path)
 {
 	static const char folders[][24] = { "/site-packages/", "/dist-packages/" };
@@ -256,13 +258,13 @@ static bool is_framework_package(const char *path)
 	return false;
 }
 
-/* Our own, between an allocator and the C API: scripts/memtrace_pools.py. */
+/* True for scripts/memtrace_pools.py, which stands between an allocator and the C API. */
 static bool is_ours(const char *path)
 {
 	return !strcmp(text_base(path), "memtrace_pools.py");
 }
 
-/* Sources that a tool wrote, under a name of a number or of a hash. */
+/* Sources that a tool generated, named by a number or a hash. */
 struct generated {
 	char has[24], name[16];
 };
@@ -283,7 +285,7 @@ static const struct generated *generated(const char *path)
 	return NULL;
 }
 
-/* Is it installed, and is it then a framework's or Python's own, if nothing else is known of it? */
+/* Sets `installed`, and the kind of an installed file where no other kind is known. */
 static void place_file(struct site_frame *frame, const char *path)
 {
 	const char *package = in_package(path);
@@ -319,8 +321,8 @@ static void read_source(struct site_frame *frame, const char *path)
 }
 
 /*
- * "libx-0a1b2c3d.so.1.2.3" (auditwheel) and "libx.so.1.2.3" are libx.so.1; an extension's name
- * tells which Python it was built for.
+ * Makes "libx-0a1b2c3d.so.1.2.3" (auditwheel) and "libx.so.1.2.3" libx.so.1, and removes the Python
+ * version from an extension's name.
  */
 static void stable_library(const char *path, char *name)
 {

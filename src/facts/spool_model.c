@@ -178,7 +178,7 @@ static int name_frames(struct spool_model *recording, uint32_t first, enum symbo
 		const struct trace_frame *frame = &recording->names[i];
 
 		read_frame(recording, i);
-		/* A return address: the call is the instruction before it. */
+		/* The offset is a return address: the call is the instruction before it. */
 		if (frame->module != UINT32_MAX)
 			queries[count++] = (struct symbol_query){
 				.offset = frame->offset - 1,
@@ -197,7 +197,7 @@ static int name_frames(struct spool_model *recording, uint32_t first, enum symbo
 
 /* --- all together --- */
 
-/* Room for the names of all frames of the spool, doubled where that is not the first time. */
+/* Makes room for the names of all frames of the spool; after the first time it doubles. */
 static int make_lists(struct spool_model *recording)
 {
 	uint32_t frames = (uint32_t)spool_count(recording->spool, SPOOL_FRAME);

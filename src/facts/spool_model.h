@@ -1,6 +1,6 @@
 /*
- * A spool's facts on their way into a trace: what its frames and stacks are called, and memory for
- * all that is found out.
+ * A spool's facts on their way into a trace: the names of its frames and stacks, and the memory of
+ * all that is computed.
  *
  * Also used at the end of the traced program, so all memory comes from its arena. The spool is not
  * changed and must outlive the recording.
@@ -19,7 +19,7 @@ struct symbol_query {
 	uint64_t offset;    /* an address of the ELF file's own address space */
 	const char *symbol; /* answer: the name as it stands in the file, NULL if none covers it */
 	uint64_t start, size;   /* answer: where that symbol lies */
-	uint32_t module, frame; /* who asks */
+	uint32_t module, frame; /* numbers of the frame and its module */
 };
 
 /*
@@ -50,30 +50,29 @@ struct spool_model {
 	uint32_t frames, stacks, scopes;
 	uint32_t room;             /* for frames */
 	struct trace_frame *names; /* by frame */
-	struct site_frame *seen;   /* by frame, as sites see it */
+	struct site_frame *seen;   /* by frame, as sites use it */
 	struct trace *trace;       /* that is filled; it points into the arena */
-	int error;                 /* 0, or -ENOMEM: something was left out of the trace */
-	bool damaged;              /* something in the spool made no sense and was left out */
+	int error;                 /* 0, or -ENOMEM: the trace lacks something */
+	bool damaged;              /* the spool has invalid data, which was left out */
 };
 
 /*
- * Of a recording that is empty (all 0) or was extended before: names what the spool's frames and
- * stacks have become more by since, and nothing else. The spool must be the same, and lie where it
- * lay. 0 or -ENOMEM.
+ * Names the frames and stacks that the spool has got since the last call; a recording that is all 0
+ * has none yet. The spool must be the same, at the same address. 0 or -ENOMEM.
  */
 int spool_model_extend(struct spool_model *recording, const struct spool *spool,
 		       enum symbols_names names);
 void spool_model_clear(struct spool_model *recording);
 
 /*
- * Zeroed room for so many values; structs of an object (enum rows_of), cleared; a copy of a text.
- * NULL without memory, which `error` tells from then on.
+ * Memory of the arena: zeroed, for `count` values; for structs of an object (enum rows_of),
+ * cleared; for a copy of a text. NULL without memory, and `error` is set.
  */
 void *spool_model_room(struct spool_model *recording, size_t count, size_t size);
 void *spool_model_items(struct spool_model *recording, size_t count, unsigned of);
 const char *spool_model_text(struct spool_model *recording, const char *text);
 
-/* The row checked; NULL for a number out of range. */
+/* The row; NULL for a number out of range. */
 const struct spool_stack *spool_model_stack(const struct spool_model *recording, uint32_t stack);
 const struct spool_module *spool_model_module(const struct spool_model *recording, uint32_t module);
 
@@ -89,11 +88,11 @@ void spool_model_site(const struct spool_model *recording, const struct spool_st
 		      char *to);
 
 /*
- * backward.c: a stack of one of autograd's threads, which run no Python: which node of the graph it
- * is in, and which line of Python that comes from.
+ * backward.c: the node of autograd's graph that a stack of one of its threads is in, and the line
+ * of Python that it comes from. These threads run no Python.
  */
 enum backward_via {
-	BACKWARD_NOT,     /* no backward pass, or nobody knows whose */
+	BACKWARD_NOT,     /* no backward pass, or its origin is not known */
 	BACKWARD_FORWARD, /* the stack of the operator that the node is the derivative of */
 	BACKWARD_CALL,    /* the stack that called backward() */
 };
@@ -105,29 +104,29 @@ struct backward {
 };
 
 /*
- * The forward stack is believed only when an operator in it has the node's name (mm for
- * MmBackward0): capture takes whoever allocated first under the node's number, see
+ * The forward stack is used only when an operator in it has the node's name (mm for MmBackward0):
+ * capture records the first stack that allocated under the node's number, see
  * capture/stack/autograd.c.
  */
 void backward_read(const struct spool_model *recording, const struct spool_stack *stack,
 		   struct backward *backward);
 
-/* cupti_check.c: fills the trace's witness. */
+/* cupti_check.c: fills the trace's cupti_check. */
 void spool_model_match(struct spool_model *recording);
 
 /* spool_model_sites.c: fills the trace's sites from its stacks. */
 void spool_model_find_sites(struct spool_model *recording);
 
 /*
- * The line of a stack that its user knows: "Net.forward (train.py:12)", "take (leak)", cut to size;
- * a backward pass's says so.
+ * Writes the line of a stack that its user knows, cut to size: "Net.forward (train.py:12)", "take
+ * (leak)"; that of a backward pass is marked as such.
  */
 void spool_model_line(const struct spool_model *recording, uint32_t stack, char *to, size_t size);
 
-/* Largest first; what held the same at a peak by what it held at the end. */
+/* Sorts them, largest first; those that are equal at a peak by the bytes at the end. */
 void shares_sort(struct trace_share *shares, size_t count);
 
-/* The first fact with the key behind `from` (0 to begin): 1 + its position, 0 for none. */
+/* Returns 1 + the position of the first fact with the key from position `from` on, 0 for none. */
 uint32_t fact_find(const struct spool *spool, const char *key, uint32_t from);
 const char *fact_value(const struct spool *spool, uint32_t fact);
 

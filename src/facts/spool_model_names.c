@@ -1,4 +1,4 @@
-/* What a recording's stacks are called: their sites, and the lines that people know them by. */
+/* The names of a recording's stacks: their sites, and the lines that users know. */
 #include <errno.h>
 #include <string.h>
 
@@ -7,16 +7,17 @@
 #include "facts/sites.h"
 #include "facts/spool_model.h"
 
-enum { NAMING_DEPTH = 1024 }; /* frames of a stack that are looked at */
+enum { NAMING_DEPTH = 1024 }; /* frames of a stack that are used */
 
-/* A stack as its names are made from it: a backward pass has the frames that it comes from, too. */
+/* The frames that a stack's names are made of; for a backward pass the frames that it comes from
+ * are among them. */
 struct frame_naming {
 	uint32_t frames[NAMING_DEPTH]; /* of the spool */
-	uint32_t count, own;           /* behind its own, the frames that it comes from */
+	uint32_t count, own; /* the stack's own come first, then those that it comes from */
 	enum backward_via via;
 };
 
-/* A frame of it as it is said. */
+/* A frame with its function's name as it is shown. */
 struct said {
 	struct site_frame frame;
 	char function[SITE_LONGEST];
@@ -37,7 +38,7 @@ int spool_model_see(struct spool_model *recording, uint32_t first)
 	return 0;
 }
 
-/* Puts the frames of a stack, those from `from` on, behind those that are there. */
+/* Appends the frames of a stack, from position `from` on. */
 static void add_frames(struct frame_naming *naming, const struct spool_model *recording,
 		       const struct spool_stack *stack, uint32_t from)
 {
@@ -52,7 +53,7 @@ static void add_frames(struct frame_naming *naming, const struct spool_model *re
 	}
 }
 
-/* A backward pass is named by the Python that it comes from, and said to be one. */
+/* A backward pass is named by the Python that it comes from, and marked as one. */
 static void read_stack(struct frame_naming *naming, const struct spool_model *recording,
 		       const struct spool_stack *stack)
 {
@@ -70,7 +71,7 @@ static void read_stack(struct frame_naming *naming, const struct spool_model *re
 	}
 }
 
-/* As trace_backward.c names such frames for readers; NULL for none. */
+/* The frame under the name that trace_backward.c gives it for readers; NULL for none. */
 static const struct site_frame *say(struct said *said, const struct frame_naming *naming,
 				    const struct spool_model *recording, uint32_t at)
 {

@@ -1,5 +1,4 @@
-/* The sites of a recording: its stacks by the line that a user knows, and what they hold together.
- */
+/* The sites of a recording: stacks that share the line that a user knows, with their sums. */
 #include "facts/spool_model.h"
 
 #include <errno.h>

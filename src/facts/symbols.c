@@ -87,13 +87,12 @@ static int open_image(struct image *image, const char *path)
 	return -EINVAL;
 }
 
-/* A symbol answers the queries within it; of several the one that starts last, global before local.
- */
+/* Gives the symbol to the queries within it. Of several symbols, the one that starts last counts,
+ * and a global one before a local one. */
 static void offer(const Elf64_Sym *symbol, const char *name, struct symbol_query *queries,
 		  size_t count)
 {
-	/* Assembly often has no size: such a symbol covers its first bytes only, as good as
-	 * anything. */
+	/* Symbols of assembly often have no size: they cover their first byte only. */
 	uint64_t size = symbol->st_size ? symbol->st_size : 1;
 
 	for (size_t i = sort_until(queries, count, sizeof(*queries),

@@ -1,6 +1,6 @@
 /*
- * What a trace (memtrace/1) says, as structs: one for each object of the document, made of the rows
- * of facts/trace.def, and those rows as tables.
+ * A trace (memtrace/1) as structs, one for each object of the document, made of the rows of
+ * facts/trace.def; and those rows as tables.
  */
 #pragma once
 
@@ -10,7 +10,7 @@
 
 #include "base/mem/arena.h"
 
-#define TRACE_NONE UINT64_MAX /* a number that the trace does not tell */
+#define TRACE_NONE UINT64_MAX /* a number that the trace does not have */
 
 enum trace_exit {
 	TRACE_EXIT,
@@ -65,7 +65,7 @@ typedef uint32_t *trace_U32S;
 /* Name and size of a device as the trace's environment has them, NULL for none. */
 const struct trace_card *trace_card(const struct trace *trace, int device);
 
-/* What a stack's site is known by: the name, the space and the key together. */
+/* The name, the space and the key together identify a stack's site. */
 struct trace_place {
 	const char *name; /* NULL: the stack is of no site */
 	const char *space;
@@ -115,7 +115,7 @@ enum row_when {
 	WHEN_NATIVE,
 };
 
-/* What stands before the items of a list. */
+/* The separator before the items of a list. */
 enum row_layout {
 	LAYOUT_NONE,
 	LAYOUT_TIGHT,    /* commas alone */
@@ -125,7 +125,7 @@ enum row_layout {
 	LAYOUT_APART,    /* each on a line of its own, with two spaces */
 };
 
-/* Lists of words that a WORD is one of. */
+/* Lists of words; a WORD has one of them. */
 enum row_words { WORDS_EXITS, WORDS_METRICS, WORDS_LANGUAGES, WORDS_NONE };
 
 enum rows_of {
@@ -173,7 +173,7 @@ static inline uint64_t rows_number(const struct row *row, const void *object)
 	}
 }
 
-/* So many structs, cleared, in the arena's memory; NULL without memory. */
+/* `count` structs, cleared, in the arena's memory; NULL without memory. */
 void *rows_make(struct arena *arena, enum rows_of of, size_t count);
 
 /* The word at a position, NULL beyond the last one. */

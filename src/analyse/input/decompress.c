@@ -56,7 +56,7 @@ static enum pack_kind kind_of(const char *begin, size_t length)
 
 /* --- gzip --- */
 
-/* Behind a member: another one, or nothing but zeros, which tapes are filled with. */
+/* After a member: another one, or nothing but zeros, which tapes are padded with. */
 static int gzip_next(struct unpack *unpack)
 {
 	while (unpack->at < unpack->used && !unpack->block[unpack->at])
@@ -88,8 +88,8 @@ static int gzip_read(struct unpack *unpack, void *bytes, size_t size, size_t *go
 	unpack->between = result == Z_STREAM_END;
 	if (result == Z_MEM_ERROR)
 		return -ENOMEM;
-	/* Without progress there is more to read, or an end too early: decompress_read() sees to
-	 * it. */
+	/* Without progress, more has to be read, or the file ends too early: decompress_read()
+	 * handles both. */
 	return result == Z_OK || result == Z_STREAM_END || result == Z_BUF_ERROR ? 0 : -EBADMSG;
 }
 
@@ -133,7 +133,7 @@ void decompress_close(struct decompress *source)
 	*source = (struct decompress){ .fd = -1 };
 }
 
-/* Chooses who unpacks, and lets them begin. */
+/* Chooses the decoder, and starts it. */
 static int start_kind(struct unpack *unpack, enum pack_kind kind)
 {
 	if (kind == PACK_GZIP) {
@@ -158,8 +158,8 @@ static int start_stream(struct decompress *source)
 		return -ENOMEM;
 	source->unpack = unpack;
 	unpack->error = start_kind(unpack, source->kind);
-	/* All at once: given its magic alone, zstd 1.5.4 takes what follows for a frame of its own.
-	 */
+	/* All at once: zstd 1.5.4, given the magic alone, takes the bytes that follow for a frame
+	 * of their own. */
 	memcpy(unpack->block, source->begin, source->begun);
 	more = fd_read_all(source->fd, unpack->block + source->begun, BLOCK - source->begun);
 	if (more < 0)
@@ -181,7 +181,7 @@ static int look_ahead(struct decompress *source)
 	return source->kind ? start_stream(source) : 0;
 }
 
-/* Reads on when all that was read has been taken. */
+/* Reads more when all bytes of the block have been taken. */
 static int refill(struct decompress *source)
 {
 	struct unpack *unpack = source->unpack;
@@ -228,7 +228,7 @@ static ssize_t read_unpacked(struct decompress *source, char *bytes, size_t size
 	return total || !unpack->error ? (ssize_t)total : unpack->error;
 }
 
-/* Of a file that is not compressed: what was looked at, then the rest as it is. */
+/* Reads a file that is not compressed: first the bytes that were looked at, then the rest. */
 static ssize_t read_plain(struct decompress *source, char *bytes, size_t size)
 {
 	size_t part = source->begun - source->given;

@@ -1,9 +1,9 @@
 /*
  * The bytes of a file as they were before it was compressed.
  *
- * What it is compressed with is known by its first bytes, never by its name; what is not compressed
- * passes as it is. Members and frames that follow one another are one stream, as for zcat and
- * zstdcat. Memory is bounded, however much comes out.
+ * The kind of compression is known from the first bytes, never from the name; a file that is not
+ * compressed passes unchanged. Members and frames that follow one another are one stream, as for
+ * zcat and zstdcat. Memory is bounded, whatever the size of the result.
  */
 #pragma once
 
@@ -20,7 +20,7 @@ struct decompress {
 	bool looked; /* at the first bytes */
 	char begin[4];
 	size_t begun, given;   /* of begin: there, and handed on already */
-	enum pack_kind kind;   /* good once something was read */
+	enum pack_kind kind;   /* valid after the first read */
 	struct unpack *unpack; /* NULL when it is not compressed */
 };
 
@@ -29,22 +29,22 @@ void decompress_open(struct decompress *source, int fd);
 void decompress_close(struct decompress *source);
 
 /*
- * Fills the buffer unless the end comes first: the count, 0 at the end, or -errno: -ENODATA when
- * compressed data ends too early, -EBADMSG when it is corrupt, -EFBIG when it is
- * a bomb, -ENOTSUP when this tool was built
- * without what it wants. Every later call gives the same.
+ * Fills the buffer unless the end comes first. Returns the count, 0 at the end, or -errno: -ENODATA
+ * when compressed data ends too early, -EBADMSG when it is corrupt, -EFBIG when it unpacks to far
+ * more than LIMITS_RATIO allows, -ENOTSUP when this tool was built without the library that it
+ * needs. Every later call returns the same.
  */
 ssize_t decompress_read(struct decompress *source, char *bytes, size_t size);
 
-/* What the error of decompress_read() means, to stand behind the name of the file. */
+/* The meaning of an error of decompress_read(), as a text that follows the name of the file. */
 const char *decompress_why(const struct decompress *source, int error);
 
 /*
- * What a trace may ask of its reader, so that one that somebody sent cannot take all time and
- * memory: far more than any recording does. What is refused says that --no-limits reads it.
+ * Limits of a trace, so that a file from somebody else cannot take all time and memory: far more
+ * than any recording needs. The message of a refusal names --no-limits, which lifts them.
  */
 enum {
-	/* Of bytes packed, what comes out: a loop of one cudaMalloc and cudaFree has 26. */
+	/* Bytes unpacked for each packed byte: a loop of one cudaMalloc and cudaFree has 26. */
 	LIMITS_RATIO = 100,
 	LIMITS_UNPACKED = 1 << 27, /* bytes that may come out whatever the ratio */
 	/* Bytes of memory that facts take, all but events: a stack of 64 frames takes 500. */
@@ -53,7 +53,7 @@ enum {
 
 #define LIMITS_LIFT "--no-limits reads it all the same"
 
-/* From now on there are none. */
+/* Lifts the limits. */
 void limits_lift(void);
 
 bool limits_hold(void);

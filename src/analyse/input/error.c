@@ -1,4 +1,4 @@
-/* What went wrong, said once. */
+/* The text of the latest error. */
 #include "analyse/input/error.h"
 
 #include <stdarg.h>
@@ -14,7 +14,7 @@ __attribute__((noreturn)) void (*err_out_of_memory)(void) = abort;
 
 void err_set(const char *format, ...)
 {
-	char text[sizeof(error.text)]; /* the arguments may hold the text before */
+	char text[sizeof(error.text)]; /* the arguments may point to the text before */
 	va_list arguments;
 
 	va_start(arguments, format);

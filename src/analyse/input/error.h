@@ -1,6 +1,6 @@
 /*
- * What went wrong, said once, closest to the cause: `return err("%s: chunk %u ends past the file",
- * ...)`.
+ * The text of an error, set once, closest to its cause: `return err("%s: chunk %u ends past the
+ * file", ...)`.
  *
  * For the tool and for the writer of documents; cli prints the text as `memtrace: <command>:
  * <text>`.
@@ -9,7 +9,7 @@
 
 #include <errno.h>
 
-/* Remembers the text (cut at 1,000 bytes) and gives -EINVAL, as a caller and an analyzer see. */
+/* Keeps the text (cut at 1,000 bytes) and returns -EINVAL, visibly for callers and analyzers. */
 #define err(...)                      \
 	__extension__({               \
 		err_set(__VA_ARGS__); \

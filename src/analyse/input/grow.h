@@ -12,7 +12,7 @@
 #include "analyse/input/error.h"
 #include "base/mem/arena.h"
 
-/* `at` is where the pointer to the list stands; it is copied, as its type is not known here. */
+/* `at` is the address of the pointer to the list, which is copied as its type is not known here. */
 static inline bool grow_list(void *at, size_t count, size_t *size, size_t each, size_t first)
 {
 	size_t wanted = *size * 2 + first;
@@ -29,7 +29,7 @@ static inline bool grow_list(void *at, size_t count, size_t *size, size_t each, 
 	return true;
 }
 
-/* A list that becomes as long as `wanted`, if it is shorter; what is new is all zero. */
+/* Makes a list at least `wanted` elements long; new elements are zero. */
 static inline bool grow_to(void *at, size_t wanted, size_t *size, size_t each)
 {
 	char *list;
@@ -48,8 +48,8 @@ static inline bool grow_to(void *at, size_t wanted, size_t *size, size_t each)
 
 #define GROW_TO(list, wanted, size) grow_to(&(list), wanted, &(size), sizeof(*(list)))
 
-/* A list that is full doubles and gets `first` more; false without memory, and it stays as it was.
- */
+/* Doubles a list that is full, and adds `first` more; false without memory, and the list is
+ * unchanged. */
 #define GROW(list, count, size, first) grow_list(&(list), count, &(size), sizeof(*(list)), first)
 
 /* Ends the tool unless the memory, or what needed it, is there. */

@@ -1,12 +1,12 @@
 /*
  * A pull reader of JSON: one token at a time from a bounded buffer.
  *
- * Reading on moves what the buffer holds, so whatever keeps a place in it is here; json_values.c
- * has what works on a whole token.
+ * Reading more moves the buffer's contents, so all code that keeps a position in it is here;
+ * json_values.c works on whole tokens.
  *
- * A NUL stands behind the last byte read, so that the inner loops need no other bound: they stop at
- * it and only then ask whether it is the end of the buffer. Strings are unescaped where they lie,
- * which never makes them longer, and the closing quote becomes their NUL: nothing is copied.
+ * A NUL stands after the last byte read, so that the inner loops need no other bound: they stop at
+ * it and only then check whether it is the end of the buffer. Strings are unescaped in place, which
+ * never makes them longer, and the closing quote becomes their NUL: nothing is copied.
  */
 #include "analyse/input/json.h"
 
@@ -122,7 +122,7 @@ int json_fail(struct json *json, const char *format, ...)
 	return err("%s: byte %llu: %s", json->name, (unsigned long long)json_offset(json), what);
 }
 
-/* The document ends, or a byte is there that may not be. */
+/* Fails because the document ends, or has a byte that is not allowed there. */
 static enum json_token refuse_token(struct json *json, const char *wanted)
 {
 	unsigned char c = (unsigned char)*json->at;
@@ -156,7 +156,7 @@ static inline char peek(struct json *json)
 	}
 }
 
-/* Are `length` bytes there, from `at` on? */
+/* True if `length` bytes are there, from `at` on. */
 static bool holds_length(struct json *json, size_t length)
 {
 	while ((size_t)(json->end - json->at) < length) {
@@ -166,7 +166,7 @@ static bool holds_length(struct json *json, size_t length)
 	return true;
 }
 
-/* What may lie in a string as it is: everything but controls, the quote and the backslash. */
+/* Bytes that need no escape in a string: all but controls, the quote and the backslash. */
 static const unsigned char plain[256] = {
 	[0x20 ... 0x21] = 1,
 	[0x23 ... 0x5b] = 1,
@@ -246,7 +246,7 @@ static int number(struct json *json)
 	json->token = json->at;
 	while (*p >= '0' && *p <= '9')
 		value = value * 10 + (uint64_t)(*p++ - '0');
-	/* Up to 18 digits cannot overflow; a comma or a bracket behind them says that they are all.
+	/* Up to 18 digits cannot overflow; a comma or a bracket after them shows that they are all.
 	 */
 	if (p - json->at > 18 || p == json->at || (*json->at == '0' && p > json->at + 1) ||
 	    (*p != ',' && *p != '}' && *p != ']'))

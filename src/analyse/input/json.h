@@ -62,19 +62,20 @@ struct json {
 	char *buffer, *at, *end, *token;
 	size_t size;
 	uint64_t kept;   /* bytes of memory that its reader has taken for it */
-	uint64_t passed; /* bytes of the file in front of the buffer */
+	uint64_t passed; /* bytes of the file before the buffer */
 };
 
 /*
- * Reads from fd, which stays the caller's, as `name` does; -errno when memory is short. What is
- * compressed is read as what it was; bytes are counted in that.
+ * Reads from fd, which stays the caller's, under the name `name`; -errno when memory is short. A
+ * compressed file is unpacked, and bytes are counted after that.
  */
 int json_open(struct json *json, int fd, const char *name);
 void json_close(struct json *json);
 
 enum json_token json_next(struct json *json);
 
-/* Passes over what the token, just read, has opened; nothing to do for any other: 0 or -EINVAL. */
+/* Skips the container that the token, just read, has opened; does nothing for other tokens. 0 or
+ * -EINVAL. */
 int json_skip(struct json *json, enum json_token token);
 
 /* The same, writing the value to out without blanks. */
@@ -100,15 +101,15 @@ static inline bool json_is(const struct json *json, const char *text, size_t len
 /* --- between the files of json*.c --- */
 
 enum json_state {
-	WANT_VALUE,     /* at the start, behind a colon, behind a comma in an array */
-	WANT_FIRST,     /* behind [ */
-	WANT_FIRST_KEY, /* behind { */
-	WANT_SEPARATOR, /* behind a value in a container */
-	WANT_NOTHING,   /* behind the document */
+	WANT_VALUE,     /* at the start, after a colon, after a comma in an array */
+	WANT_FIRST,     /* after [ */
+	WANT_FIRST_KEY, /* after { */
+	WANT_SEPARATOR, /* after a value in a container */
+	WANT_NOTHING,   /* after the document */
 };
 
-/* Reads on, keeping what lies from the token (or `at`, when nothing is kept) on: false at the end.
- */
+/* Reads more, keeping the bytes from the token (or from `at`, if none is kept) on. False at the
+ * end. */
 bool json_more(struct json *json);
 
 /* Unescapes text[0..length) in place; false when an escape is broken. */

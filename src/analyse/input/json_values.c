@@ -1,5 +1,4 @@
-/* Values of JSON: escapes to UTF-8, numbers; passing over values, copying them, finding them by
- * their line. */
+/* Values of JSON: escapes as UTF-8, numbers; skipping, copying and finding values. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +24,8 @@ static bool hex4(const char *p, uint32_t *value)
 	return true;
 }
 
-/* Reads \uXXXX, and its second half where it is a pair; p stands behind the u. The end, or NULL. */
+/* Reads \uXXXX, and its second half where it is a pair; p is after the u. Returns the end, or NULL.
+ */
 static const char *unicode(const char *p, uint32_t *c)
 {
 	uint32_t low;
@@ -76,7 +76,7 @@ bool json_unescape(struct json *json)
 	return true;
 }
 
-/* Behind the digits, of which there is one at least; NULL where there is none. */
+/* Returns the position after the digits; NULL where there is none. */
 static const char *pass_digits(const char *p)
 {
 	size_t n = strspn(p, "0123456789");
@@ -187,7 +187,7 @@ bool json_find_line(struct json *json, const char *text)
 			json->state = WANT_VALUE;
 			return true;
 		}
-		/* What lies before the last line break cannot hold the beginning of a hit. */
+		/* Text before the last line break cannot hold the beginning of a hit. */
 		line = memrchr(json->at, '\n', (size_t)(json->end - json->at));
 		json->at = line ? line : json->at;
 		if (json->end - json->at > JSON_LONGEST)

@@ -6,7 +6,7 @@
 #include "analyse/input/grow.h"
 #include "base/mem/hash.h"
 
-/* `key` becomes where the text is, or where it would go. */
+/* `key` becomes the key in the map of the text, or of a new one. */
 static uint32_t find(const struct texts *texts, const char *text, size_t length, uint64_t *key)
 {
 	uint32_t id;
@@ -49,7 +49,7 @@ void texts_clear(struct texts *texts)
 	*texts = (struct texts){ 0 };
 }
 
-/* The same of rows; `hash` becomes where the row is, or where it would go. */
+/* The same for rows; `hash` becomes the key in the map of the row, or of a new one. */
 static uint32_t find_row(const struct map *of_hash, const char *rows, size_t each, const void *key,
 			 size_t length, uint64_t *hash)
 {

@@ -16,26 +16,26 @@
 struct texts {
 	const char **list; /* by number - 1 */
 	size_t count, size;
-	struct map of_hash; /* a text whose hash another one has lies at the next that is free */
+	struct map of_hash; /* a text whose hash is taken lies at the next free one */
 };
 
 /* The number of the first `length` bytes of `text`, 0 when they are not there. */
 uint32_t texts_find(const struct texts *texts, const char *text, size_t length);
 
-/* The same; what is not there is copied to the arena. 0 without memory. */
+/* The same; a text that is not there is copied to the arena. 0 without memory. */
 uint32_t texts_enter(struct texts *texts, struct arena *arena, const char *text, size_t length);
 
 void texts_clear(struct texts *texts);
 
 /*
- * A list of rows that begin with their key, each different one once: 1 + the position of the row
- * with the key; 0 where there is none, or without memory. A row that is new is all zero behind its
+ * A list of rows that begin with their key, each different one once. Returns 1 + the position of
+ * the row with the key; 0 where there is none, or without memory. A new row is all zero after its
  * key. Keys are compared byte by byte: none may have padding that is not zero.
  */
 uint32_t keyed_find(const struct map *of_hash, const void *rows, size_t each, const void *key,
 		    size_t length);
 struct keyed_list {
-	void *list; /* where the pointer to the list stands */
+	void *list; /* address of the pointer to the list */
 	size_t *count, *size, each;
 };
 uint32_t keyed_enter(struct map *of_hash, struct keyed_list to, const void *key, size_t length);

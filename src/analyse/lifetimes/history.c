@@ -10,12 +10,12 @@
 #include "analyse/input/texts.h"
 #include "facts/lives.h"
 
-/* Room for one more in a list; a history without memory has failed. */
+/* Makes room for one more element of a list; without memory the history has failed. */
 #define ROOM(history, name)                                                        \
 	(GROW((history)->name, (history)->name##_n, (history)->name##_size, 16) || \
 	 !((history)->failed = true))
 
-/* The position of what repeats (a place, a thread, a call) in its list. */
+/* The position of a place, a thread or a call, which repeat, in its list. */
 #define POSITION(history, name, key)                                               \
 	position_in(history, KEYED_ENTER((history)->known_##name, (history)->name, \
 					 (history)->name##_n, (history)->name##_size, key))
@@ -28,7 +28,8 @@ static uint32_t position_in(struct history *history, uint32_t id)
 
 /* --- events --- */
 
-/* Of what lived before the event nothing is known: how many are missing, if that is known. */
+/* The blocks that were live before the event are not known: adds a gap, with the number of missing
+ * events if that is known. */
 static void lose(struct history *history, const struct event *event, uint64_t missing)
 {
 	struct history_event *events = history->events;
@@ -50,8 +51,8 @@ static void lose(struct history *history, const struct event *event, uint64_t mi
 }
 
 /*
- * Bytes without an address end where all that came with their event is gone. What only shrank lives
- * on whole: an event has one size.
+ * Bytes without an address end where all bytes that came with their event are freed. If only some
+ * are, the event keeps its size.
  */
 static void move_loose(struct history *history, const struct lives *lives)
 {
@@ -106,7 +107,7 @@ static int take(struct history *history, const struct trace *trace, struct lives
 	bool gap = lives_gap(lives, event);
 	uint64_t dropped = trace->capture.events_dropped ? trace->capture.events_dropped : 1;
 
-	/* Where the numbers tell none, at the first gap: those that the trace says there are. */
+	/* Where the numbers show none missing, at the first gap: the count that the trace gives. */
 	if (gap)
 		lose(history, event,
 		     event->seq > lives->next_seq ? event->seq - lives->next_seq
@@ -132,7 +133,7 @@ static int take(struct history *history, const struct trace *trace, struct lives
 
 /* --- the whole --- */
 
-/* Known once the last event is: what a block was for is told by how it ended. */
+/* Sets the blocks' categories after the last event, as they depend on how blocks ended. */
 static void label_blocks(struct history *history)
 {
 	const struct categories *categories = history->categories;

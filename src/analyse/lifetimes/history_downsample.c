@@ -1,4 +1,4 @@
-/* A long history made shorter: sums in the place of what does not stay. */
+/* A long history made shorter: sums in the place of events that do not stay. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -9,13 +9,13 @@
 #include "analyse/lifetimes/history_keep.h"
 #include "base/mem/map.h"
 
-/* What the folded blocks of one stack, place and category hold. */
+/* The bytes that the folded blocks of one stack, place and category hold. */
 struct fold_entry {
 	struct fold_key {
 		uint32_t stack, place, category;
 	} key;
 	uint32_t fold;        /* 1 + the last, 0 for none that lives */
-	uint64_t bytes, told; /* now, and as the last fold says */
+	uint64_t bytes, told; /* now, and as of the last fold */
 	uint32_t count, told_count;
 	bool waiting; /* in the list of those that changed */
 };
@@ -27,7 +27,7 @@ struct fold {
 	struct history_running running;
 	uint32_t *renamed; /* by event: its new position */
 
-	bool failed; /* no memory left: nothing that follows counts */
+	bool failed; /* no memory left: the result is not used */
 
 	struct map known;
 	struct fold_entry *entries;
@@ -53,7 +53,7 @@ static bool push_event(struct fold *fold, const struct history_event *event)
 	return true;
 }
 
-/* A block that is not told by itself comes (sign 1) or goes (-1). */
+/* A block that is not kept by itself comes (sign 1) or goes (-1). */
 static void take_block(struct fold *fold, const struct history_event *birth, int sign)
 {
 	const struct fold_key key = { birth->stack, birth->place, birth->text };
@@ -72,7 +72,7 @@ static void take_block(struct fold *fold, const struct history_event *birth, int
 	entry->waiting = true;
 }
 
-/* Says what the entries hold that have changed since they were last said. */
+/* Adds folds for the entries that have changed since the last call. */
 static void tell_totals(struct fold *fold, uint64_t t)
 {
 	for (size_t i = 0; i < fold->changed_n; i++) {
@@ -103,7 +103,7 @@ static void tell_totals(struct fold *fold, uint64_t t)
 	fold->changed_n = 0;
 }
 
-/* Behind a gap nothing is known of what lived. */
+/* After a gap, the blocks that were live are not known. */
 static void forget_births(struct fold *fold)
 {
 	for (size_t i = 0; i < fold->entries_n; i++) {
@@ -151,7 +151,7 @@ static void rebuild(struct fold *fold)
 		tell_totals(fold, history->events[history->events_n - 1].t);
 }
 
-/* Positions in the old list become those in the new one. */
+/* Replaces positions in the old list with those in the new one. */
 static void rename_all(struct fold *fold)
 {
 	struct history *history = fold->history;

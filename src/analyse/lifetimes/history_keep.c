@@ -1,4 +1,5 @@
-/* Which events of a long history stay, and where it must be said what the others hold. */
+/* Chooses the events of a long history that stay, and the points where folds must stand for the
+ * others. */
 #include "analyse/lifetimes/history_keep.h"
 
 #include <errno.h>
@@ -76,7 +77,7 @@ void history_running_add(struct history_running *running, const struct history_e
 	event_effect(&effect, &allocated, &reserved);
 	device->allocated += (uint64_t)allocated;
 	device->reserved += (uint64_t)reserved;
-	/* A pool's own sums are of whatever space it is in. */
+	/* A pool's own sums count memory of every space. */
 	effect.device = 0;
 	effect.space = SPACE_DEVICE;
 	event_effect(&effect, &allocated, &reserved);
@@ -108,7 +109,7 @@ static bool on_device(const struct history_place *place)
 	return space_on_card(place->device, place->space) && !place->foreign;
 }
 
-/* Ended by a free of its own, or not at all. */
+/* True for a block that was ended by a free of its own, or not at all. */
 static bool may_go(const struct history *history, size_t i)
 {
 	const struct history_event *event = &history->events[i];
@@ -141,7 +142,7 @@ static void keep_block(struct choice *choice, uint32_t i)
 		choice->keep->stays[choice->keep->birth[i]] = 1;
 }
 
-/* All that may not go, and of the others those that take most of the picture. */
+/* Keeps all events that may not go, and of the others those that take most of the picture. */
 static int keep_largest(struct choice *choice, size_t most)
 {
 	const struct history *history = choice->history;
@@ -169,7 +170,8 @@ static int keep_largest(struct choice *choice, size_t most)
 	return 0;
 }
 
-/* How many slices there is room for, if every stack that is folded changes in each. */
+/* Chooses the number of slices: there is room for all folds even if each stack changes in every
+ * slice. */
 static void choose_slices(struct choice *choice, size_t most)
 {
 	const struct history *history = choice->history;
@@ -219,7 +221,8 @@ static void see(struct extreme *extreme, uint64_t sum, uint32_t at)
 	}
 }
 
-/* Of each slice the events where a sum is highest and lowest, and the edges: slices and peaks. */
+/* Keeps the events of each slice where a sum is highest and lowest, and marks the edges: slices and
+ * peaks. */
 static int keep_extremes(struct choice *choice)
 {
 	const struct history *history = choice->history;

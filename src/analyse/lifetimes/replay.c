@@ -1,8 +1,8 @@
 /*
- * The events of a trace once more, in one pass.
+ * The events of a trace read once more, in one pass.
  *
- * What is selected, what an event moves and what was so at the moment are here together: each event
- * passes through all of it. The rows that it is booked under are replay_adopt.c's.
+ * Selection, the effect of an event and the state at the moment are here together, as each event
+ * passes through all of them. The rows that it is booked under are in replay_adopt.c.
  */
 #include "analyse/lifetimes/replay.h"
 
@@ -48,12 +48,12 @@ static bool wanted_row(const struct replay *replay, const struct replay_row *row
 	       (row->key.stack < replay->trace->stacks_n && wish->stacks[row->key.stack]);
 }
 
-/* Do the block's bytes belong to the sum in question? */
+/* True if the block's bytes belong to the sum in question. */
 static bool in_sum(const struct replay *replay, const struct block *block)
 {
 	const struct replay_wish *wish = replay->wish;
 
-	/* Reserved are pools' segments, and what is of no pool (event_effect). */
+	/* Reserved bytes are pools' segments, and memory of no pool (event_effect). */
 	if (wish->metric == TRACE_RESERVED ? block->kind == BLOCK_HANDED && block->pool
 					   : block->kind != BLOCK_HANDED)
 		return false;
@@ -62,7 +62,7 @@ static bool in_sum(const struct replay *replay, const struct block *block)
 
 /* --- the moment --- */
 
-/* The peak is now. */
+/* Sets the peak to now. */
 static void set_mark(struct replay *replay, uint64_t seq, uint64_t t)
 {
 	replay->epoch++;
@@ -80,7 +80,7 @@ static void set_mark(struct replay *replay, uint64_t seq, uint64_t t)
 	}
 }
 
-/* A row is about to change: what it held at the peak is kept. */
+/* A row is about to change: keeps its bytes at the peak. */
 static void keep_row(const struct replay *replay, struct replay_row *row)
 {
 	if (row->epoch == replay->epoch)
@@ -113,8 +113,7 @@ void replay_categories(const struct replay *replay, struct category_sum *sums)
 /* --- events --- */
 
 /*
- * Bytes of a row, in so many blocks, come (sign 1) or go (-1); what was never known to come does
- * not go.
+ * Bytes of a row, in a number of blocks, come (sign 1) or go (-1); bytes that never came do not go.
  */
 static void hold(struct replay *replay, struct replay_row *row, const struct block *block,
 		 unsigned blocks, int sign)
@@ -176,7 +175,7 @@ static void end_block(struct replay *replay, uint64_t t)
 	count_death(replay, row, block, t);
 }
 
-/* Of the allocation that the event is; of others the last, which is none. */
+/* The category of the allocation that the event is; of other events CATEGORY_OTHER. */
 static uint8_t category_of(const struct replay *replay, const struct event *event)
 {
 	const struct replay_wish *wish = replay->wish;
@@ -206,8 +205,8 @@ static int begin_block(struct replay *replay, const struct event *event)
 }
 
 /*
- * Bytes without an address go from the rows that they came to, whoever frees them: 1 + the row of
- * the newest, 0 when nobody knows of any.
+ * Bytes without an address are taken from the rows that they came to, whatever stack frees them.
+ * Returns 1 + the row of the newest, 0 if none is known.
  */
 static uint32_t end_loose(struct replay *replay, const struct block *like, uint64_t t)
 {
@@ -234,7 +233,7 @@ static int end_life(struct replay *replay, const struct event *event)
 
 	if (!event->ptr)
 		born = end_loose(replay, ended, event->t);
-	/* What it frees has the category. */
+	/* The event has the category of the block that it frees. */
 	row = replay_row_of(replay, event,
 			    born ? (uint8_t)replay->rows[born - 1].key.category
 				 : category_of(replay, event));
@@ -261,7 +260,7 @@ static int apply(struct replay *replay, const struct event *event)
 	return lives->ends ? end_life(replay, event) : 0;
 }
 
-/* Events are missing: what lives, nobody knows. */
+/* Events are missing: the live blocks are not known. */
 static void forget_address(struct replay *replay, const struct event *event)
 {
 	if (!replay->dropped)
@@ -317,7 +316,7 @@ static int step(struct replay *replay, const struct event *event)
 	return error;
 }
 
-/* What of the sum is not known, which a device's own sum tells. */
+/* Computes the bytes of the sum that are not known, from the device's own sum. */
 static void count_lost(struct replay *replay)
 {
 	const struct replay_wish *wish = replay->wish;

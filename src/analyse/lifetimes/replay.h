@@ -1,14 +1,15 @@
 /*
- * The events of a trace once more, in one pass: what was live at a moment, what a selection of them
- * took and gave back, and when that was at its highest.
+ * The events of a trace read once more, in one pass: the blocks that were live at a moment, the
+ * bytes that a selection of events allocated and freed, and the time of their peak.
  *
  * The sum in question is of allocated bytes, or of reserved ones: of the selected pool or space,
- * else of the selected device (or all of them together), whose sum managed, pinned and CPU memory
- * do not enter.
+ * else of the selected device (or all of them together), whose sum leaves out managed, pinned and
+ * CPU memory.
  *
- * Behind events that are not in the trace (dropped, or not recorded) nothing is known of what lived
- * before: `lost` says how much of the device's sum that is. With events that a filter left out it
- * is what the blocks of the others do not hold; those are known from beginning to end.
+ * After events that are not in the trace (dropped, or not recorded) the blocks that were live
+ * before are not known: `lost` is their part of the device's sum. With events that a filter left
+ * out it is the part that the blocks of the others do not hold; those are known from beginning to
+ * end.
  */
 #pragma once
 
@@ -24,7 +25,7 @@ enum replay_moment {
 
 struct replay_wish {
 	int device;        /* NO_DEVICE: all */
-	const char *pool;  /* NULL: all, and what is in none */
+	const char *pool;  /* NULL: all, and memory of no pool */
 	int space;         /* enum space, SPACES: all */
 	uint64_t from, to; /* the window, in ns; both ends belong to it */
 	uint64_t last;     /* a seq: the window ends with this event at the latest */
@@ -41,8 +42,8 @@ struct replay_wish {
 	enum trace_metric metric; /* what the sum is of: allocated, or reserved */
 };
 
-/* What one stack (of one thread, in one phase, for one category) did inside the window, and held.
- */
+/* The allocations and frees of one stack (of one thread, in one phase, for one category) inside the
+ * window, and the bytes that it held. */
 struct replay_row {
 	struct replay_key {
 		uint32_t stack, other;
@@ -64,8 +65,8 @@ struct replay_device {
 struct replay {
 	const struct replay_wish *wish;
 	struct trace *trace;
-	struct lives lives;        /* of what is selected; the stack of a block is its row */
-	struct unattributed loose; /* what has no address, by row */
+	struct lives lives;        /* of the selected events; the stack of a block is its row */
+	struct unattributed loose; /* bytes without an address, by row */
 	struct replay_row *rows;
 	size_t rows_n, rows_size;
 	struct map row_of; /* of split rows */
@@ -78,10 +79,10 @@ struct replay {
 	uint64_t epoch;         /* counts peaks */
 	bool open;              /* inside the window */
 
-	/* Events that are missing in front of the moment. */
+	/* Events that are missing before the moment. */
 	uint64_t dropped, dropped_from, dropped_to; /* how many, t of their neighbours */
-	uint64_t lost; /* bytes of the sum at the moment that nobody knows; TRACE_NONE if not even
-			  that */
+	uint64_t lost; /* bytes of the sum at the moment that are not known; TRACE_NONE if their
+			  number is not known either */
 
 	/* The rest is its own. */
 	uint64_t last_t;
@@ -94,20 +95,21 @@ struct replay {
 int replay_run(struct replay *replay, struct trace *trace, const struct replay_wish *wish);
 void replay_clear(struct replay *replay);
 
-/* What a row held at the moment. */
+/* The bytes that a row held at the moment. */
 uint64_t replay_at(const struct replay *replay, const struct replay_row *row, uint64_t *count);
 
-/* What rows held at the moment by category, where those are known: CATEGORIES_MOST sums. */
+/* The bytes that rows held at the moment by category, where those are known: CATEGORIES_MOST sums.
+ */
 struct category_sum;
 void replay_categories(const struct replay *replay, struct category_sum *sums);
 
 /*
- * Makes the trace tell what the replay found: stacks[] are its rows with their figures, sites[]
+ * Puts the replay's result into the trace: stacks[] are its rows with their figures, sites[]
  * follow, and peaks[] is the one composition at its moment. 0 or -errno.
  */
 int replay_adopt(const struct replay *replay);
 
-/* Are rows split by thread, phase or category? */
+/* True if rows are split by thread, phase or category. */
 static inline bool replay_is_split(const struct replay_wish *wish)
 {
 	return wish->split == TRACE_BY_THREAD || wish->split == TRACE_BY_PHASE ||
@@ -116,7 +118,7 @@ static inline bool replay_is_split(const struct replay_wish *wish)
 
 /* --- between replay.c and replay_adopt.c --- */
 
-/* Rows that are there from the beginning, and what finds the others: 0 or -errno. */
+/* Makes the rows that exist from the beginning, and the look-up of the others: 0 or -errno. */
 int replay_start_rows(struct replay *replay);
 
 /* The row that the event's stack is booked under, 1 + its position; 0 without memory. */

@@ -1,6 +1,6 @@
 /*
- * The rows of a replay: which of them an event is booked under; and what the replay found, in the
- * place of what the trace said, so that every table shows that.
+ * The rows of a replay: the row that an event is booked under; and the replay's result in the place
+ * of the trace's figures, so that every table shows it.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -59,7 +59,8 @@ int replay_start_rows(struct replay *replay)
 
 /* --- what the trace says then --- */
 
-/* "pt_autograd_0 (thread 4243)", "step 3", "gradients", or what stands for none. */
+/* The name of the row's thread, phase or category: "pt_autograd_0 (thread 4243)", "step 3",
+ * "gradients", or a name for none. */
 static const char *other_name(const struct replay *replay, const struct replay_row *row)
 {
 	uint32_t other = row->key.other;
@@ -100,7 +101,7 @@ static struct trace_stack stack_of(const struct replay *replay, const struct rep
 	return stack;
 }
 
-/* A row's site: where it was, or its thread or phase. */
+/* A row's site: the site of its stack, or its thread or phase. */
 static struct trace_place adopted_place(const struct replay *replay, const struct replay_row *row,
 					const struct trace_stack *stack)
 {
@@ -135,8 +136,8 @@ static int compare_rows(const void *a, const void *b)
 }
 
 /*
- * Rows of one stack that differ only in what nobody asked to tell apart are one share: that of the
- * first of them.
+ * Rows of one stack that differ only in a property that rows are not split by become one share:
+ * that of the first of them.
  */
 static void merge_shares(const struct replay *replay, struct trace_peak *peak, uint32_t *first)
 {

@@ -49,7 +49,7 @@ static uint64_t height(const struct trace_phase *phase)
 	return phase->allocated.peak_bytes == TRACE_NONE ? 0 : phase->allocated.peak_bytes;
 }
 
-/* The highest of the phases with the name, and which of how many that is. */
+/* Finds the highest phase of the name, its number among them, and their count. */
 static const struct trace_phase *find_phase(const struct trace *trace, const char *name,
 					    size_t *number, size_t *count)
 {

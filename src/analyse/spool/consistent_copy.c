@@ -1,11 +1,11 @@
 /*
- * A living process's spool, copied as it was between two of its updates.
+ * Copies a living process's spool as it was between two of its updates.
  *
- * The whole file takes milliseconds to copy, and somebody who records a hundred thousand events a
- * second does not wait that long. But nearly all of it stays as it is once it is there: events, and
- * tables that only grow. So all is copied once, and then again and again what may have changed,
- * until nothing happened meanwhile: the pauses between kernels, or of a writer whose processor
- * somebody else has, are long enough for that.
+ * The whole file takes milliseconds to copy, and a process that records a hundred thousand events a
+ * second does not pause that long. But nearly all of it never changes once it is written: events,
+ * and tables that only grow. So all is copied once, and then the parts that may have changed are
+ * copied again until nothing happens meanwhile: the pauses between kernels are long enough for
+ * that, and so are those of a writer whose processor another process has.
  */
 #include <errno.h>
 #include <sys/mman.h>
@@ -17,8 +17,8 @@
 #include "ledger/pending.h"
 #include "ledger/timeline.h"
 
-#define PATIENCE_NS 1000000000u /* of whoever waits for the copy */
-#define PAUSE_NS 50000          /* to meet the writer elsewhere in what it repeats */
+#define PATIENCE_NS 1000000000u /* at most this long for a copy of one moment */
+#define PAUSE_NS 50000          /* so that copies meet other parts of a writer's cycle */
 
 enum { FEWEST_TRIES = 4, CHANGED = 1 };
 
@@ -31,8 +31,8 @@ static int read_head(const struct spool *spool, const struct read_progress *read
 }
 
 /*
- * A chunk is begun anew outside of transactions, with its counts set to 0 first: if they are still
- * there when the events have been copied, these are its own; else they are gone.
+ * Copies a chunk. A chunk is begun anew outside of transactions, with its counts set to 0 first: if
+ * they are still there after the events have been copied, these are its own; else they are gone.
  */
 static int copy_chunk(const struct spool *spool, const struct read_progress *reading,
 		      uint64_t index)
@@ -49,8 +49,9 @@ static int copy_chunk(const struct spool *spool, const struct read_progress *rea
 }
 
 /*
- * The chunks that are not as they were copied when `seq` events were known. So may be one whose
- * counts are the same: its last events can have been written anew (journal_rewind).
+ * Copies the chunks that have changed since a copy at which there were `seq` events. A chunk with
+ * the same counts may have changed, too: its last events can have been written anew
+ * (journal_rewind).
  */
 static int copy_chunks(const struct spool *spool, const struct read_progress *reading, uint64_t seq)
 {
@@ -68,14 +69,15 @@ static int copy_chunks(const struct spool *spool, const struct read_progress *re
 	return error;
 }
 
-/* 0 when all is of one moment, CHANGED when it is not; an error. */
+/* Returns 0 when all is of one moment, CHANGED when it is not, or an error. */
 static int copy_once(struct spool *spool, struct read_progress *reading, uint64_t seq)
 {
 	int error = read_header(spool, reading);
 
 	if (!error)
 		error = read_growing(spool, reading);
-	/* Whole blocks: an update that is taken back may count rows again that are not now. */
+	/* Whole blocks, as taking back an update may make rows count again that do not count now.
+	 */
 	for (unsigned kind = SPOOL_CHUNK + 1; kind < SPOOL_KINDS && !error; kind++) {
 		if (!spool_only_grows(kind))
 			error = read_rows(spool, reading, kind, 0,
@@ -86,7 +88,7 @@ static int copy_once(struct spool *spool, struct read_progress *reading, uint64_
 	return error || !read_changed(spool, reading) ? error : CHANGED;
 }
 
-/* How far the last copy is from one moment. */
+/* Sets the distance of the last copy from one moment. */
 static void tell_torn(struct spool *spool, int fd)
 {
 	uint64_t now[3]; /* seq, dropped, t */
@@ -98,7 +100,8 @@ static void tell_torn(struct spool *spool, int fd)
 	spool->torn_ns = now[2] - spool->header->t;
 }
 
-/* If the process never pauses for as long as a copy takes, `torn` says so after a second. */
+/* Copies until all is of one moment. If the process never pauses for as long as a copy takes,
+ * `torn` is set after a second. */
 static int settle(struct spool *spool, struct read_progress *reading)
 {
 	const struct timespec pause = { 0, PAUSE_NS };

@@ -20,7 +20,7 @@ int read_failed(const char *path, int error)
 
 /* --- bytes --- */
 
-/* To the same place of the copy. */
+/* Copies bytes of the file to the same place of the copy. */
 static int copy_bytes(const struct spool *spool, const struct read_progress *reading, uint64_t at,
 		      uint64_t size)
 {
@@ -87,8 +87,8 @@ bool read_changed(const struct spool *spool, const struct read_progress *reading
 /* --- the header --- */
 
 /*
- * The lists of blocks from the owners; blocks past a hole in a table are no use and left out. No
- * table then counts more than its blocks hold.
+ * Makes the lists of blocks from their owners; blocks after a hole in a table are left out.
+ * Afterwards no table counts more than its blocks hold.
  */
 static void find_blocks(struct spool *spool)
 {
@@ -107,7 +107,7 @@ static void find_blocks(struct spool *spool)
 		count[kind] = MIN(count[kind], spool->used[kind] * spool_per_block(kind));
 }
 
-/* For blocks, of which `spool->reserved` bytes may be written to. */
+/* Makes `blocks` blocks of the copy writable; `spool->reserved` bytes are so already. */
 static int make_room(struct spool *spool, const struct read_progress *reading, uint64_t blocks)
 {
 	size_t size = (size_t)blocks << SPOOL_BLOCK_SHIFT;
@@ -129,7 +129,7 @@ int read_header(struct spool *spool, struct read_progress *reading)
 	uint64_t owned = reading->owned;
 	int error = copy_bytes(spool, reading, 0, offsetof(struct spool_header, undo));
 
-	/* The old values are of interest only while a transaction is under way. */
+	/* The old values are needed only while a transaction is under way. */
 	if (!error && atomic_load(&header->generation) & 1)
 		error = copy_bytes(spool, reading, 0, sizeof(*header));
 	if (!error && fstat(reading->fd, &status))
@@ -188,7 +188,7 @@ int read_check_header(const struct spool_header *header, const char *path)
 
 /* --- the file --- */
 
-/* What is wrong with one that is shorter than a spool's header. */
+/* Fails for a file that is shorter than a spool's header. */
 static int too_short(int fd, const char *path)
 {
 	char magic[sizeof(SPOOL_MAGIC) - 1];
@@ -204,7 +204,7 @@ static int open_file(struct read_progress *reading, const char *path)
 {
 	struct stat status;
 
-	/* Not to wait for somebody who writes to a FIFO. */
+	/* O_NONBLOCK: opening a FIFO must not wait for a writer. */
 	reading->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (reading->fd < 0 || fstat(reading->fd, &status))
 		return read_failed(path, -errno);
@@ -215,7 +215,7 @@ static int open_file(struct read_progress *reading, const char *path)
 	return 0;
 }
 
-/* A position in the copy is a position in the file; what is not copied is never touched. */
+/* Positions in the copy are positions in the file; parts that are not copied are never touched. */
 static int reserve_addresses(struct spool *spool, struct read_progress *reading)
 {
 	int error = spool_reserve(spool, SPOOL_BLOCKS);

@@ -1,4 +1,4 @@
-/* Phases of one name: both questions about two names read them by next_letter(). */
+/* Phases of one family: next_letter() reads names for both comparisons. */
 #include "analyse/trace/phase_name.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@ static bool is_number(char c)
 	return (c >= '0' && c <= '9') || c == '#';
 }
 
-/* How much of the name stands before its notes. */
+/* The length of the name without its notes. */
 static size_t noted(const char *name)
 {
 	const char *notes = strchr(name, '#');
@@ -17,7 +17,7 @@ static size_t noted(const char *name)
 	if (!notes || notes == name || !strchr(notes, '='))
 		return length;
 	if (name[length - 1] != '#' && notes[-1] != ':')
-		return length; /* nor is it one that was cut */
+		return length; /* nor are they notes that were cut */
 	length = (size_t)(notes - name);
 	return length > 1 && name[length - 1] == ':' ? length - 1 : length;
 }

@@ -1,4 +1,4 @@
-/* A trace, opened: the file, its facts, and whether what they say of each other holds. */
+/* Opens a trace: reads the file and its facts, and checks that they are consistent. */
 #include "analyse/trace/trace.h"
 
 #include <errno.h>
@@ -63,7 +63,7 @@ static int open_file(struct trace *trace)
 
 /* --- messages --- */
 
-/* Says where the file ends too early, and what else there is. */
+/* Sets the text for a file that ends too early, with its spool as a hint if that is there. */
 static int truncated(const struct trace *trace, uint64_t size)
 {
 	char spool[4096];
@@ -80,7 +80,8 @@ static int truncated(const struct trace *trace, uint64_t size)
 		   (unsigned long long)size, unpacked, trace->reader->section, hint);
 }
 
-/* What makes no sense unpacked was perhaps damaged before: only the checksum at the end tells. */
+/* Unpacked data that is no JSON may have been damaged before: only the checksum at the end shows
+ * it. */
 static void blame_packing(struct trace *trace)
 {
 	static char block[1 << 16];
@@ -124,7 +125,7 @@ static int not_json(const struct trace *trace, const char *begin, size_t length)
 		return err("%s: is a spool that is compressed or comes through a pipe: "
 			   "memtrace recover SPOOL wants it as a plain file",
 			   trace->path);
-	/* As it is until its first rows are there. */
+	/* A spool has a header of zeros until its first rows are there. */
 	if (length >= sizeof(nothing) && !memcmp(begin, nothing, sizeof(nothing)))
 		return err("%s: nothing is recorded in it: a spool whose process ended as it "
 			   "began, or begins just now",
@@ -132,7 +133,7 @@ static int not_json(const struct trace *trace, const char *begin, size_t length)
 	return err("%s: is neither a trace of memtrace (JSON) nor a spool", trace->path);
 }
 
-/* The last bytes of the file: how many, or -1 when it cannot be read out of turn. */
+/* Reads the last bytes of the file. Returns how many, or -1 when it cannot be read out of order. */
 static ssize_t read_tail(const struct trace *trace, char *tail, off_t *size)
 {
 	*size = lseek(trace->reader->fd, 0, SEEK_END);
@@ -140,7 +141,7 @@ static ssize_t read_tail(const struct trace *trace, char *tail, off_t *size)
 			 : pread(trace->reader->fd, tail, TAIL, *size > TAIL ? *size - TAIL : 0);
 }
 
-/* The same of what is compressed, which takes unpacking all of it: -EINVAL when that fails. */
+/* The same for a compressed file, which has to be unpacked whole: -EINVAL when that fails. */
 static int unpack_tail(struct trace *trace, char *tail, ssize_t *length, off_t *size)
 {
 	static char block[1 << 18];
@@ -180,8 +181,8 @@ static bool ends_events(const char *tail, ssize_t length)
 }
 
 /*
- * A file cut behind its facts would go unnoticed by who reads only those: so look at its last
- * bytes, and when they are no end of events, read it through.
+ * Checks the end of the file: a reader that stops after the facts would not notice that the file is
+ * cut after them. If its last bytes are no end of events, it is read through.
  */
 static int check_end(struct trace *trace)
 {
@@ -192,7 +193,7 @@ static int check_end(struct trace *trace)
 	int error = 0;
 
 	if (length < 0)
-		return 0; /* a pipe: whoever reads it to the end will see */
+		return 0; /* a pipe: a cut shows when it is read to the end */
 	if (trace->reader->json.source.unpack)
 		error = unpack_tail(trace, tail, &length, &size);
 	if (error)
@@ -292,7 +293,7 @@ int trace_open(struct trace *trace, const char *path)
 	trace->reader->fd = -1;
 	error = open_trace(trace);
 	if (!error && !trace->spool) {
-		/* The reader has its own place in the file, which the look at the end moves. */
+		/* check_end() moves the file's position, which the reader needs. */
 		off_t at = lseek(trace->reader->fd, 0, SEEK_CUR);
 
 		error = check_end(trace);

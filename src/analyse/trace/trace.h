@@ -1,14 +1,14 @@
 /*
- * A trace (memtrace/1), opened: its facts in memory, its events pulled one by one.
+ * A trace (memtrace/1), opened: its facts in memory, its events read one by one.
  *
  * facts/trace.def lists its members, facts/trace_model.h makes structs of them.
  *
- * Everything in front of `events` is read at once into arrays that live until trace_close(),
- * however many events follow. What the file refers to by position has been checked.
- * include/memtrace/trace.schema.json says what each member means; its names are used here.
+ * Everything before `events` is read at once into arrays that live until trace_close(), however
+ * many events follow. Positions that the file refers to have been checked.
+ * include/memtrace/trace.schema.json explains each member; its names are used here.
  *
- * Functions that can fail return 0 or -errno and leave a sentence in err_text(). A spool is taken
- * where a trace is.
+ * Functions that can fail return 0 or -errno and set err_text(). A spool is accepted wherever a
+ * trace is.
  */
 #pragma once
 
@@ -18,10 +18,11 @@
 struct out;
 
 enum {
-	TRACE_FEW = 500000, /* events that are read in a few tenths of a second: unasked, too */
+	TRACE_FEW = 500000, /* events that are read in a few tenths of a second: few enough to be
+			       read unasked */
 };
 
-/* Those that gave way to newer ones, and so would be there with a larger MEMTRACE_MAX_EVENTS. */
+/* The dropped events that gave way to newer ones: a larger MEMTRACE_MAX_EVENTS would keep them. */
 static inline uint64_t trace_crowded_out(const struct trace_capture *capture)
 {
 	uint64_t others = capture->events_stopped + capture->events_filtered;
@@ -35,26 +36,26 @@ int trace_open(struct trace *trace, const char *path);
 void trace_close(struct trace *trace);
 
 /*
- * The next event: its texts are ids for trace_text(), its stack UINT32_MAX when it has none, what
- * the trace does not tell of it TRACE_NONE, NO_DEVICE, EVENT_OPS and SPACES. 1 and the event, 0
- * behind the last one, -EINVAL when the file is broken there.
+ * Reads the next event: its texts are ids for trace_text(), its stack is UINT32_MAX when it has
+ * none, and members that the trace does not have are TRACE_NONE, NO_DEVICE, EVENT_OPS and SPACES.
+ * Returns 1 with an event, 0 after the last one, -EINVAL when the file is broken there.
  */
 int trace_next(struct trace *trace, struct event *event);
 
-/* The next event of one kind, passing over the lines of others without reading them. */
+/* Reads the next event of one kind, skipping the lines of others unread. */
 int trace_next_of(struct trace *trace, enum event_op op, struct event *event);
 
-/* The next event as it stands in the file, on one line and without a line break: as trace_next().
- */
+/* Writes the next event as it stands in the file, on one line and without a line break; returns as
+ * trace_next(). */
 int trace_copy(struct trace *trace, struct out *out);
 
 /* The text with the id, NULL for 0. */
 const char *trace_text(const struct trace *trace, uint32_t id);
 
-/* All of them that were read so far, by id - 1. */
+/* All texts that were read so far, by id - 1. */
 const char **trace_texts(const struct trace *trace, size_t *count);
 
-/* Does the file begin as a spool? False as well when it cannot be read. */
+/* True if the file begins as a spool. False as well when it cannot be read. */
 bool trace_is_spool(const char *path);
 
 /*
@@ -62,7 +63,7 @@ bool trace_is_spool(const char *path);
  * come in order.
  */
 struct trace_phase_walk {
-	uint32_t *open;    /* phases that began, those that ended on top taken away */
+	uint32_t *open;    /* phases that began, without those that ended on top */
 	uint32_t *parents; /* by phase: 1 + the one that was open when it began */
 	size_t open_n, next;
 };
@@ -76,13 +77,13 @@ uint32_t trace_phase_at(struct trace_phase_walk *walk, const struct trace *trace
 /* The newest thread with the number, NULL when the trace does not name it. */
 const struct trace_thread *trace_thread(const struct trace *trace, uint64_t thread);
 
-/* A number, 0 where the trace tells none. */
+/* The number, 0 where the trace has none. */
 static inline uint64_t trace_known(uint64_t number)
 {
 	return number == TRACE_NONE ? 0 : number;
 }
 
-/* The position among the summary's devices, that behind the last for memory of none. */
+/* The position among the summary's devices; that after the last one for memory of no device. */
 size_t trace_position(const struct trace *trace, int device, unsigned space);
 
 /* The device's row, the peak, the curve; NULL when the trace has none. */
@@ -91,16 +92,16 @@ const struct trace_peak *trace_peak(const struct trace *trace, int device, const
 				    enum trace_metric metric);
 const struct trace_curve *trace_curve(const struct trace *trace, int device, const char *pool);
 
-/* What the curve's column says at time t, TRACE_NONE when it does not reach there. */
+/* The value of the curve's column at time t, TRACE_NONE when it does not reach there. */
 uint64_t trace_curve_at(const struct trace_curve *curve, const uint64_t *column, uint64_t t);
 
 /* --- what of a stack to show: trace_frames.c --- */
 
-/* Is it the machinery that everybody's allocation runs through (CUDA, c10, libc, the interpreter)?
- */
+/* True for code that every allocation runs through (CUDA, c10, libc, the interpreter). */
 bool trace_frame_internal(const struct trace *trace, const struct trace_frame *frame);
 
-/* How little it says to its user: 0 for their own code, more for what everybody runs through. */
+/* The rank of a frame for its user: 0 for their own code, more for code that every program runs
+ * through. */
 unsigned trace_frame_rank(const struct trace *trace, const struct trace_frame *frame);
 
 /* The path of the module that the frame is in; NULL for none. */
@@ -116,7 +117,7 @@ static inline const char *trace_frame_path(const struct trace *trace,
 	return frame->language == TRACE_PYTHON ? frame->file : trace_module(trace, frame);
 }
 
-/* Is it the user's own code, or Python of a package that is no framework? */
+/* True for the user's own code, and for Python of a package that is no framework. */
 bool trace_frame_own(const struct trace *trace, const struct trace_frame *frame);
 
 /*
@@ -131,20 +132,20 @@ size_t trace_lines(const struct trace *trace, uint32_t stack, uint32_t *frames, 
 /* "Net.forward (train.py:12)", "decode<...> (libdecode.so)", "0x1a2b in libx.so"; cut to size. */
 void trace_frame_text(const struct trace *trace, uint32_t frame, char *to, size_t size);
 
-/* A site's name; where rows are sites, the line of that of its stacks which holds most. */
+/* Writes the name of a site; where rows are sites, the line of the stack that holds most of it. */
 void trace_site_text(const struct trace *trace, uint32_t site, char *to, size_t size);
 
-/* Whose code a Python file is; the smaller, the more it says. */
+/* The owner of a Python file; the smaller, the more it says to its user. */
 enum place_kind {
 	PLACE_OWN,
 	PLACE_PACKAGE,
 	PLACE_FRAMEWORK,
 };
 
-/* Of a path as the interpreter has it: "<stdin>" is one too. */
+/* The owner by the path as the interpreter has it: "<stdin>" is one, too. */
 enum place_kind place_kind(const char *path);
 
-/* A name that stands for no code: "[not recorded]", a pool's growth. */
+/* True for a name that stands for no code: "[not recorded]", a pool's growth. */
 bool trace_frame_named(const struct trace_frame *frame);
 
 /* --- the reader's choice of stacks and rows: trace_choice.c --- */
@@ -152,8 +153,8 @@ bool trace_frame_named(const struct trace_frame *frame);
 enum trace_stacks { TRACE_STACKS_MERGED, TRACE_STACKS_NATIVE, TRACE_STACKS_PYTHON };
 
 /*
- * What stacks are put together by. Line, function and module are of the same frame, that of
- * trace_line(), ever more coarsely; a stack without frames has a name that says so.
+ * The property that stacks are grouped by. Line, function and module are of the same frame, that of
+ * trace_line(), with ever larger groups; a stack without frames has a name of its own.
  */
 enum trace_by {
 #define BY(id, name, title) TRACE_BY_##id,
@@ -177,9 +178,9 @@ struct trace_keys {
 int trace_keys_find(struct trace_keys *keys, struct trace *trace, enum trace_by by);
 
 /*
- * Makes stacks[] hold the frames of one kind only, and sites[] rows of `by`: what reads those
- * follows. Stacks without a frame of the kind get one that says so. To be called once, behind
- * trace_open(); sums of sites come from the figures of stacks then. 0 or -errno.
+ * Keeps the frames of one kind in stacks[], and makes sites[] rows of `by`, for all later readers.
+ * Stacks without a frame of the kind get one that stands for none. To be called once, after
+ * trace_open(); the sums of sites then come from the figures of stacks. 0 or -errno.
  */
 int trace_choose(struct trace *trace, enum trace_stacks stacks, enum trace_by by);
 

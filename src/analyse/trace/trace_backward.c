@@ -1,8 +1,9 @@
 /*
- * Stacks of autograd's threads: the lines they come from become frames of theirs, said to be so.
+ * Stacks of autograd's threads: the lines that they come from are added to them as frames, marked
+ * as such.
  *
- * Made once, in front of everything that reads a trace, so that each table and each composition
- * shows a backward pass at a line of Python, and none takes that line for the thread's own.
+ * This is done once, before all readers of a trace, so that each table and each composition shows a
+ * backward pass at a line of Python, and none takes that line for the thread's own.
  */
 #include <stdio.h>
 #include <string.h>
@@ -37,8 +38,8 @@ static const char *named(struct trace *trace, const char *function, int which)
 	return text;
 }
 
-/* The frame again, under a name that says how it comes into the stack; UINT32_MAX without memory.
- */
+/* A copy of the frame, under a name that shows how it comes into the stack; UINT32_MAX without
+ * memory. */
 static uint32_t copy_of(struct copies *copies, uint32_t frame, int which)
 {
 	struct trace *trace = copies->trace;
@@ -102,7 +103,7 @@ int trace_extend_backward(struct trace *trace)
 	for (size_t i = 0; i < trace->stacks_n && !error; i++) {
 		const struct trace_stack *stack = &trace->stacks[i];
 
-		/* A stack whose own frames were extended is nobody's line: chains do not grow. */
+		/* A stack that was extended is not added to another: chains do not grow. */
 		if (stack->via_stack == UINT32_MAX ||
 		    trace->stacks[stack->via_stack].via_stack != UINT32_MAX)
 			continue;

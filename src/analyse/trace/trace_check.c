@@ -1,11 +1,11 @@
-/* Does what a trace says of itself hold together? Positions in range, columns of one length. */
+/* Checks that a trace is consistent: positions in range, columns of one length. */
 #include <string.h>
 
 #include "analyse/input/error.h"
 #include "analyse/trace/trace.h"
 #include "analyse/trace/trace_parts.h"
 
-/* Does from[i] refer to one of so many? 0 or -EINVAL. */
+/* Checks that from[i] refers to one of `size` elements. 0 or -EINVAL. */
 static int in_range(const struct trace *trace, const char *from, size_t i, const char *to,
 		    uint32_t position, size_t size)
 {
@@ -15,7 +15,7 @@ static int in_range(const struct trace *trace, const char *from, size_t i, const
 		   position, size);
 }
 
-/* The same of a stack, which may be none. */
+/* The same for a stack, which may be none. */
 static int is_stack(const struct trace *trace, const char *from, size_t i, uint32_t stack)
 {
 	return stack == UINT32_MAX ? 0 : in_range(trace, from, i, "stacks", stack, trace->stacks_n);
@@ -131,7 +131,7 @@ static int check_sites(struct trace *trace)
 	return 0;
 }
 
-/* A baseline has one stack a site, and says of it what it says of the site. */
+/* A baseline has one stack for each site: the stack gets the site's figures. */
 static void tell_stacks(const struct trace *trace)
 {
 	for (size_t i = 0; trace->capture.baseline && i < trace->sites_n; i++) {

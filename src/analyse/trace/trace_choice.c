@@ -1,8 +1,7 @@
 /*
- * The reader's choice: which frames a stack shows, and what stacks are put together by.
+ * The user's choice of the frames that a stack shows, and of the rows that stacks are grouped by.
  *
- * Both are made by changing what the trace says of itself, once, in front of everything that reads
- * it: so no table can forget to follow.
+ * Both change the trace itself, once, before all readers: so no table can fail to follow.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -42,7 +41,8 @@ static bool keeps(const struct trace_frame *frame, enum trace_stacks stacks)
 	return frame->language == (stacks == TRACE_STACKS_PYTHON ? TRACE_PYTHON : TRACE_NATIVE);
 }
 
-/* The number of a frame that stands for those that are not there; UINT32_MAX without memory. */
+/* Adds a frame that stands for frames that are not there. Returns its number; UINT32_MAX without
+ * memory. */
 static uint32_t add_named_frame(struct trace *trace, const char *name)
 {
 	size_t count = trace->frames_n;
@@ -107,7 +107,7 @@ static int filter_stacks(struct trace *trace, enum trace_stacks stacks)
 	return 0;
 }
 
-/* --- what a stack's row is --- */
+/* --- the row of a stack --- */
 
 /* A file below the place where packages lie: "torch/nn/modules/linear.py". */
 static const char *file_in_package(const char *path)
@@ -117,7 +117,7 @@ static const char *file_in_package(const char *path)
 	return at ? at + strlen("-packages/") : text_base(path);
 }
 
-/* Writes the frame's name at the wanted grain, and gives what tells it from all others. */
+/* Writes the frame's name for the kind of rows, and returns a key that identifies its row. */
 static uint64_t frame_key(const struct trace *trace, uint32_t number, enum trace_by by, char *to,
 			  size_t size)
 {

@@ -1,10 +1,10 @@
 /*
- * A sampled trace (MEMTRACE_SAMPLE) as its readers want it: what the samples stand for.
+ * A sampled trace (MEMTRACE_SAMPLE) as its readers want it: estimates in the place of samples.
  *
- * The document has both: the samples with the bytes that they are, beside a pseudo-stack with those
- * of all others, so that everything sums to the totals; and what each site is estimated at. For
- * readers the estimate takes the place of the samples. Totals, peaks, pools and events stay as they
- * are; compositions then sum to their peaks about, not exactly.
+ * The document has both: the samples with their own bytes, beside a pseudo-stack with the bytes of
+ * all others, so that everything sums to the totals; and an estimate for each site. For readers the
+ * estimate takes the place of the samples. Totals, peaks, pools and events stay as they are;
+ * compositions then sum to their peaks approximately.
  */
 #include <string.h>
 
@@ -12,7 +12,8 @@
 #include "analyse/trace/trace_parts.h"
 #include "codec/event.h"
 
-/* The stack of those that are no samples: their bytes are in the estimates of the others. */
+/* True for the stack of allocations that are no samples: their bytes are in the estimates of the
+ * others. */
 static bool is_rest(const struct trace *trace, const struct trace_stack *stack)
 {
 	const char *name = stack->frames_n == 1 && stack->frames[0] < trace->frames_n
@@ -22,7 +23,7 @@ static bool is_rest(const struct trace *trace, const struct trace_stack *stack)
 	return name && !strcmp(name, PSEUDO_NOT_SAMPLED);
 }
 
-/* A count of samples becomes one of what they stand for. */
+/* Scales a count of samples to the allocations that they stand for. */
 static uint64_t scaled(uint64_t count, uint64_t estimated, uint64_t sampled)
 {
 	double value = sampled ? (double)count * (double)estimated / (double)sampled + 0.5 : 0;
@@ -32,7 +33,7 @@ static uint64_t scaled(uint64_t count, uint64_t estimated, uint64_t sampled)
 
 static void estimate_stack(struct trace_stack *stack)
 {
-	/* Frees have no line of their own: taken together they would be all of one. */
+	/* Frees of a sampled trace have no stack: all would be booked under one. */
 	stack->frees_here = stack->freed_here_bytes = 0;
 	stack->frees = scaled(stack->frees, stack->estimated_allocations, stack->allocations);
 	stack->live_count =
@@ -57,7 +58,8 @@ static void estimate_site(struct trace_site *site)
 	site->peak_bytes = site->estimated_peak_bytes;
 }
 
-/* Was anything of it sampled, or is it the rest? Other bytes (of a pool's totals) are as told. */
+/* True if anything of the stack was sampled, or if it is the rest. Other bytes (of a pool's totals)
+ * stay as they are. */
 static bool concerns(const struct trace *trace, const struct trace_stack *stack)
 {
 	return stack->estimated_allocations || stack->estimated_peak_bytes || is_rest(trace, stack);

@@ -12,7 +12,7 @@
 #include "analyse/trace/trace_parts.h"
 #include "base/text/text.h"
 
-/* What the value of a key is, and where in the event it goes. */
+/* The kind of a key's value, and its place in the event. */
 enum value { NUMBER, ADDRESS, NAME, DEVICE, STACK, THREAD, OP, SPACE, FOREIGN };
 
 struct key {
@@ -68,7 +68,7 @@ const char **trace_texts(const struct trace *trace, size_t *count)
 	return trace->reader ? trace->reader->texts.list : NULL;
 }
 
-/* `last` is the text that this key had before, which it mostly has again. */
+/* `last` is the text that this key had in the event before: mostly it is the same again. */
 static int read_text(struct trace *trace, enum json_token token, uint32_t *last, uint32_t *to)
 {
 	struct json *json = &trace->reader->json;
@@ -244,7 +244,7 @@ static int read_event(struct trace *trace, struct event *event)
 	return token == JSON_OBJECT_END ? 0 : -EINVAL;
 }
 
-/* Behind the events: reads the document to its end. */
+/* After the events: reads the document to its end. */
 static int finish(struct trace *trace)
 {
 	enum json_token token;

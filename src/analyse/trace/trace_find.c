@@ -1,4 +1,4 @@
-/* A trace, opened: what of its facts is about a device, a thread, a pool or a moment. */
+/* Look-ups in an open trace: by device, thread, pool or moment. */
 #include "analyse/trace/trace.h"
 
 #include "analyse/input/error.h"
@@ -75,7 +75,7 @@ uint32_t trace_phase_at(struct trace_phase_walk *walk, const struct trace *trace
 
 	for (;;) {
 		bool next = walk->next < trace->phases_n && phases[walk->next].start <= t;
-		/* Those that are over by then are left in front of one that begins. */
+		/* Phases that have ended by then are left before the next one begins. */
 		uint64_t now = next ? phases[walk->next].start : t;
 		uint32_t top;
 

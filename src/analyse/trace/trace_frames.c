@@ -1,5 +1,5 @@
 /*
- * What of a stack to show to its user: their own lines rather than the machinery underneath.
+ * Chooses the frames of a stack that its user sees: their own lines rather than the code beneath.
  *
  * A stack of PyTorch has forty frames, of which three are the user's. Nothing here changes a sum.
  */
@@ -10,7 +10,7 @@
 #include "base/text/text.h"
 #include "facts/sites.h"
 
-/* Which code a frame is; the smaller, the more it says to its user. */
+/* The kind of code that a frame is in; the smaller, the more it says to its user. */
 enum kin {
 	KIN_OWN,       /* the user's */
 	KIN_PACKAGE,   /* Python of an installed package */
@@ -110,7 +110,7 @@ size_t trace_lines(const struct trace *trace, uint32_t stack, uint32_t *frames, 
 	for (size_t i = 0; i < all->frames_n && shown < most; i++) {
 		uint32_t frame = all->frames[i];
 
-		/* One frame in front of the line is enough to tell how it came to allocate. */
+		/* One frame before the line is enough to show how it came to allocate. */
 		if (frame == line)
 			seen = true;
 		else if ((!seen && (shown || most == 1)) ||

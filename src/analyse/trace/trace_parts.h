@@ -1,4 +1,4 @@
-/* What the files of trace_*.c share. */
+/* Declarations that the files of trace_*.c share. */
 #pragma once
 
 #include "analyse/input/json.h"
@@ -20,14 +20,15 @@ struct trace_reader {
 /* Reads the value of a row of `trace` that follows: 0 or -EINVAL. */
 int trace_read(struct trace *trace, const struct row *row);
 
-/* The reader has failed: says it in the words for a trace if the file ends too early. -EINVAL. */
+/* To be called when the reader has failed: if the file ends too early, sets the text for a cut
+ * trace. -EINVAL. */
 int trace_broken(struct trace *trace);
 
 /* trace_spool.c: facts of the spool at the trace's path. 0 or -errno. */
 int trace_spool_open(struct trace *trace);
 void trace_spool_close(struct trace_spool *from);
 
-/* An event that says nothing. */
+/* An event without any member. */
 extern const struct event trace_no_event;
 
 /* The next event, cleared before, or written where `out` is one: as trace_next(). */
@@ -36,10 +37,11 @@ int trace_spool_next(struct trace *trace, struct event *event, struct out *out);
 /* The id of a text, entered if it is new; 0 without memory. */
 uint32_t trace_enter_text(struct trace *trace, const char *text, size_t length);
 
-/* Positions within their arrays, and site_of[]: 0 or -EINVAL. */
+/* Checks that positions are within their arrays, and fills site_of[]: 0 or -EINVAL. */
 int trace_check(struct trace *trace);
 
-/* Of a sampled trace, checked: stacks, sites and shares of peaks become what is estimated. */
+/* Replaces the figures of stacks, sites and shares of peaks of a sampled trace, after
+ * trace_check(), with estimates. */
 void trace_estimate(struct trace *trace);
 
 /* Gives stacks with a via_stack its Python frames, named as such: 0 or -EINVAL. */

@@ -1,9 +1,9 @@
 /*
- * A JSON value into a struct, as a row of facts/trace.def says.
+ * Reads a JSON value into a struct by the rows of facts/trace.def.
  *
  * Lists grow in a buffer of their own and are copied into the arena when their length is known. The
- * recursion is as deep as the rows are nested, four at most; what no row names is passed over by
- * json_skip(), which does not recurse.
+ * recursion is as deep as the rows are nested, four at most; json_skip(), which does not recurse,
+ * skips members that have no row.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -47,7 +47,7 @@ static int no_memory(const struct reader *reader)
 	return -ENOMEM;
 }
 
-/* Whatever becomes memory is counted here: 0, or -EINVAL when it is more than it may be. */
+/* Counts memory that the trace takes: 0, or -EINVAL when that is more than the limit. */
 static int keep_bytes(const struct reader *reader, size_t bytes)
 {
 	struct json *json = reader->json;
@@ -149,7 +149,7 @@ static int read_bool(struct reader *reader, enum json_token token, bool *to)
 	return 0;
 }
 
-/* The last one stands for words that this reader does not know. */
+/* The last word stands for words that this reader does not know. */
 static int read_word(struct reader *reader, enum json_token token, enum row_words words, int *to)
 {
 	if (token != JSON_STRING)
@@ -162,7 +162,8 @@ static int read_word(struct reader *reader, enum json_token token, enum row_word
 	return 0;
 }
 
-/* A scalar as text, as it stands in the file: doors are counts, settings are texts or null. */
+/* Keeps a scalar as text, as it stands in the file: hooks are counts, settings are texts or null.
+ */
 static int read_value(struct reader *reader, enum json_token token, const char **to)
 {
 	switch (token) {

@@ -11,7 +11,7 @@
 #include "render/document/document.h"
 #include "spool/journal.h"
 
-/* What the trace points into. */
+/* The memory that the trace points into. */
 struct trace_spool {
 	struct spool spool;
 	struct spool_model recording;
@@ -24,8 +24,8 @@ struct trace_spool {
 /* --- texts --- */
 
 /*
- * What is no UTF-8 becomes U+FFFD, as in a document. The same text where all of it is some, else a
- * copy; NULL without memory, which the recording tells.
+ * Replaces bytes that are no UTF-8 with U+FFFD, as a document does. Returns the same text where all
+ * of it is UTF-8, else a copy; NULL without memory, and the recording's `error` is set.
  */
 static const char *clean(struct trace *trace, const char *text)
 {

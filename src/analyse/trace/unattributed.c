@@ -28,7 +28,7 @@ static struct loose_key key_of(const struct block *block)
 				   block->kind };
 }
 
-/* 1 + a lump for whoever asks; 0 without memory. */
+/* Returns 1 + a lump that is free; 0 without memory. */
 static uint32_t make_lump(struct unattributed *loose)
 {
 	uint32_t id = loose->spare;

@@ -1,9 +1,10 @@
 /*
- * Bytes without an address: a pool's own totals grew or shrank, and no call told of it.
+ * Bytes without an address: a pool's own totals grew or shrank, and no call explained it.
  *
- * A stack stands for them, and they go as they came, the newest first. Who tells them apart by more
- * than their stack (thread, phase, category) tags what comes, and is told whose bytes go: those
- * that shrink are seldom called by the thread, or at the time, at which they came.
+ * A stack stands for them, and they are freed in the reverse order of their allocation. A caller
+ * that groups them by more than their stack (thread, phase, category) gives the bytes that come a
+ * tag, and gets the tag of the bytes that go: memory is seldom freed by the thread, or in the
+ * phase, that allocated it.
  */
 #pragma once
 
@@ -37,19 +38,19 @@ struct unattributed {
 
 void unattributed_clear(struct unattributed *loose);
 
-/* What came is known no more. */
+/* Removes all bytes: they are not known any more. */
 void unattributed_forget(struct unattributed *loose);
 
 /*
- * The bytes of `block`, which has no address, come. How many lumps that makes more, 0 or 1; -ENOMEM
- * without memory.
+ * Adds the bytes of `block`, which has no address. Returns the number of lumps that this adds, 0 or
+ * 1; -ENOMEM without memory.
  */
 int unattributed_come(struct unattributed *loose, const struct block *block, uint32_t tag);
 
 /*
- * Up to `bytes` of the newest that came where `block` says go: how many, 0 when there are none;
- * more may be left below. `tag` says whose they were, `whole` whether nothing is left of their
- * lump.
+ * Takes up to `bytes` of the newest that came at the place of `block`. Returns how many, 0 when
+ * there are none; more may be left below. `tag` is that of the lump, `whole` is set if nothing is
+ * left of it.
  */
 uint64_t unattributed_go(struct unattributed *loose, const struct block *block, uint64_t bytes,
 			 uint32_t *tag, bool *whole);

@@ -1,4 +1,4 @@
-/* An allocation that failed for want of memory, explained. */
+/* An allocation that failed because memory ran out, explained. */
 #include "facts/oom/oom.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 
 static const uint64_t MIB = 1 << 20;
 
-/* --- what is known beside what was live --- */
+/* --- facts besides the live blocks --- */
 
 static void find_card(struct oom *oom, const struct spool_model *recording)
 {
@@ -21,7 +21,7 @@ static void find_card(struct oom *oom, const struct spool_model *recording)
 	oom->facts.total = card->total_bytes == TRACE_NONE ? 0 : card->total_bytes;
 }
 
-/* What a driver takes of a card for itself: its context, modules, heaps. */
+/* The bytes of a card that its driver takes for itself: context, modules, heaps. */
 static uint64_t own_share(uint64_t total)
 {
 	uint64_t most = 1536 * MIB;
@@ -29,7 +29,7 @@ static uint64_t own_share(uint64_t total)
 	return total / 16 < most ? total / 16 : most;
 }
 
-/* What the driver said at its refusal, else what it said last before. */
+/* The bytes left as the driver reported them when it refused, or else the last time before. */
 static void find_left(struct oom_facts *facts, const struct spool_oom *row)
 {
 	uint64_t used = row->used;
@@ -49,7 +49,8 @@ static void find_left(struct oom_facts *facts, const struct spool_oom *row)
 		facts->foreign = facts->others - own_share(facts->total);
 }
 
-/* What PyTorch's allocator asks the driver for to serve so much: CUDACachingAllocator.cpp. */
+/* The size of the segment that PyTorch's allocator asks the driver for: CUDACachingAllocator.cpp.
+ */
 static uint64_t segment_for(uint64_t size)
 {
 	if (size <= MIB)
@@ -59,7 +60,7 @@ static uint64_t segment_for(uint64_t size)
 	return (size + 2 * MIB - 1) / (2 * MIB) * (2 * MIB);
 }
 
-/* The most that PyTorch has ever held was allowed; this was not. */
+/* The limit lies between the most that PyTorch ever held and the size that was refused. */
 static void find_limit(struct oom_facts *facts, const struct spool_model *recording,
 		       const struct spool_oom *row)
 {
@@ -165,14 +166,14 @@ static int at_moment(void *context, const struct census *census, uint64_t seq)
 	for (size_t i = 0; !error && i < finder->recording->trace->ooms_n; i++) {
 		struct oom *oom = &finder->ooms[i];
 
-		/* Of two in a signal handler's recording the numbers may be one. */
+		/* Two failures in the recording of a signal handler may have the same number. */
 		if (oom->row.seq == seq && !oom->known && oom->row.device >= 0)
 			error = oom_then(oom, finder->recording, census);
 	}
 	return error;
 }
 
-/* As much as was asked for was had later: by then the program had made room. */
+/* If an allocation of that size succeeds later, the program has survived the failure. */
 static void at_event(void *context, const struct event *event)
 {
 	struct oom_finder *finder = context;
@@ -222,7 +223,7 @@ static struct oom *list_rows(struct spool_model *recording)
 	return ooms;
 }
 
-/* --- what is told --- */
+/* --- the trace's members --- */
 
 const char *oom_name(const struct spool_model *recording, uint32_t text)
 {

@@ -1,9 +1,9 @@
 /*
- * An allocation that failed for want of memory, explained: what was asked for, who held what then,
- * why it failed, what would help.
+ * An allocation that failed because memory ran out, explained: the size, the holders of memory at
+ * that time, the reason, and advice.
  *
- * Facts are gathered from the spool; what is said about them stands in tables. Also used at the end
- * of the traced program, so all memory comes from the recording's arena.
+ * The facts come from the spool, the sentences from tables. Also used at the end of the traced
+ * program, so all memory comes from the recording's arena.
  */
 #pragma once
 
@@ -14,7 +14,8 @@ enum {
 	OOM_WORDS = 200,
 	OOM_LINES = 5,
 	OOM_ADVICE_MOST = 2,
-	OOM_GOES_ON = 256, /* allocations behind a failure that the program has survived */
+	OOM_GOES_ON =
+		256, /* allocations after a failure that show that the program has survived it */
 };
 
 struct oom_facts {
@@ -25,36 +26,37 @@ struct oom_facts {
 #undef WORDS
 };
 
-/* What one line held, of all its stacks. */
+/* The bytes that one line of code held, over all its stacks. */
 struct oom_line {
 	const char *text;
 	uint64_t bytes;
 };
 
-/* What is known beside what the trace says of it. */
+/* The facts that are known besides the trace's members. */
 struct oom {
 	struct spool_oom row;
 	struct trace_oom *told;
 	struct oom_facts facts;
-	const char *why;  /* it failed, with {names} of facts */
+	const char *why;  /* the reason, with {names} of facts */
 	const char *card; /* its name, NULL when unknown */
-	bool known;       /* what was live then: pools, holders, stacks and lines are filled */
+	bool known; /* the live blocks are known: pools, holders, stacks and lines are filled */
 	struct oom_line lines[OOM_LINES];
 	unsigned lines_n;
 	uint64_t more_lines, more_bytes; /* beyond those */
 };
 
 /*
- * Fills the trace's ooms, but for their text; that of advice has {names} of facts. What is known
- * beside is returned, one for each; NULL where there are none, or without memory.
+ * Fills the trace's ooms except for their text; the text of advice still has {names} of facts.
+ * Returns one struct for each, in the recording's arena; NULL where there are none, or without
+ * memory.
  */
 struct oom *spool_model_find_ooms(struct spool_model *recording);
 
 /*
- * oom_then.c: fills pools, holders, stacks and lines, and the facts about them, from what was live
- * at the failure. 0 or -ENOMEM.
+ * oom_then.c: fills pools, holders, stacks and lines, and the facts about them, from the blocks
+ * that were live at the failure. 0 or -ENOMEM.
  */
 int oom_then(struct oom *oom, struct spool_model *recording, const struct census *census);
 
-/* A text of the spool; an empty name is none. */
+/* A text of the spool, NULL if it is empty. */
 const char *oom_name(const struct spool_model *recording, uint32_t text);

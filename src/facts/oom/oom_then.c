@@ -1,4 +1,4 @@
-/* Who held what when an allocation failed, and what was free inside of pools. */
+/* The holders of memory when an allocation failed, and the free memory inside pools. */
 #include <errno.h>
 #include <string.h>
 
@@ -14,13 +14,14 @@ static bool is_torch(const struct spool_model *recording, uint32_t pool)
 	return text_same(spool_text(recording->spool, pool), "torch");
 }
 
-/* --- what was allocated, by stack, and who held memory of the driver --- */
+/* --- allocated bytes by stack, and the holders of the driver's memory --- */
 
 enum { HOLDERS = 256 };
 
-/* What was live on the card. */
+/* The bytes that were live on the card. */
 struct tally {
-	struct trace_share *shares;  /* by stack; the last is for what has none that is known */
+	struct trace_share
+		*shares; /* by stack; the last one is for bytes whose stack is not known */
 	const struct block *largest; /* that is not PyTorch's */
 };
 
@@ -73,7 +74,7 @@ static void add_all(struct tally *tally, const struct oom *oom, const struct spo
 		add_block(tally, oom, recording, &census->rests[i]);
 }
 
-/* Keeps those that held something, largest first. */
+/* Keeps the stacks that held bytes, largest first. */
 static int keep_shares(struct oom *oom, struct spool_model *recording,
 		       const struct trace_share *shares)
 {
@@ -85,7 +86,8 @@ static int keep_shares(struct oom *oom, struct spool_model *recording,
 		count += shares[i].bytes != 0;
 		sum += shares[i].bytes;
 	}
-	/* Ends that were not recorded, events being off, are still live here: then nobody knows. */
+	/* Frees that were not recorded, because events were off, leave blocks that seem live: then
+	 * the holders are not known. */
 	if (sum > oom->row.allocated)
 		return 0;
 	oom->known = true;
@@ -176,9 +178,9 @@ static int find_lines(struct oom *oom, struct spool_model *recording)
 	return 0;
 }
 
-/* --- who held memory of the driver --- */
+/* --- the holders of the driver's memory --- */
 
-/* The largest that is not PyTorch's pool is named. */
+/* Names the largest holder that is not PyTorch's pool. */
 static void sort_holders(struct oom *oom)
 {
 	/* Names lie in the spool in the order of their ids. */
@@ -201,7 +203,7 @@ static void sort_holders(struct oom *oom)
 	}
 }
 
-/* --- what was free --- */
+/* --- free memory --- */
 
 static void add_pool(struct trace_oom *told, const struct spool_model *recording,
 		     const struct gaps *gaps, size_t number)
@@ -227,7 +229,7 @@ static void add_pool(struct trace_oom *told, const struct spool_model *recording
 	}
 }
 
-/* What the segments say; the sums are PyTorch's own where it has told them. */
+/* The figures of the segments; sums come from PyTorch itself where it reported them. */
 static void tell_torch(struct oom_facts *facts, const struct trace_oom_pool *pool)
 {
 	facts->whole = pool->free_segments_bytes;
@@ -257,7 +259,8 @@ static int find_pools(struct oom *oom, struct spool_model *recording, const stru
 		if (is_torch(recording, gaps.pools[i].pool))
 			tell_torch(&oom->facts, &told->pools[told->pools_n - 1]);
 	}
-	/* Set by a program, not by the environment: its segments are mapped. */
+	/* The program may have set it, and not the environment: then the pool's segments are
+	 * mapped. */
 	for (size_t i = 0; told->pools && i < gaps.segments_n; i++) {
 		const struct gaps_pool *pool = &gaps.pools[gaps.segments[i].pool];
 

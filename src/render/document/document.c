@@ -63,7 +63,7 @@ void document_event(struct out *out, const struct spool *spool, const struct eve
 		write_mark(out, spool, event);
 }
 
-/* Events as they come from the chunks; pops are told the name of what they end. */
+/* Writes the events in the order of the chunks; a pop gets the name of the range that it ends. */
 static int write_events(struct out *out, const struct spool *spool)
 {
 	struct journal_reader reader;
@@ -84,8 +84,7 @@ static int write_events(struct out *out, const struct spool *spool)
 	return error;
 }
 
-/* What is found out last is told first: whether something was damaged, and what devices there are.
- */
+/* The head comes last, as it lists damage and devices that the other sections find. */
 static void fill_all(struct spool_model *recording, enum trace_exit exit,
 		     struct document_told *told)
 {

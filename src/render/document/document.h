@@ -23,14 +23,14 @@ struct oom_text {
 	unsigned count;
 };
 
-/* What a document tells that its writer may want to say at once. */
+/* The part of a document that its writer may want to report at once. */
 struct document_told {
-	uint64_t ooms;       /* allocations that failed for want of memory, not caught */
-	bool survived;       /* the program went on behind the last of them */
+	uint64_t ooms;       /* allocations that failed because memory ran out */
+	bool survived;       /* the program went on after the last of them */
 	struct oom_text oom; /* that one, explained */
 };
 
-/* Where a document goes: to the descriptor, or through the sink where there is one. */
+/* The destination of a document: the descriptor, or the sink where there is one. */
 struct document_to {
 	int fd;
 	out_sink *sink;
@@ -38,8 +38,8 @@ struct document_to {
 };
 
 /*
- * Writes the document: 0 or -errno. `told`, NULL or not, is told although nothing can be written.
- * Memory is taken from malloc only where names are demangled.
+ * Writes the document: 0 or -errno. `told`, which may be NULL, is filled even if nothing can be
+ * written. Memory is taken from malloc only where names are demangled.
  */
 int document_write(const struct spool *spool, const struct document_to *to,
 		   enum symbols_names names, enum trace_exit exit, struct document_told *told);
@@ -52,18 +52,18 @@ int document_fill(struct trace *trace, struct spool_model *recording, const stru
 		  enum symbols_names names, enum trace_exit exit, struct document_told *told);
 
 /*
- * write_rows.c: the trace's members up to its events, with a comma after each. Of a baseline, rows
- * that are FULL are left out where they say nothing.
+ * write_rows.c: writes the trace's members up to its events, with a comma after each. In a
+ * baseline, FULL rows are left out where they are 0, null or empty.
  */
 void document_facts(struct out *out, const struct trace *trace, bool baseline);
 
-/* One of them, which there is: "key":value. */
+/* Writes one member, which must exist: "key":value. */
 void document_member(struct out *out, const struct trace *trace, const char *key);
 
-/* An object of these rows. */
+/* Writes an object of these rows. */
 void document_object(struct out *out, enum rows_of of, const void *object);
 
-/* An event as the document has it. */
+/* Writes an event. */
 void document_event(struct out *out, const struct spool *spool, const struct event *event);
 
 /* --- document_*.c: each fills some of the members that stand before the events --- */
@@ -73,7 +73,7 @@ void document_head(struct spool_model *recording, enum trace_exit exit);
 void document_calls(struct spool_model *recording);
 /* cupti_check, actions, spans: only when CUPTI was asked for. */
 void document_cupti(struct spool_model *recording);
-/* Samples of `used` with which something came or went, in their order. */
+/* samples of `used` that showed a change, in their order */
 void document_used(struct spool_model *recording);
 void document_summary(struct spool_model *recording);
 /* peaks, and what stacks held in them and at the end */
@@ -83,5 +83,6 @@ void document_ooms(struct spool_model *recording, struct document_told *told);
 void document_names(struct spool_model *recording);
 void document_timeline(struct spool_model *recording);
 
-/* Why recording stopped before its process ended (enum spool_stop); NULL when it did not. */
+/* The reason why recording stopped before its process ended (enum spool_stop), as a sentence; NULL
+ * if it did not stop. */
 const char *document_stop_text(unsigned stop);

@@ -1,4 +1,4 @@
-/* The document's calls and what ran: calls that are counted, and what CUPTI saw beside the memory.
+/* The document's calls: those that are counted, and kernels, copies and calls that CUPTI recorded.
  */
 #include <errno.h>
 
@@ -11,7 +11,7 @@
 
 enum { NAMES = 512 }; /* more than there are rows in the tables of calls */
 
-/* Until all are there, times are in ticks. */
+/* Times are in ticks until all rows have been added. */
 static void add_row(struct trace *trace, const struct spool_call *row, const char *name)
 {
 	uint64_t max = atomic_load(&row->max);
@@ -30,7 +30,7 @@ static void add_row(struct trace *trace, const struct spool_call *row, const cha
 		call->max_ns = max;
 }
 
-/* tick_ns has 32 bits behind the point. */
+/* tick_ns has 32 fractional bits. */
 static uint64_t in_ns(uint64_t ticks, uint64_t tick_ns)
 {
 	return (uint64_t)((double)ticks * ((double)tick_ns / 4294967296.0));
@@ -103,7 +103,7 @@ static uint64_t action_key(uint64_t kind, uint32_t name)
 	return hash_mix(kind, name);
 }
 
-/* Positions in actions[], plus 1. 0 or -ENOMEM. */
+/* Fills the map with positions in actions[], plus 1. 0 or -ENOMEM. */
 static int find_actions(const struct spool *spool, struct map *places)
 {
 	uint64_t rows = spool_count(spool, SPOOL_ACTION);
@@ -118,7 +118,7 @@ static int find_actions(const struct spool *spool, struct map *places)
 	return 0;
 }
 
-/* Those whose action is known. */
+/* Adds the span if its action is known. */
 static void add_span(struct trace *trace, const struct spool_span *from, uint32_t place)
 {
 	bool call = from->kind == ACTION_RUNTIME || from->kind == ACTION_DRIVER;
@@ -136,7 +136,7 @@ static void add_span(struct trace *trace, const struct spool_span *from, uint32_
 	};
 }
 
-/* The ring, the oldest first. */
+/* Lists the spans of the ring, the oldest first. */
 static void fill_spans(struct spool_model *recording)
 {
 	const struct spool *spool = recording->spool;

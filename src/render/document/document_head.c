@@ -1,4 +1,4 @@
-/* The document's first sections: whose trace it is, and how it was taken. */
+/* The document's first sections: the process, its environment, and how it was recorded. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "render/document/document.h"
 #include "spool/journal.h"
 
-/* A fact that is a number, else the number for none. */
+/* The fact as a number; `none` if it is not one. */
 static uint64_t number(const char *text, uint64_t none)
 {
 	if (text && *text && strspn(text, "0123456789") == strlen(text) && strlen(text) < 19)
@@ -15,7 +15,7 @@ static uint64_t number(const char *text, uint64_t none)
 	return none;
 }
 
-/* Room for as many as there are facts with the key, and some more. */
+/* Memory for as many elements as there are facts with the key, and `more`. */
 static void *room_for(struct spool_model *recording, const char *key, size_t more, size_t size)
 {
 	for (uint32_t i = 0; (i = fact_find(recording->spool, key, i));)
@@ -77,7 +77,7 @@ static void fill_settings(struct spool_model *recording, struct trace_environmen
 	for (uint32_t i = 0; environment->settings && (i = fact_find(spool, "setting", i));) {
 		uint32_t value = fact_find(spool, "value", i);
 
-		/* Its value stands right behind it, if it has one. */
+		/* Its value is the next fact, if it has one. */
 		environment->settings[environment->settings_n++] =
 			(struct trace_pair){ fact_value(spool, i),
 					     value == i + 1 ? fact_value(spool, value) : NULL };
@@ -99,8 +99,8 @@ static void fill_cards(struct spool_model *recording, struct trace_environment *
 		};
 }
 
-/* "libcudart.so.13" says 13000: the runtime cannot be asked from a hook, its file's name can be
- * read. */
+/* Version 13000 for "libcudart.so.13": the runtime cannot be asked from a hook, but its file's name
+ * can be read. */
 static uint64_t runtime_version(const struct spool_model *recording)
 {
 	static const char name[] = "libcudart.so.";
@@ -155,7 +155,7 @@ const char *document_stop_text(unsigned stop)
 	}
 }
 
-/* For which there is room. */
+/* Adds a note; room for all of them has been made. */
 static void note(struct spool_model *recording, const char *text)
 {
 	struct trace_capture *capture = &recording->trace->capture;
@@ -263,7 +263,7 @@ static void fill_doors(struct spool_model *recording)
 	}
 }
 
-/* All of them, and by kind what was sampled. */
+/* Fills the mean cost of an event, over all and by kind. */
 static void fill_cost(const struct spool_cost *costs, struct trace_capture *capture)
 {
 	struct trace_cost *const kinds[SPOOL_COSTS] = { &capture->cost.driver, &capture->cost.block,
@@ -286,7 +286,7 @@ static void fill_capture(struct spool_model *recording)
 	const struct spool_header *header = spool->header;
 	struct trace_capture *capture = &recording->trace->capture;
 	uint64_t dropped = header->dropped < header->seq ? header->dropped : header->seq;
-	/* Events that only sums know. */
+	/* Events that are counted in sums only. */
 	uint64_t without = dropped + header->paused + header->filtered;
 	const char *stacks = fact_told(spool, "stacks");
 	const char *unwinder = fact_told(spool, "unwinder");

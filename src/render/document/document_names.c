@@ -21,7 +21,7 @@ static void fill_modules(struct spool_model *recording)
 	}
 }
 
-/* Of a stack on one of autograd's threads: what runs, and which line that comes from. */
+/* Fills the node and the origin of a stack on one of autograd's threads. */
 static void fill_backward(struct spool_model *recording, const struct spool_stack *from,
 			  struct trace_stack *stack)
 {
@@ -41,8 +41,8 @@ static void fill_backward(struct spool_model *recording, const struct spool_stac
 }
 
 /*
- * Frames that the spool does not have are left out, so entries count those that are kept. No two
- * stacks share steps: `left` are those that no stack before has taken.
+ * Frames that the spool does not have are left out, so entries count the frames that are kept. No
+ * two stacks share steps: `left` is the number of steps that no earlier stack has taken.
  */
 static void fill_steps(struct spool_model *recording, const struct spool_stack *from,
 		       struct trace_stack *stack, uint64_t *left)

@@ -19,7 +19,7 @@ static void fill_sum(struct trace_sum *to, const struct spool_sum *sum)
 	to->exit_bytes = sum->now;
 }
 
-/* Of `used`: who was asked, and what it was made of. */
+/* Fills `used`: its source, and the parts it was made of. */
 static void fill_used(const struct spool_model *recording, struct trace_sum *to,
 		      const struct spool_scope *device)
 {
@@ -46,7 +46,8 @@ static void fill_used(const struct spool_model *recording, struct trace_sum *to,
 	to->residual_max_bytes = device->residual_high;
 }
 
-/* The next scope of the kind from number *at on, which becomes the number behind it; or NULL. */
+/* Returns the next scope of the kind and device from number *at on, or NULL; *at becomes the number
+ * after it. */
 static const struct spool_scope *next_scope(const struct spool_model *recording, int device,
 					    enum scope_kind kind, uint32_t *at)
 {
@@ -68,7 +69,7 @@ static size_t count_scopes(const struct spool_model *recording, int device, enum
 	return count;
 }
 
-/* Pools or owners of a device, one shape. */
+/* Lists the pools, or the owners, of a device. */
 static struct trace_part *fill_parts(struct spool_model *recording, int device,
 				     enum scope_kind kind, size_t *count)
 {
@@ -186,7 +187,8 @@ static const char *pool_of(const struct spool_model *recording, const struct spo
 	return scope->kind == SCOPE_POOL ? spool_text(recording->spool, scope->name) : NULL;
 }
 
-/* Two of each scope, allocated and reserved: 1 + their positions go to `peak_of`, by sum. */
+/* Lists two peaks of each scope, allocated and reserved. 1 + their positions go to `peak_of`, by
+ * sum. */
 static void list_peaks(struct spool_model *recording, uint32_t *peak_of)
 {
 	struct trace *trace = recording->trace;
@@ -208,7 +210,8 @@ static void list_peaks(struct spool_model *recording, uint32_t *peak_of)
 	}
 }
 
-/* What a stack held, and its part in a peak: in the first pass that is counted. */
+/* Adds a cell to its stack's figures and to its peak. The first pass counts the stacks of each
+ * peak, the second one lists them. */
 static void see_cell(struct spool_model *recording, uint32_t stack, const struct spool_cell *cell,
 		     struct trace_peak *peak, bool first)
 {
@@ -241,7 +244,8 @@ static void see_cell(struct spool_model *recording, uint32_t stack, const struct
 	peak->stacks_n++;
 }
 
-/* Every cell of every stack; a chain that does not end is cut by the number of cells. */
+/* Visits every cell of every stack; a chain that does not end is cut after as many steps as there
+ * are cells. */
 static void see_cells(struct spool_model *recording, const uint32_t *peak_of, bool first)
 {
 	uint64_t cells = spool_count(recording->spool, SPOOL_CELL);
@@ -299,7 +303,7 @@ static void put_moment(struct trace_curve *curve, const uint64_t moment[4])
 	curve->used[curve->used_n++] = moment[3] ? moment[3] : TRACE_NONE;
 }
 
-/* The up to three moments of a stretch in order of time, no moment twice. */
+/* Adds the up to three moments of a stretch in the order of time, none twice. */
 static void put_point(struct trace_curve *curve, const struct spool_point *point)
 {
 	uint64_t three[3][4] = {
@@ -320,7 +324,7 @@ static void put_point(struct trace_curve *curve, const struct spool_point *point
 static void fill_curve(struct spool_model *recording, const struct spool_scope *scope)
 {
 	static const uint64_t zero[4];
-	/* Curves are drawn one event late: the last state is the sums themselves. */
+	/* A curve lags one event behind: its last state comes from the sums. */
 	const uint64_t end[4] = { recording->spool->header->t, scope->sums[METRIC_ALLOCATED].now,
 				  scope->sums[METRIC_RESERVED].now, scope->sums[METRIC_USED].now };
 	struct trace *trace = recording->trace;
@@ -359,7 +363,7 @@ void document_timeline(struct spool_model *recording)
 	}
 }
 
-/* --- what the driver says is occupied, step by step --- */
+/* --- samples of the memory that is occupied on the device --- */
 
 void document_used(struct spool_model *recording)
 {

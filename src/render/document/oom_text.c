@@ -1,6 +1,6 @@
 /*
- * An allocation that failed, told to people in at most 24 lines: what stderr shows at the end, what
- * the document holds, what `memtrace report --oom` prints.
+ * An allocation that failed, explained in at most 24 lines: for stderr at the end, the document,
+ * and `memtrace report --oom`.
  */
 #include "render/document/document.h"
 
@@ -56,8 +56,8 @@ __attribute__((format(printf, 2, 3))) static void say(struct oom_text *text, con
 	add_line(text, line);
 }
 
-/* In up to `most` lines, the first behind `begin`, the others as far in. What is left over is cut.
- */
+/* Adds the sentence in up to `most` lines: the first after `begin`, the others indented as far.
+ * Text that does not fit is cut. */
 static void add_wrapped(struct oom_text *text, const char *begin, const char *sentence,
 			unsigned most)
 {
@@ -213,7 +213,7 @@ static void write_text(struct oom_text *text, const struct oom *oom)
 		add_wrapped(text, "  - ", oom->told->advice[i].text, HELP_LINES);
 }
 
-/* Advice gets its numbers. */
+/* Fills the numbers into the advice, and the trace's text. */
 static void fill_words(struct spool_model *recording, const struct oom *oom, struct oom_text *text)
 {
 	struct trace_oom *told = oom->told;
@@ -241,7 +241,7 @@ void document_ooms(struct spool_model *recording, struct document_told *told)
 		fill_words(recording, &ooms[i], &text);
 	if (!told)
 		return;
-	/* The last failure is the one that a program ends by. */
+	/* A program ends by its last failure. */
 	*told = (struct document_told){
 		.ooms = recording->spool->header->ooms,
 		.survived = !trace->ooms_n || trace->ooms[trace->ooms_n - 1].survived,

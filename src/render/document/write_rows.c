@@ -29,7 +29,7 @@ static const void *items_of(const struct row *row, const void *object)
 
 static bool is_nothing(enum rows_of of, const void *object, bool empty);
 
-/* Null; where `empty` is true, 0 and empty lists as well. */
+/* True if the value is null, or where `empty` is true, 0 or an empty list. */
 /* NOLINTNEXTLINE(misc-no-recursion): see above */
 static bool says_nothing(const struct row *row, const void *object, bool empty)
 {
@@ -54,7 +54,8 @@ static bool says_nothing(const struct row *row, const void *object, bool empty)
 	}
 }
 
-/* An object is null when those of its members are that are always written. */
+/* True if all members that are always written are null; where `empty` is true, if all members are
+ * empty. */
 /* NOLINTNEXTLINE(misc-no-recursion): see above */
 static bool is_nothing(enum rows_of of, const void *object, bool empty)
 {
@@ -73,7 +74,8 @@ static bool is_nothing(enum rows_of of, const void *object, bool empty)
 	return nothing;
 }
 
-/* A row and those WITH it are written or left out together. */
+/* True if the row's group is written: the row and those WITH it are written or left out together.
+ */
 /* NOLINTNEXTLINE(misc-no-recursion): see above */
 static bool is_group(struct rows rows, size_t i, const void *object)
 {
@@ -238,7 +240,7 @@ static inline void write_member(const struct row_writer *writer, const struct ro
 	write_value(writer, row, object);
 }
 
-/* Which is an item of the list `of`, or the member of that row. */
+/* Writes an item of the list `of`, or the object that is the member of that row. */
 /* NOLINTNEXTLINE(misc-no-recursion): see above */
 static void write_object(const struct row_writer *writer, const struct row *of, const void *object)
 {

@@ -21,8 +21,8 @@ const char *show_time(char *to, uint64_t ns);
 const char *show_count(char *to, uint64_t count);
 const char *show_share(char *to, uint64_t part, uint64_t whole);
 
-/* Copies the text as UTF-8 without controls (each becomes '?'), cut to `columns` with "..." at its
- * end. Returns the bytes written, without the final 0. */
+/* Copies the text as UTF-8 without control characters (each becomes '?'), cut to `columns` with
+ * "..." at its end. Returns the bytes written, without the final 0. */
 size_t show_safe(char *to, size_t size, const char *text, unsigned columns);
 
 /* Texts with facts in them: "{cached} of {reserved} lay unused". */
