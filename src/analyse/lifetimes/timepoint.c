@@ -12,7 +12,7 @@ int timepoint_time(const char *text, uint64_t *ns)
 {
 	return quantity_parse(text, QUANTITY_TIME, ns)
 		       ? 0
-		       : err("%.100s is no time: 12.5s, 350ms, 2min", text);
+		       : err("cannot read the time %.100s: expected 12.5s, 350ms or 2min", text);
 }
 
 /* --- phases --- */
@@ -146,18 +146,20 @@ static int read_event(const char *text, uint64_t *seq)
 {
 	*seq = 0;
 	if (!*text)
-		return err("seq: wants the number of an event");
+		return err("seq: needs the number of an event");
 	for (const char *p = text; *p; p++) {
 		if (*p < '0' || *p > '9' || __builtin_mul_overflow(*seq, 10, seq) ||
 		    __builtin_add_overflow(*seq, (uint64_t)(*p - '0'), seq))
-			return err("seq:%.40s is no number of an event", text);
+			return err("cannot read seq:%.40s: expected the number of an event", text);
 	}
 	return 0;
 }
 
 static int not_moment(const char *text)
 {
-	return err("%.100s is no moment: 12.5s, peak, exit, 'phase:NAME' or seq:N", text);
+	return err(
+		"cannot read the moment %.100s: expected 12.5s, peak, exit, 'phase:NAME' or seq:N",
+		text);
 }
 
 bool timepoint_makes_sense(const char *text)

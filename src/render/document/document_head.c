@@ -229,17 +229,16 @@ static void fill_notes(struct spool_model *recording)
 		note(recording, "the last update was not complete and is left out");
 	note_torn(recording);
 	note_count(recording, header->paused,
-		   " events while stopped (memtrace_stop): sums kept, no detail");
-	note_count(
-		recording, header->filtered,
-		" events are filtered out (MEMTRACE_FILTER): sums and peaks count them, events[] "
-		"and what is told from it do not");
+		   " events while stopped (memtrace_stop) are counted in sums only");
+	note_count(recording, header->filtered,
+		   " events are filtered out (MEMTRACE_FILTER): sums and peaks include them, "
+		   "events[] and figures made from it do not");
 	note_sampling(recording, header->sample);
 	note_count(recording, header->unmatched, " frees of addresses that were not seen before");
 	note_count(recording, atomic_load(&header->late),
 		   " memory calls after recording had ended");
 	note_count(recording, header->used_dropped,
-		   " samples of what is occupied found no room in used[]: sums have them");
+		   " samples of occupied memory found no room in used[]: sums include them");
 #define BOUND(kind, most, what) note_count(recording, header->left_out[SPOOL_##kind], what);
 #include "ledger/bounds.def"
 #undef BOUND

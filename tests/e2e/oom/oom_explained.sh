@@ -112,7 +112,7 @@ unset MEMTRACE_QUIET
 
 traced "$E2E/outofmemory" 5
 is 'a plain program: its status' "$?" 5
-has 'a plain program: explained' "$ERR" 'Why: What this process holds fills the card: 92.00 MiB were lacking.'
+has 'a plain program: explained' "$ERR" 'Why: This process fills the card; it was 92.00 MiB short.'
 has 'a plain program: by its functions' "$ERR" '700.00 MiB  70.0%  work (outofmemory)'
 traced "$E2E/outofmemory" 0
 is 'a plain program that ends well: one line' "$(grep -v '^no memory' "$ERR")" \
@@ -136,7 +136,7 @@ spool() {
 traced "$E2E/outofmemory" abort
 is 'abort: the signal' "$?" 134
 ok 'abort: the spool tells' memtrace report --oom "$(spool)"
-has 'abort: the same' "$OUT" '92.00 MiB were lacking'
+has 'abort: the same' "$OUT" 'it was 92.00 MiB short'
 run_out killed
 is '_exit: the status' "$?" 3
 hasnt '_exit: nothing is said' "$ERR" memtrace

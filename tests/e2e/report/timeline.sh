@@ -126,4 +126,4 @@ fails 3 'has no phase x' memtrace timeline "$train" --from phase:x
 fails 3 'nothing lies between 7s and 6s' memtrace timeline "$train" --from 7s --to 6s
 fails 3 'is a baseline, which has no curves' memtrace timeline "$TOP/tests/data/h200-change-none.json"
 fails 2 '--width: 20 is less than 50' memtrace timeline "$train" --width 20
-fails 2 'x is no time' memtrace timeline "$train" --from x
+fails 2 'cannot read the time x' memtrace timeline "$train" --from x
