@@ -1,14 +1,14 @@
 /*
- * What the driver rounds allocations up to: granules of 2 MiB.
+ * The rounding of allocations by the driver, in granules of 2 MiB.
  *
- * A plain allocation costs the device every granule that it touches, while anything lives in it:
- * those above 1 MiB begin one, smaller ones share, and lie behind the ends of the large, too (read
- * on an H200, driver 580; the simulated driver is held to it by tests/fake/agree.c). What
- * cuMemCreate gives is whole granules already, and what pools and graphs hold is asked of the
- * driver.
+ * A plain allocation costs the device every granule that it touches, as long as anything lives in
+ * that granule. An allocation above 1 MiB begins a granule of its own. Smaller ones share granules,
+ * and also lie after the end of large ones (read on an H200, driver 580; tests/fake/agree.c holds
+ * the simulated driver to it). Memory of cuMemCreate is whole granules already. The bytes that
+ * pools and graphs hold come from the driver.
  *
- * Kept beside the ledger, in memory of this process: nothing of it outlives it but the last sum,
- * which each sample of `used` puts into the spool.
+ * This is kept beside the ledger, in memory of this process. Only the last sum outlives the
+ * process: each sample of `used` puts it into the spool.
  */
 #pragma once
 
@@ -18,13 +18,15 @@
 enum { GRANULES_DEVICES = 64 };
 
 struct granules {
-	struct map shared;  /* 1 + how many allocations touch it, by device and number */
-	uint64_t last;      /* the key that was looked at last, */
-	uint32_t *last_one; /* and its value, NULL before the first */
+	struct map shared;  /* 1 + the number of allocations that touch a granule, by device and
+			       granule */
+	uint64_t last;      /* the last key that was looked up, */
+	uint32_t *last_one; /* and where its value is, NULL before the first */
 	int64_t rounding[GRANULES_DEVICES]; /* bytes, by device */
 };
 
-/* The node is born, or dies; of nodes that are no plain allocation nothing is counted. */
+/* Counts a node that begins (`born`) or ends. Nodes that are no plain allocation are not counted.
+ */
 void granules_count(struct granules *granules, const struct spool_node *node, bool born);
 
 void granules_clear(struct granules *granules);

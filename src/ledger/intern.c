@@ -1,8 +1,8 @@
 /*
  * Each distinct text, module, frame and stack once.
  *
- * A row and what finds it come together, with signals deferred: a thread that a handler jumps away
- * from in between would leave a row that nobody finds.
+ * A row and its key are entered with signals deferred: a signal handler that jumps away in between
+ * would leave a row that cannot be found.
  */
 #include "ledger/intern.h"
 
@@ -12,7 +12,7 @@
 
 enum {
 	TEXT_MOST = 16 << 10, /* longer texts are cut */
-	STACK_KEYS = 1 << 21, /* what stacks are found by, of each several */
+	STACK_KEYS = 1 << 21, /* keys of stacks: one stack may have several */
 };
 
 static const struct hash128 seed = { HASH_A, HASH_B };
@@ -32,7 +32,8 @@ bool intern_full(struct spool *spool, enum spool_kind kind, uint64_t rows)
 	return true;
 }
 
-/* The next element of a table, to be filled and then published by its count; NULL without room. */
+/* The next element of a table, NULL without room. The caller fills it, then publishes it by the
+ * table's count. */
 static void *next_row_of_any(struct spool *spool, enum spool_kind kind)
 {
 	uint64_t index = spool_count(spool, kind);
@@ -76,7 +77,8 @@ static uint32_t add_text(struct intern *intern, const char *text, size_t length)
 	uint64_t at = spool_count(spool, SPOOL_TEXT);
 	size_t left = SPOOL_BLOCK - (at & (SPOOL_BLOCK - 1));
 
-	/* A text lies in one block, with the block's last byte left for read.c's guard. */
+	/* A text lies in one block, whose last byte is left free for the NUL that read.c puts
+	 * there. */
 	if (left <= length + 1)
 		at += left;
 	if (intern_full(spool, SPOOL_TEXT, at + length + 1 - spool_count(spool, SPOOL_TEXT)) ||
@@ -146,7 +148,7 @@ void intern_thread(struct intern *intern, uint32_t thread, const char *name, uin
 	spool_add_rows(intern->spool, SPOOL_THREAD, 1);
 }
 
-/* A row of the table by its words: 1 + its position, 0 without room. */
+/* The row of the table with these words as its key: 1 + its position, 0 without room. */
 static uint32_t intern_row(struct intern *intern, enum spool_kind kind, struct map *map,
 			   const uint64_t *words, size_t words_n, const void *from)
 {
@@ -210,7 +212,7 @@ static bool same_steps(const struct spool *spool, const struct spool_stack *row,
 	return true;
 }
 
-/* What a stack is found by when its addresses are no help. */
+/* The key of a stack by its steps, used when its addresses have changed. */
 static uint64_t key_of_steps(const struct intern_steps *steps)
 {
 	uint64_t key =
@@ -221,7 +223,7 @@ static uint64_t key_of_steps(const struct intern_steps *steps)
 	return key;
 }
 
-/* The row of the same steps, found by the hash from now on; 0 if there is none. */
+/* Finds the row of the same steps and files it under the hash from now on; 0 if there is none. */
 static uint32_t rename_stack(struct intern *intern, struct hash128 hash,
 			     const struct intern_steps *steps)
 {
@@ -232,7 +234,8 @@ static uint32_t rename_stack(struct intern *intern, struct hash128 hash,
 		return 0;
 	row->hash[0] = hash.a;
 	__atomic_store_n(&row->hash[1], hash.b, __ATOMIC_RELAXED);
-	/* Libraries that come and go at ever new addresses: found by steps alone then. */
+	/* Libraries that come and go at ever new addresses would fill the map: beyond the bound
+	 * their stacks are found by steps alone. */
 	if (intern->stacks.used < STACK_KEYS)
 		map_put(&intern->stacks, hash.a, id);
 	return id;
@@ -274,7 +277,7 @@ static uint32_t add_named_frame(struct intern *intern, const char *name)
 	return intern_frame(intern, &frame);
 }
 
-/* The one row beyond the bound. */
+/* The one row for all stacks beyond the bound. */
 static uint32_t too_many(struct intern *intern)
 {
 	uint32_t step;
@@ -288,7 +291,7 @@ static uint32_t too_many(struct intern *intern)
 	return intern->too_many;
 }
 
-/* Each that is too many comes here again: there is no room to remember it, either. */
+/* A stack beyond the bound comes here each time: there is no room to remember it. */
 static uint32_t enter_stack(struct intern *intern, struct hash128 hash,
 			    const struct intern_steps *steps)
 {

@@ -1,8 +1,8 @@
 /*
  * The ledger: events into sums, one transaction each.
  *
- * Which sums an event moves is decided in move() alone; ledger_parts.h is how others come to it.
- * What each event passes through stays together, for the compiler to see all of it.
+ * move() alone decides which sums an event moves; other files reach it through ledger_parts.h. The
+ * code of every event stays together in this file, so that the compiler sees all of it.
  */
 #include "ledger/ledger_parts.h"
 
@@ -15,13 +15,13 @@
 #include "ledger/vmm.h"
 #include "spool/txn.h"
 
-/* Does the event speak of driver memory (rather than of a block inside some)? */
+/* True for events of driver memory, false for those of blocks inside it. */
 static bool from_driver(const struct event *event)
 {
 	return !event->pool || event->op == EVENT_RESERVE || event->op == EVENT_RELEASE;
 }
 
-/* One word of what decides which scopes an event touches, beside the owner; never 0. */
+/* The facts that decide which scopes an event touches, except the owner, in one word; never 0. */
 static inline uint64_t where_of(const struct event *event)
 {
 	return (uint64_t)event->pool << 32 | (uint64_t)(uint16_t)event->device << 16 |
@@ -44,7 +44,7 @@ HOT_CODE const struct touched *ledger_touch(struct ledger *ledger, const struct 
 	return &last->touched;
 }
 
-/* The curves of what the last event moved, now that it stays. */
+/* Draws the curves of the scopes that the last event moved: it cannot be taken back any more. */
 static void draw_curves(struct ledger *ledger)
 {
 	struct spool *spool = ledger->spool;
@@ -78,7 +78,7 @@ HOT_CODE void ledger_put(struct ledger *ledger, struct event *event)
 	if (ledger->quiet || event->untold) {
 		txn_add64(spool, ledger->quiet ? &spool->header->paused : &spool->header->filtered,
 			  1);
-		/* Curves are drawn by the time of these events, too. */
+		/* The time of these events counts for curves, too. */
 		event->t = MAX(event->t, spool->header->t);
 		txn_set64(spool, &spool->header->t, event->t);
 		ledger->behind = true;
@@ -103,7 +103,7 @@ static inline void shift(struct spool *spool, const struct totals_scope *scope, 
 		totals_add(spool, scope, metric, change);
 }
 
-/* The bytes that a sample stands for; those that are none stand for themselves. */
+/* The bytes that a sampled block stands for; 0 for other blocks, which stand for themselves. */
 static inline int64_t stands_for(const struct spool *spool, const struct event *event)
 {
 	if (__builtin_expect(!event->sampled, 1))
@@ -112,8 +112,8 @@ static inline int64_t stands_for(const struct spool *spool, const struct event *
 }
 
 /*
- * Moves every sum that the event moves, for the stack that its bytes are booked under (a free's own
- * stack is another), and the counts; `blocks` is how many more the stack holds then.
+ * Moves every sum that the event moves, and the counts. `stack` is the stack that the bytes are
+ * booked under (a free has another stack of its own); it has `blocks` more blocks afterwards.
  */
 static HOT_CODE void move(struct ledger *ledger, const struct event *event, uint32_t stack,
 			  const struct touched *touched, int64_t blocks)
@@ -196,7 +196,7 @@ HOT_CODE void ledger_count_free(struct spool *spool, uint32_t born, uint32_t die
 	here->freed_here += size;
 }
 
-/* At least 1 ns, so that 0 stays the word for none. */
+/* At least 1 ns, because 0 means that no lifetime is known. */
 static HOT_CODE void count_lifetime(struct spool *spool, uint32_t born, uint64_t from, uint64_t to)
 {
 	struct spool_stack *row = spool_at(spool, SPOOL_STACK, born);
@@ -252,7 +252,7 @@ HOT_CODE void ledger_commit(struct ledger *ledger, const struct touched *touched
 	ledger_redraw(ledger, &touched->space);
 }
 
-/* It may yet be told anew (ledger_retag); a pool's block is what it is. */
+/* The event may yet be rewritten (ledger_retag). A pool's block is never retagged. */
 static void remember(struct ledger *ledger, const struct event *event, uint32_t id)
 {
 	ledger->newest = id;

@@ -1,9 +1,9 @@
 /*
  * The pieces of a transaction, for the files that change sums and nodes together.
  *
- * In this order: ledger_touch() for each event, ledger_room() for all of them, txn_begin(),
- * ledger_book() and changes of nodes, ledger_commit(). Whatever the transaction holds, a process
- * killed inside it leaves none of it.
+ * They are called in this order: ledger_touch() for each event, ledger_room() for all of them,
+ * txn_begin(), ledger_book() and changes of nodes, ledger_commit(). A process that is killed inside
+ * the transaction leaves none of it.
  */
 #pragma once
 
@@ -14,35 +14,35 @@ static inline uint64_t ledger_generation(const struct ledger *ledger)
 	return atomic_load_explicit(&ledger->spool->header->generation, memory_order_relaxed);
 }
 
-/* Scopes lie side by side. */
+/* Scopes are neighbours in memory, so the address of one spreads them over the pens. */
 static inline struct timeline_pen *ledger_pen(struct ledger *ledger,
 					      const struct spool_scope *scope)
 {
 	return &ledger->pens[(unsigned)((uintptr_t)scope / sizeof(*scope)) % LEDGER_PENS];
 }
 
-/* Stops the ledger if this is an error of spool_need(): true then. */
+/* If this is an error of spool_need(), stops the ledger and returns true. */
 bool ledger_fails(struct ledger *ledger, int64_t error);
 
-/* The scope's index, made if it is new; -1 after an error, or where there are too many. */
+/* The scope's index. A new scope is made. -1 after an error, or where there are too many. */
 int64_t ledger_scope(struct ledger *ledger, enum scope_kind kind, int device, uint32_t name);
 
 /*
- * Finds the scopes that the event touches, before its transaction for they may be new. There until
- * the next event; NULL after an error.
+ * Finds the scopes that the event touches. To be called before its transaction, because new scopes
+ * are made outside of transactions. The result is valid until the next event; NULL after an error.
  */
 const struct touched *ledger_touch(struct ledger *ledger, const struct event *event,
 				   uint32_t owner);
 
-/* The same where it is not like the event before; `where` tells it from others. */
+/* The same for an event that is not like the one before; `where` is the key of the cache. */
 bool ledger_touch_anew(struct ledger *ledger, const struct event *event, uint64_t where,
 		       uint32_t owner);
 
-/* Room for so many events and one new node; what the event before moved is drawn. False after an
- * error. */
+/* Makes room for this many events and one new node, and draws the curves of the event before. False
+ * after an error. */
 bool ledger_room(struct ledger *ledger, unsigned events);
 
-/* Does the event begin something, rather than end it? */
+/* True if the event begins an allocation, false if it ends one. */
 static inline bool ledger_comes(const struct event *event)
 {
 	return event->op == EVENT_ALLOC || event->op == EVENT_RESERVE;
@@ -56,30 +56,29 @@ void ledger_book(struct ledger *ledger, struct event *event, uint32_t stack,
 		 const struct touched *touched);
 
 /*
- * All of these for one event, up to its sums: its stack has `blocks` more then. The caller commits
- * what was touched last. False, with no transaction open, after an error.
+ * Does all of this for one event, up to its sums; the stack has `blocks` more blocks afterwards.
+ * The caller commits ledger->last_touched. False after an error, with no transaction open.
  */
 bool ledger_begin(struct ledger *ledger, struct event *event, uint32_t stack, uint32_t owner,
 		  int64_t blocks);
 
-/* The stacks' own counts of what an event began (op alloc) or ended (op free); others count
- * nothing.
- */
+/* Count an allocation (op alloc) or a free (op free) in its stacks' rows. Other events are not
+ * counted. */
 void ledger_count_birth(struct ledger *ledger, const struct event *event, uint32_t stack);
 void ledger_count_death(struct ledger *ledger, const struct event *event,
 			const struct spool_node *node);
 
-/* Bytes that stack `born` had handed out and stack `died` gives back. */
+/* Counts a free: stack `born` had allocated the bytes, stack `died` frees them. */
 void ledger_count_free(struct spool *spool, uint32_t born, uint32_t died, uint64_t size);
 
-/* Takes the node away and counts its death. */
+/* Removes the node and counts its free. */
 void ledger_bury(struct ledger *ledger, const struct event *event, uint32_t id);
 
-/* What the end of a node says: all but time, stack, thread, stream and api. */
+/* Fills the event that ends a node: all but time, stack, thread, stream and api. */
 void ledger_tell_end(struct event *event, const struct spool_node *node);
 
-/* Ends the transaction: what was touched is drawn when the next event comes. */
+/* Ends the transaction. The touched scopes are drawn when the next event comes. */
 void ledger_commit(struct ledger *ledger, const struct touched *touched);
 
-/* One scope more to be drawn then. */
+/* Adds one more scope that is drawn then. */
 void ledger_redraw(struct ledger *ledger, const struct totals_scope *scope);

@@ -1,11 +1,12 @@
-/* What a pool says of itself, and memory that turns out to be a pool's or nobody's any more. */
+/* Sums that a pool reports about itself, and memory that turns out to belong to a pool, or to none
+ * any more. */
 #include <sys/param.h>
 
 #include "base/guest/hot.h"
 #include "ledger/ledger_parts.h"
 #include "spool/txn.h"
 
-/* What is booked under the stack in a pool's sum. */
+/* The bytes in a pool's sum that are booked under the stack. */
 static uint64_t booked(struct ledger *ledger, const struct event *event, enum metric metric,
 		       uint32_t stack)
 {
@@ -125,8 +126,9 @@ static void set_pool(struct spool_node *node, uint32_t pool)
 }
 
 /*
- * The last event of all was the node's birth: as if it had been known then. The same number is
- * given out again, so the event that stood there, the node and the new cells must be kept whole.
+ * Rewrites the last event, which began the node, as if the pool had been known then. The event gets
+ * the same number again, so the bytes of the old event, the node and the new cells must be kept
+ * whole.
  */
 static bool reborn(struct ledger *ledger, uint32_t id, uint32_t pool)
 {
@@ -144,7 +146,7 @@ static bool reborn(struct ledger *ledger, uint32_t id, uint32_t pool)
 	touched = ledger_touch(ledger, &event, node.owner);
 	if (!touched || totals_room(spool, 1) || !txn_begin_over(spool))
 		return false;
-	ledger->undrawn_n = 0; /* what it moved is taken back */
+	ledger->undrawn_n = 0; /* the sums that it moved are taken back */
 	txn_keep_run(spool, live_node(spool, id), sizeof(node) / 8);
 	if (!ledger->quiet && !event.untold)
 		journal_rewind(&ledger->journal);
@@ -152,7 +154,7 @@ static bool reborn(struct ledger *ledger, uint32_t id, uint32_t pool)
 	live_insert(spool, &node);
 	ledger_count_birth(ledger, &event, node.stack);
 	ledger_commit(ledger, touched);
-	ledger->newest = 0; /* to take this back would bring the first one back */
+	ledger->newest = 0; /* a second rewrite would bring the first event back */
 	return true;
 }
 
@@ -181,7 +183,7 @@ void ledger_retag(struct ledger *ledger, uint32_t id, uint32_t pool, const struc
 	txn_begin(spool);
 	ledger_book(ledger, &end, node->stack, &from);
 	ledger_count_death(ledger, &end, node);
-	/* The node stays where it is: mappings refer to it. */
+	/* The node keeps its number: mappings refer to it. */
 	txn_keep_run(spool, node, sizeof(*node) / 8);
 	set_pool(node, pool);
 	ledger_book(ledger, &birth, node->stack, to);

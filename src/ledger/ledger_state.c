@@ -1,6 +1,6 @@
 /*
- * A ledger beside the events that move sums: its beginning, its end, its errors, the scopes that it
- * knows, searches among all that lives, marks, and allocations that failed.
+ * The parts of a ledger beside events that move sums: its beginning and end, errors, scopes,
+ * searches among all live nodes, marks, and allocations that failed.
  */
 #include <errno.h>
 #include <string.h>
@@ -30,11 +30,12 @@ void ledger_mend(struct ledger *ledger)
 	if (!spool || ledger->error)
 		return;
 	ledger->newest = 0;
-	ledger->behind = true; /* perhaps */
+	ledger->behind = true; /* possibly */
 	memset(ledger->scopes, 0, sizeof(ledger->scopes));
 	memset(ledger->pens, 0, sizeof(ledger->pens));
 	ledger->last_touched.where = 0;
-	/* Which of them were to be drawn is not known: twice is as good as once. */
+	/* Which scopes were still to be drawn is lost, so all are drawn; drawing one twice does no
+	 * harm. */
 	ledger->undrawn_n = 0;
 	for (uint32_t i = 0; i < spool_count(spool, SPOOL_SCOPE); i++) {
 		struct spool_scope *scope = totals_scope(spool, i);
@@ -104,7 +105,7 @@ bool ledger_touch_anew(struct ledger *ledger, const struct event *event, uint64_
 	return true;
 }
 
-/* --- scans: rare, for they take as long as there are nodes --- */
+/* --- searches that look at all nodes: rare, because they take long --- */
 
 uint32_t ledger_around(const struct ledger *ledger, uint64_t address)
 {
@@ -158,9 +159,9 @@ void ledger_retry(struct ledger *ledger, int device)
 	totals_scope(ledger->spool, (uint32_t)scope)->retries++;
 }
 
-/* --- an allocation that failed and nobody caught: a row of what was known then --- */
+/* --- an allocation that failed and was not caught: a row of what was known then --- */
 
-/* The row that the next one is written to: once all are in use, the oldest behind the first few. */
+/* The row for the next one. Once all rows are in use it is the oldest after the first few. */
 static uint64_t next_note(const struct spool_header *header)
 {
 	uint64_t latest = SPOOL_OOMS - SPOOL_OOMS_FIRST;
@@ -170,7 +171,7 @@ static uint64_t next_note(const struct spool_header *header)
 	return SPOOL_OOMS_FIRST + (header->ooms - SPOOL_OOMS_FIRST) % latest;
 }
 
-/* What the event and the sums tell. */
+/* Fills the members that the event and the sums give. */
 static void complete(struct spool_oom *row, const struct event *event,
 		     const struct spool_scope *device)
 {
@@ -189,7 +190,7 @@ static void complete(struct spool_oom *row, const struct event *event,
 		row->left += row->reserved - device->sums[METRIC_RESERVED].now;
 	row->allocated = device->sums[METRIC_ALLOCATED].now;
 	row->reserved = device->sums[METRIC_RESERVED].now;
-	/* What the last sample had beside what was reserved then, and what is reserved now. */
+	/* The bytes beside `reserved` in the last sample, and those that are reserved now. */
 	if (device->sums[METRIC_USED].now)
 		row->used = row->reserved +
 			    (uint64_t)(device->rounding + device->named + device->residual);
@@ -219,7 +220,7 @@ void ledger_oom(struct ledger *ledger, struct event *event, struct spool_oom *kn
 	if (!touched || !ledger_room(ledger, 1) ||
 	    ledger_fails(ledger, spool_need(spool, SPOOL_OOM, next_note(spool->header))))
 		return;
-	known->seq = spool->header->seq; /* the event's own, also if events are off */
+	known->seq = spool->header->seq; /* the event's own number, also if events are off */
 	txn_begin(spool);
 	ledger_put(ledger, event);
 	if (touched->device.row)

@@ -1,8 +1,8 @@
 /*
- * Live allocations by address: linear hashing in the spool, so that it grows by one bucket at a
- * time (no pause to rehash), survives the process, and changes few words a step.
+ * Live allocations by address: linear hashing in the spool. It grows by one bucket at a time (no
+ * pause to rehash), survives the process, and changes few words in a step.
  *
- * All functions that change it run inside a transaction; live_room() goes before.
+ * All functions that change it run inside a transaction, after live_room().
  */
 #pragma once
 
@@ -11,13 +11,13 @@
 enum { LIVE_FIRST_BUCKETS = 256 };
 
 /*
- * The first buckets with nothing in them, and no free nodes, whatever the chains are: live_link()
- * then enters nodes that are there. In a spool that has some buckets.
+ * Begins with the first buckets empty and no free nodes, whatever the chains were; live_link() then
+ * enters existing nodes. The spool must have some buckets.
  */
 void live_start_anew(struct spool *spool);
 void live_link(struct spool *spool, uint32_t id);
 
-/* Makes room for one more allocation. 0, or an error of spool_need(). */
+/* Makes room for one more allocation: 0, or an error of spool_need(). */
 static inline int live_room(struct spool *spool)
 {
 	struct spool_header *header = spool->header;
@@ -30,8 +30,7 @@ static inline int live_room(struct spool *spool)
 	return error;
 }
 
-/* 1 + the node, 0 if there is none. Blocks are told apart by pool as well; other kinds ignore it.
- */
+/* 1 + the node, 0 if there is none. The pool is a part of the key of NODE_BLOCK alone. */
 uint32_t live_find(const struct spool *spool, enum node_kind kind, uint32_t pool, uint64_t address);
 
 static inline struct spool_node *live_node(const struct spool *spool, uint32_t id)
@@ -39,18 +38,19 @@ static inline struct spool_node *live_node(const struct spool *spool, uint32_t i
 	return spool_at(spool, SPOOL_NODE, id - 1);
 }
 
-/* Enters a copy of the node (its `next` is ignored): 1 + its index. */
+/* Enters a copy of the node (its `next` is ignored) and returns 1 + its index. */
 uint32_t live_insert(struct spool *spool, const struct spool_node *node);
 
 void live_remove(struct spool *spool, uint32_t id);
 
 /*
- * Changes how often the node is referred to and mapped. A handle without references is held by its
- * mappings alone, NODE_HELD, and the reverse: it is filed under its kind.
+ * Changes the node's counts of references and mappings. A handle without references is held by its
+ * mappings alone: its kind becomes NODE_HELD, and NODE_HANDLE again with a reference. The node
+ * moves to the chain of its new kind.
  */
 void live_recount(struct spool *spool, uint32_t id, int references, int mappings);
 
-/* Is it a block of a stream-ordered pool? */
+/* True for a block of a stream-ordered pool. */
 static inline bool live_is_ordered(const struct spool_node *node)
 {
 	return node->kind == NODE_ADDRESS && node->pool && !(node->flags & NODE_SEGMENT);

@@ -1,10 +1,10 @@
 /*
- * Blocks that wait: which may, and for how long; and their booking, of all that are as expected in
- * one transaction, of the others one by one.
+ * Blocks that wait: which ones may, for how long, and how they are booked. Those that are as
+ * expected are booked in one transaction, the others one by one.
  *
- * None of them raises a peak, so between two of them nothing can be asked that depends on their
- * order: sums are moved by what is left in the end, and of a block that was allocated and freed in
- * the run only its events remain and what its stacks count.
+ * None of them raises a peak, so nobody can ask for anything between two of them that depends on
+ * their order. Sums are moved by the remaining difference; a block that is allocated and freed in
+ * the run leaves only its events and its stacks' counts.
  */
 #include "ledger/pending.h"
 
@@ -15,7 +15,7 @@
 #include "ledger/ledger_parts.h"
 #include "spool/txn.h"
 
-/* Enters a sum that they move. False if its curve has no point for time t. */
+/* Fills a sum that waiting blocks move. False if its curve has no point for time t. */
 static bool find_sum(struct ledger *ledger, struct backlog_sum *sum,
 		     const struct totals_scope *scope, uint64_t t)
 {
@@ -32,8 +32,8 @@ static bool find_sum(struct ledger *ledger, struct backlog_sum *sum,
 	return pen->scope == scope->row && pen->state == scope->row->curve_state && t < pen->until;
 }
 
-/* Finds what events like this one move. False if they cannot be booked together: a curve needs a
- * new point first, or there are more pools than have sums of their own. */
+/* Finds the sums that events like this one move. False if they cannot be booked together: a curve
+ * needs a new point first, or there are more pools than have sums of their own. */
 static HOT_CODE bool find_sums(struct ledger *ledger, const struct event *event)
 {
 	struct ledger_backlog *backlog = &ledger->backlog;
@@ -50,9 +50,10 @@ static HOT_CODE bool find_sums(struct ledger *ledger, const struct event *event)
 	       find_sum(ledger, &backlog->sums[1], &touched->device, t);
 }
 
-/* --- who may wait --- */
+/* --- blocks that may wait --- */
 
-/* So many may wait as are sure to find room, also by who books them in a copy of the file. */
+/* As many may wait as are sure to find room, also when a reader books them in a copy of the file.
+ */
 static bool make_run_room(struct ledger *ledger)
 {
 	struct spool *spool = ledger->spool;
@@ -67,7 +68,7 @@ static bool make_run_room(struct ledger *ledger)
 	return true;
 }
 
-/* With nothing that waits: from here on blocks like this one may. */
+/* Nothing waits: from here on blocks like this one may wait. False if none may. */
 static bool open_for(struct ledger *ledger, const struct event *event)
 {
 	struct spool_backlog *backlog = pending_shared(ledger);
@@ -88,7 +89,7 @@ static inline int64_t signed_size(const struct event *event)
 	return event->op == EVENT_ALLOC ? (int64_t)event->size : -(int64_t)event->size;
 }
 
-/* Does it leave all peaks as they are, and is it what the pool says of itself? */
+/* True if the change raises no peak and leaves the sums that the pool itself reports. */
 static inline bool is_quiet(const struct ledger_backlog *backlog, int64_t change,
 			    const struct pending_told *told)
 {
@@ -148,20 +149,20 @@ void pending_before(struct ledger *ledger, uint32_t stack)
 	pending_shared(ledger)->before = stack + 1;
 }
 
-/* --- what is booked together --- */
+/* --- blocks that are booked together --- */
 
 enum {
-	/* Words that a transaction keeps, at most, in the places where it does. */
+	/* The most words that a transaction keeps for each. */
 	WORDS_RUN = 64,
-	WORDS_BIRTH = 72, /* with a split of the live table, and its chains as they may be */
+	WORDS_BIRTH = 72, /* with a split of the live table and chains of usual length */
 	WORDS_DEATH = 32,
-	WORDS_PAIR = 16, /* of a stack that has cells; without it makes them as a birth does */
+	WORDS_PAIR = 16, /* if its stack has cells; else cells are made, as for an allocation */
 };
 
-/* How a block of the run is booked. */
+/* A block of the run. */
 struct run_part {
-	uint32_t node; /* 1 + that of a free, 0: the block was allocated in the run */
-	uint8_t other; /* 1 + the other half of a pair, 0: none */
+	uint32_t node; /* of a free: 1 + the node that ends; 0: it was allocated in the run */
+	uint8_t other; /* 1 + the other half of the pair, 0 for none */
 };
 
 struct pending_run {
@@ -169,10 +170,10 @@ struct pending_run {
 	unsigned words;
 	int64_t bytes;
 	struct run_part parts[SPOOL_WAITING];
-	struct waiting_slots slots; /* the last of the run at an address */
+	struct waiting_slots slots; /* the last block of the run at each address */
 };
 
-/* The most words that a block which is allocated and freed in the run needs, beyond its birth's. */
+/* The most words that a pair of an allocation and its free needs. */
 static unsigned pair_words(const struct ledger *ledger, uint32_t stack)
 {
 	const struct spool_stack *row = spool_at(ledger->spool, SPOOL_STACK, stack);
@@ -181,8 +182,9 @@ static unsigned pair_words(const struct ledger *ledger, uint32_t stack)
 }
 
 /*
- * Plans the next of the run. False if it is to be booked by itself: an allocation where a block
- * lives already or that would make a peak after all, or a free of no block or of another size.
+ * Plans the next block of the run. False if it must be booked by itself: an allocation at an
+ * address that is in use, or that would raise a peak after all; a free of no block, or of another
+ * size.
  */
 static HOT_CODE bool plan_next(const struct ledger *ledger, struct pending_run *run)
 {
@@ -283,7 +285,7 @@ static void book_death(struct ledger *ledger, const struct event *event,
 	move_cells(ledger, node.stack, -(int64_t)node.size, -1);
 }
 
-/* The most that the sum was in the run, and when. */
+/* The largest change of the sum in the run, and its time. */
 struct high {
 	uint64_t now, t;
 };
@@ -315,7 +317,7 @@ static void book_sum(struct spool *spool, const struct backlog_sum *sum, int64_t
 		timeline_update(sum->point, row, spool->header->t);
 }
 
-/* Books the n-th, whose time is to be among those of `born` for who dies later. */
+/* Books the n-th block of the run. Its time is noted in `born`, for the lifetime of a pair. */
 static inline void book(struct ledger *ledger, const struct pending_run *run, unsigned n,
 			const struct event *event, uint64_t *born)
 {
@@ -331,7 +333,8 @@ static inline void book(struct ledger *ledger, const struct pending_run *run, un
 	row = spool_at(ledger->spool, SPOOL_STACK, event->stack);
 	if (!part->other)
 		book_birth(ledger, event);
-	else if (!row->cell) /* of a stack all of whose blocks are short-lived: they show where */
+	else if (!row->cell) /* a stack with short-lived blocks only: its cells name the device and
+				the pool */
 		move_cells(ledger, event->stack, 0, 0);
 }
 

@@ -1,38 +1,38 @@
 /*
- * Blocks that come and go thousands of times a second: written down at once, booked together.
+ * Blocks that come and go thousands of times a second: written at once, booked together.
  *
- * A block that raises no peak and that its pool's totals agree with changes nothing that anybody
- * must know in the same microsecond. It waits in the spool (a killed process leaves it there, and
- * its reader books it), and up to SPOOL_WAITING of them are booked in one transaction: what was
- * born and died among them moves no sum, and the rest finds code and rows warm.
+ * A block that raises no peak, and that agrees with its pool's own totals, changes nothing that
+ * must be visible in the same microsecond. It waits in the spool: a killed process leaves it there,
+ * and the reader books it. Up to SPOOL_WAITING of them are booked in one transaction. Blocks that
+ * were allocated and freed among them move no sum, and the rest finds code and rows in the caches.
  *
- * Who looks at the ledger or feeds it otherwise calls pending_settle() first.
+ * Code that reads the ledger or books anything else calls pending_settle() first.
  */
 #pragma once
 
 #include "ledger/ledger.h"
 
-/* How many wait: more than SPOOL_WAITING in a header that makes no sense. */
+/* The number of blocks that wait; more than SPOOL_WAITING if the header is damaged. */
 static inline uint64_t waiting_count(const struct spool_backlog *backlog)
 {
 	return backlog->put - backlog->booked;
 }
 
-/* The n-th that waits. */
+/* The n-th block that waits. */
 static inline struct spool_waiting *waiting_at(struct spool_backlog *backlog, unsigned n)
 {
 	return &backlog->waiting[(backlog->booked + n) % SPOOL_WAITING];
 }
 
-/* What the pool itself says of its sums after the event. */
+/* The pool's own sums after the event. */
 struct pending_told {
 	uint64_t allocated, reserved;
 };
 
 /*
- * The event waits: EVENT_ALLOC or EVENT_FREE of a pool's block in a card's memory, filled as for
- * ledger_enter() and, also of a free, with device and size. False, and nothing waits any more, if
- * it must be booked now.
+ * Lets the event wait: EVENT_ALLOC or EVENT_FREE of a pool's block in a card's memory, filled as
+ * for ledger_enter(); a free, too, has device and size. False if it must be booked now; then
+ * nothing waits any more.
  */
 bool pending_put(struct ledger *ledger, const struct event *event, const struct pending_told *told);
 
@@ -45,17 +45,18 @@ static inline void pending_settle(struct ledger *ledger)
 		pending_settle_now(ledger);
 }
 
-/* The stack of bytes from before the recording: what dies unknown is taken from them. */
+/* Sets the stack of bytes from before the recording: frees of unknown blocks are taken from them.
+ */
 void pending_before(struct ledger *ledger, uint32_t stack);
 
 /*
- * Books what waits in a spool that nobody feeds any more: a copy, or the process's own as it ends.
- * The file may be damaged. Readers of its events (journal.h) find them after the others; then the
- * chains of the live table hold what was looked for, and nothing else.
+ * Books the waiting blocks of a spool whose recording has ended: a copy, or the process's own at
+ * its end. The file may be damaged. Readers of its events (journal.h) find these after the others.
+ * Afterwards the live table can find only the nodes that were looked up here.
  */
 void pending_settle_left(struct spool *spool);
 
-/* After a transaction was taken back (ledger_mend). */
+/* To be called after a transaction was taken back (ledger_mend). */
 void pending_mend(struct ledger *ledger);
 
 /* --- between the files of the backlog --- */
@@ -70,7 +71,7 @@ static inline const struct spool_waiting *pending_at(const struct ledger *ledger
 	return waiting_at(pending_shared(ledger), n);
 }
 
-/* The n-th that waits, as it was given to pending_put(). */
+/* The n-th event that waits, as pending_put() got it. */
 static inline struct event pending_event(const struct ledger *ledger, unsigned n)
 {
 	const struct spool_backlog *backlog = pending_shared(ledger);
@@ -91,13 +92,13 @@ static inline struct event pending_event(const struct ledger *ledger, unsigned n
 	};
 }
 
-/* Numbers by address, each 1 + one that waits there: a quarter full at most. Zeroed before the
- * first. */
+/* An open-addressing table of waiting blocks by address; each entry is 1 + the number of a block.
+ * At most a quarter of it is in use. Zeroed at first. */
 struct waiting_slots {
 	uint8_t at[256];
 };
 
-/* Where the address's number is or belongs. */
+/* The entry that has the address, or the one that it would get. */
 static inline uint8_t *waiting_slot(struct waiting_slots *slots, struct spool_backlog *backlog,
 				    uint64_t ptr)
 {
@@ -110,6 +111,6 @@ static inline uint8_t *waiting_slot(struct waiting_slots *slots, struct spool_ba
 
 _Static_assert(sizeof(((struct waiting_slots *)0)->at) >= 4 * SPOOL_WAITING, "a quarter full");
 
-/* Books the oldest that waits, as if it had come alone; or first the end, unseen, of another block
- * at its address: one event at most. */
+/* Books the oldest block that waits, as if it had come alone. If another block lives at its
+ * address, whose end was not seen, that is ended instead: one event in each call. */
 void pending_book_one(struct ledger *ledger);

@@ -1,11 +1,11 @@
 /*
- * Blocks that wait, booked one by one by the ledger's own code: those that cannot be booked
- * together, and all that still wait in a spool that nobody feeds any more.
+ * Waiting blocks that are booked one by one with the ledger's own code: those that cannot be booked
+ * together, and all that still wait in a spool whose recording has ended.
  *
- * That spool may be a copy of a damaged file or of a torn one, so that nothing in it is taken for
- * granted: rows that the ledger would walk to are looked at before, and chains of the live table
- * are made anew of the nodes at hand. A copy does not grow, and its chunks and curves stay as they
- * are: what waits raises no peak.
+ * Such a spool may be a copy of a damaged file or of one that was being written, so nothing in it
+ * is trusted: the rows that the ledger would follow are checked first, and the chains of the live
+ * table are built anew from the nodes. A copy does not grow, and its chunks and curves stay as they
+ * are: waiting blocks raise no peak.
  */
 #include "ledger/pending.h"
 
@@ -13,8 +13,7 @@
 
 #include "spool/txn.h"
 
-/* A free of an address that nothing is known of: bytes from before the recording, if there are
- * any. */
+/* Books a free of an unknown address: bytes from before the recording, if there are any. */
 static void book_unmatched(struct ledger *ledger, struct event *event)
 {
 	struct spool *spool = ledger->spool;
@@ -40,7 +39,7 @@ void pending_book_one(struct ledger *ledger)
 		book_unmatched(ledger, &event);
 		return;
 	}
-	/* The end, unseen, of another block at the address is an event that did not wait. */
+	/* If a block lives there whose end was not seen, its end is an event that did not wait. */
 	ledger->backlog.taking = event.op == EVENT_FREE || !id;
 	if (id)
 		ledger_leave_node(ledger, &event, id);
@@ -49,9 +48,9 @@ void pending_book_one(struct ledger *ledger)
 	ledger->backlog.taking = false;
 }
 
-/* --- a spool that nobody feeds any more --- */
+/* --- a spool whose recording has ended --- */
 
-/* A chain of cells that leads nowhere, or never ends, is none. */
+/* Drops a chain of cells that leads nowhere or never ends. */
 static void check_cells(const struct spool *spool, struct spool_stack *stack)
 {
 	uint64_t cells = spool_count(spool, SPOOL_CELL);
@@ -64,7 +63,7 @@ static void check_cells(const struct spool *spool, struct spool_stack *stack)
 		stack->cell = 0;
 }
 
-/* The stack's number, or that of the one that stands for none. */
+/* The stack's number, or 0 if there is no such stack. */
 static uint32_t checked_stack(const struct spool *spool, uint32_t stack)
 {
 	if (stack >= spool_count(spool, SPOOL_STACK))
@@ -88,7 +87,7 @@ static void check_waiting(struct spool *spool, struct waiting_slots *slots)
 		backlog->before = 1 + checked_stack(spool, backlog->before - 1);
 }
 
-/* One look at all nodes, for those that the backlog names: no others are found afterwards. */
+/* Looks once at all nodes for those that the backlog names. No others can be found afterwards. */
 static void find_nodes(struct spool *spool, struct waiting_slots *slots)
 {
 	struct spool_backlog *backlog = &spool->header->backlog;

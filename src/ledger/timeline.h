@@ -15,15 +15,15 @@ enum {
 /* Gives the scope a curve, if one is left. 0, or an error of spool_need(). */
 int timeline_open(struct spool *spool, struct spool_scope *scope);
 
-/* Where a scope was drawn last: most events are drawn there, too. */
+/* The point that a scope was drawn at last: most events are drawn there, too. */
 struct timeline_pen {
-	const struct spool_scope *scope; /* NULL: nowhere yet */
+	const struct spool_scope *scope; /* NULL: not drawn yet */
 	struct spool_point *point;
-	uint64_t state; /* of the curve; another one: the point is the newest no more */
+	uint64_t state; /* of the curve; if it has changed, the point is not the newest any more */
 	uint64_t until; /* where the point's stretch ends */
 };
 
-/* Enters the scope's sums as they are now, at time t (ns), with a pen that may be another's. */
+/* Enters the scope's sums as they are now, at time t (ns). The pen may be another scope's. */
 void timeline_draw_anew(struct spool *spool, struct spool_scope *scope, struct timeline_pen *pen,
 			uint64_t t);
 
@@ -43,8 +43,8 @@ static inline struct spool_point timeline_now(const struct spool_scope *scope, u
 }
 
 /*
- * A process killed on the way leaves a moment half written. What decides is stored last, so that
- * the same merge once more (timeline_settle) makes it whole.
+ * A process that is killed in here leaves a point half written. The deciding member is stored last,
+ * so the same merge once more (timeline_settle) completes it.
  */
 static inline void timeline_merge(struct spool_point *into, const struct spool_point *later)
 {
@@ -84,12 +84,12 @@ static inline void timeline_draw(struct spool *spool, struct spool_scope *scope,
 }
 
 /*
- * In a copy of a dead process's spool: finishes what it was drawing. Only the last point of a curve
- * can be half written, and only with the sums as they still are.
+ * Finishes a drawing that was interrupted, in a copy of a dead process's spool. Only the last point
+ * of a curve can be half written, and only with the sums as they still are.
  */
 void timeline_settle(struct spool *spool);
 
-/* The points of the scope's curve, and how many. */
+/* The number of points of the scope's curve, and one of them. */
 unsigned timeline_points(const struct spool *spool, const struct spool_scope *scope);
 const struct spool_point *timeline_point(const struct spool *spool, const struct spool_scope *scope,
 					 unsigned index);

@@ -14,7 +14,7 @@
 
 enum { TOTALS_CELLS = 8 }; /* the most cells one event can need */
 
-/* Room for the cells of so many events. 0, or an error of spool_need(). */
+/* Makes room for the cells of this many events: 0, or an error of spool_need(). */
 static inline int totals_room(struct spool *spool, unsigned events)
 {
 	return spool_need(spool, SPOOL_CELL,
@@ -37,34 +37,34 @@ int64_t totals_scope_known(const struct spool *spool, enum scope_kind kind, int 
 			   uint32_t name);
 
 /*
- * Makes a scope that there is not: its index, or an error of spool_need(); -E2BIG for one more
- * pool, owner or name than there may be (bounds.def). Outside of transactions.
+ * Makes a new scope: its index, or an error of spool_need(); -E2BIG if there are too many pools,
+ * owners or names (bounds.def). Outside of transactions.
  */
 int64_t totals_scope_make(struct spool *spool, enum scope_kind kind, int device, uint32_t name);
 
-/* The number of a scope's sum, as cells have it. */
+/* The number of a scope's sum, as cells name it. */
 static inline uint32_t totals_sum(int64_t scope, enum metric metric)
 {
 	return (uint32_t)scope * METRICS + (uint32_t)metric;
 }
 
-/* Bytes and allocations that come (or go, negative) in one event at time t, by the stack whose row
- * this is. */
+/* The bytes and blocks that come (or go: negative) with one event at time t, for the stack with
+ * this row. */
 struct totals_change {
 	struct spool_stack *row;
 	int64_t bytes;
 	int64_t count;
-	int64_t stands; /* bytes that they stand for as a sample, 0: for themselves */
+	int64_t stands; /* bytes that a sampled block stands for, 0: it stands for itself */
 	uint64_t t;
 };
 
-/* A scope as it is changed often: rows do not move. */
+/* A scope's row, which never moves, and the number of its first sum. */
 struct totals_scope {
 	struct spool_scope *row;
 	uint32_t first; /* totals_sum() of its first metric */
 };
 
-/* The part of a stack in a sum, NULL for none. */
+/* The cell of a stack in a sum, NULL for none. */
 static inline struct spool_cell *totals_cell(const struct spool *spool,
 					     const struct spool_stack *row, uint32_t sum)
 {
@@ -82,18 +82,18 @@ static inline struct spool_cell *totals_cell(const struct spool *spool,
 void totals_add(struct spool *spool, const struct totals_scope *scope, enum metric metric,
 		const struct totals_change *change);
 
-/* Its part under the stack alone, which comes before the sum itself: that is the caller's then. */
+/* Moves only the stack's cell. It comes before the sum itself, which the caller then moves. */
 void totals_add_cell(struct spool *spool, const struct totals_scope *scope, enum metric metric,
 		     const struct totals_change *change);
 
-/* What the sampled blocks of a cell stand for at its sum's peak. */
+/* The bytes that a cell's sampled blocks stand for at its sum's peak. */
 static inline uint64_t totals_estimated_at_peak(const struct spool_sum *sum,
 						const struct spool_cell *cell)
 {
 	return cell->epoch == sum->epoch ? cell->estimated_at_peak : cell->estimated;
 }
 
-/* The bytes and allocations of a cell at its sum's peak. */
+/* The bytes of a cell at its sum's peak; *count: the number of blocks. */
 static inline uint64_t totals_at_peak(const struct spool_sum *sum, const struct spool_cell *cell,
 				      uint64_t *count)
 {

@@ -13,10 +13,10 @@
 
 enum { USED_ROWS_MOST = 16384 }; /* samples that are kept one by one */
 
-/* What is reserved on the device now, 0 when nothing ever was. */
+/* The bytes that are reserved on the device now; 0 if nothing ever was. */
 uint64_t used_reserved(const struct ledger *ledger, int device);
 
-/* used - reserved - rounding of what was sampled, as the ledger has them now. */
+/* The sampled `used` less reserved bytes and rounding, as the ledger has them now. */
 int64_t used_unexplained(const struct ledger *ledger, int device, uint64_t used);
 
 /*

@@ -6,7 +6,7 @@
 #include "ledger/ledger_parts.h"
 #include "spool/txn.h"
 
-enum { GRANULE = 1 << 21 }; /* the smallest mapping that any device of today allows */
+enum { GRANULE = 1 << 21 }; /* the smallest mapping of any current device */
 
 static void recount(struct ledger *ledger, uint32_t id, int references, int mappings)
 {
@@ -20,7 +20,8 @@ void vmm_hold(struct ledger *ledger, uint32_t id)
 	recount(ledger, id, -(int)live_node(ledger->spool, id)->references, 0);
 }
 
-/* What counts references: of driver memory with an address, others' alone. */
+/* Finds a node that counts references. Of driver memory with an address, only imported memory does.
+ */
 static uint32_t find(const struct ledger *ledger, enum node_kind kind, uint64_t address)
 {
 	uint32_t id = ledger->error ? 0 : live_find(ledger->spool, kind, 0, address);
@@ -85,8 +86,8 @@ void vmm_unrelease(struct ledger *ledger, struct event *event, const struct spoo
 }
 
 /*
- * A mapping less; the memory ends with the last one if its references are gone already. All of it
- * at once: a handle held by nothing would be left by a process killed in between.
+ * Removes a mapping. The memory ends with its last mapping if its references are gone already. All
+ * is one transaction: a process killed in between would leave a handle that nothing holds.
  */
 static void end_mapping(struct ledger *ledger, const struct event *like, uint32_t id)
 {
