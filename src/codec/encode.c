@@ -28,8 +28,8 @@ static bool detailed(const struct event *event)
 }
 
 /*
- * A struct wire_context as four words. Made in registers: a word that is read back from the bytes
- * it was just written as waits until they have left the store buffer, 20 ns seen.
+ * A struct wire_context as four words, made in registers: a word that is read back from bytes that
+ * were just written waits until they have left the store buffer (20 ns measured).
  */
 static inline void context_words(uint64_t words[4], const struct event *event)
 {
@@ -40,7 +40,7 @@ static inline void context_words(uint64_t words[4], const struct event *event)
 	words[2] = event->error | (uint64_t)event->thread << 32;
 	words[3] = (uint16_t)event->device | (uint64_t)event->op << 16 |
 		   (uint64_t)event->space << 24 | (uint64_t)flags << 32 |
-		   1ULL << 40; /* a slot never written equals no context */
+		   1ULL << 40; /* so that a slot that was never written equals no context */
 }
 
 _Static_assert(offsetof(struct wire_context, api) == 12 &&
@@ -50,7 +50,8 @@ _Static_assert(offsetof(struct wire_context, api) == 12 &&
 		       __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 	       "context_words() writes it so");
 
-/* The slot that holds the event's context, written first if it is not there yet. */
+/* Writes the slot that holds the event's context; a context that is not there yet is written first.
+ */
 static HOT_CODE uint8_t *use_context(struct wire_state *state, uint8_t *p,
 				     const struct event *event)
 {
@@ -70,7 +71,8 @@ static HOT_CODE uint8_t *use_context(struct wire_state *state, uint8_t *p,
 	return p;
 }
 
-/* The slot that holds the value; where it does not yet, the value as it is `written`. */
+/* Writes the slot that holds the value. A value that is not in the cache is entered, and written as
+ * `written`. */
 static inline uint8_t *put_cached(uint64_t *cache, uint8_t *p, uint64_t value, uint64_t written)
 {
 	unsigned slot = wire_slot(value, WIRE_CACHE);

@@ -1,5 +1,5 @@
 /*
- * The event: the noun that capture, ledger, spool and document share.
+ * The event, which capture, ledger, spool and document share.
  *
  * Texts (pool, api, error, name) are ids of the recording's text table, 0 for none.
  */
@@ -9,11 +9,11 @@
 #include <stdint.h>
 
 /*
- * Names of pseudo-stacks, which stand for bytes that no call took: the library writes them, and
- * what reads a trace knows them again.
+ * Names of pseudo-stacks, which stand for bytes that no call took. The library writes them, and
+ * readers of a trace recognise them.
  */
 #define PSEUDO_NOT_RECORDED "[not recorded]"
-#define PSEUDO_NOT_SAMPLED "[not sampled]" /* what the samples stand for */
+#define PSEUDO_NOT_SAMPLED "[not sampled]" /* for the blocks that the samples stand for */
 #define PSEUDO_GRAPH_MEMORY "[graph memory]"
 
 enum event_op {
@@ -31,25 +31,27 @@ enum space {
 };
 
 enum {
-	NO_DEVICE = -1, /* pinned and CPU memory belong to no device */
+	NO_DEVICE = -1, /* page-locked and CPU memory belong to no device */
 };
 
-/* Does memory of that device (or none) and space lie on a card, so that the card's sums have it? */
+/* True if memory of that device (or none) and space lies on a card, so that the card's sums include
+ * it. */
 static inline bool space_on_card(int device, unsigned space)
 {
 	return device >= 0 && (space == SPACE_DEVICE || space == SPACE_ARRAY);
 }
 
-/* Which extra keys the document prints, and whether bytes count in a device's sums. */
+/* They decide which extra keys the document prints, and whether bytes count in a device's sums. */
 enum event_flags {
-	EVENT_FOREIGN = 1,  /* imported from another process: listed, counts 0 here */
+	EVENT_FOREIGN = 1,  /* imported from another process: listed, but counts 0 in this one */
 	EVENT_DETAILED = 2, /* a mark or push whose detail is not empty */
 };
 
-/* What the payload of a range or mark is; the bits of it, a float's widened to a double. */
+/* The type of the payload of a range or mark. The payload is its bits; a float is widened to a
+ * double. */
 enum event_payload { PAYLOAD_NONE, PAYLOAD_UNSIGNED, PAYLOAD_SIGNED, PAYLOAD_REAL, PAYLOADS };
 
-/* Of marks and pushes alone: what NVTX lets a program say beside the name. */
+/* For marks and pushes alone: the facts beside the name that NVTX allows. */
 struct event_detail {
 	uint64_t payload;
 	uint32_t color;       /* 0xAARRGGBB, 0 for none */
@@ -63,7 +65,7 @@ struct event {
 	uint64_t ptr;
 	uint64_t size; /* bytes */
 	uint64_t stream;
-	uint64_t allocated; /* the device's sums after the event, filled by whoever replays */
+	uint64_t allocated; /* the device's sums after the event, filled by code that replays */
 	uint64_t reserved;
 	uint32_t stack;                  /* 0 is no stack */
 	uint32_t thread;                 /* kernel thread id */
@@ -80,14 +82,16 @@ struct event {
 const char *event_op_name(unsigned op);
 const char *space_name(unsigned space);
 
-/* Has the event an address, a size and a stack? (Marks, pushes and pops have a name instead.) */
+/* True if the event has an address, a size and a stack. Marks, pushes and pops have a name instead.
+ */
 static inline bool event_is_memory(unsigned op)
 {
 	return op <= EVENT_OOM;
 }
 
 /*
- * What the event does to its device's sums, in bytes. The one place that knows: a plain allocation
- * counts as allocated and reserved, a pool's block as allocated, a pool's segment as reserved.
+ * The changes of the device's sums by the event, in bytes. Only this function defines them: a plain
+ * allocation counts as allocated and reserved, a pool's block as allocated, a pool's segment as
+ * reserved.
  */
 void event_effect(const struct event *event, int64_t *allocated, int64_t *reserved);

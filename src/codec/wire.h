@@ -1,9 +1,9 @@
 /*
  * Events into bytes and back: records, and the caches that both sides keep in step.
  *
- * A chunk is a run of records that needs nothing from outside itself but its first sequence number:
+ * A chunk is a run of records. To be read it needs its first sequence number and nothing else:
  *
- *   event    slot            1 byte, 0..247: which context (op, space, device, pool, ...)
+ *   event    slot            1 byte, 0..247: a context (op, space, device, pool, ...)
  *            dt              varint, ns since the record before
  *     memory ptr             varint, address XOR the one before, rotated right by 8
  *            size            1 byte cache slot, or 255 and a varint (rotated right by 8)
@@ -14,7 +14,7 @@
  *   WIRE_SUMS    device allocated reserved    the device's sums at this point (chunk start, resync)
  *
  * Caches are direct-mapped: encoder and decoder store a value that missed under the same slot, so
- * they stay equal without a word on the wire. A typical PyTorch block event takes 11 bytes.
+ * they stay equal without records of their own. A typical PyTorch block event takes 11 bytes.
  */
 #pragma once
 
@@ -30,7 +30,7 @@ enum {
 	WIRE_SUMS = 249,
 	WIRE_CACHE = 255,
 	WIRE_ESCAPE = 255,
-	WIRE_EVENT_MAX = 128, /* no event needs more bytes, its context included */
+	WIRE_EVENT_MAX = 128, /* no event needs more bytes, even with its context */
 	WIRE_SUMS_MAX = 32,
 };
 
@@ -44,7 +44,7 @@ struct wire_context {
 
 _Static_assert(sizeof(struct wire_context) == 32, "no padding: contexts are compared as bytes");
 
-/* State that starts empty with each chunk and moves alike on both sides. */
+/* State that is empty at the start of each chunk and changes alike on both sides. */
 struct wire_state {
 	uint64_t t;
 	uint64_t ptr;
@@ -75,7 +75,7 @@ uint8_t *encode_event(struct wire_state *state, uint8_t *p, const struct event *
 /* Writes a device's sums at p, where WIRE_SUMS_MAX bytes must be free. */
 uint8_t *encode_sums(uint8_t *p, int device, uint64_t allocated, uint64_t reserved);
 
-/* --- reading, which trusts nothing that it reads --- */
+/* --- reading; nothing that is read is trusted --- */
 
 enum { DECODE_DEVICES = 256 };
 
@@ -94,5 +94,6 @@ struct decoder {
 void decode_start(struct decoder *decoder, const uint8_t *bytes, size_t length, uint64_t seq,
 		  uint64_t t);
 
-/* 1 and the event; 0 at the end; -EINVAL where the bytes make no sense (decoder->p says where). */
+/* Reads the next event. 1 and the event; 0 at the end; -EINVAL where the bytes are no event (at
+ * decoder->p). */
 int decode_event(struct decoder *decoder, struct event *event);

@@ -13,7 +13,7 @@
 enum {
 	CHUNK_ROOM = SPOOL_BLOCK - (int)sizeof(struct spool_chunk),
 	FEWEST_PER_CHUNK = 16,
-	FEWEST_CHUNKS = 2, /* one to write while the other is still there */
+	FEWEST_CHUNKS = 2, /* one is written while the other is still there */
 };
 
 int journal_init(struct journal *journal, struct spool *spool, uint64_t max_events)
@@ -47,7 +47,8 @@ static struct spool_chunk *chunk_at(const struct spool *spool, uint64_t index)
 	return spool_at(spool, SPOOL_CHUNK, index);
 }
 
-/* Forgets the events of the ring's oldest chunk: its number, to be written anew. */
+/* Drops the events of the ring's oldest chunk and returns its number, so that it is written anew.
+ */
 static uint32_t recycle(struct journal *journal)
 {
 	struct spool *spool = journal->spool;
@@ -63,7 +64,7 @@ static uint32_t recycle(struct journal *journal)
 	return index;
 }
 
-/* The sums of devices as they are now. */
+/* Writes the sums of the devices as they are now. */
 static void put_sums(struct journal *journal)
 {
 	const struct spool *spool = journal->spool;
@@ -101,9 +102,9 @@ static void start_chunk(struct journal *journal, uint32_t index)
 }
 
 /*
- * How many events the chunk being written may still take, of which `wanted` come in one
- * transaction. The part kept for good ends at a chunk's end, or the ring could not drop what
- * follows; it takes such a few more rather than have a hole.
+ * The number of events that the chunk being written may still take, of which `wanted` come in one
+ * transaction. The part kept for good ends at a chunk's end, because the ring could not drop the
+ * events after it otherwise; it takes a few more events rather than leave a gap.
  */
 static uint64_t chunk_left(const struct journal *journal, unsigned wanted)
 {
@@ -119,8 +120,8 @@ static uint64_t chunk_left(const struct journal *journal, unsigned wanted)
 }
 
 /*
- * May the ring's oldest chunk go? The one behind it begins with the time of its last event, so that
- * is when all of it was long enough ago.
+ * True if the ring's oldest chunk may be reused. The next chunk begins with the time of the oldest
+ * chunk's last event, so its age is that of all of them.
  */
 static bool is_due(const struct journal *journal)
 {
@@ -168,12 +169,12 @@ int journal_make_room(struct journal *journal, unsigned events)
 		error = next_place(journal);
 		signals_deliver(&deferred);
 	}
-	/* Each event takes one of what is left, or none. */
+	/* Each event takes one place of those that are left, or none. */
 	journal->ready = error ? 0 : journal->spool->header->seq + chunk_left(journal, events);
 	return error;
 }
 
-/* Two events of one transaction do not fit into a ring of one. */
+/* False where two events of one transaction do not fit into a ring of one event. */
 static bool keeps(const struct journal *journal)
 {
 	return journal->max_events &&
@@ -215,10 +216,10 @@ HOT_CODE void journal_put(struct journal *journal, struct event *event)
 		journal->head_events = header->seq;
 }
 
-/* The caches of the encoder as they were behind the first `bytes` of the chunk. */
+/* Restores the encoder's caches as they were after the first `bytes` of the chunk. */
 static void reread(struct journal *journal, size_t bytes)
 {
-	static struct decoder decoder; /* 10 KiB that the host's stack may not have */
+	static struct decoder decoder; /* 10 KiB, which the host's stack may not have */
 	struct spool_chunk *chunk = journal->chunk;
 	struct event event;
 
@@ -236,7 +237,7 @@ void journal_rewind(struct journal *journal)
 
 	if (!journal->max_events)
 		return;
-	/* A reader of what is left has the caches as they were, and nobody else. */
+	/* Only a reader of the remaining bytes has the caches as they were. */
 	reread(journal, (size_t)(journal->before - (const uint8_t *)(journal->chunk + 1)));
 	txn_keep_run(journal->spool, from, words);
 	if (journal->chunk->first_seq >= journal->head_events)
@@ -270,7 +271,7 @@ int journal_read(struct journal_reader *reader, const struct spool *spool)
 	reader->order = pages_grow(NULL, 0, sizeof(uint32_t) * reader->places);
 	if (!reader->order)
 		return -ENOMEM;
-	/* The ring has turned at most once, so an insertion from the end moves little. */
+	/* The ring has turned once at most, so that inserting from the end moves few. */
 	for (uint32_t i = 0; i < chunks; i++) {
 		const struct spool_chunk *chunk = chunk_at(spool, i);
 		uint32_t at = reader->chunks;

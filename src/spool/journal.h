@@ -1,9 +1,9 @@
 /*
- * The events of a spool: a ring of chunks, the first tenth kept for good, then the latest nine; or,
- * as a flight recorder, those of the latest stretch of time or bytes.
+ * The events of a spool: a ring of chunks. The first tenth of the events is kept for good, then the
+ * latest nine tenths; or, as a flight recorder, those of the latest stretch of time or bytes.
  *
- * Each chunk stands alone (codec/wire.h), so the oldest can be written over without a trace in the
- * others. The writer's part runs inside transactions, under the writer's lock.
+ * Each chunk can be read without the others (codec/wire.h), so the oldest can be overwritten. The
+ * writer's functions run inside transactions, under the writer's lock.
  */
 #pragma once
 
@@ -18,32 +18,36 @@ struct journal {
 	struct spool *spool;
 	struct spool_chunk *chunk; /* being written, NULL before the first */
 	uint8_t *p, *end;
-	uint8_t *before; /* where the last event begins: sums may have come behind the one before */
-	bool beside;     /* of a copy, whose chunks stay: events go to the spool's `caught` */
+	uint8_t *before; /* where the last event begins; sums may stand between it and the one
+			    before */
+	bool beside; /* for a copy, whose chunks stay as they are: events go to the spool's `caught`
+		      */
 	uint64_t max_events;
 	uint64_t head_events;  /* kept for good */
-	uint64_t keep_ns;      /* of journal_keep(): what is younger stays, 0: no matter */
-	uint64_t keep_chunks;  /* and the ring has no more than these, 0: as many as it takes */
-	uint32_t chunk_events; /* at most so many in one chunk */
+	uint64_t keep_ns;      /* of journal_keep(): younger events stay; 0: no limit */
+	uint64_t keep_chunks;  /* the most chunks of the ring, 0: as many as it takes */
+	uint32_t chunk_events; /* the most events in one chunk */
 	uint32_t *queue;      /* the ring's chunks, oldest first: a circular list of SPOOL_BLOCKS */
 	uint64_t first, last; /* queue[first..last) modulo SPOOL_BLOCKS */
 	uint64_t ring_events;
-	uint64_t ready; /* events of smaller numbers fit into the chunk, if bytes are left */
+	uint64_t
+		ready; /* events with smaller numbers fit into the chunk, if there are bytes left */
 	struct wire_state state;
 };
 
-/* 0 or -ENOMEM. `max_events` 0 keeps no events at all, only counts them. */
+/* 0 or -ENOMEM. With `max_events` 0 no event is kept; events are only counted. */
 int journal_init(struct journal *journal, struct spool *spool, uint64_t max_events);
 void journal_clear(struct journal *journal);
 
 /*
- * A flight recorder, told right after journal_init(): nothing of the beginning is kept for good,
- * but all of the last `ns` (0: no matter how long ago), in at most `bytes` of chunks (0: half of
- * what a spool can be). max_events bounds it besides. What is older goes when its place is needed.
+ * Makes it a flight recorder; to be called right after journal_init(). Nothing of the beginning is
+ * kept for good, but all events of the last `ns` (0: of any age), in at most `bytes` of chunks (0:
+ * half of the largest spool). max_events is a bound besides. Older events go when their place is
+ * needed.
  */
 void journal_keep(struct journal *journal, uint64_t ns, uint64_t bytes);
 
-/* The events that there are surely bytes for in the chunk, with sums between them. */
+/* The number of events that the rest of the chunk surely holds, with sums between them. */
 static inline uint64_t journal_fit(const struct journal *journal)
 {
 	const uint8_t *p = journal->p + WIRE_SUMS_MAX * JOURNAL_SUMS_DEVICES;
@@ -51,7 +55,7 @@ static inline uint64_t journal_fit(const struct journal *journal)
 	return p < journal->end ? (size_t)(journal->end - p) / WIRE_EVENT_MAX : 0;
 }
 
-/* After journal_room(): the number of events that fit for sure. */
+/* The number of events that surely fit, after journal_room(). */
 static inline uint64_t journal_left(const struct journal *journal)
 {
 	uint64_t seq = journal->spool->header->seq;
@@ -60,8 +64,9 @@ static inline uint64_t journal_left(const struct journal *journal)
 }
 
 /*
- * Makes room for so many events, if need be by a new chunk or by dropping the oldest; to be called
- * before the transaction that writes them. An error (see spool_need) when the file cannot grow.
+ * Makes room for this many events, if necessary by a new chunk or by dropping the oldest. To be
+ * called before the transaction that writes them. 0, or an error of spool_need() when the file
+ * cannot grow.
  */
 int journal_make_room(struct journal *journal, unsigned events);
 
@@ -70,33 +75,33 @@ static inline int journal_room(struct journal *journal, unsigned events)
 	return journal_left(journal) >= events ? 0 : journal_make_room(journal, events);
 }
 
-/* Writes the event, inside a transaction and after journal_room(); fills event->seq, raises
- * event->t to the time of the one before if it is earlier. */
+/* Writes the event, inside a transaction and after journal_room(). Sets event->seq, and raises
+ * event->t to the time of the event before if it is earlier. */
 void journal_put(struct journal *journal, struct event *event);
 
 /*
- * After txn_begin_over() of the transaction that wrote the last event, and inside it: goes on
- * behind the event before.
+ * Goes back to the end of the event before the last one. To be called inside a transaction that
+ * txn_begin_over() has begun over the one that wrote the last event.
  */
 void journal_rewind(struct journal *journal);
 
 /*
- * Goes on behind the last event that the spool has, after a transaction was taken back in the
- * middle by somebody else (txn_cancel).
+ * Goes on after the last event that the spool has, when another thread has taken a transaction back
+ * in the middle (txn_cancel).
  */
 void journal_mend(struct journal *journal);
 
-/* Tells the readers the sums anew (they moved without events). */
+/* Writes the sums for readers: they moved without events. */
 void journal_resync(struct journal *journal);
 
-/* Reading: all events that detail holds, in order. */
+/* Reading: all events that the spool still holds, in order. */
 struct journal_reader {
 	const struct spool *spool;
 	uint32_t *order; /* chunks by first_seq */
-	uint64_t places; /* of the list, more than there are chunks */
+	uint64_t places; /* the list's size, more than there are chunks */
 	uint32_t chunks, next;
-	uint32_t caught; /* of the spool's, so far */
-	uint64_t broken; /* chunks that made no sense from some point on */
+	uint32_t caught; /* the number read so far of the spool's `caught` */
+	uint64_t broken; /* chunks that could not be read to their end */
 	struct decoder decoder;
 	bool open;
 };
@@ -107,7 +112,7 @@ bool journal_next(struct journal_reader *reader, struct event *event);
 void journal_read_end(struct journal_reader *reader);
 
 /*
- * Since when no event is missing, in ns since process start: false when none was ever dropped, or
- * none is there.
+ * The time from which on no event is missing, in ns since process start. False if none was ever
+ * dropped, or if there are no events.
  */
 bool journal_since(const struct spool *spool, uint64_t *t);

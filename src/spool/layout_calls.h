@@ -1,23 +1,23 @@
-/* The part of the spool's layout (layout.h) that has calls, and what CUPTI reports. */
+/* The part of the spool's layout (layout.h) for counted calls and for reports of CUPTI. */
 #pragma once
 
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* Written without a lock and outside of transactions: each word is right by itself. */
+/* Written without a lock and outside of transactions: each word is valid by itself. */
 struct spool_call {
 	uint32_t name; /* text */
 	uint32_t unused;
 	_Atomic uint64_t calls, failed;
-	_Atomic uint64_t ticks, max; /* header.tick_ns says what a tick is */
+	_Atomic uint64_t ticks, max; /* in ticks, by header.tick_ns */
 	uint64_t unused_too[3];
 };
 
-/* What CUPTI tells of one allocation or free, or of a pool. */
+/* CUPTI's report of one allocation or free, or of a pool. */
 struct spool_witness {
 	uint64_t t; /* ns since process start */
 	uint64_t address, bytes;
-	uint64_t pool; /* the address that CUPTI knows the pool by, 0 for none */
+	uint64_t pool; /* CUPTI's address of the pool, 0 for none */
 	int16_t device;
 	uint8_t memory;    /* enum witness_memory */
 	uint8_t operation; /* 1 it began, 2 it ended, 3 a pool was trimmed */
@@ -35,7 +35,7 @@ enum witness_memory {
 };
 enum witness_flags {
 	WITNESS_ORDERED = 1, /* of a stream-ordered pool */
-	WITNESS_MAPPED = 2,  /* belongs to no context: a mapping, not an allocation */
+	WITNESS_MAPPED = 2,  /* belongs to no context: a mapping and no allocation */
 };
 
 enum action_kind {

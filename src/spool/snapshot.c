@@ -1,8 +1,8 @@
 /*
- * A process's own spool, copied as it was between two of its updates.
+ * A copy of a process's own spool, as it was between two updates.
  *
- * Nearly all of it stays as it is once it is there: events, and tables that only grow. So all is
- * copied once, and then again what may have changed, which takes a moment.
+ * Nearly all of it never changes once it is written: events, and tables that only grow. So
+ * everything is copied once, and then only the parts that may have changed, which takes a moment.
  */
 #include <errno.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "base/mem/arena.h"
 #include "spool/spool.h"
 
-/* Room for the blocks, where what is there already stays. */
+/* Makes room for the blocks; the bytes that are there stay. */
 static int make_room(struct spool *copy, uint64_t blocks)
 {
 	size_t size = (size_t)blocks << SPOOL_BLOCK_SHIFT;
@@ -42,8 +42,9 @@ static void copy_rows(const struct spool *copy, const struct spool *of, enum spo
 }
 
 /*
- * Those that are not as they were copied when `seq` events were known. So may be one whose counts
- * are the same: its last events can have been written anew (journal_rewind).
+ * Copies the chunks that may have changed since they were copied, when `seq` events were known. A
+ * chunk may have changed with equal counts: its last events can have been rewritten
+ * (journal_rewind).
  */
 static void copy_chunks(const struct spool *copy, const struct spool *of, uint64_t seq)
 {
@@ -70,7 +71,8 @@ int spool_snapshot(struct spool *copy, const struct spool *of)
 	memcpy(had, copy->header->count, sizeof(had));
 	memcpy(copy->blocks, of->blocks, sizeof(copy->blocks));
 	memcpy(copy->used, of->used, sizeof(copy->used));
-	/* First: the rows that it counts are there in what is copied later. */
+	/* The header comes first: the rows that it counts are then in the blocks that are copied
+	 * later. */
 	memcpy(copy->header, of->header, sizeof(*copy->header));
 	error = make_room(copy, __atomic_load_n(&of->header->blocks, __ATOMIC_ACQUIRE));
 	if (error)

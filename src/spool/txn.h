@@ -12,7 +12,7 @@
 #include "base/guest/watch.h"
 #include "spool/spool.h"
 
-/* Fields of any type may share a word that is kept whole. */
+/* A word may be kept whole whose fields have other types. */
 typedef uint64_t __attribute__((may_alias)) txn_word;
 typedef uint32_t __attribute__((may_alias)) txn_half;
 
@@ -34,7 +34,7 @@ static inline void txn_commit(struct spool *spool)
 	atomic_store_explicit(&header->generation, (generation | 1) + 1, memory_order_release);
 }
 
-/* More words than one transaction may have: killed now, the process would leave a part of it. */
+/* The transaction has more words than it can keep: a kill now would leave a part of it. */
 static __attribute__((noinline, cold, unused)) void txn_full(struct spool *spool, size_t words)
 {
 	spool->header->unkept += words;
@@ -42,9 +42,9 @@ static __attribute__((noinline, cold, unused)) void txn_full(struct spool *spool
 }
 
 /*
- * Keeps neighbouring words, which the caller then changes as it likes. The count of kept words goes
- * through memory from one keep to the next, so that few keeps of many words are cheap. A kill stops
- * between two instructions: the fences hold the compiler alone.
+ * Keeps neighbouring words, which the caller may then change. The count of kept words goes through
+ * memory from one keep to the next, so few keeps of many words are cheap. A kill stops the process
+ * between two instructions, so the fences need to hold the compiler alone.
  */
 static inline __attribute__((always_inline)) void txn_keep_run(struct spool *spool,
 							       const void *from, size_t words)
@@ -72,7 +72,7 @@ static inline void txn_set64(struct spool *spool, txn_word *word, uint64_t value
 	*word = value;
 }
 
-/* The 64-bit word around it is kept. */
+/* Keeps the 64-bit word around it. */
 static inline void txn_set32(struct spool *spool, txn_half *word, uint32_t value)
 {
 	txn_keep_run(spool, (const void *)((uintptr_t)word & ~(uintptr_t)7), 1);
@@ -85,9 +85,9 @@ static inline void txn_add64(struct spool *spool, txn_word *word, uint64_t value
 }
 
 /*
- * Begins a transaction by taking the last one back, which must have been committed with nothing
- * changed since: its old values are still kept. Killed before the commit, what was taken back
- * stands. False, and nothing has begun, if there is no room to keep both.
+ * Begins a transaction by taking the last one back, whose old values are still kept; it must have
+ * been committed, with nothing changed since. After a kill before the commit, the last transaction
+ * stands as it was. False, with nothing begun, if there is no room to keep both.
  */
 static inline bool txn_begin_over(struct spool *spool)
 {
@@ -105,8 +105,8 @@ static inline bool txn_begin_over(struct spool *spool)
 }
 
 /*
- * Takes back what a transaction has done so far, whose thread or process has ended inside it. In a
- * copy of a damaged file a word may lie anywhere: outside of the spool it is none.
+ * Takes back an unfinished transaction, whose thread or process has ended inside it. In a copy of a
+ * damaged file the words may lie anywhere; those outside of the spool are ignored.
  */
 static inline void txn_cancel(struct spool *spool)
 {

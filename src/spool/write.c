@@ -47,7 +47,8 @@ int spool_reserve(struct spool *spool, uint64_t most)
 	return -ENOMEM;
 }
 
-/* What we took of a limited space the host's own threads and heap would lack. */
+/* The library takes an eighth of a limited address space at most: the host's own threads and heap
+ * need the rest. */
 static uint64_t most_blocks(void)
 {
 	struct rlimit limit;
@@ -58,7 +59,7 @@ static uint64_t most_blocks(void)
 		   SPOOL_BLOCKS); /* RLIM_INFINITY is the largest */
 }
 
-/* fallocate() past RLIMIT_FSIZE raises SIGXFSZ, which ends the host: look first. */
+/* fallocate() past RLIMIT_FSIZE raises SIGXFSZ, which ends the host, so the limit is read first. */
 static int claim_space(int fd, uint64_t from, uint64_t to)
 {
 	struct rlimit limit;
@@ -79,7 +80,7 @@ static int map_file(struct spool *spool, int fd, uint64_t from, uint64_t to)
 
 	if (p == MAP_FAILED)
 		return -errno;
-	/* A child's writes must not reach its parent's trace, whichever way it was born. */
+	/* A child's writes must not reach its parent's trace, however the child was made. */
 	if (madvise(p, to - from, MADV_DONTFORK))
 		return -errno;
 	return 0;
@@ -237,7 +238,8 @@ int spool_copy_in_child(struct spool *spool)
 	void *p;
 
 	spool->sealed = true;
-	/* The child has a hole there (MADV_DONTFORK), where the stack of a thread might come. */
+	/* The child has a hole there (MADV_DONTFORK), where a new thread's stack might be mapped.
+	 */
 	p = mmap(spool->base, size, PROT_NONE,
 		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
 	if (p != (void *)spool->base)
@@ -251,7 +253,7 @@ enum spool_stop spool_stop_reason(int error)
 	case -EOVERFLOW:
 		return SPOOL_TOO_LARGE;
 	case -ESTALE:
-	case -EACCES: /* the process is another user's now */
+	case -EACCES: /* the process has changed its user */
 		return SPOOL_VANISHED;
 	case -ENOMEM:
 		return SPOOL_NO_MEMORY;
