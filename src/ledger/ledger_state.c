@@ -34,7 +34,7 @@ void ledger_mend(struct ledger *ledger)
 	memset(ledger->scopes, 0, sizeof(ledger->scopes));
 	memset(ledger->pens, 0, sizeof(ledger->pens));
 	ledger->last_touched.where = 0;
-	/* Which scopes were still to be drawn is lost, so all are drawn; drawing one twice does no
+	/* The scopes that were still to be drawn are not known: all are drawn, and twice does no
 	 * harm. */
 	ledger->undrawn_n = 0;
 	for (uint32_t i = 0; i < spool_count(spool, SPOOL_SCOPE); i++) {

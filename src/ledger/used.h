@@ -1,11 +1,12 @@
 /*
- * What the driver says is occupied, and what explains it:
+ * The bytes that the driver reports as used, and what explains them:
  *
  *	used = reserved + rounding + named + residual
  *
  * `named` are the steps that were measured around calls which take memory without handing any out
- * (contexts, modules, heaps); the residual is what no call explains. Whoever samples decides what
- * is named; the ledger keeps the sums, the steps in their order, and who held what at the peak.
+ * (contexts, modules, heaps); no call explains the residual. The caller takes the samples and
+ * decides the names. The ledger keeps the sums, the steps in their order, and the composition of
+ * the peak.
  */
 #pragma once
 
@@ -20,10 +21,10 @@ uint64_t used_reserved(const struct ledger *ledger, int device);
 int64_t used_unexplained(const struct ledger *ledger, int device, uint64_t used);
 
 /*
- * Enters the sample, of which the caller knows all but reserved, rounding and residual; `named` are
- * the bytes of all names together, `source` the text of who was asked. With a step it explains
- * itself, and becomes a row of the table USED: its bytes came to be occupied during a call, or were
- * given back (less than 0), under a name ("modules of libtorch_cuda.so") of a kind ("modules"); 0:
- * only the residual moved.
+ * Enters a sample. The caller fills all but reserved, rounding and residual; `named` are the bytes
+ * of all names together, `source` the text of the source of the figure. With a step it is explained
+ * and becomes a row of the table USED: its bytes were occupied during a call, or given back (less
+ * than 0), under a name ("modules of libtorch_cuda.so") of a kind ("modules"). With 0 bytes only
+ * the residual moved.
  */
 void used_enter(struct ledger *ledger, const struct spool_used *sample, uint32_t source, bool step);

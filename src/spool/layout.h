@@ -17,7 +17,7 @@
  * Elements beyond a table's count do not exist yet. A killed process stops between two instructions
  * and its page cache stays, so program order is all that is needed.
  *
- * The newest events may wait in `backlog`. They are in no sum and in no chunk yet, and they raise no
+ * The newest events may wait in `backlog`. They are in no sum and in no chunk yet, and raise no
  * peak. A reader books them in its copy.
  */
 #pragma once

@@ -26,12 +26,13 @@ static inline uint64_t clock_realtime(void)
 }
 
 /*
- * The processor's own clock, for what is timed millions of times: 8 ns where clock_gettime() is 25.
- * Ticks of one run can be subtracted; what a tick is in ns is found by comparing with clock_now().
+ * The processor's own clock, for code that is timed millions of times: 8 ns where clock_gettime()
+ * takes 25. Ticks of one run can be subtracted. The length of a tick in ns follows from a
+ * comparison with clock_now().
  */
 #if defined(__x86_64__)
-/* Does it run at one rate, in all states of the processor? (AMD64 manual, CPUID 8000_0007 EDX[8])
- */
+/* True if it runs at one rate in all states of the processor (AMD64 manual, CPUID 8000_0007
+ * EDX[8]). */
 static inline bool ticks_steady(void)
 {
 	unsigned a, b, c, d;

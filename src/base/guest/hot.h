@@ -1,20 +1,21 @@
 /*
- * What each event runs and touches, side by side in memory (src/libmemtrace.ld).
+ * Puts code and data that each event uses side by side in memory (src/libmemtrace.ld).
  *
- * A program that computes has the caches full of its own when a block comes and goes: what that
- * costs us there is mostly lines and pages to be fetched, and whatever else lies in them comes,
- * too.
+ * A program that computes fills the caches with its own data between two events. The cost of an
+ * event is then mostly the lines and pages that must be fetched again, so as few as possible are
+ * used, with nothing else in them.
  */
 #pragma once
 
-/* A function on the way of an event that repeats one before; what is inlined into it needs none. */
+/* For a function on the path of an event that repeats an earlier one. Functions that are inlined
+ * into it need no mark. */
 #define HOT_CODE __attribute__((hot))
 
-/* A variable, small, that each event reads or writes. */
+/* For a small variable that each event reads or writes. */
 #define HOT_DATA __attribute__((section(".data.hot")))
 
-/* The same of a thread: all zeros at first. */
+/* For a variable of a thread, which is all zeros at first. */
 #define HOT_THREAD __attribute__((section(".tbss.hot")))
 
-/* A large variable, whose first fields are such: behind the small ones. */
+/* For a large variable whose first fields are such: they lie after the small ones. */
 #define HOT_LARGE __attribute__((section(".data.hot.large")))

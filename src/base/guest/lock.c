@@ -1,4 +1,4 @@
-/* A small lock on a futex (Drepper, "Futexes are tricky", mutex 2, with a short spin in front). */
+/* A small lock on a futex (Drepper, "Futexes are tricky", mutex 2, after a short spin). */
 #include "base/guest/lock.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include "base/guest/raw_call.h"
 #include "base/guest/safe_read.h"
 
-enum { SPINS = 200 }; /* what the lock guards takes about 100 ns */
+enum { SPINS = 200 }; /* a lock is held for about 100 ns */
 
 static inline void relax(void)
 {
@@ -49,7 +49,7 @@ void lock_wait(struct lock *lock)
 		wait_for_state(lock, 2, NULL);
 }
 
-/* tkill and not tgkill: with CLONE_VM the owner may be of another process. */
+/* tkill and not tgkill: with CLONE_VM the owner may belong to another process. */
 static bool is_gone(int thread)
 {
 	return thread != LOCK_RESCUED && raw_call(SYS_tkill, thread, 0, 0) == -ESRCH;
@@ -75,8 +75,8 @@ bool lock_frame_left(void **frame, const void *back, void **here)
 }
 
 /*
- * The holder does not leave the frame before it drops the lock, so if the frame is gone, it has
- * been left past the end. What was kept about it is not of this turn if a drop came between.
+ * True if the holder has left the frame that it keeps until it drops the lock: its code was
+ * interrupted for good. `left` and `back` are not of this turn if the lock was dropped in between.
  */
 static bool was_left(struct lock *lock)
 {
@@ -85,7 +85,7 @@ static bool was_left(struct lock *lock)
 	return where && lock_frame_gone(where, atomic_load(&lock->back));
 }
 
-/* The state when somebody waits; 0 when the lock is free. */
+/* Marks the lock as waited for and returns its state; 0 when it is free. */
 static int await(struct lock *lock)
 {
 	int state = atomic_load_explicit(&lock->state, memory_order_relaxed);
@@ -120,11 +120,12 @@ static enum lock_got inherit(struct lock *lock, int self)
 			waited = 0;
 			continue;
 		}
-		/* A process that was stopped for an hour finds one slice over, not fifty. */
+		/* One slice at a time: a process that was stopped for an hour finds one slice over,
+		 * not fifty. */
 		left = is_gone(state & ~LOCK_AWAITED) || was_left(lock);
 		if ((!left && ++waited < most) || turn != atomic_load(&lock->turn))
 			continue;
-		atomic_store(&lock->left, NULL); /* says nothing of us */
+		atomic_store(&lock->left, NULL); /* it describes the holder before */
 		if (atomic_compare_exchange_strong(&lock->state, &state, self | LOCK_AWAITED))
 			return left ? LOCK_LEFT : LOCK_OVERDUE;
 	}

@@ -1,10 +1,10 @@
 /*
- * A small lock on a futex: no allocation, re-initialised by lock_reset() (after fork).
+ * A small lock on a futex: no allocation, and lock_reset() makes it free again after fork.
  *
- * pthread_mutex_t would do but for two things: in the child of a raw clone() nobody has
- * re-initialised it, and there is no portable way to do so; and a thread of the host that ends
- * inside it (asynchronous cancellation, a raw exit), or whose signal handler jumps out of it, would
- * block all others for ever.
+ * pthread_mutex_t does not do, for two reasons. In the child of a raw clone() nobody has reset it,
+ * and there is no portable way to do so. And a thread of the host that ends inside it (asynchronous
+ * cancellation, a raw exit), or whose signal handler jumps out of it, would block all others for
+ * ever.
  */
 #pragma once
 
@@ -15,14 +15,16 @@
 #include "base/guest/watch.h"
 
 struct lock {
-	atomic_int state;      /* 0 free, 1 held, 2 held and somebody waits; or, with a name: */
-	_Atomic(void **) left; /* where the holder's frame keeps its return address, and which: */
-	_Atomic(void *) back;  /* as long as the holder is inside, the one is found in the other */
-	atomic_uint turn;      /* counts holders, so that one who waits sees that it goes on */
-	enum lock_rank rank;   /* for watch.h */
+	atomic_int state;      /* 0 free, 1 held, 2 held and waited for; or the holder's number (see
+				  below) */
+	_Atomic(void **) left; /* the place in the holder's frame where its return address is, */
+	_Atomic(void *) back;  /* and that address: they agree as long as the holder is inside */
+	atomic_uint turn;      /* counts holders, so that a waiting thread sees progress */
+	enum lock_rank rank;   /* checked by watch.h */
 };
 
-/* The state of a lock whose holder said who it is: its thread's number, and this bit. */
+/* The state of a lock that was taken with a number: the holder's thread number, and this bit if
+ * another thread waits. */
 enum { LOCK_AWAITED = 1 << 30, LOCK_RESCUED = LOCK_AWAITED - 1 };
 
 /* A free lock; `name` is that of its row in locks.def. */
@@ -32,17 +34,17 @@ enum { LOCK_AWAITED = 1 << 30, LOCK_RESCUED = LOCK_AWAITED - 1 };
 	}
 
 enum {
-	LOCK_SLICE_MS = 200, /* how often somebody who waits looks after the owner */
-	LOCK_SLICES = 50,    /* after so many without a change the owner is given up: 10 s */
-	/* The same where this thread has it itself, on another stack: led there by a signal, it
-	 * waits for the next one to lead it back. */
+	LOCK_SLICE_MS = 200, /* the interval at which a waiting thread checks the owner */
+	LOCK_SLICES = 50,    /* after this many without a change the owner is given up: 10 s */
+	/* The same where this thread holds it itself, on another stack. A signal led it here, and
+	 * only the next signal could lead it back. */
 	LOCK_OWN_SLICES = 5,
 };
 
 enum lock_got {
 	LOCK_GOT,
-	LOCK_LEFT,    /* its holder is known to be inside no more: it has ended, or jumped away */
-	LOCK_OVERDUE, /* it did not come back for so long: nobody knows whether it will */
+	LOCK_LEFT, /* its holder is certainly not inside any more: it has ended, or jumped away */
+	LOCK_OVERDUE, /* its holder did not come back for too long, and may come back or not */
 };
 
 void lock_wait(struct lock *lock);
@@ -50,25 +52,25 @@ void lock_wake(struct lock *lock);
 enum lock_got lock_inherit(struct lock *lock, int self);
 void lock_drop_awaited(struct lock *lock, int self);
 
-/* By a thread that holds it itself, but is not inside any more: nobody else can take it over then,
- * until lock_drop_as() with LOCK_RESCUED. False if somebody has done so. */
+/* For a thread that holds the lock but has left the code inside it: no other thread can take it
+ * over until lock_drop_as() with LOCK_RESCUED. False if another thread has done so before. */
 bool lock_rescue(struct lock *lock, int self);
 
-/* Has the word changed that a frame keeps, or is it gone? False also if nothing can be read here.
- */
+/* True if a frame's word has changed or the frame is gone. False also if memory cannot be read
+ * here. */
 bool lock_frame_gone(void *const *where, const void *was);
 
-/* Is this a signal handler on the stack that sigaltstack() named? Also if nobody can tell. */
+/* True in a signal handler on the stack of sigaltstack(), and if that cannot be found out. */
 bool lock_on_other_stack(void);
 
 /*
- * Has this thread, which is in `here` now, left a frame of its own that returned to `back`? Surely
- * if `here` has its place or lies further out on the same stack, or if the frame does not hold that
- * address any more.
+ * True if this thread, which is in the frame `here` now, has left an earlier frame of its own that
+ * returned to `back`. That is certain if `here` has its place or lies further out on the same
+ * stack, or if the frame does not hold that address any more.
  */
 bool lock_frame_left(void **frame, const void *back, void **here);
 
-/* One that is free is not written to: a child keeps sharing its page with the parent. */
+/* A free lock is not written to, so that a child keeps sharing its page with the parent. */
 static inline void lock_reset(struct lock *lock)
 {
 	if (atomic_load(&lock->left))
@@ -89,10 +91,10 @@ static inline void lock_take(struct lock *lock)
 }
 
 /*
- * The same for a thread that says who it is, and which frame it does not leave before it drops the
- * lock (NULL: none): a signal handler may leave that frame behind by siglongjmp(). Where it is
- * LOCK_LEFT or LOCK_OVERDUE the holder before left the lock behind half done; what it guards has to
- * be made whole first.
+ * The same for a thread that gives its number, and a frame that it does not leave before it drops
+ * the lock (NULL: none); a signal handler may leave that frame by siglongjmp(). With LOCK_LEFT or
+ * LOCK_OVERDUE the holder before has left its work unfinished: the guarded data must be repaired
+ * first.
  */
 static inline enum lock_got lock_take_as(struct lock *lock, int self, void **frame)
 {
@@ -103,7 +105,8 @@ static inline enum lock_got lock_take_as(struct lock *lock, int self, void **fra
 	if (!atomic_compare_exchange_strong_explicit(&lock->state, &free, self,
 						     memory_order_acquire, memory_order_relaxed))
 		got = lock_inherit(lock, self);
-	/* First: who sees the others of this turn sees that it is one (was_left). */
+	/* The turn comes first: a thread that reads the other two can see that they belong to a new
+	 * turn (was_left). */
 	atomic_store_explicit(&lock->turn,
 			      atomic_load_explicit(&lock->turn, memory_order_relaxed) + 1,
 			      memory_order_relaxed);
@@ -124,7 +127,7 @@ static inline void lock_drop(struct lock *lock)
 		lock_wake(lock);
 }
 
-/* Nothing happens if somebody has taken the lock over meanwhile. */
+/* Nothing happens if another thread has taken the lock over meanwhile. */
 static inline void lock_drop_as(struct lock *lock, int self)
 {
 	int held = self;

@@ -45,11 +45,11 @@ void own_thread_forked(void)
 
 enum {
 	STACKS = 16,
-	STACK_BYTES = 512 << 10, /* of which pages that are never touched take no memory */
-	GUARD = 64 << 10,        /* a page, on every machine */
+	STACK_BYTES = 512 << 10, /* pages that are never touched take no memory */
+	GUARD = 64 << 10,        /* a page on every machine */
 };
 
-/* Kept once they are mapped: most processes need one. */
+/* They stay mapped for the next use; most processes need one. */
 static struct {
 	atomic_bool taken;
 	char *stack;
@@ -58,8 +58,9 @@ static struct {
 static _Thread_local bool on_own_stack;
 
 /*
- * void own_stack_switch(void *argument, void (*work)(void *), void *top): the frame pointer leads
- * from one stack to the other, for the return and for unwinders.
+ * void own_stack_switch(void *argument, void (*work)(void *), void *top): calls work(argument) on
+ * the stack below `top`. The frame pointer leads from there to the caller's stack, for the return
+ * and for unwinders.
  */
 void own_stack_switch(void *argument, void (*work)(void *), void *top);
 
@@ -102,10 +103,12 @@ __asm__(".pushsection .text\n"
 	".size own_stack_switch, .-own_stack_switch\n"
 	".popsection\n");
 
-/* Asked of the environment once: other threads of the host may change it later. */
+/* True under valgrind and ThreadSanitizer. The environment is read once, because other threads of
+ * the host may change it later. */
 static bool is_watched(void)
 {
-#ifdef __SANITIZE_THREAD__ /* make check-tsan: one thread's accesses are another's there */
+#ifdef __SANITIZE_THREAD__ /* make check-tsan, which takes one thread's accesses for another's \
+			      there */
 	return true;
 #endif
 	enum { NOT_ASKED, NO, YES };
@@ -172,7 +175,7 @@ void own_stack_call(void (*work)(void *), void *argument)
 enum {
 	FLAGS = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM |
 		CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID,
-	MOST_FILES = 1 << 16, /* closed one by one, where close_range() is not known */
+	MOST_FILES = 1 << 16, /* they are closed one by one where close_range() is not known */
 	FORGET_TRIES = 10000,
 };
 
@@ -185,16 +188,17 @@ struct task {
 
 static _Thread_local bool inside;
 
-/* Of lengthy work: what the thread that waits for it wants, and where it is. */
+/* The state of lengthy work: it goes on, is asked to rest by the waiting thread, or rests. */
 enum { WORKING, PLEASE_REST, RESTING };
 static atomic_int rest_state;
 
-/* How often signals are looked for. */
+/* The interval at which the waiting thread checks for signals. */
 static const struct timespec slice = { 0, 50 * 1000000L };
 
-/* --- the thread of ours --- */
+/* --- the thread that works --- */
 
-/* Numbers 0 to 2 are for nobody: what speaks to stderr must not come into a file of ours. */
+/* Opens something harmless as descriptors 0 to 2: code that writes to stderr must not write into a
+ * file of ours. */
 static void leave_standard_out(void)
 {
 	for (int fd = 0; fd < 3; fd++)
@@ -213,7 +217,8 @@ static void close_all(void)
 		raw_call(SYS_close, fd, 0, 0);
 }
 
-/* Linux before 5.9 has no close_range(): then the host's files stay open for a moment longer. */
+/* Takes a table of descriptors of its own. Linux before 5.9 has no close_range(): the host's files
+ * then stay open for a moment longer. */
 static void take_table(bool lengthy)
 {
 	if (!raw_call(SYS_close_range, lengthy ? 0 : 3, ~0U, CLOSE_RANGE_UNSHARE)) {
@@ -247,7 +252,7 @@ void own_thread_rest(void)
 
 /* --- the thread that waits --- */
 
-/* True where a signal is pending that the host does not block itself. */
+/* True if a signal is pending that the host itself does not block. */
 static bool host_has_signals(const struct signals_deferred *deferred)
 {
 	sigset_t pending;
@@ -262,8 +267,8 @@ static bool host_has_signals(const struct signals_deferred *deferred)
 	return false;
 }
 
-/* Handlers may do what they like: allocate, leave for good, and fork, which leaves a child alone.
- */
+/* Lets the work rest while the host's handlers run. These may do anything: allocate, leave for
+ * good, or fork, and in the child the thread that works is missing. */
 static void let_signals_through(atomic_int *thread, struct signals_deferred *deferred)
 {
 	long process = raw_call(SYS_getpid, 0, 0, 0);
@@ -284,8 +289,8 @@ static void let_signals_through(atomic_int *thread, struct signals_deferred *def
 }
 
 /*
- * Until the kernel has forgotten the thread, not only until that is done: a host that forks now
- * may look how many threads it has (CPython 3.12 does, and warns).
+ * Waits until the kernel has forgotten the thread, not only until its work is done: a host that
+ * forks now may count its threads (CPython 3.12 does, and warns).
  */
 static void wait_for_thread(int id, atomic_int *thread, bool lengthy,
 			    struct signals_deferred *deferred)
@@ -299,7 +304,7 @@ static void wait_for_thread(int id, atomic_int *thread, bool lengthy,
 		raw_call(SYS_sched_yield, 0, 0, 0);
 }
 
-/* False where the kernel makes no thread for us. */
+/* Runs the task on a thread of its own. False if the kernel refuses the thread. */
 static bool run_apart(struct task *task, struct signals_deferred *deferred)
 {
 	char *stack = is_watched() ? NULL : map_stack();
@@ -316,8 +321,9 @@ static bool run_apart(struct task *task, struct signals_deferred *deferred)
 }
 
 /*
- * With signals deferred. Those that a write can raise (a closed stderr, a limit of a file's size, a
- * terminal that belongs to another job) are taken away again: the host sees its own alone.
+ * Runs the task on this thread, with signals deferred. Signals that its writes raise (a closed
+ * stderr, a limit of a file's size, a terminal of another job) are taken away again, so that the
+ * host sees only its own.
  */
 static void run_here(void *argument)
 {
@@ -361,7 +367,8 @@ int own_thread_run(int (*work)(void *), void *argument, bool lengthy)
 void own_thread_forked(void)
 {
 	for (int i = 0; i < STACKS; i++) {
-		if (atomic_load(&stacks[i].taken)) /* who only reads keeps the parent's page */
+		if (atomic_load(&stacks[i].taken)) /* a page that is only read stays shared with the
+						      parent */
 			atomic_store(&stacks[i].taken, false);
 	}
 	if (atomic_load(&rest_state))

@@ -1,7 +1,7 @@
 /*
- * Reading memory of this process that may be gone: a stack that was given back, code that was
- * unloaded. A system call; false if not all of it can be read, or if that is forbidden here
- * (seccomp).
+ * Reading memory of this process that may be unmapped: a stack that was given back, code that was
+ * unloaded. It takes a system call. False if not all of it can be read, or if a sandbox forbids
+ * that (seccomp).
  */
 #pragma once
 

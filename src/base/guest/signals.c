@@ -1,4 +1,4 @@
-/* Holding signals back on this thread while it must not be left in the middle. */
+/* Deferring signals on this thread while it does something that must not be left in the middle. */
 #include "base/guest/signals.h"
 
 #include <pthread.h>

@@ -1,13 +1,13 @@
-/* Signals of a thread of the host, held back for a while. */
+/* Deferring the signals of a thread of the host. */
 #pragma once
 
 #include <signal.h>
 
 /*
- * All signals but those that the thread's own instructions raise, and cancellation (open() is
- * such a point), while it is at something that must not be left in the middle: a handler may jump
- * out of it, or enter it again.
- * They nest. Two system calls each: for what is done once, not for each call.
+ * Defers cancellation and all signals except those that the thread's own instructions raise (open()
+ * is a cancellation point). It is for work that must not be left in the middle: a handler may jump
+ * out of it, or enter it again. Deferrals nest. Each of the two functions makes a system call, so
+ * they are for rare work and not for each call of a hook.
  */
 struct signals_deferred {
 	sigset_t before;

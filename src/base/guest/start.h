@@ -1,29 +1,30 @@
 /*
- * What the library's constructor runs and writes, side by side in memory.
+ * Puts code and data that the library's constructor uses side by side in memory.
  *
- * It runs in every process that inherits LD_PRELOAD, shells and compilers included, and most of
- * what it costs them is pages touched for the first time: so what it touches shares a few.
+ * The constructor runs in every process that inherits LD_PRELOAD, also in shells and compilers.
+ * Most of its cost there is pages that are touched for the first time, so it touches few.
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A variable, small, that the constructor or a forked child writes: all lie in the page that the
- * loader writes anyway (src/libmemtrace.ld). */
+/* For a small variable that the constructor or a forked child writes. All of these lie in a page
+ * that the loader writes anyway (src/libmemtrace.ld). */
 #define START_DATA __attribute__((section("memtrace_start")))
 
-/* A constant that the constructor reads, without pointers: the linker puts it beside the code. */
+/* For a constant without pointers that the constructor reads: the linker puts it beside the code.
+ */
 #define START_CONST __attribute__((section(".rodata.startup")))
 
-/* A function for the constructor alone; linkers put what is named so together. */
+/* For a function of the constructor alone. Linkers put sections of this name together. */
 #define START_CODE __attribute__((section(".text.startup")))
 
 /*
- * Texts for the constructor, byte by byte.
+ * Functions on texts for the constructor, byte by byte.
  *
- * What it calls of libc by name costs a look-up each, which takes longer than these texts are long.
- * The barriers keep compilers from finding a loop to be strlen() and calling that.
+ * A libc function that it called by name would cost a look-up, which takes longer than these short
+ * texts. The barriers keep compilers from recognising a loop as strlen() and calling that.
  */
 #define START_BARRIER() __asm__ volatile("")
 
@@ -43,7 +44,7 @@ static inline bool start_same(const char *a, const char *b)
 	return *a == *b;
 }
 
-/* What follows `begin` in a text that begins so, NULL in any other. */
+/* The rest of a text after `begin`, NULL if the text does not begin so. */
 static inline const char *start_after(const char *text, const char *begin)
 {
 	for (; *begin && *text == *begin; text++, begin++)
@@ -51,8 +52,8 @@ static inline const char *start_after(const char *text, const char *begin)
 	return *begin ? NULL : text;
 }
 
-/* Copies to a buffer of `size` bytes that holds `used`, ends it with a NUL, and returns what it
- * holds then: size - 1 where something was cut, perhaps. */
+/* Appends to a buffer of `size` bytes, of which `used` are in use, and ends it with a NUL. Returns
+ * the bytes in use then: size - 1 if the text may have been cut. */
 static inline size_t start_append(char *to, size_t size, size_t used, const char *from)
 {
 	for (; *from && used + 1 < size; from++) {

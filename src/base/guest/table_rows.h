@@ -1,16 +1,16 @@
 /*
  * Texts in the rows of constant tables.
  *
- * A constant pointer is written by ld.so in each process that the library is preloaded into, and
- * its page with it, shells and compilers included (base/guest/start.h). So tables hold no pointers:
- * texts lie in arrays of their rows, functions are told by a switch or called by name. With no
- * relocation a table is a page of the file that is read when somebody asks. scripts/check-start.sh
- * holds it.
+ * ld.so writes each constant pointer, and so touches its page, in every process that the library is
+ * preloaded into, also in shells and compilers (base/guest/start.h). So tables hold no pointers:
+ * texts are arrays in their rows, and functions are chosen by a switch or called by name. A table
+ * without relocations is a page of the file, which is read when it is used. scripts/check-start.sh
+ * checks this.
  */
 #pragma once
 
 /*
- * A text with its end, for rows of a .def: in C an array may be too short for the end alone, and no
- * compiler tells. What is listed where its array is has room to spare.
+ * A text and its NUL, for the rows of a .def: C allows an array that is too short for the NUL
+ * alone, without a warning. Arrays whose texts are listed beside them have room to spare.
  */
 #define WHOLE(text) text "\0"

@@ -1,4 +1,4 @@
-/* Where a thread's own stack lies, found page by page from its outer end. */
+/* The place of a thread's own stack, found page by page from its outer end. */
 #include "base/guest/thread_stack.h"
 
 #include <stdint.h>
@@ -8,17 +8,17 @@
 #include "base/guest/hot.h"
 #include "base/guest/safe_read.h"
 
-enum { PAGE = 4096, MOST = 1 << 20 }; /* bytes beyond what is known that are looked at */
+enum { PAGE = 4096, MOST = 1 << 20 }; /* the search goes this many bytes beyond the known part */
 
-/* What is known of it. */
+/* The part of the stack that is known. */
 static HOT_THREAD _Thread_local struct {
 	uintptr_t low, high;
 } thread_stack;
 
 /*
- * The kernel's random bytes lie at the outer end of the first thread's stack; at that of others
- * glibc puts their thread-local storage. Where reading is forbidden, some of it is taken for
- * granted.
+ * Finds the outer end of the stack. On the first thread the kernel's random bytes lie there; on
+ * others glibc puts the thread-local storage there. Where memory cannot be read, some pages below
+ * are assumed.
  */
 static void find_stack(void)
 {
@@ -27,7 +27,8 @@ static void find_stack(void)
 	char byte;
 
 	thread_stack.low = high - (peek(&byte, &byte, 1) ? 0 : 8 * (uintptr_t)PAGE);
-	*(volatile uintptr_t *)&thread_stack.high = high; /* last: a handler may ask in between */
+	*(volatile uintptr_t *)&thread_stack.high =
+		high; /* last: a signal handler may call this in between */
 }
 
 HOT_CODE bool thread_stack_has(const void *pointer)

@@ -1,12 +1,12 @@
 /*
- * The stack that the system gave this thread: it lives as long as the thread does. Others that a
- * program gives it (makecontext(), sigaltstack()) may be unmapped while we remember something
- * there.
+ * The stack that the system gave this thread, which lives as long as the thread. Stacks that a
+ * program makes itself (makecontext(), sigaltstack()) may be unmapped while the library remembers
+ * an address on them.
  */
 #pragma once
 
 #include <stdbool.h>
 
-/* Does the address lie there? Looks further than what is known by a system call a page. False also
- * where that is forbidden. */
+/* True if the address lies there. Beyond the part that is known, the search takes a system call for
+ * each page. False also where these are forbidden. */
 bool thread_stack_has(const void *address);

@@ -1,4 +1,4 @@
-/* The promises of watch.h, kept count of by each thread for itself. */
+/* The checks of watch.h, with counts by thread. */
 #include "base/guest/watch.h"
 
 #ifdef MEMTRACE_DEBUG
@@ -18,7 +18,7 @@ static const char names[LOCK_RANKS][24] = {
 };
 
 static _Thread_local struct {
-	unsigned held; /* a bit a rank */
+	unsigned held; /* a bit for each rank */
 	const char *hook;
 	bool walked;
 	bool listing;
@@ -38,7 +38,7 @@ static void stop(const char *what, const char *how, const char *why)
 	__builtin_trap();
 }
 
-/* The innermost of those that are held. */
+/* The name of the innermost lock that is held. */
 static const char *innermost(unsigned held)
 {
 	return names[31 - __builtin_clz(held)];

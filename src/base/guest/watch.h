@@ -1,10 +1,10 @@
 /*
- * What the library promises to keep, asserted in debug builds (`make DEBUG=1`) and free in others:
- * the order of locks (locks.def), nothing of the host's called with one of them held, and no malloc
- * on the path of a hook.
+ * Promises of the library, checked in debug builds (`make DEBUG=1`) and without cost in others: the
+ * order of locks (locks.def), no call of the host's code with one of them held, and no malloc on
+ * the path of a hook.
  *
- * A thread that breaks a promise is stopped at once with a line on stderr that names both sides:
- * the deadlock itself would need two threads and bad luck.
+ * A thread that breaks a promise is stopped at once with a line on stderr that names both sides.
+ * The deadlock itself would need two threads and bad luck.
  */
 #pragma once
 
@@ -22,40 +22,40 @@ enum lock_rank {
 
 enum { WATCHED = true };
 
-/* What was known without looking is what was seen then; `what` names it. */
+/* Checks an assumption that was made without looking; `what` names it. */
 void watch_same(bool same, const char *what);
 
-/* The thread is about to wait for the lock; it has dropped it. */
+/* The thread is about to wait for the lock, or has dropped it. */
 void watch_take(enum lock_rank rank);
 void watch_drop(enum lock_rank rank);
 
-/* At a fork: the child holds none, and its maker's is held for the child alone. */
+/* To be called in a forked child: it holds no locks, and its parent's are held in the copy alone.
+ */
 void watch_forked(void);
 
-/* Before what belongs to the host is called: a function of CUDA's, of the loader's, of PyTorch's.
- */
+/* Before a call of the host's code: a function of CUDA, of the loader, of PyTorch. */
 void watch_host(const char *function);
 
 /*
- * While the loader lists what is there (dl_iterate_phdr), it has the lock that dlopen takes second:
- * who asks for its first one then waits for ever for a thread that loads.
+ * While the loader lists its libraries (dl_iterate_phdr), it holds the lock that dlopen takes
+ * second. A thread that asked for the first one then would wait for ever for a thread that loads.
  */
 void watch_listing(bool on);
 
-/* Before whatever allocates on the host's heap. */
+/* Before any call that allocates on the host's heap. */
 void watch_malloc(const char *function);
 
 /*
- * The thread is on the path of this hook from here on, of none with NULL: while the real function
- * runs, and for what is done once and said to allocate. Gives what it was on before.
+ * From here on the thread is on the path of this hook. NULL is for no hook: while the real function
+ * runs, and for rare work that may allocate. Returns the hook before.
  */
 const char *watch_path(const char *hook);
 
 /*
- * Before the stack is walked, which asks the loader for tables; watch_path() with the result comes
- * after. A thread's first walk may allocate: libunwind's thread-local block is made then, by the
- * loader, on the host's heap (glibc's allocate_dtv_entry), and a library that came by dlopen has no
- * other way to have one.
+ * Before a stack is walked, which asks the loader for tables; watch_path() with the result comes
+ * afterwards. A thread's first walk may allocate: the loader then makes libunwind's thread-local
+ * block on the host's heap (glibc's allocate_dtv_entry), and a library that was loaded by dlopen
+ * has no other way.
  */
 const char *watch_walk(void);
 

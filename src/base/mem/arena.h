@@ -1,8 +1,8 @@
 /*
- * Memory by mmap: for the library, which must not call the host's malloc.
+ * Memory by mmap, for the library, which must not call the host's malloc.
  *
- * An arena has blocks, bump only. They are zeroed and aligned to 16 bytes. arena_clear() gives
- * everything back at once.
+ * Blocks of an arena are only added, never freed alone. They are zeroed and aligned to 16 bytes.
+ * arena_clear() gives everything back at once.
  */
 #pragma once
 
@@ -18,17 +18,17 @@ void *arena_alloc(struct arena *arena, size_t size);
 char *arena_text(struct arena *arena, const char *text, size_t length);
 void arena_clear(struct arena *arena);
 
-/* Arrays that grow: a large one does by moving pages, not bytes. */
+/* Arrays that grow. A large one grows by moving pages, not bytes. */
 
 /*
- * Makes an array of `from` bytes (NULL and 0 for a new one) one of `to`, with zeroes behind what it
- * had. NULL without memory: the old one is still there then.
+ * Grows an array of `from` bytes (NULL and 0 for a new one) to `to` bytes; the new ones are zero.
+ * NULL without memory: the old array is still there then.
  */
 void *pages_grow(void *pages, size_t from, size_t to);
 
 /*
- * The same for a list of `*size` elements of so many bytes, which doubles until `wanted` are there:
- * where it is then, NULL without memory.
+ * The same for a list of `*size` elements of `bytes` each, which doubles until it has `wanted`.
+ * Returns the list's new place, NULL without memory.
  */
 void *pages_room(void *pages, size_t *size, size_t wanted, size_t bytes);
 

@@ -26,7 +26,7 @@ static inline uint64_t hash_mix(uint64_t x, uint64_t y)
 	return hash_fold(x ^ HASH_A, y ^ HASH_B);
 }
 
-/* The lanes read the same words with other constants, so they run side by side. */
+/* The lanes read the same words with other constants, so the processor runs them side by side. */
 static inline struct hash128 hash_words(struct hash128 seed, const uint64_t *words, size_t count)
 {
 	struct hash128 h = { seed.a ^ count, seed.b + count };

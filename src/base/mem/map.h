@@ -19,14 +19,14 @@ struct map {
 uint32_t map_get(const struct map *map, uint64_t key);
 
 /*
- * Enters a value that is not 0, in the place of the one that the key may have: readers see one or
- * the other. False without memory.
+ * Enters a value, which must not be 0, or replaces the key's value: readers see one or the other.
+ * False without memory.
  */
 bool map_put(struct map *map, uint64_t key, uint32_t value);
 
 /*
- * Where a key's value is, until the next map_put(); NULL if there is none. For the writer, and of a
- * map that nobody else reads.
+ * The place of a key's value, valid until the next map_put(); NULL if there is none. For the
+ * writer, in a map that has no other readers.
  */
 uint32_t *map_value(const struct map *map, uint64_t key);
 

@@ -1,4 +1,4 @@
-/* Merging from the bottom up, with pages of our own to merge from. */
+/* Merge sort from the bottom up, with spare pages to merge from. */
 #include "base/mem/sort.h"
 
 #include <stdbool.h>
@@ -6,7 +6,7 @@
 
 #include "base/mem/arena.h"
 
-enum { SMALL = 1024 }; /* bytes of rows that are so few that each is put in its place */
+enum { SMALL = 1024 }; /* bytes of rows that are sorted by insertion */
 
 static uint64_t number_at(const char *row, const struct sort_key *key)
 {
@@ -16,7 +16,7 @@ static uint64_t number_at(const char *row, const struct sort_key *key)
 	return number;
 }
 
-/* Does b belong in front of a? */
+/* True if b must come before a. */
 static bool is_before(const char *b, const char *a, const struct sort_key *keys)
 {
 	for (; keys->order != SORT_END; keys++) {
@@ -33,7 +33,7 @@ static bool is_before(const char *b, const char *a, const struct sort_key *keys)
 	return false;
 }
 
-/* Of `half` rows in order and the rest behind them, in order: all in order. */
+/* Merges the first `half` rows, which are sorted, with the rest, which is sorted, too. */
 static void merge(char *rows, size_t half, size_t count, size_t size, const struct sort_key *keys,
 		  char *spare)
 {
@@ -87,7 +87,7 @@ static void insert_all(char *rows, size_t count, size_t size, const struct sort_
 
 void sort_rows(void *rows, size_t count, size_t size, const struct sort_key *keys)
 {
-	size_t bytes = count * size; /* the longest left half of all has fewer */
+	size_t bytes = count * size; /* more than the longest left half */
 	void *spare = bytes > SMALL ? pages_grow(NULL, 0, bytes) : NULL;
 
 	if (spare)

@@ -1,13 +1,13 @@
 /*
- * Sorting without the heap: glibc's qsort() takes memory there for what is larger than 1 KiB, and
- * this library may be inside the host's own malloc.
+ * Sorting without the heap: glibc's qsort() allocates for more than 1 KiB, and this library may be
+ * inside the host's own malloc.
  */
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* A member that rows are sorted by: a number without a sign, or a text; of equal ones the next
+/* A member that rows are sorted by: an unsigned number, or a text. If it is equal the next key
  * decides. */
 struct sort_key {
 	uint16_t at, size;
@@ -22,10 +22,10 @@ struct sort_key {
 #define SORT_DOWN(type, member) SORT_KEY(type, member, SORT_FALLS)
 #define SORT_TEXT(type, member) SORT_KEY(type, member, SORT_AS_TEXT)
 
-/* Rows that are equal stay in their order; a key of zeros ends the keys. Where no memory is to be
- * had it is done all the same, and slowly. */
+/* Sorts the rows; equal rows stay in their order. A key of zeros ends the keys. Without memory it
+ * works all the same, but slowly. */
 void sort_rows(void *rows, size_t count, size_t size, const struct sort_key *keys);
 
-/* How many of the rows, sorted by their 64-bit number that lies `at` bytes behind their beginning,
- * have one that is no larger than the value. */
+/* The number of rows whose 64-bit number, `at` bytes from the row's beginning, is not greater than
+ * the value. The rows must be sorted by it. */
 size_t sort_until(const void *rows, size_t count, size_t size, size_t at, uint64_t value);

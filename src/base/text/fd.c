@@ -47,17 +47,17 @@ int fd_create(const char *path)
 
 	if (fd < 0)
 		return fd;
-	/* A umask that takes the owner's rights: the spool is opened again as it grows, and a
-	 * trace is there to be read. Where modes cannot be set there is none to mend. */
+	/* A umask may have taken the owner's rights, but the spool is opened again as it grows, and
+	 * a trace must be readable. Where modes cannot be set, nothing needs mending. */
 	if (!fd_stat(fd, &status) && (status.st_mode & 0600) != 0600)
 		raw_call(SYS_fchmod, fd, 0600, 0);
 	return fd;
 }
 
 /*
- * Not every file system can promise that by itself (and not every sandbox lets it be asked for); of
- * those that cannot, some have links, which fail on an existing name, too. A bucket that is mounted
- * has none: there the name is taken first.
+ * Not every file system can rename without replacing (and a sandbox may forbid it). Some of those
+ * that cannot have links, which fail on an existing name, too. A bucket that is mounted has no
+ * links: there the name is taken first.
  */
 int fd_rename_new(const char *from, const char *to)
 {

@@ -1,8 +1,9 @@
 /*
- * Files and descriptors: new ones, and whole writes and reads, where EINTR and short counts end.
+ * Files and descriptors: new ones, and whole writes and reads, so that callers see no EINTR and no
+ * short counts.
  *
- * System calls past libc (base/guest/raw_call.h). Each returns 0 or -errno unless it says
- * otherwise. In the library a descriptor lives within own_thread_run() alone.
+ * System calls past libc (base/guest/raw_call.h). Each returns 0 or -errno, unless its comment
+ * differs. In the library a descriptor exists only within own_thread_run().
  */
 #pragma once
 
@@ -18,7 +19,7 @@ int fd_close(int fd);
 int fd_stat(int fd, struct stat *status);
 int fd_unlink(const char *path);
 
-/* True where anything has this name, also a link that leads nowhere. */
+/* True if anything has this name, even a link to nothing. */
 bool fd_exists(const char *path);
 
 /* A new file for reading and writing, with mode 0600 whatever the umask; nothing that exists is

@@ -33,7 +33,7 @@ START_CODE void log_init(bool quiet)
 	}
 }
 
-/* A program may have closed descriptor 2 and been given it again for a file of its own. */
+/* A program may have closed descriptor 2 and opened a file of its own with that number. */
 static bool still_stderr(void)
 {
 	struct stat status;
@@ -47,19 +47,19 @@ enum {
 	PATIENCE_MS = 100,
 };
 
-/* A pipe that nobody reads any more, or a terminal that is stopped, would hold the host for ever.
- */
+/* Without this, a pipe that nobody reads, or a terminal that is stopped, would block the host for
+ * ever. */
 static bool takes_a_piece(void)
 {
 	struct pollfd ready = { .fd = STDERR_FILENO, .events = POLLOUT };
 	struct timespec patience = { 0, PATIENCE_MS * 1000000L };
 	long count = raw_call6(SYS_ppoll, raw_address(&ready), 1, raw_address(&patience), 0, 0, 0);
 
-	/* EINVAL: the limit of descriptors is none, which a write does not mind. */
+	/* EINVAL: the limit of descriptors is 0, which does not hinder a write. */
 	return count > 0 || count == -EINVAL;
 }
 
-/* Looked at and written to in a table that no other thread can change. */
+/* The check and the write use a table of descriptors that no other thread can change. */
 static int write_out(void *lines)
 {
 	const char *text = lines;
@@ -80,7 +80,7 @@ static int write_out(void *lines)
 
 struct log_parts {
 	const char *first;
-	va_list others; /* of the thread that waits for this to be written */
+	va_list others; /* of log_say(), which waits until they are written */
 };
 
 static int join_and_write(void *argument)

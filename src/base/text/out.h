@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Takes what would go to the descriptor: 0 or -errno. */
+/* Takes the bytes instead of the descriptor: 0 or -errno. */
 typedef int out_sink(void *to, const char *bytes, size_t length);
 
 struct out {
@@ -34,8 +34,9 @@ void out_i64(struct out *out, int64_t value);
 void out_hex(struct out *out, uint64_t value);
 
 /*
- * A JSON string with its quotes; NULL prints null. What is not UTF-8 is replaced by U+FFFD; what
- * would steer a terminal or mislead its reader (utf8_harmless) is escaped, so the text is the same.
+ * Writes a JSON string with its quotes; NULL prints null. Bytes that are not UTF-8 are replaced by
+ * U+FFFD. Characters that would steer a terminal or mislead its reader (utf8_harmless) are escaped,
+ * which leaves the text the same.
  */
 void out_json(struct out *out, const char *text);
 void out_json_n(struct out *out, const char *text, size_t length);

@@ -1,8 +1,8 @@
 /*
  * Writing compressed.
  *
- * Quick levels: a trace is written while its program waits to end, and lines of JSON that are alike
- * become a tenth of their size at any level.
+ * The levels are quick ones: a trace is written while its program waits to end, and lines of JSON
+ * that are alike shrink to a tenth of their size at any level.
  */
 #include "base/text/pack.h"
 
@@ -24,7 +24,8 @@ enum {
 	ZSTD_LEVEL = 3,        /* zstd's own default */
 };
 
-/* What of zstd.h (1.4.0 and later, its stable part) is used: it need not be where this compiles. */
+/* The used part of zstd.h (1.4.0 and later, stable): the header may be missing where this compiles.
+ */
 enum { ZSTD_PARAMETER_LEVEL = 100, ZSTD_PARAMETER_CHECKSUM = 201 };
 enum { ZSTD_CONTINUE = 0, ZSTD_END = 2 };
 
@@ -35,7 +36,7 @@ struct zstd_memory {
 	void *unused;
 };
 
-/* ZSTD_inBuffer and ZSTD_outBuffer: only the latter's bytes are written to. */
+/* ZSTD_inBuffer and ZSTD_outBuffer: only the bytes of the latter are written to. */
 struct zstd_buffer {
 	void *bytes;
 	size_t size, at;
@@ -86,7 +87,7 @@ enum pack_kind pack_named(const char *path)
 
 /* --- memory --- */
 
-/* Both would take the host's malloc. What lies before a piece remembers its size. */
+/* Both libraries would use the host's malloc. The size of each piece is kept before it. */
 static void *take_memory(void *unused, size_t size)
 {
 	size_t bytes = size + FRONT;
@@ -130,7 +131,7 @@ static int gzip_start(struct gzip *gzip, pack_find *find, void *from)
 	case Z_MEM_ERROR:
 		return -ENOMEM;
 	default:
-		return -ENOTSUP; /* another zlib, which counts its struct differently */
+		return -ENOTSUP; /* another zlib, with another size of its struct */
 	}
 }
 
@@ -169,7 +170,7 @@ static int zstd_start(struct zstd *zstd, pack_find *find, void *from)
 		return -ENOTSUP;
 	memory.take = take_memory;
 	__asm__(""
-		: "+m"(memory)); /* or the two would be a table of pointers
+		: "+m"(memory)); /* a static initializer would be a table of pointers
 				    (base/guest/table_rows.h) */
 	memory.give = give;
 	zstd->context = zstd->create(memory);

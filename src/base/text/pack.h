@@ -1,8 +1,8 @@
 /*
- * Writing compressed: a file's name says how, and zlib or zstd does it.
+ * Writing compressed with zlib or zstd, as the end of the file's name asks.
  *
- * Neither is linked here. Who starts a pack hands in where their functions are found: the tool has
- * them in itself, the library in the traced process asks the loader for them at the end.
+ * Neither library is linked here. The caller gives a function that finds theirs: the tool has them
+ * linked, the library in the traced process asks the loader for them at the end.
  */
 #pragma once
 
@@ -23,7 +23,7 @@ struct pack_row {
 
 extern const struct pack_row pack_rows[PACK_KINDS];
 
-/* What the end of a file's name asks for. */
+/* The compression that the end of a file's name asks for. */
 enum pack_kind pack_named(const char *path);
 
 /* The address of a function of zlib or zstd by its name, NULL when there is none. */
@@ -32,12 +32,12 @@ typedef void *pack_find(void *from, const char *name);
 struct pack;
 
 /*
- * What is written to the pack goes compressed to fd, which stays the caller's. 0, -ENOTSUP when a
- * function is missing, or -ENOMEM. Takes its memory by mmap.
+ * Starts a pack: the bytes written to it go compressed to fd, which the caller closes. 0, -ENOTSUP
+ * when a function is missing, or -ENOMEM. Its memory comes from mmap.
  */
 int pack_start(struct pack **pack, enum pack_kind kind, int fd, pack_find *find, void *from);
 
-/* For who learns the descriptor later: nothing is written before the first pack_write(). */
+/* Sets the descriptor later; nothing is written before the first pack_write(). */
 void pack_to(struct pack *pack, int fd);
 
 /* 0, or the -errno of the first failure. An out_sink (base/text/out.h): `pack` is a struct pack. */

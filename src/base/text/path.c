@@ -13,7 +13,7 @@
 #include "base/text/pack.h"
 #include "base/text/text.h"
 
-/* These return 0, or -ENAMETOOLONG where it does not fit behind the text that is there. */
+/* Append to the text; 0, or -ENAMETOOLONG if it does not fit. */
 static int add_n(char *to, size_t size, const char *text, size_t length)
 {
 	size_t used = strlen(to);
@@ -29,7 +29,7 @@ static int add(char *to, size_t size, const char *text)
 	return add_n(to, size, text, strlen(text));
 }
 
-/* Begins with the working directory where the path is relative to it. */
+/* Begins with the working directory if the path is relative. */
 static int begin(char *to, size_t size, const char *path)
 {
 	to[0] = '\0';
@@ -56,7 +56,8 @@ static const char launchers[][RANK_FACTS][32] = {
 #undef LAUNCHER
 };
 
-/* The value goes into names of files: digits, no more of them than a number of a rank has. */
+/* The variable's value if it is a number of up to 19 digits, else NULL: it becomes part of file
+ * names. */
 static const char *number(const char *name)
 {
 	const char *value = name[0] ? getenv(name) : NULL;

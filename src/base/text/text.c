@@ -34,7 +34,7 @@ size_t text_join(char *to, size_t size, const char *a, const char *b)
 	return text_append(to, size, b);
 }
 
-/* Two digits a step: half the divisions, which are what number printing costs. */
+/* Two digits in a step halve the divisions, which take most of the time. */
 static const char digit_pairs[] = "00010203040506070809"
 				  "10111213141516171819"
 				  "20212223242526272829"
@@ -95,7 +95,8 @@ bool text_ends(const char *text, const char *end)
 	return length > behind && !memcmp(text + length - behind, end, behind);
 }
 
-/* A loop, for the constructor asks: strrchr() would be a name to look up (base/guest/start.h). */
+/* A loop, because the constructor calls this: strrchr() would be a name to look up
+ * (base/guest/start.h). */
 START_CODE const char *text_base(const char *path)
 {
 	const char *base = path;

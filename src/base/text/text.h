@@ -19,15 +19,14 @@ size_t text_join(char *to, size_t size, const char *a, const char *b);
 size_t text_u64(char *to, uint64_t value);
 size_t text_hex(char *to, uint64_t value);
 
-/* Are they the same? NULL is the same as NULL alone. */
+/* True if they are equal. NULL equals NULL alone. */
 bool text_same(const char *a, const char *b);
 
-/* Does it end so, with something in front of the end? */
+/* True if the text is longer than the end, and ends with it. */
 bool text_ends(const char *text, const char *end);
 
-/* The part of a path behind its last slash. */
+/* The part of a path after its last slash. */
 const char *text_base(const char *path);
 
-/* What follows NAME= where the variable (of the environment) is named so, NULL where it is another.
- */
+/* The value of NAME=value if the variable has this name, else NULL. */
 const char *text_value(const char *variable, const char *name);

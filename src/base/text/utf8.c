@@ -1,4 +1,4 @@
-/* UTF-8 from whoever. */
+/* UTF-8 from any source. */
 #include "base/text/utf8.h"
 
 #include <string.h>
