@@ -1,4 +1,4 @@
-/* A baseline: a trace without what differs between two equal runs. */
+/* A baseline: a trace without the figures that differ between two equal runs. */
 #include "render/compare/diff.h"
 
 #include <stdio.h>
@@ -114,22 +114,23 @@ static void keep_summary(struct trace_summary *summary, struct run *run)
 
 /* --- phases --- */
 
-/* More names than this are one each of their families: "step #" for "step 1", "step 2", ... */
+/* Beyond this number of names, one phase stands for each family: "step #" for "step 1", "step 2",
+ * ... */
 enum { PHASE_NAMES = 100 };
 
-/* Of the phases of one name those that a gate may be about: the highest by each metric. */
+/* The phases of one name that a gate may be about: the highest by each metric. */
 struct kept_phase {
 	const char *name;
 	const struct trace_phase *highest[METRIC_IDS];
 };
 
-/* What is not known is no more than nothing. */
+/* A figure that is not known counts as 0. */
 static uint64_t height(const struct trace_phase *phase, enum metric_id metric)
 {
 	return trace_known(metric_of_phase(phase, metric));
 }
 
-/* Sorts, and puts the phases of one name together. */
+/* Sorts the phases by name and joins those of the same name. Returns how many are left. */
 static size_t join_phases(struct kept_phase *list, size_t count)
 {
 	static const struct sort_key by_name[] = { SORT_TEXT(struct kept_phase, name), { 0 } };
@@ -152,8 +153,8 @@ static size_t join_phases(struct kept_phase *list, size_t count)
 	return kept;
 }
 
-/* A phase that is kept for another metric and is as high by this one: a baseline of what is
- * written must be the same again. */
+/* True if a phase that is kept for an earlier metric is as high by this one. It must not be kept
+ * twice, so that a baseline made of a baseline is the same. */
 static bool stands_already(const struct kept_phase *kept, enum metric_id metric)
 {
 	for (enum metric_id before = 0; before < metric; before++) {
@@ -163,7 +164,6 @@ static bool stands_already(const struct kept_phase *kept, enum metric_id metric)
 	return false;
 }
 
-/* The phases by name. */
 static struct kept_phase *find_phases(struct run *run, size_t *count)
 {
 	const struct trace *trace = &run->trace;
@@ -191,7 +191,7 @@ static struct kept_phase *find_phases(struct run *run, size_t *count)
 	return list;
 }
 
-/* Of each name those that a gate may be about. */
+/* Keeps, for each name, the phases that a gate may be about. */
 static void keep_phases(struct trace *to, struct run *run)
 {
 	size_t count;
@@ -213,8 +213,6 @@ static void keep_phases(struct trace *to, struct run *run)
 		}
 	}
 }
-
-/* --- all of it --- */
 
 void baseline_write(struct run *run, struct out *out)
 {

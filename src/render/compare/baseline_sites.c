@@ -1,4 +1,5 @@
-/* The sites of a baseline: stacks cut to what names them, and their shares of the peaks. */
+/* The sites of a baseline: stacks cut to the frames that name them, and their shares of the peaks.
+ */
 #include <string.h>
 
 #include "analyse/compare/run_totals.h"
@@ -11,10 +12,10 @@
 
 enum { KEPT_FRAMES = 3 };
 
-/* One name in one space; of stacks that only reserved the space is "". */
+/* A site: a name in a space. The space is "" for stacks that only reserved memory. */
 struct kept_site {
-	struct trace_site site; /* sums of all its sites in the document */
-	/* Innermost first; `file` is the path of a native one's module, too. */
+	struct trace_site site; /* sums of all the document's sites with that name and space */
+	/* Innermost first; `file` of a native frame is the path of its module. */
 	struct trace_frame frames[KEPT_FRAMES];
 	unsigned frames_n;
 	uint64_t *shares; /* bytes and count in each peak that is kept: 2 * peaks_n of them */
@@ -23,7 +24,7 @@ struct kept_site {
 struct kept {
 	struct kept_site *sites; /* in an order that is the same in every run */
 	size_t sites_n;
-	size_t peaks_n; /* those of whole devices */
+	size_t peaks_n; /* peaks of whole devices */
 	struct run *run;
 	struct map known;   /* 1 + site, by name and space */
 	uint32_t *of_stack; /* by stack: 1 + its site */
@@ -45,7 +46,8 @@ static void keep_frame(struct trace_frame *to, const struct run *run, uint32_t n
 		to->line = frame->line;
 }
 
-/* The frames that name the stack's site, and the line that answers for it. */
+/* Copies the frames that name the stack's site, and the frame of the line that is shown for it.
+ * Returns their number. */
 static unsigned pick_frames(const struct run *run, uint32_t stack, struct trace_frame *frames)
 {
 	const struct trace_stack *all = &run->trace.stacks[stack];
@@ -60,7 +62,8 @@ static unsigned pick_frames(const struct run *run, uint32_t stack, struct trace_
 	return count;
 }
 
-/* Of stacks with one name the one whose lines come first stands for all: whatever came first. */
+/* Of several stacks with one name, the stack with the smallest line numbers stands for all, so that
+ * the order of the run does not matter. */
 static bool comes_before(const struct trace_frame *a, const struct trace_frame *b, unsigned count)
 {
 	for (unsigned i = 0; i < count; i++) {
@@ -115,7 +118,7 @@ static void enter_site(struct kept *kept, const struct trace_site *site)
 	if (!site->stacks_n)
 		return;
 	run_site_name(kept->run, site->stacks[0], name);
-	/* Only stacks that have the name themselves can stand for it. */
+	/* Only stacks that have the name themselves can stand for the site. */
 	for (size_t i = 0; i < site->stacks_n; i++) {
 		char own[SITE_LONGEST];
 
@@ -150,7 +153,7 @@ static void enter_shares(struct kept *kept, const struct trace_peak *peak, size_
 	}
 }
 
-/* The sites, and the peaks without their shares. */
+/* Finds the sites, and the peaks without their shares. */
 static void find_sites(struct kept *kept, struct trace *to)
 {
 	static const struct sort_key by_weight[] = {
@@ -178,7 +181,7 @@ static void find_sites(struct kept *kept, struct trace *to)
 
 /* --- rows --- */
 
-/* A site is its position, and so are its stack and its share of a peak. */
+/* The number of a site is its position; its stack and its share of a peak have the same number. */
 static void keep_peaks(const struct kept *kept, struct trace *to)
 {
 	for (; to->peaks_n < kept->peaks_n; to->peaks_n++) {
@@ -198,7 +201,7 @@ static void keep_peaks(const struct kept *kept, struct trace *to)
 	}
 }
 
-/* The number of a path among the modules, which are few; a new one is entered. */
+/* The number of a path among the modules, which are few; a new path is added. */
 static uint32_t module_of(struct trace *to, const char *path)
 {
 	uint32_t i = 0;
@@ -222,7 +225,7 @@ static void put_kept_frame(struct trace *to, const struct trace_frame *from)
 		frame->module = module_of(to, from->file);
 }
 
-/* Each site's frames are the next ones, and its stack is of all of them. */
+/* Each site takes the next frames and has one stack of all of them. */
 static void keep_sites(const struct kept *kept, struct trace *to)
 {
 	struct arena *arena = &kept->run->arena;

@@ -1,8 +1,8 @@
 /*
- * A comparison, or the verdict of a budget, in the formats of diff_formats.def.
+ * A comparison, or the verdict on budgets, in the formats of diff_formats.def.
  *
- * Every format tells the same: the gates, and the sites that changed. Names come from the traced
- * programs and are escaped by the rules of each format.
+ * Every format contains the gates and the sites that changed. Names come from the traced programs
+ * and are escaped by the rules of each format.
  */
 #pragma once
 
@@ -19,10 +19,10 @@ struct diff_options {
 	size_t limit; /* rows of a list, 0 for all */
 	bool full;    /* every column, every dimension, lines */
 	bool colour;
-	bool ascii; /* the terminal cannot show more */
+	bool ascii; /* the terminal shows ASCII only */
 };
 
-/* Writes it: 0, or -errno with err_text(). */
+/* Writes the comparison. Returns 0, or -errno with err_text(). */
 typedef int diff_format_fn(struct diff *diff, struct out *out, const struct diff_options *options);
 
 struct diff_format {
@@ -30,14 +30,14 @@ struct diff_format {
 	diff_format_fn *write;
 };
 
-/* Ended by a row without a name. */
+/* The last row has no name. */
 extern const struct diff_format diff_formats[];
 
 #define DIFF_FORMAT(name, help) diff_format_fn diff_##name;
 #include "render/compare/diff_formats.def"
 #undef DIFF_FORMAT
 
-/* --- words that the formats share: diff_words.c --- */
+/* --- texts that the formats share: diff_words.c --- */
 
 enum { DIFF_PERCENT = 40 };
 
@@ -55,43 +55,43 @@ const char *diff_gate_words(struct diff *diff, const struct gate_result *result)
 /* "train (train.py:12) holds +2.00 MiB at exit (new)". */
 const char *diff_holds_words(struct diff *diff, const struct diff_row *row, enum column column);
 
-/* "held longer"; "" for what needs no word. */
+/* The reason in a table, "held longer"; "" if a change needs none. */
 extern const char *const diff_why_words[WHYS];
 
-/* "4.2%", or "new" of what was nothing. */
+/* "4.2%", or "new" if the base is 0; written to DIFF_PERCENT bytes. */
 const char *diff_percent(char *to, int64_t base, int64_t head);
 
-/* The path of a site's file as seen from the head's working directory; NULL when it is not below.
- */
+/* The path of a site's file relative to the head's working directory; NULL if it lies elsewhere. */
 const char *diff_file(const struct diff *diff, const char *file);
 
 /* The sites that changed most at the peak of allocated memory, or at exit when none did. */
 size_t diff_culprits(struct diff *diff, const struct diff_row ***list, enum column *column);
 
-/* Of those the ones that hold more because of something they do: what code is to be looked at. */
+/* Those of diff_culprits() that hold more for a reason in their own code. */
 size_t diff_growers(struct diff *diff, const struct diff_row ***list, enum column *column);
 
-/* The same for the block that they stand in. */
+/* The same in a buffer of the enclosing block. */
 #define SAY_PERCENT(base, head) diff_percent((char[DIFF_PERCENT]){ 0 }, base, head)
 
-/* A row of a table, or a sum of rows: texts. */
+/* A row of a table as texts: of a row of the comparison, or of a sum of rows. */
 struct change_row {
 	const struct diff_row *of; /* NULL: a sum */
 	const char *change, *base, *head, *name;
-	const char *why; /* NULL where nothing tells it: of sums, too */
+	const char *why; /* NULL if no reason is shown, and for sums */
 };
 
 struct changes {
-	size_t limit, slack; /* asked for: rows, 0 for all, or so many more */
+	size_t limit, slack; /* set by the caller: rows to show, 0 for all; rows that may be shown
+				beyond the limit */
 	struct change_row *list;
 	size_t list_n;
-	size_t count, shown; /* rows that changed; those of them that come first in the list */
+	size_t count,
+		shown; /* rows that changed; the number of them at the beginning of the list */
 };
 
 /*
- * The rows of a dimension that changed in the column; behind as many as are shown what is left
- * out is summed. Those of sites end with the noise and the sum of all. False when none
- * changed.
+ * Finds the rows of a dimension that changed in the column, followed by a sum of those beyond the
+ * limit. Rows of sites end with the noise and the sum of all. Returns false if none changed.
  */
 bool diff_changes(struct diff *diff, enum dimension dimension, const char *group,
 		  enum column column, struct changes *to);
@@ -103,13 +103,13 @@ bool diff_changes(struct diff *diff, enum dimension dimension, const char *group
  * the same figures and sites as the whole one and nothing that differs between two equal runs.
  *
  * Each site has one stack, of the frames that name it (facts/sites.h), so that its name comes out
- * the same. "capture": {"baseline": true} tells it apart. Rows of the run's trace become those of
- * the baseline.
+ * the same. "capture": {"baseline": true} marks the document as a baseline. Rows of the run's trace
+ * become those of the baseline.
  */
 void baseline_write(struct run *run, struct out *out);
 
-/* baseline_sites.c: the sites, with modules, frames, stacks and the peaks of whole devices; memory
- * is the run's. */
+/* baseline_sites.c: fills in the sites, modules, frames, stacks and the peaks of whole devices, in
+ * the memory of the run. */
 void baseline_sites(struct trace *to, struct run *run);
 
 /* Rows in the memory of the run, cleared. */

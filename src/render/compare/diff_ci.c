@@ -1,14 +1,15 @@
 /*
- * The comparison as other programs' formats: what they are told is one list, of the gates and of
- * the sites that hold more.
+ * The comparison in the formats of other programs: a list of the gates and of the sites that hold
+ * more.
  *
- * JUnit XML has a test case a gate, in the form that Jenkins' junit-10.xsd describes and that
- * GitLab, GitHub's reporters and Azure read. GitHub's annotations (workflow commands) and SARIF
- * 2.1.0 have an error a broken gate, at the line of the site that is most to blame, and a notice or
- * note a site that grew.
+ * JUnit XML has a test case for each gate, in the form that Jenkins' junit-10.xsd describes and
+ * that GitLab, GitHub's reporters and Azure read. GitHub's annotations (workflow commands) and
+ * SARIF 2.1.0 have an error for each broken gate, at the line of the site that grew most, and a
+ * notice or note for each site that grew.
  *
- * GitHub's code scanning wants a place for every result: where no line of the program is to blame
- * it is the trace. Fingerprints are of the site's name, so that a site that moves stays one alert.
+ * GitHub's code scanning requires a place for every result: where there is no line of the program,
+ * it is the trace. Fingerprints are made of the site's name, so that a site that moves stays one
+ * alert.
  */
 #include <stdio.h>
 #include <string.h>
@@ -28,17 +29,17 @@ enum { LONGEST = 2048 }; /* columns of a text */
 struct ci_finding {
 	enum { HOLDS, BROKEN, GREW } kind;
 	const char *rule, *about;    /* a metric and its gate; "site" and its name */
-	const struct diff_row *site; /* whose line it is at, NULL for none */
+	const struct diff_row *site; /* the site whose line is shown, NULL for none */
 	const char *words;
-	const char *file; /* of that line; NULL when it is none of the program's */
+	const char *file; /* of that line; NULL if it does not belong to the program */
 	uint64_t line;
 
-	/* Of SARIF: */
+	/* For SARIF: */
 	const char *level, *uri, *base, *print;
-	struct emit_rows places; /* itself */
+	struct emit_rows places; /* the finding itself */
 };
 
-/* The gates in their order, then the sites that grew, the most telling first. */
+/* The gates in their order, then the sites that grew, the largest change first. */
 static struct ci_finding *find_all(struct diff *diff, size_t *count)
 {
 	const struct diff_row **rows;
@@ -74,7 +75,7 @@ static struct ci_finding *find_all(struct diff *diff, size_t *count)
 
 /* --- JUnit --- */
 
-/* XML 1.0 has no way to write most controls: they are gone before this. */
+/* XML 1.0 cannot contain most control characters: show_safe() has replaced them. */
 static void put_xml(struct out *out, const char *text)
 {
 	static const char marks[] = "&<>\"";
@@ -137,7 +138,7 @@ int diff_junit(struct diff *diff, struct out *out, const struct diff_options *op
 		   "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites%s time=\"0\">\n"
 		   "  <testsuite%s skipped=\"0\" time=\"0\">\n",
 		   suite, suite);
-	/* A suite without cases looks to its readers like one that did not run. */
+	/* Readers of JUnit take a suite without cases for one that did not run. */
 	if (!diff->gates_n)
 		out_text(out,
 			 "    <testcase classname=\"memtrace\" name=\"no gate\" time=\"0\"/>\n");
@@ -151,7 +152,7 @@ int diff_junit(struct diff *diff, struct out *out, const struct diff_options *op
 
 /* --- GitHub --- */
 
-/* As @actions/core (command.ts) does: % CR LF in data, also : and , in properties. */
+/* Escapes as @actions/core (command.ts) does: % CR LF in data, in properties also : and , */
 static void put_command(struct out *out, const char *text, bool property)
 {
 	char safe[2 * LONGEST];
@@ -191,7 +192,7 @@ int diff_github(struct diff *diff, struct out *out, const struct diff_options *o
 	size_t count;
 	const struct ci_finding *list = find_all(diff, &count);
 	size_t broken = 0;
-	/* A broken gate stands at the line of the first site. */
+	/* The line of the first site is that of the broken gates. */
 	size_t sites = diff_broken(diff) > 0;
 	const char *sentence = diff_sentence(diff);
 
@@ -214,7 +215,7 @@ int diff_github(struct diff *diff, struct out *out, const struct diff_options *o
 
 struct sarif {
 	const char *schema, *version, *name, *tool_version, *unit;
-	struct emit_rows rules, results, runs; /* runs: itself */
+	struct emit_rows rules, results, runs; /* runs: the struct itself */
 };
 
 static const struct emit_column text_columns[] = { { .key = "text", .kind = EMIT_TEXT }, EMIT_END };
@@ -225,7 +226,7 @@ static const struct emit_column rule_columns[] = {
 	EMIT_END,
 };
 
-/* Objects inside of a struct's are made of the same struct. */
+/* Objects inside an object have no struct of their own: their columns are of the same struct. */
 static const struct emit_column artifact_columns[] = {
 	EMIT_FIELD(TEXT, struct ci_finding, uri),
 	EMIT_IF_KNOWN("uriBaseId", TEXT, struct ci_finding, base),
@@ -279,7 +280,8 @@ static const struct emit_column sarif_columns[] = {
 	EMIT_END,
 };
 
-/* A path as a URI reference (RFC 3986): a segment with a colon would look like a scheme. */
+/* A path as a URI reference (RFC 3986). A colon is escaped, or the part before it would be read as
+ * a scheme. */
 static const char *uri_of(struct diff *diff, const char *path)
 {
 	char *uri = need(&diff->arena, 3 * strlen(path) + 1);

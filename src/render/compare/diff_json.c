@@ -2,7 +2,7 @@
  * The comparison as JSON: the document memtrace-diff/1 (include/memtrace/diff.schema.json), and the
  * figures for github-action-benchmark.
  *
- * Every row in which anything differs is there, so the rows sum to the totals without another word.
+ * The document has every row in which anything differs, so the rows sum to the totals.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,14 +27,14 @@ struct gate_row {
 struct json_row {
 	const char *dimension, *space, *why;
 	int device;
-	const struct json_row *site; /* itself, NULL if it is no site */
-	struct diff_row of;          /* INT64_MIN in columns that are not known of it */
+	const struct json_row *site; /* the row itself, NULL if it is not of a site */
+	struct diff_row of;          /* INT64_MIN in columns that are not known */
 };
 
 struct document {
 	const char *schema, *sentence;
 	bool broken;
-	const struct diff_side *base, *head; /* NULL: nothing is compared with */
+	const struct diff_side *base, *head; /* NULL: there is no base */
 	const struct ranks_row *ranks;       /* NULL: no ranks are compared */
 	struct emit_rows unlike, gates, totals, rows;
 };
@@ -77,7 +77,7 @@ static const struct emit_column gate_columns[] = {
 	EMIT_END,
 };
 
-/* Of a column of numbers: their offsets are those in the array. */
+/* For an array of int64_t with an item for each column. */
 static const struct emit_column number_columns[] = {
 #define COLUMN(id, name, what, brief, bytes) \
 	{ .key = (name),                     \
@@ -293,7 +293,7 @@ static void add_entry(struct diff *diff, struct emit_rows *rows, const struct me
 {
 	size_t count = figures->runs;
 	const struct benchmark_row row = {
-		/* A name stands for the same figure in all runs: so do the names of places. */
+		/* A name stands for the same figure in all runs, and so do the names of places. */
 		.name = show_kept(&diff->arena, "%s (%s)", metric->name, figure->place),
 		.unit = metric->bytes ? "bytes" : "allocations",
 		.extra = metric->what,
@@ -307,7 +307,7 @@ static void add_entry(struct diff *diff, struct emit_rows *rows, const struct me
 	emit_add(&diff->arena, rows, &row);
 }
 
-/* The figures of the query in every place of the middle run, with those of its repetitions. */
+/* Adds the query's figures in every place of the middle run, with those of its repetitions. */
 static void add_entries(struct diff *diff, struct emit_rows *rows, const struct metric_query *query)
 {
 	struct figures figures = { .runs = diff->pairs_n ? 1 : diff->head.count };

@@ -1,8 +1,8 @@
 /*
  * The comparison as a comment on a pull request: the sentence and the gates, sites folded.
  *
- * A comment holds 65,536 characters on GitHub; rows stop well before that, summed like any that are
- * left out. Names are entities inside <code>: nothing of them is markup, a mention or a link.
+ * A comment holds 65,536 characters on GitHub. Rows stop well before that, and those left out are
+ * summed. Names are entities inside <code>, so nothing in them is markup, a mention or a link.
  */
 #include <string.h>
 

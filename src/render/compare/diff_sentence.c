@@ -1,7 +1,7 @@
 /*
- * A comparison in one sentence: what happened to the peak, and which sites explain it.
+ * A comparison in one sentence: the change of the peak, and the sites that explain it.
  *
- * It stops naming sites once it has told enough: who wants all of them has the tables.
+ * No more sites are named once those named explain enough: the tables have all of them.
  */
 #include "render/compare/diff.h"
 
@@ -11,14 +11,15 @@
 #include "render/emit/term.h"
 
 enum {
-	NAMED = 3,          /* sites that the sentence names at most */
-	ENOUGH = 80,        /* percent that they must explain before it stops naming */
-	WORTH = 10,         /* percent that a site must explain to be named behind another */
-	WORD_COLUMNS = 72,  /* of a name in a sentence that has a word longer than a line, */
-	NAME_COLUMNS = 140, /* and of others, which wrap */
+	NAMED = 3,         /* sites that the sentence names at most */
+	ENOUGH = 80,       /* percent that they must explain before it stops naming */
+	WORTH = 10,        /* percent that a site must explain to be named after another */
+	WORD_COLUMNS = 72, /* columns of a name in a sentence that has a word longer than a line, */
+	NAME_COLUMNS = 140, /* and of other names, which wrap */
 };
 
-/* Of a dimension the row whose peak of allocated changed most, growth before the rest; or NULL. */
+/* The row of a dimension whose peak of allocated changed most, growth before shrinking; NULL if
+ * there is no row. */
 static const struct diff_row *worst_of(const struct diff *diff, enum dimension dimension)
 {
 	const struct diff_row *worst = NULL;
@@ -34,7 +35,8 @@ static const struct diff_row *worst_of(const struct diff *diff, enum dimension d
 	return worst;
 }
 
-/* What the sentence is about: a device; memory outside of devices when only that changed. */
+/* The row that the sentence is about: a device, or memory outside of devices if only that changed.
+ */
 static const struct diff_row *subject_of(const struct diff *diff)
 {
 	const struct diff_row *device = worst_of(diff, DIMENSION_DEVICE);
@@ -74,7 +76,8 @@ static const char *verb_of(enum diff_why why, enum column column)
 	return verbs[why];
 }
 
-/* The rows' changes that go where the whole goes: more than the whole when others go against it. */
+/* The sum of the changes that have the sign of the whole change: more than the whole if other rows
+ * changed the other way. */
 static int64_t moved_along(const struct diff_row *const *rows, size_t count, enum column column,
 			   int64_t change)
 {
@@ -88,7 +91,8 @@ static int64_t moved_along(const struct diff_row *const *rows, size_t count, enu
 	return along;
 }
 
-/* Of C++ the name may be one word; a compound, "f (a.py) from g [backward] (b.py)", wraps. */
+/* A name of C++ may be one long word; a name of two frames, "f (a.py) from g [backward] (b.py)",
+ * wraps. */
 static void sentence_name(const char *name, char *to, size_t size)
 {
 	unsigned columns = NAME_COLUMNS;

@@ -35,7 +35,7 @@ static const struct emit_column site_cells[] = {
 	EMIT_END,
 };
 
-/* Where nothing tells why. */
+/* For rows without a reason. */
 static const struct emit_column other_cells[] = {
 	EMIT_CELL("change", CHANGE, TEXT, struct change_row, change),
 	EMIT_CELL("now", NOW + 1, TEXT, struct change_row, head),
@@ -43,7 +43,7 @@ static const struct emit_column other_cells[] = {
 	EMIT_END,
 };
 
-/* A compound that is too long is told in two lines: what, and from where. */
+/* A name of two frames that is too long is written in two lines, the second from " from " on. */
 static void change_line(const struct diff_text *text, struct change_row row)
 {
 	const char *from = strstr(row.name, " from ");
@@ -65,7 +65,7 @@ static void change_line(const struct diff_text *text, struct change_row row)
 	out_format(text->show.out, "%*s%s\n", SHOW_COLUMNS - columns + 2, "", safe);
 }
 
-/* Where a site that moved was, for who wants to know. */
+/* With --full: the file and line of a site, and its line in the base if it has moved. */
 static void moved_line(const struct diff_text *text, const struct diff_row *row)
 {
 	const char *was = "";
@@ -84,11 +84,11 @@ static void moved_line(const struct diff_text *text, const struct diff_row *row)
 	out_char(text->show.out, '\n');
 }
 
-/* The other dimensions have no sums: each row peaks at a time of its own. */
+/* Dimensions other than sites have no sums: their rows peak at different times. */
 static void change_table(const struct diff_text *text, enum dimension dimension, enum column column,
 			 const char *group, const char *heading)
 {
-	/* A last row that says "1 more" could be that one. */
+	/* A last row "... and 1 more" takes the place of that row. */
 	struct changes rows = { .limit = text->options->limit, .slack = 1 };
 
 	if (!diff_changes(text->diff, dimension, group, column, &rows))
@@ -121,7 +121,8 @@ static void dimension_table(const struct diff_text *text, enum dimension dimensi
 	}
 }
 
-/* Programs that no rule is about have only what is freed soon, and the rest. */
+/* True if a category other than temporaries and the rest changed: a program that no rule fits has
+ * only these two. */
 static bool tells_more(const struct diff *diff)
 {
 	for (size_t i = diff->first[DIMENSION_CATEGORY]; i < diff->first[DIMENSION_CATEGORY + 1];
@@ -141,7 +142,7 @@ static void dimension_tables(const struct diff_text *text)
 	static const enum dimension shown[] = { DIMENSION_POOL, DIMENSION_OWNER, DIMENSION_SPACE,
 						DIMENSION_PHASE };
 
-	/* One device's figures are the totals of the sites. */
+	/* With one device, its figures are the totals of the sites. */
 	if (text->options->full || diff_head(text->diff)->trace.summary.devices_n > 1)
 		dimension_table(text, DIMENSION_DEVICE, UINT_MAX);
 	if (text->options->full || tells_more(text->diff))
@@ -151,7 +152,8 @@ static void dimension_tables(const struct diff_text *text)
 		dimension_table(text, shown[i], UINT_MAX);
 }
 
-/* Is there a table of the sites' column, on the first screen or because all are wanted? */
+/* True if the column of the sites has a table: with --full, on the first screen for allocated and
+ * exit, and for another column if nothing changed in those before it. */
 static bool has_table(const struct diff_text *text, enum column column)
 {
 	enum column first = 0;
@@ -160,13 +162,12 @@ static bool has_table(const struct diff_text *text, enum column column)
 		return false;
 	if (text->options->full || column == COLUMN_ALLOCATED || column == COLUMN_EXIT)
 		return true;
-	/* What is reserved and how often says more than nothing, but less than those. */
 	while (first < column && !diff_any(text->diff, DIMENSION_SITE, "device", first))
 		first++;
 	return first == column;
 }
 
-/* ", 4 allocations more": a column that changed and has no table here. */
+/* Appends ", 4 allocations more" for a column that changed and has no table here. */
 static const char *column_words(const struct diff_text *text, enum column column, const char *words)
 {
 	int64_t base;
@@ -189,7 +190,7 @@ static bool dimension_changed(const struct diff_text *text, enum dimension dimen
 	return column < COLUMNS;
 }
 
-/* What changed and is not shown, in one line. */
+/* The columns and dimensions that changed and are not shown, in one line. */
 static void more_line(const struct diff_text *text)
 {
 	const char *words = "";
@@ -210,7 +211,7 @@ static void more_line(const struct diff_text *text)
 	say_line(text, show_kept(&text->diff->arena, "Changed as well: %s; --full tells.", words));
 }
 
-/* Memory outside of devices is a table when it is all that there is, or all is wanted. */
+/* Memory outside of devices has tables with --full, and if nothing changed on devices. */
 static void space_tables(const struct diff_text *text)
 {
 	static const char *const spaces[] = { "managed", "pinned", "cpu" };
@@ -291,7 +292,7 @@ static void draw_curve(struct picture *picture, const struct run *run, int devic
 	picture->known = true;
 	if (end <= curve->t[curve->t_n - 1])
 		end = curve->t[curve->t_n - 1] + 1;
-	/* Nothing happens while a program loads its libraries. */
+	/* The flat beginning, while a program loads its libraries, is left out. */
 	while (i + 1 < curve->t_n && !curve->allocated[i + 1])
 		i++;
 	start = curve->t[i];

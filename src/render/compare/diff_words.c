@@ -1,4 +1,4 @@
-/* The words that the formats of a comparison share. */
+/* Texts that the formats of a comparison share. */
 #include "render/compare/diff.h"
 
 #include <stdio.h>
@@ -148,7 +148,7 @@ const char *diff_holds_words(struct diff *diff, const struct diff_row *row, enum
 
 /* --- tables --- */
 
-/* Why is about what is held, not about what is reserved for it or how often it is asked for. */
+/* True if the column counts memory that is held: reasons explain no other columns. */
 static bool tells_why(enum column column)
 {
 	return column == COLUMN_ALLOCATED || column == COLUMN_EXIT || column == COLUMN_LIVE;

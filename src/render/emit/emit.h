@@ -106,8 +106,8 @@ enum { EMIT_LARGEST = 512, EMIT_CELL_MOST = 512 };
 /* Adds a copy of the row to a list that began with EMIT_NONE_OF(). */
 void emit_add(struct arena *arena, struct emit_rows *rows, const void *row);
 
-/* Returns a cell's text where that of the kind would not do, in `to` (EMIT_CELL_MOST bytes) or
- * elsewhere. */
+/* Returns the text of a cell that differs from the text of its kind, in `to` (EMIT_CELL_MOST bytes)
+ * or elsewhere. */
 typedef const char *emit_show(char *to, const void *row);
 
 struct emit_column {

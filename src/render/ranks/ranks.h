@@ -1,7 +1,7 @@
 /*
- * Many ranks as one picture, in the formats of ranks_formats.def.
+ * Many ranks in one report, in the formats of ranks_formats.def.
  *
- * Every format tells the same: sentences, the ranks, how unlike they are, the cards, the sites.
+ * Every format contains sentences, the ranks, the spread of their peaks, the cards and the sites.
  * Names come from the traced programs and are escaped by the rules of each format.
  */
 #pragma once
@@ -17,12 +17,12 @@ struct out;
 
 struct merge_options {
 	size_t limit; /* rows of a list, 0 for all; JSON always has all */
-	size_t sites; /* of JSON, those that differ most, of device memory; 0 for all there are */
-	bool full;    /* whole names, paths of traces, what is live at exit */
+	size_t sites; /* in JSON: the sites of device memory that differ most, 0 for all */
+	bool full;    /* whole names, paths of traces, memory live at exit */
 	bool colour;
 };
 
-/* Writes it: 0, or -errno with err_text(). */
+/* Writes the merge. Returns 0, or -errno with err_text(). */
 typedef int merge_format_fn(struct merge *merge, struct out *out,
 			    const struct merge_options *options);
 
@@ -31,16 +31,16 @@ struct merge_format {
 	merge_format_fn *write;
 };
 
-/* Ended by a row without a name. */
+/* The last row has no name. */
 extern const struct merge_format merge_formats[];
 
 #define MERGE_FORMAT(name, help) merge_format_fn merge_##name;
 #include "render/ranks/ranks_formats.def"
 #undef MERGE_FORMAT
 
-/* --- words that the formats share: ranks_words.c --- */
+/* --- texts that the formats share: ranks_words.c --- */
 
-/* The sentences that come first, the most telling one at the top. */
+/* The sentences that come first, the most important one at the top. */
 const char **merge_sentences(struct merge *merge, size_t *count);
 
 /* These return texts that live as long as the merge: "3", "-" for a rank of another job. */
@@ -56,15 +56,15 @@ const char *merge_users_word(struct merge *merge, const struct merge_card *card)
 const char *merge_headroom_word(struct merge *merge, const struct merge_card *card);
 
 /*
- * The ranks in the order to show: by number, or when not all are shown the highest peaks first. A
- * list of the arena's with `order_n` positions.
+ * The ranks in the order to show: by number, or, if not all are shown, the highest peaks first. A
+ * list of merge->order_n positions in the memory of the merge.
  */
 const size_t *merge_shown_ranks(struct merge *merge, const struct merge_options *options);
 
-/* How many of so many rows are shown: a last row that says "1 more" could be that one. */
+/* The number of rows to show of `count`: one more than the limit rather than a line "1 more". */
 size_t merge_shown(const struct merge_options *options, size_t count);
 
-/* --- the ranks as rows, and the columns of them that all formats have: ranks_tables.c --- */
+/* --- the ranks as rows, and the columns that all formats share: ranks_tables.c --- */
 
 struct merge_rank_row {
 	struct merge_rank of;
@@ -76,7 +76,7 @@ struct merge_rank_row {
 struct merge_device_row {
 	struct merge_device of;
 	const char *number, *host, *exit, *left;
-	const char *path; /* to be told below the row, NULL for none */
+	const char *path; /* written below the row, NULL for none */
 };
 
 struct merge_first_row {
@@ -85,28 +85,28 @@ struct merge_first_row {
 };
 
 struct merge_tables {
-	/* To be set before: */
+	/* Set by the caller: */
 	bool whole;    /* names are not cut */
-	bool paths;    /* traces have theirs told */
-	bool repeated; /* each row of a rank's devices tells the rank */
+	bool paths;    /* the paths of the traces are shown */
+	bool repeated; /* each row of a rank's devices has the number of the rank */
 
 	const char *schema;
 	struct emit_rows sentences, missing, ranks, devices, spreads, cards, sites;
 	uint64_t world_size;
 	bool numbered;
 	struct merge_first_row tightest;
-	const struct merge_first_row *first; /* NULL: no card tells its size */
+	const struct merge_first_row *first; /* NULL: the size of no card is known */
 };
 
 extern const struct emit_column merge_document_columns[], merge_device_columns[],
 	merge_spread_columns[], merge_card_columns[], merge_site_columns[];
 
 /*
- * All but the sites, the ranks in that order: the merge's own, or another, and then the cards with
- * the least left come first.
+ * Fills in all tables but the sites. With an order other than the merge's own, the cards with the
+ * least memory left come first.
  */
 void merge_find_tables(struct merge_tables *tables, struct merge *merge, const size_t *order);
 
-/* The sites of a list, NULL for the first of all; people are told of one column. */
+/* Fills in the sites of a list, NULL for all in their order; text and Markdown show one column. */
 void merge_find_sites(struct merge_tables *tables, struct merge *merge,
 		      const struct merge_site **list, size_t count, size_t column);

@@ -1,8 +1,8 @@
 /*
  * The formats of `memtrace merge`: sentences, then a table each of ranks, spreads, cards and sites.
  *
- * Rows that are left out are counted in a line of their own; which are shown are the highest. A
- * comment holds 65,536 characters on GitHub: rows of Markdown stop well before that.
+ * The highest rows are shown, and those left out are counted in a line of their own. A comment
+ * holds 65,536 characters on GitHub: rows of Markdown stop well before that.
  */
 #include "render/emit/emit.h"
 #include "render/emit/term.h"

@@ -1,4 +1,4 @@
-/* The ranks as rows: one table of columns each for JSON, people and Markdown. */
+/* The ranks as rows: one table of columns for JSON, text and Markdown. */
 #include "render/ranks/ranks.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@ enum {
 	SITE_COLUMNS = 40,
 };
 
-/* What a rank has of something. */
+/* A number of bytes, and the rank that has it. */
 struct whose {
 	uint64_t bytes, rank;
 };
@@ -34,7 +34,7 @@ struct card_row {
 struct site_row {
 	struct merge_site of;
 	const char *name;
-	struct merge_column told; /* to people */
+	struct merge_column told; /* in text and Markdown */
 	int64_t above;
 };
 
@@ -281,7 +281,7 @@ static struct emit_rows users_of(struct merge *merge, uint64_t card)
 	return users;
 }
 
-/* The first digits of a UUID tell the cards of a machine apart. */
+/* The first digits of a UUID are enough to distinguish the cards of a machine. */
 static const char *card_name(struct merge *merge, const struct merge_card *card, bool whole)
 {
 	char safe[4 * SITE_LONGEST];
@@ -293,7 +293,7 @@ static const char *card_name(struct merge *merge, const struct merge_card *card,
 	return show_kept(&merge->arena, "%s", safe);
 }
 
-/* As they are numbered, or those with the least left first. */
+/* The cards by their numbers or, if sorted, those with the least memory left first. */
 static void find_cards(struct merge_tables *tables, struct merge *merge, bool sorted)
 {
 	const struct merge_card **list = sorted ? merge_by_headroom(merge) : NULL;

@@ -1,4 +1,4 @@
-/* The words that the formats of a merge share. */
+/* Texts that the formats of a merge share. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,7 +37,7 @@ static bool uses(const struct merge *merge, const struct merge_rank *rank,
 	return false;
 }
 
-/* A list with one name more: the list alone once MOST_NAMED are in it. */
+/* Appends a name to a list; the list stays as it is once it has MOST_NAMED names. */
 static const char *add_name(struct merge *merge, const char *list, size_t named, const char *name)
 {
 	return named < MOST_NAMED
@@ -89,7 +89,7 @@ static const char *even_sentence(struct merge *merge)
 				 : "");
 }
 
-/* Who stands out, and at which call site. */
+/* The rank that peaks highest, and the call site that explains it. */
 static const char *uneven_sentence(struct merge *merge)
 {
 	enum trace_metric metric = merge_uneven(merge);
@@ -136,7 +136,7 @@ static const char *ooms_sentence(struct merge *merge)
 			 times == 1 ? "" : "s");
 }
 
-/* " (GPU-1234 on node7)", as far as it is known: baselines name neither. */
+/* " (GPU-1234 on node7)", or the part of it that is known: baselines have neither. */
 static const char *card_place(struct merge *merge, const struct merge_card *card)
 {
 	char host[128];
