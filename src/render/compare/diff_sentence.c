@@ -156,7 +156,7 @@ static bool any_change(const struct diff *diff, enum column column)
 /* The sentence on a peak that did not change. */
 static const char *other_change(struct diff *diff, const char *where)
 {
-	const char *end = "; who allocates how much is not.";
+	const char *end = "; the amounts by call site are not.";
 	const char *live = ", and so is the sum that is live at exit, but not whose it is";
 	int64_t base;
 	int64_t head;
@@ -186,10 +186,11 @@ static const char *budget_sentence(struct diff *diff)
 	size_t broken = diff_broken(diff);
 
 	if (broken)
-		return show_kept(&diff->arena, "%zu of %zu budgets %s exceeded.", broken,
-				 diff->gates_n, broken == 1 ? "is" : "are");
-	return diff->gates_n == 1 ? "The run is within budget."
-				  : "The run is in everything within budget.";
+		return show_kept(&diff->arena, "%zu of %zu limits exceeded.", broken,
+				 diff->gates_n);
+	return diff->gates_n == 1
+		       ? "The limit is met."
+		       : show_kept(&diff->arena, "All %zu limits are met.", diff->gates_n);
 }
 
 const char *diff_sentence(struct diff *diff)

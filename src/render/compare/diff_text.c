@@ -208,7 +208,7 @@ static void more_line(const struct diff_text *text)
 	if (!words[0])
 		return;
 	out_char(text->show.out, '\n');
-	say_line(text, show_kept(&text->diff->arena, "Changed as well: %s; --full tells.", words));
+	say_line(text, show_kept(&text->diff->arena, "Changed as well: %s; see --full.", words));
 }
 
 /* Memory outside of devices has tables with --full, and if nothing changed on devices. */
@@ -246,7 +246,7 @@ static void gates_part(const struct diff_text *text)
 
 		show_wrapped(&text->show,
 			     show_kept(&text->diff->arena, "%s%s",
-				       result->broken ? "BROKEN  " : "holds   ", words),
+				       result->broken ? "FAIL    " : "PASS    ", words),
 			     8, result->broken);
 	}
 }
@@ -383,7 +383,7 @@ int diff_text(struct diff *diff, struct out *out, const struct diff_options *opt
 		say_line(&text, runs);
 	if (options->full && diff->moved)
 		say_line(&text,
-			 "The same peak was reached at another moment, by others; that is no "
+			 "The same peak was reached at another moment, by other sites; that is no "
 			 "change.");
 	if (options->full || diff_any(diff, DIMENSION_DEVICE, NULL, COLUMN_ALLOCATED) ||
 	    diff_any(diff, DIMENSION_DEVICE, NULL, COLUMN_EXIT))

@@ -109,7 +109,7 @@ const char *diff_runs_words(struct diff *diff)
 				   left_out == 1 ? " is" : "s are");
 	return show_kept(&diff->arena,
 			 "Compared rank by rank, %zu in all: rank %llu is shown, which grew most; "
-			 "a gate is about the worst.%s",
+			 "gates apply to the worst rank.%s",
 			 diff->pairs_n, (unsigned long long)diff_rank(diff), others);
 }
 
@@ -120,11 +120,12 @@ const char *diff_gate_words(struct diff *diff, const struct gate_result *result)
 	int64_t change = result->head - result->base;
 
 	if (gate->kind == GATE_MOST)
-		return show_kept(
-			&diff->arena, "%s: %s has %s%s%s", gate->text, result->place,
-			SAY_AMOUNT(result->head, bytes), result->broken ? ", more by " : "",
-			result->broken ? SAY_AMOUNT(result->head - (int64_t)gate->amount, bytes)
-				       : "");
+		return show_kept(&diff->arena, "%s: %s has %s%s%s%s", gate->text, result->place,
+				 SAY_AMOUNT(result->head, bytes), result->broken ? ", " : "",
+				 result->broken
+					 ? SAY_AMOUNT(result->head - (int64_t)gate->amount, bytes)
+					 : "",
+				 result->broken ? " over" : "");
 	if (!change)
 		return show_kept(&diff->arena, "%s: %s stayed at %s", gate->text, result->place,
 				 SAY_AMOUNT(result->head, bytes));

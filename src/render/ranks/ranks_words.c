@@ -75,7 +75,7 @@ static const char *even_sentence(struct merge *merge)
 	const char *highest;
 
 	if (!spread->count)
-		return "No rank tells what it allocated on a device.";
+		return "No rank has figures of a device.";
 	highest = merge_rank_word(merge, &merge->ranks[spread->highest_rank]);
 	if (spread->count == 1)
 		return show_kept(&merge->arena, "Rank %s is alone: %s allocated at its peak.",
@@ -166,20 +166,20 @@ static const char *tightest_sentence(struct merge *merge)
 	first = merge_rank_word(merge, &merge->ranks[card->fullest]);
 	if (card->ranks_n == 1)
 		return show_kept(&merge->arena,
-				 "Rank %s would run out first: of its card's %s%s %s were left at "
-				 "the peak.",
-				 first, SAY_BYTES(card->total), place,
-				 merge_headroom_word(merge, card));
+				 "Rank %s is closest to running out: %s of %s%s were free at its "
+				 "peak.",
+				 first, merge_headroom_word(merge, card), SAY_BYTES(card->total),
+				 place);
 	if (card->headroom >= 0)
 		return show_kept(&merge->arena,
-				 "Rank %s would run out first: it shares a card of %s%s (ranks "
-				 "%s), of which %s are left should those that ran at once peak "
-				 "together.",
+				 "Rank %s is closest to running out: it shares a card of %s%s "
+				 "(ranks %s). If those that ran at the same time peaked at once, "
+				 "%s would be left.",
 				 first, SAY_BYTES(card->total), place, users,
 				 merge_headroom_word(merge, card));
 	return show_kept(&merge->arena,
-			 "Rank %s would run out first: it shares a card of %s%s (ranks %s), and "
-			 "the peaks of those that ran at once pass that by %s.",
+			 "Rank %s is closest to running out: it shares a card of %s%s (ranks %s). "
+			 "If those that ran at the same time peaked at once, %s would be missing.",
 			 first, SAY_BYTES(card->total), place, users,
 			 SAY_BYTES(0 - (uint64_t)card->headroom));
 }
@@ -215,7 +215,7 @@ static const char *apart_sentence(struct merge *merge)
 	return merge->apart
 		       ? show_kept(&merge->arena,
 				   "Rank %s (%.100s) had ended %s before rank %s (%.100s) began: "
-				   "are they of one job?",
+				   "do they belong to one job?",
 				   merge_rank_word(merge, ended), ended->path,
 				   SAY_TIME(began->start - ended->start - ended->duration),
 				   merge_rank_word(merge, began), began->path)
@@ -224,18 +224,17 @@ static const char *apart_sentence(struct merge *merge)
 
 static const char *numbered_sentence(struct merge *merge)
 {
-	return merge->numbered
-		       ? "No trace tells a rank (RANK, OMPI_COMM_WORLD_RANK, PMI_RANK, "
-			 "SLURM_PROCID): they are numbered in the order in which they were given."
-		       : NULL;
+	return merge->numbered ? "No trace has the number of its rank (RANK, OMPI_COMM_WORLD_RANK, "
+				 "PMI_RANK, SLURM_PROCID): they are numbered in the order given."
+			       : NULL;
 }
 
 static const char *forced_sentence(struct merge *merge)
 {
 	return merge->left_out || merge->strangers
 		       ? show_kept(&merge->arena,
-				   "By force: %zu of another world size, without a number; %zu "
-				   "left out, whose process is here already.",
+				   "By force: %zu of another world size have no number; %zu are "
+				   "left out, as their process is here already.",
 				   merge->strangers, merge->left_out)
 		       : NULL;
 }

@@ -121,7 +121,7 @@ static void run_section(const struct report *report, size_t i)
 	if (*report->error || !asked || out->written + out->used != before)
 		return;
 	if (sections[i].when == REPORT_MOMENT && !options->select.at)
-		report_say(report, 0, "%s: told of a moment, add --at WHEN.", sections[i].name);
+		report_say(report, 0, "%s: needs a moment, add --at WHEN.", sections[i].name);
 	else
 		report_say(report, 0, "%s: none in this %s.", sections[i].name,
 			   report->trace->capture.baseline ? "baseline" : "trace");
@@ -356,7 +356,7 @@ int report_brief(struct trace *trace, struct out *out, const char *prefix)
 	say_sites(&report, prefix);
 	if (ooms)
 		say_sentence(out, prefix,
-			     report_format(&report, "%s failed for want of memory",
+			     report_format(&report, "%s failed: out of memory",
 					   SAY_MANY(ooms, "allocation")));
 	return error;
 }

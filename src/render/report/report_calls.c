@@ -65,19 +65,20 @@ static uint64_t missing(const struct trace_cupti_check *witness)
 static void say_verdict(const struct report *report, const struct trace_cupti_check *witness)
 {
 	if (missing(witness))
-		report_say(
-			report, SAID_LINE,
-			"%s of CUPTI's %s records have no event: calls that were missed, which is "
-			"a bug of memtrace's; please report it.",
-			SAY_COUNT(missing(witness)), SAY_COUNT(witness->records));
+		report_say(report, SAID_LINE,
+			   "%s of CUPTI's %s records have no event: memtrace missed these calls, "
+			   "which is a bug of memtrace; please report it.",
+			   SAY_COUNT(missing(witness)), SAY_COUNT(witness->records));
 	else
-		report_say(report, SAID_LINE, "Each of CUPTI's %s records has its event.",
+		report_say(report, SAID_LINE,
+			   "All %s allocations and frees that CUPTI recorded have an event.",
 			   SAY_COUNT(witness->matched));
 	if (witness->unjudged)
-		report_say(report, SAID_LINE, "%s of them are of a time whose events were dropped.",
+		report_say(report, SAID_LINE,
+			   "%s of them are from a time whose events were dropped.",
 			   SAY_COUNT(witness->unjudged));
 	if (witness->lost)
-		report_say(report, SAID_LINE, "%s records found no room and were not compared.",
+		report_say(report, SAID_LINE, "%s records were not compared, for lack of room.",
 			   SAY_COUNT(witness->lost));
 }
 
@@ -189,7 +190,8 @@ void report_tell_actions(const struct report *report)
 	for (size_t i = 0; i < trace->actions_n; i++)
 		report_add(report, &rows, &trace->actions[i]);
 	emit_sort(&rows, action_order);
-	report_tell_rows(report, "\nactions", action_columns, rows, "What ran, as CUPTI saw it");
+	report_tell_rows(report, "\nactions", action_columns, rows,
+			 "Kernels, copies and calls that CUPTI recorded");
 	report_member(report, "\nspans", span_members, trace);
 	say_whose(report);
 	if (trace->spans_dropped) /* pages and exports show spans one by one */

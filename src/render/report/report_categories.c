@@ -136,7 +136,7 @@ void report_category_table(const struct report *report, const struct trace_peak 
 	struct categories_place place = { .peak_bytes = peak->bytes };
 
 	if (report_category_sums(report, peak, place.peak))
-		table(report, report_category_columns, &place, "What it was for");
+		table(report, report_category_columns, &place, "By category");
 }
 
 struct emit_rows report_category_rows(const struct report *report, const struct trace_peak *peak)
@@ -160,11 +160,11 @@ static bool is_shown(const struct report *report, const struct categories_place 
 static void place_table(const struct report *report, const struct categories_place *place)
 {
 	const char *name = place->device == NO_DEVICE
-				   ? report_format(report, "of %.40s memory", place->space)
-				   : report_format(report, "on device %d", place->device);
+				   ? report_format(report, "%.40s memory", place->space)
+				   : report_format(report, "device %d", place->device);
 
 	table(report, peak_columns, place,
-	      report_format(report, "What the peak %s was for: %s%s", name,
+	      report_format(report, "Peak by category, %s: %s%s", name,
 			    SAY_BYTES(place->peak_bytes),
 			    place->peak_exact ? "" : ", by stacks alone"));
 }

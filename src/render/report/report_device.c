@@ -101,7 +101,8 @@ static void tell_parts(const struct report *report, const struct trace_device *d
 	const char *key = pools ? "pool" : "owner";
 	const struct emit_column columns[] = {
 		EMIT_FIELD(INTEGER, struct device_part, device),
-		EMIT_COLUMN(key, key, -20, TEXT, struct device_part, of.name),
+		EMIT_COLUMN(key, pools ? "pool" : "library", -20, TEXT, struct device_part,
+			    of.name),
 		EMIT_NESTED("allocated", KNOWN, struct device_part, of.allocated, sum_members),
 		EMIT_NESTED("reserved", KNOWN, struct device_part, of.reserved, sum_members),
 		EMIT_CELL("allocated", 12, BYTES, struct device_part, of.allocated.peak_bytes),
@@ -211,7 +212,7 @@ void report_tell_devices(const struct report *report)
 /* --- memory outside of devices --- */
 
 static const struct emit_column space_columns[] = {
-	EMIT_COLUMN("space", "space", -22, TEXT, struct trace_space, space),
+	EMIT_COLUMN("space", "memory kind", -22, TEXT, struct trace_space, space),
 	EMIT_NESTED("allocated", KNOWN, struct trace_space, allocated, sum_members),
 	EMIT_CELL("peak", 12, BYTES, struct trace_space, allocated.peak_bytes),
 	EMIT_CELL("at", 14, TIME, struct trace_space, allocated.peak_t),
@@ -246,5 +247,5 @@ void report_tell_spaces(const struct report *report)
 			space.allocated.peak_t = TRACE_NONE;
 		report_add(report, &rows, &space);
 	}
-	report_tell_rows(report, "\nspaces", space_columns, rows, "Memory beside the devices' own");
+	report_tell_rows(report, "\nspaces", space_columns, rows, "Host and managed memory");
 }

@@ -13,10 +13,9 @@ enum { BAR = 20 };
 static void say_unread(const struct report *report, const char *what)
 {
 	if (report->trace->capture.baseline)
-		report_say(report, 0, "%s: cannot be told of a baseline, which has no events.",
-			   what);
+		report_say(report, 0, "%s: not known, for a baseline has no events.", what);
 	else
-		report_say(report, 0, "%s: told of the whole run only.", what);
+		report_say(report, 0, "%s: shown for the whole run only.", what);
 }
 
 /* True if the trace has all events of the recording. Else they show a part of it, and what is live
@@ -65,12 +64,12 @@ static const struct emit_column grown_columns[] = {
 	EMIT_FIELD(TEXT, struct grown, site),
 	EMIT_FIELD(TEXT, struct grown, space),
 	EMIT_FIELD(TEXT, struct grown, line),
-	EMIT_COLUMN("bytes_per_step", "each step", 11, BYTES, struct grown, per_step),
-	EMIT_COLUMN("bytes", "in all", 12, BYTES, struct grown, of.bytes),
-	EMIT_COLUMN("rose", "rose", 11, COUNT, struct grown, of.rose, .show = show_rose),
+	EMIT_COLUMN("bytes_per_step", "per step", 11, BYTES, struct grown, per_step),
+	EMIT_COLUMN("bytes", "total", 12, BYTES, struct grown, of.bytes),
+	EMIT_COLUMN("rose", "grew in", 11, COUNT, struct grown, of.rose, .show = show_rose),
 	EMIT_MEMBER("values", COUNT, struct grown, of.values),
 	EMIT_MEMBER("tau", REAL, struct grown, of.tau),
-	EMIT_COLUMN("p", "chance", 8, REAL, struct grown, of.p, .show = show_chance),
+	EMIT_COLUMN("p", "p-value", 8, REAL, struct grown, of.p, .show = show_chance),
 	EMIT_CELL("site", 0, TEXT, struct grown, line, .gap = 3),
 	EMIT_END,
 };
@@ -141,8 +140,8 @@ static void say_nothing(const struct report *report)
 		say_unread(report, "Growth");
 	else if (survey->steps.taken - survey->steps.first < GROWTH_LEAST)
 		report_say(report, 0,
-			   "Growth: cannot be told; it takes %d phases of one name, or some 1,000 "
-			   "events.",
+			   "Growth: not enough data (needs %d repetitions of a phase or about "
+			   "1,000 events).",
 			   GROWTH_LEAST);
 	else
 		report_say(report, 0, "Growth: none over %s.", steps_text(report));

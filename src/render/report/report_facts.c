@@ -162,17 +162,20 @@ static const char *culprit_text(const struct report *report, const struct trace_
 	const struct emit_rows groups = report_group_peak(report, peak);
 	const struct report_group *first = groups.rows;
 	const char *from;
+	bool all;
 
 	if (!groups.count || !first->bytes)
 		return "";
 	/* Memory that a library allocated is not attributed to the line that called it. */
 	from = first->name ? strstr(first->name, " from ") : NULL;
-	return report_format(report, "; %s %s from %.*s%s%s",
-			     first->bytes >= peak->bytes - first->bytes ? "most of it"
-									: "the largest part",
-			     SAY_BYTES(first->bytes), from ? (int)(from - first->name) : 0,
-			     from ? first->name : "", from ? ", called by " : "",
-			     report_line(report, first->shares->stack));
+	all = first->bytes == peak->bytes;
+	return report_format(report, "; %s%s%s from %.*s%s%s",
+			     all                                          ? "all of it"
+			     : first->bytes >= peak->bytes - first->bytes ? "most of it"
+									  : "the largest part",
+			     all ? "" : " ", all ? "" : SAY_BYTES(first->bytes),
+			     from ? (int)(from - first->name) : 0, from ? first->name : "",
+			     from ? ", called by " : "", report_line(report, first->shares->stack));
 }
 
 const char *report_answer(const struct report *report)

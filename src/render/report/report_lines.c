@@ -149,8 +149,8 @@ void report_tell_lines(const struct report *report)
 				   .columns = line_cells,
 				   .rows = &lines.rows,
 				   .heading = report_format(report,
-							    "What was allocated less what was "
-							    "freed there, by %s",
+							    "Net allocation by %s (allocated "
+							    "minus freed there)",
 							    trace_by_title(by_of(report))),
 				   .summed = true,
 			   });

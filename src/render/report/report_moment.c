@@ -42,7 +42,7 @@ static void say_moment(const struct report *report)
 		return;
 	report_say(report, SAID_HEADING, "Live %s, by %s", report->selection->what,
 		   trace_by_title((enum trace_by)report->trace->by));
-	report_composition(report, peak, "[not known: born before events were dropped]");
+	report_composition(report, peak, "[not known: allocated before events were dropped]");
 	if (report->trace->by != TRACE_BY_CATEGORY)
 		report_category_table(report, peak);
 }
@@ -290,8 +290,8 @@ static void say_pool(const struct report *report, const struct pool_told *told)
 		   pool->device, of, (unsigned long long)count, what, count == 1 ? "" : "s");
 	if (!pool->segments_n) {
 		report_say(report, SAID_LINE,
-			   "  The driver does not tell where its segments lie: nor can free "
-			   "gaps be told.");
+			   "  The driver does not show where its segments are, so free gaps "
+			   "are not known.");
 		return;
 	}
 	say_facts(report, told);

@@ -11,8 +11,8 @@ int report_oom_check(const struct report *report)
 
 	return wanted == REPORT_OOM_LAST || wanted <= trace->ooms_n
 		       ? 0
-		       : err("%s: has no out of memory number %llu; it tells of %zu", trace->path,
-			     (unsigned long long)wanted, trace->ooms_n);
+		       : err("%s: has no failed allocation number %llu; it explains %zu",
+			     trace->path, (unsigned long long)wanted, trace->ooms_n);
 }
 
 /* The holders of memory at the failure, in the form of a peak. */
@@ -47,7 +47,7 @@ static void holder_rows(const struct report *report, const struct trace_oom *oom
 {
 	if (!oom->holders_n)
 		return;
-	report_say(report, SAID_HEADING, "Who held memory of the driver");
+	report_say(report, SAID_HEADING, "Holders of the driver's memory");
 	for (size_t i = 0; i < oom->holders_n; i++) {
 		const struct trace_oom_holder *holder = &oom->holders[i];
 
@@ -106,7 +106,7 @@ static void tell_one(const struct report *report, const struct trace_oom *oom)
 	tell_category(report, &then);
 	report_say(report, SAID_HEADING, "Allocated then, by %s",
 		   trace_by_title((enum trace_by)report->trace->by));
-	report_composition(report, &then, "[not known: born before events were dropped]");
+	report_composition(report, &then, "[not known: allocated before events were dropped]");
 }
 
 /* "2  1.2 s  64.00 MiB on device 0, fragmentation: step (train.py:12); the program went on" */
@@ -139,10 +139,10 @@ static void say_all(const struct report *report, size_t from, size_t to)
 
 	if (!trace->ooms_n && report_ooms(trace, NO_DEVICE))
 		report_say(report, SAID_LINE,
-			   "Allocations failed for want of memory, but this trace does not "
+			   "Allocations failed because memory ran out, but this trace does not "
 			   "explain them (--show failures).");
 	else if (!trace->ooms_n && (report->options->oom || report->options->show))
-		report_say(report, SAID_LINE, "No allocation failed for want of memory.");
+		report_say(report, SAID_LINE, "No allocation failed.");
 	if (report->options->oom == REPORT_OOM_LAST)
 		list_all(report);
 	for (size_t i = from; i < to; i++) {

@@ -124,7 +124,7 @@ static void view_rows(const struct report *report, const struct report_group *gr
 				    frame_text(report, views[i].frames[k]));
 	}
 	if (rest)
-		report_note(report, rest, "by other ways to this site");
+		report_note(report, rest, "other call paths");
 }
 
 /* All frames of a stack. Where C code called Python, the C frames are not known: a row marks the

@@ -155,7 +155,7 @@ static void tell_fatal(const struct report *report, const struct trace_oom *oom)
 			report_say(report, 2, "- %s", oom->advice[i].text);
 	}
 	report_say(report, 2, "- %s",
-		   "`memtrace report --oom` tells who held what when memory ran out");
+		   "`memtrace report --oom` shows the holders of memory when it ran out");
 }
 
 struct advised {

@@ -16,9 +16,9 @@ verdict() { # STATUS ARGS...
 	is "check $(basename "$1") $2 $3 ends with $wanted" $? "$wanted"
 }
 verdict 0 "$example" --max 'allocated.peak<=68MiB'
-has 'it says what was held' "$OUT" 'holds   allocated.peak<=68MiB: device 0 has 68.00 MiB'
+has 'it says what was held' "$OUT" 'PASS    allocated.peak<=68MiB: device 0 has 68.00 MiB'
 verdict 1 "$example" --max 'allocated.peak<=67.9MiB'
-has 'and what was not, and by how much' "$OUT" 'BROKEN  allocated.peak<=67.9MiB: device 0 has 68.00 MiB, more by 102.40 KiB'
+has 'and what was not, and by how much' "$OUT" 'FAIL    allocated.peak<=67.9MiB: device 0 has 68.00 MiB, 102.40 KiB over'
 verdict 0 "$example" --max 'allocated.peak <= 71303168'
 verdict 1 "$example" --max 'allocated.peak<=71303167'
 verdict 1 "$example" --max 'allocated.peak<=100MiB' --max 'ooms<=0'
@@ -73,7 +73,7 @@ fails 2 'nowhere.json: No such file' memtrace check "$example" --budget nowhere.
 ddp=$TOP/tests/data/h200-ddp
 memtrace check "$ddp" --max 'allocated.peak<=1.65GiB' --max 'ooms<=0' >"$OUT" 2>"$ERR"
 is 'a folder: one rank is enough to break a limit' $? 1
-has 'the worst is shown' "$OUT" 'device 1 of rank 1 has 1.70 GiB, more by'
+has 'the worst is shown' "$OUT" 'device 1 of rank 1 has 1.70 GiB, '
 ok 'which all of them hold' memtrace check "$ddp" --max 'allocated.peak<=2GiB'
 ok 'and are compared, folder by folder' memtrace diff --gate "$ddp" "$ddp"
 has 'rank by rank' "$OUT" 'Compared rank by rank, 2 in all'

@@ -83,7 +83,7 @@ is 'retried: it is no failure' "$(json "$TRACE" '[d["ooms"], d["summary"]["devic
 	'[[], 0, 1]'
 ok 'retried: the trace keeps its promises' validate "$TRACE"
 ok 'retried: report --oom' memtrace report --oom "$TRACE"
-is 'retried: it says that there was none' "$(cat "$OUT")" 'No allocation failed for want of memory.'
+is 'retried: it says that there was none' "$(cat "$OUT")" 'No allocation failed.'
 
 run_out caught
 is 'caught: ends well' "$?" 0
@@ -92,7 +92,7 @@ is 'caught: one line tells of it' "$(cat "$ERR")" \
 is 'caught: all were survived' "$(json "$TRACE" '[o["survived"] for o in d["ooms"]]')" '[true, true, true]'
 ok 'caught: report tells the second' memtrace report --oom=2 "$TRACE"
 has 'caught: by its number' "$OUT" 'asked     2.00 GiB by caught (oom.py:'
-fails 3 'has no out of memory number 4; it tells of 3' memtrace report --oom=4 "$TRACE"
+fails 3 'has no failed allocation number 4; it explains 3' memtrace report --oom=4 "$TRACE"
 is 'caught: and prints nothing then' "$(cat "$OUT")" ''
 fails 2 'the first has the number 1' memtrace report --oom=0 "$TRACE"
 fails 2 'cannot be combined with --at, --from' memtrace report --oom --at peak "$TRACE"

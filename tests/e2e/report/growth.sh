@@ -57,9 +57,9 @@ traced "$SAMPLES/leak"
 ok 'a program without steps' memtrace report "$TRACE"
 has 'gets its leak told' "$OUT" 'were never freed'
 ok 'growth' memtrace report --show growth "$TRACE"
-has 'which cannot be told' "$OUT" 'Growth: cannot be told'
+has 'which cannot be told' "$OUT" 'Growth: not enough data'
 ok 'of a selection' memtrace report --show growth,temporaries,histogram --space device "$TRACE"
-has 'not either' "$OUT" 'Growth: told of the whole run only.'
+has 'not either' "$OUT" 'Growth: shown for the whole run only.'
 
 # --- sums ---------------------------------------------------------------------------------------------
 "$BUILD/tests/generator" --events 20000 --devices 2 --json made.json >/dev/null

@@ -79,8 +79,8 @@ fails 3 'cut.spool' memtrace report cut.spool
 
 # --- what is not known is not said ----------------------------------------------------------------------
 ok 'a baseline' memtrace report --show categories,temporaries,histogram,used "$TOP/tests/data/h200-change-none.json"
-has 'has no sizes' "$OUT" 'Sizes: cannot be told of a baseline, which has no events.'
-has 'no temporaries' "$OUT" 'Temporaries: cannot be told of a baseline, which has no events.'
+has 'has no sizes' "$OUT" 'Sizes: not known, for a baseline has no events.'
+has 'no temporaries' "$OUT" 'Temporaries: not known, for a baseline has no events.'
 has 'nor blocks' "$OUT" ' 79.1%           -    193.25 MiB'
 has 'what was asked for is answered' "$OUT" 'used: none in this baseline.'
 fails 3 'is a baseline, which has no events to select from' memtrace report --at peak "$TOP/tests/data/h200-change-none.json"
@@ -89,7 +89,7 @@ ok 'a trace that lacks events' memtrace report --show histogram,temporaries,gaps
 has 'tells of the others' "$OUT" 'Sizes of those allocations whose events are left'
 is 'and not what lives of them' "$(grep -c '^  4 B  *1  *4 B  *-  *-' "$OUT")" 1
 has 'its temporaries, too' "$OUT" 'Temporaries of the events that are left: freed before'
-has 'gaps are of a moment' "$OUT" 'gaps: told of a moment, add --at WHEN.'
+has 'gaps are of a moment' "$OUT" 'gaps: needs a moment, add --at WHEN.'
 
 # --- several devices ------------------------------------------------------------------------------------
 ok 'four devices' "$BUILD/tests/generator" --events 3000 --devices 4 --json four.json

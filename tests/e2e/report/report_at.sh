@@ -117,7 +117,7 @@ done
 is 'and it is what the trace says' \
 	"$(json "$OUT" 'd["moment"]["live"]["bytes"]')" "$(json dropped.json 'd["summary"]["devices"][0]["allocated"]["exit_bytes"]')"
 ok 'people read it' memtrace report --at seq:29000 dropped.json
-has 'in the table' "$OUT" '[not known: born before events were dropped]'
+has 'in the table' "$OUT" '[not known: allocated before events were dropped]'
 
 # The program stopped recording for a while: sequence numbers go on, sums do not fit any more.
 "$PYTHON" - plain.json paused.json <<'END'
