@@ -127,6 +127,10 @@ $(BUILD)/cli/render/page/page_bundle.o: src/render/page/page_bundle.S $(BUILD)/f
 	@mkdir -p $(@D)
 	$(call say,AS,$@) $(COMPILE) $(CLI_FLAGS) $(if $(PAGE),-DPAGE_FILE='"$(PAGE)"') -c -o $@ $<
 
+# Texts that these hold as they are.
+$(BUILD)/cli/cli/completion.o: src/cli/completion.bash src/cli/completion.zsh
+$(BUILD)/cli/analyse/categories/rules.o: src/analyse/categories/builtin.rules
+
 # --- the library and the tool ----------------------------------------------------------------------
 
 $(BUILD)/lib/%.o: src/%.c $(BUILD)/flags | $(BUILD)/ready

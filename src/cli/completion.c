@@ -4,6 +4,9 @@
 #include "base/text/text.h"
 #include "cli/cli.h"
 
+TEXT_OF_FILE(completion_bash, "src/cli/completion.bash");
+TEXT_OF_FILE(completion_zsh, "src/cli/completion.zsh");
+
 /* The kind of word that an option or an operand takes. */
 enum expects {
 	EXPECTS_ANY,   /* a number, a text */
@@ -41,69 +44,6 @@ static enum expects expected_value(const struct arg *arg, char *words, size_t si
 }
 
 /* --- bash --- */
-
-/* The text before and after the branches of the commands; $kind is the kind of the word under the
- * cursor. */
-static const char bash_head[] =
-	"# Completion of memtrace for bash, printed by `memtrace help --completion bash`.\n"
-	"_memtrace() {\n"
-	"	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
-	"	local verb=${COMP_WORDS[1]} options= kind=trace words= i\n"
-	"	COMPREPLY=()\n"
-	"	# --option=value comes as three words.\n"
-	"	if [[ $cur == = ]]; then\n"
-	"		cur=\n"
-	"	elif [[ $prev == = && COMP_CWORD -gt 2 ]]; then\n"
-	"		prev=${COMP_WORDS[COMP_CWORD-2]}\n"
-	"	fi\n"
-	"	if ((COMP_CWORD == 1)); then\n"
-	"		COMPREPLY=($(compgen -W '";
-
-static const char bash_verbs[] = " help --help --version' -- \"$cur\"))\n"
-				 "		return\n"
-				 "	fi\n"
-				 "	case $verb in\n";
-
-static const char bash_tail[] =
-	"	*) return ;;\n"
-	"	esac\n"
-	"	if [[ $kind == program ]]; then\n"
-	"		# Behind -- it is the program's own words.\n"
-	"		for ((i = 2; i < COMP_CWORD; i++)); do\n"
-	"			if [[ ${COMP_WORDS[i]} == -- ]]; then\n"
-	"				if ((i + 1 == COMP_CWORD)); then\n"
-	"					COMPREPLY=($(compgen -A command -A file -- "
-	"\"$cur\"))\n"
-	"				elif declare -F _command_offset >/dev/null; then\n"
-	"					_command_offset $((i + 1))\n"
-	"				else\n"
-	"					compopt -o filenames 2>/dev/null\n"
-	"					COMPREPLY=($(compgen -f -- \"$cur\"))\n"
-	"				fi\n"
-	"				return\n"
-	"			fi\n"
-	"		done\n"
-	"	fi\n"
-	"	if [[ $kind != value && $cur == -* ]]; then\n"
-	"		COMPREPLY=($(compgen -W \"$options\" -- \"$cur\"))\n"
-	"		return\n"
-	"	fi\n"
-	"	local IFS=$'\\n'\n"
-	"	case $kind in\n"
-	"	words) COMPREPLY=($(IFS=' ' compgen -W \"$words\" -- \"$cur\")) ;;\n"
-	"	file) compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- \"$cur\")) ;;\n"
-	"	program) COMPREPLY=($(compgen -A command -- \"$cur\")) ;;\n"
-	"	trace)\n"
-	"		compopt -o filenames 2>/dev/null\n"
-	"		COMPREPLY=($(compgen -d -- \"$cur\"\n"
-	"			compgen -f -X '!*.json' -- \"$cur\"\n"
-	"			compgen -f -X '!*.json.gz' -- \"$cur\"\n"
-	"			compgen -f -X '!*.json.zst' -- \"$cur\"\n"
-	"			compgen -f -X '!*.spool' -- \"$cur\"))\n"
-	"		;;\n"
-	"	esac\n"
-	"}\n"
-	"complete -F _memtrace memtrace\n";
 
 static void bash_value(struct out *out, const struct arg *arg)
 {
@@ -143,15 +83,10 @@ static void bash_command(struct out *out, const struct usage *usage)
 	out_text(out, "\t\t;;\n");
 }
 
-static void print_bash(struct out *out)
+static void bash_commands(struct out *out)
 {
-	out_text(out, bash_head);
 	for (const struct command *row = commands; row->name; row++)
 		out_format(out, "%s%s", row == commands ? "" : " ", row->name);
-	out_text(out, bash_verbs);
-	for (const struct command *row = commands; row->name; row++)
-		args_with_usage(row, bash_command);
-	out_text(out, bash_tail);
 }
 
 /* --- zsh --- */
@@ -231,45 +166,36 @@ static void zsh_command(struct out *out, const struct usage *usage)
 	out_text(out, "\n\t\t;;\n");
 }
 
-static void print_zsh(struct out *out)
+static void zsh_commands(struct out *out)
 {
-	out_text(out, "#compdef memtrace\n"
-		      "# Completion of memtrace for zsh, printed by `memtrace help --completion "
-		      "zsh`.\n"
-		      "_memtrace() {\n"
-		      "	local -a verbs\n"
-		      "	verbs=(\n");
 	for (const struct command *row = commands; row->name; row++) {
 		out_format(out, "\t\t'%s:", row->name);
 		zsh_put(out, row->help);
 		out_text(out, "'\n");
 	}
-	out_text(out, "\t)\n"
-		      "	if ((CURRENT == 2)); then\n"
-		      "		_describe -t commands command verbs\n"
-		      "		return\n"
-		      "	fi\n"
-		      "	shift words\n"
-		      "	((CURRENT--))\n"
-		      "	case $words[1] in\n");
+}
+
+/* The script, with the commands and then their branches in place of its two marks. */
+static void print_script(const char *script, void (*print_commands)(struct out *),
+			 usage_printer *print_branch)
+{
+	struct out *out = cli_out();
+	const char *first = strstr(script, "@@"), *second = strstr(first + 2, "@@");
+
+	out_bytes(out, script, (size_t)(first - script));
+	print_commands(out);
+	out_bytes(out, first + 2, (size_t)(second - first - 2));
 	for (const struct command *row = commands; row->name; row++)
-		args_with_usage(row, zsh_command);
-	/* Found in fpath the file is the function itself; sourced, it defines and registers it. */
-	out_text(out, "\tesac\n"
-		      "}\n"
-		      "if [[ $zsh_eval_context[-1] == loadautofunc ]]; then\n"
-		      "	_memtrace \"$@\"\n"
-		      "else\n"
-		      "	compdef _memtrace memtrace\n"
-		      "fi\n");
+		args_with_usage(row, print_branch);
+	out_text(out, second + 2);
 }
 
 bool completion_print(const char *shell)
 {
 	if (!strcmp(shell, "bash"))
-		print_bash(cli_out());
+		print_script(completion_bash, bash_commands, bash_command);
 	else if (!strcmp(shell, "zsh"))
-		print_zsh(cli_out());
+		print_script(completion_zsh, zsh_commands, zsh_command);
 	else
 		return false;
 	return true;

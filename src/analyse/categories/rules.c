@@ -23,9 +23,7 @@ const struct rule_key_row rule_keys[RULE_KEYS] = {
 #undef KEY
 };
 
-const char rules_builtin[] =
-#include "analyse/categories/rules_builtin.def"
-	;
+TEXT_OF_FILE(rules_builtin, "src/analyse/categories/builtin.rules");
 
 const char *const category_whats[CATEGORIES] = {
 #define CATEGORY(id, name, what) what,

@@ -12,7 +12,7 @@
  * The stage in which a block is allocated is that of the innermost frame of its stack that a stage
  * rule fits, forward when none does; `recompute` when that is forward inside of a backward pass.
  *
- * The built-in rules are such a text (rules_builtin.def), after the user's.
+ * The built-in rules are such a text (builtin.rules), after the user's.
  */
 #pragma once
 

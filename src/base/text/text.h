@@ -30,3 +30,9 @@ const char *text_base(const char *path);
 
 /* The value of NAME=value if the variable has this name, else NULL. */
 const char *text_value(const char *variable, const char *name);
+
+/* Defines `name`, the bytes of a file and a NUL; the path is below the top of the source tree. */
+#define TEXT_OF_FILE(name, path)                                                      \
+	extern const char name[];                                                     \
+	__asm__(".pushsection .rodata\n.globl " #name "\n" #name ":\n.incbin \"" path \
+		"\"\n.byte 0\n.popsection")
