@@ -65,7 +65,6 @@ static void loose_begin(struct categories *categories, const struct event *event
 	uint8_t category = life_category(categories, &life);
 	int lumps = unattributed_come(&categories->loose, &categories->lives.begun, category);
 
-	NEED(lumps >= 0);
 	shift_loose(categories, at, category,
 		    &(struct category_sum){ event->size, (uint64_t)lumps }, false);
 	if (categories->keep_allocs)
@@ -201,7 +200,7 @@ void categories_start(struct categories *categories, struct trace *trace, const 
 		need(arena, (trace->summary.devices_n + 1) * sizeof(*categories->tracks));
 	categories->votes = need(arena, stacks * sizeof(*categories->votes));
 	categories->of_stack = need(arena, stacks);
-	NEED(!trace_phase_walk(&categories->phases, trace));
+	trace_phase_walk(&categories->phases, trace);
 	categories->trains = need(arena, trace->threads_n + 1);
 	stack_views_find(&categories->views, trace, rules, arena);
 }

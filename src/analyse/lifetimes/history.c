@@ -10,20 +10,19 @@
 #include "analyse/input/texts.h"
 #include "facts/lives.h"
 
-/* Makes room for one more element of a list; without memory the history has failed. */
-#define ROOM(history, name)                                                        \
-	(GROW((history)->name, (history)->name##_n, (history)->name##_size, 16) || \
-	 !((history)->failed = true))
+/* Makes room for one more element of a list. */
+#define ROOM(history, name) \
+	NEED(GROW((history)->name, (history)->name##_n, (history)->name##_size, 16))
 
 /* The position of a place, a thread or a call, which repeat, in its list. */
-#define POSITION(history, name, key)                                               \
-	position_in(history, KEYED_ENTER((history)->known_##name, (history)->name, \
-					 (history)->name##_n, (history)->name##_size, key))
+#define POSITION(history, name, key)                                                           \
+	position_in(KEYED_ENTER((history)->known_##name, (history)->name, (history)->name##_n, \
+				(history)->name##_size, key))
 
-static uint32_t position_in(struct history *history, uint32_t id)
+static uint32_t position_in(uint32_t id)
 {
-	history->failed |= !id;
-	return id ? id - 1 : 0;
+	NEED(id);
+	return id - 1;
 }
 
 /* --- events --- */
@@ -39,8 +38,7 @@ static void lose(struct history *history, const struct event *event, uint64_t mi
 		if (events[i].born && events[i].death == HISTORY_NONE)
 			events[i].death = (uint32_t)history->events_n;
 	}
-	if (!ROOM(history, gaps))
-		return;
+	ROOM(history, gaps);
 	history->gaps[history->gaps_n++] = (struct history_gap){
 		.event = history->events_n,
 		.dropped = missing,
@@ -62,8 +60,8 @@ static void move_loose(struct history *history, const struct lives *lives)
 	uint32_t born;
 	bool whole;
 
-	if (lives->begins && unattributed_come(&history->loose, &lives->begun, now) < 0)
-		history->failed = true;
+	if (lives->begins)
+		unattributed_come(&history->loose, &lives->begun, now);
 	while (left &&
 	       (part = unattributed_go(&history->loose, &lives->ended, left, &born, &whole))) {
 		if (whole)
@@ -72,7 +70,7 @@ static void move_loose(struct history *history, const struct lives *lives)
 	}
 }
 
-static bool add_event(struct history *history, const struct event *event, bool handle)
+static void add_event(struct history *history, const struct event *event, bool handle)
 {
 	struct history_place place = { .pool = event_is_memory(event->op) ? event->pool : 0,
 				       .device = event->device,
@@ -83,8 +81,8 @@ static bool add_event(struct history *history, const struct event *event, bool h
 	uint64_t thread = event->thread;
 	uint32_t api = POSITION(history, apis, event->api);
 
-	if (history->events_n == HISTORY_NONE || !ROOM(history, events))
-		return false;
+	NEED(history->events_n < HISTORY_NONE);
+	ROOM(history, events);
 	history->events[history->events_n] = (struct history_event){
 		.t = event->t,
 		.size = event->size,
@@ -98,11 +96,10 @@ static bool add_event(struct history *history, const struct event *event, bool h
 		.op = event->op,
 	};
 	history->events_n++;
-	return true;
 }
 
-static int take(struct history *history, const struct trace *trace, struct lives *lives,
-		const struct event *event)
+static void take(struct history *history, const struct trace *trace, struct lives *lives,
+		 const struct event *event)
 {
 	bool gap = lives_gap(lives, event);
 	uint64_t dropped = trace->capture.events_dropped ? trace->capture.events_dropped : 1;
@@ -117,9 +114,8 @@ static int take(struct history *history, const struct trace *trace, struct lives
 		history->first_seq = event->seq;
 		history->first_event = (uint32_t)history->events_n;
 	}
-	if (lives_take(lives, event, trace_text(trace, event->api)) ||
-	    !add_event(history, event, lives->begins && lives->begun.handle))
-		return -ENOMEM;
+	NEED(!lives_take(lives, event, trace_text(trace, event->api)));
+	add_event(history, event, lives->begins && lives->begun.handle);
 	history->events[history->events_n - 1].born = lives->begins;
 	if (lives->ends && !lives->unseen)
 		history->events[history->first_event + (lives->ended.seq - history->first_seq)]
@@ -128,7 +124,6 @@ static int take(struct history *history, const struct trace *trace, struct lives
 		move_loose(history, lives);
 	if (history->categories)
 		categories_event(history->categories, event);
-	return history->failed ? -ENOMEM : 0;
 }
 
 /* --- the whole --- */
@@ -152,23 +147,18 @@ int history_read(struct history *history, struct trace *trace, struct categories
 {
 	struct lives lives;
 	struct event event;
-	int more = 1;
-	int error = 0;
+	int more;
 
 	*history = (struct history){ .categories = categories };
 	lives_start(&lives, trace->capture.events_filtered);
-	while (!error && (more = trace_next(trace, &event)) == 1)
-		error = take(history, trace, &lives, &event);
+	while ((more = trace_next(trace, &event)) == 1)
+		take(history, trace, &lives, &event);
 	lives_clear(&lives);
-	if (error)
-		error = err("%s: no memory left for %zu events", trace->path, history->events_n);
-	else if (more < 0)
-		error = more;
-	if (!error && categories)
-		label_blocks(history);
-	if (error)
+	if (more < 0)
 		history_clear(history);
-	return error;
+	else if (categories)
+		label_blocks(history);
+	return more;
 }
 
 void history_clear(struct history *history)

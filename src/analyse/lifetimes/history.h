@@ -78,7 +78,6 @@ struct history {
 	struct map known_places, known_threads, known_apis;
 	struct unattributed loose; /* bytes without an address, by event */
 	struct categories *categories;
-	bool failed;
 };
 
 /*
@@ -105,5 +104,5 @@ struct history_folded {
 	uint64_t slices;
 };
 
-/* Leaves about `most` events, if there are more: 0 or -ENOMEM. */
-int history_fold(struct history *history, size_t most, struct history_folded *folded);
+/* Leaves about `most` events, if there are more. */
+void history_fold(struct history *history, size_t most, struct history_folded *folded);

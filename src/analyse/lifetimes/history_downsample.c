@@ -1,6 +1,5 @@
 /* A long history made shorter: sums in the place of events that do not stay. */
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "analyse/input/grow.h"
@@ -27,8 +26,6 @@ struct fold {
 	struct history_running running;
 	uint32_t *renamed; /* by event: its new position */
 
-	bool failed; /* no memory left: the result is not used */
-
 	struct map known;
 	struct fold_entry *entries;
 	uint32_t *changed;
@@ -39,18 +36,16 @@ struct fold {
 	size_t events_n, events_size, sums_size;
 };
 
-static bool push_event(struct fold *fold, const struct history_event *event)
+static void push_event(struct fold *fold, const struct history_event *event)
 {
-	if (!GROW(fold->events, fold->events_n, fold->events_size, 1024) ||
-	    !GROW_TO(fold->sums, fold->events_size, fold->sums_size))
-		return !(fold->failed = true);
+	NEED(GROW(fold->events, fold->events_n, fold->events_size, 1024) &&
+	     GROW_TO(fold->sums, fold->events_size, fold->sums_size));
 	fold->sums[fold->events_n] = (struct history_sums){
 		.device = fold->running.now[fold->running.device_of[event->place]],
 		.pool = fold->running.now[fold->running.pool_of[event->place]],
 		.blocks = 1,
 	};
 	fold->events[fold->events_n++] = *event;
-	return true;
 }
 
 /* A block that is not kept by itself comes (sign 1) or goes (-1). */
@@ -59,12 +54,10 @@ static void take_block(struct fold *fold, const struct history_event *birth, int
 	const struct fold_key key = { birth->stack, birth->place, birth->text };
 	uint32_t id =
 		KEYED_ENTER(fold->known, fold->entries, fold->entries_n, fold->entries_size, key);
-	struct fold_entry *entry = id ? &fold->entries[id - 1] : NULL;
+	struct fold_entry *entry;
 
-	if (!entry || !GROW_TO(fold->changed, fold->entries_size, fold->changed_size)) {
-		fold->failed = true;
-		return;
-	}
+	NEED(id && GROW_TO(fold->changed, fold->entries_size, fold->changed_size));
+	entry = &fold->entries[id - 1];
 	entry->bytes += sign > 0 ? birth->size : 0 - birth->size;
 	entry->count += (uint32_t)sign;
 	if (!entry->waiting)
@@ -90,8 +83,7 @@ static void tell_totals(struct fold *fold, uint64_t t)
 		entry->waiting = false;
 		if (entry->bytes == entry->told && entry->count == entry->told_count)
 			continue;
-		if (!push_event(fold, &event))
-			return;
+		push_event(fold, &event);
 		fold->sums[at].blocks = entry->count;
 		if (entry->fold)
 			fold->events[entry->fold - 1].death = at;
@@ -129,7 +121,7 @@ static void rebuild(struct fold *fold)
 	const struct history *history = fold->history;
 	size_t gap = 0;
 
-	for (uint32_t i = 0; !fold->failed && i < history->events_n; i++) {
+	for (uint32_t i = 0; i < history->events_n; i++) {
 		const struct history_event *event = &history->events[i];
 
 		if (fold->keep.edges[i])
@@ -147,8 +139,7 @@ static void rebuild(struct fold *fold)
 		else
 			take_block(fold, &history->events[fold->keep.birth[i]], -1);
 	}
-	if (!fold->failed)
-		tell_totals(fold, history->events[history->events_n - 1].t);
+	tell_totals(fold, history->events[history->events_n - 1].t);
 }
 
 /* Replaces positions in the old list with those in the new one. */
@@ -169,8 +160,6 @@ static void rename_all(struct fold *fold)
 	history->events = fold->events;
 	history->sums = fold->sums;
 	history->events_n = fold->events_n;
-	fold->events = NULL;
-	fold->sums = NULL;
 }
 
 static void clear(struct fold *fold)
@@ -181,29 +170,21 @@ static void clear(struct fold *fold)
 	free(fold->renamed);
 	free(fold->entries);
 	free(fold->changed);
-	free(fold->events);
-	free(fold->sums);
 }
 
-int history_fold(struct history *history, size_t most, struct history_folded *folded)
+void history_fold(struct history *history, size_t most, struct history_folded *folded)
 {
 	struct fold fold = { .history = history, .folded = folded };
-	int error;
 
 	*folded = (struct history_folded){ 0 };
 	if (history->events_n <= most)
-		return 0;
-	error = history_keep(&fold.keep, history, most);
-	if (!error)
-		error = history_running_start(&fold.running, history);
+		return;
+	history_keep(&fold.keep, history, most);
+	history_running_start(&fold.running, history);
 	fold.renamed = calloc(history->events_n, sizeof(*fold.renamed));
-	fold.failed = error || !fold.renamed;
-	if (!fold.failed)
-		rebuild(&fold);
-	if (!fold.failed) {
-		folded->slices = fold.keep.slices;
-		rename_all(&fold);
-	}
+	NEED(fold.renamed);
+	rebuild(&fold);
+	folded->slices = fold.keep.slices;
+	rename_all(&fold);
 	clear(&fold);
-	return fold.failed ? -ENOMEM : 0;
 }

@@ -2,11 +2,11 @@
  * others. */
 #include "analyse/lifetimes/history_keep.h"
 
-#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/input/grow.h"
 #include "analyse/lifetimes/history.h"
 #include "base/mem/sort.h"
 
@@ -38,7 +38,7 @@ static uint32_t slot_of(struct history_running *running, size_t place, bool pool
 	return (uint32_t)running->now_n++;
 }
 
-int history_running_start(struct history_running *running, const struct history *history)
+void history_running_start(struct history_running *running, const struct history *history)
 {
 	size_t places = history->places_n;
 
@@ -48,15 +48,11 @@ int history_running_start(struct history_running *running, const struct history 
 		.pool_of = calloc(places + 1, sizeof(*running->pool_of)),
 		.now = calloc(2 * places + 1, sizeof(*running->now)),
 	};
-	if (!running->device_of || !running->pool_of || !running->now) {
-		history_running_clear(running);
-		return -ENOMEM;
-	}
+	NEED(running->device_of && running->pool_of && running->now);
 	for (size_t i = 0; i < places; i++) {
 		running->device_of[i] = slot_of(running, i, false);
 		running->pool_of[i] = slot_of(running, i, true);
 	}
-	return 0;
 }
 
 void history_running_add(struct history_running *running, const struct history_event *event)
@@ -143,15 +139,14 @@ static void keep_block(struct choice *choice, uint32_t i)
 }
 
 /* Keeps all events that may not go, and of the others those that take most of the picture. */
-static int keep_largest(struct choice *choice, size_t most)
+static void keep_largest(struct choice *choice, size_t most)
 {
 	const struct history *history = choice->history;
 	size_t *classes = calloc(AREAS, sizeof(*classes));
 	size_t room = most / 2;
 	unsigned least = AREAS;
 
-	if (!classes)
-		return -ENOMEM;
+	NEED(classes);
 	memset(choice->keep->stays, 1, history->events_n);
 	for (size_t i = 0; i < history->events_n; i++)
 		classes[may_go(history, i) ? area_class(history, i) : 0]++;
@@ -167,7 +162,6 @@ static int keep_largest(struct choice *choice, size_t most)
 		if (event->death != HISTORY_NONE)
 			choice->keep->stays[event->death] = 0;
 	}
-	return 0;
 }
 
 /* Chooses the number of slices: there is room for all folds even if each stack changes in every
@@ -223,14 +217,13 @@ static void see(struct extreme *extreme, uint64_t sum, uint32_t at)
 
 /* Keeps the events of each slice where a sum is highest and lowest, and marks the edges: slices and
  * peaks. */
-static int keep_extremes(struct choice *choice)
+static void keep_extremes(struct choice *choice)
 {
 	const struct history *history = choice->history;
 	struct history_running *running = &choice->running;
 	struct extreme *extremes = calloc(running->now_n + 1, sizeof(*extremes));
 
-	if (!extremes)
-		return -ENOMEM;
+	NEED(extremes);
 	for (size_t i = 0; i < running->now_n; i++)
 		extremes[i].high_at = extremes[i].low_at = extremes[i].peak_at = HISTORY_NONE;
 	for (uint32_t i = 0; i < history->events_n; i++) {
@@ -256,10 +249,9 @@ static int keep_extremes(struct choice *choice)
 		keep_block(choice, extremes[i].peak_at);
 	}
 	free(extremes);
-	return 0;
 }
 
-static int start_choice(struct choice *choice)
+static void start_choice(struct choice *choice)
 {
 	const struct history *history = choice->history;
 	struct history_keep *keep = choice->keep;
@@ -268,33 +260,25 @@ static int start_choice(struct choice *choice)
 	keep->stays = malloc(count);
 	keep->edges = calloc(count, 1);
 	keep->birth = malloc(count * sizeof(*keep->birth));
-	if (!keep->stays || !keep->edges || !keep->birth)
-		return -ENOMEM;
+	NEED(keep->stays && keep->edges && keep->birth);
 	memset(keep->birth, 0xff, count * sizeof(*keep->birth));
 	for (uint32_t i = 0; i < count; i++) {
 		if (may_go(history, i) && history->events[i].death != HISTORY_NONE)
 			keep->birth[history->events[i].death] = i;
 	}
-	return history_running_start(&choice->running, history);
+	history_running_start(&choice->running, history);
 }
 
-int history_keep(struct history_keep *keep, const struct history *history, size_t most)
+void history_keep(struct history_keep *keep, const struct history *history, size_t most)
 {
 	struct choice choice = { .history = history, .keep = keep };
-	int error;
 
 	*keep = (struct history_keep){ 0 };
-	error = start_choice(&choice);
-	if (!error)
-		error = keep_largest(&choice, most);
-	if (!error) {
-		choose_slices(&choice, most);
-		error = keep_extremes(&choice);
-	}
+	start_choice(&choice);
+	keep_largest(&choice, most);
+	choose_slices(&choice, most);
+	keep_extremes(&choice);
 	history_running_clear(&choice.running);
-	if (error)
-		history_keep_clear(keep);
-	return error;
 }
 
 void history_keep_clear(struct history_keep *keep)

@@ -21,8 +21,8 @@ struct history_keep {
 	size_t slices;
 };
 
-/* Chooses about `most` events, folds included; `most` must be at least 1. 0 or -ENOMEM. */
-int history_keep(struct history_keep *keep, const struct history *history, size_t most);
+/* Chooses about `most` events, folds included; `most` must be at least 1. */
+void history_keep(struct history_keep *keep, const struct history *history, size_t most);
 
 void history_keep_clear(struct history_keep *keep);
 
@@ -34,8 +34,8 @@ struct history_running {
 	size_t now_n;
 };
 
-/* Starts with all sums 0. The history must stay. 0 or -ENOMEM. */
-int history_running_start(struct history_running *running, const struct history *history);
+/* Starts with all sums 0. The history must stay. */
+void history_running_start(struct history_running *running, const struct history *history);
 
 /* Adds the event's effect to the sums; it must be one of the history's. */
 void history_running_add(struct history_running *running, const struct history_event *event);

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "analyse/categories/categories.h"
-#include "analyse/input/error.h"
+#include "analyse/input/grow.h"
 
 /* --- what is selected --- */
 
@@ -185,23 +185,20 @@ static uint8_t category_of(const struct replay *replay, const struct event *even
 	return wish->of_alloc[replay->allocs];
 }
 
-static int begin_block(struct replay *replay, const struct event *event)
+static void begin_block(struct replay *replay, const struct event *event)
 {
 	struct lives *lives = &replay->lives;
 	uint32_t row = replay_row_of(replay, event, category_of(replay, event));
 	int lumps = 1;
 
-	if (row && !event->ptr)
+	if (!event->ptr)
 		lumps = unattributed_come(&replay->loose, &lives->begun, row - 1);
-	if (!row || lumps < 0)
-		return err_no_memory(replay->trace->path);
 	if (lives->begun_id)
 		lives->blocks.list[lives->begun_id - 1].stack = row - 1;
 	if (lives->ends)
 		end_block(replay, event->t);
 	hold(replay, &replay->rows[row - 1], &lives->begun, (unsigned)lumps, 1);
 	count_birth(replay, &replay->rows[row - 1], &lives->begun);
-	return 0;
 }
 
 /*
@@ -225,7 +222,7 @@ static uint32_t end_loose(struct replay *replay, const struct block *like, uint6
 	return first;
 }
 
-static int end_life(struct replay *replay, const struct event *event)
+static void end_life(struct replay *replay, const struct event *event)
 {
 	const struct block *ended = &replay->lives.ended;
 	uint32_t born = replay->lives.unseen ? 0 : ended->stack + 1;
@@ -237,8 +234,6 @@ static int end_life(struct replay *replay, const struct event *event)
 	row = replay_row_of(replay, event,
 			    born ? (uint8_t)replay->rows[born - 1].key.category
 				 : category_of(replay, event));
-	if (!row)
-		return err_no_memory(replay->trace->path);
 	if (!replay->lives.unseen)
 		end_block(replay, event->t);
 	if (ended->kind == BLOCK_HANDED && replay->open &&
@@ -246,18 +241,17 @@ static int end_life(struct replay *replay, const struct event *event)
 		replay->rows[row - 1].frees_here++;
 		replay->rows[row - 1].freed_here += event->size;
 	}
-	return 0;
 }
 
-static int apply(struct replay *replay, const struct event *event)
+static void apply(struct replay *replay, const struct event *event)
 {
 	struct lives *lives = &replay->lives;
 
-	if (lives_take(lives, event, trace_text(replay->trace, event->api)))
-		return err_no_memory(replay->trace->path);
+	NEED(!lives_take(lives, event, trace_text(replay->trace, event->api)));
 	if (lives->begins)
-		return begin_block(replay, event);
-	return lives->ends ? end_life(replay, event) : 0;
+		begin_block(replay, event);
+	else if (lives->ends)
+		end_life(replay, event);
 }
 
 /* Events are missing: the live blocks are not known. */
@@ -287,10 +281,9 @@ static bool is_behind(const struct replay_wish *wish, const struct event *event)
 	return event->t > wish->to || event->seq > wish->last;
 }
 
-static int step(struct replay *replay, const struct event *event)
+static void step(struct replay *replay, const struct event *event)
 {
 	const struct replay_wish *wish = replay->wish;
-	int error = 0;
 
 	if (!replay->open && event->t >= wish->from) {
 		replay->open = true;
@@ -300,7 +293,7 @@ static int step(struct replay *replay, const struct event *event)
 	if (lives_gap(&replay->lives, event))
 		forget_address(replay, event);
 	if (selected(replay, event))
-		error = apply(replay, event);
+		apply(replay, event);
 	else
 		lives_pass(&replay->lives, event);
 	replay->allocs += event->op == EVENT_ALLOC;
@@ -313,7 +306,6 @@ static int step(struct replay *replay, const struct event *event)
 	} else if (replay->now > replay->bytes) {
 		set_mark(replay, event->seq, event->t);
 	}
-	return error;
 }
 
 /* Computes the bytes of the sum that are not known, from the device's own sum. */
@@ -339,20 +331,19 @@ static void count_lost(struct replay *replay)
 int replay_run(struct replay *replay, struct trace *trace, const struct replay_wish *wish)
 {
 	struct event event;
-	int more = 1;
-	int error;
+	int more;
 
 	*replay = (struct replay){ .wish = wish, .trace = trace };
 	replay->dropped = trace->capture.events_filtered;
 	replay->dropped_to = trace->process.duration_ns;
 	lives_start(&replay->lives, trace->capture.events_filtered);
 	replay->lives.blocks.marking = wish->moment == REPLAY_PEAK;
-	error = replay_start_rows(replay);
-	while (!error && (more = trace_next(trace, &event)) == 1 && !is_behind(wish, &event))
-		error = step(replay, &event);
-	if (error || more < 0) {
+	replay_start_rows(replay);
+	while ((more = trace_next(trace, &event)) == 1 && !is_behind(wish, &event))
+		step(replay, &event);
+	if (more < 0) {
 		replay_clear(replay);
-		return error ? error : -EINVAL;
+		return -EINVAL;
 	}
 	if (wish->moment == REPLAY_END || !replay->open) {
 		uint64_t seq = replay->seq;

@@ -105,9 +105,9 @@ void replay_categories(const struct replay *replay, struct category_sum *sums);
 
 /*
  * Puts the replay's result into the trace: stacks[] are its rows with their figures, sites[]
- * follow, and peaks[] is the one composition at its moment. 0 or -errno.
+ * follow, and peaks[] is the one composition at its moment.
  */
-int replay_adopt(const struct replay *replay);
+void replay_adopt(const struct replay *replay);
 
 /* True if rows are split by thread, phase or category. */
 static inline bool replay_is_split(const struct replay_wish *wish)
@@ -119,7 +119,7 @@ static inline bool replay_is_split(const struct replay_wish *wish)
 /* --- between replay.c and replay_adopt.c --- */
 
 /* Makes the rows that exist from the beginning, and the look-up of the others: 0 or -errno. */
-int replay_start_rows(struct replay *replay);
+void replay_start_rows(struct replay *replay);
 
-/* The row that the event's stack is booked under, 1 + its position; 0 without memory. */
+/* The row that the event's stack is booked under, 1 + its position. */
 uint32_t replay_row_of(struct replay *replay, const struct event *event, uint8_t category);

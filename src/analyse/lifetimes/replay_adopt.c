@@ -2,19 +2,22 @@
  * The rows of a replay: the row that an event is booked under; and the replay's result in the place
  * of the trace's figures, so that every table shows it.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/input/error.h"
+#include "analyse/input/grow.h"
 #include "analyse/input/texts.h"
 #include "analyse/lifetimes/replay.h"
 #include "base/mem/hash.h"
 
 static uint32_t enter(struct replay *replay, struct replay_key key)
 {
-	return KEYED_ENTER(replay->row_of, replay->rows, replay->rows_n, replay->rows_size, key);
+	uint32_t row =
+		KEYED_ENTER(replay->row_of, replay->rows, replay->rows_n, replay->rows_size, key);
+
+	NEED(row);
+	return row;
 }
 
 /* Not split: a row for each stack, at its position. */
@@ -37,24 +40,18 @@ uint32_t replay_row_of(struct replay *replay, const struct event *event, uint8_t
 	return enter(replay, key);
 }
 
-int replay_start_rows(struct replay *replay)
+void replay_start_rows(struct replay *replay)
 {
 	struct trace *trace = replay->trace;
 
 	replay->devices = calloc(trace->summary.devices_n + 1, sizeof(*replay->devices));
-	if (!replay->devices)
-		return err_no_memory(replay->trace->path);
-	if (trace_phase_walk(&replay->phases, trace))
-		return -EINVAL;
+	NEED(replay->devices);
+	trace_phase_walk(&replay->phases, trace);
 	for (size_t i = 0; i < trace->summary.devices_n; i++)
 		replay->devices[replay->devices_n++].device = trace->summary.devices[i].device;
 	/* Not split: a row for each stack, and one for none. */
-	for (size_t i = 0; i <= trace->stacks_n; i++) {
-		if (!has_keys(replay->wish) &&
-		    !enter(replay, (struct replay_key){ .stack = (uint32_t)i }))
-			return err_no_memory(replay->trace->path);
-	}
-	return 0;
+	for (size_t i = 0; !has_keys(replay->wish) && i <= trace->stacks_n; i++)
+		enter(replay, (struct replay_key){ .stack = (uint32_t)i });
 }
 
 /* --- what the trace says then --- */
@@ -76,7 +73,7 @@ static const char *other_name(const struct replay *replay, const struct replay_r
 	thread = trace_thread(trace, other);
 	snprintf(name, sizeof(name), "%s%sthread %u%s", thread ? thread->name : "",
 		 thread ? " (" : "", other, thread ? ")" : "");
-	return arena_text(&trace->arena, name, strlen(name));
+	return need_text(&trace->arena, name);
 }
 
 static struct trace_stack stack_of(const struct replay *replay, const struct replay_row *row)
@@ -114,7 +111,7 @@ static struct trace_place adopted_place(const struct replay *replay, const struc
 		return place;
 	if (replay_is_split(replay->wish)) {
 		place.name = stack->group;
-		place.key = place.name ? hash_bytes(place.name, strlen(place.name)) : 0;
+		place.key = hash_bytes(place.name, strlen(place.name));
 	} else if (site != UINT32_MAX) {
 		place.name = trace->sites[site].site;
 		place.key = site;
@@ -158,23 +155,19 @@ static void merge_shares(const struct replay *replay, struct trace_peak *peak, u
 	peak->stacks_n = kept;
 }
 
-static int set_peak(const struct replay *replay, size_t stacks)
+static void set_peak(const struct replay *replay, size_t stacks)
 {
 	struct trace *trace = replay->trace;
-	struct trace_peak *peak = arena_alloc(&trace->arena, sizeof(*peak));
+	struct trace_peak *peak = need(&trace->arena, sizeof(*peak));
 
-	if (!peak)
-		return err_no_memory(replay->trace->path);
 	*peak = (struct trace_peak){
 		.device = replay->wish->device,
 		.metric = replay->wish->metric,
 		.pool = replay->wish->pool,
 		.t = replay->t,
 		.bytes = replay->bytes,
-		.stacks = arena_alloc(&trace->arena, (replay->rows_n + 1) * sizeof(*peak->stacks)),
+		.stacks = need(&trace->arena, (replay->rows_n + 1) * sizeof(*peak->stacks)),
 	};
-	if (!peak->stacks)
-		return err_no_memory(replay->trace->path);
 	for (uint32_t i = 0; i < replay->rows_n; i++) {
 		struct trace_share share = { .stack = i };
 
@@ -182,30 +175,21 @@ static int set_peak(const struct replay *replay, size_t stacks)
 		if (share.bytes || share.count)
 			peak->stacks[peak->stacks_n++] = share;
 	}
-	if (replay->wish->of_alloc && !replay_is_split(replay->wish)) {
-		uint32_t *first = arena_alloc(&trace->arena, (stacks + 1) * sizeof(*first));
-
-		if (!first)
-			return err_no_memory(replay->trace->path);
-		merge_shares(replay, peak, first);
-	}
+	if (replay->wish->of_alloc && !replay_is_split(replay->wish))
+		merge_shares(replay, peak, need(&trace->arena, (stacks + 1) * sizeof(uint32_t)));
 	qsort(peak->stacks, peak->stacks_n, sizeof(*peak->stacks), compare_rows);
 	trace->peaks = peak;
 	trace->peaks_n = 1;
-	return 0;
 }
 
-int replay_adopt(const struct replay *replay)
+void replay_adopt(const struct replay *replay)
 {
 	struct trace *trace = replay->trace;
 	size_t count = replay->rows_n;
 	size_t before = trace->stacks_n;
-	struct trace_place *places = arena_alloc(&trace->arena, (count + 1) * sizeof(*places));
-	struct trace_stack *stacks = arena_alloc(&trace->arena, (count + 1) * sizeof(*stacks));
-	int error;
+	struct trace_place *places = need(&trace->arena, (count + 1) * sizeof(*places));
+	struct trace_stack *stacks = need(&trace->arena, (count + 1) * sizeof(*stacks));
 
-	if (!places || !stacks)
-		return err_no_memory(replay->trace->path);
 	for (size_t i = 0; i < count; i++) {
 		stacks[i] = stack_of(replay, &replay->rows[i]);
 		places[i] = adopted_place(replay, &replay->rows[i], &stacks[i]);
@@ -214,6 +198,6 @@ int replay_adopt(const struct replay *replay)
 		trace->by = replay->wish->split;
 	trace->stacks = stacks;
 	trace->stacks_n = count;
-	error = trace_set_sites(trace, places);
-	return error ? error : set_peak(replay, before);
+	trace_set_sites(trace, places);
+	set_peak(replay, before);
 }

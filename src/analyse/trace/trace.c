@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "analyse/input/error.h"
+#include "analyse/input/grow.h"
 #include "analyse/trace/trace_parts.h"
 #include "base/text/path.h"
 #include "base/text/text.h"
@@ -200,9 +201,9 @@ static int check_end(struct trace *trace)
 		return error;
 	if (ends_events(tail, length))
 		return lseek(trace->reader->fd, 0, SEEK_SET) ? -EINVAL : 0;
-	if (lseek(trace->reader->fd, 0, SEEK_SET) ||
-	    json_open(&json, trace->reader->fd, trace->path))
+	if (lseek(trace->reader->fd, 0, SEEK_SET))
 		return -EINVAL;
+	NEED(!json_open(&json, trace->reader->fd, trace->path));
 	error = json_skip(&json, json_next(&json));
 	if (!error && json_next(&json) != JSON_END)
 		error = -EINVAL;
@@ -263,8 +264,7 @@ static int read_facts(struct trace *trace)
 
 static int open_json(struct trace *trace)
 {
-	if (json_open(&trace->reader->json, trace->reader->fd, trace->path))
-		return err_no_memory(trace->path);
+	NEED(!json_open(&trace->reader->json, trace->reader->fd, trace->path));
 	return read_facts(trace);
 }
 
@@ -288,8 +288,7 @@ int trace_open(struct trace *trace, const char *path)
 	*trace = (struct trace){ .path = path };
 	rows_clear(ROWS_trace, trace);
 	trace->reader = calloc(1, sizeof(*trace->reader));
-	if (!trace->reader)
-		return err_no_memory(path);
+	NEED(trace->reader);
 	trace->reader->fd = -1;
 	error = open_trace(trace);
 	if (!error && !trace->spool) {

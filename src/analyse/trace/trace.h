@@ -68,8 +68,8 @@ struct trace_phase_walk {
 	size_t open_n, next;
 };
 
-/* The memory is the trace's. 0 or -errno. */
-int trace_phase_walk(struct trace_phase_walk *walk, struct trace *trace);
+/* The memory is the trace's. */
+void trace_phase_walk(struct trace_phase_walk *walk, struct trace *trace);
 
 /* 1 + its position, 0 for none. */
 uint32_t trace_phase_at(struct trace_phase_walk *walk, const struct trace *trace, uint64_t t);
@@ -174,15 +174,15 @@ struct trace_keys {
 	size_t count;
 };
 
-/* The memory is the trace's. 0 or -errno. */
-int trace_keys_find(struct trace_keys *keys, struct trace *trace, enum trace_by by);
+/* The memory is the trace's. */
+void trace_keys_find(struct trace_keys *keys, struct trace *trace, enum trace_by by);
 
 /*
  * Keeps the frames of one kind in stacks[], and makes sites[] rows of `by`, for all later readers.
  * Stacks without a frame of the kind get one that stands for none. To be called once, after
- * trace_open(); the sums of sites then come from the figures of stacks. 0 or -errno.
+ * trace_open(); the sums of sites then come from the figures of stacks.
  */
-int trace_choose(struct trace *trace, enum trace_stacks stacks, enum trace_by by);
+void trace_choose(struct trace *trace, enum trace_stacks stacks, enum trace_by by);
 
-/* trace_gather_sites(), in memory of the trace: 0 or -errno with err_text(). */
-int trace_set_sites(struct trace *trace, const struct trace_place *places);
+/* trace_gather_sites(), in memory of the trace. */
+void trace_set_sites(struct trace *trace, const struct trace_place *places);

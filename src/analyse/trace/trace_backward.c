@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyse/input/error.h"
+#include "analyse/input/grow.h"
 #include "analyse/trace/trace.h"
 #include "analyse/trace/trace_parts.h"
 #include "base/mem/map.h"
@@ -31,15 +31,13 @@ static const char *named(struct trace *trace, const char *function, int which)
 	static const char *const kinds[] = { "[backward]", "[via backward()]" };
 	const char *name = function ? function : "?";
 	size_t size = strlen(name) + 24;
-	char *text = arena_alloc(&trace->arena, size);
+	char *text = need(&trace->arena, size);
 
-	if (text)
-		snprintf(text, size, "%s %s", name, kinds[which]);
+	snprintf(text, size, "%s %s", name, kinds[which]);
 	return text;
 }
 
-/* A copy of the frame, under a name that shows how it comes into the stack; UINT32_MAX without
- * memory. */
+/* A copy of the frame, under a name that shows how it comes into the stack. */
 static uint32_t copy_of(struct copies *copies, uint32_t frame, int which)
 {
 	struct trace *trace = copies->trace;
@@ -51,10 +49,8 @@ static uint32_t copy_of(struct copies *copies, uint32_t frame, int which)
 		return known - 1;
 	if (trace->frames_n == copies->room) {
 		size_t room = copies->room * 2 + 64;
-		struct trace_frame *frames = arena_alloc(&trace->arena, room * sizeof(*frames));
+		struct trace_frame *frames = need(&trace->arena, room * sizeof(*frames));
 
-		if (!frames)
-			return UINT32_MAX;
 		if (trace->frames_n)
 			memcpy(frames, trace->frames, trace->frames_n * sizeof(*frames));
 		trace->frames = frames;
@@ -63,54 +59,39 @@ static uint32_t copy_of(struct copies *copies, uint32_t frame, int which)
 	to = &trace->frames[trace->frames_n];
 	*to = trace->frames[frame];
 	to->function = named(trace, to->function, which);
-	if (!to->function || !map_put(&copies->known, key, (uint32_t)trace->frames_n + 1))
-		return UINT32_MAX;
+	NEED(map_put(&copies->known, key, (uint32_t)trace->frames_n + 1));
 	return (uint32_t)trace->frames_n++;
 }
 
-static int extend(struct copies *copies, struct trace_stack *stack)
+static void extend(struct copies *copies, struct trace_stack *stack)
 {
 	struct trace *trace = copies->trace;
 	const struct trace_stack *via = &trace->stacks[stack->via_stack];
 	size_t own = stack->frames_n;
-	uint32_t *frames = arena_alloc(&trace->arena, (own + via->frames_n + 1) * sizeof(*frames));
+	uint32_t *frames = need(&trace->arena, (own + via->frames_n + 1) * sizeof(*frames));
 
-	if (!frames)
-		return err_no_memory(trace->path);
 	if (own)
 		memcpy(frames, stack->frames, own * sizeof(*frames));
 	for (size_t i = 0; i < via->frames_n; i++) {
-		uint32_t copy;
-
-		if (trace->frames[via->frames[i]].language != TRACE_PYTHON)
-			continue;
-		copy = copy_of(copies, via->frames[i], which_of(stack));
-		if (copy == UINT32_MAX)
-			return err_no_memory(trace->path);
-		frames[own++] = copy;
+		if (trace->frames[via->frames[i]].language == TRACE_PYTHON)
+			frames[own++] = copy_of(copies, via->frames[i], which_of(stack));
 	}
 	stack->frames = frames;
 	stack->frames_n = own;
-	return 0;
 }
 
-int trace_extend_backward(struct trace *trace)
+void trace_extend_backward(struct trace *trace)
 {
 	struct copies copies = { .trace = trace, .room = trace->frames_n };
-	size_t frames = trace->frames_n;
-	int error = 0;
 
-	for (size_t i = 0; i < trace->stacks_n && !error; i++) {
+	for (size_t i = 0; i < trace->stacks_n; i++) {
 		const struct trace_stack *stack = &trace->stacks[i];
 
 		/* A stack that was extended is not added to another: chains do not grow. */
 		if (stack->via_stack == UINT32_MAX ||
 		    trace->stacks[stack->via_stack].via_stack != UINT32_MAX)
 			continue;
-		error = extend(&copies, &trace->stacks[i]);
+		extend(&copies, &trace->stacks[i]);
 	}
 	map_clear(&copies.known);
-	if (error)
-		trace->frames_n = frames;
-	return error;
 }

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "analyse/input/error.h"
+#include "analyse/input/grow.h"
 #include "analyse/trace/trace.h"
 #include "analyse/trace/trace_parts.h"
 
@@ -111,9 +112,7 @@ static int check_moments(const struct trace *trace)
 
 static int check_sites(struct trace *trace)
 {
-	trace->site_of = arena_alloc(&trace->arena, (trace->stacks_n + 1) * sizeof(uint32_t));
-	if (!trace->site_of)
-		return err_no_memory(trace->path);
+	trace->site_of = need(&trace->arena, (trace->stacks_n + 1) * sizeof(uint32_t));
 	memset(trace->site_of, 0xff, trace->stacks_n * sizeof(uint32_t));
 	for (size_t i = 0; i < trace->sites_n; i++) {
 		struct trace_site *site = &trace->sites[i];
@@ -181,5 +180,6 @@ int trace_check(struct trace *trace)
 		return -EINVAL;
 	check_phases(trace);
 	tell_stacks(trace);
-	return trace_extend_backward(trace);
+	trace_extend_backward(trace);
+	return 0;
 }

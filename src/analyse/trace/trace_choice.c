@@ -3,12 +3,11 @@
  *
  * Both change the trace itself, once, before all readers: so no table can fail to follow.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/input/error.h"
+#include "analyse/input/grow.h"
 #include "analyse/trace/trace.h"
 #include "base/mem/hash.h"
 #include "base/mem/map.h"
@@ -41,16 +40,12 @@ static bool keeps(const struct trace_frame *frame, enum trace_stacks stacks)
 	return frame->language == (stacks == TRACE_STACKS_PYTHON ? TRACE_PYTHON : TRACE_NATIVE);
 }
 
-/* Adds a frame that stands for frames that are not there. Returns its number; UINT32_MAX without
- * memory. */
+/* Adds a frame that stands for frames that are not there. Returns its number. */
 static uint32_t add_named_frame(struct trace *trace, const char *name)
 {
 	size_t count = trace->frames_n;
-	struct trace_frame *frames =
-		arena_alloc(&trace->arena, (count + 1) * sizeof(*trace->frames));
+	struct trace_frame *frames = need(&trace->arena, (count + 1) * sizeof(*frames));
 
-	if (!frames)
-		return UINT32_MAX;
 	if (count)
 		memcpy(frames, trace->frames, count * sizeof(*frames));
 	frames[count] = (struct trace_frame){
@@ -85,26 +80,21 @@ static void filter_stack(const struct trace *trace, struct trace_stack *stack,
 	stack->entries_n = entries;
 }
 
-static int filter_stacks(struct trace *trace, enum trace_stacks stacks)
+static void filter_stacks(struct trace *trace, enum trace_stacks stacks)
 {
 	uint32_t none = add_named_frame(
 		trace, stacks == TRACE_STACKS_PYTHON ? "[no Python frames]" : "[no native frames]");
 
-	if (none == UINT32_MAX)
-		return err_no_memory(trace->path);
 	for (size_t i = 0; i < trace->stacks_n; i++) {
 		struct trace_stack *stack = &trace->stacks[i];
 
 		filter_stack(trace, stack, stacks);
 		if (stack->frames_n)
 			continue;
-		stack->frames = arena_alloc(&trace->arena, sizeof(*stack->frames));
-		if (!stack->frames)
-			return err_no_memory(trace->path);
+		stack->frames = need(&trace->arena, sizeof(*stack->frames));
 		stack->frames[0] = none;
 		stack->frames_n = 1;
 	}
-	return 0;
 }
 
 /* --- the row of a stack --- */
@@ -175,16 +165,14 @@ static uint64_t stack_key(const struct trace *trace, uint32_t number, enum trace
 	return key;
 }
 
-int trace_keys_find(struct trace_keys *keys, struct trace *trace, enum trace_by by)
+void trace_keys_find(struct trace_keys *keys, struct trace *trace, enum trace_by by)
 {
 	struct map known = { NULL, 0 };
 	char name[512];
 
 	keys->count = 0;
-	keys->of = arena_alloc(&trace->arena, (trace->stacks_n + 1) * sizeof(*keys->of));
-	keys->names = arena_alloc(&trace->arena, (trace->stacks_n + 1) * sizeof(*keys->names));
-	if (!keys->of || !keys->names)
-		return err_no_memory(trace->path);
+	keys->of = need(&trace->arena, (trace->stacks_n + 1) * sizeof(*keys->of));
+	keys->names = need(&trace->arena, (trace->stacks_n + 1) * sizeof(*keys->names));
 	for (uint32_t i = 0; i < trace->stacks_n; i++) {
 		uint64_t key = stack_key(trace, i, by, name, sizeof(name));
 		uint32_t id;
@@ -193,32 +181,25 @@ int trace_keys_find(struct trace_keys *keys, struct trace *trace, enum trace_by 
 			key++; /* two names of one hash */
 		if (!id) {
 			id = (uint32_t)++keys->count;
-			keys->names[id - 1] = arena_text(&trace->arena, name, strlen(name));
-			if (!keys->names[id - 1] || !map_put(&known, key, id)) {
-				map_clear(&known);
-				return err_no_memory(trace->path);
-			}
+			keys->names[id - 1] = need_text(&trace->arena, name);
+			NEED(map_put(&known, key, id));
 		}
 		keys->of[i] = id - 1;
 	}
 	map_clear(&known);
-	return 0;
 }
 
 /* --- sites anew --- */
 
-int trace_set_sites(struct trace *trace, const struct trace_place *places)
+void trace_set_sites(struct trace *trace, const struct trace_place *places)
 {
-	return trace_gather_sites(trace, &trace->arena, places) ? err_no_memory(trace->path) : 0;
+	NEED(!trace_gather_sites(trace, &trace->arena, places));
 }
 
-static int find_sites(struct trace *trace, const struct trace_keys *keys)
+static void find_sites(struct trace *trace, const struct trace_keys *keys)
 {
-	struct trace_place *places =
-		arena_alloc(&trace->arena, (trace->stacks_n + 1) * sizeof(*places));
+	struct trace_place *places = need(&trace->arena, (trace->stacks_n + 1) * sizeof(*places));
 
-	if (!places)
-		return err_no_memory(trace->path);
 	for (uint32_t i = 0; i < trace->stacks_n; i++) {
 		struct trace_place *place = &places[i];
 
@@ -230,19 +211,18 @@ static int find_sites(struct trace *trace, const struct trace_keys *keys)
 				     ? hash_bytes(place->name, strlen(place->name))
 				     : keys->of[i];
 	}
-	return trace_set_sites(trace, places);
+	trace_set_sites(trace, places);
 }
 
-int trace_choose(struct trace *trace, enum trace_stacks stacks, enum trace_by by)
+void trace_choose(struct trace *trace, enum trace_stacks stacks, enum trace_by by)
 {
 	struct trace_keys keys;
-	int error = 0;
 
 	if (stacks != TRACE_STACKS_MERGED)
-		error = filter_stacks(trace, stacks);
+		filter_stacks(trace, stacks);
 	trace->by = by;
-	if (error || (stacks == TRACE_STACKS_MERGED && by == TRACE_BY_SITE))
-		return error;
-	error = trace_keys_find(&keys, trace, by);
-	return error ? error : find_sites(trace, &keys);
+	if (stacks == TRACE_STACKS_MERGED && by == TRACE_BY_SITE)
+		return;
+	trace_keys_find(&keys, trace, by);
+	find_sites(trace, &keys);
 }

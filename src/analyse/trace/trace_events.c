@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analyse/input/error.h"
+#include "analyse/input/grow.h"
 #include "analyse/trace/trace.h"
 #include "analyse/trace/trace_parts.h"
 #include "base/text/text.h"
@@ -51,7 +52,10 @@ enum { KEYS = sizeof(keys) / sizeof(keys[0]) };
 
 uint32_t trace_enter_text(struct trace *trace, const char *text, size_t length)
 {
-	return texts_enter(&trace->reader->texts, &trace->arena, text, length);
+	uint32_t id = texts_enter(&trace->reader->texts, &trace->arena, text, length);
+
+	NEED(id);
+	return id;
 }
 
 const char *trace_text(const struct trace *trace, uint32_t id)
@@ -80,7 +84,7 @@ static int read_text(struct trace *trace, enum json_token token, uint32_t *last,
 	if (!*last || strcmp(trace_text(trace, *last), json->text) != 0)
 		*last = trace_enter_text(trace, json->text, json->length);
 	*to = *last;
-	return *to ? 0 : json_fail(json, "no memory left");
+	return 0;
 }
 
 /* --- values --- */

@@ -1,7 +1,7 @@
 /* Look-ups in an open trace: by device, thread, pool or moment. */
 #include "analyse/trace/trace.h"
 
-#include "analyse/input/error.h"
+#include "analyse/input/grow.h"
 #include "base/mem/sort.h"
 #include "base/text/text.h"
 
@@ -60,13 +60,12 @@ uint64_t trace_curve_at(const struct trace_curve *curve, const uint64_t *column,
 	return column && until ? column[until - 1] : TRACE_NONE;
 }
 
-int trace_phase_walk(struct trace_phase_walk *walk, struct trace *trace)
+void trace_phase_walk(struct trace_phase_walk *walk, struct trace *trace)
 {
 	size_t size = (trace->phases_n + 1) * sizeof(uint32_t);
 
-	*walk = (struct trace_phase_walk){ .open = arena_alloc(&trace->arena, size),
-					   .parents = arena_alloc(&trace->arena, size) };
-	return walk->open && walk->parents ? 0 : err_no_memory(trace->path);
+	*walk = (struct trace_phase_walk){ .open = need(&trace->arena, size),
+					   .parents = need(&trace->arena, size) };
 }
 
 uint32_t trace_phase_at(struct trace_phase_walk *walk, const struct trace *trace, uint64_t t)

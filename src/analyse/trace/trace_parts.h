@@ -34,7 +34,7 @@ extern const struct event trace_no_event;
 /* The next event, cleared before, or written where `out` is one: as trace_next(). */
 int trace_spool_next(struct trace *trace, struct event *event, struct out *out);
 
-/* The id of a text, entered if it is new; 0 without memory. */
+/* The id of a text, entered if it is new. */
 uint32_t trace_enter_text(struct trace *trace, const char *text, size_t length);
 
 /* Checks that positions are within their arrays, and fills site_of[]: 0 or -EINVAL. */
@@ -44,5 +44,5 @@ int trace_check(struct trace *trace);
  * trace_check(), with estimates. */
 void trace_estimate(struct trace *trace);
 
-/* Gives stacks with a via_stack its Python frames, named as such: 0 or -EINVAL. */
-int trace_extend_backward(struct trace *trace);
+/* Gives stacks with a via_stack its Python frames, named as such. */
+void trace_extend_backward(struct trace *trace);

@@ -39,14 +39,6 @@ static void *member(void *to, size_t at)
 	return (char *)to + at;
 }
 
-static int no_memory(const struct reader *reader)
-{
-	if (reader->json->failed)
-		return -EINVAL;
-	err("no memory left");
-	return -ENOMEM;
-}
-
 /* Counts memory that the trace takes: 0, or -EINVAL when that is more than the limit. */
 static int keep_bytes(const struct reader *reader, size_t bytes)
 {
@@ -60,28 +52,24 @@ static int keep_bytes(const struct reader *reader, size_t bytes)
 			 LIMITS_FACTS >> 20, LIMITS_LIFT);
 }
 
-/* Room for one more item, zeroed; NULL without memory, or when there are too many. */
+/* Room for one more item, zeroed; NULL when there are too many. */
 static void *list_add(const struct reader *reader, struct list *list)
 {
 	if (keep_bytes(reader, list->item))
 		return NULL;
-	if (!grow_list(&list->items, list->used, &list->size, list->item, 16))
-		return NULL;
+	NEED(grow_list(&list->items, list->used, &list->size, list->item, 16));
 	return memset(list->items + list->used++ * list->item, 0, list->item);
 }
 
 /* Moves the list to the arena and its place in the struct. */
-static int list_end(struct reader *reader, struct list *list, const struct row *row, void *to)
+static void list_end(struct reader *reader, struct list *list, const struct row *row, void *to)
 {
-	void *items = list->used ? arena_alloc(reader->arena, list->used * list->item) : NULL;
+	void *items = list->used ? need(reader->arena, list->used * list->item) : NULL;
 
-	if (list->used && !items)
-		return no_memory(reader);
 	if (items)
 		memcpy(items, list->items, list->used * list->item);
 	memcpy(member(to, row->at), &items, sizeof(items));
 	memcpy(member(to, row->count_at), &list->used, sizeof(list->used));
-	return 0;
 }
 
 static int keep_text(struct reader *reader, const char **to)
@@ -91,7 +79,8 @@ static int keep_text(struct reader *reader, const char **to)
 	if (keep_bytes(reader, json->length + ARENA_OVERHEAD))
 		return -EINVAL;
 	*to = arena_text(reader->arena, json->text, json->length);
-	return *to ? 0 : no_memory(reader);
+	NEED(*to);
+	return 0;
 }
 
 static int read_text(struct reader *reader, enum json_token token, const char **to)
@@ -185,7 +174,7 @@ static int read_pairs(struct reader *reader, enum json_token token, struct list 
 		return refuse_value(reader, "an object");
 	while ((token = json_next(reader->json)) == JSON_KEY) {
 		struct trace_pair *pair = list_add(reader, list);
-		int error = pair ? read_text(reader, JSON_STRING, &pair->name) : no_memory(reader);
+		int error = pair ? read_text(reader, JSON_STRING, &pair->name) : -EINVAL;
 
 		if (!error)
 			error = read_value(reader, json_next(reader->json), &pair->value);
@@ -265,7 +254,7 @@ static int read_items(struct reader *reader, enum json_token token, const struct
 		if (token == JSON_ERROR)
 			return -EINVAL;
 		item = list_add(reader, list);
-		error = item ? read_item(reader, token, row, item) : no_memory(reader);
+		error = item ? read_item(reader, token, row, item) : -EINVAL;
 		if (error)
 			return error;
 	}
@@ -281,7 +270,7 @@ static int read_list(struct reader *reader, enum json_token token, const struct 
 			    : read_items(reader, token, row, &list);
 
 	if (!error)
-		error = list_end(reader, &list, row, to);
+		list_end(reader, &list, row, to);
 	free(list.items);
 	return error;
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "analyse/input/error.h"
+#include "analyse/input/grow.h"
 #include "analyse/spool/read.h"
 #include "analyse/trace/trace_parts.h"
 #include "base/text/utf8.h"
@@ -25,7 +26,7 @@ struct trace_spool {
 
 /*
  * Replaces bytes that are no UTF-8 with U+FFFD, as a document does. Returns the same text where all
- * of it is UTF-8, else a copy; NULL without memory, and the recording's `error` is set.
+ * of it is UTF-8, else a copy.
  */
 static const char *clean(struct trace *trace, const char *text)
 {
@@ -40,8 +41,8 @@ static const char *clean(struct trace *trace, const char *text)
 		good += step;
 	if (good == length)
 		return text;
-	copy = spool_model_room(&trace->reader->from->recording, 3 * length, 1);
-	for (size_t i = 0; copy && i < length; i += step ? step : 1) {
+	copy = need(&trace->reader->from->recording.arena, 3 * length + 1);
+	for (size_t i = 0; i < length; i += step ? step : 1) {
 		step = utf8_decode(text + i, length - i, &c);
 		used += utf8_encode(copy + used, 3 * length - used, step ? c : 0xfffd);
 	}
@@ -98,23 +99,17 @@ static void clean_object(struct trace *trace, enum rows_of of, void *object)
 
 int trace_spool_open(struct trace *trace)
 {
-	struct trace_spool *from = arena_alloc(&trace->arena, sizeof(*from));
-	int error;
+	struct trace_spool *from = need(&trace->arena, sizeof(*from));
 
-	if (!from)
-		return err_no_memory(trace->path);
 	if (spool_read(&from->spool, trace->path))
 		return -EINVAL;
 	trace->reader->from = from;
-	error = document_fill(trace, &from->recording, &from->spool, SYMBOLS_LOAD,
-			      spool_exit(&from->spool), NULL);
-	if (!error)
-		error = journal_read(&from->events, &from->spool);
-	if (error)
-		return err_no_memory(trace->path);
+	NEED(!document_fill(trace, &from->recording, &from->spool, SYMBOLS_LOAD,
+			    spool_exit(&from->spool), NULL) &&
+	     !journal_read(&from->events, &from->spool));
 	clean_object(trace, ROWS_trace, trace);
 	trace->reader->in_events = true;
-	return from->recording.error ? err_no_memory(trace->path) : 0;
+	return 0;
 }
 
 void trace_spool_close(struct trace_spool *from)
@@ -140,8 +135,7 @@ static uint32_t text_of(struct trace *trace, enum key key, uint32_t number)
 		const char *cleaned = clean(trace, text);
 
 		from->last_text[key] = text;
-		if (cleaned)
-			from->last_id[key] = trace_enter_text(trace, cleaned, strlen(cleaned));
+		from->last_id[key] = trace_enter_text(trace, cleaned, strlen(cleaned));
 	}
 	return text ? from->last_id[key] : 0;
 }
@@ -166,8 +160,7 @@ int trace_spool_next(struct trace *trace, struct event *to, struct out *out)
 		trace->reader->in_events = false;
 		return 0;
 	}
-	if (!ranges_tell(&from->open, &event))
-		return err_no_memory(trace->path);
+	NEED(ranges_tell(&from->open, &event));
 	if (event_is_memory(event.op) && event.stack >= trace->stacks_n)
 		return err("%s: an event refers to stacks[%u], but there are %zu", trace->path,
 			   event.stack, trace->stacks_n);
@@ -185,5 +178,5 @@ int trace_spool_next(struct trace *trace, struct event *to, struct out *out)
 		to->thread = event.thread;
 		to->name = text_of(trace, KEY_NAME, event.name);
 	}
-	return from->recording.error ? err_no_memory(trace->path) : 1;
+	return 1;
 }

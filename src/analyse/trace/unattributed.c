@@ -1,7 +1,6 @@
 /* Bytes without an address. */
 #include "analyse/trace/unattributed.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "analyse/input/grow.h"
@@ -28,7 +27,7 @@ static struct loose_key key_of(const struct block *block)
 				   block->kind };
 }
 
-/* Returns 1 + a lump that is free; 0 without memory. */
+/* Returns 1 + a lump that is free. */
 static uint32_t make_lump(struct unattributed *loose)
 {
 	uint32_t id = loose->spare;
@@ -37,7 +36,8 @@ static uint32_t make_lump(struct unattributed *loose)
 		loose->spare = loose->lumps[id - 1].below;
 		return id;
 	}
-	return GROW(loose->lumps, loose->used, loose->size, 16) ? ++loose->used : 0;
+	NEED(GROW(loose->lumps, loose->used, loose->size, 16));
+	return ++loose->used;
 }
 
 int unattributed_come(struct unattributed *loose, const struct block *block, uint32_t tag)
@@ -45,11 +45,11 @@ int unattributed_come(struct unattributed *loose, const struct block *block, uin
 	const struct loose_key key = key_of(block);
 	uint32_t place =
 		KEYED_ENTER(loose->place_of, loose->list, loose->places, loose->places_size, key);
-	uint32_t *top = place ? &loose->list[place - 1].top : NULL;
+	uint32_t *top;
 	uint32_t id;
 
-	if (!top)
-		return -ENOMEM;
+	NEED(place);
+	top = &loose->list[place - 1].top;
 	if (!block->size)
 		return 0;
 	if (*top && loose->lumps[*top - 1].tag == tag) {
@@ -57,8 +57,6 @@ int unattributed_come(struct unattributed *loose, const struct block *block, uin
 		return 0;
 	}
 	id = make_lump(loose);
-	if (!id)
-		return -ENOMEM;
 	loose->lumps[id - 1] = (struct unattributed_lump){ block->size, tag, *top };
 	*top = id;
 	return 1;

@@ -43,7 +43,7 @@ void unattributed_forget(struct unattributed *loose);
 
 /*
  * Adds the bytes of `block`, which has no address. Returns the number of lumps that this adds, 0 or
- * 1; -ENOMEM without memory.
+ * 1.
  */
 int unattributed_come(struct unattributed *loose, const struct block *block, uint32_t tag);
 

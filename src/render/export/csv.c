@@ -143,9 +143,8 @@ int format_csv(struct trace *trace, struct out *out, const struct selection_opti
 	struct csv_writer writer = { .out = out, .trace = trace, .first = true };
 	int error = stack_texts_make(&writer.stacks, trace);
 
-	if (!error)
-		error = trace_phase_walk(&writer.phases, trace);
-	if (!error)
-		error = put_events(&writer, options);
-	return error;
+	if (error)
+		return error;
+	trace_phase_walk(&writer.phases, trace);
+	return put_events(&writer, options);
 }

@@ -203,9 +203,8 @@ static int write_parts(struct page_part *part, unsigned number, struct out *out)
 		anonymize_history(part->anonymizer, &part->trace, &part->history);
 	}
 	error = steps_infer_if_few(&part->trace);
-	if (!error && part->options->max_events &&
-	    history_fold(&part->history, part->options->max_events, &part->folded))
-		error = err_no_memory(part->input->path);
+	if (!error && part->options->max_events)
+		history_fold(&part->history, part->options->max_events, &part->folded);
 	if (!error)
 		error = page_spans_find(&part->spans, &part->trace, part->options->max_events);
 	if (!error)

@@ -185,17 +185,17 @@ static const struct emit_column grouping_list[] = {
 };
 
 /* Finds groups and their names. Sites are rows of the trace already. */
-static int find_groups(struct trace *trace, enum trace_by by, struct page_grouping *to)
+static void find_groups(struct trace *trace, enum trace_by by, struct page_grouping *to)
 {
 	struct trace_keys keys = { .of = trace->site_of };
-	int error = by == TRACE_BY_SITE ? 0 : trace_keys_find(&keys, trace, by);
 
+	if (by != TRACE_BY_SITE)
+		trace_keys_find(&keys, trace, by);
 	to->names = EMIT_ROWS_OF(keys.names, keys.count);
 	if (by == TRACE_BY_SITE)
 		to->names = (struct emit_rows){ trace->sites_n ? &trace->sites->site : NULL,
 						trace->sites_n, SIZE_MAX, sizeof(*trace->sites) };
 	to->of = EMIT_ROWS_OF(keys.of, trace->stacks_n);
-	return error;
 }
 
 /* Each block has one category; a stack has that of most of its bytes. */
@@ -229,8 +229,7 @@ static int groupings(struct trace *trace, const struct categories *categories, s
 			continue;
 		*to = (struct page_grouping){ .by = trace_by_name(by),
 					      .title = trace_by_title(by) };
-		if (find_groups(trace, by, to))
-			return -EINVAL;
+		find_groups(trace, by, to);
 		rows.count++;
 	}
 	if (!find_category_groups(trace, categories, &list[rows.count++]))

@@ -74,11 +74,11 @@ static struct lines find_lines(const struct report *report)
 	struct lines lines = { .by = trace_by_name(by_of(report)),
 			       .rows = report_rows(report, struct lines_entry) };
 	struct trace_keys keys = { .count = 0 };
-	int error = trace_keys_find(&keys, trace, by_of(report));
-	struct lines_entry *list = report_room(report, (keys.count + 1) * sizeof(*list));
+	struct lines_entry *list;
 
-	report_fail(report, error);
-	for (size_t i = 0; !error && i < trace->stacks_n; i++) {
+	trace_keys_find(&keys, trace, by_of(report));
+	list = report_room(report, (keys.count + 1) * sizeof(*list));
+	for (size_t i = 0; i < trace->stacks_n; i++) {
 		const struct trace_stack *stack = &trace->stacks[i];
 		const struct lines_entry line = {
 			.of = *stack,
@@ -88,7 +88,7 @@ static struct lines find_lines(const struct report *report)
 
 		emit_sum(line_figures, &EMIT_ROWS_OF(&line, 1), 0, &list[keys.of[i]]);
 	}
-	for (size_t i = 0; !error && i < keys.count; i++) {
+	for (size_t i = 0; i < keys.count; i++) {
 		const struct trace_stack *of = &list[i].of;
 
 		list[i].name = keys.names[i];

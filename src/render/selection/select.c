@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "analyse/input/error.h"
+#include "analyse/input/grow.h"
 #include "analyse/lifetimes/timepoint.h"
 
 /* --- selections that need the events --- */
@@ -194,19 +195,18 @@ static void keep_sites(struct replay *replay, const struct trace *trace)
 	}
 }
 
-static int adopt_rows(struct replay *replay, struct trace *trace, bool device_only)
+static void adopt_rows(struct replay *replay, struct trace *trace, bool device_only)
 {
 	struct trace_peak *peaks = trace->peaks;
 	size_t peaks_n = trace->peaks_n;
-	int error;
 
+	if (device_only)
+		keep_sites(replay, trace);
+	replay_adopt(replay);
 	if (!device_only)
-		return replay_adopt(replay);
-	keep_sites(replay, trace);
-	error = replay_adopt(replay);
+		return;
 	trace->peaks = peaks;
 	trace->peaks_n = peaks_n;
-	return error;
 }
 
 static int run_selection(struct report_selection *selection, struct trace *trace,
@@ -236,12 +236,12 @@ static int run_selection(struct report_selection *selection, struct trace *trace
 		replay->lost = 0;
 	/* For a peak from the document, stacks stay as the document has them. */
 	if (!selection->told || strcmp(options->at, "peak") != 0)
-		error = adopt_rows(replay, trace, is_device_only(options));
-	if (!error && !replay->dropped && gaps_find(&selection->gaps, &replay->lives.blocks))
-		error = err_no_memory(trace->path);
-	if (!error && selection->moment && replay->lost && replay->lost != TRACE_NONE)
+		adopt_rows(replay, trace, is_device_only(options));
+	if (!replay->dropped)
+		NEED(!gaps_find(&selection->gaps, &replay->lives.blocks));
+	if (selection->moment && replay->lost && replay->lost != TRACE_NONE)
 		trace->peaks->bytes += replay->lost;
-	return error;
+	return 0;
 }
 
 int report_select(struct report_selection *selection, struct trace *trace,
@@ -256,16 +256,15 @@ int report_select(struct report_selection *selection, struct trace *trace,
 
 	*selection = (struct report_selection){ 0 };
 	error = report_select_check(trace, options->device, NULL);
-	if (!error)
-		error = trace_choose(trace, (enum trace_stacks)options->stacks, by);
-	if (!error && filtered)
-		error = report_filter_stacks(selection, trace, options->filter);
 	if (error)
 		return error;
+	trace_choose(trace, (enum trace_stacks)options->stacks, by);
+	if (filtered)
+		report_filter_stacks(selection, trace, options->filter);
 	if (needs_replay(trace, options))
 		error = run_selection(selection, trace, options, categories);
 	else if (filtered)
-		error = report_filter_facts(selection, trace);
+		report_filter_facts(selection, trace);
 	selection->narrow = selection->replayed && !selection->moment && !is_device_only(options);
 	report_select_describe(selection, options);
 	return error;

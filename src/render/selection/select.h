@@ -52,7 +52,7 @@ int report_select_check(const struct trace *trace, int device, const char *pool)
 bool report_select_doubt(const struct report_selection *selection, char *to, size_t size);
 
 /* select_filter.c: the first fills stacks[] of the selection with the stacks that fit; the second
- * removes the figures of all others from the trace. 0, or -errno with err_text(). */
-int report_filter_stacks(struct report_selection *selection, struct trace *trace,
-			 const char *pattern);
-int report_filter_facts(const struct report_selection *selection, struct trace *trace);
+ * removes the figures of all others from the trace. */
+void report_filter_stacks(struct report_selection *selection, struct trace *trace,
+			  const char *pattern);
+void report_filter_facts(const struct report_selection *selection, struct trace *trace);

@@ -2,7 +2,7 @@
 #include <fnmatch.h>
 #include <string.h>
 
-#include "analyse/input/error.h"
+#include "analyse/input/grow.h"
 #include "render/selection/select.h"
 
 static bool fits_filter(const char *text, const char *pattern, bool glob)
@@ -24,15 +24,13 @@ static bool fits_frame(const struct trace *trace, uint32_t number, const char *p
 		fits_filter(trace->modules[frame->module].path, pattern, glob));
 }
 
-int report_filter_stacks(struct report_selection *selection, struct trace *trace,
-			 const char *pattern)
+void report_filter_stacks(struct report_selection *selection, struct trace *trace,
+			  const char *pattern)
 {
-	bool *frames = arena_alloc(&trace->arena, trace->frames_n + 1);
+	bool *frames = need(&trace->arena, trace->frames_n + 1);
 	bool glob = strpbrk(pattern, "*?") != NULL;
 
-	selection->stacks = arena_alloc(&trace->arena, trace->stacks_n + 1);
-	if (!frames || !selection->stacks)
-		return err_no_memory(trace->path);
+	selection->stacks = need(&trace->arena, trace->stacks_n + 1);
 	for (uint32_t i = 0; i < trace->frames_n; i++)
 		frames[i] = fits_frame(trace, i, pattern, glob);
 	selection->empty = true;
@@ -43,7 +41,6 @@ int report_filter_stacks(struct report_selection *selection, struct trace *trace
 			selection->stacks[i] = frames[stack->frames[k]];
 		selection->empty &= !selection->stacks[i];
 	}
-	return 0;
 }
 
 static void clear_figures(struct trace_stack *stack)
@@ -61,13 +58,10 @@ static void clear_figures(struct trace_stack *stack)
 }
 
 /* Without the events: figures of other stacks are removed; a peak's bytes stay as they are. */
-int report_filter_facts(const struct report_selection *selection, struct trace *trace)
+void report_filter_facts(const struct report_selection *selection, struct trace *trace)
 {
-	struct trace_place *places =
-		arena_alloc(&trace->arena, (trace->stacks_n + 1) * sizeof(*places));
+	struct trace_place *places = need(&trace->arena, (trace->stacks_n + 1) * sizeof(*places));
 
-	if (!places)
-		return err_no_memory(trace->path);
 	for (size_t i = 0; i < trace->stacks_n; i++) {
 		uint32_t site = trace->site_of[i];
 
@@ -87,5 +81,5 @@ int report_filter_facts(const struct report_selection *selection, struct trace *
 		}
 		peak->stacks_n = kept;
 	}
-	return trace_set_sites(trace, places);
+	trace_set_sites(trace, places);
 }
