@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "analyse/categories/categories.h"
-#include "analyse/input/error.h"
 #include "analyse/input/grow.h"
 #include "analyse/input/texts.h"
 #include "facts/lives.h"

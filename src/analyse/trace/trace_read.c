@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/input/error.h"
 #include "analyse/input/grow.h"
 #include "analyse/trace/trace_parts.h"
 

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "analyse/input/error.h"
+#include "analyse/input/grow.h"
 #include "base/mem/hash.h"
 #include "base/mem/map.h"
 #include "base/settings/version.h"
@@ -254,13 +255,8 @@ static int put_document(struct chrome *chrome)
 int format_chrome(struct trace *trace, struct out *out, const struct selection_options *options)
 {
 	struct chrome chrome = { .out = out, .trace = trace, .options = options };
-	int error = stack_texts_make(&chrome.stacks, trace);
 
-	chrome.innermost =
-		arena_alloc(&trace->arena, (trace->stacks_n + 1) * sizeof(*chrome.innermost));
-	if (!error && chrome.innermost)
-		error = put_document(&chrome);
-	else if (!error)
-		error = err_no_memory(trace->path);
-	return error;
+	stack_texts_make(&chrome.stacks, trace);
+	chrome.innermost = need(&trace->arena, (trace->stacks_n + 1) * sizeof(*chrome.innermost));
+	return put_document(&chrome);
 }

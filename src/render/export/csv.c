@@ -141,10 +141,8 @@ static int put_events(struct csv_writer *writer, const struct selection_options 
 int format_csv(struct trace *trace, struct out *out, const struct selection_options *options)
 {
 	struct csv_writer writer = { .out = out, .trace = trace, .first = true };
-	int error = stack_texts_make(&writer.stacks, trace);
 
-	if (error)
-		return error;
+	stack_texts_make(&writer.stacks, trace);
 	trace_phase_walk(&writer.phases, trace);
 	return put_events(&writer, options);
 }

@@ -374,11 +374,11 @@ static int put_events(struct sqlite_writer *writer)
 int format_sqlite(struct trace *trace, struct out *out, const struct selection_options *options)
 {
 	struct sqlite_writer writer = { .trace = trace };
-	int error = stack_texts_make(&writer.stacks, trace);
+	int error;
 
 	(void)options; /* the whole trace is written: readers select by queries */
-	if (!error)
-		error = sqlite_file_open(&writer.file);
+	stack_texts_make(&writer.stacks, trace);
+	error = sqlite_file_open(&writer.file);
 	if (!error) {
 		put_facts(&writer);
 		put_devices(&writer);

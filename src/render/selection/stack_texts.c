@@ -3,14 +3,14 @@
 
 #include <string.h>
 
-#include "analyse/input/error.h"
+#include "analyse/input/grow.h"
 #include "analyse/trace/trace.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 
 enum { FRAMES = 12 };
 
-static bool make_one(struct stack_texts *texts, uint32_t stack)
+static void make_one(struct stack_texts *texts, uint32_t stack)
 {
 	struct trace *trace = texts->trace;
 	struct stack_text *to = &texts->texts[stack];
@@ -24,29 +24,25 @@ static bool make_one(struct stack_texts *texts, uint32_t stack)
 	if (line != UINT32_MAX)
 		trace_frame_text(trace, line, text, sizeof(text));
 	utf8_clean(text);
-	to->line = arena_text(&trace->arena, text, strlen(text));
+	to->line = need_text(&trace->arena, text);
 	for (size_t i = 0; i < count; i++) {
 		trace_frame_text(trace, frames[i], text, sizeof(text));
 		utf8_clean(text);
 		text_append(all, sizeof(all), i ? " < " : "");
 		text_append(all, sizeof(all), text);
 	}
-	to->frames = arena_text(&trace->arena, all, strlen(all));
+	to->frames = need_text(&trace->arena, all);
 	to->owner = trace->stacks[stack].owner;
 	if (trace->site_of && trace->site_of[stack] != UINT32_MAX)
 		to->site = trace->sites[trace->site_of[stack]].site;
-	return to->line && to->frames;
 }
 
-int stack_texts_make(struct stack_texts *texts, struct trace *trace)
+void stack_texts_make(struct stack_texts *texts, struct trace *trace)
 {
 	texts->trace = trace;
-	texts->texts = arena_alloc(&trace->arena, (trace->stacks_n + 1) * sizeof(*texts->texts));
-	for (uint32_t i = 0; texts->texts && i < trace->stacks_n; i++) {
-		if (!make_one(texts, i))
-			return err_no_memory(trace->path);
-	}
-	return texts->texts ? 0 : err_no_memory(trace->path);
+	texts->texts = need(&trace->arena, (trace->stacks_n + 1) * sizeof(*texts->texts));
+	for (uint32_t i = 0; i < trace->stacks_n; i++)
+		make_one(texts, i);
 }
 
 const struct stack_text *stack_text(const struct stack_texts *texts, uint32_t stack)

@@ -17,8 +17,8 @@ struct stack_texts {
 	struct stack_text *texts; /* by stack */
 };
 
-/* The memory is the trace's. 0 or -errno with err_text(). */
-int stack_texts_make(struct stack_texts *texts, struct trace *trace);
+/* The memory is the trace's. */
+void stack_texts_make(struct stack_texts *texts, struct trace *trace);
 
 /* The texts of a stack's number; for UINT32_MAX (no stack) one of NULLs. */
 const struct stack_text *stack_text(const struct stack_texts *texts, uint32_t stack);
