@@ -14,8 +14,7 @@
 
 enum { LONGEST_WORD = 40 };
 
-/* The number of edits from one word to the other: insert, delete, change, swap of neighbours
- * (Damerau). */
+/* The edits from one word to the other: insert, delete, change, swap neighbours (Damerau). */
 static unsigned distance(const char *a, const char *b)
 {
 	unsigned rows[3][LONGEST_WORD + 1];
@@ -151,8 +150,7 @@ static int unknown(const struct usage *usage, const char *option)
 	return -EINVAL;
 }
 
-/* True if the option's name is these `length` bytes; "stack_depth" and "stack-depth" are the same.
- */
+/* True if the option's name is these `length` bytes; "_" and "-" are the same. */
 static bool same_name(const char *name, const char *option, size_t length)
 {
 	if (strlen(name) != length)
@@ -260,8 +258,7 @@ static bool take_value(const struct arg *arg, const char *value)
 	return true;
 }
 
-/* Takes the value of an option that needs one: returns the number of words taken, the option's
- * included, or -EINVAL. */
+/* Takes an option's value: the words taken, the option's included, or -EINVAL. */
 static int take_words(const struct arg *arg, const char *value, char **words, int left)
 {
 	int taken = 1;
@@ -291,8 +288,7 @@ static const struct arg *find_switch(const struct usage *usage, const char *word
 	return NULL;
 }
 
-/* Takes one option, and the next word when that is its value: returns the number of words taken, or
- * -EINVAL. */
+/* Takes one option, and its value if that is the next word: words taken, or -EINVAL. */
 static int take_option(const struct usage *usage, char **words, int left)
 {
 	const char *word = words[0];

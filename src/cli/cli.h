@@ -109,13 +109,11 @@ struct usage {
 			false                                                                  \
 	}
 
-/* The i-th option of the command; after its own options the one that every reader of traces has,
- * then NULL. */
+/* The i-th option of the command; then the one that every reader of traces has, then NULL. */
 const struct arg *args_row(const struct usage *usage, size_t i);
 
 typedef void usage_printer(struct out *out, const struct usage *usage);
 
-/* Prints the text of --help: help.c. */
 usage_printer cli_print_usage;
 
 /* Calls the printer with the usage of the command, on cli_out(), instead of printing its --help. */
@@ -157,8 +155,7 @@ static inline bool args_wants_word(const struct arg *arg)
 /* The name of the command that runs, NULL before it is found. */
 const char *cli_command(void);
 
-/* Prints "memtrace: COMMAND: TEXT" on stderr, where TEXT is err_text() or a sentence, and returns
- * the status. */
+/* Prints "memtrace: COMMAND: TEXT" (err_text() or a sentence), and returns the status. */
 int cli_fail(int status);
 int cli_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
@@ -194,7 +191,6 @@ bool completion_print(const char *shell);
 void manual_list(struct out *out);
 bool manual_page(const char *name);
 
-/* The help of a setting's row in opt.def, and the values that it takes, in words that end
- * "... is not ": manual.c. */
+/* The help of a setting's row, and the values that it takes ("... is not "): manual.c. */
 const char *setting_help(enum opt_id id);
 const char *setting_wants(enum opt_id id);

@@ -123,8 +123,7 @@ static int refuse_unlike(const struct diff *diff)
 		   keys, diff->unlike_n == 1 ? "differs" : "differ");
 }
 
-/* Opens the runs, compares them and writes the comparison. Returns the exit status, STATUS_NO when
- * a gate is broken. */
+/* Opens, compares and writes. Returns the exit status, STATUS_NO if a gate is broken. */
 static int compare(const struct comparison *asked)
 {
 	struct traces traces[2] = { { NULL, 0 }, { NULL, 0 } };
@@ -173,7 +172,6 @@ static const char about_head[] =
 	"  --fail-on 'allocated.peak[phase=step]>2%+1MiB'   by more than both\n"
 	"\n";
 
-/* The text of --help, with metrics, narrowings and formats from their tables. */
 static void about_diff(char *to, size_t size)
 {
 	text_copy(to, size, about_head);

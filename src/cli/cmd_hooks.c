@@ -1,5 +1,4 @@
-/* memtrace hooks: the calls that the library intercepts and exports, from the tables it is built
- * from. */
+/* memtrace hooks: the calls that the library intercepts, from the tables it is built from. */
 #include <string.h>
 
 #include "cli/cli.h"

@@ -106,8 +106,7 @@ static bool are_ranks(int argc, char **argv)
 	return false;
 }
 
-/* The first trace that can be read only once: it could not be read again when its rank is shown.
- * NULL for none. */
+/* The first trace that can be read once only, so not shown again later. NULL for none. */
 static const char *read_once(const struct traces *traces)
 {
 	struct stat status;

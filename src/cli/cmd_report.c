@@ -65,8 +65,7 @@ struct report_words {
 	bool json;
 };
 
-/* False, with a message, when a value is wrong. `listed`: the output is not meant for one screen.
- */
+/* False, with a message, when a value is wrong. `listed`: the output is not for one screen. */
 static bool read_report_words(struct report_options *options, const struct report_words *words,
 			      bool listed)
 {
@@ -108,8 +107,7 @@ static bool check_times(const struct report_options *options)
 	return true;
 }
 
-/* Reads --filter category=NAME, where NAME may be a pattern; false, with a message, when no
- * category fits. */
+/* Reads --filter category=NAME (a pattern); false, with a message, when none fits. */
 static bool read_categories(struct report_options *options)
 {
 	static const char key[] = "category=";

@@ -109,7 +109,6 @@ static void print_row(const struct spool *spool, unsigned list, uint64_t index, 
 		out_char(cli_out(), '\n');
 }
 
-/* Prints each text as a row, with its id as the number. */
 static void print_texts(const struct spool *spool)
 {
 	uint64_t end = spool_count(spool, SPOOL_TEXT);

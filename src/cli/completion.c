@@ -7,7 +7,6 @@
 TEXT_OF_FILE(completion_bash, "src/cli/completion.bash");
 TEXT_OF_FILE(completion_zsh, "src/cli/completion.zsh");
 
-/* The kind of word that an option or an operand takes. */
 enum expects {
 	EXPECTS_ANY,   /* a number, a text */
 	EXPECTS_FILE,  /* FILE, DIR, or TEXT of a setting, which is nearly always a name */
@@ -91,8 +90,7 @@ static void bash_commands(struct out *out)
 
 /* --- zsh --- */
 
-/* Quotes text within single quotes, inside the brackets or between the colons of a specification.
- */
+/* Quotes text in single quotes, inside the brackets or between the colons of a specification. */
 static void zsh_put(struct out *out, const char *text)
 {
 	for (; *text; text++) {

@@ -232,8 +232,7 @@ enum { RUNTIMES = sizeof(runtimes) / sizeof(runtimes[0]) };
 /* https://github.com/google/sanitizers/wiki/AddressSanitizerFlags */
 #define ORDER "verify_asan_link_order"
 
-/* The names of needed libraries stand in the file's string table, where a 0 precedes each string.
- */
+/* Names of needed libraries stand in the file's string table, each after a 0. */
 static bool names_runtime(const char *bytes, size_t size)
 {
 	for (unsigned i = 0; i < RUNTIMES; i++) {

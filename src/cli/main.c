@@ -87,8 +87,7 @@ int cli_redirect(const char *path)
 	return 0;
 }
 
-/* Messages quote names of files and contents of traces: control characters in them must not reach
- * the terminal. */
+/* Messages quote names and contents: control characters must not reach the terminal. */
 static void print_message(const char *command, const char *text)
 {
 	char safe[2000];

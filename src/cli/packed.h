@@ -1,5 +1,4 @@
-/* Files that the tool writes compressed, by the ending of their names; and the libraries it was
- * built with. */
+/* Files written compressed, by the ending of their names; and the libraries built in. */
 #pragma once
 
 #include <stdbool.h>

@@ -59,8 +59,7 @@ static bool is_file(const char *path)
 	return !stat(path, &status) && S_ISREG(status.st_mode);
 }
 
-/* True if the spool's document is beside it: a recovered process has both until its spool is
- * removed. */
+/* True if the spool's document is beside it, as after recovery until the spool is removed. */
 static bool has_document(const char *spool)
 {
 	if (!text_ends(spool, spool_end))
@@ -77,8 +76,7 @@ static bool has_document(const char *spool)
 	return false;
 }
 
-/* True for the name of a document that is still being written: "t.json.X1Y2Z3" or
- * "t.json.gz.X1Y2Z3". */
+/* True for a document that is being written: "t.json.X1Y2Z3" or "t.json.gz.X1Y2Z3". */
 static bool is_partial(const char *name)
 {
 	const char *at = strrchr(name, '.');

@@ -20,13 +20,11 @@ struct traces {
 int traces_add(struct traces *traces, const char *const *operands);
 void traces_clear(struct traces *traces);
 
-/* True if the operand is a folder. */
 bool traces_is_folder(const char *operand);
 
 /* Writes the traces as one picture, as `memtrace COMMAND` does; returns the exit status. */
 int traces_merge(const struct traces *traces, const struct merge_format *format,
 		 const struct merge_options *options, const char *output, bool force);
 
-/* Folds all traces into `merge`: 0, or -errno with err_text(). The caller has to call
- * merge_clear(). */
+/* Folds all traces into `merge`: 0, or -errno with err_text(); then merge_clear(). */
 int traces_fold(struct merge *merge, const struct traces *traces, bool force);

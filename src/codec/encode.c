@@ -50,8 +50,7 @@ _Static_assert(offsetof(struct wire_context, api) == 12 &&
 		       __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 	       "context_words() writes it so");
 
-/* Writes the slot that holds the event's context; a context that is not there yet is written first.
- */
+/* Writes the slot of the event's context; a context that is not there is written first. */
 static HOT_CODE uint8_t *use_context(struct wire_state *state, uint8_t *p,
 				     const struct event *event)
 {
@@ -71,8 +70,7 @@ static HOT_CODE uint8_t *use_context(struct wire_state *state, uint8_t *p,
 	return p;
 }
 
-/* Writes the slot that holds the value. A value that is not in the cache is entered, and written as
- * `written`. */
+/* Writes the slot of the value, which enters the cache if new, written as `written`. */
 static inline uint8_t *put_cached(uint64_t *cache, uint8_t *p, uint64_t value, uint64_t written)
 {
 	unsigned slot = wire_slot(value, WIRE_CACHE);

@@ -34,8 +34,7 @@ enum {
 	NO_DEVICE = -1, /* page-locked and CPU memory belong to no device */
 };
 
-/* True if memory of that device (or none) and space lies on a card, so that the card's sums include
- * it. */
+/* True if memory of that device and space lies on a card and is in the card's sums. */
 static inline bool space_on_card(int device, unsigned space)
 {
 	return device >= 0 && (space == SPACE_DEVICE || space == SPACE_ARRAY);
@@ -47,8 +46,7 @@ enum event_flags {
 	EVENT_DETAILED = 2, /* a mark or push whose detail is not empty */
 };
 
-/* The type of the payload of a range or mark. The payload is its bits; a float is widened to a
- * double. */
+/* The type of a range's or mark's payload, which is its bits; floats become doubles. */
 enum event_payload { PAYLOAD_NONE, PAYLOAD_UNSIGNED, PAYLOAD_SIGNED, PAYLOAD_REAL, PAYLOADS };
 
 /* For marks and pushes alone: the facts beside the name that NVTX allows. */
@@ -82,8 +80,7 @@ struct event {
 const char *event_op_name(unsigned op);
 const char *space_name(unsigned space);
 
-/* True if the event has an address, a size and a stack. Marks, pushes and pops have a name instead.
- */
+/* True for events with address, size and stack; marks, pushes and pops have a name instead. */
 static inline bool event_is_memory(unsigned op)
 {
 	return op <= EVENT_OOM;

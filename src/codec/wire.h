@@ -94,6 +94,5 @@ struct decoder {
 void decode_start(struct decoder *decoder, const uint8_t *bytes, size_t length, uint64_t seq,
 		  uint64_t t);
 
-/* Reads the next event. 1 and the event; 0 at the end; -EINVAL where the bytes are no event (at
- * decoder->p). */
+/* Reads the next event: 1; 0 at the end; -EINVAL where the bytes are none (decoder->p). */
 int decode_event(struct decoder *decoder, struct event *event);

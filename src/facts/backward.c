@@ -1,5 +1,4 @@
-/* Finds the node of autograd's graph that a stack is in, and the line of Python that it comes from.
- */
+/* Finds the node of autograd's graph that a stack is in, and its line of Python. */
 #include "facts/spool_model.h"
 
 #include <string.h>

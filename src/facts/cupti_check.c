@@ -40,8 +40,7 @@ struct gap {
 	uint64_t from, to;
 };
 
-/* A record's time is within its call, an event's is before or after the call; threads run side by
- * side. */
+/* A record's time is within its call, an event's before or after it; threads are parallel. */
 enum { GAP_SLACK_NS = 10000000, CLOCK_SLACK_NS = 200000 };
 
 struct record {
@@ -179,8 +178,7 @@ static uint64_t key_of_event(const struct event *event)
 	return key_of(map ? MAPPING : PLACE, operation, event->ptr);
 }
 
-/* Takes the first record that has the event's key and size and is not taken yet. False if there is
- * none. */
+/* Takes the first free record with the event's key and size; false if there is none. */
 static bool match_event(struct witness_matcher *m, const struct event *event)
 {
 	uint64_t key = key_of_event(event);
@@ -308,8 +306,7 @@ static size_t take_until(struct witness_matcher *m, size_t at, uint64_t t, uint6
 	return at;
 }
 
-/* Samples of graphs come a moment later than the memory: graphs had the higher of the sums before
- * and after. */
+/* Samples of graphs come late: graphs had the higher of the sums before and after. */
 static int look_again(struct witness_matcher *m, struct trace_cupti_check *witness)
 {
 	struct journal_reader reader;

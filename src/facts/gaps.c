@@ -114,8 +114,7 @@ static void add_gap(struct gaps_pool *pool, struct gaps_segment *segment, uint64
 	pool->by_size[bit].count++;
 }
 
-/* Counts the blocks inside the segment, from `at` on. Returns the position of the first block after
- * them. */
+/* Counts the segment's blocks from `at` on. Returns the position of the first after them. */
 static size_t fill_segment(struct gaps *gaps, struct gaps_segment *segment, size_t at, size_t end)
 {
 	struct gaps_pool *pool = &gaps->pools[segment->pool];

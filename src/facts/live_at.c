@@ -120,8 +120,7 @@ static bool block_of_node(const struct spool_node *node, struct block *block)
 	return kind && node->address;
 }
 
-/* Finds blocks that are live at the end, were there before the hole ended, and are in no event
- * since. */
+/* Finds blocks live at the end, there before the hole ended, and in no event since. */
 static int find_living(struct census *census, const struct mending *mending)
 {
 	uint64_t nodes = spool_count(census->spool, SPOOL_NODE);

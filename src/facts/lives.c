@@ -1,5 +1,4 @@
-/* The live blocks in a hash table by place, whose rows stay where they are; and events as the lives
- * of blocks. */
+/* Live blocks in a hash table by place, and events as the lives of blocks. */
 #include "facts/lives.h"
 
 #include <errno.h>
@@ -269,8 +268,7 @@ static enum block_kind kind_of(unsigned op)
 /* A call whose block has a handle of physical memory in the place of an address. */
 static bool is_handle_call(const char *api)
 {
-	/* cuMemMap and cuMemUnmap end memory whose handle was released before: it lives as long as
-	 * something is mapped to it. */
+	/* cuMemMap and cuMemUnmap end memory whose released handle was still mapped. */
 	static const char calls[][32] = {
 		"cuMemCreate", "cuMemImportFromShareableHandle",
 		"cuMemMap",    "cuMemRelease",
@@ -300,8 +298,7 @@ struct block lives_block(const struct lives *lives, const struct event *event, c
 		.space = event->space,
 		.kind = (uint8_t)kind,
 		.foreign = event->flags & EVENT_FOREIGN,
-		/* An address that was a handle a moment ago still is one: the event corrects the
-		 * one before. */
+		/* An address that was a handle a moment ago still is one. */
 		.handle = kind != BLOCK_MAPPING && ((api && is_handle_call(api)) ||
 						    (event->ptr && event->ptr == lives->handle)),
 	};

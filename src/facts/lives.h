@@ -149,5 +149,4 @@ static inline bool lives_used(const struct block *block)
 	return block->kind == BLOCK_HANDED && !block->foreign;
 }
 
-/* The block that the event is about. */
 struct block lives_block(const struct lives *lives, const struct event *event, const char *api);

@@ -60,8 +60,7 @@ void track_born(struct track *track, uint64_t bytes)
 	count_block(&track->allocations, &(struct trace_phase_count){ bytes, 1 });
 }
 
-/* Adds nodes up to the gap when a block of that gap is first freed; each node sums those that it
- * covers. */
+/* Adds nodes up to the gap of a block that is freed; each sums those that it covers. */
 static bool extend(struct track *track, size_t gap)
 {
 	struct trace_phase_count *tree =

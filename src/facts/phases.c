@@ -59,8 +59,7 @@ static bool move(struct phases *phases, struct track *own, const struct decode_s
 	       track_move(all, allocated, reserved, gap_of(phases));
 }
 
-/* Events are missing: the live blocks, and the bytes allocated and freed meanwhile, are not known.
- */
+/* Events are missing: live blocks, and bytes allocated and freed meanwhile, are unknown. */
 static void cut(struct phases *phases)
 {
 	phases->cut_at = phases->count;
@@ -89,8 +88,7 @@ static bool set_sums(struct phases *phases, int device, const struct decode_sums
 
 /* --- blocks --- */
 
-/* Ends the block at that place. Returns the gap in which it began, 0 if no phase that is still open
- * was open then. */
+/* Ends the block: the gap in which it began, 0 if no open phase was open then. */
 static uint32_t bury(struct phases *phases, const struct block *like)
 {
 	uint32_t id = like->ptr ? blocks_find(&phases->blocks, like) : 0;
@@ -145,8 +143,7 @@ static bool memory(struct phases *phases, const struct event *event)
 
 /* --- phases --- */
 
-/* The number of shares of a phase: that of all devices, and where there are several that of each.
- */
+/* The number of a phase's shares: that of all devices and, with several, that of each. */
 static size_t shares_of(const struct phases *phases)
 {
 	return phases->tracks_n > 2 ? phases->tracks_n : 1;
@@ -175,8 +172,7 @@ static bool push_phase(struct phases *phases, const struct event *event)
 	return true;
 }
 
-/* The first device's share was that of all devices until others came, which had nothing when the
- * phase began. */
+/* The first device's share was that of all until others came, which had nothing before. */
 static bool add_shares(struct phases *phases, struct trace_phase *phase)
 {
 	size_t count = shares_of(phases);
@@ -205,7 +201,6 @@ static void hide(struct trace_phase_device *share, bool open, bool cut)
 		share->allocations = share->freed = share->kept = unknown;
 }
 
-/* Fills the phase's figures up to now. */
 static bool settle(struct phases *phases, struct trace_phase *phase)
 {
 	uint32_t gap = (uint32_t)(phase - phases->list) + 1;
@@ -344,7 +339,6 @@ static bool take(struct phases *phases, struct spool_model *recording,
 	return !recording->error;
 }
 
-/* Leaves out devices that held nothing during the phase. */
 static void leave_out_idle(struct trace_phase *phase)
 {
 	size_t kept = 0;

@@ -11,8 +11,7 @@
 
 #include "base/text/text.h"
 
-/* The innermost of the first `count` frames of the kind; one that has a name rather than one
- * without. */
+/* The innermost of the first `count` frames of the kind, with a name if any has one. */
 static uint32_t innermost(const struct site_frame *all, const uint32_t *frames, size_t count,
 			  enum site_kind kind)
 {
@@ -57,8 +56,7 @@ static uint32_t backward(const struct site_frame *all, const uint32_t *frames, s
 	return UINT32_MAX;
 }
 
-/* Finds the frame that is named besides the outer one: among the frames inside it, or among all if
- * there is no outer one. */
+/* Finds the frame named beside the outer one: inside it, or among all without one. */
 static uint32_t inside(const struct site_frame *all, const uint32_t *frames, size_t count,
 		       bool native)
 {

@@ -59,8 +59,7 @@ int site_frame_read(struct site_frame *frame, bool python, const char *function,
  */
 const char *site_path(bool python, const char *path, const char *cwd);
 
-/* Shortens the name of a C++ function, cut to size: "void at::f<float, 4>(at::Tensor const&) const"
- * becomes "at::f<...>". */
+/* "void at::f<float, 4>(at::Tensor const&) const" becomes "at::f<...>", cut to size. */
 void names_short(const char *from, char *to, size_t size);
 
 /* The last part of a path, or the last two where the last one is the same in every package. */

@@ -1,5 +1,4 @@
-/* A frame as sites use it: its kind, and its texts without the parts that differ from run to run.
- */
+/* A frame as sites use it: its kind, and its texts without what differs from run to run. */
 #include <errno.h>
 #include <string.h>
 
@@ -137,8 +136,7 @@ static void drop_numbers(char *name)
 	}
 }
 
-/* Drops the line or the running number from names of functions that dynamo and inductor generate.
- */
+/* Drops the line or number from names of functions that dynamo and inductor generate. */
 static void drop_generated(char *name)
 {
 	char *at = strstr(name, "torch_dynamo_resume_in_");

@@ -29,7 +29,6 @@ struct symbol_query {
 int symbols_find(const char *path, const char *build_id, struct symbol_query *queries, size_t count,
 		 struct arena *arena);
 
-/* Names of C++ functions. */
 enum symbols_names {
 	SYMBOLS_DEMANGLED, /* by the libstdc++ that is there, if there is one */
 	SYMBOLS_LOAD,      /* it may be loaded for them (the tool) */

@@ -9,8 +9,7 @@
 
 enum { NAMING_DEPTH = 1024 }; /* frames of a stack that are used */
 
-/* The frames that a stack's names are made of; for a backward pass the frames that it comes from
- * are among them. */
+/* The frames that a stack's names are made of, with those a backward pass comes from. */
 struct frame_naming {
 	uint32_t frames[NAMING_DEPTH]; /* of the spool */
 	uint32_t count, own; /* the stack's own come first, then those that it comes from */

@@ -144,7 +144,6 @@ struct row {
 	uint8_t length; /* of the text */
 };
 
-/* All rows of a struct, and its size. */
 struct rows {
 	const struct row *rows;
 	size_t rows_n, size;

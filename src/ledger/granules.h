@@ -25,8 +25,7 @@ struct granules {
 	int64_t rounding[GRANULES_DEVICES]; /* bytes, by device */
 };
 
-/* Counts a node that begins (`born`) or ends. Nodes that are no plain allocation are not counted.
- */
+/* Counts a node that begins (`born`) or ends; only nodes of plain allocations. */
 void granules_count(struct granules *granules, const struct spool_node *node, bool born);
 
 void granules_clear(struct granules *granules);

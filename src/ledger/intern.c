@@ -32,8 +32,7 @@ bool intern_full(struct spool *spool, enum spool_kind kind, uint64_t rows)
 	return true;
 }
 
-/* The next element of a table, NULL without room. The caller fills it, then publishes it by the
- * table's count. */
+/* A table's next element, NULL without room. The caller fills, then counts it. */
 static void *next_row_of_any(struct spool *spool, enum spool_kind kind)
 {
 	uint64_t index = spool_count(spool, kind);
@@ -77,8 +76,7 @@ static uint32_t add_text(struct intern *intern, const char *text, size_t length)
 	uint64_t at = spool_count(spool, SPOOL_TEXT);
 	size_t left = SPOOL_BLOCK - (at & (SPOOL_BLOCK - 1));
 
-	/* A text lies in one block, whose last byte is left free for the NUL that read.c puts
-	 * there. */
+	/* A text lies in one block, with the last byte left free for the NUL of read.c. */
 	if (left <= length + 1)
 		at += left;
 	if (intern_full(spool, SPOOL_TEXT, at + length + 1 - spool_count(spool, SPOOL_TEXT)) ||

@@ -27,8 +27,7 @@ struct intern {
  */
 bool intern_full(struct spool *spool, enum spool_kind kind, uint64_t rows);
 
-/* Begins with the empty text 0 and the pseudo-stack 0, "[not recorded]". 0 or an error of
- * spool_need(). */
+/* Begins with the empty text 0 and the pseudo-stack 0, "[not recorded]". 0 or an error. */
 int intern_init(struct intern *intern, struct spool *spool);
 void intern_clear(struct intern *intern);
 
@@ -45,8 +44,7 @@ void intern_thread(struct intern *intern, uint32_t thread, const char *name, uin
  */
 uint32_t intern_module(struct intern *intern, const struct spool_module *module);
 
-/* 1 + the frame's position, 0 without room. Frames are the same if all members of their rows are.
- */
+/* 1 + the frame's position, 0 without room. Frames with equal members are the same. */
 uint32_t intern_frame(struct intern *intern, const struct spool_frame *frame);
 
 /* The stack with the hash, 0 if it is new. */

@@ -27,8 +27,7 @@ struct ledger_backlog {
 	bool taking;            /* the transaction under way books the oldest of them */
 	uint64_t generation;    /* of the spool; another one: something else was booked since */
 	uint64_t until;         /* ns: before that time the curves need no new point */
-	/* With all that wait counted: the bytes that may come without a new peak, and the pool's
-	 * sums. */
+	/* With all that wait: the bytes that may come without a new peak, and the pool's sums. */
 	int64_t headroom;
 	uint64_t allocated, reserved;
 	struct backlog_sum { /* the sums that they move: the pool's and the device's */
@@ -132,12 +131,10 @@ void ledger_adjust_to(struct ledger *ledger, const struct event *like, enum metr
  */
 void ledger_retag(struct ledger *ledger, uint32_t id, uint32_t pool, const struct event *like);
 
-/* 1 + the node of the plain or pooled driver allocation that holds the address, 0 if there is none.
- * Looks at all nodes. */
+/* 1 + the node of the driver allocation that holds the address, or 0. Looks at all. */
 uint32_t ledger_around(const struct ledger *ledger, uint64_t address);
 
-/* True if the ledger has these sums of the event's pool. True also after an error: there is nothing
- * to correct then. */
+/* True if the ledger has these sums of the event's pool, and after an error. */
 bool ledger_pool_agrees(struct ledger *ledger, const struct event *event, uint64_t allocated,
 			uint64_t reserved);
 
@@ -150,8 +147,7 @@ bool ledger_pool_device(const struct ledger *ledger, uint32_t pool, int *device)
 /* The stream-ordered pool was destroyed: clears the link of its blocks that still live. */
 void ledger_orphan_pool(struct ledger *ledger, uint64_t pool);
 
-/* 1 + the next node after `id` that ends with the context, 0 when there are no more. Looks at all
- * nodes. */
+/* 1 + the next node after `id` that ends with the context, or 0. Looks at all nodes. */
 uint32_t ledger_next_of_context(const struct ledger *ledger, uint32_t id, uint64_t context);
 
 /* Books all live blocks of a pool as freed, because the pool's own totals start anew. */

@@ -38,8 +38,7 @@ const struct touched *ledger_touch(struct ledger *ledger, const struct event *ev
 bool ledger_touch_anew(struct ledger *ledger, const struct event *event, uint64_t where,
 		       uint32_t owner);
 
-/* Makes room for this many events and one new node, and draws the curves of the event before. False
- * after an error. */
+/* Makes room for this many events and a node, and draws the last event's curves. */
 bool ledger_room(struct ledger *ledger, unsigned events);
 
 /* True if the event begins an allocation, false if it ends one. */
@@ -48,7 +47,6 @@ static inline bool ledger_comes(const struct event *event)
 	return event->op == EVENT_ALLOC || event->op == EVENT_RESERVE;
 }
 
-/* Writes the event. */
 void ledger_put(struct ledger *ledger, struct event *event);
 
 /* Writes the event and moves its sums; `stack` is the one its bytes are booked under. */
@@ -62,8 +60,7 @@ void ledger_book(struct ledger *ledger, struct event *event, uint32_t stack,
 bool ledger_begin(struct ledger *ledger, struct event *event, uint32_t stack, uint32_t owner,
 		  int64_t blocks);
 
-/* Count an allocation (op alloc) or a free (op free) in its stacks' rows. Other events are not
- * counted. */
+/* Count an allocation (op alloc) or a free (op free) in its stacks' rows. */
 void ledger_count_birth(struct ledger *ledger, const struct event *event, uint32_t stack);
 void ledger_count_death(struct ledger *ledger, const struct event *event,
 			const struct spool_node *node);

@@ -1,12 +1,10 @@
-/* Sums that a pool reports about itself, and memory that turns out to belong to a pool, or to none
- * any more. */
+/* Sums that a pool reports itself, and memory that joins a pool or leaves it. */
 #include <sys/param.h>
 
 #include "base/guest/hot.h"
 #include "ledger/ledger_parts.h"
 #include "spool/txn.h"
 
-/* The bytes in a pool's sum that are booked under the stack. */
 static uint64_t booked(struct ledger *ledger, const struct event *event, enum metric metric,
 		       uint32_t stack)
 {

@@ -34,8 +34,7 @@ void ledger_mend(struct ledger *ledger)
 	memset(ledger->scopes, 0, sizeof(ledger->scopes));
 	memset(ledger->pens, 0, sizeof(ledger->pens));
 	ledger->last_touched.where = 0;
-	/* The scopes that were still to be drawn are not known: all are drawn, and twice does no
-	 * harm. */
+	/* Scopes still to be drawn are not known: all are drawn, and twice does no harm. */
 	ledger->undrawn_n = 0;
 	for (uint32_t i = 0; i < spool_count(spool, SPOOL_SCOPE); i++) {
 		struct spool_scope *scope = totals_scope(spool, i);
@@ -171,7 +170,6 @@ static uint64_t next_note(const struct spool_header *header)
 	return SPOOL_OOMS_FIRST + (header->ooms - SPOOL_OOMS_FIRST) % latest;
 }
 
-/* Fills the members that the event and the sums give. */
 static void complete(struct spool_oom *row, const struct event *event,
 		     const struct spool_scope *device)
 {

@@ -139,8 +139,7 @@ HOT_CODE uint32_t live_insert(struct spool *spool, const struct spool_node *from
 	uint32_t id = take_free(spool);
 	struct spool_node *node = live_node(spool, id);
 
-	/* The whole node is kept: one that ended in this transaction must come back if that is
-	 * taken back. */
+	/* The whole node is kept: a rollback of this transaction must bring it back. */
 	txn_keep_run(spool, node, sizeof(*node) / 8);
 	*node = *from;
 	live_link(spool, id);

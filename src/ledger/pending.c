@@ -52,8 +52,7 @@ static HOT_CODE bool find_sums(struct ledger *ledger, const struct event *event)
 
 /* --- blocks that may wait --- */
 
-/* As many may wait as are sure to find room, also when a reader books them in a copy of the file.
- */
+/* As many may wait as surely find room, also in a reader's copy of the file. */
 static bool make_run_room(struct ledger *ledger)
 {
 	struct spool *spool = ledger->spool;
@@ -220,7 +219,6 @@ static HOT_CODE bool plan_next(const struct ledger *ledger, struct pending_run *
 	return true;
 }
 
-/* Plans as many as can be booked together. */
 static void plan_run(struct ledger *ledger, struct pending_run *run)
 {
 	struct event event = pending_event(ledger, 0);

@@ -45,8 +45,7 @@ static inline void pending_settle(struct ledger *ledger)
 		pending_settle_now(ledger);
 }
 
-/* Sets the stack of bytes from before the recording: frees of unknown blocks are taken from them.
- */
+/* Sets the stack of bytes from before the recording, which frees of unknown blocks reduce. */
 void pending_before(struct ledger *ledger, uint32_t stack);
 
 /*

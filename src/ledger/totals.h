@@ -48,8 +48,7 @@ static inline uint32_t totals_sum(int64_t scope, enum metric metric)
 	return (uint32_t)scope * METRICS + (uint32_t)metric;
 }
 
-/* The bytes and blocks that come (or go: negative) with one event at time t, for the stack with
- * this row. */
+/* Bytes and blocks that come (or go: negative) with an event at t, for the stack's row. */
 struct totals_change {
 	struct spool_stack *row;
 	int64_t bytes;

@@ -31,8 +31,7 @@ static bool share(struct granules *granules, int device, uint64_t number, bool b
 	return *granules->last_one > 1 && --*granules->last_one == 1;
 }
 
-/* The number of granules that the node alone uses: all between its first and its last, and these
- * two if nothing else lives there. */
+/* The granules that the node alone uses: inner ones, and its ends if nothing else is there. */
 static uint64_t own_granules(struct granules *granules, const struct spool_node *node, bool born)
 {
 	uint64_t first = node->address >> SHIFT;

@@ -20,8 +20,7 @@ void vmm_hold(struct ledger *ledger, uint32_t id)
 	recount(ledger, id, -(int)live_node(ledger->spool, id)->references, 0);
 }
 
-/* Finds a node that counts references. Of driver memory with an address, only imported memory does.
- */
+/* Finds a node that counts references: of memory with an address, only imported memory. */
 static uint32_t find(const struct ledger *ledger, enum node_kind kind, uint64_t address)
 {
 	uint32_t id = ledger->error ? 0 : live_find(ledger->spool, kind, 0, address);

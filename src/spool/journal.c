@@ -47,8 +47,7 @@ static struct spool_chunk *chunk_at(const struct spool *spool, uint64_t index)
 	return spool_at(spool, SPOOL_CHUNK, index);
 }
 
-/* Drops the events of the ring's oldest chunk and returns its number, so that it is written anew.
- */
+/* Drops the events of the ring's oldest chunk and returns its number, for reuse. */
 static uint32_t recycle(struct journal *journal)
 {
 	struct spool *spool = journal->spool;
@@ -64,7 +63,6 @@ static uint32_t recycle(struct journal *journal)
 	return index;
 }
 
-/* Writes the sums of the devices as they are now. */
 static void put_sums(struct journal *journal)
 {
 	const struct spool *spool = journal->spool;

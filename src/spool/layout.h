@@ -89,8 +89,7 @@ struct spool_request {
 	char text[SPOOL_REQUEST_TEXT];
 };
 
-/* The kinds of hooks that cost the program time: calls of CUDA, blocks of PyTorch, ranges and
- * marks. */
+/* Kinds of hooks that cost the program time: calls, blocks of PyTorch, ranges and marks. */
 enum spool_cost_kind { SPOOL_COST_DRIVER, SPOOL_COST_BLOCK, SPOOL_COST_RANGE, SPOOL_COSTS };
 
 /* A sample: ns spent inside hooks, without the real calls, in this many events. */
@@ -137,8 +136,7 @@ struct spool_header {
 	uint64_t seq;     /* the number of events so far, which is the next one's number */
 	uint64_t dropped; /* of these, the events that are not kept any more */
 	uint64_t t;       /* of the newest event, ns since process start */
-	/* Counts of requests. They lie beside words that each event changes, because each event
-	 * looks at `asked`. */
+	/* Counts of requests, beside words that each event changes, as each looks at `asked`. */
 	_Atomic uint32_t asked; /* written by tools, after the request itself */
 	_Atomic uint32_t acted; /* of those, the ones that the process acted upon */
 	uint64_t end;           /* when the process ended, 0 before */

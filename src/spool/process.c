@@ -25,8 +25,7 @@ uint64_t process_start_ticks(int pid)
 		fields[i + 1] = fields[i] ? strchr(fields[i] + 1, ' ') : NULL;
 	if (!fields[START])
 		return 0;
-	/* A zombie: nobody has waited for it yet. With threads left only the first of them has
-	 * ended. */
+	/* A zombie: nobody has waited for it. With threads left only its first has ended. */
 	if ((fields[STATE][1] == 'Z' || fields[STATE][1] == 'X') &&
 	    strtoull(fields[THREADS], NULL, 10) <= 1)
 		return 0;

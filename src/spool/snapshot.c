@@ -71,8 +71,7 @@ int spool_snapshot(struct spool *copy, const struct spool *of)
 	memcpy(had, copy->header->count, sizeof(had));
 	memcpy(copy->blocks, of->blocks, sizeof(copy->blocks));
 	memcpy(copy->used, of->used, sizeof(copy->used));
-	/* The header comes first: the rows that it counts are then in the blocks that are copied
-	 * later. */
+	/* The header comes first: rows that it counts are then in the blocks copied later. */
 	memcpy(copy->header, of->header, sizeof(*copy->header));
 	error = make_room(copy, __atomic_load_n(&of->header->blocks, __ATOMIC_ACQUIRE));
 	if (error)

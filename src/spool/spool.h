@@ -67,8 +67,7 @@ static inline bool spool_only_grows(enum spool_kind kind)
 	return kind >= SPOOL_TEXT && kind <= SPOOL_STEP;
 }
 
-/* Counts rows that were written after the last one: they exist from now on. Outside of
- * transactions. */
+/* Counts rows written after the last one: they exist from now on. Outside of transactions. */
 static inline void spool_add_rows(struct spool *spool, enum spool_kind kind, uint64_t rows)
 {
 	__atomic_store_n(&spool->header->count[kind], spool_count(spool, kind) + rows,

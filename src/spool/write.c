@@ -47,8 +47,7 @@ int spool_reserve(struct spool *spool, uint64_t most)
 	return -ENOMEM;
 }
 
-/* The library takes an eighth of a limited address space at most: the host's own threads and heap
- * need the rest. */
+/* An eighth of a limited address space at most: the host needs the rest. */
 static uint64_t most_blocks(void)
 {
 	struct rlimit limit;
@@ -238,8 +237,7 @@ int spool_copy_in_child(struct spool *spool)
 	void *p;
 
 	spool->sealed = true;
-	/* The child has a hole there (MADV_DONTFORK), where a new thread's stack might be mapped.
-	 */
+	/* The child has a hole there (MADV_DONTFORK), where a new stack might be mapped. */
 	p = mmap(spool->base, size, PROT_NONE,
 		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
 	if (p != (void *)spool->base)

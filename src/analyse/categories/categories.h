@@ -132,15 +132,13 @@ void categories_event(struct categories *categories, const struct event *event);
 void categories_end(struct categories *categories);
 void categories_clear(struct categories *categories);
 
-/* All events of the trace that it was started with, none of which has been read, and the end: 0 or
- * -EINVAL with err_text(). */
+/* Takes all events, none read yet, and the end: 0 or -EINVAL with err_text(). */
 int categories_read(struct categories *categories);
 
 /* The place, NULL when there is none. */
 const struct categories_place *categories_place(const struct categories *categories, int device,
 						const char *pool, const char *space);
 
-/* The category's name. */
 const char *categories_name(const struct categories *categories, size_t category);
 
 /* The categories of a list of sums, most bytes first and none without: their number. `order` holds

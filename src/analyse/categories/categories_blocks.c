@@ -62,8 +62,7 @@ static bool rule_holds(const struct categories *categories, const struct rule *r
 
 		if (kind <= RULE_KIND_STACK)
 			continue;
-		/* Conditions without numbers are negated here; those with numbers have !=
-		 * themselves. */
+		/* Conditions without numbers are negated here; those with numbers have !=. */
 		if (fits_condition(categories, condition, life) ==
 		    (kind != RULE_KIND_NUMBER && condition->test == TEST_IS_NOT))
 			return false;
@@ -126,7 +125,6 @@ static void vote(struct vote *vote, uint8_t category, uint64_t size)
 	}
 }
 
-/* Adds a block, whose category is known, to the sums that it was part of. */
 static void book(struct categories *categories, const struct block *block,
 		 const struct birth *birth, uint8_t category, bool lives)
 {

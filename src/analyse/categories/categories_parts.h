@@ -111,8 +111,7 @@ static inline uint64_t gradient_key(uint64_t size)
 /* Remembers a size that outlived a backward pass. */
 void gradient_remember(struct categories *categories, uint64_t size);
 
-/* Remembers the sizes of live blocks that a backward pass made: the latest pass of the track, or
- * (-1) any. */
+/* Remembers sizes of live blocks of backward passes: the track's latest, or (-1) any. */
 void gradients_remember_live(struct categories *categories, int track);
 
 /* --- categories_blocks.c --- */

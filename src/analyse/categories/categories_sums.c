@@ -1,13 +1,11 @@
-/* Sums by category of devices, pools and spaces: from blocks where the events are complete, else
- * from stacks. */
+/* Sums by category of devices, pools and spaces: from all blocks, else from stacks. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyse/categories/categories_parts.h"
 
 enum {
-	/* A stack's blocks that live so much shorter than the longest of backward are temporaries.
-	 */
+	/* Blocks of a stack that live so much shorter than its longest are temporaries. */
 	SHORT = 20,
 
 	/* After the categories: bytes that nothing explains. */

@@ -53,7 +53,6 @@ static void minor(char *to, const char *version)
 		dot[1 + strcspn(dot + 1, ".")] = '\0';
 }
 
-/* The cards that both used. */
 static void compare_cards(struct diff *diff, const struct trace *base, const struct trace *head)
 {
 	for (size_t i = 0; i < head->summary.devices_n; i++) {

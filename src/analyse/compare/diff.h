@@ -85,8 +85,7 @@ const struct run *diff_head(const struct diff *diff);
 /* The change of a row that counts: 0 within its noise. */
 int64_t diff_change(const struct diff_row *row, enum column column);
 
-/* True if a row of the dimension and group (NULL: any) changed in the column. False if the
- * dimension does not have the column. */
+/* True if a row of the dimension and group (NULL: any) changed in the column. */
 bool diff_any(const struct diff *diff, enum dimension dimension, const char *group,
 	      enum column column);
 
@@ -120,8 +119,7 @@ size_t diff_unpaired(const struct diff *diff);
 /* diff_why.c: fills `why` of the sites, which have all their columns. */
 void diff_find_why(struct diff *diff);
 
-/* Why the row changed in this column: `why` is about the peak, and another column may rise where
- * that one falls. */
+/* Why the row changed in this column: `why` is of the peak, another column may differ. */
 enum diff_why diff_why_of(const struct diff_row *row, enum column column);
 
 /* comparable.c: fills `unlike` with the keys in which the runs of the two sides differ. */

@@ -50,8 +50,7 @@ static enum diff_why why(const struct diff_row *row)
 	return peak > 0 ? WHY_LONGER : peak < 0 ? WHY_SOONER : WHY_SAME;
 }
 
-/* The bytes that rose and fell at the peak, without the sites whose change contradicts their `why`.
- */
+/* Bytes that rose and fell at the peak, without sites whose change contradicts `why`. */
 struct tide {
 	int64_t rises, falls;
 };

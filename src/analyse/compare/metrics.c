@@ -151,7 +151,6 @@ static void add_shares(struct figures *figures, const struct run *run,
 	}
 }
 
-/* True if the query takes the device. */
 static bool is_wanted(const struct metric_query *query, int device)
 {
 	char ordinal[16];

@@ -179,8 +179,7 @@ static void add_site(struct run *run, const struct trace_site *site)
 		keep_line(run, row, site->stacks[i], i ? 0 : 1);
 }
 
-/* A stack belongs to the document's site, which its first stack names; without a site it names
- * itself. */
+/* A stack belongs to the site that its first stack names; without a site, to itself. */
 static void add_share(struct run *run, const struct trace_share *share, enum column column)
 {
 	uint32_t site = run->trace.site_of[share->stack];
@@ -232,8 +231,7 @@ static void add_parts(struct run *run, enum dimension dimension, const char *dev
 		const char *name = parts[i].name ? parts[i].name : "?";
 		struct run_row *row;
 
-		/* The handle of a stream-ordered pool is an address, which differs from run to run.
-		 */
+		/* A stream-ordered pool's handle is an address, which differs from run to run. */
 		if (!strncmp(name, "async:", 6))
 			name = "async";
 		row = run_row(run, dimension, device, name);
@@ -316,8 +314,7 @@ static void add_rest(struct run *run, const char *group, const int64_t *totals, 
 			continue;
 		rest = totals[column];
 		run_count(&rest, -sum_of(run, DIMENSION_SITE, group, column));
-		/* The summary may have less than the sites, or nothing: then no bytes are left
-		 * over. */
+		/* The summary may have less than the sites: then no bytes are left over. */
 		if (!rest || (rest < 0 && run_columns[column].bytes))
 			continue;
 		row = run_row(run, DIMENSION_SITE, group, elsewhere);

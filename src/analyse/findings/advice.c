@@ -44,8 +44,7 @@ static void find_sums(struct facts *facts, const struct trace *trace,
 	}
 }
 
-/* Where no device was allocated from, growth is compared with the highest peak of the other memory.
- */
+/* Without allocations on a device, growth is compared with the other memory's highest peak. */
 static void find_space(struct facts *facts, const struct trace *trace)
 {
 	for (size_t i = 0; i < trace->summary.spaces_n; i++) {
@@ -58,8 +57,7 @@ static void find_space(struct facts *facts, const struct trace *trace)
 /* Names of memory that no call allocated, or that was not sampled: no stack is missing there. */
 static const char *const by_nature[] = { PSEUDO_GRAPH_MEMORY, PSEUDO_NOT_SAMPLED };
 
-/* True if the stack has no code: bytes without code are booked under a name alone, or under no
- * frame. */
+/* True if the stack has no code: its bytes are booked under a name alone, or no frame. */
 static bool is_stackless(const struct trace *trace, const struct trace_stack *stack)
 {
 	const struct trace_frame *frame;

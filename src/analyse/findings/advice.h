@@ -29,8 +29,7 @@ enum advice {
 	ADVICES
 };
 
-/* `device` may be NULL, and `survey` when events were not read: the facts that come from them stay
- * 0. */
+/* `device` may be NULL, and `survey` without events: their facts stay 0. */
 void facts_find(struct facts *facts, const struct trace *trace, const struct trace_device *device,
 		const struct event_scan *survey, const struct leaks *leaks);
 

@@ -15,8 +15,7 @@ enum {
 	SURVEY_FAILURES = 100,
 	SURVEY_BUCKETS = 64, /* bucket i: sizes from 2^i to 2^(i+1) - 1 */
 
-	/* A temporary: freed before its device (or host) made this many more allocations, and
-	 * before another one. */
+	/* A temporary: freed before its device made this many more allocations, or another one. */
 	SURVEY_TEMPORARY = 16,
 };
 

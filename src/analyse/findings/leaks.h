@@ -60,6 +60,5 @@ struct leaks {
 void leaks_find(struct leaks *leaks, const struct trace *trace, struct suppressions *suppressions);
 void leaks_clear(struct leaks *leaks);
 
-/* The name of the thing that a library holds on purpose and the stack allocated, "cuBLAS
- * workspace"; NULL for nothing known. */
+/* What a library holds on purpose there, "cuBLAS workspace"; NULL for nothing. */
 const char *leaks_held(const struct trace *trace, uint32_t stack);

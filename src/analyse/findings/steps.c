@@ -101,8 +101,7 @@ static bool are_most(size_t members, size_t all)
 	return members >= STACKS_LEAST && members + 1 + all / 10 >= all;
 }
 
-/* Finds the starts of steps, at the allocations of `first`: true if stacks with n allocations each
- * come in turns in most steps. */
+/* Finds steps by the allocations of `first`: true if stacks come in turns in most. */
 static bool find_turns_of(struct step_finder *finder, uint32_t n, uint32_t first)
 {
 	uint32_t members = 0;
@@ -260,8 +259,7 @@ static uint32_t count_around(const struct step_finder *finder, uint32_t n)
 	return best;
 }
 
-/* The loop of n steps stays, unless there is a loop around it, with other work between its steps.
- */
+/* The loop of n steps stays, unless a loop around it has other work between its steps. */
 static int look_around(struct step_finder *finder, uint32_t n, int percent)
 {
 	uint32_t around = percent < VERY_REGULAR ? count_around(finder, n) : 0;

@@ -20,8 +20,7 @@
  */
 int steps_infer(struct trace *trace);
 
-/* The same for a trace of few events that are all there (TRACE_FEW); other traces stay as they are.
- */
+/* The same for a whole trace of few events (TRACE_FEW); other traces stay as they are. */
 int steps_infer_if_few(struct trace *trace);
 
 /* --- between steps.c and steps_figures.c --- */
@@ -32,8 +31,7 @@ struct steps_found {
 	uint64_t end;           /* seq of the last event of the last */
 };
 
-/* Passes each event of the file to `take`, until it returns another value than 0. That value, 0, or
- * -errno with err_text(). */
+/* Passes each event to `take` until it returns other than 0: that, 0, or -errno. */
 typedef int steps_take_fn(void *context, const struct event *event);
 int steps_read(const char *path, steps_take_fn *take, void *context);
 

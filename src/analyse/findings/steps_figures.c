@@ -5,7 +5,6 @@
 #include "base/mem/sort.h"
 #include "facts/phases.h"
 
-/* A step's end or begin. */
 static bool put_step(struct phases *phases, uint64_t t, enum event_op op)
 {
 	struct event event = {
@@ -53,7 +52,6 @@ static int measure(void *context, const struct event *event)
 	return 0;
 }
 
-/* The step in which the time lies, or one at the end. */
 static const struct trace_phase *step_at(const struct phases *steps, uint64_t t)
 {
 	size_t until = sort_until(steps->list, steps->count, sizeof(*steps->list),

@@ -133,7 +133,6 @@ void decompress_close(struct decompress *source)
 	*source = (struct decompress){ .fd = -1 };
 }
 
-/* Chooses the decoder, and starts it. */
 static int start_kind(struct unpack *unpack, enum pack_kind kind)
 {
 	if (kind == PACK_GZIP) {
@@ -158,8 +157,7 @@ static int start_stream(struct decompress *source)
 		return -ENOMEM;
 	source->unpack = unpack;
 	unpack->error = start_kind(unpack, source->kind);
-	/* All at once: zstd 1.5.4, given the magic alone, takes the bytes that follow for a frame
-	 * of their own. */
+	/* All at once: zstd 1.5.4, given the magic alone, takes what follows for a frame. */
 	memcpy(unpack->block, source->begin, source->begun);
 	more = fd_read_all(source->fd, unpack->block + source->begun, BLOCK - source->begun);
 	if (more < 0)

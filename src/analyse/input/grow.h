@@ -48,8 +48,7 @@ static inline bool grow_to(void *at, size_t wanted, size_t *size, size_t each)
 
 #define GROW_TO(list, wanted, size) grow_to(&(list), wanted, &(size), sizeof(*(list)))
 
-/* Doubles a list that is full, and adds `first` more; false without memory, and the list is
- * unchanged. */
+/* Doubles a full list, and adds `first`; false without memory, the list unchanged. */
 #define GROW(list, count, size, first) grow_list(&(list), count, &(size), sizeof(*(list)), first)
 
 /* Ends the tool unless the memory, or what needed it, is there. */

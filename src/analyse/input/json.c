@@ -246,8 +246,7 @@ static int number(struct json *json)
 	json->token = json->at;
 	while (*p >= '0' && *p <= '9')
 		value = value * 10 + (uint64_t)(*p++ - '0');
-	/* Up to 18 digits cannot overflow; a comma or a bracket after them shows that they are all.
-	 */
+	/* Up to 18 digits cannot overflow; a comma or bracket after them ends the number. */
 	if (p - json->at > 18 || p == json->at || (*json->at == '0' && p > json->at + 1) ||
 	    (*p != ',' && *p != '}' && *p != ']'))
 		return slow_number(json);

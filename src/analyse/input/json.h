@@ -74,8 +74,7 @@ void json_close(struct json *json);
 
 enum json_token json_next(struct json *json);
 
-/* Skips the container that the token, just read, has opened; does nothing for other tokens. 0 or
- * -EINVAL. */
+/* Skips the container that the token has opened; nothing for others. 0 or -EINVAL. */
 int json_skip(struct json *json, enum json_token token);
 
 /* The same, writing the value to out without blanks. */
@@ -108,8 +107,7 @@ enum json_state {
 	WANT_NOTHING,   /* after the document */
 };
 
-/* Reads more, keeping the bytes from the token (or from `at`, if none is kept) on. False at the
- * end. */
+/* Reads more, keeping the bytes from the token (or from `at`) on. False at the end. */
 bool json_more(struct json *json);
 
 /* Unescapes text[0..length) in place; false when an escape is broken. */

@@ -24,8 +24,7 @@ static bool hex4(const char *p, uint32_t *value)
 	return true;
 }
 
-/* Reads \uXXXX, and its second half where it is a pair; p is after the u. Returns the end, or NULL.
- */
+/* Reads \uXXXX, and a pair's second half; p is after the u. Returns the end, or NULL. */
 static const char *unicode(const char *p, uint32_t *c)
 {
 	uint32_t low;

@@ -142,7 +142,6 @@ static void rebuild(struct fold *fold)
 	tell_totals(fold, history->events[history->events_n - 1].t);
 }
 
-/* Replaces positions in the old list with those in the new one. */
 static void rename_all(struct fold *fold)
 {
 	struct history *history = fold->history;

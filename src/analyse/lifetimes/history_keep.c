@@ -215,8 +215,7 @@ static void see(struct extreme *extreme, uint64_t sum, uint32_t at)
 	}
 }
 
-/* Keeps the events of each slice where a sum is highest and lowest, and marks the edges: slices and
- * peaks. */
+/* Keeps each slice's highest and lowest sums, and marks the edges: slices and peaks. */
 static void keep_extremes(struct choice *choice)
 {
 	const struct history *history = choice->history;

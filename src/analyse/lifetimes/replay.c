@@ -48,7 +48,6 @@ static bool wanted_row(const struct replay *replay, const struct replay_row *row
 	       (row->key.stack < replay->trace->stacks_n && wish->stacks[row->key.stack]);
 }
 
-/* True if the block's bytes belong to the sum in question. */
 static bool in_sum(const struct replay *replay, const struct block *block)
 {
 	const struct replay_wish *wish = replay->wish;
@@ -62,7 +61,6 @@ static bool in_sum(const struct replay *replay, const struct block *block)
 
 /* --- the moment --- */
 
-/* Sets the peak to now. */
 static void set_mark(struct replay *replay, uint64_t seq, uint64_t t)
 {
 	replay->epoch++;

@@ -98,8 +98,7 @@ void replay_clear(struct replay *replay);
 /* The bytes that a row held at the moment. */
 uint64_t replay_at(const struct replay *replay, const struct replay_row *row, uint64_t *count);
 
-/* The bytes that rows held at the moment by category, where those are known: CATEGORIES_MOST sums.
- */
+/* The bytes that rows held at the moment by category, if known: CATEGORIES_MOST sums. */
 struct category_sum;
 void replay_categories(const struct replay *replay, struct category_sum *sums);
 

@@ -53,8 +53,7 @@ static int look_at_header(struct follow *follow)
 	return error || spool->file_blocks >= spool->header->blocks ? error : -ENODATA;
 }
 
-/* Copies the sums and, if `whole`, all tables that change. 0, 1 when they are not of one moment, or
- * an error. */
+/* Copies the sums and, if `whole`, changing tables. 0; 1 if not of one moment; an error. */
 static int copy_changing(struct follow *follow, bool whole)
 {
 	struct spool *spool = &follow->spool;
@@ -107,7 +106,6 @@ static int copy_tables(struct follow *follow)
 	return error < 0 ? error : read_growing(&follow->spool, &follow->reading);
 }
 
-/* Empties the tables that are not followed. */
 static void forget_others(struct spool *spool)
 {
 	static const enum spool_kind others[] = { SPOOL_NODE, SPOOL_BUCKET,  SPOOL_CURVE,

@@ -40,7 +40,6 @@ void live_view_ranges_read(struct look_ranges *ranges, struct follow *follow);
 
 /* --- the process --- */
 
-/* A device, pool, owner or space. */
 struct live_view_scope {
 	struct spool_scope row; /* without a sample of METRIC_USED its bytes are TRACE_NONE */
 	const char *name;       /* of a device: its model, NULL when unknown */

@@ -56,8 +56,7 @@ static inline double live_view_rate(uint64_t now, uint64_t before, double second
 	return now > before ? (double)(now - before) / seconds : 0;
 }
 
-/* Of a table that is all 0 or was read before from the same spool: 0 or -ENOMEM. `seconds` since
- * the last look, 0 for none. */
+/* Of a table that is all 0 or of this spool: 0 or -ENOMEM. `seconds` since the last look. */
 int live_view_lines_read(struct live_view_lines *lines, const struct spool *spool, double seconds);
 void live_view_lines_clear(struct live_view_lines *lines);
 

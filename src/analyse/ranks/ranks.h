@@ -153,8 +153,7 @@ int64_t merge_share_of(const struct merge_site *site, size_t rank, size_t column
  */
 enum trace_metric merge_uneven(const struct merge *merge);
 
-/* The site of device memory that most of the rank's excess above the median is at; NULL for none.
- */
+/* The site of device memory with most of the rank's excess above the median; NULL for none. */
 const struct merge_site *merge_culprit(const struct merge *merge, enum trace_metric metric,
 				       size_t rank, int64_t *excess);
 

@@ -40,7 +40,6 @@ struct edge {
 	bool ends;
 };
 
-/* The highest part of the card that the process itself held. */
 static uint64_t own_peak(const struct merge_device *device)
 {
 	uint64_t reserved = trace_known(device->peaks[TRACE_RESERVED]);

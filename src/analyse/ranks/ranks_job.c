@@ -75,8 +75,7 @@ static bool same_process(const struct ordered *a, const struct ordered *b)
 	       !strcmp(a->start_time, b->start_time);
 }
 
-/* Finds traces of one process: a document and the spool that it was written from, or a file given
- * twice. */
+/* Finds traces of one process: a document and its spool, or a file given twice. */
 static int find_same(struct merge *merge, struct ordered *list, bool force)
 {
 	static const struct sort_key by_process[] = {
@@ -178,8 +177,7 @@ static void find_missing(struct merge *merge)
 
 /* --- ranks that did not run together --- */
 
-/* A trace that an earlier job left in the same folder may fill the gap of a rank that is missing.
- */
+/* A trace that an earlier job left in the same folder may fill the gap of a missing rank. */
 static void find_apart(struct merge *merge)
 {
 	const struct merge_rank *ended = NULL;

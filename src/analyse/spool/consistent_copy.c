@@ -76,8 +76,7 @@ static int copy_once(struct spool *spool, struct read_progress *reading, uint64_
 
 	if (!error)
 		error = read_growing(spool, reading);
-	/* Whole blocks, as taking back an update may make rows count again that do not count now.
-	 */
+	/* Whole blocks: taking back an update may make rows count again that do not count now. */
 	for (unsigned kind = SPOOL_CHUNK + 1; kind < SPOOL_KINDS && !error; kind++) {
 		if (!spool_only_grows(kind))
 			error = read_rows(spool, reading, kind, 0,
@@ -100,8 +99,7 @@ static void tell_torn(struct spool *spool, int fd)
 	spool->torn_ns = now[2] - spool->header->t;
 }
 
-/* Copies until all is of one moment. If the process never pauses for as long as a copy takes,
- * `torn` is set after a second. */
+/* Copies until all is of one moment; `torn` after a second without a pause. */
 static int settle(struct spool *spool, struct read_progress *reading)
 {
 	const struct timespec pause = { 0, PAUSE_NS };

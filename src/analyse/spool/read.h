@@ -39,8 +39,7 @@ struct read_progress {
 	uint64_t owned;               /* blocks whose owners have been read */
 };
 
-/* Opens a file that has the header of a spool that this build reads: 0, or -errno with err_text().
- */
+/* Opens a spool that this build can read: 0, or -errno with err_text(). */
 int read_open(struct spool *spool, struct read_progress *reading, const char *path);
 void read_close(struct spool *spool, struct read_progress *reading);
 

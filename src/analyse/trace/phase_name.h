@@ -15,8 +15,7 @@ size_t phase_family(char *to, size_t size, const char *name);
 /* Compares the families of two names, without memory: 0 if they are one family. */
 int phase_family_order(const char *a, const char *b);
 
-/* True if the name has notes: "Thunk:#hlo_op=copy.1,unique_hlo_op_id=7#" (TraceMeEncode in XLA's
- * traceme_encode.h). */
+/* True if the name has notes: "Thunk:#hlo_op=copy.1#" (XLA's traceme_encode.h). */
 bool phase_is_noted(const char *name);
 
 /* The length of the name without the number at its end, which people leave out: "step". */

@@ -81,8 +81,7 @@ static int truncated(const struct trace *trace, uint64_t size)
 		   (unsigned long long)size, unpacked, trace->reader->section, hint);
 }
 
-/* Unpacked data that is no JSON may have been damaged before: only the checksum at the end shows
- * it. */
+/* Unpacked data that is no JSON may be damaged: only the checksum at the end shows it. */
 static void blame_packing(struct trace *trace)
 {
 	static char block[1 << 16];

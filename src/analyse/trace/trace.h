@@ -45,8 +45,7 @@ int trace_next(struct trace *trace, struct event *event);
 /* Reads the next event of one kind, skipping the lines of others unread. */
 int trace_next_of(struct trace *trace, enum event_op op, struct event *event);
 
-/* Writes the next event as it stands in the file, on one line and without a line break; returns as
- * trace_next(). */
+/* Writes the next event as in the file, without a line break; returns as trace_next(). */
 int trace_copy(struct trace *trace, struct out *out);
 
 /* The text with the id, NULL for 0. */
@@ -100,8 +99,7 @@ uint64_t trace_curve_at(const struct trace_curve *curve, const uint64_t *column,
 /* True for code that every allocation runs through (CUDA, c10, libc, the interpreter). */
 bool trace_frame_internal(const struct trace *trace, const struct trace_frame *frame);
 
-/* The rank of a frame for its user: 0 for their own code, more for code that every program runs
- * through. */
+/* The rank of a frame for its user: 0 for their own code, more for everybody's code. */
 unsigned trace_frame_rank(const struct trace *trace, const struct trace_frame *frame);
 
 /* The path of the module that the frame is in; NULL for none. */

@@ -88,7 +88,6 @@ static int check_shares(const struct trace *trace, const char *from, size_t i,
 	return 0;
 }
 
-/* Peaks, failures, and what was used. */
 static int check_moments(const struct trace *trace)
 {
 	for (size_t i = 0; i < trace->peaks_n; i++) {

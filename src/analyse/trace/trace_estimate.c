@@ -12,8 +12,7 @@
 #include "analyse/trace/trace_parts.h"
 #include "codec/event.h"
 
-/* True for the stack of allocations that are no samples: their bytes are in the estimates of the
- * others. */
+/* True for the stack of allocations that are no samples: the others' estimates have them. */
 static bool is_rest(const struct trace *trace, const struct trace_stack *stack)
 {
 	const char *name = stack->frames_n == 1 && stack->frames[0] < trace->frames_n
@@ -58,8 +57,7 @@ static void estimate_site(struct trace_site *site)
 	site->peak_bytes = site->estimated_peak_bytes;
 }
 
-/* True if anything of the stack was sampled, or if it is the rest. Other bytes (of a pool's totals)
- * stay as they are. */
+/* True if anything of the stack was sampled, or if it is the rest. */
 static bool concerns(const struct trace *trace, const struct trace_stack *stack)
 {
 	return stack->estimated_allocations || stack->estimated_peak_bytes || is_rest(trace, stack);

@@ -20,8 +20,7 @@ struct trace_reader {
 /* Reads the value of a row of `trace` that follows: 0 or -EINVAL. */
 int trace_read(struct trace *trace, const struct row *row);
 
-/* To be called when the reader has failed: if the file ends too early, sets the text for a cut
- * trace. -EINVAL. */
+/* For a failed reader: sets the text for a cut trace if the file ends too early. -EINVAL. */
 int trace_broken(struct trace *trace);
 
 /* trace_spool.c: facts of the spool at the trace's path. 0 or -errno. */
@@ -40,8 +39,7 @@ uint32_t trace_enter_text(struct trace *trace, const char *text, size_t length);
 /* Checks that positions are within their arrays, and fills site_of[]: 0 or -EINVAL. */
 int trace_check(struct trace *trace);
 
-/* Replaces the figures of stacks, sites and shares of peaks of a sampled trace, after
- * trace_check(), with estimates. */
+/* After trace_check(): replaces figures of a sampled trace with estimates. */
 void trace_estimate(struct trace *trace);
 
 /* Gives stacks with a via_stack its Python frames, named as such. */

@@ -60,7 +60,6 @@ static void *list_add(const struct reader *reader, struct list *list)
 	return memset(list->items + list->used++ * list->item, 0, list->item);
 }
 
-/* Moves the list to the arena and its place in the struct. */
 static void list_end(struct reader *reader, struct list *list, const struct row *row, void *to)
 {
 	void *items = list->used ? need(reader->arena, list->used * list->item) : NULL;
@@ -150,8 +149,7 @@ static int read_word(struct reader *reader, enum json_token token, enum row_word
 	return 0;
 }
 
-/* Keeps a scalar as text, as it stands in the file: hooks are counts, settings are texts or null.
- */
+/* Keeps a scalar as text, as in the file: hooks are counts, settings are texts or null. */
 static int read_value(struct reader *reader, enum json_token token, const char **to)
 {
 	switch (token) {

@@ -31,8 +31,7 @@ static inline uint64_t clock_realtime(void)
  * comparison with clock_now().
  */
 #if defined(__x86_64__)
-/* True if it runs at one rate in all states of the processor (AMD64 manual, CPUID 8000_0007
- * EDX[8]). */
+/* True if it runs at one rate in all states (AMD64 manual, CPUID 8000_0007 EDX[8]). */
 static inline bool ticks_steady(void)
 {
 	unsigned a, b, c, d;

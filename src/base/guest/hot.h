@@ -7,8 +7,7 @@
  */
 #pragma once
 
-/* For a function on the path of an event that repeats an earlier one. Functions that are inlined
- * into it need no mark. */
+/* For functions on the path of a repeated event. Inlined ones need no mark. */
 #define HOT_CODE __attribute__((hot))
 
 /* For a small variable that each event reads or writes. */

@@ -23,8 +23,7 @@ struct lock {
 	enum lock_rank rank;   /* checked by watch.h */
 };
 
-/* The state of a lock that was taken with a number: the holder's thread number, and this bit if
- * another thread waits. */
+/* A numbered lock: the holder's thread number, and this bit if another waits. */
 enum { LOCK_AWAITED = 1 << 30, LOCK_RESCUED = LOCK_AWAITED - 1 };
 
 /* A free lock; `name` is that of its row in locks.def. */
@@ -56,8 +55,7 @@ void lock_drop_awaited(struct lock *lock, int self);
  * over until lock_drop_as() with LOCK_RESCUED. False if another thread has done so before. */
 bool lock_rescue(struct lock *lock, int self);
 
-/* True if a frame's word has changed or the frame is gone. False also if memory cannot be read
- * here. */
+/* True if a frame's word has changed or the frame is gone. False if it cannot be read. */
 bool lock_frame_gone(void *const *where, const void *was);
 
 /* True in a signal handler on the stack of sigaltstack(), and if that cannot be found out. */
@@ -105,8 +103,7 @@ static inline enum lock_got lock_take_as(struct lock *lock, int self, void **fra
 	if (!atomic_compare_exchange_strong_explicit(&lock->state, &free, self,
 						     memory_order_acquire, memory_order_relaxed))
 		got = lock_inherit(lock, self);
-	/* The turn comes first: a thread that reads the other two can see that they belong to a new
-	 * turn (was_left). */
+	/* The turn comes first: who reads the other two sees a new turn (was_left). */
 	atomic_store_explicit(&lock->turn,
 			      atomic_load_explicit(&lock->turn, memory_order_relaxed) + 1,
 			      memory_order_relaxed);

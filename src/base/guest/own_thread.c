@@ -103,8 +103,7 @@ __asm__(".pushsection .text\n"
 	".size own_stack_switch, .-own_stack_switch\n"
 	".popsection\n");
 
-/* True under valgrind and ThreadSanitizer. The environment is read once, because other threads of
- * the host may change it later. */
+/* True under valgrind and ThreadSanitizer. Read once: the environment may change. */
 static bool is_watched(void)
 {
 #ifdef __SANITIZE_THREAD__ /* make check-tsan, which takes one thread's accesses for another's \
@@ -197,8 +196,7 @@ static const struct timespec slice = { 0, 50 * 1000000L };
 
 /* --- the thread that works --- */
 
-/* Opens something harmless as descriptors 0 to 2: code that writes to stderr must not write into a
- * file of ours. */
+/* Opens something harmless as 0 to 2: writers to stderr must not hit a file of ours. */
 static void leave_standard_out(void)
 {
 	for (int fd = 0; fd < 3; fd++)

@@ -13,8 +13,7 @@
  * that the loader writes anyway (src/libmemtrace.ld). */
 #define START_DATA __attribute__((section("memtrace_start")))
 
-/* For a constant without pointers that the constructor reads: the linker puts it beside the code.
- */
+/* For a constant without pointers that the constructor reads: it lies beside the code. */
 #define START_CONST __attribute__((section(".rodata.startup")))
 
 /* For a function of the constructor alone. Linkers put sections of this name together. */

@@ -29,8 +29,7 @@ void watch_same(bool same, const char *what);
 void watch_take(enum lock_rank rank);
 void watch_drop(enum lock_rank rank);
 
-/* To be called in a forked child: it holds no locks, and its parent's are held in the copy alone.
- */
+/* For a forked child: it holds no locks, and its parent's are held in the copy alone. */
 void watch_forked(void);
 
 /* Before a call of the host's code: a function of CUDA, of the loader, of PyTorch. */

@@ -21,8 +21,7 @@ static size_t bytes_of(size_t size)
 	return sizeof(struct map_table) + size * sizeof(struct map_entry);
 }
 
-/* The key's entry, or the empty one that it would get; *value is the entry's value as it was read.
- */
+/* The key's entry, or the empty one that it would get; *value as it was read. */
 static inline struct map_entry *entry_of(struct map_table *table, uint64_t key, uint32_t *value)
 {
 	for (size_t at = (size_t)(key ^ key >> 29);; at++) {

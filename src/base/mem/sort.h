@@ -7,8 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A member that rows are sorted by: an unsigned number, or a text. If it is equal the next key
- * decides. */
+/* A member to sort by: an unsigned number, or a text. If equal, the next key decides. */
 struct sort_key {
 	uint16_t at, size;
 	enum { SORT_END, SORT_RISES, SORT_FALLS, SORT_AS_TEXT } order;
@@ -22,8 +21,7 @@ struct sort_key {
 #define SORT_DOWN(type, member) SORT_KEY(type, member, SORT_FALLS)
 #define SORT_TEXT(type, member) SORT_KEY(type, member, SORT_AS_TEXT)
 
-/* Sorts the rows; equal rows stay in their order. A key of zeros ends the keys. Without memory it
- * works all the same, but slowly. */
+/* Sorts, stably; a key of zeros ends the keys. Without memory it is slow. */
 void sort_rows(void *rows, size_t count, size_t size, const struct sort_key *keys);
 
 /* The number of rows whose 64-bit number, `at` bytes from the row's beginning, is not greater than

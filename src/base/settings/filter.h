@@ -18,8 +18,7 @@ enum filter_key {
 	FILTER_KEYS
 };
 
-/* The relations between an event's fact and a term's value with which the term holds: a set of
- * these. */
+/* Relations between an event's fact and a term's value with which the term holds: a set. */
 enum { FILTER_LESS = 1, FILTER_EQUAL = 2, FILTER_MORE = 4 };
 
 enum { FILTER_TERMS = 16 };

@@ -82,8 +82,7 @@ int opt_parse_keep(const char *text, uint64_t *ns, uint64_t *bytes)
 	}
 }
 
-/* Signals that a program ignores, or is ended by, unless it handles them: none has another fixed
- * meaning. */
+/* Signals that a program ignores or is ended by, if unhandled: none has another meaning. */
 static const struct {
 	char name[8];
 	int signal;
@@ -153,8 +152,7 @@ START_CODE bool opt_parse(enum opt_id id, const char *value, uint64_t *count)
 	return true;
 }
 
-/* The environment is passed through once: those of shells and compilers have hundreds of variables,
- * most of them not ours. */
+/* One pass: environments have hundreds of variables, most of them not ours. */
 START_CODE static void find_values(const char *values[OPT_IDS])
 {
 	static START_CONST const char prefix[] = "MEMTRACE_";
@@ -169,8 +167,7 @@ START_CODE static void find_values(const char *values[OPT_IDS])
 	}
 }
 
-/* A copy of the value; NULL where there is no room, which counts as a setting that was not given.
- */
+/* A copy of the value; NULL without room, which counts as a setting that was not given. */
 START_CODE static const char *keep_text(const char *value)
 {
 	size_t size = start_length(value) + 1;

@@ -1,5 +1,4 @@
-/* Sizes and times as people type them: a number, with or without a fraction, blanks, a unit of the
- * table. */
+/* Sizes and times as people type them: a number, a fraction, blanks, a unit. */
 #include "base/settings/quantity.h"
 
 #include <stddef.h>
@@ -46,8 +45,7 @@ START_CODE static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* The length of the unit's name if the text begins with it, else 0. Sizes fit in upper and lower
- * case; in times "M" is not "m". */
+/* The unit's length if the text begins with it, else 0. In times "M" is not "m". */
 START_CODE static size_t fits(const char *text, const char *name, enum quantity_kind kind)
 {
 	size_t length = 0;
@@ -61,8 +59,7 @@ START_CODE static size_t fits(const char *text, const char *name, enum quantity_
 	return length;
 }
 
-/* Returns the text after the longest unit that it begins with; NULL when the kind needs a unit and
- * there is none. */
+/* The text after the longest unit that it begins with; NULL if a needed unit is missing. */
 START_CODE static const char *read_unit(const char *text, enum quantity_kind kind, uint64_t *factor)
 {
 	size_t longest = 0;
@@ -114,8 +111,7 @@ START_CODE const char *quantity_read(const char *text, enum quantity_kind kind, 
 	    (digits > whole && kind == QUANTITY_SETTING && factor == 1) ||
 	    !read_whole(text, whole, factor, value))
 		return NULL;
-	/* Each step, from the last digit to the first, rounds down; together they round down once.
-	 */
+	/* Each step, from the last digit to the first, rounds down: together, once. */
 	while (digits > whole + 1)
 		part = (part + (uint64_t)(*--digits - '0') * factor) / 10;
 	return __builtin_add_overflow(*value, part, value) ? NULL : rest;

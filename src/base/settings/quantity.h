@@ -8,8 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The kinds of units that may follow the number: the table in quantity.c has the kinds of each
- * unit. */
+/* The kinds of units that may follow the number: quantity.c has their table. */
 enum quantity_kind {
 	QUANTITY_NUMBER = 1, /* no unit */
 	QUANTITY_SETTING =

@@ -21,8 +21,7 @@ struct sample {
 /* A number of blocks is given in parts of a block. */
 enum { SAMPLE_PARTS = 1 << 16 };
 
-/* Passes over the bytes of a block; true if it is sampled. `seed` is used for a thread's first
- * block only. */
+/* Passes over a block's bytes; true if it is sampled. `seed`: for a thread's first block. */
 bool sample_take(struct sample *sample, uint64_t seed, uint64_t size, uint64_t interval);
 
 /* The weight of a sampled block: bytes, and blocks in SAMPLE_PARTS. */
@@ -32,7 +31,6 @@ struct sample_weight {
 
 struct sample_weight sample_weigh(uint64_t size, uint64_t interval);
 
-/* A number of parts as blocks, rounded. */
 static inline uint64_t sample_allocations(uint64_t parts)
 {
 	return (parts + SAMPLE_PARTS / 2) / SAMPLE_PARTS;

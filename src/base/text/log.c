@@ -47,8 +47,7 @@ enum {
 	PATIENCE_MS = 100,
 };
 
-/* Without this, a pipe that nobody reads, or a terminal that is stopped, would block the host for
- * ever. */
+/* A pipe that nobody reads, or a stopped terminal, would else block the host for ever. */
 static bool takes_a_piece(void)
 {
 	struct pollfd ready = { .fd = STDERR_FILENO, .events = POLLOUT };

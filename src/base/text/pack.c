@@ -24,8 +24,7 @@ enum {
 	ZSTD_LEVEL = 3,        /* zstd's own default */
 };
 
-/* The used part of zstd.h (1.4.0 and later, stable): the header may be missing where this compiles.
- */
+/* The used part of zstd.h (1.4.0 and later, stable): the header may be missing here. */
 enum { ZSTD_PARAMETER_LEVEL = 100, ZSTD_PARAMETER_CHECKSUM = 201 };
 enum { ZSTD_CONTINUE = 0, ZSTD_END = 2 };
 

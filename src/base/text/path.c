@@ -56,8 +56,7 @@ static const char launchers[][RANK_FACTS][32] = {
 #undef LAUNCHER
 };
 
-/* The variable's value if it is a number of up to 19 digits, else NULL: it becomes part of file
- * names. */
+/* The variable's value if it is a number of up to 19 digits, for file names; else NULL. */
 static const char *number(const char *name)
 {
 	const char *value = name[0] ? getenv(name) : NULL;

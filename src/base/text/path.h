@@ -9,8 +9,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* The words for the letters of a pattern. NULL stands for this process's own word, but leaves %e as
- * it is. */
+/* The words for a pattern's letters. NULL: this process's own word, but %e stays. */
 struct path_words {
 	const char *pid;     /* %p */
 	const char *host;    /* %h */

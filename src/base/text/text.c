@@ -95,8 +95,7 @@ bool text_ends(const char *text, const char *end)
 	return length > behind && !memcmp(text + length - behind, end, behind);
 }
 
-/* A loop, because the constructor calls this: strrchr() would be a name to look up
- * (base/guest/start.h). */
+/* A loop, as the constructor calls this: strrchr() needs a lookup (base/guest/start.h). */
 START_CODE const char *text_base(const char *path)
 {
 	const char *base = path;

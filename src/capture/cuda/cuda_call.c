@@ -34,15 +34,13 @@ uint32_t cuda_call_api(const struct cuda_call *span)
 	return record_hook_text(cuda_call_root(span)->hook);
 }
 
-/* True if the call has been recorded beneath. Must be asked before record_begin(), which counts the
- * calls that it refuses. */
+/* True if the call was recorded beneath. Before record_begin(), which counts refusals. */
 static bool is_told(const struct cuda_call *span)
 {
 	return span->moved || (hooks[span->hook].api == RT && span->driver_seen);
 }
 
-/* True if this row is to record, and none above or beneath it. `status` is the real call's answer.
- */
+/* True if this row is to record, and none above or beneath it. `status` is the real one. */
 static bool call_counts(const struct cuda_call *span, int status)
 {
 	if (is_told(span))
@@ -134,8 +132,7 @@ static __attribute__((noinline, cold)) void enter_failure(struct cuda_call *span
 	if (!call_counts(span, CUDA_ERROR_OUT_OF_MEMORY))
 		return;
 	cuda_call_moved(span);
-	/* The stack shows whether a framework catches the failure, and is kept with it in any case.
-	 */
+	/* The stack, which is kept in any case, shows whether a framework catches the failure. */
 	describe_bare(span, &event);
 	event.stack = cuda_call_stack(span);
 	event.op = EVENT_OOM;
@@ -264,8 +261,7 @@ HOT_CODE void cuda_call_end(struct cuda_call *span, enum cuda_call_end end, enum
 	record_done();
 }
 
-/* Samples the pool of freed memory. A pool that was destroyed cannot be asked: it ends with its
- * last block. */
+/* Samples the freed memory's pool. A destroyed pool ends with its last block. */
 static void sample_after(struct cuda_call *span)
 {
 	uint64_t pool = span->was.link;

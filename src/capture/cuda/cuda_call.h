@@ -20,8 +20,7 @@ struct cuda_call_top {
 	enum hook_id hook;
 };
 
-/* Ways in which memory ends: a handle with its last release, imported memory with its last closing.
- */
+/* Ways in which memory ends: a handle's last release, imported memory's last closing. */
 enum cuda_call_end { SPAN_FREE, SPAN_RELEASE, SPAN_CLOSE };
 
 struct cuda_call {
@@ -107,7 +106,6 @@ static inline void cuda_call_timed(const struct cuda_call *span, int status)
  * that a failed call returned is 0.
  */
 
-/* Memory that a call brings. */
 struct cuda_call_memory {
 	enum node_kind kind; /* the key space */
 	enum space space;

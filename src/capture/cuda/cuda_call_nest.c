@@ -36,8 +36,7 @@ static inline void put_top(struct cuda_call *span, void **frame, void *caller, e
 	cuda_call_top.span = span;
 }
 
-/* The frame still holds its return address, and the span lies in it. A longjmp may have left it
- * long ago. */
+/* The frame still holds its return address and the span: no longjmp has left it. */
 static inline bool stands(const struct cuda_call_top *top, bool readable)
 {
 	void *word = NULL;
@@ -49,8 +48,7 @@ static inline bool stands(const struct cuda_call_top *top, bool readable)
 	return word == top->caller && (uintptr_t)top->frame - (uintptr_t)top->span < FRAME_MOST;
 }
 
-/* The slow way, for unclear cases. A call that was left is forgotten; the owner of another stack
- * may come back to its call. */
+/* The slow way, for unclear cases. A call that was left is forgotten. */
 static __attribute__((noinline)) struct cuda_call *judge(struct cuda_call_top *top, void **frame,
 							 bool usual)
 {

@@ -93,15 +93,13 @@ void cuda_call_pool_ending(uint64_t pool)
 		sched_yield();
 }
 
-/* Enters the reserved bytes of a pool, as the driver gives them; of the pool of graphs the
- * allocated bytes, too. */
+/* Enters a pool's reserved bytes from the driver; of graphs the allocated bytes, too. */
 struct holding {
 	uint64_t pool; /* 0: of graphs */
 	uint64_t reserved, used;
 };
 
-/* Grows the reserved bytes first and shrinks them last, so that no more is allocated than reserved.
- */
+/* Grows reserved first and shrinks it last: no more is allocated than reserved. */
 static void adjust_graphs(const struct event *like, const struct holding *holding)
 {
 	static const char stack[] = PSEUDO_GRAPH_MEMORY;

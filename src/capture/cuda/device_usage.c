@@ -1,5 +1,4 @@
-/* The memory that is occupied according to the driver: asks for it, and finds the calls that change
- * it. */
+/* Asks the driver for the memory that is occupied, and finds the calls that change it. */
 #include "capture/cuda/device_usage.h"
 
 #include <stdlib.h>
@@ -262,8 +261,7 @@ static void before_context(void *argument)
 	record_unlock();
 }
 
-/* True if the last figure is still current: steps come in rows, and the figure after one serves as
- * the figure before the next. */
+/* True if the last figure is current: the one after a step is that before the next. */
 static bool is_fresh(int device)
 {
 	const struct usage_device *known = &usage_devices[device];
@@ -329,8 +327,7 @@ static void end_step(struct cuda_call *span)
 	record_unlock();
 }
 
-/* True if a thread of the launched function needs more stack than there was; false when the kind of
- * the handle is not known. */
+/* True if the launched function needs more stack than there was. */
 static bool needs_stack(const struct cuda_call *span)
 {
 	bool kernel = usage_is_seen(USED_HANDLE_KERNEL(span->first));

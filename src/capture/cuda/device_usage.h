@@ -84,8 +84,7 @@ static inline void usage_begin_first(struct cuda_call *span, enum usage_kind kin
 
 /* --- for spans: a call takes or gives memory --- */
 
-/* Calls that take or give memory: in the low half those under way, in the high half all that ever
- * were. */
+/* Calls that take or give memory: low half those under way, high half all that ever were. */
 extern _Atomic uint64_t usage_moving;
 
 /* This thread's part of the calls and steps under way. */

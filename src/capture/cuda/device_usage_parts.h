@@ -51,8 +51,7 @@ struct usage_device {
 
 extern struct usage_device usage_devices[USED_DEVICES];
 
-/* The bytes of a figure that neither allocations nor names explain. With the recorder's lock held.
- */
+/* The bytes of a figure that neither allocations nor names explain. Under the lock. */
 int64_t usage_left(const struct usage_look *look);
 
 /*
@@ -72,8 +71,7 @@ extern _Atomic uint32_t usage_stepping;
  * False: it is another thread's turn. */
 bool nvml_prepare(int device);
 
-/* After it, or if nobody prepared: 1 if it is known now which process we are, 0 if not, -EBUSY: ask
- * later. */
+/* After it: 1 if our process is known now, 0 if not, -EBUSY: ask later. */
 int nvml_recognise(int device);
 
 /* Bytes that this process occupies, 0 when it is not listed; false when NVML has no figure. */

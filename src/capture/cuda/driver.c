@@ -50,8 +50,7 @@ static void *function(_Atomic(void *) *known, const char *name)
 		answered;                                                                   \
 	})
 
-/* The device of each thread's context, kept until contexts come or go: one question instead of two.
- */
+/* The device of each thread's context, kept until contexts come or go. */
 static _Atomic uint32_t contexts_changed = 1;
 static _Thread_local struct {
 	CUcontext context;
@@ -198,8 +197,7 @@ bool driver_facts(int device, struct driver_facts *facts)
 		return false;
 	if (ASK(cuDeviceTotalMem_v2, &total, device))
 		facts->total_bytes = total;
-	/* For a MIG device the newer function gives its own value, the older one its card's
-	 * (cuda.h). */
+	/* For a MIG device the newer function gives its own value, the older its card's. */
 	known = ASK(cuDeviceGetUuid, &card, device);
 	part = ASK(cuDeviceGetUuid_v2, &uuid, device);
 	if (part && known && memcmp(&uuid, &card, sizeof(uuid)) != 0)

@@ -47,7 +47,6 @@ bool cupti_door(const char *name, void *real, void **answer);
 	  (struct cupti_unified_config *, uint32_t))                                    \
 	X(cuptiGetCallbackName, false, (uint32_t, uint32_t, const char **))
 
-/* The library that was found. */
 extern struct cupti_library {
 #define X(name, needed, params) int(*name) params;
 	CUPTI_FUNCTIONS(X)

@@ -286,8 +286,7 @@ void cupti_take(uint8_t *buffer, size_t valid)
 	void *record = NULL;
 	bool more = true;
 
-	/* This may be the first memory of the process: then a call has been missed, and this record
-	 * shows it. */
+	/* This may be the process's first memory: then a call was missed, as this shows. */
 	while (more && record_begin(true)) {
 		struct signals_deferred deferred;
 

@@ -109,8 +109,7 @@
 /* A call that changes no sum: the occupied memory may be sampled. */
 #define SAMPLED cuda_call_sampled(&span, status)
 
-/* The answer of a wrapper when the machine has no such function: "not initialized", 3 in both APIs.
- */
+/* A wrapper's answer where the function is missing: "not initialized", 3 in both APIs. */
 enum { STATUS_MISSING = 3 };
 
 /*

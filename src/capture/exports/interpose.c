@@ -212,8 +212,7 @@ void *interpose_dlsym(void *handle, const char *name, void *caller)
 	return answer;
 }
 
-/* Our function for a pointer that the driver gave. The pointer alone decides: versions and flags
- * are the driver's business. */
+/* Our function for the driver's pointer, which alone decides (not version or flags). */
 static CUresult swapped(CUresult status, void **pointer)
 {
 	if (status || !pointer || !*pointer)

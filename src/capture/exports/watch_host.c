@@ -47,8 +47,7 @@ int __wrap_dl_iterate_phdr(each_fn *each, void *data)
 
 #ifndef __SANITIZE_THREAD__
 
-/* glibc's own, under the names that it exports for libraries that replace them (GLIBC_2.2.5, 2.17).
- */
+/* glibc's own, by the names for libraries that replace them (GLIBC_2.2.5, 2.17). */
 #define HEAP(result, name, params, args)                           \
 	result __libc_##name params;                               \
 	__attribute__((visibility("default"))) result name params; \

@@ -1,5 +1,4 @@
-/* The C API: the calls by which a program describes its own memory (include/memtrace/memtrace.h).
- */
+/* The C API by which a program describes its own memory (include/memtrace/memtrace.h). */
 #include "capture/life/life.h"
 
 #include <errno.h>
@@ -169,8 +168,7 @@ static void add_segment(const struct segment *segment)
 	signals_deliver(&deferred);
 }
 
-/* The node of the driver's memory at the address: an allocation of its own, or one around it. A
- * scan. */
+/* The driver's memory at the address: an allocation of its own, or one around it. A scan. */
 static uint32_t memory_at(uint64_t address)
 {
 	uint32_t id = live_find(record_spool(), NODE_ADDRESS, 0, address);

@@ -60,8 +60,7 @@ void control_check_signal(void)
 		    "here any more");
 }
 
-/* Done by the thread of the next call, which waits for it: a signal handler could not write a file.
- */
+/* Done by the thread of the next call: a signal handler could not write a file. */
 static void dump_on_signals(uint32_t times)
 {
 	int error;

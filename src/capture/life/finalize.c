@@ -148,8 +148,7 @@ static void say_written(const char *trace, const struct document_told *told, boo
 		log_say("wrote ", trace, NULL);
 }
 
-/* Creates a file of its own name for the document while it is written: the descriptor, or -errno.
- */
+/* Creates a file for the document while it is written: the descriptor, or -errno. */
 static int open_partial(const char *output)
 {
 	int fd = -EEXIST;

@@ -32,8 +32,7 @@
 
 EXPORT int InitializeInjection(void);
 
-/* The function that pthread_atfork() calls: pthread_atfork() itself is linked into each library,
- * far from the constructor. */
+/* What pthread_atfork() calls, which itself is linked into each library. */
 int __register_atfork(void (*before)(void), void (*in_parent)(void), void (*in_child)(void),
 		      void *library);
 
@@ -47,8 +46,7 @@ void *__dso_handle;
 
 START_DATA bool guest_preloaded;
 
-/* Through these the driver and NVTX find us again, whatever directory the process has changed to.
- */
+/* Through these the driver and NVTX find us again after a change of directory. */
 static START_DATA char injections[][24] = { "CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH" };
 
 /* Here, and not in rodata, for a short process touches no other byte of that page. */

@@ -63,8 +63,7 @@ static void tell_if_blind(void)
 			NULL);
 }
 
-/* Books the blocks that still wait: after trouble, or in an update that a signal handler has
- * interrupted. */
+/* Books the blocks that wait: after trouble, or in an interrupted update. */
 static void catch_up(void)
 {
 	struct spool_backlog *backlog = &recorder.spool.header->backlog;
@@ -131,7 +130,6 @@ void record_finish(void)
 
 /* --- a child --- */
 
-/* Resets locks that other threads of the parent held. */
 static void forget_others(void)
 {
 	loader_forked();
@@ -145,8 +143,7 @@ static void forget_others(void)
 /* Forgets all that this process knew of its parent's recording. */
 static void clear(void)
 {
-	/* The parent's mapping is not in this process (MADV_DONTFORK), so there is nothing to
-	 * unmap. */
+	/* The parent's mapping is not here (MADV_DONTFORK): there is nothing to unmap. */
 	atomic_store(&record_process.open, false);
 	spool_forget(&recorder.spool);
 	intern_clear(&recorder.intern);

@@ -102,8 +102,7 @@ static int note_cuda(struct dl_phdr_info *info, size_t size, void *data)
 	return 0;
 }
 
-/* True if the slot is bound to CUDA itself. A slot through which nobody has called yet still points
- * into its own library. */
+/* True if the slot is bound to CUDA; an unused one points into its own library. */
 static bool is_past(uintptr_t slot, const char *name, void *data)
 {
 	const struct symbol_search *search = data;

@@ -49,8 +49,7 @@ struct crowd_self {
 	bool counted;
 };
 
-/* `frame` is __builtin_frame_address(0) of a function that leaves before it returns. False when
- * this thread is inside already. */
+/* `frame`: __builtin_frame_address(0) of a function that leaves. False if inside already. */
 bool crowd_enter(struct crowd *crowd, struct crowd_self *self, void **frame);
 void crowd_leave(struct crowd *crowd, struct crowd_self *self, void **frame);
 
@@ -97,8 +96,7 @@ loader_end(const struct signals_deferred *deferred)
 	signals_deliver(deferred);
 }
 
-/* The same on a stack of ours (base/guest/own_thread.h), for work that allocates, or needs more
- * stack than the host may have. */
+/* The same on a stack of ours (own_thread.h), for work that allocates. */
 void loader_call(void (*work)(void *), void *argument);
 
 /* True once a thread was inside. */

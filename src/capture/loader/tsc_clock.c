@@ -106,8 +106,7 @@ HOT_CODE uint64_t tsc_look(void)
 	if (last.ticks && ticks - last.ticks < KNOWN)
 		told = last.ns + ((ticks - last.ticks) * rate >> 32);
 	if (told > ns + DOUBT_NS) {
-		/* Ticks that run ahead of the clock are not the clock's source (the kernel uses
-		 * another if it found so). */
+		/* Ticks ahead of the clock are not its source (the kernel uses another then). */
 		atomic_store(&distrusted, true);
 		atomic_store(&tsc_rate, 0);
 		return ns;

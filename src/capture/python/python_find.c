@@ -34,7 +34,6 @@ static void refuse_version(const char *a, const char *b, const char *c)
 	text_append(refusal, size, ": Python stacks off, allocations still recorded");
 }
 
-/* Copies the path of a libpython. */
 static int search_library(struct dl_phdr_info *info, size_t size, void *path)
 {
 	const char *name = info->dlpi_name ? strrchr(info->dlpi_name, '/') : NULL;

@@ -128,8 +128,7 @@ static bool read_told(struct python_layout *layout, const int *at)
 	       (layout->text_ascii == 40 || layout->text_ascii == 56);
 }
 
-/* From 3.13 on the interpreter's own table is read; that of a version newer than all known ones, as
- * the newest known one's. */
+/* From 3.13 on the interpreter's own table is read, newer ones as the newest known. */
 bool python_layout_find(unsigned minor, uint64_t version)
 {
 	const void *runtime = python_process.runtime;

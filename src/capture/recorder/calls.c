@@ -33,8 +33,7 @@ typedef _Atomic(struct spool_call *) slot;
 static struct spool_call early_counts[HOOKS];
 
 static HOT_DATA struct {
-	/* Rows in the spool, by shard and call. Pages that read 0 in any child, where the spool is
-	 * not mapped. */
+	/* Rows in the spool, by shard and call. Pages that read 0 in a child, without the spool. */
 	slot *slots;
 	_Atomic uint64_t threads; /* that have made a call; a child goes on counting */
 } calls;

@@ -9,29 +9,25 @@
 
 #include "spool/layout.h"
 
-/* True if this copy was preloaded. One that was dlopened (an injection variable outlived
- * LD_PRELOAD) is inert. */
+/* True if this copy was preloaded. One that was dlopened is inert. */
 extern bool guest_preloaded;
 
 /* When it is first asked whether recording is on. Once in a process; makes no call of others. */
 void guest_wake(void);
 
-/* The first call: looks for libunwind, Python, PyTorch, and registers for the end of the process.
- * With loader_call(). */
+/* The first call: finds libunwind, Python, PyTorch, registers for the end. loader_call(). */
 void guest_prepare(void *unused);
 
 /* After libraries were loaded: looks for those that were missing. With no lock held. */
 void guest_loaded(void);
 
-/* Before the first event: asks the driver for its version, with no lock held, and not under
- * PyTorch's. */
+/* Before the first event: asks the driver for its version, without any lock held. */
 void guest_ask(void);
 
 /* There is a new spool: the facts about the process go into it. With the lock held. */
 void guest_open(void);
 
-/* A device is used: records its name and size, once. Asks the driver, so not under PyTorch's lock
- * nor ours. */
+/* Records a device's name and size, once. Asks the driver: not under anybody's lock. */
 void guest_device(int device);
 
 /* The value of `asked` in the spool's header when it was last looked at (life/control.c). */

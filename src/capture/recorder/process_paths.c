@@ -64,8 +64,7 @@ static const char *start_of(const char *path)
 	return near[0] ? near : far;
 }
 
-/* The pattern of outputs, absolute; each % in the directory's name is doubled, for it begins no
- * word. */
+/* The pattern of outputs, absolute; each % in the directory's name is doubled. */
 static void make_pattern(char *to, size_t size, const char *output)
 {
 	const char *start = start_of(output);

@@ -56,8 +56,7 @@ void record_init(const char *program);
  */
 bool record_begin_in(void **frame, bool may_load);
 
-/* The same for calls that cannot be the first event (a free, a mapping): false if there was none
- * yet. */
+/* The same for calls that cannot be the first event (a free, a mapping). */
 bool record_continue_in(void **frame);
 
 /* First-time work that needs no event: finds the unwinder, Python, PyTorch's real functions. */
@@ -147,8 +146,7 @@ struct record_mark {
 /* Marks from before the first memory event are kept for it. */
 void record_mark(struct record_mark *mark);
 
-/* Enters a mark at this moment, with the lock held and a spool there. Does nothing while events are
- * off. */
+/* Enters a mark at this moment, under the lock with a spool. Nothing while events are off. */
 void record_mark_locked(const char *name);
 
 /* Switches events on or off (the ledger goes on). */
@@ -167,8 +165,7 @@ void record_note(const char *text);
 /* Ends recording and writes the document; for the destructor. */
 void record_finish(void);
 
-/* In a forked child: forgets the parent's recording; if recording was never needed there is none.
- */
+/* In a forked child: forgets the parent's recording; without one yet, there is none here. */
 void record_forked(void);
 void record_forked_asleep(void);
 

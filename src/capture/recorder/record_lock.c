@@ -48,8 +48,7 @@ static void mend(void)
 	signals_deliver(&deferred);
 }
 
-/* The owner may come back after all, and then two threads would write: nothing is written any more.
- */
+/* The owner may come back, and then two threads would write: nothing is written any more. */
 static void end_overdue(void)
 {
 	if (!recorder.spool.header)

@@ -85,7 +85,6 @@ static void put_mark(const struct record_mark *from)
 	ledger_note(&recorder.ledger, &event);
 }
 
-/* True if the pop ends the push. */
 static bool is_end_of(const struct record_mark *pop, const struct record_mark *push)
 {
 	if (pop->op != EVENT_POP || push->op != EVENT_PUSH || pop->range != push->range)

@@ -16,8 +16,7 @@ extern struct record_process {
 	uint64_t start_monotonic, start_realtime;
 	int pid;
 	_Atomic bool quiet; /* memtrace_stop() */
-	/* Recording was needed once; if not, there is nothing to hold still while a child is made.
-	 */
+	/* Recording was needed once; if not, a fork has nothing to hold still. */
 	_Atomic bool awake;
 	_Atomic bool open, cuda_started;
 	_Atomic uint32_t generation; /* the number of forks that led to this process */
@@ -99,8 +98,7 @@ int process_paths_create(void);
 /* Memory that reads 0 in any child, however it was born; NULL if there is none. */
 void *record_wiped_pages(size_t size);
 
-/* Writes the earlier marks into the recording that was just opened, and forgets them. With the lock
- * held. */
+/* Writes earlier marks into the recording just opened, and forgets them. Under the lock. */
 void record_marks_put(bool opened);
 
 /* In a forked child: forgets the parent's marks. */

@@ -101,8 +101,7 @@ struct sampling_call {
 /* False if every event is written with its stack. Set by sampling_init(). */
 extern bool sampling_asks;
 
-/* True if the stack is to be taken. If not, event->stack is set to its pseudo-stack. For the two
- * functions below. */
+/* True if the stack is to be taken; if not, event->stack is set to its pseudo-stack. */
 bool sampling_wants_birth(struct event *event, const struct sampling_call *call);
 bool sampling_wants_end(struct event *event, enum node_kind kind, const struct sampling_call *call);
 

@@ -197,8 +197,7 @@ static void walk(void *argument)
 	loader_leave();
 }
 
-/* A thread's first walk allocates libunwind's thread-local block on the host's heap; each later one
- * may ask the loader for tables. */
+/* A thread's first walk allocates on the host's heap; later ones may ask the loader. */
 size_t unwind(void **addresses, size_t capacity)
 {
 	struct walking walking = { addresses, capacity, 0 };
@@ -214,8 +213,7 @@ size_t unwind(void **addresses, size_t capacity)
 	return walking.count > 0 ? (size_t)walking.count : 0;
 }
 
-/* True at the address to which a signal handler returns. The code is the kernel's ABI, by which
- * unwinders know it, too. */
+/* True where a signal handler returns to: the kernel's ABI, as unwinders know it. */
 static bool is_sigreturn(const void *address)
 {
 #if defined(__x86_64__) /* mov $__NR_rt_sigreturn,%rax; syscall */

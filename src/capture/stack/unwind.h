@@ -24,8 +24,7 @@ extern _Atomic int unwind_cares;
 /* Loads the unwinder when CUDA starts. Takes the loader's lock: never inside PyTorch's report. */
 void unwind_prepare(void);
 
-/* Fills in return addresses from the caller outwards, innermost first; returns their number, at
- * most `capacity`. */
+/* Fills in return addresses, innermost first; returns their number, at most `capacity`. */
 size_t unwind(void **addresses, size_t capacity);
 
 /* The result of a walk from here to the function that goes on at `until`. */
@@ -36,8 +35,7 @@ enum unwind_found {
 };
 enum unwind_found unwind_until(const void *until);
 
-/* True if a signal has interrupted a function of this library, or one that it called. False also if
- * that is not known. */
+/* True if a signal interrupted this library or its callee; false if unknown. */
 bool unwind_signal_in_us(void);
 
 /*

@@ -161,8 +161,7 @@ static void agree(const struct event *event, const struct pending_told *told)
 		return;
 	correct(event, METRIC_ALLOCATED, told->allocated);
 	if (told->reserved > ledger_pool_sum(ledger, event->device, event->pool, METRIC_RESERVED)) {
-		/* The block lies in a plain allocation: a MemPool with another allocator's memory.
-		 */
+		/* The block lies in a plain allocation: a MemPool with another allocator. */
 		around = ledger_around(ledger, event->ptr);
 		if (around && !live_node(record_spool(), around)->pool)
 			ledger_retag(ledger, around, event->pool, event);

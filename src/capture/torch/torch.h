@@ -18,8 +18,7 @@
 
 struct spool_oom;
 
-/* Finds the real functions of PyTorch that ours replace, if PyTorch is loaded. Takes the loader's
- * lock. */
+/* Finds PyTorch's real functions that ours replace, if it is loaded. Takes the loader's lock. */
 void torch_prepare(void);
 
 /* "2.11.0+cu130", NULL when unknown; no lock needed. */
@@ -52,8 +51,7 @@ void torch_hold(void);
 void torch_forked(void);
 extern atomic_bool torch_cpu_lost;
 
-/* Forgets texts and provisional segments (after fork); takes all blocks out (recording starts
- * anew). */
+/* Forgets texts and provisional segments (after fork); takes all blocks out (a new start). */
 void torch_clear(void);
 void torch_restart(void);
 

@@ -56,8 +56,7 @@ static void find_all(void *caller)
 		resolve_dlclose(handle);
 }
 
-/* torch/lib/libc10.so has torch/version.py beside its folder. Debian's keeps it elsewhere: unknown.
- */
+/* libc10.so lies in torch/lib, with torch/version.py above. Debian's does not: unknown. */
 static __attribute__((noinline)) void read_version(const void *address)
 {
 	static const char key[] = "__version__ = '";

@@ -12,7 +12,6 @@ enum finding {
 void doctor_say(enum finding finding, const char *what, const char *mend, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* The parts of the examination. */
 void doctor_built(void);
 void doctor_library(void);
 void doctor_cuda(void);

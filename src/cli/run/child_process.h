@@ -31,8 +31,7 @@ struct child_run {
 /* Remembers the files that exist already under names that a trace of the run can get. */
 void run_before(struct child_run *run);
 
-/* Makes traces of the spools that dead processes of this run left, and prints the summary; frees
- * run->seen. */
+/* Makes traces of this run's spools, and prints the summary; frees run->seen. */
 void run_finish(struct child_run *run);
 
 /* --- the summary of a run, on stderr: run_summary.c --- */

@@ -80,7 +80,6 @@ static void make_args(struct arg *args, const char **values)
 	}
 }
 
-/* Puts the values into the environment, where the library reads them. */
 static int set_all(const struct arg *args, const char *const *values)
 {
 	for (enum opt_id id = 0; id < OPT_IDS; id++) {

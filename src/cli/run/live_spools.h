@@ -56,7 +56,6 @@ struct attached {
 int attach_open(struct attached *attached, int pid);
 void attach_close(struct attached *attached);
 
-/* True while the process runs. */
 bool attach_lives(const struct attached *attached);
 
 /*

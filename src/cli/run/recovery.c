@@ -1,5 +1,4 @@
-/* memtrace recover SPOOL: the trace of a process that was killed before it wrote one. `memtrace
- * run` uses the same. */
+/* memtrace recover SPOOL: the trace of a killed process, for `memtrace run`, too. */
 #include "cli/run/recovery.h"
 
 #include <errno.h>

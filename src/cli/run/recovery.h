@@ -1,5 +1,4 @@
-/* Finishing a recording after its process has ended: makes a document from its spool, and adds how
- * the process ended. */
+/* Finishing a dead process's recording: a document from its spool, and how it ended. */
 #pragma once
 
 #include <stdbool.h>
@@ -25,7 +24,6 @@ struct recovery {
 /* Writes the document to a temporary file and renames that. 0, or -EINVAL with err_text(). */
 int recovery_run(struct recovery *recovery);
 
-/* Adds the ending to a finished document. */
 int recovery_add_ending(const char *path, const struct ending *ending);
 
 /* Reads from a spool the process that writes it, and the name of its trace. 0 or -EINVAL. */

@@ -90,7 +90,6 @@ struct pattern {
 	char text[16384];
 };
 
-/* The pattern of the name, or of its numbered forms. */
 static void make_pattern(struct pattern *pattern, const char *name, const char *extension,
 			 bool numbered)
 {
@@ -186,8 +185,7 @@ static void find_spools(struct file_finder *finder, each_fn *each)
 	const char *given = opt_text(OPT_ID_spool_dir);
 	const char *const directories[] = { given, "/dev/shm", getenv("TMPDIR"), "/tmp" };
 
-	/* The library goes elsewhere when a directory cannot promise space:
-	 * capture/life/guest.c. */
+	/* The library goes elsewhere when a directory cannot promise space (life/guest.c). */
 	for (size_t i = 0; i < sizeof(directories) / sizeof(directories[0]); i++) {
 		char spool[4096];
 

@@ -106,7 +106,6 @@ static void say_other(const struct run_trace *found)
 		run_say("another trace is %s (peak %s allocated)", short_path(found->path), bytes);
 }
 
-/* Names the command that reads all of them. */
 static void say_merge(const struct run_left *left)
 {
 	run_say("memtrace merge %s summarizes all %zu", short_path(left->names), left->traces_n);

@@ -72,7 +72,6 @@ struct top_screen {
 	bool shown;
 };
 
-/* The reason why top_screen_wait() returned. */
 enum top_event {
 	TOP_TIME, /* the time is over */
 	TOP_KEY,

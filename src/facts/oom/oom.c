@@ -49,8 +49,7 @@ static void find_left(struct oom_facts *facts, const struct spool_oom *row)
 		facts->foreign = facts->others - own_share(facts->total);
 }
 
-/* The size of the segment that PyTorch's allocator asks the driver for: CUDACachingAllocator.cpp.
- */
+/* The size of the segment that PyTorch asks the driver for (CUDACachingAllocator.cpp). */
 static uint64_t segment_for(uint64_t size)
 {
 	if (size <= MIB)

@@ -74,7 +74,6 @@ static void add_all(struct tally *tally, const struct oom *oom, const struct spo
 		add_block(tally, oom, recording, &census->rests[i]);
 }
 
-/* Keeps the stacks that held bytes, largest first. */
 static int keep_shares(struct oom *oom, struct spool_model *recording,
 		       const struct trace_share *shares)
 {

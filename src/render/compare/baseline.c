@@ -93,8 +93,7 @@ static void keep_device(struct run *run, struct trace_device *device)
 	device->owners = keep_parts(run, DIMENSION_OWNER, device->device, &device->owners_n);
 }
 
-/* Categories are kept only where they are those of all blocks, or the next run could not be
- * compared. */
+/* Categories are kept only if they are those of all blocks, or runs could not be compared. */
 static void keep_summary(struct trace_summary *summary, struct run *run)
 {
 	bool categorised = run->categories_from == RUN_BLOCKS;
@@ -114,8 +113,7 @@ static void keep_summary(struct trace_summary *summary, struct run *run)
 
 /* --- phases --- */
 
-/* Beyond this number of names, one phase stands for each family: "step #" for "step 1", "step 2",
- * ... */
+/* Beyond so many names a phase stands for each family: "step #" for "step 1", "step 2", ... */
 enum { PHASE_NAMES = 100 };
 
 /* The phases of one name that a gate may be about: the highest by each metric. */

@@ -1,5 +1,4 @@
-/* The sites of a baseline: stacks cut to the frames that name them, and their shares of the peaks.
- */
+/* The sites of a baseline: stacks cut to the frames that name them, and shares of peaks. */
 #include <string.h>
 
 #include "analyse/compare/run_totals.h"
@@ -46,8 +45,7 @@ static void keep_frame(struct trace_frame *to, const struct run *run, uint32_t n
 		to->line = frame->line;
 }
 
-/* Copies the frames that name the stack's site, and the frame of the line that is shown for it.
- * Returns their number. */
+/* Copies the frames that name the stack's site and its shown line; their number. */
 static unsigned pick_frames(const struct run *run, uint32_t stack, struct trace_frame *frames)
 {
 	const struct trace_stack *all = &run->trace.stacks[stack];

@@ -108,8 +108,7 @@ bool diff_changes(struct diff *diff, enum dimension dimension, const char *group
  */
 void baseline_write(struct run *run, struct out *out);
 
-/* baseline_sites.c: fills in the sites, modules, frames, stacks and the peaks of whole devices, in
- * the memory of the run. */
+/* baseline_sites.c: sites, modules, frames, stacks, whole peaks, in the run's memory. */
 void baseline_sites(struct trace *to, struct run *run);
 
 /* Rows in the memory of the run, cleared. */

@@ -280,8 +280,7 @@ static const struct emit_column sarif_columns[] = {
 	EMIT_END,
 };
 
-/* A path as a URI reference (RFC 3986). A colon is escaped, or the part before it would be read as
- * a scheme. */
+/* A path as a URI reference (RFC 3986). A colon is escaped, or it would end a scheme. */
 static const char *uri_of(struct diff *diff, const char *path)
 {
 	char *uri = need(&diff->arena, 3 * strlen(path) + 1);

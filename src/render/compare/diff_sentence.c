@@ -18,8 +18,7 @@ enum {
 	NAME_COLUMNS = 140, /* and of other names, which wrap */
 };
 
-/* The row of a dimension whose peak of allocated changed most, growth before shrinking; NULL if
- * there is no row. */
+/* The row whose peak of allocated changed most, growth first; NULL without rows. */
 static const struct diff_row *worst_of(const struct diff *diff, enum dimension dimension)
 {
 	const struct diff_row *worst = NULL;
@@ -35,8 +34,7 @@ static const struct diff_row *worst_of(const struct diff *diff, enum dimension d
 	return worst;
 }
 
-/* The row that the sentence is about: a device, or memory outside of devices if only that changed.
- */
+/* The row of the sentence: a device, or memory outside of devices if only that changed. */
 static const struct diff_row *subject_of(const struct diff *diff)
 {
 	const struct diff_row *device = worst_of(diff, DIMENSION_DEVICE);
@@ -76,8 +74,7 @@ static const char *verb_of(enum diff_why why, enum column column)
 	return verbs[why];
 }
 
-/* The sum of the changes that have the sign of the whole change: more than the whole if other rows
- * changed the other way. */
+/* The sum of changes with the whole's sign: more than it if others went the other way. */
 static int64_t moved_along(const struct diff_row *const *rows, size_t count, enum column column,
 			   int64_t change)
 {
@@ -91,8 +88,7 @@ static int64_t moved_along(const struct diff_row *const *rows, size_t count, enu
 	return along;
 }
 
-/* A name of C++ may be one long word; a name of two frames, "f (a.py) from g [backward] (b.py)",
- * wraps. */
+/* A name of C++ may be one long word; "f (a.py) from g (b.py)" wraps. */
 static void sentence_name(const char *name, char *to, size_t size)
 {
 	unsigned columns = NAME_COLUMNS;

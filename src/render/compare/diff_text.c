@@ -121,8 +121,7 @@ static void dimension_table(const struct diff_text *text, enum dimension dimensi
 	}
 }
 
-/* True if a category other than temporaries and the rest changed: a program that no rule fits has
- * only these two. */
+/* True if a category other than temporaries and the rest changed. */
 static bool tells_more(const struct diff *diff)
 {
 	for (size_t i = diff->first[DIMENSION_CATEGORY]; i < diff->first[DIMENSION_CATEGORY + 1];

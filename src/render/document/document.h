@@ -83,6 +83,5 @@ void document_ooms(struct spool_model *recording, struct document_told *told);
 void document_names(struct spool_model *recording);
 void document_timeline(struct spool_model *recording);
 
-/* The reason why recording stopped before its process ended (enum spool_stop), as a sentence; NULL
- * if it did not stop. */
+/* Why recording stopped early (enum spool_stop), as a sentence; NULL if it did not. */
 const char *document_stop_text(unsigned stop);

@@ -1,5 +1,4 @@
-/* The document's calls: those that are counted, and kernels, copies and calls that CUPTI recorded.
- */
+/* The document's calls: those counted, and kernels, copies and calls from CUPTI. */
 #include <errno.h>
 
 #include "base/mem/hash.h"
@@ -118,7 +117,6 @@ static int find_actions(const struct spool *spool, struct map *places)
 	return 0;
 }
 
-/* Adds the span if its action is known. */
 static void add_span(struct trace *trace, const struct spool_span *from, uint32_t place)
 {
 	bool call = from->kind == ACTION_RUNTIME || from->kind == ACTION_DRIVER;
@@ -136,7 +134,6 @@ static void add_span(struct trace *trace, const struct spool_span *from, uint32_
 	};
 }
 
-/* Lists the spans of the ring, the oldest first. */
 static void fill_spans(struct spool_model *recording)
 {
 	const struct spool *spool = recording->spool;

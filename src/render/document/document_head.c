@@ -99,8 +99,7 @@ static void fill_cards(struct spool_model *recording, struct trace_environment *
 		};
 }
 
-/* Version 13000 for "libcudart.so.13": the runtime cannot be asked from a hook, but its file's name
- * can be read. */
+/* 13000 for "libcudart.so.13": a hook cannot ask the runtime, but read its file's name. */
 static uint64_t runtime_version(const struct spool_model *recording)
 {
 	static const char name[] = "libcudart.so.";
@@ -262,7 +261,6 @@ static void fill_doors(struct spool_model *recording)
 	}
 }
 
-/* Fills the mean cost of an event, over all and by kind. */
 static void fill_cost(const struct spool_cost *costs, struct trace_capture *capture)
 {
 	struct trace_cost *const kinds[SPOOL_COSTS] = { &capture->cost.driver, &capture->cost.block,

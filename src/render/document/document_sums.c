@@ -46,8 +46,7 @@ static void fill_used(const struct spool_model *recording, struct trace_sum *to,
 	to->residual_max_bytes = device->residual_high;
 }
 
-/* Returns the next scope of the kind and device from number *at on, or NULL; *at becomes the number
- * after it. */
+/* The next scope of the kind and device from *at on, or NULL; *at moves past it. */
 static const struct spool_scope *next_scope(const struct spool_model *recording, int device,
 					    enum scope_kind kind, uint32_t *at)
 {
@@ -69,7 +68,6 @@ static size_t count_scopes(const struct spool_model *recording, int device, enum
 	return count;
 }
 
-/* Lists the pools, or the owners, of a device. */
 static struct trace_part *fill_parts(struct spool_model *recording, int device,
 				     enum scope_kind kind, size_t *count)
 {
@@ -244,8 +242,7 @@ static void see_cell(struct spool_model *recording, uint32_t stack, const struct
 	peak->stacks_n++;
 }
 
-/* Visits every cell of every stack; a chain that does not end is cut after as many steps as there
- * are cells. */
+/* Visits every cell of every stack; an endless chain is cut after as many steps. */
 static void see_cells(struct spool_model *recording, const uint32_t *peak_of, bool first)
 {
 	uint64_t cells = spool_count(recording->spool, SPOOL_CELL);

@@ -56,8 +56,7 @@ __attribute__((format(printf, 2, 3))) static void say(struct oom_text *text, con
 	add_line(text, line);
 }
 
-/* Adds the sentence in up to `most` lines: the first after `begin`, the others indented as far.
- * Text that does not fit is cut. */
+/* Adds the sentence in up to `most` lines, indented as `begin`; the rest is cut. */
 static void add_wrapped(struct oom_text *text, const char *begin, const char *sentence,
 			unsigned most)
 {

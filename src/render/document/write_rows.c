@@ -54,8 +54,7 @@ static bool says_nothing(const struct row *row, const void *object, bool empty)
 	}
 }
 
-/* True if all members that are always written are null; where `empty` is true, if all members are
- * empty. */
+/* True if all members always written are null or, with `empty`, all members are empty. */
 /* NOLINTNEXTLINE(misc-no-recursion): see above */
 static bool is_nothing(enum rows_of of, const void *object, bool empty)
 {
@@ -74,8 +73,7 @@ static bool is_nothing(enum rows_of of, const void *object, bool empty)
 	return nothing;
 }
 
-/* True if the row's group is written: the row and those WITH it are written or left out together.
- */
+/* True if the row's group is written: the row and those WITH it stand or fall together. */
 /* NOLINTNEXTLINE(misc-no-recursion): see above */
 static bool is_group(struct rows rows, size_t i, const void *object)
 {

@@ -106,8 +106,7 @@ enum { EMIT_LARGEST = 512, EMIT_CELL_MOST = 512 };
 /* Adds a copy of the row to a list that began with EMIT_NONE_OF(). */
 void emit_add(struct arena *arena, struct emit_rows *rows, const void *row);
 
-/* Returns the text of a cell that differs from the text of its kind, in `to` (EMIT_CELL_MOST bytes)
- * or elsewhere. */
+/* The text of a cell that is not its kind's, in `to` (EMIT_CELL_MOST bytes) or elsewhere. */
 typedef const char *emit_show(char *to, const void *row);
 
 struct emit_column {
@@ -220,8 +219,7 @@ void emit_sum(const struct emit_column *columns, const struct emit_rows *rows, s
 bool emit_is_null(const struct emit_column *column, const void *row);
 const char *emit_cell(char *to, const struct emit_column *column, const void *row);
 
-/* The columns with a heading as bits (at most 64), without optional ones that are null in all rows.
- */
+/* The columns with a heading as bits (at most 64), without optional ones that are all null. */
 uint64_t emit_shown_columns(const struct emit_column *columns, const struct emit_rows *rows);
 
 /* --- Markdown --- */

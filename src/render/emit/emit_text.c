@@ -63,7 +63,6 @@ static const char *text_of(char *to, const struct emit_column *column, const voi
 	return row ? emit_cell(to, column, row) : column->heading;
 }
 
-/* The width that the columns from this one on take, with their gaps. */
 static unsigned width_from(const struct emit_column *column, uint64_t shown, const void *row)
 {
 	char text[EMIT_CELL_MOST];

@@ -52,8 +52,7 @@ void show_dim(const struct show *show, const char *text);
 /* Writes a bold heading after an empty line, in lines of 80 columns. */
 void show_heading(const struct show *show, const char *text);
 
-/* Writes words in lines of 80 columns. The first line begins at `column`, the others are indented.
- */
+/* Writes words in lines of 80 columns, the first from `column` on, the others indented. */
 void show_words(const struct show *show, const char *text, unsigned column, unsigned indent);
 
 /* The same for a sentence, from the first column on. */

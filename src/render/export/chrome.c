@@ -175,8 +175,7 @@ static void put_tree_frame(struct chrome *chrome, uint32_t position, uint32_t nu
 	emit_json(chrome->out, frame_columns, &frame);
 }
 
-/* Writes the tree of frames, the outermost first. A stack is referred to by the number of its
- * innermost frame. */
+/* Writes the tree of frames, outermost first; a stack is its innermost frame's number. */
 static int put_stacks(struct chrome *chrome)
 {
 	const struct trace *trace = chrome->trace;

@@ -37,8 +37,7 @@ struct chrome_event {
 struct chrome_event chrome_event(const struct chrome *chrome, const char *phase, const char *name,
 				 uint64_t t);
 
-/* Writes the event; `args` are the columns of its arguments, which are fields of the event. NULL:
- * no arguments. */
+/* Writes the event; `args`: columns of its arguments, fields of the event, or NULL. */
 void chrome_put(struct chrome *chrome, const struct chrome_event *event,
 		const struct emit_column *args);
 
@@ -56,10 +55,8 @@ void chrome_counter(struct chrome *chrome, const char *name, uint64_t t, uint64_
 /* The argument `bytes`, left out if it is TRACE_NONE. */
 extern const struct emit_column chrome_bytes[];
 
-/* chrome_slices.c: writes phases and calls on their threads, and the spans of each device. 0 or
- * -errno. */
+/* Writes phases and calls on their threads, and each device's spans. 0 or -errno. */
 int chrome_slices(struct chrome *chrome);
 
-/* chrome_events.c: reads the events and writes all that comes from them. 0 or -errno with
- * err_text(). */
+/* chrome_events.c: writes all that comes from events. 0 or -errno with err_text(). */
 int chrome_events(struct chrome *chrome);

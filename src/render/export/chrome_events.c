@@ -117,8 +117,7 @@ static void put_owner(const struct slice_walk *walk, const struct slice_owner *o
 	chrome_counter(walk->chrome, name, t, owner->bytes);
 }
 
-/* Adds (sign 1) or subtracts (-1) reserved bytes: a segment of a pool, or a block that belongs to
- * no pool. */
+/* Adds (1) or subtracts (-1) reserved bytes: a pool's segment, or a block of no pool. */
 static int count_owner(struct slice_walk *walk, const struct block *block, int sign, uint64_t t)
 {
 	bool reserved =

@@ -44,8 +44,7 @@ static void cell_hex(struct csv_writer *writer, uint64_t value)
 		out_hex(writer->out, value);
 }
 
-/* True for nearly every text: printable ASCII without quotes, which no spreadsheet takes for a
- * formula. Sets *length. */
+/* True for printable ASCII without quotes that is no formula. Sets *length. */
 static bool is_plain(const char *text, size_t *length)
 {
 	const char *p = text;

@@ -1,5 +1,4 @@
-/* The export `events`: every event in order, one JSON object a line. Memory use does not grow with
- * the trace. */
+/* The export `events`: every event in order, a JSON object a line, in constant memory. */
 #include "analyse/trace/trace.h"
 #include "base/text/out.h"
 #include "render/export/formats.h"

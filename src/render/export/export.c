@@ -1,5 +1,4 @@
-/* Shared by the formats: the events that a selection takes, and the time at which the process
- * began. */
+/* Shared by the formats: the events of a selection, and the time when the process began. */
 #include "render/export/export.h"
 
 #include <string.h>

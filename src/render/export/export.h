@@ -1,5 +1,4 @@
-/* Shared by the formats of formats.def: the events that a selection takes, and the time at which
- * the process began. */
+/* Shared by the formats: a selection's events, and when the process began. */
 #pragma once
 
 #include <stdbool.h>
@@ -9,8 +8,7 @@
 
 struct block;
 
-/* The bounds of the events to export, by time and by number, both inclusive: an event must keep
- * both. */
+/* The bounds of the events to export, by time and by number, both inclusive. */
 struct export_end {
 	uint64_t to, last;
 };
@@ -27,8 +25,7 @@ static inline bool export_is_behind(const struct export_end *end, const struct e
 	return event->t > end->to || event->seq > end->last;
 }
 
-/* True if the event is of the selected device and pool. `pool` is the number of a text of the
- * trace. */
+/* True if the event is of the selected device and pool (a text's number). */
 bool export_wants(const struct trace *trace, const struct selection_options *options, int device,
 		  uint32_t pool);
 

@@ -67,8 +67,7 @@ int format_folded(struct trace *trace, struct out *out, const struct selection_o
 		const struct weights_set *set = &weights.sets[i];
 		char root[40] = "";
 
-		/* Devices have their peaks at different times, so each device gets a root of its
-		 * own. */
+		/* Devices peak at different times, so each device gets a root of its own. */
 		if (weights.sets_n > 1) {
 			weights_name(&weights, set, root, sizeof(root) - 1);
 			text_append(root, sizeof(root), ";");

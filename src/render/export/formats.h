@@ -1,5 +1,4 @@
-/* The formats that a trace can be exported to: the rows of formats.def as functions and as a table.
- */
+/* The formats that a trace can be exported to: the rows of formats.def. */
 #pragma once
 
 #include <stdbool.h>
@@ -20,11 +19,9 @@ enum format_takes {
 	FORMAT_BY = 32,
 };
 
-/* Options: `at` is NULL for the default moment, which is the peak for formats that weigh stacks and
- * the end for the others. */
+/* `at` NULL: the peak for formats that weigh stacks, the end for the others. */
 
-/* Writes the trace, which is open and of which no event was read yet. 0 or -errno with err_text().
- */
+/* Writes the open trace, of which no event was read. 0 or -errno with err_text(). */
 typedef int format_fn(struct trace *trace, struct out *out,
 		      const struct selection_options *options);
 

@@ -133,8 +133,7 @@ void pickle_again(struct pickle *pickle, uint32_t number)
 	put_number(pickle, number, number <= UINT8_MAX ? 1 : 4);
 }
 
-/* Returns the length of the text in bytes after invalid UTF-8 was replaced; writes it unless `to`
- * is NULL. */
+/* The text's length after invalid UTF-8 was replaced; writes it unless `to` is NULL. */
 static size_t clean(const char *text, struct out *to)
 {
 	static const char replacement[] = "\357\277\275"; /* U+FFFD */

@@ -45,8 +45,7 @@ void pickle_bool(struct pickle *pickle, bool value);
 /* Invalid UTF-8 becomes U+FFFD. */
 void pickle_text(struct pickle *pickle, const char *text);
 
-/* Gives the value just written a number; pickle_again() writes a reference to the value of that
- * number. */
+/* Numbers the value just written; pickle_again() writes a reference to that number. */
 uint32_t pickle_remember(struct pickle *pickle);
 void pickle_again(struct pickle *pickle, uint32_t number);
 

@@ -166,8 +166,7 @@ static void put_function(struct pprof_writer *writer, uint64_t id, const char *n
 {
 	protobuf_u64(&writer->part, FUNCTION_ID, id);
 	field_string(writer, FUNCTION_NAME, name);
-	/* If both names were the same, pprof would take "f [backward]" for C++ and cut it to
-	 * "[backward]". */
+	/* With equal names pprof would take "f [backward]" for C++ and cut it to "[backward]". */
 	field_string(writer, FUNCTION_SYSTEM_NAME, symbol);
 	field_string(writer, FUNCTION_FILE, file);
 	add_part(writer, FUNCTION);

@@ -80,7 +80,6 @@ static bool lies_in_segment(const struct snapshot *snapshot, const struct block 
 	       block->ptr + block->size <= segment->address + segment->size;
 }
 
-/* Begins a segment that holds one block. */
 static void begin_own(struct snapshot *snapshot, const struct snapshot_segment *where, bool of_pool)
 {
 	if (of_pool)
@@ -315,8 +314,7 @@ int snapshot_read(struct snapshot *snapshot, struct trace *trace,
 	*snapshot = (struct snapshot){ .trace = trace,
 				       .options = options,
 				       .next_address = SNAPSHOT_ADDRESSES };
-	/* Blocks that a filter left out may lie in a known segment, so filtered events count as
-	 * missing. */
+	/* Blocks that were filtered out may lie in a known segment: they count as missing. */
 	lives_start(&snapshot->lives, false);
 	error = export_find_end(&end, trace, options);
 	while (!error && !snapshot->failed && (more = trace_next(trace, &event)) == 1 &&

@@ -85,8 +85,7 @@ struct snapshot {
 	struct snapshot_device *device;
 };
 
-/* Reads the events. 0 or -errno with err_text(); in either case the caller calls snapshot_clear().
- */
+/* Reads the events. 0 or -errno with err_text(); the caller calls snapshot_clear(). */
 int snapshot_read(struct snapshot *snapshot, struct trace *trace,
 		  const struct selection_options *options);
 void snapshot_clear(struct snapshot *snapshot);
@@ -116,13 +115,11 @@ static inline bool snapshot_is_address(uint64_t address, uint64_t size)
 	return address && address < SNAPSHOT_ADDRESSES && snapshot_is_size(size);
 }
 
-/* Returns the live segment of the current device that overlaps the range, even if only in part;
- * NULL if there is none. */
+/* A live segment of the current device that overlaps the range; NULL for none. */
 struct snapshot_segment *snapshot_segment_at(const struct snapshot *snapshot, uint64_t address,
 					     uint64_t size);
 
-/* The first adds a segment to the current device, in a range where nothing is live; the second
- * removes one. */
+/* Add a segment to the current device where nothing is live; remove one. */
 void snapshot_add_segment(struct snapshot *snapshot, struct snapshot_segment segment);
 void snapshot_drop_segment(struct snapshot_device *device, struct snapshot_segment *segment);
 

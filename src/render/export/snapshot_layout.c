@@ -43,8 +43,7 @@ static bool is_live(const struct snapshot *snapshot, const struct snapshot_devic
 	       export_wants(snapshot->trace, snapshot->options, block->device, block->pool);
 }
 
-/* Collects live blocks and segments, by address, with room for a segment for each block and for the
- * filler. False without memory. */
+/* Collects live blocks and segments by address, with room for fillers. False: no memory. */
 static bool collect(struct snapshot *snapshot, struct snapshot_device *device)
 {
 	const struct blocks *blocks = &snapshot->lives.blocks;
@@ -161,8 +160,7 @@ void snapshot_tile(struct snapshot *snapshot, struct snapshot_device *device)
 		return;
 	add_own_segments(device, strays);
 	add_filler(snapshot, device);
-	/* Both lists are sorted by address: all that was added lies above the addresses of
-	 * programs. */
+	/* Both lists are sorted: all that was added lies above the addresses of programs. */
 	for (size_t i = 0; i < device->segments_n; i++) {
 		struct snapshot_segment *segment = &device->segments[i];
 

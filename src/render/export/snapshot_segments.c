@@ -157,8 +157,7 @@ void snapshot_end_segment(struct snapshot *snapshot)
 
 /* --- bytes reserved by pools that report no addresses --- */
 
-/* Keeps one segment without blocks for the bytes that remain. When their number changes, a new
- * segment replaces it. */
+/* Keeps one segment without blocks for the remaining bytes, replaced as they change. */
 static void keep_unplaced(struct snapshot *snapshot)
 {
 	struct snapshot_device *device = snapshot->device;
@@ -178,8 +177,7 @@ static void keep_unplaced(struct snapshot *snapshot)
 	if (!size)
 		return;
 	if (size > device->spare_room) {
-		/* Takes more room than needed: a new address at each growth would use up those that
-		 * the viewer can represent. */
+		/* Takes more room than needed: new addresses would use up those of the viewer. */
 		device->spare_room = snapshot_is_size(size * 2) ? size * 2 : size;
 		spare->address = snapshot_address(snapshot, device->spare_room);
 	}

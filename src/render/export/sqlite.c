@@ -167,7 +167,6 @@ static void put_timeline(struct sqlite_writer *writer)
 
 /* --- stretches of time --- */
 
-/* Writes the five figures of a phase, or of one device in it. */
 static void put_figures(struct sqlite_file *file, const struct trace_phase_sums *allocated,
 			const struct trace_phase_sums *reserved,
 			const struct trace_phase_count *allocations,

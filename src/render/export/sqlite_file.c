@@ -39,8 +39,7 @@ static void run_sql(struct sqlite_file *file, const char *sql)
 		broken(file);
 }
 
-/* Prepares an INSERT with a parameter for each column. A row whose key is there already, as in a
- * damaged trace, is ignored. */
+/* Prepares an INSERT of all columns; a key that is there already is ignored. */
 static void prepare_insert(struct sqlite_file *file, enum sqlite_table table)
 {
 	sqlite3_stmt *columns = NULL;
@@ -77,8 +76,7 @@ int sqlite_file_open(struct sqlite_file *file)
 	close(fd);
 	if (sqlite3_open_v2(file->path, &file->db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK)
 		broken(file);
-	/* No other process reads the file, and an unfinished one is deleted: no journal is needed.
-	 */
+	/* No other process reads the file, and an unfinished one is deleted: no journal. */
 	run_sql(file,
 		"PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE");
 	run_sql(file, "BEGIN");

@@ -24,12 +24,10 @@ struct sqlite_file {
 	int error; /* the first error, with its sentence in err_text() */
 };
 
-/* Functions with a result return 0 or -errno with err_text(). After the first error the others do
- * nothing. */
+/* Functions return 0 or -errno with err_text(). After an error the others do nothing. */
 int sqlite_file_open(struct sqlite_file *file);
 
-/* Begins a row and ends the one before. Its columns follow in their order; those left out are NULL.
- */
+/* Begins a row and ends the one before. Columns follow in order; missing ones are NULL. */
 void sqlite_row(struct sqlite_file *file, enum sqlite_table table);
 void sqlite_u64(struct sqlite_file *file, uint64_t value); /* NULL for TRACE_NONE */
 void sqlite_device(struct sqlite_file *file, int device);  /* NULL for NO_DEVICE */

@@ -76,8 +76,7 @@ static int copy_json(int fd, const char *name, struct out *out)
 
 typedef int json_writer(struct out *json, void *what);
 
-/* Calls `writer` and makes its output an element: it goes through a file in memory and is then
- * copied with each '<' escaped. */
+/* Makes `writer`'s output an element, by way of a file in memory, each '<' escaped. */
 static int write_json(const char *name, struct out *out, json_writer *writer, void *what)
 {
 	char buffer[BUFFER];
@@ -117,8 +116,7 @@ static const char *part_name(const struct page_part *part)
 	return part->anonymizer ? "trace.json" : part->input->name;
 }
 
-/* Writes the report without the sections for one moment and without the trees, which the page draws
- * itself. */
+/* Writes the report without sections for a moment and trees, which the page draws. */
 static int write_report(const struct page_part *part, struct out *json)
 {
 	struct report_options options = {
@@ -181,7 +179,6 @@ static int write_facts(struct out *json, void *what)
 	return error;
 }
 
-/* Reads the events, with the category of each block. */
 static int read_events(struct page_part *part)
 {
 	if (part->trace.capture.baseline)

@@ -30,7 +30,6 @@ struct page_input {
 	const char *name; /* the name shown in the page */
 };
 
-/* Writes the page of one trace, of two (base and head), or of none if only ranks are shown. 0 or
- * -errno with err_text(). */
+/* Writes a page of one trace, two (base, head), or none (ranks). 0 or -errno. */
 int page_write(const struct page_input *inputs, size_t count, struct out *out,
 	       const struct page_options *options);

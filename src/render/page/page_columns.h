@@ -26,7 +26,6 @@ void column_add(struct column *column, uint64_t value);
 /* Adds the difference to the last value given; 0, -1, 1, -2, ... are written as 0, 1, 2, 3, ... */
 void column_add_delta(struct column *column, uint64_t value);
 
-/* Writes the column as an element and clears it. `name` is a plain word. 0 or -errno with
- * err_text(). */
+/* Writes the column as an element and clears it; `name` is a word. 0 or -errno. */
 int column_write(struct column *column, struct out *out, const char *name);
 void column_clear(struct column *column);

@@ -29,8 +29,7 @@ static const char *const names[PAGE_COLUMNS] = {
 #undef PAGE_COLUMN
 };
 
-/* Returns a bit for each event: 1 if it ends a known block. To be freed by the caller; NULL without
- * memory. */
+/* A bit for each event: 1 if it ends a known block. The caller frees it; NULL without memory. */
 static uint8_t *find_deaths(const struct history *history)
 {
 	uint8_t *deaths = calloc(history->events_n / 8 + 1, 1);
@@ -41,8 +40,7 @@ static uint8_t *find_deaths(const struct history *history)
 		if (death != HISTORY_NONE)
 			deaths[death / 8] |= (uint8_t)(1u << death % 8);
 	}
-	/* The event after a gap did not end the blocks that are no longer known because of the gap.
-	 */
+	/* The event after a gap did not end the blocks that the gap made unknown. */
 	for (size_t i = 0; deaths && i < history->gaps_n; i++) {
 		uint64_t event = history->gaps[i].event;
 

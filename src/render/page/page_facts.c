@@ -159,8 +159,7 @@ static void frames(const struct trace *trace, struct out *out)
 
 /* --- groups of stacks --- */
 
-/* True if a stack is in one group only. Threads and phases are those of an event: the page groups
- * by them itself. */
+/* True if a stack is in one group only; threads and phases are those of events. */
 static bool is_of_stacks(enum trace_by by)
 {
 	return by != TRACE_BY_THREAD && by != TRACE_BY_PHASE && by != TRACE_BY_STACK &&

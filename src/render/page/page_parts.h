@@ -28,12 +28,10 @@ struct page_spans {
 	uint64_t left_out, left_out_ns; /* the shortest: how many, and the longest of them */
 };
 
-/* Finds the `most` longest spans, all if `most` is 0. The memory is the trace's. 0 or -errno with
- * err_text(). */
+/* Finds the `most` longest spans (0: all), in the trace's memory. 0 or -errno. */
 int page_spans_find(struct page_spans *spans, struct trace *trace, uint64_t most);
 
-/* Writes the member "spans"; nothing if the trace has none of CUPTI. 0 or -errno with err_text().
- */
+/* Writes the member "spans", if the trace has any of CUPTI. 0 or -errno with err_text(). */
 int page_spans_facts(const struct page_spans *spans, struct trace *trace, struct out *out);
 
 /* page_phases.c: as many phases as a page shows. */
@@ -41,15 +39,13 @@ struct page_phases {
 	uint64_t left_out, left_out_ns; /* the shortest: how many, and the longest of them */
 };
 
-/* Removes all but the `most` longest phases from the trace; none if `most` is 0. 0 or -errno with
- * err_text(). */
+/* Removes all but the `most` longest phases (0: none) from the trace. 0 or -errno. */
 int page_phases_find(struct page_phases *phases, struct trace *trace, uint64_t most);
 
 /* Writes the member on phases left out, after a comma; nothing if there are none. */
 void page_phases_facts(const struct page_phases *phases, struct out *out);
 
-/* page_facts.c: writes the members of a trace's JSON that follow its report, each after a comma. 0
- * or -errno with err_text(). */
+/* page_facts.c: writes a trace's members after its report. 0 or -errno. */
 int page_facts(const char *name, struct trace *trace, const struct history *history,
 	       const struct history_folded *folded, const struct categories *categories,
 	       struct out *out);

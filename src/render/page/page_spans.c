@@ -1,5 +1,4 @@
-/* The spans that CUPTI recorded, for a page: a selection of them, and their tracks.
- * src/page/view/spans.ts reads them. */
+/* CUPTI's spans for a page: a selection, and their tracks (src/page/view/spans.ts). */
 #include "render/page/page_parts.h"
 
 #include <stdlib.h>

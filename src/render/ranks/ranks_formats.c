@@ -17,7 +17,6 @@ const struct merge_format merge_formats[] = {
 	{ NULL, NULL, NULL },
 };
 
-/* The rows of devices that the first of the ranks have. */
 static struct emit_rows devices_of(const struct merge_tables *tables, size_t ranks)
 {
 	const struct merge_rank_row *rows = tables->ranks.rows;

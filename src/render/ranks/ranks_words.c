@@ -89,7 +89,6 @@ static const char *even_sentence(struct merge *merge)
 				 : "");
 }
 
-/* The rank that peaks highest, and the call site that explains it. */
 static const char *uneven_sentence(struct merge *merge)
 {
 	enum trace_metric metric = merge_uneven(merge);

@@ -58,7 +58,6 @@ static bool of_whole(enum report_when when)
 	return when == REPORT_WHOLE || when == REPORT_ASIDE || when == REPORT_EVENTS;
 }
 
-/* True if there is a peak for the screen to show. */
 static bool has_peak(const struct report *report)
 {
 	const struct trace_device *device = report_worst(report);
@@ -107,8 +106,7 @@ static void say_more(const struct report *report)
 		   others ? "; another device with --device N" : "");
 }
 
-/* Runs a section. If people asked for it by name and it wrote nothing, a line says that it is
- * empty. */
+/* Runs a section. If it was asked for by name and wrote nothing, a line says so. */
 static void run_section(const struct report *report, size_t i)
 {
 	const struct report_options *options = report->options;
@@ -165,8 +163,7 @@ static const char *answer_of(const struct report *report)
 	return report_answer(report);
 }
 
-/* The sentence that comes before the answer because it matters more than the peak; NULL for none.
- */
+/* The sentence before the answer, for what matters more than the peak; NULL for none. */
 static const char *story_of(const struct report *report)
 {
 	const char *fatal = report_fatal_text(report);

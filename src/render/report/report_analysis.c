@@ -28,8 +28,7 @@ static void suppress_growth(struct report_study *study, const struct trace *trac
 	survey->growth_n = kept;
 }
 
-/* Finds the category of each allocation in a first pass over the events; the selection is made from
- * them in a second one. */
+/* A first pass finds each allocation's category, a second one makes the selection. */
 static int find_first(struct report_study *study, struct trace *trace, const struct rules *rules)
 {
 	int error;
@@ -48,8 +47,7 @@ static int find_first(struct report_study *study, struct trace *trace, const str
 	return error;
 }
 
-/* Looks for the steps of the program where no phase names them; without an explicit request only if
- * the trace has few events. */
+/* Finds steps where no phase names them; unasked only if events are few. */
 static int infer_steps(struct trace *trace, const struct report_options *options)
 {
 	if (options->oom)
@@ -82,7 +80,6 @@ int report_study_start(struct report_study *study, const struct report *report)
 	return 0;
 }
 
-/* One pass over the events, for all findings that need them. */
 static int read_events(struct report_study *study, struct trace *trace)
 {
 	struct event event;

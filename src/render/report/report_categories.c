@@ -54,7 +54,6 @@ static void add_category(const struct report *report, struct emit_rows *rows,
 		   });
 }
 
-/* The rows of a place, most bytes at the peak first. */
 static struct emit_rows ordered_rows(const struct report *report,
 				     const struct categories_place *place)
 {
@@ -74,8 +73,7 @@ static struct emit_rows ordered_rows(const struct report *report,
 	return rows;
 }
 
-/* True if the table is worth showing: a program that no rule fits has no categories but "other" and
- * temporaries. */
+/* True if the table is worth showing: without rules that fit it is "other" alone. */
 static bool tells(const struct report *report, const struct emit_rows *rows)
 {
 	const struct category_told *list = rows->rows;
@@ -115,8 +113,7 @@ bool report_category_sums(const struct report *report, const struct trace_peak *
 		memcpy(sums, place->peak, CATEGORIES_MOST * sizeof(*sums));
 		return true;
 	}
-	/* A peak from the document, of all devices or of the selected one: the categories of its
-	 * stacks. */
+	/* A peak from the document, of all or the selected device: its stacks' categories. */
 	if (!selection->replayed || selection->told || (!selection->narrow && !selection->moment)) {
 		categories_of_shares(categories, peak->stacks, peak->stacks_n, peak->bytes, sums);
 		return true;

@@ -94,7 +94,6 @@ struct device_part {
 	struct trace_part of;
 };
 
-/* The pools of these devices in one list, or their owners. */
 static void tell_parts(const struct report *report, const struct trace_device *devices,
 		       size_t devices_n, bool pools)
 {

@@ -18,8 +18,7 @@ static void say_unread(const struct report *report, const char *what)
 		report_say(report, 0, "%s: shown for the whole run only.", what);
 }
 
-/* True if the trace has all events of the recording. Else they show a part of it, and what is live
- * at the end is not known. */
+/* True if the trace has all events; else what is live at the end is not known. */
 static bool has_all_events(const struct report *report)
 {
 	return !report->trace->capture.events_dropped && !report->study->survey.gap_seq;
@@ -122,8 +121,7 @@ static const char *steps_text(const struct report *report)
 	return report_format(report, "%s phases `%.60s`", SAY_COUNT(steps->count), steps->name);
 }
 
-/* The reason why the section shows nothing, if it was asked for by name; and a hint if growth was
- * not looked for. */
+/* Why the section, asked for by name, shows nothing; a hint if nobody looked for growth. */
 static void say_nothing(const struct report *report)
 {
 	const struct event_scan *survey = &report->study->survey;
@@ -169,8 +167,7 @@ struct churn {
 	uint64_t number; /* the site's number, or trace->sites_n for the row without a site */
 };
 
-/* The sites with temporaries, and one row for allocations without a site; most bytes at the peak
- * first. */
+/* Sites with temporaries, and a row for allocations without one; most bytes first. */
 struct churns {
 	struct churn total;
 	struct emit_rows rows;

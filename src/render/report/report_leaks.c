@@ -1,5 +1,4 @@
-/* The report on sites that still hold memory at the end: all of them, and those of them that are
- * leaks. */
+/* The report on sites that still hold memory at the end: all of them, and the leaks. */
 #include <string.h>
 
 #include "render/report/report_parts.h"
@@ -78,8 +77,7 @@ static const char *name_in_space(const struct report *report, const char *name, 
 
 /* --- all of them --- */
 
-/* A phrase for the moment that "still allocated" refers to: "at exit", the end of a selection, or
- * the end of recording. */
+/* What "still allocated" refers to: "at exit", a selection's end, recording's end. */
 static const char *end_of(const struct report *report)
 {
 	if (report->options->select.to && report->selection->narrow)

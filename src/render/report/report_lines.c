@@ -102,8 +102,7 @@ static struct lines find_lines(const struct report *report)
 
 /* --- for people --- */
 
-/* Turns "f (train.py:12)" into "train.py:12 f": names are cut at the right, and the line matters
- * more than the function. */
+/* "f (train.py:12)" becomes "train.py:12 f": names are cut at the right. */
 static const char *show_name(char *to, const void *row)
 {
 	const char *name = ((const struct lines_entry *)row)->name;

@@ -1,5 +1,4 @@
-/* The report on allocations that failed: the explanation from the trace, and the holders of memory
- * then. */
+/* The report on failed allocations: the trace's explanation, and who held memory then. */
 #include "analyse/input/error.h"
 #include "base/text/out.h"
 #include "render/report/report_parts.h"

@@ -53,8 +53,7 @@ int report_study_start(struct report_study *study, const struct report *report);
 int report_study(struct report_study *study, const struct report *report);
 void report_study_clear(struct report_study *study);
 
-/* A sentence on a finding that matters more than the peak: growth, or reserved memory that lies
- * unused. NULL if there is none. */
+/* A sentence on growth or unused reserved memory, before the peak. NULL for none. */
 const char *report_study_story(const struct report *report);
 
 /* --- the facts and sentences of a report, before they are written: report_facts.c --- */
@@ -83,8 +82,7 @@ bool report_is_wanted(const struct report *report, int device);
 /* The device whose allocated peak is the highest, among those wanted; NULL when there is none. */
 const struct trace_device *report_worst(const struct report *report);
 
-/* Bytes reserved at the moment when allocated was at its peak; TRACE_NONE if the timeline does not
- * show it. */
+/* Bytes reserved when allocated was at its peak; TRACE_NONE if that is unknown. */
 uint64_t report_reserved_at_peak(const struct trace *trace, const struct trace_device *device);
 
 /* "Peak 1.23 GiB allocated of ..., at 12.3 s; most of it 812.00 MiB from Net.forward
@@ -102,8 +100,7 @@ const char *report_place(const struct report *report, int device);
 const struct trace_oom *report_fatal(const struct report *report);
 const char *report_fatal_text(const struct report *report);
 
-/* The text of a stack's most relevant frame; without one, the name of its site, or "an unknown
- * place". */
+/* A stack's most relevant frame; without one, its site's name, or "an unknown place". */
 const char *report_line(const struct report *report, uint64_t stack);
 
 /* --- functions that write: report_table.c --- */
@@ -135,8 +132,7 @@ void report_tell_rows(const struct report *report, const char *key,
 		      const struct emit_column *columns, struct emit_rows rows,
 		      const char *heading);
 
-/* Write members of the document: those of the columns; one object (null if `row` is NULL); a list.
- */
+/* Write members of the document: by columns; one object (null without `row`); a list. */
 void report_members(const struct report *report, const struct emit_column *columns,
 		    const void *row);
 void report_member(const struct report *report, const char *key, const struct emit_column *columns,
@@ -144,8 +140,7 @@ void report_member(const struct report *report, const char *key, const struct em
 void report_list(const struct report *report, const char *key, const struct emit_column *columns,
 		 const struct emit_rows *rows);
 
-/* True if sections show details of the device: the screen does for the one that peaks highest only.
- */
+/* True if sections show the device's details: a screen does for the highest peak only. */
 bool report_wants(const struct report *report, int device);
 /* Writes " estimated from samples of 1.00 MiB" if the figures that follow are estimates. */
 void report_say_estimated(const struct report *report);
@@ -153,8 +148,7 @@ void report_say_estimated(const struct report *report);
 /* The number of rows that a list shows, SIZE_MAX for all. */
 size_t report_limit(const struct report *report);
 
-/* Writes a line, a heading, or (with how >= 0) a sentence whose lines after the first are indented
- * by `how` columns. */
+/* Writes a line, a heading, or (how >= 0) a sentence indented by `how` columns. */
 enum { SAID_LINE = -1, SAID_HEADING = -2 };
 
 void report_say(const struct report *report, int how, const char *format, ...)
@@ -178,12 +172,10 @@ void report_note(const struct report *report, uint64_t bytes, const char *text);
 /* Writes rows of struct report_site, and a row that sums those left out. */
 void report_site_rows(const struct report *report, const struct emit_rows *rows);
 
-/* report_oom.c: 0, or -errno with err_text() if the trace lacks the failure that options->oom
- * names. */
+/* report_oom.c: 0, or -errno with err_text() if the trace lacks options->oom's failure. */
 int report_oom_check(const struct report *report);
 
-/* report_peaks.c: the peak's holders by site; the row `others` has the bytes that no stack accounts
- * for. */
+/* report_peaks.c: a peak's holders by site; `others` has bytes of no stack. */
 void report_composition(const struct report *report, const struct trace_peak *peak,
 			const char *others);
 

@@ -127,8 +127,7 @@ static void view_rows(const struct report *report, const struct report_group *gr
 		report_note(report, rest, "other call paths");
 }
 
-/* All frames of a stack. Where C code called Python, the C frames are not known: a row marks the
- * place. */
+/* All frames of a stack. A row marks where C code, of unknown frames, called Python. */
 static void stack_rows(const struct report *report, const struct trace_stack *stack, uint64_t bytes)
 {
 	size_t entry = 0;

@@ -66,7 +66,6 @@ static const char *count_text(const struct report *report, const char *what,
 		       : report_format(report, "%s%s", what, SAY_BYTES(count->bytes));
 }
 
-/* The bytes that were allocated and freed in the phase, and its peak of reserved. */
 static void more_of(const struct report *report, const struct phase_group *phase)
 {
 	report_say(report, SAID_LINE, "    reserved at most %s%s%s",

@@ -1,5 +1,4 @@
-/* The report on the process: its command, its failed allocations, advice, and the gaps of the
- * trace. */
+/* The process: its command, its failed allocations, advice, and the trace's gaps. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -54,8 +53,7 @@ static void add_failure(const struct report *report, struct emit_rows *rows,
 		   });
 }
 
-/* Finds `most` failures on wanted devices. The events can be read once only; if report_study() has
- * done so, it kept the failures. */
+/* Finds `most` failures on wanted devices; report_study() may have kept them. */
 static struct emit_rows find_failures(const struct report *report, size_t most)
 {
 	const struct event_scan *survey = &report->study->survey;

@@ -117,8 +117,7 @@ static size_t push_children(const struct report *report, const struct tree *tree
 static struct emit_rows find_rows(const struct report *report, const struct tree *tree)
 {
 	struct emit_rows rows = EMIT_NONE_OF(struct branch, SIZE_MAX);
-	/* Each node is on the pile once at most, with at most two more rows ("more" and
-	 * "(itself)"). */
+	/* Each node is on the pile once at most, with up to two rows ("more", "(itself)"). */
 	struct branch *pile = report_room(report, (3 * tree->count + 1) * sizeof(*pile));
 	size_t height = 1;
 

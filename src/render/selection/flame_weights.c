@@ -44,8 +44,7 @@ static void take_peaks(struct weights *weights, const struct trace_peak *peaks, 
 	}
 }
 
-/* If no device was used: the space with the highest peak, as for PyTorch's CPU tensors. Else
- * SPACES. */
+/* Without a device: the space with the highest peak, as for CPU tensors. Else SPACES. */
 static int main_space(const struct trace *trace)
 {
 	size_t rows = trace->summary.devices_n ? 0 : trace->summary.spaces_n;

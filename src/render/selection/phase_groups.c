@@ -77,8 +77,7 @@ static void add_phase(struct phase_group *to, const struct trace_phase *phase)
 		to->growth = (int64_t)((uint64_t)to->growth + sums->end_bytes - sums->start_bytes);
 }
 
-/* The number of sorted phases, from the first on, that are of one family; *names: of their names.
- */
+/* The number of sorted phases, from the first on, of one family; *names: of their names. */
 static size_t family(const struct trace_phase *first, size_t left, size_t *names)
 {
 	size_t count = 1;
@@ -89,8 +88,7 @@ static size_t family(const struct trace_phase *first, size_t left, size_t *names
 	return count;
 }
 
-/* Families with notes fold at two names, for no two notes are alike (those of compilations, say).
- */
+/* Families with notes fold at two names: no two notes are alike (those of compilations). */
 static bool is_folded(const struct trace_phase *first, size_t names)
 {
 	const char *name = text(first->name);

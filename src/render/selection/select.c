@@ -102,8 +102,7 @@ static int find_wish(struct report_selection *selection, const struct trace *tra
 	return error;
 }
 
-/* True if the stack's memory was on the device. A stack with a site has memory in one space only.
- */
+/* True if the stack's memory was on the device. A stack with a site has one space only. */
 static bool is_of_card(const struct trace *trace, size_t stack)
 {
 	uint32_t site = trace->site_of[stack];

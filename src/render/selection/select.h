@@ -38,8 +38,7 @@ bool report_asks_categories(const struct selection_options *options);
 bool report_knows_categories(const struct trace *trace, const struct selection_options *options,
 			     bool wanted);
 
-/* select_words.c: appends the selection to `what`, after the name of the moment if there is one,
- * and sets `window`. */
+/* Appends the selection to `what`, after the moment's name, and sets `window`. */
 void report_select_describe(struct report_selection *selection,
 			    const struct selection_options *options);
 
@@ -47,8 +46,7 @@ void report_select_describe(struct report_selection *selection,
  * err_text() lists those that there are. */
 int report_select_check(const struct trace *trace, int device, const char *pool);
 
-/* Writes a sentence: "12 events are missing between 1.0 s and 2.0 s: ..."; false if there is no
- * doubt. */
+/* Writes a sentence on missing events ("12 events are missing ..."); false without doubt. */
 bool report_select_doubt(const struct report_selection *selection, char *to, size_t size);
 
 /* select_filter.c: the first fills stacks[] of the selection with the stacks that fit; the second

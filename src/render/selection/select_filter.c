@@ -10,8 +10,7 @@ static bool fits_filter(const char *text, const char *pattern, bool glob)
 	return text && (glob ? !fnmatch(pattern, text, 0) : strstr(text, pattern) != NULL);
 }
 
-/* True if the frame's text in the report, its function, or the whole path of its file or module
- * fits. */
+/* True if the frame's text, its function, or the path of its file or module fits. */
 static bool fits_frame(const struct trace *trace, uint32_t number, const char *pattern, bool glob)
 {
 	const struct trace_frame *frame = &trace->frames[number];

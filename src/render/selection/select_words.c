@@ -1,5 +1,4 @@
-/* The name of a selection, a sentence on its gaps, and errors for devices and pools that do not
- * exist. */
+/* A selection's name, a sentence on its gaps, and errors for unknown devices and pools. */
 #include "render/selection/select.h"
 
 #include <stdio.h>

@@ -45,8 +45,7 @@ struct timeline_cell *timeline_cells(const struct timeline *timeline)
 			   timeline->columns * sizeof(struct timeline_cell));
 }
 
-/* Writes the cell's name instead of glyphs. Returns the number of columns that it took, 0 for none.
- */
+/* Writes the cell's name instead of glyphs. Returns the columns taken, 0 for none. */
 static unsigned put_phase_name(const struct timeline *timeline, const struct timeline_cell *cell)
 {
 	char text[TIMELINE_WIDEST * 4 + 4];
@@ -129,8 +128,7 @@ static bool is_wanted(const struct timeline *timeline, const struct trace_curve 
 	       (!options->pool || (curve->pool && !strcmp(curve->pool, options->pool)));
 }
 
-/* The stretch of time: from the first byte to the end of the run, unless the options say otherwise.
- */
+/* The time shown: from the first byte to the end of the run, unless options choose. */
 static int find_stretch(struct timeline *timeline)
 {
 	const struct trace *trace = timeline->trace;

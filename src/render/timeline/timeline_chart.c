@@ -45,8 +45,7 @@ static void fill_column(struct chart *chart, unsigned column, uint64_t allocated
 		to->reserved = reserved;
 }
 
-/* A point's values hold until the next point: in its own column and in all up to that of the next.
- */
+/* A point's values hold until the next one: in its own column and up to that of the next. */
 static void fill_columns(struct chart *chart)
 {
 	const struct timeline *timeline = chart->timeline;

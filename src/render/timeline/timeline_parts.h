@@ -54,22 +54,19 @@ struct timeline_cell {
 /* Blank cells for the whole width, in the trace's arena. NULL without memory. */
 struct timeline_cell *timeline_cells(const struct timeline *timeline);
 
-/* Writes a line: its label and the axis (neither if `label` is NULL), then the cells up to the last
- * that is not blank. */
+/* Writes a line: label and axis (unless NULL), then the cells up to the last used. */
 void timeline_line(const struct timeline *timeline, const char *label, enum timeline_glyph axis,
 		   const struct timeline_cell *cells);
 
 /* The column of a time inside the stretch. */
 unsigned timeline_column(const struct timeline *timeline, uint64_t t);
 
-/* Writes "2.3121 s", with enough decimals to tell two columns apart, to a buffer of SHOW_NUMBER
- * bytes. */
+/* Writes "2.3121 s", precise enough to tell columns apart, to SHOW_NUMBER bytes. */
 const char *timeline_time(const struct timeline *timeline, char *to, uint64_t t);
 
 /* Replaces each character that is not ASCII by '?', in place, if the options ask for ASCII. */
 void timeline_ascii(const struct timeline *timeline, char *text);
 
-/* timeline_chart.c, timeline_phases.c: write a curve, and the phases. 0 or -errno with err_text().
- */
+/* Write a curve, and the phases. 0 or -errno with err_text(). */
 int timeline_chart(const struct timeline *timeline, const struct trace_curve *curve);
 int timeline_phases(const struct timeline *timeline);

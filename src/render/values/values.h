@@ -14,8 +14,7 @@
 
 enum { SHOW_NUMBER = 32 }; /* bytes for a number */
 
-/* "1.23 GiB", "12.3 s", "1,234,567", "99.9%"; "-" for TRACE_NONE. Written to a buffer of
- * SHOW_NUMBER bytes, which is returned. */
+/* "1.23 GiB", "12.3 s", "1,234,567", "99.9%"; "-" for TRACE_NONE. SHOW_NUMBER bytes. */
 const char *show_bytes(char *to, uint64_t bytes);
 const char *show_time(char *to, uint64_t ns);
 const char *show_count(char *to, uint64_t count);
@@ -28,8 +27,7 @@ size_t show_safe(char *to, size_t size, const char *text, unsigned columns);
 /* Texts with facts in them: "{cached} of {reserved} lay unused". */
 enum { FILL_NAME = 64 }; /* bytes of a fact's name */
 
-/* Writes the value of the fact with that name, as people read it, cut to size. Returns its length,
- * 0 if there is no such fact. */
+/* Writes the named fact's value for people, cut to size: its length, 0 for none. */
 typedef size_t fill_fact(char *to, size_t size, const char *name, const void *facts);
 
 /*
