@@ -121,10 +121,8 @@ void args_with_usage(const struct command *command, usage_printer *printer);
 
 enum { ARGS_GO = -1 };
 
-/*
- * Takes the options out of argv. Returns ARGS_GO, and the operands are argv[1..argc); or the exit
- * status, when it has printed help or the message about a mistake.
- */
+/* Takes the options out of argv. Returns ARGS_GO, and the operands are argv[1..argc); or the exit
+ * status, when it has printed help or the message about a mistake. */
 int args_parse(const struct usage *usage, int *argc, char **argv);
 
 /* True if the file exists and is one of the operands of the latest args_parse() (or a word of

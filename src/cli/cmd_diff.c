@@ -61,10 +61,8 @@ static bool asks_categories(const struct gates *gates)
 	return false;
 }
 
-/*
- * Finds the categories of all runs. They become rows where all runs have them block by block; when
- * a gate needs categories, they are found at any cost.
- */
+/* Finds the categories of all runs. They become rows where all runs have them block by block; when
+ * a gate needs categories, they are found at any cost. */
 static int categorise(struct diff_side *const *sides, const struct gates *gates,
 		      const struct rules *rules, int device)
 {

@@ -4,10 +4,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/*
- * The absolute path of libmemtrace.so: MEMTRACE_LIBRARY, else beside this executable, in ../lib, or
- * where systems keep libraries. 0, or -EINVAL and a sentence in err_text().
- */
+/* The absolute path of libmemtrace.so: MEMTRACE_LIBRARY, else beside this executable, in ../lib, or
+ * where systems keep libraries. 0, or -EINVAL and a sentence in err_text(). */
 int library_find(char *path, size_t size);
 
 /* Writes LD_PRELOAD with the library before those that it names already. 0 or -EINVAL. */

@@ -27,10 +27,8 @@ static bool detailed(const struct event *event)
 	       (detail->payload_kind || detail->color || detail->category);
 }
 
-/*
- * A struct wire_context as four words, made in registers: a word that is read back from bytes that
- * were just written waits until they have left the store buffer (20 ns measured).
- */
+/* A struct wire_context as four words, made in registers: a word that is read back from bytes that
+ * were just written waits until they have left the store buffer (20 ns measured). */
 static inline void context_words(uint64_t words[4], const struct event *event)
 {
 	uint8_t flags = (uint8_t)(event->flags | (detailed(event) ? EVENT_DETAILED : 0));

@@ -8,10 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/*
- * Names of pseudo-stacks, which stand for bytes that no call took. The library writes them, and
- * readers of a trace recognise them.
- */
+/* Names of pseudo-stacks, which stand for bytes that no call took. The library writes them, and
+ * readers of a trace recognise them. */
 #define PSEUDO_NOT_RECORDED "[not recorded]"
 #define PSEUDO_NOT_SAMPLED "[not sampled]" /* for the blocks that the samples stand for */
 #define PSEUDO_GRAPH_MEMORY "[graph memory]"

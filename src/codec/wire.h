@@ -66,10 +66,8 @@ static inline void wire_reset(struct wire_state *state, uint64_t t)
 
 /* --- writing --- */
 
-/*
- * Writes one event at p, where WIRE_EVENT_MAX bytes must be free; its time must not be before the
- * one written last. Returns the end of what was written.
- */
+/* Writes one event at p, where WIRE_EVENT_MAX bytes must be free; its time must not be before the
+ * one written last. Returns the end of what was written. */
 uint8_t *encode_event(struct wire_state *state, uint8_t *p, const struct event *event);
 
 /* Writes a device's sums at p, where WIRE_SUMS_MAX bytes must be free. */

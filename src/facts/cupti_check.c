@@ -269,10 +269,8 @@ static bool take_array(struct witness_matcher *m, const struct event *array, siz
 	return sum == array->size;
 }
 
-/*
- * An event of an allocation comes after its call, an event of a free before it. CUPTI has a clock
- * of its own: where nothing fits, the record's time may be a little too late or too early.
- */
+/* An event of an allocation comes after its call, an event of a free before it. CUPTI has a clock
+ * of its own: where nothing fits, the record's time may be a little too late or too early. */
 static bool take_array_at(struct witness_matcher *m, const struct event *array, uint64_t slack)
 {
 	bool began = lives_begins(array);

@@ -27,10 +27,8 @@ struct census {
 
 struct live_at_visitor {
 	void *context;
-	/*
-	 * Called before the event `seq`, also for an event that is missing while those before it
-	 * are there; not for moments in a hole. 0 or -errno, which ends the pass.
-	 */
+	/* Called before the event `seq`, also for an event that is missing while those before it
+	 * are there; not for moments in a hole. 0 or -errno, which ends the pass. */
 	int (*moment)(void *context, const struct census *census, uint64_t seq);
 	/* Called for each event. */
 	void (*event)(void *context, const struct event *event);

@@ -121,10 +121,8 @@ struct lives {
 void lives_start(struct lives *lives, bool filtered);
 void lives_clear(struct lives *lives);
 
-/*
- * True if events are missing before this one: numbers are, or the device's sums are not those of
- * the event before with this one's effect, as after the program stopped recording.
- */
+/* True if events are missing before this one: numbers are, or the device's sums are not those of
+ * the event before with this one's effect, as after the program stopped recording. */
 bool lives_gap(const struct lives *lives, const struct event *event);
 
 /* Goes on to the event; removes the blocks that were live before a gap. */

@@ -248,10 +248,8 @@ bool phases_event(struct phases *phases, const struct event *event)
 	}
 }
 
-/*
- * Takes sums that changed without an event. A chunk begins with all sums, as events before it may
- * have been dropped, and recording that goes on writes them anew.
- */
+/* Takes sums that changed without an event. A chunk begins with all sums, as events before it may
+ * have been dropped, and recording that goes on writes them anew. */
 static bool take_sums(struct phases *phases, const struct journal_reader *reader,
 		      const struct event *event)
 {

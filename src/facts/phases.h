@@ -82,10 +82,8 @@ struct phases {
 /* Fills the trace's phases, by start: 0 or -ENOMEM. */
 int phases_find(struct spool_model *recording);
 
-/*
- * The same event by event, for callers that stream events. `phases` is all 0 at first except for
- * the arena. False without memory.
- */
+/* The same event by event, for callers that stream events. `phases` is all 0 at first except for
+ * the arena. False without memory. */
 bool phases_event(struct phases *phases, const struct event *event);
 void phases_clear(struct phases *phases);
 

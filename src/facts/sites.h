@@ -46,10 +46,8 @@ struct site_frame {
 	bool helper;    /* a row NATIVE or PYTHON of libraries.def */
 };
 
-/*
- * `path` is the source file of a Python frame, the ELF file of a native one; each may be NULL. 0,
- * or -ENOMEM.
- */
+/* `path` is the source file of a Python frame, the ELF file of a native one; each may be NULL. 0,
+ * or -ENOMEM. */
 int site_frame_read(struct site_frame *frame, bool python, const char *function, const char *path,
 		    struct arena *arena);
 

@@ -318,10 +318,8 @@ static void read_source(struct site_frame *frame, const char *path)
 	}
 }
 
-/*
- * Makes "libx-0a1b2c3d.so.1.2.3" (auditwheel) and "libx.so.1.2.3" libx.so.1, and removes the Python
- * version from an extension's name.
- */
+/* Makes "libx-0a1b2c3d.so.1.2.3" (auditwheel) and "libx.so.1.2.3" libx.so.1, and removes the Python
+ * version from an extension's name. */
 static void stable_library(const char *path, char *name)
 {
 	char *at;

@@ -22,10 +22,8 @@ struct symbol_query {
 	uint32_t module, frame; /* numbers of the frame and its module */
 };
 
-/*
- * Answers queries, which must be sorted by offset. A file that is not there, or whose build-id (in
- * hexadecimal, NULL or "" when unknown) is another one's, answers none. 0 or -errno.
- */
+/* Answers queries, which must be sorted by offset. A file that is not there, or whose build-id (in
+ * hexadecimal, NULL or "" when unknown) is another one's, answers none. 0 or -errno. */
 int symbols_find(const char *path, const char *build_id, struct symbol_query *queries, size_t count,
 		 struct arena *arena);
 
@@ -35,10 +33,8 @@ enum symbols_names {
 	SYMBOLS_MANGLED,   /* as the files spell them: malloc is not to be called */
 };
 
-/*
- * The C++ name in the arena, or the symbol itself when it is no mangled name or nothing here can
- * demangle. It takes memory from malloc.
- */
+/* The C++ name in the arena, or the symbol itself when it is no mangled name or nothing here can
+ * demangle. It takes memory from malloc. */
 const char *symbols_demangle(const char *symbol, enum symbols_names names, struct arena *arena);
 
 /* --- the model --- */
@@ -55,18 +51,14 @@ struct spool_model {
 	bool damaged;              /* the spool has invalid data, which was left out */
 };
 
-/*
- * Names the frames and stacks that the spool has got since the last call; a recording that is all 0
- * has none yet. The spool must be the same, at the same address. 0 or -ENOMEM.
- */
+/* Names the frames and stacks that the spool has got since the last call; a recording that is all 0
+ * has none yet. The spool must be the same, at the same address. 0 or -ENOMEM. */
 int spool_model_extend(struct spool_model *recording, const struct spool *spool,
 		       enum symbols_names names);
 void spool_model_clear(struct spool_model *recording);
 
-/*
- * Memory of the arena: zeroed, for `count` values; for structs of an object (enum rows_of),
- * cleared; for a copy of a text. NULL without memory, and `error` is set.
- */
+/* Memory of the arena: zeroed, for `count` values; for structs of an object (enum rows_of),
+ * cleared; for a copy of a text. NULL without memory, and `error` is set. */
 void *spool_model_room(struct spool_model *recording, size_t count, size_t size);
 void *spool_model_items(struct spool_model *recording, size_t count, unsigned of);
 const char *spool_model_text(struct spool_model *recording, const char *text);
@@ -86,10 +78,8 @@ int spool_model_see(struct spool_model *recording, uint32_t first);
 void spool_model_site(const struct spool_model *recording, const struct spool_stack *stack,
 		      char *to);
 
-/*
- * backward.c: the node of autograd's graph that a stack of one of its threads is in, and the line
- * of Python that it comes from. These threads run no Python.
- */
+/* backward.c: the node of autograd's graph that a stack of one of its threads is in, and the line
+ * of Python that it comes from. These threads run no Python. */
 enum backward_via {
 	BACKWARD_NOT,     /* no backward pass, or its origin is not known */
 	BACKWARD_FORWARD, /* the stack of the operator that the node is the derivative of */
@@ -116,10 +106,8 @@ void spool_model_match(struct spool_model *recording);
 /* spool_model_sites.c: fills the trace's sites from its stacks. */
 void spool_model_find_sites(struct spool_model *recording);
 
-/*
- * Writes the line of a stack that its user knows, cut to size: "Net.forward (train.py:12)", "take
- * (leak)"; that of a backward pass is marked as such.
- */
+/* Writes the line of a stack that its user knows, cut to size: "Net.forward (train.py:12)", "take
+ * (leak)"; that of a backward pass is marked as such. */
 void spool_model_line(const struct spool_model *recording, uint32_t stack, char *to, size_t size);
 
 /* Sorts them, largest first; those that are equal at a peak by the bytes at the end. */

@@ -72,16 +72,12 @@ struct trace_place {
 	uint64_t key;
 };
 
-/*
- * spool_model_sites.c: makes sites[] and site_of[] from the places of the stacks, with the sums of
- * their stacks but for what is estimated, the heaviest first. 0 or -ENOMEM.
- */
+/* spool_model_sites.c: makes sites[] and site_of[] from the places of the stacks, with the sums of
+ * their stacks but for what is estimated, the heaviest first. 0 or -ENOMEM. */
 int trace_gather_sites(struct trace *trace, struct arena *arena, const struct trace_place *places);
 
-/*
- * The rows as tables: how a JSON object becomes a struct and a struct an object. No pointer is in
- * them (base/guest/table_rows.h).
- */
+/* The rows as tables: how a JSON object becomes a struct and a struct an object. No pointer is in
+ * them (base/guest/table_rows.h). */
 enum row_kind {
 	ROW_TEXT,     /* const char *, NULL for null */
 	ROW_VALUE,    /* the same of a scalar of any kind, as it stands in the file */

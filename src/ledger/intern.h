@@ -21,10 +21,8 @@ struct intern {
 	uint32_t too_many; /* the stack of those beyond its table's bound, 0 before the first */
 };
 
-/*
- * True if this many more rows would exceed the table's bound (bounds.def); the header then counts
- * that. Tables without a bound are never full.
- */
+/* True if this many more rows would exceed the table's bound (bounds.def); the header then counts
+ * that. Tables without a bound are never full. */
 bool intern_full(struct spool *spool, enum spool_kind kind, uint64_t rows);
 
 /* Begins with the empty text 0 and the pseudo-stack 0, "[not recorded]". 0 or an error. */
@@ -38,10 +36,8 @@ uint32_t intern_text_n(struct intern *intern, const char *text, size_t length);
 void intern_fact(struct intern *intern, const char *key, const char *value);
 void intern_thread(struct intern *intern, uint32_t thread, const char *name, uint64_t t);
 
-/*
- * 1 + the module's position, 0 without room. A file that is loaded again, at whatever address, is
- * the same module; its row keeps the first address.
- */
+/* 1 + the module's position, 0 without room. A file that is loaded again, at whatever address, is
+ * the same module; its row keeps the first address. */
 uint32_t intern_module(struct intern *intern, const struct spool_module *module);
 
 /* 1 + the frame's position, 0 without room. Frames with equal members are the same. */

@@ -111,10 +111,8 @@ static inline int64_t stands_for(const struct spool *spool, const struct event *
 	return (int64_t)sample_weigh(event->size, spool->header->sample).bytes;
 }
 
-/*
- * Moves every sum that the event moves, and the counts. `stack` is the stack that the bytes are
- * booked under (a free has another stack of its own); it has `blocks` more blocks afterwards.
- */
+/* Moves every sum that the event moves, and the counts. `stack` is the stack that the bytes are
+ * booked under (a free has another stack of its own); it has `blocks` more blocks afterwards. */
 static HOT_CODE void move(struct ledger *ledger, const struct event *event, uint32_t stack,
 			  const struct touched *touched, int64_t blocks)
 {

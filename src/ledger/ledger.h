@@ -44,10 +44,8 @@ struct ledger {
 	struct ledger_backlog backlog;
 	struct journal journal;
 	struct granules granules;
-	/*
-	 * The scopes that the last event moved. They are drawn into the curves when the next event
-	 * comes: until then the last one can be taken back.
-	 */
+	/* The scopes that the last event moved. They are drawn into the curves when the next event
+	 * comes: until then the last one can be taken back. */
 	struct spool_scope *undrawn[LEDGER_UNDRAWN];
 	uint32_t undrawn_n;
 	struct timeline_pen pens[LEDGER_PENS];
@@ -69,10 +67,8 @@ struct ledger {
 int ledger_init(struct ledger *ledger, struct spool *spool, uint64_t max_events);
 void ledger_clear(struct ledger *ledger);
 
-/*
- * To be called after a transaction that was left in the middle and taken back (txn_cancel): makes
- * the state that is kept outside the spool agree with the spool.
- */
+/* To be called after a transaction that was left in the middle and taken back (txn_cancel): makes
+ * the state that is kept outside the spool agree with the spool. */
 void ledger_mend(struct ledger *ledger);
 
 /*

@@ -53,10 +53,8 @@ void ledger_put(struct ledger *ledger, struct event *event);
 void ledger_book(struct ledger *ledger, struct event *event, uint32_t stack,
 		 const struct touched *touched);
 
-/*
- * Does all of this for one event, up to its sums; the stack has `blocks` more blocks afterwards.
- * The caller commits ledger->last_touched. False after an error, with no transaction open.
- */
+/* Does all of this for one event, up to its sums; the stack has `blocks` more blocks afterwards.
+ * The caller commits ledger->last_touched. False after an error, with no transaction open. */
 bool ledger_begin(struct ledger *ledger, struct event *event, uint32_t stack, uint32_t owner,
 		  int64_t blocks);
 

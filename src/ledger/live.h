@@ -10,10 +10,8 @@
 
 enum { LIVE_FIRST_BUCKETS = 256 };
 
-/*
- * Begins with the first buckets empty and no free nodes, whatever the chains were; live_link() then
- * enters existing nodes. The spool must have some buckets.
- */
+/* Begins with the first buckets empty and no free nodes, whatever the chains were; live_link() then
+ * enters existing nodes. The spool must have some buckets. */
 void live_start_anew(struct spool *spool);
 void live_link(struct spool *spool, uint32_t id);
 

@@ -42,10 +42,8 @@ static inline struct spool_point timeline_now(const struct spool_scope *scope, u
 	return now;
 }
 
-/*
- * A process that is killed in here leaves a point half written. The deciding member is stored last,
- * so the same merge once more (timeline_settle) completes it.
- */
+/* A process that is killed in here leaves a point half written. The deciding member is stored last,
+ * so the same merge once more (timeline_settle) completes it. */
 static inline void timeline_merge(struct spool_point *into, const struct spool_point *later)
 {
 	if (later->top.allocated > into->top.allocated) {
@@ -83,10 +81,8 @@ static inline void timeline_draw(struct spool *spool, struct spool_scope *scope,
 		timeline_draw_anew(spool, scope, pen, t);
 }
 
-/*
- * Finishes a drawing that was interrupted, in a copy of a dead process's spool. Only the last point
- * of a curve can be half written, and only with the sums as they still are.
- */
+/* Finishes a drawing that was interrupted, in a copy of a dead process's spool. Only the last point
+ * of a curve can be half written, and only with the sums as they still are. */
 void timeline_settle(struct spool *spool);
 
 /* The number of points of the scope's curve, and one of them. */

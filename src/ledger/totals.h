@@ -36,10 +36,8 @@ static inline bool totals_scope_is(const struct spool_scope *scope, enum scope_k
 int64_t totals_scope_known(const struct spool *spool, enum scope_kind kind, int device,
 			   uint32_t name);
 
-/*
- * Makes a new scope: its index, or an error of spool_need(); -E2BIG if there are too many pools,
- * owners or names (bounds.def). Outside of transactions.
- */
+/* Makes a new scope: its index, or an error of spool_need(); -E2BIG if there are too many pools,
+ * owners or names (bounds.def). Outside of transactions. */
 int64_t totals_scope_make(struct spool *spool, enum scope_kind kind, int device, uint32_t name);
 
 /* The number of a scope's sum, as cells name it. */

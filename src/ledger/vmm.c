@@ -84,10 +84,8 @@ void vmm_unrelease(struct ledger *ledger, struct event *event, const struct spoo
 		recount(ledger, held, 1, 0);
 }
 
-/*
- * Removes a mapping. The memory ends with its last mapping if its references are gone already. All
- * is one transaction: a process killed in between would leave a handle that nothing holds.
- */
+/* Removes a mapping. The memory ends with its last mapping if its references are gone already. All
+ * is one transaction: a process killed in between would leave a handle that nothing holds. */
 static void end_mapping(struct ledger *ledger, const struct event *like, uint32_t id)
 {
 	struct spool *spool = ledger->spool;

@@ -8,10 +8,8 @@
 
 #include "ledger/ledger.h"
 
-/*
- * The driver has reused the number of a handle, so its last release was not seen. It is still
- * mapped and its memory held: it lives on under its mappings alone.
- */
+/* The driver has reused the number of a handle, so its last release was not seen. It is still
+ * mapped and its memory held: it lives on under its mappings alone. */
 void vmm_hold(struct ledger *ledger, uint32_t id);
 
 /*
@@ -22,10 +20,8 @@ void vmm_hold(struct ledger *ledger, uint32_t id);
  */
 bool vmm_retain(struct ledger *ledger, enum node_kind kind, uint64_t address);
 
-/*
- * The same for the memory that is mapped around the address: it may have been released already and
- * be held by its mappings alone. Without such a mapping, the handle gets the reference.
- */
+/* The same for the memory that is mapped around the address: it may have been released already and
+ * be held by its mappings alone. Without such a mapping, the handle gets the reference. */
 bool vmm_retain_mapped(struct ledger *ledger, uint64_t address, uint64_t handle);
 
 /*

@@ -117,10 +117,8 @@ static uint64_t chunk_left(const struct journal *journal, unsigned wanted)
 	return journal_fit(journal) >= wanted ? MIN(left, most) : 0;
 }
 
-/*
- * True if the ring's oldest chunk may be reused. The next chunk begins with the time of the oldest
- * chunk's last event, so its age is that of all of them.
- */
+/* True if the ring's oldest chunk may be reused. The next chunk begins with the time of the oldest
+ * chunk's last event, so its age is that of all of them. */
 static bool is_due(const struct journal *journal)
 {
 	uint64_t chunks = journal->last - journal->first;

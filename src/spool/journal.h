@@ -79,16 +79,12 @@ static inline int journal_room(struct journal *journal, unsigned events)
  * event->t to the time of the event before if it is earlier. */
 void journal_put(struct journal *journal, struct event *event);
 
-/*
- * Goes back to the end of the event before the last one. To be called inside a transaction that
- * txn_begin_over() has begun over the one that wrote the last event.
- */
+/* Goes back to the end of the event before the last one. To be called inside a transaction that
+ * txn_begin_over() has begun over the one that wrote the last event. */
 void journal_rewind(struct journal *journal);
 
-/*
- * Goes on after the last event that the spool has, when another thread has taken a transaction back
- * in the middle (txn_cancel).
- */
+/* Goes on after the last event that the spool has, when another thread has taken a transaction back
+ * in the middle (txn_cancel). */
 void journal_mend(struct journal *journal);
 
 /* Writes the sums for readers: they moved without events. */
@@ -111,8 +107,6 @@ int journal_read(struct journal_reader *reader, const struct spool *spool);
 bool journal_next(struct journal_reader *reader, struct event *event);
 void journal_read_end(struct journal_reader *reader);
 
-/*
- * The time from which on no event is missing, in ns since process start. False if none was ever
- * dropped, or if there are no events.
- */
+/* The time from which on no event is missing, in ns since process start. False if none was ever
+ * dropped, or if there are no events. */
 bool journal_since(const struct spool *spool, uint64_t *t);

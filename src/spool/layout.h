@@ -328,10 +328,8 @@ struct spool_node {
 	uint8_t unused[3];
 };
 
-/*
- * The facts at an allocation that failed because memory ran out and that nobody caught. The first
- * SPOOL_OOMS_FIRST are kept, and the latest.
- */
+/* The facts at an allocation that failed because memory ran out and that nobody caught. The first
+ * SPOOL_OOMS_FIRST are kept, and the latest. */
 enum { SPOOL_OOMS_FIRST = 8, SPOOL_OOMS = 32 };
 
 struct spool_oom {

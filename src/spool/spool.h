@@ -80,19 +80,15 @@ static inline const char *spool_text(const struct spool *spool, uint32_t id)
 	return id && id < spool_count(spool, SPOOL_TEXT) ? spool_at(spool, SPOOL_TEXT, id) : NULL;
 }
 
-/*
- * Creates the file, with mode 0600 and never over an existing one (-EEXIST). Its space is claimed
- * before it is touched, so a full disk is an error here and no SIGBUS later.
- */
+/* Creates the file, with mode 0600 and never over an existing one (-EEXIST). Its space is claimed
+ * before it is touched, so a full disk is an error here and no SIGBUS later. */
 int spool_create(struct spool *spool, const char *path);
 
 /* Marks the file as a spool for its readers, once the tables' first elements are there. */
 void spool_publish(struct spool *spool);
 
-/*
- * Makes sure that the table has a block for the element: 0, or -ENOSPC, -EDQUOT, -EFBIG, -ESTALE
- * (the file has vanished), -ENOMEM. spool_stop_reason() translates the error.
- */
+/* Makes sure that the table has a block for the element: 0, or -ENOSPC, -EDQUOT, -EFBIG, -ESTALE
+ * (the file has vanished), -ENOMEM. spool_stop_reason() translates the error. */
 int spool_extend(struct spool *spool, enum spool_kind kind, uint64_t blocks);
 
 static inline int spool_need(struct spool *spool, enum spool_kind kind, uint64_t index)
@@ -103,10 +99,8 @@ static inline int spool_need(struct spool *spool, enum spool_kind kind, uint64_t
 								: spool_extend(spool, kind, wanted);
 }
 
-/*
- * From here on no table grows or gets a row: spool_need() returns -ECANCELED. For the writer's own
- * reading, beside threads that have not noticed the end yet.
- */
+/* From here on no table grows or gets a row: spool_need() returns -ECANCELED. For the writer's own
+ * reading, beside threads that have not noticed the end yet. */
 void spool_seal(struct spool *spool);
 
 enum spool_stop spool_stop_reason(int error);
@@ -119,10 +113,8 @@ enum spool_stop spool_stop_reason(int error);
  */
 int spool_snapshot(struct spool *copy, const struct spool *of);
 
-/*
- * For a forked child whose parent was in the middle of writing, so that the child goes on there:
- * maps the tables as a copy that reaches no file and does not grow. 0 or -errno.
- */
+/* For a forked child whose parent was in the middle of writing, so that the child goes on there:
+ * maps the tables as a copy that reaches no file and does not grow. 0 or -errno. */
 int spool_copy_in_child(struct spool *spool);
 
 /*
@@ -143,8 +135,6 @@ int spool_unlink(struct spool *spool);
  * a zombie. */
 uint64_t process_start_ticks(int pid);
 
-/*
- * A number for this boot of this machine and this pid namespace, within which pids and start times
- * are unique; 0 where /proc does not give it.
- */
+/* A number for this boot of this machine and this pid namespace, within which pids and start times
+ * are unique; 0 where /proc does not give it. */
 uint64_t process_place(void);

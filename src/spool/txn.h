@@ -104,10 +104,8 @@ static inline bool txn_begin_over(struct spool *spool)
 	return true;
 }
 
-/*
- * Takes back an unfinished transaction, whose thread or process has ended inside it. In a copy of a
- * damaged file the words may lie anywhere; those outside of the spool are ignored.
- */
+/* Takes back an unfinished transaction, whose thread or process has ended inside it. In a copy of a
+ * damaged file the words may lie anywhere; those outside of the spool are ignored. */
 static inline void txn_cancel(struct spool *spool)
 {
 	struct spool_header *header = spool->header;

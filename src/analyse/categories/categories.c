@@ -54,10 +54,8 @@ static void shift_loose(struct categories *categories, const struct whereabouts 
 	}
 }
 
-/*
- * Memory that is known by a pool's totals alone is booked as if it were never freed, and goes from
- * the categories that it came to: it is not known which free ends it.
- */
+/* Memory that is known by a pool's totals alone is booked as if it were never freed, and goes from
+ * the categories that it came to: it is not known which free ends it. */
 static void loose_begin(struct categories *categories, const struct event *event, enum stage stage,
 			const struct whereabouts *at)
 {

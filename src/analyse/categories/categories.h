@@ -146,9 +146,7 @@ const char *categories_name(const struct categories *categories, size_t category
 size_t categories_order(const struct categories *categories, const struct category_sum *sums,
 			uint8_t *order);
 
-/*
- * A composition by stack (a peak's) by category, each stack by the category of most of its bytes;
- * the rest of `bytes` is other. `sums` holds CATEGORIES_MOST.
- */
+/* A composition by stack (a peak's) by category, each stack by the category of most of its bytes;
+ * the rest of `bytes` is other. `sums` holds CATEGORIES_MOST. */
 void categories_of_shares(const struct categories *categories, const struct trace_share *shares,
 			  size_t count, uint64_t bytes, struct category_sum *sums);

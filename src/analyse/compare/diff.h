@@ -103,10 +103,8 @@ void diff_totals(const struct diff *diff, const char *group, enum column column,
 /* The peak of allocated memory, of all devices. */
 int64_t diff_peak(const struct run *run);
 
-/*
- * diff_ranks.c: when the runs of a side are different ranks of a job, pairs them with those of the
- * other side and takes the pair that grew most as the middle one. 0, or -errno with err_text().
- */
+/* diff_ranks.c: when the runs of a side are different ranks of a job, pairs them with those of the
+ * other side and takes the pair that grew most as the middle one. 0, or -errno with err_text(). */
 int diff_pair_ranks(struct diff *diff);
 
 /* The gate's verdict on the rank in which it is worst; without a base, on the worst of the runs. */

@@ -105,10 +105,8 @@ static int read_narrowing(struct gate *gate, char *pair)
 	return 0;
 }
 
-/*
- * The narrowings from `at`, "[a=b][c=d]" or "[a=b,c=d]". A name may hold brackets and commas: a
- * bracket closes only before the end or another bracket, a comma separates only before a key.
- */
+/* The narrowings from `at`, "[a=b][c=d]" or "[a=b,c=d]". A name may hold brackets and commas: a
+ * bracket closes only before the end or another bracket, a comma separates only before a key. */
 static int read_narrowings(struct gate *gate, char *at)
 {
 	while (*at == '[') {

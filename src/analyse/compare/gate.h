@@ -41,10 +41,8 @@ struct gate_result {
 /* 0, or -EINVAL and in err_text() one sentence that shows what is accepted. */
 int gate_parse(struct gate *gate, enum gate_kind kind, const char *text);
 
-/*
- * The gate's verdict. `runs` are first those of the base (none for GATE_MOST), then those of the
- * head, at least one. 0, or -errno with err_text() when the narrowing matches nothing.
- */
+/* The gate's verdict. `runs` are first those of the base (none for GATE_MOST), then those of the
+ * head, at least one. 0, or -errno with err_text() when the narrowing matches nothing. */
 int gate_judge(const struct gate *gate, const struct run *base, size_t base_n,
 	       const struct run *head, size_t head_n, struct gate_result *result);
 

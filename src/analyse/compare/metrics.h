@@ -64,10 +64,8 @@ struct figures {
 /* The metric of one phase, TRACE_NONE if phases do not have it or the trace does not record it. */
 uint64_t metric_of_phase(const struct trace_phase *phase, enum metric_id metric);
 
-/*
- * Reads the figures of one run more, none when nothing matches. The first call takes figures that
- * are all 0 but for `runs`.
- */
+/* Reads the figures of one run more, none when nothing matches. The first call takes figures that
+ * are all 0 but for `runs`. */
 void figures_add(struct figures *figures, const struct run *run, const struct metric_query *query);
 void figures_clear(struct figures *figures);
 

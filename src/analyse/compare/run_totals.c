@@ -155,10 +155,8 @@ static const char *group_of(const struct trace_site *site)
 	return !strcmp(site->space, "array") ? device_memory : site->space;
 }
 
-/*
- * The stacks of a document's site have one name, unless an older rule put them together: its first
- * stack then names them all, here and in compositions, so that the columns agree.
- */
+/* The stacks of a document's site have one name, unless an older rule put them together: its first
+ * stack then names them all, here and in compositions, so that the columns agree. */
 static void add_site(struct run *run, const struct trace_site *site)
 {
 	char name[SITE_LONGEST] = "[unknown]";

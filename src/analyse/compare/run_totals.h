@@ -49,10 +49,8 @@ struct run_row {
 	uint32_t dimension; /* enum dimension; by it and the next two a row is found */
 	uint32_t group_text, name_text;
 	const char *name;
-	/*
-	 * Sites and categories: the kind of memory, "device" for all that is in the sums of
-	 * devices. Pools and owners: their device, as "0". Else "".
-	 */
+	/* Sites and categories: the kind of memory, "device" for all that is in the sums of
+	 * devices. Pools and owners: their device, as "0". Else "". */
 	const char *group;
 	int64_t values[COLUMNS];
 	uint64_t lifetime; /* sites: the longest, ns; TRACE_NONE when nothing was freed */
@@ -75,17 +73,13 @@ struct run {
 	struct map row_of;       /* 1 + row, by dimension, group and name */
 };
 
-/*
- * Opens the trace (or spool, or baseline) at the path, which must outlive the run. `device` narrows
- * the peaks of sites to one device, NO_DEVICE for all. 0, or -errno with err_text().
- */
+/* Opens the trace (or spool, or baseline) at the path, which must outlive the run. `device` narrows
+ * the peaks of sites to one device, NO_DEVICE for all. 0, or -errno with err_text(). */
 int run_open(struct run *run, const char *path, int device);
 void run_close(struct run *run);
 
-/*
- * Finds the categories by reading the events: when they are few, or `always`. A trace without
- * categories (many events, none, a baseline without them) is no error. To be called once.
- */
+/* Finds the categories by reading the events: when they are few, or `always`. A trace without
+ * categories (many events, none, a baseline without them) is no error. To be called once. */
 int run_find_categories(struct run *run, const struct rules *rules, bool always);
 
 /* A device or space of the run's trace, and its list of categories. */
@@ -112,10 +106,8 @@ void run_site_name(const struct run *run, uint32_t stack, char *to);
 /* The name of the stack's site, into SITE_LONGEST bytes. */
 void site_name(char *to, const struct site_frame *all, const uint32_t *frames, size_t count);
 
-/*
- * The line of the program's own source to show for the stack: its innermost Python frame that is
- * not installed; UINT32_MAX for none.
- */
+/* The line of the program's own source to show for the stack: its innermost Python frame that is
+ * not installed; UINT32_MAX for none. */
 uint32_t site_line(const struct site_frame *all, const uint32_t *frames, size_t count);
 
 /* --- while rows are made --- */
@@ -124,10 +116,8 @@ uint32_t site_line(const struct site_frame *all, const uint32_t *frames, size_t 
 struct run_row *run_row(struct run *run, enum dimension dimension, const char *group,
 			const char *name);
 
-/*
- * The largest number of a row, 8 PiB: traces may contain any number, and neither a difference of
- * two nor the sum of hundreds may overflow.
- */
+/* The largest number of a row, 8 PiB: traces may contain any number, and neither a difference of
+ * two nor the sum of hundreds may overflow. */
 #define RUN_MOST ((int64_t)1 << 53)
 
 /* A number of the trace: 0 where it has none. */

@@ -30,10 +30,8 @@ struct event_scan_growth {
 	struct growth_trend trend; /* its slope is a phase's, or a window's */
 };
 
-/*
- * A block that was freed soon: a temporary once its device allocates again. A block that no
- * allocation follows ended with the program, or was given up when memory ran out.
- */
+/* A block that was freed soon: a temporary once its device allocates again. A block that no
+ * allocation follows ended with the program, or was given up when memory ran out. */
 struct event_scan_death {
 	uint64_t size, lifetime;
 	uint32_t site;
@@ -115,10 +113,8 @@ struct event_scan {
 	uint64_t frees_warm;          /* frees before the first value */
 };
 
-/*
- * Event by event: after event_scan_start() each event in its order, then event_scan_end(), and at
- * last event_scan_clear(). The trace must outlive the survey.
- */
+/* Event by event: after event_scan_start() each event in its order, then event_scan_end(), and at
+ * last event_scan_clear(). The trace must outlive the survey. */
 void event_scan_start(struct event_scan *survey, struct trace *trace);
 void event_scan_event(struct event_scan *survey, const struct event *event);
 void event_scan_end(struct event_scan *survey);

@@ -23,10 +23,8 @@ enum {
 	ROOM = 64 << 20, /* bytes for values */
 	FEWEST = 2 * GROWTH_LEAST,
 
-	/*
-	 * A program that frees nothing builds something and repeats no work. Without phases it must
-	 * free this many times the blocks that a site keeps, or it may just be loading.
-	 */
+	/* A program that frees nothing builds something and repeats no work. Without phases it must
+	 * free this many times the blocks that a site keeps, or it may just be loading. */
 	FREES_OF_PHASES = 1,
 	FREES_OF_WINDOWS = 4,
 

@@ -83,10 +83,8 @@ static uint64_t lowest(const uint64_t *v, size_t from, size_t to)
 	return low;
 }
 
-/*
- * True if the lower envelope (the lowest value from there to the end) climbs in each quarter, by at
- * least half of what the slope promises and half of what the others climb.
- */
+/* True if the lower envelope (the lowest value from there to the end) climbs in each quarter, by at
+ * least half of what the slope promises and half of what the others climb. */
 static bool climbs_throughout(const uint64_t *v, size_t n, double per_value)
 {
 	double promised = per_value * (double)n / GROWTH_QUARTERS;
@@ -117,10 +115,8 @@ static bool climbs_to_the_end(const uint64_t *v, size_t n, uint64_t rose)
 	return v[n - 1] > v[n - 1 - back];
 }
 
-/*
- * True if rises become ever rarer, as in a cache that fills up. Laplace's test: the mean of their
- * times lies in the middle, or within a deviation of it.
- */
+/* True if rises become ever rarer, as in a cache that fills up. Laplace's test: the mean of their
+ * times lies in the middle, or within a deviation of it. */
 static bool slows_down(const uint64_t *v, size_t n)
 {
 	double sum = 0;

@@ -92,10 +92,8 @@ static uint32_t next_count(const struct step_finder *finder)
 	return best;
 }
 
-/*
- * True if all stacks of a count are there, but for one or one in ten. Some have as many allocations
- * by chance, such as the parameters of a model that is as deep as the training is long.
- */
+/* True if all stacks of a count are there, but for one or one in ten. Some have as many allocations
+ * by chance, such as the parameters of a model that is as deep as the training is long. */
 static bool are_most(size_t members, size_t all)
 {
 	return members >= STACKS_LEAST && members + 1 + all / 10 >= all;
@@ -152,10 +150,8 @@ static bool find_turns(struct step_finder *finder, uint32_t n)
 	return false;
 }
 
-/*
- * True if a step frees about as much as it allocates: in most of them at least half as much. The
- * layers of a model that is being built free nothing, and those inside a step free at its end.
- */
+/* True if a step frees about as much as it allocates: in most of them at least half as much. The
+ * layers of a model that is being built free nothing, and those inside a step free at its end. */
 static bool gives_back(const struct step_finder *finder)
 {
 	uint64_t born = 0;
@@ -180,10 +176,8 @@ static bool gives_back(const struct step_finder *finder)
 	return good * 2 > finder->steps;
 }
 
-/*
- * True if steps are alike: a stack that allocates about as often as there are steps, or more often,
- * does so in nearly each of them. With calls in no order it does not, however often they come.
- */
+/* True if steps are alike: a stack that allocates about as often as there are steps, or more often,
+ * does so in nearly each of them. With calls in no order it does not, however often they come. */
 static bool are_alike(struct step_finder *finder, uint32_t n)
 {
 	uint64_t all = 0;
@@ -242,10 +236,8 @@ static int try_count(struct step_finder *finder, uint32_t n)
 	return percent < REGULAR ? 0 : percent;
 }
 
-/*
- * The number of steps of a loop around another one, such as that of an optimizer over its
- * parameters: n is a multiple of it. 0 for none.
- */
+/* The number of steps of a loop around another one, such as that of an optimizer over its
+ * parameters: n is a multiple of it. 0 for none. */
 static uint32_t count_around(const struct step_finder *finder, uint32_t n)
 {
 	uint32_t best = 0;

@@ -76,10 +76,8 @@ static bool are_named(const struct trace *trace, const struct phases *steps)
 	return like >= steps->count / 2;
 }
 
-/*
- * Puts the steps among the program's own phases, by start; of two that start together the longer
- * one is around. Steps have no thread of their own: they lie on the main one.
- */
+/* Puts the steps among the program's own phases, by start; of two that start together the longer
+ * one is around. Steps have no thread of their own: they lie on the main one. */
 static void take_steps(struct trace *trace, const struct phases *steps)
 {
 	size_t count = trace->phases_n + steps->count;

@@ -39,10 +39,8 @@ ssize_t decompress_read(struct decompress *source, char *bytes, size_t size);
 /* The meaning of an error of decompress_read(), as a text that follows the name of the file. */
 const char *decompress_why(const struct decompress *source, int error);
 
-/*
- * Limits of a trace, so that a file from somebody else cannot take all time and memory: far more
- * than any recording needs. The message of a refusal names --no-limits, which lifts them.
- */
+/* Limits of a trace, so that a file from somebody else cannot take all time and memory: far more
+ * than any recording needs. The message of a refusal names --no-limits, which lifts them. */
 enum {
 	/* Bytes unpacked for each packed byte: a loop of one cudaMalloc and cudaFree has 26. */
 	LIMITS_RATIO = 100,

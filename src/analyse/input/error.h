@@ -23,8 +23,6 @@ void err_set(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The text of the latest err(), "" when there was none. */
 const char *err_text(void);
 
-/*
- * Ends the process where a command cannot go on for lack of memory: main.c sets a function that
- * prints the message and exits; without main.c it aborts.
- */
+/* Ends the process where a command cannot go on for lack of memory: main.c sets a function that
+ * prints the message and exits; without main.c it aborts. */
 extern __attribute__((noreturn)) void (*err_out_of_memory)(void);

@@ -65,10 +65,8 @@ struct json {
 	uint64_t passed; /* bytes of the file before the buffer */
 };
 
-/*
- * Reads from fd, which stays the caller's, under the name `name`; -errno when memory is short. A
- * compressed file is unpacked, and bytes are counted after that.
- */
+/* Reads from fd, which stays the caller's, under the name `name`; -errno when memory is short. A
+ * compressed file is unpacked, and bytes are counted after that. */
 int json_open(struct json *json, int fd, const char *name);
 void json_close(struct json *json);
 

@@ -47,10 +47,8 @@ static void lose(struct history *history, const struct event *event, uint64_t mi
 	};
 }
 
-/*
- * Bytes without an address end where all bytes that came with their event are freed. If only some
- * are, the event keeps its size.
- */
+/* Bytes without an address end where all bytes that came with their event are freed. If only some
+ * are, the event keeps its size. */
 static void move_loose(struct history *history, const struct lives *lives)
 {
 	uint32_t now = (uint32_t)history->events_n - 1;

@@ -80,10 +80,8 @@ struct history {
 	struct categories *categories;
 };
 
-/*
- * The trace must have been opened with its events, and none been read. `categories`, NULL or
- * started with keep_allocs set, get the events and their end. 0 or -errno with err_text().
- */
+/* The trace must have been opened with its events, and none been read. `categories`, NULL or
+ * started with keep_allocs set, get the events and their end. 0 or -errno with err_text(). */
 int history_read(struct history *history, struct trace *trace, struct categories *categories);
 void history_clear(struct history *history);
 

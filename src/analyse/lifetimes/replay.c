@@ -199,10 +199,8 @@ static void begin_block(struct replay *replay, const struct event *event)
 	count_birth(replay, &replay->rows[row - 1], &lives->begun);
 }
 
-/*
- * Bytes without an address are taken from the rows that they came to, whatever stack frees them.
- * Returns 1 + the row of the newest, 0 if none is known.
- */
+/* Bytes without an address are taken from the rows that they came to, whatever stack frees them.
+ * Returns 1 + the row of the newest, 0 if none is known. */
 static uint32_t end_loose(struct replay *replay, const struct block *like, uint64_t t)
 {
 	struct block part = *like;

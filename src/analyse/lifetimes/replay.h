@@ -102,10 +102,8 @@ uint64_t replay_at(const struct replay *replay, const struct replay_row *row, ui
 struct category_sum;
 void replay_categories(const struct replay *replay, struct category_sum *sums);
 
-/*
- * Puts the replay's result into the trace: stacks[] are its rows with their figures, sites[]
- * follow, and peaks[] is the one composition at its moment.
- */
+/* Puts the replay's result into the trace: stacks[] are its rows with their figures, sites[]
+ * follow, and peaks[] is the one composition at its moment. */
 void replay_adopt(const struct replay *replay);
 
 /* True if rows are split by thread, phase or category. */

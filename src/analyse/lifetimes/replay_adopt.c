@@ -132,10 +132,8 @@ static int compare_rows(const void *a, const void *b)
 	return x->stack < y->stack ? -1 : x->stack > y->stack;
 }
 
-/*
- * Rows of one stack that differ only in a property that rows are not split by become one share:
- * that of the first of them.
- */
+/* Rows of one stack that differ only in a property that rows are not split by become one share:
+ * that of the first of them. */
 static void merge_shares(const struct replay *replay, struct trace_peak *peak, uint32_t *first)
 {
 	size_t kept = 0;

@@ -33,9 +33,7 @@ struct look_ranges {
 	bool late; /* there were events before those that could be read: ranges may be missing */
 };
 
-/*
- * Reads the events since the last call; the first call reads the last few hundred thousand.
- */
+/* Reads the events since the last call; the first call reads the last few hundred thousand. */
 void live_view_ranges_read(struct look_ranges *ranges, struct follow *follow);
 
 /* --- the process --- */
@@ -82,10 +80,8 @@ struct look {
 const struct live_view_scope *live_view_next(const struct look *look, enum scope_kind kind,
 					     const struct live_view_scope *after);
 
-/*
- * `pid` as the user gave it, 0: the one in the spool. Both return 0, or -errno with err_text();
- * live_view_now() then keeps the figures of the last look.
- */
+/* `pid` as the user gave it, 0: the one in the spool. Both return 0, or -errno with err_text();
+ * live_view_now() then keeps the figures of the last look. */
 int live_view_open(struct look *look, const char *path, int pid);
 int live_view_now(struct look *look);
 void live_view_close(struct look *look);

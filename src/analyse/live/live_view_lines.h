@@ -25,10 +25,8 @@ struct live_view_line {
 	const char *space;     /* "device" for memory of a device */
 	int device;            /* NO_DEVICE in another space */
 	uint64_t bytes, count; /* booked under its stacks */
-	/*
-	 * Bytes that it holds, has allocated by now, and had allocated at the last look. In a
-	 * sampled recording (MEMTRACE_SAMPLE) they are estimated from the samples.
-	 */
+	/* Bytes that it holds, has allocated by now, and had allocated at the last look. In a
+	 * sampled recording (MEMTRACE_SAMPLE) they are estimated from the samples. */
 	uint64_t holds, allocated, before;
 	uint64_t estimated; /* holds, in a sampled recording; else TRACE_NONE */
 	double rate;        /* allocated, bytes a second; NAN when unknown */

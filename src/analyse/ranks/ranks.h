@@ -51,10 +51,8 @@ struct merge_card {
 	const char *host, *uuid, *name; /* the last two may be NULL */
 	const char *sorted_by;          /* the UUID, "" for none */
 	uint64_t total;                 /* TRACE_NONE: not known */
-	/*
-	 * The highest sum that its processes held, counting the peaks of those that ran at the same
-	 * time as if they coincided: exact for one process, a bound for several.
-	 */
+	/* The highest sum that its processes held, counting the peaks of those that ran at the same
+	 * time as if they coincided: exact for one process, a bound for several. */
 	uint64_t peak;
 	int64_t headroom; /* total - peak, negative when the bound passes the card */
 	size_t ranks_n;   /* processes that use it */
@@ -147,10 +145,8 @@ void merge_clear(struct merge *merge);
 /* The site's share of a rank in a column, 0 when it holds nothing there. */
 int64_t merge_share_of(const struct merge_site *site, size_t rank, size_t column);
 
-/*
- * The metric in which the highest rank exceeds the others most clearly: by more than 2% and 1 MiB
- * above the median of at least two; TRACE_METRICS when all peak alike.
- */
+/* The metric in which the highest rank exceeds the others most clearly: by more than 2% and 1 MiB
+ * above the median of at least two; TRACE_METRICS when all peak alike. */
 enum trace_metric merge_uneven(const struct merge *merge);
 
 /* The site of device memory with most of the rank's excess above the median; NULL for none. */
@@ -160,10 +156,8 @@ const struct merge_site *merge_culprit(const struct merge *merge, enum trace_met
 /* Sites of device memory, the most uneven first, then the largest: a list of the arena's. */
 const struct merge_site **merge_by_excess(struct merge *merge, size_t column, size_t *count);
 
-/*
- * The rank whose trace is shown: of those with events the one with the highest peak, of equal ones
- * the first. NULL when all are baselines.
- */
+/* The rank whose trace is shown: of those with events the one with the highest peak, of equal ones
+ * the first. NULL when all are baselines. */
 const struct merge_rank *merge_worth_a_look(const struct merge *merge);
 
 /* Cards, the least headroom first: a list of the arena's. */

@@ -30,10 +30,8 @@ static int read_head(const struct spool *spool, const struct read_progress *read
 	return pread(reading->fd, now, sizeof(*now), at) == sizeof(*now) ? 0 : -ENODATA;
 }
 
-/*
- * Copies a chunk. A chunk is begun anew outside of transactions, with its counts set to 0 first: if
- * they are still there after the events have been copied, these are its own; else they are gone.
- */
+/* Copies a chunk. A chunk is begun anew outside of transactions, with its counts set to 0 first: if
+ * they are still there after the events have been copied, these are its own; else they are gone. */
 static int copy_chunk(const struct spool *spool, const struct read_progress *reading,
 		      uint64_t index)
 {

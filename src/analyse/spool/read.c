@@ -86,10 +86,8 @@ bool read_changed(const struct spool *spool, const struct read_progress *reading
 
 /* --- the header --- */
 
-/*
- * Makes the lists of blocks from their owners; blocks after a hole in a table are left out.
- * Afterwards no table counts more than its blocks hold.
- */
+/* Makes the lists of blocks from their owners; blocks after a hole in a table are left out.
+ * Afterwards no table counts more than its blocks hold. */
 static void find_blocks(struct spool *spool)
 {
 	const uint32_t *owners = (const uint32_t *)(spool->base + SPOOL_OWNERS_AT);

@@ -19,10 +19,8 @@ int spool_open(struct spool *spool, const char *path);
 /* The same, and applies the backlog, as the end of a process does. */
 int spool_read(struct spool *spool, const char *path);
 
-/*
- * True if the process that writes the spool is still there; and true if that cannot be found out,
- * as it runs on another machine, in an earlier boot or in another pid namespace.
- */
+/* True if the process that writes the spool is still there; and true if that cannot be found out,
+ * as it runs on another machine, in an earlier boot or in another pid namespace. */
 bool spool_writer_lives(const struct spool *spool);
 bool spool_writer_elsewhere(const struct spool *spool);
 
@@ -49,10 +47,8 @@ int read_failed(const char *path, int error);
 /* Checks that it is the header of a spool that this build reads: 0, or -EINVAL with err_text(). */
 int read_check_header(const struct spool_header *header, const char *path);
 
-/*
- * Reads the header as it is now, and the owners of blocks; the copy gets room for all blocks of the
- * file. 0 or -errno; as for the functions below, -ENODATA when bytes are not there.
- */
+/* Reads the header as it is now, and the owners of blocks; the copy gets room for all blocks of the
+ * file. 0 or -errno; as for the functions below, -ENODATA when bytes are not there. */
 int read_header(struct spool *spool, struct read_progress *reading);
 
 /* Reads elements [from, to) of a table. */

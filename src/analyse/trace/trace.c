@@ -180,10 +180,8 @@ static bool ends_events(const char *tail, ssize_t length)
 	return true;
 }
 
-/*
- * Checks the end of the file: a reader that stops after the facts would not notice that the file is
- * cut after them. If its last bytes are no end of events, it is read through.
- */
+/* Checks the end of the file: a reader that stops after the facts would not notice that the file is
+ * cut after them. If its last bytes are no end of events, it is read through. */
 static int check_end(struct trace *trace)
 {
 	char tail[TAIL];

@@ -57,10 +57,8 @@ const char **trace_texts(const struct trace *trace, size_t *count);
 /* True if the file begins as a spool. False as well when it cannot be read. */
 bool trace_is_spool(const char *path);
 
-/*
- * The innermost phase at a time, on whatever thread: of those open the one that began last. Times
- * come in order.
- */
+/* The innermost phase at a time, on whatever thread: of those open the one that began last. Times
+ * come in order. */
 struct trace_phase_walk {
 	uint32_t *open;    /* phases that began, without those that ended on top */
 	uint32_t *parents; /* by phase: 1 + the one that was open when it began */
@@ -118,10 +116,8 @@ static inline const char *trace_frame_path(const struct trace *trace,
 /* True for the user's own code, and for Python of a package that is no framework. */
 bool trace_frame_own(const struct trace *trace, const struct trace_frame *frame);
 
-/*
- * The frame of the stack that matters to its user: the first that is their own code, else the first
- * that is anybody's Python, else the first that is not internal; UINT32_MAX without frames.
- */
+/* The frame of the stack that matters to its user: the first that is their own code, else the first
+ * that is anybody's Python, else the first that is not internal; UINT32_MAX without frames. */
 uint32_t trace_line(const struct trace *trace, uint32_t stack);
 
 /* Up to `most` frames worth showing, innermost first, trace_line() among them; how many. */
@@ -150,10 +146,8 @@ bool trace_frame_named(const struct trace_frame *frame);
 
 enum trace_stacks { TRACE_STACKS_MERGED, TRACE_STACKS_NATIVE, TRACE_STACKS_PYTHON };
 
-/*
- * The property that stacks are grouped by. Line, function and module are of the same frame, that of
- * trace_line(), with ever larger groups; a stack without frames has a name of its own.
- */
+/* The property that stacks are grouped by. Line, function and module are of the same frame, that of
+ * trace_line(), with ever larger groups; a stack without frames has a name of its own. */
 enum trace_by {
 #define BY(id, name, title) TRACE_BY_##id,
 #include "analyse/trace/trace_by.def"

@@ -24,10 +24,8 @@ struct trace_spool {
 
 /* --- texts --- */
 
-/*
- * Replaces bytes that are no UTF-8 with U+FFFD, as a document does. Returns the same text where all
- * of it is UTF-8, else a copy.
- */
+/* Replaces bytes that are no UTF-8 with U+FFFD, as a document does. Returns the same text where all
+ * of it is UTF-8, else a copy. */
 static const char *clean(struct trace *trace, const char *text)
 {
 	size_t length = strlen(text);

@@ -41,10 +41,8 @@ void unattributed_clear(struct unattributed *loose);
 /* Removes all bytes: they are not known any more. */
 void unattributed_forget(struct unattributed *loose);
 
-/*
- * Adds the bytes of `block`, which has no address. Returns the number of lumps that this adds, 0 or
- * 1.
- */
+/* Adds the bytes of `block`, which has no address. Returns the number of lumps that this adds, 0 or
+ * 1. */
 int unattributed_come(struct unattributed *loose, const struct block *block, uint32_t tag);
 
 /*

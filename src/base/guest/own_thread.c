@@ -286,10 +286,8 @@ static void let_signals_through(atomic_int *thread, struct signals_deferred *def
 	raw_futex(&rest_state, FUTEX_WAKE, 1, NULL);
 }
 
-/*
- * Waits until the kernel has forgotten the thread, not only until its work is done: a host that
- * forks now may count its threads (CPython 3.12 does, and warns).
- */
+/* Waits until the kernel has forgotten the thread, not only until its work is done: a host that
+ * forks now may count its threads (CPython 3.12 does, and warns). */
 static void wait_for_thread(int id, atomic_int *thread, bool lengthy,
 			    struct signals_deferred *deferred)
 {

@@ -9,8 +9,6 @@
  */
 #pragma once
 
-/*
- * A text and its NUL, for the rows of a .def: C allows an array that is too short for the NUL
- * alone, without a warning. Arrays whose texts are listed beside them have room to spare.
- */
+/* A text and its NUL, for the rows of a .def: C allows an array that is too short for the NUL
+ * alone, without a warning. Arrays whose texts are listed beside them have room to spare. */
 #define WHOLE(text) text "\0"

@@ -44,10 +44,8 @@ void watch_listing(bool on);
 /* Before any call that allocates on the host's heap. */
 void watch_malloc(const char *function);
 
-/*
- * From here on the thread is on the path of this hook. NULL is for no hook: while the real function
- * runs, and for rare work that may allocate. Returns the hook before.
- */
+/* From here on the thread is on the path of this hook. NULL is for no hook: while the real function
+ * runs, and for rare work that may allocate. Returns the hook before. */
 const char *watch_path(const char *hook);
 
 /*

@@ -20,16 +20,12 @@ void arena_clear(struct arena *arena);
 
 /* Arrays that grow. A large one grows by moving pages, not bytes. */
 
-/*
- * Grows an array of `from` bytes (NULL and 0 for a new one) to `to` bytes; the new ones are zero.
- * NULL without memory: the old array is still there then.
- */
+/* Grows an array of `from` bytes (NULL and 0 for a new one) to `to` bytes; the new ones are zero.
+ * NULL without memory: the old array is still there then. */
 void *pages_grow(void *pages, size_t from, size_t to);
 
-/*
- * The same for a list of `*size` elements of `bytes` each, which doubles until it has `wanted`.
- * Returns the list's new place, NULL without memory.
- */
+/* The same for a list of `*size` elements of `bytes` each, which doubles until it has `wanted`.
+ * Returns the list's new place, NULL without memory. */
 void *pages_room(void *pages, size_t *size, size_t wanted, size_t bytes);
 
 /* NULL is allowed. */

@@ -18,16 +18,12 @@ struct map {
 /* The value, 0 if there is none. */
 uint32_t map_get(const struct map *map, uint64_t key);
 
-/*
- * Enters a value, which must not be 0, or replaces the key's value: readers see one or the other.
- * False without memory.
- */
+/* Enters a value, which must not be 0, or replaces the key's value: readers see one or the other.
+ * False without memory. */
 bool map_put(struct map *map, uint64_t key, uint32_t value);
 
-/*
- * The place of a key's value, valid until the next map_put(); NULL if there is none. For the
- * writer, in a map that has no other readers.
- */
+/* The place of a key's value, valid until the next map_put(); NULL if there is none. For the
+ * writer, in a map that has no other readers. */
 uint32_t *map_value(const struct map *map, uint64_t key);
 
 /* Gives all memory back; no reader may be left. */

@@ -25,10 +25,8 @@ static START_DATA struct {
 	const char *trouble;
 } opt;
 
-/*
- * Copies of the values: programs that set their title write over the environment they were started
- * with. Short values lie beside other data that the constructor writes anyway.
- */
+/* Copies of the values: programs that set their title write over the environment they were started
+ * with. Short values lie beside other data that the constructor writes anyway. */
 static START_DATA char near[160];
 static START_DATA uint32_t near_used;
 static char far[3 * 4096];

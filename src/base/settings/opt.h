@@ -46,10 +46,8 @@ const char *opt_text(enum opt_id id);
 bool opt_flag(enum opt_id id);
 uint64_t opt_count(enum opt_id id);
 
-/*
- * Parses "10min", "1GiB" or both with a comma between: a time in ns (s, min, h, d) and a number of
- * bytes; 0 for the one that is missing. Returns 0, or -EINVAL.
- */
+/* Parses "10min", "1GiB" or both with a comma between: a time in ns (s, min, h, d) and a number of
+ * bytes; 0 for the one that is missing. Returns 0, or -EINVAL. */
 int opt_parse_keep(const char *text, uint64_t *ns, uint64_t *bytes);
 
 /* The signal that the user chose, and its effect. */
@@ -64,10 +62,8 @@ struct signal_choice {
 	enum signal_does does;
 };
 
-/*
- * Parses "USR2", "SIGUSR2:toggle", "HUP:mark", "USR1:dump", or "" for none. False for any other
- * text; *choice is none then.
- */
+/* Parses "USR2", "SIGUSR2:toggle", "HUP:mark", "USR1:dump", or "" for none. False for any other
+ * text; *choice is none then. */
 bool signal_choice_parse(const char *text, struct signal_choice *choice);
 
 /* True if the row's text is not its default. */

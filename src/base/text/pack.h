@@ -31,10 +31,8 @@ typedef void *pack_find(void *from, const char *name);
 
 struct pack;
 
-/*
- * Starts a pack: the bytes written to it go compressed to fd, which the caller closes. 0, -ENOTSUP
- * when a function is missing, or -ENOMEM. Its memory comes from mmap.
- */
+/* Starts a pack: the bytes written to it go compressed to fd, which the caller closes. 0, -ENOTSUP
+ * when a function is missing, or -ENOMEM. Its memory comes from mmap. */
 int pack_start(struct pack **pack, enum pack_kind kind, int fd, pack_find *find, void *from);
 
 /* Sets the descriptor later; nothing is written before the first pack_write(). */

@@ -3,10 +3,8 @@
 
 #include <stdbool.h>
 
-/*
- * Formats of cuda.h (CUarray_format): bits of one channel, or of all channels where the format
- * gives their number, or of a block of 4x4 texels.
- */
+/* Formats of cuda.h (CUarray_format): bits of one channel, or of all channels where the format
+ * gives their number, or of a block of 4x4 texels. */
 enum unit { CHANNEL, TEXEL, BLOCK };
 
 static const struct format {

@@ -101,10 +101,8 @@ static inline void cuda_call_timed(const struct cuda_call *span, int status)
 		calls_note((enum hook_id)span->hook, span->ticks, status);
 }
 
-/*
- * The words of hooks.def; `status` is the real call's answer, 0 for success. The address or handle
- * that a failed call returned is 0.
- */
+/* The words of hooks.def; `status` is the real call's answer, 0 for success. The address or handle
+ * that a failed call returned is 0. */
 
 struct cuda_call_memory {
 	enum node_kind kind; /* the key space */
@@ -127,10 +125,8 @@ void cuda_call_sampled(struct cuda_call *span, int status);
 void cuda_call_alloc_async(struct cuda_call *span, int status, uint64_t ptr, uint64_t size);
 void cuda_call_import_block(struct cuda_call *span, int status, uint64_t ptr, uint64_t pool);
 void cuda_call_pool_ending(uint64_t pool);
-/*
- * Samples the bytes that the pool reserves. A pool that is destroyed lives on until its last block
- * is freed, but must not be asked: its number may be another's.
- */
+/* Samples the bytes that the pool reserves. A pool that is destroyed lives on until its last block
+ * is freed, but must not be asked: its number may be another's. */
 void cuda_call_pool_sampled(struct cuda_call *span, int status, uint64_t pool, bool destroyed);
 void cuda_call_graph_node(struct cuda_call *span, int status, int device, uint64_t size);
 void cuda_call_graph_sampled(struct cuda_call *span, int status);

@@ -29,10 +29,8 @@ static void note_exit(void)
 	atomic_store(&cuda_call_exiting, true);
 }
 
-/*
- * Handlers run in the reverse order of their registration: those of a runtime that began before its
- * first context run after ours.
- */
+/* Handlers run in the reverse order of their registration: those of a runtime that began before its
+ * first context run after ours. */
 static void watch_exit(void)
 {
 	static atomic_bool watching;
@@ -138,10 +136,8 @@ void cuda_call_primary_released(struct cuda_call *span, int status, int device)
 		cuda_call_primary_ended(span, status, device);
 }
 
-/*
- * The runtime resets the current device, or nothing if the thread's context is not its primary one
- * (cuda_runtime_api.h).
- */
+/* The runtime resets the current device, or nothing if the thread's context is not its primary one
+ * (cuda_runtime_api.h). */
 void cuda_call_reset_done(struct cuda_call *span, int status)
 {
 	if (span->device >= 0 && primary_of(span, span->device) == span->context)

@@ -348,10 +348,8 @@ void cuda_call_retain(struct cuda_call *span, int status, uint64_t handle, uint6
 	record_unlock();
 }
 
-/*
- * Called after the real call, unlike a free: the program chooses the addresses, so nobody maps here
- * again before this wrapper has returned; and a failed unmap needs no undoing.
- */
+/* Called after the real call, unlike a free: the program chooses the addresses, so nobody maps here
+ * again before this wrapper has returned; and a failed unmap needs no undoing. */
 void cuda_call_map(struct cuda_call *span, int status, uint64_t ptr, uint64_t size, uint64_t handle)
 {
 	struct event event;

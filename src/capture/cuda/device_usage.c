@@ -106,10 +106,8 @@ static bool has_source(int device)
 	return *source != USED_UNKNOWN;
 }
 
-/*
- * Finds a figure from a moment when no memory was being taken or given back but by this call, which
- * is booked. With loader_call(): NVML has locks of its own, and a child may want to ask it, too.
- */
+/* Finds a figure from a moment when no memory was being taken or given back but by this call, which
+ * is booked. With loader_call(): NVML has locks of its own, and a child may want to ask it, too. */
 static void look_at_device(void *argument)
 {
 	struct usage_look *look = argument;
@@ -198,10 +196,8 @@ static void describe(const struct cuda_call *span, struct usage_culprit *culprit
 		stacks_owner(culprit->of, sizeof(culprit->of), root->caller);
 }
 
-/*
- * Enters a figure: one that belongs to no step (`culprit` NULL), or one from after a step. The step
- * lasts until then, for the change belongs to it.
- */
+/* Enters a figure: one that belongs to no step (`culprit` NULL), or one from after a step. The step
+ * lasts until then, for the change belongs to it. */
 static bool account(const struct cuda_call *span, int device, struct usage_culprit *culprit)
 {
 	struct usage_look look = { .span = span, .device = device };

@@ -37,10 +37,8 @@ void usage_end(struct cuda_call *span);
 /* The kind of cuCtxSetLimit's argument. */
 enum usage_kind usage_kind_of_limit(int limit);
 
-/*
- * Functions that were launched (or looked at) once need not be looked at again. One set serves for
- * all: a handle is an address, and its low bits are free to mark what is known of it.
- */
+/* Functions that were launched (or looked at) once need not be looked at again. One set serves for
+ * all: a handle is an address, and its low bits are free to mark what is known of it. */
 #define USED_LOOKED_AT(handle) ((handle) | 1)
 #define USED_HANDLE_FUNCTION(handle) ((handle) | 2)
 #define USED_HANDLE_KERNEL(handle) ((handle) | 3)
@@ -69,10 +67,8 @@ void usage_see(uint64_t key);
 /* After code was unloaded: other functions may get the same handles. */
 void usage_forget_seen(void);
 
-/*
- * Begins a step if the key is not in the set; usage_end() puts it there. A launch may make the
- * stacks of the device's threads grow as well.
- */
+/* Begins a step if the key is not in the set; usage_end() puts it there. A launch may make the
+ * stacks of the device's threads grow as well. */
 void usage_begin_new(struct cuda_call *span, enum usage_kind kind, uint64_t key, bool launch);
 
 static inline void usage_begin_first(struct cuda_call *span, enum usage_kind kind, uint64_t key,

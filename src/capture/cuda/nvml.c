@@ -68,10 +68,8 @@ static const char list_names[LISTS][2][44] = {
 };
 
 static struct {
-	/*
-	 * A thread uses the members up to the functions. Nobody waits for it: the thread that has
-	 * it is in the loader or in NVML, and one that waited might hold the loader's lock.
-	 */
+	/* A thread uses the members up to the functions. Nobody waits for it: the thread that has
+	 * it is in the loader or in NVML, and one that waited might hold the loader's lock. */
 	atomic_bool busy;
 	bool tried;
 	unsigned int before[DEVICES][PROCESSES];

@@ -115,10 +115,8 @@ static const uint8_t kinds[] = {
 	CUPTI_KIND_MEMSET,  CUPTI_KIND_DRIVER,      CUPTI_KIND_RUNTIME,
 };
 
-/*
- * Not before cuInit is done: until then CUPTI answers that it is not ready (H200, CUDA 13). Tried
- * at each context until it works.
- */
+/* Not before cuInit is done: until then CUPTI answers that it is not ready (H200, CUDA 13). Tried
+ * at each context until it works. */
 static void switch_on_migrations(void)
 {
 	struct cupti_unified_config config[] = {

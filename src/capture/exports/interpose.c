@@ -42,10 +42,8 @@ static void find_real(void)
 	host.next_dlclose = (dlclose_fn *)found(RTLD_NEXT, "dlclose");
 }
 
-/*
- * The first caller finds them, for a shell or a compiler never calls: a door, a row, or a call that
- * another preload's constructor makes before ours has run. Threads that race find the same.
- */
+/* The first caller finds them, for a shell or a compiler never calls: a door, a row, or a call that
+ * another preload's constructor makes before ours has run. Threads that race find the same. */
 bool resolve_can(void)
 {
 	if (!host.next_dlclose)

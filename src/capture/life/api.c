@@ -21,10 +21,8 @@ static struct {
 	char names[POOLS][POOL_NAME];
 } pools;
 
-/*
- * The segments of pools by address, for the pool of a block must be found quickly. CUDA may have
- * taken a segment back meanwhile, so the ledger's node is checked (still_there).
- */
+/* The segments of pools by address, for the pool of a block must be found quickly. CUDA may have
+ * taken a segment back meanwhile, so the ledger's node is checked (still_there). */
 static struct {
 	uint32_t count;
 	struct segment {
@@ -198,10 +196,8 @@ static void take_segment(uint32_t id, uint64_t start, uint64_t size, const struc
 	add_segment(&segment);
 }
 
-/*
- * A block lies in the device and space of its segment. If nobody reserved one, the driver's
- * allocation around the block becomes the pool's: else it would be counted twice.
- */
+/* A block lies in the device and space of its segment. If nobody reserved one, the driver's
+ * allocation around the block becomes the pool's: else it would be counted twice. */
 static void place_block(struct event *event)
 {
 	uint32_t at = find_segment(event->ptr);

@@ -176,10 +176,8 @@ static int rename_new(const char *output, unsigned numbers)
 	return error;
 }
 
-/*
- * Fills a file under a name of its own, then renames it to `output`. If that is taken: -EEXIST, or
- * with `numbered` the first number that is free.
- */
+/* Fills a file under a name of its own, then renames it to `output`. If that is taken: -EEXIST, or
+ * with `numbered` the first number that is free. */
 static int write_file(const char *output, bool numbered, int (*fill)(const struct document_to *to))
 {
 	const struct document_to to = { .sink = write_piece };

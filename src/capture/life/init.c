@@ -107,10 +107,8 @@ START_CODE static bool is_set(const char *name)
 	return false;
 }
 
-/*
- * Does the work of setenv() in most processes, without touching its pages: the environment is ours
- * from here on, and libc's own once a variable is added. False where there is no room.
- */
+/* Does the work of setenv() in most processes, without touching its pages: the environment is ours
+ * from here on, and libc's own once a variable is added. False where there is no room. */
 START_CODE static bool add_injections(const char *path)
 {
 	static START_DATA char *variables[VARIABLES];
@@ -156,10 +154,8 @@ static __attribute__((noinline)) void set_injections(const char *library)
 	errno = saved;
 }
 
-/*
- * The lock is held while a child is made, so that nobody is in the middle of an update. A signal
- * handler that forks may have interrupted one, and must not wait for it.
- */
+/* The lock is held while a child is made, so that nobody is in the middle of an update. A signal
+ * handler that forks may have interrupted one, and must not wait for it. */
 static _Thread_local struct {
 	bool handler; /* of a signal that came in the middle of this library */
 	bool inside;  /* in the middle of an update */

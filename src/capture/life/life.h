@@ -39,10 +39,8 @@ void process_info_late(void);
 
 /* --- the end --- */
 
-/*
- * Loads the library that a compressed document needs, if the output's name asks for one. If that
- * fails, a note is added, and the name loses its last part. Asks the loader.
- */
+/* Loads the library that a compressed document needs, if the output's name asks for one. If that
+ * fails, a note is added, and the name loses its last part. Asks the loader. */
 void finalize_load(void);
 
 /*

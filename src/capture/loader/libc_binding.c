@@ -69,10 +69,8 @@ static bool each_slot(const struct dynamic *dynamic, unsigned kinds, slot_fn *ea
 
 enum { CUDAS = 16 }; /* runtimes and drivers in a process: two or three */
 
-/*
- * Addresses of CUDA's own libraries. They are found first: while the loader lists the modules it
- * has a lock that a thread that loads a library takes second, so nothing may be looked up then.
- */
+/* Addresses of CUDA's own libraries. They are found first: while the loader lists the modules it
+ * has a lock that a thread that loads a library takes second, so nothing may be looked up then. */
 struct symbol_search {
 	struct {
 		uintptr_t low, high;
@@ -140,10 +138,8 @@ bool libc_binding_past_us(void)
 	return search.count && dl_iterate_phdr(look_at, &search);
 }
 
-/*
- * ThreadSanitizer, where it is compiled in (check-tsan), has to see these calls, and the loader has
- * protected the slots there.
- */
+/* ThreadSanitizer, where it is compiled in (check-tsan), has to see these calls, and the loader has
+ * protected the slots there. */
 #ifdef __SANITIZE_THREAD__
 void libc_binding_bind(void)
 {

@@ -111,10 +111,8 @@ void loader_forked(void);
 
 /* --- slots that libraries have bound --- */
 
-/*
- * True if a loaded library has bound a call of the table to CUDA itself, not to this library. Takes
- * the loader's lock and reads relocations; for the end of a recording.
- */
+/* True if a loaded library has bound a call of the table to CUDA itself, not to this library. Takes
+ * the loader's lock and reads relocations; for the end of a recording. */
 bool libc_binding_past_us(void);
 
 /*
@@ -137,10 +135,8 @@ void libc_binding_replace(void *library, const char *name, void *function);
  * 13, one of them loaded RTLD_LOCAL): the caller decides which, as the linker would have.
  */
 
-/*
- * glibc's dlsym, for ourselves: it tells callers apart by their return addresses. The next dlsym,
- * which the host would have without us: another preload's, or glibc's. The next dlclose.
- */
+/* glibc's dlsym, for ourselves: it tells callers apart by their return addresses. The next dlsym,
+ * which the host would have without us: another preload's, or glibc's. The next dlclose. */
 void *resolve_dlsym(void *handle, const char *name);
 void *resolve_next_dlsym(void *handle, const char *name);
 int resolve_dlclose(void *handle);
@@ -158,10 +154,8 @@ void *resolve_from(const char *name, const void *caller);
 /* A library was unloaded: forgets functions found for callers, and in runtimes that are gone. */
 void resolve_forget(void);
 
-/*
- * Any function of libcuda as the host would find it, NULL while libcuda is not loaded: software
- * that shares a GPU among containers stands before the driver with a dlsym of its own.
- */
+/* Any function of libcuda as the host would find it, NULL while libcuda is not loaded: software
+ * that shares a GPU among containers stands before the driver with a dlsym of its own. */
 void *resolve_cuda(const char *name);
 
 /* Fills `real` of every driver row and lookup that has none yet. */
@@ -222,8 +216,6 @@ static inline __attribute__((always_inline)) void *resolve_hook(enum hook_id id,
 	return real ? real : resolve_driver(id);
 }
 
-/*
- * True if the loader may be asked for things that are not necessary. Not so in a child that cannot
- * know what its parent's threads held, until a call of the host itself has been answered.
- */
+/* True if the loader may be asked for things that are not necessary. Not so in a child that cannot
+ * know what its parent's threads held, until a call of the host itself has been answered. */
 bool resolve_may_ask(void);

@@ -75,10 +75,8 @@ static uint64_t rate_at(uint64_t ticks, uint64_t ns)
 	return rate < 4294967296.0 * 1024 ? (uint64_t)rate : 0;
 }
 
-/*
- * Reads both clocks at one moment. A thread that is interrupted between them (a signal, another
- * thread's turn, another machine's) has old ticks and a later time, and would run ahead.
- */
+/* Reads both clocks at one moment. A thread that is interrupted between them (a signal, another
+ * thread's turn, another machine's) has old ticks and a later time, and would run ahead. */
 static bool read_both(uint64_t *ticks, uint64_t *ns)
 {
 	for (unsigned i = 0; i < TRIES; i++) {

@@ -38,8 +38,6 @@ int nvtx_pop(const char *domain);
 uint64_t nvtx_start(const char *domain, const struct nvtx_attributes *attributes);
 void nvtx_end(const char *domain, uint64_t range);
 
-/*
- * A copy of the text that lives as long as the process, "" for NULL; NULL without memory. NVTX's
- * handles of strings and domains are such texts.
- */
+/* A copy of the text that lives as long as the process, "" for NULL; NULL without memory. NVTX's
+ * handles of strings and domains are such texts. */
 const char *nvtx_keep(const char *text);

@@ -156,10 +156,8 @@ static inline int32_t position_in(const struct python_layout *at, const void *fr
 			 (const char *)code_start(at, frame, code));
 }
 
-/*
- * 3.8 to 3.10: a chain of frame objects, each with an evaluation loop of its own. From 3.11 on:
- * interpreter frames; a call from Python to Python stays in one evaluation loop.
- */
+/* 3.8 to 3.10: a chain of frame objects, each with an evaluation loop of its own. From 3.11 on:
+ * interpreter frames; a call from Python to Python stays in one evaluation loop. */
 static void walk_frames(const struct python_layout *from, const void *frame,
 			struct python_frames *to)
 {

@@ -70,16 +70,12 @@ struct python_frames {
 	unsigned __int128 sum; /* of all words, each with its place: tells lists apart */
 };
 
-/*
- * Walks this thread's frames and returns their number; 0 when it has none, or while the interpreter
- * ends. The list is filled only where the sum cannot be had without it.
- */
+/* Walks this thread's frames and returns their number; 0 when it has none, or while the interpreter
+ * ends. The list is filled only where the sum cannot be had without it. */
 unsigned python_walk(struct python_frames *frames);
 
-/*
- * Fills the list of a walk, within the hook that walked. False if that is not possible: the
- * interpreter ends.
- */
+/* Fills the list of a walk, within the hook that walked. False if that is not possible: the
+ * interpreter ends. */
 bool python_list(struct python_frames *frames);
 
 /*

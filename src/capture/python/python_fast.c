@@ -85,10 +85,8 @@ static inline unsigned search(const struct python_trail *trail, unsigned index, 
 	return index;
 }
 
-/*
- * Reads frames from this one outwards into trail->fresh, up to one that the trail has (if `known`),
- * or to the end. False if there are too many, or one without a number.
- */
+/* Reads frames from this one outwards into trail->fresh, up to one that the trail has (if `known`),
+ * or to the end. False if there are too many, or one without a number. */
 static HOT_CODE bool gather(const struct python_layout *at, struct python_trail *trail,
 			    uint64_t *frame, unsigned *fresh, unsigned *index, bool known)
 {
@@ -112,10 +110,8 @@ static HOT_CODE bool gather(const struct python_layout *at, struct python_trail 
 	return true;
 }
 
-/*
- * Keeps the compiler from replacing a value by another one that was found equal: the processor goes
- * on with this one before the other has come from memory.
- */
+/* Keeps the compiler from replacing a value by another one that was found equal: the processor goes
+ * on with this one before the other has come from memory. */
 #define KNOWN_AS(value) __asm__("" : "+r"(value))
 
 /* True if the frame is as it was at the place `there`. */
@@ -138,10 +134,8 @@ static inline __attribute__((always_inline)) bool is_same(const struct python_la
 		 (python_word(pointer(frame), at->frame_position) ^ there->next));
 }
 
-/*
- * Compares the trail's outermost `index` places with the frames from this one on, and corrects
- * them. False if they do not end together; each place is valid in any case.
- */
+/* Compares the trail's outermost `index` places with the frames from this one on, and corrects
+ * them. False if they do not end together; each place is valid in any case. */
 static inline bool follow(const struct python_layout *from, struct python_trail *trail,
 			  uint64_t frame, unsigned index)
 {

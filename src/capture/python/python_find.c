@@ -96,10 +96,8 @@ static const char *foreign(const char *version)
 	return NULL;
 }
 
-/*
- * The types show whether objects are laid out as expected: their own flags must call a str a str
- * and bytes bytes. This finds builds with other object headers (Py_TRACE_REFS) at once.
- */
+/* The types show whether objects are laid out as expected: their own flags must call a str a str
+ * and bytes bytes. This finds builds with other object headers (Py_TRACE_REFS) at once. */
 static bool types_agree(void)
 {
 	return python_type_flag(&python_process.layout, python_process.text_type) ==

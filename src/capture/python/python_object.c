@@ -176,10 +176,8 @@ static int32_t take_signed(struct table *table)
 	return value & 1 ? -(int32_t)(value >> 1) : (int32_t)(value >> 1);
 }
 
-/*
- * Pairs: a number of bytes of code, and a number of lines. In co_lnotab the lines count after these
- * bytes; in 3.10 (`deltas`) they count for them, and -128 means that they have no line.
- */
+/* Pairs: a number of bytes of code, and a number of lines. In co_lnotab the lines count after these
+ * bytes; in 3.10 (`deltas`) they count for them, and -128 means that they have no line. */
 static int32_t pairs_line(struct table table, int32_t line, int64_t position, bool deltas)
 {
 	int64_t end = 0;

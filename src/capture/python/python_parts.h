@@ -89,10 +89,8 @@ static inline const void *python_untagged(const void *reference)
 	return (const void *)((uintptr_t)reference & ~(uintptr_t)7);
 }
 
-/*
- * The kind of a type object, subclasses included, or 0 (tp_flags: Py_TPFLAGS_UNICODE_SUBCLASS,
- * Py_TPFLAGS_BYTES_SUBCLASS; the same place and bits since 3.8).
- */
+/* The kind of a type object, subclasses included, or 0 (tp_flags: Py_TPFLAGS_UNICODE_SUBCLASS,
+ * Py_TPFLAGS_BYTES_SUBCLASS; the same place and bits since 3.8). */
 #define PYTHON_IS_TEXT (1ULL << 28)
 #define PYTHON_IS_BYTES (1ULL << 27)
 
@@ -110,10 +108,8 @@ static inline bool python_owned_by_interpreter(uint8_t owner)
 	return owner >= 3;
 }
 
-/*
- * A frame that is still making its cells or its generator, which CPython does not show either. The
- * code is read only where it can matter: that would be one more cache line a frame.
- */
+/* A frame that is still making its cells or its generator, which CPython does not show either. The
+ * code is read only where it can matter: that would be one more cache line a frame. */
 static inline bool python_incomplete(const struct python_layout *at, const void *code,
 				     int32_t position, uint8_t owner)
 {
@@ -182,16 +178,12 @@ enum python_verdict python_try(const void *thread);
 /* True if this is a code object whose names are str and whose line table is bytes. */
 bool python_is_code(const void *code);
 
-/*
- * A str object as UTF-8, always terminated, cut between characters when longer. NUL and lone
- * surrogates become U+FFFD. False when the object is not laid out as a str.
- */
+/* A str object as UTF-8, always terminated, cut between characters when longer. NUL and lone
+ * surrogates become U+FFFD. False when the object is not laid out as a str. */
 bool python_text(const void *text, char *to, size_t size);
 
-/*
- * The line of the instruction at byte `position`; 0 when the table gives it none. A negative
- * position is a frame that has not begun: the code's first line.
- */
+/* The line of the instruction at byte `position`; 0 when the table gives it none. A negative
+ * position is a frame that has not begun: the code's first line. */
 int32_t python_line(const void *code, int32_t position);
 
 /* --- python_guard.c --- */
@@ -213,10 +205,8 @@ void python_let_go(void **frame);
 
 /* --- python_fast.c --- */
 
-/*
- * Counts and sums the frames from the innermost on, without filling the list. False when codes have
- * no numbers in this version, when one has none, and when the trail or the list is too short.
- */
+/* Counts and sums the frames from the innermost on, without filling the list. False when codes have
+ * no numbers in this version, when one has none, and when the trail or the list is too short. */
 bool python_quick_walk(const struct python_layout *at, const void *innermost,
 		       struct python_frames *to);
 
@@ -225,10 +215,8 @@ static inline uint64_t python_turn(uint64_t word, unsigned bits)
 	return word << bits | word >> (64 - bits);
 }
 
-/*
- * A key for each place; no two pairs of places have the same difference. With keys in even steps,
- * calls of a function by itself from two lines would have one sum for a, b, b, a and b, a, a, b.
- */
+/* A key for each place; no two pairs of places have the same difference. With keys in even steps,
+ * calls of a function by itself from two lines would have one sum for a, b, b, a and b, a, a, b. */
 static inline uint64_t python_key(unsigned index)
 {
 	uint64_t key = (index + 1) * HASH_A;
@@ -236,10 +224,8 @@ static inline uint64_t python_key(unsigned index)
 	return (key ^ key >> 32) * HASH_B;
 }
 
-/*
- * A frame's part in the sum: a product with keys of its place (NH: Black et al., UMAC, 1999), so
- * that the parts can be computed independently.
- */
+/* A frame's part in the sum: a product with keys of its place (NH: Black et al., UMAC, 1999), so
+ * that the parts can be computed independently. */
 static inline unsigned __int128 python_part(uint64_t code, uint64_t identity, uint64_t rest,
 					    unsigned index)
 {

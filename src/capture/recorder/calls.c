@@ -83,10 +83,8 @@ static void add_relaxed(_Atomic uint64_t *to, uint64_t value)
 	atomic_fetch_add_explicit(to, value, memory_order_relaxed);
 }
 
-/*
- * The same where no other thread writes, without the processor's lock. One instruction, for signal
- * handlers of the thread count, too. Readers see an aligned word whole.
- */
+/* The same where no other thread writes, without the processor's lock. One instruction, for signal
+ * handlers of the thread count, too. Readers see an aligned word whole. */
 static inline __attribute__((always_inline)) void add_alone(_Atomic uint64_t *to, uint64_t value)
 {
 #if defined(__x86_64__)

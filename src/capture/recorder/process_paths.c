@@ -15,10 +15,8 @@
 
 enum { NAMES = 1000 };
 
-/*
- * The working directory at the start, if an option needs it. A short one lies beside data that the
- * constructor writes anyway.
- */
+/* The working directory at the start, if an option needs it. A short one lies beside data that the
+ * constructor writes anyway. */
 static START_DATA char near[200];
 static char far[4096];
 
@@ -90,10 +88,8 @@ static void make_directory(char *to, size_t size, const char *spools)
 	text_append(to, size, spools);
 }
 
-/*
- * Creates the spool, unless it or the output is there already. Another process may have had this
- * name until just now: it writes its document first, and then removes its spool.
- */
+/* Creates the spool, unless it or the output is there already. Another process may have had this
+ * name until just now: it writes its document first, and then removes its spool. */
 static int create_unless_there(void)
 {
 	const struct process_paths *paths = &recorder.paths;

@@ -29,10 +29,8 @@ extern _Atomic int record_state;
  */
 bool record_wake(void);
 
-/*
- * True if hooked calls are recorded; else they only call the real function. Must be called before
- * anything is written that record_forked() clears.
- */
+/* True if hooked calls are recorded; else they only call the real function. Must be called before
+ * anything is written that record_forked() clears. */
 static inline bool record_on(void)
 {
 	int state = atomic_load_explicit(&record_state, memory_order_acquire);
@@ -122,10 +120,8 @@ int record_pid(void);
 /* The kernel's id of this thread. */
 uint32_t record_thread(void);
 
-/*
- * After every use of the ledger, instead of record_unlock(): ends recording if the ledger ran into
- * trouble.
- */
+/* After every use of the ledger, instead of record_unlock(): ends recording if the ledger ran into
+ * trouble. */
 void record_done(void);
 
 /* Counts a free of memory that was never seen. With the lock held. */
@@ -169,10 +165,8 @@ void record_finish(void);
 void record_forked(void);
 void record_forked_asleep(void);
 
-/*
- * The same in the child of a signal handler that has interrupted this library: the interrupted
- * function goes on in the child, too, so the rest is done after it. `inside`: it had the lock.
- */
+/* The same in the child of a signal handler that has interrupted this library: the interrupted
+ * function goes on in the child, too, so the rest is done after it. `inside`: it had the lock. */
 void record_forked_in_handler(bool inside);
 
 /*
@@ -191,10 +185,8 @@ extern _Thread_local uint32_t overhead_past;
 void overhead_start(bool first);
 void overhead_stop(enum spool_cost_kind kind, bool last, bool event);
 
-/*
- * On entry to a hook, or back from a function of the host's; `first`: this thread is in no other
- * hook.
- */
+/* On entry to a hook, or back from a function of the host's; `first`: this thread is in no other
+ * hook. */
 static inline void overhead_enter(bool first)
 {
 	if (first)
@@ -203,10 +195,8 @@ static inline void overhead_enter(bool first)
 		overhead_start(first);
 }
 
-/*
- * On return from a hook or before a function of the host's, without the recorder's lock; `last`:
- * from the outermost hook. `event`: it recorded one; else nothing is counted.
- */
+/* On return from a hook or before a function of the host's, without the recorder's lock; `last`:
+ * from the outermost hook. `event`: it recorded one; else nothing is counted. */
 static inline void overhead_leave(enum spool_cost_kind kind, bool last, bool event)
 {
 	if (__builtin_expect(overhead_past >= COST_EVERY, 0))

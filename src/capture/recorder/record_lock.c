@@ -30,10 +30,8 @@ static int own_number(void)
 						    : (int)syscall(SYS_gettid);
 }
 
-/*
- * The lock's owner has left an update for good: takes that back, and reads anew from the spool the
- * values that only this process has.
- */
+/* The lock's owner has left an update for good: takes that back, and reads anew from the spool the
+ * values that only this process has. */
 static void mend(void)
 {
 	struct signals_deferred deferred;
@@ -117,10 +115,8 @@ static bool frame_gone(unsigned turn, void **where, void **frame)
 	return clock_now() - record_self.since > OVERDUE_NS;
 }
 
-/*
- * Must not be left in the middle, for then the lock's owner would not be known. Since the check a
- * signal handler may have run the owner's frame again.
- */
+/* Must not be left in the middle, for then the lock's owner would not be known. Since the check a
+ * signal handler may have run the owner's frame again. */
 static void rescue(int number, unsigned turn, void *const *where)
 {
 	struct signals_deferred deferred;

@@ -37,10 +37,8 @@ static void fold_numbers(const char *name, char *to)
 	*to = '\0';
 }
 
-/*
- * Names that count (a step, a sequence number) would fill the table of texts. After NAMES of them
- * the numbers in later ones are folded, and after FOLDED more all have one name.
- */
+/* Names that count (a step, a sequence number) would fill the table of texts. After NAMES of them
+ * the numbers in later ones are folded, and after FOLDED more all have one name. */
 static uint32_t mark_name(const char *name)
 {
 	uint64_t before = spool_count(&recorder.spool, SPOOL_TEXT);
@@ -92,10 +90,8 @@ static bool is_end_of(const struct record_mark *pop, const struct record_mark *p
 	return pop->range || (pop->thread == push->thread && !strcmp(pop->domain, push->domain));
 }
 
-/*
- * Keeps a mark for the first memory event. A range that ended before it saw no memory, so such
- * ranges are dropped first when there are too many: open ones must be known.
- */
+/* Keeps a mark for the first memory event. A range that ended before it saw no memory, so such
+ * ranges are dropped first when there are too many: open ones must be known. */
 static void put_pending(const struct record_mark *mark)
 {
 	uint32_t at = marks.pending_count;

@@ -89,10 +89,8 @@ static inline void record_notice_fork(void)
  */
 void process_paths_init(const char *program);
 
-/*
- * Creates the spool under the first name that is free both for it and for its document; in another
- * directory if this one's file system cannot reserve space. 0 or -errno.
- */
+/* Creates the spool under the first name that is free both for it and for its document; in another
+ * directory if this one's file system cannot reserve space. 0 or -errno. */
 int process_paths_create(void);
 
 /* Memory that reads 0 in any child, however it was born; NULL if there is none. */
@@ -109,10 +107,8 @@ void record_marks_clear(void);
 /* Once, before the first call is counted. */
 void calls_init(void);
 
-/*
- * With the recorder's lock held, when the spool is there and when recording ends: adds the counts
- * from before the spool, and the length of a tick, as exactly as it is known by now.
- */
+/* With the recorder's lock held, when the spool is there and when recording ends: adds the counts
+ * from before the spool, and the length of a tick, as exactly as it is known by now. */
 void calls_settle(void);
 
 /* In a forked child: forgets the parent's counts. */

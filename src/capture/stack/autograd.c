@@ -25,10 +25,8 @@
 #include "capture/loader/loader.h"
 #include "capture/recorder/record.h"
 
-/*
- * Where C++ returns a value through a hidden pointer, C does the same for a struct of more than two
- * words: std::vector<at::Tensor> is three words, and std::shared_ptr<Node> fills two of these.
- */
+/* Where C++ returns a value through a hidden pointer, C does the same for a struct of more than two
+ * words: std::vector<at::Tensor> is three words, and std::shared_ptr<Node> fills two of these. */
 struct returned {
 	uint64_t words[3];
 };
@@ -44,10 +42,8 @@ typedef struct returned node_fn(void);
 
 /* --- forward: which stack was the first to allocate under each number --- */
 
-/*
- * A slot is one word, so that it is never seen half written: thread and number are cut to the bits
- * that tell an old entry from the one looked for.
- */
+/* A slot is one word, so that it is never seen half written: thread and number are cut to the bits
+ * that tell an old entry from the one looked for. */
 union forward_slot {
 	uint64_t word;
 	struct {
@@ -102,10 +98,8 @@ HOT_CODE void autograd_forward(uint32_t stack)
 	atomic_store_explicit(function_slot(thread, next - 1), slot.word, memory_order_relaxed);
 }
 
-/*
- * torch::autograd::Node, as libstdc++ and PyTorch 1.8 to 2.11 lay it out: a vtable, a weak_ptr to
- * itself, sequence_nr_, topological_nr_, has_parent_, thread_id_.
- */
+/* torch::autograd::Node, as libstdc++ and PyTorch 1.8 to 2.11 lay it out: a vtable, a weak_ptr to
+ * itself, sequence_nr_, topological_nr_, has_parent_, thread_id_. */
 enum { NODE_NUMBER = 24, NODE_TOPOLOGICAL = 32, NODE_THREAD = 48 };
 
 static uint64_t word_at(uint64_t address, unsigned offset)

@@ -42,10 +42,8 @@ void modules_clear(void);
 extern _Atomic uint64_t unload_now;
 #pragma GCC visibility pop
 
-/*
- * A word that changes whenever a library may have taken the place of another; 0 while none has been
- * unloaded. Addresses read at the same word mean the same.
- */
+/* A word that changes whenever a library may have taken the place of another; 0 while none has been
+ * unloaded. Addresses read at the same word mean the same. */
 static inline uint64_t unload_word(void)
 {
 	return atomic_load_explicit(&unload_now, memory_order_relaxed);

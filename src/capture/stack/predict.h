@@ -73,10 +73,8 @@ struct predict_memory {
 const struct predict_path *predict(struct predict_memory *memory, const struct step_start *start,
 				   uint64_t low, uint64_t high, uint32_t context);
 
-/*
- * Keeps the walk that was made after predict() returned NULL. False if it is not kept; else
- * memory->expected is its entry, as after a walk that predict() knew.
- */
+/* Keeps the walk that was made after predict() returned NULL. False if it is not kept; else
+ * memory->expected is its entry, as after a walk that predict() knew. */
 bool predict_learn(struct predict_memory *memory, const struct step_walk *walk);
 
 /* Prefetches the cache lines that most paths fill. */

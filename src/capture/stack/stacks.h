@@ -105,10 +105,8 @@ extern bool sampling_asks;
 bool sampling_wants_birth(struct event *event, const struct sampling_call *call);
 bool sampling_wants_end(struct event *event, enum node_kind kind, const struct sampling_call *call);
 
-/*
- * Sets the stack of an allocation, and `untold` and `sampled`; size and space must be set. Inlined,
- * like the next: one frame more costs 100 instructions to unwind.
- */
+/* Sets the stack of an allocation, and `untold` and `sampled`; size and space must be set. Inlined,
+ * like the next: one frame more costs 100 instructions to unwind. */
 static inline __attribute__((always_inline)) void sampling_birth(struct event *event,
 								 const struct sampling_call *call)
 {

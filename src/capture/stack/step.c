@@ -7,10 +7,8 @@
 #include "capture/stack/modules.h"
 #include "capture/stack/unwind.h"
 
-/*
- * A line of eight rules is one line of the cache. An address has 47 bits; multiplied by an odd
- * number, addresses stay distinct. The high eleven bits choose the line, the others are the tag.
- */
+/* A line of eight rules is one line of the cache. An address has 47 bits; multiplied by an odd
+ * number, addresses stay distinct. The high eleven bits choose the line, the others are the tag. */
 enum {
 	LINES = 1 << 11,
 	LINE = 8,

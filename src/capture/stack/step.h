@@ -45,10 +45,8 @@ struct step_walk {
 	struct hash128 hash; /* of the addresses */
 };
 
-/*
- * Walks from the start outwards, at most `most` frames, up to the first whose call lies in
- * [low, high). False if some rule is missing.
- */
+/* Walks from the start outwards, at most `most` frames, up to the first whose call lies in
+ * [low, high). False if some rule is missing. */
 bool step_walk(struct step_walk *walk, const struct step_start *start, uint64_t low, uint64_t high,
 	       size_t most);
 
@@ -74,10 +72,8 @@ enum cfi_kind {
 	CFI_END,   /* no caller: a program's or a thread's first function */
 };
 
-/*
- * One word, so that it is never seen half written. On x86-64 the return address is always the word
- * below the canonical frame address.
- */
+/* One word, so that it is never seen half written. On x86-64 the return address is always the word
+ * below the canonical frame address. */
 union cfi_rule {
 	uint64_t word;
 	struct {
@@ -89,7 +85,5 @@ union cfi_rule {
 	};
 };
 
-/*
- * The rule for a return address, CFI_OTHER also without an entry. Takes the loader's lock.
- */
+/* The rule for a return address, CFI_OTHER also without an entry. Takes the loader's lock. */
 union cfi_rule cfi_find(uint64_t address);

@@ -57,16 +57,12 @@ const char *walk_mode(void);
 /* True if more than the caller is wanted. */
 bool walk_is_wanted(void);
 
-/*
- * Walks from `caller` (a return address of the host) outwards. `frame`, the frame address of our
- * function that returns there, may be NULL; so may `memory`, if walk->python.trail is set.
- */
+/* Walks from `caller` (a return address of the host) outwards. `frame`, the frame address of our
+ * function that returns there, may be NULL; so may `memory`, if walk->python.trail is set. */
 void walk_stack(struct walk *walk, struct walk_memory *memory, void *caller, void *const *frame);
 
-/*
- * The native part alone, by the unwinder. Its walk begins inside this library; the host's part
- * begins where `caller` is found. False if it was not found: then the caller is the only frame.
- */
+/* The native part alone, by the unwinder. Its walk begins inside this library; the host's part
+ * begins where `caller` is found. False if it was not found: then the caller is the only frame. */
 bool walk_unwind(struct walk *walk, void *caller);
 
 /* Fills `native`, which a predicted walk leaves empty. */

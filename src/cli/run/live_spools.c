@@ -81,10 +81,8 @@ static void add_spool(struct live_spools *spools, pid_t pid, const char *path)
 	spools->list[spools->count++] = (struct live_spool){ pid, name };
 }
 
-/*
- * "7f00-7f01 rw-s 00000000 08:01 42   /tmp/memtrace.5.spool": a private mapping is a copy that a
- * child took of its parent's spool.
- */
+/* "7f00-7f01 rw-s 00000000 08:01 42   /tmp/memtrace.5.spool": a private mapping is a copy that a
+ * child took of its parent's spool. */
 static void read_line(struct live_spools *spools, pid_t pid, char *line)
 {
 	char mode[8];

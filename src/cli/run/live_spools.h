@@ -24,10 +24,8 @@ struct live_spools {
 	bool library; /* a process has our library mapped */
 };
 
-/*
- * Adds the spools of one process. 0 (also when it has none), -ESRCH when there is no such process,
- * -EACCES when we may not look at it.
- */
+/* Adds the spools of one process. 0 (also when it has none), -ESRCH when there is no such process,
+ * -EACCES when we may not look at it. */
 int live_spools_of(struct live_spools *spools, pid_t pid);
 
 /* Adds the spools of all processes of this user (for root, of all users). 0 or -errno. */
@@ -58,10 +56,8 @@ void attach_close(struct attached *attached);
 
 bool attach_lives(const struct attached *attached);
 
-/*
- * Adds a request for the process, with a text if the verb needs one. 0 and the request's number, or
- * -EINVAL with a sentence. While other tools add requests it waits, for about a second.
- */
+/* Adds a request for the process, with a text if the verb needs one. 0 and the request's number, or
+ * -EINVAL with a sentence. While other tools add requests it waits, for about a second. */
 int attach_ask(struct attached *attached, enum spool_verb verb, const char *text, uint32_t *number);
 
 /* True once the process has acted upon the request. */

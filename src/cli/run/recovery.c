@@ -54,10 +54,8 @@ void recovery_name(char *to, size_t size, const char *spool)
 	text_append(to, size, ".json");
 }
 
-/*
- * A temporary file beside the wanted one, which a rename can replace. Output through `pack` is
- * compressed by the ending of the name.
- */
+/* A temporary file beside the wanted one, which a rename can replace. Output through `pack` is
+ * compressed by the ending of the name. */
 struct partial {
 	const char *output; /* the name wanted */
 	char path[4096];

@@ -198,10 +198,8 @@ static void find_spools(struct file_finder *finder, each_fn *each)
 
 /* --- traces --- */
 
-/*
- * True for the trace of another run in the same directory, whose processes began before ours. On
- * this host the start time in the kernel's ticks decides, elsewhere the time that the trace has.
- */
+/* True for the trace of another run in the same directory, whose processes began before ours. On
+ * this host the start time in the kernel's ticks decides, elsewhere the time that the trace has. */
 static bool began_before(const struct child_run *run, const struct trace_process *process)
 {
 	struct tm time = { 0 };

@@ -44,25 +44,19 @@ struct top_targets {
 	bool failed;          /* an error occurred */
 };
 
-/*
- * Finds and opens them. Returns a status of statuses.def, with err_text() unless it is STATUS_DONE.
- * STATUS_NO: no process was named, and none was found.
- */
+/* Finds and opens them. Returns a status of statuses.def, with err_text() unless it is STATUS_DONE.
+ * STATUS_NO: no process was named, and none was found. */
 int top_targets_open(struct top_targets *targets, char **words);
 
-/*
- * Looks at all of them. A process that ended is removed at the next look, a spool that can no
- * longer be read at once. Every few seconds it searches for processes that began meanwhile.
- */
+/* Looks at all of them. A process that ended is removed at the next look, a spool that can no
+ * longer be read at once. Every few seconds it searches for processes that began meanwhile. */
 void top_targets_look(struct top_targets *targets);
 
 void top_targets_sort(struct top_targets *targets, enum live_view_order order);
 void top_targets_close(struct top_targets *targets);
 
-/*
- * --- the terminal: the alternate screen and keys without Enter; both are given back however the
- * program ends (but for SIGKILL) ---
- */
+/* --- the terminal: the alternate screen and keys without Enter; both are given back however the
+ * program ends (but for SIGKILL) --- */
 
 struct top_screen {
 	int fd, keys;  /* terminals: written to, read from */

@@ -85,10 +85,8 @@ static struct look *find_look(const struct top_targets *targets, const struct li
 	return NULL;
 }
 
-/*
- * Opens those that are new. A process may have just begun its spool, or finished it meanwhile: that
- * is an error only where the user named processes.
- */
+/* Opens those that are new. A process may have just begun its spool, or finished it meanwhile: that
+ * is an error only where the user named processes. */
 static int add_found(struct top_targets *targets, const struct live_spools *found)
 {
 	for (size_t i = 0; i < found->count; i++) {

@@ -89,10 +89,8 @@ struct changes {
 		shown; /* rows that changed; the number of them at the beginning of the list */
 };
 
-/*
- * Finds the rows of a dimension that changed in the column, followed by a sum of those beyond the
- * limit. Rows of sites end with the noise and the sum of all. Returns false if none changed.
- */
+/* Finds the rows of a dimension that changed in the column, followed by a sum of those beyond the
+ * limit. Rows of sites end with the noise and the sum of all. Returns false if none changed. */
 bool diff_changes(struct diff *diff, enum dimension dimension, const char *group,
 		  enum column column, struct changes *to);
 

@@ -37,24 +37,18 @@ struct document_to {
 	void *sink_to;
 };
 
-/*
- * Writes the document: 0 or -errno. `told`, which may be NULL, is filled even if nothing can be
- * written. Memory is taken from malloc only where names are demangled.
- */
+/* Writes the document: 0 or -errno. `told`, which may be NULL, is filled even if nothing can be
+ * written. Memory is taken from malloc only where names are demangled. */
 int document_write(const struct spool *spool, const struct document_to *to,
 		   enum symbols_names names, enum trace_exit exit, struct document_told *told);
 
-/*
- * The same without JSON: fills the trace, which is cleared (rows_clear) and points into the
- * recording, an empty one, from then on. 0 or -ENOMEM.
- */
+/* The same without JSON: fills the trace, which is cleared (rows_clear) and points into the
+ * recording, an empty one, from then on. 0 or -ENOMEM. */
 int document_fill(struct trace *trace, struct spool_model *recording, const struct spool *spool,
 		  enum symbols_names names, enum trace_exit exit, struct document_told *told);
 
-/*
- * write_rows.c: writes the trace's members up to its events, with a comma after each. In a
- * baseline, FULL rows are left out where they are 0, null or empty.
- */
+/* write_rows.c: writes the trace's members up to its events, with a comma after each. In a
+ * baseline, FULL rows are left out where they are 0, null or empty. */
 void document_facts(struct out *out, const struct trace *trace, bool baseline);
 
 /* Writes one member, which must exist: "key":value. */

@@ -40,10 +40,8 @@ static void fill_backward(struct spool_model *recording, const struct spool_stac
 	stack->via_stack = backward.stack;
 }
 
-/*
- * Frames that the spool does not have are left out, so entries count the frames that are kept. No
- * two stacks share steps: `left` is the number of steps that no earlier stack has taken.
- */
+/* Frames that the spool does not have are left out, so entries count the frames that are kept. No
+ * two stacks share steps: `left` is the number of steps that no earlier stack has taken. */
 static void fill_steps(struct spool_model *recording, const struct spool_stack *from,
 		       struct trace_stack *stack, uint64_t *left)
 {

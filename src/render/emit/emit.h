@@ -207,10 +207,8 @@ void emit_table(const struct show *show, const struct emit_table *table);
 void emit_row(const struct show *show, const struct emit_column *columns, const void *row,
 	      unsigned indent);
 
-/*
- * Adds the fields of kinds BYTES, COUNT, TIME, NUMBER and CHANGE of all rows from `from` on to
- * those of `sum`. A field with several columns is added once.
- */
+/* Adds the fields of kinds BYTES, COUNT, TIME, NUMBER and CHANGE of all rows from `from` on to
+ * those of `sum`. A field with several columns is added once. */
 void emit_sum(const struct emit_column *columns, const struct emit_rows *rows, size_t from,
 	      void *sum);
 
@@ -228,9 +226,7 @@ uint64_t emit_shown_columns(const struct emit_column *columns, const struct emit
  * or a link, and cut to 240 columns. */
 void markdown_text(struct out *out, const char *text);
 
-/*
- * Writes a table of the columns that have a heading. Stops once `out` holds `most` bytes or more.
- * Returns the number of rows written.
- */
+/* Writes a table of the columns that have a heading. Stops once `out` holds `most` bytes or more.
+ * Returns the number of rows written. */
 size_t emit_markdown(struct out *out, const struct emit_column *columns,
 		     const struct emit_rows *rows, uint64_t most);

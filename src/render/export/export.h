@@ -13,10 +13,8 @@ struct export_end {
 	uint64_t to, last;
 };
 
-/*
- * Finds the moment of --at as the end of the events; without --at there is no end. "peak" and
- * "phase:NAME" read the file a second time. 0 or -errno with err_text().
- */
+/* Finds the moment of --at as the end of the events; without --at there is no end. "peak" and
+ * "phase:NAME" read the file a second time. 0 or -errno with err_text(). */
 int export_find_end(struct export_end *end, const struct trace *trace,
 		    const struct selection_options *options);
 

@@ -98,10 +98,8 @@ uint64_t snapshot_address(struct snapshot *snapshot, uint64_t size);
 
 /* --- shared by the files snapshot*.c --- */
 
-/*
- * Addresses from here on are used by no program: user space of x86-64 ends at 2^47, that of arm64
- * at 2^48 as a rule. The viewer's numbers are doubles, which are exact below 2^53.
- */
+/* Addresses from here on are used by no program: user space of x86-64 ends at 2^47, that of arm64
+ * at 2^48 as a rule. The viewer's numbers are doubles, which are exact below 2^53. */
 #define SNAPSHOT_ADDRESSES ((uint64_t)1 << 50)
 
 /* Larger sizes cannot be real, and the viewer could not represent them. */

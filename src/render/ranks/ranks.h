@@ -55,10 +55,8 @@ const char *merge_users_word(struct merge *merge, const struct merge_card *card)
 /* The card's headroom: "1.00 GiB", "-1.00 GiB", "-" if the card's size is not known. */
 const char *merge_headroom_word(struct merge *merge, const struct merge_card *card);
 
-/*
- * The ranks in the order to show: by number, or, if not all are shown, the highest peaks first. A
- * list of merge->order_n positions in the memory of the merge.
- */
+/* The ranks in the order to show: by number, or, if not all are shown, the highest peaks first. A
+ * list of merge->order_n positions in the memory of the merge. */
 const size_t *merge_shown_ranks(struct merge *merge, const struct merge_options *options);
 
 /* The number of rows to show of `count`: one more than the limit rather than a line "1 more". */
@@ -101,10 +99,8 @@ struct merge_tables {
 extern const struct emit_column merge_document_columns[], merge_device_columns[],
 	merge_spread_columns[], merge_card_columns[], merge_site_columns[];
 
-/*
- * Fills in all tables but the sites. With an order other than the merge's own, the cards with the
- * least memory left come first.
- */
+/* Fills in all tables but the sites. With an order other than the merge's own, the cards with the
+ * least memory left come first. */
 void merge_find_tables(struct merge_tables *tables, struct merge *merge, const size_t *order);
 
 /* Fills in the sites of a list, NULL for all in their order; text and Markdown show one column. */

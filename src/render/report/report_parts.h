@@ -202,10 +202,8 @@ extern const struct emit_column report_composed_members[];
 
 struct report_composed report_compose(const struct report *report, const struct trace_peak *peak);
 
-/*
- * The sections, one function each. For people it writes a heading and rows, or nothing when there
- * is nothing to show; in the document it appends whole members.
- */
+/* The sections, one function each. For people it writes a heading and rows, or nothing when there
+ * is nothing to show; in the document it appends whole members. */
 typedef void report_section(const struct report *report);
 
 #define SECTION(name, when, what) report_section report_tell_##name;

@@ -44,8 +44,6 @@ void weights_name(const struct weights *weights, const struct weights_set *set, 
 #define WEIGHTS_UNKNOWN "[not known: allocated before events were dropped]"
 #define WEIGHTS_NO_FRAMES "[no stack was recorded]"
 
-/*
- * Writes a frame's function, shortened if it is native, with nothing that could steer a terminal;
- * an address if it has no name. Cut to size.
- */
+/* Writes a frame's function, shortened if it is native, with nothing that could steer a terminal;
+ * an address if it has no name. Cut to size. */
 void weights_function(const struct trace *trace, uint32_t frame, char *to, size_t size);

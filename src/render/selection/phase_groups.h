@@ -27,10 +27,8 @@ struct phase_group {
 	bool folded;    /* of several names */
 };
 
-/*
- * Finds rows of struct phase_group, the highest peak of allocated first. The memory is the trace's.
- * Returns 0 or -errno with err_text().
- */
+/* Finds rows of struct phase_group, the highest peak of allocated first. The memory is the trace's.
+ * Returns 0 or -errno with err_text(). */
 int phase_groups_find(struct emit_rows *groups, struct trace *trace,
 		      const struct trace_phase *phases, size_t count);
 

@@ -55,10 +55,8 @@ bool report_knows_categories(const struct trace *trace, const struct selection_o
 
 /* --- all together --- */
 
-/*
- * True for one device of several and nothing else: the document has its peaks, with their pools.
- * Rows stay one for each stack then, for those peaks refer to stacks.
- */
+/* True for one device of several and nothing else: the document has its peaks, with their pools.
+ * Rows stay one for each stack then, for those peaks refer to stacks. */
 static bool is_device_only(const struct selection_options *options)
 {
 	return !options->at && !options->from && !options->to && !options->pool &&

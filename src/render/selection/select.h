@@ -31,10 +31,8 @@ void report_select_clear(struct report_selection *selection);
 /* True if the options ask for something that needs categories. */
 bool report_asks_categories(const struct selection_options *options);
 
-/*
- * True if the selection is made with the category of each allocation: the events are read twice
- * then. `wanted`: the report has a section of categories, and events may be read for it.
- */
+/* True if the selection is made with the category of each allocation: the events are read twice
+ * then. `wanted`: the report has a section of categories, and events may be read for it. */
 bool report_knows_categories(const struct trace *trace, const struct selection_options *options,
 			     bool wanted);
 

@@ -30,10 +30,8 @@ enum { FILL_NAME = 64 }; /* bytes of a fact's name */
 /* Writes the named fact's value for people, cut to size: its length, 0 for none. */
 typedef size_t fill_fact(char *to, size_t size, const char *name, const void *facts);
 
-/*
- * For the body of a fill_fact, whose parameters have these names: writes the text `shown` and
- * returns if it is the fact asked for. `shown` is evaluated only then.
- */
+/* For the body of a fill_fact, whose parameters have these names: writes the text `shown` and
+ * returns if it is the fact asked for. `shown` is evaluated only then. */
 #define FILL_FACT(fact, shown)    \
 	if (!strcmp(name, #fact)) \
 		return text_copy(to, size, shown);
