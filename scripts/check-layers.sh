@@ -25,7 +25,7 @@ BEGIN {
 	except["src/capture/life/finalize.c render/document/document.h"]
 	except["src/analyse/trace/trace_spool.c render/document/document.h"]
 	except["src/cli/ capture/loader/hooks.def"]
-	except["src/cli/ capture/loader/calls.def"]
+	except["src/cli/ capture/loader/counted_calls.def"]
 	except["src/cli/ capture/exports/exports.def"]
 }
 

@@ -21,7 +21,7 @@ static const struct hook_row hooks[] = {
 };
 
 static const struct hook_row calls[] = {
-#include "capture/loader/calls.def"
+#include "capture/loader/counted_calls.def"
 };
 #undef HOOK
 

@@ -31,7 +31,7 @@ enum site_kind {
 /* The kind of a library, by the base name of its file. */
 enum site_kind site_library(const char *base);
 
-/* True for a native function of others that is linked into programs (LINKED in libraries.def). */
+/* True for a native function of others that is linked into programs (LINKED in frame_kinds.def). */
 bool site_linked_in(const char *function);
 
 enum { SITE_LONGEST = 512 }; /* bytes of a name, with its NUL */
@@ -43,7 +43,7 @@ struct site_frame {
 	uint8_t kind;         /* enum site_kind */
 	bool python;
 	bool installed; /* not a file of the program's own */
-	bool helper;    /* a row NATIVE or PYTHON of libraries.def */
+	bool helper;    /* a row NATIVE or PYTHON of frame_kinds.def */
 };
 
 /* `path` is the source file of a Python frame, the ELF file of a native one; each may be NULL. 0,

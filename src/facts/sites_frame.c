@@ -200,7 +200,7 @@ static bool is_helper(bool python, const char *function)
 #define PYTHON(name)                       \
 	if (python && !strcmp(last, name)) \
 		return true;
-#include "facts/libraries.def"
+#include "facts/frame_kinds.def"
 #undef NATIVE
 #undef PYTHON
 	return false;
@@ -211,7 +211,7 @@ bool site_linked_in(const char *function)
 #define LINKED(name)                \
 	if (begins(function, name)) \
 		return true;
-#include "facts/libraries.def"
+#include "facts/frame_kinds.def"
 #undef LINKED
 	/*
 	 * The call of the static CUDA runtime that the program made keeps its name: "cuda" and a
@@ -251,7 +251,7 @@ static bool is_framework_package(const char *path)
 #define PACKAGE(name)                                               \
 	if (length == strlen(name) && !strncmp(path, name, length)) \
 		return true;
-#include "facts/libraries.def"
+#include "facts/frame_kinds.def"
 #undef PACKAGE
 	return false;
 }
@@ -341,7 +341,7 @@ enum site_kind site_library(const char *base)
 #define LIBRARY(name, kind)     \
 	if (begins(base, name)) \
 		return SITE_##kind;
-#include "facts/libraries.def"
+#include "facts/frame_kinds.def"
 #undef LIBRARY
 	return SITE_OWN;
 }

@@ -1,6 +1,6 @@
 /*
- * Every row of hooks.def and calls.def against the toolkit's own headers: `make check-abi` compiles
- * this file, and a row whose parameters or result differ from NVIDIA's stops it by name.
+ * Every row of hooks.def and counted_calls.def against the toolkit's own headers: `make check-abi`
+ * compiles this file, and a row whose parameters or result differ from NVIDIA's stops it by name.
  *
  * The twins for per-thread default streams are not declared in any header; they have the row's
  * type. Old versions are declared as types of pointers to them.
@@ -42,7 +42,7 @@
 #define TYPED_cuDevicePrimaryCtxReset PFN_cuDevicePrimaryCtxReset_v11000
 #define CALL(...) HOOK(__VA_ARGS__)
 #define CALLS(twin, ...) HOOK(__VA_ARGS__)
-#include "capture/loader/calls.def"
+#include "capture/loader/counted_calls.def"
 #include "capture/loader/hooks.def"
 #undef HOOK
 

@@ -1,6 +1,6 @@
 /*
- * Calls of calls.def that nothing here models: they succeed. Weak, so that a model takes their
- * place.
+ * Calls of counted_calls.def that nothing here models: they succeed. Weak, so that a model takes
+ * their place.
  *
  * Without CUDA's headers: whatever a call is given, none of it is looked at.
  */
@@ -23,4 +23,4 @@ int runtime_nothing(void);
 #define NOTHING_DRV(name)
 #define CALL(api, name, ...) NOTHING_##api(name)
 #define CALLS(twin, api, name, ...) NOTHING_##api(name) NOTHING_##api(name##twin)
-#include "../../src/capture/loader/calls.def"
+#include "../../src/capture/loader/counted_calls.def"

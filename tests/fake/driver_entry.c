@@ -15,7 +15,7 @@ typedef void any_fn(void);
 #define DECLARE_DRV(name) extern any_fn address_of_##name __asm__(#name);
 #define CALL(api, name, ...) DECLARE_##api(name)
 #define CALLS(twin, api, name, ...) DECLARE_##api(name) DECLARE_##api(name##twin)
-#include "../../src/capture/loader/calls.def"
+#include "../../src/capture/loader/counted_calls.def"
 
 struct entry {
 	const char *name;
@@ -177,13 +177,13 @@ static const struct entry entries[] = {
 #define CALLS_DRV(name, twin) { #name, 2000, address_of_##name, address_of_##name##twin },
 #define CALL(api, name, ...) CALL_##api(name)
 #define CALLS(twin, api, name, ...) CALLS_##api(name, twin)
-#include "../../src/capture/loader/calls.def"
+#include "../../src/capture/loader/counted_calls.def"
 };
 /* clang-format on */
 
 #define ENTRIES (sizeof(entries) / sizeof(entries[0]))
 
-/* The lookup's names are without versions, those of calls.def with. */
+/* The lookup's names are without versions, those of counted_calls.def with. */
 static bool is_called(const char *symbol, const char *name)
 {
 	size_t length = strlen(name);

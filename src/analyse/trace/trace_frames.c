@@ -26,7 +26,7 @@ enum place_kind place_kind(const char *path)
 #define PLACE(part, kind)                                                                     \
 	if (part[0] == '<' ? !strncmp(path, part, strlen(part)) : strstr(path, part) != NULL) \
 		return PLACE_##kind;
-#include "analyse/trace/places.def"
+#include "analyse/trace/python_file_kinds.def"
 #undef PLACE
 	return PLACE_OWN;
 }

@@ -1,5 +1,5 @@
 /*
- * The wrappers: one body, expanded for each row of hooks.def and calls.def.
+ * The wrappers: one body, expanded for each row of hooks.def and counted_calls.def.
  *
  * The words of the rows' `before` and `after` columns are macros here. `status` is the real call's
  * answer; values that it returned through pointers are read only if it succeeded. The words may
@@ -170,7 +170,7 @@ enum { STATUS_MISSING = 3 };
 		!cuda_call_top.span && usage_is_seen((uint64_t)(function)), \
 		usage_begin_first(&span, USED_MODULES, (uint64_t)(function), true), STEPPED)
 /* NOLINTBEGIN(readability-function-size): the parameters are CUDA's */
-#include "capture/loader/calls.def"
+#include "capture/loader/counted_calls.def"
 #include "capture/loader/hooks.def"
 /* NOLINTEND(readability-function-size) */
 #undef HOOK
@@ -180,7 +180,7 @@ _Atomic(void *) hook_real[HOOK_NAMES];
 
 const struct hook hooks[HOOK_NAMES] = {
 #define HOOK(api, name, ...) [HOOK_##name] = { #name, api },
-#include "capture/loader/calls.def"
+#include "capture/loader/counted_calls.def"
 #include "capture/loader/hooks.def"
 #undef HOOK
 	[HOOK_cuGetProcAddress] = { "cuGetProcAddress", DRV },

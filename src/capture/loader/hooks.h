@@ -1,5 +1,6 @@
 /*
- * The rows of hooks.def and calls.def as an enum and a table, and the ways by which calls reach us.
+ * The rows of hooks.def and counted_calls.def as an enum and a table, and the ways by which calls
+ * reach us.
  */
 #pragma once
 
@@ -22,7 +23,7 @@ enum hook_api {
 enum hook_id {
 #define HOOK(api, name, ...) HOOK_##name,
 #define HOOK_KIND(kind) HOOK_FIRST_##kind, HOOK_BEFORE_##kind = HOOK_FIRST_##kind - 1,
-#include "capture/loader/calls.def"
+#include "capture/loader/counted_calls.def"
 #include "capture/loader/hooks.def"
 #undef HOOK
 #undef HOOK_KIND

@@ -1,6 +1,6 @@
 /*
- * Counts of hooked calls, of calls.def and of hooks.def, and the time spent in them; and the cost
- * of events to the traced program.
+ * Counts of hooked calls, of counted_calls.def and of hooks.def, and the time spent in them; and
+ * the cost of events to the traced program.
  *
  * Of calls that nest only the outermost is counted. Counts lie in the spool, so that they outlive a
  * killed process: a row for each call and shard of threads, made when it is first needed. No event

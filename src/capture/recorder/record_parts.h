@@ -1,6 +1,6 @@
 /*
  * Shared by the files of the recorder, and for them alone: record.c, record_lock.c, record_mark.c,
- * calls.c, process_paths.c, life/record_end.c.
+ * calls.c, process_paths.c, life/fork_and_end.c.
  */
 #pragma once
 

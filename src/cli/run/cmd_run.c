@@ -226,6 +226,15 @@ static int not_started(const struct child_run *run)
 	return run->exec_errno == ENOENT ? NOT_FOUND : CANNOT_RUN;
 }
 
+static int status_of_child;
+
+/* The program's status is kept even if its traces are too large for what memory is left. */
+static __attribute__((noreturn)) void end_as_child(void)
+{
+	run_say("no memory left for the summary of the traces");
+	exit(status_of_child);
+}
+
 int cmd_run(int argc, char **argv)
 {
 	const char *values[OPT_IDS] = { NULL };
@@ -255,6 +264,8 @@ int cmd_run(int argc, char **argv)
 	if (run.exec_errno)
 		return not_started(&run);
 	limits_lift(); /* the traces are our own */
+	status_of_child = run.exit_status;
+	err_out_of_memory = end_as_child;
 	run_finish(&run);
 	return run.exit_status;
 }

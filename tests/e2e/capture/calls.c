@@ -1,5 +1,5 @@
 /*
- * Counted calls: every row of calls.def, through every door that leads to it.
+ * Counted calls: every row of counted_calls.def, through every door that leads to it.
  *
  *	calls rows      each row through each door, once; prints "NAME COUNT" of what counts
  *	calls threads   64 threads, 10,000 launches each
@@ -33,7 +33,7 @@ typedef long any_fn(long, long, long, long, long, long, long, long, long, long, 
 #define LINKED(api, name) extern any_fn linked_##name __asm__(#name);
 #define CALL(api, name, ...) LINKED(api, name)
 #define CALLS(twin, api, name, ...) LINKED(api, name) LINKED(api, name##twin)
-#include "../../../src/capture/loader/calls.def"
+#include "../../../src/capture/loader/counted_calls.def"
 
 enum api { RT, DRV };
 
@@ -44,7 +44,7 @@ static const struct row {
 } rows[] = {
 #define CALL(api, name, ...) { api, #name, linked_##name },
 #define CALLS(twin, api, name, ...) CALL(api, name){ api, #name #twin, linked_##name##twin },
-#include "../../../src/capture/loader/calls.def"
+#include "../../../src/capture/loader/counted_calls.def"
 };
 
 enum {

@@ -23,7 +23,7 @@ rows() {
 
 # Those that are only counted are calls.sh's.
 awk -F '[(, ]+' '/^CALL\(/ { print $3 } /^CALLS\(/ { print $4; print $4 $2 }' \
-	"$TOP/src/capture/loader/calls.def" >counted
+	"$TOP/src/capture/loader/counted_calls.def" >counted
 memtrace hooks --names | grep -Ev '^(cuGetProcAddress|cupti)' | grep -vxF -f counted >names
 rows 'all rows'
 
