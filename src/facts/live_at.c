@@ -46,7 +46,7 @@ static int apply(struct census *census, const struct event *event)
 struct mending {
 	const struct event *from; /* the first event after the hole */
 	const struct blocks *old; /* blocks that were live before it */
-	struct blocks first;      /* the first block that an event names at each place */
+	struct blocks first;      /* by place: the first block that an event after the hole names */
 };
 
 /* The first event at a place after the hole: if it ends a block, the block was live. */

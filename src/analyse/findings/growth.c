@@ -131,7 +131,7 @@ static bool slows_down(const uint64_t *v, size_t n)
 	return sum / rises < (double)n / 2 - (double)n / sqrt(12 * rises);
 }
 
-/* Fewer rises do not predict the next steps, unless there are no more steps. */
+/* The rises among n steps that growth needs: ten, or four fifths of fewer steps. */
 static size_t rises_wanted(size_t n)
 {
 	return n * 4 / 5 < 10 ? n * 4 / 5 : 10;

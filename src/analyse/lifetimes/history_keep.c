@@ -61,7 +61,7 @@ void history_running_add(struct history_running *running, const struct history_e
 	struct event effect = { .op = event->op,
 				.size = event->size,
 				.pool = place->pool,
-				.device = place->device,
+				.device = (int16_t)place->device,
 				.space = place->space,
 				.flags = place->foreign ? EVENT_FOREIGN : 0 };
 	struct history_sum *device = &running->now[running->device_of[event->place]];
@@ -256,7 +256,7 @@ static void start_choice(struct choice *choice)
 	struct history_keep *keep = choice->keep;
 	size_t count = history->events_n;
 
-	keep->stays = malloc(count);
+	keep->stays = calloc(count, 1);
 	keep->edges = calloc(count, 1);
 	keep->birth = malloc(count * sizeof(*keep->birth));
 	NEED(keep->stays && keep->edges && keep->birth);

@@ -131,7 +131,7 @@ void cuda_call_pool_sampled(struct cuda_call *span, int status, uint64_t pool, b
 void cuda_call_graph_node(struct cuda_call *span, int status, int device, uint64_t size);
 void cuda_call_graph_sampled(struct cuda_call *span, int status);
 
-/* cuda_call_pool.c, too: virtual memory management, memory of others. */
+/* Also in cuda_call_pool.c: virtual memory management, and imported memory (IPC). */
 void cuda_call_create(struct cuda_call *span, int status, uint64_t handle, uint64_t size,
 		      int device);
 void cuda_call_multicast(struct cuda_call *span, int status, uint64_t handle);

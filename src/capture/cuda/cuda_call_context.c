@@ -39,7 +39,7 @@ static void watch_exit(void)
 		atexit(note_exit);
 }
 
-/* True only where the driver still has the node's memory. */
+/* True if the driver keeps the node's memory when its context is destroyed. */
 static bool outlives(const struct spool_node *node)
 {
 	return node->kind == NODE_ADDRESS && !(node->flags & NODE_FOREIGN) &&

@@ -1,5 +1,6 @@
 /*
- * The doors that are not rows: dlsym (its first instructions are in dlsym.S) and cuGetProcAddress.
+ * The two lookups that are intercepted outside of hooks.def: dlsym (its first instructions are in
+ * dlsym.S) and cuGetProcAddress.
  *
  * Rules: exact names only; ask the real lookup first and swap second; never answer for a function
  * that the machine lacks; RTLD_NEXT is left to its caller (glibc tells callers apart by the return

@@ -20,7 +20,7 @@ struct dynamic {
 	uintptr_t base;
 	const ElfW(Sym) * symbols;
 	const char *names;
-	const ElfW(Rela) * relocations[2]; /* of functions, and of all else */
+	const ElfW(Rela) * relocations[2]; /* [0]: relocations of functions, [1]: all others */
 	size_t bytes[2];
 };
 

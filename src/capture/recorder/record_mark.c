@@ -14,7 +14,7 @@ enum {
 
 static struct {
 	uint32_t names, bytes; /* distinct ones */
-	uint32_t folded;       /* the same, after there were too many */
+	uint32_t folded; /* set once the table of names is full: later names are not entered */
 	bool full;
 	uint32_t pending_count;
 	uint64_t pending_lost;

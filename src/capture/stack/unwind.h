@@ -48,7 +48,7 @@ bool unwind_signal_in_us(void);
  */
 void unwind_careful(bool careful);
 
-/* True if glibc unwinds, for that reason or another. Then nothing may be known by its address. */
+/* True if glibc's unwinder is used. Then no result may be cached by its address. */
 static inline bool unwind_is_careful(void)
 {
 	return atomic_load_explicit(&unwind_cares, memory_order_relaxed) > 0;

@@ -1,4 +1,4 @@
-/* Columns of numbers inside a page. */
+/* Writes arrays of numbers into the page, packed: one element for each array. */
 #include "render/page/page_columns.h"
 
 #include <stdlib.h>

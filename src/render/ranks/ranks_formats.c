@@ -117,8 +117,8 @@ int merge_text(struct merge *merge, struct out *out, const struct merge_options 
 	if (merge->order_n > 1)
 		text_table(&show, &(struct merge_options){ .limit = 0 }, merge_spread_columns,
 			   &tables.spreads, "Peaks over ranks", NULL);
-	text_table(&show, options, merge_card_columns, &tables.cards, "Cards, the least left first",
-		   "more cards (--limit 0)");
+	text_table(&show, options, merge_card_columns, &tables.cards,
+		   "Cards, least free memory first", "more cards (--limit 0)");
 	text_sites(&show, &tables, merge, options);
 	return 0;
 }

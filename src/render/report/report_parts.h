@@ -175,7 +175,7 @@ void report_site_rows(const struct report *report, const struct emit_rows *rows)
 /* report_oom.c: 0, or -errno with err_text() if the trace lacks options->oom's failure. */
 int report_oom_check(const struct report *report);
 
-/* report_peaks.c: a peak's holders by site; `others` has bytes of no stack. */
+/* report_peaks.c: a peak's holders by site; `others` is the label of bytes without a stack. */
 void report_composition(const struct report *report, const struct trace_peak *peak,
 			const char *others);
 

@@ -214,7 +214,7 @@ is 'killed in a loop while it is watched: said, and a documented status' "$statu
 fails 3 'there is no process 2147483647' memtrace top 2147483647 --once
 fails 3 'is not traced' memtrace top $$ --once
 fails 3 'No such file' memtrace top 12x --once
-fails 2 'is none of bytes, count, rate' memtrace top --sort size
+fails 2 'is not one of bytes, count, rate' memtrace top --sort size
 fails 2 'a time from 10ms' memtrace top --interval never
 fails 2 'a time from 10ms' memtrace top --interval nan
 fails 2 'one at a time' memtrace top --once --json --prometheus x
