@@ -44,9 +44,9 @@ static bool begins_as_document(const char *path)
 			close(fd);
 		return false;
 	}
-	begins = json_next(&json) == JSON_OBJECT && json_next(&json) == JSON_KEY &&
-		 !strcmp(json.text, "schema") && json_next(&json) == JSON_STRING &&
-		 !strncmp(json.text, "memtrace/", 9);
+	begins = json_next(&json) == JSON_OBJECT;
+	begins = begins && json_next(&json) == JSON_KEY && !strcmp(json.text, "schema");
+	begins = begins && json_next(&json) == JSON_STRING && !strncmp(json.text, "memtrace/", 9);
 	json_close(&json);
 	close(fd);
 	return begins;

@@ -6,11 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/input/grow.h"
+
 static struct {
 	char text[1000];
 } error;
 
 __attribute__((noreturn)) void (*err_out_of_memory)(void) = abort;
+
+void need_failed(void)
+{
+	err_out_of_memory();
+}
 
 void err_set(const char *format, ...)
 {

@@ -52,7 +52,8 @@ static inline bool grow_to(void *at, size_t wanted, size_t *size, size_t each)
 #define GROW(list, count, size, first) grow_list(&(list), count, &(size), sizeof(*(list)), first)
 
 /* Ends the tool unless the memory, or what needed it, is there. */
-#define NEED(there) ((there) ? (void)0 : err_out_of_memory())
+#define NEED(there) ((there) ? (void)0 : need_failed())
+__attribute__((noreturn)) void need_failed(void);
 
 /* Zeroed memory of the arena, never NULL. */
 static inline void *need(struct arena *arena, size_t size)

@@ -164,7 +164,7 @@ static int find_lines(struct oom *oom, struct spool_model *recording)
 		lines[i] = (struct oom_line){ spool_model_text(recording, text),
 					      told->stacks[i].bytes };
 	}
-	if (recording->error)
+	if (!lines || recording->error)
 		return -ENOMEM;
 	sort_rows(lines, told->stacks_n, sizeof(*lines), by_text);
 	for (size_t i = 0; i < told->stacks_n; i++) {

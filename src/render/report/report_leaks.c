@@ -177,7 +177,7 @@ void report_tell_leaks(const struct report *report)
 		report_note(report, leaks->held, "left out: libraries hold it on purpose");
 	if (leaks->suppressed)
 		report_note(report, leaks->suppressed, "left out: suppressed");
-	for (size_t i = 0; i < found.unused.count; i++)
+	for (size_t i = 0; unused && i < found.unused.count; i++)
 		report_say(report, 2, "%.150s:%u: this suppression fits nothing: %.150s",
 			   report->options->suppressions, unused[i].line, unused[i].pattern);
 }
