@@ -38,12 +38,16 @@ void gradient_remember(struct categories *categories, uint64_t size)
 void gradients_remember_live(struct categories *categories, int track)
 {
 	for (uint32_t i = 0; i < categories->lives.blocks.used; i++) {
-		const struct birth *birth = &categories->births[i];
+		const struct block *block = &categories->lives.blocks.list[i];
+		const struct birth *birth;
 
-		if (lives_now(&categories->lives.blocks.list[i]) && birth->born == STAGE_BACKWARD &&
+		if (!lives_now(block))
+			continue;
+		birth = &categories->births[i];
+		if (birth->born == STAGE_BACKWARD &&
 		    (track < 0 ||
 		     (birth->track == track && birth->pass == categories->tracks[track].passes)))
-			gradient_remember(categories, categories->lives.blocks.list[i].size);
+			gradient_remember(categories, block->size);
 	}
 }
 
