@@ -104,7 +104,7 @@ int weights_find(struct weights *weights, struct trace *trace,
 			trace->path);
 	error = select_stacks(weights, options, peak);
 	/* A peak that the document lacks: the one that the replay found. */
-	if (!error && !weights->sets_n && weights->selection.replayed)
+	if (!error && !weights->sets_n && (weights->selection.narrow || weights->selection.moment))
 		add_set(weights, trace->peaks);
 	return error;
 }
