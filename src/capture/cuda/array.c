@@ -1,38 +1,38 @@
-/* Sizes of arrays: bits of a format, times texels, level by level. */
+/* Computes the bytes of a CUDA array from its format, its extent and its mipmap levels. */
 #include "capture/cuda/cuda_call.h"
 
 #include <stdbool.h>
 
-/* Formats of cuda.h (CUarray_format): bits of one channel, or of all channels where the format
- * gives their number, or of a block of 4x4 texels. */
+/* The unit to which the bits of a format belong: one channel, one texel with all its channels, or a
+ * compressed block of 4x4 texels (CUarray_format of cuda.h). */
 enum unit { CHANNEL, TEXEL, BLOCK };
 
 static const struct format {
-	uint8_t first, last; /* a run of formats that are alike */
+	uint8_t first, last; /* a range of CUarray_format values of the same size */
 	uint8_t unit;
 	uint8_t bits;
 } formats[] = {
 	{ 0x01, 0x01, CHANNEL, 8 },  { 0x02, 0x02, CHANNEL, 16 }, { 0x03, 0x03, CHANNEL, 32 },
 	{ 0x08, 0x08, CHANNEL, 8 },  { 0x09, 0x09, CHANNEL, 16 }, { 0x0a, 0x0a, CHANNEL, 32 },
-	{ 0x10, 0x10, CHANNEL, 16 }, /* HALF */
-	{ 0x20, 0x20, CHANNEL, 32 }, /* FLOAT */
-	{ 0x50, 0x50, TEXEL, 32 },   /* UNORM_INT_101010_2 */
-	{ 0x91, 0x92, BLOCK, 64 },   /* BC1 */
-	{ 0x93, 0x96, BLOCK, 128 },  /* BC2, BC3 */
-	{ 0x97, 0x98, BLOCK, 64 },   /* BC4 */
-	{ 0x99, 0x9e, BLOCK, 128 },  /* BC5, BC6H, BC7 */
-	{ 0x9f, 0xa1, TEXEL, 24 },   /* P010, P016: 4:2:0 of 16 bits */
-	{ 0xa2, 0xa2, TEXEL, 16 },   /* NV16: 4:2:2 of 8 bits */
-	{ 0xa3, 0xa4, TEXEL, 32 },   /* P210, P216: 4:2:2 of 16 bits */
-	{ 0xa5, 0xa5, TEXEL, 16 },   /* YUY2: packed 4:2:2 of 8 bits */
-	{ 0xa6, 0xa7, TEXEL, 32 },   /* Y210, Y216: packed 4:2:2 of 16 bits */
-	{ 0xa8, 0xa9, TEXEL, 32 },   /* AYUV, Y410 */
-	{ 0xb0, 0xb0, TEXEL, 12 },   /* NV12: 4:2:0 of 8 bits */
-	{ 0xb1, 0xb1, TEXEL, 64 },   /* Y416 */
-	{ 0xb2, 0xb2, TEXEL, 24 },   /* Y444_PLANAR8 */
-	{ 0xb3, 0xb3, TEXEL, 48 },   /* Y444_PLANAR10 */
-	{ 0xb4, 0xb4, TEXEL, 24 },   /* YUV444_8bit_SemiPlanar */
-	{ 0xb5, 0xb5, TEXEL, 48 },   /* YUV444_16bit_SemiPlanar */
+	{ 0x10, 0x10, CHANNEL, 16 }, /* CU_AD_FORMAT_HALF */
+	{ 0x20, 0x20, CHANNEL, 32 }, /* CU_AD_FORMAT_FLOAT */
+	{ 0x50, 0x50, TEXEL, 32 },   /* CU_AD_FORMAT_UNORM_INT_101010_2 */
+	{ 0x91, 0x92, BLOCK, 64 },   /* CU_AD_FORMAT_BC1_* */
+	{ 0x93, 0x96, BLOCK, 128 },  /* CU_AD_FORMAT_BC2_*, BC3_* */
+	{ 0x97, 0x98, BLOCK, 64 },   /* CU_AD_FORMAT_BC4_* */
+	{ 0x99, 0x9e, BLOCK, 128 },  /* CU_AD_FORMAT_BC5_*, BC6H_*, BC7_* */
+	{ 0x9f, 0xa1, TEXEL, 24 },   /* CU_AD_FORMAT_P010, P016: 4:2:0, samples of 16 bits */
+	{ 0xa2, 0xa2, TEXEL, 16 },   /* CU_AD_FORMAT_NV16: 4:2:2, samples of 8 bits */
+	{ 0xa3, 0xa4, TEXEL, 32 },   /* CU_AD_FORMAT_P210, P216: 4:2:2, samples of 16 bits */
+	{ 0xa5, 0xa5, TEXEL, 16 },   /* CU_AD_FORMAT_YUY2: packed 4:2:2, samples of 8 bits */
+	{ 0xa6, 0xa7, TEXEL, 32 },   /* CU_AD_FORMAT_Y210, Y216: packed 4:2:2, samples of 16 bits */
+	{ 0xa8, 0xa9, TEXEL, 32 },   /* CU_AD_FORMAT_AYUV, Y410 */
+	{ 0xb0, 0xb0, TEXEL, 12 },   /* CU_AD_FORMAT_NV12: 4:2:0, samples of 8 bits */
+	{ 0xb1, 0xb1, TEXEL, 64 },   /* CU_AD_FORMAT_Y416 */
+	{ 0xb2, 0xb2, TEXEL, 24 },   /* CU_AD_FORMAT_Y444_PLANAR8 */
+	{ 0xb3, 0xb3, TEXEL, 48 },   /* CU_AD_FORMAT_Y444_PLANAR10 */
+	{ 0xb4, 0xb4, TEXEL, 24 },   /* CU_AD_FORMAT_YUV444_8bit_SemiPlanar */
+	{ 0xb5, 0xb5, TEXEL, 48 },   /* CU_AD_FORMAT_YUV444_16bit_SemiPlanar */
 	{ 0xc0, 0xc0, TEXEL, 8 },    { 0xc1, 0xc1, TEXEL, 16 },   { 0xc2, 0xc2, TEXEL, 32 },
 	{ 0xc3, 0xc3, TEXEL, 16 },   { 0xc4, 0xc4, TEXEL, 32 },   { 0xc5, 0xc5, TEXEL, 64 },
 	{ 0xc6, 0xc6, TEXEL, 8 },    { 0xc7, 0xc7, TEXEL, 16 },   { 0xc8, 0xc8, TEXEL, 32 },
@@ -40,8 +40,8 @@ static const struct format {
 };
 
 struct texel {
-	uint64_t bits; /* of a texel, or of a block */
-	uint64_t side; /* texels to a block's side */
+	uint64_t bits; /* bits of one texel, or of one compressed block */
+	uint64_t side; /* texels along the side of a block, 1 without blocks */
 };
 
 static struct texel texel_of(unsigned int format, unsigned int channels)
@@ -62,7 +62,7 @@ static uint64_t halved(uint64_t texels, unsigned int level)
 	return level < 64 && texels >> level ? texels >> level : 1;
 }
 
-/* The number of layers is the same at each level; a volume's depth is halved. */
+/* Adds up all levels. Each halves width, height and a volume's depth, not the number of layers. */
 static uint64_t bytes_of(struct texel texel, struct cudaExtent extent, unsigned int flags,
 			 unsigned int levels)
 {
@@ -98,7 +98,7 @@ uint64_t array_flat_bytes(const CUDA_ARRAY_DESCRIPTOR *shape)
 			(struct cudaExtent){ shape->Width, shape->Height, 0 }, 0, 1);
 }
 
-/* enum cudaChannelFormatKind of driver_types.h, where the channels' bits do not give the size. */
+/* The channels' bits give the size of a texel, except in these kinds of cudaChannelFormatKind. */
 static struct texel runtime_texel(const struct cudaChannelFormatDesc *desc)
 {
 	enum { NV12 = 4, BC1 = 17, BC2 = 19, BC4 = 23, BC5 = 25, UNORM_101010_2 = 31 };

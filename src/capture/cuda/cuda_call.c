@@ -1,8 +1,8 @@
 /*
- * One hooked call: the words for memory that has an address or a handle.
+ * Records hooked calls that allocate or free memory with an address or a handle.
  *
- * The functions that each allocation and each free passes through stand together, so that the
- * compiler sees them all.
+ * All functions on the path of an allocation or a free stand in this one file, so that the compiler
+ * can inline them.
  */
 #include "capture/cuda/cuda_call.h"
 
@@ -19,7 +19,8 @@
 #include "ledger/used.h"
 #include "ledger/vmm.h"
 
-/* Set once a runtime call succeeded with no driver call beneath: then runtime calls count. */
+/* Set once a runtime call has succeeded without a hooked driver call beneath it. From then on
+ * runtime calls are recorded themselves. */
 static atomic_bool runtime_counts;
 
 const struct cuda_call *cuda_call_root(const struct cuda_call *span)
@@ -34,13 +35,14 @@ uint32_t cuda_call_api(const struct cuda_call *span)
 	return record_hook_text(cuda_call_root(span)->hook);
 }
 
-/* True if the call was recorded beneath. Before record_begin(), which counts refusals. */
+/* True if a call beneath this one has recorded it, or is the one to record it. To be checked before
+ * record_begin(), which counts every call that it refuses. */
 static bool is_told(const struct cuda_call *span)
 {
 	return span->moved || (hooks[span->hook].api == RT && span->driver_seen);
 }
 
-/* True if this row is to record, and none above or beneath it. `status` is the real one. */
+/* True if this call, and none beneath it, is to be recorded. `status` is the real call's result. */
 static bool call_counts(const struct cuda_call *span, int status)
 {
 	if (is_told(span))
@@ -48,7 +50,7 @@ static bool call_counts(const struct cuda_call *span, int status)
 	if (hooks[span->hook].api == DRV)
 		return true;
 	if (!atomic_load_explicit(&runtime_counts, memory_order_relaxed)) {
-		/* There may have been a driver call that is not known to be this one's. */
+		/* A driver call may have run beneath this one without being recognised as such. */
 		if (cuda_call_top.span != span || atomic_load(&cuda_call_apart))
 			return false;
 		if (!status && !atomic_exchange(&runtime_counts, true))
@@ -59,7 +61,7 @@ static bool call_counts(const struct cuda_call *span, int status)
 	return true;
 }
 
-/* A runtime row acts by itself only if no driver row was seen beneath it. */
+/* True if this call changes the ledger. Runtime calls do so only once `runtime_counts` is set. */
 static bool acts(const struct cuda_call *span)
 {
 	return hooks[span->hook].api == DRV ||
@@ -72,7 +74,7 @@ void cuda_call_moved(struct cuda_call *span)
 		span->moved = true;
 }
 
-/* All but the stack. */
+/* Fills in an event for the call, without a stack. */
 static void describe_bare(const struct cuda_call *span, struct event *event)
 {
 	*event = (struct event){
@@ -100,7 +102,7 @@ void cuda_call_describe(const struct cuda_call *span, struct event *event)
 				      : cuda_call_stack(span);
 }
 
-/* `driver`: memory of the driver begins here, whose owner must be known. */
+/* `driver`: the call allocates memory from the driver, so the library that called must be found. */
 static struct sampling_call call_of(const struct cuda_call *span, bool driver)
 {
 	const struct cuda_call *root = cuda_call_root(span);
@@ -110,14 +112,14 @@ static struct sampling_call call_of(const struct cuda_call *span, bool driver)
 	};
 }
 
-/* The driver is asked at once for the memory left: a moment later PyTorch has emptied its cache. */
+/* Queries the free memory at once, because PyTorch empties its cache a moment after the failure. */
 static void ask_driver(struct spool_oom *known, const struct event *event)
 {
 	known->refused = event->size;
 	if (event->device < 0 || event->space == SPACE_PINNED || !opt_flag(OPT_ID_used))
 		return;
 	guest_device(event->device);
-	/* The driver answers for the current context's device alone. */
+	/* cuMemGetInfo reports on the current context's device only. */
 	if (event->device == driver_device())
 		driver_memory(&known->left, &known->total);
 }
@@ -132,7 +134,7 @@ static __attribute__((noinline, cold)) void enter_failure(struct cuda_call *span
 	if (!call_counts(span, CUDA_ERROR_OUT_OF_MEMORY))
 		return;
 	cuda_call_moved(span);
-	/* The stack, which is kept in any case, shows whether a framework catches the failure. */
+	/* The stack is taken even while events are off: it shows if a framework will catch this. */
 	describe_bare(span, &event);
 	event.stack = cuda_call_stack(span);
 	event.op = EVENT_OOM;
@@ -168,7 +170,8 @@ HOT_CODE bool cuda_call_begins(struct cuda_call *span, int status,
 
 _Thread_local const char *cuda_call_growing;
 
-/* The pool that grows by this memory, 0 for none. With the lock held. */
+/* Returns the name (a text id) of the pool that takes this memory as a segment, 0 for none. Called
+ * with the recorder's lock held. */
 static inline uint32_t grown_pool(const struct event *event, const struct cuda_call_memory *memory)
 {
 	uint32_t owner = record_stack(event->stack)->owner;
@@ -223,7 +226,7 @@ HOT_CODE void cuda_call_take(struct cuda_call *span, int status,
 		cuda_call_enter_memory(span, memory);
 }
 
-/* With the lock held. */
+/* Takes memory, or one reference to it, out of the ledger. Called with the recorder's lock held. */
 static void leave(struct cuda_call *span, enum node_kind kind)
 {
 	struct ledger *ledger = record_ledger();
@@ -238,9 +241,9 @@ static void leave(struct cuda_call *span, enum node_kind kind)
 }
 
 /*
- * Takes the memory at `key` out of the ledger, before the real call: another thread may be given
- * the address as soon as that returns. A runtime row leaves it to the driver row beneath, unless
- * none was ever seen there.
+ * Takes the memory at `key` out of the ledger before the real call, because another thread may get
+ * the same address as soon as the real call has freed it. A runtime call leaves this to the driver
+ * call beneath it, unless no driver call was ever seen there.
  */
 HOT_CODE void cuda_call_end(struct cuda_call *span, enum cuda_call_end end, enum node_kind kind,
 			    uint64_t key)
@@ -261,7 +264,7 @@ HOT_CODE void cuda_call_end(struct cuda_call *span, enum cuda_call_end end, enum
 	record_done();
 }
 
-/* Samples the freed memory's pool. A destroyed pool ends with its last block. */
+/* Samples the reserved bytes of the freed block's pool: 0 if it was destroyed and is empty now. */
 static void sample_after(struct cuda_call *span)
 {
 	uint64_t pool = span->was.link;
@@ -283,7 +286,7 @@ static void freed_unknown(struct cuda_call *span)
 	record_unlock();
 }
 
-/* The call has failed: the memory that it was to end lives on. */
+/* The free, release or close failed: books the memory in the ledger again. */
 static void take_back(struct cuda_call *span)
 {
 	static const char errors[][24] = { [SPAN_FREE] = "the free failed",

@@ -1,9 +1,9 @@
 /*
- * One hooked call on this thread, from entry to return.
+ * Records one hooked CUDA call of this thread, from its entry to its return.
  *
  * Calls nest: the runtime's cudaMalloc calls the driver's cuMemAlloc. The innermost driver call
- * changes sums, the outermost call gives the event its api and its stack; a runtime call counts by
- * itself only if no driver call was seen beneath it.
+ * changes the sums, the outermost call gives the event its API name and its stack. A runtime call
+ * changes sums only if no driver call was seen beneath it.
  */
 #pragma once
 
@@ -11,54 +11,53 @@
 #include "capture/loader/hooks.h"
 #include "capture/recorder/record.h"
 
-/* A thread's innermost call. It may be on another stack (coroutines, threads of the program's own
- * making), suspended or gone: cuda_call_nest.c decides that before the span is read. */
+/* A thread's innermost hooked call. It may be on another stack (coroutines), suspended or
+ * abandoned, so cuda_call_nest.c checks that its span still exists before it is read. */
 struct cuda_call_top {
-	struct cuda_call *span; /* NULL: none, and the rest has no meaning */
-	void **frame;           /* the wrapper's; its second word is `caller` while it lives */
-	void *caller;           /* return address */
+	struct cuda_call *span; /* NULL: no call, and the other members are undefined */
+	void **frame;           /* the wrapper's frame; frame[1] is `caller` until it returns */
+	void *caller;           /* return address of the wrapper */
 	enum hook_id hook;
 };
 
-/* Ways in which memory ends: a handle's last release, imported memory's last closing. */
+/* The ways to end memory: free it, release a handle, close imported memory. */
 enum cuda_call_end { SPAN_FREE, SPAN_RELEASE, SPAN_CLOSE };
 
 struct cuda_call {
-	struct cuda_call *outer; /* the call that makes this one */
-	struct cuda_call_top
-		before; /* `outer`, the call that a signal has interrupted, or another stack's */
+	struct cuda_call *outer;     /* the hooked call that makes this one, NULL for none */
+	struct cuda_call_top before; /* the thread's innermost call when this one began */
 	void *caller;
 	void **frame;
-	uint64_t ticks; /* when the real call began, if it is the outermost and counted */
+	uint64_t ticks; /* time when the real call began; 0 if it is nested or not counted */
 	uint64_t stream;
-	uint64_t context; /* the thread's own, before a call that may end it, and its device */
-	int16_t device;
+	uint64_t context; /* current context before a call that may destroy it */
+	int16_t device;   /* device of `context` */
 	uint16_t hook;
-	bool driver_seen; /* a driver row was entered beneath */
-	bool moved;       /* a row beneath has recorded */
-	bool capturing;   /* the stream is captured: the call makes a node of a graph */
-	bool ended;       /* `event` and `was` hold what a failed call must undo */
-	bool unknown;     /* the memory being freed was never seen */
+	bool driver_seen; /* a driver call was made beneath this call */
+	bool moved;       /* this call, or one beneath it, was recorded */
+	bool capturing;   /* the stream is being captured: the call only adds a node to a graph */
+	bool ended;       /* memory was taken out of the ledger; `event` and `was` undo that */
+	bool unknown;     /* the memory being freed is not in the ledger */
 	uint8_t end;      /* enum cuda_call_end */
-	bool moving;      /* counted in usage_moving */
-	bool stepping;    /* between usage_begin() and usage_end(): */
+	bool moving;      /* this call is counted in usage_moving (device_usage.h) */
+	bool stepping;    /* usage_begin() was called, usage_end() not yet */
 	uint8_t kind;     /* enum usage_kind */
 	int16_t step_device;
-	uint64_t first; /* handle of a function looked at or launched for the first time; or 0 */
-	uint64_t stack_limit;   /* of a launch: bytes a thread had before; UINT64_MAX: unknown */
-	uint64_t ended_context; /* 0: none; memory that was named in it is no more */
+	uint64_t first;       /* key of a function that the call uses for the first time, 0: none */
+	uint64_t stack_limit; /* GPU thread's stack before a launch, bytes; UINT64_MAX: unknown */
+	uint64_t ended_context; /* context that the call destroyed, 0 for none */
 	struct event event;
 	struct spool_node was;
 };
 
-/* cuda_call_nest.c: how calls nest. */
+/* Begin and end a span, the record of one hooked call (cuda_call_nest.c). */
 void cuda_call_enter(struct cuda_call *span, enum hook_id hook, void *caller, void **frame);
 void cuda_call_leave(struct cuda_call *span);
 
-/* In a child: the calls under way on this thread are its parent's. */
+/* In a forked child: calls under way on this thread are the parent's and record nothing here. */
 void cuda_call_forked(void);
 
-/* Costs no call and three comparisons where recording is off. */
+/* True if the call is to be recorded. While recording is off this costs three comparisons only. */
 static inline __attribute__((always_inline)) bool cuda_call_wanted(void)
 {
 	int state = atomic_load_explicit(&record_state, memory_order_acquire);
@@ -72,19 +71,20 @@ static inline __attribute__((always_inline)) bool cuda_call_wanted(void)
 	return false;
 }
 
-/* Left also by a C++ exception, pthread_exit or cancellation (-fexceptions). */
+/* A span that ends with the wrapper, also by exception, pthread_exit or cancellation
+ * (-fexceptions). */
 #define SPAN(span, hook, caller)                                         \
 	__attribute__((cleanup(cuda_call_leave))) struct cuda_call span; \
 	cuda_call_enter(&span, hook, caller, __builtin_frame_address(0))
 
 #pragma GCC visibility push(hidden)
 extern _Thread_local struct cuda_call_top cuda_call_top;
-extern atomic_bool cuda_call_apart; /* a call was seen whose outer one may lie on another stack */
+extern atomic_bool cuda_call_apart; /* a call was seen whose outer call may lie on another stack */
 extern _Thread_local const char
-	*cuda_call_growing; /* memtrace_pool_grow(): the pool's name, or NULL */
+	*cuda_call_growing; /* the pool that memtrace_pool_grow() gave this thread, or NULL */
 #pragma GCC visibility pop
 
-/* Around the real call, which is the host's. */
+/* Called right before and after the real function, whose time is not a cost of this library. */
 static inline void cuda_call_time(struct cuda_call *span)
 {
 	watch_path(NULL);
@@ -101,46 +101,46 @@ static inline void cuda_call_timed(const struct cuda_call *span, int status)
 		calls_note((enum hook_id)span->hook, span->ticks, status);
 }
 
-/* The words of hooks.def; `status` is the real call's answer, 0 for success. The address or handle
- * that a failed call returned is 0. */
+/* The functions behind the `before` and `after` columns of hooks.def. `status` is the real call's
+ * result, 0 for success. An address or handle passed here is 0 if the real call failed. */
 
 struct cuda_call_memory {
-	enum node_kind kind; /* the key space */
+	enum node_kind kind; /* `key` is an address, a handle or an array */
 	enum space space;
 	uint8_t flags; /* enum event_flags */
-	bool ordered;  /* of the stream-ordered `pool` */
-	bool placed;   /* on `device`; else on the thread's, and ends with its context */
+	bool ordered;  /* it comes from the stream-ordered `pool` */
+	bool placed;   /* it is on `device`; else on the thread's, and ends with its context */
 	int device;
 	uint64_t key, size, pool;
 };
 
-/* cuda_call.c: memory by address, and arrays by handle. */
+/* Memory with an address, and arrays with a handle (cuda_call.c). */
 void cuda_call_take(struct cuda_call *span, int status, const struct cuda_call_memory *memory);
 void cuda_call_end(struct cuda_call *span, enum cuda_call_end end, enum node_kind kind,
 		   uint64_t key);
 void cuda_call_ended(struct cuda_call *span, int status);
 void cuda_call_sampled(struct cuda_call *span, int status);
 
-/* cuda_call_pool.c: stream-ordered memory and graphs. */
+/* Stream-ordered memory, and memory that CUDA graphs allocate (cuda_call_pool.c). */
 void cuda_call_alloc_async(struct cuda_call *span, int status, uint64_t ptr, uint64_t size);
 void cuda_call_import_block(struct cuda_call *span, int status, uint64_t ptr, uint64_t pool);
 void cuda_call_pool_ending(uint64_t pool);
-/* Samples the bytes that the pool reserves. A pool that is destroyed lives on until its last block
- * is freed, but must not be asked: its number may be another's. */
+/* Samples the bytes that the pool reserves. A destroyed pool exists until its last block is freed,
+ * but must not be queried: its handle may already belong to another pool. */
 void cuda_call_pool_sampled(struct cuda_call *span, int status, uint64_t pool, bool destroyed);
 void cuda_call_graph_node(struct cuda_call *span, int status, int device, uint64_t size);
 void cuda_call_graph_sampled(struct cuda_call *span, int status);
 
-/* Also in cuda_call_pool.c: virtual memory management, and imported memory (IPC). */
+/* Virtual memory management, and memory imported by IPC (cuda_call_pool.c). */
 void cuda_call_create(struct cuda_call *span, int status, uint64_t handle, uint64_t size,
 		      int device);
 void cuda_call_multicast(struct cuda_call *span, int status, uint64_t handle);
 void cuda_call_retain(struct cuda_call *span, int status, uint64_t handle, uint64_t ptr);
 void cuda_call_import(struct cuda_call *span, int status, enum node_kind kind, uint64_t key);
 void cuda_call_map(struct cuda_call *span, int status, uint64_t ptr, uint64_t size,
-		   uint64_t handle); /* 0: unmapped */
+		   uint64_t handle); /* handle 0: the range was unmapped */
 
-/* cuda_call_context.c: contexts, and what ends with them. */
+/* Contexts, and the memory that ends with them (cuda_call_context.c). */
 void cuda_call_context_made(struct cuda_call *span, int status);
 void cuda_call_context_ended(struct cuda_call *span, int status, uint64_t context);
 void cuda_call_primary_retained(struct cuda_call *span, int status, uint64_t context, int device);
@@ -148,16 +148,16 @@ void cuda_call_primary_released(struct cuda_call *span, int status, int device);
 void cuda_call_primary_ended(struct cuda_call *span, int status, int device);
 void cuda_call_reset_done(struct cuda_call *span, int status);
 
-/* --- how large arrays are, in bytes: what their format and extent need (array.c) --- */
+/* --- sizes of arrays in bytes (array.c) --- */
 
 /*
- * No call tells how much the driver really takes (tiles, padding, granules) for an array that has
- * its own memory: cuArrayGetMemoryRequirements is for CUDA_ARRAY3D_DEFERRED_MAPPING alone (cuda.h,
+ * The bytes that the format and extent need. The driver may take more (tiles, padding), but no call
+ * reports how much: cuArrayGetMemoryRequirements is for CUDA_ARRAY3D_DEFERRED_MAPPING only (cuda.h,
  * CUDA 13.0). Sparse and deferred arrays have no memory of their own: 0. NULL gives 0.
  */
 uint64_t array_bytes(const CUDA_ARRAY3D_DESCRIPTOR *shape, unsigned int levels);
 uint64_t array_flat_bytes(const CUDA_ARRAY_DESCRIPTOR *shape);
 
-/* The same for an array as the runtime describes it. */
+/* Bytes of an array that the runtime API describes; 0 if `desc` is NULL. */
 uint64_t array_runtime_bytes(const struct cudaChannelFormatDesc *desc, struct cudaExtent extent,
 			     unsigned int flags, unsigned int levels);

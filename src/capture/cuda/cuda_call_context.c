@@ -1,13 +1,13 @@
 /*
- * Contexts: when one ends, everything allocated in it ends, without a call for each.
+ * Records that the end of a context frees its memory, without a call for each allocation.
  *
  * Stream-ordered memory survives (cuda_runtime_api.h, cudaDeviceReset), and so do handles of
- * cuMemCreate, which belong to no context. Ends are entered after the real call, unlike a free: a
- * release may or may not be the last one, and only after it can the driver be asked which memory is
- * left.
+ * cuMemCreate, which belong to no context. Unlike a free, the end of a context is recorded after
+ * the real call: a release need not be the last one, and the driver can report only afterwards
+ * which memory is left.
  *
- * Contexts that end while the process exits are not entered: a runtime may release its contexts
- * then, and "live at exit" means the memory that the program left.
+ * Contexts that end while the process exits are not recorded: a runtime may release its contexts
+ * then, and "live at exit" means the memory that the program itself did not free.
  */
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@
 
 enum { DEVICES = 64 };
 
-/* The primary context of each device, when it was retained. */
+/* The primary context of each device, 0 as long as no retain of it was seen. */
 static _Atomic uint64_t primary[DEVICES];
 
 atomic_bool cuda_call_exiting;
@@ -29,8 +29,8 @@ static void note_exit(void)
 	atomic_store(&cuda_call_exiting, true);
 }
 
-/* Handlers run in the reverse order of their registration: those of a runtime that began before its
- * first context run after ours. */
+/* Exit handlers run in the reverse order of their registration. This one is registered at the first
+ * context, so it runs before the handler that the CUDA runtime registered when it started. */
 static void watch_exit(void)
 {
 	static atomic_bool watching;
@@ -39,7 +39,7 @@ static void watch_exit(void)
 		atexit(note_exit);
 }
 
-/* True if the driver keeps the node's memory when its context is destroyed. */
+/* True if the driver still has the node's memory after the memory's context was destroyed. */
 static bool outlives(const struct spool_node *node)
 {
 	return node->kind == NODE_ADDRESS && !(node->flags & NODE_FOREIGN) &&
@@ -53,7 +53,7 @@ static void end_one(const struct event *like, uint32_t id, const struct spool_no
 
 	record_lock();
 	node = live_node(record_spool(), id);
-	/* Another thread may have freed it while the driver was asked. */
+	/* Another thread may have freed the memory since the lock was dropped. */
 	if (node->kind == was->kind && node->address == was->address && node->t == was->t)
 		ledger_leave_node(record_ledger(), &event, id);
 	record_done();
@@ -114,7 +114,7 @@ void cuda_call_primary_retained(struct cuda_call *span, int status, uint64_t con
 	cuda_call_sampled(span, status);
 }
 
-/* If it was retained before the library looked, the thread's own context is taken for it. */
+/* The device's primary context. If its retain was not seen, the thread's own context is assumed. */
 static uint64_t primary_of(const struct cuda_call *span, int device)
 {
 	uint64_t known = device >= 0 && device < DEVICES ? atomic_load(&primary[device]) : 0;
@@ -129,15 +129,15 @@ void cuda_call_primary_ended(struct cuda_call *span, int status, int device)
 	cuda_call_context_ended(span, status, context);
 }
 
-/* The driver counts releases: only the last one ends the context. */
+/* The driver counts retains and releases: only the last release ends the context. */
 void cuda_call_primary_released(struct cuda_call *span, int status, int device)
 {
 	if (!status && !driver_primary_active(device))
 		cuda_call_primary_ended(span, status, device);
 }
 
-/* The runtime resets the current device, or nothing if the thread's context is not its primary one
- * (cuda_runtime_api.h). */
+/* cudaDeviceReset resets the current device, but does nothing if the thread's context is not the
+ * device's primary one (cuda_runtime_api.h). */
 void cuda_call_reset_done(struct cuda_call *span, int status)
 {
 	if (span->device >= 0 && primary_of(span, span->device) == span->context)

@@ -1,9 +1,9 @@
 /*
- * Nested hooked calls: finds the call, on the same stack, that makes this one.
+ * Finds the hooked call that makes the present one, if both are on the same stack.
  *
- * The innermost call that a thread remembers may be on another stack, which is suspended or gone
- * for good. A span is read and written by an inner call only where it is certain that both are on
- * one stack: then it outlives the inner call.
+ * The last call that a thread entered may be on another stack, which is suspended or gone for good.
+ * A call reads and writes the span (the record) of another only if both are certain to be on one
+ * stack: then the outer span outlives the inner call.
  */
 #include <errno.h>
 
@@ -15,16 +15,16 @@
 #include "capture/stack/unwind.h"
 
 /*
- * Frames so close to each other are on the same stack: between a frame that a signal interrupted
- * and its handler's lies the kernel's frame, of 1.5 KiB at least. The runtime's memory calls come
- * to the driver's within 0.8 KiB, the first one's context within 1.1 KiB (CUDA 13.0, and ours).
+ * Frames less than NEAR bytes apart are on one stack and not separated by a signal: the kernel's
+ * frame between an interrupted frame and its handler's takes at least 1.5 KiB. A runtime call and
+ * the driver call beneath it are at most 0.8 KiB apart, 1.1 KiB at the first context (CUDA 13.0).
  */
 enum { NEAR = 2048, PAGE = 4096, FRAME_MOST = 4096 };
 
 HOT_THREAD _Thread_local struct cuda_call_top cuda_call_top;
 atomic_bool cuda_call_apart;
 
-/* A signal handler in between finds all of one call, or none. */
+/* A signal handler that interrupts these writes finds one complete call, or none. */
 static inline void put_top(struct cuda_call *span, void **frame, void *caller, enum hook_id hook)
 {
 	cuda_call_top.span = NULL;
@@ -36,7 +36,7 @@ static inline void put_top(struct cuda_call *span, void **frame, void *caller, e
 	cuda_call_top.span = span;
 }
 
-/* The frame still holds its return address and the span: no longjmp has left it. */
+/* True if no longjmp has left the call: its frame still holds its return address and its span. */
 static inline bool stands(const struct cuda_call_top *top, bool readable)
 {
 	void *word = NULL;
@@ -48,7 +48,7 @@ static inline bool stands(const struct cuda_call_top *top, bool readable)
 	return word == top->caller && (uintptr_t)top->frame - (uintptr_t)top->span < FRAME_MOST;
 }
 
-/* The slow way, for unclear cases. A call that was left is forgotten. */
+/* The slow part of outer_of(), for unclear cases. Forgets a call that a longjmp has left. */
 static __attribute__((noinline)) struct cuda_call *judge(struct cuda_call_top *top, void **frame,
 							 bool usual)
 {
@@ -64,13 +64,13 @@ static __attribute__((noinline)) struct cuda_call *judge(struct cuda_call_top *t
 	}
 	if (near && usual)
 		return top->span;
-	/* In the middle of an update this is a handler's call. It is not walked: a walk takes the
-	 * loader's lock, whose owner may wait in a handler for the recorder's. */
+	/* Inside the recorder this is a signal handler's call. Its stack is not walked: that takes
+	 * the loader's lock, whose owner may be waiting in a handler for the recorder's lock. */
 	if (record_inside())
 		return NULL;
 	found = unwind_until(top->caller);
 	errno = saved;
-	if (found == UNWIND_SIGNAL) /* a handler's own call */
+	if (found == UNWIND_SIGNAL) /* a signal handler made the call: it is not nested */
 		return NULL;
 	if (near || (own && found == UNWIND_CAME))
 		return top->span;
@@ -79,8 +79,8 @@ static __attribute__((noinline)) struct cuda_call *judge(struct cuda_call_top *t
 	return NULL;
 }
 
-/* The common case is the driver's call close beneath the runtime's: the sums are right even if it
- * is a signal handler's, so that is not asked. */
+/* Returns the outer call or NULL. The common case, a driver call close beneath a runtime call,
+ * needs no stack walk: the sums are right even if a signal handler made the driver call. */
 static inline struct cuda_call *outer_of(struct cuda_call_top *top, enum hook_id hook, void **frame)
 {
 	bool usual = hooks[hook].api == DRV && hooks[top->hook].api == RT;
@@ -145,7 +145,7 @@ void cuda_call_forked(void)
 {
 	struct cuda_call now = { 0 };
 
-	/* The stack of one of them may be gone. */
+	/* The stack of an outer call may no longer be mapped, so peek() reads it. */
 	for (struct cuda_call_top top = cuda_call_top; top.span; top = now.before) {
 		if (!stands(&top, false) || !peek(&now, top.span, sizeof(now)) ||
 		    now.frame != top.frame || now.caller != top.caller)

@@ -1,7 +1,5 @@
-/*
- * Stream-ordered memory and memory of graphs: both come from pools of the driver. Their reserved
- * bytes fall where no call is hooked, so they are sampled at hooked calls. Handles and mappings.
- */
+/* Records memory of stream-ordered pools and of graphs, memory handles and mappings. Pools may
+ * shrink outside of any hooked call, so their reserved bytes are sampled at hooked calls. */
 #include <sched.h>
 #include <string.h>
 
@@ -15,15 +13,15 @@
 
 enum { GRAPH_DEVICES = 64, POOLS = 64, PATIENCE = 10000 };
 
-/* Pools whose reserved bytes may be asked for, by device; of more than these some are not. */
+/* Stream-ordered pools whose reserved bytes are sampled; pools beyond the table are left out. */
 static struct {
-	_Atomic uint64_t pool; /* 0 for none */
+	_Atomic uint64_t pool; /* handle of the pool, 0: the entry is free */
 	_Atomic int device;
 } pools[POOLS];
 
-static _Atomic uint32_t asking; /* threads that ask one of them */
+static _Atomic uint32_t asking; /* threads that query the driver about one of `pools` */
 
-/* Devices on which a graph allocates, one bit each. */
+/* Devices on which a graph allocates memory, one bit each. */
 static _Atomic uint64_t graph_devices;
 
 uint32_t cuda_call_pool_text(uint64_t pool)
@@ -59,7 +57,7 @@ static enum space space_of(const struct driver_block *block)
 	return block->host ? SPACE_PINNED : SPACE_DEVICE;
 }
 
-/* A node of a graph was made: its device is sampled from now on. */
+/* A graph got a node that allocates on the device: its graph memory is sampled from now on. */
 static void graph_seen(int device)
 {
 	if (device >= 0 && device < GRAPH_DEVICES)
@@ -80,7 +78,7 @@ static void know_pool(uint64_t pool, int device)
 	}
 }
 
-/* Before a pool ends: no thread may be asking it, nor begin to. */
+/* Before a pool is destroyed: no thread may query it any more, so this waits for those that do. */
 void cuda_call_pool_ending(uint64_t pool)
 {
 	for (unsigned i = 0; i < POOLS; i++) {
@@ -93,13 +91,13 @@ void cuda_call_pool_ending(uint64_t pool)
 		sched_yield();
 }
 
-/* Enters a pool's reserved bytes from the driver; of graphs the allocated bytes, too. */
+/* Bytes of a pool as the driver reports them; `used` is set for the memory of graphs only. */
 struct holding {
-	uint64_t pool; /* 0: of graphs */
+	uint64_t pool; /* 0: the memory of graphs */
 	uint64_t reserved, used;
 };
 
-/* Grows reserved first and shrinks it last: no more is allocated than reserved. */
+/* Raises the reserved bytes first and lowers them last: the allocated bytes never exceed them. */
 static void adjust_graphs(const struct event *like, const struct holding *holding)
 {
 	static const char stack[] = PSEUDO_GRAPH_MEMORY;
@@ -113,7 +111,7 @@ static void adjust_graphs(const struct event *like, const struct holding *holdin
 		adjust(like, METRIC_RESERVED, holding->reserved, stack);
 }
 
-/* Enters new figures. Most launches change nothing. */
+/* Books the driver's figures if they have changed. Most launches change nothing. */
 static void refresh(const struct cuda_call *span, int device, const struct holding *holding)
 {
 	struct event event;
@@ -286,9 +284,9 @@ void cuda_call_graph_sampled(struct cuda_call *span, int status)
 	}
 }
 
-/* --- virtual memory management, and memory of others: handles and mappings --- */
+/* --- virtual memory management, and memory imported from other processes --- */
 
-/* A handle of a device (NO_DEVICE: of the host). */
+/* Describes memory with a handle, on a device or (NO_DEVICE) on the host. */
 static struct cuda_call_memory handle_of(uint64_t handle, uint64_t size, int device)
 {
 	return (struct cuda_call_memory){ .kind = NODE_HANDLE,
@@ -307,15 +305,16 @@ void cuda_call_create(struct cuda_call *span, int status, uint64_t handle, uint6
 	cuda_call_take(span, status, &memory);
 }
 
-/* A multicast handle stands for a place in several devices' memory and has none of its own. */
+/* A multicast handle refers to memory of several devices and has none of its own, so its size is 0.
+ */
 void cuda_call_multicast(struct cuda_call *span, int status, uint64_t handle)
 {
 	if (!status)
 		cuda_call_create(span, status, handle, 0, driver_device());
 }
 
-/* Memory of others that is opened again has the same handle or address, and must be closed once
- * more. The size behind a handle is not known before it is mapped. */
+/* Memory of another process that is opened again has the same handle or address, and must be closed
+ * once more. The size of memory with a handle is unknown until it is mapped. */
 void cuda_call_import(struct cuda_call *span, int status, enum node_kind kind, uint64_t key)
 {
 	struct cuda_call_memory memory = {
@@ -348,8 +347,8 @@ void cuda_call_retain(struct cuda_call *span, int status, uint64_t handle, uint6
 	record_unlock();
 }
 
-/* Called after the real call, unlike a free: the program chooses the addresses, so nobody maps here
- * again before this wrapper has returned; and a failed unmap needs no undoing. */
+/* Called after the real call, unlike a free: the program chooses the addresses, so no thread maps
+ * this range again before the wrapper has returned. And a failed unmap needs no undoing. */
 void cuda_call_map(struct cuda_call *span, int status, uint64_t ptr, uint64_t size, uint64_t handle)
 {
 	struct event event;

@@ -1,4 +1,4 @@
-/* Asks the driver for the memory that is occupied, and finds the calls that change it. */
+/* Samples the occupied memory of devices, and attributes its changes (steps) to calls. */
 #include "capture/cuda/device_usage.h"
 
 #include <stdlib.h>
@@ -14,11 +14,11 @@
 
 enum {
 	EVERY_NS = 10 * 1000 * 1000,
-	SELDOM_NS = 250 * 1000 * 1000, /* longest rest, however slow the driver answers */
-	REST = 400,             /* rest until the next sample, in times that an answer took */
-	FRESH_NS = 1000 * 1000, /* so long a figure counts as current if no memory has moved */
-	MOVED = 10,             /* times as often if much was allocated or freed meanwhile */
-	TRIES = 3,              /* to catch a moment without memory on the move */
+	SELDOM_NS = 250 * 1000 * 1000, /* longest time from sample to sample with a slow driver */
+	REST = 400,             /* time until the next sample, in multiples of a query's time */
+	FRESH_NS = 1000 * 1000, /* time for which a sample is current if nothing was allocated */
+	MOVED = 10,             /* divides the time until the next sample after large allocations */
+	TRIES = 3,              /* attempts to query while nothing is being allocated or freed */
 };
 
 _Atomic uint32_t usage_stepping;
@@ -42,7 +42,7 @@ void usage_see(uint64_t key)
 		if (atomic_compare_exchange_strong(&usage_seen[(at + i) % USED_SEEN], &none, key))
 			return;
 	}
-	/* The place is full: the function that is replaced is looked at once more. */
+	/* No slot is free: the function that is replaced is sampled again at its next launch. */
 	atomic_store_explicit(&usage_seen[at % USED_SEEN], key, memory_order_relaxed);
 }
 
@@ -54,7 +54,7 @@ void usage_forget_seen(void)
 	}
 }
 
-/* --- asking --- */
+/* --- queries --- */
 
 static bool wanted(int device)
 {
@@ -62,7 +62,7 @@ static bool wanted(int device)
 	       !atomic_load(&cuda_call_exiting);
 }
 
-/* Without a context the driver cannot be asked. NVML can, and that changes nobody's figure. */
+/* Without a context on the device only NVML can be queried. NVML itself occupies no memory. */
 static bool used_apart(int device, uint64_t *bytes)
 {
 	struct driver_facts facts;
@@ -87,7 +87,7 @@ static bool device_used(int device, uint64_t *bytes)
 	return true;
 }
 
-/* True if it is known whether to ask NVML or the driver; false before there is a context. */
+/* Decides whether NVML or the driver is queried. False while there is no context to decide by. */
 static bool has_source(int device)
 {
 	_Atomic uint8_t *source = &usage_devices[device].source;
@@ -96,7 +96,7 @@ static bool has_source(int device)
 
 	if (atomic_load_explicit(source, memory_order_relaxed) == USED_UNKNOWN) {
 		found = nvml_recognise(device);
-		if (found < 0) /* another thread is at it: the next sample will know */
+		if (found < 0) /* another thread is using NVML: the next sample decides */
 			return false;
 		if (found && nvml_used(device, &bytes) && bytes)
 			atomic_store(source, USED_NVML);
@@ -106,8 +106,8 @@ static bool has_source(int device)
 	return *source != USED_UNKNOWN;
 }
 
-/* Finds a figure from a moment when no memory was being taken or given back but by this call, which
- * is booked. With loader_call(): NVML has locks of its own, and a child may want to ask it, too. */
+/* Takes a sample while no call but this one is taking or giving back memory. Runs by loader_call(),
+ * which makes forks wait: NVML has locks of its own, and a child may need them, too. */
 static void look_at_device(void *argument)
 {
 	struct usage_look *look = argument;
@@ -138,7 +138,7 @@ static void look_at_device(void *argument)
 
 static const int64_t MUCH = 16 << 20;
 
-/* True if so much was allocated or freed since the last figure that a curve would miss it. */
+/* True if so much was allocated or freed since the last sample that the curve needs a new one. */
 static bool much_moved(int device)
 {
 	int64_t moved = -(int64_t)usage_devices[device].reserved;
@@ -159,9 +159,10 @@ static bool due(int device, uint64_t now)
 }
 
 /*
- * Some drivers answer in 25 us, some in a millisecond: in each case the host waits the same part of
- * its time. Of two answers the quicker one counts, for a thread may have lost its processor
- * meanwhile. Where memory was being moved it is asked again soon.
+ * Sets the time until the next sample in proportion to the time of a query (25 us with some
+ * drivers, a millisecond with others), which slows all programs by one factor. The quicker of two
+ * queries counts, for a thread may have lost its processor during one. A sample that failed because
+ * memory was being allocated or freed is repeated soon.
  */
 static void rest_from(int device, uint64_t begin, bool accounted)
 {
@@ -177,7 +178,7 @@ static void rest_from(int device, uint64_t begin, bool accounted)
 	atomic_store_explicit(&usage_devices[device].last, end ? end : 1, memory_order_relaxed);
 }
 
-/* Fills in the call that a step belongs to. Only a step is worth a stack. */
+/* Fills in the call that a step belongs to. Taking the stack costs time, so only steps have one. */
 static void describe(const struct cuda_call *span, struct usage_culprit *culprit)
 {
 	const struct cuda_call *root = cuda_call_root(span);
@@ -196,8 +197,8 @@ static void describe(const struct cuda_call *span, struct usage_culprit *culprit
 		stacks_owner(culprit->of, sizeof(culprit->of), root->caller);
 }
 
-/* Enters a figure: one that belongs to no step (`culprit` NULL), or one from after a step. The step
- * lasts until then, for the change belongs to it. */
+/* Takes a sample and accounts for it. `culprit` is NULL outside a step; else the call's step ends
+ * here, together with the account, because the change belongs to it. */
 static bool account(const struct cuda_call *span, int device, struct usage_culprit *culprit)
 {
 	struct usage_look look = { .span = span, .device = device };
@@ -210,7 +211,7 @@ static bool account(const struct cuda_call *span, int device, struct usage_culpr
 	record_lock();
 	any = culprit && usage_left(&look) != usage_devices[device].residual;
 	if (any && culprit->hook == HOOK_NAMES) {
-		record_unlock(); /* the driver is asked, and the stack walked */
+		record_unlock(); /* describe() queries the driver and walks the stack */
 		describe(span, culprit);
 		record_lock();
 	}
@@ -243,7 +244,7 @@ enum usage_kind usage_kind_of_limit(int limit)
 	return limit >= 0 && limit < 5 ? by_limit[limit] : USED_LIMITS;
 }
 
-/* Before the first context on a device: the memory that others occupy there. */
+/* Before the first context on a device: notes the bytes that other processes occupy there. */
 static void before_context(void *argument)
 {
 	const int device = *(int *)argument;
@@ -257,7 +258,7 @@ static void before_context(void *argument)
 	record_unlock();
 }
 
-/* True if the last figure is current: the one after a step is that before the next. */
+/* True if the last sample is current: the one after a step also serves before the next step. */
 static bool is_fresh(int device)
 {
 	const struct usage_device *known = &usage_devices[device];
@@ -308,7 +309,7 @@ void usage_unwound(void)
 
 static void end_step(struct cuda_call *span)
 {
-	struct usage_culprit culprit = { .hook = HOOK_NAMES }; /* until it is described */
+	struct usage_culprit culprit = { .hook = HOOK_NAMES }; /* describe() fills it in later */
 
 	for (unsigned i = 0; i < TRIES; i++) {
 		if (account(span, span->step_device, &culprit))
@@ -323,7 +324,7 @@ static void end_step(struct cuda_call *span)
 	record_unlock();
 }
 
-/* True if the launched function needs more stack than there was. */
+/* True if the launched kernel needs more stack per GPU thread than there was before. */
 static bool needs_stack(const struct cuda_call *span)
 {
 	bool kernel = usage_is_seen(USED_HANDLE_KERNEL(span->first));

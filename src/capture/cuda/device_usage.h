@@ -1,16 +1,15 @@
 /*
- * The memory that is occupied according to the driver: when it is asked, and which calls changed
- * the answer.
+ * Samples the memory that the driver reports as occupied, and finds the calls that changed it.
  *
- * After most calls it may be asked, at most every 10 ms and less often where the driver answers
- * slowly (cuda_call_sample_used(), cuda_call_parts.h). Around calls that are known to take memory
- * without handing any out (device_usage.def) it is asked before and after: the part of the
- * difference that is not reserved is a step, and gets the name of the call. Launches are such calls
- * the first time that a function is launched, for then it may be loaded.
+ * After most calls a sample may be taken: at most every 10 ms, and less often where the driver
+ * answers slowly (cuda_call_sample_used(), cuda_call_parts.h). Calls that are known to occupy
+ * memory without returning any (device_usage.def) have a sample before and after: the difference,
+ * less the bytes that were reserved meanwhile, is a step, and gets the name of the call. The first
+ * launch of a function is such a call, because the function may be loaded then.
  *
- * A figure counts only if no memory was being taken or given back while it was asked for: calls
- * that do so are counted while they run. It is never asked at blocks of PyTorch, and no CUDA call
- * is made with a lock of ours held.
+ * A sample counts only if no call was taking or giving back memory meanwhile; such calls are
+ * counted while they run. No sample is taken at blocks of PyTorch, and no CUDA call is made with a
+ * lock of ours held.
  */
 #pragma once
 
@@ -27,18 +26,19 @@ enum usage_kind {
 	USED_KINDS
 };
 
-/* --- around steps: the words of hooks.def --- */
+/* --- calls that may be a step: used by the macros of hooks.def --- */
 
-/* Does nothing if `used` is not wanted. */
+/* Begins a step, a possible change of the occupied bytes, before the real call. Does nothing if the
+ * setting `used` is off. */
 void usage_begin(struct cuda_call *span, enum usage_kind kind, int device);
-/* Called after the call's change of the ledger; does nothing if usage_begin() did nothing. */
+/* Ends the step once the real call's own allocations are booked. Does nothing if none was begun. */
 void usage_end(struct cuda_call *span);
 
-/* The kind of cuCtxSetLimit's argument. */
+/* The kind of memory that a limit of cuCtxSetLimit() (a CUlimit) controls. */
 enum usage_kind usage_kind_of_limit(int limit);
 
-/* Functions that were launched (or looked at) once need not be looked at again. One set serves for
- * all: a handle is an address, and its low bits are free to mark what is known of it. */
+/* The set of functions that were launched or queried before and so load nothing any more. A handle
+ * is an address, so its two low bits are free to mark the kind of the entry. */
 #define USED_LOOKED_AT(handle) ((handle) | 1)
 #define USED_HANDLE_FUNCTION(handle) ((handle) | 2)
 #define USED_HANDLE_KERNEL(handle) ((handle) | 3)
@@ -64,11 +64,11 @@ static inline bool usage_is_seen(uint64_t key)
 
 void usage_see(uint64_t key);
 
-/* After code was unloaded: other functions may get the same handles. */
+/* Empties the set after code was unloaded: other functions may get the same handles. */
 void usage_forget_seen(void);
 
-/* Begins a step if the key is not in the set; usage_end() puts it there. A launch may make the
- * stacks of the device's threads grow as well. */
+/* Begins a step if the key is not in the set; usage_end() adds it. `launch`: the call is a kernel
+ * launch, which may also enlarge the stacks of the GPU's threads. */
 void usage_begin_new(struct cuda_call *span, enum usage_kind kind, uint64_t key, bool launch);
 
 static inline void usage_begin_first(struct cuda_call *span, enum usage_kind kind, uint64_t key,
@@ -78,12 +78,12 @@ static inline void usage_begin_first(struct cuda_call *span, enum usage_kind kin
 		usage_begin_new(span, kind, key, launch);
 }
 
-/* --- for spans: a call takes or gives memory --- */
+/* --- counts of the calls that take or give back memory --- */
 
-/* Calls that take or give memory: low half those under way, high half all that ever were. */
+/* Calls that take or give back memory: low 32 bits those under way, high 32 bits all so far. */
 extern _Atomic uint64_t usage_moving;
 
-/* This thread's part of the calls and steps under way. */
+/* This thread's calls that take or give back memory, and its steps, that are under way. */
 struct usage_thread {
 	uint32_t moving, stepping;
 };
@@ -97,22 +97,23 @@ static inline void usage_move(void)
 
 static inline void usage_moved(void)
 {
-	if (!usage_thread.moving) /* a longjmp beneath has ended it: usage_unwound() */
+	if (!usage_thread.moving) /* usage_unwound() has reset it after a longjmp */
 		return;
 	usage_thread.moving--;
 	atomic_fetch_sub_explicit(&usage_moving, 1, memory_order_release);
 }
 
-/* A step ended without usage_end(): by an exception. */
+/* Ends this thread's step without a sample, such as when an exception leaves the call. */
 void usage_abandon(void);
 
-/* After a longjmp out of spans: no counted call of this thread is under way any more. */
+/* After a longjmp out of hooked calls: no call or step of this thread is under way any more. */
 void usage_unwound(void);
 
-/* --- of the recorder --- */
+/* --- called by the recorder --- */
 
-/* Writes the steps from before the spool into it. With the recorder's lock held. */
+/* Writes to the spool (the recording's file) the steps from before it was opened. Called with the
+ * recorder's lock held. */
 void usage_settle(void);
 
-/* In a forked child: forgets the parent's figures. */
+/* In a forked child: forgets the parent's samples and steps. */
 void usage_clear(void);

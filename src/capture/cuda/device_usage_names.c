@@ -1,8 +1,8 @@
 /*
- * Occupied memory by name: the account of figures, kept with the recorder's lock held.
+ * Attributes occupied memory to named kinds of calls, with the recorder's lock held.
  *
- * It begins before there is a spool, for a context is made before anything is allocated in it; the
- * names from before are written when the spool is there.
+ * The first context is made before the first allocation opens the spool (the recording's file). So
+ * steps from before are stored here, and written when the spool is there.
  */
 #include <string.h>
 
@@ -22,12 +22,12 @@ static const char kinds[USED_KINDS][24] = {
 
 static const char sources[][16] = { "", "nvml", "cuMemGetInfo" };
 
-/* Occupied bytes: all of one name so far, or a step from before there was a spool. */
+/* Occupied bytes: all of one name so far, or one step from before the spool was opened. */
 struct taken {
 	struct usage_culprit culprit;
 	int device;
 	int64_t bytes;
-	uint64_t t; /* of a step, and the unexplained bytes then */
+	uint64_t t; /* of a step: its time; `residual`: unexplained bytes then */
 	int64_t residual;
 };
 
@@ -72,7 +72,7 @@ static bool is_of(const struct taken *taken, int device, const struct usage_culp
 	       !strcmp(taken->culprit.of, culprit->of);
 }
 
-/* The first allocation makes the spool. Of very many steps until then some are merged. */
+/* The entry for a step from before the spool was opened. A full table merges steps of one kind. */
 static struct taken *early_of(int device, const struct usage_culprit *culprit)
 {
 	struct taken *early = state.early + state.early_n;
@@ -127,7 +127,7 @@ int64_t usage_left(const struct usage_look *look)
 	return bytes - usage_devices[look->device].named;
 }
 
-/* Enters one of perhaps several steps that a figure shows, each with its own part of the bytes. */
+/* Books one step. If a sample shows several, each is booked with its own part of the bytes. */
 static void name_step(const struct usage_look *look, const struct usage_culprit *culprit,
 		      int64_t bytes)
 {
@@ -141,7 +141,7 @@ static void name_step(const struct usage_look *look, const struct usage_culprit 
 	record_culprit(&so_far, culprit, bytes);
 }
 
-/* Memory named in a context ends with it. */
+/* Removes the named bytes of the context that the call `end` destroyed. */
 static void unname(const struct usage_look *look, const struct usage_culprit *end)
 {
 	for (uint32_t i = 0; i < state.names_n; i++) {
@@ -157,7 +157,7 @@ static void unname(const struct usage_look *look, const struct usage_culprit *en
 	}
 }
 
-/* The first figure: other processes may have occupied memory before. */
+/* At the first sample: the figure may include bytes that other processes occupied before. */
 static void begin_device(const struct usage_look *look)
 {
 	struct usage_device *known = &usage_devices[look->device];
@@ -192,7 +192,7 @@ bool usage_account(const struct usage_look *look, const struct usage_culprit *cu
 		unname(look, culprit);
 	bytes = usage_left(look) - known->residual;
 	if (bytes && !culprit && atomic_load(&usage_stepping))
-		return true; /* it belongs to a step under way, whose end looks again */
+		return true; /* the bytes belong to a step under way, which samples at its end */
 	known->moving = look->moving;
 	known->turn = look->turn;
 	known->t = look->t;
@@ -205,7 +205,7 @@ bool usage_account(const struct usage_look *look, const struct usage_culprit *cu
 	return true;
 }
 
-/* Writes the steps so far; nothing was reserved yet. */
+/* Writes the steps from before the spool was opened. No memory was reserved then. */
 void usage_settle(void)
 {
 	int64_t named[USED_DEVICES] = { 0 };

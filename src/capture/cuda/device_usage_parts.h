@@ -1,7 +1,5 @@
-/*
- * Shared by the parts of `used`: device_usage.c asks the driver and NVML (nvml.c),
- * device_usage_names.c keeps account of the answers.
- */
+/* Shared by the files that measure the occupied bytes of devices: device_usage.c queries the driver
+ * and NVML (nvml.c), device_usage_names.c attributes the bytes to calls. */
 #pragma once
 
 #include "capture/cuda/device_usage.h"
@@ -9,76 +7,77 @@
 
 enum { USED_DEVICES = 64, USED_OF = 64 };
 
-/* A figure, from a moment when no memory moved but what is booked. */
+/* A sample of a device, taken while no call but the sampling one was allocating or freeing. */
 struct usage_look {
-	const struct cuda_call *span; /* the call that looks; NULL: an early step */
+	const struct cuda_call
+		*span; /* the call that takes the sample; NULL: a step from before the spool */
 	int device;
-	bool seen; /* what follows was found */
+	bool seen; /* the sample succeeded: the members below are set */
 	uint64_t t, used;
-	uint64_t moving; /* usage_moving then */
-	uint64_t turn;   /* number taken just before: earlier changes are in the figure */
+	uint64_t moving; /* usage_moving at the time of the sample */
+	uint64_t turn;   /* number of the sample: a later sample has a larger one */
 };
 
-/* The call that is taken to have occupied memory. */
+/* The call to which newly occupied memory is attributed. */
 struct usage_culprit {
 	enum usage_kind kind;
 	enum hook_id hook;
-	uint64_t context; /* with which the named memory ends */
-	uint64_t ended;   /* a context that ended in the call */
+	uint64_t context; /* context with which the memory ends */
+	uint64_t ended;   /* context that the call destroyed, 0 for none */
 	uint32_t stack, thread;
-	char of[USED_OF]; /* the library that asked, "" where that does not matter */
+	char of[USED_OF]; /* the library that called, "" where that does not matter */
 };
 
 enum usage_source { USED_UNKNOWN, USED_NVML, USED_DEVICE };
 
 struct usage_device {
-	/* Written with the recorder's lock held, like the rest, and read without. */
+	/* Atomic members may be used without the recorder's lock, the others only with it. */
 	_Atomic uint8_t source;
-	_Atomic bool begun;   /* there was a figure */
-	_Atomic bool waiting; /* `culprit` took memory when no figure could be had */
-	_Atomic uint64_t reserved, moving, t; /* at the last figure */
+	_Atomic bool begun;   /* there was a sample */
+	_Atomic bool waiting; /* `culprit` took memory and waits for a sample that shows it */
+	_Atomic uint64_t reserved, moving, t; /* values when the last sample was taken */
 
-	_Atomic uint64_t last; /* when it was sampled, 0: never yet */
-	_Atomic uint64_t took; /* to be answered then */
-	_Atomic uint64_t rest; /* from then to the next */
+	_Atomic uint64_t last; /* time of the last sample, 0: none yet */
+	_Atomic uint64_t took; /* ns that the query of the last sample took */
+	_Atomic uint64_t rest; /* ns from the last sample until the next is due */
 
-	int64_t named; /* of all names */
+	int64_t named; /* bytes attributed to calls */
 	int64_t residual;
-	uint64_t turn;   /* of the newest figure in the account */
-	uint64_t before; /* bytes of others, where the figure includes them */
+	uint64_t turn;   /* number of the newest sample accounted for */
+	uint64_t before; /* bytes of other processes before our first context */
 	struct usage_culprit culprit;
 };
 
 extern struct usage_device usage_devices[USED_DEVICES];
 
-/* The bytes of a figure that neither allocations nor names explain. Under the lock. */
+/* Bytes of a sample that no allocation or named step explains. Needs the recorder's lock. */
 int64_t usage_left(const struct usage_look *look);
 
 /*
- * Enters a figure, with the recorder's lock held. The part of it that nothing known explains
- * belongs to the culprit that waits for a figure, else to the one given (may be NULL); else, with
- * no step under way, it stays unexplained. False, and nothing is done, if the figure is out of
- * date: memory has moved since, or a newer figure is in the account.
+ * Accounts for a sample, with the recorder's lock held. Newly occupied bytes that no allocation
+ * explains are attributed to the culprit that waits for a sample, else to the given one. Without
+ * either (NULL) they stay unexplained if no step is under way. False, with nothing done, if the
+ * sample is out of date: memory has moved since, or a newer sample is in the account.
  */
 bool usage_account(const struct usage_look *look, const struct usage_culprit *culprit);
 
-/* Calls between usage_begin() and usage_end(). */
+/* Number of calls of all threads that are between usage_begin() and usage_end(). */
 extern _Atomic uint32_t usage_stepping;
 
-/* --- nvml.c --- */
+/* --- queries to NVML (nvml.c) --- */
 
-/* Before a call that makes a context on the CUDA device: loads NVML and notes the processes there.
- * False: it is another thread's turn. */
+/* Called before a call that makes a context on the CUDA device: loads NVML and notes the processes
+ * that use the device. False if another thread is using NVML. */
 bool nvml_prepare(int device);
 
-/* After it: 1 if our process is known now, 0 if not, -EBUSY: ask later. */
+/* Called once there is a context. 1: NVML lists this process, 0: not, -EBUSY: retry later. */
 int nvml_recognise(int device);
 
 /* Bytes that this process occupies, 0 when it is not listed; false when NVML has no figure. */
 bool nvml_used(int device, uint64_t *bytes);
 
-/* Bytes that nobody occupies: cuMemGetInfo's figure, without a context. */
+/* Bytes that are free on the device, as cuMemGetInfo reports them, but without a context. */
 bool nvml_left(int device, uint64_t *bytes);
 
-/* In a forked child: it is another process. */
+/* In a forked child, which has another process id: forgets the id in NVML's list. */
 void nvml_clear(void);

@@ -1,4 +1,4 @@
-/* Questions to the CUDA driver. */
+/* Queries the CUDA driver about contexts, memory, pools and devices, without changing anything. */
 #include "capture/cuda/driver.h"
 
 #include <stdatomic.h>
@@ -8,7 +8,7 @@
 #include "base/guest/watch.h"
 #include "capture/loader/loader.h"
 
-/* Functions that are asked; declared for their types, none is linked. */
+/* The driver's functions, declared for their types only: they are looked up by name, not linked. */
 CUresult cuCtxGetCurrent(CUcontext *context);
 CUresult cuCtxGetDevice(CUdevice *device);
 CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned *flags, int *active);
@@ -31,7 +31,7 @@ static void *function(_Atomic(void *) *known, const char *name)
 {
 	void *f = atomic_load_explicit(known, memory_order_relaxed);
 
-	watch_host(name); /* the driver has locks of its own */
+	watch_host(name); /* the driver has locks, so none of ours may be held */
 	if (!f && resolve_may_ask()) {
 		f = resolve_cuda(name);
 		atomic_store_explicit(known, f, memory_order_relaxed);
@@ -39,7 +39,7 @@ static void *function(_Atomic(void *) *known, const char *name)
 	return f;
 }
 
-/* True when the function is there and succeeded. */
+/* Calls a function of the driver. True if it exists and succeeded. */
 #define ASK(name, ...)                                                                      \
 	({                                                                                  \
 		static _Atomic(void *) known_##name;                                        \
@@ -50,12 +50,12 @@ static void *function(_Atomic(void *) *known, const char *name)
 		answered;                                                                   \
 	})
 
-/* The device of each thread's context, kept until contexts come or go. */
+/* Each thread's context and its device, cached until any context is made or destroyed. */
 static _Atomic uint32_t contexts_changed = 1;
 static _Thread_local struct {
 	CUcontext context;
 	int32_t device;
-	uint32_t changed; /* contexts_changed when this was asked, 0 for never */
+	uint32_t changed; /* contexts_changed at the time of the query, 0: no query yet */
 } current;
 
 void driver_contexts_changed(void)
@@ -118,7 +118,7 @@ uint64_t driver_range(uint64_t ptr)
 	return ASK(cuMemGetAddressRange_v2, &base, &size, ptr) && base == ptr ? size : 0;
 }
 
-/* The driver answers several attributes in one question (CUDA 7). */
+/* cuPointerGetAttributes() returns several attributes at once (since CUDA 7). */
 void driver_block(uint64_t ptr, struct driver_block *block)
 {
 	int attributes[] = { CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE,
@@ -127,7 +127,7 @@ void driver_block(uint64_t ptr, struct driver_block *block)
 	CUmemoryPool pool = NULL;
 	int device = -1;
 	unsigned type = 0;
-	unsigned managed = 0; /* the driver writes a byte or more: zero or not */
+	unsigned managed = 0; /* the driver may set the lowest byte only */
 	void *data[] = { &pool, &device, &type, &managed };
 
 	if (!ASK(cuPointerGetAttributes, 4, attributes, data, ptr)) {
@@ -197,7 +197,7 @@ bool driver_facts(int device, struct driver_facts *facts)
 		return false;
 	if (ASK(cuDeviceTotalMem_v2, &total, device))
 		facts->total_bytes = total;
-	/* For a MIG device the newer function gives its own value, the older its card's. */
+	/* For a MIG device cuDeviceGetUuid_v2 gives its own UUID, cuDeviceGetUuid the card's. */
 	known = ASK(cuDeviceGetUuid, &card, device);
 	part = ASK(cuDeviceGetUuid_v2, &uuid, device);
 	if (part && known && memcmp(&uuid, &card, sizeof(uuid)) != 0)

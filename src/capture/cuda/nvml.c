@@ -1,16 +1,16 @@
 /*
- * NVML, for one figure: the memory of a device that this process occupies, as nvidia-smi shows it.
+ * Queries NVML for the bytes of a device that this process occupies, as nvidia-smi shows them.
  *
- * It is loaded with dlopen before the first context is made. If it is missing, or does not show
- * which of the listed processes is this one, cuMemGetInfo's figure for the whole device takes its
- * place (capture/cuda/device_usage.c). Devices are found by UUID: NVML's order is not CUDA's,
- * CUDA_VISIBLE_DEVICES changes the latter, and for a MIG device nothing else is right.
+ * NVML is loaded with dlopen before the first context is made. If it is missing, or this process
+ * cannot be found in its list, cuMemGetInfo's figure for the whole device is used instead
+ * (capture/cuda/device_usage.c). Devices are found by UUID: NVML orders them differently from CUDA,
+ * CUDA_VISIBLE_DEVICES changes CUDA's order, and nothing else finds a MIG device.
  *
- * NVML lists processes by their ids on the host: in a container none of them need be ours. The
- * process that came with our first context is ours, if it was the only one to come.
+ * NVML lists processes by their ids on the host, which in a container are not ours. If exactly one
+ * process is new in the list after our first context was made, it is ours.
  *
- * About 25 us a question (H200, driver 580). No lock of ours may be held. Everything here is called
- * beneath loader_call(): signals are deferred, for NVML has locks of its own, and a fork waits.
+ * A query takes about 25 us (H200, driver 580). All functions run without a lock of ours, beneath
+ * loader_call(), which defers signals and makes forks wait: NVML has locks of its own.
  *
  * Types and numbers are those of nvml.h of CUDA 13.0.
  */
@@ -27,20 +27,20 @@
 #include "capture/recorder/record.h"
 
 enum {
-	DEVICES = 64,    /* ordinals that are asked for are below */
-	PROCESSES = 128, /* of one device; if there are more, the list is not used */
+	DEVICES = 64,    /* CUDA's ordinals of devices are less than this */
+	PROCESSES = 128, /* most processes of one device; a longer list is not used */
 	NVML_SUCCESS = 0,
 };
 
-/* The value of a figure that NVML does not have (Windows, some MIG). */
+/* NVML gives this value for a figure that is not available (Windows, some MIG devices). */
 static const unsigned long long NOT_AVAILABLE = ~0ull;
 
-/* The inode of the first pid namespace: PROC_PID_INIT_INO of linux/proc_ns.h. */
+/* The inode of the host's pid namespace: PROC_PID_INIT_INO of linux/proc_ns.h. */
 static const unsigned long HOST_NAMESPACE = 0xeffffffc;
 
 typedef struct nvmlDevice_st *nvmlDevice_t;
 
-/* nvmlProcessInfo_t of _v2 and _v3. */
+/* nvmlProcessInfo_t, as the _v2 and _v3 functions fill it in. */
 struct process {
 	unsigned int pid;
 	unsigned long long bytes;
@@ -58,33 +58,33 @@ typedef int by_uuid_fn(const char *uuid, nvmlDevice_t *device);
 typedef int processes_fn(nvmlDevice_t device, unsigned int *count, struct process *list);
 typedef int memory_fn(nvmlDevice_t device, struct memory *memory);
 
-/* A process that draws as well is in both lists, with the same figure. */
+/* NVML's lists of processes. A process that computes and draws is in both, with one figure. */
 enum { COMPUTING, DRAWING, LISTS };
 
 static const char list_names[LISTS][2][44] = {
-	/* the newer one is asked for first */
+	/* the newer function comes first: it is preferred */
 	{ "nvmlDeviceGetComputeRunningProcesses_v3", "nvmlDeviceGetComputeRunningProcesses_v2" },
 	{ "nvmlDeviceGetGraphicsRunningProcesses_v3", "nvmlDeviceGetGraphicsRunningProcesses_v2" },
 };
 
 static struct {
-	/* A thread uses the members up to the functions. Nobody waits for it: the thread that has
-	 * it is in the loader or in NVML, and one that waited might hold the loader's lock. */
+	/* Only the thread that has set `busy` uses the members up to `before_count`. No other waits
+	 * for it: it is inside NVML or the loader, and the other might hold the loader's lock. */
 	atomic_bool busy;
 	bool tried;
 	unsigned int before[DEVICES][PROCESSES];
 	int before_count[DEVICES];
-	/* Written once, before `loaded`. */
+	/* The functions are written once, before `loaded` is set. */
 	by_uuid_fn *by_uuid;
 	processes_fn *lists[LISTS];
 	memory_fn *memory;
-	_Atomic uint64_t prepared; /* devices, one bit each */
+	_Atomic uint64_t prepared; /* devices that nvml_prepare() was called for, one bit each */
 	_Atomic bool loaded;
 	_Atomic(nvmlDevice_t) devices[DEVICES];
-	_Atomic unsigned int self; /* our id in NVML's lists, 0 while unknown */
+	_Atomic unsigned int self; /* this process's id in NVML's lists, 0: unknown */
 } nvml;
 
-/* While `busy` is ours. The library stays loaded, for others may use it. */
+/* Called by the thread that has set `busy`. NVML is never unloaded, for other code may use it. */
 static void load(void)
 {
 	void *library = nvml.tried ? NULL : dlopen("libnvidia-ml.so.1", RTLD_LAZY | RTLD_LOCAL);
@@ -112,7 +112,7 @@ static nvmlDevice_t handle_of(int device)
 	return nvml.loaded ? nvml.devices[device] : NULL;
 }
 
-/* The number of processes; -1 where it cannot be had. */
+/* The number of processes in the list; -1 if NVML does not give it. */
 static int ask_list(processes_fn *ask, nvmlDevice_t device, struct process *processes)
 {
 	unsigned int count = PROCESSES;
@@ -161,7 +161,7 @@ static bool on_host(void)
 	return !stat("/proc/self/ns/pid", &status) && status.st_ino == HOST_NAMESPACE;
 }
 
-/* Our own id if it is there, else the id of the only new process; 0 for none. */
+/* Our own process id if it is in the list, else the id of the only new process; 0 for none. */
 static unsigned int pick(int device, const struct process *processes, int count)
 {
 	unsigned int own = (unsigned int)record_pid();
@@ -202,7 +202,7 @@ int nvml_recognise(int device)
 	return nvml.self != 0;
 }
 
-/* Our bytes in the list of one kind; 0 when we are not in it. */
+/* The bytes of this process in one list, 0 if it is not there. False if NVML has no figure. */
 static bool figure(processes_fn *ask, nvmlDevice_t device, uint64_t *bytes)
 {
 	struct process processes[PROCESSES];
@@ -210,7 +210,7 @@ static bool figure(processes_fn *ask, nvmlDevice_t device, uint64_t *bytes)
 	int count = ask_list(ask, device, processes);
 
 	*bytes = 0;
-	/* A process is listed more than once where it has parts of a MIG device. */
+	/* A process that uses several parts of a MIG device is listed once for each. */
 	for (int i = 0; i < count; i++) {
 		if (processes[i].pid != self)
 			continue;
