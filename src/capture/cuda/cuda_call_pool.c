@@ -128,8 +128,8 @@ static void refresh(const struct cuda_call *span, int device, const struct holdi
 	if (known)
 		return;
 	if (!holding->pool) {
-		record_note("memory of graphs is sampled when one is launched, uploaded or "
-			    "trimmed");
+		record_note("memory of CUDA graphs is measured when a graph is launched or "
+			    "uploaded and when graph memory is trimmed: it may differ in between");
 		guest_device(device);
 	}
 	cuda_call_describe(span, &event);
@@ -196,8 +196,9 @@ void cuda_call_alloc_async(struct cuda_call *span, int status, uint64_t ptr, uin
 	}
 	if (!cuda_call_begins(span, status, &memory))
 		return;
-	record_note("reserved bytes of stream-ordered pools are sampled at pool calls, not exact "
-		    "in between");
+	record_note(
+		"reserved bytes of stream-ordered pools are measured at calls on the pool: they "
+		"may differ in between");
 	driver_block(ptr, &block);
 	memory = ordered(&block, ptr, size);
 	if (memory.space == SPACE_DEVICE)
