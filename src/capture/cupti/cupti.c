@@ -1,4 +1,4 @@
-/* CUPTI's activity API: finds it, switches it on, and gives way to others. */
+/* Finds CUPTI, switches its activity records on, and leaves CUPTI to other users that need it. */
 #include "capture/cupti/cupti.h"
 
 #include <dlfcn.h>
@@ -26,15 +26,15 @@ struct cupti_library cupti_library;
 static struct {
 	atomic_int state;
 	atomic_bool others;     /* another user has registered callbacks or subscribed */
-	atomic_bool migrations; /* of managed memory are told */
-	atomic_bool contexts;   /* there has been one */
+	atomic_bool migrations; /* records of managed memory's migrations are on */
+	atomic_bool contexts;   /* a context was made */
 } cupti;
 
 /* --- buffers --- */
 
 static void wanted(uint8_t **buffer, size_t *size, size_t *records)
 {
-	*records = 0; /* as many as fit */
+	*records = 0; /* 0: as many records as fit into the buffer */
 	*size = BUFFER;
 	*buffer = mmap(NULL, BUFFER, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (*buffer == MAP_FAILED) {
@@ -53,7 +53,7 @@ static void filled(void *context, uint32_t stream, uint8_t *buffer, size_t size,
 	munmap(buffer, BUFFER);
 }
 
-/* --- finding it --- */
+/* --- finding CUPTI --- */
 
 static const struct {
 	char name[48];
@@ -78,7 +78,7 @@ static void *open_in(const char *folder, const char *below, int flags)
 	return handle;
 }
 
-/* Prefers a library that is loaded already: PyTorch brings its own, made for its CUDA. */
+/* Prefers a CUPTI that is already loaded, because PyTorch brings the one that fits its CUDA. */
 static void *open_cupti(void)
 {
 	static const char below[][24] = { "/lib64/", "/extras/CUPTI/lib64/", "/lib/" };
@@ -108,15 +108,15 @@ static bool find_functions(void *handle)
 	return true;
 }
 
-/* --- on and off --- */
+/* --- switching on and off --- */
 
 static const uint8_t kinds[] = {
 	CUPTI_KIND_MEMORY2, CUPTI_KIND_MEMORY_POOL, CUPTI_KIND_KERNEL,  CUPTI_KIND_MEMCPY,
 	CUPTI_KIND_MEMSET,  CUPTI_KIND_DRIVER,      CUPTI_KIND_RUNTIME,
 };
 
-/* Not before cuInit is done: until then CUPTI answers that it is not ready (H200, CUDA 13). Tried
- * at each context until it works. */
+/* CUPTI refuses this until cuInit is done (H200, CUDA 13), so it is tried after each new context
+ * until it succeeds. */
 static void switch_on_migrations(void)
 {
 	struct cupti_unified_config config[] = {
@@ -137,7 +137,7 @@ void cupti_context_made(void)
 		switch_on_migrations();
 }
 
-/* Of several readings the shortest counts: the error is half the time that a reading took. */
+/* Measures CUPTI's clock against ours. The shortest of several readings has the smallest error. */
 static void set_offset(void)
 {
 	enum { READINGS = 16 };
@@ -157,7 +157,7 @@ static void set_offset(void)
 	}
 }
 
-/* NULL, or why not. */
+/* Finds CUPTI and switches it on. Returns NULL, or the reason for the failure. */
 static const char *switch_on(void)
 {
 	struct signals_deferred deferred;
@@ -169,17 +169,17 @@ static const char *switch_on(void)
 	found = handle && find_functions(handle);
 	loader_end(&deferred);
 	if (!found)
-		return "CUPTI was asked for and not found: set CUDA_HOME to the toolkit's folder";
+		return "no CUPTI records: CUPTI not found, set CUDA_HOME to the toolkit's folder";
 	if (cupti_library.cuptiGetVersion(&cupti_library.version) ||
 	    cupti_library.version < CUPTI_ACTIVITY_API_MEMORY2)
-		return "CUPTI was asked for, but this one is older than CUDA 11.2's";
+		return "no CUPTI records: this CUPTI is older than that of CUDA 11.2";
 	if (cupti_library.cuptiActivityRegisterCallbacks(wanted, filled))
-		return "CUPTI was asked for and is in use by another tool";
+		return "no CUPTI records: another tool is using CUPTI";
 	set_offset();
 	for (size_t i = 0; i < sizeof(kinds); i++) {
 		if (cupti_library.cuptiActivityEnable(kinds[i]) && kinds[i] == CUPTI_KIND_MEMORY2)
-			return "CUPTI was asked for and does not report memory here: another "
-			       "profiler may be using it";
+			return "no CUPTI records: CUPTI refused to report memory; another profiler "
+			       "may be using it";
 	}
 	if (cupti_library.cuptiActivityFlushPeriod)
 		cupti_library.cuptiActivityFlushPeriod(FLUSH_MS);
@@ -194,7 +194,7 @@ void cupti_start(void)
 	if (!opt_flag(OPT_ID_cupti) || !atomic_compare_exchange_strong(&cupti.state, &idle, ON))
 		return;
 	if (atomic_load(&cupti.others))
-		why = "CUPTI was asked for, but the program used it first: it keeps it";
+		why = "no CUPTI records: the program itself uses CUPTI";
 	else
 		why = switch_on();
 	if (why) {
@@ -208,9 +208,9 @@ void cupti_finish(void)
 	if (atomic_load(&cupti.state) == ON) {
 		cupti_library.cuptiActivityFlushAll(CUPTI_FLUSH_FORCED);
 		if (atomic_load(&cupti.contexts) && !atomic_load(&cupti.migrations))
-			record_note("CUPTI does not tell here when managed memory migrates");
+			record_note("CUPTI does not report migrations of managed memory here");
 	} else if (atomic_load(&cupti.state) == IDLE && opt_flag(OPT_ID_cupti)) {
-		record_note("CUPTI was asked for, but CUDA_INJECTION64_PATH is another tool's");
+		record_note("no CUPTI records: CUDA_INJECTION64_PATH names another tool's library");
 	}
 }
 
@@ -222,7 +222,7 @@ void cupti_clear(void)
 	cupti_records_clear();
 }
 
-/* Another user wants CUPTI: takes in what it has collected for us, and stands back. */
+/* Another user needs CUPTI: stores the records collected so far, and stops collecting. */
 static void yield(void)
 {
 	int on = ON;
@@ -236,10 +236,10 @@ static void yield(void)
 	cupti_library.cuptiActivityDisable(CUPTI_KIND_UNIFIED);
 	if (cupti_library.cuptiActivityFlushPeriod)
 		cupti_library.cuptiActivityFlushPeriod(0);
-	record_note("the program began to use CUPTI itself: ours ended there, and nothing else");
+	record_note("the program began to use CUPTI itself: memtrace's CUPTI records end there");
 }
 
-/* --- the doors --- */
+/* --- CUPTI's functions that this library replaces --- */
 
 typedef int subscribe_fn(void *, void *, void *);
 typedef int subscribe2_fn(void *, void *, void *, void *);
@@ -256,7 +256,7 @@ enum cupti_door { SUBSCRIBE, SUBSCRIBE2, REGISTER, CUPTI_DOORS };
 static const char door_names[CUPTI_DOORS][32] = { "cuptiSubscribe", "cuptiSubscribe_v2",
 						  "cuptiActivityRegisterCallbacks" };
 
-static _Atomic(void *) door_real[CUPTI_DOORS]; /* what dlsym found last */
+static _Atomic(void *) door_real[CUPTI_DOORS]; /* the real functions, as dlsym found them last */
 
 bool cupti_door(const char *name, void *real, void **answer)
 {
@@ -268,7 +268,7 @@ bool cupti_door(const char *name, void *real, void **answer)
 
 		if (strcmp(door_names[door], name))
 			continue;
-		/* If dlsym found ours and there is no other, the machine has none. */
+		/* If dlsym found our function, the real one is next, or there is no CUPTI. */
 		if (real == ours)
 			real = resolve_dlsym(RTLD_NEXT, name);
 		if (real)
@@ -279,8 +279,8 @@ bool cupti_door(const char *name, void *real, void **answer)
 	return false;
 }
 
-/* The real function, as the linker would have found it for the caller, or as dlsym() found it last.
- * From here on CUPTI is the caller's. */
+/* Leaves CUPTI to the caller. Returns the real function, as the linker would have found it for the
+ * caller, else as dlsym() found it last. */
 static void *give_up(enum cupti_door door, const void *caller)
 {
 	void *real = resolve_from(door_names[door], caller);

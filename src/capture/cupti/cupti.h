@@ -1,11 +1,11 @@
 /*
- * CUPTI, only if wanted (MEMTRACE_CUPTI=1): an independent witness of every allocation, and the
+ * Records CUPTI's activity if MEMTRACE_CUPTI=1: an independent list of all allocations, and the
  * calls, kernels and copies around them.
  *
- * Nothing of it is linked: the library is the one that the process has loaded, else the system's,
- * else the toolkit's. Only its activity API is used, which needs no subscriber; but it has one pair
- * of buffer callbacks for a whole process. So any other user of CUPTI, torch.profiler above all,
- * gets it: what was collected so far is taken in, and we stand back.
+ * CUPTI is not linked: the library that the process has loaded is used, else the system's, else the
+ * toolkit's. Only the activity API is used, which needs no subscriber but has one pair of buffer
+ * callbacks for the whole process. So any other user of CUPTI, such as torch.profiler, has
+ * precedence: the records collected so far are stored, and CUPTI is left to it.
  */
 #pragma once
 
@@ -14,26 +14,28 @@
 
 #include "capture/cupti/cupti_abi.h"
 
-/* When CUDA starts: begins if the setting wants it and nobody else has CUPTI. Trouble is a note. */
+/* Called when CUDA starts: collects if the setting is on and nobody else uses CUPTI. A failure adds
+ * a note to the trace. */
 void cupti_start(void);
 
-/* After a context was made, with no lock held: asks for migrations of managed memory. */
+/* Called without locks after a context was made: enables records of managed memory's migration. */
 void cupti_context_made(void);
 
-/* Takes in what CUPTI has collected, before the document is written. */
+/* Stores the records that CUPTI has collected. Called before the trace is written. */
 void cupti_finish(void);
 
-/* In a forked child, where CUDA cannot go on: nothing is collected. */
+/* Stops collecting in a forked child, where CUDA cannot be used. */
 void cupti_clear(void);
 
 /*
- * For the exported functions by which other users come to CUPTI. False if the name is none of them.
- * Else `answer` is the answer of dlsym, which found `real`: ours; or the real one without the
- * setting; NULL if this machine has none.
+ * Answers a dlsym() for the CUPTI functions that this library replaces in order to notice other
+ * users of CUPTI. False if the name is none of these. `real` is the function that dlsym found.
+ * *answer is ours, or `real` if the setting is off, or NULL if this machine has no CUPTI.
  */
 bool cupti_door(const char *name, void *real, void **answer);
 
-/* CUPTI's functions that we use. Old libraries may lack those that are not needed. */
+/* CUPTI's functions that are used: name, whether it is needed, parameters. Old versions of CUPTI
+ * may lack those that are not needed. */
 #define CUPTI_FUNCTIONS(X)                                                              \
 	X(cuptiGetVersion, true, (uint32_t *))                                          \
 	X(cuptiGetTimestamp, true, (uint64_t *))                                        \
@@ -52,11 +54,11 @@ extern struct cupti_library {
 	CUPTI_FUNCTIONS(X)
 #undef X
 	uint32_t version; /* result of cuptiGetVersion() */
-	uint64_t offset;  /* CUPTI's time less ours, ns */
+	uint64_t offset;  /* CUPTI's clock minus ours, ns */
 } cupti_library;
 
-/* cupti_records.c: enters the records of a buffer into the spool. */
+/* Enters the records in the first `valid` bytes of a buffer into the spool (cupti_records.c). */
 void cupti_take(uint8_t *buffer, size_t valid);
 
-/* cupti_records.c: forgets texts of this process's spool. */
+/* In a forked child: forgets the rows and texts of the parent's spool (cupti_records.c). */
 void cupti_records_clear(void);

@@ -1,9 +1,9 @@
 /*
- * The part of CUPTI's activity API that is used, so that no toolkit is needed to build.
+ * Declares the part of CUPTI's activity API that is used, so that building needs no toolkit.
  *
- * From cupti_activity.h of CUDA 13.0. CUPTI gives each record in the newest form that it knows.
- * Forms grow at their end, so these structs are the beginning that all forms since CUDA 11.2 share.
- * tests/abi compares them with the toolkit's own header where there is one.
+ * From cupti_activity.h of CUDA 13.0. CUPTI fills in the newest version of a record that it has.
+ * Newer versions add members at the end, so these structs are the beginning that all versions since
+ * CUDA 11.2 share. tests/abi compares them with the toolkit's own header where there is one.
  */
 #pragma once
 
@@ -12,9 +12,10 @@
 
 enum {
 	CUPTI_OK = 0,
-	CUPTI_ACTIVITY_API_MEMORY2 = 14, /* cuptiGetVersion() of CUDA 11.2, which has MEMORY2 */
+	CUPTI_ACTIVITY_API_MEMORY2 =
+		14, /* cuptiGetVersion() of CUDA 11.2, the first with MEMORY2 */
 	CUPTI_FLUSH_FORCED = 1,
-	CUPTI_NO_CONTEXT = -1, /* contextId of records without a context: mappings */
+	CUPTI_NO_CONTEXT = -1, /* contextId of records that belong to no context (mappings) */
 	CUPTI_DOMAIN_DRIVER = 1,
 	CUPTI_DOMAIN_RUNTIME = 2,
 };
@@ -24,7 +25,7 @@ enum cupti_kind {
 	CUPTI_KIND_MEMSET = 2,
 	CUPTI_KIND_DRIVER = 4,
 	CUPTI_KIND_RUNTIME = 5,
-	CUPTI_KIND_KERNEL = 10, /* CONCURRENT_KERNEL: kernels still run side by side */
+	CUPTI_KIND_KERNEL = 10, /* CONCURRENT_KERNEL: kernels are not serialised by it */
 	CUPTI_KIND_UNIFIED = 25,
 	CUPTI_KIND_MEMORY2 = 49,
 	CUPTI_KIND_MEMORY_POOL = 50,
@@ -35,8 +36,8 @@ enum cupti_memory_kind {
 	CUPTI_MEMORY_DEVICE = 3,
 	CUPTI_MEMORY_ARRAY = 4,
 	CUPTI_MEMORY_MANAGED = 5,
-	CUPTI_MEMORY_VARIABLE = 6,         /* of a module */
-	CUPTI_MEMORY_MANAGED_VARIABLE = 7, /* __managed__ */
+	CUPTI_MEMORY_VARIABLE = 6,         /* global variable of a module */
+	CUPTI_MEMORY_MANAGED_VARIABLE = 7, /* __managed__ variable of a module */
 };
 
 enum cupti_operation {
@@ -83,7 +84,7 @@ struct cupti_kernel {
 	const char *name;
 };
 
-/* Of a copy and of a fill. */
+/* The record of a memory copy or a memory fill. */
 struct cupti_transfer {
 	uint32_t kind;
 	uint8_t copy, other[3];

@@ -1,7 +1,5 @@
-/*
- * Enters CUPTI's records into the spool. They come a buffer at a time, on a thread of CUPTI's or on
- * one that flushes. In the spool they outlive a killed process.
- */
+/* Enters CUPTI's records into the spool (the recording's mapped file), where they survive if the
+ * process is killed. They come in full buffers, on a thread of CUPTI's or on one that flushes. */
 #include <string.h>
 
 #include "base/guest/signals.h"
@@ -12,14 +10,14 @@
 #include "capture/recorder/record.h"
 
 enum {
-	AT_ONCE = 256,    /* records under one lock */
-	LONG_NS = 100000, /* a longer call is shown on the timeline */
+	AT_ONCE = 256,    /* records entered before the lock is released again */
+	LONG_NS = 100000, /* API calls that take this long appear on the timeline */
 };
 
-/* Actions of this spool by kind and name: 1 + the row. */
+/* Finds the spool's row for an action by kind and name; a value is 1 + the number of the row. */
 static struct map actions;
 
-static bool version_told; /* to the spool */
+static bool version_told; /* CUPTI's version is in the spool */
 
 static uint64_t since_start(uint64_t theirs)
 {
@@ -36,7 +34,7 @@ static uint32_t name_text(const char *name)
 	return intern_text_n(record_intern(), name, strnlen(name, LONGEST));
 }
 
-/* False without room. */
+/* Appends a row to a table of the spool. False if there is no room. */
 static bool append(enum spool_kind kind, const void *row)
 {
 	struct spool *spool = record_spool();
@@ -51,7 +49,7 @@ static bool append(enum spool_kind kind, const void *row)
 
 /* --- sums --- */
 
-/* NULL without room. */
+/* The row with an action's sums, which is made if it is new. NULL if there is no room. */
 static struct spool_action *find_action(enum action_kind kind, uint32_t name)
 {
 	const struct spool_action fresh = { .name = name, .kind = kind };
@@ -80,7 +78,7 @@ static void sum(const struct spool_span *span, uint64_t count)
 		action->max = span->ns;
 }
 
-/* The ring grows to its size; then the oldest span is overwritten. */
+/* Stores a span in the ring. Once there are SPANS_MOST spans, it overwrites the oldest one. */
 static void put_span(const struct spool_span *span)
 {
 	struct spool *spool = record_spool();
@@ -179,7 +177,7 @@ static void put_witness(const struct spool_witness *witness)
 		spool->header->witness_lost++;
 }
 
-/* No call asks for the memory that modules bring with them: only its sum is kept. */
+/* A module brings its variables without an allocation call, so only their sum is stored. */
 static void take_variable(const struct cupti_memory *memory)
 {
 	struct spool_span span = {
@@ -270,7 +268,7 @@ static void tell_version(void)
 	record_fact("cupti", digits);
 }
 
-/* Takes up to AT_ONCE records; false after the last. */
+/* Enters up to AT_ONCE records of the buffer. False after the last record. */
 static bool take_some(uint8_t *buffer, size_t valid, void **record)
 {
 	for (unsigned i = 0; i < AT_ONCE; i++) {
@@ -286,7 +284,7 @@ void cupti_take(uint8_t *buffer, size_t valid)
 	void *record = NULL;
 	bool more = true;
 
-	/* This may be the process's first memory: then a call was missed, as this shows. */
+	/* If the hooks missed an allocation, its record may be the first event of the process. */
 	while (more && record_begin(true)) {
 		struct signals_deferred deferred;
 

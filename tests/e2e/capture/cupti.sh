@@ -99,7 +99,7 @@ has 'and it is said' "$TRACE" 'began to use CUPTI itself'
 is 'and nothing else is lost' "$(json "$TRACE" 'd["summary"]["devices"][0]["allocations"]')" 8
 traced "$E2E/cupti" first
 is 'a tool that was first keeps it' "$(cat "$OUT")" 8
-has 'and it is said' "$TRACE" 'the program used it first'
+has 'and it is said' "$TRACE" 'the program itself uses CUPTI'
 is 'and nothing else is lost' "$(json "$TRACE" 'd["summary"]["devices"][0]["allocations"]')" 8
 env LD_PRELOAD="$LIBRARY:$BUILD/fake/libcupti.so.13" MEMTRACE_OUTPUT="$PWD/linked.json" \
 	"$E2E/cupti" linked >linked.out 2>linked.err
