@@ -1,8 +1,7 @@
 /*
- * PyTorch's reports: one body for each form, and their meaning.
+ * Replaces PyTorch's functions that report allocations, and records the reports.
  *
- * A note on the ABI: c10::Device is { int8_t type, index }, passed in one register whose upper bits
- * are garbage.
+ * ABI: c10::Device is { int8_t type, index }, passed in one register whose upper bits are garbage.
  */
 #include "capture/torch/torch.h"
 
@@ -21,23 +20,21 @@
 
 enum { DEVICE_CPU = 0, DEVICE_CUDA = 1 };
 
-/* Texts of this recording, 0 before the first use. */
+/* Text ids of this recording, 0 until they are used; and PyTorch's setting of its cache. */
 static HOT_DATA struct {
 	uint32_t pool, c10_cuda, api;
-	uint32_t before; /* the stack of bytes from before the recording */
+	uint32_t before; /* pseudo-stack of bytes from before the recording */
 	bool uncached, asked;
 } torch;
 
-/* The segment of this thread's last driver call, until a block is reported in it. */
+/* The segment that this thread allocated last, until a block is reported in it; `ptr` 0: none. */
 static HOT_THREAD _Thread_local struct {
 	uint64_t ptr, size;
 } provisional;
 
-/*
- * The driver's last refusal while this thread allocated a block, until a block is handed out. If an
- * allocation fails without one, it met a limit of PyTorch's own (set_per_process_memory_fraction).
- */
-static HOT_THREAD _Thread_local struct spool_oom refused; /* `refused` of it 0: none */
+/* This thread's last driver allocation that failed beneath PyTorch, until a block is allocated. A
+ * block that fails without one hit PyTorch's own limit (set_per_process_memory_fraction). */
+static HOT_THREAD _Thread_local struct spool_oom refused; /* refused.refused 0: none */
 
 static uint32_t text_once(uint32_t *text, const char *name)
 {
@@ -54,7 +51,7 @@ uint32_t torch_pool(void)
 bool torch_owns(uint32_t owner)
 {
 	if (!torch.asked) {
-		/* Read as PyTorch does: once, at the first allocation. */
+		/* Read once, at the first allocation, as PyTorch does. */
 		torch.uncached = getenv("PYTORCH_NO_CUDA_MEMORY_CACHING") != NULL;
 		torch.asked = true;
 	}
@@ -82,7 +79,7 @@ void torch_settle(const struct event *like)
 		ledger_retag(record_ledger(), id, 0, like);
 }
 
-/* True if the driver was called from inside PyTorch's allocator, even by way of a raw_alloc(). */
+/* True if the stack passes through PyTorch's allocator, even where a library called raw_alloc(). */
 static bool beneath_c10(uint32_t stack)
 {
 	const struct spool *spool = record_spool();
@@ -110,7 +107,7 @@ bool torch_catches(uint32_t stack, bool ordered, const struct spool_oom *known)
 	const char *name = spool_text(record_spool(), row->owner);
 
 	if (torch_owns(row->owner) || beneath_c10(stack)) {
-		/* Without its cache PyTorch has nothing to give back, and does not report. */
+		/* Without a cache PyTorch neither retries nor reports the failure. */
 		if (ordered || torch.uncached)
 			return false;
 		refused = *known;
@@ -151,7 +148,7 @@ static void correct(const struct event *event, enum metric metric, uint64_t told
 		ledger_adjust_to(record_ledger(), event, metric, told, from_before());
 }
 
-/* Sets the pool's sums to PyTorch's figures; the difference is from before the recording. */
+/* Corrects the pool's sums to PyTorch's totals: the difference is from before the recording. */
 static void agree(const struct event *event, const struct pending_told *told)
 {
 	struct ledger *ledger = record_ledger();
@@ -161,7 +158,8 @@ static void agree(const struct event *event, const struct pending_told *told)
 		return;
 	correct(event, METRIC_ALLOCATED, told->allocated);
 	if (told->reserved > ledger_pool_sum(ledger, event->device, event->pool, METRIC_RESERVED)) {
-		/* The block lies in a plain allocation: a MemPool with another allocator. */
+		/* The segment may have been made by a MemPool's own allocator, and then was
+		 * recorded as a plain allocation. */
 		around = ledger_around(ledger, event->ptr);
 		if (around && !live_node(record_spool(), around)->pool)
 			ledger_retag(ledger, around, event->pool, event);
@@ -175,12 +173,12 @@ static void enter_usage(struct event *event, enum node_kind kind)
 		sampling_told(event);
 		ledger_enter(record_ledger(), event, kind, 0, 0);
 	} else if (!ledger_leave(record_ledger(), event, kind, NULL)) {
-		/* Allocated before the recording: its bytes are booked there, or nowhere. */
+		/* A block from before the recording: only the report's totals correct the sums. */
 		record_unmatched();
 	}
 }
 
-/* Enters a block of the device, or a CPU tensor (NO_DEVICE). */
+/* Records an allocation (`size` > 0) or a free: of a GPU block, or of a CPU tensor (NO_DEVICE). */
 static void record_usage(uint64_t ptr, int64_t size, const struct pending_told *told, bool cuda,
 			 int device, void **frame)
 {
@@ -198,7 +196,7 @@ static void record_usage(uint64_t ptr, int64_t size, const struct pending_told *
 					    .may_load = !cuda };
 	struct ledger *ledger;
 
-	/* Where a CPU tensor is made no lock is held, and it may be the first call of all. */
+	/* CPU tensors are reported without a lock, perhaps as the first event of the process. */
 	overhead_enter(true);
 	if (!record_begin(!cuda))
 		return;
@@ -212,7 +210,7 @@ static void record_usage(uint64_t ptr, int64_t size, const struct pending_told *
 	}
 	record_lock_only();
 	ledger = record_ledger();
-	if (!ledger->error) /* too frequent for an atomic addition */
+	if (!ledger->error) /* counted here: door_uses[] would need an atomic addition */
 		record_spool()->header->doors[DOOR_TORCH]++;
 	event.pool = cuda ? torch_pool() : 0;
 	event.api = text_once(&torch.api, "torch");
@@ -232,9 +230,10 @@ static void record_usage(uint64_t ptr, int64_t size, const struct pending_told *
 }
 
 /*
- * Between our yes and its report PyTorch's CPU allocator takes a lock (ProfiledCPUMemoryReporter)
- * that it would not take without us. A child that is born meanwhile would find it held for ever. So
- * a fork waits until no thread is there; if it waited in vain, the child hears no yes.
+ * Between our answer that profiling is enabled and its report, PyTorch's CPU allocator takes a lock
+ * (ProfiledCPUMemoryReporter) that it would not take without us. A child forked meanwhile would
+ * inherit it locked for ever. So a fork waits until no thread is in between; after a wait in vain
+ * the child answers no.
  */
 static struct crowd reporters;
 static _Thread_local struct crowd_self reporter;
@@ -301,7 +300,7 @@ static void out_of_memory(int64_t size, uint64_t allocated, uint64_t reserved, u
 		return;
 	event.t = record_now();
 	event.thread = record_thread();
-	/* A failure's stack is taken also when events are off. */
+	/* The stack of a failure is taken even while events are off. */
 	event.stack = stacks_capture(__builtin_extract_return_addr(frame[1]), frame, false);
 	if (refused.refused)
 		known = refused;
@@ -319,7 +318,7 @@ static void out_of_memory(int64_t size, uint64_t allocated, uint64_t reserved, u
 
 #define FRAME __builtin_frame_address(0)
 
-/* The report of each form. The oldest has no address by which a block could be known. */
+/* Handles a report of each form. The oldest form (BARE) has no address, so it is not recorded. */
 #define TELL_BARE (void)0
 #define TELL_PLAIN usage((uint64_t)ptr, size, NULL, device, FRAME)
 #define TELL_TOTALS \
@@ -359,7 +358,7 @@ static void out_of_memory(int64_t size, uint64_t allocated, uint64_t reserved, u
 
 EXPORT HOT_CODE bool _ZN3c1022memoryProfilingEnabledEv(void);
 
-/* PyTorch asks this before it reports a CPU tensor; with MEMTRACE_CPU each is an event. */
+/* PyTorch calls this before it reports a CPU tensor. With MEMTRACE_CPU the answer is yes. */
 bool _ZN3c1022memoryProfilingEnabledEv(void)
 {
 	bool (*real)(void) =

@@ -1,11 +1,11 @@
 /*
- * PyTorch's caching allocator: its own report of every block (door 4), and the driver calls that it
- * makes.
+ * Records the blocks of PyTorch's caching allocator by its own reports, and recognises its driver
+ * calls.
  *
- * c10::reportMemoryUsageToProfiler is called through the PLT on every block allocation and free,
- * with the rounded size and running totals, under the allocator's per-device lock. So: no CUDA
- * call, no GIL, nothing that waits. The report is always forwarded, for torch.profiler depends on
- * it.
+ * PyTorch calls c10::reportMemoryUsageToProfiler through the PLT at every allocation and free of a
+ * block, with the rounded size and running totals, under the allocator's per-device lock. So the
+ * function that replaces it makes no CUDA call, does not take the GIL, and never waits. It always
+ * forwards the report, because torch.profiler depends on it.
  */
 #pragma once
 
@@ -18,44 +18,47 @@
 
 struct spool_oom;
 
-/* Finds PyTorch's real functions that ours replace, if it is loaded. Takes the loader's lock. */
+/* Finds PyTorch's functions that this library replaces, if loaded. Takes the loader's lock. */
 void torch_prepare(void);
 
-/* "2.11.0+cu130", NULL when unknown; no lock needed. */
+/* PyTorch's version, such as "2.11.0+cu130"; NULL when unknown. Needs no lock. */
 const char *torch_version(void);
 
-/* The text of the pool's name. With the recorder's lock held, like all of the following. */
+/* The name (a text id) of PyTorch's pool. Called, like the next four functions, with the recorder's
+ * lock held. */
 uint32_t torch_pool(void);
 
-/* True if the library with this name (a text) belongs to the allocator, and asks for a pool. */
+/* True if the library with this name (a text id) is PyTorch's allocator and its cache is on. */
 bool torch_owns(uint32_t owner);
 
 /*
- * True if this driver allocation of the owner is a segment of the pool. It is provisional on this
- * thread until a block is reported in it; torch_settle() makes it a plain allocation if none was.
+ * True if a driver allocation by the library `owner` is taken for a segment of PyTorch's pool. If
+ * no block is reported in it before this thread's next free of driver memory, torch_settle() turns
+ * it into a plain allocation.
  */
 bool torch_segment(uint32_t owner, uint64_t ptr, uint64_t size);
 void torch_settle(const struct event *like);
 
 /*
- * An allocation of the driver with this stack failed: true if a framework catches that and tries
- * again in another way (PyTorch, XLA). Unless a try succeeds PyTorch then reports the failure
- * itself, on this thread, and `known` is recorded with it. `ordered`: of a stream-ordered pool,
- * where PyTorch does not try again.
+ * For a driver allocation with this stack that failed: true if a framework (PyTorch, XLA) catches
+ * the failure and tries again. If no retry succeeds, PyTorch reports the failure itself on this
+ * thread, and `known` is recorded with it. `ordered`: the allocation was from a stream-ordered
+ * pool, where PyTorch does not try again.
  */
 bool torch_catches(uint32_t stack, bool ordered, const struct spool_oom *known);
 
-/* Before a fork, and in the child: for PyTorch's lock on CPU tensors, which a thread may have. If
- * the fork waited in vain, the child's CPU tensors are no events: `torch_cpu_lost`. */
+/* Called before a fork and in the child: the fork waits until no thread has PyTorch's lock on CPU
+ * tensors. If that takes too long, `torch_cpu_lost` is set and the child records no CPU tensors. */
 void torch_hold(void);
 void torch_forked(void);
 extern atomic_bool torch_cpu_lost;
 
-/* Forgets texts and provisional segments (after fork); takes all blocks out (a new start). */
+/* torch_clear(), after a fork: forgets text ids and the unconfirmed segment. torch_restart(), when
+ * recording is switched on again: books all blocks as freed. */
 void torch_clear(void);
 void torch_restart(void);
 
-/* --- the functions of PyTorch that ours replace (torch_find.c) --- */
+/* --- PyTorch's functions that this library replaces (torch_find.c) --- */
 
 enum torch_function {
 #define REPORT(form, name) TORCH_##name,
@@ -70,7 +73,7 @@ extern _Atomic(void *) torch_reals[TORCH_FUNCTIONS];
 
 void *torch_ask_real(enum torch_function function, void *caller);
 
-/* NULL if the caller's PyTorch has no such function. */
+/* Returns PyTorch's real function, NULL if the caller's PyTorch does not have it. */
 static inline void *torch_real(enum torch_function function, void *caller)
 {
 	void *real = atomic_load_explicit(&torch_reals[function], memory_order_relaxed);

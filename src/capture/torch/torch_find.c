@@ -23,19 +23,20 @@ HOT_DATA _Atomic(void *) torch_reals[TORCH_FUNCTIONS];
 
 static atomic_bool asked_caller[TORCH_FUNCTIONS];
 static atomic_bool version_read;
-static _Atomic(const char *) version; /* complete once it is there */
+static _Atomic(const char *) version; /* the complete text, or NULL */
 
-/* Found by its file: it is loaded RTLD_LOCAL, and Debian gives it a version (libc10.so.1.13). */
+/* Finds libc10.so by its file name: it is loaded RTLD_LOCAL. Debian's is called libc10.so.1.13. */
 static int note_c10(struct dl_phdr_info *info, size_t size, void *path)
 {
 	(void)size;
 	if (strncmp(text_base(info->dlpi_name), "libc10.so", 9))
 		return 0;
-	*(const char **)path = info->dlpi_name; /* stays: nobody unloads PyTorch */
+	*(const char **)path = info->dlpi_name; /* stays valid: PyTorch is never unloaded */
 	return 1;
 }
 
-/* Under another name, the caller's file (`caller` may be NULL) has the functions, or needs them. */
+/* Finds the functions in libc10.so; if that is not loaded, in the library of `caller` (may be NULL)
+ * and the libraries that it needs. */
 static void find_all(void *caller)
 {
 	const char *path = NULL;
@@ -56,7 +57,7 @@ static void find_all(void *caller)
 		resolve_dlclose(handle);
 }
 
-/* libc10.so lies in torch/lib, with torch/version.py above. Debian's does not: unknown. */
+/* Reads torch/version.py, one folder above torch/lib/libc10.so; not there with Debian's PyTorch. */
 static __attribute__((noinline)) void read_version(const void *address)
 {
 	static const char key[] = "__version__ = '";
@@ -100,7 +101,8 @@ void torch_prepare(void)
 	}
 }
 
-/* Asked once, then only when something was loaded (torch_prepare): it costs microseconds. */
+/* Looks a function up only once, because that takes microseconds. Afterwards torch_prepare() looks
+ * again when libraries were loaded. */
 __attribute__((noinline, cold)) void *torch_ask_real(enum torch_function function, void *caller)
 {
 	struct signals_deferred deferred;
