@@ -1,9 +1,9 @@
 /*
- * dlsym: asks interpose_dlsym() and, when that says no, jumps to the real dlsym.
+ * The exported dlsym: calls interpose_dlsym(), and jumps to the real dlsym if that returns NULL.
  *
- * It must jump. glibc resolves RTLD_NEXT from the return address; a wrapper that called the real one
- * would have every library that asks for its successor be told of itself, for ever. A sibling call
- * in C does so only at -O2, and nobody promises it.
+ * It must jump: glibc resolves RTLD_NEXT from the return address. After a call, another preloaded
+ * library that looks up its own successor would get itself, and recurse for ever. Compilers turn a
+ * tail call in C into a jump only at -O2, and without a guarantee.
  */
 	.text
 	.globl	dlsym
@@ -19,7 +19,7 @@ dlsym:
 	.cfi_adjust_cfa_offset 8
 	subq	$8, %rsp
 	.cfi_adjust_cfa_offset 8
-	movq	24(%rsp), %rdx		/* the caller */
+	movq	24(%rsp), %rdx		/* third argument: the return address */
 	call	interpose_dlsym
 	testq	%rax, %rax
 	jnz	1f
@@ -48,7 +48,7 @@ dlsym:
 	.cfi_offset x30, -24
 	mov	x29, sp
 	stp	x0, x1, [sp, #16]
-	mov	x2, x30			/* the caller */
+	mov	x2, x30			/* third argument: the return address */
 	bl	interpose_dlsym
 	cbnz	x0, 1f
 	bl	interpose_real_dlsym
@@ -70,7 +70,7 @@ dlsym:
 	csel	x0, xzr, x0, eq
 	ret
 #else
-#error "dlsym.S: this processor has no door yet"
+#error "dlsym.S: dlsym is not written for this processor yet"
 #endif
 	.cfi_endproc
 	.size	dlsym, .-dlsym

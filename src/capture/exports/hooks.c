@@ -1,9 +1,9 @@
 /*
- * The wrappers: one body, expanded for each row of hooks.def and counted_calls.def.
+ * Defines the exported wrapper of each CUDA function in hooks.def and counted_calls.def.
  *
- * The words of the rows' `before` and `after` columns are macros here. `status` is the real call's
- * answer; values that it returned through pointers are read only if it succeeded. The words may
- * change errno.
+ * The entries in the `before` and `after` columns of these tables are macros defined here. `status`
+ * is the real call's result; values that the call returns through pointers are read only if it
+ * succeeded. The macros may change errno.
  */
 #include "capture/loader/hooks.h"
 
@@ -17,7 +17,7 @@
 
 #define NOTHING (void)0
 
-/* Memory with an address: its space, the place of the address, and its size. */
+/* Memory with an address: its kind, a pointer to the address, and the size in bytes. */
 #define TAKE(kind_, space_, flags_, key_, size_)                                            \
 	cuda_call_take(&span, status,                                                       \
 		       &(struct cuda_call_memory){ .kind = NODE_##kind_,                    \
@@ -29,11 +29,11 @@
 #define FREE(ptr) cuda_call_end(&span, SPAN_FREE, NODE_ADDRESS, (uint64_t)(ptr))
 #define FREED cuda_call_ended(&span, status)
 
-/* Arrays, whose handles are no addresses. */
+/* Arrays, which have a handle and no address. */
 #define ARRAY(array, size) TAKE(ARRAY, ARRAY, 0, array, size)
 #define FREE_ARRAY(array) cuda_call_end(&span, SPAN_FREE, NODE_ARRAY, (uint64_t)(array))
 
-/* Stream-ordered memory; a call on a pool is a point where its reserved bytes are sampled. */
+/* Stream-ordered memory. Each call on a pool samples the pool's reserved bytes. */
 #define CAPTURING(on) (span.stream = (uint64_t)(on), span.capturing = driver_capturing(span.stream))
 #define ALLOC_ON(stream, ptr, size) \
 	cuda_call_alloc_async(&span, status, status ? 0 : (uint64_t) * (ptr), (size))
@@ -42,7 +42,7 @@
 #define POOL_ENDING(pool) cuda_call_pool_ending((uint64_t)(pool))
 #define POOL_DESTROYED(pool) cuda_call_pool_sampled(&span, status, (uint64_t)(pool), true)
 
-/* Memory of graphs: sampled, too. */
+/* Memory that CUDA graphs allocate: its sums are sampled at calls on graphs. */
 #define GRAPH_NODE(params)                                                                   \
 	cuda_call_graph_node(&span, status, (params) ? (params)->poolProps.location.id : -1, \
 			     (params) ? (params)->bytesize : 0)
@@ -53,7 +53,7 @@
 	} while (0)
 #define GRAPH_SAMPLED cuda_call_graph_sampled(&span, status)
 
-/* Virtual memory management. */
+/* Virtual memory management: handles of cuMemCreate, and their mappings. */
 #define CREATE(handle, size, prop)                                                      \
 	cuda_call_create(&span, status, status ? 0 : *(handle), (size),                 \
 			 (prop) && (prop)->location.type == CU_MEM_LOCATION_TYPE_DEVICE \
@@ -65,7 +65,7 @@
 #define UNMAP(ptr, size) cuda_call_map(&span, status, (ptr), (size), 0)
 #define MULTICAST(handle) cuda_call_multicast(&span, status, status ? 0 : *(handle))
 
-/* Memory of others: listed, and counts 0. `kind` is the key space, of enum node_kind. */
+/* Memory imported from other processes or APIs: it is listed, but no sum includes it. */
 #define IMPORT(kind, space, key, size) TAKE(kind, space, EVENT_FOREIGN, key, status ? 0 : (size))
 #define IMPORT_HANDLE(handle) cuda_call_import(&span, status, NODE_HANDLE, status ? 0 : *(handle))
 #define IMPORT_BLOCK(ptr, pool) \
@@ -74,20 +74,21 @@
 #define OPENED(ptr) cuda_call_import(&span, status, NODE_ADDRESS, status ? 0 : (uint64_t) * (ptr))
 #define CLOSE(ptr) cuda_call_end(&span, SPAN_CLOSE, NODE_ADDRESS, (uint64_t)(ptr))
 
-/* Memory that the call occupies without allocating it; in a launch, the first time. */
+/* Steps: calls that may occupy memory without allocating any; a launch only the first time. */
 #define STEP(kind) STEP_ON(kind, driver_device())
 #define STEP_ON(kind, device) usage_begin(&span, USED_##kind, (device))
 #define STEPPED usage_end(&span)
 #define LIMITING(limit) usage_begin(&span, usage_kind_of_limit((int)(limit)), driver_device())
 #define FIRST(kind, key) usage_begin_first(&span, USED_##kind, (uint64_t)(key), false)
-/* The call that gives a handle marks its kind, for a launch takes either kind. */
+/* A launch takes handles of functions and of kernels, so the call that returns one notes its kind.
+ */
 #define FOUND(what, handle)                                                   \
 	do {                                                                  \
 		usage_end(&span);                                             \
 		if (!status && (handle))                                      \
 			usage_see(USED_HANDLE_##what((uint64_t) * (handle))); \
 	} while (0)
-/* Looking at a function may load it, too; its first launch may load more. */
+/* A query about a function may load it, and its first launch may load more: both are steps. */
 #define LOOKED_AT(function) USED_LOOKED_AT((uint64_t)(function))
 #define UNLOADED (usage_end(&span), usage_forget_seen())
 #define GRAPH_LAUNCHED (cuda_call_graph_sampled(&span, status), usage_end(&span))
@@ -109,13 +110,13 @@
 /* A call that changes no sum: the occupied memory may be sampled. */
 #define SAMPLED cuda_call_sampled(&span, status)
 
-/* A wrapper's answer where the function is missing: "not initialized", 3 in both APIs. */
+/* A wrapper's result if the real function is missing: "not initialized", 3 in both APIs. */
 enum { STATUS_MISSING = 3 };
 
 /*
- * `quick`: a call that takes no memory, made by the program itself, is only counted, and needs no
- * span. If it is left in the middle (a signal handler that jumps, a thread that ends), nothing has
- * to be undone.
+ * The wrapper of one CUDA function. `quick`: the call takes no memory and the program itself makes
+ * it, so it is only counted and has no span. If a call without a span is left in the middle (by a
+ * longjmp out of a signal handler, or the thread's end), nothing has to be undone.
  */
 #define WRAPPER(name, result, params, args, quick, before, after)                           \
 	typedef result hook_fn_##name params;                                               \
@@ -163,7 +164,7 @@ enum { STATUS_MISSING = 3 };
 #define LAUNCH(api, name, params, args, function)            \
 	LAUNCHER(name, RESULT_##api, params, args, function) \
 	LAUNCHER(name##_ptsz, RESULT_##api, params, args, function)
-/* A launch of a function that was launched before, and not by another hooked call, is quick. */
+/* A launch is quick if its function was launched before and no hooked call surrounds it. */
 #define LAUNCHER(name, result, params, args, function)                      \
 	EXPORT HOT_CODE result name params;                                 \
 	WRAPPER(name, result, params, args,                                 \

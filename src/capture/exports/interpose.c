@@ -1,12 +1,12 @@
 /*
- * The two lookups that are intercepted outside of hooks.def: dlsym (its first instructions are in
- * dlsym.S) and cuGetProcAddress.
+ * Intercepts the two look-ups by which programs get CUDA's functions: dlsym (its first instructions
+ * are in dlsym.S) and cuGetProcAddress.
  *
- * Rules: exact names only; ask the real lookup first and swap second; never answer for a function
- * that the machine lacks; RTLD_NEXT is left to its caller (glibc tells callers apart by the return
- * address, which is why dlsym.S jumps instead of calling).
+ * Rules: only exact names are replaced. The real look-up runs first, so no function is returned
+ * that the machine lacks. RTLD_NEXT is left to the real dlsym, because glibc finds its caller by
+ * the return address (which is why dlsym.S jumps instead of calling).
  *
- * A sanitizer asks dlsym before it can be called itself, so this file is never instrumented.
+ * A sanitizer calls dlsym before it is initialised itself, so this file is never instrumented.
  */
 #include <dlfcn.h>
 #include <stdatomic.h>
@@ -20,13 +20,13 @@
 typedef void *dlsym_fn(void *handle, const char *name);
 typedef int dlclose_fn(void *handle);
 
-/* Written in this order. The next ones are those that the host would have without us. */
+/* Written in this order. The `next_` functions are those that the program would call without us. */
 static struct {
 	_Atomic(dlsym_fn *) glibc_dlsym, next_dlsym;
 	_Atomic(dlclose_fn *) next_dlclose;
 } host;
 
-/* dlsym moved into libc with 2.34; x86-64 began with 2.2.5, arm64 with 2.17. */
+/* Versions of the symbol: 2.34 since dlsym is in libc, else the first one of x86-64 or of arm64. */
 static const char dlsym_versions[][12] = { "GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17" };
 
 static void find_real(void)
@@ -43,8 +43,8 @@ static void find_real(void)
 	host.next_dlclose = (dlclose_fn *)found(RTLD_NEXT, "dlclose");
 }
 
-/* The first caller finds them, for a shell or a compiler never calls: a door, a row, or a call that
- * another preload's constructor makes before ours has run. Threads that race find the same. */
+/* The first caller finds the functions, not the constructor: shells and compilers need none, and
+ * another preload may call before our constructor has run. Racing threads find the same ones. */
 bool resolve_can(void)
 {
 	if (!host.next_dlclose)
@@ -78,7 +78,7 @@ EXPORT get_proc2_fn cuGetProcAddress_v2;
 
 #define HIDDEN __attribute__((visibility("hidden"), used))
 
-/* Called by dlsym.S. */
+/* These C functions are called by dlsym.S. */
 HIDDEN void *interpose_dlsym(void *handle, const char *name, void *caller);
 HIDDEN void *interpose_real_dlsym(void);
 enum { ANSWER_NULL = -1 };
@@ -106,7 +106,7 @@ void *hook_ours(enum hook_id id)
 
 int hook_named(const char *name)
 {
-	/* Every dlsym() of the program passes here. */
+	/* Every dlsym() of the program passes here, so two letters reject most names. */
 	if (name[0] != 'c' || name[1] != 'u')
 		return -1;
 	for (int i = 0; i < HOOK_NAMES; i++) {
@@ -128,9 +128,9 @@ static void *lookup_real(enum hook_id id)
 }
 
 /*
- * Our function for a name that the real lookup found at `real`. NULL if that is another function
- * than the one that ours wraps (a second runtime, another library's wrapper): then it is left, and
- * the driver call beneath it is still seen.
+ * Returns our wrapper for a name that the real look-up found at `real`. NULL if our wrapper calls
+ * another function (there is a second runtime, or another library's wrapper): then the program gets
+ * `real`, and the driver call beneath it is still seen.
  */
 static void *swap_named(enum hook_id id, void *real)
 {
@@ -142,7 +142,7 @@ static void *swap_named(enum hook_id id, void *real)
 	return !none || none == real ? hook_ours(id) : NULL;
 }
 
-/* True if the lookup found nothing but our own definition: then the machine lacks the function. */
+/* True if the look-up found only our own function: then the machine lacks the real one. */
 static bool only_ours(enum hook_id id, void *found)
 {
 	if (found != hook_ours(id) || atomic_load(&hook_real[id]))
@@ -177,7 +177,7 @@ static void *answer_cuda(void *handle, enum hook_id id, void *caller)
 	void *real;
 	void *ours;
 
-	/* libcuda looks itself up on WSL2, and this library may call the real functions unseen. */
+	/* libcuda, which looks itself up on WSL2, and this library get the real functions. */
 	if (!strncmp(resolve_module(caller), "libcuda.so", 10) || resolve_is_ours(caller))
 		return NULL;
 	real = resolve_next_dlsym(handle, hooks[id].name);
@@ -211,7 +211,8 @@ void *interpose_dlsym(void *handle, const char *name, void *caller)
 	return answer;
 }
 
-/* Our function for the driver's pointer, which alone decides (not version or flags). */
+/* Replaces the driver's function at *pointer by our wrapper of it. Its address alone decides, not
+ * the version or the flags that were asked for. */
 static CUresult swapped(CUresult status, void **pointer)
 {
 	if (status || !pointer || !*pointer)
@@ -245,13 +246,13 @@ CUresult cuGetProcAddress_v2(const char *symbol, void **pointer, int version, cu
 }
 
 /*
- * --- The two functions of the C++ runtime's unwinder that our cleanups need ---
+ * --- Two functions of the C++ runtime's unwinder, for the cleanup of spans ---
  *
- * A wrapper must put its span away when an exception, pthread_exit or a cancellation passes through
- * (`cleanup` attribute, -fexceptions). The compiler then refers to libgcc_s. If we were linked to
- * it, we would load the system's copy into every process, before the newer one that a conda
- * environment brings for its own libstdc++. So there is no link: a process that unwinds has an
- * unwinder, and that one goes on. The names are hidden, so that nobody else is bound to them.
+ * A wrapper must end its span when an exception, pthread_exit or a cancellation passes through it
+ * (`cleanup` attribute, -fexceptions), for which the compiler refers to libgcc_s. If this library
+ * were linked to that, it would load the system's copy into every process, before the newer one of
+ * a conda environment's libstdc++. So it is not linked: a process that unwinds has loaded an
+ * unwinder, which is called here. The names are hidden, so that no other library is bound to them.
  */
 struct _Unwind_Exception;
 struct _Unwind_Context;
@@ -282,7 +283,7 @@ void _Unwind_Resume(struct _Unwind_Exception *exception)
 {
 	__typeof__(_Unwind_Resume) *real = (__typeof__(real))find_unwinder("_Unwind_Resume");
 
-	real(exception); /* it exists, for it was in use a moment ago; it does not return */
+	real(exception); /* not NULL, for the unwinder is running; does not return */
 	__builtin_unreachable();
 }
 

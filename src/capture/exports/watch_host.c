@@ -1,11 +1,11 @@
 /*
- * Debug builds (`make DEBUG=1`): asserts that a thread that asks the dynamic loader holds none of
- * our locks, and that nobody allocates on the path of a hook (base/guest/watch.h).
+ * Asserts in debug builds (`make DEBUG=1`) that no lock of ours is held when the dynamic loader is
+ * called, and that a hook allocates nothing on the heap (base/guest/watch.h).
  *
- * The linker sends this library's own calls of the loader here (--wrap), so none can be forgotten;
- * dlsym is called through a pointer, past this, and its callers check themselves. The heap's
- * functions are exported for all: libunwind, the loader and libc allocate on our behalf with a
- * preload's malloc. Under a sanitizer the heap is the sanitizer's.
+ * The linker redirects this library's calls of the loader to here (--wrap), so none can be
+ * forgotten. Only dlsym is called through a pointer, and its callers check themselves. The heap's
+ * functions are exported, because libunwind, the loader and libc allocate on our behalf and then
+ * call these. Under a sanitizer the heap is the sanitizer's.
  */
 #include "base/guest/watch.h"
 
@@ -47,7 +47,8 @@ int __wrap_dl_iterate_phdr(each_fn *each, void *data)
 
 #ifndef __SANITIZE_THREAD__
 
-/* glibc's own, by the names for libraries that replace them (GLIBC_2.2.5, 2.17). */
+/* Exported functions that check, then call glibc's own. glibc exports its own as __libc_malloc etc.
+ * for replacements of malloc (GLIBC_2.2.5, 2.17). */
 #define HEAP(result, name, params, args)                           \
 	result __libc_##name params;                               \
 	__attribute__((visibility("default"))) result name params; \
