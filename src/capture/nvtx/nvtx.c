@@ -1,8 +1,9 @@
 /*
- * NVTX ranges and marks, through its own injection: each library that contains NVTX 3 reads
- * NVTX_INJECTION64_PATH at its first call and hands us a table of its functions to fill.
+ * Records NVTX ranges and marks by NVTX's own injection, without CUPTI: at its first call, each
+ * library that contains NVTX 3 loads the library named by NVTX_INJECTION64_PATH and passes it a
+ * table of functions to fill in.
  *
- * Slots and layouts: nvtx3/nvtxDetail/nvtxTypes.h and nvToolsExt.h of CUDA 13.0. No CUPTI involved.
+ * Slots and layouts: nvtx3/nvtxDetail/nvtxTypes.h and nvToolsExt.h of CUDA 13.0.
  */
 #include "capture/nvtx/nvtx.h"
 
@@ -19,16 +20,16 @@
 #include "capture/recorder/record.h"
 
 enum {
-	NAME = sizeof(((struct record_mark *)0)->name), /* longer texts are cut */
+	NAME = sizeof(((struct record_mark *)0)->name), /* bytes of a name: longer ones are cut */
 	CATEGORY = sizeof(((struct record_mark *)0)->category),
 	CATEGORIES = 256,
 	ETID_CALLBACKS = 1,
 	MODULE_CORE = 1,
 	MODULE_CORE2 = 5,
 	COLOR_ARGB = 1,
-	PAYLOAD_U32 = 4, /* from here on 32 bits; before: U64, I64, F64 */
+	PAYLOAD_U32 = 4, /* this type and later ones have 32 bits; types 1 to 3: U64, I64, F64 */
 	PAYLOAD_I32 = 5,
-	PAYLOAD_F32 = 6, /* above: NVTX's extension, whose payload is an address */
+	PAYLOAD_F32 = 6, /* later types are of NVTX's extension, where the payload is an address */
 };
 
 typedef void (*function)(void);
@@ -45,19 +46,19 @@ static _Thread_local int level;
 
 /* --- texts --- */
 
-/* Registered strings and domains live as long as the process; their handle is their text. */
+/* Registered strings and domains are never freed. The handle of each is a pointer to its text. */
 static START_DATA struct lock names_lock = LOCK_INIT(NAMES);
 static struct arena names;
 
 /* Named categories, in the order they were named. */
 static struct category {
-	_Atomic(const char *) name; /* written last: NULL while the row is being filled */
+	_Atomic(const char *) name; /* written last; NULL while the entry is incomplete */
 	const char *domain;
 	uint32_t id;
 } categories[CATEGORIES];
 static _Atomic uint32_t categories_n;
 
-/* Wide characters as UTF-8, "" for NULL; invalid ones become U+FFFD. */
+/* Converts wide characters to UTF-8, NULL to ""; invalid ones become U+FFFD, long texts are cut. */
 static void narrow(char to[NAME], const wchar_t *from)
 {
 	size_t used = 0;
@@ -83,7 +84,7 @@ const char *nvtx_keep(const char *text)
 	return copy;
 }
 
-/* A text that another thread was copying costs its bytes, no more. */
+/* A text that another thread was copying during the fork only wastes its bytes in the child. */
 void nvtx_forked(void)
 {
 	lock_reset(&names_lock);
@@ -97,7 +98,7 @@ static const char *keep_wide(const wchar_t *text)
 	return nvtx_keep(name);
 }
 
-/* A later name for the same category holds from then on. */
+/* If a category is named again, the new name is used from then on. */
 static void name_category(const char *domain, uint32_t id, const char *name)
 {
 	const char *kept = nvtx_keep(name);
@@ -148,7 +149,7 @@ static void read_payload(const struct nvtx_attributes *attributes, struct event_
 
 	if (type <= 0 || type > PAYLOAD_F32)
 		return;
-	/* Unsigned, signed and real, in our order; then the same of 32 bits. */
+	/* Types 1 to 3 are unsigned, signed and real of 64 bits, 4 to 6 the same of 32 bits. */
 	detail->payload_kind = (uint8_t)(PAYLOAD_UNSIGNED + (type - 1) % 3);
 	detail->payload = type < PAYLOAD_U32 ? attributes->payload : low;
 	if (type == PAYLOAD_I32) {
@@ -177,7 +178,7 @@ static void record_range(enum event_op op, const char *domain,
 	record_mark(&mark);
 }
 
-/* --- with a domain, by attributes --- */
+/* --- NVTX's functions that take a domain and attributes --- */
 
 void nvtx_mark(const char *domain, const struct nvtx_attributes *attributes)
 {
@@ -217,7 +218,7 @@ static void category_in_w(const char *domain, uint32_t id, const wchar_t *wide)
 	name_category(domain, id, name);
 }
 
-/* --- without a domain: by attributes, with an ASCII text, with a wide one --- */
+/* --- NVTX's functions without a domain: _ex takes attributes, _a ASCII text, _w wide text --- */
 
 #define OWN_FORMS(result, name)                                             \
 	static result name##_ex(const struct nvtx_attributes *attributes)   \
@@ -257,7 +258,7 @@ static void category_w(uint32_t id, const wchar_t *wide)
 	category_in_w(NULL, id, wide);
 }
 
-/* --- the tables --- */
+/* --- NVTX's tables of functions --- */
 
 static const char *register_a(const char *domain, const char *text)
 {
@@ -271,8 +272,8 @@ static const char *register_w(const char *domain, const wchar_t *text)
 	return keep_wide(text);
 }
 
-/* Slots that stay empty do nothing, such as 14, the end of a domain: its handle stays valid, for a
- * range may be closed after its domain. */
+/* Fills in a table of NVTX. Calls of empty slots do nothing, such as 14, the end of a domain: the
+ * domain's handle stays valid, because a range may be closed after its domain. */
 static void fill(const struct callbacks *callbacks, int module, const function *ours,
 		 unsigned int count)
 {

@@ -1,12 +1,10 @@
-/*
- * NVTX ranges and marks, which go to record_mark(); the rest is shared by NVTX's core (nvtx.c) and
- * its payloads (nvtx_payload.c).
- */
+/* Records NVTX ranges and marks. The functions declared here serve both NVTX's core (nvtx.c) and
+ * its extension for payloads (nvtx_payload.c). */
 #pragma once
 
 #include <stdint.h>
 
-/* In a forked child: a thread that was registering a text is not in it. */
+/* In a forked child: resets the lock that another thread of the parent may have held. */
 void nvtx_forked(void);
 
 enum nvtx_message { NVTX_ASCII = 1, NVTX_UNICODE = 2, NVTX_REGISTERED = 3 };
@@ -24,20 +22,20 @@ struct nvtx_attributes { /* nvtxEventAttributes_v2 */
 
 _Static_assert(sizeof(struct nvtx_attributes) == 48, "as NVTX lays it out");
 
-/* Attributes that hold a text alone. */
+/* Attributes with a text and nothing else. */
 #define NVTX_MESSAGE(type, text)                                                                \
 	&(struct nvtx_attributes)                                                               \
 	{                                                                                       \
 		.size = sizeof(struct nvtx_attributes), .message_type = type, .message = (text) \
 	}
 
-/* As NVTX's functions of these names; `domain` is a result of nvtx_keep(), or NULL. */
+/* Record a mark, or the begin or end of a range. `domain` is a result of nvtx_keep(), or NULL. */
 void nvtx_mark(const char *domain, const struct nvtx_attributes *attributes);
 int nvtx_push(const char *domain, const struct nvtx_attributes *attributes);
 int nvtx_pop(const char *domain);
 uint64_t nvtx_start(const char *domain, const struct nvtx_attributes *attributes);
 void nvtx_end(const char *domain, uint64_t range);
 
-/* A copy of the text that lives as long as the process, "" for NULL; NULL without memory. NVTX's
- * handles of strings and domains are such texts. */
+/* Returns a copy of the text that is never freed, "" for NULL; NULL if memory ran out. NVTX's
+ * handles of strings and domains are such copies. */
 const char *nvtx_keep(const char *text);

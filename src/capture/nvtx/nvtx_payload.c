@@ -1,10 +1,10 @@
 /*
- * NVTX's payload extension: ranges and marks whose data has a schema. NCCL opens ranges without it
- * and closes them with it (nvtxRangePopPayload), so without it they would stay open for ever.
+ * Records ranges and marks of NVTX's payload extension, whose data has a schema. NCCL opens ranges
+ * without the extension and closes them with it (nvtxRangePopPayload).
  *
- * The extension has an initialization of its own in each library that contains it; slots of its
- * table that are not filled do nothing. Slots and layouts: nvtx3/nvToolsExtPayload.h and
- * nvtxDetail/nvtxExtTypes.h of CUDA 13.0. Of a payload only the event's message is read.
+ * Each library that contains the extension initialises it separately; slots of its table that are
+ * not filled do nothing. Slots and layouts: nvtx3/nvToolsExtPayload.h and nvtxDetail/nvtxExtTypes.h
+ * of CUDA 13.0. Of a payload only the event's message is read.
  */
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -20,7 +20,8 @@ enum {
 	TYPE_CSTRING = 75,
 	TYPE_CSTRING_UTF8 = 76,
 	TYPE_REGISTERED = 80,
-	FLAGS_INDIRECT = 3 << 2 | 7 << 4, /* an offset, or the text itself, not its address */
+	FLAGS_INDIRECT =
+		3 << 2 | 7 << 4, /* the field holds an offset or the text itself, no pointer */
 	FLAGS_EVENT = 3 << 10,
 	FLAG_MESSAGE = 1 << 10,
 	FIELD_NAME = 1 << 1,
@@ -74,9 +75,9 @@ _Static_assert(sizeof(struct schema_entry) == 64 && sizeof(struct schema) == 80 
 
 EXPORT int InitializeInjectionNvtxExtension(const struct extension_module *module);
 
-/* Place of an event's message in a payload of the schema; in the order of registration. */
+/* Registered schemas: where a payload of each schema has the event's message. */
 static struct known {
-	_Atomic uint64_t id; /* 0 while it is being made */
+	_Atomic uint64_t id; /* 0 while the entry is incomplete */
 	const char *name;
 	const char *domain;
 	size_t offset;
@@ -90,7 +91,7 @@ static bool is_message(const struct schema_entry *entry, size_t position)
 	bool text = entry->type == TYPE_CSTRING || entry->type == TYPE_CSTRING_UTF8 ||
 		    entry->type == TYPE_REGISTERED;
 
-	/* Without an offset only the first entry's place is certain. */
+	/* Of the entries without an offset only the first has a known position. */
 	return (entry->flags & FLAGS_EVENT) == FLAG_MESSAGE && text &&
 	       !(entry->flags & FLAGS_INDIRECT) && (entry->offset || !position);
 }
@@ -122,7 +123,7 @@ static uint64_t register_schema(const char *domain, const struct schema *schema)
 	return id;
 }
 
-/* Enumerations only name values, which are not recorded. */
+/* Returns an id for an enumeration. It names values of payloads, which are not recorded. */
 static uint64_t register_enum(const char *domain, const void *attributes)
 {
 	(void)domain;
