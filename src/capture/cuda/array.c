@@ -8,7 +8,7 @@
 enum unit { CHANNEL, TEXEL, BLOCK };
 
 static const struct format {
-	uint8_t first, last; /* a range of CUarray_format values of the same size */
+	uint8_t first, last; /* a range of CUarray_format values that have the same size */
 	uint8_t unit;
 	uint8_t bits;
 } formats[] = {
@@ -62,7 +62,7 @@ static uint64_t halved(uint64_t texels, unsigned int level)
 	return level < 64 && texels >> level ? texels >> level : 1;
 }
 
-/* Adds up all levels. Each halves width, height and a volume's depth, not the number of layers. */
+/* Adds up the mipmap levels. Each halves width, height and a volume's depth, but not the layers. */
 static uint64_t bytes_of(struct texel texel, struct cudaExtent extent, unsigned int flags,
 			 unsigned int levels)
 {

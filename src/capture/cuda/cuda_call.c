@@ -35,8 +35,8 @@ uint32_t cuda_call_api(const struct cuda_call *span)
 	return record_hook_text(cuda_call_root(span)->hook);
 }
 
-/* True if a call beneath this one has recorded it, or is the one to record it. To be checked before
- * record_begin(), which counts every call that it refuses. */
+/* True if a call nested in this one has recorded its effect, or is to record it. To be checked
+ * before record_begin(), which counts every call that it refuses. */
 static bool is_told(const struct cuda_call *span)
 {
 	return span->moved || (hooks[span->hook].api == RT && span->driver_seen);
@@ -62,7 +62,7 @@ static bool call_counts(const struct cuda_call *span, int status)
 	return true;
 }
 
-/* True if this call changes the ledger. Runtime calls do so only once `runtime_counts` is set. */
+/* True if this call changes the ledger. Runtime calls do so only where driver calls are unseen. */
 static bool acts(const struct cuda_call *span)
 {
 	return hooks[span->hook].api == DRV ||
@@ -135,7 +135,7 @@ static __attribute__((noinline, cold)) void enter_failure(struct cuda_call *span
 	if (!call_counts(span, CUDA_ERROR_OUT_OF_MEMORY))
 		return;
 	cuda_call_moved(span);
-	/* The stack is taken even while events are off: it shows if a framework will catch this. */
+	/* The stack is taken even with events off: it shows if a framework catches the failure. */
 	describe_bare(span, &event);
 	event.stack = cuda_call_stack(span);
 	event.op = EVENT_OOM;
@@ -265,7 +265,7 @@ HOT_CODE void cuda_call_end(struct cuda_call *span, enum cuda_call_end end, enum
 	record_done();
 }
 
-/* Samples the reserved bytes of the freed block's pool: 0 if it was destroyed and is empty now. */
+/* Samples the reserved bytes of the freed block's pool: 0 if that was destroyed and is empty. */
 static void sample_after(struct cuda_call *span)
 {
 	uint64_t pool = span->was.link;

@@ -38,10 +38,10 @@ struct cuda_call {
 	bool capturing;   /* the stream is being captured: the call only adds a node to a graph */
 	bool ended;       /* memory was taken out of the ledger; `event` and `was` undo that */
 	bool unknown;     /* the memory being freed is not in the ledger */
-	uint8_t end;      /* enum cuda_call_end */
+	uint8_t end;      /* a value of enum cuda_call_end */
 	bool moving;      /* this call is counted in usage_moving (device_usage.h) */
 	bool stepping;    /* usage_begin() was called, usage_end() not yet */
-	uint8_t kind;     /* enum usage_kind */
+	uint8_t kind;     /* of the step: a value of enum usage_kind */
 	int16_t step_device;
 	uint64_t first;       /* key of a function that the call uses for the first time, 0: none */
 	uint64_t stack_limit; /* GPU thread's stack before a launch, bytes; UINT64_MAX: unknown */
@@ -107,9 +107,9 @@ static inline void cuda_call_timed(const struct cuda_call *span, int status)
 struct cuda_call_memory {
 	enum node_kind kind; /* `key` is an address, a handle or an array */
 	enum space space;
-	uint8_t flags; /* enum event_flags */
-	bool ordered;  /* it comes from the stream-ordered `pool` */
-	bool placed;   /* it is on `device`; else on the thread's, and ends with its context */
+	uint8_t flags; /* bits of enum event_flags */
+	bool ordered;  /* the memory comes from the stream-ordered `pool` */
+	bool placed;   /* memory on `device`; else on the thread's, and ends with its context */
 	int device;
 	uint64_t key, size, pool;
 };

@@ -93,7 +93,7 @@ void cuda_call_pool_ending(uint64_t pool)
 
 /* Bytes of a pool as the driver reports them; `used` is set for the memory of graphs only. */
 struct holding {
-	uint64_t pool; /* 0: the memory of graphs */
+	uint64_t pool; /* handle of the pool, 0: the memory of graphs */
 	uint64_t reserved, used;
 };
 
@@ -111,7 +111,7 @@ static void adjust_graphs(const struct event *like, const struct holding *holdin
 		adjust(like, METRIC_RESERVED, holding->reserved, stack);
 }
 
-/* Books the driver's figures if they have changed. Most launches change nothing. */
+/* Books the driver's figures of a pool if they have changed. Most launches change nothing. */
 static void refresh(const struct cuda_call *span, int device, const struct holding *holding)
 {
 	struct event event;
@@ -246,7 +246,7 @@ void cuda_call_pool_sampled(struct cuda_call *span, int status, uint64_t pool, b
 	cuda_call_sample_used(span, driver_device());
 }
 
-/* --- graphs --- */
+/* --- memory that CUDA graphs allocate --- */
 
 void cuda_call_graph_node(struct cuda_call *span, int status, int device, uint64_t size)
 {
@@ -306,8 +306,7 @@ void cuda_call_create(struct cuda_call *span, int status, uint64_t handle, uint6
 	cuda_call_take(span, status, &memory);
 }
 
-/* A multicast handle refers to memory of several devices and has none of its own, so its size is 0.
- */
+/* A multicast handle refers to memory of several devices and has none of its own: its size is 0. */
 void cuda_call_multicast(struct cuda_call *span, int status, uint64_t handle)
 {
 	if (!status)

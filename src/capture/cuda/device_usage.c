@@ -42,7 +42,8 @@ void usage_see(uint64_t key)
 		if (atomic_compare_exchange_strong(&usage_seen[(at + i) % USED_SEEN], &none, key))
 			return;
 	}
-	/* No slot is free: the function that is replaced is sampled again at its next launch. */
+	/* All slots are taken: forgets an older function, which is sampled again at its next
+	 * launch. */
 	atomic_store_explicit(&usage_seen[at % USED_SEEN], key, memory_order_relaxed);
 }
 
@@ -54,7 +55,7 @@ void usage_forget_seen(void)
 	}
 }
 
-/* --- queries --- */
+/* --- queries of the occupied bytes --- */
 
 static bool wanted(int device)
 {
@@ -87,7 +88,7 @@ static bool device_used(int device, uint64_t *bytes)
 	return true;
 }
 
-/* Decides whether NVML or the driver is queried. False while there is no context to decide by. */
+/* Decides whether NVML or the driver is queried. False before the first context: undecided. */
 static bool has_source(int device)
 {
 	_Atomic uint8_t *source = &usage_devices[device].source;
@@ -134,7 +135,7 @@ static void look_at_device(void *argument)
 	}
 }
 
-/* --- samples --- */
+/* --- times of samples --- */
 
 static const int64_t MUCH = 16 << 20;
 
@@ -178,7 +179,7 @@ static void rest_from(int device, uint64_t begin, bool accounted)
 	atomic_store_explicit(&usage_devices[device].last, end ? end : 1, memory_order_relaxed);
 }
 
-/* Fills in the call that a step belongs to. Taking the stack costs time, so only steps have one. */
+/* Fills in the call that changed the occupied memory, and its stack, which takes time. */
 static void describe(const struct cuda_call *span, struct usage_culprit *culprit)
 {
 	const struct cuda_call *root = cuda_call_root(span);
@@ -197,8 +198,8 @@ static void describe(const struct cuda_call *span, struct usage_culprit *culprit
 		stacks_owner(culprit->of, sizeof(culprit->of), root->caller);
 }
 
-/* Takes a sample and accounts for it. `culprit` is NULL outside a step; else the call's step ends
- * here, together with the account, because the change belongs to it. */
+/* Takes a sample and accounts for it. `culprit`: the call to which a change is attributed, or NULL.
+ * Its step ends under the same lock, so that no other sample sees the change but not the step. */
 static bool account(const struct cuda_call *span, int device, struct usage_culprit *culprit)
 {
 	struct usage_look look = { .span = span, .device = device };
@@ -233,11 +234,11 @@ HOT_CODE void cuda_call_sample_used(const struct cuda_call *span, int device)
 		rest_from(device, now, account(span, device, NULL));
 }
 
-/* --- steps --- */
+/* --- steps: calls that may change the occupied bytes without an allocation --- */
 
 enum usage_kind usage_kind_of_limit(int limit)
 {
-	/* CU_LIMIT_STACK_SIZE, PRINTF_FIFO_SIZE, MALLOC_HEAP_SIZE, DEV_RUNTIME_* */
+	/* in the order of CUlimit: STACK_SIZE, PRINTF_FIFO_SIZE, MALLOC_HEAP_SIZE, DEV_RUNTIME_* */
 	static const enum usage_kind by_limit[] = { USED_STACK, USED_PRINTF, USED_MALLOC,
 						    USED_LAUNCHES, USED_LAUNCHES };
 

@@ -26,7 +26,7 @@ enum usage_kind {
 	USED_KINDS
 };
 
-/* --- calls that may be a step: used by the macros of hooks.def --- */
+/* --- steps: calls that may change the occupied bytes without an allocation --- */
 
 /* Begins a step, a possible change of the occupied bytes, before the real call. Does nothing if the
  * setting `used` is off. */
@@ -67,7 +67,7 @@ void usage_see(uint64_t key);
 /* Empties the set after code was unloaded: other functions may get the same handles. */
 void usage_forget_seen(void);
 
-/* Begins a step if the key is not in the set; usage_end() adds it. `launch`: the call is a kernel
+/* Begins a step if the function is not in the set; usage_end() adds it. `launch`: this is a kernel
  * launch, which may also enlarge the stacks of the GPU's threads. */
 void usage_begin_new(struct cuda_call *span, enum usage_kind kind, uint64_t key, bool launch);
 
@@ -111,8 +111,8 @@ void usage_unwound(void);
 
 /* --- called by the recorder --- */
 
-/* Writes to the spool (the recording's file) the steps from before it was opened. Called with the
- * recorder's lock held. */
+/* Writes to the spool (the recording's file) the changes of occupied memory from before it was
+ * opened. Called with the recorder's lock held. */
 void usage_settle(void);
 
 /* In a forked child: forgets the parent's samples and steps. */

@@ -22,7 +22,7 @@ static const char kinds[USED_KINDS][24] = {
 
 static const char sources[][16] = { "", "nvml", "cuMemGetInfo" };
 
-/* Occupied bytes: all of one name so far, or one step from before the spool was opened. */
+/* Occupied bytes: the sum of all steps of one name, or one step from before the spool existed. */
 struct taken {
 	struct usage_culprit culprit;
 	int device;
@@ -141,7 +141,7 @@ static void name_step(const struct usage_look *look, const struct usage_culprit 
 	record_culprit(&so_far, culprit, bytes);
 }
 
-/* Removes the named bytes of the context that the call `end` destroyed. */
+/* The call `end` destroyed a context: takes back the bytes attributed to calls in that context. */
 static void unname(const struct usage_look *look, const struct usage_culprit *end)
 {
 	for (uint32_t i = 0; i < state.names_n; i++) {

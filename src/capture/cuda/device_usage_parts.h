@@ -10,7 +10,7 @@ enum { USED_DEVICES = 64, USED_OF = 64 };
 /* A sample of a device, taken while no call but the sampling one was allocating or freeing. */
 struct usage_look {
 	const struct cuda_call
-		*span; /* the call that takes the sample; NULL: a step from before the spool */
+		*span; /* the call that takes the sample; NULL: from before the spool */
 	int device;
 	bool seen; /* the sample succeeded: the members below are set */
 	uint64_t t, used;
@@ -33,7 +33,7 @@ enum usage_source { USED_UNKNOWN, USED_NVML, USED_DEVICE };
 struct usage_device {
 	/* Atomic members may be used without the recorder's lock, the others only with it. */
 	_Atomic uint8_t source;
-	_Atomic bool begun;   /* there was a sample */
+	_Atomic bool begun;   /* the device was sampled at least once */
 	_Atomic bool waiting; /* `culprit` took memory and waits for a sample that shows it */
 	_Atomic uint64_t reserved, moving, t; /* values when the last sample was taken */
 
@@ -50,7 +50,7 @@ struct usage_device {
 
 extern struct usage_device usage_devices[USED_DEVICES];
 
-/* Bytes of a sample that no allocation or named step explains. Needs the recorder's lock. */
+/* Bytes of a sample that are neither allocated nor attributed. Called with the recorder's lock. */
 int64_t usage_left(const struct usage_look *look);
 
 /*

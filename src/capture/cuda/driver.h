@@ -48,7 +48,7 @@ struct driver_facts {
 	uint64_t total_bytes;
 };
 
-/* False when the device is unknown. */
+/* Fills in *facts. False when the device is unknown. */
 bool driver_facts(int device, struct driver_facts *facts);
 
 /* The driver's version of CUDA: 13000 for CUDA 13.0, 0 when unknown. */

@@ -47,11 +47,11 @@ struct process {
 	unsigned int gpu_instance, compute_instance;
 };
 
-struct memory { /* nvmlMemory_t */
+struct memory { /* laid out as nvmlMemory_t */
 	unsigned long long total, left, used;
 };
 
-_Static_assert(sizeof(struct process) == 24 && sizeof(struct memory) == 24, "as nvml.h has them");
+_Static_assert(sizeof(struct process) == 24 && sizeof(struct memory) == 24, "sizes of nvml.h");
 
 typedef int init_fn(void);
 typedef int by_uuid_fn(const char *uuid, nvmlDevice_t *device);

@@ -30,7 +30,7 @@ static struct {
 	atomic_bool contexts;   /* a context was made */
 } cupti;
 
-/* --- buffers --- */
+/* --- buffers that CUPTI fills with records --- */
 
 static void wanted(uint8_t **buffer, size_t *size, size_t *records)
 {

@@ -47,7 +47,7 @@ static bool append(enum spool_kind kind, const void *row)
 	return true;
 }
 
-/* --- sums --- */
+/* --- sums and spans of actions --- */
 
 /* The row with an action's sums, which is made if it is new. NULL if there is no room. */
 static struct spool_action *find_action(enum action_kind kind, uint32_t name)
@@ -101,7 +101,7 @@ static void put_timed(struct spool_span *span, uint64_t start, uint64_t end)
 		put_span(span);
 }
 
-/* --- kinds of records --- */
+/* --- CUPTI's kinds of records --- */
 
 static void take_kernel(const void *record)
 {

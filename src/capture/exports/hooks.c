@@ -80,15 +80,14 @@
 #define STEPPED usage_end(&span)
 #define LIMITING(limit) usage_begin(&span, usage_kind_of_limit((int)(limit)), driver_device())
 #define FIRST(kind, key) usage_begin_first(&span, USED_##kind, (uint64_t)(key), false)
-/* A launch takes handles of functions and of kernels, so the call that returns one notes its kind.
- */
+/* A launch takes handles of functions and of kernels; the call that returns one notes its kind. */
 #define FOUND(what, handle)                                                   \
 	do {                                                                  \
 		usage_end(&span);                                             \
 		if (!status && (handle))                                      \
 			usage_see(USED_HANDLE_##what((uint64_t) * (handle))); \
 	} while (0)
-/* A query about a function may load it, and its first launch may load more: both are steps. */
+/* A query about a function may load it, its first launch may load more: so each has its own key. */
 #define LOOKED_AT(function) USED_LOOKED_AT((uint64_t)(function))
 #define UNLOADED (usage_end(&span), usage_forget_seen())
 #define GRAPH_LAUNCHED (cuda_call_graph_sampled(&span, status), usage_end(&span))

@@ -47,8 +47,8 @@ int __wrap_dl_iterate_phdr(each_fn *each, void *data)
 
 #ifndef __SANITIZE_THREAD__
 
-/* Exported functions that check, then call glibc's own. glibc exports its own as __libc_malloc etc.
- * for replacements of malloc (GLIBC_2.2.5, 2.17). */
+/* Defines an exported heap function that checks that no hook is running, then calls glibc's own by
+ * its name for replacements of malloc: __libc_malloc etc. (GLIBC_2.2.5, 2.17). */
 #define HEAP(result, name, params, args)                           \
 	result __libc_##name params;                               \
 	__attribute__((visibility("default"))) result name params; \

@@ -34,7 +34,7 @@ enum {
 
 typedef void (*function)(void);
 
-struct callbacks { /* NvtxExportTableCallbacks */
+struct callbacks { /* laid out as NvtxExportTableCallbacks */
 	size_t size;
 	int (*module_table)(int module, function ***table, unsigned int *size);
 };
@@ -44,7 +44,7 @@ EXPORT int InitializeInjectionNvtx2(const void *(*get_table)(uint32_t id));
 static _Atomic uint64_t ranges;
 static _Thread_local int level;
 
-/* --- texts --- */
+/* --- storage of names --- */
 
 /* Registered strings and domains are never freed. The handle of each is a pointer to its text. */
 static START_DATA struct lock names_lock = LOCK_INIT(NAMES);
@@ -127,7 +127,7 @@ static void copy_category(char to[CATEGORY], const char *domain, uint32_t id)
 	}
 }
 
-/* --- events --- */
+/* --- recording of marks and ranges --- */
 
 static void copy_message(char to[NAME], const struct nvtx_attributes *attributes)
 {

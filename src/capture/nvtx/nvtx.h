@@ -9,7 +9,7 @@ void nvtx_forked(void);
 
 enum nvtx_message { NVTX_ASCII = 1, NVTX_UNICODE = 2, NVTX_REGISTERED = 3 };
 
-struct nvtx_attributes { /* nvtxEventAttributes_v2 */
+struct nvtx_attributes { /* laid out as nvtxEventAttributes_v2 */
 	uint16_t version, size;
 	uint32_t category;
 	int32_t color_type;

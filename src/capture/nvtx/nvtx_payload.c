@@ -33,14 +33,14 @@ enum {
 
 static const uint64_t DYNAMIC_START = 1ull << 32;
 
-struct schema_entry { /* nvtxPayloadSchemaEntry_v1 */
+struct schema_entry { /* laid out as nvtxPayloadSchemaEntry_v1 */
 	uint64_t flags, type;
 	const char *name, *description;
 	uint64_t detail, offset;
 	const void *semantics, *reserved;
 };
 
-struct schema { /* nvtxPayloadSchemaAttr_v1 */
+struct schema { /* laid out as nvtxPayloadSchemaAttr_v1 */
 	uint64_t fields;
 	const char *name;
 	uint64_t type, flags;
@@ -50,18 +50,18 @@ struct schema { /* nvtxPayloadSchemaAttr_v1 */
 	void *extension;
 };
 
-struct payload { /* nvtxPayloadData_v1 */
+struct payload { /* laid out as nvtxPayloadData_v1 */
 	uint64_t schema;
 	size_t size;
 	const void *data;
 };
 
-struct segment { /* nvtxExtModuleSegment_t */
+struct segment { /* laid out as nvtxExtModuleSegment_t */
 	size_t id, slots_n;
 	intptr_t *slots;
 };
 
-struct extension_module { /* nvtxExtModuleInfo_t */
+struct extension_module { /* laid out as nvtxExtModuleInfo_t */
 	uint16_t version, size, id, compatible;
 	size_t segments_n;
 	const struct segment *segments;

@@ -34,7 +34,7 @@ static HOT_THREAD _Thread_local struct {
 
 /* This thread's last driver allocation that failed beneath PyTorch, until a block is allocated. A
  * block that fails without one hit PyTorch's own limit (set_per_process_memory_fraction). */
-static HOT_THREAD _Thread_local struct spool_oom refused; /* refused.refused 0: none */
+static HOT_THREAD _Thread_local struct spool_oom refused; /* none if .refused is 0 */
 
 static uint32_t text_once(uint32_t *text, const char *name)
 {
