@@ -259,7 +259,7 @@ static void before_context(void *argument)
 	record_unlock();
 }
 
-/* True if the last sample is current: the one after a step also serves before the next step. */
+/* True if the last sample is recent enough to serve as the one before the next step as well. */
 static bool is_fresh(int device)
 {
 	const struct usage_device *known = &usage_devices[device];

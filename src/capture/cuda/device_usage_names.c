@@ -27,7 +27,7 @@ struct taken {
 	struct usage_culprit culprit;
 	int device;
 	int64_t bytes;
-	uint64_t t; /* of a step: its time; `residual`: unexplained bytes then */
+	uint64_t t; /* time of a step; `residual`: bytes unexplained at that time */
 	int64_t residual;
 };
 

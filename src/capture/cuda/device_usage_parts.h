@@ -10,7 +10,7 @@ enum { USED_DEVICES = 64, USED_OF = 64 };
 /* A sample of a device, taken while no call but the sampling one was allocating or freeing. */
 struct usage_look {
 	const struct cuda_call
-		*span; /* the call that takes the sample; NULL: from before the spool */
+		*span; /* the call that takes the sample; NULL: before the recording began */
 	int device;
 	bool seen; /* the sample succeeded: the members below are set */
 	uint64_t t, used;

@@ -68,8 +68,11 @@ static const char list_names[LISTS][2][44] = {
 };
 
 static struct {
-	/* Only the thread that has set `busy` uses the members up to `before_count`. No other waits
-	 * for it: it is inside NVML or the loader, and the other might hold the loader's lock. */
+	/*
+	 * Only the thread that has set `busy` uses the members up to `before_count`. No thread
+	 * waits for it: its owner is inside NVML or the loader, and a waiting thread might hold the
+	 * loader's lock.
+	 */
 	atomic_bool busy;
 	bool tried;
 	unsigned int before[DEVICES][PROCESSES];

@@ -20,7 +20,7 @@
 typedef void *dlsym_fn(void *handle, const char *name);
 typedef int dlclose_fn(void *handle);
 
-/* The members are written in this order. `next_`: as the program would call them without us. */
+/* Written in this order. The `next_` functions are those that a program would get without us. */
 static struct {
 	_Atomic(dlsym_fn *) glibc_dlsym, next_dlsym;
 	_Atomic(dlclose_fn *) next_dlclose;

@@ -84,7 +84,7 @@ const char *nvtx_keep(const char *text)
 	return copy;
 }
 
-/* A text that another thread was copying during the fork only wastes its bytes in the child. */
+/* The lock is free in the child. A text that another thread was copying only wastes its bytes. */
 void nvtx_forked(void)
 {
 	lock_reset(&names_lock);

@@ -79,7 +79,7 @@ void torch_settle(const struct event *like)
 		ledger_retag(record_ledger(), id, 0, like);
 }
 
-/* True if the stack passes through PyTorch's allocator, even where a library called raw_alloc(). */
+/* True if PyTorch's allocator is on the stack, even where another library called raw_alloc(). */
 static bool beneath_c10(uint32_t stack)
 {
 	const struct spool *spool = record_spool();
