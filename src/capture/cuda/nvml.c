@@ -68,11 +68,8 @@ static const char list_names[LISTS][2][44] = {
 };
 
 static struct {
-	/*
-	 * Only the thread that has set `busy` uses the members up to `before_count`. No thread
-	 * waits for it: its owner is inside NVML or the loader, and a waiting thread might hold the
-	 * loader's lock.
-	 */
+	/* Only the thread that has set `busy` uses the members up to `before_count`. No thread
+	 * waits for it: a waiting one might hold the loader's lock, which the owner needs. */
 	atomic_bool busy;
 	bool tried;
 	unsigned int before[DEVICES][PROCESSES];
