@@ -12,6 +12,7 @@
 
 #include "analyse/compare/diff.h"
 #include "facts/trace_model.h"
+#include "render/emit/emit.h"
 
 struct out;
 
@@ -73,26 +74,25 @@ size_t diff_growers(struct diff *diff, const struct diff_row ***list, enum colum
 /* The same in a buffer of the enclosing block. */
 #define SAY_PERCENT(base, head) diff_percent((char[DIFF_PERCENT]){ 0 }, base, head)
 
-/* A row of a table as texts: of a row of the comparison, or of a sum of rows. */
+/* A row of a table of changes. */
 struct change_row {
 	const struct diff_row *of; /* NULL: a sum */
-	const char *change, *base, *head, *name;
-	const char *why; /* NULL if no reason is shown, and for sums */
+	int64_t change, base, head;
+	const char *name;
+	const char *rest; /* of the name, in a line of its own; NULL for none */
+	int why;          /* enum diff_why */
 };
 
+/* The rows of a dimension that changed in a column, and the table that shows them. */
 struct changes {
-	size_t limit, slack; /* set by the caller: rows to show, 0 for all; rows that may be shown
-				beyond the limit */
-	struct change_row *list;
-	size_t list_n;
-	size_t count,
-		shown; /* rows that changed; the number of them at the beginning of the list */
+	struct emit_column columns[6];
+	unsigned before_names;        /* columns of a screen */
+	struct emit_rows rows, after; /* of sites: the noise, and the sum of all */
 };
 
-/* Finds the rows of a dimension that changed in the column, followed by a sum of those beyond the
- * limit. Rows of sites end with the noise and the sum of all. Returns false if none changed. */
+/* Finds the rows, the first `limit` of them shown (0: all). Returns false if none changed. */
 bool diff_changes(struct diff *diff, enum dimension dimension, const char *group,
-		  enum column column, struct changes *to);
+		  enum column column, size_t limit, struct changes *to);
 
 /* --- baseline.c --- */
 

@@ -17,55 +17,45 @@ static uint64_t written(const struct out *out)
 	return out->written + out->used;
 }
 
+struct gate_row {
+	const char *mark, *words;
+};
+
 static void gates(struct out *out, struct diff *diff)
 {
-	if (!diff->gates_n)
-		return;
-	out_text(out, "| | gate |\n|---|---|\n");
-	for (size_t i = 0; i < diff->gates_n && written(out) < MOST; i++) {
-		out_text(out, diff->gates[i].broken ? "| \u274c | " : "| \u2705 | ");
-		markdown_text(out, diff_gate_words(diff, &diff->gates[i]));
-		out_text(out, " |\n");
-	}
-	out_char(out, '\n');
-}
+	static const struct emit_column cells[] = {
+		EMIT_CELL("", 0, TEXT, struct gate_row, mark),
+		EMIT_CELL("gate", 0, TEXT, struct gate_row, words),
+		EMIT_END,
+	};
+	struct emit_rows rows = EMIT_NONE_OF(struct gate_row, SIZE_MAX);
 
-static void row_line(struct out *out, const struct change_row *row, bool last)
-{
-	out_format(out, "| %s | %s | %s | %s", row->change, row->base, row->head,
-		   row->of ? "<code>"
-		   : last  ? "**"
-			   : "");
-	if (row->of)
-		markdown_text(out, row->name);
-	else
-		out_text(out, row->name);
-	out_format(out, "%s | %s%s|\n",
-		   row->of ? "</code>"
-		   : last  ? "**"
-			   : "",
-		   row->why ? row->why : "", row->of ? " " : "");
+	for (size_t i = 0; i < diff->gates_n; i++)
+		emit_add(&diff->arena, &rows,
+			 &(struct gate_row){ diff->gates[i].broken ? "\u274c" : "\u2705",
+					     diff_gate_words(diff, &diff->gates[i]) });
+	if (!rows.count)
+		return;
+	emit_markdown(out, &(struct emit_table){ .columns = cells, .rows = &rows }, MOST);
+	out_char(out, '\n');
 }
 
 static void table(struct diff *diff, struct out *out, enum column column,
 		  const struct diff_options *options)
 {
-	struct changes rows = { .limit = options->limit };
-	size_t i = 0;
+	struct changes changes;
 
-	if (written(out) >= MOST || !diff_changes(diff, DIMENSION_SITE, "device", column, &rows))
+	if (written(out) >= MOST ||
+	    !diff_changes(diff, DIMENSION_SITE, "device", column, options->limit, &changes))
 		return;
-	out_format(out,
-		   "<details><summary>%s: %zu %s</summary>\n\n| change | base | head | site | "
-		   "why |\n|--:|--:|--:|---|---|\n",
-		   run_columns[column].what, rows.count, rows.count == 1 ? "site" : "sites");
-	for (; i < rows.shown && written(out) < MOST; i++)
-		row_line(out, &rows.list[i], false);
-	rows.limit = i ? i : 1;
-	if (i < rows.shown)
-		diff_changes(diff, DIMENSION_SITE, "device", column, &rows);
-	for (; i < rows.list_n; i++)
-		row_line(out, &rows.list[i], i + 1 == rows.list_n);
+	out_format(out, "<details><summary>%s: %zu %s</summary>\n\n", run_columns[column].what,
+		   changes.rows.count, changes.rows.count == 1 ? "site" : "sites");
+	emit_markdown(out,
+		      &(struct emit_table){ .columns = changes.columns,
+					    .rows = &changes.rows,
+					    .after = &changes.after,
+					    .summed = true },
+		      MOST);
 	out_text(out, "\n</details>\n\n");
 }
 

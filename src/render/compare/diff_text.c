@@ -9,12 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/text/text.h"
 #include "render/compare/diff.h"
 #include "render/emit/emit.h"
 #include "render/emit/term.h"
-
-enum { CHANGE = 12, NOW = 11, WHY = 13, SITE = SHOW_COLUMNS - CHANGE - NOW - WHY - 3 };
 
 struct diff_text {
 	struct diff *diff;
@@ -22,90 +19,88 @@ struct diff_text {
 	const struct diff_options *options;
 };
 
+/* The rests of names below a table's rows: with --full, lines of source. */
+struct changes_text {
+	bool full;
+	unsigned indent;
+};
+
 static void say_line(const struct diff_text *text, const char *line)
 {
 	show_wrapped(&text->show, line, 2, false);
 }
 
-static const struct emit_column site_cells[] = {
-	EMIT_CELL("change", CHANGE, TEXT, struct change_row, change),
-	EMIT_CELL("now", NOW + 1, TEXT, struct change_row, head),
-	EMIT_CELL("why", -WHY, TEXT, struct change_row, why, .gap = 2),
-	EMIT_CELL("site", 0, TEXT, struct change_row, name, .flags = EMIT_WHOLE),
-	EMIT_END,
-};
-
-/* For rows without a reason. */
-static const struct emit_column other_cells[] = {
-	EMIT_CELL("change", CHANGE, TEXT, struct change_row, change),
-	EMIT_CELL("now", NOW + 1, TEXT, struct change_row, head),
-	EMIT_CELL("site", 0, TEXT, struct change_row, name, .gap = 2, .flags = EMIT_WHOLE),
-	EMIT_END,
-};
-
-/* A name of two frames that is too long is written in two lines, the second from " from " on. */
-static void change_line(const struct diff_text *text, struct change_row row)
+/* Cuts a name of two frames that is too long at " from ": its rest gets a line of its own. */
+static void split_name(const struct diff_text *text, struct change_row *row, unsigned columns)
 {
-	const char *from = strstr(row.name, " from ");
-	unsigned columns = row.why ? SITE : SITE + WHY;
-	char part[SITE_LONGEST + 64];
-	char safe[SITE_LONGEST + 64];
+	const char *from = strstr(row->name, " from ");
 
-	text_copy(part, sizeof(part), row.name);
-	if (text->options->full || show_columns(row.name) <= columns)
-		from = NULL;
-	if (from)
-		part[from - row.name] = '\0';
-	show_safe(safe, sizeof(safe), part, text->options->full ? sizeof(safe) : columns);
-	row.name = safe;
-	emit_row(&text->show, row.why ? site_cells : other_cells, &row, 0);
-	if (!from)
+	if (!from || show_columns(row->name) <= columns)
 		return;
-	show_safe(safe, sizeof(safe), from + 1, columns - 2);
-	out_format(text->show.out, "%*s%s\n", SHOW_COLUMNS - columns + 2, "", safe);
+	row->rest = from + 1;
+	row->name = show_kept(&text->diff->arena, "%.*s", (int)(from - row->name), row->name);
 }
 
 /* With --full: the file and line of a site, and its line in the base if it has moved. */
-static void moved_line(const struct diff_text *text, const struct diff_row *row)
+static const char *source_of(const struct diff_text *text, const struct diff_row *row)
 {
 	const char *was = "";
-	char safe[SITE_LONGEST];
 
-	if (!row || !text->options->full || !row->file || !row->line ||
-	    row->dimension != DIMENSION_SITE)
-		return;
+	if (!row || !row->file || !row->line || row->dimension != DIMENSION_SITE)
+		return NULL;
 	if (row->base_line && row->base_line != row->line)
 		was = show_kept(&text->diff->arena, " (was line %u)", row->base_line);
-	show_safe(safe, sizeof(safe),
-		  show_kept(&text->diff->arena, "%*s%.400s:%u%s", CHANGE + NOW + WHY + 3, "",
-			    row->file, row->line, was),
-		  sizeof(safe));
-	show_dim(&text->show, safe);
-	out_char(text->show.out, '\n');
+	return show_kept(&text->diff->arena, "%.400s:%u%s", row->file, row->line, was);
+}
+
+static void rest_below(const struct show *show, const void *row, const void *with)
+{
+	static const struct emit_column cells[] = {
+		EMIT_CELL("", 0, TEXT, struct change_row, rest),
+		EMIT_END,
+	};
+	static const struct emit_column source_cells[] = {
+		EMIT_CELL("", 0, TEXT, struct change_row, rest, .flags = EMIT_DIM | EMIT_WHOLE),
+		EMIT_END,
+	};
+	const struct changes_text *about = with;
+
+	if (((const struct change_row *)row)->rest)
+		emit_row(show, about->full ? source_cells : cells, row, about->indent);
 }
 
 /* Dimensions other than sites have no sums: their rows peak at different times. */
 static void change_table(const struct diff_text *text, enum dimension dimension, enum column column,
 			 const char *group, const char *heading)
 {
-	/* A last row "... and 1 more" takes the place of that row. */
-	struct changes rows = { .limit = text->options->limit, .slack = 1 };
+	bool sites = dimension == DIMENSION_SITE;
+	bool full = text->options->full;
+	struct changes changes;
+	struct change_row *list;
 
-	if (!diff_changes(text->diff, dimension, group, column, &rows))
+	if (!diff_changes(text->diff, dimension, group, column, text->options->limit, &changes))
 		return;
-	show_heading(&text->show, heading);
-	if (dimension == DIMENSION_SITE)
-		emit_row(&text->show, rows.list->why ? site_cells : other_cells, NULL, 0);
-	for (size_t i = 0; i < rows.list_n; i++) {
-		struct change_row row = rows.list[i];
-
-		if (i == rows.shown && rows.shown < rows.count) {
-			row.name = show_kept(&text->diff->arena, "%s (--limit 0)", row.name);
-			row.change = dimension == DIMENSION_SITE ? row.change : "";
-		}
-		change_line(text, row);
-		moved_line(text, row.of);
+	for (struct emit_column *name = changes.columns; full && name->kind; name++)
+		name->flags = name->width ? 0 : EMIT_WHOLE;
+	list = (struct change_row *)changes.rows.rows;
+	for (size_t i = 0; i < changes.rows.count; i++) {
+		if (full)
+			list[i].rest = source_of(text, list[i].of);
+		else
+			split_name(text, &list[i], SHOW_COLUMNS - changes.before_names);
 	}
+	emit_table(&text->show,
+		   &(struct emit_table){
+			   .columns = changes.columns,
+			   .rows = &changes.rows,
+			   .after = &changes.after,
+			   .heading = heading,
+			   .headless = !sites,
+			   .summed = sites,
+			   .more = "more (--limit 0)",
+			   .below = rest_below,
+			   .with = &(struct changes_text){ full, changes.before_names + 2 },
+		   });
 }
 
 static void dimension_table(const struct diff_text *text, enum dimension dimension,
@@ -370,7 +365,7 @@ static void show_curves(const struct diff *diff, const struct show *show, bool a
 
 int diff_text(struct diff *diff, struct out *out, const struct diff_options *options)
 {
-	struct diff_text text = { diff, { out, options->colour }, options };
+	struct diff_text text = { diff, { .out = out, .colour = options->colour }, options };
 	const char *runs = diff_runs_words(diff);
 
 	show_wrapped(&text.show, diff_sentence(diff), 0, true);

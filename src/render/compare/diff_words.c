@@ -149,77 +149,77 @@ const char *diff_holds_words(struct diff *diff, const struct diff_row *row, enum
 
 /* --- tables --- */
 
+enum { CHANGE = 12, NOW = 12, WHY = 13 }; /* columns on a screen */
+
 /* True if the column counts memory that is held: reasons explain no other columns. */
 static bool tells_why(enum column column)
 {
 	return column == COLUMN_ALLOCATED || column == COLUMN_EXIT || column == COLUMN_LIVE;
 }
 
-static void add_change(struct diff *diff, struct changes *to, const struct diff_row *row,
-		       enum column column)
+static const char *show_why(char *to, const void *row)
 {
-	bool bytes = run_columns[column].bytes;
-
-	to->list[to->list_n++] = (struct change_row){
-		.of = row,
-		.change =
-			show_kept(&diff->arena, "%s", SAY_SIGNED(diff_change(row, column), bytes)),
-		.base = show_kept(&diff->arena, "%s", SAY_AMOUNT(row->base[column], bytes)),
-		.head = show_kept(&diff->arena, "%s", SAY_AMOUNT(row->head[column], bytes)),
-		.why = row->dimension == DIMENSION_SITE && tells_why(column)
-			       ? diff_why_words[diff_why_of(row, column)]
-			       : NULL,
-		.name = row_name(diff, row),
-	};
+	(void)to;
+	return diff_why_words[((const struct change_row *)row)->why];
 }
 
-static struct change_row *add_sum(struct diff *diff, struct changes *to, int64_t sum, bool bytes,
-				  const char *name)
+static void set_columns(struct emit_column *to, bool bytes, bool reasons)
 {
-	to->list[to->list_n] = (struct change_row){
-		.change = show_kept(&diff->arena, "%s", SAY_SIGNED(sum, bytes)),
-		.base = "",
-		.head = "",
-		.name = name,
-	};
-	return &to->list[to->list_n++];
+	enum emit_kind kind = bytes ? EMIT_AMOUNT : EMIT_COUNT;
+
+	*to++ = (struct emit_column){ .heading = "change",
+				      .width = CHANGE,
+				      .kind = bytes ? EMIT_CHANGE : EMIT_DELTA,
+				      .at = offsetof(struct change_row, change) };
+	*to++ = (struct emit_column){ .title = "base",
+				      .width = NOW,
+				      .kind = (unsigned char)kind,
+				      .at = offsetof(struct change_row, base) };
+	*to++ = (struct emit_column){ .heading = "now",
+				      .title = "head",
+				      .width = NOW,
+				      .kind = (unsigned char)kind,
+				      .at = offsetof(struct change_row, head) };
+	if (reasons)
+		*to++ = (struct emit_column)EMIT_CELL("why", -WHY, INTEGER, struct change_row, why,
+						      .gap = 2, .show = show_why);
+	*to++ = (struct emit_column)EMIT_CELL("site", 0, CODE, struct change_row, name,
+					      .gap = reasons ? 0 : 2);
+	*to = (struct emit_column)EMIT_END;
 }
 
 bool diff_changes(struct diff *diff, enum dimension dimension, const char *group,
-		  enum column column, struct changes *to)
+		  enum column column, size_t limit, struct changes *to)
 {
-	bool bytes = run_columns[column].bytes;
+	bool sites = dimension == DIMENSION_SITE;
+	bool reasons = sites && tells_why(column);
 	const struct diff_row **rows;
-	struct change_row *all;
-	int64_t left = 0;
-	int64_t noise;
-	int64_t base;
-	int64_t head;
+	size_t count = diff_changed(diff, dimension, group, column, &rows);
+	struct change_row noise = { .name = "within the noise of several runs" };
+	struct change_row all = { .name = "in all" };
 
-	to->list_n = 0;
-	to->count = diff_changed(diff, dimension, group, column, &rows);
-	to->shown = !to->limit || to->count <= to->limit + to->slack ? to->count : to->limit;
-	to->list = need(&diff->arena, (to->shown + 3) * sizeof(*to->list));
-	if (!to->count)
-		return false;
-	diff_totals(diff, group, column, &base, &head);
-	noise = head - base;
-	for (size_t i = 0; i < to->count; i++) {
-		noise -= diff_change(rows[i], column);
-		if (i < to->shown)
-			add_change(diff, to, rows[i], column);
-		else
-			left += diff_change(rows[i], column);
+	set_columns(to->columns, run_columns[column].bytes, reasons);
+	to->before_names = CHANGE + NOW + 2 + (reasons ? WHY : 0);
+	to->rows = EMIT_NONE_OF(struct change_row, emit_limit(count, limit));
+	to->after = EMIT_NONE_OF(struct change_row, SIZE_MAX);
+	diff_totals(diff, group, column, &all.base, &all.head);
+	noise.change = all.change = all.head - all.base;
+	for (size_t i = 0; i < count; i++) {
+		const struct change_row row = {
+			.of = rows[i],
+			.change = diff_change(rows[i], column),
+			.base = rows[i]->base[column],
+			.head = rows[i]->head[column],
+			.name = row_name(diff, rows[i]),
+			.why = diff_why_of(rows[i], column),
+		};
+
+		emit_add(&diff->arena, &to->rows, &row);
+		noise.change -= row.change;
 	}
-	if (to->shown < to->count)
-		add_sum(diff, to, left, bytes,
-			show_kept(&diff->arena, "... and %zu more", to->count - to->shown));
-	if (dimension != DIMENSION_SITE)
-		return true;
-	if (noise)
-		add_sum(diff, to, noise, bytes, "within the noise of several runs");
-	all = add_sum(diff, to, head - base, bytes, "in all");
-	all->base = show_kept(&diff->arena, "%s", SAY_AMOUNT(base, bytes));
-	all->head = show_kept(&diff->arena, "%s", SAY_AMOUNT(head, bytes));
-	return true;
+	if (sites && noise.change)
+		emit_add(&diff->arena, &to->after, &noise);
+	if (sites)
+		emit_add(&diff->arena, &to->after, &all);
+	return count;
 }

@@ -51,6 +51,8 @@ bool emit_is_null(const struct emit_column *column, const void *row)
 	case EMIT_NUMBER:
 		return number_at(field) == TRACE_NONE;
 	case EMIT_CHANGE:
+	case EMIT_AMOUNT:
+	case EMIT_DELTA:
 		return *(const int64_t *)field == INT64_MIN;
 	case EMIT_MICROS: /* a time is written whatever it is */
 		return (column->flags & EMIT_OPTIONAL) && number_at(field) == TRACE_NONE;
@@ -104,7 +106,10 @@ const char *emit_cell(char *to, const struct emit_column *column, const void *ro
 		to[text_u64(to, number_at(field))] = '\0';
 		return to;
 	case EMIT_CHANGE:
-		return show_amount(to, *(const int64_t *)field, true, true);
+	case EMIT_AMOUNT:
+	case EMIT_DELTA:
+		return show_amount(to, *(const int64_t *)field, column->kind != EMIT_DELTA,
+				   column->kind != EMIT_AMOUNT);
 	case EMIT_INTEGER:
 	case EMIT_DEVICE:
 		snprintf(to, EMIT_CELL_MOST, "%d", *(const int *)field);
@@ -161,7 +166,7 @@ uint64_t emit_shown_columns(const struct emit_column *columns, const struct emit
 
 static bool is_summed(const struct emit_column *column)
 {
-	return column->kind >= EMIT_BYTES && column->kind <= EMIT_CHANGE;
+	return column->kind >= EMIT_BYTES && column->kind <= EMIT_DELTA;
 }
 
 /* True if no earlier column shows the same field. */

@@ -41,6 +41,8 @@ enum emit_kind {
 	EMIT_TIME,     /* uint64_t, ns: digits, "1.2 s"; TRACE_NONE is null, "-" */
 	EMIT_NUMBER,   /* uint64_t: digits in both; TRACE_NONE is null, "-" */
 	EMIT_CHANGE,   /* int64_t, bytes: digits with "-", "+1.00 MiB"; INT64_MIN is null, "-" */
+	EMIT_AMOUNT,   /* the same as a screen's "-1.00 MiB" or "1.00 MiB" */
+	EMIT_DELTA,    /* the same of a count: "+1,234" */
 	EMIT_INTEGER,  /* int: digits with "-" in both */
 	EMIT_POSITION, /* uint32_t: digits; UINT32_MAX is null, "-" */
 	EMIT_MICROS,   /* uint64_t, ns: microseconds with three decimals */
@@ -112,7 +114,7 @@ typedef const char *emit_show(char *to, const void *row);
 struct emit_column {
 	const char *key;     /* JSON, NULL: no member. Line breaks and blanks before it are kept */
 	const char *heading; /* text, NULL: no cell */
-	const char *title;   /* the heading in Markdown, NULL: the same */
+	const char *title;   /* Markdown, NULL: the heading */
 	short width; /* right-aligned in this many columns; below 0: left-aligned in -width; */
 		     /* 0: in the rest of the line that the columns after it leave */
 	unsigned char gap; /* blanks before it */
@@ -190,12 +192,14 @@ void emit_members(struct out *out, const struct emit_column *columns, const void
 struct emit_table {
 	const struct emit_column *columns;
 	const struct emit_rows *rows;
-	const char *heading; /* after an empty line; NULL: none */
-	bool headless;       /* no row of headings */
+	const struct emit_rows *after; /* rows below all others, NULL for none */
+	const char *heading;           /* after an empty line; NULL: none */
+	bool headless;                 /* no row of headings */
 	bool summed;   /* the rows left out become a row of sums, not a line with their number */
 	bool totalled; /* a last row "all", when there are several rows */
 	unsigned char indent;
 	const char *more; /* a word for the rows left out, in place of "more" */
+	size_t unlisted;  /* rows left out that `rows` does not have */
 	/* Writes lines below a row, NULL for none. */
 	void (*below)(const struct show *show, const void *row, const void *with);
 	const void *with;
@@ -203,11 +207,19 @@ struct emit_table {
 
 void emit_table(const struct show *show, const struct emit_table *table);
 
+/* The number of rows to show of `count`, by a limit given by the user (0: none). It is one more
+ * than the limit if a line "... and 1 more" would take that row's place. */
+size_t emit_limit(size_t count, size_t limit);
+
+/* Writes "... and 3 more", the last line of a list of `left` rows that are not shown; "more" may be
+ * another word. Writes nothing for 0. */
+void emit_more(const struct show *show, unsigned indent, uint64_t left, const char *more);
+
 /* Writes a line of a table that is written row by row; the headings if the row is NULL. */
 void emit_row(const struct show *show, const struct emit_column *columns, const void *row,
 	      unsigned indent);
 
-/* Adds the fields of kinds BYTES, COUNT, TIME, NUMBER and CHANGE of all rows from `from` on to
+/* Adds the fields of kinds BYTES to DELTA of all rows from `from` on to
  * those of `sum`. A field with several columns is added once. */
 void emit_sum(const struct emit_column *columns, const struct emit_rows *rows, size_t from,
 	      void *sum);
@@ -226,7 +238,6 @@ uint64_t emit_shown_columns(const struct emit_column *columns, const struct emit
  * or a link, and cut to 240 columns. */
 void markdown_text(struct out *out, const char *text);
 
-/* Writes a table of the columns that have a heading. Stops once `out` holds `most` bytes or more.
- * Returns the number of rows written. */
-size_t emit_markdown(struct out *out, const struct emit_column *columns,
-		     const struct emit_rows *rows, uint64_t most);
+/* Writes the table without its heading, and leaves out the rows that come after `most` bytes of
+ * output. */
+void emit_markdown(struct out *out, const struct emit_table *table, uint64_t most);

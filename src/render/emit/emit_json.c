@@ -67,6 +67,8 @@ static void write_value(struct out *out, const struct emit_column *column, const
 	}
 	switch ((enum emit_kind)column->kind) {
 	case EMIT_CHANGE:
+	case EMIT_AMOUNT:
+	case EMIT_DELTA:
 		out_i64(out, *(const int64_t *)field);
 		break;
 	case EMIT_TRUTH:

@@ -6,12 +6,16 @@
 #include "render/emit/term.h"
 #include "render/values/values.h"
 
-enum { MARKDOWN_NAME = 240 }; /* columns that a name is cut to */
+enum {
+	MARKDOWN_NAME = 240, /* columns that a name is cut to */
+	MORE = 80,           /* bytes of "... and 3 more" */
+};
 
 /* A line in the making. Blanks are written only before more text, so no line ends with them. */
 struct emit_line {
 	const struct show *show;
 	unsigned column, blanks;
+	bool heading; /* not as bright as the rest */
 };
 
 static void put_text(struct emit_line *line, const char *text, bool dim)
@@ -20,7 +24,7 @@ static void put_text(struct emit_line *line, const char *text, bool dim)
 		return;
 	for (; line->blanks; line->blanks--, line->column++)
 		out_char(line->show->out, ' ');
-	if (dim)
+	if (dim || line->heading)
 		show_dim(line->show, text);
 	else
 		out_text(line->show->out, text);
@@ -84,7 +88,11 @@ static unsigned width_from(const struct emit_column *column, uint64_t shown, con
 static void put_cells(const struct show *show, const struct emit_column *columns, uint64_t shown,
 		      const void *row, unsigned indent)
 {
-	struct emit_line line = { .show = show, .blanks = indent };
+	struct emit_line line = { .show = show, .blanks = indent, .heading = !row };
+	unsigned most = show->columns ? show->columns : SHOW_COLUMNS;
+
+	if (show->prefix)
+		out_text(show->out, show->prefix);
 
 	for (const struct emit_column *column = columns; column->kind; column++, shown >>= 1) {
 		char to[EMIT_CELL_MOST];
@@ -104,7 +112,7 @@ static void put_cells(const struct show *show, const struct emit_column *columns
 			used += width_from(column + 1, shown >> 1, row);
 			put_left(&line, column, text,
 				 column->flags & EMIT_WHOLE ? EMIT_CELL_MOST
-				 : used < SHOW_COLUMNS      ? SHOW_COLUMNS - used
+				 : used < most              ? most - used
 							    : 0);
 		}
 	}
@@ -136,43 +144,71 @@ static void name_row(const struct emit_column *columns, char *row, const char *f
 	}
 }
 
-static void put_totals(const struct show *show, const struct emit_table *table, uint64_t shown,
-		       size_t from, const char *name)
+size_t emit_limit(size_t count, size_t limit)
 {
-	uint64_t sum[EMIT_LARGEST / sizeof(uint64_t)] = { 0 };
+	return !limit || count <= limit + 1 ? count : limit;
+}
 
+static const char *more_text(char *to, size_t size, uint64_t left, const char *more)
+{
+	snprintf(to, size, "... and %s %s", SAY_COUNT(left), more ? more : "more");
+	return to;
+}
+
+void emit_more(const struct show *show, unsigned indent, uint64_t left, const char *more)
+{
+	char text[MORE];
+
+	if (left)
+		out_format(show->out, "%*s%s\n", (int)indent, "",
+			   more_text(text, sizeof(text), left, more));
+}
+
+/* Sums the rows from `from` on. */
+static void find_totals(const struct emit_table *table, size_t from, const char *name,
+			uint64_t *sum)
+{
+	memset(sum, 0, EMIT_LARGEST);
 	emit_sum(table->columns, table->rows, from, sum);
 	name_row(table->columns, (char *)sum, table->rows->rows, name);
-	put_cells(show, table->columns, shown, sum, table->indent);
+}
+
+static const char *row_at(const struct emit_rows *rows, size_t i)
+{
+	return (const char *)rows->rows + i * rows->size;
 }
 
 void emit_table(const struct show *show, const struct emit_table *table)
 {
 	const struct emit_rows *rows = table->rows;
+	size_t listed = rows->shown < rows->count ? rows->shown : rows->count;
+	uint64_t left = rows->count - listed + table->unlisted;
 	uint64_t shown = emit_shown_columns(table->columns, rows);
-	char more[64];
+	uint64_t sum[EMIT_LARGEST / sizeof(uint64_t)];
+	char more[MORE];
 
 	if (table->heading)
 		show_heading(show, table->heading);
 	if (!table->headless && rows->count)
 		put_cells(show, table->columns, shown, NULL, table->indent);
-	for (size_t i = 0; i < rows->count && i < rows->shown; i++) {
-		const char *row = (const char *)rows->rows + i * rows->size;
-
-		put_cells(show, table->columns, shown, row, table->indent);
+	for (size_t i = 0; i < listed; i++) {
+		put_cells(show, table->columns, shown, row_at(rows, i), table->indent);
 		if (table->below)
-			table->below(show, row, table->with);
+			table->below(show, row_at(rows, i), table->with);
 	}
-	if (rows->shown < rows->count) {
-		snprintf(more, sizeof(more), "... and %zu %s", rows->count - rows->shown,
-			 table->more ? table->more : "more");
-		if (table->summed)
-			put_totals(show, table, shown, rows->shown, more);
-		else
-			out_format(show->out, "%*s%s\n", table->indent, "", more);
+	if (table->summed && left) {
+		more_text(more, sizeof(more), left, table->more);
+		find_totals(table, listed, more, sum);
+		put_cells(show, table->columns, shown, sum, table->indent);
+	} else {
+		emit_more(show, table->indent, left, table->more);
 	}
-	if (table->totalled && rows->count > 1)
-		put_totals(show, table, shown, 0, "all");
+	if (table->totalled && rows->count > 1) {
+		find_totals(table, 0, "all", sum);
+		put_cells(show, table->columns, shown, sum, table->indent);
+	}
+	for (size_t i = 0; table->after && i < table->after->count; i++)
+		put_cells(show, table->columns, shown, row_at(table->after, i), table->indent);
 }
 
 /* --- Markdown --- */
@@ -190,17 +226,26 @@ void markdown_text(struct out *out, const char *text)
 	}
 }
 
-static void write_markdown_cell(struct out *out, const struct emit_column *column, const void *row)
+/* Names of the traced program are code; those of sums are not. */
+static void write_markdown_row(struct out *out, const struct emit_column *columns, uint64_t shown,
+			       const void *row, bool sum)
 {
 	char to[EMIT_CELL_MOST];
-	const char *text = emit_cell(to, column, row);
 
-	out_text(out, column->kind == EMIT_CODE ? " <code>" : " ");
-	if (column->kind == EMIT_CODE || column->kind == EMIT_TEXT)
-		markdown_text(out, text);
-	else
-		out_text(out, text);
-	out_text(out, column->kind == EMIT_CODE ? "</code> |" : " |");
+	out_char(out, '|');
+	for (const struct emit_column *column = columns; column->kind; column++, shown >>= 1) {
+		bool code = column->kind == EMIT_CODE && !sum;
+
+		if (!(shown & 1))
+			continue;
+		out_text(out, code ? " <code>" : " ");
+		if (column->kind == EMIT_CODE || column->kind == EMIT_TEXT)
+			markdown_text(out, emit_cell(to, column, row));
+		else
+			out_text(out, emit_cell(to, column, row));
+		out_text(out, code ? "</code> |" : " |");
+	}
+	out_char(out, '\n');
 }
 
 static void write_markdown_head(struct out *out, const struct emit_column *columns, uint64_t shown)
@@ -219,21 +264,29 @@ static void write_markdown_head(struct out *out, const struct emit_column *colum
 	out_char(out, '\n');
 }
 
-size_t emit_markdown(struct out *out, const struct emit_column *columns,
-		     const struct emit_rows *rows, uint64_t most)
+void emit_markdown(struct out *out, const struct emit_table *table, uint64_t most)
 {
+	const struct emit_column *columns = table->columns;
+	const struct emit_rows *rows = table->rows;
 	uint64_t shown = emit_shown_columns(columns, rows);
+	uint64_t sum[EMIT_LARGEST / sizeof(uint64_t)];
+	char more[MORE];
+	uint64_t left;
 	size_t i = 0;
 
+	for (unsigned k = 0; columns[k].kind; k++)
+		shown |= (uint64_t)(columns[k].title != NULL) << k;
 	write_markdown_head(out, columns, shown);
-	for (; i < rows->count && i < rows->shown && out->written + out->used < most; i++) {
-		out_char(out, '|');
-		for (unsigned k = 0; columns[k].kind; k++) {
-			if (shown >> k & 1)
-				write_markdown_cell(out, &columns[k],
-						    (const char *)rows->rows + i * rows->size);
-		}
-		out_char(out, '\n');
+	for (; i < rows->count && i < rows->shown && out->written + out->used < most; i++)
+		write_markdown_row(out, columns, shown, row_at(rows, i), false);
+	left = rows->count - i + table->unlisted;
+	more_text(more, sizeof(more), left, table->more);
+	if (left && table->summed) {
+		find_totals(table, i, more, sum);
+		write_markdown_row(out, columns, shown, sum, true);
 	}
-	return i;
+	for (size_t k = 0; table->after && k < table->after->count; k++)
+		write_markdown_row(out, columns, shown, row_at(table->after, k), true);
+	if (left && !table->summed)
+		out_format(out, "\n%s\n", more);
 }

@@ -40,10 +40,12 @@ const char *show_vkept(struct arena *arena, const char *format, va_list argument
 /* The number of columns that a text of UTF-8 takes: one per character. */
 unsigned show_columns(const char *text);
 
-/* The output, and whether it is a terminal that shows bold and dim. */
+/* The output, whether it is a terminal that shows bold and dim, and what its lines are like. */
 struct show {
 	struct out *out;
 	bool colour;
+	unsigned columns;   /* of a table's line, 0: SHOW_COLUMNS */
+	const char *prefix; /* before each line of a table, NULL: none */
 };
 
 void show_bold(const struct show *show, const char *text);

@@ -8,51 +8,41 @@
 #include <sys/param.h>
 
 #include "base/text/out.h"
+#include "base/text/text.h"
 #include "render/document/document.h"
+#include "render/emit/emit.h"
 #include "render/emit/term.h"
 #include "render/live/top.h"
 
 enum {
 	WHERE = 12, /* columns */
 	BYTES = 11,
-	TIME = 14, /* "23 h 59 min" and more */
 	OPEN_RANGES = 4,
 	LONGEST = 1024,
 };
 
+/* The terminal's page below the text: it takes as many lines as the page has rows. */
 struct page {
-	struct show show;
-	unsigned columns;
+	struct out *out;
 	unsigned left; /* rows, UINT32_MAX without end */
-	bool erase;
+	bool erase;    /* the rest of each line */
 };
 
-/* A row of cells; text that does not fit is cut. */
-struct cells {
-	char text[LONGEST];
-};
-
-/* Appends to the cells as printf does. */
-#define ADD(cells, ...) show_more((cells)->text, LONGEST, __VA_ARGS__)
-
-/* Left-aligned; its last column stays blank. */
-static void add_left(struct cells *cells, const char *text, unsigned columns)
+/* The output of the text, an out_sink. */
+static int page_take(void *to, const char *bytes, size_t length)
 {
-	char safe[512];
+	struct page *page = to;
 
-	show_safe(safe, sizeof(safe), text, columns - 1);
-	ADD(cells, "%s%*s", safe, (int)(columns - show_columns(safe)), "");
-}
-
-/* Right-aligned in `columns` columns, after at least one blank; the text is ASCII. */
-static void add_right(struct cells *cells, const char *text, int columns)
-{
-	ADD(cells, " %*s", columns - 1, text);
-}
-
-static void add_bytes(struct cells *cells, uint64_t bytes)
-{
-	add_right(cells, SAY_BYTES(bytes), BYTES);
+	for (size_t i = 0; i < length && page->left; i++) {
+		if (bytes[i] != '\n') {
+			out_char(page->out, bytes[i]);
+			continue;
+		}
+		if (page->left != UINT32_MAX)
+			page->left--;
+		out_text(page->out, page->erase ? "\033[K\n" : "\n");
+	}
+	return 0;
 }
 
 /* Rounds a rate; TRACE_NONE when it is not known. In a damaged spool it may have any size. */
@@ -63,196 +53,243 @@ static uint64_t to_whole(double rate)
 	return rate < 1e18 ? (uint64_t)(rate + 0.5) : (uint64_t)1e18;
 }
 
-enum style { PLAIN, BOLD, DIM };
-
-static void print(struct page *page, struct cells *cells, enum style style)
+/* Writes a line, cut to the page: show_bold, show_dim. */
+static void put_line(const struct show *show, const char *line,
+		     void style(const struct show *, const char *))
 {
 	char safe[LONGEST];
 
-	if (page->left) {
-		if (page->left != UINT32_MAX)
-			page->left--;
-		show_safe(safe, sizeof(safe), cells->text, page->columns);
-		if (style == BOLD)
-			show_bold(&page->show, safe);
-		else if (style == DIM)
-			show_dim(&page->show, safe);
-		else
-			out_text(page->show.out, safe);
-		out_text(page->show.out, page->erase ? "\033[K\n" : "\n");
-	}
-	cells->text[0] = '\0';
+	show_safe(safe, sizeof(safe), line, show->columns);
+	style(show, safe);
+	out_char(show->out, '\n');
 }
 
 /* --- a process --- */
 
-static void head(struct page *page, const struct look *look)
+static void head(const struct show *show, const struct look *look)
 {
-	struct cells cells = { "" };
 	const char *stopped = document_stop_text(look->stop);
+	char text[LONGEST] = "";
 
-	ADD(&cells, "%d  ", look->pid);
+	show_more(text, sizeof(text), "%d  ", look->pid);
 	if (look->rank)
-		ADD(&cells, "rank %s  ", look->rank);
-	ADD(&cells, "%s", look->command);
-	print(page, &cells, BOLD);
-	ADD(&cells, "  %s %s; %s events, %s/s; allocates %s/s",
-	    look->running ? "running for" : "has ended, after", SAY_TIME(look->uptime),
-	    SAY_COUNT(look->events), SAY_COUNT(to_whole(look->events_rate)),
-	    SAY_BYTES(to_whole(look->bytes_rate)));
+		show_more(text, sizeof(text), "rank %s  ", look->rank);
+	show_more(text, sizeof(text), "%s", look->command);
+	put_line(show, text, show_bold);
+	text[0] = '\0';
+	show_more(text, sizeof(text), "  %s %s; %s events, %s/s; allocates %s/s",
+		  look->running ? "running for" : "has ended, after", SAY_TIME(look->uptime),
+		  SAY_COUNT(look->events), SAY_COUNT(to_whole(look->events_rate)),
+		  SAY_BYTES(to_whole(look->bytes_rate)));
 	if (look->ooms)
-		ADD(&cells, "; out of memory %s times", SAY_COUNT(look->ooms));
+		show_more(text, sizeof(text), "; out of memory %s times", SAY_COUNT(look->ooms));
 	if (!look->events_on && look->running)
-		ADD(&cells, "; events are off");
-	print(page, &cells, DIM);
-	if (stopped) {
-		ADD(&cells, "  %s", stopped);
-		print(page, &cells, BOLD);
-	}
+		show_more(text, sizeof(text), "; events are off");
+	put_line(show, text, show_dim);
+	if (!stopped)
+		return;
+	text_join(text, sizeof(text), "  ", stopped);
+	put_line(show, text, show_bold);
 }
 
-/* Bytes that may be below 0: others on the device gave memory back since. */
-static void add_change(struct cells *cells, int64_t bytes)
-{
-	char text[SHOW_MANY];
+/* --- devices, and memory outside of them --- */
 
-	snprintf(text, sizeof(text), "%s%s", bytes < 0 ? "-" : "",
-		 SAY_BYTES(bytes < 0 ? 0 - (uint64_t)bytes : (uint64_t)bytes));
-	add_right(cells, text, BYTES);
-}
+struct scope_row {
+	const char *where, *note;
+	uint64_t allocated, reserved, cached, used;
+	int64_t residual; /* below 0 if others on the device gave memory back since */
+	uint64_t rate;
+	const struct live_view_scope *of;
+};
 
-static void device(struct page *page, const struct live_view_scope *scope)
+static const struct emit_column device_cells[] = {
+	EMIT_CELL("", -WHERE, TEXT, struct scope_row, where),
+	EMIT_CELL("allocated", BYTES, BYTES, struct scope_row, allocated),
+	EMIT_CELL("reserved", BYTES, BYTES, struct scope_row, reserved),
+	EMIT_CELL("cached", BYTES, BYTES, struct scope_row, cached),
+	EMIT_CELL("used", BYTES, BYTES, struct scope_row, used),
+	EMIT_CELL("residual", BYTES, AMOUNT, struct scope_row, residual),
+	EMIT_CELL("allocs/s", BYTES, COUNT, struct scope_row, rate),
+	EMIT_END,
+};
+
+static const struct emit_column peak_cells[] = {
+	EMIT_CELL("", -WHERE, TEXT, struct scope_row, where, .flags = EMIT_DIM),
+	EMIT_CELL("", BYTES, BYTES, struct scope_row, allocated, .flags = EMIT_DIM),
+	EMIT_CELL("", BYTES, BYTES, struct scope_row, reserved, .flags = EMIT_DIM),
+	EMIT_CELL("", BYTES, BYTES, struct scope_row, used, .gap = BYTES, .flags = EMIT_DIM),
+	EMIT_CELL("", 0, TEXT, struct scope_row, note, .gap = 2, .flags = EMIT_DIM),
+	EMIT_END,
+};
+
+static const struct emit_column space_cells[] = {
+	EMIT_CELL("", -WHERE, TEXT, struct scope_row, where),
+	EMIT_CELL("", BYTES, BYTES, struct scope_row, allocated),
+	EMIT_CELL("", 0, TEXT, struct scope_row, note, .gap = 2),
+	EMIT_END,
+};
+
+static void peak_below(const struct show *show, const void *row, const void *with)
 {
+	const struct live_view_scope *scope = ((const struct scope_row *)row)->of;
 	const struct spool_sum *sums = scope->row.sums;
-	struct cells cells = { "" };
-	char text[SHOW_MANY];
+	char note[LONGEST] = "";
+	const struct scope_row peak = {
+		.where = "    at most",
+		.note = note,
+		.allocated = sums[METRIC_ALLOCATED].peak,
+		.reserved = sums[METRIC_RESERVED].peak,
+		.used = sums[METRIC_USED].peak,
+	};
 
-	snprintf(text, sizeof(text), "  GPU %d", scope->row.device);
-	add_left(&cells, text, WHERE);
-	add_bytes(&cells, sums[METRIC_ALLOCATED].now);
-	add_bytes(&cells, sums[METRIC_RESERVED].now);
-	add_bytes(&cells, scope->cached);
-	add_bytes(&cells, sums[METRIC_USED].now);
-	if (scope->row.used_samples)
-		add_change(&cells, scope->row.residual);
-	else
-		add_right(&cells, "-", BYTES);
-	add_right(&cells, SAY_COUNT(to_whole(scope->rate)), BYTES);
-	print(page, &cells, PLAIN);
-	add_left(&cells, "    at most", WHERE);
-	add_bytes(&cells, sums[METRIC_ALLOCATED].peak);
-	add_bytes(&cells, sums[METRIC_RESERVED].peak);
-	add_right(&cells, "", BYTES);
-	add_bytes(&cells, sums[METRIC_USED].peak);
+	(void)with;
 	if (scope->total != TRACE_NONE)
-		ADD(&cells, "  of %s", SAY_BYTES(scope->total));
+		show_more(note, sizeof(note), "of %s", SAY_BYTES(scope->total));
 	if (scope->name)
-		ADD(&cells, ", %s", scope->name);
-	print(page, &cells, DIM);
+		show_more(note, sizeof(note), "%s%s", note[0] ? ", " : "", scope->name);
+	emit_row(show, peak_cells, &peak, 0);
 }
 
-static void space(struct page *page, const struct live_view_scope *scope)
+static void devices(const struct show *show, const struct look *look, struct arena *arena)
 {
-	const struct spool_sum *allocated = &scope->row.sums[METRIC_ALLOCATED];
-	struct cells cells = { "" };
-	char text[512];
-
-	snprintf(text, sizeof(text), "  %s", scope->name ? scope->name : "?");
-	add_left(&cells, text, WHERE);
-	add_bytes(&cells, allocated->now);
-	ADD(&cells, "  at most %s, %s allocations/s", SAY_BYTES(allocated->peak),
-	    SAY_COUNT(to_whole(scope->rate)));
-	print(page, &cells, PLAIN);
-}
-
-static void scopes(struct page *page, const struct look *look)
-{
-	static const char *const heads[] = { "allocated", "reserved", "cached",
-					     "used",      "residual", "allocs/s" };
 	const struct live_view_scope *scope = NULL;
-	struct cells cells = { "" };
+	struct emit_rows rows = EMIT_NONE_OF(struct scope_row, SIZE_MAX);
 
-	if (live_view_next(look, SCOPE_DEVICE, NULL)) {
-		add_left(&cells, "", WHERE);
-		for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++)
-			add_right(&cells, heads[i], BYTES);
-		print(page, &cells, DIM);
+	while ((scope = live_view_next(look, SCOPE_DEVICE, scope))) {
+		const struct spool_sum *sums = scope->row.sums;
+
+		emit_add(arena, &rows,
+			 &(struct scope_row){
+				 .where = show_kept(arena, "  GPU %d", scope->row.device),
+				 .allocated = sums[METRIC_ALLOCATED].now,
+				 .reserved = sums[METRIC_RESERVED].now,
+				 .cached = scope->cached,
+				 .used = sums[METRIC_USED].now,
+				 .residual =
+					 scope->row.used_samples ? scope->row.residual : INT64_MIN,
+				 .rate = to_whole(scope->rate),
+				 .of = scope,
+			 });
 	}
-	while ((scope = live_view_next(look, SCOPE_DEVICE, scope)))
-		device(page, scope);
-	while ((scope = live_view_next(look, SCOPE_SPACE, scope))) {
-		if (scope->row.sums[METRIC_ALLOCATED].peak)
-			space(page, scope);
-	}
+	emit_table(show, &(struct emit_table){
+				 .columns = device_cells, .rows = &rows, .below = peak_below });
 }
 
-static void write_line(struct page *page, const struct live_view_line *line)
+static void spaces(const struct show *show, const struct look *look, struct arena *arena)
 {
-	struct cells cells = { "" };
-	char gpu[SHOW_NUMBER];
+	const struct live_view_scope *scope = NULL;
 
-	add_bytes(&cells, line->holds);
-	add_right(&cells, SAY_COUNT(line->count), 10);
-	add_right(&cells, SAY_BYTES(to_whole(line->rate)), BYTES);
-	snprintf(gpu, sizeof(gpu), "GPU %d", line->device);
-	ADD(&cells, "  ");
-	add_left(&cells, line->device == NO_DEVICE ? line->space : gpu, 8);
-	ADD(&cells, "%s", line->name);
-	print(page, &cells, PLAIN);
+	while ((scope = live_view_next(look, SCOPE_SPACE, scope))) {
+		const struct spool_sum *sum = &scope->row.sums[METRIC_ALLOCATED];
+		const struct scope_row row = {
+			.where = show_kept(arena, "  %s", scope->name ? scope->name : "?"),
+			.note = show_kept(arena, "at most %s, %s allocations/s",
+					  SAY_BYTES(sum->peak), SAY_COUNT(to_whole(scope->rate))),
+			.allocated = sum->now,
+		};
+
+		if (sum->peak)
+			emit_row(show, space_cells, &row, 0);
+	}
 }
 
-static void lines(struct page *page, const struct look *look, unsigned most)
+/* --- lines of source --- */
+
+struct line_row {
+	uint64_t holds, count, rate;
+	const struct live_view_line *of; /* NULL: the sum of the rows left out */
+	const char *name;
+};
+
+/* The sum over rates that are not known is not either. */
+static const char *show_rate(char *to, const void *row)
+{
+	uint64_t rate = ((const struct line_row *)row)->rate;
+
+	return rate > INT64_MAX ? "-" : show_bytes(to, rate);
+}
+
+static const char *show_where(char *to, const void *row)
+{
+	const struct live_view_line *line = ((const struct line_row *)row)->of;
+
+	if (!line)
+		return "";
+	if (line->device == NO_DEVICE)
+		return line->space;
+	snprintf(to, EMIT_CELL_MOST, "GPU %d", line->device);
+	return to;
+}
+
+static void lines(const struct show *show, const struct look *look, unsigned most,
+		  struct arena *arena)
 {
 	const struct live_view_lines *all = &look->lines;
-	struct cells cells = { "" };
-	uint64_t bytes = 0;
+	struct emit_rows rows = EMIT_NONE_OF(struct line_row, most);
+	char line[LONGEST] = "line";
+	const struct emit_column cells[] = {
+		EMIT_CELL("holds", BYTES, BYTES, struct line_row, holds),
+		EMIT_CELL("blocks", 10, COUNT, struct line_row, count),
+		EMIT_SHOWN("bytes/s", BYTES, BYTES, struct line_row, rate, show_rate),
+		EMIT_CELL("where", -8, POINTED, struct line_row, of, .gap = 2, .show = show_where),
+		EMIT_CELL(line, 0, TEXT, struct line_row, name),
+		EMIT_END,
+	};
 
-	if (!all->sorted_n || !most)
+	if (!most)
 		return;
-	add_right(&cells, "holds", BYTES);
-	add_right(&cells, "blocks", 10);
-	add_right(&cells, "bytes/s", BYTES);
-	ADD(&cells, "  where   line");
 	if (look->sample != TRACE_NONE)
-		ADD(&cells, "  (estimated from samples of %s)", SAY_BYTES(look->sample));
+		show_more(line, sizeof(line), "  (estimated from samples of %s)",
+			  SAY_BYTES(look->sample));
 	if (look->follow.torn)
-		ADD(&cells, "  (not all of the same moment as the sums)");
-	print(page, &cells, DIM);
+		show_more(line, sizeof(line), "  (not all of the same moment as the sums)");
 	for (uint32_t i = 0; i < all->sorted_n; i++) {
-		if (i < most)
-			write_line(page, &all->sorted[i]);
-		else
-			bytes += all->sorted[i].holds;
+		const struct live_view_line *row = &all->sorted[i];
+
+		emit_add(arena, &rows,
+			 &(struct line_row){ row->holds, row->count, to_whole(row->rate), row,
+					     row->name });
 	}
-	if (all->sorted_n <= most)
-		return;
-	add_bytes(&cells, bytes);
-	ADD(&cells, "  in %s more lines", SAY_COUNT(all->sorted_n - most));
-	print(page, &cells, DIM);
+	emit_table(show,
+		   &(struct emit_table){
+			   .columns = cells, .rows = &rows, .summed = true, .more = "more lines" });
 }
 
-static void range(struct page *page, const struct look *look, const struct live_view_range *range)
+/* --- ranges --- */
+
+struct range_row {
+	const char *state, *name;
+	uint64_t time;
+};
+
+static void range(const struct show *show, const struct look *look,
+		  const struct live_view_range *range)
 {
-	struct cells cells = { "" };
+	static const struct emit_column cells[] = {
+		EMIT_CELL("", -13, TEXT, struct range_row, state),
+		EMIT_CELL("", -14, TIME, struct range_row, time),
+		EMIT_CELL("", 0, TEXT, struct range_row, name),
+		EMIT_END,
+	};
 	bool open = range->end == TRACE_NONE;
 	uint64_t end = open ? look->uptime : range->end;
+	const struct range_row row = { open ? "open for" : "ended, took",
+				       range->name ? range->name : "[no name]",
+				       end > range->start ? end - range->start : 0 };
 
-	ADD(&cells, open ? "  open for " : "  ended, took ");
-	add_left(&cells, SAY_TIME(end > range->start ? end - range->start : 0), TIME);
-	ADD(&cells, "%s", range->name ? range->name : "[no name]");
-	print(page, &cells, PLAIN);
+	emit_row(show, cells, &row, 2);
 }
 
 /* The innermost open ranges; if there are none, the one that ended last. */
-static void ranges(struct page *page, const struct look *look)
+static void ranges(const struct show *show, const struct look *look)
 {
 	const struct look_ranges *all = &look->ranges;
 	uint32_t from = all->open_n > OPEN_RANGES ? all->open_n - OPEN_RANGES : 0;
 
 	for (uint32_t i = from; i < all->open_n; i++)
-		range(page, look, &all->open[i]);
+		range(show, look, &all->open[i]);
 	if (!all->open_n && all->ended_n)
-		range(page, look, &all->ended[0]);
+		range(show, look, &all->ended[0]);
 }
 
 /* The number of lines of source for each process, so that all processes fit on the page. */
@@ -279,26 +316,31 @@ static unsigned lines_each(const struct top *top, const struct top_page *page)
 
 void top_text(const struct top *top, struct out *out, const struct top_page *how)
 {
-	struct page page = {
-		{ out, how->colour }, how->columns, how->rows ? how->rows : UINT32_MAX, how->erase
-	};
+	struct page page = { out, how->rows ? how->rows : UINT32_MAX, how->erase };
+	char buffer[4096];
+	struct out text;
+	struct show show = { .out = &text, .colour = how->colour, .columns = how->columns };
 	unsigned most = lines_each(top, how);
-	struct cells cells = { "" };
+	struct arena arena = { 0 };
 
-	if (page.columns < TOP_NARROWEST)
-		page.columns = TOP_NARROWEST;
-	if (how->note) {
-		ADD(&cells, "%s", how->note);
-		print(&page, &cells, DIM);
-	}
+	out_init(&text, -1, buffer, sizeof(buffer));
+	text.sink = page_take;
+	text.sink_to = &page;
+	if (show.columns < TOP_NARROWEST)
+		show.columns = TOP_NARROWEST;
+	if (how->note)
+		put_line(&show, how->note, show_dim);
 	for (size_t i = 0; i < top->looks_n; i++) {
 		const struct look *look = top->looks[i];
 
 		if (i || how->note)
-			print(&page, &cells, PLAIN);
-		head(&page, look);
-		scopes(&page, look);
-		lines(&page, look, most);
-		ranges(&page, look);
+			out_char(&text, '\n');
+		head(&show, look);
+		devices(&show, look, &arena);
+		spaces(&show, look, &arena);
+		lines(&show, look, most, &arena);
+		ranges(&show, look);
 	}
+	out_flush(&text);
+	arena_clear(&arena);
 }

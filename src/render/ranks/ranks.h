@@ -59,9 +59,6 @@ const char *merge_headroom_word(struct merge *merge, const struct merge_card *ca
  * list of merge->order_n positions in the memory of the merge. */
 const size_t *merge_shown_ranks(struct merge *merge, const struct merge_options *options);
 
-/* The number of rows to show of `count`: one more than the limit rather than a line "1 more". */
-size_t merge_shown(const struct merge_options *options, size_t count);
-
 /* --- the ranks as rows, and the columns that all formats share: ranks_tables.c --- */
 
 struct merge_rank_row {

@@ -56,32 +56,32 @@ static void path_below(const struct show *show, const void *row, const void *wit
 		emit_row(show, path, row, 6);
 }
 
-static void text_ranks(const struct show *show, const struct merge_tables *tables, size_t shown)
+/* The table of ranks; a rank has a row for each of its devices. */
+static struct emit_table ranks_table(const struct merge_tables *tables, struct emit_rows *rows,
+				     size_t limit)
 {
-	const struct emit_rows rows = devices_of(tables, shown);
-	bool all = shown == tables->ranks.count;
+	size_t ranks = tables->ranks.count;
+	size_t shown = emit_limit(ranks, limit);
 
-	emit_table(show, &(struct emit_table){
-				 .columns = merge_device_columns,
-				 .rows = &rows,
-				 .heading = all ? "Ranks" : "Ranks, the highest peaks first",
-				 .below = path_below,
-			 });
-	if (!all)
-		out_format(show->out, "... and %zu more ranks (--limit 0)\n",
-			   tables->ranks.count - shown);
+	*rows = devices_of(tables, ranks);
+	rows->shown = devices_of(tables, shown).count;
+	return (struct emit_table){
+		.columns = merge_device_columns,
+		.rows = rows,
+		.heading = shown == ranks ? "Ranks" : "Ranks, the highest peaks first",
+		.below = path_below,
+		.more = rows->count == ranks ? "more ranks (--limit 0)" : "more rows (--limit 0)",
+	};
 }
 
-static void text_table(const struct show *show, const struct merge_options *options,
-		       const struct emit_column *columns, struct emit_rows *rows,
-		       const char *heading, const char *more)
+static void text_table(const struct show *show, size_t limit, struct emit_table table)
 {
-	rows->shown = merge_shown(options, rows->count);
-	if (rows->count)
-		emit_table(show, &(struct emit_table){ .columns = columns,
-						       .rows = rows,
-						       .heading = heading,
-						       .more = more });
+	struct emit_rows rows = *table.rows;
+
+	rows.shown = emit_limit(rows.count, limit);
+	table.rows = &rows;
+	if (rows.count)
+		emit_table(show, &table);
 }
 
 static void text_sites(const struct show *show, struct merge_tables *tables, struct merge *merge,
@@ -98,61 +98,61 @@ static void text_sites(const struct show *show, struct merge_tables *tables, str
 		const struct merge_site **list = merge_by_excess(merge, i, &count);
 
 		merge_find_sites(tables, merge, list, count, i);
-		text_table(show, options, merge_site_columns, &tables->sites, headings[i],
-			   "more sites (--limit 0)");
+		text_table(show, options->limit,
+			   (struct emit_table){ .columns = merge_site_columns,
+						.rows = &tables->sites,
+						.heading = headings[i],
+						.more = "more sites (--limit 0)" });
 	}
 }
 
 int merge_text(struct merge *merge, struct out *out, const struct merge_options *options)
 {
-	const struct show show = { out, options->colour };
+	const struct show show = { .out = out, .colour = options->colour };
 	struct merge_tables tables = { .whole = options->full, .paths = options->full };
 	const char *const *sentences;
+	struct emit_table ranks;
+	struct emit_rows rows;
 
 	merge_find_tables(&tables, merge, merge_shown_ranks(merge, options));
 	sentences = tables.sentences.rows;
 	for (size_t i = 0; i < tables.sentences.count; i++)
 		show_wrapped(&show, sentences[i], 2, i == 0);
-	text_ranks(&show, &tables, merge_shown(options, merge->order_n));
+	ranks = ranks_table(&tables, &rows, options->limit);
+	emit_table(&show, &ranks);
 	if (merge->order_n > 1)
-		text_table(&show, &(struct merge_options){ .limit = 0 }, merge_spread_columns,
-			   &tables.spreads, "Peaks over ranks", NULL);
-	text_table(&show, options, merge_card_columns, &tables.cards,
-		   "Cards, least free memory first", "more cards (--limit 0)");
+		text_table(&show, 0,
+			   (struct emit_table){ .columns = merge_spread_columns,
+						.rows = &tables.spreads,
+						.heading = "Peaks over ranks" });
+	text_table(&show, options->limit,
+		   (struct emit_table){ .columns = merge_card_columns,
+					.rows = &tables.cards,
+					.heading = "Cards, least free memory first",
+					.more = "more cards (--limit 0)" });
 	text_sites(&show, &tables, merge, options);
 	return 0;
 }
 
 /* --- Markdown --- */
 
-static void markdown_ranks(struct out *out, const struct merge_tables *tables, size_t shown)
-{
-	const struct emit_rows rows = devices_of(tables, shown);
-	size_t written = emit_markdown(out, merge_device_columns, &rows, MARKDOWN_MOST);
-
-	while (shown && devices_of(tables, shown - 1).count >= written)
-		shown--;
-	out_char(out, '\n');
-	if (shown < tables->ranks.count)
-		out_format(out, "... and %zu more ranks\n\n", tables->ranks.count - shown);
-}
-
 static void markdown_sites(struct out *out, struct merge_tables *tables, struct merge *merge,
 			   const struct merge_options *options)
 {
 	size_t count;
 	const struct merge_site **list = merge_by_excess(merge, 0, &count);
-	size_t written;
 
 	merge_find_sites(tables, merge, list, count, 0);
 	if (!count || out->written + out->used >= MARKDOWN_MOST)
 		return;
 	out_format(out, "<details><summary>%s: %zu %s</summary>\n\n",
 		   run_columns[merge_columns[0]].what, count, count == 1 ? "site" : "sites");
-	tables->sites.shown = merge_shown(options, count);
-	written = emit_markdown(out, merge_site_columns, &tables->sites, MARKDOWN_MOST);
-	if (written < count)
-		out_format(out, "\n... and %zu more sites\n", count - written);
+	tables->sites.shown = emit_limit(count, options->limit);
+	emit_markdown(out,
+		      &(struct emit_table){ .columns = merge_site_columns,
+					    .rows = &tables->sites,
+					    .more = "more sites" },
+		      MARKDOWN_MOST);
 	out_text(out, "\n</details>\n");
 }
 
@@ -160,6 +160,8 @@ int merge_markdown(struct merge *merge, struct out *out, const struct merge_opti
 {
 	struct merge_tables tables = { .whole = true, .repeated = true };
 	const char *const *sentences;
+	struct emit_table ranks;
+	struct emit_rows rows;
 
 	merge_find_tables(&tables, merge, merge_shown_ranks(merge, options));
 	out_text(out, "### GPU memory by rank\n\n");
@@ -168,9 +170,15 @@ int merge_markdown(struct merge *merge, struct out *out, const struct merge_opti
 		markdown_text(out, sentences[i]);
 		out_text(out, "\n\n");
 	}
-	markdown_ranks(out, &tables, merge_shown(options, merge->order_n));
+	ranks = ranks_table(&tables, &rows, options->limit);
+	ranks.more = rows.count == tables.ranks.count ? "more ranks" : "more rows";
+	emit_markdown(out, &ranks, MARKDOWN_MOST);
+	out_char(out, '\n');
 	if (merge->order_n > 1) {
-		emit_markdown(out, merge_spread_columns, &tables.spreads, MARKDOWN_MOST);
+		emit_markdown(out,
+			      &(struct emit_table){ .columns = merge_spread_columns,
+						    .rows = &tables.spreads },
+			      MARKDOWN_MOST);
 		out_char(out, '\n');
 	}
 	markdown_sites(out, &tables, merge, options);

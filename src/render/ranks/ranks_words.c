@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "analyse/input/grow.h"
+#include "render/emit/emit.h"
 #include "render/emit/term.h"
 #include "render/ranks/ranks.h"
 
@@ -258,11 +259,6 @@ const char **merge_sentences(struct merge *merge, size_t *count)
 
 /* --- order --- */
 
-size_t merge_shown(const struct merge_options *options, size_t count)
-{
-	return !options->limit || count <= options->limit + 1 ? count : options->limit;
-}
-
 const size_t *merge_shown_ranks(struct merge *merge, const struct merge_options *options)
 {
 	struct weighed {
@@ -284,7 +280,7 @@ const size_t *merge_shown_ranks(struct merge *merge, const struct merge_options 
 		rows[i] = (struct weighed){ trace_known(rank->peaks[TRACE_ALLOCATED]), rank->rank,
 					    merge->order[i] };
 	}
-	if (merge_shown(options, merge->order_n) < merge->order_n)
+	if (emit_limit(merge->order_n, options->limit) < merge->order_n)
 		sort_rows(rows, merge->order_n, sizeof(*rows), by_peak);
 	for (size_t i = 0; i < merge->order_n; i++)
 		list[i] = rows[i].at;

@@ -270,9 +270,10 @@ int report_write(struct trace *trace, struct out *out, const struct report_optio
 	struct report_selection selection = { 0 };
 	struct report_study study = { 0 };
 	int error = 0;
-	struct report report = {
-		trace, { out, options->colour }, options, &selection, &study, &error, json, false
-	};
+	struct report report = { trace,   { .out = out, .colour = options->colour },
+				 options, &selection,
+				 &study,  &error,
+				 json,    false };
 
 	error = report_oom_check(&report);
 	if (!error)
@@ -321,14 +322,16 @@ static void say_sites(const struct report *report, const char *prefix)
 	const struct trace_peak *peak =
 		worst ? trace_peak(report->trace, worst->device, NULL, TRACE_ALLOCATED) : NULL;
 	const struct emit_rows groups = report_group_peak(report, peak);
+	const struct show show = { .out = report->show.out, .prefix = prefix };
 
 	for (size_t i = 0; peak && i < groups.count && i < BRIEF_SITES; i++) {
 		const struct report_group *group = (const struct report_group *)groups.rows + i;
 
-		say_sentence(report->show.out, prefix,
-			     report_format(report, "%13s %6s  %s", SAY_BYTES(group->bytes),
-					   SAY_SHARE(group->bytes, peak->bytes),
-					   report_line(report, group->shares->stack)));
+		emit_row(&show, report_site_cells,
+			 &(struct report_site){ { group->bytes, peak->bytes },
+						report_line(report, group->shares->stack),
+						"" },
+			 2);
 	}
 }
 
@@ -337,7 +340,7 @@ int report_brief(struct trace *trace, struct out *out, const char *prefix)
 	const struct report_options options = { .select.device = NO_DEVICE };
 	int error = 0;
 	const struct report report = {
-		.trace = trace, .show = { out, false }, .options = &options, .error = &error
+		.trace = trace, .show = { .out = out }, .options = &options, .error = &error
 	};
 	uint64_t ooms = report_ooms(trace, NO_DEVICE);
 	size_t devices = trace->summary.devices_n;

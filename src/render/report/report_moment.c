@@ -2,6 +2,8 @@
  * The report on a moment: the holders of memory then, the free memory between blocks in each pool,
  * and the lines whose blocks keep the segments around it from being given back.
  */
+#include <stdio.h>
+
 #include "render/report/report_parts.h"
 
 enum {
@@ -162,28 +164,29 @@ static struct emit_rows find_segments(const struct report *report, const struct 
 	return rows;
 }
 
+static const char *show_pin(char *to, const void *row)
+{
+	const struct report_group *pin = row;
+
+	snprintf(to, EMIT_CELL_MOST, "in %s: %s", SAY_MANY(pin->count, "block"), pin->name);
+	return to;
+}
+
 static const struct emit_column pin_cells[] = {
-	{ .kind = EMIT_TEXT, .heading = "", .flags = EMIT_DIM },
+	EMIT_CELL("", 11, BYTES, struct report_group, bytes, .flags = EMIT_DIM),
+	EMIT_CELL("", 0, TEXT, struct report_group, name, .gap = 1, .flags = EMIT_DIM,
+		  .show = show_pin),
 	EMIT_END,
 };
 
 static void pins_below(const struct show *show, const void *row, const void *with)
 {
-	const struct emit_rows *pins = &((const struct segment_told *)row)->pins;
-	const struct report_group *list = pins->rows;
-	const struct report *report = with;
-	const char *text;
-
-	for (size_t i = 0; i < pins->shown; i++) {
-		text = report_format(report, "%11s in %s: %s", SAY_BYTES(list[i].bytes),
-				     SAY_MANY(list[i].count, "block"), list[i].name);
-		emit_row(show, pin_cells, &text, 8);
-	}
-	if (pins->shown < pins->count) {
-		text = report_format(report, "%15s and of %zu more lines", "",
-				     pins->count - pins->shown);
-		emit_row(show, pin_cells, &text, 8);
-	}
+	(void)with;
+	emit_table(show, &(struct emit_table){ .columns = pin_cells,
+					       .rows = &((const struct segment_told *)row)->pins,
+					       .headless = true,
+					       .indent = 8,
+					       .more = "more lines" });
 }
 
 struct fact {

@@ -26,6 +26,14 @@ static struct trace_peak then_of(const struct trace_oom *oom)
 	};
 }
 
+/* A failure with its number from 1 on. */
+struct oom_told {
+	uint64_t number;
+	struct trace_oom of;
+	const char *line;
+	struct report_composed live;
+};
+
 /* --- for people --- */
 
 static const struct emit_column oom_pool_columns[] = {
@@ -44,17 +52,22 @@ static const struct emit_column oom_pool_columns[] = {
 
 static void holder_rows(const struct report *report, const struct trace_oom *oom)
 {
-	if (!oom->holders_n)
-		return;
-	report_say(report, SAID_HEADING, "Holders of the driver's memory");
+	struct emit_rows rows = EMIT_NONE_OF(struct report_site, SIZE_MAX);
+
 	for (size_t i = 0; i < oom->holders_n; i++) {
 		const struct trace_oom_holder *holder = &oom->holders[i];
 
-		report_site_row(report,
-				report_format(report, "%s%s", holder->pool ? "pool " : "",
-					      holder->holder ? holder->holder : "[not known]"),
-				holder->bytes, oom->reserved);
+		report_add(report, &rows,
+			   &(struct report_site){
+				   { holder->bytes, oom->reserved },
+				   report_format(report, "%s%s", holder->pool ? "pool " : "",
+						 holder->holder ? holder->holder : "[not known]"),
+				   "",
+			   });
 	}
+	if (rows.count)
+		report_say(report, SAID_HEADING, "Holders of the driver's memory");
+	report_site_rows(report, &rows);
 }
 
 /* The categories then, and advice for the one that holds most, if that is more than a third. */
@@ -108,11 +121,20 @@ static void tell_one(const struct report *report, const struct trace_oom *oom)
 	report_composition(report, &then, "[not known: allocated before events were dropped]");
 }
 
-/* "2  1.2 s  64.00 MiB on device 0, fragmentation: step (train.py:12); the program went on" */
+/* "2  1.2 s  64.00 MiB  fragmentation  step (train.py:12); the program went on" */
+static const struct emit_column oom_cells[] = {
+	EMIT_CELL("", 3, NUMBER, struct oom_told, number),
+	EMIT_CELL("", 10, TIME, struct oom_told, of.t),
+	EMIT_CELL("", 13, BYTES, struct oom_told, of.size),
+	EMIT_CELL("", -15, TEXT, struct oom_told, of.reason, .gap = 2),
+	EMIT_CELL("", 0, TEXT, struct oom_told, line, .flags = EMIT_WHOLE),
+	EMIT_END,
+};
+
 static void list_all(const struct report *report)
 {
 	const struct trace *trace = report->trace;
-	uint64_t ooms = report_ooms(trace, NO_DEVICE);
+	struct emit_rows rows = EMIT_NONE_OF(struct oom_told, SIZE_MAX);
 
 	if (trace->ooms_n < 2)
 		return;
@@ -121,14 +143,21 @@ static void list_all(const struct report *report)
 	for (size_t i = 0; i < trace->ooms_n; i++) {
 		const struct trace_oom *oom = &trace->ooms[i];
 
-		report_say(report, SAID_LINE, "%5zu %9s %12s  %-13s %s%s", i + 1, SAY_TIME(oom->t),
-			   SAY_BYTES(oom->size), oom->reason ? oom->reason : "?",
-			   report_line(report, oom->stack),
-			   oom->survived ? "; the program went on" : "");
+		report_add(report, &rows,
+			   &(struct oom_told){
+				   .number = i + 1,
+				   .of = *oom,
+				   .line = report_format(
+					   report, "%s%s", report_line(report, oom->stack),
+					   oom->survived ? "; the program went on" : ""),
+			   });
 	}
-	if (ooms > trace->ooms_n)
-		report_say(report, SAID_LINE, "      and %llu more in between, not kept",
-			   (unsigned long long)(ooms - trace->ooms_n));
+	report_put(report, (struct emit_table){ .columns = oom_cells,
+						.rows = &rows,
+						.headless = true,
+						.more = "more failed in between and were not kept",
+						.unlisted = report_ooms(trace, NO_DEVICE) -
+							    trace->ooms_n });
 	out_char(report->show.out, '\n');
 }
 
@@ -165,13 +194,6 @@ static const struct emit_column oom_advice_members[] = {
 	EMIT_FIELD(BYTES, struct trace_oom_advice, bytes),
 	EMIT_FIELD(TEXT, struct trace_oom_advice, text),
 	EMIT_END,
-};
-
-struct oom_told {
-	uint64_t number;
-	struct trace_oom of;
-	const char *line;
-	struct report_composed live;
 };
 
 static const struct emit_column oom_members[] = {

@@ -74,22 +74,17 @@ static void more_of(const struct report *report, const struct phase_group *phase
 		   count_text(report, ", freed ", &phase->freed));
 }
 
-static void device_rows(const struct report *report, const struct emit_rows *devices)
-{
-	for (size_t i = 0; i < devices->count; i++) {
-		const struct trace_phase_device *sums =
-			(const struct trace_phase_device *)devices->rows + i;
-
-		report_say(report, SAID_LINE, "    device %d: at most %s allocated, %s reserved",
-			   sums->device, SAY_BYTES(sums->allocated.peak_bytes),
-			   SAY_BYTES(sums->reserved.peak_bytes));
-		if (sums->allocations.count != TRACE_NONE)
-			report_say(report, SAID_LINE, "             %s%s%s",
-				   count_text(report, " allocated ", &sums->allocations),
-				   count_text(report, ", freed ", &sums->freed),
-				   count_text(report, ", kept ", &sums->kept));
-	}
-}
+static const struct emit_column device_cells[] = {
+	EMIT_CELL("device", 10, INTEGER, struct trace_phase_device, device),
+	EMIT_CELL("peak", 12, BYTES, struct trace_phase_device, allocated.peak_bytes),
+	EMIT_CELL("reserved", 12, BYTES, struct trace_phase_device, reserved.peak_bytes),
+	EMIT_CELL("allocated", 12, BYTES, struct trace_phase_device, allocations.bytes,
+		  .flags = EMIT_OPTIONAL),
+	EMIT_CELL("freed", 12, BYTES, struct trace_phase_device, freed.bytes,
+		  .flags = EMIT_OPTIONAL),
+	EMIT_CELL("kept", 12, BYTES, struct trace_phase_device, kept.bytes, .flags = EMIT_OPTIONAL),
+	EMIT_END,
+};
 
 /* With a single device, its sums are those of the row. */
 static void phase_below(const struct show *show, const void *row, const void *with)
@@ -97,12 +92,13 @@ static void phase_below(const struct show *show, const void *row, const void *wi
 	const struct phase_told *phase = row;
 	const struct report *report = with;
 
-	(void)show;
 	if (!report->options->full && !report->options->show)
 		return;
 	more_of(report, &phase->of);
 	if (report->trace->summary.devices_n > 1)
-		device_rows(report, &phase->devices);
+		emit_table(show, &(struct emit_table){ .columns = device_cells,
+						       .rows = &phase->devices,
+						       .indent = 2 });
 }
 
 static struct emit_rows devices_of(const struct report *report, const struct phase_group *phase)

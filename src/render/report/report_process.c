@@ -115,7 +115,7 @@ void report_tell_failures(const struct report *report)
 	for (size_t i = 0; i < rows.count; i++)
 		report_say(report, 2, "- %s", failure_text(report, &list[i]));
 	if (rows.count < ooms && rows.count)
-		report_say(report, SAID_LINE, "... and %s more", SAY_COUNT(ooms - rows.count));
+		emit_more(&report->show, 0, ooms - rows.count, NULL);
 	if (report->trace->ooms_n && !fatal)
 		report_say(report, SAID_LINE,
 			   "  `memtrace report --oom` explains the last of them.");

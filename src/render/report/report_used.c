@@ -11,14 +11,14 @@
 struct used_part {
 	const char *what, *text; /* for programs, for people */
 	const char *name;        /* NULL where there is only one such part */
-	int64_t bytes;
-	uint64_t order; /* rises with the bytes, which may be negative */
+	struct emit_part part;   /* its bytes are an int64_t: they may be negative */
+	uint64_t order;          /* rises with the bytes */
 };
 
 static const struct emit_column part_members[] = {
 	EMIT_FIELD(TEXT, struct used_part, what),
 	EMIT_FIELD(TEXT, struct used_part, name),
-	EMIT_FIELD(CHANGE, struct used_part, bytes),
+	EMIT_MEMBER("bytes", CHANGE, struct used_part, part),
 	EMIT_END,
 };
 
@@ -32,7 +32,10 @@ static void add_part(const struct report *report, struct emit_rows *parts, const
 {
 	if (bytes)
 		report_add(report, parts,
-			   &(struct used_part){ what, text, name, bytes,
+			   &(struct used_part){ what,
+						text,
+						name,
+						{ .bytes = (uint64_t)bytes },
 						(uint64_t)bytes + (1ull << 63) });
 }
 
@@ -88,31 +91,41 @@ static struct emit_rows find_parts(const struct report *report, const struct tra
 	sort_from(&parts, first);
 	add_part(report, &parts, "residual", "residual: nothing explains it", NULL,
 		 then->residual_bytes);
+	for (size_t i = 0; i < parts.count; i++)
+		((struct used_part *)parts.rows)[i].part.of = device->used.peak_bytes;
 	return parts;
 }
 
-/* Named parts beyond the limit share one row, for a program may load many libraries. */
-static void part_rows(const struct report *report, const struct emit_rows *parts, uint64_t whole)
+static const char *show_part_share(char *to, const void *row)
+{
+	const struct emit_part *part = &((const struct used_part *)row)->part;
+
+	return (int64_t)part->bytes < 0 ? "" : show_share(to, part->bytes, part->of);
+}
+
+static const struct emit_column part_cells[] = {
+	EMIT_CELL("", 11, AMOUNT, struct used_part, part),
+	EMIT_SHOWN("", 8, SHARE, struct used_part, part, show_part_share),
+	EMIT_CELL("", 0, TEXT, struct used_part, text, .gap = 3),
+	EMIT_END,
+};
+
+/* The parts from `from` on that are, or are not, named. */
+static size_t put_parts(const struct report *report, const struct emit_rows *parts, size_t from,
+			bool named)
 {
 	const struct used_part *list = parts->rows;
-	size_t limit = report_limit(report);
-	size_t names = 0;
-	uint64_t rest = 0;
+	size_t to = from;
+	struct emit_rows rows;
 
-	for (size_t i = 0; i < parts->count; i++) {
-		uint64_t bytes = (uint64_t)list[i].bytes;
-
-		if (list[i].bytes < 0) /* less is occupied than memtrace knows of */
-			report_say(report, SAID_LINE, " -%11s           %s", SAY_BYTES(0 - bytes),
-				   list[i].text);
-		else if (!strcmp(list[i].what, "named") && ++names > limit)
-			rest += bytes;
-		else
-			report_site_row(report, list[i].text, bytes, whole);
-	}
-	if (names > limit)
-		report_site_row(report, report_format(report, "... and %zu more", names - limit),
-				rest, whole);
+	while (to < parts->count && !strcmp(list[to].what, "named") == named)
+		to++;
+	rows = EMIT_SOME_OF(list + from, to - from, named ? report_limit(report) : SIZE_MAX);
+	report_put(report, (struct emit_table){ .columns = part_cells,
+						.rows = &rows,
+						.headless = true,
+						.summed = true });
+	return to;
 }
 
 static void device_table(const struct report *report, const struct trace_device *device,
@@ -124,7 +137,9 @@ static void device_table(const struct report *report, const struct trace_device 
 	report_say(report, SAID_HEADING, "%s of device %d: %s at most, at %s",
 		   own ? "What nvidia-smi shows" : "What all processes occupy", device->device,
 		   SAY_BYTES(used->peak_bytes), SAY_TIME(used->peak_t));
-	part_rows(report, parts, used->peak_bytes);
+	/* Named parts have a limit, because a program may load many libraries. */
+	for (size_t i = 0; i < parts->count;)
+		i = put_parts(report, parts, put_parts(report, parts, i, false), true);
 }
 
 struct used_then {

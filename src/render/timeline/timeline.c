@@ -236,7 +236,7 @@ int timeline_text(struct trace *trace, struct out *out, const struct timeline_op
 {
 	struct timeline timeline = {
 		.trace = trace,
-		.show = { out, options->colour },
+		.show = { .out = out, .colour = options->colour },
 		.options = options,
 		.columns = options->width - TIMELINE_LEFT,
 		.ooms = EMIT_NONE_OF(struct timeline_oom, SIZE_MAX),

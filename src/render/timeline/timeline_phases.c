@@ -112,42 +112,56 @@ static int put_lines(const struct timeline *timeline, const struct trace_phase *
 	show_heading(&timeline->show, "Phases");
 	for (unsigned i = 0; i < LINES && lines[i].end; i++)
 		timeline_line(timeline, NULL, GLYPH_BLANK, lines[i].cells);
-	if (left)
-		out_format(timeline->show.out, "%*s... and %s more inside these\n", TIMELINE_LEFT,
-			   "", SAY_COUNT(left));
+	emit_more(&timeline->show, TIMELINE_LEFT, left, "more inside these");
 	return 0;
 }
 
-static void put_figure(const struct timeline *timeline, const struct phase_group *group)
+struct figures_row {
+	const char *name;
+	uint64_t count, peak;
+	int64_t growth;
+};
+
+static const struct emit_column figures_cells[] = {
+	EMIT_CELL("phase", -NAME, TEXT, struct figures_row, name),
+	EMIT_CELL("times", 8, COUNT, struct figures_row, count),
+	EMIT_CELL("peak", 13, BYTES, struct figures_row, peak),
+	EMIT_CELL("growth", 13, CHANGE, struct figures_row, growth),
+	EMIT_END,
+};
+
+static void add_figures(const struct timeline *timeline, const struct phase_group *group,
+			struct emit_rows *rows)
 {
 	char text[NAME * 4 + 4];
 	char name[PHASE_GROUPS_NAME];
-	unsigned width;
+	struct arena *arena = &timeline->trace->arena;
 
 	show_safe(text, sizeof(text), phase_group_title(group, name, sizeof(name)), NAME);
 	timeline_ascii(timeline, text);
-	width = show_columns(text);
-	out_format(timeline->show.out, "%*s%s%*s %6s x  peak %10s  growth %11s\n", TIMELINE_LEFT,
-		   "", text, (int)(width < NAME ? NAME - width : 0), "", SAY_COUNT(group->count),
-		   SAY_BYTES(group->peak_bytes), SAY_SIGNED(group->growth, true));
+	emit_add(arena, rows,
+		 &(struct figures_row){ show_kept(arena, "%s", text), group->count,
+					group->peak_bytes, group->growth });
 }
 
 /* Figures of the phases shown, by name, for the names with the highest peaks. */
 static int put_figures(const struct timeline *timeline, const struct trace_phase *sorted,
 		       size_t count)
 {
+	struct emit_rows rows = EMIT_NONE_OF(struct figures_row, FIGURES);
 	struct emit_rows groups;
 	int error = phase_groups_find(&groups, timeline->trace, sorted, count);
 
 	if (error)
 		return error;
-	show_heading(&timeline->show, "By name, the highest first");
-	for (size_t i = 0; i < groups.count && i < FIGURES; i++)
-		put_figure(timeline, (const struct phase_group *)groups.rows + i);
-	if (groups.count > FIGURES)
-		out_format(timeline->show.out,
-			   "%*s... and %s more (memtrace report --show phases)\n", TIMELINE_LEFT,
-			   "", SAY_COUNT(groups.count - FIGURES));
+	for (size_t i = 0; i < groups.count; i++)
+		add_figures(timeline, (const struct phase_group *)groups.rows + i, &rows);
+	emit_table(&timeline->show,
+		   &(struct emit_table){ .columns = figures_cells,
+					 .rows = &rows,
+					 .heading = "By name, the highest first",
+					 .indent = TIMELINE_LEFT,
+					 .more = "more (memtrace report --show phases)" });
 	return 0;
 }
 
