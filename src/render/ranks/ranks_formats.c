@@ -58,19 +58,18 @@ static void path_below(const struct show *show, const void *row, const void *wit
 
 /* The table of ranks; a rank has a row for each of its devices. */
 static struct emit_table ranks_table(const struct merge_tables *tables, struct emit_rows *rows,
-				     size_t limit)
+				     size_t shown)
 {
 	size_t ranks = tables->ranks.count;
-	size_t shown = emit_limit(ranks, limit);
 
-	*rows = devices_of(tables, ranks);
-	rows->shown = devices_of(tables, shown).count;
+	*rows = devices_of(tables, shown);
 	return (struct emit_table){
 		.columns = merge_device_columns,
 		.rows = rows,
 		.heading = shown == ranks ? "Ranks" : "Ranks, the highest peaks first",
 		.below = path_below,
-		.more = rows->count == ranks ? "more ranks (--limit 0)" : "more rows (--limit 0)",
+		.more = "more ranks (--limit 0)",
+		.unlisted = ranks - shown,
 	};
 }
 
@@ -118,7 +117,7 @@ int merge_text(struct merge *merge, struct out *out, const struct merge_options 
 	sentences = tables.sentences.rows;
 	for (size_t i = 0; i < tables.sentences.count; i++)
 		show_wrapped(&show, sentences[i], 2, i == 0);
-	ranks = ranks_table(&tables, &rows, options->limit);
+	ranks = ranks_table(&tables, &rows, emit_limit(tables.ranks.count, options->limit));
 	emit_table(&show, &ranks);
 	if (merge->order_n > 1)
 		text_table(&show, 0,
@@ -162,6 +161,7 @@ int merge_markdown(struct merge *merge, struct out *out, const struct merge_opti
 	const char *const *sentences;
 	struct emit_table ranks;
 	struct emit_rows rows;
+	size_t shown;
 
 	merge_find_tables(&tables, merge, merge_shown_ranks(merge, options));
 	out_text(out, "### GPU memory by rank\n\n");
@@ -170,8 +170,10 @@ int merge_markdown(struct merge *merge, struct out *out, const struct merge_opti
 		markdown_text(out, sentences[i]);
 		out_text(out, "\n\n");
 	}
-	ranks = ranks_table(&tables, &rows, options->limit);
+	shown = devices_of(&tables, emit_limit(tables.ranks.count, options->limit)).count;
+	ranks = ranks_table(&tables, &rows, tables.ranks.count);
 	ranks.more = rows.count == tables.ranks.count ? "more ranks" : "more rows";
+	rows.shown = shown;
 	emit_markdown(out, &ranks, MARKDOWN_MOST);
 	out_char(out, '\n');
 	if (merge->order_n > 1) {

@@ -13,7 +13,7 @@ FAKE_CUDA_DEVICES=2 traced "$E2E/ranges" 2000
 is 'many names that differ in a number are one' "$(told "$TRACE")" 'all depth #'
 ok 'a report of phases' memtrace report --show phases "$TRACE"
 has 'tells what was born and freed' "$OUT" '    reserved at most 8.00 KiB, allocated 84.00 KiB, freed 80.00 KiB'
-is 'of each device, too' "$(grep -c '^    device [01]: ' "$OUT")" 4
+is 'of each device, too' "$(grep -cE '^ {11}[01] +[0-9.]+ [KMG]?i?B' "$OUT")" 4
 is 'and all of a kind in a row' "$(grep -c '^  depth #  *2,000 ' "$OUT")" 1
 
 ok 'three devices' "$GENERATOR" --events 4000 --live 300 --devices 3 --threads 3 --phases 2 --json three.json
@@ -34,9 +34,9 @@ is 'and the peaks of each device' "$(json three.chrome 'max(e["args"]["peak of a
 
 # What the timeline tells of them is the report's.
 ok 'a timeline' memtrace timeline three.json
-sed -n '/^By name/,$p' "$OUT" | grep ' x ' | sed 's/^ *//; s/  */ /g' >timeline.phases
+sed -n '/^By name/,/^$/p' "$OUT" | sed '1,2d; /^$/d; s/^ *//; s/  */ /g' >timeline.phases
 memtrace report --json --limit 0 three.json >report.json
-is 'has the highest phases by name' "$(cat timeline.phases)" "$(json report.json '"\n".join("%s %d x peak %.2f %s growth +%.2f %s" % (
+is 'has the highest phases by name' "$(cat timeline.phases)" "$(json report.json '"\n".join("%s %d %.2f %s +%.2f %s" % (
 	p["name"], p["times"], *((b / 2**30, "GiB") if b >= 2**30 else (b / 2**20, "MiB")),
 	*((g / 2**30, "GiB") if g >= 2**30 else (g / 2**20, "MiB"))) for p in d["phases"]
 	for b, g in [(p["allocated_peak_bytes"], p["growth_bytes"])])')"
