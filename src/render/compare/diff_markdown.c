@@ -17,23 +17,23 @@ static uint64_t written(const struct out *out)
 	return out->written + out->used;
 }
 
-struct gate_row {
+struct verdict_line {
 	const char *mark, *words;
 };
 
 static void gates(struct out *out, struct diff *diff)
 {
 	static const struct emit_column cells[] = {
-		EMIT_CELL("", 0, TEXT, struct gate_row, mark),
-		EMIT_CELL("gate", 0, TEXT, struct gate_row, words),
+		EMIT_CELL("", 0, TEXT, struct verdict_line, mark),
+		EMIT_CELL("gate", 0, TEXT, struct verdict_line, words),
 		EMIT_END,
 	};
-	struct emit_rows rows = EMIT_NONE_OF(struct gate_row, SIZE_MAX);
+	struct emit_rows rows = EMIT_NONE_OF(struct verdict_line, SIZE_MAX);
 
 	for (size_t i = 0; i < diff->gates_n; i++)
 		emit_add(&diff->arena, &rows,
-			 &(struct gate_row){ diff->gates[i].broken ? "\u274c" : "\u2705",
-					     diff_gate_words(diff, &diff->gates[i]) });
+			 &(struct verdict_line){ diff->gates[i].broken ? "\u274c" : "\u2705",
+						 diff_gate_words(diff, &diff->gates[i]) });
 	if (!rows.count)
 		return;
 	emit_markdown(out, &(struct emit_table){ .columns = cells, .rows = &rows }, MOST);

@@ -159,8 +159,8 @@ static bool tells_why(enum column column)
 
 static const char *show_why(char *to, const void *row)
 {
-	(void)to;
-	return diff_why_words[((const struct change_row *)row)->why];
+	text_copy(to, EMIT_CELL_MOST, diff_why_words[((const struct change_row *)row)->why]);
+	return to;
 }
 
 static void set_columns(struct emit_column *to, bool bytes, bool reasons)
