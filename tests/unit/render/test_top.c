@@ -33,10 +33,10 @@ TEST(a_range_that_is_long_open_keeps_its_name_apart)
 	look.ranges.open_n = 1;
 	look.ranges.open[0].end = TRACE_NONE;
 	show();
-	OK(strstr(text, "  open for 1 min 58 s    [no name]\n"));
+	OK(strstr(text, "  open for     1 min 58 s    [no name]\n"));
 	look.uptime = 1000 * 3600000000000;
 	show();
-	OK(strstr(text, "  open for 1000 h 00 min [no name]\n"));
+	OK(strstr(text, "  open for     1000 h 00 min [no name]\n"));
 }
 
 TEST(the_widest_sums_keep_apart)
