@@ -1,4 +1,4 @@
-/* Options by rows: parsing, and suggestions for misspelt names. */
+/* Parses the options and operands of a command, and suggests names for misspelt ones. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 
 enum { LONGEST_WORD = 40 };
 
-/* The edits from one word to the other: insert, delete, change, swap neighbours (Damerau). */
+/* The edit distance of two words (Damerau): insertions, deletions, changes, swapped neighbours. */
 static unsigned distance(const char *a, const char *b)
 {
 	unsigned rows[3][LONGEST_WORD + 1];
@@ -41,7 +41,7 @@ static unsigned distance(const char *a, const char *b)
 	return rows[strlen(a) % 3][n];
 }
 
-/* The first two members of every table of names. */
+/* The two members with which every row of a table of names begins. */
 struct named {
 	const char *name, *help;
 };
@@ -60,7 +60,7 @@ const char *args_suggestion(const char *name, const void *rows, size_t size)
 		unsigned edits = distance(name, row->name);
 
 		if (strlen(name) >= 3 && !strncmp(row->name, name, strlen(name)))
-			edits = 1; /* it is the beginning of the name */
+			edits = 1; /* an abbreviation counts as one edit */
 		if (edits < least && edits < strlen(row->name)) {
 			least = edits;
 			best = row->name;
@@ -108,7 +108,7 @@ const struct arg *args_row(const struct usage *usage, size_t i)
 
 	if (i < usage->args_n)
 		return &usage->args[i];
-	/* Commands that run a program or look at a running one read no trace. */
+	/* Commands that run or inspect a program read no trace, so they do not have --no-limits. */
 	return i == usage->args_n && usage->operands && !usage->program &&
 			       !strstr(usage->operands, "PID")
 		       ? &limits
@@ -117,8 +117,8 @@ const struct arg *args_row(const struct usage *usage, size_t i)
 
 static struct {
 	usage_printer *print;
-	const struct usage *usage; /* of the latest args_parse() */
-	char **operands;           /* ended by NULL */
+	const struct usage *usage; /* the argument of the latest args_parse() */
+	char **operands;           /* the operands that args_parse() found, ended by NULL */
 } state = { .print = cli_print_usage };
 
 void args_with_usage(const struct command *command, usage_printer *printer)
@@ -150,7 +150,7 @@ static int unknown(const struct usage *usage, const char *option)
 	return -EINVAL;
 }
 
-/* True if the option's name is these `length` bytes; "_" and "-" are the same. */
+/* True if the first `length` bytes of `option` are `name`; "_" and "-" count as equal. */
 static bool same_name(const char *name, const char *option, size_t length)
 {
 	if (strlen(name) != length)
@@ -222,7 +222,7 @@ static bool take_word(const struct arg *arg, const char *value)
 	return cli_usage("--%s: %s is not one of %s", arg->name, value, list) < 0;
 }
 
-/* Stores the value; false, with a message, when the option cannot have it. */
+/* Stores the value of an option; if the option cannot have it, prints why and returns false. */
 static bool take_value(const struct arg *arg, const char *value)
 {
 	const void *row;
@@ -258,7 +258,7 @@ static bool take_value(const struct arg *arg, const char *value)
 	return true;
 }
 
-/* Takes an option's value: the words taken, the option's included, or -EINVAL. */
+/* Stores an option's value. Returns how many words the option and its value are, or -EINVAL. */
 static int take_words(const struct arg *arg, const char *value, char **words, int left)
 {
 	int taken = 1;
@@ -277,7 +277,7 @@ static int take_words(const struct arg *arg, const char *value, char **words, in
 	return taken;
 }
 
-/* For --no-cpu the option --cpu; NULL for any other word. */
+/* Returns the option --cpu for the word --no-cpu, NULL if there is no such switch. */
 static const struct arg *find_switch(const struct usage *usage, const char *word)
 {
 	for (size_t i = 0; !strncmp(word, "--no-", 5) && i < usage->args_n; i++) {
@@ -288,7 +288,7 @@ static const struct arg *find_switch(const struct usage *usage, const char *word
 	return NULL;
 }
 
-/* Takes one option, and its value if that is the next word: words taken, or -EINVAL. */
+/* Parses one option with its value. Returns how many words they are, or -EINVAL. */
 static int take_option(const struct usage *usage, char **words, int left)
 {
 	const char *word = words[0];

@@ -30,40 +30,40 @@ struct command {
 	command_fn *run;
 };
 
-/* The rows of commands.def, followed by one without a name: help.c. */
+/* The commands of commands.def, ended by an entry without a name (defined in help.c). */
 extern const struct command commands[];
 
-/* `memtrace help ...` and `memtrace --help`, where argv[0] is "help" or "--help": help.c. */
+/* Runs `memtrace help ...` or `memtrace --help`; argv[0] is "help" or "--help" (help.c). */
 int cli_help(int argc, char **argv);
 
 /* --- options: args.c --- */
 
 enum arg_kind {
-	ARG_FLAG,   /* --full: bool */
-	ARG_SWITCH, /* --cpu, --cpu=0, --no-cpu: const char *, "1", "0" or what was given */
-	ARG_MAYBE,  /* --oom, --oom=2: const char *, "" or what was given */
-	ARG_TEXT,   /* --pool NAME, --pool=NAME, -p NAME: const char * */
-	ARG_TIME,   /* --from WHEN: the same, a time or phase:NAME */
-	ARG_WHEN,   /* --at WHEN: the same, any text that timepoint_find() understands */
-	ARG_NUMBER, /* --limit N: uint64_t, from `least` to `most` */
-	ARG_DEVICE, /* --device N: int */
-	ARG_WORD,   /* --stacks native: int, the position among the words of `value` */
-	ARG_FORMAT, /* --format json: const void *, the row of that name among `formats` */
-	ARG_LIST,   /* like TEXT, any number of times: array of ARG_MOST + 1 texts, ended by NULL */
-	ARG_WORDS,  /* the same with all words up to the next option: --base a b c */
+	ARG_FLAG,   /* --full: *to is a bool */
+	ARG_SWITCH, /* --cpu, --cpu=0, --no-cpu: *to is a text, "1", "0" or the one after the "=" */
+	ARG_MAYBE,  /* --oom, --oom=2: *to is a text, "" or the one after the "=" */
+	ARG_TEXT,   /* --pool NAME, --pool=NAME, -p NAME: *to is a text */
+	ARG_TIME,   /* --from WHEN: *to is a text, a time or phase:NAME */
+	ARG_WHEN,   /* --at WHEN: *to is a text that timepoint_find() accepts */
+	ARG_NUMBER, /* --limit N: *to is a uint64_t between `least` and `most` */
+	ARG_DEVICE, /* --device N: *to is an int */
+	ARG_WORD,   /* --stacks native: *to is an int, the word's position in `value` */
+	ARG_FORMAT, /* --format json: *to points to the row of `formats` with that name */
+	ARG_LIST,   /* --fail-on A --fail-on B: `to` is an array of texts, ended by NULL */
+	ARG_WORDS,  /* --base A B C: as for ARG_LIST, with all words up to the next option */
 };
 
-enum { ARG_MOST = 64 }; /* values of a LIST */
+enum { ARG_MOST = 64 }; /* the most values of an ARG_LIST or ARG_WORDS */
 
 struct arg {
-	const char *name; /* without the dashes */
-	char letter;      /* 0 for none */
+	const char *name; /* the option's name without "--" */
+	char letter;      /* the short form -LETTER, 0 if there is none */
 	enum arg_kind kind;
-	const char *value;    /* the value's name in help; "a|b|c" when it is one of these words */
-	const char *help;     /* one line of any length */
-	void *to;             /* unchanged when the option is not given */
-	uint64_t least, most; /* of NUMBER; most 0: UINT32_MAX */
-	const void *formats;  /* of FORMAT: rows of `format_size` bytes for args_choose() */
+	const char *value;    /* the value's name in --help; "a|b|c" if it must be one of these */
+	const char *help;     /* the text of --help, without a line break */
+	void *to;             /* receives the value; unchanged if the option is not given */
+	uint64_t least, most; /* bounds of an ARG_NUMBER; most 0 means UINT32_MAX */
+	const void *formats;  /* ARG_FORMAT: an array for args_choose() */
 	size_t format_size;
 };
 
@@ -94,55 +94,55 @@ struct arg {
 
 struct usage {
 	const char *command;
-	const char *operands; /* "TRACE" */
+	const char *operands; /* operands in --help, as "TRACE"; NULL: none */
 	const char *about;    /* for --help: each line is a paragraph; indented lines are a table */
 	const struct arg *args;
 	size_t args_n;
-	size_t least, most; /* number of operands; most 0: none when least is 0, else any number */
-	bool program;       /* the first operand ends the options: the rest is a command line */
+	size_t least, most; /* numbers of operands; 1 and 0: at least one, no limit */
+	bool program;       /* the first operand begins the command line of a program */
 };
 
-/* The usage of a command with options. */
+/* Initializes a struct usage with an array of options. */
 #define USAGE(command, operands, about, args, least, most)                                     \
 	{                                                                                      \
 		command, operands, about, args, sizeof(args) / sizeof((args)[0]), least, most, \
 			false                                                                  \
 	}
 
-/* The i-th option of the command; then the one that every reader of traces has, then NULL. */
+/* The i-th option of the command, --no-limits after the last if it reads traces, then NULL. */
 const struct arg *args_row(const struct usage *usage, size_t i);
 
 typedef void usage_printer(struct out *out, const struct usage *usage);
 
 usage_printer cli_print_usage;
 
-/* Calls the printer with the usage of the command, on cli_out(), instead of printing its --help. */
+/* Calls the printer, in place of the one for --help, with the command's usage and cli_out(). */
 void args_with_usage(const struct command *command, usage_printer *printer);
 
 enum { ARGS_GO = -1 };
 
-/* Takes the options out of argv. Returns ARGS_GO, and the operands are argv[1..argc); or the exit
- * status, when it has printed help or the message about a mistake. */
+/* Parses options and removes them from argv. Returns ARGS_GO, and argv[1..argc) are the operands;
+ * or an exit status if --help or an error message was printed. */
 int args_parse(const struct usage *usage, int *argc, char **argv);
 
-/* True if the file exists and is one of the operands of the latest args_parse() (or a word of
- * WORDS), by this or another name. The usage and its values must still be valid. */
+/* True if the file exists and is an operand of the latest args_parse(), or a word of an ARG_WORDS
+ * option, under this or another name. The usage passed to args_parse() must still exist. */
 bool args_reads(const char *path);
 
-/* Parses a whole number for an option; false, with a message, when it is none. */
+/* Parses a number from 0 to `most` for an option; prints why and returns false if it is none. */
 bool args_count(const char *option, const char *text, uint64_t most, uint64_t *count);
 
 /*
- * Tables of names: rows of `size` bytes that begin with the name, followed by one without.
- * args_choose() returns the row of the name, or NULL with the message that there is no such `kind`;
- * args_suggestion() the name that was probably meant, NULL when none is similar; args_list()
- * appends a line for each row to the text in `to`, of its name and its second member, the help.
+ * Tables of names: arrays of elements of `size` bytes that begin with a name and a help text; a
+ * NULL name ends them. args_choose() returns the element of a name, or NULL after the message that
+ * there is no such `kind`; args_suggestion() the most similar name, NULL if none is similar.
+ * args_list() appends a line of name and help for each element to the text in `to`.
  */
 const void *args_choose(const char *kind, const char *name, const void *rows, size_t size);
 const char *args_suggestion(const char *name, const void *rows, size_t size);
 void args_list(char *to, size_t to_size, int width, const void *rows, size_t size);
 
-/* True if the value may be the next word. (A SWITCH or a MAYBE has it after a "=" only.) */
+/* True if the value may be a word of its own; an ARG_SWITCH or ARG_MAYBE has it after "=". */
 static inline bool args_wants_word(const struct arg *arg)
 {
 	return arg->kind != ARG_FLAG && arg->kind != ARG_SWITCH && arg->kind != ARG_MAYBE;
@@ -150,45 +150,46 @@ static inline bool args_wants_word(const struct arg *arg)
 
 /* --- words: main.c --- */
 
-/* The name of the command that runs, NULL before it is found. */
+/* The name of the running command, NULL before it is found. */
 const char *cli_command(void);
 
-/* Prints "memtrace: COMMAND: TEXT" (err_text() or a sentence), and returns the status. */
+/* Prints "memtrace: COMMAND: " and err_text() or the sentence; returns the exit status. */
 int cli_fail(int status);
 int cli_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Standard output, buffered; main() writes the rest at the end. */
+/* The tool's buffered standard output; main() flushes it at the end. */
 struct out *cli_out(void);
 
-/* True if the descriptor is a terminal that shows colours. */
+/* True if the descriptor is a terminal that shows colours and NO_COLOR is not set. */
 bool cli_colour(int fd);
 
-/* True if the user's locale shows UTF-8. The locale of the tool stays as it is. */
+/* True if the user's locale has UTF-8. Does not change the locale of the tool. */
 bool cli_unicode(void);
 
-/* -o FILE: makes cli_out() write to the file, compressed if the name ends so; NULL and "-" are
- * standard output. 0, or -errno with err_text(), also for a file that is an operand as well: it is
- * not written over (args_reads). */
+/* Implements -o FILE: cli_out() writes to the file, compressed if its name ends in .gz or .zst.
+ * NULL and "-" mean standard output. Returns 0, or -errno with err_text(); an error also if the
+ * file is an input of the command, which would be overwritten (args_reads()). */
 int cli_redirect(const char *path);
 
-/* The same for output that is compressed already: the name has no effect. */
+/* cli_redirect() for output that is compressed already: the ending of the name has no effect. */
 int cli_redirect_as_is(const char *path);
 
-/* --- what `memtrace help` prints from the tables that --help is printed from --- */
+/* --- completion and manual pages, made from the tables that --help is printed from --- */
 
-/* completion.c: the script for bash or zsh, to cli_out(); false when the shell is neither.
- * `source <(memtrace help --completion bash)`, or installed where shells look for them. */
+/* completion.c: prints the script for "bash" or "zsh"; false for any other shell. The user runs
+ * `source <(memtrace help --completion bash)` or installs the script. */
 bool completion_print(const char *shell);
 
 /*
- * manual.c: pages in roff (man(7)): memtrace.1, one memtrace-COMMAND.1 a command, libmemtrace.7 for
- * the settings. libmemtrace.3 comes from the public header: scripts/manual-api.sh.
+ * manual.c: manual pages in roff (man(7)): one for the tool, one for each command, and
+ * libmemtrace.7 for the settings. scripts/manual-api.sh makes libmemtrace.3.
  *
- * The names of the pages, one a line; a page to cli_out(), false when there is none of that name.
+ * manual_list() writes the pages' names, a line each; manual_page() is false if no page has the
+ * name.
  */
 void manual_list(struct out *out);
 bool manual_page(const char *name);
 
-/* The help of a setting's row, and the values that it takes ("... is not "): manual.c. */
+/* manual.c: the help text of a setting, and the values that it accepts ("a number"). */
 const char *setting_help(enum opt_id id);
 const char *setting_wants(enum opt_id id);

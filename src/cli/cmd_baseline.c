@@ -1,4 +1,4 @@
-/* memtrace baseline TRACE -o FILE: the facts of a run that are worth committing. */
+/* memtrace baseline TRACE -o FILE: writes sums and peaks of a run to a small file to commit. */
 #include "analyse/compare/run_totals.h"
 #include "cli/cli.h"
 #include "render/compare/diff.h"

@@ -16,16 +16,16 @@
 #include "cli/traces.h"
 
 struct comparison {
-	const char *const *sides[2]; /* operands of base and head, each ended by NULL */
+	const char *const *sides[2]; /* operands of base, of head; ended by NULL */
 	struct gates gates;
-	const char *rules, *output;       /* NULL: the built-in ones, standard output */
-	const struct diff_format *format; /* text, the first one, unless given */
+	const char *rules, *output;       /* NULL: built-in rules, standard output */
+	const struct diff_format *format; /* default: diff_formats[0], text */
 	struct diff_options options;
 	int device;
-	bool force; /* compare runs that are too unlike as well */
+	bool force; /* --force: also compares runs of different cards, drivers ... */
 };
 
-/* Opens the runs of one side, which refer to the paths. A folder stands for all traces in it. */
+/* Opens the runs of base or head; each run keeps a pointer to its path in `traces`. */
 static int open_side(struct diff_side *side, struct traces *traces, const char *const *operands,
 		     int device)
 {
@@ -40,7 +40,7 @@ static int open_side(struct diff_side *side, struct traces *traces, const char *
 	return error;
 }
 
-/* The first run whose categories have another source than those of `like`; NULL for none. */
+/* The first run whose categories come from another source than those of `like`, or NULL. */
 static const struct run *unlike(struct diff_side *const *sides, const struct run *like)
 {
 	for (size_t s = 0; s < 2; s++) {
@@ -61,8 +61,8 @@ static bool asks_categories(const struct gates *gates)
 	return false;
 }
 
-/* Finds the categories of all runs. They become rows where all runs have them block by block; when
- * a gate needs categories, they are found at any cost. */
+/* Finds the categories of all runs. They are compared if every run has the category of each block,
+ * or if a gate needs them; a gate makes it an error that runs have them from different sources. */
 static int categorise(struct diff_side *const *sides, const struct gates *gates,
 		      const struct rules *rules, int device)
 {
@@ -121,7 +121,7 @@ static int refuse_unlike(const struct diff *diff)
 		   keys, diff->unlike_n == 1 ? "differs" : "differ");
 }
 
-/* Opens, compares and writes. Returns the exit status, STATUS_NO if a gate is broken. */
+/* Opens and compares the runs, and writes the result. Returns the exit status. */
 static int compare(const struct comparison *asked)
 {
 	struct traces traces[2] = { { NULL, 0 }, { NULL, 0 } };
@@ -181,14 +181,14 @@ static void about_diff(char *to, size_t size)
 	args_list(to, size, 10, diff_formats, sizeof(diff_formats[0]));
 }
 
-/* The values of the options. */
+/* Values of the options of `memtrace diff`. */
 struct diff_words {
 	const char *base[ARG_MOST + 1], *head[ARG_MOST + 1], *fail_on[ARG_MOST + 1];
 	uint64_t limit;
 	bool gate;
 };
 
-/* Takes BASE and HEAD as operands or as lists; false, with a message, when there is neither. */
+/* Stores BASE and HEAD from operands or options; false, with a message, if one is missing. */
 static bool take_sides(struct diff_words *words, int argc, char **argv)
 {
 	if (argc == 3 && !words->base[0] && !words->head[0]) {
@@ -247,7 +247,7 @@ int cmd_diff(int argc, char **argv)
 		return parsed;
 	if (!take_sides(&words, argc, argv))
 		return STATUS_USAGE;
-	/* A screen is short; tables that are folded or in a file may be longer. */
+	/* Text on a terminal is kept short; the other formats are folded or read from a file. */
 	comparison.options.limit = words.limit != UINT64_MAX           ? words.limit
 				   : comparison.format != diff_formats ? 25
 								       : 5;

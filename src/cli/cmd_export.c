@@ -1,4 +1,4 @@
-/* memtrace export TRACE --to FORMAT: a trace in another format. */
+/* memtrace export TRACE --to FORMAT: writes a trace in the format of another program. */
 #include <string.h>
 #include <unistd.h>
 
@@ -10,13 +10,13 @@
 #include "render/export/formats.h"
 #include "render/selection/select.h"
 
-/* The values of the options; NULL or less than 0 for those not given. */
+/* Values of the options; NULL or less than 0 for options that were not given. */
 struct export_words {
 	const char *output, *at, *pool;
 	int metric, device, by;
 };
 
-/* True if the format takes all options that were given; false, with a message, otherwise. */
+/* True if all given options have an effect on the format; otherwise prints which has none. */
 static bool takes(const struct format *format, const struct export_words *words)
 {
 	const struct {

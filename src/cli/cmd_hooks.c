@@ -1,4 +1,4 @@
-/* memtrace hooks: the calls that the library intercepts, from the tables it is built from. */
+/* memtrace hooks: lists the calls that the library intercepts, from the tables it is built from. */
 #include <string.h>
 
 #include "cli/cli.h"
@@ -13,7 +13,7 @@ static const char about[] =
 
 struct hook_row {
 	const char *api, *name, *parameters;
-	const char *twin; /* the suffix of the twin for per-thread default streams */
+	const char *twin; /* ending of the call's variant for per-thread default streams */
 };
 
 static const struct hook_row hooks[] = {

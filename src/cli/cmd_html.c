@@ -1,4 +1,4 @@
-/* memtrace html TRACE [TRACE2] | TRACE...: one self-contained page. */
+/* memtrace html TRACE [TRACE2] | TRACE...: writes a self-contained HTML page about traces. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -22,13 +22,13 @@ static const char about[] =
 	"than two, or of a folder, which are the ranks of one job, the page shows all ranks in "
 	"tables (as memtrace merge does), and the one with the highest peak in full.\n";
 
-/* The trace is read more than once: a pipe, which can be read only once, is copied first. */
+/* An input of the page. It is read more than once, so the bytes of a pipe are copied first. */
 struct input {
-	char path[64]; /* of the copy; "" for none */
+	char path[64]; /* the copy of a pipe as /proc/self/fd/N; "" if none was made */
 	int fd;
 };
 
-/* Copies all bytes of fd to a file without a name. Returns its descriptor, or -1. */
+/* Copies all bytes of fd to an anonymous file. Returns the file's descriptor, or -1. */
 static int copy_of(int fd)
 {
 	static char buffer[1 << 16];
@@ -39,7 +39,7 @@ static int copy_of(int fd)
 	while (copy >= 0 && (got = fd_read_all(fd, buffer, sizeof(buffer))) > 0) {
 		if (fd_write_all(copy, buffer, (size_t)got))
 			return -1;
-		/* Input that is no trace may never end. */
+		/* Stops if this is no trace: such input may never end. */
 		if (first && !strchr("{M\x1f\x28\x50 \t\r\n", buffer[0]))
 			break;
 		first = false;
@@ -68,7 +68,7 @@ static int take_input(struct page_input *page, struct input *input, const char *
 	return 0;
 }
 
-/* Replaces the path of a copy in err_text() by the name of its original. */
+/* Replaces the path of a copied input in err_text() by the name that the user gave. */
 static void name_inputs(const struct page_input *pages, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -85,7 +85,7 @@ static void name_inputs(const struct page_input *pages, size_t count)
 	}
 }
 
-/* Removes the unfinished page. An output that is no regular file (a device, a pipe) stays. */
+/* Removes the unfinished page, unless the output is a device or a pipe. */
 static int fail(const char *output)
 {
 	struct stat status;
@@ -106,7 +106,7 @@ static bool are_ranks(int argc, char **argv)
 	return false;
 }
 
-/* The first trace that can be read once only, so not shown again later. NULL for none. */
+/* The first trace that is standard input or a pipe, which cannot be read a second time. Or NULL. */
 static const char *read_once(const struct traces *traces)
 {
 	struct stat status;
@@ -120,7 +120,7 @@ static const char *read_once(const struct traces *traces)
 	return NULL;
 }
 
-/* Adds the operands and folds their traces; each must be a file that can be read again. */
+/* Reads the traces of all ranks into `merge`. Each must be a file that can be read again. */
 static int take_ranks(struct merge *merge, struct traces *traces, const char *const *operands,
 		      bool force)
 {
@@ -164,7 +164,7 @@ static int take_request(struct request *request, int argc, char **argv, bool for
 	if (error)
 		return error;
 	rank = merge_worth_a_look(&request->merge);
-	/* A folder with one trace in it counts as that trace. */
+	/* With a single rank there is nothing to merge: the page shows that trace alone. */
 	if (request->merge.order_n > 1 || !rank)
 		request->options.ranks = &request->merge;
 	request->count = rank != NULL;

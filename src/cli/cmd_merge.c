@@ -1,4 +1,4 @@
-/* memtrace merge TRACE...: the ranks of a job as one picture. */
+/* memtrace merge TRACE...: summarizes the ranks of a job. */
 
 #include "analyse/input/error.h"
 #include "base/text/text.h"
@@ -22,7 +22,7 @@ static const char about_head[] =
 int cmd_merge(int argc, char **argv)
 {
 	struct merge_options options = { .full = false };
-	const struct merge_format *format = merge_formats; /* text */
+	const struct merge_format *format = merge_formats; /* the default, text */
 	uint64_t limit = UINT64_MAX;
 	const char *output = NULL;
 	bool json = false;

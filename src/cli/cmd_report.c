@@ -1,4 +1,4 @@
-/* memtrace report TRACE: the contents of the memory, and the lines that allocated them. */
+/* memtrace report TRACE: shows what filled the memory, and the lines that allocated it. */
 #include <string.h>
 #include <unistd.h>
 
@@ -22,10 +22,10 @@ static const char about[] =
 #undef SECTION
 	;
 
-/* Default rows of a list: few on a screen, more in JSON, in a selected section or at one moment. */
+/* Default --limit: SCREEN for text; LISTED with --json, --show, --at or several traces. */
 enum { SCREEN = 5, LISTED = 10 };
 
-/* The bits of the sections in "peaks,live"; 0, with a message, when there is no such section. */
+/* Parses "peaks,live" into a bit for each section; prints why and returns 0 on an unknown name. */
 static uint32_t read_sections(const char *text)
 {
 	uint32_t bits = 0;
@@ -46,7 +46,7 @@ static uint32_t read_sections(const char *text)
 	}
 }
 
-/* "|site|line...", "|device|managed...": a bar before each word. */
+/* The words of --by and --space, each after a bar: "|site|line...", "|device|managed...". */
 static const char by_words[] =
 #define BY(id, name, title) "|" name
 #include "analyse/trace/trace_by.def"
@@ -58,14 +58,15 @@ static const char space_words[] =
 #undef SPACE
 	;
 
-/* The values of the options; UINT64_MAX for no limit. */
+/* Values of options; a `limit` of UINT64_MAX means that --limit was not given. */
 struct report_words {
 	const char *show, *rules, *oom, *output;
 	uint64_t limit;
 	bool json;
 };
 
-/* False, with a message, when a value is wrong. `listed`: the output is not for one screen. */
+/* Fills `options`; false, with a message, if a value is wrong. `listed`: lists are long by default.
+ */
 static bool read_report_words(struct report_options *options, const struct report_words *words,
 			      bool listed)
 {
@@ -82,7 +83,7 @@ static bool read_report_words(struct report_options *options, const struct repor
 	return options->oom || !cli_usage("--oom: the first has the number 1");
 }
 
-/* False, with a message, when moments and stretches of time are given that exclude each other. */
+/* Prints why and returns false if --at, --oom, --from and --to exclude each other. */
 static bool check_times(const struct report_options *options)
 {
 	const char *const bounds[] = { options->select.from, options->select.to };
@@ -107,7 +108,7 @@ static bool check_times(const struct report_options *options)
 	return true;
 }
 
-/* Reads --filter category=NAME (a pattern); false, with a message, when none fits. */
+/* Parses --filter category=NAME, a pattern; prints why and returns false if no category fits it. */
 static bool read_categories(struct report_options *options)
 {
 	static const char key[] = "category=";
@@ -162,7 +163,7 @@ static int run_with_rules(const char *path, const struct report_words *words,
 
 /* --- several traces: the ranks of a job --- */
 
-/* False, with a message, when an option is given that selects within one trace only. */
+/* Prints why and returns false if an option was given that is for a single trace only. */
 static bool check_alone(const struct report_words *words, const struct report_options *options)
 {
 	const struct {

@@ -1,4 +1,4 @@
-/* memtrace spool: the raw tables of a spool, for debugging the library. */
+/* memtrace spool: prints the tables in a spool file, for debugging the library. */
 #include <string.h>
 #include <strings.h>
 
@@ -14,7 +14,7 @@ static const char about[] =
 	"(PENDING) and the old values of the newest update (UNDO). An update that was under "
 	"way has been taken back.\n";
 
-/* Numbers of the lists that the header holds, after those of the tables. */
+/* Positions in lists[]: after the spool's tables, two lists that lie in its header. */
 enum { SPOOL_PENDING = SPOOL_KINDS, SPOOL_OLD, LISTS };
 
 static const struct {
@@ -31,8 +31,8 @@ struct field {
 	const char *name;
 	uint16_t offset;
 	uint8_t list, size;
-	bool negative; /* the type is signed */
-	char form;     /* N, X or T */
+	bool negative; /* true if the field's type is signed */
+	char form;     /* 'N' decimal, 'X' hexadecimal, 'T' the id of a text */
 };
 
 #define MEMBER(type, member) (((type *)0)->member)
@@ -90,7 +90,7 @@ static void print_value(const struct spool *spool, const struct field *field, ui
 	}
 }
 
-/* Prints a row, unless all of its fields are 0, as in most rows of the chains' heads. */
+/* Prints a row of a table, unless all of its fields are 0: such rows are unused. */
 static void print_row(const struct spool *spool, unsigned list, uint64_t index, const void *row)
 {
 	bool any = false;

@@ -1,4 +1,4 @@
-/* memtrace timeline TRACE: the curves in the terminal. */
+/* memtrace timeline TRACE: draws curves of memory over time in the terminal. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -17,7 +17,7 @@ static const char about[] =
 	"with the phases below. Each column shows the highest value in its stretch of time, so "
 	"no peak is lost.\n";
 
-/* The width of the terminal; elsewhere COLUMNS, else 80. */
+/* The width of the terminal; if fd is none, the value of COLUMNS, else 80. */
 static unsigned find_width(int fd)
 {
 	const char *columns = getenv("COLUMNS");

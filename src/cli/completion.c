@@ -1,4 +1,4 @@
-/* Completion for bash and zsh, from the tables that --help is printed from. */
+/* Prints completion scripts for bash and zsh, from the tables that --help is printed from. */
 #include <string.h>
 
 #include "base/text/text.h"
@@ -8,13 +8,13 @@ TEXT_OF_FILE(completion_bash, "src/cli/completion.bash");
 TEXT_OF_FILE(completion_zsh, "src/cli/completion.zsh");
 
 enum expects {
-	EXPECTS_ANY,   /* a number, a text */
-	EXPECTS_FILE,  /* FILE, DIR, or TEXT of a setting, which is nearly always a name */
-	EXPECTS_TRACE, /* a trace or a spool */
+	EXPECTS_ANY,   /* a number or a free text: nothing can be completed */
+	EXPECTS_FILE,  /* a file name; TEXT of a setting is nearly always one */
+	EXPECTS_TRACE, /* the name of a trace or a spool */
 	EXPECTS_WORDS,
 };
 
-/* The kind of the option's value, and the words that it can be, with blanks between. */
+/* Classifies the option's value; writes the words it can be, with blanks between, to `words`. */
 static enum expects expected_value(const struct arg *arg, char *words, size_t size)
 {
 	const char *value = arg->value ? arg->value : "";
@@ -90,7 +90,7 @@ static void bash_commands(struct out *out)
 
 /* --- zsh --- */
 
-/* Quotes text in single quotes, inside the brackets or between the colons of a specification. */
+/* Escapes a text for an _arguments specification that stands in single quotes. */
 static void zsh_put(struct out *out, const char *text)
 {
 	for (; *text; text++) {
@@ -116,7 +116,7 @@ static void zsh_action(struct out *out, enum expects expects, const char *words)
 		out_format(out, "(%s)", words);
 		break;
 	case EXPECTS_ANY:
-		out_char(out, ' '); /* any value */
+		out_char(out, ' '); /* completes nothing, but accepts a value */
 	}
 }
 
@@ -173,7 +173,7 @@ static void zsh_commands(struct out *out)
 	}
 }
 
-/* The script, with the commands and then their branches in place of its two marks. */
+/* Prints the script; its first "@@" is replaced by the commands, its second by their options. */
 static void print_script(const char *script, void (*print_commands)(struct out *),
 			 usage_printer *print_branch)
 {

@@ -1,4 +1,4 @@
-/* Gates of `diff` and `check`, from options and from files. */
+/* Parses the gates of `memtrace diff` and `check`: limits from options and from budget files. */
 #include "cli/gates.h"
 
 #include <cjson/cJSON.h>
@@ -40,7 +40,7 @@ void gates_clear(struct gates *gates)
 
 /* --- budgets --- */
 
-/* "allocated.peak": "30 GiB" is the expression allocated.peak<=30 GiB. */
+/* Adds a member of "max" as a gate: "allocated.peak": "30 GiB" means allocated.peak<=30 GiB. */
 static bool add_limit(struct gates *gates, const char *path, const cJSON *limit)
 {
 	char text[400];

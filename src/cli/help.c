@@ -1,4 +1,4 @@
-/* memtrace help: the list of commands, and other texts that are printed from tables. */
+/* memtrace help and --help: the list of commands, a command's options, the rules of categories. */
 #include <stdio.h>
 #include <string.h>
 
@@ -35,7 +35,7 @@ static void print_row(const struct show *show, const struct arg *arg)
 	show_words(show, arg->help, HELP_COLUMN, HELP_COLUMN);
 }
 
-/* The column at which the text of a table's row begins: after its first gap of blanks. */
+/* The column at which the second cell of a table's row begins, after at least two blanks. */
 static unsigned text_column(const char *row)
 {
 	const char *gap = strstr(row + strspn(row, " "), "  ");
@@ -43,7 +43,7 @@ static unsigned text_column(const char *row)
 	return gap ? (unsigned)(gap + strspn(gap, " ") - row) : 0;
 }
 
-/* A line of the text is a paragraph, or a row of a table when it is indented. */
+/* Prints the text of --help: an indented line is a row of a table, any other a paragraph. */
 static void print_about(const struct show *show, const char *text)
 {
 	while (*text) {
@@ -120,7 +120,7 @@ static void print_keys(struct out *out)
 	}
 }
 
-/* The text is itself a valid file of rules. */
+/* Prints how rules are written, as comments, and the built-in rules: a valid file for --rules. */
 static void print_rules(struct out *out)
 {
 	out_text(out,

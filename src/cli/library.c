@@ -1,4 +1,4 @@
-/* The preload library, and the programs it can be preloaded into. */
+/* Finds the library to preload, and the reasons why a program cannot have it preloaded. */
 #include "cli/library.h"
 
 #include <elf.h>
@@ -122,7 +122,7 @@ int program_find(const char *name, char *path, size_t size)
 	return error;
 }
 
-/* Finds the interpreter of a script, also one started through `env`: 0, or -errno. */
+/* Finds the interpreter in a script's "#!" line, also one that `env` starts. 0, or -errno. */
 static int find_interpreter(char *line, char *path, size_t size)
 {
 	char *save;
@@ -155,7 +155,8 @@ static bool has_interpreter(int fd, const Elf64_Ehdr *header)
 	return false;
 }
 
-/* `head` holds the file's first bytes. */
+/* The reason why the loader cannot preload anything into the file that begins with `head`, or NULL.
+ */
 static const char *elf_trouble(int fd, const char *head, size_t length)
 {
 	Elf64_Ehdr header;
@@ -201,8 +202,7 @@ bool program_refuses(const char *path, char *why, size_t size)
 		if (length < 0) {
 			if (fd >= 0)
 				close(fd);
-			return false; /* a program may be executable without being readable: not
-					 known */
+			return false; /* cannot be read, so the answer is not known */
 		}
 		head[length] = '\0';
 		trouble = privileged(fd);
@@ -224,15 +224,15 @@ bool program_refuses(const char *path, char *why, size_t size)
 
 /* --- programs under AddressSanitizer --- */
 
-/* The runtimes of gcc and of clang; one that is linked statically is always first. */
+/* AddressSanitizer's shared libraries of gcc and of clang. Linked statically it is always first. */
 static const char *const runtimes[] = { "libasan.so", "libclang_rt.asan" };
 
 enum { RUNTIMES = sizeof(runtimes) / sizeof(runtimes[0]) };
 
-/* https://github.com/google/sanitizers/wiki/AddressSanitizerFlags */
+/* Source: https://github.com/google/sanitizers/wiki/AddressSanitizerFlags */
 #define ORDER "verify_asan_link_order"
 
-/* Names of needed libraries stand in the file's string table, each after a 0. */
+/* True if the bytes of an ELF file name the runtime: names in its string table follow a 0 byte. */
 static bool names_runtime(const char *bytes, size_t size)
 {
 	for (unsigned i = 0; i < RUNTIMES; i++) {

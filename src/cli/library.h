@@ -1,29 +1,29 @@
-/* The preload library, and the programs it can be preloaded into. */
+/* Finds the library to preload, and checks programs for reasons why it cannot be preloaded. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The absolute path of libmemtrace.so: MEMTRACE_LIBRARY, else beside this executable, in ../lib, or
- * where systems keep libraries. 0, or -EINVAL and a sentence in err_text(). */
+/* Finds libmemtrace.so and writes its absolute path: the value of MEMTRACE_LIBRARY, else beside
+ * this executable, in ../lib, or in the system's directories. 0, or -EINVAL with err_text(). */
 int library_find(char *path, size_t size);
 
-/* Writes LD_PRELOAD with the library before those that it names already. 0 or -EINVAL. */
+/* Writes a value for LD_PRELOAD: the library, then those that LD_PRELOAD has now. 0 or -EINVAL. */
 int library_preload(const char *library, char *value, size_t size);
 
-/* Finds the file that execvp() would run. 0, or -errno (-ENOENT, -EACCES). */
+/* Finds the file that execvp() would run for a name. 0, or -errno (-ENOENT, -EACCES). */
 int program_find(const char *name, char *path, size_t size);
 
-/* True if the loader would not preload anything into the program; `why` is the reason then. */
+/* True if the loader would preload nothing into the program; the reason is written to `why`. */
 bool program_refuses(const char *path, char *why, size_t size);
 
-/* True if the program (a file, or a name in PATH) needs the runtime of AddressSanitizer as a
- * library; that runtime has to be loaded before everything else. */
+/* True if the program (a path, or a name in PATH) needs AddressSanitizer's runtime as a shared
+ * library, which must be loaded before all others. */
 bool sanitizer_in(const char *program);
 
 /*
- * If it does, or if LD_PRELOAD names the runtime: sets the option in ASAN_OPTIONS that lets the
- * runtime start although it is not loaded first. If the user has set that option, it stays as it
- * is.
+ * If sanitizer_in() is true, or LD_PRELOAD names the runtime: sets verify_asan_link_order=0 in
+ * ASAN_OPTIONS, so that the runtime starts although it is not loaded first. An own setting of the
+ * user is not changed.
  */
 void sanitizer_admit(const char *program);

@@ -1,7 +1,7 @@
 /*
- * memtrace: finds the command, prints the version, and checks that the output was written.
+ * Entry point of the tool: finds the command, runs it, and checks that the output was written.
  *
- * Only this file ends the process.
+ * No other file ends the process.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,9 +23,9 @@
 static struct {
 	struct out out;
 	char buffer[1 << 16];
-	const char *command; /* the one that runs */
-	const char *path;    /* of -o, NULL for standard output */
-	struct pack *pack;   /* when that asks for a compressed file */
+	const char *command; /* name of the running command, NULL if none */
+	const char *path;    /* value of -o; NULL: standard output */
+	struct pack *pack;   /* compressor of the output, NULL if none */
 } output;
 
 struct out *cli_out(void)
@@ -87,7 +87,7 @@ int cli_redirect(const char *path)
 	return 0;
 }
 
-/* Messages quote names and contents: control characters must not reach the terminal. */
+/* Prints a message with control characters escaped, since it may quote names from a trace. */
 static void print_message(const char *command, const char *text)
 {
 	char safe[2000];
@@ -101,7 +101,7 @@ static void print_message(const char *command, const char *text)
 
 int cli_fail(int status)
 {
-	/* Output before the message is written first, also when both go to one place. */
+	/* stdout and stderr may be one file: what was printed before the message comes first. */
 	out_flush(&output.out);
 	print_message(output.command, err_text());
 	return status;
@@ -147,7 +147,7 @@ static int dispatch(int argc, char **argv)
 		output.command = "help";
 		return cli_help(argc - 1, argv + 1);
 	}
-	if (!strcmp(word, "help")) { /* memtrace help run */
+	if (!strcmp(word, "help")) { /* "memtrace help run" becomes "memtrace run --help" */
 		argv[1] = argv[2];
 		argv[2] = help;
 		word = argv[1];
@@ -162,7 +162,7 @@ static int dispatch(int argc, char **argv)
 	return command->run(argc - 1, argv + 1);
 }
 
-/* Writes the rest of the output: a full disk shows itself here at the latest. */
+/* Flushes and closes the output. A full disk may be noticed only here: then the status changes. */
 static int close_output(int status)
 {
 	int error = out_flush(&output.out);

@@ -1,4 +1,4 @@
-/* The manual's pages, from the tables that --help is printed from. */
+/* Writes the manual pages, from the tables that --help is printed from. */
 #include <stdio.h>
 #include <string.h>
 
@@ -45,7 +45,7 @@ const char *setting_wants(enum opt_id id)
 
 /* --- roff --- */
 
-/* Text within a line; each hyphen becomes a minus, so that options can be copied into a shell. */
+/* Escapes text for roff. Hyphens become minus signs, so that copied options work in a shell. */
 static void put_roff(struct out *out, const char *text)
 {
 	for (; *text; text++) {
@@ -58,7 +58,7 @@ static void put_roff(struct out *out, const char *text)
 	}
 }
 
-/* A line of text: roff would take one that begins with a dot or a quote for a request. */
+/* Writes a line of text; a dot or quote at its beginning is escaped, or roff would obey it. */
 static void put_line(struct out *out, const char *line)
 {
 	if (*line == '.' || *line == '\'')
@@ -75,7 +75,7 @@ static void bold(struct out *out, const char *a, const char *b)
 	out_text(out, "\\fR");
 }
 
-/* The text of --help: paragraphs end at an empty line, indented lines are a table. */
+/* Writes a text of --help: an empty line ends a paragraph, indented lines are a table. */
 static void put_text(struct out *out, const char *text)
 {
 	bool table = false;
@@ -172,7 +172,7 @@ static void print_command(struct out *out, const struct usage *usage)
 	for (size_t i = 0; args_row(usage, i); i++)
 		put_arg(out, args_row(usage, i));
 	out_text(out, ".TP\n\\fB\\-h\\fR, \\fB\\-\\-help\\fR\nthe same text, on the terminal\n");
-	if (!usage->program || !usage->least) /* run ends as its program does */
+	if (!usage->program || !usage->least) /* memtrace run has its program's status instead */
 		put_statuses(out);
 	out_text(out, ".SH SEE ALSO\n.BR memtrace (1),\n.BR libmemtrace (7)\n");
 }

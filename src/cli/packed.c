@@ -1,4 +1,4 @@
-/* Files that the tool writes compressed, with the zlib and zstd that it is linked with. */
+/* Compresses the tool's output with the zlib and zstd that it is linked with. */
 #include "cli/packed.h"
 
 #include <errno.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 #include <zlib.h>
 #ifdef HAVE_ZSTD
-#define ZSTD_STATIC_LINKING_ONLY 1 /* ZSTD_createCCtx_advanced() */
+#define ZSTD_STATIC_LINKING_ONLY 1 /* for ZSTD_createCCtx_advanced() */
 #include <zstd.h>
 #define ZSTD_VERSION_HERE ZSTD_versionString()
 #else
@@ -66,7 +66,7 @@ int packed_start(struct pack **pack, const char *path, int fd)
 bool packed_libraries(char text[PACKED_LIBRARIES])
 {
 	const struct {
-		const char *name, *version; /* NULL where it was built without */
+		const char *name, *version; /* version: NULL if the tool was built without it */
 	} libraries[] = {
 		{ "zlib", zlibVersion() },
 		{ "zstd", ZSTD_VERSION_HERE },

@@ -1,4 +1,4 @@
-/* Operands that stand for many traces. */
+/* Turns operands that are files or folders into a list of traces. */
 #include "cli/traces.h"
 
 #include <dirent.h>
@@ -59,7 +59,7 @@ static bool is_file(const char *path)
 	return !stat(path, &status) && S_ISREG(status.st_mode);
 }
 
-/* True if the spool's document is beside it, as after recovery until the spool is removed. */
+/* True if the trace recovered from the spool lies beside it. */
 static bool has_document(const char *spool)
 {
 	if (!text_ends(spool, spool_end))
@@ -76,7 +76,7 @@ static bool has_document(const char *spool)
 	return false;
 }
 
-/* True for a document that is being written: "t.json.X1Y2Z3" or "t.json.gz.X1Y2Z3". */
+/* True for the temporary name of a trace that is being written: "t.json.X1Y2Z3". */
 static bool is_partial(const char *name)
 {
 	const char *at = strrchr(name, '.');
@@ -145,7 +145,7 @@ void traces_clear(struct traces *traces)
 	*traces = (struct traces){ NULL, 0 };
 }
 
-/* --- their picture --- */
+/* --- all traces merged --- */
 
 int traces_fold(struct merge *merge, const struct traces *traces, bool force)
 {

@@ -1,4 +1,4 @@
-/* Operands that stand for many traces: files, and folders of traces. */
+/* Turns operands that are files or folders into a list of traces. */
 #pragma once
 
 #include <stdbool.h>
@@ -12,19 +12,19 @@ struct traces {
 };
 
 /*
- * Adds the traces of the operands, which end with NULL: a file as it is; of a folder each trace and
- * each spool in it (not in folders below), recognized by the first bytes, in the order of the
- * numbers in their names, without spools whose document is beside them. 0, or -errno with
- * err_text(), also when a folder has none.
+ * Adds the traces that the operands name; NULL ends the operands. A folder stands for the traces
+ * and spools directly in it, recognized by their first bytes and ordered by the numbers in their
+ * names; spools whose trace lies beside them are left out. Returns 0, or -errno with err_text(),
+ * also if a folder has no trace.
  */
 int traces_add(struct traces *traces, const char *const *operands);
 void traces_clear(struct traces *traces);
 
 bool traces_is_folder(const char *operand);
 
-/* Writes the traces as one picture, as `memtrace COMMAND` does; returns the exit status. */
+/* Merges the traces as the ranks of a job and writes the result. Returns the exit status. */
 int traces_merge(const struct traces *traces, const struct merge_format *format,
 		 const struct merge_options *options, const char *output, bool force);
 
-/* Folds all traces into `merge`: 0, or -errno with err_text(); then merge_clear(). */
+/* Reads all traces into `merge`. Returns 0, or -errno with err_text(); merge_clear() follows. */
 int traces_fold(struct merge *merge, const struct traces *traces, bool force);

@@ -1,4 +1,4 @@
-/* memtrace doctor [-- CMD]: examines this machine, and shows how to mend what is missing. */
+/* memtrace doctor [-- CMD]: checks whether this machine can record, and shows how to fix it. */
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>

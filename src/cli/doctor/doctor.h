@@ -1,14 +1,15 @@
-/* memtrace doctor: a line for each finding, and how to mend it. */
+/* memtrace doctor: the checks of this machine, each of which prints a line. */
 #pragma once
 
 enum finding {
 	FINDING_OK,
-	FINDING_NOTE,    /* not needed, or only sometimes */
-	FINDING_WARN,    /* recording works, but worse than it could */
-	FINDING_MISSING, /* nothing can be recorded like this */
+	FINDING_NOTE,    /* for information: nothing has to be done */
+	FINDING_WARN,    /* recording works, but is slower or incomplete */
+	FINDING_MISSING, /* nothing can be recorded until this is fixed */
 };
 
-/* Prints a finding about `what`, as printf does, and how to mend it unless `mend` is NULL. */
+/* Prints a finding about `what`, formatted as by printf, and the remedy `mend` unless it is NULL.
+ */
 void doctor_say(enum finding finding, const char *what, const char *mend, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 

@@ -1,4 +1,4 @@
-/* The examination: our library, CUDA's, the unwinder, and the pythons. */
+/* Checks of memtrace doctor: the preloaded library, CUDA's libraries, the unwinder, Python. */
 #include <dlfcn.h>
 #include <limits.h>
 #include <link.h>
@@ -16,12 +16,12 @@
 #include "cli/library.h"
 
 enum {
-	SECONDS = 10, /* for a program to answer */
-	OLDEST = 8,   /* minor version of Python 3: frames can be read from 3.8 to 3.14 */
+	SECONDS = 10, /* time limit of a program that is run for its version */
+	OLDEST = 8,   /* Python 3.8 to 3.14: versions whose frames can be read */
 	NEWEST = 14,
 };
 
-/* Reads the first line of a command's stdout and stderr; false when it cannot be run or fails. */
+/* Runs a command and reads the first line of stdout and stderr; false if it cannot run or fails. */
 static bool ask_program(char *const *command, const char *preload, char *text, size_t size)
 {
 	ssize_t length;
@@ -71,7 +71,8 @@ void doctor_library(void)
 			   err_text());
 		return;
 	}
-	/* The loader writes its complaint to stderr before the program's own text, and goes on. */
+	/* If the loader cannot preload the library, it prints an error and runs the program anyway.
+	 */
 	if (!ask_program(command, library, text, sizeof(text)) ||
 	    strncmp(text, "memtrace ", 9) != 0)
 		doctor_say(FINDING_MISSING, "library", "build it for this machine: make clean all",
@@ -82,7 +83,7 @@ void doctor_library(void)
 
 /* --- libraries that the loader finds --- */
 
-/* The handle of a library, and its path in PATH_MAX bytes; NULL if the loader does not find it. */
+/* Loads a library and writes its path to PATH_MAX bytes; NULL if the loader does not find it. */
 static void *load(const char *name, char *path)
 {
 	void *handle = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
@@ -106,7 +107,7 @@ static void driver_version(char *text, size_t size)
 		return;
 	version += strlen("Kernel Module");
 	version += strspn(version, " ");
-	if (!strncmp(version, "for ", 4)) /* the open one names its architecture first */
+	if (!strncmp(version, "for ", 4)) /* NVIDIA's open module: "for x86_64 580.1" */
 		version += 4 + strcspn(version + 4, " ");
 	version += strspn(version, " ");
 	text_copy_n(text, size, version, strcspn(version, " \n"));
@@ -142,7 +143,7 @@ static void driver(void)
 		doctor_say(FINDING_OK, "libcuda", NULL, "%s", path);
 }
 
-/* Libraries that recording can do without: the first name that the loader finds will do. */
+/* Libraries that recording can do without; the first of the names that can be loaded is used. */
 static const struct optional {
 	const char *what, *names[4];
 	enum finding without;
@@ -153,7 +154,7 @@ static const struct optional {
 	  FINDING_NOTE,
 	  "not where the loader looks; PyTorch and JAX bring their own, which will do",
 	  NULL },
-	/* NVML lists a process only once it has a context, so no more can be found out here. */
+	/* NVML reports only processes that have a CUDA context, so only its presence is checked. */
 	{ "nvml",
 	  { "libnvidia-ml.so.1" },
 	  FINDING_NOTE,
@@ -187,7 +188,7 @@ void doctor_cuda(void)
 /* --- pythons --- */
 
 struct python {
-	char path[PATH_MAX]; /* of the interpreter itself, whatever script or link led to it */
+	char path[PATH_MAX]; /* the interpreter's file, with links and wrappers resolved */
 	int major, minor;
 	char implementation[32];
 };

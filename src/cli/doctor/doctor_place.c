@@ -1,4 +1,4 @@
-/* The examination: settings, the output's directory, the program. */
+/* Checks of memtrace doctor: settings, the output's directory, compression, the program. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@
 #include "cli/packed.h"
 #include "render/emit/term.h"
 
-#define SPACE_NEEDED ((uint64_t)512 << 20) /* about 8,000,000 events and their trace's facts */
+#define SPACE_NEEDED ((uint64_t)512 << 20) /* bytes for a trace of 8,000,000 events */
 
 /* --- settings --- */
 
@@ -104,7 +104,7 @@ static void limits(void)
 		   "files may not grow beyond %s (ulimit -f)", SAY_BYTES(limit.rlim_cur));
 }
 
-/* A warning for file systems on which a mapped file is slow, or may run out of space; or NULL. */
+/* A warning if mapped files of the file system are slow or may run out of space, else NULL. */
 static const char *file_system_trouble(const char *directory)
 {
 	struct statfs system;
@@ -125,7 +125,7 @@ static const char *file_system_trouble(const char *directory)
 	}
 }
 
-/* Tries to write: for root access() allows what a read-only file system refuses. */
+/* Creates a file to find out: for root, access() succeeds even on a read-only file system. */
 static bool can_write(const char *directory)
 {
 	char name[PATH_MAX];
@@ -194,7 +194,7 @@ void doctor_built(void)
 		   text);
 }
 
-/* The libraries that a traced process loads at its end to compress its output. */
+/* Checks the libraries that a traced process loads when it ends, to compress its trace. */
 void doctor_compression(void)
 {
 	enum pack_kind asked = pack_named(opt_text(OPT_ID_output));

@@ -1,4 +1,4 @@
-/* memtrace run: the child, and the traces that it and its children leave. */
+/* memtrace run: the process it starts, and the traces of that process and its descendants. */
 #pragma once
 
 #include <stddef.h>
@@ -8,7 +8,7 @@
 
 #include "cli/run/recovery.h"
 
-/* A file that existed before the child; each later write changes `changed`. */
+/* A file that existed before the run; `changed`, its ctime, shows whether it was written since. */
 struct run_seen {
 	dev_t device;
 	ino_t inode;
@@ -19,39 +19,39 @@ struct child_run {
 	char **command;
 	const char *preload;
 	pid_t pid;
-	time_t start;         /* of the wall clock, before the child began */
-	uint64_t start_ticks; /* when the child began, as process_start_ticks() has it */
+	time_t start;         /* wall clock just before the fork */
+	uint64_t start_ticks; /* the child's process_start_ticks(), 0 if unknown */
 	struct run_seen *seen;
 	size_t seen_n;
 	struct ending ending;
-	int exec_errno;  /* why the command could not be executed, 0 otherwise */
-	int exit_status; /* the exit status of memtrace */
+	int exec_errno;  /* errno of a failed exec, else 0 */
+	int exit_status; /* exit status that memtrace returns */
 };
 
-/* Remembers the files that exist already under names that a trace of the run can get. */
+/* Fills run->seen with the existing files whose names traces or spools of the run can get. */
 void run_before(struct child_run *run);
 
-/* Makes traces of this run's spools, and prints the summary; frees run->seen. */
+/* Turns the spools of dead processes into traces, prints the summary, and frees run->seen. */
 void run_finish(struct child_run *run);
 
 /* --- the summary of a run, on stderr: run_summary.c --- */
 
 struct run_trace {
 	char *path;
-	uint64_t pid, peak; /* peak: of allocated memory, on the device where it is highest */
+	uint64_t pid, peak; /* peak: allocated bytes, of the device with most */
 	uint64_t rank, world_size;
 };
 
 struct run_left {
 	struct run_trace *traces;
 	size_t traces_n;
-	size_t running;   /* processes that still write their traces */
-	size_t elsewhere; /* spools of other machines or containers */
-	char names[4096]; /* of the traces, with * for what differs */
+	size_t running;   /* number of processes that still run */
+	size_t elsewhere; /* number of spools from other machines or containers */
+	char names[4096]; /* pattern that fits all traces: * where names differ */
 };
 
-/* Prints one line; control characters in it are made visible. */
+/* Prints a line to stderr as printf does, with control characters escaped. */
 void run_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Prints the summary. Sorts the traces: the child's own comes first. */
+/* Prints the summary, and sorts the traces: the child's own comes first. */
 void run_summary(const struct child_run *run, struct run_left *left);

@@ -1,4 +1,4 @@
-/* memtrace run [options] -- CMD...: a program under the profiler. */
+/* memtrace run [options] -- CMD...: runs a program with the library preloaded. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -58,7 +58,7 @@ static const char *value_name(enum opt_kind kind)
 	}
 }
 
-/* The rows of opt.def as options: --max-events N, --cpu, --no-used. */
+/* Makes an option of each setting in opt.def: --max-events N, --cpu, --no-used. */
 static void make_args(struct arg *args, const char **values)
 {
 	static char names[OPT_IDS][32];
@@ -95,7 +95,7 @@ static int set_all(const struct arg *args, const char *const *values)
 		if (setenv(name, values[id], 1))
 			return cli_usage("%s: %s", name, strerror(errno));
 	}
-	/* The summary names the trace; the library need not. */
+	/* The library need not announce its trace, because the summary of the run names it. */
 	setenv("MEMTRACE_ANNOUNCE", "0", 0);
 	opt_read();
 	if (opt_trouble())
@@ -105,10 +105,10 @@ static int set_all(const struct arg *args, const char *const *values)
 }
 
 /*
- * --- the child: started with the library preloaded, waited for, signals passed on to it ---
+ * --- the child: started with the library preloaded; signals are passed on to it ---
  *
- * A signal that the terminal sends (^C) reaches the child by itself, being of our process group;
- * passing it on as well would interrupt it twice.
+ * Ctrl-C in the terminal signals the whole process group, so it reaches the child without help; if
+ * it were also passed on, the child would be interrupted twice.
  */
 
 static const int forwarded[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 };
@@ -137,7 +137,7 @@ static void handle_all(struct sigaction *before)
 	sigemptyset(&action.sa_mask);
 	for (int i = 0; i < FORWARDED; i++) {
 		sigaction(forwarded[i], NULL, &before[i]);
-		/* nohup's SIG_IGN is inherited by the child, and stays ours. */
+		/* A signal that is ignored (nohup) stays so, here and in the child. */
 		if (before[i].sa_handler != SIG_IGN)
 			sigaction(forwarded[i], &action, NULL);
 	}
@@ -149,7 +149,7 @@ static void restore_all(const struct sigaction *before)
 		sigaction(forwarded[i], &before[i], NULL);
 }
 
-/* In the child. An error is written to the pipe, which a successful exec closes. */
+/* Runs in the child. A failed exec writes errno to the pipe, a successful one closes it. */
 __attribute__((noreturn)) static void
 start(const struct child_run *run, const struct sigaction *before, const sigset_t *mask, int report)
 {
@@ -191,7 +191,7 @@ static int run_child(struct child_run *run)
 	if (pipe2(report, O_CLOEXEC))
 		return err("no pipe: %s", strerror(errno));
 	run->start = time(NULL);
-	/* No signal may arrive before the handler has the pid to pass it to. */
+	/* Signals stay blocked until child.pid is set, which their handler needs. */
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &mask);
 	handle_all(before);
@@ -228,7 +228,7 @@ static int not_started(const struct child_run *run)
 
 static int status_of_child;
 
-/* The program's status is kept even if its traces are too large for what memory is left. */
+/* Called when memory runs out after the program has ended: its exit status is still returned. */
 static __attribute__((noreturn)) void end_as_child(void)
 {
 	run_say("no memory left for the summary of the traces");
@@ -263,7 +263,7 @@ int cmd_run(int argc, char **argv)
 		return cli_fail(STATUS_UNREADABLE);
 	if (run.exec_errno)
 		return not_started(&run);
-	limits_lift(); /* the traces are our own */
+	limits_lift(); /* traces of the own run need no limits against hostile input */
 	status_of_child = run.exit_status;
 	err_out_of_memory = end_as_child;
 	run_finish(&run);

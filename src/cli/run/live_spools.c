@@ -1,4 +1,4 @@
-/* The spools of running processes, and requests to these processes. */
+/* Finds the spools of running processes, and sends requests to these processes. */
 #include "cli/run/live_spools.h"
 
 #include <dirent.h>
@@ -34,7 +34,7 @@ pid_t live_spools_pid(const char *text)
 	return *end || errno || pid > INT_MAX ? 0 : (pid_t)pid;
 }
 
-/* The kernel writes a line break in a name as \012 (proc(5)). */
+/* Undoes the kernel's escape of a line break in /proc/PID/maps: \012 (proc(5)). */
 static void unescape(char *path)
 {
 	char *to = path;
@@ -50,7 +50,7 @@ static void unescape(char *path)
 	*to = '\0';
 }
 
-/* The path that opens the file here: a process in a container has its own root. */
+/* The path under which this process can open the file: a container has another root directory. */
 static char *name_here(pid_t pid, const char *path)
 {
 	char root[64];
@@ -69,7 +69,7 @@ static void add_spool(struct live_spools *spools, pid_t pid, const char *path)
 {
 	char *name = name_here(pid, path);
 
-	/* A spool has several mappings, one for each time that it grew. */
+	/* A spool that grew has several mappings: it is added once. */
 	for (size_t i = 0; i < spools->count; i++) {
 		if (spools->list[i].pid == pid && !strcmp(spools->list[i].path, name)) {
 			free(name);
@@ -81,8 +81,8 @@ static void add_spool(struct live_spools *spools, pid_t pid, const char *path)
 	spools->list[spools->count++] = (struct live_spool){ pid, name };
 }
 
-/* "7f00-7f01 rw-s 00000000 08:01 42   /tmp/memtrace.5.spool": a private mapping is a copy that a
- * child took of its parent's spool. */
+/* Parses a line of /proc/PID/maps: "7f00-7f01 rw-s 00000000 08:01 42  /tmp/memtrace.5.spool". Only
+ * shared mappings count: a forked child has a private one of its parent's spool. */
 static void read_line(struct live_spools *spools, pid_t pid, char *line)
 {
 	char mode[8];
@@ -119,7 +119,7 @@ int live_spools_of(struct live_spools *spools, pid_t pid)
 	maps = fopen(name, "re");
 	if (!maps)
 		return errno == ENOENT ? -ESRCH : -errno;
-	/* The process may end meanwhile: then reading ends early, or fails with -ESRCH. */
+	/* If the process ends now, getline() stops early or fails with ESRCH. */
 	while (getline(&line, &size, maps) > 0)
 		read_line(spools, pid, line);
 	if (ferror(maps))
@@ -156,7 +156,7 @@ int live_spools_all(struct live_spools *spools)
 	while ((entry = readdir(processes))) {
 		pid_t pid = live_spools_pid(entry->d_name);
 
-		/* A process that ends meanwhile, or that we may not look at, adds nothing. */
+		/* Errors are ignored: the process ended, or may not be inspected. */
 		if (pid && is_ours(entry->d_name))
 			live_spools_of(spools, pid);
 	}
@@ -174,11 +174,11 @@ void live_spools_clear(struct live_spools *spools)
 	*spools = (struct live_spools){ .list = NULL };
 }
 
-/* --- one process, attached to --- */
+/* --- requests to a process through its spool --- */
 
 enum { TRIES = 200, PAUSE_NS = 5000000 };
 
-/* True for root, and for the user of the process. */
+/* True if the tool runs as root or as the user of the process. */
 static bool is_allowed(int pid)
 {
 	struct stat status;
@@ -192,7 +192,7 @@ static int cannot_look(int pid, int error)
 {
 	if (error == ENOENT || error == ESRCH)
 		return err("there is no process %d", pid);
-	/* A sandbox can forbid it even to root and to the user of the process. */
+	/* A sandbox can forbid access even to root and to the process's own user. */
 	if ((error == EACCES || error == EPERM) && is_allowed(pid))
 		return err("process %d: the system forbids looking at it: run this where it was "
 			   "started, "
@@ -204,7 +204,7 @@ static int cannot_look(int pid, int error)
 	return err("process %d: %s", pid, strerror(error));
 }
 
-/* Copies the path of the process's spool to attached->path. */
+/* Sets attached->path to the process's only spool. 0, or -EINVAL with the reason in err_text(). */
 static int find_spool(struct attached *attached, const struct live_spools *spools)
 {
 	int pid = attached->pid;

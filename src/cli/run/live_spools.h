@@ -1,6 +1,6 @@
 /*
- * The spools of running processes. They are found without opening them: /proc/PID/maps shows each
- * as a shared mapping of a file named *.spool.
+ * Finds the spools of running processes, in /proc/PID/maps: a spool is a shared mapping of a file
+ * named *.spool. A spool is the mapped file that a traced process records to.
  */
 #pragma once
 
@@ -13,19 +13,18 @@
 
 struct live_spool {
 	pid_t pid;
-	char *path; /* opens the file here, also when the process has another root */
+	char *path; /* can be opened here, even if the process has another root directory */
 };
 
 struct live_spools {
-	struct live_spool *list; /* in the order of pids */
+	struct live_spool *list; /* live_spools_all() sorts it by pid */
 	size_t count;
-	bool deleted; /* a process writes to a spool whose file was deleted: it is not in the list
-		       */
-	bool library; /* a process has our library mapped */
+	bool deleted; /* a spool was left out because its file is deleted */
+	bool library; /* a process has libmemtrace.so loaded */
 };
 
-/* Adds the spools of one process. 0 (also when it has none), -ESRCH when there is no such process,
- * -EACCES when we may not look at it. */
+/* Adds the spools of one process, possibly none. Returns 0, -ESRCH if there is no such process, or
+ * -EACCES if it may not be inspected. */
 int live_spools_of(struct live_spools *spools, pid_t pid);
 
 /* Adds the spools of all processes of this user (for root, of all users). 0 or -errno. */
@@ -33,22 +32,22 @@ int live_spools_all(struct live_spools *spools);
 
 void live_spools_clear(struct live_spools *spools);
 
-/* Parses a pid, 1 to 2^31 - 1 in decimal; 0 for any other text. */
+/* Parses a decimal pid from 1 to 2^31 - 1; returns 0 for any other text. */
 pid_t live_spools_pid(const char *text);
 
-/* --- a running process, and the spool that it writes --- */
+/* --- requests to a running process through its spool --- */
 
 struct attached {
 	int pid;
-	int fd;                      /* of the spool */
-	struct spool_header *header; /* shared with the process */
-	uint64_t start;              /* distinguishes the process from a later one with its pid */
+	int fd;                      /* the open spool */
+	struct spool_header *header; /* the spool's header, mapped shared */
+	uint64_t start; /* process_start_ticks(): a later process with the same pid differs */
 	char path[4096];
 };
 
 /*
- * Finds the process and its spool. 0 or -EINVAL with one sentence in err_text(): there is no such
- * process, it is another user's, is not traced, has recorded nothing yet, or writes a spool of
+ * Maps the header of the process's spool. Returns 0, or -EINVAL with err_text(): the process does
+ * not exist, is another user's, is not traced, has recorded nothing yet, or writes a spool of
  * another version.
  */
 int attach_open(struct attached *attached, int pid);
@@ -56,9 +55,9 @@ void attach_close(struct attached *attached);
 
 bool attach_lives(const struct attached *attached);
 
-/* Adds a request for the process, with a text if the verb needs one. 0 and the request's number, or
- * -EINVAL with a sentence. While other tools add requests it waits, for about a second. */
+/* Adds a request to the spool; `text` is the name of a mark, else "". Waits about a second if other
+ * tools do the same. Returns 0 with the request's number in *number, or -EINVAL with err_text(). */
 int attach_ask(struct attached *attached, enum spool_verb verb, const char *text, uint32_t *number);
 
-/* True once the process has acted upon the request. */
+/* True once the process has carried out the request. */
 bool attach_acted(const struct attached *attached, uint32_t number);

@@ -1,4 +1,4 @@
-/* memtrace recover SPOOL: the trace of a killed process, for `memtrace run`, too. */
+/* memtrace recover SPOOL: writes the trace of a killed process. `memtrace run` uses it as well. */
 #include "cli/run/recovery.h"
 
 #include <errno.h>
@@ -54,16 +54,15 @@ void recovery_name(char *to, size_t size, const char *spool)
 	text_append(to, size, ".json");
 }
 
-/* A temporary file beside the wanted one, which a rename can replace. Output through `pack` is
- * compressed by the ending of the name. */
+/* A temporary file beside `output`, to be renamed to it when complete. */
 struct partial {
-	const char *output; /* the name wanted */
+	const char *output; /* the final path */
 	char path[4096];
-	struct pack *pack; /* NULL: not compressed */
+	struct pack *pack; /* compressor, chosen by the ending of `output`; NULL: none */
 	int fd;
 };
 
-/* Closes the file. `error` is that of its writer; after any error the file is removed. */
+/* Closes the file, and removes it if its writer failed (`error`) or closing fails. */
 static int end_partial(struct partial *partial, int error)
 {
 	int ended = partial->pack ? pack_end(partial->pack) : 0;
@@ -90,9 +89,9 @@ static int open_partial(struct partial *partial, const char *output)
 								 : 0;
 }
 
-/* --- the ending --- */
+/* --- how the process ended, added to its document --- */
 
-/* Finds the offset of the brace that closes "process", the second member of every document. */
+/* Finds the offset of the brace that closes the document's member "process". */
 static int find_process_end(int fd, const char *name, uint64_t *at)
 {
 	struct json json;
@@ -137,7 +136,7 @@ static int copy_bytes(struct decompress *from, struct out *to, const char *name,
 	return 0;
 }
 
-/* Copies the document and adds the ending as the last members of "process". */
+/* Copies the document, with the exit status or signal added to its member "process". */
 static int copy_with_ending(int from, struct out *to, const char *name, const struct ending *ending)
 {
 	bool killed = ending->signal != UINT64_MAX;
@@ -262,7 +261,7 @@ int recovery_run(struct recovery *recovery)
 	if (error)
 		unlink(partial.path);
 	else if (recovery_add_ending(recovery->written, &recovery->ending))
-		return 0; /* the trace is complete without the ending */
+		return 0; /* without the added ending, the trace is still valid */
 	return error;
 }
 
@@ -296,7 +295,7 @@ int cmd_recover(int argc, char **argv)
 	}
 	if (recovery_run(&recovery))
 		return cli_fail(STATUS_UNREADABLE);
-	/* Escaped on a terminal only: a script needs the name as it is. */
+	/* A terminal gets the name escaped; a script gets it unchanged. */
 	if (isatty(STDOUT_FILENO))
 		utf8_clean(recovery.written);
 	out_format(cli_out(), "%s\n", recovery.written);

@@ -1,10 +1,9 @@
 /*
- * After a run: spools of dead processes become traces, and all traces are found.
+ * After `memtrace run`: makes traces of the spools of dead processes, and finds all traces.
  *
- * A program may run others (torchrun, a shell script). So all files count that the output's pattern
- * can name and that did not exist before the run, or have been written to since, not only the
- * child's own. No clock decides this: the program may run with another clock (libfaketime), or
- * memtrace itself.
+ * The program may start others (torchrun, a shell script), each with its own trace. So all files
+ * count whose names fit MEMTRACE_OUTPUT and that are new or were written to since the run began.
+ * Clocks are not compared, since libfaketime may give the program, or memtrace, another one.
  */
 #include <fnmatch.h>
 #include <glob.h>
@@ -23,19 +22,19 @@
 #include "base/text/text.h"
 #include "cli/run/child_process.h"
 
-#define ANYTHING "\001" /* stands for * until the literal characters are escaped */
+#define ANYTHING "\001" /* placeholder for any text; escape() makes it "*" */
 
-enum { MOST = 4096 }; /* at most, of one run */
+enum { MOST = 4096 }; /* traces of a run that are listed */
 
 struct file_finder {
 	struct child_run *run;
 	struct run_left left;
-	char output[4096]; /* the pattern, with ANYTHING where the names differ */
+	char output[4096]; /* path of the traces, with ANYTHING where they differ */
 };
 
-/* --- files --- */
+/* --- existing and new files --- */
 
-/* Makes a pattern for glob(3) in which all but ANYTHING is literal. */
+/* Makes a pattern for glob(3): ANYTHING becomes "*", all other characters are literal. */
 static void escape(char *to, size_t size, const char *from)
 {
 	for (; *from; from++) {
@@ -102,7 +101,7 @@ static void make_pattern(struct pattern *pattern, const char *name, const char *
 	escape(pattern->text, sizeof(pattern->text), any);
 }
 
-/* Calls `each` once with every file of the name, and of its numbered forms. */
+/* Calls `each` for the files called `name`, and for those with a number before the extension. */
 static void find_files(struct file_finder *finder, const char *name, const char *extension,
 		       each_fn *each)
 {
@@ -119,7 +118,7 @@ static void find_files(struct file_finder *finder, const char *name, const char 
 		for (size_t i = 0; i < files.gl_pathc; i++) {
 			const char *path = files.gl_pathv[i];
 
-			/* The text in place of %p may itself contain a dot and a number. */
+			/* Without a number as well: the text for %p may contain a dot. */
 			if (numbered && !fnmatch(plain.text, path, FNM_PATHNAME | FNM_PERIOD))
 				continue;
 			each(finder, path);
@@ -130,7 +129,7 @@ static void find_files(struct file_finder *finder, const char *name, const char 
 
 /* --- spools --- */
 
-/* False for a spool of another job, where those of all jobs are in one directory. */
+/* False if the spool belongs to another job: the spools of several may be in one directory. */
 static bool is_ours(const struct file_finder *finder, const struct owner *owner)
 {
 	const char *extension = path_extension(finder->output);
@@ -161,7 +160,7 @@ static void finish_spool(struct file_finder *finder, const char *path)
 	}
 	if (!is_ours(finder, &owner))
 		return;
-	/* Its process runs on another machine, or in another container, with the same disk. */
+	/* The process runs on another machine or in another container that shares the disk. */
 	if (owner.elsewhere) {
 		finder->left.elsewhere++;
 		return;
@@ -185,7 +184,7 @@ static void find_spools(struct file_finder *finder, each_fn *each)
 	const char *given = opt_text(OPT_ID_spool_dir);
 	const char *const directories[] = { given, "/dev/shm", getenv("TMPDIR"), "/tmp" };
 
-	/* The library goes elsewhere when a directory cannot promise space (life/guest.c). */
+	/* The library uses the next directory if one lacks space for the spool (life/guest.c). */
 	for (size_t i = 0; i < sizeof(directories) / sizeof(directories[0]); i++) {
 		char spool[4096];
 
@@ -198,8 +197,8 @@ static void find_spools(struct file_finder *finder, each_fn *each)
 
 /* --- traces --- */
 
-/* True for the trace of another run in the same directory, whose processes began before ours. On
- * this host the start time in the kernel's ticks decides, elsewhere the time that the trace has. */
+/* True if the process began before this run: another run wrote its trace into the same directory.
+ * Compares the kernel's start ticks on the same host, else the wall clock of the trace. */
 static bool began_before(const struct child_run *run, const struct trace_process *process)
 {
 	struct tm time = { 0 };
@@ -221,7 +220,7 @@ static void add_trace(struct file_finder *finder, const char *path)
 	char *copy;
 
 	if (finder->left.traces_n == MOST || !is_new(finder->run, path) || trace_open(&trace, path))
-		return; /* a new .json need not be a trace */
+		return; /* a new .json file may be something else */
 	copy = strdup(path);
 	if (copy && !began_before(finder->run, &trace.process)) {
 		found = &finder->left.traces[finder->left.traces_n++];
@@ -248,7 +247,8 @@ static void add_trace(struct file_finder *finder, const char *path)
 	trace_close(&trace);
 }
 
-/* Also finds traces that were to be compressed and are not, for lack of the library. */
+/* Finds all traces. Without its library a trace is not compressed, whatever MEMTRACE_OUTPUT asks.
+ */
 static void find_traces(struct file_finder *finder, each_fn *each)
 {
 	char plain[sizeof(finder->output)];
@@ -262,7 +262,7 @@ static void find_traces(struct file_finder *finder, each_fn *each)
 	find_files(finder, plain, path_extension(plain), each);
 }
 
-/* The names of all traces, with * where they differ. */
+/* Sets left.names to the pattern of all traces, with * where the names differ. */
 static void name_all(struct file_finder *finder)
 {
 	text_copy(finder->left.names, sizeof(finder->left.names), finder->output);
@@ -296,7 +296,7 @@ void run_before(struct child_run *run)
 	struct file_finder finder = { .run = run };
 
 	if (name_output(&finder))
-		return; /* run_finish() prints the message */
+		return; /* run_finish() reports that the name is too long */
 	find_spools(&finder, remember);
 	find_traces(&finder, remember);
 	if (run->seen_n)

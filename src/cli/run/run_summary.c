@@ -1,4 +1,4 @@
-/* The summary of a run, in about ten lines: the child's own trace, and the names of the others. */
+/* Prints the summary of a run: about ten lines on the child's own trace and those of the others. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,8 +18,8 @@
 #define PREFIX "memtrace: "
 
 enum {
-	OTHERS_SHOWN = 2, /* listed by name */
-	RANKS_SHOWN = 8,  /* the same, when they are ranks of a job */
+	OTHERS_SHOWN = 2, /* traces beside the child's whose names are printed */
+	RANKS_SHOWN = 8,  /* the same limit, when the traces are ranks of a job */
 };
 
 void run_say(const char *format, ...)
@@ -35,7 +35,7 @@ void run_say(const char *format, ...)
 	fprintf(stderr, PREFIX "%s\n", safe);
 }
 
-/* The child's own first, then by peak. */
+/* The child's trace comes first, the others follow by peak. */
 static pid_t first_pid;
 
 static int compare_summary_weights(const void *a, const void *b)
@@ -52,7 +52,7 @@ static int compare_summary_weights(const void *a, const void *b)
 	return strcmp(x->path, y->path);
 }
 
-/* A path relative to the working directory where that is shorter, as people copy it. */
+/* The path relative to the working directory if it lies in that, else the path itself. */
 static const char *short_path(const char *path)
 {
 	char cwd[4096];

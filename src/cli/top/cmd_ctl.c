@@ -35,13 +35,13 @@ enum { WAIT_SECONDS = 2, PAUSE_NS = 1000000, LONGEST_WAIT = 86400 };
 
 struct ctl_wish {
 	const struct verb *verb;
-	const char *name;   /* of a mark */
-	const char *output; /* of a dump, NULL for the default */
-	uint64_t deadline;  /* of clock_now() */
+	const char *name;   /* name of a mark, NULL for other verbs */
+	const char *output; /* the file for a dump, NULL: beside the spool */
+	uint64_t deadline;  /* end of the wait, compared with clock_now() */
 	unsigned processes;
 };
 
-/* A process, and the request that it has not acted upon yet. */
+/* A process, and the number of the request that it has not carried out yet. */
 struct asked {
 	struct attached attached;
 	uint32_t number;
@@ -51,10 +51,10 @@ struct asked {
 struct verb {
 	const char *name;
 	int (*act)(struct asked *asked, const struct ctl_wish *wish);
-	enum spool_verb asks; /* VERBS: the process is not asked */
+	enum spool_verb asks; /* the request to send, VERBS if there is none */
 };
 
-/* --- asking --- */
+/* --- requests --- */
 
 static int ask_process(struct asked *asked, const struct ctl_wish *wish)
 {
@@ -174,7 +174,7 @@ static const struct verb verbs[] = {
 	{ NULL, NULL, VERBS },
 };
 
-/* Sends the request to all processes before it waits for the first answer. */
+/* Sends the request to all processes first, and only then waits for each of them. */
 static int do_all(char **pids, const struct ctl_wish *wish)
 {
 	struct asked *all = calloc(wish->processes, sizeof(*all));
@@ -212,7 +212,7 @@ static int unknown_verb(const char *word)
 	return cli_usage("%s is neither a process number nor a verb (memtrace ctl --help)", word);
 }
 
-/* Reads the operands after the process numbers: the verb, and the name of a mark. */
+/* Parses PID... VERB [NAME], and finds the row of the verb. Returns an exit status. */
 static int find_wish(struct ctl_wish *wish, int argc, char **argv)
 {
 	while (1 + (int)wish->processes < argc && live_spools_pid(argv[1 + wish->processes]))

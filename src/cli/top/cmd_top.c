@@ -1,4 +1,4 @@
-/* memtrace top: shows the processes that are being traced, live. */
+/* memtrace top: shows the memory of running traced processes, again and again. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,17 +32,17 @@ static const char about_head[] =
 
 enum {
 	DEFAULT_LINES = 20,
-	LONGEST_INTERVAL = 86400, /* s */
+	LONGEST_INTERVAL = 86400, /* seconds */
 };
 
-/* "|bytes|count|rate" */
+/* The words of --sort, each after a bar: "|bytes|count|rate". */
 static const char orders[] =
 #define ORDER(name, key, what) "|" #name
 #include "analyse/live/live_view_orders.def"
 #undef ORDER
 	;
 
-/* Reads "0.5", "2", "2s" or "500ms" as ns. False after an error message. */
+/* Parses "0.5", "2", "2s" or "500ms" into nanoseconds; on an error prints why and returns false. */
 static bool read_interval(const char *text, uint64_t *ns)
 {
 	char *rest;

@@ -1,5 +1,5 @@
 /*
- * The parts of `memtrace top`: the session, the processes that it looks at, the terminal, and the
+ * The parts of `memtrace top`: the session, the processes that it shows, the terminal, and the
  * server for Prometheus.
  */
 #pragma once
@@ -12,94 +12,94 @@
 
 #include "analyse/live/live_view.h"
 
-/* --- the session: looks, and shows a page, on a terminal, as JSON or for Prometheus --- */
+/* --- the session: reads the processes' spools and shows a page, again and again --- */
 
 enum { TOP_LINES_MOST = 10000 };
 
 struct top_options {
 	bool once, json;
-	const char *hosts[65];  /* names of this host beside its own; ended by NULL */
-	const char *prometheus; /* a file or an address (top_server_is_address()), or NULL */
-	uint64_t interval;      /* ns */
-	bool paced;             /* an interval was given */
-	unsigned lines;         /* of source of each process */
+	const char *hosts[65];  /* values of --host, ended by NULL */
+	const char *prometheus; /* output file, or address to serve at; NULL: neither */
+	uint64_t interval;      /* ns between two pages */
+	bool paced;             /* --interval was given */
+	unsigned lines;         /* most lines of source shown for a process */
 	enum live_view_order order;
 };
 
 /*
- * Looks until all processes have ended, or a key or signal ends it. Returns a status of
- * statuses.def after a message on stderr. `operands` are pids and spools, ended by NULL; none:
- * every process of this user.
+ * Shows pages until all processes have ended, or a key or signal ends the session. `operands` are
+ * pids and paths of spools, ended by NULL; without any, all processes of the user are shown.
+ * Returns an exit status, and prints the message if it is not STATUS_DONE.
  */
 int top_session(const struct top_options *options, char **operands);
 
-/* --- the processes: found, opened, looked at, and left when they end --- */
+/* --- the processes that are shown --- */
 
 struct top_targets {
-	char **words; /* pids and spools, NULL at the end; none: every process of this user */
-	struct look **looks; /* by pid */
+	/* operands: pids and spools; none: all processes of the user */
+	char **words;
+	struct look **looks; /* the processes, sorted by pid */
 	size_t count, size;
-	uint64_t searched_at; /* ns, CLOCK_MONOTONIC */
-	char said[1000];      /* the last error, or the end of a process; "" for none */
-	bool failed;          /* an error occurred */
+	uint64_t searched_at; /* time of the last search for processes: ns, CLOCK_MONOTONIC */
+	char said[1000];      /* last error or "process 5 has ended", "" if none */
+	bool failed;          /* a spool could not be read */
 };
 
-/* Finds and opens them. Returns a status of statuses.def, with err_text() unless it is STATUS_DONE.
- * STATUS_NO: no process was named, and none was found. */
+/* Finds the processes and opens their spools. Returns an exit status, with err_text() unless it is
+ * STATUS_DONE; STATUS_NO means that no process was named and none was found. */
 int top_targets_open(struct top_targets *targets, char **words);
 
-/* Looks at all of them. A process that ended is removed at the next look, a spool that can no
- * longer be read at once. Every few seconds it searches for processes that began meanwhile. */
+/* Reads all spools again. A process that has ended is shown once more and then removed; one whose
+ * spool cannot be read is removed at once. Searches for new processes every few seconds. */
 void top_targets_look(struct top_targets *targets);
 
 void top_targets_sort(struct top_targets *targets, enum live_view_order order);
 void top_targets_close(struct top_targets *targets);
 
-/* --- the terminal: the alternate screen and keys without Enter; both are given back however the
- * program ends (but for SIGKILL) --- */
+/* --- the terminal: the alternate screen, and keys without Enter --- */
 
 struct top_screen {
-	int fd, keys;  /* terminals: written to, read from */
-	int signals;   /* a signalfd */
-	sigset_t mask; /* as it was */
+	int fd, keys;  /* terminals to write to and to read from */
+	int signals;   /* a signalfd for the blocked signals */
+	sigset_t mask; /* signal mask to restore */
 	struct termios before;
 	bool shown;
 };
 
 enum top_event {
-	TOP_TIME, /* the time is over */
+	TOP_TIME, /* the wait is over, nothing happened */
 	TOP_KEY,
 	TOP_RESIZED,
-	TOP_SIGNAL, /* that ends the program: call top_screen_close(), then raise it */
-	TOP_GONE,   /* the terminal was closed */
+	TOP_SIGNAL, /* the program must end: close the screen, then raise the signal */
+	TOP_GONE,   /* reading from the terminal failed */
 };
 
-/* 0 or -errno. From here on top_screen_wait() returns the signals that end, stop or resize. */
+/* Prepares the terminal, and blocks the signals that end, stop or resize, which top_screen_wait()
+ * then returns. Returns 0 or -errno. */
 int top_screen_open(struct top_screen *screen, int fd, int keys);
 void top_screen_close(struct top_screen *screen);
 
 void top_screen_size(const struct top_screen *screen, unsigned *columns, unsigned *rows);
 
-/* Waits for at most `ns`; *what is the key or the signal. */
+/* Waits for a key or a signal, at most `ns` nanoseconds, and stores it in *what. */
 enum top_event top_screen_wait(struct top_screen *screen, uint64_t ns, int *what);
 
 /*
- * --- a server of one page: GET /metrics over HTTP/1.1, for Prometheus, to few clients at a time
- * ---
+ * --- the server for Prometheus: answers GET /metrics over HTTP/1.1 to a few clients at a time ---
  *
- * Everybody who can reach the address may read the page, and can do no more: requests are bounded
- * in bytes and time, and everything but a plain request is answered with 400 and closed.
+ * Everybody who can reach the address may read the page, but do nothing else: the bytes and the
+ * time of a request are limited, and every request that is not well-formed is answered with 400.
  */
 
-/* Returns the page in memory from malloc(), which the server frees; NULL without memory. */
+/* Returns the page, which the server frees with free(), or NULL without memory. */
 typedef char *top_page_fn(void *context, size_t *length);
 
-/* True for an address: ":9400", "0.0.0.0:9400", "[::1]:9400", "localhost:9400". */
+/* True if the text is an address, as ":9400", "0.0.0.0:9400", "[::1]:9400", "localhost:9400". */
 bool top_server_is_address(const char *text);
 
 /*
- * Serves until a signal ends the process. Returns only on an error: -EINVAL with err_text().
- * Without a host the address is 127.0.0.1; with port 0 a free port is taken; the address is printed
- * on stderr. `hosts`, ended by NULL, are names of this host besides its own (top_request.h).
+ * Serves the page until a signal ends the process; returns only after an error: -EINVAL with
+ * err_text(). An address without a host means 127.0.0.1, port 0 a free port; the address is printed
+ * on stderr. `hosts`, ended by NULL, are further names of this machine (top_request.h).
  */
 int top_server_run(const char *address, const char *const *hosts, top_page_fn *page, void *context);

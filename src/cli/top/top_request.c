@@ -1,11 +1,11 @@
-/* Reads the HTTP/1 requests of the clients of top_server.c. */
+/* Parses the HTTP/1 requests that the server for Prometheus receives, and checks their Host. */
 #include "cli/top/top_request.h"
 
 #include <arpa/inet.h>
 #include <string.h>
 #include <strings.h>
 
-/* True for visible ASCII and blanks alone (RFC 9112). */
+/* True if the line has only printable ASCII characters, as RFC 9112 asks of a request line. */
 static bool is_plain(const char *line)
 {
 	for (; *line; line++) {
@@ -15,7 +15,7 @@ static bool is_plain(const char *line)
 	return true;
 }
 
-/* Splits "GET /metrics?x HTTP/1.1" into its three words, in place. */
+/* Splits a request line, "GET /metrics?x HTTP/1.1", into its three words; false if malformed. */
 static bool split(char *line, char *words[3])
 {
 	words[0] = line;
@@ -30,7 +30,7 @@ static bool split(char *line, char *words[3])
 	       !words[2][8];
 }
 
-/* Ends the line with a NUL, and returns the next one. */
+/* Replaces the line's end by a NUL, and returns the start of the next line. */
 static char *end_line(char *line)
 {
 	char *end = strchr(line, '\n');
@@ -43,7 +43,7 @@ static char *end_line(char *line)
 	return next;
 }
 
-/* Finds the value of Host, NULL when there is none; false when there are two. */
+/* Sets *host to the value of the header Host, NULL if it is missing. False if it is there twice. */
 static bool find_host(char *line, char **host)
 {
 	*host = NULL;

@@ -1,9 +1,10 @@
 /*
- * Reads the HTTP/1 requests of the clients of top_server.c.
+ * Parses the HTTP/1 requests that the server for Prometheus receives, and checks their Host.
  *
- * A web page can make its own host name lead to this machine (DNS rebinding), and then read the
- * bytes that the browser fetches from here. So a request must name a host that is known to be this
- * one. An address cannot lead elsewhere, and a client that names no host is no browser.
+ * The owner of a web page can point the page's host name at this machine (DNS rebinding): the
+ * browser would then let the page read our answers. So the request must name a host that is known
+ * to be this machine. An IP address cannot be pointed elsewhere, and a client without a Host is no
+ * browser.
  */
 #pragma once
 
@@ -11,9 +12,9 @@
 #include <stddef.h>
 
 /*
- * Reads a request in place; it ends with an empty line and a NUL. Returns NULL when the client gets
- * the page (without its body if *head), else the HTTP status of the refusal. `names` are this
- * host's, ended by NULL.
+ * Parses a request of `length` bytes and a NUL, changing it. Returns NULL if the client is to get
+ * the page (only its headers if *head), else the HTTP status of the refusal. `names` are the names
+ * of this machine, ended by NULL.
  */
 const char *top_request_read(char *text, size_t length, const char *const *names, bool *head);
 

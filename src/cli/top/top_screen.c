@@ -1,8 +1,8 @@
 /*
- * The terminal of `memtrace top`.
+ * The terminal of `memtrace top`: draws on the alternate screen, reads keys and signals.
  *
- * Signals are read from a descriptor, so no code runs inside a signal handler and the terminal is
- * restored in the normal course of the program.
+ * Signals are read from a descriptor instead of being handled, so the terminal is always restored
+ * by top_screen_close(), outside of a signal handler.
  */
 #include "cli/top/top_parts.h"
 
@@ -17,7 +17,7 @@
 #include "base/guest/clock.h"
 #include "base/text/fd.h"
 
-/* Enters the alternate screen without cursor and line wrapping; and leaves it (ECMA-48, xterm). */
+/* Escape sequences (ECMA-48, xterm): alternate screen without cursor and line wrap, and back. */
 static const char enter[] = "\033[?1049h\033[?25l\033[?7l\033[2J";
 static const char leave[] = "\033[?7h\033[?25h\033[?1049l";
 
@@ -83,7 +83,7 @@ void top_screen_size(const struct top_screen *screen, unsigned *columns, unsigne
 	*rows = known ? size.ws_row : 24;
 }
 
-/* Restores the terminal, stops for Ctrl-Z, and takes the terminal again afterwards. */
+/* Ctrl-Z: restores the terminal, stops this process, and prepares the terminal when continued. */
 static void pause_here(struct top_screen *screen)
 {
 	hide(screen);

@@ -1,4 +1,4 @@
-/* The server of GET /metrics for Prometheus: one thread, a poll() over all clients. */
+/* The server for Prometheus: answers GET /metrics in one thread that polls all clients. */
 #include "cli/top/top_parts.h"
 
 #include <errno.h>
@@ -19,27 +19,27 @@
 
 enum {
 	CLIENTS = 16,
-	REQUEST = 8192, /* bytes, as many servers have it */
+	REQUEST = 8192, /* most bytes of a request */
 	BACKLOG = 16,
 	HEAD = 256,
-	NAMES = 4 + 64, /* this host's, and those of --host */
+	NAMES = 4 + 64, /* names of this machine: three own ones, 64 of --host */
 };
 
-static const uint64_t PATIENCE = 3000000000; /* ns for a client to ask, and to take its answer */
-static const uint64_t PAUSE = 200000000;     /* ns without accepting anybody */
+static const uint64_t PATIENCE = 3000000000; /* ns for a client to send or to receive */
+static const uint64_t PAUSE = 200000000;     /* ns without accept4() after it failed */
 
 struct client {
-	int fd; /* -1: free */
+	int fd; /* -1 if this entry is free */
 	uint64_t since;
 	char request[REQUEST + 1];
 	size_t got;
-	char *answer; /* NULL until the request is complete */
+	char *answer; /* HTTP answer; NULL until the request is complete */
 	size_t length, sent;
 };
 
 struct server {
 	int listener;
-	uint64_t paused; /* no client is accepted before this time */
+	uint64_t paused; /* ns of clock_now() before which no client is accepted */
 	const char *names[NAMES + 1];
 	char own[256];
 	struct client clients[CLIENTS];
@@ -143,7 +143,7 @@ static void hang_up(struct client *client)
 	*client = (struct client){ .fd = -1 };
 }
 
-/* Begins the answer, head and body in one buffer. Takes ownership of the body. */
+/* Puts the HTTP header before `body`, whose memory it takes over, as the answer to send. */
 static void answer(struct client *client, const char *status, const char *type, char *body,
 		   size_t length, bool with_body)
 {
@@ -193,7 +193,7 @@ static void respond(struct server *server, struct client *client)
 	answer(client, "200 OK", "text/plain; version=0.0.4; charset=utf-8", page, size, !head);
 }
 
-/* Reads on. A request ends with an empty line; bytes after it are ignored. */
+/* Receives bytes of a request, and answers it when its empty line has arrived. */
 static void hear(struct server *server, struct client *client)
 {
 	ssize_t n = recv(client->fd, client->request + client->got, REQUEST - client->got, 0);
@@ -224,7 +224,7 @@ static void answer_client(struct client *client)
 	client->sent += n > 0 ? (size_t)n : 0;
 	if (n > 0 && client->sent < client->length)
 		return;
-	/* Unread bytes would make the kernel reset the connection before the answer is read. */
+	/* Unread bytes would make close() reset the connection, and the answer would be lost. */
 	shutdown(client->fd, SHUT_WR);
 	while (recv(client->fd, rest, sizeof(rest), 0) > 0)
 		;
@@ -235,7 +235,7 @@ static void welcome(struct server *server)
 {
 	int fd = accept4(server->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
-	/* Without a free descriptor accept4() would fail again at once. */
+	/* accept4() lacks a descriptor or memory. It would fail again at once, so it is paused. */
 	if (fd < 0 && errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
 		server->paused = clock_now() + PAUSE;
 	for (size_t i = 0; fd >= 0 && i < CLIENTS; i++) {
@@ -248,7 +248,7 @@ static void welcome(struct server *server)
 		close(fd);
 }
 
-/* Waits until a client connects, sends or can receive; and serves those that do. */
+/* One round of the server: polls the listener and all clients, and serves those that are ready. */
 static int serve(struct server *server)
 {
 	struct pollfd fds[CLIENTS + 1];
@@ -269,7 +269,7 @@ static int serve(struct server *server)
 		fds[count++] = (struct pollfd){ .fd = client->fd,
 						.events = client->answer ? POLLOUT : POLLIN };
 	}
-	/* While all places are taken the next client waits in the kernel's queue. */
+	/* With CLIENTS clients connected, the next one waits in the kernel's queue. */
 	if (count < CLIENTS && !paused) {
 		who[count] = NULL;
 		fds[count++] = (struct pollfd){ .fd = server->listener, .events = POLLIN };
@@ -290,7 +290,7 @@ static int serve(struct server *server)
 	return 0;
 }
 
-/* Collects the names of this host: its own, the one it was bound by, and those of --host. */
+/* Collects the names of this machine: localhost, its host name, the host of the address, --host. */
 static void collect_names(struct server *server, const char *bound, const char *const *hosts)
 {
 	size_t count = 0;

@@ -1,6 +1,6 @@
 /*
- * The session of memtrace top: looks at processes, and shows them as pages, on a terminal, as JSON
- * or for Prometheus.
+ * The session of memtrace top: reads the processes' spools again and again, and shows them on a
+ * terminal, as text, as JSON or for Prometheus.
  */
 #include "cli/top/top_parts.h"
 
@@ -22,7 +22,7 @@
 #include "cli/cli.h"
 #include "render/live/top.h"
 
-enum { SERVED_MS = 100 }; /* a page younger than this is served again */
+enum { SERVED_MS = 100 }; /* ms during which clients get the same figures */
 
 struct session {
 	struct top_targets targets;
@@ -42,13 +42,13 @@ static void look_at_processes(struct session *session)
 	top_targets_sort(&session->targets, session->options.order);
 }
 
-/* True if all processes that were named have ended. Without names others may begin at any time. */
+/* True if processes were named and all have ended. Without names, another may begin at any time. */
 static bool is_over(const struct session *session)
 {
 	return !session->targets.count && session->targets.words[0];
 }
 
-/* Prints the last message if all processes have ended. The end of a process is no error. */
+/* Returns the exit status, and prints why the session ended if all named processes have ended. */
 static int end_session(const struct session *session)
 {
 	if (!is_over(session))
@@ -66,7 +66,7 @@ static void wait_for_time(uint64_t ns)
 
 /* --- Prometheus --- */
 
-/* Returns the page in memory from malloc(), NULL without memory. */
+/* Returns the page for Prometheus, which the caller frees, and its length. NULL without memory. */
 static char *page_in_memory(const struct session *session, size_t *length)
 {
 	char buffer[4096];
@@ -99,7 +99,7 @@ static char *serve_page(void *context, size_t *length)
 	return page_in_memory(session, length);
 }
 
-/* Replaces the file at once: its collector may read it at any moment. */
+/* Writes the page to the file by a rename, because a collector may read the file at any moment. */
 static int write_file(const struct session *session, const char *path)
 {
 	char partial[4096];
@@ -197,7 +197,7 @@ static void draw_screen(const struct session *session, const struct top_screen *
 	out_flush(cli_out());
 }
 
-/* Acts upon a key; false for the key that ends the session. */
+/* Carries out a key; returns false if the key ends the session. */
 static bool take_key(struct session *session, int key)
 {
 	struct top_options *options = &session->options;
@@ -226,7 +226,7 @@ static bool take_key(struct session *session, int key)
 	return true;
 }
 
-/* Redraws until a key or signal ends it, or all have ended. Returns the signal, 0 for none. */
+/* Redraws the screen until the session ends. Returns the signal that ended it, 0 if none did. */
 static int follow(struct session *session, struct top_screen *screen)
 {
 	uint64_t next = clock_now() + session->options.interval;
@@ -284,7 +284,7 @@ int top_session(const struct top_options *options, char **operands)
 	bool waits = !options->once;
 	int status = top_targets_open(&session.targets, operands);
 
-	/* Without --once, processes may still begin. */
+	/* Without --once it is no error that no process is traced yet. */
 	if (status == STATUS_NO && waits)
 		status = STATUS_DONE;
 	if (status != STATUS_DONE) {

@@ -1,4 +1,4 @@
-/* The processes that `memtrace top` looks at. */
+/* Finds the processes that `memtrace top` shows, and opens and reads their spools. */
 #include "cli/top/top_parts.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include "cli/cli.h"
 #include "cli/run/live_spools.h"
 
-/* ns; it takes a while to read the maps of all processes. */
+/* ns between two searches for processes: each reads /proc/PID/maps of all of them. */
 static const uint64_t SEARCH_EVERY = 5000000000;
 
 static int by_pid(const void *a, const void *b)
@@ -55,7 +55,7 @@ static void leave(struct top_targets *targets, size_t at)
 		(targets->count - at) * sizeof(struct look *));
 }
 
-/* Adds the spools of a process; 0, or an error message if there are none. */
+/* Finds the spools of a process; if it has none, returns an error with the reason in err_text(). */
 static int find_pid(struct live_spools *found, pid_t pid)
 {
 	size_t before = found->count;
@@ -74,7 +74,7 @@ static int find_pid(struct live_spools *found, pid_t pid)
 		   (int)pid);
 }
 
-/* The look at a process's spool, NULL when it is new. */
+/* Returns the shown process that writes the spool, NULL if it is not shown yet. */
 static struct look *find_look(const struct top_targets *targets, const struct live_spool *spool)
 {
 	for (size_t i = 0; i < targets->count; i++) {
@@ -85,8 +85,8 @@ static struct look *find_look(const struct top_targets *targets, const struct li
 	return NULL;
 }
 
-/* Opens those that are new. A process may have just begun its spool, or finished it meanwhile: that
- * is an error only where the user named processes. */
+/* Opens the spools that are not shown yet. One may be unreadable, being just created or removed:
+ * this is an error only if the user named processes. */
 static int add_found(struct top_targets *targets, const struct live_spools *found)
 {
 	for (size_t i = 0; i < found->count; i++) {
@@ -130,7 +130,7 @@ int top_targets_open(struct top_targets *targets, char **words)
 	return status;
 }
 
-/* True if the user named the spool itself: then it is shown whatever its process does. */
+/* True if an operand is the path of this spool, which is then shown even if no process maps it. */
 static bool is_word(const struct top_targets *targets, const struct look *look)
 {
 	for (char **word = targets->words; *word; word++) {
@@ -140,8 +140,8 @@ static bool is_word(const struct top_targets *targets, const struct look *look)
 	return false;
 }
 
-/* Finds processes that began, and those that run another program now (exec): they are alive, but
- * the process that was traced has ended. */
+/* Finds new processes. A process that no longer maps its spool counts as ended: after exec it has
+ * the same pid, but runs another program. */
 static void search(struct top_targets *targets)
 {
 	struct live_spools found = { 0 };
