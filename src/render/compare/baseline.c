@@ -50,7 +50,7 @@ static void set_sum(struct trace_sum *sum, uint64_t peak, uint64_t exit)
 	sum->exit_bytes = exit;
 }
 
-/* The pools or owners of a device, in an order that is the same in every run. */
+/* The pools or libraries of a device, sorted so that every run has the same order. */
 static struct trace_part *keep_parts(struct run *run, enum dimension dimension, int device,
 				     size_t *parts_n)
 {
@@ -93,7 +93,7 @@ static void keep_device(struct run *run, struct trace_device *device)
 	device->owners = keep_parts(run, DIMENSION_OWNER, device->device, &device->owners_n);
 }
 
-/* Categories are kept only if they are those of all blocks, or runs could not be compared. */
+/* Categories are kept only if they cover all blocks: else runs cannot be compared by them. */
 static void keep_summary(struct trace_summary *summary, struct run *run)
 {
 	bool categorised = run->categories_from == RUN_BLOCKS;
@@ -113,22 +113,23 @@ static void keep_summary(struct trace_summary *summary, struct run *run)
 
 /* --- phases --- */
 
-/* Beyond so many names a phase stands for each family: "step #" for "step 1", "step 2", ... */
+/* With more names than this, phases whose names differ in a number share a name: "step #" for "step
+ * 1", "step 2", ... */
 enum { PHASE_NAMES = 100 };
 
-/* The phases of one name that a gate may be about: the highest by each metric. */
+/* Of the phases with one name, the highest by each metric: a gate may compare any of them. */
 struct kept_phase {
 	const char *name;
 	const struct trace_phase *highest[METRIC_IDS];
 };
 
-/* A figure that is not known counts as 0. */
+/* The phase's figure of the metric; 0 if it is not known. */
 static uint64_t height(const struct trace_phase *phase, enum metric_id metric)
 {
 	return trace_known(metric_of_phase(phase, metric));
 }
 
-/* Sorts the phases by name and joins those of the same name. Returns how many are left. */
+/* Sorts the phases by name and joins those with the same name. Returns the number of entries. */
 static size_t join_phases(struct kept_phase *list, size_t count)
 {
 	static const struct sort_key by_name[] = { SORT_TEXT(struct kept_phase, name), { 0 } };
@@ -151,8 +152,8 @@ static size_t join_phases(struct kept_phase *list, size_t count)
 	return kept;
 }
 
-/* True if a phase that is kept for an earlier metric is as high by this one. It must not be kept
- * twice, so that a baseline made of a baseline is the same. */
+/* True if a phase already kept for another metric is equally high by this one. Without this check a
+ * baseline made from a baseline would have more phases. */
 static bool stands_already(const struct kept_phase *kept, enum metric_id metric)
 {
 	for (enum metric_id before = 0; before < metric; before++) {
@@ -189,7 +190,7 @@ static struct kept_phase *find_phases(struct run *run, size_t *count)
 	return list;
 }
 
-/* Keeps, for each name, the phases that a gate may be about. */
+/* Keeps, for each name, the phases that are highest by a metric. */
 static void keep_phases(struct trace *to, struct run *run)
 {
 	size_t count;

@@ -11,22 +11,22 @@
 
 enum { KEPT_FRAMES = 3 };
 
-/* A site: a name in a space. The space is "" for stacks that only reserved memory. */
+/* A site: a name and a memory kind, which is "" if its stacks only reserved memory. */
 struct kept_site {
-	struct trace_site site; /* sums of all the document's sites with that name and space */
-	/* Innermost first; `file` of a native frame is the path of its module. */
+	struct trace_site site; /* sums over all sites of that name and memory kind */
+	/* Its stack, the innermost frame first. `file` of a native frame is its library's path. */
 	struct trace_frame frames[KEPT_FRAMES];
 	unsigned frames_n;
-	uint64_t *shares; /* bytes and count in each peak that is kept: 2 * peaks_n of them */
+	uint64_t *shares; /* bytes and number of blocks in each peak kept: 2 * peaks_n numbers */
 };
 
 struct kept {
-	struct kept_site *sites; /* in an order that is the same in every run */
+	struct kept_site *sites; /* sorted so that every run has the same order */
 	size_t sites_n;
-	size_t peaks_n; /* peaks of whole devices */
+	size_t peaks_n; /* only peaks of whole devices are kept */
 	struct run *run;
-	struct map known;   /* 1 + site, by name and space */
-	uint32_t *of_stack; /* by stack: 1 + its site */
+	struct map known;   /* from a site's name and memory kind to 1 + its position */
+	uint32_t *of_stack; /* for each stack of the trace 1 + the position of its site */
 };
 
 /* --- frames --- */
@@ -45,7 +45,7 @@ static void keep_frame(struct trace_frame *to, const struct run *run, uint32_t n
 		to->line = frame->line;
 }
 
-/* Copies the frames that name the stack's site and its shown line; their number. */
+/* Copies the frames that give the stack's site its name and its line. Returns their number. */
 static unsigned pick_frames(const struct run *run, uint32_t stack, struct trace_frame *frames)
 {
 	const struct trace_stack *all = &run->trace.stacks[stack];
@@ -60,8 +60,8 @@ static unsigned pick_frames(const struct run *run, uint32_t stack, struct trace_
 	return count;
 }
 
-/* Of several stacks with one name, the stack with the smallest line numbers stands for all, so that
- * the order of the run does not matter. */
+/* True if stack a represents a site of several stacks rather than b: the one with the smallest line
+ * numbers does, so that the choice is the same in every run. */
 static bool comes_before(const struct trace_frame *a, const struct trace_frame *b, unsigned count)
 {
 	for (unsigned i = 0; i < count; i++) {
@@ -116,7 +116,7 @@ static void enter_site(struct kept *kept, const struct trace_site *site)
 	if (!site->stacks_n)
 		return;
 	run_site_name(kept->run, site->stacks[0], name);
-	/* Only stacks that have the name themselves can stand for the site. */
+	/* The stack that represents the site must produce the site's name by itself. */
 	for (size_t i = 0; i < site->stacks_n; i++) {
 		char own[SITE_LONGEST];
 
@@ -151,7 +151,7 @@ static void enter_shares(struct kept *kept, const struct trace_peak *peak, size_
 	}
 }
 
-/* Finds the sites, and the peaks without their shares. */
+/* Finds the sites, and the peaks without the bytes that each site holds. */
 static void find_sites(struct kept *kept, struct trace *to)
 {
 	static const struct sort_key by_weight[] = {
@@ -179,7 +179,7 @@ static void find_sites(struct kept *kept, struct trace *to)
 
 /* --- rows --- */
 
-/* The number of a site is its position; its stack and its share of a peak have the same number. */
+/* Site i of the baseline has stack i and entry i of each peak. */
 static void keep_peaks(const struct kept *kept, struct trace *to)
 {
 	for (; to->peaks_n < kept->peaks_n; to->peaks_n++) {
@@ -199,7 +199,7 @@ static void keep_peaks(const struct kept *kept, struct trace *to)
 	}
 }
 
-/* The number of a path among the modules, which are few; a new path is added. */
+/* The position of a path among the modules, which are few; a path that is not there is added. */
 static uint32_t module_of(struct trace *to, const char *path)
 {
 	uint32_t i = 0;
@@ -223,7 +223,7 @@ static void put_kept_frame(struct trace *to, const struct trace_frame *from)
 		frame->module = module_of(to, from->file);
 }
 
-/* Each site takes the next frames and has one stack of all of them. */
+/* Writes the frames of all sites one after another; each site's stack has its own frames. */
 static void keep_sites(const struct kept *kept, struct trace *to)
 {
 	struct arena *arena = &kept->run->arena;

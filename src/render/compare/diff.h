@@ -1,8 +1,8 @@
 /*
- * A comparison, or the verdict on budgets, in the formats of diff_formats.def.
+ * The formats of diff_formats.def, in which a comparison of runs or a check of budgets is written.
  *
- * Every format contains the gates and the sites that changed. Names come from the traced programs
- * and are escaped by the rules of each format.
+ * Every format contains the gates and the sites that changed. Names come from the traced programs,
+ * and each format escapes them by its own rules.
  */
 #pragma once
 
@@ -17,8 +17,8 @@
 struct out;
 
 struct diff_options {
-	size_t limit; /* rows of a list, 0 for all */
-	bool full;    /* every column, every dimension, lines */
+	size_t limit; /* the most rows of a list, 0 for all */
+	bool full;    /* shows every metric and dimension, and the lines of sites */
 	bool colour;
 	bool ascii; /* the terminal shows ASCII only */
 };
@@ -31,7 +31,7 @@ struct diff_format {
 	diff_format_fn *write;
 };
 
-/* The last row has no name. */
+/* All formats. The last row, without a name, ends the list. */
 extern const struct diff_format diff_formats[];
 
 #define DIFF_FORMAT(name, help) diff_format_fn diff_##name;
@@ -42,24 +42,24 @@ extern const struct diff_format diff_formats[];
 
 enum { DIFF_PERCENT = 40 };
 
-/* These return texts that live as long as the diff. */
+/* The functions return texts that live as long as the diff. */
 
 /* diff_sentence.c: a sentence on the change of the peak and its reasons. */
 const char *diff_sentence(struct diff *diff);
 
-/* A sentence on the runs that the rows are of; "" if each side has one run. */
+/* A sentence on how several runs of each side were compared; "" if each side has one run. */
 const char *diff_runs_words(struct diff *diff);
 
-/* "allocated.peak>2%: device 0 went from 190.00 MiB to 198.00 MiB (+8.00 MiB, 4.2%)" */
+/* A gate's result: "allocated.peak>2%: device 0 went from 1.00 GiB to 1.04 GiB (+4.0%)". */
 const char *diff_gate_words(struct diff *diff, const struct gate_result *result);
 
-/* "train (train.py:12) holds +2.00 MiB at exit (new)". */
+/* A site's change: "train (train.py:12) holds +2.00 MiB at exit (new)". */
 const char *diff_holds_words(struct diff *diff, const struct diff_row *row, enum column column);
 
-/* The reason in a table, "held longer"; "" if a change needs none. */
+/* The reason of a site's change as a table shows it, "held longer"; "" if there is none. */
 extern const char *const diff_why_words[WHYS];
 
-/* "4.2%", or "new" if the base is 0; written to DIFF_PERCENT bytes. */
+/* Writes the change, "4.2%", or "new" if the base is 0, to a buffer of DIFF_PERCENT bytes. */
 const char *diff_percent(char *to, int64_t base, int64_t head);
 
 /* The path of a site's file relative to the head's working directory; NULL if it lies elsewhere. */
@@ -68,26 +68,27 @@ const char *diff_file(const struct diff *diff, const char *file);
 /* The sites that changed most at the peak of allocated memory, or at exit when none did. */
 size_t diff_culprits(struct diff *diff, const struct diff_row ***list, enum column *column);
 
-/* Those of diff_culprits() that hold more for a reason in their own code. */
+/* The sites of diff_culprits() that hold more, and not only for the peak's new moment. */
 size_t diff_growers(struct diff *diff, const struct diff_row ***list, enum column *column);
 
-/* The same in a buffer of the enclosing block. */
+/* The text of diff_percent(), which lives as long as the enclosing block. */
 #define SAY_PERCENT(base, head) diff_percent((char[DIFF_PERCENT]){ 0 }, base, head)
 
 /* A row of a table of changes. */
 struct change_row {
-	const struct diff_row *of; /* NULL: a sum */
+	const struct diff_row *of; /* NULL in a row of sums */
 	int64_t change, base, head;
 	const char *name;
-	const char *rest; /* of the name, in a line of its own; NULL for none */
+	const char *rest; /* the end of a long name or, with --full, the site's line; written below
+			     the row; NULL for none */
 	int why;          /* enum diff_why */
 };
 
 /* The rows of a dimension that changed in a column, and the table that shows them. */
 struct changes {
 	struct emit_column columns[6];
-	unsigned before_names;        /* columns of a screen */
-	struct emit_rows rows, after; /* of sites: the noise, and the sum of all */
+	unsigned before_names;        /* columns of the screen to the left of the names */
+	struct emit_rows rows, after; /* `after`: a site table's noise, and the sum of all */
 };
 
 /* Finds the rows, the first `limit` of them shown (0: all). Returns false if none changed. */
@@ -97,17 +98,17 @@ bool diff_changes(struct diff *diff, enum dimension dimension, const char *group
 /* --- baseline.c --- */
 
 /*
- * Writes the part of a run that is worth committing: a document memtrace/1 of some tens of kB, with
- * the same figures and sites as the whole one and nothing that differs between two equal runs.
+ * Writes the run as a small document memtrace/1 of some tens of kB, worth committing: it has the
+ * same figures and sites as the whole trace, and nothing that differs between two equal runs.
  *
- * Each site has one stack, of the frames that name it (facts/sites.h), so that its name comes out
- * the same. "capture": {"baseline": true} marks the document as a baseline. Rows of the run's trace
- * become those of the baseline.
+ * Each site has one stack, cut to the frames that give the site its name (facts/sites.h).
+ * "capture": {"baseline": true} marks the document as a baseline. The function overwrites the rows
+ * of the run's trace.
  */
 void baseline_write(struct run *run, struct out *out);
 
-/* baseline_sites.c: sites, modules, frames, stacks, whole peaks, in the run's memory. */
+/* baseline_sites.c: fills in sites, modules, frames, stacks and peaks, in the run's memory. */
 void baseline_sites(struct trace *to, struct run *run);
 
-/* Rows in the memory of the run, cleared. */
+/* Room for `count` rows, cleared, in the run's memory. */
 void *baseline_room(struct run *run, enum rows_of of, size_t count);

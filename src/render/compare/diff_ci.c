@@ -21,25 +21,25 @@
 #include "render/emit/emit.h"
 #include "render/emit/term.h"
 
-/* GitHub shows ten annotations of a kind and drops the rest. */
+/* GitHub shows ten annotations of each level and drops the others. */
 enum { ANNOTATIONS = 10, NOTES = 100 };
 
-enum { LONGEST = 2048 }; /* columns of a text */
+enum { LONGEST = 2048 }; /* bytes of a text */
 
 struct ci_finding {
 	enum { HOLDS, BROKEN, GREW } kind;
-	const char *rule, *about;    /* a metric and its gate; "site" and its name */
+	const char *rule, *about;    /* a metric and its gate's text; "site" and its name */
 	const struct diff_row *site; /* the site whose line is shown, NULL for none */
 	const char *words;
-	const char *file; /* of that line; NULL if it does not belong to the program */
+	const char *file; /* that line's file; NULL if it lies outside of the program's folder */
 	uint64_t line;
 
-	/* For SARIF: */
+	/* Members of SARIF's document only: */
 	const char *level, *uri, *base, *print;
-	struct emit_rows places; /* the finding itself */
+	struct emit_rows places; /* one row: the finding itself, as its list of places */
 };
 
-/* The gates in their order, then the sites that grew, the largest change first. */
+/* All findings: the gates in their order, then the sites that grew, the largest change first. */
 static struct ci_finding *find_all(struct diff *diff, size_t *count)
 {
 	const struct diff_row **rows;
@@ -75,7 +75,7 @@ static struct ci_finding *find_all(struct diff *diff, size_t *count)
 
 /* --- JUnit --- */
 
-/* XML 1.0 cannot contain most control characters: show_safe() has replaced them. */
+/* Writes XML 1.0, which cannot contain most control characters: show_safe() replaced them. */
 static void put_xml(struct out *out, const char *text)
 {
 	static const char marks[] = "&<>\"";
@@ -138,7 +138,7 @@ int diff_junit(struct diff *diff, struct out *out, const struct diff_options *op
 		   "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites%s time=\"0\">\n"
 		   "  <testsuite%s skipped=\"0\" time=\"0\">\n",
 		   suite, suite);
-	/* Readers of JUnit take a suite without cases for one that did not run. */
+	/* A suite without cases would be read as one that did not run: it gets one that passes. */
 	if (!diff->gates_n)
 		out_text(out,
 			 "    <testcase classname=\"memtrace\" name=\"no gate\" time=\"0\"/>\n");
@@ -152,7 +152,7 @@ int diff_junit(struct diff *diff, struct out *out, const struct diff_options *op
 
 /* --- GitHub --- */
 
-/* Escapes as @actions/core (command.ts) does: % CR LF in data, in properties also : and , */
+/* Escapes text as @actions/core (command.ts) does: % CR LF, and in properties also : and , */
 static void put_command(struct out *out, const char *text, bool property)
 {
 	char safe[2 * LONGEST];
@@ -166,7 +166,8 @@ static void put_command(struct out *out, const char *text, bool property)
 	}
 }
 
-/* "::error file=train.py,line=12,title=GPU memory::device 0 went ...", and a second line. */
+/* Writes a finding as two lines: "::error file=train.py,line=12,title=GPU memory::device 0 went
+ * ..." and the text again for the log. */
 static void annotate(struct out *out, const char *level, const struct ci_finding *finding,
 		     const char *more)
 {
@@ -192,7 +193,7 @@ int diff_github(struct diff *diff, struct out *out, const struct diff_options *o
 	size_t count;
 	const struct ci_finding *list = find_all(diff, &count);
 	size_t broken = 0;
-	/* The line of the first site is that of the broken gates. */
+	/* A broken gate is shown at the line of the first site, so that site gets no note. */
 	size_t sites = diff_broken(diff) > 0;
 	const char *sentence = diff_sentence(diff);
 
@@ -215,7 +216,7 @@ int diff_github(struct diff *diff, struct out *out, const struct diff_options *o
 
 struct sarif {
 	const char *schema, *version, *name, *tool_version, *unit;
-	struct emit_rows rules, results, runs; /* runs: the struct itself */
+	struct emit_rows rules, results, runs; /* `runs` has one row: this struct */
 };
 
 static const struct emit_column text_columns[] = { { .key = "text", .kind = EMIT_TEXT }, EMIT_END };
@@ -226,7 +227,7 @@ static const struct emit_column rule_columns[] = {
 	EMIT_END,
 };
 
-/* Objects inside an object have no struct of their own: their columns are of the same struct. */
+/* Inner objects of the document take their members from the same struct as the outer one. */
 static const struct emit_column artifact_columns[] = {
 	EMIT_FIELD(TEXT, struct ci_finding, uri),
 	EMIT_IF_KNOWN("uriBaseId", TEXT, struct ci_finding, base),
@@ -280,7 +281,7 @@ static const struct emit_column sarif_columns[] = {
 	EMIT_END,
 };
 
-/* A path as a URI reference (RFC 3986). A colon is escaped, or it would end a scheme. */
+/* A path as a URI reference (RFC 3986); a colon, which would end a scheme, is escaped. */
 static const char *uri_of(struct diff *diff, const char *path)
 {
 	char *uri = need(&diff->arena, 3 * strlen(path) + 1);

@@ -20,22 +20,23 @@ struct ranks_row {
 
 struct gate_row {
 	const char *gate, *metric, *unit, *place, *words;
-	struct gate_result of; /* its base is INT64_MIN if a budget has none */
+	struct gate_result of; /* the result; its base is INT64_MIN for a budget, which has none */
 };
 
 /* A row of a dimension, or (without a dimension and a name) a total. */
 struct json_row {
 	const char *dimension, *space, *why;
 	int device;
-	const struct json_row *site; /* the row itself, NULL if it is not of a site */
-	struct diff_row of;          /* INT64_MIN in columns that are not known */
+	const struct json_row *site; /* the row itself if it is a site's, else NULL: some members
+					are for sites only */
+	struct diff_row of;          /* the figures; INT64_MIN if one is not known */
 };
 
 struct document {
 	const char *schema, *sentence;
 	bool broken;
-	const struct diff_side *base, *head; /* NULL: there is no base */
-	const struct ranks_row *ranks;       /* NULL: no ranks are compared */
+	const struct diff_side *base, *head; /* `base` is NULL if there is none */
+	const struct ranks_row *ranks; /* the comparison by rank, NULL if the runs have no ranks */
 	struct emit_rows unlike, gates, totals, rows;
 };
 
@@ -77,7 +78,7 @@ static const struct emit_column gate_columns[] = {
 	EMIT_END,
 };
 
-/* For an array of int64_t with an item for each column. */
+/* Columns of arrays that have an int64_t for each metric. */
 static const struct emit_column number_columns[] = {
 #define COLUMN(id, name, what, brief, bytes) \
 	{ .key = (name),                     \
@@ -165,7 +166,7 @@ static struct emit_rows gates(struct diff *diff)
 
 static unsigned columns_of(const struct diff *diff, const struct diff_row *row)
 {
-	/* The holders of memory at the peak of reserved are known of devices alone. */
+	/* The sites that hold reserved memory at its peak are known for devices only. */
 	if (row->dimension == DIMENSION_SITE && strcmp(row->group, "device") != 0)
 		return run_dimensions[DIMENSION_SITE].columns & ~(1u << COLUMN_RESERVED);
 	return diff_columns(diff, row->dimension);
@@ -213,7 +214,7 @@ static struct emit_rows totals(struct diff *diff)
 	return rows;
 }
 
-/* The rows of a dimension that differ, in the order of the first column in which they do. */
+/* Adds the dimension's rows that differ, sorted by the first metric in which they do. */
 static void add_rows(struct diff *diff, enum dimension dimension, bool all, bool *done,
 		     struct emit_rows *to)
 {
@@ -270,7 +271,8 @@ int diff_json(struct diff *diff, struct out *out, const struct diff_options *opt
 /* --- the head's figures as github-action-benchmark reads them (tool: customSmallerIsBetter) --- */
 
 struct benchmark_row {
-	const char *name, *unit, *range, *extra; /* range: NULL for a single run */
+	const char *name, *unit, *extra;
+	const char *range; /* the spread over runs, NULL for a single run */
 	int64_t value;
 };
 
@@ -293,7 +295,7 @@ static void add_entry(struct diff *diff, struct emit_rows *rows, const struct me
 {
 	size_t count = figures->runs;
 	const struct benchmark_row row = {
-		/* A name stands for the same figure in all runs, and so do the names of places. */
+		/* The name is the same in all runs: github-action-benchmark joins points by it. */
 		.name = show_kept(&diff->arena, "%s (%s)", metric->name, figure->place),
 		.unit = metric->bytes ? "bytes" : "allocations",
 		.extra = metric->what,
@@ -307,7 +309,7 @@ static void add_entry(struct diff *diff, struct emit_rows *rows, const struct me
 	emit_add(&diff->arena, rows, &row);
 }
 
-/* Adds the query's figures in every place of the middle run, with those of its repetitions. */
+/* Adds a metric's figures of each device or pool, with their spread over several runs. */
 static void add_entries(struct diff *diff, struct emit_rows *rows, const struct metric_query *query)
 {
 	struct figures figures = { .runs = diff->pairs_n ? 1 : diff->head.count };

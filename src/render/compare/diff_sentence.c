@@ -1,7 +1,7 @@
 /*
  * A comparison in one sentence: the change of the peak, and the sites that explain it.
  *
- * No more sites are named once those named explain enough: the tables have all of them.
+ * It names only as many sites as explain most of the change, since the tables list all of them.
  */
 #include "render/compare/diff.h"
 
@@ -11,14 +11,15 @@
 #include "render/emit/term.h"
 
 enum {
-	NAMED = 3,         /* sites that the sentence names at most */
-	ENOUGH = 80,       /* percent that they must explain before it stops naming */
-	WORTH = 10,        /* percent that a site must explain to be named after another */
-	WORD_COLUMNS = 72, /* columns of a name in a sentence that has a word longer than a line, */
-	NAME_COLUMNS = 140, /* and of other names, which wrap */
+	NAMED = 3,          /* sites that the sentence names at most */
+	ENOUGH = 80,        /* percent that they must explain before it stops naming */
+	WORTH = 10,         /* percent that each further site must explain to be named */
+	WORD_COLUMNS = 72,  /* columns that a name is cut to if it has a word longer than a line, */
+	NAME_COLUMNS = 140, /* and columns that other names are cut to */
 };
 
-/* The row whose peak of allocated changed most, growth first; NULL without rows. */
+/* The row of the dimension whose peak of allocated memory changed most, growth before shrinking;
+ * NULL without rows. */
 static const struct diff_row *worst_of(const struct diff *diff, enum dimension dimension)
 {
 	const struct diff_row *worst = NULL;
@@ -34,7 +35,7 @@ static const struct diff_row *worst_of(const struct diff *diff, enum dimension d
 	return worst;
 }
 
-/* The row of the sentence: a device, or memory outside of devices if only that changed. */
+/* The row that the sentence is about: a device, or a memory kind if no device changed. */
 static const struct diff_row *subject_of(const struct diff *diff)
 {
 	const struct diff_row *device = worst_of(diff, DIMENSION_DEVICE);
@@ -74,7 +75,8 @@ static const char *verb_of(enum diff_why why, enum column column)
 	return verbs[why];
 }
 
-/* The sum of changes with the whole's sign: more than it if others went the other way. */
+/* The sum of the sites' changes that go in the direction of the whole change. It exceeds the whole
+ * if other sites went the other way. */
 static int64_t moved_along(const struct diff_row *const *rows, size_t count, enum column column,
 			   int64_t change)
 {
@@ -88,7 +90,7 @@ static int64_t moved_along(const struct diff_row *const *rows, size_t count, enu
 	return along;
 }
 
-/* A name of C++ may be one long word; "f (a.py) from g (b.py)" wraps. */
+/* Cuts a site's name. A name of C++ may be one long word, which cannot be wrapped. */
 static void sentence_name(const char *name, char *to, size_t size)
 {
 	unsigned columns = NAME_COLUMNS;
@@ -103,7 +105,7 @@ static void sentence_name(const char *name, char *to, size_t size)
 	show_safe(to, size, name, columns);
 }
 
-/* ": A holds 6.00 MiB more; B holds 1.00 MiB more (87% of it)." */
+/* The sites that explain a change: ": A holds 6.00 MiB more; B holds 1.00 MiB more (87% of it)." */
 static const char *culprits(struct diff *diff, const char *group, enum column column,
 			    int64_t change)
 {
@@ -119,7 +121,7 @@ static const char *culprits(struct diff *diff, const char *group, enum column co
 		int64_t part = diff_change(rows[i], column);
 		bool all = rows[i]->why == WHY_NEW || rows[i]->why == WHY_GONE;
 
-		/* A site that holds less is no reason for a growth. */
+		/* A site that holds less does not explain growth, nor the reverse. */
 		if ((part < 0) != (change < 0) && change)
 			continue;
 		if (named && whole && part * 100 / whole < WORTH)
@@ -149,7 +151,7 @@ static bool any_change(const struct diff *diff, enum column column)
 	return diff_any(diff, DIMENSION_SITE, NULL, column);
 }
 
-/* The sentence on a peak that did not change. */
+/* The sentence for a peak that did not change: it names another metric that did. */
 static const char *other_change(struct diff *diff, const char *where)
 {
 	const char *end = "; the amounts by call site are not.";

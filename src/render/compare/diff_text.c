@@ -1,8 +1,8 @@
 /*
- * The comparison for people: the sentence, the gates, the curves, then tables whose columns add up.
+ * The comparison for people: a sentence, the gates, the curves, then tables of changes.
  *
- * The first screen has the tables that changed, a few rows each; rows that are left out are summed
- * in one of their own.
+ * The first screen shows the tables that changed, with a few rows each; the rows left out are
+ * summed in one row, so that the columns still add up.
  */
 #include <ctype.h>
 #include <limits.h>
@@ -19,7 +19,7 @@ struct diff_text {
 	const struct diff_options *options;
 };
 
-/* The rests of names below a table's rows: with --full, lines of source. */
+/* The lines below rows: ends of long names or, with --full, the sites' lines of source. */
 struct changes_text {
 	bool full;
 	unsigned indent;
@@ -30,7 +30,7 @@ static void say_line(const struct diff_text *text, const char *line)
 	show_wrapped(&text->show, line, 2, false);
 }
 
-/* Cuts a name of two frames that is too long at " from ": its rest gets a line of its own. */
+/* Splits a name of two frames that is too long, so that " from ..." gets a line of its own. */
 static void split_name(const struct diff_text *text, struct change_row *row, unsigned columns)
 {
 	const char *from = strstr(row->name, " from ");
@@ -41,7 +41,7 @@ static void split_name(const struct diff_text *text, struct change_row *row, uns
 	row->name = show_kept(&text->diff->arena, "%.*s", (int)(from - row->name), row->name);
 }
 
-/* With --full: the file and line of a site, and its line in the base if it has moved. */
+/* The file and line of a site, and its line in the base if it has moved; NULL if it has none. */
 static const char *source_of(const struct diff_text *text, const struct diff_row *row)
 {
 	const char *was = "";
@@ -69,7 +69,7 @@ static void rest_below(const struct show *show, const void *row, const void *wit
 		emit_row(show, about->full ? source_cells : cells, row, about->indent);
 }
 
-/* Dimensions other than sites have no sums: their rows peak at different times. */
+/* Only rows of sites are summed: those of other dimensions have their peaks at different times. */
 static void change_table(const struct diff_text *text, enum dimension dimension, enum column column,
 			 const char *group, const char *heading)
 {
@@ -116,7 +116,7 @@ static void dimension_table(const struct diff_text *text, enum dimension dimensi
 	}
 }
 
-/* True if a category other than temporaries and the rest changed. */
+/* True if a category other than "temporaries" and "other" changed. */
 static bool tells_more(const struct diff *diff)
 {
 	for (size_t i = diff->first[DIMENSION_CATEGORY]; i < diff->first[DIMENSION_CATEGORY + 1];
@@ -136,7 +136,7 @@ static void dimension_tables(const struct diff_text *text)
 	static const enum dimension shown[] = { DIMENSION_POOL, DIMENSION_OWNER, DIMENSION_SPACE,
 						DIMENSION_PHASE };
 
-	/* With one device, its figures are the totals of the sites. */
+	/* With one device, the totals of the sites' tables show the device's figures already. */
 	if (text->options->full || diff_head(text->diff)->trace.summary.devices_n > 1)
 		dimension_table(text, DIMENSION_DEVICE, UINT_MAX);
 	if (text->options->full || tells_more(text->diff))
@@ -146,8 +146,9 @@ static void dimension_tables(const struct diff_text *text)
 		dimension_table(text, shown[i], UINT_MAX);
 }
 
-/* True if the column of the sites has a table: with --full, on the first screen for allocated and
- * exit, and for another column if nothing changed in those before it. */
+/* True if the sites have a table for the column. With --full each column that changed has one. The
+ * first screen has those of allocated and live at exit, or else that of the first column that
+ * changed. */
 static bool has_table(const struct diff_text *text, enum column column)
 {
 	enum column first = 0;
@@ -161,7 +162,7 @@ static bool has_table(const struct diff_text *text, enum column column)
 	return first == column;
 }
 
-/* Appends ", 4 allocations more" for a column that changed and has no table here. */
+/* Appends a column that changed and has no table, ", allocations (+4)". */
 static const char *column_words(const struct diff_text *text, enum column column, const char *words)
 {
 	int64_t base;
@@ -184,7 +185,7 @@ static bool dimension_changed(const struct diff_text *text, enum dimension dimen
 	return column < COLUMNS;
 }
 
-/* The columns and dimensions that changed and are not shown, in one line. */
+/* Writes a line that names the columns and dimensions that changed but are not shown. */
 static void more_line(const struct diff_text *text)
 {
 	const char *words = "";
@@ -205,7 +206,7 @@ static void more_line(const struct diff_text *text)
 	say_line(text, show_kept(&text->diff->arena, "Changed as well: %s; see --full.", words));
 }
 
-/* Memory outside of devices has tables with --full, and if nothing changed on devices. */
+/* Writes tables of memory outside of devices: with --full, or if nothing changed on devices. */
 static void space_tables(const struct diff_text *text)
 {
 	static const char *const spaces[] = { "managed", "pinned", "cpu" };
@@ -258,7 +259,7 @@ static void unlike_part(const struct diff_text *text)
 }
 
 /*
- * --- two curves above each other, on one scale: allocated memory over the time of each run ---
+ * --- the two runs' curves of allocated memory, one above the other on one scale ---
  *
  * A column shows the highest value in its stretch of time, so no peak is lost.
  */
@@ -271,7 +272,7 @@ struct picture {
 	bool known;
 };
 
-/* The highest value of the curve in each column; values hold until the next point. */
+/* Finds the highest value of the run's curve in each column; a value lasts until the next point. */
 static void draw_curve(struct picture *picture, const struct run *run, int device)
 {
 	const struct trace_curve *curve = trace_curve(&run->trace, device, NULL);
@@ -303,7 +304,7 @@ static void draw_curve(struct picture *picture, const struct run *run, int devic
 	}
 }
 
-/* One line of a picture, in eighths of a line's height. */
+/* Writes line `row` of a picture: each column is filled to eighths of a line's height. */
 static void draw_line(const struct picture *picture, const struct show *show, unsigned row,
 		      uint64_t scale, bool ascii)
 {

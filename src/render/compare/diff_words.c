@@ -1,4 +1,4 @@
-/* Texts that the formats of a comparison share. */
+/* Texts and tables that several formats of a comparison use. */
 #include "render/compare/diff.h"
 
 #include <stdio.h>
@@ -36,7 +36,7 @@ const char *diff_percent(char *to, int64_t base, int64_t head)
 	return to;
 }
 
-/* The name of a row, with its device where there may be others. */
+/* The name of a row, with its device unless the name makes it clear. */
 static const char *row_name(struct diff *diff, const struct diff_row *row)
 {
 	const char *before = row->dimension == DIMENSION_DEVICE ? "device " : "";
@@ -151,7 +151,7 @@ const char *diff_holds_words(struct diff *diff, const struct diff_row *row, enum
 
 enum { CHANGE = 12, NOW = 12, WHY = 13 }; /* columns on a screen */
 
-/* True if the column counts memory that is held: reasons explain no other columns. */
+/* True if the column counts memory that a site holds: only these changes have a reason. */
 static bool tells_why(enum column column)
 {
 	return column == COLUMN_ALLOCATED || column == COLUMN_EXIT || column == COLUMN_LIVE;

@@ -1,8 +1,8 @@
 /*
- * Many ranks in one report, in the formats of ranks_formats.def.
+ * The formats of ranks_formats.def, in which `memtrace merge` writes the ranks of a job.
  *
  * Every format contains sentences, the ranks, the spread of their peaks, the cards and the sites.
- * Names come from the traced programs and are escaped by the rules of each format.
+ * Names come from the traced programs, and each format escapes them by its own rules.
  */
 #pragma once
 
@@ -16,9 +16,9 @@
 struct out;
 
 struct merge_options {
-	size_t limit; /* rows of a list, 0 for all; JSON always has all */
-	size_t sites; /* in JSON: the sites of device memory that differ most, 0 for all */
-	bool full;    /* whole names, paths of traces, memory live at exit */
+	size_t limit; /* the most rows of a list, 0 for all; JSON always has all */
+	size_t sites; /* in JSON: the number of sites, those that differ most; 0 for all */
+	bool full;    /* shows whole names, paths of traces, and sites that hold memory at exit */
 	bool colour;
 };
 
@@ -31,7 +31,7 @@ struct merge_format {
 	merge_format_fn *write;
 };
 
-/* The last row has no name. */
+/* All formats. The last row, without a name, ends the list. */
 extern const struct merge_format merge_formats[];
 
 #define MERGE_FORMAT(name, help) merge_format_fn merge_##name;
@@ -40,23 +40,24 @@ extern const struct merge_format merge_formats[];
 
 /* --- texts that the formats share: ranks_words.c --- */
 
-/* The sentences that come first, the most important one at the top. */
+/* The sentences at the beginning, the most important one first; their number in *count. */
 const char **merge_sentences(struct merge *merge, size_t *count);
 
-/* These return texts that live as long as the merge: "3", "-" for a rank of another job. */
+/* The functions return texts that live as long as the merge. This one: the rank's number, "3"; "-"
+ * if it belongs to another job. */
 const char *merge_rank_word(struct merge *merge, const struct merge_rank *rank);
 
-/* The end of the process: "exit", "signal 9", "status 1", "running", "unfinished". */
+/* How the rank's process ended: "exit", "signal 9", "status 1", "running", "unfinished". */
 const char *merge_exit_word(struct merge *merge, const struct merge_rank *rank);
 
-/* The ranks that use the card: "3", "0, 1, 2", "64 ranks". */
+/* The ranks that use the card: "3", "0, 1, 2", or their number, "64 ranks". */
 const char *merge_users_word(struct merge *merge, const struct merge_card *card);
 
-/* The card's headroom: "1.00 GiB", "-1.00 GiB", "-" if the card's size is not known. */
+/* The memory left on the card when its ranks peak: "1.00 GiB", "-1.00 GiB", "-" if not known. */
 const char *merge_headroom_word(struct merge *merge, const struct merge_card *card);
 
-/* The ranks in the order to show: by number, or, if not all are shown, the highest peaks first. A
- * list of merge->order_n positions in the memory of the merge. */
+/* The ranks in the order in which they are shown: by number or, if the limit leaves some out, the
+ * highest peaks first. Returns merge->order_n positions in the merge's memory. */
 const size_t *merge_shown_ranks(struct merge *merge, const struct merge_options *options);
 
 /* --- the ranks as rows, and the columns that all formats share: ranks_tables.c --- */
@@ -64,14 +65,14 @@ const size_t *merge_shown_ranks(struct merge *merge, const struct merge_options 
 struct merge_rank_row {
 	struct merge_rank of;
 	const char *exit;
-	struct emit_rows devices; /* of the type struct merge_device_row */
-	size_t devices_end;       /* rows of devices that it and the ranks before it have in all */
+	struct emit_rows devices; /* rows of struct merge_device_row */
+	size_t devices_end;       /* the number of device rows up to and including this rank's */
 };
 
 struct merge_device_row {
 	struct merge_device of;
 	const char *number, *host, *exit, *left;
-	const char *path; /* written below the row, NULL for none */
+	const char *path; /* the trace's path, written below the row; NULL for none */
 };
 
 struct merge_first_row {
@@ -80,26 +81,28 @@ struct merge_first_row {
 };
 
 struct merge_tables {
-	/* Set by the caller: */
+	/* The caller sets these three: */
 	bool whole;    /* names are not cut */
 	bool paths;    /* the paths of the traces are shown */
-	bool repeated; /* each row of a rank's devices has the number of the rank */
+	bool repeated; /* the rank's number is in each of its rows, not only in the first */
 
 	const char *schema;
 	struct emit_rows sentences, missing, ranks, devices, spreads, cards, sites;
 	uint64_t world_size;
 	bool numbered;
 	struct merge_first_row tightest;
-	const struct merge_first_row *first; /* NULL: the size of no card is known */
+	const struct merge_first_row *first; /* the rank that comes closest to the end of its card's
+						memory; NULL if no card's size is known */
 };
 
 extern const struct emit_column merge_document_columns[], merge_device_columns[],
 	merge_spread_columns[], merge_card_columns[], merge_site_columns[];
 
-/* Fills in all tables but the sites. With an order other than the merge's own, the cards with the
- * least memory left come first. */
+/* Fills in all tables but the sites. The cards with the least memory left come first, unless
+ * `order` is the merge's own. */
 void merge_find_tables(struct merge_tables *tables, struct merge *merge, const size_t *order);
 
-/* Fills in the sites of a list, NULL for all in their order; text and Markdown show one column. */
+/* Fills in the table of sites from a list, or from all sites if it is NULL. Text and Markdown show
+ * the sites' figures of one column. */
 void merge_find_sites(struct merge_tables *tables, struct merge *merge,
 		      const struct merge_site **list, size_t count, size_t column);

@@ -1,8 +1,8 @@
 /*
- * The formats of `memtrace merge`: sentences, then a table each of ranks, spreads, cards and sites.
+ * Writes a merge as JSON, as text, and as Markdown: sentences, then tables of ranks, spreads, cards
+ * and sites.
  *
- * The highest rows are shown, and those left out are counted in a line of their own. A comment
- * holds 65,536 characters on GitHub: rows of Markdown stop well before that.
+ * A comment on GitHub holds 65,536 characters, so the tables of Markdown stop well before that.
  */
 #include "render/emit/emit.h"
 #include "render/emit/term.h"
@@ -56,7 +56,7 @@ static void path_below(const struct show *show, const void *row, const void *wit
 		emit_row(show, path, row, 6);
 }
 
-/* The table of ranks; a rank has a row for each of its devices. */
+/* The table of the first `shown` ranks; a rank has a row for each of its devices. */
 static struct emit_table ranks_table(const struct merge_tables *tables, struct emit_rows *rows,
 				     size_t shown)
 {

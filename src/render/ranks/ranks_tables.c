@@ -1,4 +1,4 @@
-/* The ranks as rows: one table of columns for JSON, text and Markdown. */
+/* The tables of a merge: their columns, for JSON, text and Markdown, and their rows. */
 #include "render/ranks/ranks.h"
 
 #include <math.h>
@@ -34,7 +34,7 @@ struct card_row {
 struct site_row {
 	struct merge_site of;
 	const char *name;
-	struct merge_column told; /* in text and Markdown */
+	struct merge_column told; /* the figures of the column that text and Markdown show */
 	int64_t above;
 };
 
@@ -197,7 +197,7 @@ static void add_row(struct merge *merge, struct emit_rows *rows, const void *row
 	emit_add(&merge->arena, rows, row);
 }
 
-/* A rank without a device has a row among the devices, too, but none in JSON. */
+/* Adds a rank's devices. A rank without any still gets a row, but not in JSON. */
 static void add_devices(struct merge_tables *tables, struct merge *merge,
 			struct merge_rank_row *rank)
 {
@@ -281,7 +281,7 @@ static struct emit_rows users_of(struct merge *merge, uint64_t card)
 	return users;
 }
 
-/* The first digits of a UUID are enough to distinguish the cards of a machine. */
+/* A card's UUID, cut (unless `whole`) to the digits that differ within a machine. */
 static const char *card_name(struct merge *merge, const struct merge_card *card, bool whole)
 {
 	char safe[4 * SITE_LONGEST];
@@ -293,7 +293,7 @@ static const char *card_name(struct merge *merge, const struct merge_card *card,
 	return show_kept(&merge->arena, "%s", safe);
 }
 
-/* The cards by their numbers or, if sorted, those with the least memory left first. */
+/* Finds the cards, by number or, if `sorted`, those with the least memory left first. */
 static void find_cards(struct merge_tables *tables, struct merge *merge, bool sorted)
 {
 	const struct merge_card **list = sorted ? merge_by_headroom(merge) : NULL;

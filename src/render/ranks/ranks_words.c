@@ -1,4 +1,4 @@
-/* Texts that the formats of a merge share. */
+/* The sentences and words that several formats of a merge use. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,7 +38,7 @@ static bool uses(const struct merge *merge, const struct merge_rank *rank,
 	return false;
 }
 
-/* Appends a name to a list; the list stays as it is once it has MOST_NAMED names. */
+/* Appends a name to a list of names, unless MOST_NAMED names are in it already. */
 static const char *add_name(struct merge *merge, const char *list, size_t named, const char *name)
 {
 	return named < MOST_NAMED
@@ -136,7 +136,7 @@ static const char *ooms_sentence(struct merge *merge)
 			 times == 1 ? "" : "s");
 }
 
-/* " (GPU-1234 on node7)", or the part of it that is known: baselines have neither. */
+/* A card, " (GPU-1234 on node7)", as far as it is known: baselines have neither part. */
 static const char *card_place(struct merge *merge, const struct merge_card *card)
 {
 	char host[128];

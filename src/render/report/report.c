@@ -45,7 +45,7 @@ const char *report_section_names(void)
 
 uint32_t report_section_bits_of_events(void)
 {
-	/* The screen shows these two as well when the events were read. */
+	/* If the events were read, the first screen also shows growth and categories. */
 	uint32_t bits = report_section_bit("growth", 6) | report_section_bit("categories", 10);
 
 	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
@@ -143,7 +143,7 @@ static const char *selection_answer(const struct report *report)
 
 	if (selection->empty)
 		return report_format(report, "Nothing matches: %s.", selection->what);
-	if (!selection->moment && selection->window) { /* "From 1s to 2s" */
+	if (!selection->moment && selection->window) { /* the answer begins "From 1s to 2s" */
 		before = what[0] == 'f' ? "F" : "U";
 		what++;
 	}
@@ -163,7 +163,7 @@ static const char *answer_of(const struct report *report)
 	return report_answer(report);
 }
 
-/* The sentence before the answer, for what matters more than the peak; NULL for none. */
+/* A sentence that comes before the answer because it matters more than the peak; NULL for none. */
 static const char *story_of(const struct report *report)
 {
 	const char *fatal = report_fatal_text(report);

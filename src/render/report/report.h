@@ -18,36 +18,35 @@ struct trace;
 
 struct report_options {
 	struct selection_options select;
-	uint64_t oom; /* the failure to be explained instead of a report: its number,
-			 REPORT_OOM_LAST, or 0 */
+	uint64_t oom; /* the number of the failed allocation to explain instead of a report,
+			 REPORT_OOM_LAST, or 0 for a report */
 
 	size_t limit; /* rows of a list at most, 0 for all */
-	bool full;    /* whole stacks, and every stack of a site */
+	bool full;    /* shows whole stacks, and every stack of a site */
 	bool colour;
-	const struct rules *rules; /* NULL: the built-in ones */
-	const char *suppressions;  /* a file (analyse/findings/leaks.h), NULL for none */
-	const char *name;          /* of the trace in the document, NULL: its path */
-	uint32_t show; /* one bit per section (report_section_bit); 0 for the sections of the first
-			  screen */
+	const struct rules *rules; /* rules for categories, NULL for the built-in ones */
+	const char *suppressions;  /* path of a file of suppressions (findings/leaks.h), or NULL */
+	const char *name;          /* the trace's name in the document, NULL for its path */
+	uint32_t show; /* one bit per section (report_section_bit); 0 for the first screen's */
 };
 
 #define REPORT_OOM_LAST UINT64_MAX
 
-/* The bit of the section with that name in report_sections.def, 0 if there is none; and all names
- * in one static text, each followed by a blank. */
+/* The first function returns the bit of the section with that name in report_sections.def, 0 if
+ * there is none. The second returns all names in one static text, each followed by a blank. */
 uint32_t report_section_bit(const char *name, size_t length);
 const char *report_section_names(void);
 
-/* The bits of the sections that can only be written after the events have been read. */
+/* The bits of the sections that need the events of the trace. */
 uint32_t report_section_bits_of_events(void);
 
 /* Writes the whole report to `out`. Returns 0, or -errno with a sentence in err_text(). */
 int report_write(struct trace *trace, struct out *out, const struct report_options *options,
 		 bool json);
 
-/* Writes the summary, seven short lines at most, each after `prefix`. Returns 0 or -errno. */
+/* Writes a summary of at most seven short lines, each after `prefix`. Returns 0 or -errno. */
 int report_brief(struct trace *trace, struct out *out, const char *prefix);
 
-/* For a process that was killed or called _exit() and so printed nothing itself: writes the
- * explanation of the out of memory that ended it, if the trace has one. */
+/* Writes the explanation of the failed allocation that ended the program, if the trace has one: for
+ * a process that was killed or called _exit(), and so could not print the explanation itself. */
 void report_last_words(const struct trace *trace, struct out *out, const char *prefix);

@@ -1,16 +1,16 @@
-/* The findings of a report beyond the sums of the trace. */
+/* The findings that need more than the trace's sums: growth, categories, leaks, steps. */
 #include "analyse/findings/steps.h"
 #include "analyse/input/error.h"
 #include "render/report/report_parts.h"
 
-/* Many events are read only when a section asks for them. */
+/* If the trace has many events, they are read only when a section asks for them. */
 static bool wants_events(const struct report *report)
 {
 	return report->trace->capture.events_recorded <= TRACE_FEW || report->options->full ||
 	       (report->options->show & report_section_bits_of_events());
 }
 
-/* A suppressed leak is a site that is known to grow, so its growth is left out as well. */
+/* A suppressed leak is a site whose growth is expected, so its growth is not reported. */
 static void suppress_growth(struct report_study *study, const struct trace *trace)
 {
 	struct event_scan *survey = &study->survey;
@@ -28,7 +28,7 @@ static void suppress_growth(struct report_study *study, const struct trace *trac
 	survey->growth_n = kept;
 }
 
-/* A first pass finds each allocation's category, a second one makes the selection. */
+/* A selection by category reads the events twice: first to find each allocation's category. */
 static int find_first(struct report_study *study, struct trace *trace, const struct rules *rules)
 {
 	int error;
@@ -47,7 +47,7 @@ static int find_first(struct report_study *study, struct trace *trace, const str
 	return error;
 }
 
-/* Finds steps where no phase names them; unasked only if events are few. */
+/* Finds steps where no phase marks them. Without --show steps, only if the trace has few events. */
 static int infer_steps(struct trace *trace, const struct report_options *options)
 {
 	if (options->oom)
@@ -105,7 +105,7 @@ int report_study(struct report_study *study, const struct report *report)
 
 	if (selection->empty)
 		return 0;
-	/* A baseline has no events, which does not mean that nothing was allocated. */
+	/* A baseline has no events: growth and short-lived memory are not known (not: none). */
 	if (!trace->capture.baseline && !selection->replayed && wants_events(report))
 		error = read_events(study, trace);
 	if (error)

@@ -1,6 +1,6 @@
 /*
- * Time that the program spent in CUDA calls, by call. From CUPTI: the kernels and copies that ran,
- * and whether each of CUPTI's records of memory has an event.
+ * Three sections: the time that the program spent in each CUDA call; the kernels and copies that
+ * CUPTI saw; the comparison of CUPTI's memory records with the trace's events.
  */
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 enum { FEW_CALLS = 5, FEW_ACTIONS = 8 };
 
-/* The rows to show: all in the document, `few` on a screen unless --full is given. */
+/* The number of rows to show: all in the document and with --full, else `few`. */
 static size_t few_of(const struct report *report, size_t few)
 {
 	if (report->json)
@@ -46,7 +46,7 @@ void report_tell_calls(const struct report *report)
 			 EMIT_SOME_OF(trace->calls, trace->calls_n, few_of(report, FEW_CALLS)),
 			 "Time inside CUDA calls, as the program made them");
 	report_member(report, "\ndriver", driver_members, facts);
-	if (trace->calls_n && facts->driver_calls) /* a sum that no single row shows */
+	if (trace->calls_n && facts->driver_calls) /* it is in no row of the table */
 		report_say(report, SAID_LINE,
 			   "Allocating and freeing in the driver: %s calls, %s; longest %s.",
 			   SAY_COUNT(facts->driver_calls), SAY_TIME(facts->driver_time),
@@ -140,7 +140,7 @@ void report_tell_cupti_check(const struct report *report)
 				   .columns = record_columns, .rows = &rows, .headless = true });
 }
 
-/* --- what ran --- */
+/* --- kernels and copies --- */
 
 static const struct sort_key action_order[] = {
 	SORT_DOWN(struct trace_action, total_ns),
@@ -165,7 +165,7 @@ static const struct emit_column span_members[] = {
 	EMIT_END,
 };
 
-/* CUPTI's records do not show whether the program or memtrace made a call. */
+/* CUPTI's records do not show whether the program or memtrace made a call: a line says so. */
 static void say_whose(const struct report *report)
 {
 	for (size_t i = 0; i < report->trace->actions_n; i++) {
@@ -194,7 +194,7 @@ void report_tell_actions(const struct report *report)
 			 "Kernels, copies and calls that CUPTI recorded");
 	report_member(report, "\nspans", span_members, trace);
 	say_whose(report);
-	if (trace->spans_dropped) /* pages and exports show spans one by one */
+	if (trace->spans_dropped) /* `memtrace html` and the exports show these spans one by one */
 		report_say(report, SAID_LINE,
 			   "The latest %s are on the timeline; %s before them found no room there.",
 			   SAY_COUNT(trace->spans_n), SAY_COUNT(trace->spans_dropped));

@@ -1,4 +1,4 @@
-/* The report on the purposes of memory: parameters, gradients, activations, workspaces, ... */
+/* The section of categories: memory by its purpose (parameters, gradients, activations, ...). */
 #include <string.h>
 
 #include "render/report/report_parts.h"
@@ -6,8 +6,8 @@
 struct category_told {
 	size_t category;
 	const char *name;
-	struct emit_part part; /* of the peak */
-	uint64_t blocks;       /* of it, TRACE_NONE where not known */
+	struct emit_part part; /* bytes at the peak */
+	uint64_t blocks;       /* number at the peak, TRACE_NONE if not known */
 	struct category_sum peak, exit, made;
 };
 
@@ -33,7 +33,7 @@ const struct emit_column report_category_columns[] = {
 	EMIT_END,
 };
 
-/* The number of blocks, TRACE_NONE if not known: a baseline keeps bytes alone. */
+/* The number of blocks; TRACE_NONE for a baseline, which has only their bytes. */
 static uint64_t blocks_of(const struct category_sum *sum)
 {
 	return sum->bytes && !sum->count ? TRACE_NONE : sum->count;
@@ -62,7 +62,7 @@ static struct emit_rows ordered_rows(const struct report *report,
 	uint8_t order[CATEGORIES_MOST];
 	size_t count;
 
-	/* A category that is empty at the peak but not at the end has a row, too. */
+	/* A category has a row if it has bytes at the peak or at the end. */
 	for (size_t i = 0; i < CATEGORIES_MOST; i++) {
 		held[i] = place->peak[i];
 		held[i].count += place->exit[i].bytes > 0;
@@ -73,7 +73,7 @@ static struct emit_rows ordered_rows(const struct report *report,
 	return rows;
 }
 
-/* True if the table is worth showing: without rules that fit it is "other" alone. */
+/* True if the table is worth showing: if no rule matched, all bytes are in "other". */
 static bool tells(const struct report *report, const struct emit_rows *rows)
 {
 	const struct category_told *list = rows->rows;
@@ -94,7 +94,7 @@ static void table(const struct report *report, const struct emit_column *columns
 		report_table(report, columns, &rows, heading);
 }
 
-/* --- a composition: a peak's, a selection's, a moment's --- */
+/* --- bytes by category, of a peak, a selection or a moment --- */
 
 bool report_category_sums(const struct report *report, const struct trace_peak *peak,
 			  struct category_sum *sums)
@@ -113,7 +113,7 @@ bool report_category_sums(const struct report *report, const struct trace_peak *
 		memcpy(sums, place->peak, CATEGORIES_MOST * sizeof(*sums));
 		return true;
 	}
-	/* A peak from the document, of all or the selected device: its stacks' categories. */
+	/* This peak comes from the document: its bytes are summed by the category of each stack. */
 	if (!selection->replayed || selection->told || (!selection->narrow && !selection->moment)) {
 		categories_of_shares(categories, peak->stacks, peak->stacks_n, peak->bytes, sums);
 		return true;
@@ -170,7 +170,7 @@ static void say_categories(const struct report *report)
 {
 	const struct categories *categories = &report->study->categories;
 
-	/* A report whose rows are categories needs no second table. */
+	/* With --by category the report's main table has these rows already. */
 	if (report->selection->replayed) {
 		if (report->trace->by != TRACE_BY_CATEGORY && report->trace->peaks_n)
 			report_category_table(report, report->trace->peaks);
@@ -184,7 +184,7 @@ static void say_categories(const struct report *report)
 
 /* --- for programs --- */
 
-/* `bytes` has a list for each category by its name. */
+/* In `bytes`, each category's name is the key of a list with a value for each time. */
 struct place_curve {
 	struct emit_rows t, bytes;
 };
@@ -243,7 +243,7 @@ static struct place_told told_of(const struct report *report, const struct categ
 		.curve.bytes = EMIT_NONE_OF(struct emit_named, SIZE_MAX),
 	};
 
-	if (place->points) /* no event is missing */
+	if (place->points) /* the curve is known only if no event is missing */
 		told.curve.t = EMIT_ROWS_OF(place->t, place->points);
 	for (size_t i = 0; i < categories->rules->categories; i++) {
 		const uint64_t *column = bytes_of(place, i);

@@ -1,4 +1,4 @@
-/* Sums of devices, of their pools and owners, and of memory outside of devices. */
+/* The sections of sums: by device, by its pools and libraries, and memory outside of devices. */
 #include <string.h>
 
 #include "render/report/report_parts.h"
@@ -13,7 +13,7 @@ static const struct emit_column sum_members[] = {
 	EMIT_END,
 };
 
-/* A row of a device's sums, or the row of cached bytes. */
+/* A row of a device's table: allocated, reserved or used memory, or cached bytes at the peak. */
 struct sum_row {
 	const char *name, *note;
 	uint64_t peak, at, exit;
@@ -50,7 +50,8 @@ static void add_sum(const struct report *report, struct emit_rows *rows, const c
 			   });
 }
 
-/* Bytes reserved but not allocated when allocated was at its peak; TRACE_NONE if not known. */
+/* The device's bytes that were reserved but not allocated at its peak of allocated memory;
+ * TRACE_NONE if not known. */
 static uint64_t cached_at_peak(const struct report *report, const struct trace_device *device)
 {
 	uint64_t reserved = report_reserved_at_peak(report->trace, device);
@@ -172,7 +173,7 @@ static const struct emit_column device_columns[] = {
 	EMIT_END,
 };
 
-/* The document lists the wanted devices; the screen lists all of them, in a line each. */
+/* The document lists the devices that were selected; the screen lists all, in a line each. */
 static void tell_devices(const struct report *report)
 {
 	const struct trace_summary *summary = &report->trace->summary;
@@ -221,8 +222,8 @@ static const struct emit_column space_columns[] = {
 	EMIT_END,
 };
 
-/* True if people are shown the space. On the first screen the four bytes that some copy pins would
- * be noise beside a device's gigabytes: a space needs 1% of the highest device's peak there. */
+/* True if the memory kind is shown to people. On the first screen its peak must be at least 1% of
+ * the highest device's peak, because programs often page-lock a few bytes of no interest. */
 static bool is_beside(const struct report *report, const struct trace_space *space)
 {
 	const struct trace_device *device = report->screen ? report_worst(report) : NULL;

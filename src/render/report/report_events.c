@@ -1,6 +1,6 @@
 /*
- * The sections that need the events: sites whose live bytes rise step after step, short-lived
- * memory by site, sizes of allocations.
+ * The sections that need the events: growth (sites whose live bytes rise step after step),
+ * short-lived memory by site, and the sizes of allocations.
  */
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 enum { BAR = 20 };
 
-/* Writes that a section does not exist for a selection, or for a baseline, which has no events. */
+/* Writes that a report on a selection, or on a baseline (without events), lacks the section. */
 static void say_unread(const struct report *report, const char *what)
 {
 	if (report->trace->capture.baseline)
@@ -18,7 +18,7 @@ static void say_unread(const struct report *report, const char *what)
 		report_say(report, 0, "%s: shown for the whole run only.", what);
 }
 
-/* True if the trace has all events; else what is live at the end is not known. */
+/* True if the trace has all events. If not, it is not known what is live at the end. */
 static bool has_all_events(const struct report *report)
 {
 	return !report->trace->capture.events_dropped && !report->study->survey.gap_seq;
@@ -40,7 +40,7 @@ struct grown {
 	uint64_t per_step;
 };
 
-/* "12 of 13": rises among the steps after the first. */
+/* "12 of 13": the live bytes rose at 12 of the 13 steps after the first. */
 static const char *show_rose(char *to, const void *row)
 {
 	const struct grown *grown = row;
@@ -50,7 +50,7 @@ static const char *show_rose(char *to, const void *row)
 	return to;
 }
 
-/* "1e-12"; all smaller values are shown as "<1e-99". */
+/* The probability of such growth by chance, "1e-12"; values below 1e-99 are shown as "<1e-99". */
 static const char *show_chance(char *to, const void *row)
 {
 	double p = ((const struct grown *)row)->of.p;
@@ -110,7 +110,7 @@ static struct growths find_growths(const struct report *report)
 	return (struct growths){ steps->name, steps->count, steps->taken - steps->first, rows };
 }
 
-/* "103 phases `step #`", "64 windows of equally many events" */
+/* The steps over which growth was measured: "103 phases `step #`", "64 windows of ... events". */
 static const char *steps_text(const struct report *report)
 {
 	const struct event_scan_steps *steps = &report->study->survey.steps;
@@ -121,7 +121,7 @@ static const char *steps_text(const struct report *report)
 	return report_format(report, "%s phases `%.60s`", SAY_COUNT(steps->count), steps->name);
 }
 
-/* Why the section, asked for by name, shows nothing; a hint if nobody looked for growth. */
+/* Writes why a section that was asked for by name is empty, or how to have growth looked for. */
 static void say_nothing(const struct report *report)
 {
 	const struct event_scan *survey = &report->study->survey;
@@ -159,7 +159,7 @@ void report_tell_growth(const struct report *report)
 		say_nothing(report);
 }
 
-/* --- temporaries --- */
+/* --- short-lived memory --- */
 
 struct churn {
 	const char *site, *line;
@@ -167,7 +167,7 @@ struct churn {
 	uint64_t number; /* the site's number, or trace->sites_n for the row without a site */
 };
 
-/* Sites with temporaries, and a row for allocations without one; most bytes first. */
+/* Sites with short-lived allocations, most bytes first; those without a site share a row. */
 struct churns {
 	struct churn total;
 	struct emit_rows rows;
@@ -271,10 +271,10 @@ void report_tell_temporaries(const struct report *report)
 /* --- sizes --- */
 
 struct sizes {
-	uint64_t from, least; /* size of the bucket's smallest; `least` goes to the document: 0 in
-				 place of 1 */
+	uint64_t from, least; /* the smallest size in the bucket; `least` is the number in the
+				 document, which has 0 in place of 1 */
 	struct event_scan_bucket of;
-	uint64_t most; /* the largest count of all buckets, for the bars */
+	uint64_t most; /* the count of the largest bucket, whose bar is the longest */
 };
 
 static const char *show_bar(char *to, const void *row)
@@ -299,7 +299,7 @@ static const struct emit_column size_columns[] = {
 	EMIT_END,
 };
 
-/* The bytes live at the end are known only if no event is missing. */
+/* Finds the buckets. Their live bytes are known only if no event is missing. */
 static struct emit_rows find_sizes(const struct report *report)
 {
 	const struct event_scan_bucket *buckets = report->study->survey.buckets;

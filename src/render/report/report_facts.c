@@ -1,4 +1,4 @@
-/* The facts and sentences of a report, before they are written. */
+/* The sentences of a report and the rows that stacks are grouped into. */
 
 #include <string.h>
 
@@ -43,7 +43,7 @@ struct emit_rows report_group(const struct report *report, const struct emit_row
 	return groups;
 }
 
-/* A stack without a site is a group of its own. */
+/* Groups a peak's stacks by site; a stack without a site is a group of its own. */
 struct emit_rows report_group_peak(const struct report *report, const struct trace_peak *peak)
 {
 	const struct trace *trace = report->trace;
@@ -104,7 +104,7 @@ uint64_t report_reserved_at_peak(const struct trace *trace, const struct trace_d
 	return trace_curve_at(curve, curve->reserved, t);
 }
 
-/* " (NVIDIA H200, 140.00 GiB)"; the name, the size or both may be unknown. */
+/* A device's name and size in brackets, " (NVIDIA H200, 140.00 GiB)", as far as they are known. */
 static const char *card_text(const struct report *report, const struct trace_device *device)
 {
 	bool sized = device->total_bytes != TRACE_NONE;
@@ -131,7 +131,7 @@ const char *report_line(const struct report *report, uint64_t stack)
 	return report_format(report, "%s", text);
 }
 
-/* The answer when no device memory was used: a sentence on the space that held most instead. */
+/* The answer if no device memory was used: a sentence on the memory kind that held most. */
 static const char *no_device_text(const struct report *report)
 {
 	const struct trace_summary *summary = &report->trace->summary;
@@ -154,7 +154,8 @@ static const char *no_device_text(const struct report *report)
 			     SAY_BYTES(most->allocated.peak_bytes));
 }
 
-/* "; most of it 812.00 MiB from Linear.forward (linear.py), called by Net.forward (net.py:12)" */
+/* The end of the answer: "; most of it 812.00 MiB from Linear.forward (linear.py), called by
+ * Net.forward (net.py:12)". */
 static const char *culprit_text(const struct report *report, const struct trace_device *device)
 {
 	const struct trace_peak *peak =
@@ -166,7 +167,7 @@ static const char *culprit_text(const struct report *report, const struct trace_
 
 	if (!groups.count || !first->bytes)
 		return "";
-	/* Memory that a library allocated is not attributed to the line that called it. */
+	/* The name of a library's site has " from " and the line that called the library. */
 	from = first->name ? strstr(first->name, " from ") : NULL;
 	all = first->bytes == peak->bytes;
 	return report_format(report, "; %s%s%s from %.*s%s%s",
@@ -224,8 +225,8 @@ const char *report_place(const struct report *report, int device)
 	return device == NO_DEVICE ? "" : report_format(report, " on device %d", device);
 }
 
-/* " It was so.", taken from the lines that explain the failure: the one that begins with "Why: ",
- * and the indented lines below it. */
+/* The reason of a failure as a sentence, " The pool is fragmented.". It comes from the lines that
+ * explain the failure: the line that begins with "Why: " and the indented lines after it. */
 static const char *reason_text(const struct report *report, const struct trace_oom *oom)
 {
 	static const char why[] = "Why: ";

@@ -1,4 +1,4 @@
-/* The report on sites that still hold memory at the end: all of them, and the leaks. */
+/* Two sections: the sites that still hold memory at the end, and those of them that are leaks. */
 #include <string.h>
 
 #include "render/report/report_parts.h"
@@ -66,7 +66,7 @@ static const struct emit_column leaks_members[] = {
 	EMIT_END,
 };
 
-/* "take (leak.py:3) [pinned]"; device memory gets no remark. */
+/* The site's name and memory kind, "take (leak.py:3) [pinned]"; device memory is not named. */
 static const char *name_in_space(const struct report *report, const char *name, const char *space)
 {
 	bool device = !strcmp(space, "device");
@@ -75,9 +75,9 @@ static const char *name_in_space(const struct report *report, const char *name, 
 			     device ? "" : "]");
 }
 
-/* --- all of them --- */
+/* --- sites that hold memory at the end --- */
 
-/* What "still allocated" refers to: "at exit", a selection's end, recording's end. */
+/* The moment of "still allocated": the exit, or the end of a selection or of the recording. */
 static const char *end_of(const struct report *report)
 {
 	if (report->options->select.to && report->selection->narrow)
@@ -137,7 +137,7 @@ static struct left leaked_of(const struct report *report, const struct leak *lea
 	};
 }
 
-/* Suppressions that fit nothing are listed, too: they are out of date or have a typing error. */
+/* Finds the leaks, and the suppressions that match none: these are out of date or misspelt. */
 static struct lefts find_leaks(const struct report *report)
 {
 	const struct suppressions *all = &report->study->suppressions;

@@ -12,11 +12,11 @@
 
 struct lines_entry {
 	const char *name;
-	struct trace_stack of; /* sums over its stacks */
+	struct trace_stack of; /* the sums over the line's stacks */
 	int64_t net_count, net;
 };
 
-/* The rows, the largest at the peak first. */
+/* The table of lines, with the line that holds most at the peak first. */
 struct lines {
 	const char *by;
 	struct emit_rows rows;
@@ -67,7 +67,7 @@ static enum trace_by by_of(const struct report *report)
 						  : (enum trace_by)report->trace->by;
 }
 
-/* Rows without any allocation, free or live bytes are left out. */
+/* Finds the lines that allocated, freed or hold memory. */
 static struct lines find_lines(const struct report *report)
 {
 	struct trace *trace = report->trace;
@@ -102,7 +102,7 @@ static struct lines find_lines(const struct report *report)
 
 /* --- for people --- */
 
-/* "f (train.py:12)" becomes "train.py:12 f": names are cut at the right. */
+/* Long names are cut at the right, so "f (train.py:12)" becomes "train.py:12 f". */
 static const char *show_name(char *to, const void *row)
 {
 	const char *name = ((const struct lines_entry *)row)->name;

@@ -1,20 +1,20 @@
 /*
- * The report on a moment: the holders of memory then, the free memory between blocks in each pool,
- * and the lines whose blocks keep the segments around it from being given back.
+ * The sections of --at: the memory that was live at a moment, by site; the free memory between
+ * blocks in each pool; and the lines whose blocks keep partly free segments reserved.
  */
 #include <stdio.h>
 
 #include "render/report/report_parts.h"
 
 enum {
-	SEGMENTS = 5, /* shown, unless --full is given */
-	PINS = 3,     /* of a segment, likewise */
+	SEGMENTS = 5, /* segments shown unless --full is given */
+	PINS = 3,     /* lines shown for each segment unless --full is given */
 };
 
 /* --- holders --- */
 
-/* The devices' sums at the moment, from the events; they ignore all of the selection but the
- * device. No rows if the document gave the moment instead. */
+/* The devices' sums at the moment, found from the events. Of the selection only the device counts.
+ * No rows if the moment's figures come from the document. */
 static struct emit_rows find_devices(const struct report *report)
 {
 	const struct report_selection *selection = report->selection;
@@ -29,7 +29,7 @@ static struct emit_rows find_devices(const struct report *report)
 	return rows;
 }
 
-/* "Device 0: 68.00 MiB allocated of 72.00 MiB reserved.", and the holders. */
+/* Writes "Device 0: 68.00 MiB allocated of 72.00 MiB reserved." and the sites that held it. */
 static void say_moment(const struct report *report)
 {
 	const struct trace_peak *peak = report->trace->peaks;
@@ -115,7 +115,7 @@ static const struct emit_column segment_columns[] = {
 	EMIT_END,
 };
 
-/* The lines whose blocks lie in a segment and so keep it reserved; most bytes first. */
+/* The lines whose blocks lie in the segment, so that it stays reserved; most bytes first. */
 static struct emit_rows find_pins(const struct report *report, const struct gaps_segment *segment)
 {
 	const struct gaps *gaps = &report->selection->gaps;
@@ -139,8 +139,8 @@ static struct emit_rows find_pins(const struct report *report, const struct gaps
 	return pins;
 }
 
-/* The document counts the segments beyond its limit without listing them. People see only segments
- * that have both blocks and free memory. */
+/* The segments of a pool. In the document, those beyond the limit are only counted. People see only
+ * segments that have both blocks and free memory. */
 static struct emit_rows find_segments(const struct report *report, const struct gaps_pool *pool)
 {
 	const struct gaps *gaps = &report->selection->gaps;
@@ -323,7 +323,7 @@ void report_tell_gaps(const struct report *report)
 		report_add(report, &rows, &told);
 		say_pool(report, &told);
 	}
-	if (!gaps->pools) /* null: events were dropped */
+	if (!gaps->pools) /* the list is null in the document: events were dropped */
 		rows.size = 0;
 	report_list(report, "\ngaps", gap_pool_members, &rows);
 }

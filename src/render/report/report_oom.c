@@ -1,4 +1,4 @@
-/* The report on failed allocations: the trace's explanation, and who held memory then. */
+/* The section on failed allocations: the trace's explanations, and the memory by site then. */
 #include "analyse/input/error.h"
 #include "base/text/out.h"
 #include "render/report/report_parts.h"
@@ -14,7 +14,7 @@ int report_oom_check(const struct report *report)
 			     trace->path, (unsigned long long)wanted, trace->ooms_n);
 }
 
-/* The holders of memory at the failure, in the form of a peak. */
+/* The memory that was allocated at the failure, in the form of a peak. */
 static struct trace_peak then_of(const struct trace_oom *oom)
 {
 	return (struct trace_peak){
@@ -26,7 +26,7 @@ static struct trace_peak then_of(const struct trace_oom *oom)
 	};
 }
 
-/* A failure with its number from 1 on. */
+/* A failure and its number, counted from 1. */
 struct oom_told {
 	uint64_t number;
 	struct trace_oom of;
@@ -70,7 +70,8 @@ static void holder_rows(const struct report *report, const struct trace_oom *oom
 	report_site_rows(report, &rows);
 }
 
-/* The categories then, and advice for the one that holds most, if that is more than a third. */
+/* Writes the memory at the failure by category, and advice for the largest category if it has more
+ * than a third of the bytes. */
 static void tell_category(const struct report *report, const struct trace_peak *then)
 {
 	static const char *const helps[CATEGORIES_MOST] = {
@@ -121,7 +122,7 @@ static void tell_one(const struct report *report, const struct trace_oom *oom)
 	report_composition(report, &then, "[not known: allocated before events were dropped]");
 }
 
-/* "2  1.2 s  64.00 MiB  fragmentation  step (train.py:12); the program went on" */
+/* A failure: "2 1.2 s 64.00 MiB fragmentation step (train.py:12); the program went on". */
 static const struct emit_column oom_cells[] = {
 	EMIT_CELL("", 3, NUMBER, struct oom_told, number),
 	EMIT_CELL("", 10, TIME, struct oom_told, of.t),

@@ -21,17 +21,16 @@ struct report {
 	const struct report_options *options;
 	const struct report_selection *selection;
 	const struct report_study *study;
-	int *error;  /* of the first section that failed, 0 if none did */
+	int *error;  /* the error of the first section that failed, 0 if none did */
 	bool json;   /* true for the document, false for the text for people */
-	bool screen; /* text for people who named no section: only what matters most, in short */
+	bool screen; /* the first screen: the most important sections, in short */
 };
 
 /*
- * --- findings of a report beyond the sums of the trace: report_analysis.c ---
+ * --- findings that need more than the trace's sums: report_analysis.c ---
  *
- * The events are read for them when a section is asked for that needs events, and in any case when
- * there are few events. So the screen for an ordinary trace shows growth, and the screen for ten
- * million events appears at once.
+ * The events are read when a section asks for them, and always when there are few. So the first
+ * screen for an ordinary trace shows growth, and the one for ten million events appears at once.
  */
 
 struct report_study {
@@ -43,64 +42,65 @@ struct report_study {
 	struct rules builtin; /* used when the options have no rules */
 	struct categories categories;
 	bool categorised;   /* `categories` holds results, from the events or from the stacks */
-	struct trace again; /* the trace opened once more, where categories need a first pass over
-			       the events */
+	struct trace again; /* the trace opened a second time, if categories must be found before
+			       the events are selected */
 };
 
-/* The first is called before report_select(), which changes what stacks stand for. The second is
- * called after it and reads the events if need be. Both return 0, or -errno with err_text(). */
+/* report_study_start() is to be called before report_select(), which changes the stacks, the other
+ * function after it; that one reads the events if a section needs them. Both return 0, or -errno
+ * with err_text(). */
 int report_study_start(struct report_study *study, const struct report *report);
 int report_study(struct report_study *study, const struct report *report);
 void report_study_clear(struct report_study *study);
 
-/* A sentence on growth or unused reserved memory, before the peak. NULL for none. */
+/* A sentence to precede the answer, on growth or unused reserved memory; NULL for none. */
 const char *report_study_story(const struct report *report);
 
-/* --- the facts and sentences of a report, before they are written: report_facts.c --- */
+/* --- sentences, and stacks in groups: report_facts.c --- */
 
-/* The bytes and blocks that a stack holds, to be grouped with others of the same key. */
+/* The bytes and number of blocks that a stack holds, and the key by which stacks are grouped. */
 struct report_share {
 	uint64_t key, bytes, count, stack;
 };
 
-/* The shares of one key. */
+/* A group: the shares with one key. */
 struct report_group {
 	uint64_t key, bytes, count;
-	const char *name;                  /* of a call site, NULL if it has none */
-	const struct report_share *shares; /* largest first */
+	const char *name;                  /* name of the call site, NULL if it has none */
+	const struct report_share *shares; /* the group's shares, the largest first */
 	size_t shares_n;
 };
 
-/* Groups the shares (which it sorts) by key; rows of struct report_group, the largest first. The
- * second groups the shares of a peak by call site; no rows if the peak is NULL. */
+/* report_group() groups the shares, which it sorts, by key. report_group_peak() groups the stacks
+ * of a peak by call site; it returns no rows if the peak is NULL. Both return rows of struct
+ * report_group, the largest first. */
 struct emit_rows report_group(const struct report *report, const struct emit_rows *shares);
 struct emit_rows report_group_peak(const struct report *report, const struct trace_peak *peak);
 
-/* True if the options select the device, or no device in particular. */
+/* True if the user selected the device with --device, or selected none. */
 bool report_is_wanted(const struct report *report, int device);
 
-/* The device whose allocated peak is the highest, among those wanted; NULL when there is none. */
+/* The selected device with the highest peak of allocated memory; NULL if there is none. */
 const struct trace_device *report_worst(const struct report *report);
 
-/* Bytes reserved when allocated was at its peak; TRACE_NONE if that is unknown. */
+/* Bytes that the device had reserved at its peak of allocated memory; TRACE_NONE if not known. */
 uint64_t report_reserved_at_peak(const struct trace *trace, const struct trace_device *device);
 
-/* "Peak 1.23 GiB allocated of ..., at 12.3 s; most of it 812.00 MiB from Net.forward
- * (train.py:12)." */
+/* "Peak 1.23 GiB allocated of ..., at 12.3 s; most of it 812.00 MiB from Net.forward (t.py:12)." */
 const char *report_answer(const struct report *report);
 
-/* The number of allocations that failed for want of memory, on a device or (NO_DEVICE) on all. */
+/* The number of allocations that failed for lack of memory, on a device or (NO_DEVICE) on all. */
 uint64_t report_ooms(const struct trace *trace, int device);
 
 /* " on device 0"; "" for NO_DEVICE. */
 const char *report_place(const struct report *report, int device);
 
-/* The explained failure that ended the program, if it was on a wanted device; the same as a
- * sentence, with its reason. NULL when there is none. */
+/* report_fatal() returns the explained failure that ended the program, if it was on a selected
+ * device; report_fatal_text() describes it in a sentence with its reason. NULL if there is none. */
 const struct trace_oom *report_fatal(const struct report *report);
 const char *report_fatal_text(const struct report *report);
 
-/* A stack's most relevant frame; without one, its site's name, or "an unknown place". */
+/* The line to show for a stack: its most relevant frame, or its site, or "an unknown place". */
 const char *report_line(const struct report *report, uint64_t stack);
 
 /* --- functions that write: report_table.c --- */
@@ -108,31 +108,32 @@ const char *report_line(const struct report *report, uint64_t stack);
 /* Keeps the error unless an earlier one is kept already. */
 void report_fail(const struct report *report, int error);
 
-/* Rows and texts live in the trace's arena, until the trace is closed. */
+/* The memory of rows and texts is the trace's arena; it is valid until the trace is closed. */
 void report_add(const struct report *report, struct emit_rows *rows, const void *row);
 void *report_room(const struct report *report, size_t size);
 const char *report_format(const struct report *report, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* An empty list of rows, of which as many will be shown as the options allow. */
+/* An empty list of rows that shows as many rows as the user's limit allows. */
 #define report_rows(report, type) EMIT_NONE_OF(type, report_limit(report))
 
 /*
- * report_list() and report_member(s)() write to the document alone, the other functions for people
- * alone: so a section may call both.
+ * report_list(), report_member() and report_members() write only in the document, the other
+ * functions only in the text for people, so a section calls both without a condition.
  *
- * Write a table, indented as in all sections: the report is `with` of its `below`.
+ * report_put() writes a table with the indentation of all sections; `with` of its function `below`
+ * is the report.
  */
 void report_put(const struct report *report, struct emit_table table);
 void report_table(const struct report *report, const struct emit_column *columns,
 		  const struct emit_rows *rows, const char *heading);
 
-/* Writes rows: in the document as a list, for people as a table unless there are no rows. */
+/* Writes rows as a list in the document, and as a table for people if there are any. */
 void report_tell_rows(const struct report *report, const char *key,
 		      const struct emit_column *columns, struct emit_rows rows,
 		      const char *heading);
 
-/* Write members of the document: by columns; one object (null without `row`); a list. */
+/* Write in the document: several members by columns; one object (null without `row`); a list. */
 void report_members(const struct report *report, const struct emit_column *columns,
 		    const void *row);
 void report_member(const struct report *report, const char *key, const struct emit_column *columns,
@@ -140,7 +141,7 @@ void report_member(const struct report *report, const char *key, const struct em
 void report_list(const struct report *report, const char *key, const struct emit_column *columns,
 		 const struct emit_rows *rows);
 
-/* True if sections show the device's details: a screen does for the highest peak only. */
+/* True if details of the device are shown: on the first screen only of the highest peak's. */
 bool report_wants(const struct report *report, int device);
 /* Writes " estimated from samples of 1.00 MiB" if the figures that follow are estimates. */
 void report_say_estimated(const struct report *report);
@@ -148,7 +149,8 @@ void report_say_estimated(const struct report *report);
 /* The number of rows that a list shows, SIZE_MAX for all. */
 size_t report_limit(const struct report *report);
 
-/* Writes a line, a heading, or (how >= 0) a sentence indented by `how` columns. */
+/* Writes a line (SAID_LINE), a heading (SAID_HEADING), or else a sentence, wrapped and indented by
+ * `how` columns. */
 enum { SAID_LINE = -1, SAID_HEADING = -2 };
 
 void report_say(const struct report *report, int how, const char *format, ...)
@@ -158,31 +160,30 @@ void report_say(const struct report *report, int how, const char *format, ...)
 struct report_site {
 	struct emit_part part;
 	const char *name;
-	const char *count; /* at the end of the line, "" for none */
+	const char *count; /* the number of blocks as text, at the end of the line; "" for none */
 };
 
-/* Its columns (share, name and count), for any struct that begins with struct report_site. */
+/* The columns of share, name and count, for any struct that begins with struct report_site. */
 extern const struct emit_column report_site_cells[];
 
 void report_site_row(const struct report *report, const char *name, uint64_t bytes, uint64_t whole);
 
-/* Writes a remark below a row of a site, after its bytes unless these are TRACE_NONE. */
+/* Writes a remark below the row of a site, after `bytes` unless these are TRACE_NONE. */
 void report_note(const struct report *report, uint64_t bytes, const char *text);
 
 /* Writes rows of struct report_site, and a row that sums those left out. */
 void report_site_rows(const struct report *report, const struct emit_rows *rows);
 
-/* report_oom.c: 0, or -errno with err_text() if the trace lacks options->oom's failure. */
+/* report_oom.c: 0, or -errno with err_text() if the trace has no failure number options->oom. */
 int report_oom_check(const struct report *report);
 
-/* report_peaks.c: a peak's holders by site; `others` is the label of bytes without a stack. */
+/* report_peaks.c: writes the sites of a peak; `others` labels the bytes without a stack. */
 void report_composition(const struct report *report, const struct trace_peak *peak,
 			const char *others);
 
 /*
- * report_categories.c: a composition of allocated memory by category, as CATEGORIES_MOST sums;
- * false when it is not known. The same as a table, and as rows of the document (null when not
- * known).
+ * report_categories.c: the bytes of a peak by category: as an array of CATEGORIES_MOST sums (false
+ * if they are not known), as a table for people, and as rows of the document (null if not known).
  */
 bool report_category_sums(const struct report *report, const struct trace_peak *peak,
 			  struct category_sum *sums);
@@ -190,7 +191,7 @@ void report_category_table(const struct report *report, const struct trace_peak 
 extern const struct emit_column report_category_columns[];
 struct emit_rows report_category_rows(const struct report *report, const struct trace_peak *peak);
 
-/* report_peaks.c: a peak's composition in the document. */
+/* report_peaks.c: a peak in the document, with the sites, stacks and categories of its bytes. */
 struct report_composed {
 	int device;
 	const char *pool, *metric;
@@ -202,8 +203,8 @@ extern const struct emit_column report_composed_members[];
 
 struct report_composed report_compose(const struct report *report, const struct trace_peak *peak);
 
-/* The sections, one function each. For people it writes a heading and rows, or nothing when there
- * is nothing to show; in the document it appends whole members. */
+/* A section: for people it writes a heading and rows, or nothing if there is nothing to show; in
+ * the document it writes whole members. */
 typedef void report_section(const struct report *report);
 
 #define SECTION(name, when, what) report_section report_tell_##name;
@@ -211,13 +212,13 @@ typedef void report_section(const struct report *report);
 #undef SECTION
 
 enum report_when {
-	REPORT_SCREEN, /* always: it reads stacks, sites and peaks, which follow a selection */
-	REPORT_WHOLE,  /* always, except for a selection: it describes the whole run */
-	REPORT_DETAIL, /* as REPORT_MORE; also when no device has a peak to show */
+	REPORT_SCREEN, /* always; it reads stacks, sites and peaks, which a selection changes */
+	REPORT_WHOLE,  /* always, but not for a selection: it describes the whole run */
+	REPORT_DETAIL, /* as REPORT_MORE, and also if no device has a peak to show */
 	REPORT_ASIDE,  /* as REPORT_MORE, except for a selection */
 	REPORT_MORE,   /* with --full, in the document, and when asked for by name */
 	REPORT_ASKED,  /* with --full and when asked for by name */
-	REPORT_EVENTS, /* likewise; it needs the events, and describes the whole run only */
-	REPORT_OOM,    /* likewise, and in the document; with --oom it is the only section */
-	REPORT_MOMENT, /* only with --at, and then it is the only kind of section */
+	REPORT_EVENTS, /* as REPORT_ASKED; it needs the events and describes the whole run */
+	REPORT_OOM,    /* as REPORT_ASKED, and in the document; with --oom it is the only section */
+	REPORT_MOMENT, /* only with --at; then all other kinds of sections are left out */
 };

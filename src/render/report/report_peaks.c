@@ -1,13 +1,13 @@
-/* The holders of a peak: sites and their stacks, for people and in the document. */
+/* The sites that hold a peak's bytes, and their stacks: for people and in the document. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "render/report/report_parts.h"
 
 enum {
-	FRAMES = 3, /* of a stack, unless --full is given */
-	VIEWS = 2,  /* of a site, likewise */
-	VIEWED = 3, /* sites whose stacks are shown, likewise */
+	FRAMES = 3, /* frames shown of a stack unless --full is given */
+	VIEWS = 2,  /* stacks shown of a site unless --full is given */
+	VIEWED = 3, /* sites whose stacks are shown unless --full is given */
 	TOLD_FRAMES = 4,
 };
 
@@ -29,7 +29,8 @@ static const struct emit_column held_members[] = {
 	EMIT_END,
 };
 
-/* The line of a site is needed in the document, and for people where the site has no name. */
+/* The sites of a peak. Their lines are looked up only where they are shown: in the document, and
+ * for sites without a name. */
 static struct emit_rows find_held(const struct report *report, const struct trace_peak *peak)
 {
 	struct emit_rows rows = report_rows(report, struct held);
@@ -56,7 +57,7 @@ static struct emit_rows find_held(const struct report *report, const struct trac
 
 /* --- for people --- */
 
-/* Stacks that show the same frames are one view of their site. */
+/* The stacks of a site whose frames look the same on the screen, as one row. */
 struct view {
 	uint32_t frames[FRAMES];
 	size_t frames_n;
@@ -79,7 +80,7 @@ static int by_bytes(const void *a, const void *b)
 	return x->bytes == y->bytes ? 0 : x->bytes > y->bytes ? -1 : 1;
 }
 
-/* The views of a site's largest stacks; *rest receives the bytes of the stacks in no view. */
+/* Finds the views with most bytes; *rest receives the bytes of stacks that are in no view. */
 static size_t find_views(const struct report *report, const struct report_group *group,
 			 struct view *views, uint64_t *rest)
 {
@@ -115,7 +116,7 @@ static void view_rows(const struct report *report, const struct report_group *gr
 	uint64_t rest;
 	size_t count = find_views(report, group, views, &rest);
 
-	/* A single frame that is already the site's name needs no row. */
+	/* A single frame that is the site's name already is not repeated below it. */
 	if (count == 1 && views[0].frames_n == 1 && group->name && !strcmp(group->name, line))
 		return;
 	for (size_t i = 0; i < count; i++) {
@@ -127,7 +128,7 @@ static void view_rows(const struct report *report, const struct report_group *gr
 		report_note(report, rest, "other call paths");
 }
 
-/* All frames of a stack. A row marks where C code, of unknown frames, called Python. */
+/* Writes all frames of a stack, and a row where C code whose frames are not known called Python. */
 static void stack_rows(const struct report *report, const struct trace_stack *stack, uint64_t bytes)
 {
 	size_t entry = 0;
@@ -142,7 +143,7 @@ static void stack_rows(const struct report *report, const struct trace_stack *st
 	}
 }
 
-/* The stacks of a site: with --full all of them in full, else the views of the first few sites. */
+/* Writes a site's stacks: with --full all of them, else the views of the first few sites. */
 static void held_below(const struct show *show, const void *row, const void *with)
 {
 	const struct held *held = row;
@@ -199,7 +200,8 @@ static void peak_table(const struct report *report, const struct trace_peak *pea
 struct composed_stack {
 	struct trace_share of;
 	struct emit_rows frames;
-	const uint32_t *entries; /* where C code called Python; only of whole stacks (--full) */
+	const uint32_t
+		*entries; /* positions of the frames where C code called Python; only with --full */
 	size_t entries_n;
 	uint32_t stack;
 };
@@ -279,7 +281,7 @@ struct report_composed report_compose(const struct report *report, const struct 
 		.metric = rows_word(WORDS_METRICS, peak->metric),
 		.t = peak->t,
 		.bytes = peak->bytes,
-		.unknown = peak->bytes, /* the bytes of known stacks are subtracted below */
+		.unknown = peak->bytes, /* all bytes; those of known stacks are subtracted below */
 		.categories = report_category_rows(report, peak),
 		.sites = find_held(report, peak),
 		.stacks = compose_stacks(report, peak),

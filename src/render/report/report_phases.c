@@ -1,11 +1,11 @@
-/* The report's section of phases. */
+/* The section of phases: their time, peak, growth, and the memory that they keep. */
 #include "render/report/report_parts.h"
 #include "render/selection/phase_groups.h"
 
 struct phase_told {
 	struct phase_group of;
 	const char *name, *title, *domain;
-	const char *open; /* shown instead of the time, if not NULL */
+	const char *open; /* a text in place of the time, NULL for none */
 	struct emit_rows devices;
 };
 
@@ -32,7 +32,7 @@ static const struct emit_column phase_device_members[] = {
 	EMIT_END,
 };
 
-/* The cells fit a screen of 80 columns; more is below each row when it is asked for. */
+/* The row has as many columns as a screen of 80 holds; --full writes the other figures below it. */
 static const struct emit_column phase_columns[] = {
 	EMIT_FIELD(TEXT, struct phase_told, name),
 	EMIT_CELL("phase", -24, TEXT, struct phase_told, title),
@@ -57,7 +57,7 @@ static const struct emit_column phases_members[] = {
 	EMIT_END,
 };
 
-/* ", allocated 4.03 GiB" */
+/* One of the figures below a row, ", allocated 4.03 GiB"; "" if it is not known. */
 static const char *count_text(const struct report *report, const char *what,
 			      const struct trace_phase_count *count)
 {
@@ -86,7 +86,7 @@ static const struct emit_column device_cells[] = {
 	EMIT_END,
 };
 
-/* With a single device, its sums are those of the row. */
+/* Writes the other figures of a phase, and those of each device unless there is only one. */
 static void phase_below(const struct show *show, const void *row, const void *with)
 {
 	const struct phase_told *phase = row;

@@ -1,4 +1,5 @@
-/* The process: its command, its failed allocations, advice, and the trace's gaps. */
+/* The sections on the process: its command, its failed allocations, advice, and the parts of the
+ * run that the trace lacks. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,9 +8,9 @@
 #include "render/report/report_parts.h"
 
 enum {
-	SAID = 3, /* failures shown to people */
+	SAID = 3, /* failed allocations shown to people */
 	FAILURES = 100,
-	ADVICE = 1024, /* bytes of a text */
+	ADVICE = 1024, /* bytes of the buffer for an advice */
 };
 
 /* --- failures --- */
@@ -53,7 +54,7 @@ static void add_failure(const struct report *report, struct emit_rows *rows,
 		   });
 }
 
-/* Finds `most` failures on wanted devices; report_study() may have kept them. */
+/* Finds the first `most` failures on the selected devices, among the findings or the events. */
 static struct emit_rows find_failures(const struct report *report, size_t most)
 {
 	const struct event_scan *survey = &report->study->survey;
@@ -100,7 +101,7 @@ void report_tell_failures(const struct report *report)
 {
 	const struct trace_oom *fatal = report_fatal(report);
 	uint64_t ooms = report_ooms(report->trace, report->options->select.device);
-	/* A single failure that ended the program was the report's first sentence. */
+	/* If a single failure ended the program, the report has begun with it. */
 	bool shown = ooms && !(ooms == 1 && report->screen && fatal);
 	struct emit_rows rows = EMIT_NONE_OF(struct failed, SIZE_MAX);
 	const struct failed *list;
@@ -123,7 +124,7 @@ void report_tell_failures(const struct report *report)
 
 /* --- advice --- */
 
-/* A number without separators or unit, to be copied into a setting. */
+/* Writes the number as digits alone, to be copied into a setting. */
 static const char *show_plain(char *to, uint64_t number)
 {
 	snprintf(to, SHOW_NUMBER, "%" PRIu64, number);
@@ -263,7 +264,7 @@ static void say_process(const struct report *report)
 	char command[204] = "";
 	size_t used = 0;
 
-	/* A baseline is of no process in particular. */
+	/* A baseline has no command and no time of start: it may stand for many runs. */
 	if (report->trace->capture.baseline)
 		return;
 	for (size_t i = 0; i < process->command_n && used < 199; i++) {
@@ -271,7 +272,7 @@ static void say_process(const struct report *report)
 		used = text_append(command, sizeof(command), process->command[i]);
 	}
 	report_say(report, 0, "`%.199s%s` (pid %llu, rank %llu, on %.60s) ran for %s%s%.19s%s.",
-		   command, used > 199 ? "..." : "", /* a long command is cut at its end */
+		   command, used > 199 ? "..." : "", /* marks a command whose end was cut */
 		   (unsigned long long)process->pid, (unsigned long long)process->rank,
 		   process->host ? process->host : "?", SAY_TIME(process->duration_ns),
 		   timed ? " from " : "", timed ? start : "", timed ? "Z" : "");

@@ -1,4 +1,4 @@
-/* Rows, tables and lines of the report, its limits and its errors. */
+/* Functions that write a report's lines, rows and tables, for people or in the document. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -125,7 +125,7 @@ void report_say(const struct report *report, int how, const char *format, ...)
 		show_wrapped(&report->show, text, (unsigned)how, false);
 }
 
-/* "  68.00 MiB  100.0%  Net.forward (train.py)                        10 blocks" */
+/* A site in a line: " 68.00 MiB 100.0% Net.forward (train.py)            10 blocks". */
 const struct emit_column report_site_cells[] = {
 	EMIT_CELL("", 11, BYTES, struct report_site, part),
 	EMIT_CELL("", 8, SHARE, struct report_site, part),

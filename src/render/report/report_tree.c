@@ -1,9 +1,9 @@
 /*
- * The report: a peak's holders as a tree. `tree` goes from the outermost caller down, `inverted`
- * from the allocation up.
+ * The sections `tree` and `inverted`: a peak's stacks as a tree of frames. `tree` begins with the
+ * outermost callers, `inverted` with the frames that allocate.
  *
- * Each row's bytes are the sum of the rows below it: small branches are summed in "... N more", and
- * the bytes that a frame allocates itself, not in its callees, have a row of their own.
+ * The bytes of a row are the sum of the rows below it: small branches share a row "... N more", and
+ * the bytes that a frame allocates itself, not in its callees, are in a row "(itself)".
  */
 #include <stdio.h>
 
@@ -17,7 +17,7 @@ enum {
 
 struct branch {
 	struct emit_part part;
-	const char *name, *frame;    /* frame: NULL in a row that is not a frame */
+	const char *name, *frame;    /* `frame` is NULL in a row "... N more" or "(itself)" */
 	uint64_t depth, more, count; /* depth: in frames */
 	uint32_t node;
 	unsigned indent;
@@ -36,7 +36,7 @@ static const struct emit_column branch_columns[] = {
 
 struct branches {
 	int device;
-	struct emit_rows rows; /* the root is the first */
+	struct emit_rows rows; /* the rows of the tree; the first is the root */
 };
 
 static const struct emit_column branches_columns[] = {
@@ -45,7 +45,7 @@ static const struct emit_column branches_columns[] = {
 	EMIT_END,
 };
 
-/* The number of the node's children that get a row each; the others share one row. */
+/* The number of the node's children that get a row each. The others share a row "... N more". */
 static size_t told(const struct report *report, const struct tree *tree,
 		   const struct tree_node *node)
 {
@@ -56,11 +56,11 @@ static size_t told(const struct report *report, const struct tree *tree,
 	       (report->options->full ||
 		tree->nodes[node->first + count].bytes >= tree->nodes[0].bytes / SMALLEST))
 		count++;
-	/* A row for a rest of one would save nothing. */
+	/* A single child gets its own row rather than a row "... 1 more". */
 	return node->children_n - count == 1 ? node->children_n : count;
 }
 
-/* A copy of `row` with `text` as its name, indented; `frame` if the text is that of a frame. */
+/* A copy of `row` named by the indented `text`; `frame` is NULL if that is not a frame's. */
 static struct branch branch_of(const struct report *report, const struct tree *tree,
 			       const struct branch *row, const char *text, bool frame)
 {
@@ -74,7 +74,8 @@ static struct branch branch_of(const struct report *report, const struct tree *t
 	return branch;
 }
 
-/* Pushes the rows below the row's node on the pile, the first on top. Returns the new height. */
+/* Pushes the rows below the row's node onto the pile, so that the first child is on top. Returns
+ * the new height of the pile. */
 static size_t push_children(const struct report *report, const struct tree *tree,
 			    const struct branch *of, struct branch *pile, size_t height)
 {
@@ -113,11 +114,12 @@ static size_t push_children(const struct report *report, const struct tree *tree
 	return height;
 }
 
-/* The rows of the tree from the root down, children after their parent, without recursion. */
+/* The rows from the root down, each followed by its children; a pile replaces recursion. */
 static struct emit_rows find_rows(const struct report *report, const struct tree *tree)
 {
 	struct emit_rows rows = EMIT_NONE_OF(struct branch, SIZE_MAX);
-	/* Each node is on the pile once at most, with up to two rows ("more", "(itself)"). */
+	/* A node is on the pile at most once, with at most two rows more ("... N more",
+	 * "(itself)"). */
 	struct branch *pile = report_room(report, (3 * tree->count + 1) * sizeof(*pile));
 	size_t height = 1;
 

@@ -1,18 +1,19 @@
 /*
- * The memory that nvidia-smi shows, part by part: the reasons why it is more than PyTorch reports.
+ * The section that explains the memory that nvidia-smi shows, part by part, and so why it is more
+ * than PyTorch reports.
  *
- * The parts are exact and sum to the whole. A pool's bytes are not counted again for the library
- * that reserved its segments.
+ * The parts are exact and sum to the whole. The bytes of a pool are not counted again for the
+ * library that reserved its segments.
  */
 #include <string.h>
 
 #include "render/report/report_parts.h"
 
 struct used_part {
-	const char *what, *text; /* for programs, for people */
-	const char *name;        /* NULL where there is only one such part */
+	const char *what, *text; /* the part's kind in the document, and its text for people */
+	const char *name;        /* of the pool, library or kind; NULL if the part has no name */
 	struct emit_part part;   /* its bytes are an int64_t: they may be negative */
-	uint64_t order;          /* rises with the bytes */
+	uint64_t order;          /* a key to sort by, which rises with the bytes */
 };
 
 static const struct emit_column part_members[] = {
@@ -71,7 +72,7 @@ static struct emit_rows find_parts(const struct report *report, const struct tra
 			  (int64_t)(at->reserved_bytes - at->allocated_bytes));
 		left -= at->reserved_bytes;
 	}
-	/* An owner's allocations lie outside of pools: it only reserves the segments of pools. */
+	/* A library's segments belong to pools, so only its other allocations are counted. */
 	first = parts.count;
 	for (size_t i = 0; i < device->owners_n; i++) {
 		uint64_t bytes = device->owners[i].at_used_peak.allocated_bytes;
@@ -110,7 +111,8 @@ static const struct emit_column part_cells[] = {
 	EMIT_END,
 };
 
-/* The parts from `from` on that are, or are not, named. */
+/* Writes the parts from `from` on, as long as they are (or are not) of the kind "named". Returns
+ * the position of the first part that was not written. */
 static size_t put_parts(const struct report *report, const struct emit_rows *parts, size_t from,
 			bool named)
 {
@@ -137,7 +139,7 @@ static void device_table(const struct report *report, const struct trace_device 
 	report_say(report, SAID_HEADING, "%s of device %d: %s at most, at %s",
 		   own ? "What nvidia-smi shows" : "What all processes occupy", device->device,
 		   SAY_BYTES(used->peak_bytes), SAY_TIME(used->peak_t));
-	/* Named parts have a limit, because a program may load many libraries. */
+	/* Only the named parts have a limit, because a program may load many libraries. */
 	for (size_t i = 0; i < parts->count;)
 		i = put_parts(report, parts, put_parts(report, parts, i, false), true);
 }
