@@ -1,4 +1,4 @@
-/* The bytes of a file as they were before it was compressed. */
+/* Reads a file and unpacks it if it is compressed with gzip or zstd. */
 #include "analyse/input/decompress.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 
 enum {
 	BLOCK = 1 << 17,
-	GZIP_WINDOW = 15 + 16, /* any, and a gzip header (zlib.h, inflateInit2) */
+	GZIP_WINDOW = 15 + 16, /* any window size, and a gzip header (zlib.h, inflateInit2) */
 };
 
 struct unpack {
@@ -24,10 +24,10 @@ struct unpack {
 	ZSTD_DStream *zstd;
 #endif
 	char block[BLOCK];
-	size_t used, at;  /* of the block: there, and taken */
-	bool ended;       /* the file */
-	bool between;     /* members or frames: here it may end */
-	uint64_t in, out; /* bytes read from the file, and handed on */
+	size_t used, at;  /* bytes read into `block`, and bytes of it already unpacked */
+	bool ended;       /* the end of the file was reached */
+	bool between;     /* a member or frame has just ended, so the file may end here */
+	uint64_t in, out; /* bytes read from the file, bytes unpacked */
 	int error;
 };
 
@@ -43,7 +43,7 @@ bool limits_hold(void)
 	return !limits_lifted;
 }
 
-/* RFC 1952 and RFC 8878, whose frames may begin with one to be skipped. */
+/* Recognizes gzip (RFC 1952) and zstd (RFC 8878), which may begin with a skippable frame. */
 static enum pack_kind kind_of(const char *begin, size_t length)
 {
 	if (length >= 2 && !memcmp(begin, "\x1f\x8b", 2))
@@ -56,7 +56,7 @@ static enum pack_kind kind_of(const char *begin, size_t length)
 
 /* --- gzip --- */
 
-/* After a member: another one, or nothing but zeros, which tapes are padded with. */
+/* After a gzip member: skips zeros, which tapes are padded with, and starts the next member. */
 static int gzip_next(struct unpack *unpack)
 {
 	while (unpack->at < unpack->used && !unpack->block[unpack->at])
@@ -88,8 +88,8 @@ static int gzip_read(struct unpack *unpack, void *bytes, size_t size, size_t *go
 	unpack->between = result == Z_STREAM_END;
 	if (result == Z_MEM_ERROR)
 		return -ENOMEM;
-	/* Without progress, more has to be read, or the file ends too early: decompress_read()
-	 * handles both. */
+	/* Z_BUF_ERROR means no progress: decompress_read() then reads more, or finds that the file
+	 * ends too early. */
 	return result == Z_OK || result == Z_STREAM_END || result == Z_BUF_ERROR ? 0 : -EBADMSG;
 }
 
@@ -112,7 +112,7 @@ static int zstd_read(struct unpack *unpack, void *bytes, size_t size, size_t *go
 }
 #endif
 
-/* --- either --- */
+/* --- gzip and zstd --- */
 
 void decompress_open(struct decompress *source, int fd)
 {
@@ -124,7 +124,7 @@ void decompress_close(struct decompress *source)
 	struct unpack *unpack = source->unpack;
 
 	if (unpack) {
-		inflateEnd(&unpack->gzip); /* of none: does nothing */
+		inflateEnd(&unpack->gzip); /* does nothing for a zstd file */
 #ifdef HAVE_ZSTD
 		ZSTD_freeDStream(unpack->zstd);
 #endif
@@ -157,7 +157,7 @@ static int start_stream(struct decompress *source)
 		return -ENOMEM;
 	source->unpack = unpack;
 	unpack->error = start_kind(unpack, source->kind);
-	/* All at once: zstd 1.5.4, given the magic alone, takes what follows for a frame. */
+	/* A full block: zstd 1.5.4, given only the magic, takes the bytes after it for a frame. */
 	memcpy(unpack->block, source->begin, source->begun);
 	more = fd_read_all(source->fd, unpack->block + source->begun, BLOCK - source->begun);
 	if (more < 0)
@@ -179,7 +179,7 @@ static int look_ahead(struct decompress *source)
 	return source->kind ? start_stream(source) : 0;
 }
 
-/* Reads more when all bytes of the block have been taken. */
+/* Reads the next block of the file once all bytes of this one are unpacked. */
 static int refill(struct decompress *source)
 {
 	struct unpack *unpack = source->unpack;
@@ -226,7 +226,7 @@ static ssize_t read_unpacked(struct decompress *source, char *bytes, size_t size
 	return total || !unpack->error ? (ssize_t)total : unpack->error;
 }
 
-/* Reads a file that is not compressed: first the bytes that were looked at, then the rest. */
+/* Reads a file that is not compressed: first the bytes in `begin`, then the rest of the file. */
 static ssize_t read_plain(struct decompress *source, char *bytes, size_t size)
 {
 	size_t part = source->begun - source->given;

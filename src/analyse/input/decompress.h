@@ -1,9 +1,9 @@
 /*
- * The bytes of a file as they were before it was compressed.
+ * Reads a file and unpacks it if it is compressed with gzip or zstd.
  *
- * The kind of compression is known from the first bytes, never from the name; a file that is not
- * compressed passes unchanged. Members and frames that follow one another are one stream, as for
- * zcat and zstdcat. Memory is bounded, whatever the size of the result.
+ * The compression is recognized by the first bytes, never by the name; a file that is not
+ * compressed is read unchanged. Gzip members, or zstd frames, that follow one another are one
+ * stream, as for zcat and zstdcat. Memory is bounded, whatever the size of the result.
  */
 #pragma once
 
@@ -17,41 +17,41 @@ struct unpack;
 
 struct decompress {
 	int fd;
-	bool looked; /* at the first bytes */
+	bool looked; /* the first bytes of the file are in `begin` */
 	char begin[4];
-	size_t begun, given;   /* of begin: there, and handed on already */
-	enum pack_kind kind;   /* valid after the first read */
-	struct unpack *unpack; /* NULL when it is not compressed */
+	size_t begun, given;   /* bytes in `begin`, and bytes of it already returned */
+	enum pack_kind kind;   /* set by the first read */
+	struct unpack *unpack; /* NULL if the file is not compressed */
 };
 
-/* Reads from fd, from where it stands; it stays the caller's. */
+/* Starts to read at the file's current position. The caller closes fd. */
 void decompress_open(struct decompress *source, int fd);
 void decompress_close(struct decompress *source);
 
 /*
- * Fills the buffer unless the end comes first. Returns the count, 0 at the end, or -errno: -ENODATA
- * when compressed data ends too early, -EBADMSG when it is corrupt, -EFBIG when it unpacks to far
- * more than LIMITS_RATIO allows, -ENOTSUP when this tool was built without the library that it
- * needs. Every later call returns the same.
+ * Fills the buffer unless the end comes first. Returns the number of bytes, 0 at the end, or
+ * -errno: -ENODATA if compressed data ends too early, -EBADMSG if it is corrupt, -EFBIG if it
+ * unpacks to far more than LIMITS_RATIO allows, -ENOTSUP if this tool was built without the library
+ * that unpacks it. Once the compressed data failed, every later call returns the same error.
  */
 ssize_t decompress_read(struct decompress *source, char *bytes, size_t size);
 
-/* The meaning of an error of decompress_read(), as a text that follows the name of the file. */
+/* Returns the message for an error of decompress_read(), to be printed after the file's name. */
 const char *decompress_why(const struct decompress *source, int error);
 
-/* Limits of a trace, so that a file from somebody else cannot take all time and memory: far more
- * than any recording needs. The message of a refusal names --no-limits, which lifts them. */
+/* Limits for the reader of a trace, so that a hostile file cannot use up all time and memory. No
+ * recording comes near them; the option --no-limits turns them off. */
 enum {
-	/* Bytes unpacked for each packed byte: a loop of one cudaMalloc and cudaFree has 26. */
+	/* Most bytes unpacked for each compressed byte; a loop of cudaMalloc, cudaFree has 26. */
 	LIMITS_RATIO = 100,
-	LIMITS_UNPACKED = 1 << 27, /* bytes that may come out whatever the ratio */
-	/* Bytes of memory that facts take, all but events: a stack of 64 frames takes 500. */
+	LIMITS_UNPACKED = 1 << 27, /* bytes that may be unpacked at any ratio */
+	/* Most bytes of memory for a trace without its events; a stack of 64 frames takes 500. */
 	LIMITS_FACTS = 1 << 29,
 };
 
 #define LIMITS_LIFT "--no-limits reads it all the same"
 
-/* Lifts the limits. */
+/* Turns the limits off for the rest of the process. */
 void limits_lift(void);
 
 bool limits_hold(void);

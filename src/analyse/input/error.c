@@ -1,4 +1,4 @@
-/* The text of the latest error. */
+/* Stores the text of the latest error. */
 #include "analyse/input/error.h"
 
 #include <stdarg.h>
@@ -21,7 +21,7 @@ void need_failed(void)
 
 void err_set(const char *format, ...)
 {
-	char text[sizeof(error.text)]; /* the arguments may point to the text before */
+	char text[sizeof(error.text)]; /* as the arguments may point into error.text */
 	va_list arguments;
 
 	va_start(arguments, format);

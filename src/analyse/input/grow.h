@@ -1,6 +1,6 @@
 /*
- * Memory of the tool: lists of the heap, which the library never uses (base/mem/arena.h and
- * base/mem/map.h are its own), and memory without which a command cannot go on.
+ * Growing lists on the heap, and allocations that end the tool if memory is short. The library in
+ * the traced program never uses the heap: it has base/mem/arena.h and base/mem/map.h.
  */
 #pragma once
 
@@ -12,7 +12,7 @@
 #include "analyse/input/error.h"
 #include "base/mem/arena.h"
 
-/* `at` is the address of the pointer to the list, which is copied as its type is not known here. */
+/* GROW() for a list of any type: `at` is the address of the pointer to the list. */
 static inline bool grow_list(void *at, size_t count, size_t *size, size_t each, size_t first)
 {
 	size_t wanted = *size * 2 + first;
@@ -29,7 +29,7 @@ static inline bool grow_list(void *at, size_t count, size_t *size, size_t each, 
 	return true;
 }
 
-/* Makes a list at least `wanted` elements long; new elements are zero. */
+/* Makes a list at least `wanted` elements long and zeroes the new ones. False without memory. */
 static inline bool grow_to(void *at, size_t wanted, size_t *size, size_t each)
 {
 	char *list;
@@ -48,14 +48,14 @@ static inline bool grow_to(void *at, size_t wanted, size_t *size, size_t each)
 
 #define GROW_TO(list, wanted, size) grow_to(&(list), wanted, &(size), sizeof(*(list)))
 
-/* Doubles a full list, and adds `first`; false without memory, the list unchanged. */
+/* Doubles a list that is full, and adds `first` elements. False without memory, list unchanged. */
 #define GROW(list, count, size, first) grow_list(&(list), count, &(size), sizeof(*(list)), first)
 
-/* Ends the tool unless the memory, or what needed it, is there. */
+/* Ends the tool for lack of memory if `there` is false or NULL. */
 #define NEED(there) ((there) ? (void)0 : need_failed())
 __attribute__((noreturn)) void need_failed(void);
 
-/* Zeroed memory of the arena, never NULL. */
+/* Returns zeroed memory of the arena, never NULL. */
 static inline void *need(struct arena *arena, size_t size)
 {
 	void *memory = arena_alloc(arena, size);
@@ -64,7 +64,7 @@ static inline void *need(struct arena *arena, size_t size)
 	return memory;
 }
 
-/* A copy of the text in the arena, never NULL. */
+/* Returns a copy of the text in the arena, never NULL. */
 static inline const char *need_text(struct arena *arena, const char *text)
 {
 	const char *copy = arena_text(arena, text, strlen(text));

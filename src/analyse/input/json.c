@@ -1,12 +1,12 @@
 /*
- * A pull reader of JSON: one token at a time from a bounded buffer.
+ * Reads JSON one token at a time from a bounded buffer.
  *
- * Reading more moves the buffer's contents, so all code that keeps a position in it is here;
- * json_values.c works on whole tokens.
+ * json_more() moves the contents of the buffer, so all code with pointers into it is here;
+ * json_values.c works on complete tokens.
  *
- * A NUL stands after the last byte read, so that the inner loops need no other bound: they stop at
- * it and only then check whether it is the end of the buffer. Strings are unescaped in place, which
- * never makes them longer, and the closing quote becomes their NUL: nothing is copied.
+ * A NUL is stored after the last byte read, so that the inner loops need no other bound: they stop
+ * at it and only then check whether it is the end of the buffer. Strings are unescaped in place,
+ * which never makes them longer, and a NUL replaces the closing quote: nothing is copied.
  */
 #include "analyse/input/json.h"
 
@@ -19,7 +19,7 @@
 #include "analyse/input/error.h"
 
 enum {
-	BLOCK = 1 << 18, /* the buffer to begin with */
+	BLOCK = 1 << 18, /* size of the buffer at first */
 	LARGEST = 1 << 22
 };
 
@@ -141,7 +141,7 @@ static enum json_token refuse_token(struct json *json, const char *wanted)
 	return JSON_ERROR;
 }
 
-/* The next byte that is not blank, without passing it; NUL at the end of the document. */
+/* Skips blanks. Returns the byte after them, NUL at the end of the document. */
 static inline char peek(struct json *json)
 {
 	for (;;) {
@@ -156,7 +156,7 @@ static inline char peek(struct json *json)
 	}
 }
 
-/* True if `length` bytes are there, from `at` on. */
+/* Reads more until `length` bytes follow from `at` on. False if the file ends before. */
 static bool holds_length(struct json *json, size_t length)
 {
 	while ((size_t)(json->end - json->at) < length) {
@@ -166,14 +166,14 @@ static bool holds_length(struct json *json, size_t length)
 	return true;
 }
 
-/* Bytes that need no escape in a string: all but controls, the quote and the backslash. */
+/* 1 for bytes that need no escape in a string: all but controls, the quote and the backslash. */
 static const unsigned char plain[256] = {
 	[0x20 ... 0x21] = 1,
 	[0x23 ... 0x5b] = 1,
 	[0x5d ... 0xff] = 1,
 };
 
-/* Reads a string, at its opening quote. */
+/* Reads a string; `at` is its opening quote. 0 or -EINVAL. */
 static int string(struct json *json)
 {
 	bool escapes = false;
@@ -211,7 +211,7 @@ static int string(struct json *json)
 	return 0;
 }
 
-/* A number that is long, negative, broken or not whole. */
+/* Reads any number; number() leaves those that are long, negative or not integers to it. */
 static int slow_number(struct json *json)
 {
 	char copy[JSON_LONGEST_NUMBER + 1];
@@ -246,7 +246,7 @@ static int number(struct json *json)
 	json->token = json->at;
 	while (*p >= '0' && *p <= '9')
 		value = value * 10 + (uint64_t)(*p++ - '0');
-	/* Up to 18 digits cannot overflow; a comma or bracket after them ends the number. */
+	/* Up to 18 digits cannot overflow. If no comma or bracket follows, slow_number() checks. */
 	if (p - json->at > 18 || p == json->at || (*json->at == '0' && p > json->at + 1) ||
 	    (*p != ',' && *p != '}' && *p != ']'))
 		return slow_number(json);
@@ -336,7 +336,7 @@ static enum json_token key(struct json *json)
 	json->state = WANT_VALUE;
 	if (*json->at != ':' && peek(json) != ':')
 		return refuse_token(json, "a colon");
-	json->text = json->token + 1; /* reading on may have moved it */
+	json->text = json->token + 1; /* peek() may have moved the buffer's contents */
 	json->at++;
 	return JSON_KEY;
 }

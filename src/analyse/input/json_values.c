@@ -1,4 +1,4 @@
-/* Values of JSON: escapes as UTF-8, numbers; skipping, copying and finding values. */
+/* Decodes strings and numbers of JSON; skips, copies and finds values. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,7 @@ static bool hex4(const char *p, uint32_t *value)
 	return true;
 }
 
-/* Reads \uXXXX, and a pair's second half; p is after the u. Returns the end, or NULL. */
+/* Reads \uXXXX, or a pair of surrogates; p is after the first u. Returns the end or NULL. */
 static const char *unicode(const char *p, uint32_t *c)
 {
 	uint32_t low;
@@ -42,7 +42,7 @@ static const char *unicode(const char *p, uint32_t *c)
 	return p;
 }
 
-/* The text ends with a NUL, at which hex4() stops. */
+/* The text must end with a NUL, at which hex4() stops. */
 bool json_unescape(struct json *json)
 {
 	static const char from[] = "\"\\/bfnrt";
@@ -68,14 +68,14 @@ bool json_unescape(struct json *json)
 		p = p[1] == 'u' ? unicode(p + 2, &c) : NULL;
 		if (!p)
 			return false;
-		write += utf8_encode(write, UTF8_MOST, c); /* shorter than its escape */
+		write += utf8_encode(write, UTF8_MOST, c); /* fits: never longer than the escape */
 	}
 	*write = '\0';
 	json->length = (size_t)(write - json->text);
 	return true;
 }
 
-/* Returns the position after the digits; NULL where there is none. */
+/* Returns the position after the digits at p, NULL if there are none. */
 static const char *pass_digits(const char *p)
 {
 	size_t n = strspn(p, "0123456789");
@@ -182,11 +182,11 @@ bool json_find_line(struct json *json, const char *text)
 		if (found) {
 			line = memrchr(json->at, '\n', (size_t)(found - json->at));
 			json->at = line ? line + 1 : json->at;
-			json->at += *json->at == ','; /* some writers begin a line with it */
+			json->at += *json->at == ','; /* some writers begin a line with the comma */
 			json->state = WANT_VALUE;
 			return true;
 		}
-		/* Text before the last line break cannot hold the beginning of a hit. */
+		/* A match cannot begin before the last line break, so those bytes are dropped. */
 		line = memrchr(json->at, '\n', (size_t)(json->end - json->at));
 		json->at = line ? line : json->at;
 		if (json->end - json->at > JSON_LONGEST)

@@ -1,4 +1,4 @@
-/* Texts and rows with numbers. */
+/* Numbers different texts, or different rows by their keys. */
 #include "analyse/input/texts.h"
 
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "analyse/input/grow.h"
 #include "base/mem/hash.h"
 
-/* `key` becomes the key in the map of the text, or of a new one. */
+/* Returns the text's number or 0, and sets `key` to its key in of_hash, or to a free one. */
 static uint32_t find(const struct texts *texts, const char *text, size_t length, uint64_t *key)
 {
 	uint32_t id;
@@ -49,7 +49,7 @@ void texts_clear(struct texts *texts)
 	*texts = (struct texts){ 0 };
 }
 
-/* The same for rows; `hash` becomes the key in the map of the row, or of a new one. */
+/* Returns the row's number or 0, and sets `hash` to its key in of_hash, or to a free one. */
 static uint32_t find_row(const struct map *of_hash, const char *rows, size_t each, const void *key,
 			 size_t length, uint64_t *hash)
 {

@@ -1,8 +1,8 @@
 /*
- * Texts and rows with numbers.
+ * Tables that number different texts, or different rows by their keys.
  *
- * Texts: each different one is kept once. The numbers are 1, 2, ... in the order in
- * which texts come, so what belongs to a text is kept in an array beside it.
+ * Each text is stored once. The numbers are 1, 2, ... in the order in which texts are added, so a
+ * caller can store data for each text in an array of its own.
  */
 #pragma once
 
@@ -12,30 +12,30 @@
 #include "base/mem/arena.h"
 #include "base/mem/map.h"
 
-/* All zero is empty. */
+/* A table of texts; all zero is empty. */
 struct texts {
-	const char **list; /* by number - 1 */
+	const char **list; /* the text with number n is at n - 1 */
 	size_t count, size;
-	struct map of_hash; /* a text whose hash is taken lies at the next free one */
+	struct map of_hash; /* number by hash, or by the next free one if the hash is taken */
 };
 
-/* The number of the first `length` bytes of `text`, 0 when they are not there. */
+/* Returns the number of text[0..length), 0 if the table does not have it. */
 uint32_t texts_find(const struct texts *texts, const char *text, size_t length);
 
-/* The same; a text that is not there is copied to the arena. 0 without memory. */
+/* Returns the number of text[0..length); a new text is copied to the arena. 0 without memory. */
 uint32_t texts_enter(struct texts *texts, struct arena *arena, const char *text, size_t length);
 
 void texts_clear(struct texts *texts);
 
 /*
- * A list of rows that begin with their key, each different one once. Returns 1 + the position of
- * the row with the key; 0 where there is none, or without memory. A new row is all zero after its
- * key. Keys are compared byte by byte: none may have padding that is not zero.
+ * Find, or add, the row with a key in a list whose rows begin with their keys, each key once. They
+ * return 1 + the position of the row; 0 if there is none, or without memory. A new row is all zero
+ * after its key. Keys are compared byte by byte: their padding must be zero.
  */
 uint32_t keyed_find(const struct map *of_hash, const void *rows, size_t each, const void *key,
 		    size_t length);
 struct keyed_list {
-	void *list; /* address of the pointer to the list */
+	void *list; /* address of the pointer to the rows */
 	size_t *count, *size, each;
 };
 uint32_t keyed_enter(struct map *of_hash, struct keyed_list to, const void *key, size_t length);
