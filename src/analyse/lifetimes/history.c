@@ -1,4 +1,4 @@
-/* All events of a trace in memory, with the lives of blocks. */
+/* Reads all events of a trace into memory, and finds the event that ends each block. */
 #include "analyse/lifetimes/history.h"
 
 #include <stdlib.h>
@@ -9,11 +9,11 @@
 #include "analyse/input/texts.h"
 #include "facts/lives.h"
 
-/* Makes room for one more element of a list. */
+/* Makes room for one more element of the list `name`. */
 #define ROOM(history, name) \
 	NEED(GROW((history)->name, (history)->name##_n, (history)->name##_size, 16))
 
-/* The position of a place, a thread or a call, which repeat, in its list. */
+/* The position of `key` in the list of places, threads or apis; a new key is added. */
 #define POSITION(history, name, key)                                                           \
 	position_in(KEYED_ENTER((history)->known_##name, (history)->name, (history)->name##_n, \
 				(history)->name##_size, key))
@@ -26,8 +26,7 @@ static uint32_t position_in(uint32_t id)
 
 /* --- events --- */
 
-/* The blocks that were live before the event are not known: adds a gap, with the number of missing
- * events if that is known. */
+/* Adds a gap before the event, where all live blocks end. `missing`: events, 0 if unknown. */
 static void lose(struct history *history, const struct event *event, uint64_t missing)
 {
 	struct history_event *events = history->events;
@@ -47,8 +46,8 @@ static void lose(struct history *history, const struct event *event, uint64_t mi
 	};
 }
 
-/* Bytes without an address end where all bytes that came with their event are freed. If only some
- * are, the event keeps its size. */
+/* Applies the event to bytes without an address. An earlier event gets this one as its death when
+ * all of its bytes are freed; while only some are, it keeps its size. */
 static void move_loose(struct history *history, const struct lives *lives)
 {
 	uint32_t now = (uint32_t)history->events_n - 1;
@@ -101,7 +100,7 @@ static void take(struct history *history, const struct trace *trace, struct live
 	bool gap = lives_gap(lives, event);
 	uint64_t dropped = trace->capture.events_dropped ? trace->capture.events_dropped : 1;
 
-	/* Where the numbers show none missing, at the first gap: the count that the trace gives. */
+	/* If no numbers are missing, the first gap gets the trace's count of dropped events. */
 	if (gap)
 		lose(history, event,
 		     event->seq > lives->next_seq ? event->seq - lives->next_seq
@@ -123,9 +122,9 @@ static void take(struct history *history, const struct trace *trace, struct live
 		categories_event(history->categories, event);
 }
 
-/* --- the whole --- */
+/* --- all events --- */
 
-/* Sets the blocks' categories after the last event, as they depend on how blocks ended. */
+/* Sets blocks' categories; they depend on how blocks ended, so it is done after the last event. */
 static void label_blocks(struct history *history)
 {
 	const struct categories *categories = history->categories;

@@ -1,8 +1,8 @@
 /*
- * All events of a trace in memory, each allocation with the event that freed it: for views of any
- * moment.
+ * All events of a trace in memory, each allocation with the event that freed it, so that views can
+ * show any moment.
  *
- * It takes 48 bytes an event. facts/lives.h pairs allocations and frees.
+ * An event takes 48 bytes. facts/lives.h pairs allocations and frees.
  */
 #pragma once
 
@@ -16,91 +16,91 @@
 
 #define HISTORY_NONE UINT32_MAX
 
-/* Ops beside enum event_op, whose last (EVENT_OPS) is an unknown one. */
+/* HISTORY_FOLD follows the values of enum event_op, of which EVENT_OPS is for unknown ops. */
 enum { HISTORY_FOLD = EVENT_OPS + 1, HISTORY_OPS };
 
-/* Where memory is, and how it counts. */
+/* The pool, device and kind of memory that an event is about. */
 struct history_place {
-	uint32_t pool; /* a text of the trace, 0 for none */
+	uint32_t pool; /* id for trace_text(), 0 for none */
 	int32_t device;
 	uint16_t space;
-	bool foreign; /* another process's: counts 0 */
-	bool handle;  /* its ptr is no address */
+	bool foreign; /* memory of another process, which no sum counts */
+	bool handle;  /* `ptr` is a handle, not an address */
 };
 
 struct history_event {
 	uint64_t t, size, ptr;
-	uint32_t stack;  /* HISTORY_NONE for none */
-	uint32_t death;  /* of an event that begins a block: the event that ended it, HISTORY_NONE
-			    for none */
+	uint32_t stack;  /* position in the trace's stacks, HISTORY_NONE for none */
+	uint32_t death;  /* of an event that begins a block: the position of the event that ended
+			    the block, HISTORY_NONE if none did */
 	uint32_t thread; /* position in threads[] */
-	uint32_t text;   /* a text of the trace: the name of a mark, the error of an oom; of a block
-			    1 + its category, 0 where none was asked for */
-	uint32_t place;  /* position in places[] */
-	uint16_t api;    /* position in apis[] */
-	uint8_t op;      /* enum event_op, HISTORY_FOLD */
-	bool born;       /* the event begins a block */
+	uint32_t text; /* id for trace_text(): the name of a mark, the error of an oom; of a block 1
+			  + its category, 0 without categories */
+	uint32_t place; /* position in places[] */
+	uint16_t api;   /* position in apis[] */
+	uint8_t op;     /* enum event_op, or HISTORY_FOLD */
+	bool born;      /* the event begins a block, segment or mapping */
 };
 
-/* From here on, the blocks that were live before are not known. */
+/* A gap: events are missing, so from here on the blocks that were live before are unknown. */
 struct history_gap {
-	uint64_t event; /* the first event after it */
+	uint64_t event; /* position of the first event after the gap */
 	uint64_t dropped;
-	int device;                   /* the device whose sums that event has, NO_DEVICE for none */
-	uint64_t allocated, reserved; /* after that event */
+	int device; /* the device whose sums that event carries, NO_DEVICE for none */
+	uint64_t allocated, reserved; /* bytes of the device after that event */
 };
 
 struct history_sum {
 	uint64_t allocated, reserved;
 };
 
-/* After an event of a folded history: of its device and pool, counted from 0 regardless of gaps. */
+/* The sums of its device and pool after an event of a folded history; gaps do not change them. */
 struct history_sums {
 	struct history_sum device, pool;
-	uint64_t blocks; /* that the event stands for */
+	uint64_t blocks; /* number of blocks that the event represents */
 };
 
 struct categories;
 
 struct history {
 	struct history_event *events;
-	struct history_sums *sums; /* by event; NULL unless folded */
+	struct history_sums *sums; /* by event; NULL unless the history was folded */
 	struct history_place *places;
-	struct history_gap *gaps; /* live blocks end at each of them: `death` is its event */
+	struct history_gap *gaps; /* the `death` of each block live at a gap is the gap's event */
 	uint64_t *threads;
-	uint32_t *apis; /* texts */
+	uint32_t *apis; /* ids for trace_text() */
 	size_t events_n, places_n, gaps_n, threads_n, apis_n;
 
-	/* The rest is private. */
+	/* The members below are private. */
 	size_t events_size, places_size, gaps_size, threads_size, apis_size;
-	uint64_t first_seq;   /* of the stretch without a gap */
-	uint32_t first_event; /* at which that begins */
+	uint64_t first_seq;   /* seq of the first event after the last gap */
+	uint32_t first_event; /* position of that event */
 	struct map known_places, known_threads, known_apis;
-	struct unattributed loose; /* bytes without an address, by event */
+	struct unattributed loose; /* bytes without an address, tagged with their event */
 	struct categories *categories;
 };
 
-/* The trace must have been opened with its events, and none been read. `categories`, NULL or
- * started with keep_allocs set, get the events and their end. 0 or -errno with err_text(). */
+/* Reads all events of a trace just opened. `categories`, NULL or started with keep_allocs set, gets
+ * the events and their end. 0, or -errno with err_text(). */
 int history_read(struct history *history, struct trace *trace, struct categories *categories);
 void history_clear(struct history *history);
 
 /*
- * A long history made shorter: the least important blocks are kept as sums only.
+ * A long history made shorter: of the least important blocks only sums are stored.
  *
- * Blocks of a device that were small or short-lived (bytes times events lived) go; in their place
- * stand folds, events of op HISTORY_FOLD: from there until its death, a fold stands for a number of
- * blocks of one stack, place and category, with their bytes together. Folds stand at the ends of
- * slices and before each peak, so the live bytes are exact there; the sums (history->sums) are
- * exact at every event that is left, and each slice keeps the events at which a device's sum is
- * highest and lowest.
+ * Blocks of a device that were small or short-lived (bytes times events lived) are removed. They
+ * are replaced with folds, events of op HISTORY_FOLD: until its `death`, a fold represents a number
+ * of live blocks of one stack, place and category, and has the sum of their bytes. There are folds
+ * at the ends of slices (stretches with equally many events) and before each peak, so the live
+ * bytes are exact there. The sums (history->sums) are exact at every event that is left, and each
+ * slice keeps the events at which a device's sum is highest and lowest.
  */
 struct history_folded {
-	uint64_t events, blocks; /* in sums alone */
-	uint64_t largest;        /* bytes of the largest of the blocks */
-	uint64_t folds;          /* events in their place */
+	uint64_t events, blocks; /* events and blocks that were removed */
+	uint64_t largest;        /* bytes of the largest block removed */
+	uint64_t folds;          /* fold events that were added */
 	uint64_t slices;
 };
 
-/* Leaves about `most` events, if there are more. */
+/* Shortens a history that has more than `most` events to about that number. */
 void history_fold(struct history *history, size_t most, struct history_folded *folded);

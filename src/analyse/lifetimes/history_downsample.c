@@ -1,4 +1,4 @@
-/* A long history made shorter: sums in the place of events that do not stay. */
+/* Makes a long history shorter: folds with sums replace the blocks that are not kept one by one. */
 
 #include <stdlib.h>
 
@@ -8,15 +8,15 @@
 #include "analyse/lifetimes/history_keep.h"
 #include "base/mem/map.h"
 
-/* The bytes that the folded blocks of one stack, place and category hold. */
+/* The folded blocks of one stack, place and category that are live. */
 struct fold_entry {
 	struct fold_key {
 		uint32_t stack, place, category;
 	} key;
-	uint32_t fold;        /* 1 + the last, 0 for none that lives */
-	uint64_t bytes, told; /* now, and as of the last fold */
+	uint32_t fold;        /* 1 + position of the last fold, 0 if that had no blocks */
+	uint64_t bytes, told; /* bytes now, and bytes of the last fold */
 	uint32_t count, told_count;
-	bool waiting; /* in the list of those that changed */
+	bool waiting; /* its position is in fold.changed */
 };
 
 struct fold {
@@ -24,14 +24,14 @@ struct fold {
 	struct history_folded *folded;
 	struct history_keep keep;
 	struct history_running running;
-	uint32_t *renamed; /* by event: its new position */
+	uint32_t *renamed; /* by event of the old list: its position in the new list */
 
 	struct map known;
 	struct fold_entry *entries;
 	uint32_t *changed;
 	size_t entries_n, entries_size, changed_n, changed_size;
 
-	struct history_event *events; /* the new list */
+	struct history_event *events; /* the new list of events */
 	struct history_sums *sums;
 	size_t events_n, events_size, sums_size;
 };
@@ -48,7 +48,7 @@ static void push_event(struct fold *fold, const struct history_event *event)
 	fold->events[fold->events_n++] = *event;
 }
 
-/* A block that is not kept by itself comes (sign 1) or goes (-1). */
+/* Counts the allocation (sign 1) or free (-1) of a block that is not kept one by one. */
 static void take_block(struct fold *fold, const struct history_event *birth, int sign)
 {
 	const struct fold_key key = { birth->stack, birth->place, birth->text };
@@ -65,7 +65,7 @@ static void take_block(struct fold *fold, const struct history_event *birth, int
 	entry->waiting = true;
 }
 
-/* Adds folds for the entries that have changed since the last call. */
+/* Adds a fold for each entry that has changed since the last call. */
 static void tell_totals(struct fold *fold, uint64_t t)
 {
 	for (size_t i = 0; i < fold->changed_n; i++) {
@@ -95,7 +95,7 @@ static void tell_totals(struct fold *fold, uint64_t t)
 	fold->changed_n = 0;
 }
 
-/* After a gap, the blocks that were live are not known. */
+/* At a gap: ends all folds, because the blocks that were live are unknown after it. */
 static void forget_births(struct fold *fold)
 {
 	for (size_t i = 0; i < fold->entries_n; i++) {

@@ -1,5 +1,5 @@
-/* Chooses the events of a long history that stay, and the points where folds must stand for the
- * others. */
+/* Chooses the events of a long history that are kept one by one, and the positions of the folds
+ * that replace the others. */
 #include "analyse/lifetimes/history_keep.h"
 
 #include <stdbool.h>
@@ -11,7 +11,7 @@
 #include "base/mem/sort.h"
 
 enum {
-	AREAS = 1 << 16, /* classes of bytes times events lived: the high half of a float */
+	AREAS = 1 << 16, /* classes of bytes times events lived: the upper half of a float */
 	SLICES_MOST = 2048,
 	SLICES_LEAST = 64,
 };
@@ -20,10 +20,10 @@ struct choice {
 	const struct history *history;
 	struct history_keep *keep;
 	struct history_running running;
-	size_t slice; /* events */
+	size_t slice; /* number of events in a slice */
 };
 
-/* --- sums while one goes through the events --- */
+/* --- running sums --- */
 
 static uint32_t slot_of(struct history_running *running, size_t place, bool pool)
 {
@@ -73,7 +73,7 @@ void history_running_add(struct history_running *running, const struct history_e
 	event_effect(&effect, &allocated, &reserved);
 	device->allocated += (uint64_t)allocated;
 	device->reserved += (uint64_t)reserved;
-	/* A pool's own sums count memory of every space. */
+	/* A pool's sums count memory of every kind, so its kind is replaced with device memory. */
 	effect.device = 0;
 	effect.space = SPACE_DEVICE;
 	event_effect(&effect, &allocated, &reserved);
@@ -89,7 +89,7 @@ void history_running_clear(struct history_running *running)
 	*running = (struct history_running){ 0 };
 }
 
-/* --- what may go --- */
+/* --- blocks that can be removed --- */
 
 static bool is_gap(const struct history *history, uint32_t event)
 {
@@ -105,7 +105,7 @@ static bool on_device(const struct history_place *place)
 	return space_on_card(place->device, place->space) && !place->foreign;
 }
 
-/* True for a block that was ended by a free of its own, or not at all. */
+/* True for a block of device memory that a free of its own ended, or that never ended. */
 static bool may_go(const struct history *history, size_t i)
 {
 	const struct history_event *event = &history->events[i];
@@ -138,7 +138,7 @@ static void keep_block(struct choice *choice, uint32_t i)
 		choice->keep->stays[choice->keep->birth[i]] = 1;
 }
 
-/* Keeps all events that may not go, and of the others those that take most of the picture. */
+/* Keeps all events that cannot be removed, and of the blocks those with the largest areas. */
 static void keep_largest(struct choice *choice, size_t most)
 {
 	const struct history *history = choice->history;
@@ -164,8 +164,8 @@ static void keep_largest(struct choice *choice, size_t most)
 	}
 }
 
-/* Chooses the number of slices: there is room for all folds even if each stack changes in every
- * slice. */
+/* Chooses the number of slices: all folds must fit in a quarter of `most`, even if the blocks of
+ * each stack change in every slice. */
 static void choose_slices(struct choice *choice, size_t most)
 {
 	const struct history *history = choice->history;
@@ -215,7 +215,7 @@ static void see(struct extreme *extreme, uint64_t sum, uint32_t at)
 	}
 }
 
-/* Keeps each slice's highest and lowest sums, and marks the edges: slices and peaks. */
+/* Keeps events with the highest and lowest sum of a slice; marks slices' beginnings and peaks. */
 static void keep_extremes(struct choice *choice)
 {
 	const struct history *history = choice->history;

@@ -1,9 +1,10 @@
 /*
- * The events of a long history that stay, and the points where folds must stand for the others.
+ * Chooses the events of a long history that are kept one by one, and the positions of the folds
+ * that replace the others.
  *
- * Only blocks of a device may go, those with a free of their own or none. Of these stay the blocks
- * that take most of the picture (bytes times events lived), and in each slice of the history those
- * that make a device's or a pool's sum its highest or its lowest.
+ * Only blocks of a device can be removed, and only those with a free of their own or none. Of these
+ * are kept the blocks with the largest areas (bytes times events lived), and in each slice of the
+ * history those at which the sum of a device or a pool is highest or lowest.
  */
 #pragma once
 
@@ -15,9 +16,9 @@ struct history_event;
 struct history_sum;
 
 struct history_keep {
-	uint8_t *stays;  /* by event; a block's birth and death stay or go together */
-	uint8_t *edges;  /* by event: a slice begins with it, or a sum peaks */
-	uint32_t *birth; /* by event: the birth of what it ends, if that may go; HISTORY_NONE */
+	uint8_t *stays;  /* by event: 1 if it is kept; a block's birth and death are alike */
+	uint8_t *edges;  /* by event: 1 if a slice begins, or a sum peaks, with it */
+	uint32_t *birth; /* by event: birth of the removable block it ends, or HISTORY_NONE */
 	size_t slices;
 };
 
@@ -26,18 +27,18 @@ void history_keep(struct history_keep *keep, const struct history *history, size
 
 void history_keep_clear(struct history_keep *keep);
 
-/* The sums of devices and pools while one goes through the events of a history. */
+/* The sums of devices and pools, while the events of a history are added one after another. */
 struct history_running {
 	const struct history *history;
-	uint32_t *device_of, *pool_of; /* by place: positions in now[] */
+	uint32_t *device_of, *pool_of; /* by place: position of its sum in now[] */
 	struct history_sum *now;
 	size_t now_n;
 };
 
-/* Starts with all sums 0. The history must stay. */
+/* Starts with all sums 0. `history` must outlive `running`. */
 void history_running_start(struct history_running *running, const struct history *history);
 
-/* Adds the event's effect to the sums; it must be one of the history's. */
+/* Adds the event's effect to the sums; the event must be one of running->history. */
 void history_running_add(struct history_running *running, const struct history_event *event);
 
 void history_running_clear(struct history_running *running);

@@ -1,8 +1,8 @@
 /*
- * The events of a trace read once more, in one pass.
+ * Reads the events of a trace once more, in one pass.
  *
- * Selection, the effect of an event and the state at the moment are here together, as each event
- * passes through all of them. The rows that it is booked under are in replay_adopt.c.
+ * The selection of events, their effect, and the state at the moment are in one file because each
+ * event passes through all of them. Rows are found in replay_adopt.c.
  */
 #include "analyse/lifetimes/replay.h"
 
@@ -13,7 +13,7 @@
 #include "analyse/categories/categories.h"
 #include "analyse/input/grow.h"
 
-/* --- what is selected --- */
+/* --- selection --- */
 
 static bool same_pool(struct replay *replay, uint32_t pool)
 {
@@ -52,7 +52,7 @@ static bool in_sum(const struct replay *replay, const struct block *block)
 {
 	const struct replay_wish *wish = replay->wish;
 
-	/* Reserved bytes are pools' segments, and memory of no pool (event_effect). */
+	/* Reserved bytes are segments of pools, and blocks of no pool (see event_effect()). */
 	if (wish->metric == TRACE_RESERVED ? block->kind == BLOCK_HANDED && block->pool
 					   : block->kind != BLOCK_HANDED)
 		return false;
@@ -78,7 +78,7 @@ static void set_mark(struct replay *replay, uint64_t seq, uint64_t t)
 	}
 }
 
-/* A row is about to change: keeps its bytes at the peak. */
+/* Saves the row's bytes at the peak before they change for the first time after it. */
 static void keep_row(const struct replay *replay, struct replay_row *row)
 {
 	if (row->epoch == replay->epoch)
@@ -111,7 +111,8 @@ void replay_categories(const struct replay *replay, struct category_sum *sums)
 /* --- events --- */
 
 /*
- * Bytes of a row, in a number of blocks, come (sign 1) or go (-1); bytes that never came do not go.
+ * Adds a block's bytes to its row and to the sum (sign 1), or subtracts them (-1), with a number of
+ * blocks. Bytes that were never added are not subtracted.
  */
 static void hold(struct replay *replay, struct replay_row *row, const struct block *block,
 		 unsigned blocks, int sign)
@@ -173,7 +174,7 @@ static void end_block(struct replay *replay, uint64_t t)
 	count_death(replay, row, block, t);
 }
 
-/* The category of the allocation that the event is; of other events CATEGORY_OTHER. */
+/* Returns the category of an allocation, CATEGORY_OTHER for any other event. */
 static uint8_t category_of(const struct replay *replay, const struct event *event)
 {
 	const struct replay_wish *wish = replay->wish;
@@ -199,8 +200,8 @@ static void begin_block(struct replay *replay, const struct event *event)
 	count_birth(replay, &replay->rows[row - 1], &lives->begun);
 }
 
-/* Bytes without an address are taken from the rows that they came to, whatever stack frees them.
- * Returns 1 + the row of the newest, 0 if none is known. */
+/* Subtracts freed bytes without an address from the rows that they were added to, whatever stack
+ * frees them. Returns 1 + the row of the newest bytes, 0 if none is known. */
 static uint32_t end_loose(struct replay *replay, const struct block *like, uint64_t t)
 {
 	struct block part = *like;
@@ -226,7 +227,7 @@ static void end_life(struct replay *replay, const struct event *event)
 
 	if (!event->ptr)
 		born = end_loose(replay, ended, event->t);
-	/* The event has the category of the block that it frees. */
+	/* A free is counted in the category of the block that it frees. */
 	row = replay_row_of(replay, event,
 			    born ? (uint8_t)replay->rows[born - 1].key.category
 				 : category_of(replay, event));
@@ -250,7 +251,7 @@ static void apply(struct replay *replay, const struct event *event)
 		end_life(replay, event);
 }
 
-/* Events are missing: the live blocks are not known. */
+/* Events are missing before this one: counts them, and removes all bytes, now unknown. */
 static void forget_address(struct replay *replay, const struct event *event)
 {
 	if (!replay->dropped)
@@ -304,7 +305,7 @@ static void step(struct replay *replay, const struct event *event)
 	}
 }
 
-/* Computes the bytes of the sum that are not known, from the device's own sum. */
+/* Computes `lost`: the bytes of the devices' own sums that no known block holds. */
 static void count_lost(struct replay *replay)
 {
 	const struct replay_wish *wish = replay->wish;

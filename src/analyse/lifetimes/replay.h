@@ -1,15 +1,15 @@
 /*
- * The events of a trace read once more, in one pass: the blocks that were live at a moment, the
- * bytes that a selection of events allocated and freed, and the time of their peak.
+ * Reads the events of a trace once more, in one pass, and finds the blocks that were live at a
+ * moment, the bytes that a selection of events allocated and freed, and the time of their peak.
  *
- * The sum in question is of allocated bytes, or of reserved ones: of the selected pool or space,
- * else of the selected device (or all of them together), whose sum leaves out managed, pinned and
- * CPU memory.
+ * The peak is that of one sum, of allocated or of reserved bytes: the sum of the selected pool or
+ * kind of memory, else of the selected device (or all devices), which leaves out managed, pinned
+ * and CPU memory.
  *
- * After events that are not in the trace (dropped, or not recorded) the blocks that were live
- * before are not known: `lost` is their part of the device's sum. With events that a filter left
- * out it is the part that the blocks of the others do not hold; those are known from beginning to
- * end.
+ * After events that are missing (dropped, or not recorded), the blocks that were live before are
+ * unknown; `lost` is the part of the device's sum that they held. If a filter left events out,
+ * `lost` is the part of the device's sum that no recorded block holds; the recorded blocks are then
+ * known from beginning to end.
  */
 #pragma once
 
@@ -19,91 +19,89 @@
 #include "facts/lives.h"
 
 enum replay_moment {
-	REPLAY_END,  /* of the window */
-	REPLAY_PEAK, /* the highest inside the window, its start included */
+	REPLAY_END,  /* the end of the window */
+	REPLAY_PEAK, /* the highest sum inside the window, its start included */
 };
 
 struct replay_wish {
-	int device;        /* NO_DEVICE: all */
-	const char *pool;  /* NULL: all, and memory of no pool */
-	int space;         /* enum space, SPACES: all */
-	uint64_t from, to; /* the window, in ns; both ends belong to it */
-	uint64_t last;     /* a seq: the window ends with this event at the latest */
+	int device;        /* NO_DEVICE: all devices */
+	const char *pool;  /* NULL: all pools, and memory of no pool */
+	int space;         /* enum space; SPACES: all */
+	uint64_t from, to; /* the window in ns, both ends included */
+	uint64_t last;     /* the window ends with the event of this seq at the latest */
 	enum replay_moment moment;
-	enum trace_by
-		split; /* TRACE_BY_THREAD, _PHASE or _CATEGORY: rows are stacks by these, too */
-	const bool *stacks; /* by stack: those that count; NULL: all */
+	enum trace_by split; /* TRACE_BY_THREAD, _PHASE, _CATEGORY split rows further */
+	const bool *stacks;  /* by stack: true if it is selected; NULL: all stacks */
 
-	/* By allocation of the trace: its category, which rows are split by then. NULL: none. */
+	/* Category of each allocation of the trace, by which rows are then split; NULL: none. */
 	const uint8_t *of_alloc;
 	size_t allocs_n;
 	const char *const *category_names;
-	uint64_t categories;      /* a bit each: those that count */
-	enum trace_metric metric; /* what the sum is of: allocated, or reserved */
+	uint64_t categories;      /* bit i is 1 if category i is selected */
+	enum trace_metric metric; /* the peak is of the sum of allocated, or reserved, bytes */
 };
 
-/* The allocations and frees of one stack (of one thread, in one phase, for one category) inside the
- * window, and the bytes that it held. */
+/* The allocations and frees of one stack inside the window, and the bytes that its blocks held. If
+ * the rows are split, it is for one thread, phase or category of the stack. */
 struct replay_row {
 	struct replay_key {
 		uint32_t stack, other;
-		uint32_t category; /* where they are known */
+		uint32_t category; /* used if the wish has of_alloc */
 	} key;
-	const char *space; /* of its allocations, NULL without any */
+	const char *space; /* of the row's allocations, NULL if it has none */
 	uint64_t allocations, bytes, frees, freed, frees_here, freed_here;
-	uint64_t lifetime_min, lifetime_max; /* ns, 0 when none ended */
-	uint64_t live, live_count;           /* at the window's end, in all spaces */
-	uint64_t sum, sum_count;             /* the same, of the sum in question */
-	uint64_t at, at_count, epoch;        /* that at the peak, if the epoch is the replay's */
+	uint64_t lifetime_min, lifetime_max; /* ns, 0 if none of the blocks was freed */
+	uint64_t live, live_count;    /* live blocks at the window's end, of all kinds of memory */
+	uint64_t sum, sum_count;      /* live blocks at the window's end that the sum counts */
+	uint64_t at, at_count, epoch; /* the same at the peak, valid if `epoch` is the replay's */
 };
 
 struct replay_device {
 	int device;
-	uint64_t at_allocated, at_reserved; /* at the moment */
+	uint64_t at_allocated, at_reserved; /* bytes of the device at the moment */
 };
 
 struct replay {
 	const struct replay_wish *wish;
 	struct trace *trace;
-	struct lives lives;        /* of the selected events; the stack of a block is its row */
-	struct unattributed loose; /* bytes without an address, by row */
+	struct lives lives;        /* of the selected events; `stack` of a block is its row */
+	struct unattributed loose; /* bytes without an address, tagged with their row */
 	struct replay_row *rows;
 	size_t rows_n, rows_size;
-	struct map row_of; /* of split rows */
+	struct map row_of; /* 1 + position in rows[] by key, if rows are split */
 	struct replay_device *devices;
 	size_t devices_n;
-	uint64_t now;           /* the sum */
-	uint64_t t, seq, bytes; /* of the moment: the last event that belongs to it, and the sum */
+	uint64_t now;           /* the sum after the last event read */
+	uint64_t t, seq, bytes; /* the moment: its last event, and the sum then */
 	bool any;               /* an event came before the moment */
-	uint64_t events;        /* seen */
-	uint64_t epoch;         /* counts peaks */
-	bool open;              /* inside the window */
+	uint64_t events;        /* number of events read */
+	uint64_t epoch;         /* increases at each new peak */
+	bool open;              /* the window has begun */
 
 	/* Events that are missing before the moment. */
-	uint64_t dropped, dropped_from, dropped_to; /* how many, t of their neighbours */
-	uint64_t lost; /* bytes of the sum at the moment that are not known; TRACE_NONE if their
-			  number is not known either */
+	uint64_t dropped, dropped_from, dropped_to; /* number, times of the events around them */
+	uint64_t lost; /* bytes of the sum that no known block holds, TRACE_NONE: unknown */
 
-	/* The rest is its own. */
+	/* The members below are private. */
 	uint64_t last_t;
-	size_t allocs;      /* so far, whether selected or not */
-	uint32_t pool_text; /* of the wish, once an event had it */
+	size_t allocs;      /* number of allocations so far, selected or not */
+	uint32_t pool_text; /* id of the wish's pool, 0 until an event has it */
 	struct trace_phase_walk phases;
 };
 
-/* The trace must have been opened with its events. 0 or -errno with err_text(). */
+/* Reads the events of a trace that was just opened. 0 or -errno with err_text(). */
 int replay_run(struct replay *replay, struct trace *trace, const struct replay_wish *wish);
 void replay_clear(struct replay *replay);
 
-/* The bytes that a row held at the moment. */
+/* The bytes of a row's blocks at the moment; sets `count` to the number of blocks. */
 uint64_t replay_at(const struct replay *replay, const struct replay_row *row, uint64_t *count);
 
-/* The bytes that rows held at the moment by category, if known: CATEGORIES_MOST sums. */
+/* The bytes of all rows' blocks at the moment by category; `sums` has CATEGORIES_MOST elements. */
 struct category_sum;
 void replay_categories(const struct replay *replay, struct category_sum *sums);
 
-/* Puts the replay's result into the trace: stacks[] are its rows with their figures, sites[]
- * follow, and peaks[] is the one composition at its moment. */
+/* Replaces the trace's figures with the replay's: stacks[] become its rows, sites[] are computed
+ * from them, and peaks[] gets one element, the moment. */
 void replay_adopt(const struct replay *replay);
 
 /* True if rows are split by thread, phase or category. */
@@ -115,8 +113,8 @@ static inline bool replay_is_split(const struct replay_wish *wish)
 
 /* --- between replay.c and replay_adopt.c --- */
 
-/* Makes the rows that exist from the beginning, and the look-up of the others: 0 or -errno. */
+/* Allocates `devices`, and unless rows are split makes one for each stack. */
 void replay_start_rows(struct replay *replay);
 
-/* The row that the event's stack is booked under, 1 + its position. */
+/* Returns 1 + the position of the row that counts the event. */
 uint32_t replay_row_of(struct replay *replay, const struct event *event, uint8_t category);

@@ -1,6 +1,6 @@
 /*
- * The rows of a replay: the row that an event is booked under; and the replay's result in the place
- * of the trace's figures, so that every table shows it.
+ * The rows of a replay: finds the row that counts an event, and replaces the trace's figures with
+ * the rows, so that every table shows them.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static uint32_t enter(struct replay *replay, struct replay_key key)
 	return row;
 }
 
-/* Not split: a row for each stack, at its position. */
+/* True if rows have keys; else there is one row for each stack, at the stack's position. */
 static bool has_keys(const struct replay_wish *wish)
 {
 	return replay_is_split(wish) || wish->of_alloc;
@@ -49,15 +49,15 @@ void replay_start_rows(struct replay *replay)
 	trace_phase_walk(&replay->phases, trace);
 	for (size_t i = 0; i < trace->summary.devices_n; i++)
 		replay->devices[replay->devices_n++].device = trace->summary.devices[i].device;
-	/* Not split: a row for each stack, and one for none. */
+	/* Without keys: a row for each stack, and one for events without a stack. */
 	for (size_t i = 0; !has_keys(replay->wish) && i <= trace->stacks_n; i++)
 		enter(replay, (struct replay_key){ .stack = (uint32_t)i });
 }
 
-/* --- what the trace says then --- */
+/* --- the result in the trace --- */
 
-/* The name of the row's thread, phase or category: "pt_autograd_0 (thread 4243)", "step 3",
- * "gradients", or a name for none. */
+/* The name of a row's thread, phase or category: "pt_autograd_0 (thread 4243)", "step 3",
+ * "gradients"; "[in no phase]" outside all phases. */
 static const char *other_name(const struct replay *replay, const struct replay_row *row)
 {
 	uint32_t other = row->key.other;
@@ -98,7 +98,7 @@ static struct trace_stack stack_of(const struct replay *replay, const struct rep
 	return stack;
 }
 
-/* A row's site: the site of its stack, or its thread or phase. */
+/* The call site of a row: that of its stack, or if rows are split its thread, phase or category. */
 static struct trace_place adopted_place(const struct replay *replay, const struct replay_row *row,
 					const struct trace_stack *stack)
 {
@@ -107,7 +107,7 @@ static struct trace_place adopted_place(const struct replay *replay, const struc
 		row->key.stack < trace->stacks_n ? trace->site_of[row->key.stack] : UINT32_MAX;
 	struct trace_place place = { .space = row->space };
 
-	if (!row->space) /* it only freed */
+	if (!row->space) /* the row has only frees */
 		return place;
 	if (replay_is_split(replay->wish)) {
 		place.name = stack->group;
@@ -132,8 +132,8 @@ static int compare_rows(const void *a, const void *b)
 	return x->stack < y->stack ? -1 : x->stack > y->stack;
 }
 
-/* Rows of one stack that differ only in a property that rows are not split by become one share:
- * that of the first of them. */
+/* Merges the entries of a peak whose rows have the same stack; such rows differ in their category,
+ * which the table is not split by. */
 static void merge_shares(const struct replay *replay, struct trace_peak *peak, uint32_t *first)
 {
 	size_t kept = 0;

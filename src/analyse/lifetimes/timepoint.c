@@ -1,4 +1,4 @@
-/* Moments and stretches of time as people write them. */
+/* Reads moments and stretches of time as users write them. */
 #include "analyse/lifetimes/timepoint.h"
 
 #include <stdio.h>
@@ -49,7 +49,7 @@ static uint64_t height(const struct trace_phase *phase)
 	return phase->allocated.peak_bytes == TRACE_NONE ? 0 : phase->allocated.peak_bytes;
 }
 
-/* Finds the highest phase of the name, its number among them, and their count. */
+/* Of all `count` phases of the name, returns the one with the highest peak: the number-th. */
 static const struct trace_phase *find_phase(const struct trace *trace, const char *name,
 					    size_t *number, size_t *count)
 {
@@ -86,7 +86,7 @@ int timepoint_bound(const struct trace *trace, const char *text, bool end, uint6
 
 /* --- moments --- */
 
-/* The device's peak, or that of its pool; 0 when it has none. */
+/* The peak of the device, or of its pool; 0 if there is none. */
 static uint64_t peak_of(const struct trace_device *device, const char *pool)
 {
 	const struct trace_sum *sum = pool ? NULL : &device->allocated;
@@ -98,7 +98,7 @@ static uint64_t peak_of(const struct trace_device *device, const char *pool)
 	return sum && sum->peak_bytes != TRACE_NONE ? sum->peak_bytes : 0;
 }
 
-/* The device whose own peak is the highest. */
+/* The device with the highest peak; NO_DEVICE if there is none. */
 static int worst_device(const struct trace *trace, const char *pool)
 {
 	int worst = NO_DEVICE;
@@ -141,7 +141,7 @@ static int at_phase(struct replay_wish *wish, const struct trace *trace, const c
 	return 0;
 }
 
-/* "seq:123" */
+/* Reads the number in "seq:123"; `text` is after the colon. */
 static int read_event(const char *text, uint64_t *seq)
 {
 	*seq = 0;
