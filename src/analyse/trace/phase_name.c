@@ -1,4 +1,4 @@
-/* Phases of one family: next_letter() reads names for both comparisons. */
+/* Groups phases into families by their names, which next_letter() reads. */
 #include "analyse/trace/phase_name.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@ static bool is_number(char c)
 	return (c >= '0' && c <= '9') || c == '#';
 }
 
-/* The length of the name without its notes. */
+/* The length of the name without the notes that XLA adds. */
 static size_t noted(const char *name)
 {
 	const char *notes = strchr(name, '#');
@@ -17,7 +17,7 @@ static size_t noted(const char *name)
 	if (!notes || notes == name || !strchr(notes, '='))
 		return length;
 	if (name[length - 1] != '#' && notes[-1] != ':')
-		return length; /* nor are they notes that were cut */
+		return length; /* not notes, not even ones that were cut off */
 	length = (size_t)(notes - name);
 	return length > 1 && name[length - 1] == ':' ? length - 1 : length;
 }
@@ -39,7 +39,7 @@ size_t phase_stem(const char *name)
 	return number ? number : length;
 }
 
-/* The next letter of a family, 0 at its end: a run of digits is one #. */
+/* Returns the next letter of a family, 0 at its end. A run of digits is one #. */
 static char next_letter(const char **at, const char *end)
 {
 	char letter;

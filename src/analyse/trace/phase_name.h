@@ -1,6 +1,6 @@
 /*
- * Phases of one family: "epoch 3 step 17" and "epoch 3 step 18" are both "epoch # step #". Notes
- * that XLA adds to a name differ between compilations and are left out.
+ * Groups phases into families by name: "epoch 3 step 17" and "epoch 3 step 18" are "epoch # step
+ * #". Notes that XLA adds to a name are left out, as they differ between compilations.
  */
 #pragma once
 
@@ -9,14 +9,14 @@
 
 enum { PHASE_FAMILY = 200 };
 
-/* The name with a # for every run of digits and without notes, cut to size; its length. */
+/* Writes a name's family, cut to size: a # for each run of digits, no notes. Returns its length. */
 size_t phase_family(char *to, size_t size, const char *name);
 
-/* Compares the families of two names, without memory: 0 if they are one family. */
+/* Compares the families of two names as strcmp() does, without a copy: 0 if they are the same. */
 int phase_family_order(const char *a, const char *b);
 
-/* True if the name has notes: "Thunk:#hlo_op=copy.1#" (XLA's traceme_encode.h). */
+/* True if the name has notes of XLA: "Thunk:#hlo_op=copy.1#" (XLA's traceme_encode.h). */
 bool phase_is_noted(const char *name);
 
-/* The length of the name without the number at its end, which people leave out: "step". */
+/* The length of the name without the number at its end: that of "step" for "step 17". */
 size_t phase_stem(const char *name);

@@ -1,4 +1,4 @@
-/* Opens a trace: reads the file and its facts, and checks that they are consistent. */
+/* Opens a trace: reads all but its events, and checks that it is consistent. */
 #include "analyse/trace/trace.h"
 
 #include <errno.h>
@@ -64,7 +64,7 @@ static int open_file(struct trace *trace)
 
 /* --- messages --- */
 
-/* Sets the text for a file that ends too early, with its spool as a hint if that is there. */
+/* Sets the error for a file that ends too early, with a hint at its spool if that exists. */
 static int truncated(const struct trace *trace, uint64_t size)
 {
 	char spool[4096];
@@ -81,7 +81,7 @@ static int truncated(const struct trace *trace, uint64_t size)
 		   (unsigned long long)size, unpacked, trace->reader->section, hint);
 }
 
-/* Unpacked data that is no JSON may be damaged: only the checksum at the end shows it. */
+/* If unpacked data is not JSON, reads to the end, where a checksum shows if the file is damaged. */
 static void blame_packing(struct trace *trace)
 {
 	static char block[1 << 16];
@@ -125,7 +125,7 @@ static int not_json(const struct trace *trace, const char *begin, size_t length)
 		return err("%s: is a spool that is compressed or comes through a pipe: "
 			   "memtrace recover SPOOL wants it as a plain file",
 			   trace->path);
-	/* A spool has a header of zeros until its first rows are there. */
+	/* A spool's header is all zeros until its first rows are written. */
 	if (length >= sizeof(nothing) && !memcmp(begin, nothing, sizeof(nothing)))
 		return err("%s: nothing is recorded in it: a spool whose process ended as it "
 			   "began, or begins just now",
@@ -133,7 +133,7 @@ static int not_json(const struct trace *trace, const char *begin, size_t length)
 	return err("%s: is neither a trace of memtrace (JSON) nor a spool", trace->path);
 }
 
-/* Reads the last bytes of the file. Returns how many, or -1 when it cannot be read out of order. */
+/* Reads the last bytes of the file. Returns their number, or -1 if it is a pipe. */
 static ssize_t read_tail(const struct trace *trace, char *tail, off_t *size)
 {
 	*size = lseek(trace->reader->fd, 0, SEEK_END);
@@ -141,7 +141,7 @@ static ssize_t read_tail(const struct trace *trace, char *tail, off_t *size)
 			 : pread(trace->reader->fd, tail, TAIL, *size > TAIL ? *size - TAIL : 0);
 }
 
-/* The same for a compressed file, which has to be unpacked whole: -EINVAL when that fails. */
+/* Finds the last bytes of a compressed file, which is unpacked for that. 0 or -EINVAL. */
 static int unpack_tail(struct trace *trace, char *tail, ssize_t *length, off_t *size)
 {
 	static char block[1 << 18];
@@ -180,8 +180,8 @@ static bool ends_events(const char *tail, ssize_t length)
 	return true;
 }
 
-/* Checks the end of the file: a reader that stops after the facts would not notice that the file is
- * cut after them. If its last bytes are no end of events, it is read through. */
+/* Checks that the file is complete: a reader that needs only the facts would not notice that events
+ * are cut off. If its last bytes do not end the events, all of it is parsed. */
 static int check_end(struct trace *trace)
 {
 	char tail[TAIL];
@@ -191,7 +191,7 @@ static int check_end(struct trace *trace)
 	int error = 0;
 
 	if (length < 0)
-		return 0; /* a pipe: a cut shows when it is read to the end */
+		return 0; /* a pipe: a cut is found when all of it has been read */
 	if (trace->reader->json.source.unpack)
 		error = unpack_tail(trace, tail, &length, &size);
 	if (error)
@@ -210,7 +210,7 @@ static int check_end(struct trace *trace)
 	return lseek(trace->reader->fd, 0, SEEK_SET) ? -EINVAL : error;
 }
 
-/* --- the facts --- */
+/* --- all but the events --- */
 
 static int read_member(struct trace *trace)
 {

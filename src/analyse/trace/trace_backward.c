@@ -1,9 +1,9 @@
 /*
- * Stacks of autograd's threads: the lines that they come from are added to them as frames, marked
- * as such.
+ * Appends, to the stacks of autograd's threads, the Python frames that a backward pass comes from,
+ * with names that show this.
  *
- * This is done once, before all readers of a trace, so that each table and each composition shows a
- * backward pass at a line of Python, and none takes that line for the thread's own.
+ * This is done once, before the trace is used, so that each table and each composition shows a
+ * backward pass at a line of Python, and none shows that line as one of the thread's own.
  */
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +17,7 @@ enum { FORWARD, CALL };
 
 struct copies {
 	struct trace *trace;
-	struct map known; /* 2 * frame + which: 1 + the copy */
+	struct map known; /* 1 + position of the copy, by 2 * frame + which */
 	size_t room;
 };
 
@@ -37,7 +37,7 @@ static const char *named(struct trace *trace, const char *function, int which)
 	return text;
 }
 
-/* A copy of the frame, under a name that shows how it comes into the stack. */
+/* Returns a copy of the frame, with "[backward]" or "[via backward()]" added to its name. */
 static uint32_t copy_of(struct copies *copies, uint32_t frame, int which)
 {
 	struct trace *trace = copies->trace;
@@ -87,7 +87,7 @@ void trace_extend_backward(struct trace *trace)
 	for (size_t i = 0; i < trace->stacks_n; i++) {
 		const struct trace_stack *stack = &trace->stacks[i];
 
-		/* A stack that was extended is not added to another: chains do not grow. */
+		/* A via_stack with a via_stack of its own is not used: chains would grow. */
 		if (stack->via_stack == UINT32_MAX ||
 		    trace->stacks[stack->via_stack].via_stack != UINT32_MAX)
 			continue;

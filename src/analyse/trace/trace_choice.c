@@ -1,7 +1,7 @@
 /*
- * The user's choice of the frames that a stack shows, and of the rows that stacks are grouped by.
+ * Applies the user's choice of the frames that stacks show, and of the groups that they form.
  *
- * Both change the trace itself, once, before all readers: so no table can fail to follow.
+ * Both change the trace itself, once, before it is read, so every table shows the choice.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@ static bool keeps(const struct trace_frame *frame, enum trace_stacks stacks)
 	return frame->language == (stacks == TRACE_STACKS_PYTHON ? TRACE_PYTHON : TRACE_NATIVE);
 }
 
-/* Adds a frame that stands for frames that are not there. Returns its number. */
+/* Adds a frame that is only a name, for stacks with no frames left. Returns its position. */
 static uint32_t add_named_frame(struct trace *trace, const char *name)
 {
 	size_t count = trace->frames_n;
@@ -58,7 +58,7 @@ static uint32_t add_named_frame(struct trace *trace, const char *name)
 	return (uint32_t)count;
 }
 
-/* Entries are positions among frames, so they move with them. */
+/* Removes frames. Entries are positions of frames in the stack, so they change too. */
 static void filter_stack(const struct trace *trace, struct trace_stack *stack,
 			 enum trace_stacks stacks)
 {
@@ -97,9 +97,9 @@ static void filter_stacks(struct trace *trace, enum trace_stacks stacks)
 	}
 }
 
-/* --- the row of a stack --- */
+/* --- the group of a stack --- */
 
-/* A file below the place where packages lie: "torch/nn/modules/linear.py". */
+/* Returns the path inside the directory of packages: "torch/nn/modules/linear.py". */
 static const char *file_in_package(const char *path)
 {
 	const char *at = strstr(path, "-packages/");
@@ -107,7 +107,7 @@ static const char *file_in_package(const char *path)
 	return at ? at + strlen("-packages/") : text_base(path);
 }
 
-/* Writes the frame's name for the kind of rows, and returns a key that identifies its row. */
+/* Writes the name of the frame's group, and returns a key that identifies the group. */
 static uint64_t frame_key(const struct trace *trace, uint32_t number, enum trace_by by, char *to,
 			  size_t size)
 {
@@ -129,7 +129,7 @@ static uint64_t frame_key(const struct trace *trace, uint32_t number, enum trace
 		key = hash_mix(key, frame.line);
 	trace_frame_text(trace, number, to, size);
 	if (by != TRACE_BY_LINE && frame.file && frame.line) {
-		char *colon = strrchr(to, ':'); /* "f (x.py:12)" */
+		char *colon = strrchr(to, ':'); /* "f (x.py:12)" becomes "f (x.py)" */
 
 		if (colon)
 			text_copy(colon, size - (size_t)(colon - to), ")");
@@ -178,7 +178,7 @@ void trace_keys_find(struct trace_keys *keys, struct trace *trace, enum trace_by
 		uint32_t id;
 
 		while ((id = map_get(&known, key)) && strcmp(keys->names[id - 1], name) != 0)
-			key++; /* two names of one hash */
+			key++; /* two names have the same hash */
 		if (!id) {
 			id = (uint32_t)++keys->count;
 			keys->names[id - 1] = need_text(&trace->arena, name);
@@ -189,7 +189,7 @@ void trace_keys_find(struct trace_keys *keys, struct trace *trace, enum trace_by
 	map_clear(&known);
 }
 
-/* --- sites anew --- */
+/* --- groups in the place of sites --- */
 
 void trace_set_sites(struct trace *trace, const struct trace_place *places)
 {

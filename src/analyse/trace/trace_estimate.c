@@ -1,10 +1,10 @@
 /*
- * A sampled trace (MEMTRACE_SAMPLE) as its readers want it: estimates in the place of samples.
+ * Replaces the samples of a sampled trace (MEMTRACE_SAMPLE) with estimates of all allocations.
  *
- * The document has both: the samples with their own bytes, beside a pseudo-stack with the bytes of
- * all others, so that everything sums to the totals; and an estimate for each site. For readers the
- * estimate takes the place of the samples. Totals, peaks, pools and events stay as they are;
- * compositions then sum to their peaks approximately.
+ * The document has both: samples with their own bytes, beside a pseudo-stack with the bytes of all
+ * allocations that were not sampled, so that everything sums to the totals; and an estimate for
+ * each site. Totals, peaks, pools and events stay as they are; the stacks of a peak then sum to it
+ * only approximately.
  */
 #include <string.h>
 
@@ -12,7 +12,7 @@
 #include "analyse/trace/trace_parts.h"
 #include "codec/event.h"
 
-/* True for the stack of allocations that are no samples: the others' estimates have them. */
+/* True for the pseudo-stack of allocations that were not sampled: the estimates include them. */
 static bool is_rest(const struct trace *trace, const struct trace_stack *stack)
 {
 	const char *name = stack->frames_n == 1 && stack->frames[0] < trace->frames_n
@@ -22,7 +22,7 @@ static bool is_rest(const struct trace *trace, const struct trace_stack *stack)
 	return name && !strcmp(name, PSEUDO_NOT_SAMPLED);
 }
 
-/* Scales a count of samples to the allocations that they stand for. */
+/* Scales a count of samples to an estimated count of allocations. */
 static uint64_t scaled(uint64_t count, uint64_t estimated, uint64_t sampled)
 {
 	double value = sampled ? (double)count * (double)estimated / (double)sampled + 0.5 : 0;
@@ -32,7 +32,7 @@ static uint64_t scaled(uint64_t count, uint64_t estimated, uint64_t sampled)
 
 static void estimate_stack(struct trace_stack *stack)
 {
-	/* Frees of a sampled trace have no stack: all would be booked under one. */
+	/* Frees of a sampled trace have no stack, so all of them would count under one. */
 	stack->frees_here = stack->freed_here_bytes = 0;
 	stack->frees = scaled(stack->frees, stack->estimated_allocations, stack->allocations);
 	stack->live_count =
@@ -57,7 +57,7 @@ static void estimate_site(struct trace_site *site)
 	site->peak_bytes = site->estimated_peak_bytes;
 }
 
-/* True if anything of the stack was sampled, or if it is the rest. */
+/* True if an allocation of the stack was sampled, or if the stack is that of all not sampled. */
 static bool concerns(const struct trace *trace, const struct trace_stack *stack)
 {
 	return stack->estimated_allocations || stack->estimated_peak_bytes || is_rest(trace, stack);

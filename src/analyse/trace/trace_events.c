@@ -1,8 +1,8 @@
 /*
- * The events of a trace, one by one.
+ * Reads the events of a trace one by one.
  *
- * Writers put the keys of an event in one order, so each key is first compared with the one that
- * stood there in the event before. Texts of events are few and repeat: they become ids.
+ * Writers put the keys of an event in one order, so each key is first compared with the key at the
+ * same position in the last event. The texts of events are few and repeat, so they become ids.
  */
 #include <errno.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 #include "analyse/trace/trace_parts.h"
 #include "base/text/text.h"
 
-/* The kind of a key's value, and its place in the event. */
+/* The ways to read the value of a key. */
 enum value { NUMBER, ADDRESS, NAME, DEVICE, STACK, THREAD, OP, SPACE, FOREIGN };
 
 struct key {
@@ -72,7 +72,7 @@ const char **trace_texts(const struct trace *trace, size_t *count)
 	return trace->reader ? trace->reader->texts.list : NULL;
 }
 
-/* `last` is the text that this key had in the event before: mostly it is the same again. */
+/* `last` is the text that this key had in an earlier event: mostly it is the same again. */
 static int read_text(struct trace *trace, enum json_token token, uint32_t *last, uint32_t *to)
 {
 	struct json *json = &trace->reader->json;
@@ -154,7 +154,7 @@ static int read_device(struct trace *trace, enum json_token token, int16_t *to)
 	return 0;
 }
 
-/* The position of the word among those that `name` gives, `count` for one that is not there. */
+/* Sets `to` to the number whose name is the word, or to `count` if no number has it. */
 static int read_word(struct trace *trace, enum json_token token, const char *key,
 		     const char *(*name)(unsigned), unsigned count, uint8_t *to)
 {
@@ -212,7 +212,7 @@ static int read_value(struct trace *trace, unsigned number, struct event *event)
 
 /* --- events --- */
 
-/* Its number, KEYS for one that is not known. */
+/* Returns the key's position in keys[], KEYS if it is not there. */
 static unsigned key_at(struct trace *trace, unsigned position)
 {
 	uint8_t *guess = &trace->reader->order[position % sizeof(trace->reader->order)];
@@ -248,7 +248,7 @@ static int read_event(struct trace *trace, struct event *event)
 	return token == JSON_OBJECT_END ? 0 : -EINVAL;
 }
 
-/* After the events: reads the document to its end. */
+/* Reads the rest of the document after the events. 0 or -EINVAL. */
 static int finish(struct trace *trace)
 {
 	enum json_token token;
@@ -263,7 +263,7 @@ static int finish(struct trace *trace)
 	return token == JSON_END ? 0 : trace_broken(trace);
 }
 
-/* To the opening brace of the next event: 1, 0 at the end, or -EINVAL. */
+/* Reads the opening brace of the next event. Returns 1, 0 after the last event, or -EINVAL. */
 static int next_event(struct trace *trace)
 {
 	enum json_token token;

@@ -1,7 +1,7 @@
 /*
- * Chooses the frames of a stack that its user sees: their own lines rather than the code beneath.
+ * Chooses the frames of a stack to show: the user's own lines rather than library code.
  *
- * A stack of PyTorch has forty frames, of which three are the user's. Nothing here changes a sum.
+ * A stack of PyTorch has forty frames, of which three are the user's. No sum is changed here.
  */
 #include <stdio.h>
 #include <string.h>
@@ -10,15 +10,15 @@
 #include "base/text/text.h"
 #include "facts/sites.h"
 
-/* The kind of code that a frame is in; the smaller, the more it says to its user. */
+/* The kinds of code that a frame can be in; the smaller the value, the more useful to the user. */
 enum kin {
-	KIN_OWN,       /* the user's */
+	KIN_OWN,       /* the user's own code */
 	KIN_PACKAGE,   /* Python of an installed package */
 	KIN_FRAMEWORK, /* Python that everybody's program runs through */
 	KIN_VENDOR,    /* native code of somebody else's library */
 	KIN_INSIDE,    /* native code of a framework */
-	KIN_INTERNAL,  /* what every allocation runs through */
-	KIN_UNKNOWN,   /* neither name nor module */
+	KIN_INTERNAL,  /* code that every allocation runs through */
+	KIN_UNKNOWN,   /* a frame with neither name nor module */
 };
 
 enum place_kind place_kind(const char *path)
@@ -110,7 +110,7 @@ size_t trace_lines(const struct trace *trace, uint32_t stack, uint32_t *frames, 
 	for (size_t i = 0; i < all->frames_n && shown < most; i++) {
 		uint32_t frame = all->frames[i];
 
-		/* One frame before the line is enough to show how it came to allocate. */
+		/* Inside the line, the innermost frame is enough to show how it allocates. */
 		if (frame == line)
 			seen = true;
 		else if ((!seen && (shown || most == 1)) ||

@@ -1,46 +1,46 @@
-/* Declarations that the files of trace_*.c share. */
+/* Declarations that the files trace*.c share. */
 #pragma once
 
 #include "analyse/input/json.h"
 #include "analyse/input/texts.h"
 #include "analyse/trace/trace.h"
 
-/* The reader's own state. */
+/* The state of the reader of a trace. */
 struct trace_reader {
 	struct json json;
-	struct trace_spool *from; /* NULL: from JSON */
+	struct trace_spool *from; /* NULL if the trace is read from JSON */
 	int fd;
 	bool in_events;
-	const char *section; /* being read */
-	uint8_t order[32];   /* keys of the last event, by position */
+	const char *section; /* member being read, for messages */
+	uint8_t order[32];   /* keys of the last event, in their order */
 	uint32_t last_text[32];
-	struct texts texts; /* of events */
+	struct texts texts; /* texts of events */
 };
 
-/* Reads the value of a row of `trace` that follows: 0 or -EINVAL. */
+/* Reads the JSON value that follows into the trace's member that `row` names. 0 or -EINVAL. */
 int trace_read(struct trace *trace, const struct row *row);
 
-/* For a failed reader: sets the text for a cut trace if the file ends too early. -EINVAL. */
+/* After an error: if the file ends too early, sets err_text() to that. Returns -EINVAL. */
 int trace_broken(struct trace *trace);
 
-/* trace_spool.c: facts of the spool at the trace's path. 0 or -errno. */
+/* Opens the spool at the trace's path and fills in the trace's facts. 0 or -errno. */
 int trace_spool_open(struct trace *trace);
 void trace_spool_close(struct trace_spool *from);
 
-/* An event without any member. */
+/* An event with all members unknown. */
 extern const struct event trace_no_event;
 
-/* The next event, cleared before, or written where `out` is one: as trace_next(). */
+/* Writes the next event to `out`, or if that is NULL to `event`, a copy of trace_no_event. */
 int trace_spool_next(struct trace *trace, struct event *event, struct out *out);
 
-/* The id of a text, entered if it is new. */
+/* Returns the id of a text, which is added if it is new. */
 uint32_t trace_enter_text(struct trace *trace, const char *text, size_t length);
 
-/* Checks that positions are within their arrays, and fills site_of[]: 0 or -EINVAL. */
+/* Checks that positions are inside their arrays, and fills site_of[]. 0 or -EINVAL. */
 int trace_check(struct trace *trace);
 
-/* After trace_check(): replaces figures of a sampled trace with estimates. */
+/* Replaces the figures of a sampled trace with estimates. It must be called after trace_check(). */
 void trace_estimate(struct trace *trace);
 
-/* Gives stacks with a via_stack its Python frames, named as such. */
+/* Appends to each stack the Python frames of its via_stack, with names that show this. */
 void trace_extend_backward(struct trace *trace);

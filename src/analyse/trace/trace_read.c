@@ -1,9 +1,9 @@
 /*
- * Reads a JSON value into a struct by the rows of facts/trace.def.
+ * Reads a JSON value into a struct whose members facts/trace.def describes in rows.
  *
- * Lists grow in a buffer of their own and are copied into the arena when their length is known. The
- * recursion is as deep as the rows are nested, four at most; json_skip(), which does not recurse,
- * skips members that have no row.
+ * A list grows in a buffer of its own and is copied into the arena when its length is known. The
+ * recursion is as deep as the rows are nested, four at most; members that have no row are skipped
+ * with json_skip(), which does not recurse.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,15 +12,15 @@
 #include "analyse/input/grow.h"
 #include "analyse/trace/trace_parts.h"
 
-enum { ARENA_OVERHEAD = 16 }; /* of a text, about */
+enum { ARENA_OVERHEAD = 16 }; /* bytes of the arena for a text besides the text, about */
 
 struct reader {
 	struct json *json;
 	struct arena *arena;
-	const char *key; /* being read, for messages */
+	const char *key; /* of the member being read, for messages */
 };
 
-/* A list while it grows. */
+/* A list whose length is not known yet. */
 struct list {
 	char *items;
 	size_t used, size, item;
@@ -38,7 +38,7 @@ static void *member(void *to, size_t at)
 	return (char *)to + at;
 }
 
-/* Counts memory that the trace takes: 0, or -EINVAL when that is more than the limit. */
+/* Counts memory that the trace's facts take. 0, or -EINVAL if it exceeds LIMITS_FACTS. */
 static int keep_bytes(const struct reader *reader, size_t bytes)
 {
 	struct json *json = reader->json;
@@ -51,7 +51,7 @@ static int keep_bytes(const struct reader *reader, size_t bytes)
 			 LIMITS_FACTS >> 20, LIMITS_LIFT);
 }
 
-/* Room for one more item, zeroed; NULL when there are too many. */
+/* Adds an item of zeros and returns it; NULL if the trace's facts take too much memory. */
 static void *list_add(const struct reader *reader, struct list *list)
 {
 	if (keep_bytes(reader, list->item))
@@ -97,7 +97,7 @@ static int read_unsigned(struct reader *reader, enum json_token token, uint64_t 
 	    json->magnitude > most)
 		return refuse_value(reader,
 				    "a whole number, not negative and not larger than it may be");
-	memcpy(to, &json->magnitude, size); /* little-endian, as all that this runs on */
+	memcpy(to, &json->magnitude, size); /* little-endian, so the low bytes come first */
 	return 0;
 }
 
@@ -136,7 +136,7 @@ static int read_bool(struct reader *reader, enum json_token token, bool *to)
 	return 0;
 }
 
-/* The last word stands for words that this reader does not know. */
+/* Finds a word in its list; a word that this reader does not know becomes the list's last one. */
 static int read_word(struct reader *reader, enum json_token token, enum row_words words, int *to)
 {
 	if (token != JSON_STRING)
@@ -149,7 +149,7 @@ static int read_word(struct reader *reader, enum json_token token, enum row_word
 	return 0;
 }
 
-/* Keeps a scalar as text, as in the file: hooks are counts, settings are texts or null. */
+/* Stores a number, string or boolean as text: counts of hooks, values of settings. */
 static int read_value(struct reader *reader, enum json_token token, const char **to)
 {
 	switch (token) {
@@ -181,7 +181,7 @@ static int read_pairs(struct reader *reader, enum json_token token, struct list 
 	return token == JSON_OBJECT_END ? 0 : -EINVAL;
 }
 
-/* NOLINTNEXTLINE(misc-no-recursion): see above */
+/* NOLINTNEXTLINE(misc-no-recursion): as deep as the rows are nested, four at most */
 static int read_object(struct reader *reader, enum json_token token, struct rows rows, void *to)
 {
 	const char *outer = reader->key;
@@ -201,7 +201,7 @@ static int read_object(struct reader *reader, enum json_token token, struct rows
 	return token == JSON_OBJECT_END ? 0 : -EINVAL;
 }
 
-/* NOLINTNEXTLINE(misc-no-recursion): see above */
+/* NOLINTNEXTLINE(misc-no-recursion): as deep as the rows are nested, four at most */
 static int read_item(struct reader *reader, enum json_token token, const struct row *row,
 		     void *item)
 {
@@ -238,7 +238,7 @@ static size_t item_size(const struct row *row)
 	}
 }
 
-/* NOLINTNEXTLINE(misc-no-recursion): see above */
+/* NOLINTNEXTLINE(misc-no-recursion): as deep as the rows are nested, four at most */
 static int read_items(struct reader *reader, enum json_token token, const struct row *row,
 		      struct list *list)
 {
@@ -258,7 +258,7 @@ static int read_items(struct reader *reader, enum json_token token, const struct
 	return 0;
 }
 
-/* NOLINTNEXTLINE(misc-no-recursion): see above */
+/* NOLINTNEXTLINE(misc-no-recursion): as deep as the rows are nested, four at most */
 static int read_list(struct reader *reader, enum json_token token, const struct row *row, void *to)
 {
 	struct list list = { .item = item_size(row) };
@@ -272,7 +272,7 @@ static int read_list(struct reader *reader, enum json_token token, const struct 
 	return error;
 }
 
-/* NOLINTNEXTLINE(misc-no-recursion): see above */
+/* NOLINTNEXTLINE(misc-no-recursion): as deep as the rows are nested, four at most */
 static int read_row(struct reader *reader, const struct row *row, void *to)
 {
 	enum json_token token = json_next(reader->json);

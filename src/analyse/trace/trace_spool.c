@@ -1,4 +1,4 @@
-/* A trace from a spool: its facts are filled from the rows, its events come from the journal. */
+/* Reads a trace from a spool (the file that a recording is written to): facts and events. */
 #include <errno.h>
 #include <string.h>
 
@@ -12,20 +12,20 @@
 #include "render/document/document.h"
 #include "spool/journal.h"
 
-/* The memory that the trace points into. */
+/* The spool, which the trace points into, and the reader of its events. */
 struct trace_spool {
 	struct spool spool;
 	struct spool_model recording;
 	struct journal_reader events;
-	struct blocks open;       /* ranges */
-	const char *last_text[8]; /* of each key, as the spool has it, */
-	uint32_t last_id[8];      /* and its id */
+	struct blocks open;       /* open ranges, whose names ranges_tell() needs */
+	const char *last_text[8]; /* by key: the last text, as in the spool */
+	uint32_t last_id[8];      /* by key: the id of that text */
 };
 
 /* --- texts --- */
 
-/* Replaces bytes that are no UTF-8 with U+FFFD, as a document does. Returns the same text where all
- * of it is UTF-8, else a copy. */
+/* Replaces bytes that are not UTF-8 with U+FFFD, as in a document. Returns `text` itself if all of
+ * it is UTF-8, else a copy. */
 static const char *clean(struct trace *trace, const char *text)
 {
 	size_t length = strlen(text);
@@ -74,7 +74,7 @@ static void clean_items(struct trace *trace, const struct row *row, void *items,
 	}
 }
 
-/* NOLINTNEXTLINE(misc-no-recursion): see above */
+/* NOLINTNEXTLINE(misc-no-recursion): as deep as the rows are nested, four at most */
 static void clean_object(struct trace *trace, enum rows_of of, void *object)
 {
 	struct rows rows = rows_of(of);

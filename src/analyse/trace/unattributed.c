@@ -1,4 +1,4 @@
-/* Bytes without an address. */
+/* Counts bytes without an address, in lumps. */
 #include "analyse/trace/unattributed.h"
 
 #include <stdlib.h>
@@ -27,7 +27,7 @@ static struct loose_key key_of(const struct block *block)
 				   block->kind };
 }
 
-/* Returns 1 + a lump that is free. */
+/* Returns 1 + the position of an unused lump. */
 static uint32_t make_lump(struct unattributed *loose)
 {
 	uint32_t id = loose->spare;

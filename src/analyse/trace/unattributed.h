@@ -1,54 +1,54 @@
 /*
  * Bytes without an address: a pool's own totals grew or shrank, and no call explained it.
  *
- * A stack stands for them, and they are freed in the reverse order of their allocation. A caller
- * that groups them by more than their stack (thread, phase, category) gives the bytes that come a
- * tag, and gets the tag of the bytes that go: memory is seldom freed by the thread, or in the
- * phase, that allocated it.
+ * They are counted under a pseudo-stack and freed in the reverse order of their allocation. A
+ * caller that groups bytes by more than their stack (thread, phase, category) gives allocated bytes
+ * a tag, and gets that tag when they are freed, because memory is often freed by another thread, or
+ * in another phase, than it was allocated.
  */
 #pragma once
 
 #include "base/mem/map.h"
 #include "facts/lives.h"
 
-/* Bytes of one tag; they count as one block, however they grow and shrink. */
+/* Bytes of one tag, allocated one after another; they count as one block, however they change. */
 struct unattributed_lump {
 	uint64_t bytes;
 	uint32_t tag;
-	uint32_t below; /* 1 + the one that is older, 0 for none */
+	uint32_t below; /* 1 + position of the next older lump, 0 for none */
 };
 
-/* All zero is empty. */
+/* Lumps of bytes without an address; all zero is empty. */
 struct unattributed {
 	struct unattributed_lump *lumps;
 	uint32_t used;
-	size_t size;    /* of lumps */
-	uint32_t spare; /* 1 + the first of those to be used again */
+	size_t size;    /* of the array `lumps` */
+	uint32_t spare; /* 1 + position of the first unused lump, 0 for none */
 	struct loose_place {
 		struct loose_key {
 			uint32_t stack, pool;
 			int16_t device;
 			uint8_t space, kind;
 		} key;
-		uint32_t top; /* 1 + the newest lump */
+		uint32_t top; /* 1 + position of the newest lump, 0 for none */
 	} * list;
 	size_t places, places_size;
-	struct map place_of; /* 1 + the place */
+	struct map place_of; /* 1 + position in list[], by key */
 };
 
 void unattributed_clear(struct unattributed *loose);
 
-/* Removes all bytes: they are not known any more. */
+/* Removes all bytes, which are unknown after events are missing. */
 void unattributed_forget(struct unattributed *loose);
 
-/* Adds the bytes of `block`, which has no address. Returns the number of lumps that this adds, 0 or
- * 1. */
+/* Adds the bytes of `block`, which has no address. Returns the number of new lumps: 1, or 0 if the
+ * newest lump grew. */
 int unattributed_come(struct unattributed *loose, const struct block *block, uint32_t tag);
 
 /*
- * Takes up to `bytes` of the newest that came at the place of `block`. Returns how many, 0 when
- * there are none; more may be left below. `tag` is that of the lump, `whole` is set if nothing is
- * left of it.
+ * Frees up to `bytes` of the newest lump with the stack, pool, device and kinds of `block`. Returns
+ * the bytes freed, 0 if there are no lumps; older lumps may hold more. Sets `tag` to that of the
+ * lump, and `whole` to whether all of it is freed.
  */
 uint64_t unattributed_go(struct unattributed *loose, const struct block *block, uint64_t bytes,
 			 uint32_t *tag, bool *whole);
