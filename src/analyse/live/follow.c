@@ -1,9 +1,9 @@
 /*
- * A copy of the tables of a spool that is being written, kept up to date.
+ * Keeps a copy of the tables of a spool up to date, while another process writes the spool.
  *
- * The copy is made as in read.c. It is whole if no transaction began, went on or ended meanwhile. A
- * transaction that stands still (its process was killed or stopped inside it) is rolled back in the
- * copy.
+ * The copy is made as in read.c. It is of one moment if no transaction began, went on or ended
+ * meanwhile. A transaction that stays unfinished (its process was killed or stopped inside it) is
+ * rolled back in the copy.
  */
 #include "analyse/live/follow.h"
 
@@ -16,14 +16,14 @@
 #include "ledger/pending.h"
 
 enum {
-	WHOLE_TRIES = 8,   /* to copy sums and cells as of one moment */
-	SUMS_TRIES = 4096, /* to copy sums as of one moment: some microseconds each */
+	WHOLE_TRIES = 8,   /* tries to copy all changing tables as of one moment */
+	SUMS_TRIES = 4096, /* tries to copy sums as of one moment: some microseconds each */
 };
 
-/* The tables whose rows change. Nodes are read only to find the blocks that the backlog frees. */
+/* The tables whose rows change. Nodes are read only to find the blocks that waiting events free. */
 static const enum spool_kind changing[] = { SPOOL_SCOPE, SPOOL_STACK, SPOOL_CELL, SPOOL_NODE };
 
-/* The number of waiting events once an unfinished update, which may have booked some, is undone. */
+/* The number of events not counted in the tables, if an unfinished transaction is rolled back. */
 static uint64_t waiting_n(const struct spool *spool)
 {
 	const struct spool_header *header = spool->header;
@@ -41,10 +41,10 @@ static unsigned changing_n(const struct spool *spool)
 	return sizeof(changing) / sizeof(changing[0]) - !waiting_n(spool);
 }
 
-/* At most this many bytes are copied in vain. */
+/* Tries to copy all changing tables stop after this many bytes. */
 static const uint64_t VAIN_BYTES = 16 << 20;
 
-/* Reads the header. A file with fewer blocks than the header counts was cut: -ENODATA. */
+/* Reads the header. -ENODATA if the file was cut: it has fewer blocks than the header counts. */
 static int look_at_header(struct follow *follow)
 {
 	const struct spool *spool = &follow->spool;
@@ -53,7 +53,7 @@ static int look_at_header(struct follow *follow)
 	return error || spool->file_blocks >= spool->header->blocks ? error : -ENODATA;
 }
 
-/* Copies the sums and, if `whole`, changing tables. 0; 1 if not of one moment; an error. */
+/* Copies sums and, if `whole`, the other changing tables. 0, 1 if not of one moment, or -errno. */
 static int copy_changing(struct follow *follow, bool whole)
 {
 	struct spool *spool = &follow->spool;
@@ -74,8 +74,8 @@ static uint64_t changing_bytes(const struct spool *spool)
 	return bytes;
 }
 
-/* True if the changing tables are as they were at the last look, with no events waiting: those have
- * been booked in the copy. The header's counts may have grown all the same. */
+/* True if the changing tables are as last copied and no event waits (the copy would have counted
+ * it). The header's counts may still have grown. */
 static bool is_same(const struct follow *follow)
 {
 	const struct spool_header *header = follow->spool.header;
@@ -113,7 +113,7 @@ static void forget_others(struct spool *spool)
 						  SPOOL_SPAN, SPOOL_OOM,     SPOOL_USED };
 
 	for (unsigned i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
-		/* Nodes may be read at the next look. */
+		/* Rows of nodes stay, as the next copy may need them. */
 		if (others[i] != SPOOL_NODE)
 			spool->used[others[i]] = 0;
 		spool->header->count[others[i]] = 0;

@@ -1,7 +1,7 @@
 /*
- * The events of a spool that is being written, read chunk by chunk from the file.
+ * Reads the events of a spool chunk by chunk while another process writes them.
  *
- * The chunks are a ring: each may be written over at any time. So a chunk's head is read before and
+ * The chunks are a ring: each may be overwritten at any time. So a chunk's head is read before and
  * after the chunk, and the chunk is left out if the two differ.
  */
 #include "analyse/live/follow.h"
@@ -10,7 +10,7 @@
 #include <sys/param.h>
 #include <unistd.h>
 
-struct chunk_part { /* a chunk of events */
+struct chunk_part { /* a chunk: seq of its first event, position in the file's table */
 	uint64_t first;
 	uint64_t index;
 };
@@ -24,7 +24,7 @@ static bool read_chunk_head(const struct follow *follow, uint64_t index, struct 
 	       head->used <= SPOOL_BLOCK - sizeof(*head);
 }
 
-/* Finds the newest chunks that hold events from `seq` on, in order. Returns their number. */
+/* Finds the newest chunks with events from `seq` on, and sorts them. Returns their number. */
 static unsigned find_parts(struct follow *follow, uint64_t seq, unsigned most,
 			   struct chunk_part *parts)
 {
@@ -32,7 +32,7 @@ static unsigned find_parts(struct follow *follow, uint64_t seq, unsigned most,
 	struct spool_chunk head;
 	unsigned count = 0;
 
-	/* As a rule the chunk that was read last is still being written. */
+	/* Most often the chunk that was read last is still being written and has all new events. */
 	if (follow->newest && follow->newest <= chunks &&
 	    read_chunk_head(follow, follow->newest - 1, &head) && head.first_seq <= seq &&
 	    head.first_seq + head.events >= follow->spool.header->seq) {
@@ -49,7 +49,7 @@ static unsigned find_parts(struct follow *follow, uint64_t seq, unsigned most,
 			at--;
 		if (count == most && !at)
 			continue;
-		if (count == most) { /* the oldest is dropped */
+		if (count == most) { /* drop the oldest chunk */
 			at--;
 			memmove(parts, parts + 1, at * sizeof(*parts));
 		} else {
@@ -60,7 +60,7 @@ static unsigned find_parts(struct follow *follow, uint64_t seq, unsigned most,
 	return count;
 }
 
-/* Reads the chunk; false when it has been written over with later events. */
+/* Reads a chunk; false if it was overwritten with later events. */
 static bool read_chunk(struct follow *follow, const struct chunk_part *part,
 		       struct spool_chunk *head)
 {
@@ -76,7 +76,7 @@ static bool read_chunk(struct follow *follow, const struct chunk_part *part,
 	return head->first_seq == part->first && after.first_seq == part->first;
 }
 
-/* Hands over the events that waited at the look; once booked they keep the same numbers. */
+/* Passes on the events that no chunk has yet; they keep their numbers when a chunk gets them. */
 static uint64_t hand_over_waiting(const struct follow *follow, uint64_t seq, follow_event_fn *each,
 				  void *context)
 {

@@ -1,6 +1,6 @@
 /*
- * The lines of source that hold memory in a followed spool. Names are looked up once, figures are
- * read at each look.
+ * The lines of source that hold memory in a spool that is being written. Names are looked up once,
+ * figures are read at each look.
  */
 #pragma once
 
@@ -19,34 +19,34 @@ enum live_view_order {
 	LOOK_ORDERS
 };
 
-/* The memory of a line in one place: on a device, or in a space outside of devices. */
+/* The memory of a line on one device, or in one kind of memory outside devices. */
 struct live_view_line {
 	const char *name;
 	const char *space;     /* "device" for memory of a device */
-	int device;            /* NO_DEVICE in another space */
-	uint64_t bytes, count; /* booked under its stacks */
-	/* Bytes that it holds, has allocated by now, and had allocated at the last look. In a
-	 * sampled recording (MEMTRACE_SAMPLE) they are estimated from the samples. */
+	int device;            /* NO_DEVICE for other memory */
+	uint64_t bytes, count; /* live, counted under its stacks */
+	/* Bytes that the line holds, has allocated until now, and had allocated until the last
+	 * look. In a sampled recording (MEMTRACE_SAMPLE) they are estimated from the samples. */
 	uint64_t holds, allocated, before;
-	uint64_t estimated; /* holds, in a sampled recording; else TRACE_NONE */
-	double rate;        /* allocated, bytes a second; NAN when unknown */
+	uint64_t estimated; /* `holds` in a sampled recording, else TRACE_NONE */
+	double rate;        /* bytes allocated a second, NAN if unknown */
 };
 
 struct live_view_lines {
-	struct live_view_line *list;   /* in the order they came */
-	struct live_view_line *sorted; /* copies of those that hold something or allocate */
+	struct live_view_line *list;   /* in the order in which they were added */
+	struct live_view_line *sorted; /* copies of lines that hold memory or allocate */
 	size_t list_n, list_size, sorted_n;
-	uint64_t allocated; /* bytes since process start, by all lines */
+	uint64_t allocated; /* bytes allocated since process start, by all lines */
 
 	struct spool_model recording;
-	uint64_t named_at, naming_cost; /* ns */
+	uint64_t named_at, naming_cost; /* ns: time of the last naming, its duration */
 	struct texts names;
-	struct map places; /* 1 + line, by name and place */
-	uint32_t *name_of; /* by stack: its name, 0 for none yet */
+	struct map places; /* 1 + position in list[], by name and scope */
+	uint32_t *name_of; /* by stack: number of its name */
 	uint32_t name_of_n;
 };
 
-/* The increase of a count a second; NAN when the seconds are 0, as at the first look. */
+/* The increase of a count a second; NAN if `seconds` is 0, as at the first look. */
 static inline double live_view_rate(uint64_t now, uint64_t before, double seconds)
 {
 	if (!(seconds > 0))
@@ -54,7 +54,7 @@ static inline double live_view_rate(uint64_t now, uint64_t before, double second
 	return now > before ? (double)(now - before) / seconds : 0;
 }
 
-/* Of a table that is all 0 or of this spool: 0 or -ENOMEM. `seconds` since the last look. */
+/* Reads `lines`, all 0 or of this spool. `seconds`: since the last call. 0 or -ENOMEM. */
 int live_view_lines_read(struct live_view_lines *lines, const struct spool *spool, double seconds);
 void live_view_lines_clear(struct live_view_lines *lines);
 

@@ -1,4 +1,4 @@
-/* The open ranges, by the pushes and pops in the order of events. */
+/* Finds the open ranges from the events that push and pop ranges. */
 #include "analyse/live/live_view.h"
 
 #include <string.h>
@@ -21,7 +21,7 @@ static void push_range(struct look_ranges *ranges, const struct event *event)
 	};
 }
 
-/* As ranges_pop(): by number, else by thread and domain, the newest. */
+/* True if the pop ends the range: by number, or if it was pushed by thread and domain. */
 static bool is_end_of(const struct event *pop, const struct live_view_range *range)
 {
 	if (range->number != pop->stream)
