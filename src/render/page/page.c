@@ -1,4 +1,4 @@
-/* One self-contained HTML page of a trace, of two traces, or of ranks. */
+/* Writes one self-contained HTML page of a trace, of two traces, or of the ranks of a job. */
 #include "render/page/page.h"
 
 #include <errno.h>
@@ -19,14 +19,14 @@
 
 enum {
 	BUFFER = 65536,
-	ROWS = 200,        /* rows of each list in a report or a difference */
+	ROWS = 200,        /* of each list in a report or a difference */
 	PHASE_EVENTS = 20, /* a phase takes as much room in a page as 20 events */
 };
 
-/* The place in page.html, the page's program, where the data go. */
+/* The text in page.html (the page's program) that the data replace. */
 #define MARK "<!--data-->"
 
-/* page_bundle.S: the bytes of page.html */
+/* The bytes of page.html, from page_bundle.S. */
 extern const char page_bundle[];
 extern const uint64_t page_bundle_size;
 
@@ -39,9 +39,9 @@ bool page_is_built(void)
 	return false;
 }
 
-/* --- JSON inside an element --- */
+/* --- JSON inside an HTML element --- */
 
-/* In a JSON document a '<' can only be inside a string, where it may be written as an escape. */
+/* Writes each '<' of a JSON document as an escape: in JSON it can only be inside a string. */
 static void write_escaped(struct out *out, const char *text, size_t length)
 {
 	while (length) {
@@ -57,7 +57,7 @@ static void write_escaped(struct out *out, const char *text, size_t length)
 	}
 }
 
-/* Writes the whole file behind fd as the content of an element. */
+/* Writes all of the file fd as the content of an HTML element. */
 static int copy_json(int fd, const char *name, struct out *out)
 {
 	char buffer[BUFFER];
@@ -76,7 +76,7 @@ static int copy_json(int fd, const char *name, struct out *out)
 
 typedef int json_writer(struct out *json, void *what);
 
-/* Makes `writer`'s output an element, by way of a file in memory, each '<' escaped. */
+/* Writes the output of `writer` as an HTML element, through a file in memory, each '<' escaped. */
 static int write_json(const char *name, struct out *out, json_writer *writer, void *what)
 {
 	char buffer[BUFFER];
@@ -99,7 +99,7 @@ static int write_json(const char *name, struct out *out, json_writer *writer, vo
 /* --- one trace --- */
 
 struct page_part {
-	struct anonymizer *anonymizer; /* NULL: names are kept */
+	struct anonymizer *anonymizer; /* NULL: names are not hidden */
 	const struct page_input *input;
 	const struct page_options *options;
 	struct trace trace;
@@ -116,7 +116,7 @@ static const char *part_name(const struct page_part *part)
 	return part->anonymizer ? "trace.json" : part->input->name;
 }
 
-/* Writes the report without sections for a moment and trees, which the page draws. */
+/* Writes the report, without the sections for a moment and without trees, which the page draws. */
 static int write_report(const struct page_part *part, struct out *json)
 {
 	struct report_options options = {
@@ -214,8 +214,8 @@ static int write_parts(struct page_part *part, unsigned number, struct out *out)
 	return error ? error : page_events(&part->trace, &part->history, &part->spans, number, out);
 }
 
-/* Writes the data of a trace. `head`: bytes of the bundle before the data; they are written with
- * the first trace, once that could be read. */
+/* Writes the data of a trace. `head`: bytes of page.html before the data; they are written with the
+ * first trace, once that could be read. */
 static int write_part(struct page_part *part, unsigned number, size_t head, struct out *out)
 {
 	int error = rules_read(&part->rules, part->options->rules);
@@ -295,7 +295,7 @@ static int write_ranks(struct out *json, void *what)
 	return merge_json(ranks->merge, json, &options);
 }
 
-/* --- the whole --- */
+/* --- the complete page --- */
 
 int page_write(const struct page_input *inputs, size_t count, struct out *out,
 	       const struct page_options *options)
@@ -310,7 +310,7 @@ int page_write(const struct page_input *inputs, size_t count, struct out *out,
 	if (!mark)
 		return page_is_built() ? err("the page's program has no place for data") : -EINVAL;
 	head = (size_t)(mark - page_bundle);
-	if (!count) /* ranks without a trace */
+	if (!count) /* only ranks, no trace */
 		out_bytes(out, page_bundle, head);
 	for (size_t i = 0; !error && i < count; i++) {
 		struct page_part part = { .anonymizer = pair.anonymizer,

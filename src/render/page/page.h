@@ -1,10 +1,10 @@
 /*
- * One self-contained HTML page of a trace, of two traces with their difference, or of the ranks of
- * a job.
+ * Writes one self-contained HTML page of a trace, of two traces with their difference, or of the
+ * ranks of a job.
  *
  * The page's program is src/page (TypeScript), which `make page` bundles and the tool contains.
- * Only data are written into it, and no byte of a trace can end the element it stands in: texts are
- * JSON without a '<', numbers are base64.
+ * Only data are written into it. No byte of a trace can end the HTML element that it is in: texts
+ * are JSON without a '<', numbers are base64.
  */
 #pragma once
 
@@ -17,12 +17,12 @@ struct out;
 
 struct page_options {
 	bool anonymize;      /* hide paths, and all names but those of public libraries */
-	uint64_t max_events; /* events written one by one, the others as sums; 0: all of them */
+	uint64_t max_events; /* events written one by one, others only in sums; 0: all events */
 	const char *rules;   /* a file of rules, analyse/categories/rules.h; NULL for none */
-	struct merge *ranks; /* the job that the one trace belongs to; NULL for none */
+	struct merge *ranks; /* the ranks of the trace's job; NULL for none */
 };
 
-/* True if the tool contains the page's program; else err_text() describes how to build it. */
+/* True if the tool contains the page's program; else err_text() has the way to build it. */
 bool page_is_built(void);
 
 struct page_input {
@@ -30,6 +30,6 @@ struct page_input {
 	const char *name; /* the name shown in the page */
 };
 
-/* Writes a page of one trace, two (base, head), or none (ranks). 0 or -errno. */
+/* Writes a page of one trace, of two (base and head), or of none (only ranks). 0 or -errno. */
 int page_write(const struct page_input *inputs, size_t count, struct out *out,
 	       const struct page_options *options);

@@ -1,4 +1,4 @@
-/* The page's program as `make page` left it (PAGE_FILE), or nothing where that could not be made. */
+/* The page's program: the file that `make page` made (PAGE_FILE), or nothing if it could not. */
 	.section .rodata
 	.globl page_bundle
 	.globl page_bundle_size

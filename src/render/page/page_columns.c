@@ -50,7 +50,7 @@ static void write_base64(struct out *out, const uint8_t *bytes, size_t count)
 	}
 }
 
-/* zlib's counters may have 32 bits only, so the input is given to it in parts. */
+/* Compresses the numbers. zlib's counters may have only 32 bits, so it gets the input in parts. */
 static int deflate_all(z_stream *stream, const struct protobuf *numbers, struct out *out,
 		       uint8_t *chunk)
 {

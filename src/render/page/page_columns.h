@@ -1,12 +1,12 @@
 /*
- * Columns of numbers inside a page: varints, deflated, in base64, for
- * src/page/model/columns.ts.
+ * Writes columns of numbers into a page, for src/page/model/columns.ts: numbers of variable length,
+ * deflated, in base64.
  *
  *   <script type="application/octet-stream" id="NAME">base64 of numbers in
  *      zlib's format; a number has seven bits in each byte, the lowest first, and the highest
  *      bit of a byte is 1 if more follow</script>
  *
- * If a column cannot grow, column_write() returns the error.
+ * If memory is short while a column grows, column_write() returns the error.
  */
 #pragma once
 
@@ -23,9 +23,9 @@ struct column {
 
 void column_add(struct column *column, uint64_t value);
 
-/* Adds the difference to the last value given; 0, -1, 1, -2, ... are written as 0, 1, 2, 3, ... */
+/* Adds the difference to the last value; differences 0, -1, 1, -2, ... become 0, 1, 2, 3, ... */
 void column_add_delta(struct column *column, uint64_t value);
 
-/* Writes the column as an element and clears it; `name` is a word. 0 or -errno. */
+/* Writes the column as an HTML element whose id is the word `name`, and clears it. 0 or -errno. */
 int column_write(struct column *column, struct out *out, const char *name);
 void column_clear(struct column *column);

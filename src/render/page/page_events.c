@@ -1,10 +1,10 @@
 /*
- * The events of a trace as columns of a page, which src/page/model/model.ts reads.
+ * Writes the events of a trace as columns of a page, which src/page/model/model.ts reads.
  *
- * Each column has a number for each event, with these exceptions: `place`, `stack`, `api` and
- * `size` are of memory events only, `text` of the others and of failed allocations; `size` is 0 for
- * an event that only ends a known block, whose size the page has already; `death`, `ptr` and
- * `category` are of events that begin something, and `category` is 0 for anything but a block.
+ * Each column has a number for each event, with these exceptions: only memory events have `place`,
+ * `stack`, `api` and `size`; only other events and failed allocations have `text`; `size` is 0 for
+ * an event that only ends a known block, whose size the page has already; only events that begin a
+ * block, segment or mapping have `death`, `ptr` and `category`, which is 0 for all but blocks.
  */
 #include "render/page/page_parts.h"
 
@@ -40,7 +40,8 @@ static uint8_t *find_deaths(const struct history *history)
 		if (death != HISTORY_NONE)
 			deaths[death / 8] |= (uint8_t)(1u << death % 8);
 	}
-	/* The event after a gap did not end the blocks that the gap made unknown. */
+	/* `death` of blocks that a gap made unknown is the event after it, which did not end them.
+	 */
 	for (size_t i = 0; deaths && i < history->gaps_n; i++) {
 		uint64_t event = history->gaps[i].event;
 

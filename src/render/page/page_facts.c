@@ -1,6 +1,6 @@
 /*
- * The data of a page beside its report: names for the numbers in its columns, curves and phases,
- * and the gaps between events.
+ * Writes the data of a page beside its report: names for the numbers in its columns, curves and
+ * phases, and the gaps between events.
  */
 #include "render/page/page_parts.h"
 
@@ -55,7 +55,7 @@ static const struct emit_column fold_columns[] = {
 	EMIT_END,
 };
 
-/* The lists of names, and the numbers of events and stacks. */
+/* The lists of names that columns refer to, and the numbers of events and stacks. */
 struct page_names {
 	const char *name; /* of the trace */
 	const struct history_folded *folded;
@@ -130,8 +130,8 @@ static bool add_names(struct trace *trace, const struct history *history, struct
 }
 
 /* Writes each frame as a list: its text, function, file or module, line, whether it is Python, its
- * rank (0 for the user's own code, higher for code that everybody runs through), whether it has a
- * name. */
+ * rank (0 for the user's own code, higher for code that everybody runs through), whether it is a
+ * name without code. */
 static void frames(const struct trace *trace, struct out *out)
 {
 	char name[512];
@@ -159,7 +159,7 @@ static void frames(const struct trace *trace, struct out *out)
 
 /* --- groups of stacks --- */
 
-/* True if a stack is in one group only; threads and phases are those of events. */
+/* True if each stack is in one group; threads, phases and categories are properties of events. */
 static bool is_of_stacks(enum trace_by by)
 {
 	return by != TRACE_BY_THREAD && by != TRACE_BY_PHASE && by != TRACE_BY_STACK &&
@@ -168,7 +168,7 @@ static bool is_of_stacks(enum trace_by by)
 
 struct page_grouping {
 	const char *by, *title;
-	struct emit_rows names, of; /* names of the groups, and the group of each stack */
+	struct emit_rows names, of; /* the groups' names, the group of each stack */
 };
 
 static const struct emit_column grouping_columns[] = {
@@ -183,7 +183,7 @@ static const struct emit_column grouping_list[] = {
 	EMIT_END,
 };
 
-/* Finds groups and their names. Sites are rows of the trace already. */
+/* Finds the groups of stacks and their names. Call sites are in the trace already. */
 static void find_groups(struct trace *trace, enum trace_by by, struct page_grouping *to)
 {
 	struct trace_keys keys = { .of = trace->site_of };
@@ -197,7 +197,7 @@ static void find_groups(struct trace *trace, enum trace_by by, struct page_group
 	to->of = EMIT_ROWS_OF(keys.of, trace->stacks_n);
 }
 
-/* Each block has one category; a stack has that of most of its bytes. */
+/* Groups stacks by category. Only blocks have one, so a stack gets that of most of its bytes. */
 static bool find_category_groups(struct trace *trace, const struct categories *categories,
 				 struct page_grouping *to)
 {
@@ -241,7 +241,7 @@ int page_facts(const char *name, struct trace *trace, const struct history *hist
 	       const struct history_folded *folded, const struct categories *categories,
 	       struct out *out)
 {
-	/* Members that are copied from the trace as they are. */
+	/* Members of the trace that are copied unchanged. */
 	static const char *const members[] = { "peaks", "timeline", "phases", "actions" };
 	struct page_names names = {
 		.name = name,

@@ -1,4 +1,4 @@
-/* The phases of a page, which src/page/view/marks.ts draws: if there are very many, the longest. */
+/* Selects the phases for a page (src/page/view/marks.ts): if there are very many, the longest. */
 #include "render/page/page_parts.h"
 
 #include <stdlib.h>

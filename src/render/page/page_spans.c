@@ -1,4 +1,4 @@
-/* CUPTI's spans for a page: a selection, and their tracks (src/page/view/spans.ts). */
+/* Selects the spans of CUPTI that a page shows, and finds their tracks (src/page/view/spans.ts). */
 #include "render/page/page_parts.h"
 
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static int longest_first(const void *a, const void *b)
 	return x->t < y->t ? -1 : x->t > y->t;
 }
 
-/* By time; of spans that begin together, the longest first, for it encloses the others. */
+/* Orders spans by time; if they begin together, the longest is first, as it encloses the others. */
 static int compare_spans(const void *a, const void *b)
 {
 	const struct trace_span *x = *(const struct trace_span *const *)a;
