@@ -3,7 +3,7 @@ _memtrace() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}
 	local verb=${COMP_WORDS[1]} options= kind=trace words= i
 	COMPREPLY=()
-	# --option=value comes as three words.
+	# Bash splits --option=value into three words.
 	if [[ $cur == = ]]; then
 		cur=
 	elif [[ $prev == = && COMP_CWORD -gt 2 ]]; then
@@ -17,7 +17,7 @@ _memtrace() {
 @@	*) return ;;
 	esac
 	if [[ $kind == program ]]; then
-		# After -- come the words of the program.
+		# The words after -- are the command line of the program.
 		for ((i = 2; i < COMP_CWORD; i++)); do
 			if [[ ${COMP_WORDS[i]} == -- ]]; then
 				if ((i + 1 == COMP_CWORD)); then

@@ -1,11 +1,10 @@
 /*
- * The export `chrome`: the Trace Event Format ("JSON Object Format"), for ui.perfetto.dev and
- * chrome://tracing.
+ * The export `chrome`: a trace in the Trace Event Format ("JSON Object Format"), for
+ * ui.perfetto.dev and chrome://tracing.
  *
- * Counters of devices and pools come from timeline[], so they are complete even if events were
- * dropped. Counters of libraries, and allocations as slices with a beginning and an end, come from
- * the events: render/export/chrome_events.c. Phases and the spans that CUPTI recorded:
- * render/export/chrome_slices.c.
+ * Counters of devices and pools come from the trace's timeline[], so they are complete even if
+ * events were dropped. chrome_events.c writes counters of libraries, and allocations as slices,
+ * from the events; chrome_slices.c writes phases and the spans that CUPTI recorded.
  */
 #include "render/export/chrome.h"
 
@@ -20,7 +19,7 @@
 #include "base/text/out.h"
 #include "base/text/text.h"
 
-/* --- events of the format --- */
+/* --- events in the sense of the format: "ph", "name", "ts" ... --- */
 
 const struct emit_column chrome_bytes[] = {
 	CHROME_OPTIONAL("bytes", NUMBER, bytes),
@@ -120,7 +119,7 @@ static void put_column(struct chrome *chrome, const struct trace_curve *curve, c
 		if (column[i] != TRACE_NONE)
 			last = column[i];
 	}
-	/* A viewer draws a counter up to its last value only: the value is repeated at the end. */
+	/* Viewers draw a counter up to its last value, which is repeated at the end. */
 	if (curve->t_n && chrome->trace->process.duration_ns > curve->t[curve->t_n - 1])
 		chrome_counter(chrome, name, chrome->trace->process.duration_ns, last);
 }
@@ -175,7 +174,8 @@ static void put_tree_frame(struct chrome *chrome, uint32_t position, uint32_t nu
 	emit_json(chrome->out, frame_columns, &frame);
 }
 
-/* Writes the tree of frames, outermost first; a stack is its innermost frame's number. */
+/* Writes the frames as a tree whose roots are the outermost frames. A stack is the path to its
+ * innermost frame, whose number stands for the stack. */
 static int put_stacks(struct chrome *chrome)
 {
 	const struct trace *trace = chrome->trace;

@@ -1,4 +1,4 @@
-/* Shared by the files of the export `chrome`. */
+/* Functions that the files of the export `chrome` share: they write events of the format. */
 #pragma once
 
 #include <stdbool.h>
@@ -13,13 +13,13 @@ struct chrome {
 	struct trace *trace;
 	const struct selection_options *options;
 	struct stack_texts stacks;
-	/* By stack: the number of its innermost frame in stackFrames, 0 for none. */
+	/* For each stack: the number of its innermost frame, 0 if it has none. */
 	uint32_t *innermost;
-	bool any; /* true once an event was written */
+	bool any; /* an event was written, so a comma must follow it */
 };
 
-/* An event of the format with the values of its arguments. Members that are NULL or TRACE_NONE are
- * left out, where the format allows it. */
+/* An event of the Trace Event Format, with the values of its arguments. Optional members are not
+ * written if they are NULL or TRACE_NONE. */
 struct chrome_event {
 	const char *phase, *name;
 	uint64_t pid, t, track, length;
@@ -33,30 +33,30 @@ struct chrome_event {
 #define CHROME_ARG(key, kind, field) EMIT_MEMBER(key, kind, struct chrome_event, field)
 #define CHROME_OPTIONAL(key, kind, field) EMIT_IF_KNOWN(key, kind, struct chrome_event, field)
 
-/* Returns an event of the traced process; all optional members are left out. */
+/* Returns an event of the traced process with all optional members left out. */
 struct chrome_event chrome_event(const struct chrome *chrome, const char *phase, const char *name,
 				 uint64_t t);
 
-/* Writes the event; `args`: columns of its arguments, fields of the event, or NULL. */
+/* Writes an event. `args`: the members of struct chrome_event that are its arguments, or NULL. */
 void chrome_put(struct chrome *chrome, const struct chrome_event *event,
 		const struct emit_column *args);
 
-/* Writes the event's members alone: the caller adds its arguments and '}'. */
+/* Writes an event without its arguments and the closing '}', which the caller adds. */
 void chrome_begin(struct chrome *chrome, const struct chrome_event *event);
 
-/* Names a process, or a track of it unless `track` is TRACE_NONE. `what` is the name of the event:
- * "process_name" or "thread_name". */
+/* Names a process, or a track of it unless `track` is TRACE_NONE. `what` is "process_name" or
+ * "thread_name", the name of the format's event for this. */
 void chrome_name(struct chrome *chrome, const char *what, uint64_t pid, uint64_t track,
 		 const char *name);
 
-/* Writes the value that the counter has from time t on. Writes nothing for TRACE_NONE. */
+/* Writes that the counter has the value `bytes` from time t on; nothing if it is TRACE_NONE. */
 void chrome_counter(struct chrome *chrome, const char *name, uint64_t t, uint64_t bytes);
 
-/* The argument `bytes`, left out if it is TRACE_NONE. */
+/* For chrome_put(): the argument `bytes`, left out if it is TRACE_NONE. */
 extern const struct emit_column chrome_bytes[];
 
-/* Writes phases and calls on their threads, and each device's spans. 0 or -errno. */
+/* chrome_slices.c: writes phases, long CUDA calls and spans of devices. 0 or -errno. */
 int chrome_slices(struct chrome *chrome);
 
-/* chrome_events.c: writes all that comes from events. 0 or -errno with err_text(). */
+/* chrome_events.c: writes what is made from the trace's events. 0 or -errno with err_text(). */
 int chrome_events(struct chrome *chrome);

@@ -1,5 +1,5 @@
 /*
- * Stretches of time in the Trace Event Format: phases, and the spans that CUPTI recorded.
+ * Writes stretches of time in the Trace Event Format: phases, and the spans that CUPTI recorded.
  *
  * Phases and long calls lie on the track of their thread. A device is shown as a process, in which
  * each stream has a track for its kernels, its copies, its fills and its migrations. Slices of a
@@ -15,8 +15,8 @@
 #include "render/export/chrome.h"
 
 enum {
-	DEVICE_PID = 1 << 22, /* PID_MAX_LIMIT of Linux: more than any process has */
-	KINDS = 4,            /* tracks of a stream */
+	DEVICE_PID = 1 << 22, /* pids of devices begin above Linux's PID_MAX_LIMIT */
+	KINDS = 4,            /* number of tracks of a stream */
 	ID = 40,
 };
 
@@ -88,7 +88,7 @@ static int by_track(const void *a, const void *b)
 	return !x->phase - !y->phase;
 }
 
-/* Returns all slices, sorted by track and time, to be freed by the caller. NULL without memory. */
+/* Returns the slices, sorted by track and time, which the caller frees. NULL without memory. */
 static struct slice *find_slices(const struct chrome *chrome, size_t *count)
 {
 	const struct trace *trace = chrome->trace;
@@ -130,7 +130,7 @@ static void name_track(struct chrome *chrome, const struct slice *slice, bool fi
 
 /* --- slices --- */
 
-/* The attributes that the program gave to the phase besides its name, as in NVTX. */
+/* Attributes that the program gave to a phase (NVTX: domain, category, color). */
 static const struct emit_column phase_words[] = {
 	EMIT_MEMBER("domain", TEXT, struct trace_phase, domain),
 	EMIT_IF_KNOWN("category", TEXT, struct trace_phase, category),
@@ -156,7 +156,7 @@ static void put_payload(struct out *out, const char *payload)
 	if (!payload)
 		return;
 	out_text(out, ",\"payload\":");
-	if (payload[strspn(payload, "0123456789+-.eE")]) /* another program's trace */
+	if (payload[strspn(payload, "0123456789+-.eE")]) /* only from another program */
 		out_json(out, payload);
 	else
 		out_text(out, payload);

@@ -1,9 +1,9 @@
 /*
- * The export `csv`: one line for each event, as in RFC 4180, with names beside the numbers that
- * stand for them.
+ * The export `csv`: a line for each event (RFC 4180), with names beside the numbers of threads,
+ * stacks and call sites.
  *
- * Spreadsheets take a cell that begins with = + - @ for a formula: an apostrophe is put before such
- * a text (OWASP, "CSV Injection"). Numbers are never negative.
+ * Spreadsheets take a text that begins with = + - @ for a formula, so an apostrophe is put before
+ * it (OWASP, "CSV Injection"). Numbers need none: they are never negative.
  */
 #include <string.h>
 
@@ -18,8 +18,8 @@ struct csv_writer {
 	struct out *out;
 	struct trace *trace;
 	struct stack_texts stacks;
-	bool first; /* the next cell is the first of its line */
-	uint64_t t; /* the latest so far: threads' events may be a little out of order */
+	bool first; /* no cell of this line was written yet */
+	uint64_t t; /* latest time so far: threads' events may be slightly out of order */
 	struct trace_phase_walk phases;
 };
 
@@ -44,7 +44,7 @@ static void cell_hex(struct csv_writer *writer, uint64_t value)
 		out_hex(writer->out, value);
 }
 
-/* True for printable ASCII without quotes that is no formula. Sets *length. */
+/* True if the text can be written as it is: printable ASCII, no quote, no formula. Sets *length. */
 static bool is_plain(const char *text, size_t *length)
 {
 	const char *p = text;

@@ -1,4 +1,4 @@
-/* The export `events`: every event in order, a JSON object a line, in constant memory. */
+/* The export `events`: writes every event in order, each as a line of JSON, in constant memory. */
 #include "analyse/trace/trace.h"
 #include "base/text/out.h"
 #include "render/export/formats.h"
@@ -7,7 +7,7 @@ int format_events(struct trace *trace, struct out *out, const struct selection_o
 {
 	int more;
 
-	(void)options; /* all events are written as they are */
+	(void)options; /* every event is written, whatever the options are */
 	while ((more = trace_copy(trace, out)) == 1 && !out->error)
 		out_char(out, '\n');
 	return more < 0 ? more : 0;

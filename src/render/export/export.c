@@ -1,4 +1,4 @@
-/* Shared by the formats: the events of a selection, and the time when the process began. */
+/* Shared by the export formats: the last event to export, the selected events, the start time. */
 #include "render/export/export.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "analyse/lifetimes/replay.h"
 #include "analyse/lifetimes/timepoint.h"
 
-/* Sets the end to the event at which a window has its peak: this takes a pass over all events. */
+/* Sets `end` to the event at which the wish has its peak, for which all events are read. */
 static int find_highest(struct export_end *end, const struct trace *trace,
 			const struct replay_wish *wish)
 {

@@ -1,4 +1,4 @@
-/* Shared by the formats: a selection's events, and when the process began. */
+/* Shared by the export formats: the last event to export, the selected events, the start time. */
 #pragma once
 
 #include <stdbool.h>
@@ -8,13 +8,13 @@
 
 struct block;
 
-/* The bounds of the events to export, by time and by number, both inclusive. */
+/* The last event to export: bounds of its time (ns) and its number, both inclusive. */
 struct export_end {
 	uint64_t to, last;
 };
 
-/* Finds the moment of --at as the end of the events; without --at there is no end. "peak" and
- * "phase:NAME" read the file a second time. 0 or -errno with err_text(). */
+/* Sets *end to the moment of --at, or to no bound without --at. "peak" and "phase:NAME" read the
+ * file a second time. Returns 0 or -errno with err_text(). */
 int export_find_end(struct export_end *end, const struct trace *trace,
 		    const struct selection_options *options);
 
@@ -23,9 +23,9 @@ static inline bool export_is_behind(const struct export_end *end, const struct e
 	return event->t > end->to || event->seq > end->last;
 }
 
-/* True if the event is of the selected device and pool (a text's number). */
+/* True if an event's device and pool (the number of a text) are selected by the options. */
 bool export_wants(const struct trace *trace, const struct selection_options *options, int device,
 		  uint32_t pool);
 
-/* process.start_time in ns since 1970; 0 if it cannot be read. */
+/* The process's start time in ns since 1970, 0 if the trace has no valid one. */
 uint64_t export_epoch_ns(const struct trace *trace);

@@ -1,6 +1,6 @@
 /*
- * The export `folded`: a line for each stack, "outermost;...;innermost BYTES", in the format of
- * flamegraph.pl, which inferno, speedscope and Firefox Profiler read as well.
+ * The export `folded`: a line for each stack, "outermost;...;innermost BYTES": flamegraph.pl's
+ * format, which inferno, speedscope and Firefox Profiler read as well.
  */
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #include "render/export/formats.h"
 #include "render/selection/flame_weights.h"
 
-/* Replaces the characters that separate frames and lines, in place, and writes the text. */
+/* Writes the text after replacing line breaks and ';', which separate stacks and frames. */
 static void put_text(struct out *out, char *text)
 {
 	char *p = text;
@@ -67,7 +67,7 @@ int format_folded(struct trace *trace, struct out *out, const struct selection_o
 		const struct weights_set *set = &weights.sets[i];
 		char root[40] = "";
 
-		/* Devices peak at different times, so each device gets a root of its own. */
+		/* Devices peak at different times, so each gets a root frame of its own. */
 		if (weights.sets_n > 1) {
 			weights_name(&weights, set, root, sizeof(root) - 1);
 			text_append(root, sizeof(root), ";");

@@ -1,4 +1,4 @@
-/* The formats that a trace can be exported to, as a table. */
+/* The table of the formats that `memtrace export` writes. */
 #include "render/export/formats.h"
 
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* The formats that a trace can be exported to: the rows of formats.def. */
+/* The formats that `memtrace export` writes, each a row of formats.def. */
 #pragma once
 
 #include <stdbool.h>
@@ -8,8 +8,8 @@
 
 struct out;
 
-/* Options that a format takes, and what its output is. BINARY: it must not go to a terminal;
- * GZIPPED: the format itself is compressed by gzip. */
+/* Which options a format accepts, and two properties of its output: FORMAT_BINARY must not be
+ * written to a terminal, FORMAT_GZIPPED is compressed already. */
 enum format_takes {
 	FORMAT_AT = 1,
 	FORMAT_METRIC = 2,
@@ -19,9 +19,9 @@ enum format_takes {
 	FORMAT_BY = 32,
 };
 
-/* `at` NULL: the peak for formats that weigh stacks, the end for the others. */
+/* Without --at, formats that weigh stacks show the peak, and the others the whole run. */
 
-/* Writes the open trace, of which no event was read. 0 or -errno with err_text(). */
+/* Writes the trace, which is open with no event read yet. Returns 0 or -errno with err_text(). */
 typedef int format_fn(struct trace *trace, struct out *out,
 		      const struct selection_options *options);
 
@@ -31,9 +31,9 @@ typedef int format_fn(struct trace *trace, struct out *out,
 
 struct format {
 	const char *name, *help, *extension;
-	unsigned takes; /* of enum format_takes */
+	unsigned takes; /* bits of enum format_takes */
 	format_fn *write;
 };
 
-/* The rows, followed by one without a name. */
+/* The formats, ended by an entry without a name. */
 extern const struct format formats[];

@@ -1,4 +1,4 @@
-/* Writes the opcodes of a pickle. */
+/* Writes Python objects as a pickle, opcode by opcode. */
 #include "render/export/pickle.h"
 
 #include <string.h>
@@ -28,7 +28,7 @@ enum {
 	BINGET = 'h',
 	LONG_BINGET = 'j',
 
-	/* Items appended at once: the viewer passes them as the arguments of one function. */
+	/* Items of a list appended at once. The viewer passes them as arguments of one call. */
 	BATCH = 1000,
 };
 
@@ -37,7 +37,7 @@ static void put_opcode(struct pickle *pickle, int opcode)
 	out_char(pickle->out, (char)opcode);
 }
 
-/* All numbers in a pickle are little-endian. */
+/* Writes a little-endian number of 1 to 8 bytes. */
 static void put_number(struct pickle *pickle, uint64_t value, unsigned bytes)
 {
 	for (unsigned i = 0; i < bytes; i++)
@@ -105,7 +105,7 @@ void pickle_u64(struct pickle *pickle, uint64_t value)
 		put_opcode(pickle, BININT);
 		put_number(pickle, value, 4);
 	} else {
-		/* Two's complement: the highest bit of the last byte is the sign. */
+		/* LONG1 is in two's complement: a 0 bit must be left for the sign. */
 		while (bytes < 9 && value >> (8 * bytes - 1))
 			bytes++;
 		put_opcode(pickle, LONG1);
@@ -133,10 +133,10 @@ void pickle_again(struct pickle *pickle, uint32_t number)
 	put_number(pickle, number, number <= UINT8_MAX ? 1 : 4);
 }
 
-/* The text's length after invalid UTF-8 was replaced; writes it unless `to` is NULL. */
+/* Writes the text with invalid UTF-8 replaced, unless `to` is NULL. Returns its length then. */
 static size_t clean(const char *text, struct out *to)
 {
-	static const char replacement[] = "\357\277\275"; /* U+FFFD */
+	static const char replacement[] = "\357\277\275"; /* U+FFFD in UTF-8 */
 	size_t size = 0;
 
 	while (*text) {

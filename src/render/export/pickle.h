@@ -1,10 +1,9 @@
 /*
- * A writer of pickles: protocol 4, with only those opcodes that PyTorch's viewer reads
- * (torch/utils/viz/MemoryViz.js, unpickle()).
+ * Writes Python objects as a pickle of protocol 4, with only those opcodes that PyTorch's viewer
+ * reads (torch/utils/viz/MemoryViz.js, unpickle()).
  *
- * Dictionaries and lists are opened and closed. A text that was written before becomes a reference
- * to the first; other values can be remembered and referred to as well. Opcodes: the Python
- * library's pickletools.py.
+ * A text that was written before becomes a reference to the first copy; pickle_remember() does that
+ * for other values. The opcodes are described in the Python library's pickletools.py.
  */
 #pragma once
 
@@ -15,26 +14,26 @@
 #include "base/mem/map.h"
 #include "base/text/out.h"
 
-enum { PICKLE_DEEPEST = 8 }; /* lists inside lists */
+enum { PICKLE_DEEPEST = 8 }; /* most lists inside one another */
 
 struct pickle {
 	struct out *out;
-	struct map texts; /* hash of a text: 1 + its number in the reader's memo */
-	uint32_t memo;    /* number of entries in the reader's memo */
+	struct map texts; /* hash of a written text: 1 + its memo number */
+	uint32_t memo;    /* values that the reader has in its memo */
 	bool no_memory;
 	unsigned depth;
-	size_t items[PICKLE_DEEPEST]; /* items written so far, for each open list */
+	size_t items[PICKLE_DEEPEST]; /* number of items written to each open list */
 };
 
 void pickle_start(struct pickle *pickle, struct out *out);
 
-/* 0 or -errno with err_text(). */
+/* Ends the pickle and frees memory. Returns 0 or -errno with err_text(). */
 int pickle_end(struct pickle *pickle);
 
 void pickle_dict(struct pickle *pickle);
 void pickle_dict_end(struct pickle *pickle);
 
-/* pickle_item() is called before each item, so that a long list is appended in batches. */
+/* pickle_item() must be called before each item: it divides a long list into batches. */
 void pickle_list(struct pickle *pickle);
 void pickle_item(struct pickle *pickle);
 void pickle_list_end(struct pickle *pickle);
@@ -42,10 +41,10 @@ void pickle_list_end(struct pickle *pickle);
 void pickle_u64(struct pickle *pickle, uint64_t value);
 void pickle_bool(struct pickle *pickle, bool value);
 
-/* Invalid UTF-8 becomes U+FFFD. */
+/* Writes a text, with U+FFFD in place of invalid UTF-8. */
 void pickle_text(struct pickle *pickle, const char *text);
 
-/* Numbers the value just written; pickle_again() writes a reference to that number. */
+/* Gives the value just written a number, with which pickle_again() writes a reference to it. */
 uint32_t pickle_remember(struct pickle *pickle);
 void pickle_again(struct pickle *pickle, uint32_t number);
 

@@ -2,8 +2,9 @@
  * The export `pprof`: a profile for `go tool pprof`, Pyroscope and Polar Signals, compressed by
  * gzip.
  *
- * A sample is a stack with all that it allocated (alloc_*) and with the part of it that was live at
- * the moment (inuse_*). Field numbers are those of google/pprof's proto/profile.proto.
+ * A sample is a stack with all allocations made there (alloc_*), and with those of them that were
+ * live at the chosen moment (inuse_*). Field numbers are those of google/pprof's
+ * proto/profile.proto.
  */
 #include "render/export/formats.h"
 
@@ -54,20 +55,21 @@ enum { FUNCTION_ID = 1, FUNCTION_NAME = 2, FUNCTION_SYSTEM_NAME = 3, FUNCTION_FI
 
 enum { PACKED = 64 << 10, PAGE = 4096 };
 
-/* Locations of the two pseudo-frames; those of real frames follow. */
+/* Ids of locations: two pseudo-frames (unknown stack, no frames), then the real frames. */
 enum { LOCATION_UNKNOWN = 1, LOCATION_NO_FRAMES, LOCATION_FRAMES };
 
 struct pprof_writer {
 	struct out *out;
 	struct trace *trace;
 	struct weights weights;
-	const char *by;     /* the label for a stack's group: "phase" or "thread" */
-	struct map strings; /* hash of a text: 1 + its number */
+	const char *by;     /* key of the label for a stack's group: "phase" or "thread" */
+	struct map strings; /* hash of a text: 1 + its index in the string table */
 	uint32_t strings_n;
 	struct protobuf table;            /* the string table, as encoded fields */
-	struct protobuf profile;          /* fields that were not compressed yet */
-	struct protobuf part, inner, ids; /* the field being made, and parts of it */
-	uint64_t *seen; /* by frame, then by stack: 1 if its location or sample was written */
+	struct protobuf profile;          /* encoded fields not yet compressed */
+	struct protobuf part, inner, ids; /* buffers for a field and its nested fields */
+	/* For each frame, then for each stack: 1 if its location or its sample was written. */
+	uint64_t *seen;
 	z_stream gzip;
 	int error;
 };
@@ -102,7 +104,7 @@ static void flush_profile(struct pprof_writer *writer, struct protobuf *fields)
 	fields->used = 0;
 }
 
-/* Adds the contents of `part` to the profile as a field; `part` is empty afterwards. */
+/* Appends `part` to the profile as a field, and empties it. Long profiles are compressed here. */
 static void add_part(struct pprof_writer *writer, enum profile_field field)
 {
 	protobuf_message(&writer->profile, field, &writer->part);
@@ -166,13 +168,13 @@ static void put_function(struct pprof_writer *writer, uint64_t id, const char *n
 {
 	protobuf_u64(&writer->part, FUNCTION_ID, id);
 	field_string(writer, FUNCTION_NAME, name);
-	/* With equal names pprof would take "f [backward]" for C++ and cut it to "[backward]". */
+	/* With equal names pprof would take "f [backward]" for C++ and cut it. */
 	field_string(writer, FUNCTION_SYSTEM_NAME, symbol);
 	field_string(writer, FUNCTION_FILE, file);
 	add_part(writer, FUNCTION);
 }
 
-/* Begins the location in `part`. It refers to the function with the same number as its own. */
+/* Begins a location in `part`; the caller adds it. Its function has the same id as the location. */
 static void put_location(struct pprof_writer *writer, uint64_t id, uint64_t line)
 {
 	protobuf_u64(&writer->inner, LINE_FUNCTION, id);
@@ -250,8 +252,8 @@ static void put_sample(struct pprof_writer *writer, uint32_t number, struct valu
 	add_part(writer, SAMPLE);
 }
 
-/* With one set, a stack's allocations and its live bytes go into one sample. With several, its
- * allocations have a sample of their own, without a device. */
+/* Writes the samples. With one set of weights, a stack has its allocations and its live bytes in
+ * one sample. With several (one for each device) its allocations have a sample without a device. */
 static void put_samples(struct pprof_writer *writer)
 {
 	const struct trace *trace = writer->trace;
@@ -319,7 +321,7 @@ static void put_profile(struct pprof_writer *writer, const struct selection_opti
 	const struct trace *trace = writer->trace;
 	uint64_t epoch = export_epoch_ns(trace);
 
-	string(writer, ""); /* string 0 must be the empty one */
+	string(writer, ""); /* the format demands "" as string 0 */
 	put_type(writer, SAMPLE_TYPE, "alloc_objects", "count");
 	put_type(writer, SAMPLE_TYPE, "alloc_space", "bytes");
 	put_type(writer, SAMPLE_TYPE, "inuse_objects", "count");

@@ -1,4 +1,4 @@
-/* The wire format of Protocol Buffers. */
+/* Encodes fields in the wire format of Protocol Buffers. */
 #include "render/export/protobuf.h"
 
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 enum { VARINT = 0, LENGTH = 2, LONGEST_VARINT = 10 };
 
-/* Returns room for `count` more bytes, NULL without memory. */
+/* Enlarges the buffer by `count` bytes and returns where they begin, NULL without memory. */
 static unsigned char *make_room_for(struct protobuf *message, size_t count)
 {
 	if (message->size - message->used < count) {

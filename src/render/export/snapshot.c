@@ -1,4 +1,4 @@
-/* Builds PyTorch's memory snapshot from a trace: reads the events and enters what they did. */
+/* Builds PyTorch's memory snapshot: reads a trace's events and adds entries to the history. */
 #include "render/export/snapshot.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include "analyse/input/error.h"
 #include "analyse/input/grow.h"
 
-/* --- entries --- */
+/* --- entries of the history --- */
 
 void snapshot_enter(struct snapshot *snapshot, enum snapshot_action action,
 		    const struct snapshot_segment *where)
@@ -54,8 +54,8 @@ static struct snapshot_device *device_of(struct snapshot *snapshot, int ordinal)
 
 /* --- blocks --- */
 
-/* Returns the segment for a block that needs one of its own: at the block's address if it has one
- * and nothing else lies there, else at a new address. */
+/* Returns a segment for a block that lies in none: at the block's address, or at a new address if
+ * the block has none or another segment lies there. */
 static struct snapshot_segment own_segment(struct snapshot *snapshot, const struct block *block)
 {
 	struct snapshot_segment segment = { .address = block->ptr,
@@ -122,7 +122,7 @@ void snapshot_end_block(struct snapshot *snapshot, uint64_t size, struct snapsho
 		snapshot_drop_segment(snapshot->device, own);
 }
 
-/* Ends a block that was live before the first event, and so was any segment around it. */
+/* Frees a block that was allocated before the first event, as was the segment around it, if any. */
 static void end_unseen(struct snapshot *snapshot, const struct block *block)
 {
 	struct snapshot_place place = { .address = block->ptr };
@@ -136,7 +136,7 @@ static void end_unseen(struct snapshot *snapshot, const struct block *block)
 	snapshot_end_block(snapshot, block->size, place);
 }
 
-/* --- blocks without an address: the pool reports only that its bytes grew or shrank --- */
+/* --- blocks without an address: the pool reports only by how much its bytes grew or shrank --- */
 
 static void begin_nameless(struct snapshot *snapshot, uint32_t stack, uint64_t size)
 {
@@ -156,8 +156,8 @@ static void begin_nameless(struct snapshot *snapshot, uint32_t stack, uint64_t s
 	snapshot_enter(snapshot, SNAPSHOT_ALLOC, &where);
 }
 
-/* Ends blocks of the event's stack, the latest first, until `size` bytes have ended. The rest of a
- * larger block begins again. */
+/* Frees `size` bytes of the blocks that were allocated on the event's stack, the latest first. If a
+ * block is larger than the bytes left to free, the rest of it is allocated again. */
 static void end_nameless(struct snapshot *snapshot, uint64_t size)
 {
 	struct snapshot_device *device = snapshot->device;
@@ -230,7 +230,7 @@ static void take_oom(struct snapshot *snapshot)
 	snapshot_enter(snapshot, SNAPSHOT_OOM, &what);
 }
 
-/* Events are missing: forgets all that was entered, so that the snapshot begins after the gap. */
+/* Events are missing here: discards all so far, so the snapshot begins after the gap. */
 static void forget_block(struct snapshot *snapshot)
 {
 	for (size_t i = 0; i < snapshot->devices_n; i++) {
@@ -276,8 +276,8 @@ static void place_event(struct snapshot *snapshot, const struct event *event)
 		take_oom(snapshot);
 }
 
-/* Takes the devices' sums after the last event, which are right even if events are missing. Not if
- * a pool is selected: events have no sums of pools. */
+/* Takes the devices' sums after the last event, which are right even if events are missing. If a
+ * pool is selected it does nothing, because events do not have the sums of pools. */
 static void take_sums(struct snapshot *snapshot)
 {
 	const struct lives *lives = &snapshot->lives;
@@ -314,7 +314,7 @@ int snapshot_read(struct snapshot *snapshot, struct trace *trace,
 	*snapshot = (struct snapshot){ .trace = trace,
 				       .options = options,
 				       .next_address = SNAPSHOT_ADDRESSES };
-	/* Blocks that were filtered out may lie in a known segment: they count as missing. */
+	/* `false`: filtered events count as missing, for a known segment may hold their blocks. */
 	lives_start(&snapshot->lives, false);
 	error = export_find_end(&end, trace, options);
 	while (!error && !snapshot->failed && (more = trace_next(trace, &event)) == 1 &&

@@ -1,11 +1,10 @@
 /*
- * A trace as PyTorch's memory snapshot: segments, the blocks in them, and the history of both, in
- * order.
+ * A trace as PyTorch's memory snapshot: the segments and blocks at the end, and their history.
  *
  * The viewer replays the history backwards, beginning with the segments at the end, and must find
  * each live block inside exactly one segment at every step (torch/utils/viz/MemoryViz.js). So a
  * block that lies in no known segment (a plain cudaMalloc, or a block of a pool whose segments are
- * not known) becomes a segment of its own. A block without an address, or at one that is taken,
+ * not known) becomes a segment of its own. A block without an address, or with one that is taken,
  * gets a new address.
  */
 #pragma once
@@ -15,7 +14,7 @@
 
 enum snapshot_action {
 	SNAPSHOT_ALLOC,
-	SNAPSHOT_FREE, /* written as two entries: free_requested and free_completed */
+	SNAPSHOT_FREE, /* written as two entries: free_requested, free_completed */
 	SNAPSHOT_SEGMENT_ALLOC,
 	SNAPSHOT_SEGMENT_FREE,
 	SNAPSHOT_SEGMENT_MAP,
@@ -24,85 +23,86 @@ enum snapshot_action {
 };
 
 struct snapshot_entry {
-	uint64_t address; /* of an OOM: the bytes that were free */
+	uint64_t address; /* for SNAPSHOT_OOM: the free bytes of the device */
 	uint64_t size, stream, t;
-	uint32_t stack; /* UINT32_MAX for none */
-	uint32_t api;   /* the number of a text of the trace */
+	uint32_t stack; /* position in trace->stacks, UINT32_MAX if unknown */
+	uint32_t api;   /* id of a text of the trace */
 	uint8_t action;
 };
 
 struct snapshot_block {
 	uint64_t address, size;
-	uint32_t stack; /* UINT32_MAX for none */
-	bool known;     /* false: filler for bytes of which only the sum is known */
+	uint32_t stack; /* position in trace->stacks, UINT32_MAX if unknown */
+	bool known;     /* false: a filler for bytes of unknown blocks */
 };
 
 struct snapshot_segment {
 	uint64_t address, size;
 	uint32_t stack;
-	bool mapped;         /* memory mapped at reserved addresses */
-	size_t first, count; /* its blocks, by address */
+	bool mapped;         /* made of physical memory mapped at reserved addresses */
+	size_t first, count; /* position in blocks[] and number of its blocks */
 };
 
 struct snapshot_device {
 	int device;
 	struct snapshot_entry *entries;
 	size_t entries_n, entries_size;
-	void *tree;                      /* of live segments, for tsearch(3) */
-	struct snapshot_block *nameless; /* live blocks for which the pool reports no address */
+	void *tree;                      /* live segments, a tree of tsearch(3) */
+	struct snapshot_block *nameless; /* live blocks whose pool reports no addresses */
 	size_t nameless_n, nameless_size;
-	uint64_t allocated, reserved;  /* sums of the selection, by the events */
+	uint64_t allocated, reserved;  /* bytes, summed up from the selected events */
 	bool summed;                   /* both sums are complete */
-	uint64_t unplaced;             /* reserved by pools that report no addresses */
-	uint64_t placed;               /* the part of it in blocks, each a segment of its own */
-	struct snapshot_segment spare; /* a segment for the rest; of size 0 if there is none */
-	uint64_t spare_room;           /* bytes that are free for it at its address */
+	uint64_t unplaced;             /* bytes reserved by pools that report no addresses */
+	uint64_t placed;               /* bytes of `unplaced` that are blocks with own segments */
+	struct snapshot_segment spare; /* segment for unplaced - placed; size 0: there is none */
+	uint64_t spare_room;           /* bytes to which `spare` can grow at its address */
 
-	/* Filled at the end. */
+	/* Filled by snapshot_tile(): the state after the last event. */
 	struct snapshot_segment *segments;
 	struct snapshot_block *blocks;
 	size_t segments_n, blocks_n;
 };
 
-struct snapshot_place { /* of a live block */
+struct snapshot_place { /* the address of a live block */
 	uint64_t address;
-	bool own; /* the block is a segment of its own */
+	bool own; /* the block has a segment to itself */
 };
 
 struct snapshot {
 	struct trace *trace;
 	const struct selection_options *options;
 	struct lives lives;
-	struct snapshot_device *devices; /* by ordinal */
+	struct snapshot_device *devices; /* indexed by the device's number */
 	size_t devices_n;
-	struct snapshot_place *places; /* by position in lives.blocks.list */
+	struct snapshot_place *places; /* parallel to lives.blocks.list */
 	size_t places_n;
 	uint64_t next_address;
 	bool failed; /* no memory left: the snapshot must not be used */
 
-	/* The event being read, and its device. */
+	/* The event that is being read, and its device. */
 	const struct event *event;
 	struct snapshot_device *device;
 };
 
-/* Reads the events. 0 or -errno with err_text(); the caller calls snapshot_clear(). */
+/* Builds the history from the trace's events. Returns 0 or -errno with err_text(); in either case
+ * the caller calls snapshot_clear(). */
 int snapshot_read(struct snapshot *snapshot, struct trace *trace,
 		  const struct selection_options *options);
 void snapshot_clear(struct snapshot *snapshot);
 
-/* snapshot_layout.c: fills the segments and blocks of the device at the end. */
+/* snapshot_layout.c: fills segments[] and blocks[] of a device, the state after the last event. */
 void snapshot_tile(struct snapshot *snapshot, struct snapshot_device *device);
 
-/* Returns a new address with room for `size` bytes, at which nothing else lies. */
+/* Returns an address with `size` free bytes that no program uses; it is given only once. */
 uint64_t snapshot_address(struct snapshot *snapshot, uint64_t size);
 
 /* --- shared by the files snapshot*.c --- */
 
-/* Addresses from here on are used by no program: user space of x86-64 ends at 2^47, that of arm64
- * at 2^48 as a rule. The viewer's numbers are doubles, which are exact below 2^53. */
+/* Programs use no addresses from here on: user space ends at 2^47 on x86-64, and on arm64 usually
+ * at 2^48. The viewer's numbers are doubles, which are exact below 2^53. */
 #define SNAPSHOT_ADDRESSES ((uint64_t)1 << 50)
 
-/* Larger sizes cannot be real, and the viewer could not represent them. */
+/* False for 0, and for sizes that cannot be real and that the viewer could not represent. */
 static inline bool snapshot_is_size(uint64_t size)
 {
 	return size && size < SNAPSHOT_ADDRESSES;
@@ -113,31 +113,31 @@ static inline bool snapshot_is_address(uint64_t address, uint64_t size)
 	return address && address < SNAPSHOT_ADDRESSES && snapshot_is_size(size);
 }
 
-/* A live segment of the current device that overlaps the range; NULL for none. */
+/* Returns a live segment of the current device that overlaps the range, NULL if there is none. */
 struct snapshot_segment *snapshot_segment_at(const struct snapshot *snapshot, uint64_t address,
 					     uint64_t size);
 
-/* Add a segment to the current device where nothing is live; remove one. */
+/* Add and remove a live segment of the current device. A new one must not overlap another. */
 void snapshot_add_segment(struct snapshot *snapshot, struct snapshot_segment segment);
 void snapshot_drop_segment(struct snapshot_device *device, struct snapshot_segment *segment);
 
-/* Begin and end a pool's segment or mapping: the event's lives.begun or lives.ended. */
+/* Add the segment or mapping that the event begins (lives.begun), or remove lives.ended. */
 void snapshot_begin_segment(struct snapshot *snapshot);
 void snapshot_end_segment(struct snapshot *snapshot);
 
 /*
- * The bytes that a stream-ordered pool has reserved beyond its live blocks are a segment of their
- * own, so that at each event all segments together are what the device had reserved. The first two
- * begin and end `size` bytes of a pool's blocks, each block a segment of its own;
- * snapshot_reserve() is for an event that changes the pool's reserved bytes and has no address.
+ * For pools that report no addresses (cudaMallocAsync): what such a pool has reserved beyond its
+ * live blocks is one segment, so that at each event the segments sum to the device's reserved
+ * bytes. snapshot_place() and snapshot_unplace() add and remove `size` bytes of live blocks, each
+ * of which has a segment of its own; snapshot_reserve() changes the pool's reserved bytes.
  */
 void snapshot_place(struct snapshot *snapshot, uint64_t size);
 void snapshot_unplace(struct snapshot *snapshot, uint64_t size);
 void snapshot_reserve(struct snapshot *snapshot, int64_t change);
 
-/* Adds an entry to the history: the range, with the time and stack of the current event. */
+/* Adds an entry about the range to the history, with the time and stack of the current event. */
 void snapshot_enter(struct snapshot *snapshot, enum snapshot_action action,
 		    const struct snapshot_segment *where);
 
-/* Ends a block of `size` bytes, and its segment if that is the block's own. */
+/* Frees a block of `size` bytes at `place`, and its segment if it has one to itself. */
 void snapshot_end_block(struct snapshot *snapshot, uint64_t size, struct snapshot_place place);

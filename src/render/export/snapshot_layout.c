@@ -1,6 +1,6 @@
 /*
  * Lays out the segments at the end: blocks and the free space between them fill each segment
- * exactly, and all segments together are what the device had reserved.
+ * exactly, and all segments together are the bytes that the device had reserved.
  */
 #include <search.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "render/export/snapshot.h"
 
 struct layout_walk {
-	struct snapshot_segment *segments; /* NULL: segments are only counted */
+	struct snapshot_segment *segments; /* receives the segments; NULL: they are only counted */
 	size_t count;
 };
 
@@ -43,7 +43,7 @@ static bool is_live(const struct snapshot *snapshot, const struct snapshot_devic
 	       export_wants(snapshot->trace, snapshot->options, block->device, block->pool);
 }
 
-/* Collects live blocks and segments by address, with room for fillers. False: no memory. */
+/* Fills blocks[] and segments[], sorted by address, with room for fillers. False: no memory. */
 static bool collect(struct snapshot *snapshot, struct snapshot_device *device)
 {
 	const struct blocks *blocks = &snapshot->lives.blocks;
@@ -77,8 +77,8 @@ static bool collect(struct snapshot *snapshot, struct snapshot_device *device)
 	return true;
 }
 
-/* Moves blocks that overlap the one before, or lie in no segment, to the end of the list, each with
- * a new address. Returns their number, SIZE_MAX without memory. */
+/* Moves blocks that overlap the block before them, or lie in no segment, to the end of the list,
+ * and gives them new addresses. Returns their number, SIZE_MAX without memory. */
 static size_t set_strays_aside(struct snapshot *snapshot, struct snapshot_device *device)
 {
 	struct snapshot_block *blocks = device->blocks;
@@ -123,9 +123,8 @@ static void add_own_segments(struct snapshot_device *device, size_t strays)
 }
 
 /*
- * Adds a segment for the reserved bytes that lie in no other: those of pools that report no
- * addresses, and those reserved before events that are missing. Its block holds the allocated bytes
- * that lie in no other block.
+ * Adds a segment for reserved bytes that no segment has: those of pools that report no addresses,
+ * and those reserved before missing events. Its block has the allocated bytes that no block has.
  */
 static void add_filler(struct snapshot *snapshot, struct snapshot_device *device)
 {
@@ -160,7 +159,7 @@ void snapshot_tile(struct snapshot *snapshot, struct snapshot_device *device)
 		return;
 	add_own_segments(device, strays);
 	add_filler(snapshot, device);
-	/* Both lists are sorted: all that was added lies above the addresses of programs. */
+	/* Both lists are sorted: what was added lies above all other addresses. */
 	for (size_t i = 0; i < device->segments_n; i++) {
 		struct snapshot_segment *segment = &device->segments[i];
 

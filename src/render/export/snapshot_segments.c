@@ -1,4 +1,4 @@
-/* The live segments of PyTorch's memory snapshot, and their addresses. */
+/* Adds and removes live segments of PyTorch's memory snapshot, and finds addresses for new ones. */
 #include <search.h>
 #include <stdlib.h>
 
@@ -10,13 +10,13 @@ uint64_t snapshot_address(struct snapshot *snapshot, uint64_t size)
 {
 	uint64_t address = snapshot->next_address;
 
-	snapshot->next_address += (size + 2 * page - 1) / page * page; /* leaves a gap after each */
+	snapshot->next_address += (size + 2 * page - 1) / page * page; /* leaves a gap after it */
 	return address;
 }
 
 /* --- live segments --- */
 
-/* Ranges that overlap are equal, so that a search for an address finds the segment around it. */
+/* Overlapping ranges compare as equal, so a search for an address finds the segment around it. */
 static int by_range(const void *a, const void *b)
 {
 	const struct snapshot_segment *x = a;
@@ -46,7 +46,7 @@ void snapshot_add_segment(struct snapshot *snapshot, struct snapshot_segment seg
 	node = own ? tsearch(own, &snapshot->device->tree, by_range) : NULL;
 	snapshot->failed |= !node;
 	if (!node || *(struct snapshot_segment **)node != own)
-		free(own); /* no memory, or it overlaps another, which callers rule out */
+		free(own); /* no memory, or an overlap, which callers exclude */
 }
 
 void snapshot_drop_segment(struct snapshot_device *device, struct snapshot_segment *segment)
@@ -57,8 +57,8 @@ void snapshot_drop_segment(struct snapshot_device *device, struct snapshot_segme
 
 /* --- segments of pools --- */
 
-/* Ends all blocks in a range when its segment ends. Real blocks are freed before their segment:
- * this is for traces that were cut or made up. */
+/* Frees all blocks in a segment that is being freed. Programs free blocks first: this is for traces
+ * that are truncated or forged. */
 static void end_blocks_inside(struct snapshot *snapshot, uint64_t from, uint64_t size)
 {
 	struct blocks *blocks = &snapshot->lives.blocks;
@@ -76,7 +76,7 @@ static void end_blocks_inside(struct snapshot *snapshot, uint64_t from, uint64_t
 	}
 }
 
-/* Mapped ranges side by side become one segment, as in the viewer. */
+/* Merges a mapped range with the mapped segments next to it, as the viewer does. */
 static void join(struct snapshot *snapshot, struct snapshot_segment *segment)
 {
 	struct snapshot_segment *before =
@@ -113,7 +113,7 @@ void snapshot_begin_segment(struct snapshot *snapshot)
 	snapshot_add_segment(snapshot, segment);
 }
 
-/* Removes a range from a segment when a mapping ends; one or two smaller segments may remain. */
+/* Removes an unmapped range from its segment, of which one or two smaller segments may remain. */
 static void cut(struct snapshot *snapshot, struct snapshot_segment *segment, uint64_t from,
 		uint64_t size)
 {
@@ -142,8 +142,7 @@ void snapshot_end_segment(struct snapshot *snapshot)
 	if (!segment || segment->mapped != (block.kind == BLOCK_MAPPING) ||
 	    (!segment->mapped && (segment->address != block.ptr || segment->size != block.size)) ||
 	    block.ptr + block.size > segment->address + segment->size) {
-		/* The segment was there before the first event. It is entered at another address,
-		 * for no blocks are known in it. */
+		/* Older than the first event: gets a new address, for no blocks are known in it. */
 		where.address = snapshot_address(snapshot, block.size);
 		if (snapshot->lives.unseen)
 			snapshot_enter(snapshot, SNAPSHOT_SEGMENT_FREE, &where);
@@ -157,7 +156,7 @@ void snapshot_end_segment(struct snapshot *snapshot)
 
 /* --- bytes reserved by pools that report no addresses --- */
 
-/* Keeps one segment without blocks for the remaining bytes, replaced as they change. */
+/* Replaces the segment for reserved bytes that are in no block, if their number has changed. */
 static void keep_unplaced(struct snapshot *snapshot)
 {
 	struct snapshot_device *device = snapshot->device;
@@ -177,7 +176,7 @@ static void keep_unplaced(struct snapshot *snapshot)
 	if (!size)
 		return;
 	if (size > device->spare_room) {
-		/* Takes more room than needed: new addresses would use up those of the viewer. */
+		/* Twice the bytes: a new address each time would use up the viewer's range. */
 		device->spare_room = snapshot_is_size(size * 2) ? size * 2 : size;
 		spare->address = snapshot_address(snapshot, device->spare_room);
 	}

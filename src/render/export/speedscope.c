@@ -1,6 +1,6 @@
 /*
- * The export `speedscope`: https://www.speedscope.app/file-format-schema.json, with a profile for
- * each device. Its samples are stacks, and their weights are bytes.
+ * The export `speedscope` (https://www.speedscope.app/file-format-schema.json): a profile for each
+ * device, whose samples are stacks weighed by bytes.
  */
 #include <stdio.h>
 #include <string.h>
@@ -20,13 +20,13 @@ struct speedscope_writer {
 	struct out *out;
 	const struct trace *trace;
 	const struct weights *weights;
-	uint32_t *numbers; /* by frame of the trace: 1 + its number here, 0 if not written */
+	uint32_t *numbers; /* by frame of the trace: 1 + its index in "frames", 0: not written */
 	uint32_t frames_n;
 	bool no_memory;
-	struct map groups; /* hash of a phase's or thread's name: 1 + the number of its frame */
+	struct map groups; /* hash of a phase's or thread's name: 1 + index of its frame */
 };
 
-/* The two pseudo-frames are the first of the list. */
+/* Indices of two pseudo-frames in "frames": stack not known, and stack without frames. */
 enum { UNKNOWN, NO_FRAMES };
 
 struct speedscope_frame {
@@ -41,7 +41,7 @@ static const struct emit_column frame_columns[] = {
 	EMIT_END,
 };
 
-/* Writes a frame and returns its number + 1. */
+/* Writes a frame. Returns 1 + its index in "frames". */
 static uint32_t add_frame(struct speedscope_writer *writer, const char *name, const char *file,
 			  uint64_t line)
 {
@@ -63,7 +63,7 @@ static void put_frame(struct speedscope_writer *writer, uint32_t number)
 					    frame->file && frame->line ? frame->line : TRACE_NONE);
 }
 
-/* Writes the frame of a phase or thread, which is the outermost frame of stacks grouped by it. */
+/* Writes a frame for the phase or thread by which stacks are grouped: their outermost frame. */
 static void put_group(struct speedscope_writer *writer, const char *name)
 {
 	uint64_t key = name ? hash_bytes(name, strlen(name)) : 0;
@@ -111,7 +111,7 @@ static void put_stack(struct speedscope_writer *writer, const struct trace_stack
 		out_u64(writer->out, NO_FRAMES);
 }
 
-/* Writes the shares, followed by the bytes whose stack is not known. */
+/* Writes each stack and its bytes, and a sample for bytes whose stack is not known. */
 static void put_samples(struct speedscope_writer *writer, const struct weights_set *set)
 {
 	size_t count = set->shares_n + (set->unknown > 0);

@@ -1,6 +1,6 @@
 /*
- * The export `sqlite`: the whole trace as tables for queries (sqlite_schema.def,
- * samples/queries.sql).
+ * The export `sqlite`: writes the whole trace as a database with the tables of sqlite_schema.def,
+ * for queries such as samples/queries.sql.
  */
 #include "render/export/formats.h"
 
@@ -34,9 +34,9 @@ struct sqlite_writer {
 	struct lives lives;
 };
 
-/* --- facts --- */
+/* --- process, environment --- */
 
-/* Begins a row of the table of facts; the caller adds the value. */
+/* Begins a row of the table `meta` with its key; the caller adds the value. */
 static struct sqlite_file *fact(struct sqlite_writer *writer, const char *key)
 {
 	sqlite_row(&writer->file, TABLE_meta);
@@ -86,7 +86,7 @@ static void put_facts(struct sqlite_writer *writer)
 	}
 }
 
-/* --- sums --- */
+/* --- devices, pools, peaks, curves --- */
 
 static void put_sum(struct sqlite_file *file, const struct trace_sum *sum)
 {
@@ -165,7 +165,7 @@ static void put_timeline(struct sqlite_writer *writer)
 	}
 }
 
-/* --- stretches of time --- */
+/* --- phases, spans --- */
 
 static void put_figures(struct sqlite_file *file, const struct trace_phase_sums *allocated,
 			const struct trace_phase_sums *reserved,
@@ -231,7 +231,7 @@ static void put_spans(struct sqlite_file *file, const struct trace *trace)
 		put_span(file, &trace->spans[i]);
 }
 
-/* --- code --- */
+/* --- frames, stacks, threads, calls --- */
 
 static void put_frames(struct sqlite_writer *writer)
 {
@@ -313,8 +313,8 @@ static void put_event(struct sqlite_writer *writer, const struct event *event)
 	sqlite_u64(file, memory ? event->flags & EVENT_FOREIGN : TRACE_NONE);
 }
 
-/* Writes a block from its allocation to its free; `by` is the event that freed it, NULL if there is
- * none or it is not known. */
+/* Writes a block with its allocation and its free. `by` is the event that freed it; NULL if it was
+ * not freed or that is not known. */
 static void put_life(struct sqlite_writer *writer, const struct block *block,
 		     const struct event *by, const char *fate)
 {
@@ -375,7 +375,7 @@ int format_sqlite(struct trace *trace, struct out *out, const struct selection_o
 	struct sqlite_writer writer = { .trace = trace };
 	int error;
 
-	(void)options; /* the whole trace is written: readers select by queries */
+	(void)options; /* the whole trace is written: queries select from it */
 	stack_texts_make(&writer.stacks, trace);
 	error = sqlite_file_open(&writer.file);
 	if (!error) {

@@ -1,6 +1,5 @@
 /*
- * Fills a SQLite database in a temporary file: SQLite changes pages that it has written, so it
- * cannot write to a pipe.
+ * Fills a SQLite database in a temporary file: SQLite rewrites pages, so it cannot use a pipe.
  */
 #ifdef HAVE_SQLITE
 
@@ -39,7 +38,7 @@ static void run_sql(struct sqlite_file *file, const char *sql)
 		broken(file);
 }
 
-/* Prepares an INSERT of all columns; a key that is there already is ignored. */
+/* Prepares the INSERT of a row; a row whose key exists already is ignored. */
 static void prepare_insert(struct sqlite_file *file, enum sqlite_table table)
 {
 	sqlite3_stmt *columns = NULL;
@@ -76,7 +75,7 @@ int sqlite_file_open(struct sqlite_file *file)
 	close(fd);
 	if (sqlite3_open_v2(file->path, &file->db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK)
 		broken(file);
-	/* No other process reads the file, and an unfinished one is deleted: no journal. */
+	/* Needs no journal: nobody else opens the file, and after an error it is deleted. */
 	run_sql(file,
 		"PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE");
 	run_sql(file, "BEGIN");
@@ -108,7 +107,7 @@ void sqlite_u64(struct sqlite_file *file, uint64_t value)
 {
 	int column = ++file->column;
 
-	/* SQLite's integers end at 2^63 - 1; larger values stay NULL. */
+	/* SQLite's integers end at 2^63 - 1: larger values, as TRACE_NONE, become NULL. */
 	if (value <= INT64_MAX && !file->error)
 		sqlite3_bind_int64(file->row, column, (sqlite3_int64)value);
 }
@@ -191,7 +190,7 @@ void sqlite_file_clear(struct sqlite_file *file)
 
 #else
 
-/* ISO C forbids an empty source file. */
+/* ISO C forbids an empty source file, so this declares a type. */
 typedef int sqlite_is_missing;
 
 #endif

@@ -2,9 +2,9 @@
  * The export `torch-snapshot`: the format of torch.cuda.memory._dump_snapshot(), for the memory of
  * all libraries.
  *
- * Keys and values as in torch/csrc/cuda/Module.cpp (THCPModule_memorySnapshot) and the docstring of
- * torch.cuda.memory._snapshot(). The format is read by torch/utils/viz/MemoryViz.js and
- * torch/cuda/_memory_viz.py.
+ * Keys and values are those of torch/csrc/cuda/Module.cpp (THCPModule_memorySnapshot) and of the
+ * docstring of torch.cuda.memory._snapshot(). The format is read by torch/utils/viz/MemoryViz.js
+ * and torch/cuda/_memory_viz.py.
  */
 #include <string.h>
 
@@ -13,16 +13,16 @@
 #include "render/export/pickle.h"
 #include "render/export/snapshot.h"
 
-enum { SMALL_SEGMENT = 2 << 20 }; /* c10/cuda/CUDACachingAllocator: kSmallBuffer */
+enum { SMALL_SEGMENT = 2 << 20 }; /* kSmallBuffer in c10/cuda/CUDACachingAllocator */
 
 struct snapshot_writer {
 	struct pickle pickle;
 	struct snapshot *snapshot;
 	const struct trace *trace;
-	uint32_t *frames; /* by frame, and below by stack: 1 + number in the reader's memo */
+	uint32_t *frames; /* by frame, and below by stack: 1 + its memo number, 0: not written */
 	uint32_t *stacks;
-	uint32_t unknown; /* the same, of the stack for bytes of which only the sum is known */
-	uint32_t none;    /* the same, of the stack for blocks without a stack */
+	uint32_t unknown; /* 1 + memo number of the pseudo-stack for unknown blocks */
+	uint32_t none;    /* 1 + memo number of the pseudo-stack for blocks without a stack */
 	uint64_t epoch;
 };
 
@@ -73,7 +73,7 @@ static void trace_frame(struct snapshot_writer *writer, uint32_t number)
 	writer->frames[number] = pickle_remember(&writer->pickle) + 1;
 }
 
-/* Writes a list of one pseudo-frame, or a reference to it if it was written before. */
+/* Writes a stack of one pseudo-frame, or a reference to it if it was written before. */
 static void one_frame(struct snapshot_writer *writer, uint32_t *memo, const char *name)
 {
 	if (*memo) {
@@ -146,7 +146,7 @@ static void used_space(struct snapshot_writer *writer, const struct snapshot_blo
 	pickle_dict_end(&writer->pickle);
 }
 
-/* Writes the blocks in their order and the free space between them. Returns the bytes used. */
+/* Writes the segment's blocks and the free space between them. Returns the bytes in blocks. */
 static uint64_t blocks_of(struct snapshot_writer *writer, const struct snapshot_device *device,
 			  const struct snapshot_segment *segment)
 {
@@ -281,7 +281,7 @@ static void annotation(struct snapshot_writer *writer, const struct trace_phase 
 	pickle_dict_end(&writer->pickle);
 }
 
-/* Writes phases as annotations, like those of torch.profiler's record_function. */
+/* Writes phases as annotations of their starts and ends, like torch.profiler's record_function. */
 static void annotations(struct snapshot_writer *writer)
 {
 	pickle_text(&writer->pickle, "external_annotations");

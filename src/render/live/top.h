@@ -1,6 +1,5 @@
 /*
- * Processes as they are now: as text, as JSON (include/memtrace/top.schema.json), and for
- * Prometheus.
+ * Writes the memory of processes as text, as JSON (memtrace/top.schema.json), for Prometheus.
  */
 #pragma once
 
@@ -12,17 +11,17 @@
 struct out;
 
 struct top {
-	struct look *const *looks; /* in the order to be shown; their lines are sorted */
+	struct look *const *looks; /* processes in the order in which they are shown */
 	size_t looks_n;
-	unsigned lines; /* of source, of each process, at most */
+	unsigned lines; /* most lines of source shown for a process */
 };
 
-/* The size of the page; rows 0: as many as it takes. */
+/* How text is laid out. `rows` 0 means no limit. */
 struct top_page {
 	unsigned columns, rows;
 	bool colour;
-	bool erase;       /* clears the terminal to the right of each line */
-	const char *note; /* a line at the top, NULL for none */
+	bool erase;       /* clear the terminal to the right of each line */
+	const char *note; /* first line of the page, NULL for none */
 };
 
 enum { TOP_NARROWEST = 60 };
@@ -30,5 +29,6 @@ enum { TOP_NARROWEST = 60 };
 void top_text(const struct top *top, struct out *out, const struct top_page *page);
 void top_json(const struct top *top, struct out *out);
 
-/* The text format 0.0.4 of https://prometheus.io/docs/instrumenting/exposition_formats/ */
+/* Writes Prometheus's text format 0.0.4
+ * (https://prometheus.io/docs/instrumenting/exposition_formats/). */
 void top_prometheus(const struct top *top, struct out *out);

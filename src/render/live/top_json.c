@@ -1,4 +1,4 @@
-/* Processes as they are now, as the document memtrace-top/1 (include/memtrace/top.schema.json). */
+/* Writes processes as the JSON document memtrace-top/1 (include/memtrace/top.schema.json). */
 #include "base/guest/clock.h"
 #include "base/mem/arena.h"
 #include "base/text/out.h"
@@ -30,7 +30,7 @@ static const struct emit_column sum_columns[] = {
 	EMIT_END,
 };
 
-/* The first is null without a sample, and the object with it. */
+/* now_bytes comes first: if it is null (no sample), the whole object becomes null. */
 static const struct emit_column used_columns[] = {
 	EMIT_MEMBER("now_bytes", BYTES, struct live_view_scope, row.sums[METRIC_USED].now),
 	EMIT_MEMBER("peak_bytes", BYTES, struct live_view_scope, row.sums[METRIC_USED].peak),

@@ -1,7 +1,8 @@
 /*
- * Processes for Prometheus: the metrics of top_metrics.def, all samples of a metric side by side.
+ * Writes the metrics of top_metrics.def for Prometheus, one after another, each with its samples of
+ * all processes.
  *
- * Lines of source are not among them: each would be a series, and their number has no bound.
+ * Lines of source are left out: each would be a time series, and their number has no limit.
  */
 #include <inttypes.h>
 
@@ -11,7 +12,7 @@
 
 enum { LABEL = 512 };
 
-/* Writes name="value" with the escapes of the format. */
+/* Writes the label name="value", with quotes and backslashes escaped. */
 static void label(struct out *out, const char *name, const char *value)
 {
 	char safe[LABEL];
@@ -28,9 +29,9 @@ static void label(struct out *out, const char *name, const char *value)
 
 static const struct live_metric {
 	const char *name, *type, *help;
-	enum scope_kind kind; /* SCOPE_NONE: of the process */
+	enum scope_kind kind; /* SCOPE_NONE: the metric is of the process */
 	bool sampled;
-	size_t at, size; /* of the member: int64_t, uint64_t or bool */
+	size_t at, size; /* offset and size of the int64_t, uint64_t or bool */
 } metrics[] = {
 #define MEMBER(type, member) offsetof(type, member), sizeof(((type *)NULL)->member)
 #define PROCESS(name, type, help, member) \
@@ -60,7 +61,7 @@ static void scope_labels(struct out *out, const struct live_view_scope *scope)
 	}
 }
 
-/* Writes a sample of the process, or of a scope unless it is NULL. */
+/* Writes the metric's value for a scope, or for the process if `scope` is NULL. */
 static void sample(struct out *out, const struct live_metric *metric, const struct look *look,
 		   const struct live_view_scope *scope)
 {

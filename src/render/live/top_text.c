@@ -1,7 +1,8 @@
 /*
- * Processes as they are now, as text: on a terminal's page, or without a limit of rows.
+ * Writes processes as text, for a page of a terminal or without a limit of rows.
  *
- * A page with too few rows leaves out lines of source first, then the last rows.
+ * If a page has too few rows, it has fewer lines of source; if that is not enough, the last rows
+ * are left out.
  */
 #include <math.h>
 #include <stdio.h>
@@ -15,20 +16,20 @@
 #include "render/live/top.h"
 
 enum {
-	WHERE = 12, /* columns */
+	WHERE = 12, /* columns of the first cell */
 	BYTES = 11,
 	OPEN_RANGES = 4,
 	LONGEST = 1024,
 };
 
-/* The terminal's page below the text: it takes as many lines as the page has rows. */
+/* The page that page_take() writes to, of which `left` rows are still free. */
 struct page {
 	struct out *out;
-	unsigned left; /* rows, UINT32_MAX without end */
-	bool erase;    /* the rest of each line */
+	unsigned left; /* rows still free, UINT32_MAX for no limit */
+	bool erase;    /* clear the terminal to the right of each line */
 };
 
-/* The output of the text, an out_sink. */
+/* Receives the text that struct out writes: an out_sink whose `to` is a struct page. */
 static int page_take(void *to, const char *bytes, size_t length)
 {
 	struct page *page = to;
@@ -45,7 +46,7 @@ static int page_take(void *to, const char *bytes, size_t length)
 	return 0;
 }
 
-/* Rounds a rate; TRACE_NONE when it is not known. In a damaged spool it may have any size. */
+/* Rounds a rate, limited to 1e18 as a damaged spool may have any; TRACE_NONE if unknown. */
 static uint64_t to_whole(double rate)
 {
 	if (isnan(rate))
@@ -53,7 +54,7 @@ static uint64_t to_whole(double rate)
 	return rate < 1e18 ? (uint64_t)(rate + 0.5) : (uint64_t)1e18;
 }
 
-/* Writes a line, cut to the page: show_bold, show_dim. */
+/* Writes a line in a style (show_bold, show_dim), cut to the width of the page. */
 static void put_line(const struct show *show, const char *line,
 		     void style(const struct show *, const char *))
 {
@@ -97,7 +98,7 @@ static void head(const struct show *show, const struct look *look)
 struct scope_row {
 	const char *where, *note;
 	uint64_t allocated, reserved, cached, used;
-	int64_t residual; /* below 0 if others on the device gave memory back since */
+	int64_t residual; /* below 0 if other processes freed memory since */
 	uint64_t rate;
 	const struct live_view_scope *of;
 };
@@ -197,11 +198,11 @@ static void spaces(const struct show *show, const struct look *look, struct aren
 
 struct line_row {
 	uint64_t holds, count, rate;
-	const struct live_view_line *of; /* NULL: the sum of the rows left out */
+	const struct live_view_line *of; /* NULL: this row sums up lines that are not shown */
 	const char *name;
 };
 
-/* The sum over rates that are not known is not either. */
+/* Shows bytes a second, "-" if unknown: a sum wraps if one of its rates is unknown. */
 static const char *show_rate(char *to, const void *row)
 {
 	uint64_t rate = ((const struct line_row *)row)->rate;
@@ -280,7 +281,7 @@ static void range(const struct show *show, const struct look *look,
 	emit_row(show, cells, &row, 2);
 }
 
-/* The innermost open ranges; if there are none, the one that ended last. */
+/* Shows the innermost open ranges, or the range that ended last if none is open. */
 static void ranges(const struct show *show, const struct look *look)
 {
 	const struct look_ranges *all = &look->ranges;
@@ -292,7 +293,7 @@ static void ranges(const struct show *show, const struct look *look)
 		range(show, look, &all->ended[0]);
 }
 
-/* The number of lines of source for each process, so that all processes fit on the page. */
+/* Returns how many lines of source each process may have, so that all processes fit on the page. */
 static unsigned lines_each(const struct top *top, const struct top_page *page)
 {
 	unsigned each;

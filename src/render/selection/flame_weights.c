@@ -1,4 +1,4 @@
-/* Stacks and their weights. */
+/* Weighs stacks by the bytes that they held at the peaks of the devices, or at a moment. */
 #include "render/selection/flame_weights.h"
 
 #include <stdio.h>
@@ -30,7 +30,7 @@ static void add_set(struct weights *weights, const struct trace_peak *peak)
 			peak->stacks[i].bytes < set->unknown ? peak->stacks[i].bytes : set->unknown;
 }
 
-/* Takes the peaks from the document, which has them exactly even if events were dropped. */
+/* Makes sets of the document's peaks that fit the options: exact, even if events were dropped. */
 static void take_peaks(struct weights *weights, const struct trace_peak *peaks, size_t count,
 		       const struct selection_options *options)
 {
@@ -44,7 +44,7 @@ static void take_peaks(struct weights *weights, const struct trace_peak *peaks, 
 	}
 }
 
-/* Without a device: the space with the highest peak, as for CPU tensors. Else SPACES. */
+/* If no device was used (CPU tensors), the memory kind with the highest peak; otherwise SPACES. */
 static int main_space(const struct trace *trace)
 {
 	size_t rows = trace->summary.devices_n ? 0 : trace->summary.spaces_n;
@@ -64,8 +64,8 @@ static int main_space(const struct trace *trace)
 	return main;
 }
 
-/* Makes the stacks' figures follow device and pool. Sets come from the document's peaks, found
- * before this, or from the replay in it. */
+/* Narrows the figures of stacks to the device and pool of the options. Unless take_peaks() found a
+ * set, it also finds the peak or moment by replaying the events. */
 static int select_stacks(struct weights *weights, const struct selection_options *options,
 			 bool peak)
 {
@@ -103,7 +103,7 @@ int weights_find(struct weights *weights, struct trace *trace,
 			"the whole device only; use --metric reserved",
 			trace->path);
 	error = select_stacks(weights, options, peak);
-	/* A peak that the document lacks: the one that the replay found. */
+	/* The document lacks this peak, so the one that the replay found is taken. */
 	if (!error && !weights->sets_n && (weights->selection.narrow || weights->selection.moment))
 		add_set(weights, trace->peaks);
 	return error;

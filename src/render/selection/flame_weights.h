@@ -1,6 +1,6 @@
 /*
- * Stacks and their weights, for formats that weigh stacks: bytes at the peaks of the devices, or at
- * a moment.
+ * Weighs stacks by the bytes that they held at the peaks of the devices, or at a moment: for the
+ * export formats folded, speedscope and pprof.
  */
 #pragma once
 
@@ -9,41 +9,40 @@
 #include "render/selection/select.h"
 
 struct weights_set {
-	int device; /* NO_DEVICE: of all devices together */
-	uint64_t t; /* when, in ns since process start */
+	int device; /* NO_DEVICE: all devices together */
+	uint64_t t; /* the peak or moment, in ns since process start */
 	uint64_t bytes;
-	const struct trace_share *shares; /* positions in trace->stacks */
+	const struct trace_share *shares; /* stacks with bytes held at time t */
 	size_t shares_n;
-	uint64_t unknown; /* bytes of no known stack: with these the shares sum to `bytes` */
+	uint64_t unknown; /* `bytes` less those of all shares */
 };
 
 struct weights {
 	struct trace *trace;
-	struct weights_set *sets; /* one per device */
+	struct weights_set *sets; /* a set for each device or, at a moment, a single one */
 	size_t sets_n;
-	int space; /* enum space: the space weighed, if no device was used; else SPACES */
-	struct report_selection selection; /* decides the figures of stacks: by device and pool */
+	int space; /* enum space: the memory kind if no device was used, else SPACES */
+	struct report_selection selection; /* result of report_select() */
 };
 
-/* Returns 0 or -errno with err_text(). Memory is the trace's; in either case the caller clears
- * weights->selection with report_select_clear(). */
+/* Fills `weights`, with memory from the trace's arena. Returns 0 or -errno with err_text(); in
+ * either case the caller clears weights->selection with report_select_clear(). */
 int weights_find(struct weights *weights, struct trace *trace,
 		 const struct selection_options *options);
 
-/* True if stacks are split by phase or thread: each stack's `group` is the name of one then. */
+/* True if stacks are split by phase or thread, whose name is then the `group` of each stack. */
 static inline bool weights_split(const struct selection_options *options)
 {
 	return options->by == TRACE_BY_PHASE || options->by == TRACE_BY_THREAD;
 }
 
-/* Writes the name of a set, to tell several apart: "device 0", "all devices", "pinned memory". */
+/* Writes a name that tells a set from others: "device 0", "all devices", "pinned memory". */
 void weights_name(const struct weights *weights, const struct weights_set *set, char *to,
 		  size_t size);
 
-/* A frame for bytes whose stack is not known, and one for a stack without frames. */
+/* Names of pseudo-frames: for bytes whose stack is not known, and for a stack without frames. */
 #define WEIGHTS_UNKNOWN "[not known: allocated before events were dropped]"
 #define WEIGHTS_NO_FRAMES "[no stack was recorded]"
 
-/* Writes a frame's function, shortened if it is native, with nothing that could steer a terminal;
- * an address if it has no name. Cut to size. */
+/* Writes a frame's function, safe to print: shortened if native, an address if it has no name. */
 void weights_function(const struct trace *trace, uint32_t frame, char *to, size_t size);

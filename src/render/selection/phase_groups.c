@@ -1,4 +1,4 @@
-/* Phases by name: sorted, so that those of a group lie together, then summed. */
+/* Groups phases by name: sorts them, so that a group lies side by side, and sums their figures. */
 #include "render/selection/phase_groups.h"
 
 #include <stdio.h>
@@ -19,7 +19,7 @@ static int compare_names(const struct trace_phase *x, const struct trace_phase *
 	return strcmp(text(x->name), text(y->name));
 }
 
-/* Orders by family, then phases without notes before those with, then domain; 0: the same group. */
+/* Compares family, then whether the name has notes, then domain. 0: the phases can be one group. */
 static int by_family(const struct trace_phase *x, const struct trace_phase *y)
 {
 	const char *a = text(x->name);
@@ -42,7 +42,7 @@ static int compare_group_names(const void *a, const void *b)
 	return order ? order : x->start < y->start ? -1 : x->start > y->start;
 }
 
-/* If one summand is not known, neither is the sum. */
+/* Adds a count; the sum is unknown (TRACE_NONE) if either summand is. */
 static void add_count(struct trace_phase_count *to, const struct trace_phase_count *count)
 {
 	if (to->count == TRACE_NONE || count->count == TRACE_NONE) {
@@ -77,7 +77,7 @@ static void add_phase(struct phase_group *to, const struct trace_phase *phase)
 		to->growth = (int64_t)((uint64_t)to->growth + sums->end_bytes - sums->start_bytes);
 }
 
-/* The number of sorted phases, from the first on, of one family; *names: of their names. */
+/* How many phases, from `first` on, are of one family; *names: how many names they have. */
 static size_t family(const struct trace_phase *first, size_t left, size_t *names)
 {
 	size_t count = 1;
@@ -88,7 +88,7 @@ static size_t family(const struct trace_phase *first, size_t left, size_t *names
 	return count;
 }
 
-/* Families with notes fold at two names: no two notes are alike (those of compilations). */
+/* True if a family is one group: it has many names, or two with XLA's notes, which all differ. */
 static bool is_folded(const struct trace_phase *first, size_t names)
 {
 	const char *name = text(first->name);

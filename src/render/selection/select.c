@@ -1,8 +1,8 @@
 /*
- * The subject of a report.
+ * Selects the part of a trace that a report is about: the whole run, a selection, or a moment.
  *
- * A selection changes the stacks, sites and peaks in the trace, so that every section follows it.
- * Only --filter and the choice of frames and rows can do so without the events.
+ * A selection changes the trace's stacks, sites and peaks, so every section of the report follows
+ * it. All selections but --filter and the choice of frames and rows need the events.
  */
 #include "render/selection/select.h"
 
@@ -31,7 +31,7 @@ static bool has_other_memory(const struct trace *trace)
 	return trace->summary.devices_n > 1;
 }
 
-/* True if its tables have to be made from the events. */
+/* True if the selection's tables must be made by replaying the events. */
 static bool needs_replay(const struct trace *trace, const struct selection_options *options)
 {
 	return options->at || options->from || options->to || options->pool ||
@@ -53,10 +53,10 @@ bool report_knows_categories(const struct trace *trace, const struct selection_o
 	       (trace->capture.events_recorded <= TRACE_FEW && !trace->capture.events_dropped);
 }
 
-/* --- all together --- */
+/* --- replaying the events, or taking the document's figures --- */
 
-/* True for one device of several and nothing else: the document has its peaks, with their pools.
- * Rows stay one for each stack then, for those peaks refer to stacks. */
+/* True if the options select a device and nothing else: its peaks, with pools, are in the document.
+ * They refer to stacks, so the rows of the replay must remain one for each stack. */
 static bool is_device_only(const struct selection_options *options)
 {
 	return !options->at && !options->from && !options->to && !options->pool &&
@@ -100,7 +100,7 @@ static int find_wish(struct report_selection *selection, const struct trace *tra
 	return error;
 }
 
-/* True if the stack's memory was on the device. A stack with a site has one space only. */
+/* True if the stack allocated memory of a GPU: its site is known, and has a single memory kind. */
 static bool is_of_card(const struct trace *trace, size_t stack)
 {
 	uint32_t site = trace->site_of[stack];
@@ -109,8 +109,9 @@ static bool is_of_card(const struct trace *trace, size_t stack)
 				      !strcmp(trace->sites[site].space, "array"));
 }
 
-/* Fills the rows with the bytes live at the end, from the document. False, and nothing happens, if
- * these do not sum to the devices' own figures, or one of several devices is selected. */
+/* Fills the replay's rows with the document's bytes live at exit. Returns false, and changes
+ * nothing, if these do not sum to the devices' bytes at exit, or if one of several devices is
+ * selected. */
 static bool told_exit(struct report_selection *selection, const struct trace *trace)
 {
 	struct replay *replay = &selection->replay;
@@ -149,8 +150,8 @@ static bool told_peak(struct report_selection *selection, struct trace *trace)
 	return true;
 }
 
-/* True if events were dropped and the moment is the peak or the end: the document has both exactly,
- * and they are taken from it. */
+/* True if events were dropped, but the document has the exact figures for "peak" or "exit"; the
+ * replay or the trace is then set to these. */
 static bool is_told(struct report_selection *selection, struct trace *trace,
 		    const struct selection_options *options)
 {
@@ -175,7 +176,7 @@ static bool is_empty(const struct replay *replay)
 	return true;
 }
 
-/* Gives stacks their space from their sites if the events of their allocations were dropped. */
+/* Sets the memory kind of stacks whose allocations' events were dropped to that of their site. */
 static void keep_sites(struct replay *replay, const struct trace *trace)
 {
 	for (size_t i = 0; i < trace->peaks_n; i++) {
@@ -231,7 +232,7 @@ static int run_selection(struct report_selection *selection, struct trace *trace
 	selection->told = is_told(selection, trace, options);
 	if (selection->told)
 		replay->lost = 0;
-	/* For a peak from the document, stacks stay as the document has them. */
+	/* For "peak" from the document, the stacks must remain those of the document. */
 	if (!selection->told || strcmp(options->at, "peak") != 0)
 		adopt_rows(replay, trace, is_device_only(options));
 	if (!replay->dropped)
@@ -244,7 +245,7 @@ static int run_selection(struct report_selection *selection, struct trace *trace
 int report_select(struct report_selection *selection, struct trace *trace,
 		  const struct selection_options *options, const struct categories *categories)
 {
-	/* Rows by thread, phase or category are made from the events. */
+	/* True for rows that the document does not have: they come from events. */
 	bool told = options->by == TRACE_BY_THREAD || options->by == TRACE_BY_PHASE ||
 		    options->by == TRACE_BY_CATEGORY;
 	enum trace_by by = told ? TRACE_BY_SITE : (enum trace_by)options->by;

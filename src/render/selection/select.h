@@ -1,4 +1,4 @@
-/* The subject of a report: the whole run, a selection of it, or a moment. */
+/* Selects the part of a trace that a report is about: the whole run, a selection, or a moment. */
 #pragma once
 
 #include "analyse/categories/categories.h"
@@ -7,13 +7,13 @@
 #include "render/selection/options.h"
 
 struct report_selection {
-	bool replayed;  /* the events were read, for the fields below */
-	bool narrow;    /* stacks, sites and peaks[0] are of the selection, not of the run */
-	bool empty;     /* nothing is in it */
-	bool moment;    /* peaks[0] and the gaps are of a moment */
-	bool told;      /* ... and the document has them exactly, though events were dropped */
-	char what[300]; /* "at 12.5 s"; "pool torch from 1s to 2s" */
-	bool window;    /* `what` is "from 1s to 2s", and nothing else */
+	bool replayed;  /* wish, replay and gaps are filled: the events were read */
+	bool narrow;    /* stacks, sites and peaks[0] are those of the selection */
+	bool empty;     /* no event or stack is in the selection */
+	bool moment;    /* peaks[0] and `gaps` describe the moment of --at */
+	bool told;      /* events were dropped, but the document has exact figures */
+	char what[300]; /* in words: "at 12.5 s", "pool torch from 1s to 2s" */
+	bool window;    /* the selection is nothing but a stretch of time */
 	struct replay_wish wish;
 	struct replay replay;
 	struct gaps gaps;
@@ -21,34 +21,34 @@ struct report_selection {
 };
 
 /*
- * Changes the trace's stacks, sites and peaks to those of the selection. `categories` has the
- * category of each allocation if report_knows_categories(). Returns 0, or -errno with err_text().
+ * Replaces the trace's stacks, sites and peaks by the selection's. `categories` must have the
+ * category of each allocation if report_knows_categories(). Returns 0 or -errno with err_text().
  */
 int report_select(struct report_selection *selection, struct trace *trace,
 		  const struct selection_options *options, const struct categories *categories);
 void report_select_clear(struct report_selection *selection);
 
-/* True if the options ask for something that needs categories. */
+/* True if the options need categories: --by category, or --filter category=NAME. */
 bool report_asks_categories(const struct selection_options *options);
 
-/* True if the selection is made with the category of each allocation: the events are read twice
- * then. `wanted`: the report has a section of categories, and events may be read for it. */
+/* True if report_select() must be given the category of each allocation, for which the events are
+ * read once more. `wanted`: the report shows categories, and may read events for that. */
 bool report_knows_categories(const struct trace *trace, const struct selection_options *options,
 			     bool wanted);
 
-/* Appends the selection to `what`, after the moment's name, and sets `window`. */
+/* Appends the selection in words to `what`, which may have the name of a moment; sets `window`. */
 void report_select_describe(struct report_selection *selection,
 			    const struct selection_options *options);
 
-/* 0 if there is such a device (or NO_DEVICE), and such a pool of it (or NULL); else -EINVAL, and
- * err_text() lists those that there are. */
+/* Returns 0 if the trace has the device (or it is NO_DEVICE) and the device has the pool (or it is
+ * NULL); else -EINVAL, and err_text() lists those that exist. */
 int report_select_check(const struct trace *trace, int device, const char *pool);
 
-/* Writes a sentence on missing events ("12 events are missing ..."); false without doubt. */
+/* Writes "12 events are missing ..." and the consequences; false if no event is missing. */
 bool report_select_doubt(const struct report_selection *selection, char *to, size_t size);
 
-/* select_filter.c: the first fills stacks[] of the selection with the stacks that fit; the second
- * removes the figures of all others from the trace. */
+/* select_filter.c: report_filter_stacks() sets selection->stacks[i] for each stack with a frame
+ * that fits; report_filter_facts() removes the figures of all other stacks from the trace. */
 void report_filter_stacks(struct report_selection *selection, struct trace *trace,
 			  const char *pattern);
 void report_filter_facts(const struct report_selection *selection, struct trace *trace);

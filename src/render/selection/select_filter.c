@@ -10,7 +10,7 @@ static bool fits_filter(const char *text, const char *pattern, bool glob)
 	return text && (glob ? !fnmatch(pattern, text, 0) : strstr(text, pattern) != NULL);
 }
 
-/* True if the frame's text, its function, or the path of its file or module fits. */
+/* True if the pattern fits the frame's text, its function, or the path of its file or module. */
 static bool fits_frame(const struct trace *trace, uint32_t number, const char *pattern, bool glob)
 {
 	const struct trace_frame *frame = &trace->frames[number];
@@ -56,7 +56,7 @@ static void clear_figures(struct trace_stack *stack)
 	};
 }
 
-/* Without the events: figures of other stacks are removed; a peak's bytes stay as they are. */
+/* Removes the figures of stacks that do not fit, without the events. A peak keeps its total. */
 void report_filter_facts(const struct report_selection *selection, struct trace *trace)
 {
 	struct trace_place *places = need(&trace->arena, (trace->stacks_n + 1) * sizeof(*places));

@@ -1,4 +1,4 @@
-/* A selection's name, a sentence on its gaps, and errors for unknown devices and pools. */
+/* Describes a selection and its missing events in words; errors for unknown devices and pools. */
 #include "render/selection/select.h"
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include "base/text/text.h"
 #include "render/emit/term.h"
 
-/* Appends with a comma: "pool torch, device 0". Nothing if the word is NULL. */
+/* Appends a word after a comma, as "device 0" to "pool torch". Does nothing if it is NULL. */
 static void add_word(char *to, size_t size, const char *before, const char *word,
 		     const char *behind)
 {
@@ -15,7 +15,7 @@ static void add_word(char *to, size_t size, const char *before, const char *word
 		show_more(to, size, "%s%s%s%s", to[0] ? ", " : "", before, word, behind);
 }
 
-/* Appends a bound: "pool torch from 1s to 2s". Nothing if it is NULL. */
+/* Appends a bound of time, as "from 1s" to "pool torch". Does nothing if it is NULL. */
 static void add_bound(char *to, size_t size, const char *before, const char *bound)
 {
 	if (bound)

@@ -1,4 +1,4 @@
-/* Each stack as a text, made once. */
+/* Makes the texts of each stack once, for formats that write them in every row. */
 #include "render/selection/stack_texts.h"
 
 #include <string.h>
@@ -47,6 +47,6 @@ void stack_texts_make(struct stack_texts *texts, struct trace *trace)
 
 const struct stack_text *stack_text(const struct stack_texts *texts, uint32_t stack)
 {
-	/* The texts have one more entry than there are stacks, without texts. */
+	/* One more entry than there are stacks exists: its texts are NULL. */
 	return &texts->texts[stack < texts->trace->stacks_n ? stack : texts->trace->stacks_n];
 }

@@ -1,4 +1,4 @@
-/* Each stack as a text, made once, for formats that write the stack in every row. */
+/* Makes the texts of each stack once, for formats that write them in every row. */
 #pragma once
 
 #include <stdint.h>
@@ -6,19 +6,19 @@
 struct trace;
 
 struct stack_text {
-	const char *line;   /* "Net.forward (train.py:12)": the most relevant frame */
-	const char *frames; /* those worth showing, " < " between them, innermost first */
-	const char *site;   /* NULL for none */
-	const char *owner;  /* NULL when unknown */
+	const char *line;   /* the most relevant frame: "Net.forward (train.py:12)" */
+	const char *frames; /* the relevant frames, innermost first: "a < b < c" */
+	const char *site;   /* its call site, NULL for none */
+	const char *owner;  /* library that allocates, NULL if unknown */
 };
 
 struct stack_texts {
 	struct trace *trace;
-	struct stack_text *texts; /* by stack */
+	struct stack_text *texts; /* indexed by stack */
 };
 
-/* The memory is the trace's. */
+/* Makes the texts, in memory from the trace's arena. */
 void stack_texts_make(struct stack_texts *texts, struct trace *trace);
 
-/* The texts of a stack's number; for UINT32_MAX (no stack) one of NULLs. */
+/* Returns the texts of a stack; for UINT32_MAX (no stack) all of them are NULL. */
 const struct stack_text *stack_text(const struct stack_texts *texts, uint32_t stack);

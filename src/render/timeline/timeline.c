@@ -1,4 +1,4 @@
-/* The curves of a trace in the terminal. */
+/* Draws the curves of a trace in the terminal: shared parts, the time shown, the legend. */
 #include "render/timeline/timeline.h"
 
 #include <stdio.h>
@@ -40,17 +40,17 @@ static void put_glyph(const struct timeline *timeline, enum timeline_glyph glyph
 
 struct timeline_cell *timeline_cells(const struct timeline *timeline)
 {
-	/* GLYPH_BLANK is 0. */
+	/* Zeroed cells are blank: GLYPH_BLANK is 0. */
 	return arena_alloc(&timeline->trace->arena,
 			   timeline->columns * sizeof(struct timeline_cell));
 }
 
-/* Writes the cell's name instead of glyphs. Returns the columns taken, 0 for none. */
+/* Writes the name that begins in the cell, if there is room. Returns its columns, else 0. */
 static unsigned put_phase_name(const struct timeline *timeline, const struct timeline_cell *cell)
 {
 	char text[TIMELINE_WIDEST * 4 + 4];
 
-	/* A name cut to two letters and "..." would be of no use. */
+	/* A name is not written if it would be cut to two letters and "...". */
 	if (!cell->room || (cell->room < 5 && show_columns(cell->name) > cell->room))
 		return 0;
 	show_safe(text, sizeof(text), cell->name, cell->room);
@@ -98,7 +98,7 @@ void timeline_ascii(const struct timeline *timeline, char *text)
 	for (const char *p = text; *p; p++) {
 		if ((*p & 0x80) == 0)
 			*to++ = *p;
-		else if ((*p & 0xc0) == 0xc0) /* the first byte of a character */
+		else if ((*p & 0xc0) == 0xc0) /* first byte of a UTF-8 sequence */
 			*to++ = '?';
 	}
 	*to = '\0';
@@ -128,7 +128,7 @@ static bool is_wanted(const struct timeline *timeline, const struct trace_curve 
 	       (!options->pool || (curve->pool && !strcmp(curve->pool, options->pool)));
 }
 
-/* The time shown: from the first byte to the end of the run, unless options choose. */
+/* Sets the time to show: from the first byte in use to the end of the run, or --from and --to. */
 static int find_stretch(struct timeline *timeline)
 {
 	const struct trace *trace = timeline->trace;
@@ -159,7 +159,7 @@ static int find_stretch(struct timeline *timeline)
 		error = err("%s: nothing lies between %.60s and %.60s", trace->path,
 			    options->from ? options->from : "the first byte",
 			    options->to ? options->to : "the end");
-	/* The bound was a phase that never ended. */
+	/* --to names a phase that never ended: it lasts until the process ends. */
 	if (timeline->to == TRACE_NONE)
 		timeline->to = trace->process.duration_ns;
 	return error;

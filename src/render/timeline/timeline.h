@@ -1,8 +1,8 @@
 /*
- * The curves of a trace in the terminal: allocated and reserved bytes over time, on each device and
- * in each pool, and the phases below.
+ * Draws the curves of a trace in the terminal: allocated and reserved bytes over time, on each
+ * device and in each pool, and the phases below.
  *
- * They come from the document's timeline[], which never loses a peak: each column shows the highest
+ * The curves are the document's timeline[], which never loses a peak: each column shows the highest
  * value of its stretch of time. Failed allocations are marked if the trace has events.
  */
 #pragma once
@@ -20,12 +20,12 @@ enum {
 };
 
 struct timeline_options {
-	int device;            /* NO_DEVICE: all of them */
-	const char *pool;      /* NULL: the whole device and its pools */
-	const char *from, *to; /* for timepoint_bound(), NULL: the whole run */
+	int device;            /* NO_DEVICE: all devices */
+	const char *pool;      /* NULL: devices and all of their pools */
+	const char *from, *to; /* for timepoint_bound(); NULL: the whole run */
 	unsigned width;        /* columns of the terminal */
 	unsigned height;       /* rows of a device's curve; a pool's has half as many */
-	bool ascii;            /* nothing but ASCII */
+	bool ascii;            /* write only ASCII characters */
 	bool colour;
 };
 

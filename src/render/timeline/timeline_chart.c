@@ -1,4 +1,4 @@
-/* One curve of the timeline, as a chart of cells. */
+/* Draws one curve of the timeline, a chart of allocated and reserved bytes. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 enum { EIGHTHS = 8 };
 
 struct chart_column {
-	uint64_t allocated, reserved; /* the highest values inside the column */
+	uint64_t allocated, reserved; /* highest bytes during the column's time */
 	bool oom;
 };
 
@@ -23,8 +23,8 @@ struct chart {
 	const struct timeline *timeline;
 	const struct trace_curve *curve;
 	struct chart_column *columns;
-	struct height allocated, reserved; /* the highest in the stretch */
-	uint64_t top;                      /* of both */
+	struct height allocated, reserved; /* highest bytes in the time shown */
+	uint64_t top;                      /* bytes at the upper end: the higher of both */
 	unsigned rows;
 };
 
@@ -45,7 +45,7 @@ static void fill_column(struct chart *chart, unsigned column, uint64_t allocated
 		to->reserved = reserved;
 }
 
-/* A point's values hold until the next one: in its own column and up to that of the next. */
+/* Fills the columns. A point's values hold from its time to that of the next point. */
 static void fill_columns(struct chart *chart)
 {
 	const struct timeline *timeline = chart->timeline;
@@ -62,7 +62,7 @@ static void fill_columns(struct chart *chart)
 		to = to > from ? to : from;
 		raise_height(&chart->allocated, curve->allocated[i], from);
 		raise_height(&chart->reserved, curve->reserved[i], from);
-		/* The column of the next point begins with the values of this one. */
+		/* This includes the next point's column, which begins with these values. */
 		for (unsigned c = timeline_column(timeline, from);
 		     c <= timeline_column(timeline, to); c++)
 			fill_column(chart, c, curve->allocated[i], curve->reserved[i]);
@@ -121,7 +121,7 @@ static void put_marks(const struct chart *chart, struct timeline_cell *cells)
 	timeline_line(timeline, NULL, GLYPH_BLANK, cells);
 }
 
-/* The height of the value in eighths of a row; at least one for a value that is not 0. */
+/* The height of a value in eighths of a row; at least one if the value is not 0. */
 static unsigned eighths(const struct chart *chart, uint64_t value)
 {
 	unsigned whole = chart->rows * EIGHTHS;

@@ -1,4 +1,4 @@
-/* Shared by the parts of the timeline: the stretch of time, and lines of cells. */
+/* Shared by the files of the timeline: the time shown, and lines made of cells. */
 #pragma once
 
 #include <stdint.h>
@@ -9,10 +9,10 @@
 
 struct trace_curve;
 
-/* The picture in a cell, drawn in UTF-8 or in ASCII. The eighths follow each other. */
+/* The glyph of a cell, in UTF-8 or ASCII. The seven bars of 1/8 to 7/8 follow one another. */
 enum timeline_glyph {
 	GLYPH_BLANK,
-	GLYPH_EIGHTH, /* the first of seven */
+	GLYPH_EIGHTH, /* a bar of 1/8, followed by those up to 7/8 */
 	GLYPH_FULL = GLYPH_EIGHTH + 7,
 	GLYPH_CACHED,
 	GLYPH_PEAK,
@@ -23,7 +23,7 @@ enum timeline_glyph {
 	GLYPH_LINE,
 	GLYPH_BEGIN,
 	GLYPH_END,
-	GLYPH_SHORT, /* a phase of one column */
+	GLYPH_SHORT, /* a phase that takes one column */
 	GLYPH_MANY,  /* several phases in one column */
 	GLYPHS
 };
@@ -37,36 +37,36 @@ struct timeline {
 	struct trace *trace;
 	struct show show;
 	const struct timeline_options *options;
-	uint64_t from, to;     /* ns; both bounds belong to it */
-	unsigned columns;      /* of the plot */
-	struct emit_rows ooms; /* struct timeline_oom */
+	uint64_t from, to;     /* the time shown in ns, both ends included */
+	unsigned columns;      /* columns of the plot, without the axis */
+	struct emit_rows ooms; /* failed allocations: struct timeline_oom */
 };
 
 enum { TIMELINE_LEFT = 12 }; /* columns before the plot: a size and the axis */
 
-/* One column of a line. */
+/* A column of a line. */
 struct timeline_cell {
 	enum timeline_glyph glyph;
-	const char *name; /* a text that begins here instead of glyphs, NULL for none */
-	unsigned room;    /* columns that the text may take */
+	const char *name; /* text that begins here in place of glyphs, or NULL */
+	unsigned room;    /* most columns that the text may take */
 };
 
-/* Blank cells for the whole width, in the trace's arena. NULL without memory. */
+/* Returns a line of blank cells in memory of the trace's arena. NULL without memory. */
 struct timeline_cell *timeline_cells(const struct timeline *timeline);
 
-/* Writes a line: label and axis (unless NULL), then the cells up to the last used. */
+/* Writes a line: label and axis (blank if `label` is NULL), then the cells up to the last used. */
 void timeline_line(const struct timeline *timeline, const char *label, enum timeline_glyph axis,
 		   const struct timeline_cell *cells);
 
-/* The column of a time inside the stretch. */
+/* Returns the column for a time, which must be between timeline->from and timeline->to. */
 unsigned timeline_column(const struct timeline *timeline, uint64_t t);
 
-/* Writes "2.3121 s", precise enough to tell columns apart, to SHOW_NUMBER bytes. */
+/* Writes "2.3121 s" to `to` (SHOW_NUMBER bytes), with as many decimals as the columns differ by. */
 const char *timeline_time(const struct timeline *timeline, char *to, uint64_t t);
 
-/* Replaces each character that is not ASCII by '?', in place, if the options ask for ASCII. */
+/* If the options ask for ASCII, replaces every other character of the text by '?'. */
 void timeline_ascii(const struct timeline *timeline, char *text);
 
-/* Write a curve, and the phases. 0 or -errno with err_text(). */
+/* Draw a curve; draw the phases. Both return 0 or -errno with err_text(). */
 int timeline_chart(const struct timeline *timeline, const struct trace_curve *curve);
 int timeline_phases(const struct timeline *timeline);

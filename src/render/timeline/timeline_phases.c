@@ -1,8 +1,8 @@
 /*
- * The phases below the curves: bars over the same columns.
+ * Draws the phases below the curves, as bars over the same columns.
  *
- * A bar takes the first line that is free when it begins: a phase inside another lies below it, and
- * phases that only overlap lie on separate lines.
+ * A bar takes the first line that is free when its phase begins. So a phase inside another lies
+ * below it, and phases that overlap in part lie on separate lines.
  */
 #include <stdlib.h>
 
@@ -13,13 +13,13 @@
 
 enum {
 	LINES = 8,
-	FIGURES = 6, /* names whose figures are written */
-	NAME = 20,   /* columns of a name there */
-	NARROW = 66, /* columns of a plot below which figures have no room */
+	FIGURES = 6, /* most names in the table of figures */
+	NAME = 20,   /* columns of a name in that table */
+	NARROW = 66, /* fewest columns of a plot that the table needs */
 };
 
 struct phase_line {
-	uint64_t end; /* of the last bar on it */
+	uint64_t end; /* end of the line's last bar, in ns */
 	struct timeline_cell *cells;
 };
 
@@ -64,7 +64,7 @@ static void draw_phase(const struct timeline *timeline, struct phase_line *line,
 	line->cells[first + 1].room = last - first - 1;
 }
 
-/* Draws bars on the lines. Returns the number of phases for which no line was free. */
+/* Draws the bars of phases. Returns the number of phases for which no line was free. */
 static size_t draw_all(const struct timeline *timeline, struct phase_line *lines,
 		       const struct trace_phase *sorted, size_t count)
 {
@@ -144,7 +144,7 @@ static void add_figures(const struct timeline *timeline, const struct phase_grou
 					group->peak_bytes, group->growth });
 }
 
-/* Figures of the phases shown, by name, for the names with the highest peaks. */
+/* Writes a table of the phases shown, grouped by name: the groups with the highest peaks. */
 static int put_figures(const struct timeline *timeline, const struct trace_phase *sorted,
 		       size_t count)
 {
