@@ -1,7 +1,7 @@
-// Puts page.html, the bundled program and the styles into one file: bundle.mjs OUTPUT.
+// Joins page.html, the bundled program and the styles in one file: node bundle.mjs OUTPUT.
 //
-// Its policy lets nothing run and nothing be loaded but the two elements whose hashes it names, so
-// not even a trace that found a way out of its element could do anything.
+// Its content security policy allows only the two elements whose hashes it names to run or be loaded,
+// so not even a trace that breaks out of its element could do anything.
 import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";

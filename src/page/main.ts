@@ -1,4 +1,4 @@
-// The page: reads its traces, puts the views together, and tells them of changes.
+// The page: reads its traces, makes the views, and updates them at each change of the state.
 
 import { ActivityView } from "./view/activity";
 import { App, type View } from "./view/app";
@@ -24,7 +24,7 @@ import { SumsView } from "./view/sums";
 import { Tabs } from "./view/tabs";
 
 function defaultsOf(traces: Trace[], first: string): State {
-	const trace = traces[traces.length - 1]; // of two the head
+	const trace = traces[traces.length - 1]; // the head, if there are two
 	const scopes = scopesOf(trace);
 	const { devices } = trace.facts.report;
 	const worst = [...devices].sort((a, b) => (b.allocated?.peak_bytes ?? 0) - (a.allocated?.peak_bytes ?? 0))[0];
@@ -42,7 +42,7 @@ function defaultsOf(traces: Trace[], first: string): State {
 	};
 }
 
-// A link may be of another trace: what does not fit is as if it were not there.
+// Corrects a state from a link of another trace: values that do not fit this trace become defaults.
 function fit(state: State, app: App): void {
 	const most = app.trace.events.count - 1;
 	const [low, high] = app.full;
@@ -61,7 +61,7 @@ function titleOf(traces: Trace[], ranks: Ranks | null): string {
 	return ranks ? format.plural(ranks.ranks.length, "rank") : traces.map((trace) => trace.facts.name).join(" and ");
 }
 
-// What is said of all ranks, above what is said of the one that is shown.
+// The sentences on all ranks, shown above those on the rank that the page shows.
 function rankWords(ranks: Ranks): HTMLElement[] {
 	return ranks.sentences.map((sentence) => h("p", { class: "answer" }, sentence));
 }
@@ -91,7 +91,7 @@ function header(app: App, ranks: Ranks | null, keys: () => void): HTMLElement {
 
 const PAPER = 710; // pixels that A4 and Letter have between their margins
 
-// What is drawn is as wide as its place was then: on paper that is another one.
+// Redraws for printing: drawings have the width of the window, and paper has another one.
 function watchPrint(page: HTMLElement, app: App, redraw: () => void): void {
 	let before: State["theme"] | null = null;
 
@@ -109,7 +109,7 @@ function watchPrint(page: HTMLElement, app: App, redraw: () => void): void {
 	});
 }
 
-// Baselines have figures alone: there is nothing to draw.
+// Shows only the table of ranks, if no rank has a trace with events.
 function startWithRanks(page: HTMLElement, ranks: Ranks): void {
 	const dark = matchMedia("(prefers-color-scheme: dark)");
 	const paint = () => { document.documentElement.dataset["theme"] = dark.matches ? "dark" : "light"; };
@@ -119,7 +119,7 @@ function startWithRanks(page: HTMLElement, ranks: Ranks): void {
 	document.title = `${titleOf([], ranks)} - memtrace`;
 	page.replaceChildren(
 		h("header", {}, h("div", { class: "bar" }, h("h1", {}, "memtrace ", h("span", {}, titleOf([], ranks)))), ...rankWords(ranks),
-			h("p", { class: "dim" }, "No rank's trace holds events: its figures are all that is known of it.")),
+			h("p", { class: "dim" }, "No rank's trace has events, so only the figures of the ranks are known.")),
 		h("main", { id: "panel" }, new RanksView(null, ranks).element));
 	page.setAttribute("aria-busy", "false");
 }

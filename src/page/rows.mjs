@@ -1,4 +1,4 @@
-// The objects of a trace as TypeScript: rows.mjs TRACE.DEF prints them.
+// Prints TypeScript interfaces for the objects of a trace: node rows.mjs TRACE.DEF.
 import { readFileSync } from "node:fs";
 
 const ROW = /^\t(ROW|WORD|OBJECT|LIST|MANY)\(([^)]*)\)/;
@@ -7,10 +7,10 @@ const TYPES = {
 	I64: "number", INT: "number", BOOL: "boolean", HEX: "string", TEXTS: "string", U64S: "number | null", U32S: "number",
 	PAIRS: "Record<string, string | null>", COUNTS: "Record<string, number>",
 };
-// Kinds whose value may be null wherever it stands.
+// Kinds of members whose value may be null in any object.
 const NULLABLE = new Set(["TEXT", "OPTIONAL", "POSITION", "INT"]);
-const MAYBE = new Set(["SOME", "WITH", "OTHERWISE"]); // left out where there is nothing to say
-const UNKNOWN = new Set(["FULL", "OR_NULL"]); // objects that are null where nothing is known
+const MAYBE = new Set(["SOME", "WITH", "OTHERWISE"]); // members that an object may lack
+const UNKNOWN = new Set(["FULL", "OR_NULL"]); // objects that are null if unknown
 
 function member(macro, words) {
 	const key = words[1];
@@ -25,7 +25,7 @@ function member(macro, words) {
 	}
 }
 
-console.log("// From src/facts/trace.def, whose comments say what each member is.");
+console.log("// Made from src/facts/trace.def, whose comments explain each member.");
 for (const line of readFileSync(process.argv[2], "utf8").split("\n")) {
 	const begins = line.match(/^BEGIN\((\w+)\)/);
 	const row = line.match(ROW);

@@ -1,4 +1,4 @@
-// Columns of numbers, as src/render/page/page_columns.h describes them.
+// Reads columns of numbers in the format of src/render/page/page_columns.h.
 
 function fromBase64(text: string): Uint8Array<ArrayBuffer> {
 	const native = (Uint8Array as unknown as { fromBase64?(text: string): Uint8Array<ArrayBuffer> }).fromBase64;
@@ -19,7 +19,7 @@ async function inflate(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
 	return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-// Beyond 2^53 a number is the nearest that there is: only made-up traces have such.
+// Numbers above 2^53 are rounded to a double; only made-up traces have such numbers.
 function decode(bytes: Uint8Array): Float64Array {
 	let count = 0;
 
@@ -41,7 +41,7 @@ function decode(bytes: Uint8Array): Float64Array {
 	return values;
 }
 
-// The element goes once it was read: its text is as large as the column.
+// Removes the element once it is read, as its text takes as much memory as the column.
 export async function readColumn(id: string): Promise<Float64Array> {
 	const element = document.getElementById(id);
 	const text = element?.textContent ?? "";
@@ -50,7 +50,7 @@ export async function readColumn(id: string): Promise<Float64Array> {
 	return text ? decode(await inflate(fromBase64(text))) : new Float64Array(0);
 }
 
-// Of a column of differences: 0, 1, 2, 3, ... are 0, -1, 1, -2, ...
+// Adds up a column of differences, in which 0, 1, 2, 3, ... are 0, -1, 1, -2, ...
 export function undoDelta(values: Float64Array): Float64Array {
 	let last = 0;
 

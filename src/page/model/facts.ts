@@ -1,5 +1,5 @@
-// The JSON that a page holds of each trace: the report (include/memtrace/report.schema.json) and
-// what src/render/page/page_facts.c puts beside it.
+// The JSON that a page has for each trace: the report (include/memtrace/report.schema.json) and
+// the members that src/render/page/page_facts.c adds to it.
 
 import type { Trace_action, Trace_curve, Trace_peak, Trace_phase } from "./rows";
 
@@ -23,7 +23,7 @@ export interface LeakSite { site: string; space: string; line: string; bytes: nu
 export interface TemporarySite { site: string | null; line: string; lifetime_min_ns: number; count: number; bytes: number; lifetime_sum_ns: number; at_peak_bytes: number }
 export interface Failure { seq: number; t: number; device: number | null; bytes: number; allocated: number; reserved: number; api: string | null; error: string | null; line: string; thread: number; stack: number | null }
 
-// An allocation that failed, explained.
+// An allocation that failed, and its explanation.
 export interface Oom { number: number; t: number; device: number | null; size: number; line: string; survived: boolean; text: string[] }
 
 export interface PhaseCount { bytes: number; count: number }
@@ -58,7 +58,7 @@ export interface Place { device: number | null; space: string | null; pool: stri
 export interface Gap { event: number; dropped: number; device: number | null; allocated: number | null; reserved: number | null }
 export type Phase = Trace_phase & { name: string };
 export type Curve = Omit<Trace_curve, "t"> & { t: number[] };
-// What is shown, function, file or module, line, 1 for Python, how little it tells, 1 for a name that stands for no code.
+// Text to show, function, file or module, line, 1 for Python, rank (0: the user's code), 1 for a name without code.
 export type FrameRow = [string, string | null, string | null, number, number, number, number];
 export interface Grouping { by: string; title: string; names: string[]; of: (number | null)[] }
 
@@ -66,16 +66,16 @@ export interface Facts {
 	report: Report; name: string; events: number; stacks: number;
 	places: Place[]; ops: string[]; threads: { thread: number; name: string | null }[]; apis: (string | null)[]; texts: (string | null)[];
 	gaps: Gap[]; frames: FrameRow[]; phases: Phase[]; peaks: Trace_peak[]; timeline: Curve[]; actions: Trace_action[]; groupings: Grouping[];
-	phases_left_out?: [number, number]; // how many, and how long the longest of them is
+	phases_left_out?: [number, number]; // number of phases not in the page, ns of the longest of them
 	folded?: Folded;
 	spans?: SpanFacts;
 }
 
-// What CUPTI saw run. src/render/page/page_spans.c writes it.
+// The kernels, copies and long calls that CUPTI recorded, as src/render/page/page_spans.c writes them.
 export interface Track { device: number | null; stream: number | null; thread: number | null }
 export interface SpanFacts { count: number; dropped: number; left_out: number; left_out_ns: number; tracks: Track[] }
 
-// What of a long trace is told in sums only.
+// The events and blocks of a long trace that are only in sums.
 export interface Folded { events: number; blocks: number; largest: number; slices: number }
 
 export interface DiffRow {
@@ -103,7 +103,7 @@ export interface Ranks {
 	sites: RankSite[];
 }
 
-// Gone once read, as the columns: the text is no longer wanted.
+// Reads the element with the id and removes it, as its text is not needed again.
 export function readFacts<T>(id: string): T | null {
 	const element = document.getElementById(id);
 

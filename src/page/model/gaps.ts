@@ -3,20 +3,20 @@
 import { Kind, type Trace } from "./model";
 
 export interface Segment {
-	ptr: number; size: number; used: number; largest: number; // of its gaps
+	ptr: number; size: number; used: number; largest: number; // bytes of the largest gap
 	gaps: number;
 	mapped: boolean;
-	blocks: number[]; // by address
-	pieces: number[]; // the blocks that it is put together from
+	blocks: number[]; // the blocks in the segment, by address
+	pieces: number[]; // positions in trace.blocks of the segment, or of its adjacent mappings
 }
 
 export interface PoolGaps {
 	device: number | null; pool: string;
 	reserved: number; used: number;
-	whole: number; wholeCount: number; // segments without a block
-	gaps: number; gapsCount: number; largest: number; // free pieces of the others
+	whole: number; wholeCount: number; // bytes and number of segments without a block
+	gaps: number; gapsCount: number; largest: number; // free pieces of segments with blocks
 	elsewhere: number; elsewhereCount: number; // blocks in no known segment
-	segments: Segment[]; // most free beside a block first
+	segments: Segment[]; // those with blocks and most free bytes first
 }
 
 interface Found { ranges: number[]; blocks: number[] }
@@ -42,7 +42,7 @@ function collect(trace: Trace, moment: number, device: number | null, pool: stri
 	return found;
 }
 
-// Mappings side by side are one stretch of addresses.
+// Makes segments; adjacent mappings become one segment.
 function join(trace: Trace, ranges: number[]): Segment[] {
 	const { ptr, size, kind } = trace.blocks;
 	const segments: Segment[] = [];

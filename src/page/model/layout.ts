@@ -1,41 +1,41 @@
-// Where each block of a map lies: a picture in pixels, column by column.
+// Lays out a map of blocks over time as a picture in pixels, column by column.
 //
-// A column shows the moment at which the sum is highest within it, so no peak is lost. Blocks stand
-// on each other in the order of their birth. Those that are thinner than a pixel are put together in
-// striped bands on top of them, one for each colour; bytes that no event tells of are the last band.
-// So the height of a column is always the whole sum.
+// A column shows the moment at which the sum is highest within it, so no peak is lost. Blocks are
+// stacked in the order of their allocation. Blocks thinner than a pixel are summed in striped bands on
+// top of them, one band for each colour; the last band is for bytes that no recorded block holds.
+// So the height of a column is always the complete sum.
 
 import { Kind, NEVER, type Trace } from "./model";
 import { eventAt } from "./sample";
 import type { Axis } from "./state";
 
 export const EMPTY = -1;
-export const REST = -2; // and below: the thin blocks of rank REST - id
+export const REST = -2; // REST - i is the id of band i, of blocks thinner than a pixel
 
 export interface Wish {
 	axis: Axis; from: number; to: number;
 	places: boolean[];
 	sums: Float64Array;
-	only: Uint8Array | null; // by block: the others are not there at all
+	only: Uint8Array | null; // by block: 1 if it is shown; null: all are
 	width: number; height: number; // pixels
-	colour: (block: number) => number; // as ImageData has it
-	rank: (block: number) => number; // its band, if it is too thin; below `stripes.length`
-	stripes: [number, number][]; // of each band two colours; the last is of bytes that no event tells of
+	colour: (block: number) => number; // as a pixel of ImageData
+	rank: (block: number) => number; // index in `stripes` of the band for a block too thin to draw
+	stripes: [number, number][]; // two colours for each band; the last band: bytes that no recorded block holds
 }
 
 export interface Layout {
-	ids: Int32Array; // of each pixel the block, REST or EMPTY
+	ids: Int32Array; // by pixel: the block, EMPTY, or REST - band
 	pixels: Uint32Array;
-	highest: number; // bytes at the top
-	drawn: number; // blocks
-	hidden: number; // blocks in the rest
-	hiddenMost: number; // bytes of the largest of them
-	restMost: number; // bytes of the rest where it is highest
-	bands: Float64Array[]; // bytes of each band in each column
-	moments: Int32Array; // of each column the event that is shown
+	highest: number; // bytes at the top edge
+	drawn: number; // number of blocks drawn one by one
+	hidden: number; // number of blocks summed in bands
+	hiddenMost: number; // bytes of the largest block in bands
+	restMost: number; // most bytes that all bands have in a column
+	bands: Float64Array[]; // by band, then by column: bytes
+	moments: Int32Array; // by column: the event after which it shows memory
 }
 
-// The event with the highest sum in each column; the one before goes on where none is in it.
+// The event with the highest sum in each column; a column without events repeats the last event before it.
 function findMoments(trace: Trace, wish: Wish, sums: Float64Array): Int32Array {
 	const moments = new Int32Array(wish.width);
 	let at = Math.max(eventAt(trace, wish.axis, wish.from), -1);
@@ -57,7 +57,7 @@ function findMoments(trace: Trace, wish: Wish, sums: Float64Array): Int32Array {
 	return moments;
 }
 
-// What the chosen blocks hold behind each event: the height of a map of them alone.
+// The bytes of the chosen blocks after each event: the height of a map of these blocks alone.
 function sumOf(trace: Trace, wish: Wish, only: Uint8Array): Float64Array {
 	const { blocks, events } = trace;
 	const sums = new Float64Array(events.count);
@@ -74,7 +74,7 @@ function sumOf(trace: Trace, wish: Wish, only: Uint8Array): Float64Array {
 	return sums;
 }
 
-// Of each event from `first` to `last` the first column that shows a moment behind it.
+// For each event from `first` to `last`, the first column whose moment is not before the event.
 function columnOfEvent(moments: Int32Array, first: number, last: number): Uint16Array {
 	const columns = new Uint16Array(Math.max(last - first + 1, 1));
 	let column = 0;
@@ -102,7 +102,7 @@ export function layOut(trace: Trace, wish: Wish): Layout {
 		layout.highest = Math.max(layout.highest, (moment >= 0 && sums[moment]) || 0);
 	const first = moments[0];
 	const last = moments[width - 1];
-	const least = layout.highest / height; // bytes of a pixel
+	const least = layout.highest / height; // bytes in the height of one pixel
 	const columnOf = columnOfEvent(moments, first, last);
 	const chosen: number[] = [];
 
@@ -131,7 +131,7 @@ export function layOut(trace: Trace, wish: Wish): Layout {
 	return layout;
 }
 
-// The upper edge of what reaches to so many bytes and begins at row y.
+// The upper edge of a block that ends at `to` bytes, if its lower edge is row y.
 function rows(layout: Layout, height: number, to: number, y: number): number {
 	return Math.min(Math.max(Math.round(height - (to / layout.highest) * height), 0), y);
 }
@@ -191,7 +191,7 @@ function fillColumns(trace: Trace, wish: Wish, layout: Layout, sums: Float64Arra
 				colour = wish.colour(block);
 				colours.set(block, colour);
 			}
-			// A line of background between neighbours, where there is room for one.
+			// One row of background between neighbours, if the block is high enough.
 			const edge = y - top > 3 ? top + 1 : top;
 
 			for (let row = edge; row < y; row++)

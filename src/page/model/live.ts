@@ -1,5 +1,5 @@
-// Which blocks live at a moment, or were allocated and freed between two: the sums that flames, tables and
-// maps show.
+// The sums for flame graphs, tables and maps: of the blocks that are live at a moment, or that were
+// allocated and freed between two moments.
 
 import type { Trace_peak } from "./rows";
 import { Kind, NEVER, type Trace } from "./model";
@@ -16,21 +16,21 @@ export const partTitles: Record<Part, string> = {
 
 export interface Weights {
 	part: Part;
-	bytes: Float64Array; // by stack; the last: without a stack
+	bytes: Float64Array; // by stack; the last element: blocks without a stack
 	blocks: Float64Array;
-	categories: { bytes: Float64Array; blocks: Float64Array }; // by block.category
+	categories: { bytes: Float64Array; blocks: Float64Array }; // indexed by block.category
 	total: number;
 	count: number;
 }
 
-// from < to are events: the moments behind them.
+// True if the block is in the part, for the moments after the events `from` and `to`, from < to.
 function chooses(part: Part, born: number, died: number, from: number, to: number): boolean {
 	switch (part) {
 	case "live": return born <= to && died > to;
 	case "kept": return born > from && born <= to && died > to;
 	case "freed": return born <= from && died > from && died <= to;
 	case "passed": return born > from && died <= to;
-	case "peak": return false; // compose()
+	case "peak": return false; // such blocks are summed by compose()
 	}
 }
 
@@ -41,7 +41,7 @@ function noWeights(part: Part, stacks: number): Weights {
 	};
 }
 
-// As the ledger of the recorder knew it, which needs no events.
+// The stacks of a peak as the recorder summed them: it is exact even if events are missing.
 export function compose(trace: Trace, peak: Trace_peak | undefined): Weights {
 	const none = trace.facts.stacks;
 	const weights = noWeights("peak", none);

@@ -1,4 +1,4 @@
-// A trace as the page works with it: events in typed arrays, and the blocks that they begin and end.
+// A trace for the page: its events in typed arrays, and the blocks that they begin and end.
 
 import { readColumn, undoDelta } from "./columns";
 import { readFacts, type Facts, type Track } from "./facts";
@@ -10,15 +10,15 @@ export const enum Kind { Block, Segment, Mapping, Other }
 
 export interface Blocks {
 	count: number;
-	born: Uint32Array; // the event
-	died: Uint32Array; // the event, NEVER
+	born: Uint32Array; // position of the event that began the block
+	died: Uint32Array; // position of the event that ended it, NEVER if none did
 	size: Float64Array;
-	stack: Int32Array; // NONE
+	stack: Int32Array; // NONE if unknown
 	place: Uint32Array;
 	ptr: Float64Array;
-	kind: Uint8Array; // Kind
-	category: Uint8Array; // 1 + position in the names of that grouping, 0 for none
-	many: Uint32Array; // of a long trace some rows stand for many blocks; else 1
+	kind: Uint8Array; // a value of Kind
+	category: Uint8Array; // 1 + position in the names of the grouping "category", 0 for none
+	many: Uint32Array; // number of blocks in the row: more than 1 for folds of a long trace
 }
 
 export interface Events {
@@ -27,15 +27,15 @@ export interface Events {
 	op: Uint8Array; // position in facts.ops
 	place: Int32Array; // NONE for marks
 	size: Float64Array;
-	stack: Int32Array; // NONE
+	stack: Int32Array; // NONE if unknown
 	thread: Uint32Array;
 	api: Int32Array; // NONE for marks
-	text: Int32Array; // of marks and ooms, else NONE
-	block: Int32Array; // that it begins, else that it ends, else NONE
-	sums: Record<"device" | "pool", { allocated: Float64Array; reserved: Float64Array }> | null; // of a long trace, behind each event
+	text: Int32Array; // of marks and failed allocations, else NONE
+	block: Int32Array; // the block that the event begins, else the one that it ends, else NONE
+	sums: Record<"device" | "pool", { allocated: Float64Array; reserved: Float64Array }> | null; // after each event of a long trace, else null
 }
 
-// What CUPTI saw run, by time.
+// The kernels, copies and long calls that CUPTI recorded, in the order of time.
 export interface Spans {
 	count: number;
 	t: Float64Array; // ns
@@ -55,9 +55,9 @@ export class Trace {
 		readonly facts: Facts,
 		readonly events: Events,
 		readonly blocks: Blocks,
-		readonly stackStart: Uint32Array, // of each stack, and of one behind the last, in stackFrames
+		readonly stackStart: Uint32Array, // by stack: where its frames begin in stackFrames; then one element for the end
 		readonly stackFrames: Uint32Array,
-		readonly spans: Spans | null, // only when CUPTI was asked for
+		readonly spans: Spans | null, // null unless CUPTI was used
 	) {
 		this.gapEvents = new Set(facts.gaps.map((gap) => gap.event));
 		this.kinds = facts.ops.map(kindOf);
@@ -77,17 +77,17 @@ export class Trace {
 		return died === NEVER ? null : Math.max(this.events.t[died] - this.events.t[this.blocks.born[block]], 0);
 	}
 
-	// Not a block, but many together.
+	// True for a fold, which represents many blocks of a long trace.
 	isFold(block: number): boolean {
 		return this.facts.folded !== undefined && this.opName(this.blocks.born[block]) === "fold";
 	}
 
-	// Nobody saw it end: events are missing there.
+	// True if the event that ended the block is missing.
 	isLost(block: number): boolean {
 		return this.gapEvents.has(this.blocks.died[block]);
 	}
 
-	// The last event that is not later than t, NONE before the first.
+	// The position of the last event that is not later than t, NONE if t is before the first.
 	eventAt(t: number): number {
 		let low = 0;
 		let high = this.events.count;
@@ -111,7 +111,7 @@ export class Trace {
 		return stack < 0 ? 0 : this.stackStart[stack + 1] - this.stackStart[stack];
 	}
 
-	// The frame that says most to its user, as trace_line() in src/analyse/trace/trace_frames.c has it.
+	// The frame that names a stack to the user, by the rules of trace_line() (src/analyse/trace/trace_frames.c).
 	lineFrame(stack: number): number {
 		let best = NONE;
 
@@ -148,7 +148,7 @@ function kindOf(op: string): Kind {
 	}
 }
 
-// src/render/page/page_columns.def says what each column holds.
+// The columns that src/render/page/page_columns.def describes.
 const columnNames = ["t", "op", "place", "size", "stack", "thread", "api", "text", "death", "ptr", "category", "depth", "frame",
 	"blocks", "device_allocated", "device_reserved", "pool_allocated", "pool_reserved",
 	"span_t", "span_ns", "span_action", "span_track", "span_bytes"] as const;
@@ -179,8 +179,8 @@ function takeEvents(facts: Facts, columns: Columns): { events: Events; blocks: B
 	const memory = facts.ops.map(isMemory);
 	const kinds = facts.ops.map(kindOf);
 	const oom = facts.ops.indexOf("oom");
-	const gaps = new Set(facts.gaps.map((gap) => gap.event)); // at which nothing ends by itself
-	let row = 0; // of memory
+	const gaps = new Set(facts.gaps.map((gap) => gap.event)); // an event at a gap ends no block itself
+	let row = 0; // number of memory events read so far
 	let named = 0;
 	let block = 0;
 	const fold = facts.ops.indexOf("fold");
@@ -247,7 +247,7 @@ function takeStacks(depths: Float64Array, frames: Float64Array): { start: Uint32
 	return { start, frames: Uint32Array.from(undoDelta(frames)) };
 }
 
-// Trace 0 or 1 of the page, null when the page has no such.
+// Reads trace 0 or 1 of the page; null if the page does not have it.
 export async function readTrace(number: number): Promise<Trace | null> {
 	const facts = readFacts<Facts>(`facts${number}`);
 

@@ -1,9 +1,9 @@
-// What is searched for: words that must all be true of a block.
+// Finds blocks by a query: words that must all be true of a block.
 //
 //   forward train.py          text in a frame, call site or owner
 //   size>1M life<10ms         also >=, <=, =; B K M G T (of 1024) and ns us ms s min
 //   live                      never freed
-//   site:"f (x.py)" line:...  the very group, as a click on a row asks for
+//   site:"f (x.py)" line:...  in the group of this name; a click on a table's row makes such a word
 
 import { Kind, NEVER, type Trace } from "./model";
 
@@ -11,8 +11,8 @@ type Test = (block: number) => boolean;
 
 export interface Query {
 	text: string;
-	wrong: string | null; // what makes no sense
-	matches: Uint8Array; // by block
+	wrong: string | null; // message on a word that cannot be understood
+	matches: Uint8Array; // by block: 1 if all words are true of it
 	stacks: Uint8Array; // by stack: its texts match
 	frames: Uint8Array; // by frame: its text matches
 	count: number;
@@ -41,7 +41,7 @@ function split(text: string): Word[] {
 		pattern.lastIndex = at;
 		const found = pattern.exec(text);
 
-		if (!found) { // a relation without a value, while it is being typed
+		if (!found) { // a relation without a value, as while the user types
 			at++;
 			continue;
 		}
@@ -108,7 +108,7 @@ function groupTest(trace: Trace, query: Query, key: string, value: string): Test
 		return null;
 	const groups = grouping.names.map((name) => name === value);
 
-	if (key === "category") // is a block's own
+	if (key === "category") // a category belongs to a block, not to a stack
 		return (block) => trace.blocks.category[block] > 0 && groups[trace.blocks.category[block] - 1];
 	const of = Uint8Array.from(grouping.of, (group) => (group !== null && groups[group] ? 1 : 0));
 
@@ -168,7 +168,7 @@ export function runQuery(trace: Trace, text: string): Query | null {
 		if (blocks.kind[block] !== Kind.Block || !tests.every((test) => test(block)))
 			continue;
 		query.matches[block] = 1;
-		query.count += trace.isFold(block) ? 0 : 1; // told again and again
+		query.count += trace.isFold(block) ? 0 : 1; // a fold repeats blocks of the fold before it
 		query.bytes += trace.isFold(block) ? 0 : blocks.size[block];
 	}
 	return query;

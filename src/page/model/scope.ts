@@ -1,10 +1,10 @@
-// Whose memory is looked at: a device's, a pool's, or a space's beside the devices; and its sums.
+// A scope is the memory that is shown, of a device, a pool or a memory kind outside devices; with its sums.
 
 import type { Place } from "./facts";
 import { Kind, type Trace } from "./model";
 
 export interface Scope {
-	id: string; // for links
+	id: string; // used in links
 	title: string;
 	device: number | null;
 	pool: string | null;
@@ -12,7 +12,7 @@ export interface Scope {
 }
 
 export interface Sums {
-	allocated: Float64Array; // behind each event; NaN where nobody knows
+	allocated: Float64Array; // bytes after each event; NaN if unknown
 	reserved: Float64Array | null;
 }
 
@@ -34,7 +34,7 @@ export function scopesOf(trace: Trace): Scope[] {
 	return scopes;
 }
 
-// By position in places: do its bytes belong to the scope?
+// By position in facts.places: true if its memory belongs to the scope.
 export function placesOf(trace: Trace, scope: Scope): boolean[] {
 	return trace.facts.places.map((place) => isIn(place, scope));
 }
@@ -49,7 +49,7 @@ function isIn(place: Place, scope: Scope): boolean {
 	return place.device === scope.device && (place.space === "device" || place.space === "array");
 }
 
-// What its sums are at the end, which reaches back over events that are missing.
+// The scope's sum at the end, from which sums after the last gap are computed.
 function exitOf(trace: Trace, scope: Scope, metric: "allocated" | "reserved"): number | null {
 	const report = trace.facts.report;
 	const sum = scope.space !== null
@@ -75,8 +75,8 @@ function sumUp(trace: Trace, places: boolean[], effect: (event: number, place: P
 	return sums;
 }
 
-// A device's sums stand in its first event behind a gap. Those behind it follow, and those in front of
-// it as far back as the gap: no event between moves them.
+// Corrects a device's sums after gaps. The first event after a gap has the device's own sum, so all sums
+// from this gap to the next are shifted by the difference; without such an event the sum at exit is used.
 function anchorDevice(trace: Trace, sums: Float64Array, device: number | null, metric: "allocated" | "reserved"): void {
 	const { gaps, report } = trace.facts;
 	const starts = gaps.filter((gap) => gap.dropped).map((gap) => gap.event);
@@ -92,7 +92,7 @@ function anchorDevice(trace: Trace, sums: Float64Array, device: number | null, m
 	});
 }
 
-// Others are known in front of the first gap, and behind the last from their end.
+// Corrects the sums of a pool or memory kind: they are known before the first gap, and after the last by `exit`.
 function anchorExit(trace: Trace, sums: Float64Array, exit: number | null): void {
 	const gaps = trace.facts.gaps;
 
@@ -105,7 +105,7 @@ function anchorExit(trace: Trace, sums: Float64Array, exit: number | null): void
 		sums[i] = i < last ? NaN : sums[i] + shift;
 }
 
-// Of a long trace, whose sums stand beside its events.
+// The sums of a long trace, which has them for each event that is left.
 function carry(trace: Trace, places: boolean[], told: Float64Array): Float64Array {
 	const { count, place } = trace.events;
 	const sums = new Float64Array(count);
@@ -125,7 +125,7 @@ export function sumsOf(trace: Trace, scope: Scope): Sums {
 	const isBlock = (event: number) => trace.kindOfEvent(event) === Kind.Block;
 	const told = scope.space === null ? trace.events.sums?.[whole ? "device" : "pool"] : undefined;
 	const allocated = told ? carry(trace, places, told.allocated) : sumUp(trace, places, (event) => (isBlock(event) ? 1 : 0));
-	// A plain allocation is reserved by itself, a pool's block is in a segment.
+	// A block of no pool is reserved memory itself; a pool's block is in a segment, which is.
 	const reserved = scope.space !== null ? null : told ? carry(trace, places, told.reserved)
 		: sumUp(trace, places, (event, place) => (isBlock(event) ? (whole && place.pool === null ? 1 : 0) : 1));
 

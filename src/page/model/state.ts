@@ -1,18 +1,18 @@
-// What is looked at: one value, kept in the address so that a link shows the same again.
+// The state of the page: one object, stored in the address so that a link shows the same view.
 
 export type Axis = "time" | "event";
 
 export interface State {
-	trace: number; // of two 0 is the base, 1 the head
+	trace: number; // position in the page: of two traces 0 is the base, 1 the head
 	scope: string;
 	axis: Axis;
-	from: number; to: number; // shown of the axis: ns or events
-	cursor: number; // an event: the moment behind it
-	pin: number; // the second one, -1 for none
+	from: number; to: number; // the part of the axis in view: ns or events
+	cursor: number; // position of an event: the cursor shows memory after it
+	pin: number; // the event of the second cursor, -1 for none
 	view: string;
-	by: string; // grouping
+	by: string; // the grouping of blocks
 	stacks: "merged" | "python" | "native";
-	machinery: boolean; // frames that everybody's allocation runs through
+	machinery: boolean; // true: frames that every allocation runs through are shown
 	query: string;
 	theme: "auto" | "light" | "dark";
 }
@@ -63,7 +63,7 @@ export class Store {
 		this.write();
 	}
 
-	// Only what differs from what the page would show by itself.
+	// Writes those members into the address that differ from their defaults.
 	private write(): void {
 		const words = new URLSearchParams();
 
@@ -90,7 +90,7 @@ function word<T extends string>(text: string | null, words: readonly T[], otherw
 	return words.includes(text as T) ? (text as T) : otherwise;
 }
 
-// Whoever wrote the link may have written anything.
+// Checks each word, as a link can be written by hand.
 export function readLink(hash: string, defaults: State): State {
 	const words = new URLSearchParams(hash.replace(/^#/, ""));
 	const axis = word(words.get("axis"), ["time", "event"] as const, defaults.axis);

@@ -1,4 +1,4 @@
-// What CUPTI saw run, by name and one by one: the longest first; each leads to its place under the curves.
+// A table of the kernels, copies and long calls of CUPTI, the longest first; a click shows one on the timeline.
 
 import type { App, View } from "./app";
 import { h } from "./dom";
@@ -30,8 +30,8 @@ export class ActivityView implements View {
 		const actions = this.app.trace.facts.report.actions ?? [];
 
 		return table({
-			caption: "Kernels, copies and calls of the whole run, as CUPTI saw them", rows: actions, sort: 3,
-			empty: "Nothing was recorded of kernels and copies: MEMTRACE_CUPTI=1, or memtrace run --cupti, asks for it.",
+			caption: "Kernels, copies and CUDA calls of the complete run, recorded by CUPTI", rows: actions, sort: 3,
+			empty: "No kernels and copies were recorded. To record them, set MEMTRACE_CUPTI=1 or use memtrace run --cupti.",
 			data: (row) => ({ action: row.name, kind: row.kind, count: row.count, total: row.total_ns, bytes: row.bytes }),
 			choose: (row) => this.show(this.longestOf(row)), note: lackText(this.app.trace),
 			columns: [
@@ -52,11 +52,11 @@ export class ActivityView implements View {
 		const held = this.app.sumsOf(trace, scope).allocated;
 
 		if (!spans?.count)
-			return h("p", { class: "empty" }, "None of them is on the timeline: no kernel and no copy ran, and no call took long.");
+			return h("p", { class: "empty" }, "The timeline is empty: no kernel and no copy ran, and no call took long.");
 		const rows = [...spans.t.keys()].sort((a, b) => spans.ns[b] - spans.ns[a] || a - b).slice(0, LONGEST);
 
 		return table({
-			caption: `The longest of the ${format.count(spans.count)} that are on the timeline, and what was allocated in ${scope.title} when they began`, rows, sort: 1,
+			caption: `The longest of the ${format.count(spans.count)} kernels, copies and calls on the timeline, and the bytes allocated in ${scope.title} when each began`, rows, sort: 1,
 			data: (span) => ({ span }), choose: (span) => this.show(span),
 			columns: [
 				{ title: "name", value: (span) => actions[spans.action[span]].name ?? "", cell: (span) => actions[spans.action[span]].name, wide: true },

@@ -1,4 +1,4 @@
-// What all views share: the traces, the state, and what is worked out from both once.
+// App: the traces, the state, and the values computed from them that all views share.
 
 import type { Diff, Grouping } from "../model/facts";
 import type { Trace_peak } from "../model/rows";
@@ -14,10 +14,10 @@ export interface View {
 	readonly id: string;
 	readonly title: string;
 	readonly element: HTMLElement;
-	update(changed: Set<Key>): void; // while it is shown
+	update(changed: Set<Key>): void; // called while the view is shown
 }
 
-// The last value that was worked out, and what for.
+// Caches the last value that was computed, with the key that it was computed for.
 export class Memo<T> {
 	private key = "";
 	private value: T | undefined;
@@ -86,14 +86,14 @@ export class App {
 		return this.queries.get(`${trace} ${query}`, () => runQuery(this.trace, query));
 	}
 
-	// Earlier and later cursor; the earlier is -1 without a second one.
+	// The events of the earlier and the later cursor; `from` is -1 without a second cursor.
 	get span(): { from: number; to: number } {
 		const { cursor, pin } = this.store.state;
 
 		return pin < 0 ? { from: -1, to: cursor } : { from: Math.min(cursor, pin), to: Math.max(cursor, pin) };
 	}
 
-	// The ledger's word on the peak of the scope; spaces have none.
+	// The recorder's own stacks at the scope's peak; undefined for memory kinds outside devices.
 	get peak(): Trace_peak | undefined {
 		const { scope, trace } = this;
 
@@ -101,7 +101,7 @@ export class App {
 			: trace.facts.peaks.find((peak) => peak.metric === "allocated" && peak.device === scope.device && peak.pool === scope.pool);
 	}
 
-	// Do events tell who held the peak?
+	// True if the events are complete, so the blocks at the peak are known from them.
 	get peakIsSeen(): boolean {
 		return this.trace.events.count > 0 && !this.trace.facts.gaps.length;
 	}
@@ -116,7 +116,7 @@ export class App {
 		return memo.get(`${this.store.get("trace")} ${this.scope.id} ${from} ${to}`, () => weigh(this.trace, this.places, part, from, to));
 	}
 
-	// The same of each block; COLOURS for those without a group.
+	// The rank of a block's group, which chooses its colour; COLOURS for blocks without a group.
 	get rankOfBlock(): (block: number) => number {
 		const { blocks } = this.trace;
 		const ranks = this.rankOfGroup;
@@ -135,7 +135,7 @@ export class App {
 		});
 	}
 
-	// By category blocks are put together, by all else their stacks.
+	// True if blocks are grouped by a property of their own (category), not by their stacks.
 	get byBlock(): boolean {
 		return this.grouping.by === "category";
 	}
@@ -144,12 +144,12 @@ export class App {
 		return stack < 0 ? -1 : this.grouping.of[stack] ?? -1;
 	}
 
-	// Each group's rank by bytes times events lived, so that a colour means the same at all moments.
+	// Ranks the groups by bytes times events lived, at all moments together, so that a colour never changes.
 	get rankOfGroup(): Int32Array {
 		return this.ranks.get(`${this.store.get("trace")} ${this.scope.id} ${this.grouping.by}`, () => this.rankGroups());
 	}
 
-	// Are there more than there are colours for?
+	// True if there are more groups than colours.
 	get hasOtherGroups(): boolean {
 		return this.rankOfGroup.length > 0 && this.otherGroups;
 	}
@@ -177,7 +177,7 @@ export class App {
 		return ranks;
 	}
 
-	// --- moving about ---
+	// --- zoom and cursors ---
 
 	get full(): [number, number] {
 		const axis = this.store.get("axis");
@@ -186,7 +186,7 @@ export class App {
 		return [Math.min(...extents.map(([low]) => low)), Math.max(...extents.map(([, high]) => high))];
 	}
 
-	// Keeps at least a few events, or a microsecond, in view.
+	// Shows the part of the axis, which is widened to a few events or a microsecond.
 	zoom(from: number, to: number): void {
 		const [low, high] = this.full;
 		const least = Math.min(this.store.get("axis") === "event" ? 4 : 1000, high - low);
@@ -238,7 +238,7 @@ export class App {
 		this.store.set({ cursor: Math.min(Math.max(Math.round(event), 0), most) });
 	}
 
-	// The first event at which a sum is highest.
+	// The first event at which the curve is highest.
 	peakEvent(curve: Float64Array | null): number {
 		let best = 0;
 

@@ -1,4 +1,4 @@
-// What there is to say of one block.
+// The card that describes one block.
 
 import type { App } from "./app";
 import { cut, h } from "./dom";

@@ -1,4 +1,4 @@
-// The map of blocks: each a band over its lifetime, as high as it is large.
+// The memory timeline: each block is a band over its lifetime, whose height is its size.
 
 import type { App, View } from "./app";
 import { blockCard } from "./block";
@@ -82,7 +82,7 @@ export class BlockMap implements View {
 		this.tell();
 	}
 
-	// A band for each colour, one for all other groups, one for what is not known.
+	// The colours of striped bands: one for each colour of groups, one for other groups, one for unknown bytes.
 	private stripes(): [number, number][] {
 		const { theme } = this.app;
 		const pair = (hex: string): [number, number] => [packed(hex, theme.dark ? -14 : 22), packed(hex, theme.dark ? 8 : 44)];
@@ -113,12 +113,12 @@ export class BlockMap implements View {
 		this.element.dataset["hidden"] = String(layout.hidden);
 		this.element.dataset["rest"] = String(layout.restMost);
 		this.element.dataset["highest"] = String(layout.highest);
-		this.canvas.setAttribute("aria-label", `Memory timeline of ${app.scope.title}: ${this.caption.textContent} The table and the list of blocks hold the same in words.`);
+		this.canvas.setAttribute("aria-label", `Memory timeline of ${app.scope.title}: ${this.caption.textContent} The table and the list of blocks have the same data as text.`);
 		this.tellAxis(layout.highest);
 		this.legend.replaceChildren(...groupKeys(app));
 	}
 
-	// Round figures, as beside the curves, and at the top how high it is.
+	// Labels the axis with powers of two, as the curves' axis, and at the top with the highest sum.
 	private tellAxis(highest: number): void {
 		const step = 2 ** Math.max(Math.ceil(Math.log2(Math.max(highest, 1) / 5)), 0);
 		const ticks = [highest];
@@ -133,7 +133,7 @@ export class BlockMap implements View {
 		}));
 	}
 
-	// Cursors, what is being dragged, and the outline of the chosen block.
+	// Draws the cursors, the range that is being dragged, and the outline of the chosen block.
 	private drawOver(): void {
 		const { ratio, app } = this;
 		const context = this.over.getContext("2d");
@@ -246,7 +246,7 @@ export class BlockMap implements View {
 	}
 
 	private unknownWords(): string {
-		return this.app.trace.facts.folded ? "in blocks that lived inside one slice only" : "in no event";
+		return this.app.trace.facts.folded ? "in blocks whose lifetime is inside one slice" : "that no recorded block holds";
 	}
 
 	private bandCard(band: number, event: MouseEvent): Node[] {
@@ -257,7 +257,7 @@ export class BlockMap implements View {
 
 		return [
 			h("b", {}, `${format.bytes(bytes)} ${unknown ? this.unknownWords() : "in blocks thinner than a pixel"}`),
-			h("div", {}, unknown ? "not known one by one here" : band < COLOURS && group >= 0 ? app.grouping.names[group] : "of all other groups"),
+			h("div", {}, unknown ? "these blocks are not known one by one" : band < COLOURS && group >= 0 ? app.grouping.names[group] : "of all other groups"),
 		];
 	}
 

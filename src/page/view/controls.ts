@@ -1,4 +1,4 @@
-// What is above and below the curves: whose memory, which axis, search, cursors.
+// The controls above and below the curves: scope, axis, search, cursors.
 
 import type { App } from "./app";
 import { button, h, select } from "./dom";
@@ -53,7 +53,7 @@ export class Controls {
 		);
 	}
 
-	// The other trace has other events: its cursor is at its own peak.
+	// Shows the other trace, with the cursor at its peak, as its events have other positions.
 	private switchTrace(number: number): void {
 		const { app } = this;
 
@@ -96,7 +96,7 @@ export class CursorBar {
 
 		this.element.querySelector(".pin")?.replaceChildren(pinned ? "Remove B" : "Mark B");
 		if (!trace.events.count) {
-			this.words.textContent = "The trace holds no events: sums and peaks are all that is known of it.";
+			this.words.textContent = "The trace has no events: only sums and peaks are known.";
 			return;
 		}
 		this.words.replaceChildren(

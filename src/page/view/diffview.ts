@@ -1,4 +1,4 @@
-// Two traces: what grew and what shrank, as `memtrace diff` has it; its sentence is above the curves.
+// The difference of two traces as a table, with the rows of `memtrace diff`: what grew, what shrank.
 
 import type { App, View } from "./app";
 import { h, select } from "./dom";
@@ -12,7 +12,7 @@ const titles: [string, string][] = [
 	["site", "Call sites"], ["pool", "Pools"], ["owner", "Libraries"], ["category", "Categories"], ["phase", "Phases"], ["device", "Devices"], ["space", "Memory kinds"],
 ];
 
-// src/analyse/compare/columns.def: what each figure of a row is.
+// Titles of the figures in a row, which src/analyse/compare/columns.def lists.
 const figures: Record<string, string> = {
 	allocated: "at the peak of allocated memory", reserved: "at the peak of reserved memory", exit: "at exit", exit_count: "blocks at exit",
 	allocations: "allocations", bytes: "bytes in all",
@@ -41,14 +41,14 @@ export class DiffView implements View {
 		if (!offered.includes(this.figure))
 			this.figure = offered[0] ?? "";
 		this.element.replaceChildren(
-			...(this.diff.unlike.length ? [h("p", { class: "warning" }, `The runs are not alike: ${this.diff.unlike.map((one) => `${one.key} was ${one.base} and is ${one.head}`).join("; ")}.`)] : []),
+			...(this.diff.unlike.length ? [h("p", { class: "warning" }, `The runs differ in their conditions: ${this.diff.unlike.map((one) => `${one.key} was ${one.base} and is ${one.head}`).join("; ")}.`)] : []),
 			offered.length ? h("div", { class: "tools" }, select("Compare", offered.map((key) => ({ value: key, label: figures[key] ?? key })), this.figure, (key) => { this.figure = key; this.show(); }))
 				: h("p", { class: "empty" }, "No figure of any call site, pool, owner or phase differs."),
 			...[...titles, ...others].map(([dimension, title]) => this.rows(dimension, title)).filter((section): section is HTMLElement => section !== null),
 		);
 	}
 
-	// Those in which anything differs, in the order in which rows hold them.
+	// The figures that differ in any row, in the order in which rows have them.
 	private figures(): string[] {
 		const keys = new Set(this.diff.rows.flatMap((row) => Object.keys(row.head).filter((key) => row.base[key] !== row.head[key])));
 

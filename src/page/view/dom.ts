@@ -1,4 +1,4 @@
-// Elements with text in them: nothing of a trace is ever parsed as HTML.
+// Makes elements with text in them; no text of a trace is ever parsed as HTML.
 
 export type Child = Node | string | number | null | undefined | false;
 type Attributes = Record<string, string | number | boolean | null | undefined | ((event: never) => void)>;
@@ -36,12 +36,12 @@ export function select(label: string, choices: Choice[], value: string, change: 
 	return h("label", { class: "choice" }, h("span", {}, label), list);
 }
 
-// Where labels do not fit, the end of a text says less than its start.
+// Cuts a text that is longer than a label can be; its start is more useful than its end.
 export function cut(text: string, most: number): string {
 	return text.length > most ? `${text.slice(0, Math.max(most - 3, 1))}...` : text;
 }
 
-// The same for a canvas, by what its font makes of the text.
+// Cuts a text to a width in a canvas, measured in the canvas's font.
 export function fit(context: CanvasRenderingContext2D, text: string, width: number): string {
 	const whole = context.measureText(text).width;
 	let most = Math.floor((text.length * width) / whole);
@@ -53,7 +53,7 @@ export function fit(context: CanvasRenderingContext2D, text: string, width: numb
 	return cut(text, most);
 }
 
-// A canvas with as many pixels as the screen has there; its context draws in CSS pixels.
+// Sets a canvas's size to the pixels of the screen; its context draws in CSS pixels.
 export function sized(canvas: HTMLCanvasElement, width: number, height: number): CanvasRenderingContext2D {
 	const ratio = Math.min(window.devicePixelRatio || 1, 2);
 	const context = canvas.getContext("2d") as CanvasRenderingContext2D;

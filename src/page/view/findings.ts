@@ -1,4 +1,4 @@
-// What the report found: advice, failures, growth, leaks, churn; each leads into the picture.
+// The report's findings: advice, failures, growth, leaks, churn; a click shows each of them in the other views.
 
 import type { App, View } from "./app";
 import { button, h, type Child } from "./dom";
@@ -7,7 +7,7 @@ import { quoted } from "../model/query";
 import type { Key } from "../model/state";
 import { table } from "./table";
 
-const EXPLAINED = 3; // of many failures the last
+const EXPLAINED = 3; // number of failures that are explained, the last ones
 
 export class FindingsView implements View {
 	readonly id = "findings";
@@ -32,14 +32,14 @@ export class FindingsView implements View {
 		const sections = [this.failures(), this.advice(), this.growth(), this.leaks(), this.churn(), this.notes()].filter((section): section is HTMLElement => section !== null);
 
 		this.element.replaceChildren(...(sections.length ? sections
-			: [h("p", { class: "empty" }, "Nothing to complain of: no failed allocation, nothing that keeps growing, nothing left behind that no library holds on purpose.")]));
+			: [h("p", { class: "empty" }, "No problems found: no failed allocation, no steady growth, no leak.")]));
 	}
 
 	private section(title: string, ...content: Child[]): HTMLElement {
 		return h("section", {}, h("h3", {}, title), ...content);
 	}
 
-	// A row of a site marks its blocks in every view.
+	// A click on the row of a call site: searches for its blocks, which every view then highlights.
 	private chooseSite(site: string | null, view?: string): void {
 		const { store } = this.app;
 
@@ -64,7 +64,7 @@ export class FindingsView implements View {
 			data: (row) => ({ seq: row.seq }),
 			columns: [
 				{ title: "at", cell: (row) => format.moment(row.t), number: true },
-				{ title: "asked for", cell: (row) => format.bytes(row.bytes), number: true },
+				{ title: "requested", cell: (row) => format.bytes(row.bytes), number: true },
 				{ title: "allocated then", cell: (row) => format.bytes(row.allocated), number: true },
 				{ title: "reserved then", cell: (row) => format.bytes(row.reserved), number: true },
 				{ title: "line", cell: (row) => row.line, wide: true },
@@ -138,7 +138,7 @@ export class FindingsView implements View {
 		if (!churn?.sites.length)
 			return null;
 		return this.section("Churn", table({
-			caption: `${format.plural(churn.count, "block")} of ${format.bytes(churn.bytes)} in all were freed a moment later; ${format.bytes(churn.at_peak_bytes)} of them stood in the peak`,
+			caption: `${format.plural(churn.count, "block")} of ${format.bytes(churn.bytes)} in all were freed a moment later; ${format.bytes(churn.at_peak_bytes)} of them were live at the peak`,
 			rows: churn.sites, sort: 0, note: churn.other_sites ? `${format.plural(churn.other_sites, "more site")}.` : "",
 			data: (row) => ({ site: row.site ?? "" }), selected: (row) => this.isChosen(row.site), choose: (row) => this.chooseSite(row.site, "map"),
 			columns: [
@@ -156,7 +156,7 @@ export class FindingsView implements View {
 		const notes = [...report.notes];
 
 		if (report.events_dropped)
-			notes.unshift(`${format.count(report.events_dropped)} events are not in the trace: sums and peaks are exact, what lived in between is not known block by block.`);
-		return notes.length ? this.section("What the trace may lack", h("ul", {}, ...notes.map((note) => h("li", {}, note)))) : null;
+			notes.unshift(`${format.count(report.events_dropped)} events are not in the trace: sums and peaks are exact, but the blocks of that time are not known one by one.`);
+		return notes.length ? this.section("Data that the trace may lack", h("ul", {}, ...notes.map((note) => h("li", {}, note)))) : null;
 	}
 }

@@ -1,7 +1,7 @@
-// Bytes by stack as an icicle: callers above what they call, as wide as what they hold.
+// A flame graph of bytes by stack: a caller is above the frames that it calls, its width is its bytes.
 //
-// Drawn on a canvas, for a stack of PyTorch is forty frames deep. The tree that is drawn sums
-// exactly: what is too narrow to be seen is still in its caller's width.
+// It is drawn on a canvas, as a stack of PyTorch has forty frames. The tree sums exactly: the bytes of
+// a frame that is too narrow to be drawn are part of its caller's width.
 
 import type { App } from "./app";
 import { cut, fit, h, sized } from "./dom";
@@ -11,7 +11,7 @@ import { partTitles, type Part, type Weights } from "../model/live";
 import { tooltip } from "./tooltip";
 
 const ROW = 20;
-const INSIDE = 4; // enum kin of src/analyse/trace/trace_frames.c: machinery from here on
+const INSIDE = 4; // rank of KIN_INSIDE (enum kin, src/analyse/trace/trace_frames.c): from here on code inside libraries
 
 interface Node { name: string; frame: number; bytes: number; blocks: number; depth: number; parent: Node | null; children: Node[]; byName: Map<string, Node> }
 interface Box { node: Node; x: number; width: number }
@@ -80,7 +80,7 @@ export class Flame {
 	private readonly canvas = h("canvas", { tabindex: 0, role: "img", "aria-label": "Flame graph" });
 	private readonly caption = h("p", { class: "caption", role: "status" });
 	private root: Node | null = null;
-	private top: Node | null = null; // zoomed to
+	private top: Node | null = null; // the frame that the user zoomed to
 	private focus: Node | null = null;
 	private boxes: Box[] = [];
 	private part: Part = "live";
@@ -111,7 +111,7 @@ export class Flame {
 		return path;
 	}
 
-	// As far as the path still leads at another moment.
+	// Finds the frame with the path in another moment's tree, or its last caller that is there.
 	private find(path: string[]): Node {
 		let node = this.root as Node;
 
@@ -197,7 +197,7 @@ export class Flame {
 			context.fillRect(x, y, Math.max(wide - 1, 0.5), ROW - 1);
 			if (wide > 26) {
 				context.fillStyle = matches ? theme.back : theme.text;
-				// No name is read beyond what a screen can show of it.
+				// Longer names are cut first: measuring them would take time, and no screen can show them.
 				context.fillText(fit(context, cut(node.parent ? node.name : `all: ${format.bytes(node.bytes)}`, 400), wide - 8), x + 4, y + ROW / 2);
 			}
 			if (node === this.focus && document.activeElement === this.canvas) {

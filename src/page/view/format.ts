@@ -1,4 +1,4 @@
-// Numbers as src/render/values/values.c writes them, so that a page and a report say the same.
+// Formats numbers as src/render/values/values.c does, so that a page and a report agree.
 
 const units = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
 
@@ -33,7 +33,7 @@ export function share(part: number, whole: number): string {
 	return whole > 0 ? `${((100 * part) / whole).toFixed(1)}%` : "-";
 }
 
-// A duration in ns.
+// A duration, given in ns.
 export function time(ns: number | null | undefined): string {
 	if (ns === null || ns === undefined)
 		return "-";
@@ -55,7 +55,7 @@ export function time(ns: number | null | undefined): string {
 		: `${Math.floor(seconds / 3600)} h ${two(Math.floor(seconds / 60) % 60)} min`;
 }
 
-// A moment, to the digits that tell it from others within `span` ns.
+// A moment in ns, with enough digits to differ from others within `span` ns.
 export function moment(ns: number, span = 0): string {
 	const digits = span > 0 ? Math.min(9, Math.max(1, Math.ceil(-Math.log10(span / 1e9 / 1000)))) : 6;
 

@@ -1,4 +1,4 @@
-// The blocks that the search matches, or all of them, one a row.
+// A table of the blocks that match the search, or of all blocks.
 
 import type { App, View } from "./app";
 import { lifeText, whereText } from "./block";
@@ -24,7 +24,7 @@ export class FoundView implements View {
 			this.show();
 	}
 
-	// The largest of them, and how many there are in all.
+	// The largest blocks that match, and the number and bytes of all that match.
 	private collect(): { rows: number[]; count: number; bytes: number } {
 		const { trace, places, query } = this.app;
 		const { blocks } = trace;

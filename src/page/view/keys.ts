@@ -1,4 +1,4 @@
-// The keyboard: everything that the pointer does.
+// Keyboard shortcuts for everything that can be done with the pointer.
 
 import type { App, View } from "./app";
 import { pinHere, toPeak } from "./controls";
@@ -25,7 +25,7 @@ export class Keys {
 	constructor(private readonly app: App, private readonly views: View[], private readonly search: HTMLInputElement) {
 		this.dialog = h("dialog", { class: "help", "aria-label": "Shortcuts" },
 			h("table", {}, h("caption", {}, "Shortcuts"), h("tbody", {}, ...help.map(([key, what]) => h("tr", {}, h("td", {}, h("kbd", {}, key)), h("td", {}, what))))),
-			h("p", {}, "In the curves: drag to zoom, click for the cursor, Shift and click for the second one, wheel to zoom, a click on a phase shows it, a double click shows all. In the lanes below them: a click takes the cursor there, a double click shows what lies there."),
+			h("p", {}, "In the curves: drag to zoom, click to set the cursor, Shift and click to set the second cursor, wheel to zoom, click on a phase to zoom to it, double click to show everything. In the lanes below them: click to set the cursor, double click to zoom to the kernels and calls there."),
 			button("Close", "Close this list (Escape)", () => this.dialog.close()));
 		document.body.append(this.dialog);
 		document.addEventListener("keydown", (event) => this.pressed(event));
@@ -112,7 +112,7 @@ export class Keys {
 		return view !== undefined;
 	}
 
-	// The cursor, if it is in view.
+	// The position of the cursor if it is in view, as the centre of a zoom.
 	private centre(): number {
 		const { from, to, cursor, axis } = this.app.store.state;
 		const at = axis === "event" ? cursor : this.app.trace.events.t[cursor] ?? from;

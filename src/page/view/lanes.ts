@@ -1,7 +1,7 @@
-// Lanes below the curves: what ran on each stream of the device, and calls that took long.
+// Lanes below the curves: the kernels and copies on each stream of the device, and long calls.
 //
-// A bar is as high as the share of its pixel's time that something ran; what is wide enough is drawn
-// by itself, with its name. Click: the cursor goes to that moment. Double click: zoom to what lies there.
+// The height of a bar is the part of its pixel's time in which something ran; a span wide enough is drawn
+// by itself, with its name. A click sets the cursor to that moment, a double click zooms to the spans there.
 
 import type { App } from "./app";
 import { cut, h, sized, type Child } from "./dom";
@@ -14,9 +14,9 @@ import { tooltip } from "./tooltip";
 
 const ROW = 18; // pixels
 const GAP = 3;
-const WIDE = 3; // drawn by itself
+const WIDE = 3; // pixels from which a span is drawn by itself
 const NAMED = 30;
-const INK = "#0b0f14"; // on all colours of kinds
+const INK = "#0b0f14"; // text, readable on the colours of all kinds
 const ranks: Record<SpanKind, number> = { kernel: 2, copy: 1, fill: 3, migration: 7, call: COLOURS };
 
 function kindColour(kind: SpanKind, theme: Theme): string {
@@ -31,7 +31,7 @@ export class Lanes {
 	private readonly words = h("div", { class: "legend" });
 	private readonly lack = h("p", { class: "more" });
 
-	// Where the axis begins and what is right of it, in pixels; the scale is the curves'.
+	// `left` and `right`: pixels beside the axis, as for the curves, whose scale the lanes have.
 	constructor(private readonly app: App, private readonly left: number, private readonly right: number) {
 		this.element = h("div", { class: "lanes", hidden: true }, this.canvas, this.words, this.lack);
 		this.listen();
@@ -60,7 +60,7 @@ export class Lanes {
 		return this.app.trace.facts.actions[spans.action[span]]?.name ?? "?";
 	}
 
-	// Of each track its row, -1 for what is not of the scope.
+	// By track: its row, -1 if it is not shown for the scope.
 	private rowOfTrack(spans: Spans, rows: Row[]): Int32Array {
 		const of = new Int32Array(spans.tracks.length).fill(-1);
 
@@ -68,7 +68,7 @@ export class Lanes {
 		return of;
 	}
 
-	// Gives start and end of a span in pixels of the axis, unless it is out of view.
+	// Returns a function for a span's start and end in pixels of the axis, null if it is out of view.
 	private placer(spans: Spans): (span: number) => [number, number] | null {
 		const { axis, from, to } = this.app.store.state;
 		const all = placedOf(this.app.trace, spans, axis);
@@ -116,7 +116,7 @@ export class Lanes {
 		this.canvas.setAttribute("aria-label", `What ran: ${rows.map((row) => row.label).join(", ")}`);
 	}
 
-	// What is narrower than a pixel still is seen, as its share of it.
+	// Adds a span to the time covered in each pixel; 1e-9 at least, so that the shortest is drawn, too.
 	private addCover(cover: Float64Array, from: number, to: number): void {
 		for (let x = Math.max(Math.floor(from), 0); x < cover.length && x <= to; x++)
 			cover[x] += Math.max(Math.min(to, x + 1) - Math.max(from, x), 1e-9);
@@ -126,7 +126,7 @@ export class Lanes {
 		const most = ROW - GAP;
 
 		for (let x = 0; x < cover[0].length; x++) {
-			const whole = Math.max(cover.reduce((sum, kind) => sum + kind[x], 0), 1); // side by side: more than all of it
+			const whole = Math.max(cover.reduce((sum, kind) => sum + kind[x], 0), 1); // kinds that run at once sum to more than 1
 			let bottom = top + most;
 
 			cover.forEach((kind, i) => {
@@ -174,7 +174,7 @@ export class Lanes {
 
 	// --- words ---
 
-	// How many of each kind are in view, and how long they ran there.
+	// Shows the number and total time of each kind in view.
 	private tell(spans: Spans, rows: Row[]): void {
 		const of = this.rowOfTrack(spans, rows);
 		const [from, to] = this.times;
@@ -211,7 +211,7 @@ export class Lanes {
 		return element;
 	}
 
-	// The times that are in view; whole, what lies beyond the first and the last event belongs to it.
+	// The times in view; infinite if all is in view, so that spans before and after all events count.
 	private get times(): [number, number] {
 		const { trace } = this.app;
 		const { axis, from, to } = this.app.store.state;
@@ -228,7 +228,7 @@ export class Lanes {
 
 	// --- the pointer ---
 
-	// What lies below the pointer, a pixel to each side.
+	// The spans below the pointer, and up to a pixel beside it.
 	private hits(event: MouseEvent): number[] {
 		const { trace } = this.app;
 		const rows = rowsOf(this.app);
@@ -307,7 +307,7 @@ export class Lanes {
 	}
 }
 
-// A stretch of time in the middle of the view, which is three times as wide.
+// Zooms to a stretch of time with as much room on each side.
 export function zoomTo(app: App, from: number, to: number): void {
 	const axis = app.store.get("axis");
 	const margin = Math.max(to - from, 1);

@@ -1,4 +1,4 @@
-// What a colour stands for.
+// The legend of colours.
 
 import type { App } from "./app";
 import { h } from "./dom";
@@ -11,7 +11,7 @@ export function swatch(colour: string, dashed = false): HTMLElement {
 	return element;
 }
 
-// The groups that have a colour of their own, by what they hold.
+// The groups that have a colour of their own, those with most bytes times lifetime first.
 export function groupKeys(app: App): HTMLElement[] {
 	const named = [...app.rankOfGroup.entries()].filter(([, rank]) => rank < COLOURS).sort((a, b) => a[1] - b[1]);
 	const key = (stroke: string, name: string) => h("span", { class: "key", title: name }, swatch(stroke), h("span", { class: "name" }, name));

@@ -1,4 +1,4 @@
-// What happened at moments and in stretches: phases above the curves, failures, peaks, named marks.
+// Marks above the curves: phases as bands; failures, peaks and named marks as flags.
 
 import type { App } from "./app";
 import { cut, h, type Child } from "./dom";
@@ -14,7 +14,7 @@ const COLOR = /^#[0-9a-f]{6}$/;
 export interface Band { phase: Phase; from: number; to: number; lane: number }
 export interface Flag { event: number; t: number; kind: "oom" | "peak" | "mark"; label: string }
 
-// Nested phases lie in lanes below each other; those deeper than there are lanes share the last.
+// Nested phases get lanes below one another; phases nested more deeply than MOST_LANES share the last lane.
 export function bandsOf(trace: Trace, axis: Axis): { bands: Band[]; lanes: number } {
 	const ends: number[] = [];
 	const last = trace.events.t[trace.events.count - 1] ?? 0;
@@ -45,7 +45,7 @@ export function flagsOf(app: App): Flag[] {
 		const curve = metric === "allocated" ? sums.allocated : sums.reserved;
 		const told = trace.facts.peaks.find((peak) => peak.metric === metric && peak.device === scope.device && peak.pool === scope.pool);
 
-		// Where events are missing the highest of those that are left is no peak.
+		// If events are missing, the highest sum of the others is not the peak: the recorder's is used.
 		if (!app.peakIsSeen && told)
 			flags.push({ event: Math.max(trace.eventAt(told.t), 0), t: told.t, kind: "peak", label: `peak ${metric}` });
 		else if (curve && curve.length)
@@ -63,7 +63,7 @@ export function flagsOf(app: App): Flag[] {
 	return flags;
 }
 
-// Phases in their lanes: `left` and `top` of the first lane, `width` of the axis, in pixels.
+// Draws phases in their lanes. `left`, `top`: of the first lane; `width`: of the axis; all in pixels.
 export function drawBands(context: CanvasRenderingContext2D, app: App, bands: Band[], left: number, top: number, width: number, ratio: number): void {
 	const { from, to } = app.store.state;
 	const scale = width / (to - from);
@@ -84,14 +84,14 @@ export function drawBands(context: CanvasRenderingContext2D, app: App, bands: Ba
 		const end = Math.min(left + (band.to - from) * scale, left + width + 2);
 		const y = top + band.lane * LANE * ratio;
 
-		if (end < drawnTo[band.lane] + ratio / 2) // of many in one pixel one will do
+		if (end < drawnTo[band.lane] + ratio / 2) // skip a phase that ends in a pixel already drawn
 			continue;
 		drawnTo[band.lane] = end;
 		context.fillStyle = panel;
 		context.strokeStyle = end - x > 3 * ratio ? dim : grid;
 		context.lineWidth = ratio;
 		context.fillRect(x, y, Math.max(end - x, ratio), (LANE - 2) * ratio);
-		if (band.phase.color && COLOR.test(band.phase.color)) { // a stripe: text stays to be read on the panel's own
+		if (band.phase.color && COLOR.test(band.phase.color)) { // only a stripe: text is readable on the panel's own colour
 			context.fillStyle = band.phase.color;
 			context.fillRect(x, y + (LANE - 5) * ratio, Math.max(end - x, ratio), 3 * ratio);
 		}
@@ -109,7 +109,7 @@ export function drawBands(context: CanvasRenderingContext2D, app: App, bands: Ba
 	context.restore();
 }
 
-// What memory did in it, for the tooltip.
+// The text on the phase's memory, for the tooltip.
 export function phaseCard(phase: Phase): Child[] {
 	const { start_bytes: start, end_bytes: end, peak_bytes: peak } = phase.allocated;
 	const growth = start !== null && end !== null ? `, ${format.signedBytes(end - start)} at its end` : "";

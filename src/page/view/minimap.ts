@@ -1,4 +1,4 @@
-// The whole run in small, with what is shown of it.
+// A small curve of the complete run, on which the part in view is marked.
 
 import { Memo, type App } from "./app";
 import { h } from "./dom";
@@ -8,7 +8,7 @@ export class Minimap {
 	readonly element = h("canvas", { class: "minimap", "aria-hidden": "true" });
 	private readonly tops = new Memo<{ tops: Float64Array; most: number }>();
 
-	// What is left and right of the axis of the curves above.
+	// `left` and `right`: pixels beside the axis, as for the curves above.
 	constructor(private readonly app: App, private readonly left: number, private readonly right: number) {
 		this.element.addEventListener("mousedown", (event) => this.grab(event));
 	}
@@ -49,7 +49,7 @@ export class Minimap {
 		ctx.strokeRect(left + 0.5, 0.5, Math.max(right - left - 1, 2), height - 1);
 	}
 
-	// The highest of each column of the whole run, which stays the same while one zooms.
+	// The highest sum in each column of the complete run, computed once for all zooms.
 	private silhouette(width: number, sums: Float64Array): { tops: Float64Array; most: number } {
 		const { app } = this;
 		const [low, high] = app.full;
@@ -76,7 +76,7 @@ export class Minimap {
 		});
 	}
 
-	// Where events are missing, by the recorder's own curve.
+	// Where events are missing, takes the values of the recorder's own curve.
 	private bridgeTops(tops: Float64Array): void {
 		const { app } = this;
 		const [low, high] = app.full;

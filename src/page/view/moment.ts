@@ -1,4 +1,4 @@
-// What lives at the cursor, or was born and died between two: as flame graph, or as a table.
+// The blocks live at the cursor, or allocated or freed between two cursors, as flame graph or table.
 
 import type { App, View } from "./app";
 import { h, select } from "./dom";
@@ -14,7 +14,7 @@ import { table, type Column } from "./table";
 const parts: Part[] = ["live", "kept", "freed", "passed"];
 const relevant: Key[] = ["trace", "scope", "cursor", "pin", "stacks", "machinery", "query", "by", "theme", "view"];
 
-// Which of the parts is shown; with one cursor there is only one.
+// The buttons that choose the blocks to show: one choice with one cursor, four with two.
 class PartChoice {
 	private part: Part | null = null;
 	readonly element = h("div", { class: "parts", role: "group", "aria-label": "Which blocks" });
@@ -30,7 +30,7 @@ class PartChoice {
 		const told = !this.app.peakIsSeen && this.app.peak !== undefined;
 		const offered: Part[] = [...(told ? ["peak" as const] : []), ...(pinned ? parts : ["live" as const])];
 
-		// Where events are missing, the peak is the moment of which most is known.
+		// The first choice is the peak if events are missing, as the recorder summed it exactly.
 		if (this.part === null || !offered.includes(this.part))
 			this.part = offered[0];
 		this.element.hidden = offered.length < 2;
@@ -122,7 +122,7 @@ export class TableView implements View {
 		return [...rows.values()];
 	}
 
-	// What the device's sum has beyond the blocks that events tell of.
+	// The bytes of the device's sum that no known block holds.
 	private unknown(): number {
 		const { trace, scope, store } = this.app;
 		const sum = this.app.sumsOf(trace, scope).allocated[store.get("cursor")];
@@ -141,7 +141,7 @@ export class TableView implements View {
 		const grouping = this.app.grouping;
 
 		if (unknown)
-			rows.push({ group: -1, name: "[not recorded: events are missing in front of this moment]", bytes: unknown, blocks: 0 });
+			rows.push({ group: -1, name: "[not recorded: events before this moment are missing]", bytes: unknown, blocks: 0 });
 		const columns: Column<Row>[] = [
 			{ title: "", cell: (row) => swatch(row.group < 0 ? this.app.theme.rest : colour(ranks[row.group], this.app.theme.dark)) },
 			{ title: "bytes", value: (row) => row.bytes, cell: (row) => format.bytes(row.bytes), number: true },

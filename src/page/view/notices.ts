@@ -1,13 +1,13 @@
-// What to know before anything else: that memory ran out and why, and what the trace does not tell.
+// Notices at the top: memory ran out and why, and the parts that are missing in the trace.
 
 import type { App } from "./app";
 import { button, h } from "./dom";
 import type { Oom } from "../model/facts";
 import * as format from "./format";
 
-const MOST = 5; // notes; the findings have them all
+const MOST = 5; // number of notes shown here; the findings show all
 
-// "Why: ..." of an explanation in lines of 80 columns, as one line.
+// The lines of a failure's explanation that begin with "Why: ", joined in one line.
 function whyOf(oom: Oom): string {
 	const first = oom.text.findIndex((line) => line.startsWith("Why: "));
 	const words: string[] = [];
@@ -36,7 +36,7 @@ export class Notices {
 		);
 	}
 
-	// A failure that the program survived is in the findings.
+	// Shows the last failed allocation that ended the program; the findings show the others.
 	private failures(): HTMLElement[] {
 		const { app } = this;
 		const { report } = app.trace.facts;
@@ -45,9 +45,9 @@ export class Notices {
 		if (!oom)
 			return [];
 		return [h("p", { class: "warning failed", role: "note", "data-oom": oom.number },
-			h("b", {}, `Out of memory at ${format.time(oom.t)}: ${format.bytes(oom.size)} asked for by ${oom.line}. `), whyOf(oom),
-			button("Show the moment", "What was live when it failed", () => this.showMoment(oom)), " ",
-			button("Explain", "All that is known of it", () => app.store.set({ view: "findings" })))];
+			h("b", {}, `Out of memory at ${format.time(oom.t)}: ${format.bytes(oom.size)} requested by ${oom.line}. `), whyOf(oom),
+			button("Show the moment", "The blocks that were live when it failed", () => this.showMoment(oom)), " ",
+			button("Explain", "The complete explanation", () => app.store.set({ view: "findings" })))];
 	}
 
 	private showMoment(oom: Oom): void {
@@ -61,29 +61,29 @@ export class Notices {
 	private foldedWords(): string | null {
 		const { folded } = this.app.trace.facts;
 
-		return folded ? `A long trace: ${format.plural(folded.blocks, "block")} (${format.count(folded.events)} events; the largest has ${format.bytes(folded.largest)}) that took least of the picture, bytes times how long they lived, are told in sums by call stack, in ${format.count(folded.slices)} slices of time. Exact all the same: every figure of the report, the curves at each event that is told, what lived at the peaks and at the ends of slices. For all events one by one: memtrace html --max-events 0.` : null;
+		return folded ? `The trace is long: ${format.plural(folded.blocks, "block")} (${format.count(folded.events)} events; the largest has ${format.bytes(folded.largest)}), those with the least bytes times lifetime, are only in sums by call stack, in ${format.count(folded.slices)} slices of time. Still exact are every figure of the report, the curves at each event shown, and the live bytes at peaks and at the ends of slices. To see all events one by one: memtrace html --max-events 0.` : null;
 	}
 
 	private phaseWords(): string | null {
 		const { phases_left_out: phases } = this.app.trace.facts;
 
-		return phases ? `${format.plural(phases[0], "phase")} of ${format.time(phases[1])} or less have no band of their own above the curves; the sums by name hold them all. For all of them: memtrace html --max-events 0.` : null;
+		return phases ? `${format.plural(phases[0], "phase")} of ${format.time(phases[1])} or less are not shown above the curves; the sums by name count them. To see all: memtrace html --max-events 0.` : null;
 	}
 
 	private gapWords(): string | null {
 		const { trace } = this.app;
 		const { report, gaps } = trace.facts;
 
-		// A note says why where none was to be kept.
+		// If no events were recorded on purpose, a note of the report has the reason.
 		if (!gaps.length && (trace.events.count || !report.events_dropped || report.notes.length))
 			return null;
 		const missing = format.plural(report.events_dropped || gaps.reduce((sum, gap) => sum + gap.dropped, 0), "event");
 		const verb = missing.startsWith("1 ") ? "is" : "are";
 
 		if (!gaps.length)
-			return `${missing} ${verb} missing from the trace, which holds none. Sums and peaks are exact all the same.`;
+			return `${missing} ${verb} missing: the trace has none. Sums and peaks are still exact.`;
 		return gaps.every((gap) => gap.event === 0)
-			? `The first ${missing} ${verb} not kept: blocks from before ${format.moment(trace.events.t[0] ?? 0)} are not known one by one. Sums and peaks are exact from the start.`
-			: `${missing} ${verb} missing from the trace: behind the gap, blocks from before it are not known one by one. Sums and peaks are exact all the same.`;
+			? `The first ${missing} ${verb} missing: blocks allocated before ${format.moment(trace.events.t[0] ?? 0)} are not known one by one. Sums and peaks are exact from the start.`
+			: `${missing} ${verb} missing from the trace: after the gap, blocks allocated before it are not known one by one. Sums and peaks are still exact.`;
 	}
 }

@@ -1,7 +1,7 @@
-// The curves: allocated, reserved and used of a scope over time or events, with what happened when.
+// The curves: allocated, reserved and used bytes of a scope over time or events, with marks.
 //
-// Drag to zoom, click for the cursor, shift-click for the second one, wheel to zoom where the
-// pointer is, double click for all of it again.
+// Drag to zoom, click for the cursor, shift-click for the second cursor, wheel to zoom at the pointer,
+// double click to see everything again.
 
 import uPlot from "uplot";
 import type { App, View } from "./app";
@@ -24,7 +24,7 @@ const byteSteps = Array.from({ length: 50 }, (_, i) => 2 ** i);
 
 type Column = (number | null)[];
 
-// The last value that was sampled, at each time.
+// For each of `times`, the last of the sampled values until then.
 function follow(t: number[], values: (number | null)[], times: number[]): Column {
 	let at = -1;
 	let last: number | null = null;
@@ -38,7 +38,7 @@ function follow(t: number[], values: (number | null)[], times: number[]): Column
 
 interface Table { x: number[]; columns: Column[] }
 
-// Where events are missing (or all of them), the recorder's own curve of at most 10,000 points goes on.
+// Where events are missing, adds the points of the recorder's own curve, which has at most 10,000.
 function bridge(table: Table, trace: Trace, timeline: Curve): void {
 	const { events, facts } = trace;
 	const rows = table.x.map((x, i) => ({ x, values: table.columns.map((column) => column[i]) }));
@@ -111,7 +111,7 @@ export class Overview implements View {
 
 	// --- data ---
 
-	// What the blocks that match the search hold, behind each event.
+	// The bytes of the blocks that match the search, after each event.
 	private matchedCurve(): Float64Array | null {
 		const query = this.app.query;
 		const { blocks, events } = this.app.trace;
@@ -154,7 +154,7 @@ export class Overview implements View {
 		return result;
 	}
 
-	// In front of the first event nothing was held, and behind the last all stays as it is.
+	// Continues the curves from the last event to the edge of the view with the last values.
 	private extend(data: Table, trace: Trace): void {
 		const { to } = this.app.store.state;
 		const last = data.x.length - 1;
@@ -191,7 +191,7 @@ export class Overview implements View {
 		});
 	}
 
-	// The device's own figure may be far above all that is held: it does not flatten the curves.
+	// The top of the scale; the used bytes of the device, often far higher, count only if the user chose so.
 	private highest(data: uPlot.AlignedData): number {
 		const most = (series: number[]) => series.reduce((all, one) => ((data[one] ?? []) as Column).reduce((high: number, value) => Math.max(high, value ?? 0), all), 0);
 		const held = most([1, 2, 5]);
@@ -201,11 +201,11 @@ export class Overview implements View {
 		return this.withUsed ? Math.max(held, used) : held;
 	}
 
-	// Where it lies above the picture a click makes room for it.
+	// The button that includes the bytes used on the device in the scale, if they are above it.
 	private usedButton(): HTMLElement | string {
 		if (!this.usedIsAbove && !this.withUsed)
 			return "";
-		return button(this.withUsed ? "leave out" : "above the picture: show", "How much of the device is occupied, the context and other processes included",
+		return button(this.withUsed ? "leave out" : "above the curves: show", "Bytes used on the device, including the CUDA context and other processes",
 			() => { this.withUsed = !this.withUsed; this.show(); this.tellLegend(); }, { class: "small", "data-used": this.withUsed ? "shown" : "above" });
 	}
 
@@ -264,7 +264,7 @@ export class Overview implements View {
 		const { cursor, pin, axis, from, to } = store.state;
 		const inView = (x: number) => x >= from && x <= to;
 
-		ctx.save(); // uPlot believes that the context is as it left it
+		ctx.save(); // uPlot expects the context unchanged
 		ctx.setLineDash([]);
 		ctx.textAlign = "left";
 		drawBands(ctx, this.app, this.bands, bbox.left, 2 * ratio, bbox.width, ratio);
@@ -387,7 +387,7 @@ export class Overview implements View {
 		return lane >= 0 && lane < this.lanes ? this.bands.find((one) => one.lane === lane && one.from <= value && one.to >= value) : undefined;
 	}
 
-	// Flags stand between the phases and the curves.
+	// The flag at the pointer; flags are drawn between the phases and the curves.
 	private flagAt(event: MouseEvent): Flag | undefined {
 		const box = this.plot?.over.getBoundingClientRect();
 		const above = box ? box.top - event.clientY : -1;

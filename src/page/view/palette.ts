@@ -1,4 +1,4 @@
-// Colours that people with any colour vision tell apart (Okabe and Ito, Tol), on light and on dark.
+// Colours that can be told apart with any colour vision (by Okabe and Ito, and Tol), on light and dark.
 
 const light = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#b3a100", "#7b5aa6", "#44aa99", "#aa4466"];
 const dark = ["#3f9bd8", "#e8a62c", "#1fb58c", "#d88fb8", "#7cc6f0", "#e8743a", "#d6c84a", "#a48bd0", "#66c9ba", "#d0708f"];
@@ -28,12 +28,12 @@ export function theme(isDark: boolean): Theme {
 	return isDark ? darkTheme : lightTheme;
 }
 
-// Of a group by its rank; those behind the last colour share one.
+// The colour of a group by its rank; groups ranked after the last colour share one.
 export function colour(rank: number, isDark: boolean): string {
 	return rank >= 0 && rank < COLOURS ? (isDark ? dark : light)[rank] : theme(isDark).other;
 }
 
-// "#rrggbb" as ImageData stores it, made lighter or darker by so many parts of 255.
+// "#rrggbb" as a pixel of ImageData, with `shift` (-255 to 255) added to each part.
 export function packed(hex: string, shift = 0): number {
 	const part = (at: number) => Math.min(255, Math.max(0, parseInt(hex.slice(at, at + 2), 16) + shift));
 

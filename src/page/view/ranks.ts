@@ -1,4 +1,4 @@
-// The ranks of a job, as `memtrace merge` has them: who stands out, which card is fullest, and where.
+// The ranks of a job, as in `memtrace merge`: ranks that differ from the others, the fullest device, call sites.
 
 import type { App, View } from "./app";
 import { h } from "./dom";
@@ -12,7 +12,7 @@ type Metric = "allocated" | "reserved" | "used";
 
 const rankText = (rank: number | null) => (rank === null ? "-" : String(rank));
 
-// Of a rank with several devices the fullest.
+// The peak of the rank's device with the highest peak.
 function peakOf(row: RankRow, metric: Metric): number | null {
 	const peaks = row.devices.map((device) => device[metric].peak_bytes).filter((bytes): bytes is number => bytes !== null);
 
@@ -24,7 +24,7 @@ export class RanksView implements View {
 	readonly title = "Ranks";
 	readonly element = h("div", { class: "ranks" });
 
-	// Without an app there is no trace to mark call sites in.
+	// `app` is null if the page has no trace in which call sites can be highlighted.
 	constructor(private readonly app: App | null, private readonly ranks: Ranks) {
 		this.show();
 	}
@@ -56,7 +56,7 @@ export class RanksView implements View {
 
 		return table({
 			caption: `Ranks, by their fullest device${this.ranks.world_size ? ` (${this.ranks.ranks.length} of ${this.ranks.world_size})` : ""}`, rows: this.ranks.ranks,
-			note: this.app ? "To look at another rank as at this one: memtrace html and its trace." : "",
+			note: this.app ? "To see another rank in this way, run memtrace html with its trace." : "",
 			data: (row) => ({ rank: rankText(row.rank), allocated: peakOf(row, "allocated") ?? "", reserved: peakOf(row, "reserved") ?? "" }),
 			columns: [
 				{ title: "rank", value: (row) => row.rank ?? -1, cell: (row) => rankText(row.rank), number: true },
@@ -75,7 +75,7 @@ export class RanksView implements View {
 
 	private spreads(): HTMLElement {
 		return table({
-			caption: "Imbalance: how far peaks lie apart", rows: this.ranks.imbalance, data: (row) => ({ imbalance: row.metric, ratio: row.ratio ?? "" }),
+			caption: "Imbalance: the difference between the ranks' peaks", rows: this.ranks.imbalance, data: (row) => ({ imbalance: row.metric, ratio: row.ratio ?? "" }),
 			columns: [
 				{ title: "peak of", cell: (row) => row.metric, wide: true },
 				{ title: "lowest", cell: (row) => `${format.bytes(row.lowest.bytes)} (rank ${rankText(row.lowest.rank)})`, number: true },
@@ -105,7 +105,7 @@ export class RanksView implements View {
 		const above = (row: RankSite) => row.allocated.highest_bytes - row.allocated.median_bytes;
 
 		return table({
-			caption: "Call sites at the peak of allocated memory: the highest rank against the median", rows: this.ranks.sites, empty: "No rank's trace has the holders of its peak.",
+			caption: "Call sites at the peak of allocated memory: the highest rank against the median", rows: this.ranks.sites, empty: "No rank's trace has the call sites at its peak.",
 			data: (row) => ({ site: row.site, above: above(row) }),
 			...(app ? {
 				selected: (row: RankSite) => app.query?.text === quoted("site", row.site),

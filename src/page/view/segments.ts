@@ -1,4 +1,4 @@
-// The map of segments at the cursor: what a pool holds from the driver, and what lies in it where.
+// The map of segments at the cursor: the memory that a pool has reserved, and the blocks in it by address.
 
 import type { App, View } from "./app";
 import { blockCard } from "./block";
@@ -14,7 +14,7 @@ const ROW = 22;
 const BAR = 14;
 const LABEL = 190;
 const FIRST = 200;
-const PINNED = 0.25; // used below that: a few blocks keep the whole segment
+const PINNED = 0.25; // a segment of which less is used is marked: few blocks keep it reserved
 
 interface Place { segment: Segment; y: number; width: number }
 
@@ -23,7 +23,7 @@ export class SegmentMap implements View {
 	readonly title = "Segments";
 	readonly element = h("div", { class: "segments" });
 	private most = FIRST;
-	private paints: (() => void)[] = []; // once the canvases have their place
+	private paints: (() => void)[] = []; // called once the canvases are in the page
 
 	constructor(private readonly app: App) {}
 
@@ -39,7 +39,7 @@ export class SegmentMap implements View {
 		const pools = scope.space === null ? findGaps(trace, store.get("cursor"), scope.device, scope.pool) : [];
 
 		this.element.replaceChildren(...(pools.length ? [h("div", { class: "legend" }, ...groupKeys(this.app)), ...pools.map((pool) => this.pool(pool))]
-			: [h("p", { class: "empty" }, "No pool holds segments with addresses at the cursor. (A plain driver allocation is a block of its own, and a stream-ordered pool of the driver does not tell where its segments lie.)")]));
+			: [h("p", { class: "empty" }, "No pool has segments with addresses at the cursor. (Memory allocated without a pool has no segments, and the addresses of segments in the driver's stream-ordered pools are unknown.)")]));
 		for (const paint of this.paints.splice(0))
 			paint();
 	}
@@ -51,14 +51,14 @@ export class SegmentMap implements View {
 		const words = `Pool ${pool.pool}: ${format.plural(pool.segments.length, "segment")}, ${format.bytes(pool.reserved)} reserved, ${format.bytes(pool.used)} used. `
 			+ `Of ${format.bytes(free)} free, ${format.bytes(pool.whole)} in ${format.plural(pool.wholeCount, "segment")} without a block (empty_cache would give them back), `
 			+ `${format.bytes(pool.gaps)} in ${format.plural(pool.gapsCount, "piece")} between blocks, the largest ${format.bytes(pool.largest)}.`
-			+ (pool.elsewhereCount ? ` ${format.plural(pool.elsewhereCount, "block")} of ${format.bytes(pool.elsewhere)} lie in no known segment.` : "");
+			+ (pool.elsewhereCount ? ` ${format.plural(pool.elsewhereCount, "block")} of ${format.bytes(pool.elsewhere)} are in no known segment.` : "");
 		const section = h("section", { "data-pool": pool.pool, "data-reserved": pool.reserved, "data-used": pool.used, "data-gaps": pool.gaps, "data-largest": pool.largest, "data-whole": pool.whole },
 			h("p", { class: "caption" }, words), canvas);
 
 		canvas.setAttribute("aria-label", `Segment map. ${words}`);
 		this.paints.push(() => this.paint(canvas, shown));
 		if (pool.segments.length > shown.length)
-			section.append(h("p", { class: "more" }, `${format.count(pool.segments.length - shown.length)} more segments, with less free beside their blocks. `,
+			section.append(h("p", { class: "more" }, `${format.count(pool.segments.length - shown.length)} more segments, with fewer free bytes. `,
 				h("button", { type: "button", click: () => { this.most *= 10; this.draw(); } }, "Show more")));
 		return section;
 	}
@@ -78,7 +78,7 @@ export class SegmentMap implements View {
 		context.textBaseline = "middle";
 		segments.forEach((segment, i) => {
 			const y = i * ROW + 3;
-			// Small segments stay wide enough to see into.
+			// Small segments are drawn wider than to scale, so that blocks in them can be seen.
 			const width = Math.max((segment.size / largest) * room, 60);
 			const scale = width / segment.size;
 			const pinned = segment.blocks.length > 0 && segment.used < PINNED * segment.size;
@@ -88,7 +88,7 @@ export class SegmentMap implements View {
 			context.fillText(`${format.address(segment.ptr)}  ${format.bytes(segment.size)}`, 0, y + BAR / 2);
 			context.fillStyle = theme.panel;
 			context.fillRect(LABEL, y, width, BAR);
-			for (let x = 0; x < width; x += 4) { // free: in stripes
+			for (let x = 0; x < width; x += 4) { // free memory is striped
 				context.fillStyle = theme.grid;
 				context.fillRect(LABEL + x, y, 1, BAR);
 			}

@@ -1,4 +1,4 @@
-// What CUPTI saw run (MEMTRACE_CUPTI=1): kernels, copies and long calls, each on its track.
+// The spans that CUPTI recorded (MEMTRACE_CUPTI=1): kernels, copies and long calls, and the rows they are in.
 
 import { Memo, type App } from "./app";
 import type { Track } from "../model/facts";
@@ -6,13 +6,13 @@ import * as format from "./format";
 import type { Spans, Trace } from "../model/model";
 import type { Axis } from "../model/state";
 
-// The kinds of actions, in the order in which rows and legends have them.
+// The kinds of spans, in the order of rows and legends.
 export const KINDS = ["kernel", "copy", "fill", "migration", "call"] as const;
 export type SpanKind = (typeof KINDS)[number];
 
-const MOST_ROWS = 5; // of streams; the others share the last
+const MOST_ROWS = 5; // most rows of streams; if there are more streams, the last row is for all others
 
-export interface Row { label: string; of: number[] } // tracks
+export interface Row { label: string; of: number[] } // `of`: positions of tracks
 
 export const kindWords: Record<SpanKind, string> = { kernel: "kernels", copy: "copies", fill: "fills", migration: "migrations", call: "long calls" };
 
@@ -28,7 +28,7 @@ export function trackText(trace: Trace, track: Track): string {
 	return `thread ${track.thread}${thread?.name ? ` (${thread.name})` : ""}`;
 }
 
-// Where a time lies on the axis: between two events it goes on evenly.
+// The position of a time on the axis; between two events it is interpolated.
 export function positionAt(trace: Trace, axis: Axis, t: number): number {
 	if (axis === "time")
 		return t;
@@ -40,7 +40,7 @@ export function positionAt(trace: Trace, axis: Axis, t: number): number {
 	return at + (t - events.t[at]) / Math.max(events.t[at + 1] - events.t[at], 1);
 }
 
-interface Placed { from: Float64Array; to: Float64Array } // on the axis
+interface Placed { from: Float64Array; to: Float64Array } // start and end of each span on the axis
 const placed = new Memo<Placed>();
 
 export function placedOf(trace: Trace, spans: Spans, axis: Axis): Placed {
@@ -57,7 +57,7 @@ function busy(spans: Spans): Float64Array {
 	return sums;
 }
 
-// A row a stream of the device, the busiest apart from the others where there are many, and one of calls.
+// One row for each of the busiest streams of the device, one for all other streams, one for long calls.
 function findRows(trace: Trace, device: number | null): Row[] {
 	const spans = trace.spans;
 
@@ -84,14 +84,14 @@ export function rowsOf(app: App): Row[] {
 	return found.get(`${app.trace.number} ${app.scope.device}`, () => findRows(app.trace, app.scope.device));
 }
 
-// What the lanes do not hold, in words; "" when that is nothing.
+// A text on the spans that the lanes lack, "" if there are none.
 export function lackText(trace: Trace): string {
 	const facts = trace.facts.spans;
 	const words: string[] = [];
 
 	if (facts?.dropped)
-		words.push(`Of all that ran, the latest ${format.count(facts.count + facts.left_out)} are on the timeline: ${format.count(facts.dropped)} before them found no room. The sums hold them all.`);
+		words.push(`The timeline has the last ${format.count(facts.count + facts.left_out)} kernels, copies and calls: ${format.count(facts.dropped)} earlier ones were dropped to save space. The sums count all of them.`);
 	if (facts?.left_out)
-		words.push(`${format.count(facts.left_out)} that took ${format.time(facts.left_out_ns)} or less are not in this page (memtrace html --max-events).`);
+		words.push(`${format.count(facts.left_out)} of ${format.time(facts.left_out_ns)} or less are not in this page; to include them: memtrace html --max-events 0.`);
 	return words.join(" ");
 }

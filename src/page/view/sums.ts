@@ -1,4 +1,4 @@
-// The sums of the whole run, as `memtrace report` has them: devices, pools, owners, spaces, phases, calls.
+// Tables of the sums of the complete run, as in `memtrace report`: devices, pools, owners, phases, calls.
 
 import type { App, View } from "./app";
 import { h } from "./dom";
@@ -83,7 +83,7 @@ export class SumsView implements View {
 			({ title, value: (row: PhaseRow) => row[key]?.bytes ?? -1, cell: (row: PhaseRow) => countText(row[key]), number: true });
 
 		return table({
-			caption: "Phases, those of a name together", rows: phases, sort: 3,
+			caption: "Phases, summed by name", rows: phases, sort: 3,
 			data: (row) => ({
 				phase: row.name, peak: row.allocated_peak_bytes, growth: row.growth_bytes, allocations: row.allocations?.bytes ?? "", freed: row.freed?.bytes ?? "", kept: row.kept?.bytes ?? "",
 			}),
@@ -101,7 +101,7 @@ export class SumsView implements View {
 		});
 	}
 
-	// To that of the name which reached highest; "step #" is "step 1", "step 2" ... (phase_name.h).
+	// Zooms to the phase of the name with the highest peak; "step #" is any of "step 1", "step 2" ...
 	private zoomTo(name: string): void {
 		const { trace, store } = this.app;
 		const family = name.includes("#");
@@ -123,7 +123,7 @@ export class SumsView implements View {
 
 	private lines(): HTMLElement {
 		return table({
-			caption: "Lines: what was allocated less what was freed there", rows: this.report.lines?.rows ?? [], sort: 2, data: (row) => ({ line: row.name, peak: row.peak_bytes }),
+			caption: "Lines: bytes allocated minus bytes freed there", rows: this.report.lines?.rows ?? [], sort: 2, data: (row) => ({ line: row.name, peak: row.peak_bytes }),
 			columns: [
 				{ title: "line", value: (row) => row.name, cell: (row) => row.name, wide: true },
 				{ title: "net", value: (row) => row.net_bytes, cell: (row) => format.signedBytes(row.net_bytes), number: true },
@@ -137,7 +137,7 @@ export class SumsView implements View {
 
 	private calls(): HTMLElement {
 		return table({
-			caption: "Time inside CUDA calls, as the program made them", rows: this.report.calls ?? [], sort: 2,
+			caption: "Time that the program's CUDA calls took", rows: this.report.calls ?? [], sort: 2,
 			columns: [
 				{ title: "call", value: (row) => row.api, cell: (row) => row.api, wide: true },
 				{ title: "calls", value: (row) => row.calls, cell: (row) => format.count(row.calls), number: true },

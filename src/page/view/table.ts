@@ -1,4 +1,4 @@
-// Tables that sort by a click on a heading and show the first rows until asked for more.
+// Tables that are sorted by a click on a heading, and show the first rows until the user clicks for more.
 
 import { h, type Child } from "./dom";
 import * as format from "./format";
@@ -8,7 +8,7 @@ const FIRST = 100;
 export interface Column<T> {
 	title: string;
 	cell: (row: T) => Child;
-	value?: (row: T) => number | string; // to sort by
+	value?: (row: T) => number | string; // the value to sort by
 	bar?: (row: T) => number; // 0 to 1, drawn behind the cell
 	number?: boolean;
 	wide?: boolean;
@@ -18,12 +18,12 @@ export interface Table<T> {
 	caption: string;
 	columns: Column<T>[];
 	rows: T[];
-	sort?: number; // column, largest first
+	sort?: number; // the column to sort by at first, largest first
 	empty?: string;
 	data?: (row: T) => Record<string, string | number>;
 	selected?: (row: T) => boolean;
-	choose?: (row: T) => void; // a click on a row, or Enter
-	note?: string; // what is not in the rows
+	choose?: (row: T) => void; // called at a click on a row, or at Enter
+	note?: string; // text below the table on rows that it lacks
 }
 
 function ordered<T>(options: Table<T>, column: number, up: boolean): T[] {

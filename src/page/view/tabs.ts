@@ -1,4 +1,4 @@
-// One view at a time, chosen by its tab.
+// The tabs, which show one view at a time.
 
 import type { App, View } from "./app";
 import { h } from "./dom";
@@ -35,7 +35,7 @@ export class Tabs {
 			this.panel.dataset["view"] = view.id;
 			this.panel.replaceChildren(view.element);
 		}
-		// What changed while it was not shown is not known here: all may have.
+		// A view is not updated while it is hidden, so everything may have changed.
 		view.update(fresh ? new Set(Object.keys(this.app.store.state) as Key[]) : changed);
 	}
 

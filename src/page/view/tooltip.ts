@@ -1,4 +1,4 @@
-// One box beside the pointer, for everything that is drawn and not written.
+// The box beside the pointer that describes the drawing below it.
 
 import { h, type Child } from "./dom";
 
