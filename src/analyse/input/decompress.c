@@ -258,13 +258,13 @@ const char *decompress_why(const struct decompress *source, int error)
 						 : "truncated: its zstd data ends too early";
 	case -EBADMSG:
 		return source->kind == PACK_GZIP ? "its gzip data is corrupt"
-						 : "its zstd data is corrupt, or wants a window of "
+						 : "its zstd data is corrupt, or needs a window of "
 						   "more than 128 MiB";
 	case -EFBIG:
-		return "unpacks to more than 100 times its size, as no recording "
+		return "unpacks to more than 100 times its size, which no recording "
 		       "does: " LIMITS_LIFT;
 	case -ENOTSUP:
-		return "is compressed with zstd, which this memtrace was built without: "
+		return "is compressed with zstd, which this memtrace cannot unpack: run "
 		       "zstdcat FILE | memtrace report -";
 	default:
 		return strerror(-error);

@@ -262,7 +262,7 @@ static int number(struct json *json)
 static enum json_token opened(struct json *json, bool object)
 {
 	if (json->depth == JSON_DEEPEST) {
-		json_fail(json, "nested deeper than %d", JSON_DEEPEST);
+		json_fail(json, "more than %d arrays and objects within one another", JSON_DEEPEST);
 		return JSON_ERROR;
 	}
 	json->token = json->at++;

@@ -196,7 +196,7 @@ int moment_find(struct replay_wish *wish, const struct trace *trace, const char 
 		return at_phase(wish, trace, text + 6, what, size);
 	if (!strncmp(text, "seq:", 4)) {
 		error = read_event(text + 4, &wish->last);
-		snprintf(what, size, "behind event %.40s", text + 4);
+		snprintf(what, size, "after event %.40s", text + 4);
 		return error;
 	}
 	error = timepoint_time(text, &wish->to);

@@ -126,7 +126,7 @@ int follow_look(struct follow *follow)
 	int error = copy_tables(follow);
 
 	if (error == -ENODATA)
-		return err("%s: is cut short: somebody else has truncated it", spool->path);
+		return err("%s: is cut short: another process has truncated it", spool->path);
 	if (error)
 		return read_failed(spool->path, error);
 	error = read_check_header(spool->header, spool->path);

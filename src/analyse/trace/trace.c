@@ -52,8 +52,8 @@ static int open_file(struct trace *trace)
 	if (trace->reader->fd < 0 || fstat(trace->reader->fd, &status))
 		return err("%s: %s", trace->path, strerror(errno));
 	if (S_ISDIR(status.st_mode))
-		return err("%s: is a directory, not a trace: name one in it (report, merge and "
-			   "html take it whole)",
+		return err("%s: is a directory, not a trace: give a file in it (only report, merge "
+			   "and html read directories)",
 			   trace->path);
 	if (S_ISREG(status.st_mode) && !status.st_size)
 		return err("%s: is empty", trace->path);
@@ -72,10 +72,10 @@ static int truncated(const struct trace *trace, uint64_t size)
 	const char *unpacked = trace->reader->json.source.unpack ? " (unpacked)" : "";
 
 	if (!path_spool(spool, sizeof(spool), trace->path, NULL) && !access(spool, R_OK))
-		text_join(hint, sizeof(hint), "; its spool lies beside it: memtrace recover ",
+		text_join(hint, sizeof(hint), "; its spool is beside it: run memtrace recover ",
 			  spool);
 	if (!trace->reader->section)
-		return err("%s: truncated: it ends at byte %llu%s, before any fact%s", trace->path,
+		return err("%s: truncated: it ends at byte %llu%s, before any data%s", trace->path,
 			   (unsigned long long)size, unpacked, hint);
 	return err("%s: truncated: it ends at byte %llu%s, inside \"%s\"%s", trace->path,
 		   (unsigned long long)size, unpacked, trace->reader->section, hint);
@@ -109,7 +109,7 @@ static int wrong_schema(const struct trace *trace)
 {
 	if (!trace->schema)
 		return err(
-			"%s: is JSON, but not a trace of memtrace: \"schema\" does not come first",
+			"%s: is JSON, but not a trace of memtrace: its first key is not \"schema\"",
 			trace->path);
 	if (!strncmp(trace->schema, "memtrace/", 9))
 		return err("%s: made by a newer memtrace (schema %.40s; this one reads " SCHEMA ")",
@@ -123,12 +123,12 @@ static int not_json(const struct trace *trace, const char *begin, size_t length)
 
 	if (length >= strlen(SPOOL_BEGINS) && !memcmp(begin, SPOOL_BEGINS, strlen(SPOOL_BEGINS)))
 		return err("%s: is a spool that is compressed or comes through a pipe: "
-			   "memtrace recover SPOOL wants it as a plain file",
+			   "memtrace recover SPOOL needs it as a plain file",
 			   trace->path);
 	/* A spool's header is all zeros until its first rows are written. */
 	if (length >= sizeof(nothing) && !memcmp(begin, nothing, sizeof(nothing)))
-		return err("%s: nothing is recorded in it: a spool whose process ended as it "
-			   "began, or begins just now",
+		return err("%s: nothing is recorded in it: it is the spool of a process that "
+			   "ended while it started, or is still starting",
 			   trace->path);
 	return err("%s: is neither a trace of memtrace (JSON) nor a spool", trace->path);
 }

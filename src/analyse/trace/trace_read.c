@@ -47,7 +47,7 @@ static int keep_bytes(const struct reader *reader, size_t bytes)
 	if (json->kept <= LIMITS_FACTS || !limits_hold())
 		return 0;
 	return json_fail(json,
-			 "its facts take more than %u MiB of memory, as no recording's do: %s",
+			 "the data before its events need more than %u MiB, as in no recording: %s",
 			 LIMITS_FACTS >> 20, LIMITS_LIFT);
 }
 
@@ -96,7 +96,7 @@ static int read_unsigned(struct reader *reader, enum json_token token, uint64_t 
 	if (token != JSON_NUMBER || !json->exact || (json->negative && json->magnitude) ||
 	    json->magnitude > most)
 		return refuse_value(reader,
-				    "a whole number, not negative and not larger than it may be");
+				    "a whole number that is neither negative nor too large");
 	memcpy(to, &json->magnitude, size); /* little-endian, so the low bytes come first */
 	return 0;
 }

@@ -182,8 +182,8 @@ static int write_facts(struct out *json, void *what)
 static int read_events(struct page_part *part)
 {
 	if (part->trace.capture.baseline)
-		return err("%s is a baseline, which has no events and no whole stacks to show; "
-			   "give the trace it was made from",
+		return err("%s is a baseline, which has neither events nor complete stacks; "
+			   "give the trace that it was made from",
 			   part->input->path);
 	categories_start(&part->categories, &part->trace, &part->rules);
 	part->categories.keep_allocs = true;
@@ -308,7 +308,7 @@ int page_write(const struct page_input *inputs, size_t count, struct out *out,
 	int error = 0;
 
 	if (!mark)
-		return page_is_built() ? err("the page's program has no place for data") : -EINVAL;
+		return page_is_built() ? err("page.html has no " MARK) : -EINVAL;
 	head = (size_t)(mark - page_bundle);
 	if (!count) /* only ranks, no trace */
 		out_bytes(out, page_bundle, head);

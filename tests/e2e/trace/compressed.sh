@@ -185,7 +185,7 @@ for kind in gzip zstd; do
 	} >$bad
 	fails 3 "$bad: its $kind data is corrupt" memtrace report $bad
 	: | $kind >$bad
-	fails 3 "$bad: truncated: it ends at byte 0 (unpacked), before any fact" memtrace report $bad
+	fails 3 "$bad: truncated: it ends at byte 0 (unpacked), before any data" memtrace report $bad
 	echo '[1]' | $kind >$bad
 	fails 3 "$bad: is neither a trace of memtrace (JSON) nor a spool" memtrace report $bad
 	printf MEMTRACE | $kind >$bad

@@ -228,7 +228,7 @@ TEST(depth_is_bounded)
 	memset(text, '[', 100);
 	text[100] = '\0';
 	OK(strchr(tokens(text), '!'));
-	STR(err_text(), "t.json: byte 64: nested deeper than 64");
+	STR(err_text(), "t.json: byte 64: more than 64 arrays and objects within one another");
 }
 
 TEST(long_names_and_numbers)
