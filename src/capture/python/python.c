@@ -1,10 +1,10 @@
 /*
- * Walks this thread's Python frames where CPython keeps them.
+ * Walks this thread's Python frames by reading CPython's structs.
  *
  * The thread's state comes from PyGILState_GetThisThreadState, which is one thread-local load in
  * every version. Functions with similar names (_PyThreadState_UncheckedGet,
- * PyThreadState_GetUnchecked) give the state of the thread that has the GIL, or none, when this
- * thread has released it.
+ * PyThreadState_GetUnchecked) give the state of the thread that has the GIL, or none, if this
+ * thread has released the GIL.
  */
 #include "capture/python/python_parts.h"
 
@@ -15,8 +15,8 @@
 #include "base/guest/hot.h"
 
 enum stage {
-	STAGE_NONE,  /* no interpreter yet */
-	STAGE_FOUND, /* its layout has not yet been proved on a thread that has frames */
+	STAGE_NONE,  /* no interpreter was found yet */
+	STAGE_FOUND, /* its layout is verified on the first thread that has frames */
 	STAGE_ON,
 	STAGE_OFF,
 };
@@ -56,7 +56,7 @@ void python_prepare(void *(*lookup)(void *, const char *))
 	errno = error;
 }
 
-/* True if the layout is proved; decided on the first thread that has frames. */
+/* True if the layout is right, which is verified on the first thread that has frames. */
 __attribute__((noinline, cold)) static bool proven(const void *thread)
 {
 	enum python_verdict verdict = python_try(thread);
@@ -66,7 +66,7 @@ __attribute__((noinline, cold)) static bool proven(const void *thread)
 	return verdict == PYTHON_RIGHT;
 }
 
-/* The last eight bytes of a str, fewer of a shorter one; 0 when its characters are elsewhere. */
+/* The last eight bytes of a str, or all of a shorter one; 0 if its characters are not inside it. */
 static inline uint64_t text_tail(const struct python_layout *at, const void *text, uint64_t length)
 {
 	uint32_t kind = (uint32_t)python_int(text, at->text_state) >> at->text_shift;
@@ -77,15 +77,15 @@ static inline uint64_t text_tail(const struct python_layout *at, const void *tex
 		return 0;
 	if (size >= 8)
 		return python_word(text, data + (int32_t)(size - 8));
-	/* The rest of the word is the terminator and the allocator's padding. */
+	/* A shorter str is followed by a terminator and padding, which are masked out. */
 	return python_word(text, data) & ((1ULL << size * 8) - 1);
 }
 
 /*
- * A value that tells this code object from an earlier one at its address. From 3.12 on each has a
- * number of its own (0 after 2^32 of them). Before, it is made of the pointers to its strings and
- * line table, and of the file's last characters: among 3,000 generated modules all three pointers
- * came back together now and then.
+ * A value that distinguishes this code object from an earlier one at the same address. From CPython
+ * 3.12 on it is the object's version number (0 after 2^32 of them). Before, it is made of the
+ * pointers to its strings and line table, and of the file name's last characters, because among
+ * 3,000 generated modules all three pointers were reused together now and then.
  */
 static inline uint64_t identity_of(const struct python_layout *at, const void *code)
 {
@@ -132,7 +132,7 @@ static unsigned __int128 sum_list(const struct python_frame *list, unsigned coun
 	return sum;
 }
 
-/* The start of a code's instructions; in free-threaded builds each thread has a copy (PEP 703). */
+/* The start of the instructions; free-threaded builds have a copy for each thread (PEP 703). */
 static inline const void *code_start(const struct python_layout *at, const void *frame,
 				     const void *code)
 {
@@ -140,7 +140,7 @@ static inline const void *code_start(const struct python_layout *at, const void 
 		int32_t index = python_int(frame, at->frame_tlbc);
 		const void *copies = index > 0 ? python_pointer(code, at->code_tlbc) : NULL;
 
-		/* struct { Py_ssize_t size; char *entries[]; } */
+		/* The copies are in a struct { Py_ssize_t size; char *entries[]; } */
 		if (copies && (uint64_t)index < python_word(copies, 0))
 			return python_pointer(copies, 8 + 8 * index);
 	}
@@ -156,8 +156,8 @@ static inline int32_t position_in(const struct python_layout *at, const void *fr
 			 (const char *)code_start(at, frame, code));
 }
 
-/* 3.8 to 3.10: a chain of frame objects, each with an evaluation loop of its own. From 3.11 on:
- * interpreter frames; a call from Python to Python stays in one evaluation loop. */
+/* Lists the frames from this one outwards. CPython 3.8 to 3.10 has frame objects, each with its own
+ * evaluation loop; from 3.11 on, a call from Python to Python stays in one evaluation loop. */
 static void walk_frames(const struct python_layout *from, const void *frame,
 			struct python_frames *to)
 {
@@ -165,7 +165,7 @@ static void walk_frames(const struct python_layout *from, const void *frame,
 	const struct python_layout *at = &layout;
 	bool objects = at->frame_owner == PYTHON_NONE;
 	struct python_frames frames = *to;
-	/* There are no more shims than frames: an endless chain of shims is none. */
+	/* Stops at an endless chain of shims: a sound stack has no more shims than frames. */
 	uint64_t steps = 2 * (uint64_t)frames.capacity + 64;
 
 	for (; frame; frame = python_pointer(frame, at->frame_previous)) {
@@ -244,7 +244,7 @@ bool python_list(struct python_frames *frames)
 	return frames->listed && frames->count == count;
 }
 
-/* False if the object is no code object with names. */
+/* Reads the names and the line of a frame. False if its code object is not valid. */
 static bool read_names(const struct python_frame *frame, struct python_name *name)
 {
 	const struct python_layout *at = &python_process.layout;

@@ -1,10 +1,10 @@
 /*
- * Tells lists of Python frames apart without making them: from CPython 3.12 on, where each code
- * object has a number that no other ever has, so that a frame's words decide its line.
+ * Computes the sum that identifies a stack of Python frames, without making a list of them: from
+ * CPython 3.12 on, where each code object has a version number of its own.
  *
- * A frame is at the same place, with the same words, for as long as it runs. Every frame is
- * compared with the place that the walk before found, and only those that differ are summed anew.
- * The processor need not read one frame to find the next: the walk before gives the address.
+ * A frame stays at its address while it runs, and its words mostly stay the same. Every frame is
+ * compared with the last walk's (struct python_trail), and only those that differ are summed anew.
+ * The processor need not read a frame to find the next: the last walk gives its address.
  */
 #include "capture/python/python_parts.h"
 
@@ -12,7 +12,7 @@
 
 enum { NUMBER_SHIFT = 8 };
 
-/* A shim shows that the frame inside it began an evaluation loop of its own. */
+/* Stands for a shim in the sum, since a shim marks the beginning of an evaluation loop. */
 static const uint64_t SHIM = 1ULL << 63;
 
 static inline bool is_shim(uint64_t kind)
@@ -56,7 +56,7 @@ static inline uint64_t outer(const struct python_layout *at, uint64_t frame)
 	return python_word(pointer(frame), at->frame_previous);
 }
 
-/* False for a frame that does not count yet: see python_incomplete(). */
+/* False for a frame that is still being set up: see python_incomplete(). */
 static inline bool counts(const struct python_layout *at, const struct python_place *place)
 {
 	const void *code = code_of(place->code);
@@ -66,7 +66,7 @@ static inline bool counts(const struct python_layout *at, const struct python_pl
 	return is_shim(place->kind) || !python_incomplete(at, code, position, (uint8_t)place->kind);
 }
 
-/* A place's part in the sum. `index`: the number of frames and shims further out. */
+/* A place's addend in the sum. `index`: the number of frames and shims further out. */
 static inline unsigned __int128 part(const struct python_place *place, unsigned index)
 {
 	if (is_shim(place->kind))
@@ -75,7 +75,7 @@ static inline unsigned __int128 part(const struct python_place *place, unsigned 
 			   place->next, index);
 }
 
-/* The position after the frame if the trail has it. Addresses mostly grow inwards. */
+/* The position after the frame in the trail, whose addresses mostly grow inwards. Verify it. */
 static inline unsigned search(const struct python_trail *trail, unsigned index, uint64_t frame)
 {
 	while (index && trail->at[index - 1].frame > frame)
@@ -85,8 +85,8 @@ static inline unsigned search(const struct python_trail *trail, unsigned index, 
 	return index;
 }
 
-/* Reads frames from this one outwards into trail->fresh, up to one that the trail has (if `known`),
- * or to the end. False if there are too many, or one without a number. */
+/* Reads frames from *frame outwards into trail->fresh, up to one that is in the trail (if `known`)
+ * or to the end. False if there are too many, or if one has no version number. */
 static HOT_CODE bool gather(const struct python_layout *at, struct python_trail *trail,
 			    uint64_t *frame, unsigned *fresh, unsigned *index, bool known)
 {
@@ -110,11 +110,11 @@ static HOT_CODE bool gather(const struct python_layout *at, struct python_trail 
 	return true;
 }
 
-/* Keeps the compiler from replacing a value by another one that was found equal: the processor goes
- * on with this one before the other has come from memory. */
+/* Makes the compiler use this value even after a comparison has shown that a loaded one equals it:
+ * the processor need not wait for the load then. */
 #define KNOWN_AS(value) __asm__("" : "+r"(value))
 
-/* True if the frame is as it was at the place `there`. */
+/* True if the frame still has the words that are stored in `there`. */
 static inline __attribute__((always_inline)) bool is_same(const struct python_layout *at,
 							  const struct python_place *there)
 {
@@ -134,8 +134,8 @@ static inline __attribute__((always_inline)) bool is_same(const struct python_la
 		 (python_word(pointer(frame), at->frame_position) ^ there->next));
 }
 
-/* Compares the trail's outermost `index` places with the frames from this one on, and corrects
- * them. False if they do not end together; each place is valid in any case. */
+/* Compares the trail's outermost `index` places with the frames from `frame` outwards, and corrects
+ * them. False if these are not the trail's frames; even then each place is valid. */
 static inline bool follow(const struct python_layout *from, struct python_trail *trail,
 			  uint64_t frame, unsigned index)
 {
@@ -161,14 +161,14 @@ static inline bool follow(const struct python_layout *from, struct python_trail 
 	return !frame;
 }
 
-/* Puts the fresh places, innermost first, on the trail's outermost `index` places. */
+/* Puts the `fresh` new places, innermost first, after the trail's outermost `index` places. */
 static void lay(struct python_trail *trail, unsigned index, unsigned fresh)
 {
 	if (fresh && trail->good > index)
 		trail->good = index;
 	while (fresh)
 		trail->at[index++] = trail->fresh[--fresh];
-	/* The places after these are in another order now. */
+	/* Drops older places further in if their addresses are not higher, as search() needs. */
 	if (index && index < trail->high && trail->at[index].frame <= trail->at[index - 1].frame)
 		trail->high = index;
 	if (trail->high < index)

@@ -1,8 +1,8 @@
 /*
- * Finds the interpreter in this process.
+ * Finds the CPython interpreter in this process.
  *
- * Nothing of Python is linked: every symbol is looked up. An interpreter that lacks one, is no
- * CPython, or is of an unknown version is refused with a sentence.
+ * Nothing of Python is linked, so every symbol is looked up. An interpreter that lacks one, is no
+ * CPython, or is of an unknown version is refused, and python_process.refusal states the reason.
  */
 #include "capture/python/python_parts.h"
 
@@ -21,7 +21,7 @@ typedef void *lookup_fn(void *handle, const char *name);
 #define TEXT(number) TEXT_OF(number)
 #define KNOWN " than this build knows (3." TEXT(PYTHON_OLDEST) "-3." TEXT(PYTHON_NEWEST) ")"
 
-/* refusal = "CPython 3.12.3", the three parts, and the consequence. */
+/* Sets the refusal: "CPython 3.12.3", then the texts a, b and c, then the consequence. */
 static void refuse_version(const char *a, const char *b, const char *c)
 {
 	char *refusal = python_process.refusal;
@@ -31,7 +31,7 @@ static void refuse_version(const char *a, const char *b, const char *c)
 	text_append(refusal, size, a);
 	text_append(refusal, size, b);
 	text_append(refusal, size, c);
-	text_append(refusal, size, ": Python stacks off, allocations still recorded");
+	text_append(refusal, size, ": Python stacks are not recorded, everything else is");
 }
 
 static int search_library(struct dl_phdr_info *info, size_t size, void *path)
@@ -46,9 +46,9 @@ static int search_library(struct dl_phdr_info *info, size_t size, void *path)
 }
 
 /*
- * Finds where the interpreter's symbols are looked up: everywhere, or in a libpython that an
- * embedding program loaded RTLD_LOCAL. False when there is none. The library stays loaded for good,
- * since its functions are called from now on whatever the host does with its handle.
+ * Finds where the interpreter's symbols are looked up: RTLD_DEFAULT, or a libpython that an
+ * embedding program loaded RTLD_LOCAL. False if there is none. The library is made to stay loaded
+ * for good, since its functions are called from now on whatever the host does with its handle.
  */
 static bool find_handle(lookup_fn *lookup, void **handle)
 {
@@ -71,7 +71,7 @@ static bool find_handle(lookup_fn *lookup, void **handle)
 	return symbol != NULL;
 }
 
-/* Finds the evaluation loop's addresses, by which its frames are known in a native stack. */
+/* Finds the evaluation loop's addresses, by which it is recognized in a native stack. */
 static void find_eval(const void *eval)
 {
 	const ElfW(Sym) *symbol = NULL;
@@ -84,7 +84,7 @@ static void find_eval(const void *eval)
 	python_process.eval_high = python_process.eval_low + symbol->st_size;
 }
 
-/* The word that marks an interpreter which exports CPython's names and keeps its frames in another
+/* The name of another interpreter that exports CPython's symbols but stores its frames in its own
  * way; NULL for CPython. */
 static const char *foreign(const char *version)
 {
@@ -96,8 +96,8 @@ static const char *foreign(const char *version)
 	return NULL;
 }
 
-/* The types show whether objects are laid out as expected: their own flags must call a str a str
- * and bytes bytes. This finds builds with other object headers (Py_TRACE_REFS) at once. */
+/* True if objects are laid out as expected: read from the type objects, the flags must be those of
+ * str, bytes and code. Builds with other object headers (Py_TRACE_REFS) fail here. */
 static bool types_agree(void)
 {
 	return python_type_flag(&python_process.layout, python_process.text_type) ==
@@ -107,8 +107,8 @@ static bool types_agree(void)
 	       python_type_flag(&python_process.layout, python_process.code_type) == 0;
 }
 
-/* Reads "3.12.3 (main, ...) [GCC ...]" into `version`. Returns the minor version, or -ENOTSUP with
- * the refusal set. */
+/* Reads "3.12.3 (main, ...) [GCC ...]" into python_process.version. Returns the minor version, or
+ * -ENOTSUP with the refusal set. */
 static int read_version(const char *text)
 {
 	char *rest;
@@ -118,7 +118,7 @@ static int read_version(const char *text)
 	text_copy_n(python_process.version, sizeof(python_process.version), text,
 		    strcspn(text, " "));
 	if (foreign(text)) {
-		refuse_version(" here is no plain CPython (", foreign(text), ")");
+		refuse_version(" is a variant (", foreign(text), ") that this build does not know");
 		return -ENOTSUP;
 	}
 	if (major != 3 || minor < PYTHON_OLDEST) {
@@ -128,7 +128,7 @@ static int read_version(const char *text)
 	return (int)minor;
 }
 
-/* Finds the symbols that must be there, each by either name. False if one is missing. */
+/* Finds the symbols that are needed, each under either of its names. False if one is missing. */
 static bool find_needs(lookup_fn *lookup, void *handle)
 {
 #define NEED(field, ...)                                    \
@@ -196,13 +196,13 @@ int python_find(lookup_fn *lookup)
 	if (minor < 0)
 		return minor;
 	if (!whole) {
-		refuse_version(" does not export what a walk of its frames needs", "", "");
+		refuse_version(" does not export all symbols needed to read its frames", "", "");
 		return -ENOTSUP;
 	}
 	if ((unsigned)minor > PYTHON_NEWEST)
 		refuse_version(" is newer", KNOWN, "");
 	else
-		refuse_version(" does not keep its frames where this build expects them", "", "");
+		refuse_version(" does not store its frames where this build expects them", "", "");
 	if (!python_layout_find((unsigned)minor, version ? *version : 0))
 		return -ENOTSUP;
 	if (minor == 8) /* _PyRuntimeState.ceval.pending.finishing (pycore_pystate.h) */

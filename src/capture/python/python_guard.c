@@ -1,12 +1,12 @@
 /*
- * Keeps the interpreter from ending under a walk of another thread's own frames.
+ * Keeps the interpreter from ending while another thread walks its own Python frames.
  *
  * An interpreter that ends frees the frames of all other threads (_PyThreadState_DeleteExcept, 3.10
  * to 3.15; zapthreads before). Before that it calls the functions registered with its module
- * atexit. Ours is registered at a moment that the interpreter chooses (Py_AddPendingCall), and
- * waits there until no thread walks. From then on only the thread that ends the interpreter may
- * begin a walk. No lock of the interpreter's is held meanwhile, for a thread may fork at any time,
- * and a child would find it held for ever.
+ * atexit. One of these is ours: it is registered at a moment that the interpreter chooses
+ * (Py_AddPendingCall), and waits until no thread walks. From then on only the thread that ends the
+ * interpreter may begin a walk. A walk holds no lock of the interpreter, because any thread may
+ * fork meanwhile, and the child would find the lock held for ever.
  */
 #include "capture/python/python_parts.h"
 
@@ -17,18 +17,18 @@
 #include "base/guest/hot.h"
 #include "capture/loader/loader.h"
 
-/* Longer than a busy machine keeps a walking thread from its processor. A thread whose handler
- * jumped out of a walk, and that never walked again, costs this time once. */
+/* Longest wait for walks to end: longer than a busy machine keeps a thread from its processor. A
+ * thread whose signal handler jumped out of its last walk costs this time once. */
 enum { PATIENCE_MS = 1000 };
 
 static struct crowd walkers;
 static HOT_THREAD _Thread_local struct crowd_self self;
 
-/* The thread that ends the interpreter, by its `self`; NULL while none does. */
+/* Identifies the thread that ends the interpreter by its `self`; NULL while none does. */
 static HOT_DATA _Atomic(const struct crowd_self *) ender;
 static HOT_DATA atomic_bool asked;
 
-/* In a child of fork() the only thread is the first one, unless it asked before. */
+/* Whether this thread is the process's first; UNKNOWN before its first walk, kept over fork(). */
 enum { UNKNOWN, FIRST, OTHER };
 static HOT_THREAD _Thread_local unsigned char thread_kind;
 
@@ -37,7 +37,7 @@ static bool nobody_walks(void)
 	return crowd_is_empty(&walkers, &self);
 }
 
-/* At the very end, when another interpreter may begin. */
+/* Called by Py_AtExit at the interpreter's very end, after which another one may begin. */
 static void ended(void)
 {
 	atomic_store(&asked, false);
@@ -45,10 +45,10 @@ static void ended(void)
 }
 
 /*
- * Called by atexit: after the program's own threads were waited for, before others lose theirs. If
- * a program takes it away (atexit._clear(), as the children of multiprocessing do, which leave by
- * _exit), only finalizing() is left, which may miss a walk that has begun. If a program makes
- * atexit call it early (atexit._run_exitfuncs()), only that thread has Python frames from then on.
+ * Called by Python's atexit after the program's own threads have ended, before the frames of others
+ * are freed. If a program unregisters it (atexit._clear(), as the children of multiprocessing do,
+ * which leave by _exit), only finalizing() is checked, which may miss a walk that has begun. If it
+ * is called early (atexit._run_exitfuncs()), only that thread has Python frames from then on.
  */
 static void *ending(void *module, void *unused)
 {
@@ -60,9 +60,9 @@ static void *ending(void *module, void *unused)
 }
 
 /*
- * Runs on the interpreter's main thread, with the GIL; before atexit's functions at the latest, for
- * the end of an interpreter makes pending calls first (3.8 to 3.14). The end of a sub-interpreter
- * does not matter.
+ * A pending call that registers ending(). It runs on the interpreter's main thread with the GIL,
+ * before atexit's functions at the latest, for an interpreter that ends makes its pending calls
+ * first (3.8 to 3.14). The end of a sub-interpreter does not matter.
  */
 static int register_ending(void *unused)
 {
@@ -71,7 +71,7 @@ static int register_ending(void *unused)
 		void *(*function)(void *module, void *unused);
 		int flags;
 		const char *doc;
-	} method; /* a PyMethodDef */
+	} method; /* laid out as a PyMethodDef */
 	void *atexit = NULL, *function = NULL, *result = NULL;
 
 	(void)unused;
@@ -94,8 +94,8 @@ static int register_ending(void *unused)
 	return 0;
 }
 
-/* Only 3.8 refuses pending calls after its last ones, and does so by printing an error with the
- * state of the thread that has the GIL. */
+/* True if a pending call can be added. `finishing` is checked for 3.8 alone, which refuses calls
+ * after its last ones by printing an error with the state of the thread that has the GIL. */
 static bool takes_calls(void)
 {
 	return python_process.initialized() && !python_process.finalizing() &&
@@ -109,10 +109,10 @@ bool python_ask(void)
 
 	if (__builtin_expect(done, 1) || !takes_calls())
 		return done;
-	loader_begin(&deferred); /* no child is made while the lock is held */
+	loader_begin(&deferred); /* no child is made while the interpreter's lock is held */
 	done = atomic_exchange(&asked, true) || !python_process.add_call(register_ending, NULL);
 	if (!done)
-		atomic_store(&asked, false); /* its list is full: again at the next walk */
+		atomic_store(&asked, false); /* their list is full: the next walk tries again */
 	loader_end(&deferred);
 	return done;
 }
@@ -127,7 +127,8 @@ HOT_CODE bool python_hold(void **frame)
 		return !by || by == &self;
 	if (!python_ask())
 		return false;
-	/* Announced first and looked second; the interpreter's end does it the other way round. */
+	/* The walk is announced before `ender` is read; ending() sets that before it looks for
+	 * walks. */
 	crowd_enter(&walkers, &self, frame);
 	if (!atomic_load(&ender) && !python_process.finalizing())
 		return true;

@@ -1,16 +1,16 @@
 /*
- * The places where each CPython keeps its frames: from python.def, or from the interpreter's own
- * table.
+ * Finds the offsets at which a version of CPython stores its frames: in python.def, or from 3.13 on
+ * in the table that the interpreter has of them.
  *
- * That table is checked before it is believed, since the table of an unknown version, read as the
- * newest known one, can hold anything.
+ * The interpreter's table is checked before it is used, since that of an unknown version, read as
+ * if it were the newest known version's, can hold anything.
  */
 #include "capture/python/python_parts.h"
 
 enum {
 	TELLS_VERSION = 8,
 	TELLS_FREE_THREADED = 16,
-	SIZE = -1, /* of the struct that holds the next ones */
+	SIZE = -1, /* a column with the size of the struct of the next columns */
 };
 
 #define NONE PYTHON_NONE
@@ -41,10 +41,10 @@ static const struct python_layout known[] = {
 #undef OBJECTS
 #undef TEXT
 
-/* The columns of python.def: the layout's field, and the values that are believed. */
+/* For each column of TELLS in python.def: the field of python_layout, and the valid values. */
 static const struct column {
 	int place;
-	unsigned width; /* an offset is a multiple of it */
+	unsigned width; /* in bytes; an offset is a multiple of it */
 	uint64_t least;
 	uint64_t end; /* end of the valid values; 0: the struct's size */
 } columns[] = {
@@ -78,14 +78,14 @@ static const struct column {
 
 #define TELLS(minor, ...) [minor - PYTHON_TELLING] = { __VA_ARGS__ },
 
-/* Places of the columns in _Py_DebugOffsets. */
+/* The byte offset of each column in _Py_DebugOffsets, for each version. */
 static const int tells[PYTHON_NEWEST - PYTHON_TELLING + 1][COUNT(columns)] = {
 #include "capture/python/python.def"
 };
 
 #undef NONE
 
-/* Derives the fields that the table lacks: true of 3.13 to 3.15 in both builds. */
+/* Sets the offsets that the table lacks, as they are in 3.13 to 3.15, with the GIL or without. */
 static void fill_untold(struct python_layout *layout, unsigned minor, bool free_threaded)
 {
 	if (!free_threaded)
@@ -96,12 +96,12 @@ static void fill_untold(struct python_layout *layout, unsigned minor, bool free_
 	layout->text_compact = layout->text_ascii + 16;
 	layout->text_shift = free_threaded && minor >= 14 ? 8 : 2;
 	layout->table = PYTHON_LOCATIONS;
-	/* In a version that is not known yet nothing confirms these. */
+	/* In a version newer than these, nothing confirms two of them. */
 	if (minor > PYTHON_NEWEST)
 		layout->code_version = layout->code_traceable = PYTHON_NONE;
 }
 
-/* Reads the interpreter's table, whose columns lie at `at`. False if a value is not believed. */
+/* Reads the interpreter's table, in which `at` has the columns' offsets. False if it is invalid. */
 static bool read_told(struct python_layout *layout, const int *at)
 {
 	uint64_t struct_end = 0;
@@ -128,7 +128,7 @@ static bool read_told(struct python_layout *layout, const int *at)
 	       (layout->text_ascii == 40 || layout->text_ascii == 56);
 }
 
-/* From 3.13 on the interpreter's own table is read, newer ones as the newest known. */
+/* From 3.13 on reads the interpreter's own table; a newer version's is read as PYTHON_NEWEST's. */
 bool python_layout_find(unsigned minor, uint64_t version)
 {
 	const void *runtime = python_process.runtime;

@@ -1,4 +1,4 @@
-/* Reads CPython's objects, and checks each before it is believed. */
+/* Reads CPython's code objects, strings and line tables, after a check of their types. */
 #include "capture/python/python_parts.h"
 
 #include "base/guest/safe_read.h"
@@ -29,7 +29,7 @@ bool python_text(const void *text, char *to, size_t size)
 	to[0] = '\0';
 	if (length >= LENGTH_AT_MOST || (width != 1 && width != 2 && width != 4))
 		return false;
-	if (!compact) /* a subclass: its characters are elsewhere */
+	if (!compact) /* a subclass of str: its characters are not inside the object */
 		data = python_pointer(text, at->text_compact);
 	for (uint64_t i = 0; data && i < length; i++) {
 		size_t more = utf8_encode(to + used, size - 1 - used, character(data, width, i));
@@ -42,11 +42,11 @@ bool python_text(const void *text, char *to, size_t size)
 	return data != NULL;
 }
 
-/* Reads that fail instead of faulting, while a layout has not yet been proved (`careful`). */
+/* A series of reads. If `careful` (the layout is not verified), they fail instead of faulting. */
 struct trial {
 	bool careful;
 	bool failed;
-	bool barred;
+	bool barred; /* the kernel forbids such reads */
 };
 
 static void look(struct trial *trial, void *to, const void *base, int32_t offset, size_t size)
@@ -74,8 +74,8 @@ static const void *follow(struct trial *trial, const void *base, int32_t offset)
 	return value;
 }
 
-/* Fails the trial unless the object there is of the kind `flag`, or of a kind derived from it: a
- * str of another class may name a file, for compile() takes one as it is. */
+/* Fails the trial unless the type of the object that is stored there has this flag (str or bytes),
+ * as subclasses do: a file may be named by one, for compile() stores it unchanged. */
 static void expect_kind(struct trial *trial, const void *base, int32_t offset, uint64_t flag)
 {
 	const struct python_layout *at = &python_process.layout;
@@ -134,11 +134,10 @@ enum python_verdict python_try(const void *thread)
 }
 
 /*
- * --- From an instruction to its line: the three line tables that CPython has had since 3.8. ---
+ * --- the line of an instruction, by the three kinds of line tables that CPython 3.8 on has ---
  *
- * All three run from the first instruction on, and none can be entered in the middle. They end by
- * their length: a zero byte is data. An entry covers the instructions up to its end, without the
- * one at the end.
+ * Each kind must be read from its first entry on. Its length alone ends a table: a zero byte is
+ * data. An entry covers the instructions before its end, not the one that begins there.
  */
 
 struct table {
@@ -146,13 +145,13 @@ struct table {
 	const uint8_t *end;
 };
 
-/* A damaged table gives zeroes after its end, so that every loop below comes to its end. */
+/* The next byte. Zero after the end of a damaged table, so that every loop below ends. */
 static unsigned take(struct table *table)
 {
 	return table->at < table->end ? *table->at++ : 0;
 }
 
-/* Six bits a byte, lowest first; bit 6 is set if more follow. */
+/* Reads a number of six bits a byte, lowest bits first; bit 6 is set if another byte follows. */
 static uint32_t take_number(struct table *table)
 {
 	uint32_t value = 0;
@@ -168,7 +167,7 @@ static uint32_t take_number(struct table *table)
 	return value;
 }
 
-/* The sign is the lowest bit. */
+/* Reads a signed number: its lowest bit is the sign. */
 static int32_t take_signed(struct table *table)
 {
 	uint32_t value = take_number(table);
@@ -176,8 +175,8 @@ static int32_t take_signed(struct table *table)
 	return value & 1 ? -(int32_t)(value >> 1) : (int32_t)(value >> 1);
 }
 
-/* Pairs: a number of bytes of code, and a number of lines. In co_lnotab the lines count after these
- * bytes; in 3.10 (`deltas`) they count for them, and -128 means that they have no line. */
+/* Reads pairs: bytes of code, and lines to add. In co_lnotab the lines are added after these bytes;
+ * in 3.10 (`deltas`) for these bytes, and -128 means that they have no line. */
 static int32_t pairs_line(struct table table, int32_t line, int64_t position, bool deltas)
 {
 	int64_t end = 0;
@@ -200,7 +199,7 @@ static int32_t pairs_line(struct table table, int32_t line, int64_t position, bo
 }
 
 /*
- * One entry:  1 c c c c n n n  then what code c asks for; it covers n + 1 code units of two bytes.
+ * An entry begins with the bits 1 c c c c n n n, covers n + 1 code units of two bytes, and goes on:
  *
  *   c  0..9   one byte of columns            13  a signed line delta
  *     10..12  line delta 0..2, two bytes     14  a signed line delta, three numbers of columns

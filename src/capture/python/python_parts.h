@@ -1,6 +1,6 @@
 /*
- * Shared by the files of this folder, and for them alone: the places where an interpreter keeps its
- * frames, and reading there.
+ * Declarations for the files of this folder alone: where an interpreter stores its frames, and
+ * functions that read them.
  */
 #pragma once
 
@@ -15,14 +15,14 @@
 /* --- python_layout.c --- */
 
 enum python_table {
-	PYTHON_LNOTAB,    /* 3.8, 3.9: co_lnotab */
-	PYTHON_DELTAS,    /* 3.10: co_linetable, PEP 626 */
-	PYTHON_LOCATIONS, /* 3.11 on: co_linetable, InternalDocs/code_objects.md */
+	PYTHON_LNOTAB,    /* CPython 3.8, 3.9: co_lnotab */
+	PYTHON_DELTAS,    /* CPython 3.10: co_linetable, PEP 626 */
+	PYTHON_LOCATIONS, /* CPython 3.11 on: co_linetable, InternalDocs/code_objects.md */
 };
 
 enum { PYTHON_NONE = -1 };
 
-/* Byte offsets, PYTHON_NONE where this version has no such thing; the columns of python.def. */
+/* Byte offsets of an interpreter's fields, PYTHON_NONE for a field that its version lacks. */
 struct python_layout {
 	int32_t thread_frame;
 	int32_t thread_cframe;
@@ -52,7 +52,7 @@ struct python_layout {
 	enum python_table table;
 };
 
-/* Minor versions in python.def; from PYTHON_TELLING on, interpreters have a table of their own. */
+/* Minor versions in python.def. From PYTHON_TELLING on, interpreters have a table of offsets. */
 #define PYTHON_OLDEST 8
 #define PYTHON_TELLING 13
 #define PYTHON_NEWEST 15
@@ -83,18 +83,18 @@ static inline uint8_t python_byte(const void *base, int32_t offset)
 	return ((const uint8_t *)base)[offset];
 }
 
-/* The code object of a reference: from 3.14 on its low bits are tags (pycore_stackref.h). */
+/* The object of a reference, whose low bits are tags from 3.14 on (pycore_stackref.h). */
 static inline const void *python_untagged(const void *reference)
 {
 	return (const void *)((uintptr_t)reference & ~(uintptr_t)7);
 }
 
-/* The kind of a type object, subclasses included, or 0 (tp_flags: Py_TPFLAGS_UNICODE_SUBCLASS,
- * Py_TPFLAGS_BYTES_SUBCLASS; the same place and bits since 3.8). */
+/* Flags in a type's tp_flags that mark str, bytes and their subclasses: Py_TPFLAGS_UNICODE_SUBCLASS
+ * and Py_TPFLAGS_BYTES_SUBCLASS, with the same place and bits since 3.8. */
 #define PYTHON_IS_TEXT (1ULL << 28)
 #define PYTHON_IS_BYTES (1ULL << 27)
 
-enum { PYTHON_TYPE_FLAGS = 160 }; /* bytes after ob_type */
+enum { PYTHON_TYPE_FLAGS = 160 }; /* offset of tp_flags, in bytes after ob_type */
 
 static inline uint64_t python_type_flag(const struct python_layout *layout, const void *type)
 {
@@ -102,14 +102,14 @@ static inline uint64_t python_type_flag(const struct python_layout *layout, cons
 	       (PYTHON_IS_TEXT | PYTHON_IS_BYTES);
 }
 
-/* Shims and other frames of the interpreter's own, from 3.12 on (enum _frameowner). */
+/* True for frames that the interpreter makes for itself (shims) from 3.12 on: enum _frameowner. */
 static inline bool python_owned_by_interpreter(uint8_t owner)
 {
 	return owner >= 3;
 }
 
-/* A frame that is still making its cells or its generator, which CPython does not show either. The
- * code is read only where it can matter: that would be one more cache line a frame. */
+/* True for a frame still making its cells or its generator, which CPython does not show either. The
+ * code object is read only for small positions, as it is one more cache line a frame. */
 static inline bool python_incomplete(const struct python_layout *at, const void *code,
 				     int32_t position, uint8_t owner)
 {
@@ -120,13 +120,13 @@ static inline bool python_incomplete(const struct python_layout *at, const void 
 /* --- python_find.c --- */
 
 struct python_interpreter {
-	/* Of its C API, as Python.h has them. */
+	/* Functions of CPython's C API, as declared in Python.h. */
 	void *(*this_thread)(void); /* PyGILState_GetThisThreadState */
 	int (*finalizing)(void);
 	int (*initialized)(void);
 	int (*add_call)(int (*function)(void *), void *argument);
 	int (*at_exit)(void (*function)(void));
-	/* With the GIL alone. */
+	/* Only to be called with the GIL held: */
 	void *(*current)(void);
 	void *(*main)(void);
 	void *(*import_module)(const char *, void *, void *, void *, int);
@@ -139,29 +139,29 @@ struct python_interpreter {
 	const void *code_type;
 	const void *text_type;
 	const void *bytes_type;
-	const int *finishing; /* of 3.8: its last pending calls were made; else NULL */
+	const int *finishing; /* CPython 3.8: set once it refuses pending calls; else NULL */
 	uint64_t eval_low;
 	uint64_t eval_high;
 	struct python_layout layout;
-	bool guessed;      /* newer than python.def: must be proved before it is read */
-	char version[32];  /* "3.12.3" */
-	char refusal[160]; /* the sentence for turning Python stacks off */
+	bool guessed;      /* newer than python.def: layout must be verified before use */
+	char version[32];  /* such as "3.12.3" */
+	char refusal[160]; /* a sentence on why Python stacks are off */
 };
 
 #pragma GCC visibility push(hidden)
-/* This process's: written by one python_prepare(), and not read before its end. */
+/* This process's interpreter, written by one python_prepare() and not read before that ends. */
 extern struct python_interpreter python_process;
 #pragma GCC visibility pop
 
 /*
- * Finds the interpreter of this process and fills python_process. `lookup` is dlsym. Returns 0;
- * -ENOENT when no interpreter is loaded; -ENOTSUP when there is one that cannot be walked, with
- * version and refusal filled. Takes the loader's locks and may allocate.
+ * Finds the interpreter of this process and fills python_process. `lookup` works like dlsym().
+ * Returns 0; -ENOENT if no interpreter is loaded; -ENOTSUP if its frames cannot be read, with
+ * python_process.version and .refusal set. Takes the loader's locks and may allocate.
  */
 int python_find(void *(*lookup)(void *, const char *));
 
-/* In python_layout.c: finds the layout of CPython 3.`minor`, in python.def or in the table that
- * _PyRuntime carries. `version` is PY_VERSION_HEX or 0. False if there is none. */
+/* In python_layout.c: fills python_process.layout for CPython 3.`minor`, from python.def or from
+ * the table in _PyRuntime. `version` is PY_VERSION_HEX or 0. False if there is no valid layout. */
 bool python_layout_find(unsigned minor, uint64_t version);
 
 /* --- python_object.c --- */
@@ -169,44 +169,45 @@ bool python_layout_find(unsigned minor, uint64_t version);
 enum python_verdict { PYTHON_EMPTY, PYTHON_RIGHT, PYTHON_WRONG };
 
 /*
- * Follows this thread's frames from its PyThreadState with reads that fail instead of faulting, and
- * checks that each is a frame of a code object as this build expects it. PYTHON_EMPTY: there is no
- * frame. Where the kernel bars such reads, only a known version is believed.
+ * Verifies the layout: follows this thread's frames from its PyThreadState with reads that fail
+ * instead of faulting, and checks that each has a code object. PYTHON_EMPTY: there is no frame. If
+ * the kernel bars such reads, a version listed in python.def passes unchecked.
  */
 enum python_verdict python_try(const void *thread);
 
 /* True if this is a code object whose names are str and whose line table is bytes. */
 bool python_is_code(const void *code);
 
-/* A str object as UTF-8, always terminated, cut between characters when longer. NUL and lone
- * surrogates become U+FFFD. False when the object is not laid out as a str. */
+/* Copies a str object as UTF-8, always terminated, cut between characters if it is too long. NUL
+ * and lone surrogates become U+FFFD. False if the object is not laid out as a str. */
 bool python_text(const void *text, char *to, size_t size);
 
-/* The line of the instruction at byte `position`; 0 when the table gives it none. A negative
- * position is a frame that has not begun: the code's first line. */
+/* The line of the instruction at byte `position`; 0 if the table gives it none. For a negative
+ * position (the frame has not begun) it is the code object's first line. */
 int32_t python_line(const void *code, int32_t position);
 
 /* --- python_guard.c --- */
 
 /*
- * Asks the interpreter to announce its end, if that was not done. False when it cannot be asked: it
- * has not begun, or is about to end. Takes its lock on pending calls for an instant (a child makes
- * that lock anew), and waits for nothing else.
+ * Registers a function that the interpreter calls before it ends, unless that was done. False if it
+ * cannot be registered: the interpreter has not begun, or is about to end. Waits for nothing but
+ * the interpreter's lock on pending calls, held for an instant (a forked child gets a new one).
  */
 bool python_ask(void);
 
 /*
- * False when frames must not be read: the interpreter ends on another thread. Else it does not end
- * until python_let_go() in the same function, whose frame address is given. The process's first
- * thread does not announce itself: it is taken to be the one that ends the interpreter.
+ * Begins a walk. False if frames must not be read, because another thread is ending the
+ * interpreter. Else it does not end before python_let_go() in the same function, whose frame
+ * address is `frame`. The process's first thread is not counted: it is assumed to be the one that
+ * ends the interpreter.
  */
 bool python_hold(void **frame);
 void python_let_go(void **frame);
 
 /* --- python_fast.c --- */
 
-/* Counts and sums the frames from the innermost on, without filling the list. False when codes have
- * no numbers in this version, when one has none, and when the trail or the list is too short. */
+/* Computes number and sum of the frames from the innermost on, without filling the list. False if a
+ * code object has no version number, or if the trail or the list is too short. */
 bool python_quick_walk(const struct python_layout *at, const void *innermost,
 		       struct python_frames *to);
 
@@ -215,8 +216,8 @@ static inline uint64_t python_turn(uint64_t word, unsigned bits)
 	return word << bits | word >> (64 - bits);
 }
 
-/* A key for each place; no two pairs of places have the same difference. With keys in even steps,
- * calls of a function by itself from two lines would have one sum for a, b, b, a and b, a, a, b. */
+/* A key for each position on the stack; differences between keys are all distinct. With keys in
+ * even steps, a recursion through the lines a, b, b, a would have the same sum as b, a, a, b. */
 static inline uint64_t python_key(unsigned index)
 {
 	uint64_t key = (index + 1) * HASH_A;
@@ -224,8 +225,8 @@ static inline uint64_t python_key(unsigned index)
 	return (key ^ key >> 32) * HASH_B;
 }
 
-/* A frame's part in the sum: a product with keys of its place (NH: Black et al., UMAC, 1999), so
- * that the parts can be computed independently. */
+/* A frame's addend in the sum: a product with keys of its position (NH: Black et al., UMAC, 1999),
+ * so that addends can be computed independently of each other. */
 static inline unsigned __int128 python_part(uint64_t code, uint64_t identity, uint64_t rest,
 					    unsigned index)
 {

@@ -752,17 +752,17 @@ def aspect_end():
 def aspect_refusals(lookup):
     """Interpreters that are not for walking: each is refused by name, and nothing is read."""
     newest = (3, 15)
-    off = b": Python stacks off, allocations still recorded"
+    off = b": Python stacks are not recorded, everything else is"
     newer = b"CPython 3.99.0 is newer than this build knows (3.8-3.15)" + off
     expected = {
         "none": (None, None),
         "future": (b"3.99.0", None if sys.version_info[:2] == newest else newer),
         "shifted": (b"3.99.0", newer),
         "old": (b"3.7.17", b"CPython 3.7.17 is older than this build knows (3.8-3.15)" + off),
-        "other": (b"3.10.13", b"CPython 3.10.13 here is no plain CPython (GraalVM)" + off),
+        "other": (b"3.10.13", b"CPython 3.10.13 is a variant (GraalVM) that this build does not know" + off),
         "partial": (
             b"%d.%d.%d" % sys.version_info[:3],
-            b"CPython %d.%d.%d does not export what a walk of its frames needs" % sys.version_info[:3] + off,
+            b"CPython %d.%d.%d does not export all symbols needed to read its frames" % sys.version_info[:3] + off,
         ),
     }[lookup]
     probe.probe_prepare(lookup.encode())
