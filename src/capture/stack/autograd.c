@@ -1,15 +1,14 @@
 /*
- * Where a block that PyTorch makes in a backward pass comes from: autograd's threads run no Python.
+ * Finds Python stacks for blocks of PyTorch's backward passes, whose threads run no Python.
  *
- * Two answers are kept, and neither is ever shown as the thread's own frames. The first is the line
- * that called backward(): libtorch_python.so calls torch::autograd::Engine::execute through the
- * PLT, so our definition of that name sees each backward pass begin and end on the thread that
- * asked for it. The second is the forward line: a node of the graph has a number, and
- * at::sequence_number::peek() on the forward thread is one above it while the node's operator
- * allocates.
+ * Two stacks are recorded for such a block, neither as the thread's own. The first is that of the
+ * call of backward(): libtorch_python.so calls torch::autograd::Engine::execute through the PLT, so
+ * that call reaches our function of this name, on the thread that called backward(). The second is
+ * that of the forward operator: each node of the graph has a number, and while its operator
+ * allocates, at::sequence_number::peek() on the forward thread returns that number plus 1.
  *
- * The second is a guess where an operator allocates nothing (a view): the next allocation on that
- * thread is taken for the operator's. So a reader believes it only when the operator's name fits
+ * The second is wrong if an operator allocates nothing (a view), for the next allocation on that
+ * thread is then taken for the operator's. So the analysis uses it only if the operator's name fits
  * the node's.
  */
 #include "capture/stack/stacks.h"
@@ -25,8 +24,8 @@
 #include "capture/loader/loader.h"
 #include "capture/recorder/record.h"
 
-/* Where C++ returns a value through a hidden pointer, C does the same for a struct of more than two
- * words: std::vector<at::Tensor> is three words, and std::shared_ptr<Node> fills two of these. */
+/* The result of a C++ function that returns through a hidden pointer, as C does for a struct of
+ * more than two words: std::vector<at::Tensor> (three words) or std::shared_ptr<Node> (two). */
 struct returned {
 	uint64_t words[3];
 };
@@ -40,10 +39,10 @@ static HOT_DATA struct {
 typedef uint64_t number_fn(void);
 typedef struct returned node_fn(void);
 
-/* --- forward: which stack was the first to allocate under each number --- */
+/* --- forward passes: the stack that first allocated under each node number --- */
 
-/* A slot is one word, so that it is never seen half written: thread and number are cut to the bits
- * that tell an old entry from the one looked for. */
+/* The stack that allocated under a number, in one word so that no thread reads it half written.
+ * `thread` and `number` have the low bits alone, which suffice to recognize an old entry. */
 union forward_slot {
 	uint64_t word;
 	struct {
@@ -58,13 +57,13 @@ enum { SLOTS = 1 << 15 };
 static _Atomic uint64_t forward[SLOTS];
 static HOT_THREAD _Thread_local uint64_t last_peek;
 
-/* A backward pass counts down, so the slot that it needs next lies in the same cache line. */
+/* Consecutive node numbers have neighbouring slots: a backward pass counts down through them. */
 static _Atomic uint64_t *function_slot(uint64_t thread, uint64_t number)
 {
 	return &forward[(number + thread * 0x9e3779b9u) % SLOTS];
 }
 
-/* PyTorch may allocate here: the check for allocations on a hook's path is off meanwhile. */
+/* Calls PyTorch, which may allocate: the debug build's check for allocations is off meanwhile. */
 static uint64_t ask_number(number_fn *function)
 {
 	const char *path = watch_path(NULL);
@@ -78,7 +77,7 @@ static uint64_t ask_number(number_fn *function)
 
 HOT_CODE void autograd_forward(uint32_t stack)
 {
-	/* The last of the three functions to be found. */
+	/* autograd_prepare() sets `peek` last: if it is set, all three functions are. */
 	number_fn *peek = (number_fn *)atomic_load_explicit(&pytorch.peek, memory_order_acquire);
 	number_fn *thread_id;
 	union forward_slot slot = { .stack = stack };
@@ -98,8 +97,8 @@ HOT_CODE void autograd_forward(uint32_t stack)
 	atomic_store_explicit(function_slot(thread, next - 1), slot.word, memory_order_relaxed);
 }
 
-/* torch::autograd::Node, as libstdc++ and PyTorch 1.8 to 2.11 lay it out: a vtable, a weak_ptr to
- * itself, sequence_nr_, topological_nr_, has_parent_, thread_id_. */
+/* Offsets in bytes into torch::autograd::Node, as libstdc++ and PyTorch 1.8 to 2.11 lay it out: a
+ * vtable, a weak_ptr to itself, sequence_nr_, topological_nr_, has_parent_, thread_id_. */
 enum { NODE_NUMBER = 24, NODE_TOPOLOGICAL = 32, NODE_THREAD = 48 };
 
 static uint64_t word_at(uint64_t address, unsigned offset)
@@ -110,7 +109,7 @@ static uint64_t word_at(uint64_t address, unsigned offset)
 	return word;
 }
 
-/* False for AccumulateGrad, which has the highest number, and for numbers that none reaches. */
+/* False for AccumulateGrad nodes, whose number is the highest of all, and for impossible values. */
 static bool plausible(uint64_t node)
 {
 	return word_at(node, NODE_NUMBER) < 1ull << 48 && word_at(node, NODE_THREAD) < 1ull << 32 &&
@@ -128,7 +127,7 @@ static uint32_t forward_of(uint64_t node)
 	return slot.word == same.word ? slot.stack : 0;
 }
 
-/* The engine holds the node while it runs, so giving back our reference never ends it. */
+/* The engine has a reference to the running node, so dropping the one taken here never frees it. */
 static uint32_t forward_stack(void)
 {
 	node_fn *current = (node_fn *)atomic_load_explicit(&pytorch.node, memory_order_relaxed);
@@ -144,21 +143,21 @@ static uint32_t forward_stack(void)
 	watch_path(path);
 	if (node.words[0] && plausible(node.words[0]))
 		stack = forward_of(node.words[0]);
-	/* libstdc++'s control block: a vtable, then the number of owners. */
+	/* Drops our reference: libstdc++'s control block is a vtable, then the number of owners. */
 	if (node.words[1])
 		atomic_fetch_sub((_Atomic int *)(uintptr_t)(node.words[1] + 8), 1);
 	return stack;
 }
 
-/* --- backward: who called it --- */
+/* --- backward passes: the stacks that called backward() --- */
 
-/* The passes under way, by the stack that called each; UINT32_MAX while that is not known. */
+/* Stacks that called backward() and wait for its end; UINT32_MAX: unknown, 0: the slot is free. */
 enum { PASSES = 64 };
 static _Atomic uint32_t passes[PASSES];
 static HOT_DATA _Atomic uint32_t under_way; /* number of passes; raised before the slot is taken */
 
-/* The stack that all passes under way were called from; 0 if there are several stacks, for then it
- * is not known to which pass this thread belongs. */
+/* The stack that called backward() for all passes under way; 0 if there are several stacks, for
+ * then it is not known to which pass this thread belongs. */
 static uint32_t backward_stack(void)
 {
 	uint32_t found = 0;
@@ -188,7 +187,7 @@ HOT_CODE struct autograd_via autograd_via(void)
 	return via;
 }
 
-/* Slot 0 also stands for "no slot left": the caller of such a pass is not known. */
+/* Slot 0 is shared by all backward passes for which no slot was left; their stack is unknown. */
 static void pass_begin(unsigned *slot, uint32_t stack)
 {
 	atomic_fetch_add(&under_way, 1);
@@ -249,8 +248,8 @@ void autograd_prepare(void)
 	resolve_dlclose(handle);
 }
 
-/* torch::autograd::Engine::execute(edges, tensors, keep_graph, create_graph, accumulate_grad,
- * outputs): the same from PyTorch 1.8 to 2.11. */
+/* The mangled name of torch::autograd::Engine::execute(edges, tensors, keep_graph, create_graph,
+ * accumulate_grad, outputs), unchanged from PyTorch 1.8 to 2.11. */
 #define EXECUTE \
 	_ZN5torch8autograd6Engine7executeERKSt6vectorINS0_4EdgeESaIS3_EERKS2_IN2at6TensorESaIS9_EEbbbS7_
 #define NAME_OF(symbol) #symbol
@@ -261,7 +260,7 @@ typedef struct returned execute_fn(void *engine, const void *roots, const void *
 
 EXPORT execute_fn EXECUTE;
 
-/* Found as the linker would have for this caller, once. */
+/* PyTorch's execute(), as the linker would have bound it for this caller; NULL if not found. */
 static execute_fn *execute_real(void *caller)
 {
 	static _Atomic(void *) known;

@@ -1,8 +1,9 @@
 /*
- * Call frame information: finds the entry for an address and makes a rule of it.
+ * Finds the call frame information for an address and makes a rule of it (step.h).
  *
- * DWARF 5, section 6.4, as the Linux Standard Base's .eh_frame and .eh_frame_hdr change it. Only
- * the forms that compilers write for nearly all code are understood; all others give CFI_OTHER.
+ * The format is DWARF 5, section 6.4, as the Linux Standard Base's .eh_frame and .eh_frame_hdr
+ * change it. Only the forms that compilers write for nearly all code are understood; all others
+ * give CFI_OTHER.
  */
 #include "capture/stack/step.h"
 
@@ -11,20 +12,20 @@
 
 #include "codec/varint.h"
 
-enum { OFFSET_MOST = 1 << 18, SAVED_MOST = 1 << 12, STATES = 8 /* remembered at the same time */ };
+enum { OFFSET_MOST = 1 << 18, SAVED_MOST = 1 << 12, STATES = 8 /* nested remember_state */ };
 
 /* DWARF's numbers of registers on x86-64 (System V ABI, figure 3.36) */
 enum { RBP = 6, RSP = 7, RETURN = 16 };
 
-/* Encodings of pointers that all assemblers and linkers write (LSB 5.0, 10.5.1); PE_FORMAT is the
- * mask of a format, for the pointer to a personality routine may have any. */
+/* Encodings of pointers that all assemblers and linkers write (LSB 5.0, 10.5.1). PE_FORMAT masks
+ * the bits of the format, which varies for the pointer to a personality routine. */
 enum { PE_UDATA4 = 3, PE_FORMAT = 7, PE_PCREL_SDATA4 = 0x1b, PE_DATAREL_SDATA4 = 0x3b };
 
 static const union cfi_rule other = { .kind = CFI_OTHER };
 
 /* --- reading --- */
 
-/* Bytes not read yet; `bad` once there were too few, or something was not understood. */
+/* The bytes still to be read; `bad` if there were too few or some were not understood. */
 struct bytes {
 	const uint8_t *p, *end;
 	bool bad;
@@ -59,28 +60,28 @@ static uint64_t uleb(struct bytes *bytes)
 	return value;
 }
 
-/* --- an entry's programs --- */
+/* --- running the call frame instructions of an entry --- */
 
-enum { FRAME, STACK, BACK, OTHERS, PLACES }; /* RBP, RSP, the return address */
+enum { FRAME, STACK, BACK, OTHERS, PLACES }; /* registers: RBP, RSP, return address, all others */
 
-/* Values in place of an offset, which is a multiple of 8: the register still has its value, its
- * value is lost in the caller, or it lies at a place that no offset gives. ELSEWHERE also stands
- * for a CFA register that is none of ours. */
+/* Special values among the offsets in cfi_rules.where, which are multiples of 8: the register is
+ * unchanged, its value in the caller is lost, or no offset leads to it. As cfa_register, ELSEWHERE
+ * means that the CFA (canonical frame address) is an expression. */
 enum { AS_IT_WAS = 1, GONE, ELSEWHERE };
 
 struct cfi_rules {
 	uint64_t cfa_register;
 	int64_t cfa_offset;
-	int64_t where[PLACES]; /* offsets at which the registers' values lie */
+	int64_t where[PLACES]; /* offsets from the CFA at which registers are saved */
 };
 
 struct machine {
 	struct cfi_rules row, first, states[STATES];
 	unsigned remembered;
-	uint64_t at; /* first address for which the row holds */
+	uint64_t at; /* first address for which `row` is valid */
 };
 
-/* DWARF 5, section 6.4.2, and GNU_args_size (LSB 5.0, 10.5): those that compilers use. */
+/* Call frame instructions that compilers use: DWARF 5, 6.4.2; for GNU_args_size LSB 5.0, 10.5. */
 enum {
 	NOP = 0x00,
 	ADVANCE1 = 0x02,
@@ -111,7 +112,7 @@ static int64_t *place_of(struct cfi_rules *row, uint64_t number)
 					      : OTHERS];
 }
 
-/* An instruction about one register. False if it is not understood. */
+/* Runs an instruction about one register. False if the instruction is not understood. */
 static bool run_saved(struct machine *machine, struct bytes *bytes, unsigned opcode,
 		      uint64_t number)
 {
@@ -190,7 +191,7 @@ static bool run_one(struct machine *machine, struct bytes *bytes)
 	return run_saved(machine, bytes, opcode, uleb(bytes));
 }
 
-/* Runs up to the row that holds at the address. False if something is not understood. */
+/* Finds the rules (machine->row) at the address. False if an instruction is not understood. */
 static bool run(struct machine *machine, struct bytes bytes, uint64_t address)
 {
 	while (bytes.p < bytes.end && machine->at <= address) {
@@ -202,7 +203,7 @@ static bool run(struct machine *machine, struct bytes bytes, uint64_t address)
 
 /* --- entries --- */
 
-/* An entry's bytes after its length; the 64-bit form is not understood, for nobody writes it. */
+/* The bytes of an entry after its length. `bad` for the 64-bit form, which no compiler writes. */
 static struct bytes entry_at(const uint8_t *p)
 {
 	uint32_t length;
@@ -213,7 +214,7 @@ static struct bytes entry_at(const uint8_t *p)
 	return (struct bytes){ p + 4, p + 4 + length, false };
 }
 
-/* False unless the text gives the encoding of the entries' addresses, and has no unknown letter. */
+/* False if a letter is unknown, or if 'R' (the encoding of addresses) is missing or unusual. */
 static bool read_augmentation(struct bytes *bytes, const char *text)
 {
 	uint64_t size = uleb(bytes);
@@ -230,14 +231,14 @@ static bool read_augmentation(struct bytes *bytes, const char *text)
 		else if (*text == 'P')
 			skip(&own, (encoding & PE_FORMAT) == PE_UDATA4 ? 4 : 8);
 		else if (*text != 'L')
-			return false; /* 'S', a signal's frame, among them */
+			return false; /* also for 'S', which marks the frame of a signal handler */
 	}
 	return known && !own.bad;
 }
 
-/* Reads a common information entry: the program with which its entries begin. False for forms that
- * compilers do not write for x86-64: other factors of addresses and offsets, another return address
- * register. So on other processors no entry is understood. */
+/* Reads a common information entry (CIE); *program gets the instructions shared by its entries.
+ * False for forms that compilers do not write for x86-64: other factors of addresses and offsets,
+ * another return address register. So on other processors no entry is understood. */
 static bool read_cie(const uint8_t *p, struct bytes *program)
 {
 	static const uint8_t usual[] = { 1, 0x78 /* -8 */, RETURN };
@@ -281,10 +282,10 @@ static union cfi_rule rule_of(const struct cfi_rules *row)
 	return rule;
 }
 
-/* The table's entry for the address, the last that does not begin after it; or NULL. */
+/* Searches .eh_frame_hdr for the last entry that does not begin after the address; or NULL. */
 static const uint8_t *entry_for(const uint8_t *header, uint64_t address)
 {
-	/* As every linker writes it: the version, and the encodings of places. */
+	/* The header's version and encodings, as every linker writes them. */
 	static const uint8_t kind[] = { 1, PE_PCREL_SDATA4, PE_UDATA4, PE_DATAREL_SDATA4 };
 	int64_t offset = (int64_t)(address - (uint64_t)(uintptr_t)header);
 	uint32_t count[3];
@@ -305,7 +306,7 @@ static const uint8_t *entry_for(const uint8_t *header, uint64_t address)
 	return low ? header + table[low - 1][1] : NULL;
 }
 
-/* By the table that lies at `header` (PT_GNU_EH_FRAME of the module that holds the address). */
+/* The rule for the address from .eh_frame_hdr, the PT_GNU_EH_FRAME segment of its module. */
 static union cfi_rule rule_at(const void *header, uint64_t address)
 {
 	const uint8_t *entry = entry_for(header, address);
@@ -360,7 +361,7 @@ static int look_at_module(struct dl_phdr_info *info, size_t size, void *data)
 
 union cfi_rule cfi_find(uint64_t address)
 {
-	/* The address of the call: the next instruction may belong to another function. */
+	/* address - 1 lies in the call; the next instruction may belong to another function. */
 	struct cfi_search search = { address - 1, other };
 
 	dl_iterate_phdr(look_at_module, &search);

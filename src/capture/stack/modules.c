@@ -1,8 +1,8 @@
 /*
- * The process's modules, read from the loader and sorted by address; and dlclose(). After dlclose()
- * another library may lie at an address, so nothing that was known by its address is used any
- * longer: the real functions found for callers are forgotten, stacks are told apart by
- * unload_word(), and glibc unwinds if libunwind remembers frames of the library that has gone.
+ * Reads the modules from the loader, sorted by address, and hooks dlclose(). After dlclose()
+ * another library may lie at an address, so nothing stored by address is used any longer: the real
+ * functions found for callers are forgotten, hashes of stacks depend on unload_word(), and glibc's
+ * unwinder replaces libunwind if that may have cached frames of the unloaded library.
  */
 #include "capture/stack/modules.h"
 
@@ -23,12 +23,12 @@
 #include "capture/stack/unwind.h"
 
 enum {
-	MODULES = 8192, /* further ones get no name */
+	MODULES = 8192, /* modules listed at most */
 	BUILD_ID_BYTES = 64,
 };
 
 struct found {
-	struct spool_module row; /* all but its texts, which follow: */
+	struct spool_module row; /* without its texts, which are: */
 	char build_id[2 * BUILD_ID_BYTES + 1];
 	char path[512];
 };
@@ -39,8 +39,8 @@ struct scan {
 };
 
 static struct {
-	_Atomic uint64_t seen;     /* 1 + the number of loads and unloads at the last look */
-	_Atomic uint64_t unloaded; /* unload_word() at the last look */
+	_Atomic uint64_t seen;     /* 1 + number of loads and unloads when the list was read */
+	_Atomic uint64_t unloaded; /* unload_word() when the list was read */
 	_Atomic bool lost;
 	struct module *sorted;
 	uint32_t count;
@@ -79,7 +79,7 @@ static void read_path(const char *name, char *path, size_t size)
 	}
 	length = readlink("/proc/self/exe", path, size - 1);
 	path[length > 0 ? length : 0] = '\0';
-	/* In a chroot without /proc: the name that the program was started by. */
+	/* In a chroot without /proc, the path by which the program was started is used. */
 	if (length <= 0 && getauxval(AT_EXECFN))
 		text_copy(path, size, (const char *)getauxval(AT_EXECFN));
 }
@@ -157,12 +157,12 @@ bool modules_stale(void)
 	return atomic_load_explicit(&modules.unloaded, memory_order_relaxed) != unload_word();
 }
 
-/* Exchanges the list for the result of the scan, unless another thread has seen more meanwhile. */
+/* Replaces the list by the scan's result, unless it is newer; *list becomes the unused array. */
 static void replace(struct module **list, const struct scan *scan, uint64_t counts)
 {
 	static const struct sort_key by_address[] = { SORT_UP(struct module, at.low), { 0 } };
 	struct module *fresh = *list;
-	uint32_t lost = 0; /* modules on recorded stacks that have gone */
+	uint32_t lost = 0; /* modules on recorded stacks that were unloaded */
 
 	record_lock();
 	if (counts > atomic_load(&modules.seen)) {
@@ -248,9 +248,9 @@ void modules_clear(void)
 /* --- libraries that are unloaded --- */
 
 /*
- * While a library is being closed the word has a new value, for another thread may load a library
- * into its place before we are back. If nothing was unloaded the old value returns: programs often
- * open and close a library that stays.
+ * Steps by which unload_now changes. dlclose() adds CLOSING before the real call, for another
+ * thread may load a library at the same addresses before the call returns. If nothing was unloaded,
+ * CLOSING is subtracted again, since programs often close a library that stays loaded.
  */
 enum { CLOSING = 1, UNLOADED = 1 << 16 };
 
@@ -275,7 +275,7 @@ static bool unwinds_as_before(void)
 	modules_refresh();
 	if (!atomic_load(&modules.lost))
 		return true;
-	record_note("a library on recorded stacks was unloaded: glibc unwinds since then");
+	record_note("a library on recorded stacks was unloaded: glibc unwinds stacks from now on");
 	return false;
 }
 

@@ -1,5 +1,5 @@
 /*
- * The process's modules: its ELF files with their addresses and build-ids, entered into the spool.
+ * Lists the process's modules (ELF files) with their addresses and build-ids in the recording.
  */
 #pragma once
 
@@ -11,39 +11,39 @@
 
 /*
  * Reads the list of modules again if any was loaded or unloaded since the last time. Takes the
- * loader's lock, so it must not be called with the recorder's lock held; takes that one itself to
- * enter new modules. True if the list was read.
+ * loader's lock, so it must not be called with the recorder's lock held, and takes the recorder's
+ * lock to enter new modules. True if the list was read.
  */
 bool modules_refresh(void);
 
-/* True if a library was unloaded since: an address may be another module's now. Needs no lock. */
+/* True if a library was unloaded since the list of modules was read. Needs no lock. */
 bool modules_stale(void);
 
 struct module {
 	struct spool_module at;
-	uint32_t row; /* 1 + position in the spool */
-	bool runtime; /* the CUDA runtime or driver, or this library: never an owner */
+	uint32_t row; /* 1 + index in the spool's table of modules */
+	bool runtime; /* the CUDA runtime or driver, or this library: never owns memory */
 	bool walked;  /* a recorded stack went through it */
 };
 
 /* The module that holds the address, NULL if none is known. With the recorder's lock held. */
 struct module *modules_find(uint64_t address);
 
-/* The text of its name as an owner, 0 if it cannot be one. With the recorder's lock held. */
+/* The module's base name as a text number, 0 if it cannot own memory; with the recorder's lock. */
 uint32_t modules_owner(const struct module *module);
 
 /* True if the file is the CUDA runtime or driver, or this library, by its name. */
 bool modules_is_runtime(const char *path);
 
-/* Forgets everything (after fork). */
+/* Empties the list of modules (after fork). */
 void modules_clear(void);
 
 #pragma GCC visibility push(hidden)
 extern _Atomic uint64_t unload_now;
 #pragma GCC visibility pop
 
-/* A word that changes whenever a library may have taken the place of another; 0 while none has been
- * unloaded. Addresses read at the same word mean the same. */
+/* A word that changes whenever a library is unloaded, after which its addresses may be another's; 0
+ * before the first. What was stored by address is valid while the word is the same. */
 static inline uint64_t unload_word(void)
 {
 	return atomic_load_explicit(&unload_now, memory_order_relaxed);

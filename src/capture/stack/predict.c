@@ -1,11 +1,11 @@
-/* A walk of the stack, predicted from an earlier one and checked word for word. */
+/* Predicts a walk of the stack from earlier ones, and checks it word for word against the stack. */
 #include "capture/stack/predict.h"
 
 #include "base/guest/hot.h"
 #include "capture/stack/modules.h"
 #include "capture/stack/unwind.h"
 
-enum { HISTORY_SHIFT = 3 }; /* a history of 32 bits covers eleven walks */
+enum { HISTORY_SHIFT = 3 }; /* bits of the history for each walk: its 32 bits cover eleven walks */
 
 static inline void pass(struct predict_memory *memory, unsigned index)
 {
@@ -13,8 +13,8 @@ static inline void pass(struct predict_memory *memory, unsigned index)
 	__builtin_prefetch(predict_set(memory));
 }
 
-/* A word is read only if the words before it were as expected. Each load follows a branch, which
- * the processor predicts, so it need not wait. */
+/* True if the stack has the path's words. They are compared in order, since a word may be read only
+ * if those before it were right. The branches are predicted, so no load waits for another. */
 static inline bool holds_range(const struct predict_path *path, uint64_t low, uint64_t high)
 {
 	const uint64_t *stack = (const uint64_t *)(uintptr_t)path->start.stack;
@@ -36,7 +36,7 @@ static inline bool begins(const struct predict_path *path, const struct predict_
 	       (!path->by_frame || path->start.frame == start->frame);
 }
 
-/* An empty place of the set, or the one whose turn it is. */
+/* A free entry of the set, or else the one to replace. */
 static struct predict_next *place_for(struct predict_memory *memory, struct predict_next *set)
 {
 	for (unsigned i = 0; i < PREDICT_SET; i++) {
@@ -46,7 +46,7 @@ static struct predict_next *place_for(struct predict_memory *memory, struct pred
 	return &set[memory->way++ % PREDICT_SET];
 }
 
-/* Finds the walk that came after the same history. False if none did; `expected` is its place. */
+/* Finds the entry for this history and Python line; if false, memory->expected is one to fill. */
 static inline bool expect(struct predict_memory *memory, uint32_t context)
 {
 	struct predict_next *set = predict_set(memory);
@@ -91,7 +91,7 @@ HOT_CODE const struct predict_path *predict(struct predict_memory *memory,
 
 /* --- learning --- */
 
-/* False if the address is too far away or not aligned. */
+/* Sets *place to the distance from the path's start; false if it is too far or not aligned. */
 static bool find_place(const struct predict_path *path, uint64_t address, uint16_t *place)
 {
 	uint64_t words = (address - path->start.stack) / 8;
@@ -105,7 +105,7 @@ static bool put_value(struct predict_path *path, uint64_t address, uint64_t valu
 	struct predict_word word = { .saved = saved, .value = value };
 	uint16_t place;
 
-	/* A longer value is no address of a process. */
+	/* A value of more than 47 bits is no address of a process. */
 	if (path->words == PREDICT_WORDS || word.value != value ||
 	    !find_place(path, address, &place))
 		return false;
@@ -148,7 +148,7 @@ static bool is_of(const struct predict_memory *memory, const struct predict_path
 	       path->cut == walk->beyond;
 }
 
-/* The path at which the walk is kept, or may be put (`*known` is false). */
+/* The index of the walk's path; if there is none (*known is false), that of a path to replace. */
 static unsigned find_path(struct predict_memory *memory, const struct step_walk *walk, bool *known)
 {
 	uint64_t spread = walk->hash.a ^ walk->state[0].stack * HASH_A >> 32;
@@ -175,7 +175,7 @@ bool predict_learn(struct predict_memory *memory, const struct step_walk *walk)
 		return false;
 	index = find_path(memory, walk, &known);
 	path = &memory->paths[index];
-	/* The expected path is this walk's and did not hold: its words lie elsewhere now. */
+	/* If predict() rejected this very path, its words lie elsewhere on the stack now. */
 	if ((expected && next->path == index) || !known) {
 		if (!fill_path(path, walk))
 			return false;

@@ -1,11 +1,11 @@
 /*
- * Predicts the next walk and compares it with the stack: about 1 ns a frame, without looking for a
- * rule.
+ * Predicts a thread's next walk from earlier ones and checks it against the stack: about 1 ns a
+ * frame, as no rule (step.h) is looked up.
  *
- * Programs repeat themselves: after the same walks of a thread, at the same line of Python, the
- * same walk comes (99 of 100 in a transformer's eager step). A path keeps the words of the stack
- * that decided a walk, and their places; where all of them are there again, the walk is the same.
- * How the path was chosen does not matter for that: a wrong guess only costs time.
+ * Programs repeat themselves: after the same series of walks, at the same line of Python, a thread
+ * makes the same walk again (99 of 100 in a transformer's eager step). A path has the words of the
+ * stack on which a walk depended, and their positions. If the stack has all of them again, the walk
+ * must be the same; a wrong prediction is noticed and costs only time.
  */
 #pragma once
 
@@ -16,75 +16,75 @@
 
 enum {
 	PREDICT_PATHS = 2048,
-	PREDICT_WAYS = 4,    /* places at which a walk may be kept */
-	PREDICT_WORDS = 97,  /* of a path; walks that need more are not kept */
-	PREDICT_NEXT = 8192, /* entries, found by the history */
-	PREDICT_SET = 4,     /* entries in one cache line, which is a set */
+	PREDICT_WAYS = 4,    /* paths of a set; a walk's hash chooses the set */
+	PREDICT_WORDS = 97,  /* of a path; longer walks are not predicted */
+	PREDICT_NEXT = 8192, /* entries; the history of walks chooses one */
+	PREDICT_SET = 4,     /* entries of a set, which is one cache line */
 };
 
-/* A word of the stack and its place, in words from start.stack. */
+/* A word of the stack; `place` is its distance from start.stack, in words. */
 struct predict_word {
 	uint64_t place : 16;
-	uint64_t saved : 1; /* a frame pointer that is used, not a return address */
+	uint64_t saved : 1; /* it is a saved frame pointer, not a return address */
 	uint64_t value : 47;
 };
 
 struct predict_path {
 	struct step_start start;
-	struct hash128 hash; /* of the addresses: step_hash() */
-	uint32_t generation; /* valid if it is 1 + the memory's */
+	struct hash128 hash; /* of the return addresses, as step_hash() makes it */
+	uint32_t generation; /* the path is valid if this is 1 + predict_memory's */
 	uint16_t words;
-	uint16_t beyond; /* place of the word that leads into the evaluation loop */
-	bool cut;        /* there is such a word */
-	bool by_frame;   /* the start's frame pointer must be the same, too */
+	uint16_t beyond; /* place of the return address into Python's evaluation loop */
+	bool cut;        /* the walk ends at Python's evaluation loop */
+	bool by_frame;   /* valid only with the same frame pointer at the start */
 	struct predict_word word[PREDICT_WORDS];
 };
 
 _Static_assert(sizeof(struct predict_path) == 13 * 64,
-	       "an odd number of lines: other sets of the cache");
+	       "an odd number of cache lines, so that paths use all sets of the cache");
 
-/* The walk expected after a history, and the number of the whole stack, Python's part included:
- * this line is in the cache already, while a table of all stacks is four loads away. */
+/* The walk expected after a history of walks. The whole stack's number is cached here, because to
+ * find it in the table of all stacks takes four loads from memory. */
 struct predict_next {
-	uint64_t sum;   /* of the whole stack */
-	uint32_t stack; /* 0: not known */
-	uint16_t tag;   /* of the history */
+	uint64_t sum;   /* identifies the whole stack */
+	uint32_t stack; /* number of the whole stack, 0: not known */
+	uint16_t tag;   /* from the history and the line of Python */
 	uint16_t path;
 };
 
-/* The state that a thread's walks leave for the next ones. Zeroed before the first. */
+/* The state that a thread's walks leave for the next ones. All zeros before the first walk. */
 struct predict_memory {
-	uint64_t low, high; /* the evaluation loop */
-	uint64_t word;      /* unload_word() */
-	uint32_t history;   /* of the last walks */
+	uint64_t low, high; /* addresses of Python's evaluation loop */
+	uint64_t word;      /* unload_word() for which the paths are valid */
+	uint32_t history;   /* hash of the paths of the last walks */
 	uint32_t generation;
-	uint32_t way; /* the entry or path that is replaced next */
-	uint16_t tag; /* of this walk; `expected` is its entry, or the place for it */
+	uint32_t way; /* counter that chooses the entry or path to replace */
+	uint16_t tag; /* for this walk; `expected` is the entry that has or will get it */
 	struct predict_next *expected;
 	_Alignas(64) struct predict_next next[PREDICT_NEXT];
 	_Alignas(64) struct predict_path paths[PREDICT_PATHS];
 };
 
 /*
- * The path of a walk from this start, out to [low, high) as in step_walk(). NULL if none is known:
- * then the caller walks itself and calls predict_learn(). `context`: a hash of other facts about
- * the program's place (the line of Python).
+ * Predicts the walk from this start, out to [low, high) as in step_walk(), and checks it. NULL if
+ * the prediction failed: then the caller should walk and call predict_learn(). `context` is a hash
+ * of the thread's line of Python. The path belongs to `memory`.
  */
 const struct predict_path *predict(struct predict_memory *memory, const struct step_start *start,
 				   uint64_t low, uint64_t high, uint32_t context);
 
-/* Keeps the walk that was made after predict() returned NULL. False if it is not kept; else
- * memory->expected is its entry, as after a walk that predict() knew. */
+/* Stores the walk that was made after predict() returned NULL; memory->expected is then its entry.
+ * False if it cannot be stored, because it was cut or has too many words. */
 bool predict_learn(struct predict_memory *memory, const struct step_walk *walk);
 
-/* Prefetches the cache lines that most paths fill. */
+/* Prefetches the first 40 words of a path; most paths have no more. */
 static inline void predict_fetch(const struct predict_path *path)
 {
 	for (unsigned i = 0; i < 40; i += 8)
 		__builtin_prefetch(&path->word[i]);
 }
 
-/* The set of entries for the next walk; the line of Python chooses one of them. */
+/* The entries for this history of walks; the line of Python decides which of them is used. */
 static inline struct predict_next *predict_set(struct predict_memory *memory)
 {
 	size_t set = (memory->history * 0x9e3779b1u >> 16) % (PREDICT_NEXT / PREDICT_SET);

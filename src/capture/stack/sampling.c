@@ -1,4 +1,4 @@
-/* Decides how much of a memory call is recorded. */
+/* Chooses the calls that are written (MEMTRACE_FILTER) and that take a stack (MEMTRACE_SAMPLE). */
 #include "capture/stack/stacks.h"
 
 #include <stdatomic.h>
@@ -31,7 +31,7 @@ void sampling_init(void)
 
 /* --- pseudo-stacks in place of a stack that is not taken --- */
 
-/* Finds the owner from the caller's address; false if only a walk can find it. */
+/* Finds the owner (a library) by the caller's address; false if only a walk can find it. */
 static bool caller_owner(void *caller, uint32_t *owner)
 {
 	const struct module *module = modules_find((uint64_t)caller - 1);
@@ -54,7 +54,7 @@ static uint32_t none_of(enum stacks_reason reason, enum space space, uint32_t ow
 	return intern_pseudo_stack(record_intern(), names[reason], owner, space);
 }
 
-/* The pseudo-stacks without an owner, which most calls use. */
+/* Numbers of the pseudo-stacks without an owner, which most calls use; 0: not made yet. */
 static _Atomic uint32_t nones[STACKS_REASONS][SPACES];
 
 static uint32_t none_at_all(enum stacks_reason reason, enum space space)
@@ -95,7 +95,7 @@ void sampling_forked(void)
 	memset((void *)nones, 0, sizeof(nones));
 }
 
-/* --- the choice --- */
+/* --- whether the stack is taken and the event is written --- */
 
 static void know(struct filter_facts *facts, const struct event *event)
 {
@@ -105,7 +105,7 @@ static void know(struct filter_facts *facts, const struct event *event)
 		event->device < 0 ? UINT64_MAX : (uint64_t)(uint16_t)event->device;
 }
 
-/* True if the facts known without a stack already exclude the event. */
+/* True if MEMTRACE_FILTER excludes the event already by what is known without its stack. */
 static bool surely_not(const struct event *event, const struct sampling_call *call)
 {
 	struct filter_facts facts = { .known = 0 };
@@ -144,7 +144,7 @@ bool sampling_wants_birth(struct event *event, const struct sampling_call *call)
 	return false;
 }
 
-/* True if the block's allocation was not written: then its free is not either. */
+/* True if the event of the block's allocation was not written: its free is not written either. */
 static bool born_untold(const struct event *event, enum node_kind kind, const char *pool)
 {
 	uint32_t id;

@@ -1,4 +1,4 @@
-/* This thread's stack as one number: walked at each call, named once. */
+/* Walks this thread's stack at each memory call, and enters it into the recording if it is new. */
 #include "capture/stack/stacks.h"
 
 #include <stdatomic.h>
@@ -14,21 +14,21 @@
 #include "capture/stack/walk.h"
 
 enum {
-	WALKS = 64, /* at the same time */
-	HOMES = 16, /* rooms at which threads begin to look; each used room has its memory */
+	WALKS = 64, /* rooms, each for one walk at a time */
+	HOMES = 16, /* rooms from which threads begin to search for a free one */
 	BARES = 8,
 };
 
-static HOT_DATA uint32_t forks; /* up to this process; each began another spool */
+static HOT_DATA uint32_t forks; /* number of fork() calls that led to this process */
 
 /*
- * A walk takes 6 KiB, which the host's stack may not have: its threads may be as small as
- * PTHREAD_STACK_MIN. If a signal handler jumps out of a walk, the room stays taken. Without a free
- * room the walk is done on a stack of ours.
+ * Each room has memory for one walk: 6 KiB, while the host's threads may have stacks of
+ * PTHREAD_STACK_MIN. If a signal handler jumps out of a walk, its room stays taken. If all rooms
+ * are taken, the walk runs on a stack that this library provides.
  */
 static struct room {
 	_Alignas(64) atomic_bool taken;
-	struct walk_memory *memory; /* of the walks made here before, mostly by the same thread */
+	struct walk_memory *memory; /* with the state of earlier walks; NULL before the first */
 } rooms[WALKS];
 
 static uint32_t native_frame(void *pc, uint32_t *owner)
@@ -47,7 +47,7 @@ static uint32_t native_frame(void *pc, uint32_t *owner)
 
 static uint32_t python_frame(const struct python_frame *frame)
 {
-	static struct python_name name; /* the lock is held, and no handler comes in between */
+	static struct python_name name; /* static: the recorder's lock is held, signals wait */
 	struct spool_frame row = { .language = FRAME_PYTHON };
 
 	if (!python_name(frame, &name))
@@ -68,10 +68,10 @@ static void mark_modules(void *const *addresses, size_t count)
 	}
 }
 
-/* Enters a new stack: its frames get names while they are alive. */
+/* Enters a new stack, with Python's names, which can be read only while the frames run. */
 static uint32_t enter_stack(const struct walk *walk)
 {
-	static uint32_t frames[WALK_NATIVE + WALK_PYTHON]; /* static, as in python_frame() */
+	static uint32_t frames[WALK_NATIVE + WALK_PYTHON]; /* the lock is held */
 	struct intern_steps steps = {
 		.frames = frames,
 		.via_forward = walk->via.forward,
@@ -81,7 +81,7 @@ static uint32_t enter_stack(const struct walk *walk)
 	uint32_t count = 0;
 	uint32_t id;
 
-	/* The unwinder remembers all modules that it went through. */
+	/* The unwinder caches data of the modules it walks through: wrong once one is unloaded. */
 	mark_modules(walk->buffer, walk->count);
 	mark_modules(walk->native, walk->native_count);
 	id = intern_stack_find(record_intern(), walk->hash);
@@ -116,7 +116,7 @@ static bool all_known(void *const *addresses, size_t count)
 	return true;
 }
 
-/* Names a stack that may be new; the list of modules is read again where that may help. */
+/* Enters a stack that may be new; reads the list of modules again if an address lies in none. */
 static void name_walk(void *argument)
 {
 	struct walk *walk = argument;
@@ -138,14 +138,14 @@ static void name_walk(void *argument)
 	record_unlock();
 }
 
-/* A sum that differs from those of other stacks, of this process or its parent. */
+/* A word that identifies the stack with this hash, among this process's and its parent's. */
 static inline uint64_t sum_of(struct hash128 hash)
 {
 	return hash.a + hash.b * HASH_C + forks;
 }
 
-/* The stack's number, 0 if another one or none is known here. The number is read twice: a signal
- * handler may have come in between and left another one. */
+/* The stack number that `next` caches if it belongs to `sum`, else 0. The number is read twice, for
+ * a signal handler that interrupts may store another one. */
 static inline uint32_t recall(const struct predict_next *next, uint64_t sum)
 {
 	uint32_t id = next->stack;
@@ -159,14 +159,14 @@ static inline uint32_t recall(const struct predict_next *next, uint64_t sum)
 
 static inline void note(struct predict_next *next, uint64_t sum, uint32_t id)
 {
-	next->stack = 0; /* a signal handler may come in between, or jump out */
+	next->stack = 0; /* invalid meanwhile: a signal handler may interrupt or jump out */
 	atomic_signal_fence(memory_order_seq_cst);
 	next->sum = sum;
 	atomic_signal_fence(memory_order_seq_cst);
 	next->stack = id;
 }
 
-/* The stack's number, 0 if it was never seen. `next`: the place where it may be known, or NULL. */
+/* The number of the stack with this hash, 0 if it is new; `next` (or NULL) may have it cached. */
 static inline uint32_t find_stack(struct predict_next *next, struct hash128 hash)
 {
 	uint32_t id = next ? recall(next, sum_of(hash)) : 0;
@@ -179,7 +179,7 @@ static inline uint32_t find_stack(struct predict_next *next, struct hash128 hash
 	return id;
 }
 
-/* The place for the stack's number, by its hash where the native walk gave none; or NULL. */
+/* The entry that may cache the stack's number, chosen by prediction or by its hash; or NULL. */
 static inline struct predict_next *next_of(struct walk *walk, struct walk_memory *memory)
 {
 	if (walk->next || !memory)
@@ -187,7 +187,7 @@ static inline struct predict_next *next_of(struct walk *walk, struct walk_memory
 	return &memory->predict.next[walk->hash.a % PREDICT_NEXT];
 }
 
-/* Inlined: one frame more costs 100 instructions to unwind. */
+/* The number of this thread's stack. Inlined: each frame costs 100 instructions to unwind. */
 static inline __attribute__((always_inline)) uint32_t capture_in(struct walk *walk,
 								 struct walk_memory *memory,
 								 void *caller, void *const *frame,
@@ -223,7 +223,7 @@ static void capture_apart(void *argument)
 	capturing->id = capture_in(&walk, NULL, capturing->caller, NULL, capturing->may_load);
 }
 
-/* Without a room the walk does not go on the host's stack either. */
+/* Without a room, the walk runs on a stack that this library provides, as it needs 6 KiB. */
 static uint32_t capture_here(void *caller, bool may_load)
 {
 	struct capturing capturing = { caller, may_load, 0 };
@@ -232,13 +232,13 @@ static uint32_t capture_here(void *caller, bool may_load)
 	return capturing.id;
 }
 
-/* A room that no other thread uses, NULL if all are taken. A thread comes back to the same room,
- * for its next walks use what its last ones left there. The memory is allocated at the first use,
- * for a host that has little memory should not pay for all rooms. */
+/* Takes a room that no other walk uses; NULL if all are taken. A thread mostly gets the same room
+ * again, where the state of its last walks speeds up the next one. Memory is allocated at a room's
+ * first use, so that unused rooms take none. */
 static inline struct room *take_room(void)
 {
 	static _Atomic unsigned threads;
-	static HOT_THREAD _Thread_local unsigned first; /* 1 + the thread's own */
+	static HOT_THREAD _Thread_local unsigned first; /* 1 + index of the room to try first */
 
 	if (__builtin_expect(!first, 0))
 		first = 1 + atomic_fetch_add_explicit(&threads, 1, memory_order_relaxed) % HOMES;
@@ -254,7 +254,7 @@ static inline struct room *take_room(void)
 	return NULL;
 }
 
-/* Without stacks there is one pseudo-walk for each caller, and callers are few. */
+/* With MEMTRACE_STACKS=none: cached stack numbers of callers, whose frame is the whole stack. */
 static _Thread_local struct predict_next bares[BARES];
 
 static HOT_CODE uint32_t capture_bare(void *caller, bool may_load)

@@ -1,5 +1,6 @@
 /*
- * This thread's stack as one number: native frames out to Python's evaluation loop, then Python's.
+ * Walks this thread's call stack, from the hooked call outwards: native frames up to Python's
+ * evaluation loop, then Python's frames. Each different stack has one number in the recording.
  */
 #pragma once
 
@@ -12,101 +13,102 @@
 #include "spool/layout.h"
 
 /*
- * Takes the stack from `caller` (a return address of the host, the innermost frame that counts)
- * outwards. Returns its position in the spool's stacks, 0 when there is no room. `may_load`: the
- * loader may be asked for new modules (false inside PyTorch's report, where it is asked only for an
- * unknown address). `frame` is the frame address of our function that returns to `caller`, or NULL
- * if it is not known; with it the walk is cheap (step.h). If no stacks are wanted, the result has
- * the caller's frame alone, which still gives the owner.
+ * Takes this thread's stack from `caller` (a return address in the host program, the innermost
+ * frame recorded) outwards. Returns its number in the spool (the mapped file of the recording), 0
+ * if the spool is full. If `may_load` is false (inside PyTorch's report), the loader is asked for
+ * new modules only if an address lies in no known one. `frame` is the frame address of our function
+ * that returns to `caller`, or NULL; with it the walk is cheap (step.h). With MEMTRACE_STACKS=none
+ * the stack has the caller's frame alone, which gives the owner, its library.
  *
- * The host's stack may be as small as PTHREAD_STACK_MIN or MINSIGSTKSZ, so large variables lie
- * elsewhere. Measured by tests/e2e/stack/smallstack.sh (gcc 12, x86-64): a hooked call takes 1.2
- * KiB of stack more than the call itself, 6 KiB with a native walk (3 KiB of it is libunwind's),
- * and the first of a process, which makes the files, 12 KiB in all.
+ * The host's stack may be as small as PTHREAD_STACK_MIN or MINSIGSTKSZ, so large variables are not
+ * placed on it. Measured by tests/e2e/stack/smallstack.sh (gcc 12, x86-64): a hooked call takes 1.2
+ * KiB of stack more than the call itself, 6 KiB more with a native walk (3 KiB of it is
+ * libunwind's), and 12 KiB in all if it is the process's first, which creates the files.
  */
 uint32_t stacks_capture(void *caller, void *const *frame, bool may_load);
 
-/* In a forked child: rooms that other threads of the parent were using become free. */
+/* In a forked child: releases the memory for walks that the parent's other threads were using. */
 void stacks_forked(void);
 
-/* The base name of the library that asked, "" if it is not known. Needs no spool; slow. */
+/* Finds the base name of the first library from `caller` outwards that is not the CUDA runtime or
+ * driver; "" if unknown. Needs no spool; slow. */
 void stacks_owner(char *name, size_t size, void *caller);
 
-/* --- blocks of a backward pass, whose threads run no Python: autograd.c --- */
+/* --- stacks of PyTorch's backward passes, whose threads run no Python: autograd.c --- */
 
-/* Stacks, 0 for none. */
+/* Numbers of the two stacks that led to an allocation in a backward pass; 0 if unknown. */
 struct autograd_via {
-	uint32_t forward;  /* of the operator whose node runs on this thread, as far as is known */
-	uint32_t backward; /* of the caller of backward() */
+	uint32_t forward;  /* of the forward operator whose gradient is computed */
+	uint32_t backward; /* of the call of backward() */
 };
 
-/* Looks for PyTorch's functions; like torch_prepare(), never inside PyTorch's report. */
+/* Looks up PyTorch's functions. Not inside PyTorch's report, as it may take the loader's lock. */
 void autograd_prepare(void);
 
-/* This thread allocates, and `stack` is its stack; does nothing if that has no Python frames. */
+/* Notes for later backward passes that this thread, whose Python stack this is, allocates. */
 void autograd_forward(uint32_t stack);
 
-/* The stacks behind an allocation on a thread without Python frames. */
+/* The stacks that led to an allocation on this thread, which has no Python frames. */
 struct autograd_via autograd_via(void);
 
-/* A new recording begins: the numbers of the last one's stacks are forgotten. */
+/* Forgets all stack numbers, because a new recording with other numbers begins. */
 void autograd_clear(void);
 
 /*
- * --- How much of a memory call is recorded: all of it, or only its part of the sums (sampling.c)
- * ---
+ * --- which memory calls are written as events, and which take a stack: sampling.c ---
  *
- * The ledger enters every call. While events are off (memtrace_stop) no event is written; with
- * MEMTRACE_FILTER only those that match, an allocation and its free alike. Taking the stack is what
- * costs, and an event that is not written needs none: so this is decided before, by the facts known
- * by then.
+ * Every call is added to the sums. While recording is stopped (memtrace_stop) no event is written;
+ * with MEMTRACE_FILTER only those that match are, an allocation and its free alike. Taking a stack
+ * is expensive, and an event that is not written needs none. So this is decided before the stack is
+ * taken, by what is known of the event by then.
  *
- * With MEMTRACE_SAMPLE all events are written, but only the samples take a stack; the others go
- * under a pseudo-stack, so that every sum still has all its bytes. Frees take no stack then.
+ * With MEMTRACE_SAMPLE all events are written, but only sampled allocations take a stack. Other
+ * events get a pseudo-stack with one frame such as "[not sampled]", so that the sums by stack have
+ * all bytes.
  */
 
-/* Reads the settings. */
+/* Reads MEMTRACE_SAMPLE and MEMTRACE_FILTER. */
 void sampling_init(void);
 
-extern uint64_t sampling_interval; /* bytes from sample to sample; 0: there is no sampling */
+extern uint64_t sampling_interval; /* mean bytes between samples; 0: no sampling */
 
-/* Reasons for not taking a stack; each has a pseudo-stack. */
+/* Reasons for not taking a stack. A pseudo-stack for each is recorded instead. */
 enum stacks_reason {
-	STACKS_STOPPED,   /* memtrace_stop(): stack 0 for device memory without an owner */
-	STACKS_FILTERED,  /* MEMTRACE_FILTER */
-	STACKS_NO_SAMPLE, /* MEMTRACE_SAMPLE */
+	STACKS_STOPPED,   /* recording is off; device memory of unknown owner gets stack 0 */
+	STACKS_FILTERED,  /* MEMTRACE_FILTER excludes the event */
+	STACKS_NO_SAMPLE, /* MEMTRACE_SAMPLE did not choose the event */
 	STACKS_REASONS
 };
 
 /*
- * The pseudo-stack of that reason, for memory of the space. With a caller (not NULL) it has the
- * library that asked as its owner. The caller's address gives the library; only under a runtime
- * that is not hooked a walk is needed.
+ * The pseudo-stack for a stack that is not taken, and memory of this space. If `caller` is not
+ * NULL, the pseudo-stack's owner is the library that made the call: the one at the caller's
+ * address, or, if that is the CUDA runtime, the one that a walk of the stack finds.
  */
 uint32_t stacks_none(enum stacks_reason reason, enum space space, void *caller, void *const *frame);
 
-/* In a forked child, where the numbers of pseudo-stacks are others. */
+/* In a forked child: forgets the pseudo-stacks' numbers, which differ in the child's spool. */
 void sampling_forked(void);
 
-/* The call's caller, and facts beside the event's size and device. */
+/* A memory call as far as it is known before its stack is taken, beside the event's fields. */
 struct sampling_call {
 	void *caller;
-	void *const *frame;  /* as for stacks_capture() */
-	const char *pool;    /* its name, NULL while it is not known */
-	bool may_load;       /* as for stacks_capture() */
-	bool driver;         /* memory of the driver, whose owner must be known in any case */
-	bool unknown_device; /* the event's device is not known yet */
+	void *const *frame;  /* the hook's frame address, or NULL */
+	const char *pool;    /* the name of its pool, NULL while unknown */
+	bool may_load;       /* the loader may be asked for new modules */
+	bool driver;         /* memory from the driver: its owner is always found */
+	bool unknown_device; /* event->device is not set yet */
 };
 
-/* False if every event is written with its stack. Set by sampling_init(). */
+/* True if MEMTRACE_FILTER or MEMTRACE_SAMPLE is set. Set by sampling_init(). */
 extern bool sampling_asks;
 
-/* True if the stack is to be taken; if not, event->stack is set to its pseudo-stack. */
+/* True if event's stack is to be taken; else it is already set to a pseudo-stack or 0. */
 bool sampling_wants_birth(struct event *event, const struct sampling_call *call);
 bool sampling_wants_end(struct event *event, enum node_kind kind, const struct sampling_call *call);
 
-/* Sets the stack of an allocation, and `untold` and `sampled`; size and space must be set. Inlined,
- * like the next: one frame more costs 100 instructions to unwind. */
+/* Sets event->stack of an allocation, and its flags `untold` (not written) and `sampled`; its size
+ * and space must be set. Inlined, because each frame costs 100 instructions to unwind. */
 static inline __attribute__((always_inline)) void sampling_birth(struct event *event,
 								 const struct sampling_call *call)
 {
@@ -114,7 +116,7 @@ static inline __attribute__((always_inline)) void sampling_birth(struct event *e
 		event->stack = stacks_capture(call->caller, call->frame, call->may_load);
 }
 
-/* Sets the stack of a free; event->ptr must be set, and call->pool for a block of a pool. */
+/* Sets event->stack of a free; event->ptr must be set, and call->pool for a block of a pool. */
 static inline __attribute__((always_inline)) void
 sampling_end(struct event *event, enum node_kind kind, const struct sampling_call *call)
 {
@@ -122,6 +124,6 @@ sampling_end(struct event *event, enum node_kind kind, const struct sampling_cal
 		event->stack = stacks_capture(call->caller, call->frame, call->may_load);
 }
 
-/* Sets event->untold if the complete event, its pool included, is not to be written. With the lock
- * held, before ledger_enter() and before sums are adjusted because of the event. */
+/* Sets event->untold if MEMTRACE_FILTER excludes the event, all of whose fields must be set. With
+ * the recorder's lock held, before ledger_enter() and before a sum changes because of the event. */
 void sampling_told(struct event *event);

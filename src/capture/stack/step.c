@@ -1,4 +1,4 @@
-/* Walks the stack frame by frame, by rules for the return addresses on it. */
+/* Walks the native stack frame by frame, by a stored rule for each return address. */
 #include "capture/stack/step.h"
 
 #include <stdatomic.h>
@@ -7,18 +7,18 @@
 #include "capture/stack/modules.h"
 #include "capture/stack/unwind.h"
 
-/* A line of eight rules is one line of the cache. An address has 47 bits; multiplied by an odd
- * number, addresses stay distinct. The high eleven bits choose the line, the others are the tag. */
+/* A line has eight rules and is a line of the cache. An address (47 bits) times an odd number is
+ * its key in the table: the high eleven bits choose the line, the other 36 are the tag. */
 enum {
 	LINES = 1 << 11,
 	LINE = 8,
 	TAG_BITS = 36,
-	FRAME_MOST = 1 << 18, /* bytes */
+	FRAME_MOST = 1 << 18, /* bytes of the largest frame */
 };
 
 static struct {
 	_Alignas(64) _Atomic uint64_t rules[LINES][LINE];
-	_Atomic uint64_t word; /* the unload_word() for which they hold */
+	_Atomic uint64_t word; /* the unload_word() for which the rules are valid */
 	atomic_flag learning;
 } known = { .learning = ATOMIC_FLAG_INIT };
 
@@ -27,7 +27,7 @@ static inline uint64_t spread(uint64_t address)
 	return address * 0x9e3779b97f4a7c15u & ((1ull << 47) - 1);
 }
 
-/* All zeros if there is none. */
+/* The stored rule for the address; all zeros if there is none. */
 static inline union cfi_rule rule_at(uint64_t address)
 {
 	uint64_t key = spread(address);
@@ -45,7 +45,7 @@ static inline union cfi_rule rule_at(uint64_t address)
 	return (union cfi_rule){ 0 };
 }
 
-/* With `learning` held. Where all places are taken, the first is overwritten. */
+/* Stores a rule; `learning` must be held. In a full line, the rule at key % LINE is replaced. */
 static void put_rule(uint64_t address, union cfi_rule rule)
 {
 	uint64_t key = spread(address);
@@ -73,8 +73,8 @@ static inline uint64_t load(uint64_t address)
 
 enum stepped { STEP_ON, STEP_END, STEP_UNKNOWN };
 
-/* Steps from the frame at *address to its caller's; `state` becomes the caller's. In `*from` it is
- * noted where the caller's frame pointer was read, and whether this frame's was used. */
+/* Steps from the frame at *address to its caller: *address and *state become the caller's. *from
+ * gets where the caller's frame pointer was read, and whether this frame's was used. */
 static inline enum stepped step(uint64_t *address, struct step_state *state,
 				struct step_state *from)
 {
@@ -111,7 +111,7 @@ struct hash128 step_hash(void *const *addresses, size_t count)
 	return hash;
 }
 
-/* If a frame depends on the frame pointer, so do the inner frames that have kept its value. */
+/* A frame that leaves the frame pointer unchanged depends on it if the next outer frame does. */
 static void pass_inwards(struct step_walk *walk)
 {
 	for (uint32_t at = walk->count; at-- > 1;)
@@ -149,7 +149,7 @@ bool step_walk(struct step_walk *walk, const struct step_start *start, uint64_t 
 
 /* --- rules --- */
 
-/* With `learning` held: clears the rules if a library was unloaded since they were learnt. */
+/* Clears the rules if a library was unloaded since they were made; `learning` must be held. */
 static void begin_anew(void)
 {
 	uint64_t word = unload_word();
@@ -161,7 +161,7 @@ static void begin_anew(void)
 	atomic_store_explicit(&known.word, word, memory_order_release);
 }
 
-/* Each step must lead where the unwinder went. */
+/* A rule by which a step leads elsewhere than the unwinder went is made CFI_OTHER (unusable). */
 static void check(const struct step_start *start, void *const *addresses, size_t count, bool whole)
 {
 	struct step_state state = { .stack = start->stack, .frame = start->frame };

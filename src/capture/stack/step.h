@@ -1,10 +1,10 @@
 /*
- * Native return addresses by rules that are remembered for each: about 4 ns a frame.
+ * Walks the native stack by stored rules, one for each return address: about 4 ns a frame.
  *
- * x86-64 only. A rule is read from the call frame information when its address is first met, and
- * must then lead where the unwinder went (step_learn). If a rule is missing the walk returns false,
- * and the unwinder must walk. No system call, no lock, and nothing is read that the unwinder would
- * not read.
+ * x86-64 only. A rule gives the caller's registers. It is made from the call frame information
+ * (DWARF) when its address is first met, and compared with the unwinder's walk (step_learn). If a
+ * rule is missing, step_walk() returns false and the unwinder must walk. A walk by rules makes no
+ * system call, takes no lock, and reads only memory that the unwinder would read as well.
  */
 #pragma once
 
@@ -14,14 +14,14 @@
 
 #include "base/mem/hash.h"
 
-enum { STEP_MOST = 256 }; /* frames of a walk */
+enum { STEP_MOST = 256 }; /* frames of a walk at most */
 
-/* The start of a walk: the return address of a function of ours, which keeps a frame pointer. */
+/* The return address and registers of a walk's first frame, the caller of a function of ours. */
 struct step_start {
 	uint64_t address, stack, frame;
 };
 
-/* The start at the function whose __builtin_frame_address(0) is given. */
+/* The start of a walk from the caller of the function with this __builtin_frame_address(0). */
 static inline struct step_start step_start(void *const *frame)
 {
 	return (struct step_start){
@@ -36,17 +36,17 @@ struct step_walk {
 	uint64_t address[STEP_MOST + 1];
 	struct step_state {
 		uint64_t stack, frame;
-		uint64_t saved; /* where the next frame's pointer was read, 0: kept */
+		uint64_t saved; /* stack address of the caller's frame pointer, 0: unchanged */
 		bool by_frame;  /* the rest of the walk depends on the frame pointer */
 	} state[STEP_MOST + 1];
 	uint32_t count;
-	bool whole;  /* to the end, or to `low`; not cut at `most` */
-	bool beyond; /* the entry after the last frame holds the frame at which the walk stopped */
-	struct hash128 hash; /* of the addresses */
+	bool whole;  /* reached the stack's end or [low, high), not cut at `most` */
+	bool beyond; /* stopped at a frame in [low, high), which is the entry after the last */
+	struct hash128 hash; /* of the return addresses */
 };
 
-/* Walks from the start outwards, at most `most` frames, up to the first whose call lies in
- * [low, high). False if some rule is missing. */
+/* Walks from the start outwards, at most `most` frames, up to the first whose call lies in [low,
+ * high), which is left out. False if a rule is missing. */
 bool step_walk(struct step_walk *walk, const struct step_start *start, uint64_t low, uint64_t high,
 	       size_t most);
 
@@ -54,36 +54,36 @@ bool step_walk(struct step_walk *walk, const struct step_start *start, uint64_t 
 struct hash128 step_hash(void *const *addresses, size_t count);
 
 /*
- * Learns from the unwinder's walk from the start on; `whole` if it came to the end. Looks for rules
- * for new addresses, and drops those that lead elsewhere. Takes the loader's lock. False if there
- * was nothing to learn.
+ * Makes rules for those addresses of an unwinder's walk from `start` that have none. Then a rule
+ * that leads elsewhere than the unwinder is made CFI_OTHER. `whole`: the walk reached the stack's
+ * end. Takes the loader's lock. False if no rule was made.
  */
 bool step_learn(const struct step_start *start, void *const *addresses, size_t count, bool whole);
 
-/* In a forked child: the thread that was learning is not in it. */
+/* In a forked child: releases the lock on learning, which a thread of the parent may have held. */
 void step_forked(void);
 
 /* --- the rule for one address, from its function's call frame information: cfi.c --- */
 
 enum cfi_kind {
-	CFI_OTHER, /* two registers do not suffice: the unwinder must walk */
-	CFI_STACK, /* the canonical frame address is the stack pointer and an offset */
-	CFI_FRAME, /* it is the frame pointer and an offset */
+	CFI_OTHER, /* not one of the forms below: only the unwinder can walk on */
+	CFI_STACK, /* the canonical frame address is the stack pointer plus an offset */
+	CFI_FRAME, /* the canonical frame address is the frame pointer plus an offset */
 	CFI_END,   /* no caller: a program's or a thread's first function */
 };
 
-/* One word, so that it is never seen half written. On x86-64 the return address is always the word
- * below the canonical frame address. */
+/* A rule, in one word so that no thread reads it half written. It needs no field for the return
+ * address, which on x86-64 is always the word below the canonical frame address (CFA). */
 union cfi_rule {
 	uint64_t word;
 	struct {
-		uint64_t known : 1;   /* 0 in an empty place */
-		uint64_t kind : 2;    /* enum cfi_kind */
-		uint64_t saved : 9;   /* words below it to the old frame pointer, 0: unchanged */
-		uint64_t offset : 16; /* words */
-		uint64_t tag : 36;    /* part of the address, to tell apart those of one line */
+		uint64_t known : 1; /* 0 in an empty entry */
+		uint64_t kind : 2;  /* enum cfi_kind */
+		uint64_t saved : 9; /* words from the CFA down to the old frame pointer, 0: kept */
+		uint64_t offset : 16; /* words from the register up to the CFA */
+		uint64_t tag : 36;    /* the address's bits that its table line does not give */
 	};
 };
 
-/* The rule for a return address, CFI_OTHER also without an entry. Takes the loader's lock. */
+/* The rule for a return address; CFI_OTHER if its module has none. Takes the loader's lock. */
 union cfi_rule cfi_find(uint64_t address);

@@ -1,4 +1,4 @@
-/* This thread's native return addresses: libunwind by dlopen, glibc's backtrace() without it. */
+/* Lists this thread's native return addresses, by libunwind (loaded at run time) or backtrace(). */
 #include "capture/stack/unwind.h"
 
 #include <dlfcn.h>
@@ -29,7 +29,7 @@
 enum {
 	UNW_CACHE_PER_THREAD = 2,
 	NO_DESCRIPTOR = -7,
-	SIGNAL_MOST = 64, /* frames of a handler, and of a call that it interrupted */
+	SIGNAL_MOST = 64, /* frames that are searched for a signal handler's */
 };
 
 HOT_THREAD _Thread_local bool unwind_met;
@@ -37,13 +37,13 @@ HOT_DATA _Atomic int unwind_cares;
 
 static struct {
 	_Atomic(const char *) name;
-	int (*walk)(void **, int); /* libunwind's, NULL without it */
+	int (*walk)(void **, int); /* libunwind's unw_backtrace(), NULL without libunwind */
 } unwinder;
 
-/* Beside this library, where nothing can be installed: with the liblzma that libunwind needs. */
+/* Loads libunwind, and the liblzma that it needs, from this library's directory. */
 static void *open_beside(void)
 {
-	static char path[4096]; /* static: used once, maybe on a small stack */
+	static char path[4096]; /* static: may be too large for the host's stack; used once */
 	char *end;
 	Dl_info info;
 
@@ -61,7 +61,7 @@ static void *open_beside(void)
 	return dlopen(path, RTLD_NOW | RTLD_LOCAL);
 }
 
-/* libunwind lets the kernel read memory to see if it is mapped: an error to memcheck. */
+/* True under valgrind's memcheck, which reports libunwind's checks whether memory is mapped. */
 static bool under_memcheck(void)
 {
 	const char *preloads = getenv("LD_PRELOAD");
@@ -70,10 +70,10 @@ static bool under_memcheck(void)
 }
 
 /*
- * libunwind checks whether memory is there by writing a byte of it into a pipe that it keeps. A
- * daemon closes all descriptors that it finds, so the number may mean another file by then. It also
- * opens the files of libraries that have no tables in memory. Here it gets no descriptors: these
- * functions answer instead.
+ * Replacements for libc's functions in libunwind, which checks whether memory is mapped by writing
+ * a byte of it into a pipe that it leaves open. A daemon closes all descriptors that it finds, so
+ * the pipe's number may be another file later. libunwind also opens the files of libraries that
+ * have no tables in memory. With these functions it gets no descriptors.
  */
 static int no_pipe(int *descriptors, int flags)
 {
@@ -82,7 +82,7 @@ static int no_pipe(int *descriptors, int flags)
 	return 0;
 }
 
-/* Nothing is read or opened. */
+/* Replaces read() and open(), and always fails. */
 static long refuse(void)
 {
 	errno = EAGAIN;
@@ -96,14 +96,14 @@ static ssize_t is_there(int fd, const void *bytes, size_t size)
 	char byte;
 
 	(void)fd;
-	/* Where the kernel refuses that (a sandbox), at least whether the page is mapped. */
+	/* If peek() is barred (in a sandbox), it is checked at least that the page is mapped. */
 	if (peek(&byte, bytes, 1) || (!peek(&byte, &kept, 1) && !mincore((void *)page, 1, &kept)))
 		return (ssize_t)size;
 	errno = EFAULT;
 	return -1;
 }
 
-/* libunwind 1.6 calls write() through this. */
+/* Replaces syscall(), by which libunwind 1.6 calls write(). Other calls are passed on. */
 static long call_or_answer(long number, ...)
 {
 	long words[6];
@@ -139,8 +139,8 @@ static int (*find_libunwind(void))(void **, int)
 	int (*backtrace_fn)(void **, int);
 	void *handle;
 
-	/* ThreadSanitizer intercepts pthread_mutex_lock() and forgets a thread before libunwind
-	 * does, which takes a lock when the thread ends: that would end the program. */
+	/* libunwind takes a lock when a thread ends. ThreadSanitizer, which intercepts
+	 * pthread_mutex_lock(), has forgotten the thread by then and would end the program. */
 	if (under_memcheck() || resolve_dlsym(RTLD_DEFAULT, "__tsan_init"))
 		return NULL;
 	handle = dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL);
@@ -152,7 +152,7 @@ static int (*find_libunwind(void))(void **, int)
 	*(void **)&backtrace_fn = resolve_dlsym(handle, "unw_backtrace");
 	*(void **)&set_caching = resolve_dlsym(handle, ARCH "set_caching_policy");
 	space = resolve_dlsym(handle, ARCH "local_addr_space");
-	/* One cache for each thread: a shared one has a lock. */
+	/* One cache for each thread, because a shared cache has a lock. */
 	if (set_caching && space)
 		set_caching(*space, UNW_CACHE_PER_THREAD);
 	return backtrace_fn;
@@ -166,16 +166,16 @@ void unwind_prepare(void)
 		return;
 	unwinder.walk = find_libunwind();
 	if (unwinder.walk) {
-		/* Its first walk makes a key under a pthread_once: a signal handler that came in
-		 * between and walked too would wait for its own thread. */
+		/* libunwind's first walk calls pthread_once(). If a signal handler interrupted it
+		 * and walked as well, that would wait for its own thread for ever. */
 		unwinder.walk(prime, 4);
 		atomic_store(&unwinder.name, "libunwind");
 		return;
 	}
 	backtrace(prime, 4); /* the first call loads libgcc_s */
+	/* Turns off walks by rules or prediction, which may read memory that is not written yet. */
 	if (under_memcheck())
-		unwind_careful(
-			true); /* on the way, memory may be read that a frame has not written yet */
+		unwind_careful(true);
 	atomic_store(&unwinder.name, "glibc");
 }
 
@@ -197,7 +197,7 @@ static void walk(void *argument)
 	loader_leave();
 }
 
-/* A thread's first walk allocates on the host's heap; later ones may ask the loader. */
+/* A thread's first walk allocates on the host's heap; later ones may take the loader's lock. */
 size_t unwind(void **addresses, size_t capacity)
 {
 	struct walking walking = { addresses, capacity, 0 };
@@ -213,7 +213,7 @@ size_t unwind(void **addresses, size_t capacity)
 	return walking.count > 0 ? (size_t)walking.count : 0;
 }
 
-/* True where a signal handler returns to: the kernel's ABI, as unwinders know it. */
+/* True for the code to which a signal handler returns, by which unwinders recognize its frame. */
 static bool is_sigreturn(const void *address)
 {
 #if defined(__x86_64__) /* mov $__NR_rt_sigreturn,%rax; syscall */

@@ -1,4 +1,4 @@
-/* Walks this thread's frames: by rules where they are known, by the unwinder where they are not. */
+/* Walks this thread's stack: by prediction, by rules for its addresses, or else by the unwinder. */
 #include "capture/stack/walk.h"
 
 #include <string.h>
@@ -52,7 +52,7 @@ bool walk_unwind(struct walk *walk, void *caller)
 	return false;
 }
 
-/* Cuts the native frames at the evaluation loop: beyond it Python's frames are listed. */
+/* Cuts the native frames at Python's evaluation loop, from where Python's frames are recorded. */
 static void cut_at_python(struct walk *walk)
 {
 	for (size_t i = 0; i < walk->native_count; i++) {
@@ -143,7 +143,7 @@ static struct hash128 hash_python(struct hash128 hash, const struct python_frame
 	};
 }
 
-/* Once a library was unloaded the same addresses are another stack: other code may lie there. */
+/* The hash depends on unloads of libraries: other code may lie at the same addresses after one. */
 static inline struct hash128 hash_whole(const struct walk *walk)
 {
 	struct hash128 hash = walk->hash;
