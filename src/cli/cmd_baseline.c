@@ -4,11 +4,11 @@
 #include "render/compare/diff.h"
 
 static const char about[] =
-	"Writes a small file that stands for a run wherever a trace is read: sums, peaks by "
-	"call site and category, pools, libraries, phases. It has no events, no curve, no whole "
+	"Writes a small file that most commands read in place of the trace: sums, peaks by call "
+	"site and category, pools, libraries, phases. It has no events, no curve, no complete "
 	"stacks, and nothing that differs between two runs of one program (process ids, times, "
-	"hosts, folders), so it is the same file again when nothing changed. Commit it; "
-	"compare with memtrace diff.\n";
+	"hosts, folders), so an unchanged program gives an identical file. Commit it; compare "
+	"with memtrace diff.\n";
 
 int cmd_baseline(int argc, char **argv)
 {

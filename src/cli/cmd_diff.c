@@ -79,11 +79,10 @@ static int categorise(struct diff_side *const *sides, const struct gates *gates,
 		return error;
 	other = unlike(sides, first);
 	if (other && asked)
-		return err(
-			"%s and %s cannot be compared by category: one has the categories of each "
-			"block, the other has too few events for that "
-			"(MEMTRACE_MAX_EVENTS; memtrace baseline keeps categories)",
-			first->trace.path, other->trace.path);
+		return err("%s and %s cannot be compared by category: one has the category of each "
+			   "block, the other has too few events for that (record with a larger "
+			   "MEMTRACE_MAX_EVENTS)",
+			   first->trace.path, other->trace.path);
 	if (other || (first->categories_from != RUN_BLOCKS && !asked))
 		return 0;
 	for (size_t s = 0; s < 2; s++) {
@@ -116,8 +115,7 @@ static int refuse_unlike(const struct diff *diff)
 		snprintf(keys + used, sizeof(keys) - used, "%s%.60s (%.100s, %.100s)",
 			 i ? ", " : "", key->key, key->base, key->head);
 	}
-	return err("the runs are too unlike to be compared: %s %s; --force compares them all the "
-		   "same",
+	return err("the runs are too unlike to be compared: %s %s; --force compares them anyway",
 		   keys, diff->unlike_n == 1 ? "differs" : "differ");
 }
 
@@ -157,13 +155,11 @@ static int compare(const struct comparison *asked)
 
 static const char about_head[] =
 	"Compares two runs by call site: how the peak changed, and which call sites changed it. "
-	"Each of "
-	"BASE and HEAD is a trace, a spool or a baseline, or a folder of them. With --base and "
-	"--head each side has several runs; a change within their spread counts as none. Ranks "
-	"of a job are no repetitions: those are compared rank by rank. It only reports, unless "
-	"a gate is given: then a broken gate ends it with status 1. Runs that are too unlike "
-	"to be compared (card, driver, PyTorch, allocator settings, world size) end it with "
-	"status 3.\n"
+	"Each of BASE and HEAD is a trace, a spool or a baseline, or a folder of them. With "
+	"--base and --head each side has several runs; a change within their spread counts as "
+	"none. Ranks of a job do not count as several runs: they are compared rank by rank. With "
+	"a gate, the status is 1 if the gate is broken. Runs that are too unlike to be compared "
+	"(card, driver, PyTorch, allocator settings, world size) are an error: status 3.\n"
 	"\n"
 	"  --fail-on 'allocated.peak>2%'             grew by more than 2%\n"
 	"  --fail-on 'reserved.peak>1GiB'            by more than that many bytes\n"
@@ -198,7 +194,7 @@ static bool take_sides(struct diff_words *words, int argc, char **argv)
 	}
 	if (argc == 1 && words->base[0] && words->head[0])
 		return true;
-	cli_usage("wants BASE HEAD, or --base TRACE... --head TRACE... (memtrace diff "
+	cli_usage("give BASE and HEAD, or --base TRACE... --head TRACE... (memtrace diff "
 		  "--help)");
 	return false;
 }
@@ -231,9 +227,10 @@ int cmd_diff(int argc, char **argv)
 		ARG_ONE_DEVICE(&comparison.device),
 		ARG("limit", 'n', NUMBER, "N",
 		    "rows of each table (default 5, in files 25; 0: all)", &words.limit),
-		ARG("full", 0, FLAG, NULL, "every table, whole names, lines of source",
+		ARG("full", 0, FLAG, NULL, "show every table, full names, lines of source",
 		    &comparison.options.full),
-		ARG("force", 0, FLAG, NULL, "compare unlike runs all the same", &comparison.force),
+		ARG("force", 0, FLAG, NULL, "compare runs even if they are too unlike",
+		    &comparison.force),
 		ARG_RULES_FROM(&comparison.rules),
 		ARG_OUTPUT_TO(&comparison.output),
 	};
@@ -260,10 +257,10 @@ int cmd_diff(int argc, char **argv)
 /* --- check --- */
 
 static const char about_check_head[] =
-	"Holds a run (a trace, a spool or a baseline) to limits, without anything to compare "
-	"it with; a limit that is exceeded ends it with status 1. A folder holds the ranks of "
-	"a job: each is held to the limits, and the worst is shown. `memtrace diff --help` "
-	"lists the metrics and what they are narrowed by.\n"
+	"Checks that a run (a trace, a spool or a baseline) keeps within limits; if it exceeds "
+	"one, the status is 1. The traces in a folder are the ranks of a job: each is checked, "
+	"and the worst is shown. `memtrace diff --help` lists the metrics and how to narrow "
+	"them.\n"
 	"\n"
 	"  --max 'allocated.peak<=30GiB'             on every device\n"
 	"  --max 'allocated.peak[phase=step]<=4GiB'  in every phase of that name\n"
@@ -300,7 +297,7 @@ int cmd_check(int argc, char **argv)
 	if (parsed != ARGS_GO)
 		return parsed;
 	if (!max[0] && !budgets[0])
-		return cli_usage("wants a limit: --max 'allocated.peak<=30GiB' or "
+		return cli_usage("give a limit: --max 'allocated.peak<=30GiB' or "
 				 "--budget FILE");
 	for (size_t i = 0; read && max[i]; i++)
 		read = gates_add(&comparison.gates, GATE_MOST, max[i]);

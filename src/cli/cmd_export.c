@@ -41,7 +41,7 @@ static bool takes(const struct format *format, const struct export_words *words)
 			text_append(list, sizeof(list), list[0] ? ", " : "");
 			text_append(list, sizeof(list), other->name);
 		}
-		cli_usage("--%s has no effect on %s; it has on: %s", rows[i].option, format->name,
+		cli_usage("--%s has no effect on %s, only on: %s", rows[i].option, format->name,
 			  list);
 		return false;
 	}
@@ -60,8 +60,8 @@ static int run_export(const char *path, const char *output, const struct format 
 	if (trace_open(&trace, path))
 		return cli_fail(STATUS_UNREADABLE);
 	if (trace.capture.baseline)
-		error = err("%s is a baseline, which has no events and no whole stacks to export; "
-			    "export the trace it was made from",
+		error = err("%s is a baseline, which has no events and no complete stacks: export "
+			    "the trace it was made from",
 			    path);
 	if (!error)
 		error = steps_infer_if_few(&trace);
@@ -86,16 +86,16 @@ int cmd_export(int argc, char **argv)
 		ARG_ONE_FORMAT("to", 't', formats, &format),
 		ARG_OUTPUT_TO(&words.output),
 		ARG("at", 0, WHEN, "WHEN",
-		    "what was live then: 12.5s, peak, exit, 'phase:NAME' (its highest moment), "
+		    "the moment to show: 12.5s, peak, exit, 'phase:NAME' (its highest moment), "
 		    "seq:N",
 		    &words.at),
 		ARG("metric", 0, WORD, "allocated|reserved|used",
-		    "weigh stacks by that (default: allocated)", &words.metric),
+		    "the bytes to weigh stacks by (default: allocated)", &words.metric),
 		ARG_ONE_DEVICE(&words.device),
 		ARG_ONE_POOL(&words.pool),
 		ARG("by", 0, WORD, "phase|thread",
-		    "also separate stacks by where they were allocated: the outermost frame; in "
-		    "pprof a label",
+		    "split stacks by phase or thread, which becomes the outermost frame (in pprof "
+		    "a label)",
 		    &words.by),
 	};
 	const struct usage usage = USAGE("export", "TRACE", about, args, 1, 1);

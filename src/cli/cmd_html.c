@@ -15,12 +15,12 @@
 #include "render/page/page.h"
 
 static const char about[] =
-	"Writes one HTML file that opens from disk, needs no network and holds the whole "
-	"trace: curves over time and over events, what was live at any moment as flame graph, "
-	"table, map of blocks and of segments, leaks, growth and advice. With two traces (base "
-	"and head) both curves stand on one axis, beside the difference by call site. Of more "
-	"than two, or of a folder, which are the ranks of one job, the page shows all ranks in "
-	"tables (as memtrace merge does), and the one with the highest peak in full.\n";
+	"Writes one HTML file that opens from disk, needs no network and holds the whole trace: "
+	"curves over time and over events, what was live at any moment as flame graph, table, "
+	"map of blocks and of segments, leaks, growth and advice. With two traces (base and "
+	"head) both curves stand on one axis, beside the difference by call site. Of more than "
+	"two, or of a folder, which are the ranks of one job, the page shows all ranks in tables "
+	"(as memtrace merge does), and the one with the highest peak in full.\n";
 
 /* An input of the page. It is read more than once, so the bytes of a pipe are copied first. */
 struct input {
@@ -131,8 +131,8 @@ static int take_ranks(struct merge *merge, struct traces *traces, const char *co
 		return error;
 	once = read_once(traces);
 	if (once)
-		return err("%s: each of the ranks must be a file: the one with the highest peak is "
-			   "read again",
+		return err("%s: each of the ranks must be a file, because one of them is read a "
+			   "second time",
 			   strcmp(once, "-") ? once : "standard input");
 	return traces_fold(merge, traces, force);
 }
@@ -202,16 +202,16 @@ int cmd_html(int argc, char **argv)
 	const struct arg args[] = {
 		ARG_OUTPUT_TO(&output),
 		ARG("anonymize", 0, FLAG, NULL,
-		    "hide paths, and names but those of public libraries",
+		    "hide paths, and all names except those of public libraries",
 		    &request.options.anonymize),
-		ARG("rules", 0, TEXT, "FILE", "rules for categories, as of memtrace report",
+		ARG("rules", 0, TEXT, "FILE", "rules for categories (memtrace help --rules)",
 		    &request.options.rules),
 		ARG("max-events", 0, NUMBER, "N",
-		    "show at most N events one by one, and sums of the others "
+		    "show at most N events, and only sums of the others "
 		    "(default 2000000; 0: no limit)",
 		    &request.options.max_events),
 		ARG("force", 0, FLAG, NULL,
-		    "show ranks that are not of one job, or there twice, all the same", &force),
+		    "show ranks even if they are of different jobs or given twice", &force),
 	};
 	const struct usage usage = USAGE("html", "TRACE [TRACE2] | TRACE...", about, args, 1, 0);
 	int parsed = args_parse(&usage, &argc, argv);

@@ -6,13 +6,13 @@
 #include "cli/traces.h"
 
 static const char about_head[] =
-	"Reads the traces of a job's ranks, one after the other, and summarizes them: which "
-	"rank peaks above the others and at which call site, which would run out of memory "
-	"first, what every rank and every card held, and which ranks are missing. Each TRACE "
-	"is a trace, a spool, a baseline, or a folder with any of them. Ranks on one card (by "
-	"host and UUID) are summed where they ran at the same time; memory that one imported "
-	"from another counts once. A rank given twice and traces of different world sizes end "
-	"it with status 3.\n"
+	"Reads the traces of a job's ranks, one after the other, and summarizes them: which rank "
+	"peaks above the others and at which call site, which would run out of memory first, "
+	"what every rank and every card held, and which ranks are missing. Each TRACE is a "
+	"trace, a spool, a baseline, or a folder with any of them. Ranks on one card (by host "
+	"and UUID) are summed where they ran at the same time; memory that one imported from "
+	"another counts once. A rank that is given twice and traces of different world sizes are "
+	"errors: status 3.\n"
 	"\n"
 	"  MEMTRACE_OUTPUT=trace.%r.json memtrace run -- torchrun --nproc-per-node 8 train.py\n"
 	"  memtrace merge trace.*.json\n"
@@ -33,10 +33,10 @@ int cmd_merge(int argc, char **argv)
 		ARG("json", 0, FLAG, NULL, "the same as --format json", &json),
 		ARG("limit", 'n', NUMBER, "N",
 		    "rows of each table (default 10, in files 25; 0: all)", &limit),
-		ARG("full", 0, FLAG, NULL, "every table, whole names, paths of traces",
+		ARG("full", 0, FLAG, NULL, "show every table, full names, paths of traces",
 		    &options.full),
 		ARG("force", 0, FLAG, NULL,
-		    "merge what is not of one job, or there twice, all the same", &force),
+		    "merge ranks even if they are of different jobs or given twice", &force),
 		ARG_OUTPUT_TO(&output),
 	};
 	const struct usage usage = USAGE("merge", "TRACE...", about, args, 1, 0);

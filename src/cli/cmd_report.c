@@ -13,10 +13,10 @@
 
 static const char about[] =
 	"Explains a trace, or the spool of a killed process: the peak and its call sites, what "
-	"each line allocated and freed, what is still allocated at exit, pools, libraries, phases "
-	"and failed allocations; of a selection, or of one moment (--at). Several traces, or a "
-	"folder of them, are the ranks of a job: shown as by memtrace merge. Sections for "
-	"--show:\n"
+	"each line allocated and freed, what is still allocated at exit, pools, libraries, "
+	"phases and failed allocations; for the whole run, a selection, or one moment (--at). "
+	"Several traces, or a folder of them, are taken for the ranks of a job, as by memtrace "
+	"merge. Sections for --show:\n"
 #define SECTION(name, when, what) "  " #name ": " what "\n"
 #include "render/report/report_sections.def"
 #undef SECTION
@@ -80,7 +80,7 @@ static bool read_report_words(struct report_options *options, const struct repor
 		return true;
 	if (!args_count("oom", words->oom, UINT32_MAX, &options->oom))
 		return false;
-	return options->oom || !cli_usage("--oom: the first has the number 1");
+	return options->oom || !cli_usage("--oom: the first failed allocation has the number 1");
 }
 
 /* Prints why and returns false if --at, --oom, --from and --to exclude each other. */
@@ -188,7 +188,7 @@ static bool check_alone(const struct report_words *words, const struct report_op
 	for (size_t i = 0; i < sizeof(alone) / sizeof(alone[0]); i++) {
 		if (!alone[i].given)
 			continue;
-		cli_usage("--%s is for one trace: give one trace, or leave it out",
+		cli_usage("--%s is for one trace: give one trace only, or omit the option",
 			  alone[i].option);
 		return false;
 	}
@@ -225,39 +225,39 @@ int cmd_report(int argc, char **argv)
 	const struct arg args[] = {
 		ARG("json", 0, FLAG, NULL, "the document memtrace-report/1, for programs",
 		    &words.json),
-		ARG("by", 'b', WORD, by_words + 1, "what a row of the tables is (default site)",
+		ARG("by", 'b', WORD, by_words + 1, "show a row for each of these (default site)",
 		    &options.select.by),
 		ARG("stacks", 0, WORD, "merged|native|python",
 		    "frames of one language only (default: merged)", &options.select.stacks),
 		ARG("at", 0, WHEN, "WHEN",
-		    "what was live then, and free gaps: 12.5s, peak, exit, "
+		    "one moment, with its free gaps: 12.5s, peak, exit, "
 		    "'phase:NAME' (its highest moment), seq:N",
 		    &options.select.at),
-		ARG("oom", 0, MAYBE, "[=N]", "the last out of memory explained, or the Nth",
+		ARG("oom", 0, MAYBE, "[=N]", "explain the last failed allocation, or the Nth",
 		    &words.oom),
-		ARG("from", 0, TIME, "WHEN", "from then on: 12.5s, 'phase:NAME'",
+		ARG("from", 0, TIME, "WHEN", "first moment: 12.5s, 'phase:NAME'",
 		    &options.select.from),
-		ARG("to", 0, TIME, "WHEN", "until then", &options.select.to),
+		ARG("to", 0, TIME, "WHEN", "last moment", &options.select.to),
 		ARG_ONE_DEVICE(&options.select.device),
 		ARG_ONE_POOL(&options.select.pool),
 		ARG("space", 0, WORD, space_words + 1, "memory of this kind only",
 		    &options.select.space),
 		ARG("filter", 'f', TEXT, "TEXT",
-		    "stacks only that have a frame with this text; or a "
-		    "pattern with * and ?; or category=NAME",
+		    "only stacks with this text in a frame; or a pattern with * and ?; or "
+		    "category=NAME",
 		    &options.select.filter),
 		ARG("rules", 0, TEXT, "FILE",
 		    "rules for categories, before the built-in ones: "
 		    "`memtrace help --rules` explains them",
 		    &words.rules),
 		ARG("suppressions", 0, TEXT, "FILE",
-		    "leaks and growth that are known: a pattern a line (with "
+		    "known leaks and growth to hide: a pattern a line (with "
 		    "* and ?) for a call site, function, file or module; "
 		    "what follows # is a comment",
 		    &options.suppressions),
 		ARG("show", 's', TEXT, "SECTIONS", "these sections only, by name: peaks,live",
 		    &words.show),
-		ARG("limit", 'n', NUMBER, "N", "rows of a list (default 5, of --show 10; 0: all)",
+		ARG("limit", 'n', NUMBER, "N", "rows of a list (default 5, with --show 10; 0: all)",
 		    &words.limit),
 		ARG("full", 0, FLAG, NULL, "every row, every stack, every frame", &options.full),
 		ARG_OUTPUT_TO(&words.output),

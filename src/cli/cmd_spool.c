@@ -10,9 +10,9 @@
 
 static const char about[] =
 	"Prints the header and the tables of a spool as they are in the file: a line for each "
-	"row, with every field that is not 0; then the blocks that are not booked yet "
-	"(PENDING) and the old values of the newest update (UNDO). An update that was under "
-	"way has been taken back.\n";
+	"row, with every field that is not 0; then the blocks that the tables do not count yet "
+	"(PENDING) and the old values of the newest update (UNDO). An unfinished update is "
+	"undone first.\n";
 
 /* Positions in lists[]: after the spool's tables, two lists that lie in its header. */
 enum { SPOOL_PENDING = SPOOL_KINDS, SPOOL_OLD, LISTS };
@@ -23,7 +23,7 @@ static const struct {
 #define TABLE(kind, type, shift, what) { #kind, what },
 #include "spool/tables.def"
 #undef TABLE
-	{ "PENDING", "blocks that are not booked yet, oldest first" },
+	{ "PENDING", "blocks that the tables do not count yet, oldest first" },
 	{ "UNDO", "old values of the newest update, oldest first" },
 };
 

@@ -13,9 +13,9 @@
 #include "render/timeline/timeline.h"
 
 static const char about[] =
-	"Draws what was allocated and reserved over time, on each device and in each pool, "
-	"with the phases below. Each column shows the highest value in its stretch of time, so "
-	"no peak is lost.\n";
+	"Draws what was allocated and reserved over time, on each device and in each pool, with "
+	"the phases below. Each column shows the highest value in its stretch of time, so no "
+	"peak is lost.\n";
 
 /* The width of the terminal; if fd is none, the value of COLUMNS, else 80. */
 static unsigned find_width(int fd)
@@ -61,8 +61,8 @@ int cmd_timeline(int argc, char **argv)
 	const struct arg args[] = {
 		ARG_ONE_DEVICE(&options.device),
 		ARG_ONE_POOL(&options.pool),
-		ARG("from", 0, TIME, "WHEN", "from then on: 12.5s, 'phase:NAME'", &options.from),
-		ARG("to", 0, TIME, "WHEN", "until then", &options.to),
+		ARG("from", 0, TIME, "WHEN", "first moment: 12.5s, 'phase:NAME'", &options.from),
+		ARG("to", 0, TIME, "WHEN", "last moment", &options.to),
 		ARG_BOUNDED("width", 'w', "N", "columns (default: the terminal's, else 80)", &width,
 			    TIMELINE_NARROWEST, TIMELINE_WIDEST),
 		ARG_BOUNDED("height", 0, "N", "rows of a device's curve (default 10)", &height,

@@ -69,13 +69,15 @@ static bool read_limits(struct gates *gates, const char *path, const cJSON *budg
 	const cJSON *limit;
 
 	if (!cJSON_IsString(schema) || strcmp(schema->valuestring, BUDGET_SCHEMA) != 0) {
-		err("%s: is no budget: {\"schema\":\"" BUDGET_SCHEMA
+		err("%s: is not a budget, which begins like this: {\"schema\":\"" BUDGET_SCHEMA
 		    "\",\"max\":{\"allocated.peak\":\"30 GiB\"}}",
 		    path);
 		return false;
 	}
 	if (!cJSON_IsObject(max) || !max->child) {
-		err("%s: the budget has no limits: \"max\":{\"allocated.peak\":\"30 GiB\"}", path);
+		err("%s: the budget has no limits: \"max\":{\"allocated.peak\":\"30 "
+		    "GiB\"}",
+		    path);
 		return false;
 	}
 	cJSON_ArrayForEach(limit, max)
@@ -102,7 +104,7 @@ bool gates_read(struct gates *gates, const char *path)
 	if (budget)
 		read = read_limits(gates, path, budget);
 	else
-		err("%s: is no JSON, from byte %zu on", path, (size_t)(cJSON_GetErrorPtr() - text));
+		err("%s: is not JSON from byte %zu on", path, (size_t)(cJSON_GetErrorPtr() - text));
 	cJSON_Delete(budget);
 	return read;
 }

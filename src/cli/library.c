@@ -76,7 +76,7 @@ int library_find(char *path, size_t size)
 			return 0;
 	}
 	return err(LIBRARY
-		   " is neither beside this program nor in ../lib; MEMTRACE_LIBRARY=PATH names it");
+		   " is neither beside this program nor in ../lib; set MEMTRACE_LIBRARY=PATH");
 }
 
 int library_preload(const char *library, char *value, size_t size)
@@ -162,10 +162,10 @@ static const char *elf_trouble(int fd, const char *head, size_t length)
 	Elf64_Ehdr header;
 
 	if (length < sizeof(header) || memcmp(head, ELFMAG, SELFMAG) != 0)
-		return "is no program that the kernel runs by itself";
+		return "is neither a 64-bit Linux program nor a script";
 	memcpy(&header, head, sizeof(header));
 	if (header.e_ident[EI_CLASS] != ELFCLASS64)
-		return "is a 32-bit program, which a 64-bit library cannot enter";
+		return "is a 32-bit program, which cannot load the 64-bit library";
 	if (header.e_machine != MACHINE)
 		return "is built for another kind of processor";
 	return has_interpreter(fd, &header)
@@ -181,10 +181,10 @@ static const char *privileged(int fd)
 		return NULL;
 	if ((status.st_mode & S_ISUID && status.st_uid != getuid()) ||
 	    (status.st_mode & S_ISGID && status.st_mode & S_IXGRP && status.st_gid != getgid()))
-		return "runs with another's rights (setuid, setgid): the loader preloads nothing "
-		       "there";
+		return "runs with another user's rights (setuid, setgid): the loader preloads "
+		       "nothing into it";
 	if (getuid() && fgetxattr(fd, "security.capability", NULL, 0) > 0)
-		return "has capabilities of its own: the loader preloads nothing there";
+		return "has file capabilities: the loader preloads nothing into it";
 	return NULL;
 }
 

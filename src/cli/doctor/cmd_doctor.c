@@ -11,9 +11,9 @@
 #include "render/values/values.h"
 
 static const char about[] =
-	"Looks at everything that recording needs: the library, CUDA, the unwinder, Python, "
-	"the settings in the environment, the directory of the output, and whether a library "
-	"can be preloaded into CMD. The status is 1 when nothing could be recorded.\n";
+	"Checks everything that recording needs: the library, CUDA, the unwinder, Python, the "
+	"settings in the environment, the directory of the output, and whether a library can be "
+	"preloaded into CMD. The status is 1 if nothing can be recorded.\n";
 
 static unsigned found[FINDING_MISSING + 1];
 

@@ -63,12 +63,13 @@ void doctor_library(void)
 	char *command[] = { self, version, NULL };
 
 	if (library_find(library, sizeof(library))) {
-		doctor_say(FINDING_MISSING, "library", "make; or make install", "%s", err_text());
+		doctor_say(FINDING_MISSING, "library",
+			   "build it with make, or install it with make install", "%s", err_text());
 		return;
 	}
 	if (library_preload(library, preload, sizeof(preload))) {
-		doctor_say(FINDING_MISSING, "library", "put it where the path has neither", "%s",
-			   err_text());
+		doctor_say(FINDING_MISSING, "library",
+			   "install it under a path without blanks and colons", "%s", err_text());
 		return;
 	}
 	/* If the loader cannot preload the library, it prints an error and runs the program anyway.
@@ -152,14 +153,14 @@ static const struct optional {
 	{ "libcudart",
 	  { "libcudart.so.13", "libcudart.so.12", "libcudart.so.11.0" },
 	  FINDING_NOTE,
-	  "not where the loader looks; PyTorch and JAX bring their own, which will do",
+	  "not found by the loader; PyTorch and JAX bring a copy of their own, which is enough",
 	  NULL },
 	/* NVML reports only processes that have a CUDA context, so only its presence is checked. */
 	{ "nvml",
 	  { "libnvidia-ml.so.1" },
 	  FINDING_NOTE,
-	  "not found: occupied memory will be the whole device's, other processes included",
-	  "NVIDIA_DRIVER_CAPABILITIES=compute,utility for a container" },
+	  "not found: used memory will be that of all processes on the device",
+	  "in a container: set NVIDIA_DRIVER_CAPABILITIES=compute,utility" },
 	{ "libunwind",
 	  { "libunwind.so.8" },
 	  FINDING_WARN,
@@ -223,7 +224,7 @@ static void say_python(const struct python *python)
 		mend = "is not CPython: stacks will hold native frames only";
 	} else if (python->major != 3 || python->minor < OLDEST || python->minor > NEWEST) {
 		finding = FINDING_WARN;
-		mend = "Python frames can be read from 3.8 to 3.14 alone";
+		mend = "Python frames can be read only from versions 3.8 to 3.14";
 	}
 	doctor_say(finding, "python", mend, "%d.%d %s", python->major, python->minor, python->path);
 }

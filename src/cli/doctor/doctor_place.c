@@ -49,7 +49,7 @@ static void unknown_setting(const char *name, size_t length)
 	if (meant)
 		snprintf(mend, sizeof(mend), "did you mean MEMTRACE_%s?", meant);
 	doctor_say(FINDING_WARN, "settings", meant ? mend : "memtrace run --help lists them",
-		   "MEMTRACE_%s is no setting", word);
+		   "there is no setting MEMTRACE_%s", word);
 }
 
 void doctor_settings(void)
@@ -100,7 +100,7 @@ static void limits(void)
 	if (getrlimit(RLIMIT_FSIZE, &limit) || limit.rlim_cur == RLIM_INFINITY)
 		return;
 	doctor_say(limit.rlim_cur < SPACE_NEEDED ? FINDING_WARN : FINDING_NOTE, "output",
-		   "recording stops there; ulimit -f unlimited",
+		   "recording stops at that size; to lift the limit: ulimit -f unlimited",
 		   "files may not grow beyond %s (ulimit -f)", SAY_BYTES(limit.rlim_cur));
 }
 
@@ -147,7 +147,7 @@ static void directory(const char *path, const char *what)
 	uint64_t left;
 
 	if (!can_write(path)) {
-		doctor_say(FINDING_MISSING, what, "MEMTRACE_OUTPUT=/elsewhere/memtrace.%p.json",
+		doctor_say(FINDING_MISSING, what, "set MEMTRACE_OUTPUT=/elsewhere/memtrace.%p.json",
 			   "%s: %s", path, strerror(errno));
 		return;
 	}
@@ -159,7 +159,7 @@ static void directory(const char *path, const char *what)
 		   "%s, %s free", path, SAY_BYTES(left));
 	trouble = file_system_trouble(path);
 	if (trouble)
-		doctor_say(FINDING_WARN, what, "MEMTRACE_SPOOL_DIR=/dev/shm, or a local disk",
+		doctor_say(FINDING_WARN, what, "set MEMTRACE_SPOOL_DIR=/dev/shm, or a local disk",
 			   "%s %s", path, trouble);
 }
 
@@ -190,8 +190,7 @@ void doctor_built(void)
 	bool all = packed_libraries(text);
 
 	doctor_say(all ? FINDING_OK : FINDING_NOTE, "tool",
-		   all ? NULL : "it can neither read nor write what it was built without", "%s",
-		   text);
+		   all ? NULL : "formats of missing libraries cannot be used", "%s", text);
 }
 
 /* Checks the libraries that a traced process loads when it ends, to compress its trace. */
@@ -207,7 +206,7 @@ void doctor_compression(void)
 		doctor_say(handle   ? FINDING_OK
 			   : missed ? FINDING_WARN
 				    : FINDING_NOTE,
-			   "compression", missed ? "the trace will be plain, named *.json" : NULL,
+			   "compression", missed ? "the trace will be plain *.json" : NULL,
 			   "%s for *.json%s%s", row->library, row->suffix,
 			   handle ? "" : " cannot be loaded");
 		if (handle)

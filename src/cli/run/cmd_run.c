@@ -17,9 +17,9 @@
 #include "spool/spool.h"
 
 static const char about[] =
-	"Runs a program with the profiler preloaded, passes signals on to it, finishes the "
-	"trace of a process that was killed, and prints a summary of a few lines. Ends as "
-	"the program does: with its status, 128 and the signal that killed it, 126 or 127 when "
+	"Runs a program with the profiler preloaded, passes signals on to it, finishes the trace "
+	"of a process that was killed, and prints a summary of a few lines. The exit status is "
+	"that of the program: 128 plus the number of the signal if one killed it, 126 or 127 if "
 	"it could not be started.\n"
 	"\n"
 	"Each option is a setting of the library, MEMTRACE_<NAME> in the environment.\n";
@@ -189,7 +189,7 @@ static int run_child(struct child_run *run)
 
 	run->ending = (struct ending){ UINT64_MAX, UINT64_MAX };
 	if (pipe2(report, O_CLOEXEC))
-		return err("no pipe: %s", strerror(errno));
+		return err("cannot create a pipe: %s", strerror(errno));
 	run->start = time(NULL);
 	/* Signals stay blocked until child.pid is set, which their handler needs. */
 	sigfillset(&all);
@@ -204,7 +204,7 @@ static int run_child(struct child_run *run)
 	run->start_ticks = run->pid > 0 ? process_start_ticks(run->pid) : 0;
 	if (run->pid < 0) {
 		close(report[0]);
-		return err("no process could be made: %s", strerror(errno));
+		return err("cannot create a process: %s", strerror(errno));
 	}
 	if (fd_read_all(report[0], (char *)&run->exec_errno, sizeof(int)) != (ssize_t)sizeof(int))
 		run->exec_errno = 0;

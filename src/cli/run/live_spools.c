@@ -210,7 +210,7 @@ static int find_spool(struct attached *attached, const struct live_spools *spool
 	int pid = attached->pid;
 
 	if (spools->count > 1)
-		return err("process %d has %zu spools mapped: which is its own is not known", pid,
+		return err("process %d has %zu spools mapped: its own is not known", pid,
 			   spools->count);
 	if (spools->count) {
 		text_copy(attached->path, sizeof(attached->path), spools->list[0].path);
@@ -305,7 +305,7 @@ static int lock(const struct attached *attached)
 			return err("%s: %s", attached->path, strerror(errno));
 		nanosleep(&pause, NULL);
 	}
-	return err("process %d: another memtrace ctl has it locked", attached->pid);
+	return err("process %d is busy with another memtrace ctl: try again", attached->pid);
 }
 
 int attach_ask(struct attached *attached, enum spool_verb verb, const char *text, uint32_t *number)
@@ -319,8 +319,8 @@ int attach_ask(struct attached *attached, enum spool_verb verb, const char *text
 		return error;
 	asked = atomic_load(&header->asked);
 	if (asked - atomic_load(&header->acted) >= SPOOL_REQUESTS) {
-		error = err("%d requests wait for process %d already, which has made no memory "
-			    "event since",
+		error = err("%d requests wait for process %d already: it will act when it "
+			    "allocates or frees GPU memory",
 			    SPOOL_REQUESTS, attached->pid);
 	} else {
 		request = &header->requests[asked % SPOOL_REQUESTS];

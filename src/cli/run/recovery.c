@@ -233,7 +233,7 @@ static int take_name(struct recovery *recovery, const char *partial)
 			error = fd_rename_new(partial, recovery->written);
 	}
 	if (error == -EEXIST)
-		return err("%s: is there already (--force replaces it)", recovery->output);
+		return err("%s: exists already (--force replaces it)", recovery->output);
 	return error ? err("%s: cannot be written: %s", recovery->output, strerror(-error)) : 0;
 }
 
@@ -248,10 +248,10 @@ int recovery_run(struct recovery *recovery)
 	if (owner.alive && !recovery->live && !recovery->force)
 		return err(
 			"%s: its process (pid %llu) still runs and writes the trace when it ends; "
-			"--force takes what is there now",
+			"--force writes what is recorded so far",
 			recovery->spool, (unsigned long long)owner.pid);
 	if (!recovery->force && !recovery->numbered && !access(recovery->output, F_OK))
-		return err("%s: is there already (--force replaces it)", recovery->output);
+		return err("%s: exists already (--force replaces it)", recovery->output);
 	error = open_partial(&partial, recovery->output);
 	if (!error)
 		error = end_partial(&partial, write_document(recovery->spool, &partial));
@@ -268,17 +268,17 @@ int recovery_run(struct recovery *recovery)
 /* --- memtrace recover SPOOL --- */
 
 static const char about[] =
-	"Writes the trace of a process that was killed, crashed or left by _exit, from the "
-	"spool that it left. Nothing that was recorded is lost. The spool stays; every command "
-	"reads it as it is. Without -o the trace goes beside the spool, under the next free "
-	"name. A FILE named *.json.gz or *.json.zst is written compressed.\n";
+	"Writes the trace of a process that was killed, crashed or left by _exit, from the spool "
+	"that it left. Nothing that was recorded is lost. The spool stays; every command reads "
+	"it as it is. Without -o the trace goes beside the spool, under the next free name. A "
+	"FILE named *.json.gz or *.json.zst is written compressed.\n";
 
 int cmd_recover(int argc, char **argv)
 {
 	struct recovery recovery = { .ending = { UINT64_MAX, UINT64_MAX } };
 	char output[4096];
 	const struct arg args[] = {
-		ARG("output", 'o', TEXT, "FILE", "write there", &recovery.output),
+		ARG("output", 'o', TEXT, "FILE", "the trace to write", &recovery.output),
 		ARG("force", 'f', FLAG, NULL,
 		    "replace FILE; read the spool of a running process too", &recovery.force),
 	};

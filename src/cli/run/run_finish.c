@@ -174,7 +174,7 @@ static void finish_spool(struct file_finder *finder, const char *path)
 	if (owner.pid == (uint64_t)finder->run->pid)
 		recovery.ending = finder->run->ending;
 	if (recovery_run(&recovery))
-		run_say("%s; all is kept in %s", err_text(), path);
+		run_say("%s; the recording remains in %s", err_text(), path);
 	else
 		unlink(path);
 }

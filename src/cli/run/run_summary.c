@@ -122,7 +122,7 @@ static void say_others(const struct run_left *left)
 	for (size_t i = 1; i < left->traces_n && i <= shown; i++)
 		say_other(&left->traces[i]);
 	if (left->traces_n > shown + 1)
-		run_say("and %zu more beside them", left->traces_n - shown - 1);
+		run_say("and %zu more traces", left->traces_n - shown - 1);
 	if (ranks > 1)
 		say_merge(left);
 }

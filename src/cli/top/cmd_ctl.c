@@ -26,10 +26,10 @@ static const char about[] =
 	"  status      shows whether events are recorded, their number, and the spool\n"
 	"\n"
 	"A process acts upon start, stop and mark when it next allocates or frees GPU memory. "
-	"Status 0: it has done so within the time of --wait. Status 1: it has made no memory "
-	"event since the request (it will act at its next one), or it is stopped and keeps no "
-	"mark. Status 3: it is not traced, has ended, belongs to another user, or no longer "
-	"records.\n";
+	"Status 0: it has done so within the time of --wait. Status 1: it has not allocated or "
+	"freed since the request (it will act when it does), or its recording is stopped, so a "
+	"mark is lost. Status 3: it is not traced, has ended, belongs to another user, or no "
+	"longer records.\n";
 
 enum { WAIT_SECONDS = 2, PAUSE_NS = 1000000, LONGEST_WAIT = 86400 };
 
@@ -83,7 +83,7 @@ static int send_wish(const struct asked *asked, const struct ctl_wish *wish)
 		return STATUS_DONE;
 	}
 	if (!recording) {
-		err("process %d is stopped, and keeps no mark while it is", pid);
+		err("process %d is stopped, so the mark is lost: memtrace ctl %d start", pid, pid);
 		return cli_fail(STATUS_NO);
 	}
 	show_safe(name, sizeof(name), wish->name, sizeof(name));
@@ -98,12 +98,12 @@ static int await(struct asked *asked, const struct ctl_wish *wish)
 
 	while (!attach_acted(&asked->attached, asked->number)) {
 		if (!attach_lives(&asked->attached)) {
-			err("process %d ended before it had acted", pid);
+			err("process %d ended before it carried out the request", pid);
 			return cli_fail(STATUS_UNREADABLE);
 		}
 		if (clock_now() >= wish->deadline) {
-			err("process %d has made no memory event since: %s will be acted upon at "
-			    "its next one",
+			err("process %d has not allocated or freed GPU memory since the request: "
+			    "%s takes effect when it does",
 			    pid, wish->verb->name);
 			return cli_fail(STATUS_NO);
 		}
@@ -232,14 +232,14 @@ static int find_wish(struct ctl_wish *wish, int argc, char **argv)
 	if (wish->verb->asks == VERB_MARK) {
 		wish->name = argc > 1 ? argv[1] : "";
 		if (!*wish->name || strlen(wish->name) >= SPOOL_REQUEST_TEXT)
-			return cli_usage("mark wants a NAME of at most %d bytes",
+			return cli_usage("mark needs a NAME of 1 to %d bytes",
 					 SPOOL_REQUEST_TEXT - 1);
 		argc--;
 	}
 	if (argc > 1)
 		return cli_usage("too many operands after %s", wish->verb->name);
 	if (wish->output && (wish->verb->act != dump || wish->processes > 1))
-		return cli_usage("-o is for the dump of one process");
+		return cli_usage("-o can be given only for a dump of one process");
 	return STATUS_DONE;
 }
 
@@ -248,9 +248,9 @@ int cmd_ctl(int argc, char **argv)
 	struct ctl_wish wish = { .processes = 0 };
 	uint64_t seconds = WAIT_SECONDS;
 	const struct arg args[] = {
-		ARG("output", 'o', TEXT, "FILE", "dump: the file, else one beside the spool",
+		ARG("output", 'o', TEXT, "FILE", "dump: the file (default: beside the spool)",
 		    &wish.output),
-		ARG_BOUNDED("wait", 0, "SECONDS", "the longest wait for the process to act (2)",
+		ARG_BOUNDED("wait", 0, "SECONDS", "the longest wait for the process (default 2)",
 			    &seconds, 0, LONGEST_WAIT),
 	};
 	const struct usage usage = USAGE("ctl", "PID... VERB", about, args, 1, 10000);

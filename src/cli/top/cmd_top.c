@@ -10,19 +10,19 @@
 static const char about_head[] =
 	"Shows traced processes without touching them: the bytes allocated and reserved, the "
 	"bytes in use that the driver reported at the last sample, the lines of source that hold "
-	"most, and the open ranges. PID is a process, or the spool of one; without it, all of "
-	"this user's are shown. Figures come from the spool, which is only read.\n"
+	"most memory, and the open ranges. PID is a process, or the spool of one; without it, "
+	"all of this user's are shown. Figures come from the spool, which is only read.\n"
 	"\n"
 	"On a terminal the page is redrawn; elsewhere it is printed again and again. It ends "
-	"when the processes that were named have ended. Rates are of the time between two "
-	"looks: --once has none unless --interval is given too, and then looks twice.\n"
+	"when the processes that were named have ended. Rates are averages between two readings: "
+	"--once shows them only with --interval, and then reads twice.\n"
 	"\n"
-	"--prometheus FILE writes a file for node_exporter's textfile collector at each look, "
-	"complete at any moment. --prometheus :PORT serves http://127.0.0.1:PORT/metrics and "
-	"looks at each request; ADDRESS:PORT serves everybody who can reach that address. A "
-	"request by a host name other than localhost, this machine's own or one given by --host "
-	"is refused, because a web page can make its own name lead here; requests by an address "
-	"are always served.\n"
+	"--prometheus FILE writes a file for node_exporter's textfile collector at each reading; "
+	"the file is complete at any moment. --prometheus :PORT serves "
+	"http://127.0.0.1:PORT/metrics and reads at each request; ADDRESS:PORT serves everybody "
+	"who can reach that address. A request by a host name other than localhost, this "
+	"machine's own or one given by --host is refused, because the owner of a web page can "
+	"point its name at this machine; requests by an address are always served.\n"
 	"\n"
 	"The status is 0 even when a process ends while it is watched; 1 when --once finds no "
 	"traced process; 3 when a process that was named does not exist, is not traced, or has a "
@@ -77,11 +77,12 @@ int cmd_top(int argc, char **argv)
 	int order = 0;
 	char about[3000];
 	const struct arg args[] = {
-		ARG("interval", 'i', TEXT, "TIME", "between two looks: 0.5, 2s, 500ms (default 1s)",
-		    &interval),
+		ARG("interval", 'i', TEXT, "TIME",
+		    "between two readings: 0.5, 2s, 500ms (default 1s)", &interval),
 		ARG("once", '1', FLAG, NULL, "print one page and end", &options.once),
 		ARG("json", 'j', FLAG, NULL,
-		    "a JSON document at each look (share/memtrace/top.schema.json)", &options.json),
+		    "a JSON document at each reading (share/memtrace/top.schema.json)",
+		    &options.json),
 		ARG("prometheus", 'p', TEXT, "FILE|[ADDRESS]:PORT",
 		    "figures for Prometheus, see above", &options.prometheus),
 		ARG("host", 0, LIST, "NAME", "another name of this machine for requests, see above",
@@ -100,7 +101,7 @@ int cmd_top(int argc, char **argv)
 	if (interval && !read_interval(interval, &options.interval))
 		return STATUS_USAGE;
 	if (options.json && options.prometheus)
-		return cli_usage("--json and --prometheus are two outputs: one at a time");
+		return cli_usage("--json and --prometheus cannot be combined");
 	options.paced = interval != NULL;
 	options.lines = (unsigned)lines;
 	options.order = (enum live_view_order)order;

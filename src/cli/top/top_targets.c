@@ -64,13 +64,13 @@ static int find_pid(struct live_spools *found, pid_t pid)
 	if (error == -ESRCH)
 		return err("there is no process %d", (int)pid);
 	if (error)
-		return err("process %d may not be looked at: %s", (int)pid, strerror(-error));
+		return err("process %d cannot be inspected: %s", (int)pid, strerror(-error));
 	if (found->count > before)
 		return 0;
 	if (found->deleted)
 		return err("process %d has lost its spool: the file was removed", (int)pid);
-	return err("process %d is not traced: it was started without memtrace, or has used no "
-		   "memory of a GPU yet",
+	return err("process %d is not traced: it was started without memtrace, or has used no GPU "
+		   "memory yet",
 		   (int)pid);
 }
 

@@ -38,7 +38,7 @@ verdict 3 nowhere.json --max 'count<=1'
 fails 2 'expected METRIC[KEY=VALUE]<=LIMIT' memtrace check "$example" --max 'allocated.peak<30GiB'
 fails 2 'expected METRIC[KEY=VALUE]<=LIMIT' memtrace check "$example" --max 'allocated.peak<=5%'
 fails 2 'expected METRIC[KEY=VALUE]<=LIMIT' memtrace check "$example" --max 'count<=5MiB'
-fails 2 'wants a limit' memtrace check "$example"
+fails 2 'give a limit' memtrace check "$example"
 
 # --- a budget file --------------------------------------------------------------------------------------
 cat >budget.json <<'END'
@@ -60,13 +60,13 @@ budget() { # TEXT, WHAT IS SAID
 	printf '%s' "$1" >wrong.json
 	fails 2 "$2" memtrace check "$example" --budget wrong.json
 }
-budget '{"max":{}}' 'is no budget'
+budget '{"max":{}}' 'is not a budget'
 budget '{"schema":"memtrace-budget/1","max":{}}' 'has no limits'
 budget '{"schema":"memtrace-budget/1","max":{"peak":"1 GiB"}}' 'there is no metric peak'
 budget '{"schema":"memtrace-budget/1","max":{"count":true}}' 'must be a text'
 budget '{"schema":"memtrace-budget/1","max":{"count":-1}}' 'must be a text'
-budget '{"schema":' 'is no JSON'
-budget '' 'is no JSON'
+budget '{"schema":' 'is not JSON'
+budget '' 'is not JSON'
 fails 2 'nowhere.json: No such file' memtrace check "$example" --budget nowhere.json
 
 # --- ranks of a job -------------------------------------------------------------------------------------

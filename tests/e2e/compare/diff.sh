@@ -114,8 +114,8 @@ for wrong in '' 'allocated.peak' 'allocated.peak>' 'allocated.peak>x' 'allocated
 	is 'in one line' "$(wc -l <"$ERR")" 1
 done
 fails 2 'did you mean markdown' memtrace diff -f markdwn base.json larger.json
-fails 2 'wants BASE HEAD' memtrace diff base.json
-fails 2 'wants BASE HEAD' memtrace diff --base base.json -- larger.json
+fails 2 'give BASE and HEAD' memtrace diff base.json
+fails 2 'give BASE and HEAD' memtrace diff --base base.json -- larger.json
 
 # --- several runs a side --------------------------------------------------------------------------------
 sed 's/"peak_bytes":71303168,"peak_t":70123456,"exit/"peak_bytes":72351744,"peak_t":70123456,"exit/g; s/"bytes":71303168,"stacks"/"bytes":72351744,"stacks"/; s/{"stack":0,"bytes":37748736/{"stack":0,"bytes":38797312/' "$example" >more.json

@@ -44,7 +44,7 @@ is 'and says how each ended' "$(json dead.json '[r["exit"] for r in d["ranks"]]'
 ok 'twelve ranks' memtrace run -o 'twelve/%r.json' -- ./launch 12
 cp "$ERR" said
 is 'the nine highest are named' "$(grep -cE 'rank [0-9]+ (is|of 12 is) twelve/' said)" 9
-has 'the others are counted' said 'memtrace: and 3 more beside them'
+has 'the others are counted' said 'memtrace: and 3 more traces'
 has 'all are merged' said 'memtrace merge twelve/*.json summarizes all 12'
 
 # --- torchrun itself, on CPU tensors --------------------------------------------------------------------

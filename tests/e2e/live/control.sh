@@ -204,7 +204,7 @@ unset MEMTRACE_START
 ok 'status' memtrace ctl "$pid" status
 is 'it has begun stopped' "$(sed -E 's/, 0 events and [0-9]+ while/, 0 events and N while/' "$OUT")" \
 	"$pid: stopped, 0 events and N while stopped; $SPOOL"
-fails 1 "process $pid is stopped, and keeps no mark while it is" memtrace ctl "$pid" mark 'too early'
+fails 1 "process $pid is stopped, so the mark is lost: memtrace ctl $pid start" memtrace ctl "$pid" mark 'too early'
 ok 'start' memtrace ctl "$pid" start
 is 'which is done when it says so' "$(cat "$OUT")" "$pid: recording"
 ok 'start once more' memtrace ctl "$pid" start
@@ -219,7 +219,7 @@ is 'the dump is of a running process, and has the mark' \
 	'["running", ["epoch \"3\""]]'
 ok 'the dump goes where it should' memtrace ctl "$pid" dump -o there.json
 ok 'and is a trace' memtrace report there.json
-fails 3 'there.json: is there already' memtrace ctl "$pid" dump -o there.json
+fails 3 'there.json: exists already' memtrace ctl "$pid" dump -o there.json
 ok 'the spool stays' test -e "$SPOOL"
 ok 'stop' memtrace ctl "$pid" stop
 is 'which is done, too' "$(cat "$OUT")" "$pid: stopped: sums and peaks only"
@@ -257,12 +257,12 @@ fails 3 "there is no process $pid" memtrace ctl "$pid" start
 begin idle
 ok 'a dump' memtrace ctl "$pid" dump
 ok 'of a moment without events keeps its promises' validate "$(cat "$OUT")"
-fails 1 "process $pid has made no memory event since: stop will be acted upon at its next one" \
+fails 1 "process $pid has not allocated or freed GPU memory since the request: stop takes effect when it does" \
 	memtrace ctl "$pid" stop --wait 0
 for i in 2 3 4 5 6 7; do
 	memtrace ctl "$pid" mark "mark $i" --wait 0 >>"$OUT" 2>>"$ERR"
 done
-fails 1 'has made no memory event since' memtrace ctl "$pid" start --wait 0
+fails 1 'has not allocated or freed GPU memory since the request' memtrace ctl "$pid" start --wait 0
 fails 1 "8 requests wait for process $pid already" memtrace ctl "$pid" mark nine --wait 0
 ok 'status' memtrace ctl "$pid" status
 has 'says what waits' "$OUT" ', 8 requests for its next memory event; '
@@ -335,8 +335,8 @@ fails 2 'VERB is missing' memtrace ctl 1
 fails 2 'PID is missing' memtrace ctl status
 fails 2 'there is no verb strat; did you mean start?' memtrace ctl 1 strat
 fails 2 'nonsense is neither a process number nor a verb' memtrace ctl nonsense
-fails 2 'mark wants a NAME' memtrace ctl 1 mark
-fails 2 'mark wants a NAME of at most 91 bytes' memtrace ctl 1 mark "$(printf '%092d' 1)"
+fails 2 'mark needs a NAME' memtrace ctl 1 mark
+fails 2 'mark needs a NAME of 1 to 91 bytes' memtrace ctl 1 mark "$(printf '%092d' 1)"
 fails 2 'too many operands after stop' memtrace ctl 1 stop now
-fails 2 '-o is for the dump of one process' memtrace ctl 1 2 dump -o x
+fails 2 '-o can be given only for a dump of one process' memtrace ctl 1 2 dump -o x
 fails 2 '--wait: soon is not a number' memtrace ctl 1 stop --wait soon

@@ -94,7 +94,7 @@ ok 'caught: report tells the second' memtrace report --oom=2 "$TRACE"
 has 'caught: by its number' "$OUT" 'asked     2.00 GiB by caught (oom.py:'
 fails 3 'has no failed allocation number 4; it explains 3' memtrace report --oom=4 "$TRACE"
 is 'caught: and prints nothing then' "$(cat "$OUT")" ''
-fails 2 'the first has the number 1' memtrace report --oom=0 "$TRACE"
+fails 2 'the first failed allocation has the number 1' memtrace report --oom=0 "$TRACE"
 fails 2 'cannot be combined with --at, --from' memtrace report --oom --at peak "$TRACE"
 
 run_out survived

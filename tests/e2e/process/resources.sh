@@ -115,7 +115,7 @@ else
 	traced "$E2E/ends" _exit
 	ok 'a mounted bucket, without links: recover writes there' \
 		$refuse memtrace recover "${TRACE%.json}.spool"
-	fails 3 'is there already' $refuse memtrace recover "${TRACE%.json}.spool" -o "$TRACE"
+	fails 3 'exists already' $refuse memtrace recover "${TRACE%.json}.spool" -o "$TRACE"
 fi
 
 # --- others write to the spool's file -----------------------------------------------------------------

@@ -161,7 +161,7 @@ ok 'what is whole' validate r.json
 ok 'the spool stays' [ -e r.spool ]
 ok 'again' memtrace recover r.spool
 is 'the next name' "$(cat "$OUT")" r.1.json
-fails 3 'r.json: is there already (--force replaces it)' memtrace recover r.spool -o r.json
+fails 3 'r.json: exists already (--force replaces it)' memtrace recover r.spool -o r.json
 ok 'unless forced' memtrace recover r.spool -o r.json --force
 ok 'elsewhere' memtrace recover r.spool -o elsewhere.json
 ok 'the same' cmp r.json elsewhere.json
