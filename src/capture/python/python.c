@@ -16,7 +16,7 @@
 
 enum stage {
 	STAGE_NONE,  /* no interpreter was found yet */
-	STAGE_FOUND, /* its layout is verified on the first thread that has frames */
+	STAGE_FOUND, /* found; its layout is verified on the first thread with frames */
 	STAGE_ON,
 	STAGE_OFF,
 };
@@ -132,7 +132,7 @@ static unsigned __int128 sum_list(const struct python_frame *list, unsigned coun
 	return sum;
 }
 
-/* The start of the instructions; free-threaded builds have a copy for each thread (PEP 703). */
+/* The first instruction; free-threaded builds have a copy of all for each thread (PEP 703). */
 static inline const void *code_start(const struct python_layout *at, const void *frame,
 				     const void *code)
 {

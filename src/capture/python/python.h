@@ -20,7 +20,7 @@
 struct python_frame {
 	uint64_t code;
 	uint64_t identity;
-	int32_t position;         /* of the instruction, in bytes; negative: frame not begun */
+	int32_t position;         /* byte of the instruction in its code; negative: not begun */
 	uint32_t first_line : 31; /* first line of the code object */
 	uint32_t entry : 1;       /* the frame began an evaluation loop, see python_eval_range */
 };
@@ -40,7 +40,7 @@ struct python_name {
  */
 void python_prepare(void *(*lookup)(void *handle, const char *name));
 
-enum { PYTHON_TRAIL = 160 }; /* frames and shims; deeper stacks are listed at each walk */
+enum { PYTHON_TRAIL = 160 }; /* frames in a trail; deeper stacks are listed at each walk */
 
 /* A frame's address and those of its words that determine what is recorded of it. */
 struct python_place {
@@ -49,13 +49,14 @@ struct python_place {
 	uint64_t kind; /* low 8 bits: frame's owner; above them: code's version number */
 };
 
-/* The frames of the last walk, outermost first, for the next walk. All zeros before the first. */
+/* The frames of the last walk, outermost first, for the next walk, with the frames of its own that
+ * the interpreter puts between them (shims). All zeros before the first walk. */
 struct python_trail {
 	unsigned last; /* number of places in the last walk */
 	unsigned high; /* number of filled places; those after `last` are older */
 	unsigned good; /* number of places with a valid sum */
 	struct python_place at[PYTHON_TRAIL];
-	unsigned __int128 sum[PYTHON_TRAIL + 1]; /* sum[n]: of the n outermost places */
+	unsigned __int128 sum[PYTHON_TRAIL + 1]; /* sum[n]: sum of the n outermost places */
 	uint16_t frames[PYTHON_TRAIL + 1]; /* frames[n]: n less the shims among these places */
 	struct python_place fresh[PYTHON_TRAIL];
 };
@@ -64,7 +65,7 @@ struct python_trail {
 struct python_frames {
 	struct python_frame *list; /* frames, innermost first */
 	unsigned capacity;
-	struct python_trail *trail; /* NULL: the list is always filled, sums are different ones */
+	struct python_trail *trail; /* or NULL; then the list is filled and the sum differs */
 	unsigned count;
 	bool listed;           /* the list is filled */
 	unsigned __int128 sum; /* identifies the stack: all frames and their order */
@@ -98,5 +99,5 @@ const char *python_version(void);
 /* In a forked child: forgets the walks of the parent's other threads. */
 void python_forked(void);
 
-/* A sentence on why Python stacks are off although there is an interpreter; NULL if they are on. */
+/* A sentence on why Python stacks are off although there is an interpreter; otherwise NULL. */
 const char *python_trouble(void);

@@ -12,7 +12,7 @@
 
 enum { NUMBER_SHIFT = 8 };
 
-/* Stands for a shim in the sum, since a shim marks the beginning of an evaluation loop. */
+/* Stands in the sum for a shim, a frame that the interpreter puts below an evaluation loop. */
 static const uint64_t SHIM = 1ULL << 63;
 
 static inline bool is_shim(uint64_t kind)
@@ -75,7 +75,8 @@ static inline unsigned __int128 part(const struct python_place *place, unsigned 
 			   place->next, index);
 }
 
-/* The position after the frame in the trail, whose addresses mostly grow inwards. Verify it. */
+/* Searches the trail, whose addresses mostly grow inwards, for a frame. Returns the position after
+ * it, or after the next lower address. */
 static inline unsigned search(const struct python_trail *trail, unsigned index, uint64_t frame)
 {
 	while (index && trail->at[index - 1].frame > frame)

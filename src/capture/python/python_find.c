@@ -205,7 +205,7 @@ int python_find(lookup_fn *lookup)
 		refuse_version(" does not store its frames where this build expects them", "", "");
 	if (!python_layout_find((unsigned)minor, version ? *version : 0))
 		return -ENOTSUP;
-	if (minor == 8) /* _PyRuntimeState.ceval.pending.finishing (pycore_pystate.h) */
+	if (minor == 8) /* offset of _PyRuntimeState.ceval.pending.finishing (pycore_pystate.h) */
 		python_process.finishing =
 			(const int *)((const char *)python_process.runtime + 600);
 	return types_agree() ? 0 : -ENOTSUP;

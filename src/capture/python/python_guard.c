@@ -37,7 +37,7 @@ static bool nobody_walks(void)
 	return crowd_is_empty(&walkers, &self);
 }
 
-/* Called by Py_AtExit at the interpreter's very end, after which another one may begin. */
+/* Registered by Py_AtExit for the interpreter's very end, after which another one may begin. */
 static void ended(void)
 {
 	atomic_store(&asked, false);

@@ -44,7 +44,7 @@ static const struct python_layout known[] = {
 /* For each column of TELLS in python.def: the field of python_layout, and the valid values. */
 static const struct column {
 	int place;
-	unsigned width; /* in bytes; an offset is a multiple of it */
+	unsigned width; /* bytes of a value; an offset is a multiple of it */
 	uint64_t least;
 	uint64_t end; /* end of the valid values; 0: the struct's size */
 } columns[] = {
@@ -85,7 +85,7 @@ static const int tells[PYTHON_NEWEST - PYTHON_TELLING + 1][COUNT(columns)] = {
 
 #undef NONE
 
-/* Sets the offsets that the table lacks, as they are in 3.13 to 3.15, with the GIL or without. */
+/* Sets the offsets that the interpreter's table lacks, as in 3.13 to 3.15 with or without GIL. */
 static void fill_untold(struct python_layout *layout, unsigned minor, bool free_threaded)
 {
 	if (!free_threaded)

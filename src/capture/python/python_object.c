@@ -74,8 +74,8 @@ static const void *follow(struct trial *trial, const void *base, int32_t offset)
 	return value;
 }
 
-/* Fails the trial unless the type of the object that is stored there has this flag (str or bytes),
- * as subclasses do: a file may be named by one, for compile() stores it unchanged. */
+/* Fails the trial unless the object stored there is a str or bytes (`flag`), or of a subclass:
+ * compile() stores a file name of a subclass of str unchanged. */
 static void expect_kind(struct trial *trial, const void *base, int32_t offset, uint64_t flag)
 {
 	const struct python_layout *at = &python_process.layout;
@@ -175,8 +175,8 @@ static int32_t take_signed(struct table *table)
 	return value & 1 ? -(int32_t)(value >> 1) : (int32_t)(value >> 1);
 }
 
-/* Reads pairs: bytes of code, and lines to add. In co_lnotab the lines are added after these bytes;
- * in 3.10 (`deltas`) for these bytes, and -128 means that they have no line. */
+/* Reads pairs: bytes of code, and lines to add. In co_lnotab the lines are added after these bytes,
+ * in 3.10 (`deltas`) before them; there -128 means that the bytes have no line. */
 static int32_t pairs_line(struct table table, int32_t line, int64_t position, bool deltas)
 {
 	int64_t end = 0;

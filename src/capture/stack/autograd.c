@@ -57,7 +57,7 @@ enum { SLOTS = 1 << 15 };
 static _Atomic uint64_t forward[SLOTS];
 static HOT_THREAD _Thread_local uint64_t last_peek;
 
-/* Consecutive node numbers have neighbouring slots: a backward pass counts down through them. */
+/* Neighbouring slots for consecutive numbers, because a backward pass counts down through them. */
 static _Atomic uint64_t *function_slot(uint64_t thread, uint64_t number)
 {
 	return &forward[(number + thread * 0x9e3779b9u) % SLOTS];
@@ -154,7 +154,7 @@ static uint32_t forward_stack(void)
 /* Stacks that called backward() and wait for its end; UINT32_MAX: unknown, 0: the slot is free. */
 enum { PASSES = 64 };
 static _Atomic uint32_t passes[PASSES];
-static HOT_DATA _Atomic uint32_t under_way; /* number of passes; raised before the slot is taken */
+static HOT_DATA _Atomic uint32_t under_way; /* number of passes; raised before a slot is taken */
 
 /* The stack that called backward() for all passes under way; 0 if there are several stacks, for
  * then it is not known to which pass this thread belongs. */

@@ -12,7 +12,7 @@
 
 #include "codec/varint.h"
 
-enum { OFFSET_MOST = 1 << 18, SAVED_MOST = 1 << 12, STATES = 8 /* nested remember_state */ };
+enum { OFFSET_MOST = 1 << 18, SAVED_MOST = 1 << 12, STATES = 8 /* depth of remember_state */ };
 
 /* DWARF's numbers of registers on x86-64 (System V ABI, figure 3.36) */
 enum { RBP = 6, RSP = 7, RETURN = 16 };
@@ -23,7 +23,7 @@ enum { PE_UDATA4 = 3, PE_FORMAT = 7, PE_PCREL_SDATA4 = 0x1b, PE_DATAREL_SDATA4 =
 
 static const union cfi_rule other = { .kind = CFI_OTHER };
 
-/* --- reading --- */
+/* --- reading bytes --- */
 
 /* The bytes still to be read; `bad` if there were too few or some were not understood. */
 struct bytes {
@@ -201,7 +201,7 @@ static bool run(struct machine *machine, struct bytes bytes, uint64_t address)
 	return true;
 }
 
-/* --- entries --- */
+/* --- entries of .eh_frame --- */
 
 /* The bytes of an entry after its length. `bad` for the 64-bit form, which no compiler writes. */
 static struct bytes entry_at(const uint8_t *p)
@@ -214,7 +214,7 @@ static struct bytes entry_at(const uint8_t *p)
 	return (struct bytes){ p + 4, p + 4 + length, false };
 }
 
-/* False if a letter is unknown, or if 'R' (the encoding of addresses) is missing or unusual. */
+/* False for an unknown letter in `text`, or if 'R' (encoding of addresses) is missing or rare. */
 static bool read_augmentation(struct bytes *bytes, const char *text)
 {
 	uint64_t size = uleb(bytes);

@@ -28,7 +28,7 @@ enum {
 };
 
 struct found {
-	struct spool_module row; /* without its texts, which are: */
+	struct spool_module row; /* without its texts, which are the next two members */
 	char build_id[2 * BUILD_ID_BYTES + 1];
 	char path[512];
 };
@@ -39,7 +39,7 @@ struct scan {
 };
 
 static struct {
-	_Atomic uint64_t seen;     /* 1 + number of loads and unloads when the list was read */
+	_Atomic uint64_t seen;     /* 1 + loads and unloads of libraries when the list was read */
 	_Atomic uint64_t unloaded; /* unload_word() when the list was read */
 	_Atomic bool lost;
 	struct module *sorted;
@@ -157,7 +157,7 @@ bool modules_stale(void)
 	return atomic_load_explicit(&modules.unloaded, memory_order_relaxed) != unload_word();
 }
 
-/* Replaces the list by the scan's result, unless it is newer; *list becomes the unused array. */
+/* Replaces the list by the scan's result unless the list is newer; *list gets the array to free. */
 static void replace(struct module **list, const struct scan *scan, uint64_t counts)
 {
 	static const struct sort_key by_address[] = { SORT_UP(struct module, at.low), { 0 } };

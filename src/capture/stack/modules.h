@@ -29,7 +29,8 @@ struct module {
 /* The module that holds the address, NULL if none is known. With the recorder's lock held. */
 struct module *modules_find(uint64_t address);
 
-/* The module's base name as a text number, 0 if it cannot own memory; with the recorder's lock. */
+/* The number of the module's base name among the spool's texts; 0 if it cannot be the owner of
+ * memory. With the recorder's lock held. */
 uint32_t modules_owner(const struct module *module);
 
 /* True if the file is the CUDA runtime or driver, or this library, by its name. */

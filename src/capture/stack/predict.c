@@ -46,7 +46,7 @@ static struct predict_next *place_for(struct predict_memory *memory, struct pred
 	return &set[memory->way++ % PREDICT_SET];
 }
 
-/* Finds the entry for this history and Python line; if false, memory->expected is one to fill. */
+/* Sets memory->expected to the entry for the current history; false if it must be filled first. */
 static inline bool expect(struct predict_memory *memory, uint32_t context)
 {
 	struct predict_next *set = predict_set(memory);
@@ -89,7 +89,7 @@ HOT_CODE const struct predict_path *predict(struct predict_memory *memory,
 	return path;
 }
 
-/* --- learning --- */
+/* --- storing a walk as a path --- */
 
 /* Sets *place to the distance from the path's start; false if it is too far or not aligned. */
 static bool find_place(const struct predict_path *path, uint64_t address, uint16_t *place)

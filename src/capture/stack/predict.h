@@ -17,7 +17,7 @@
 enum {
 	PREDICT_PATHS = 2048,
 	PREDICT_WAYS = 4,    /* paths of a set; a walk's hash chooses the set */
-	PREDICT_WORDS = 97,  /* of a path; longer walks are not predicted */
+	PREDICT_WORDS = 97,  /* words of a path; longer walks are not predicted */
 	PREDICT_NEXT = 8192, /* entries; the history of walks chooses one */
 	PREDICT_SET = 4,     /* entries of a set, which is one cache line */
 };
@@ -25,13 +25,13 @@ enum {
 /* A word of the stack; `place` is its distance from start.stack, in words. */
 struct predict_word {
 	uint64_t place : 16;
-	uint64_t saved : 1; /* it is a saved frame pointer, not a return address */
+	uint64_t saved : 1; /* the word is a saved frame pointer, not a return address */
 	uint64_t value : 47;
 };
 
 struct predict_path {
 	struct step_start start;
-	struct hash128 hash; /* of the return addresses, as step_hash() makes it */
+	struct hash128 hash; /* step_hash() of the return addresses */
 	uint32_t generation; /* the path is valid if this is 1 + predict_memory's */
 	uint16_t words;
 	uint16_t beyond; /* place of the return address into Python's evaluation loop */
@@ -48,18 +48,18 @@ _Static_assert(sizeof(struct predict_path) == 13 * 64,
 struct predict_next {
 	uint64_t sum;   /* identifies the whole stack */
 	uint32_t stack; /* number of the whole stack, 0: not known */
-	uint16_t tag;   /* from the history and the line of Python */
+	uint16_t tag;   /* hash of the history and the line of Python */
 	uint16_t path;
 };
 
 /* The state that a thread's walks leave for the next ones. All zeros before the first walk. */
 struct predict_memory {
 	uint64_t low, high; /* addresses of Python's evaluation loop */
-	uint64_t word;      /* unload_word() for which the paths are valid */
+	uint64_t word;      /* the paths hold while unload_word() is this */
 	uint32_t history;   /* hash of the paths of the last walks */
 	uint32_t generation;
 	uint32_t way; /* counter that chooses the entry or path to replace */
-	uint16_t tag; /* for this walk; `expected` is the entry that has or will get it */
+	uint16_t tag; /* hash of history and Python line; `expected` is its entry */
 	struct predict_next *expected;
 	_Alignas(64) struct predict_next next[PREDICT_NEXT];
 	_Alignas(64) struct predict_path paths[PREDICT_PATHS];

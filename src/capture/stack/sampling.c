@@ -11,7 +11,7 @@
 #include "base/settings/sample.h"
 #include "capture/stack/modules.h"
 
-#define MOST ((uint64_t)1 << 40) /* bytes between samples: more than any device has */
+#define MOST ((uint64_t)1 << 40) /* largest MEMTRACE_SAMPLE in bytes: more than any device has */
 
 HOT_DATA bool sampling_asks;
 

@@ -28,7 +28,7 @@ static HOT_DATA uint32_t forks; /* number of fork() calls that led to this proce
  */
 static struct room {
 	_Alignas(64) atomic_bool taken;
-	struct walk_memory *memory; /* with the state of earlier walks; NULL before the first */
+	struct walk_memory *memory; /* NULL before the first walk in this room */
 } rooms[WALKS];
 
 static uint32_t native_frame(void *pc, uint32_t *owner)
@@ -47,7 +47,7 @@ static uint32_t native_frame(void *pc, uint32_t *owner)
 
 static uint32_t python_frame(const struct python_frame *frame)
 {
-	static struct python_name name; /* static: the recorder's lock is held, signals wait */
+	static struct python_name name; /* too large for the stack; the recorder's lock guards it */
 	struct spool_frame row = { .language = FRAME_PYTHON };
 
 	if (!python_name(frame, &name))
@@ -71,7 +71,7 @@ static void mark_modules(void *const *addresses, size_t count)
 /* Enters a new stack, with Python's names, which can be read only while the frames run. */
 static uint32_t enter_stack(const struct walk *walk)
 {
-	static uint32_t frames[WALK_NATIVE + WALK_PYTHON]; /* the lock is held */
+	static uint32_t frames[WALK_NATIVE + WALK_PYTHON]; /* the recorder's lock guards it */
 	struct intern_steps steps = {
 		.frames = frames,
 		.via_forward = walk->via.forward,
@@ -81,7 +81,7 @@ static uint32_t enter_stack(const struct walk *walk)
 	uint32_t count = 0;
 	uint32_t id;
 
-	/* The unwinder caches data of the modules it walks through: wrong once one is unloaded. */
+	/* Marked for dlclose(): libunwind caches data of each module that it has walked through. */
 	mark_modules(walk->buffer, walk->count);
 	mark_modules(walk->native, walk->native_count);
 	id = intern_stack_find(record_intern(), walk->hash);
@@ -138,7 +138,7 @@ static void name_walk(void *argument)
 	record_unlock();
 }
 
-/* A word that identifies the stack with this hash, among this process's and its parent's. */
+/* Mixes the hash with `forks`, so that numbers stored before a fork() are not found after it. */
 static inline uint64_t sum_of(struct hash128 hash)
 {
 	return hash.a + hash.b * HASH_C + forks;
@@ -254,7 +254,7 @@ static inline struct room *take_room(void)
 	return NULL;
 }
 
-/* With MEMTRACE_STACKS=none: cached stack numbers of callers, whose frame is the whole stack. */
+/* Cache of stack numbers by caller, for MEMTRACE_STACKS=none, where stacks have one frame. */
 static _Thread_local struct predict_next bares[BARES];
 
 static HOT_CODE uint32_t capture_bare(void *caller, bool may_load)

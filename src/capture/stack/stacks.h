@@ -27,7 +27,7 @@
  */
 uint32_t stacks_capture(void *caller, void *const *frame, bool may_load);
 
-/* In a forked child: releases the memory for walks that the parent's other threads were using. */
+/* In a forked child: makes walk memory usable again that the parent's other threads were using. */
 void stacks_forked(void);
 
 /* Finds the base name of the first library from `caller` outwards that is not the CUDA runtime or
@@ -38,14 +38,14 @@ void stacks_owner(char *name, size_t size, void *caller);
 
 /* Numbers of the two stacks that led to an allocation in a backward pass; 0 if unknown. */
 struct autograd_via {
-	uint32_t forward;  /* of the forward operator whose gradient is computed */
-	uint32_t backward; /* of the call of backward() */
+	uint32_t forward;  /* stack of the forward operator whose gradient is computed */
+	uint32_t backward; /* stack of the call of backward() */
 };
 
 /* Looks up PyTorch's functions. Not inside PyTorch's report, as it may take the loader's lock. */
 void autograd_prepare(void);
 
-/* Notes for later backward passes that this thread, whose Python stack this is, allocates. */
+/* Notes that this thread, at this stack in Python, allocates: later backward passes refer to it. */
 void autograd_forward(uint32_t stack);
 
 /* The stacks that led to an allocation on this thread, which has no Python frames. */
@@ -81,9 +81,9 @@ enum stacks_reason {
 };
 
 /*
- * The pseudo-stack for a stack that is not taken, and memory of this space. If `caller` is not
- * NULL, the pseudo-stack's owner is the library that made the call: the one at the caller's
- * address, or, if that is the CUDA runtime, the one that a walk of the stack finds.
+ * The pseudo-stack (a stack with one frame such as "[not sampled]") that replaces a stack not taken
+ * for `reason`. If `caller` is not NULL, its owner is the library that made the call: the one at
+ * the caller's address, or, if that is the CUDA runtime, the one that a walk finds.
  */
 uint32_t stacks_none(enum stacks_reason reason, enum space space, void *caller, void *const *frame);
 
@@ -94,7 +94,7 @@ void sampling_forked(void);
 struct sampling_call {
 	void *caller;
 	void *const *frame;  /* the hook's frame address, or NULL */
-	const char *pool;    /* the name of its pool, NULL while unknown */
+	const char *pool;    /* name of the memory's pool, NULL while unknown */
 	bool may_load;       /* the loader may be asked for new modules */
 	bool driver;         /* memory from the driver: its owner is always found */
 	bool unknown_device; /* event->device is not set yet */

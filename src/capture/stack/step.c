@@ -7,8 +7,8 @@
 #include "capture/stack/modules.h"
 #include "capture/stack/unwind.h"
 
-/* A line has eight rules and is a line of the cache. An address (47 bits) times an odd number is
- * its key in the table: the high eleven bits choose the line, the other 36 are the tag. */
+/* Each line of the table has eight rules and fills a cache line. The key, an address of 47 bits
+ * times an odd number, chooses the line by its high eleven bits; the other 36 are the tag. */
 enum {
 	LINES = 1 << 11,
 	LINE = 8,
@@ -18,7 +18,7 @@ enum {
 
 static struct {
 	_Alignas(64) _Atomic uint64_t rules[LINES][LINE];
-	_Atomic uint64_t word; /* the unload_word() for which the rules are valid */
+	_Atomic uint64_t word; /* the rules are valid while unload_word() is this */
 	atomic_flag learning;
 } known = { .learning = ATOMIC_FLAG_INIT };
 

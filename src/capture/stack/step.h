@@ -40,9 +40,9 @@ struct step_walk {
 		bool by_frame;  /* the rest of the walk depends on the frame pointer */
 	} state[STEP_MOST + 1];
 	uint32_t count;
-	bool whole;  /* reached the stack's end or [low, high), not cut at `most` */
-	bool beyond; /* stopped at a frame in [low, high), which is the entry after the last */
-	struct hash128 hash; /* of the return addresses */
+	bool whole;          /* reached the stack's end or [low, high), not cut at `most` */
+	bool beyond;         /* stopped at a frame in [low, high), stored after the last one */
+	struct hash128 hash; /* step_hash() of the return addresses */
 };
 
 /* Walks from the start outwards, at most `most` frames, up to the first whose call lies in [low,
@@ -77,11 +77,11 @@ enum cfi_kind {
 union cfi_rule {
 	uint64_t word;
 	struct {
-		uint64_t known : 1; /* 0 in an empty entry */
-		uint64_t kind : 2;  /* enum cfi_kind */
-		uint64_t saved : 9; /* words from the CFA down to the old frame pointer, 0: kept */
+		uint64_t known : 1;   /* 0 in an empty entry */
+		uint64_t kind : 2;    /* enum cfi_kind */
+		uint64_t saved : 9;   /* words from saved frame pointer up to CFA, 0: not saved */
 		uint64_t offset : 16; /* words from the register up to the CFA */
-		uint64_t tag : 36;    /* the address's bits that its table line does not give */
+		uint64_t tag : 36;    /* identifies the address within its table line */
 	};
 };
 

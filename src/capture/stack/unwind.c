@@ -29,7 +29,7 @@
 enum {
 	UNW_CACHE_PER_THREAD = 2,
 	NO_DESCRIPTOR = -7,
-	SIGNAL_MOST = 64, /* frames that are searched for a signal handler's */
+	SIGNAL_MOST = 64, /* frames in which a signal handler's is searched for */
 };
 
 HOT_THREAD _Thread_local bool unwind_met;

@@ -29,9 +29,9 @@ size_t unwind(void **addresses, size_t capacity);
 
 /* The result of a search outwards through this thread's stack for the return address `until`. */
 enum unwind_found {
-	UNWIND_CAME,   /* found, with nothing but calls up to it */
-	UNWIND_SIGNAL, /* a signal handler's frame lies before it */
-	UNWIND_LOST,   /* not found */
+	UNWIND_CAME,   /* `until` was found, and no signal handler's frame before it */
+	UNWIND_SIGNAL, /* a signal handler's frame was found before `until` */
+	UNWIND_LOST,   /* neither was found */
 };
 enum unwind_found unwind_until(const void *until);
 
@@ -44,7 +44,7 @@ bool unwind_signal_in_us(void);
  *
  * libunwind 1.6 caches for each thread, for ever, how to walk on from an address (unw_flush_cache()
  * does not reach that memory), and reads without checking. If another library was loaded at the
- * address, it reads anywhere.
+ * address, it reads at any address.
  */
 void unwind_careful(bool careful);
 

@@ -16,21 +16,21 @@
 enum {
 	WALK_NATIVE = OPT_DEPTH_MAX, /* native frames that are recorded at most */
 	WALK_PYTHON = 128,
-	WALK_OWN = 16, /* frames inside the caller's: this library, the runtime and the driver */
+	WALK_OWN = 16, /* further frames, of this library, the runtime and the driver */
 };
 
 struct walk {
 	struct step_start start; /* the caller's frame, for a walk by rules (step.h) */
 	uint64_t low, high;      /* code of Python's evaluation loop, or 0, 0 */
 	size_t count;
-	void **native; /* native addresses, from the caller outwards */
+	void **native; /* return addresses, from the caller outwards */
 	size_t native_count;
 	struct autograd_via via;
-	struct hash128 hash; /* of all native and Python frames */
+	struct hash128 hash; /* hash of all native and Python frames */
 	/* The predicted path, or NULL. If set, `native` is empty until walk_list(). */
 	const struct predict_path *path;
 	struct predict_next *next; /* entry that caches the stack's number, or NULL */
-	uint64_t unloaded;         /* unload_word() when the walk began */
+	uint64_t unloaded;         /* unload_word() when the walk began, see modules.h */
 	bool may_load;             /* the loader may be asked for new modules */
 	uint32_t id;               /* the stack's number, set if it was entered */
 	bool learnt;               /* rules were learnt: the unwinder may have met new modules */
@@ -68,5 +68,5 @@ bool walk_unwind(struct walk *walk, void *caller);
 /* Fills walk->native, which a predicted walk leaves empty. */
 void walk_list(struct walk *walk);
 
-/* Invalidates what a thread left here that was in the middle of a walk when fork() removed it. */
+/* Invalidates the state in this memory, which a thread was changing when fork() removed it. */
 void walk_forget(struct walk_memory *memory);
