@@ -217,7 +217,7 @@ fails 3 'No such file' memtrace top 12x --once
 fails 2 'is not one of bytes, count, rate' memtrace top --sort size
 fails 2 'a time from 10ms' memtrace top --interval never
 fails 2 'a time from 10ms' memtrace top --interval nan
-fails 2 'one at a time' memtrace top --once --json --prometheus x
+fails 2 'cannot be combined' memtrace top --once --json --prometheus x
 cp a.spool newer.spool
 printf '\177' | dd of=newer.spool bs=1 seek=8 conv=notrunc status=none
 fails 3 'made by a newer memtrace' memtrace top newer.spool --once
