@@ -96,7 +96,7 @@ void args_list(char *to, size_t to_size, int width, const void *rows, size_t siz
 	}
 }
 
-/* --- rows --- */
+/* --- the options of a command --- */
 
 static bool no_limits;
 

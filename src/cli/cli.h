@@ -1,5 +1,5 @@
 /*
- * The commands, and the parts that they share: exit statuses, options by rows, standard output.
+ * Shared by all commands of the tool: exit statuses, parsing of options, output and messages.
  *
  * A command is `int cmd_x(int argc, char **argv)`, where argv[0] is its name; it returns the exit
  * status.
@@ -78,7 +78,7 @@ struct arg {
 		.help = (help_), .to = (to_), .least = (least_), .most = (most_)             \
 	}
 
-/* Options that several commands have. */
+/* Definitions of options that several commands have. */
 #define ARG_ONE_FORMAT(name_, letter_, formats_, to_)                                          \
 	{                                                                                      \
 		.name = (name_), .letter = (letter_), .kind = ARG_FORMAT, .value = "FORMAT",   \
@@ -148,7 +148,7 @@ static inline bool args_wants_word(const struct arg *arg)
 	return arg->kind != ARG_FLAG && arg->kind != ARG_SWITCH && arg->kind != ARG_MAYBE;
 }
 
-/* --- words: main.c --- */
+/* --- messages and standard output: main.c --- */
 
 /* The name of the running command, NULL before it is found. */
 const char *cli_command(void);

@@ -1,7 +1,7 @@
 /*
- * memtrace diff BASE HEAD: compares two runs by call site, and checks gates.
+ * memtrace diff BASE HEAD: compares two runs by call site, and checks that growth is within gates.
  *
- * memtrace check TRACE: holds one run to limits.
+ * memtrace check TRACE: checks that one run is within limits.
  */
 #include <stdio.h>
 #include <stdlib.h>

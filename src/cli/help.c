@@ -76,7 +76,7 @@ void cli_print_usage(struct out *out, const struct usage *usage)
 	print_row(&show, &help);
 }
 
-/* --- the commands, and what else there is --- */
+/* --- memtrace help --- */
 
 static void print_commands(struct out *out)
 {

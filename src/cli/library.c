@@ -33,7 +33,7 @@
 
 enum { INTERPRETERS = 4 };
 
-/* --- the library --- */
+/* --- finding the library --- */
 
 static bool take_path(const char *directory, const char *rest, char *path, size_t size)
 {
@@ -94,7 +94,7 @@ int library_preload(const char *library, char *value, size_t size)
 	return 0;
 }
 
-/* --- programs --- */
+/* --- finding programs, and reasons why nothing can be preloaded into them --- */
 
 int program_find(const char *name, char *path, size_t size)
 {

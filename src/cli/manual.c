@@ -15,7 +15,7 @@ static const struct {
 #undef STATUS
 };
 
-/* --- settings in words --- */
+/* --- help texts of the settings --- */
 
 const char *setting_help(enum opt_id id)
 {
@@ -122,7 +122,7 @@ static void put_statuses(struct out *out)
 	}
 }
 
-/* --- a command --- */
+/* --- the page of a command --- */
 
 static const char *help_of(const char *command)
 {
@@ -177,7 +177,7 @@ static void print_command(struct out *out, const struct usage *usage)
 	out_text(out, ".SH SEE ALSO\n.BR memtrace (1),\n.BR libmemtrace (7)\n");
 }
 
-/* --- the others --- */
+/* --- the pages memtrace.1 and libmemtrace.7, and the list of all pages --- */
 
 static void print_memtrace(struct out *out)
 {

@@ -186,7 +186,7 @@ void doctor_cuda(void)
 	}
 }
 
-/* --- pythons --- */
+/* --- Python interpreters --- */
 
 struct python {
 	char path[PATH_MAX]; /* the interpreter's file, with links and wrappers resolved */

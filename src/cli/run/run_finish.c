@@ -24,7 +24,7 @@
 
 #define ANYTHING "\001" /* placeholder for any text; escape() makes it "*" */
 
-enum { MOST = 4096 }; /* traces of a run that are listed */
+enum { MOST = 4096 }; /* most traces listed for a run */
 
 struct file_finder {
 	struct child_run *run;

@@ -136,7 +136,7 @@ static int count_owner(struct slice_walk *walk, const struct block *block, int s
 	return 0;
 }
 
-/* --- one event after another --- */
+/* --- writing the events --- */
 
 static void put_instant(struct chrome *chrome, const struct event *event)
 {

@@ -230,7 +230,7 @@ int chrome_slices(struct chrome *chrome)
 {
 	size_t count;
 	struct slice *slices = find_slices(chrome, &count);
-	uint64_t *open = calloc(count + 1, sizeof(*open)); /* ends of open slices, innermost last */
+	uint64_t *open = calloc(count + 1, sizeof(*open)); /* end times of the open slices */
 	bool ok = slices && open;
 	size_t depth = 0;
 

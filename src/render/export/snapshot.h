@@ -51,7 +51,7 @@ struct snapshot_device {
 	struct snapshot_block *nameless; /* live blocks whose pool reports no addresses */
 	size_t nameless_n, nameless_size;
 	uint64_t allocated, reserved;  /* bytes, summed up from the selected events */
-	bool summed;                   /* both sums are complete */
+	bool summed;                   /* `allocated` and `reserved` count all bytes */
 	uint64_t unplaced;             /* bytes reserved by pools that report no addresses */
 	uint64_t placed;               /* bytes of `unplaced` that are blocks with own segments */
 	struct snapshot_segment spare; /* segment for unplaced - placed; size 0: there is none */

@@ -42,9 +42,9 @@ struct timeline {
 	struct emit_rows ooms; /* failed allocations: struct timeline_oom */
 };
 
-enum { TIMELINE_LEFT = 12 }; /* columns before the plot: a size and the axis */
+enum { TIMELINE_LEFT = 12 }; /* columns left of the plot, for sizes and the axis */
 
-/* A column of a line. */
+/* A column of a line: a glyph, or the beginning of a text. */
 struct timeline_cell {
 	enum timeline_glyph glyph;
 	const char *name; /* text that begins here in place of glyphs, or NULL */
