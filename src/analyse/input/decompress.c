@@ -157,7 +157,8 @@ static int start_stream(struct decompress *source)
 		return -ENOMEM;
 	source->unpack = unpack;
 	unpack->error = start_kind(unpack, source->kind);
-	/* A full block: zstd 1.5.4, given only the magic, takes the bytes after it for a frame. */
+	/* Reads a full block: zstd 1.5.4, given only the magic, takes the next bytes for a frame.
+	 */
 	memcpy(unpack->block, source->begin, source->begun);
 	more = fd_read_all(source->fd, unpack->block + source->begun, BLOCK - source->begun);
 	if (more < 0)

@@ -21,7 +21,7 @@ void need_failed(void)
 
 void err_set(const char *format, ...)
 {
-	char text[sizeof(error.text)]; /* arguments may point into error.text */
+	char text[sizeof(error.text)]; /* a copy, as arguments may point into error.text */
 	va_list arguments;
 
 	va_start(arguments, format);

@@ -9,7 +9,7 @@
 
 #include <errno.h>
 
-/* Stores the text, cut at 1,000 bytes. Returns -EINVAL, which analyzers see as it is a macro. */
+/* Stores the text, cut at 1,000 bytes; returns -EINVAL. A macro, so that analyzers see -EINVAL. */
 #define err(...)                      \
 	__extension__({               \
 		err_set(__VA_ARGS__); \

@@ -44,7 +44,7 @@ struct json {
 	size_t length;
 
 	/* The value of the last number. */
-	bool exact; /* an integer from -2^63 to 2^64 - 1, which magnitude and negative hold */
+	bool exact; /* an integer from -2^63 to 2^64 - 1, in magnitude and negative */
 	bool negative;
 	uint64_t magnitude;
 	double real; /* the value of a number that is not exact */
@@ -60,7 +60,7 @@ struct json {
 	uint64_t objects; /* bit i: the open container at depth i is an object, not an array */
 	char *buffer, *at, *end, *token;
 	size_t size;
-	uint64_t kept;   /* bytes that the caller has stored of the document, which it limits */
+	uint64_t kept;   /* bytes of memory that the caller uses for the document, as it counts */
 	uint64_t passed; /* bytes of the file before those in the buffer */
 };
 
@@ -104,8 +104,8 @@ enum json_state {
 	WANT_NOTHING,   /* after the document */
 };
 
-/* Reads more of the file; bytes from `token`, or else `at`, on stay in the buffer. False at the
- * end. */
+/* Reads more of the file, keeping the bytes from `token` on, or from `at` on if `token` is NULL.
+ * False at the end of the file and after an error. */
 bool json_more(struct json *json);
 
 /* Replaces the escapes in text[0..length) in place. False if one is invalid. */

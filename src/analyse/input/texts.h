@@ -16,7 +16,7 @@
 struct texts {
 	const char **list; /* the text with number n is at n - 1 */
 	size_t count, size;
-	struct map of_hash; /* number by hash, or by the next free one if the hash is taken */
+	struct map of_hash; /* number by hash of the text, or by hash + 1, ... if that is taken */
 };
 
 /* Returns the number of text[0..length), 0 if the table does not have it. */
@@ -28,9 +28,9 @@ uint32_t texts_enter(struct texts *texts, struct arena *arena, const char *text,
 void texts_clear(struct texts *texts);
 
 /*
- * Find, or add, the row with a key in a list whose rows begin with their keys, each key once. They
- * return 1 + the position of the row; 0 if there is none, or without memory. A new row is all zero
- * after its key. Keys are compared byte by byte: their padding must be zero.
+ * Find the row with a key in a list whose rows begin with their keys; keyed_enter() adds it if it
+ * is missing. They return 1 + the row's position, 0 if there is none or without memory. A new row
+ * is all zero after its key. Keys are compared byte by byte: their padding must be zero.
  */
 uint32_t keyed_find(const struct map *of_hash, const void *rows, size_t each, const void *key,
 		    size_t length);

@@ -26,7 +26,7 @@ static uint32_t position_in(uint32_t id)
 
 /* --- events --- */
 
-/* Adds a gap before the event, where all live blocks end. `missing`: events, 0 if unknown. */
+/* Adds a gap before the event, at which all live blocks end. `missing`: number of events. */
 static void lose(struct history *history, const struct event *event, uint64_t missing)
 {
 	struct history_event *events = history->events;
@@ -100,7 +100,7 @@ static void take(struct history *history, const struct trace *trace, struct live
 	bool gap = lives_gap(lives, event);
 	uint64_t dropped = trace->capture.events_dropped ? trace->capture.events_dropped : 1;
 
-	/* If no numbers are missing, the first gap gets the trace's count of dropped events. */
+	/* If no seq is missing, the first gap gets the trace's count of dropped events. */
 	if (gap)
 		lose(history, event,
 		     event->seq > lives->next_seq ? event->seq - lives->next_seq
@@ -124,7 +124,7 @@ static void take(struct history *history, const struct trace *trace, struct live
 
 /* --- all events --- */
 
-/* Sets blocks' categories; they depend on how blocks ended, so it is done after the last event. */
+/* Sets blocks' categories, which depend on how blocks ended: so this is done after all events. */
 static void label_blocks(struct history *history)
 {
 	const struct categories *categories = history->categories;

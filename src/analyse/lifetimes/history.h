@@ -54,7 +54,7 @@ struct history_sum {
 	uint64_t allocated, reserved;
 };
 
-/* The sums of its device and pool after an event of a folded history; gaps do not change them. */
+/* The sums of an event's device and pool after it, in a folded history; gaps do not change them. */
 struct history_sums {
 	struct history_sum device, pool;
 	uint64_t blocks; /* number of blocks that the event represents */

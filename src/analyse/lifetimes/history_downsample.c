@@ -1,4 +1,4 @@
-/* Makes a long history shorter: folds with sums replace the blocks that are not kept one by one. */
+/* Shortens a long history: folds, events with sums, replace blocks that are not kept one by one. */
 
 #include <stdlib.h>
 
@@ -13,7 +13,7 @@ struct fold_entry {
 	struct fold_key {
 		uint32_t stack, place, category;
 	} key;
-	uint32_t fold;        /* 1 + position of the last fold, 0 if that had no blocks */
+	uint32_t fold;        /* 1 + position of the last fold event, 0 if that has no blocks */
 	uint64_t bytes, told; /* bytes now, and bytes of the last fold */
 	uint32_t count, told_count;
 	bool waiting; /* its position is in fold.changed */

@@ -1,5 +1,5 @@
 /* Chooses the events of a long history that are kept one by one, and the positions of the folds
- * that replace the others. */
+ * (events with sums) that replace the others. */
 #include "analyse/lifetimes/history_keep.h"
 
 #include <stdbool.h>
@@ -11,7 +11,7 @@
 #include "base/mem/sort.h"
 
 enum {
-	AREAS = 1 << 16, /* classes of bytes times events lived: the upper half of a float */
+	AREAS = 1 << 16, /* classes of areas (bytes times events): the upper half of a float */
 	SLICES_MOST = 2048,
 	SLICES_LEAST = 64,
 };
@@ -73,7 +73,7 @@ void history_running_add(struct history_running *running, const struct history_e
 	event_effect(&effect, &allocated, &reserved);
 	device->allocated += (uint64_t)allocated;
 	device->reserved += (uint64_t)reserved;
-	/* A pool's sums count memory of every kind, so its kind is replaced with device memory. */
+	/* A pool's sums count every kind of memory, but event_effect() only device memory. */
 	effect.device = 0;
 	effect.space = SPACE_DEVICE;
 	event_effect(&effect, &allocated, &reserved);

@@ -1,6 +1,6 @@
 /*
  * Chooses the events of a long history that are kept one by one, and the positions of the folds
- * that replace the others.
+ * (events with sums) that replace the others.
  *
  * Only blocks of a device can be removed, and only those with a free of their own or none. Of these
  * are kept the blocks with the largest areas (bytes times events lived), and in each slice of the
@@ -16,9 +16,9 @@ struct history_event;
 struct history_sum;
 
 struct history_keep {
-	uint8_t *stays;  /* by event: 1 if it is kept; a block's birth and death are alike */
+	uint8_t *stays;  /* by event: 1 if it is kept; both or none of a block's two events are */
 	uint8_t *edges;  /* by event: 1 if a slice begins, or a sum peaks, with it */
-	uint32_t *birth; /* by event: birth of the removable block it ends, or HISTORY_NONE */
+	uint32_t *birth; /* by event: where the removable block it ends began, or HISTORY_NONE */
 	size_t slices;
 };
 

@@ -52,7 +52,7 @@ static bool in_sum(const struct replay *replay, const struct block *block)
 {
 	const struct replay_wish *wish = replay->wish;
 
-	/* Reserved bytes are segments of pools, and blocks of no pool (see event_effect()). */
+	/* Segments of pools, and blocks of no pool, count as reserved (see event_effect()). */
 	if (wish->metric == TRACE_RESERVED ? block->kind == BLOCK_HANDED && block->pool
 					   : block->kind != BLOCK_HANDED)
 		return false;
@@ -111,8 +111,8 @@ void replay_categories(const struct replay *replay, struct category_sum *sums)
 /* --- events --- */
 
 /*
- * Adds a block's bytes to its row and to the sum (sign 1), or subtracts them (-1), with a number of
- * blocks. Bytes that were never added are not subtracted.
+ * Adds a block's bytes, counted as `blocks` blocks, to its row and to the sum (sign 1), or
+ * subtracts them (-1). Bytes that were never added are not subtracted.
  */
 static void hold(struct replay *replay, struct replay_row *row, const struct block *block,
 		 unsigned blocks, int sign)
@@ -251,7 +251,7 @@ static void apply(struct replay *replay, const struct event *event)
 		end_life(replay, event);
 }
 
-/* Events are missing before this one: counts them, and removes all bytes, now unknown. */
+/* Events are missing before this one: counts them, and clears the rows, now unknown. */
 static void forget_address(struct replay *replay, const struct event *event)
 {
 	if (!replay->dropped)

@@ -72,7 +72,7 @@ struct replay {
 	struct replay_device *devices;
 	size_t devices_n;
 	uint64_t now;           /* the sum after the last event read */
-	uint64_t t, seq, bytes; /* the moment: its last event, and the sum then */
+	uint64_t t, seq, bytes; /* time and seq of the moment's last event; the sum then */
 	bool any;               /* an event came before the moment */
 	uint64_t events;        /* number of events read */
 	uint64_t epoch;         /* increases at each new peak */
@@ -111,9 +111,9 @@ static inline bool replay_is_split(const struct replay_wish *wish)
 	       wish->split == TRACE_BY_CATEGORY;
 }
 
-/* --- between replay.c and replay_adopt.c --- */
+/* --- used by replay.c and replay_adopt.c only --- */
 
-/* Allocates `devices`, and unless rows are split makes one for each stack. */
+/* Allocates replay->devices; unless rows have keys, makes a row for each stack. */
 void replay_start_rows(struct replay *replay);
 
 /* Returns 1 + the position of the row that counts the event. */

@@ -20,7 +20,7 @@ static uint32_t enter(struct replay *replay, struct replay_key key)
 	return row;
 }
 
-/* True if rows have keys; else there is one row for each stack, at the stack's position. */
+/* True if rows are found by a key; else there is a row for each stack, at the stack's position. */
 static bool has_keys(const struct replay_wish *wish)
 {
 	return replay_is_split(wish) || wish->of_alloc;
@@ -49,7 +49,7 @@ void replay_start_rows(struct replay *replay)
 	trace_phase_walk(&replay->phases, trace);
 	for (size_t i = 0; i < trace->summary.devices_n; i++)
 		replay->devices[replay->devices_n++].device = trace->summary.devices[i].device;
-	/* Without keys: a row for each stack, and one for events without a stack. */
+	/* Rows without keys: one for each stack, and one for events without a stack. */
 	for (size_t i = 0; !has_keys(replay->wish) && i <= trace->stacks_n; i++)
 		enter(replay, (struct replay_key){ .stack = (uint32_t)i });
 }

@@ -49,7 +49,7 @@ static uint64_t height(const struct trace_phase *phase)
 	return phase->allocated.peak_bytes == TRACE_NONE ? 0 : phase->allocated.peak_bytes;
 }
 
-/* Of all `count` phases of the name, returns the one with the highest peak: the number-th. */
+/* Of the `count` phases with the name, returns the `number`th, which has the highest peak. */
 static const struct trace_phase *find_phase(const struct trace *trace, const char *name,
 					    size_t *number, size_t *count)
 {

@@ -20,10 +20,10 @@ enum {
 	SUMS_TRIES = 4096, /* tries to copy sums as of one moment: some microseconds each */
 };
 
-/* The tables whose rows change. Nodes are read only to find the blocks that waiting events free. */
+/* The tables whose rows change. Nodes are read only to find blocks that uncounted events free. */
 static const enum spool_kind changing[] = { SPOOL_SCOPE, SPOOL_STACK, SPOOL_CELL, SPOOL_NODE };
 
-/* The number of events not counted in the tables, if an unfinished transaction is rolled back. */
+/* The number of events that the tables do not count once an unfinished transaction is undone. */
 static uint64_t waiting_n(const struct spool *spool)
 {
 	const struct spool_header *header = spool->header;
@@ -41,7 +41,7 @@ static unsigned changing_n(const struct spool *spool)
 	return sizeof(changing) / sizeof(changing[0]) - !waiting_n(spool);
 }
 
-/* Tries to copy all changing tables stop after this many bytes. */
+/* Copying all changing tables is tried again until this many bytes were copied. */
 static const uint64_t VAIN_BYTES = 16 << 20;
 
 /* Reads the header. -ENODATA if the file was cut: it has fewer blocks than the header counts. */
@@ -53,7 +53,7 @@ static int look_at_header(struct follow *follow)
 	return error || spool->file_blocks >= spool->header->blocks ? error : -ENODATA;
 }
 
-/* Copies sums and, if `whole`, the other changing tables. 0, 1 if not of one moment, or -errno. */
+/* Copies sums and, if `whole`, all changing tables. 0, 1 if they changed meanwhile, or -errno. */
 static int copy_changing(struct follow *follow, bool whole)
 {
 	struct spool *spool = &follow->spool;
@@ -74,8 +74,8 @@ static uint64_t changing_bytes(const struct spool *spool)
 	return bytes;
 }
 
-/* True if the changing tables are as last copied and no event waits (the copy would have counted
- * it). The header's counts may still have grown. */
+/* True if no changing table has changed since it was copied, and no events wait to be counted (the
+ * copy counts those). Other counts of the header may have grown. */
 static bool is_same(const struct follow *follow)
 {
 	const struct spool_header *header = follow->spool.header;

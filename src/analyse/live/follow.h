@@ -13,9 +13,9 @@
 struct follow {
 	struct spool spool; /* tables as last copied; those that are not followed are empty */
 	bool torn;          /* the writer never paused: sums are of one moment, cells are not */
-	bool blurred;       /* not even the sums are of one moment */
+	bool blurred;       /* the sums are not of one moment either */
 	struct read_progress reading;
-	uint64_t generation; /* of the changing tables in the copy; odd for none */
+	uint64_t generation; /* of the header when tables were copied; odd: none are copied */
 	uint8_t *chunk;      /* buffer for a block of the file */
 	uint64_t newest;     /* 1 + the number of the chunk read last, 0 for none */
 };

@@ -17,7 +17,7 @@ enum {
 };
 
 struct live_view_range {
-	uint64_t number;     /* of a started range; 0 for a pushed one */
+	uint64_t number;     /* identifies a started range; 0 for a pushed one */
 	uint64_t start, end; /* ns since process start; end is TRACE_NONE while it is open */
 	uint64_t thread;
 	uint32_t name_text, domain_text;
@@ -41,7 +41,7 @@ void live_view_ranges_read(struct look_ranges *ranges, struct follow *follow);
 struct live_view_scope {
 	struct spool_scope row; /* sums; METRIC_USED has TRACE_NONE bytes if it was never sampled */
 	const char *name;       /* of a device: its model, NULL if unknown */
-	const char *source;     /* name of the source of METRIC_USED */
+	const char *source;     /* of METRIC_USED: "nvml" or "cuMemGetInfo" */
 	uint64_t total;         /* of a device: its memory in bytes, TRACE_NONE if unknown */
 	/* Bytes reserved by pools and not allocated. 0 while a pool's allocation is recorded before
 	 * that of the memory around it. */
@@ -60,7 +60,7 @@ struct look {
 	bool recording;      /* true if `stop` is SPOOL_RECORDING */
 	enum spool_stop stop;
 	bool events_on;  /* false: only sums are recorded (memtrace_stop, memtrace ctl stop) */
-	uint64_t sample; /* bytes between samples, TRACE_NONE: all blocks have stacks */
+	uint64_t sample; /* bytes between samples; TRACE_NONE if not sampled */
 	uint64_t events, dropped, ooms;
 	double events_rate, bytes_rate; /* events, and bytes allocated, a second; NAN: unknown */
 
@@ -79,7 +79,7 @@ struct look {
 const struct live_view_scope *live_view_next(const struct look *look, enum scope_kind kind,
 					     const struct live_view_scope *after);
 
-/* Open a process's spool and read it, and read it again. `pid`: as the user gave it, 0 for the one
+/* Open a process's spool and read it; read it once more. `pid`: as the user gave it, 0 for the one
  * in the spool. 0, or -errno with err_text(); live_view_now() then changes nothing. */
 int live_view_open(struct look *look, const char *path, int pid);
 int live_view_now(struct look *look);

@@ -24,7 +24,7 @@ struct live_view_line {
 	const char *name;
 	const char *space;     /* "device" for memory of a device */
 	int device;            /* NO_DEVICE for other memory */
-	uint64_t bytes, count; /* live, counted under its stacks */
+	uint64_t bytes, count; /* live bytes and blocks of its stacks */
 	/* Bytes that the line holds, has allocated until now, and had allocated until the last
 	 * look. In a sampled recording (MEMTRACE_SAMPLE) they are estimated from the samples. */
 	uint64_t holds, allocated, before;
@@ -54,7 +54,7 @@ static inline double live_view_rate(uint64_t now, uint64_t before, double second
 	return now > before ? (double)(now - before) / seconds : 0;
 }
 
-/* Reads `lines`, all 0 or of this spool. `seconds`: since the last call. 0 or -ENOMEM. */
+/* Updates `lines`, all 0 at first. `seconds`: since the last call. 0 or -ENOMEM. */
 int live_view_lines_read(struct live_view_lines *lines, const struct spool *spool, double seconds);
 void live_view_lines_clear(struct live_view_lines *lines);
 

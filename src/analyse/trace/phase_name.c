@@ -1,4 +1,4 @@
-/* Groups phases into families by their names, which next_letter() reads. */
+/* Groups phases into families by their names. */
 #include "analyse/trace/phase_name.h"
 
 #include <string.h>
@@ -17,7 +17,7 @@ static size_t noted(const char *name)
 	if (!notes || notes == name || !strchr(notes, '='))
 		return length;
 	if (name[length - 1] != '#' && notes[-1] != ':')
-		return length; /* not notes, not even ones that were cut off */
+		return length; /* neither notes nor notes that were cut off */
 	length = (size_t)(notes - name);
 	return length > 1 && name[length - 1] == ':' ? length - 1 : length;
 }

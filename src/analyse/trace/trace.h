@@ -18,8 +18,8 @@
 struct out;
 
 enum {
-	TRACE_FEW = 500000, /* events that can be read in a few tenths of a second: so many are read
-			       even where no option requests it */
+	TRACE_FEW = 500000, /* a trace of at most so many events is read completely even if no
+			       option needs that: it takes a few tenths of a second */
 };
 
 /* The number of dropped events that newer ones replaced; a larger MEMTRACE_MAX_EVENTS avoids it. */
@@ -30,8 +30,8 @@ static inline uint64_t trace_crowded_out(const struct trace_capture *capture)
 	return capture->events_dropped > others ? capture->events_dropped - others : 0;
 }
 
-/* Opens a file, "-" for standard input; the path must outlive the trace. A failure leaves none
- * open. */
+/* Opens a file, or standard input for "-". The path must outlive the trace. After a failure nothing
+ * is open. */
 int trace_open(struct trace *trace, const char *path);
 
 void trace_close(struct trace *trace);
@@ -130,7 +130,7 @@ void trace_frame_text(const struct trace *trace, uint32_t frame, char *to, size_
 /* Writes the name of sites[site]; for a call site, the line of its stack with the most bytes. */
 void trace_site_text(const struct trace *trace, uint32_t site, char *to, size_t size);
 
-/* The owner of a Python file, the user first. */
+/* The owners of Python files, from the user to frameworks. */
 enum place_kind {
 	PLACE_OWN,
 	PLACE_PACKAGE,

@@ -87,7 +87,7 @@ void trace_extend_backward(struct trace *trace)
 	for (size_t i = 0; i < trace->stacks_n; i++) {
 		const struct trace_stack *stack = &trace->stacks[i];
 
-		/* A via_stack with a via_stack of its own is not used: chains would grow. */
+		/* A via_stack that has one itself is not used, so stacks form no chains. */
 		if (stack->via_stack == UINT32_MAX ||
 		    trace->stacks[stack->via_stack].via_stack != UINT32_MAX)
 			continue;

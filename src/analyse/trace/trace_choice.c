@@ -189,7 +189,7 @@ void trace_keys_find(struct trace_keys *keys, struct trace *trace, enum trace_by
 	map_clear(&known);
 }
 
-/* --- groups in the place of sites --- */
+/* --- sites from groups --- */
 
 void trace_set_sites(struct trace *trace, const struct trace_place *places)
 {

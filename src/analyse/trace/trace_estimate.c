@@ -57,7 +57,7 @@ static void estimate_site(struct trace_site *site)
 	site->peak_bytes = site->estimated_peak_bytes;
 }
 
-/* True if an allocation of the stack was sampled, or if the stack is that of all not sampled. */
+/* True if an allocation of the stack was sampled, or if it is the pseudo-stack of the others. */
 static bool concerns(const struct trace *trace, const struct trace_stack *stack)
 {
 	return stack->estimated_allocations || stack->estimated_peak_bytes || is_rest(trace, stack);

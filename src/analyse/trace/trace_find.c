@@ -74,7 +74,7 @@ uint32_t trace_phase_at(struct trace_phase_walk *walk, const struct trace *trace
 
 	for (;;) {
 		bool next = walk->next < trace->phases_n && phases[walk->next].start <= t;
-		/* Phases that have ended by then are removed before the next one is added. */
+		/* Phases that ended before the next one begins are removed first. */
 		uint64_t now = next ? phases[walk->next].start : t;
 		uint32_t top;
 

@@ -15,7 +15,7 @@ enum kin {
 	KIN_OWN,       /* the user's own code */
 	KIN_PACKAGE,   /* Python of an installed package */
 	KIN_FRAMEWORK, /* Python that everybody's program runs through */
-	KIN_VENDOR,    /* native code of somebody else's library */
+	KIN_VENDOR,    /* native code of a vendor's library */
 	KIN_INSIDE,    /* native code of a framework */
 	KIN_INTERNAL,  /* code that every allocation runs through */
 	KIN_UNKNOWN,   /* a frame with neither name nor module */
@@ -110,7 +110,7 @@ size_t trace_lines(const struct trace *trace, uint32_t stack, uint32_t *frames, 
 	for (size_t i = 0; i < all->frames_n && shown < most; i++) {
 		uint32_t frame = all->frames[i];
 
-		/* Inside the line, the innermost frame is enough to show how it allocates. */
+		/* Of the frames below the line, the innermost shows how it allocates. */
 		if (frame == line)
 			seen = true;
 		else if ((!seen && (shown || most == 1)) ||

@@ -12,7 +12,7 @@ struct trace_reader {
 	int fd;
 	bool in_events;
 	const char *section; /* member being read, for messages */
-	uint8_t order[32];   /* keys of the last event, in their order */
+	uint8_t order[32];   /* position in keys[] of each key of the last event */
 	uint32_t last_text[32];
 	struct texts texts; /* texts of events */
 };
@@ -20,7 +20,7 @@ struct trace_reader {
 /* Reads the JSON value that follows into the trace's member that `row` names. 0 or -EINVAL. */
 int trace_read(struct trace *trace, const struct row *row);
 
-/* After an error: if the file ends too early, sets err_text() to that. Returns -EINVAL. */
+/* After a reader failed: if the file ends too early, err_text() becomes that. Returns -EINVAL. */
 int trace_broken(struct trace *trace);
 
 /* Opens the spool at the trace's path and fills in the trace's facts. 0 or -errno. */
@@ -42,5 +42,5 @@ int trace_check(struct trace *trace);
 /* Replaces the figures of a sampled trace with estimates. It must be called after trace_check(). */
 void trace_estimate(struct trace *trace);
 
-/* Appends to each stack the Python frames of its via_stack, with names that show this. */
+/* Appends to each stack the Python frames of its via_stack, with "[backward]" in their names. */
 void trace_extend_backward(struct trace *trace);

@@ -12,7 +12,7 @@
 #include "analyse/input/grow.h"
 #include "analyse/trace/trace_parts.h"
 
-enum { ARENA_OVERHEAD = 16 }; /* bytes of the arena for a text besides the text, about */
+enum { ARENA_OVERHEAD = 16 }; /* about the bytes that the arena adds to a text */
 
 struct reader {
 	struct json *json;
@@ -136,7 +136,7 @@ static int read_bool(struct reader *reader, enum json_token token, bool *to)
 	return 0;
 }
 
-/* Finds a word in its list; a word that this reader does not know becomes the list's last one. */
+/* Sets `to` to the word's position in its list; a word that is not there gets the last position. */
 static int read_word(struct reader *reader, enum json_token token, enum row_words words, int *to)
 {
 	if (token != JSON_STRING)

@@ -17,7 +17,7 @@ struct trace_spool {
 	struct spool spool;
 	struct spool_model recording;
 	struct journal_reader events;
-	struct blocks open;       /* open ranges, whose names ranges_tell() needs */
+	struct blocks open;       /* open ranges, from which a pop gets its name */
 	const char *last_text[8]; /* by key: the last text, as in the spool */
 	uint32_t last_id[8];      /* by key: the id of that text */
 };

@@ -18,7 +18,7 @@ struct unattributed_lump {
 	uint32_t below; /* 1 + position of the next older lump, 0 for none */
 };
 
-/* Lumps of bytes without an address; all zero is empty. */
+/* Bytes without an address, in lumps of one tag each; all zero is empty. */
 struct unattributed {
 	struct unattributed_lump *lumps;
 	uint32_t used;

@@ -58,7 +58,7 @@ export interface Place { device: number | null; space: string | null; pool: stri
 export interface Gap { event: number; dropped: number; device: number | null; allocated: number | null; reserved: number | null }
 export type Phase = Trace_phase & { name: string };
 export type Curve = Omit<Trace_curve, "t"> & { t: number[] };
-// Text to show, function, file or module, line, 1 for Python, rank (0: the user's code), 1 for a name without code.
+// The members: text to show, function, file or module, line, 1 for Python, rank (0: the user's code), 1 for a name without code.
 export type FrameRow = [string, string | null, string | null, number, number, number, number];
 export interface Grouping { by: string; title: string; names: string[]; of: (number | null)[] }
 

@@ -14,9 +14,9 @@ export interface PoolGaps {
 	device: number | null; pool: string;
 	reserved: number; used: number;
 	whole: number; wholeCount: number; // bytes and number of segments without a block
-	gaps: number; gapsCount: number; largest: number; // free pieces of segments with blocks
-	elsewhere: number; elsewhereCount: number; // blocks in no known segment
-	segments: Segment[]; // those with blocks and most free bytes first
+	gaps: number; gapsCount: number; largest: number; // bytes, number and largest of the free pieces in segments with blocks
+	elsewhere: number; elsewhereCount: number; // bytes and number of blocks in no known segment
+	segments: Segment[]; // those with blocks and most free bytes first, those without blocks last
 }
 
 interface Found { ranges: number[]; blocks: number[] }

@@ -25,12 +25,12 @@ export interface Events {
 	count: number;
 	t: Float64Array; // ns
 	op: Uint8Array; // position in facts.ops
-	place: Int32Array; // NONE for marks
+	place: Int32Array; // position in facts.places, NONE for marks
 	size: Float64Array;
 	stack: Int32Array; // NONE if unknown
 	thread: Uint32Array;
-	api: Int32Array; // NONE for marks
-	text: Int32Array; // of marks and failed allocations, else NONE
+	api: Int32Array; // position in facts.apis, NONE for marks
+	text: Int32Array; // position in facts.texts for marks and failed allocations, else NONE
 	block: Int32Array; // the block that the event begins, else the one that it ends, else NONE
 	sums: Record<"device" | "pool", { allocated: Float64Array; reserved: Float64Array }> | null; // after each event of a long trace, else null
 }
@@ -179,7 +179,7 @@ function takeEvents(facts: Facts, columns: Columns): { events: Events; blocks: B
 	const memory = facts.ops.map(isMemory);
 	const kinds = facts.ops.map(kindOf);
 	const oom = facts.ops.indexOf("oom");
-	const gaps = new Set(facts.gaps.map((gap) => gap.event)); // an event at a gap ends no block itself
+	const gaps = new Set(facts.gaps.map((gap) => gap.event)); // events after a gap, which end no blocks themselves
 	let row = 0; // number of memory events read so far
 	let named = 0;
 	let block = 0;

@@ -13,8 +13,8 @@ export interface Query {
 	text: string;
 	wrong: string | null; // message on a word that cannot be understood
 	matches: Uint8Array; // by block: 1 if all words are true of it
-	stacks: Uint8Array; // by stack: its texts match
-	frames: Uint8Array; // by frame: its text matches
+	stacks: Uint8Array; // by stack: 1 if its texts match
+	frames: Uint8Array; // by frame: 1 if its text matches
 	count: number;
 	bytes: number;
 	hasText: boolean;

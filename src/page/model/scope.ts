@@ -92,7 +92,7 @@ function anchorDevice(trace: Trace, sums: Float64Array, device: number | null, m
 	});
 }
 
-// Corrects the sums of a pool or memory kind: they are known before the first gap, and after the last by `exit`.
+// Corrects the sums of a pool or memory kind: NaN from the first gap to the last, then shifted to end at `exit`.
 function anchorExit(trace: Trace, sums: Float64Array, exit: number | null): void {
 	const gaps = trace.facts.gaps;
 
@@ -105,7 +105,7 @@ function anchorExit(trace: Trace, sums: Float64Array, exit: number | null): void
 		sums[i] = i < last ? NaN : sums[i] + shift;
 }
 
-// The sums of a long trace, which has them for each event that is left.
+// The sums of a long trace: stored for each event of the scope, and carried on to the events between.
 function carry(trace: Trace, places: boolean[], told: Float64Array): Float64Array {
 	const { count, place } = trace.events;
 	const sums = new Float64Array(count);
@@ -125,7 +125,7 @@ export function sumsOf(trace: Trace, scope: Scope): Sums {
 	const isBlock = (event: number) => trace.kindOfEvent(event) === Kind.Block;
 	const told = scope.space === null ? trace.events.sums?.[whole ? "device" : "pool"] : undefined;
 	const allocated = told ? carry(trace, places, told.allocated) : sumUp(trace, places, (event) => (isBlock(event) ? 1 : 0));
-	// A block of no pool is reserved memory itself; a pool's block is in a segment, which is.
+	// Reserved memory is blocks of no pool, and the segments of pools, in which the pools' blocks are.
 	const reserved = scope.space !== null ? null : told ? carry(trace, places, told.reserved)
 		: sumUp(trace, places, (event, place) => (isBlock(event) ? (whole && place.pool === null ? 1 : 0) : 1));
 

@@ -93,7 +93,7 @@ export class App {
 		return pin < 0 ? { from: -1, to: cursor } : { from: Math.min(cursor, pin), to: Math.max(cursor, pin) };
 	}
 
-	// The recorder's own stacks at the scope's peak; undefined for memory kinds outside devices.
+	// The stacks that the recorder stored for the scope's peak; undefined for memory outside devices.
 	get peak(): Trace_peak | undefined {
 		const { scope, trace } = this;
 
@@ -144,7 +144,7 @@ export class App {
 		return stack < 0 ? -1 : this.grouping.of[stack] ?? -1;
 	}
 
-	// Ranks the groups by bytes times events lived, at all moments together, so that a colour never changes.
+	// Ranks the groups by bytes times events lived in the complete run, so that a group keeps its colour.
 	get rankOfGroup(): Int32Array {
 		return this.ranks.get(`${this.store.get("trace")} ${this.scope.id} ${this.grouping.by}`, () => this.rankGroups());
 	}

@@ -14,9 +14,9 @@ import { tooltip } from "./tooltip";
 
 const ROW = 18; // pixels
 const GAP = 3;
-const WIDE = 3; // pixels from which a span is drawn by itself
+const WIDE = 3; // least pixels of a span that is drawn by itself
 const NAMED = 30;
-const INK = "#0b0f14"; // text, readable on the colours of all kinds
+const INK = "#0b0f14"; // colour of text, readable on the colours of all kinds
 const ranks: Record<SpanKind, number> = { kernel: 2, copy: 1, fill: 3, migration: 7, call: COLOURS };
 
 function kindColour(kind: SpanKind, theme: Theme): string {
@@ -68,7 +68,7 @@ export class Lanes {
 		return of;
 	}
 
-	// Returns a function for a span's start and end in pixels of the axis, null if it is out of view.
+	// Returns a function that gives a span's start and end in pixels of the axis, null if it is out of view.
 	private placer(spans: Spans): (span: number) => [number, number] | null {
 		const { axis, from, to } = this.app.store.state;
 		const all = placedOf(this.app.trace, spans, axis);
@@ -172,7 +172,7 @@ export class Lanes {
 		}
 	}
 
-	// --- words ---
+	// --- legend and texts ---
 
 	// Shows the number and total time of each kind in view.
 	private tell(spans: Spans, rows: Row[]): void {

@@ -91,7 +91,7 @@ export function drawBands(context: CanvasRenderingContext2D, app: App, bands: Ba
 		context.strokeStyle = end - x > 3 * ratio ? dim : grid;
 		context.lineWidth = ratio;
 		context.fillRect(x, y, Math.max(end - x, ratio), (LANE - 2) * ratio);
-		if (band.phase.color && COLOR.test(band.phase.color)) { // only a stripe: text is readable on the panel's own colour
+		if (band.phase.color && COLOR.test(band.phase.color)) { // only a stripe, so that the text stays readable
 			context.fillStyle = band.phase.color;
 			context.fillRect(x, y + (LANE - 5) * ratio, Math.max(end - x, ratio), 3 * ratio);
 		}

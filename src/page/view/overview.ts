@@ -308,7 +308,7 @@ export class Overview implements View {
 			ctx.fillRect(x - ratio / 2, top, ratio, plot.bbox.height);
 	}
 
-	// --- words ---
+	// --- legend and texts ---
 
 	private tellLegend(): void {
 		const { app } = this;

@@ -19,7 +19,7 @@
 
 enum {
 	BUFFER = 65536,
-	ROWS = 200,        /* of each list in a report or a difference */
+	ROWS = 200,        /* most rows of each list in a report or a difference */
 	PHASE_EVENTS = 20, /* a phase takes as much room in a page as 20 events */
 };
 
@@ -116,7 +116,7 @@ static const char *part_name(const struct page_part *part)
 	return part->anonymizer ? "trace.json" : part->input->name;
 }
 
-/* Writes the report, without the sections for a moment and without trees, which the page draws. */
+/* Writes the report without the sections on one moment and call trees, which the page draws. */
 static int write_report(const struct page_part *part, struct out *json)
 {
 	struct report_options options = {

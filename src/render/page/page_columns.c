@@ -1,4 +1,4 @@
-/* Writes arrays of numbers into the page, packed: one element for each array. */
+/* Writes arrays of numbers into the page, compressed: each becomes one HTML element. */
 #include "render/page/page_columns.h"
 
 #include <stdlib.h>

@@ -40,8 +40,7 @@ static uint8_t *find_deaths(const struct history *history)
 		if (death != HISTORY_NONE)
 			deaths[death / 8] |= (uint8_t)(1u << death % 8);
 	}
-	/* `death` of blocks that a gap made unknown is the event after it, which did not end them.
-	 */
+	/* The event after a gap is `death` of blocks that the gap made unknown, but ended none. */
 	for (size_t i = 0; deaths && i < history->gaps_n; i++) {
 		uint64_t event = history->gaps[i].event;
 
