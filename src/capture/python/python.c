@@ -132,7 +132,7 @@ static unsigned __int128 sum_list(const struct python_frame *list, unsigned coun
 	return sum;
 }
 
-/* The first instruction; free-threaded builds have a copy of all for each thread (PEP 703). */
+/* The first instruction; free-threaded builds copy the code for each thread (PEP 703). */
 static inline const void *code_start(const struct python_layout *at, const void *frame,
 				     const void *code)
 {

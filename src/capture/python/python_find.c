@@ -96,8 +96,8 @@ static const char *foreign(const char *version)
 	return NULL;
 }
 
-/* True if objects are laid out as expected: read from the type objects, the flags must be those of
- * str, bytes and code. Builds with other object headers (Py_TRACE_REFS) fail here. */
+/* True if type objects are laid out as expected: str must be flagged as str, bytes as bytes, code
+ * as neither. Builds with other object headers (Py_TRACE_REFS) fail here. */
 static bool types_agree(void)
 {
 	return python_type_flag(&python_process.layout, python_process.text_type) ==

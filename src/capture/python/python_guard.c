@@ -18,7 +18,7 @@
 #include "capture/loader/loader.h"
 
 /* Longest wait for walks to end: longer than a busy machine keeps a thread from its processor. A
- * thread whose signal handler jumped out of its last walk costs this time once. */
+ * thread whose signal handler jumped out of its last walk seems to walk for ever: it costs this. */
 enum { PATIENCE_MS = 1000 };
 
 static struct crowd walkers;
@@ -112,7 +112,7 @@ bool python_ask(void)
 	loader_begin(&deferred); /* no child is made while the interpreter's lock is held */
 	done = atomic_exchange(&asked, true) || !python_process.add_call(register_ending, NULL);
 	if (!done)
-		atomic_store(&asked, false); /* their list is full: the next walk tries again */
+		atomic_store(&asked, false); /* no room for the call: the next walk tries again */
 	loader_end(&deferred);
 	return done;
 }

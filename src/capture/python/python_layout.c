@@ -10,7 +10,7 @@
 enum {
 	TELLS_VERSION = 8,
 	TELLS_FREE_THREADED = 16,
-	SIZE = -1, /* a column with the size of the struct of the next columns */
+	SIZE = -1, /* a column with the size of the struct that the next columns are in */
 };
 
 #define NONE PYTHON_NONE
@@ -96,7 +96,7 @@ static void fill_untold(struct python_layout *layout, unsigned minor, bool free_
 	layout->text_compact = layout->text_ascii + 16;
 	layout->text_shift = free_threaded && minor >= 14 ? 8 : 2;
 	layout->table = PYTHON_LOCATIONS;
-	/* In a version newer than these, nothing confirms two of them. */
+	/* A newer version may have these two elsewhere, and no check would notice it. */
 	if (minor > PYTHON_NEWEST)
 		layout->code_version = layout->code_traceable = PYTHON_NONE;
 }

@@ -134,7 +134,7 @@ enum python_verdict python_try(const void *thread)
 }
 
 /*
- * --- the line of an instruction, by the three kinds of line tables that CPython 3.8 on has ---
+ * --- the line of an instruction, from the three kinds of line table in CPython 3.8 to 3.15 ---
  *
  * Each kind must be read from its first entry on. Its length alone ends a table: a zero byte is
  * data. An entry covers the instructions before its end, not the one that begins there.
@@ -199,7 +199,8 @@ static int32_t pairs_line(struct table table, int32_t line, int64_t position, bo
 }
 
 /*
- * An entry begins with the bits 1 c c c c n n n, covers n + 1 code units of two bytes, and goes on:
+ * Reads co_linetable of CPython 3.11 on. An entry begins with a byte of the bits 1 c c c c n n n
+ * and covers n + 1 code units of two bytes. The byte is followed, according to its code c, by:
  *
  *   c  0..9   one byte of columns            13  a signed line delta
  *     10..12  line delta 0..2, two bytes     14  a signed line delta, three numbers of columns

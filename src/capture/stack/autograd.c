@@ -41,7 +41,7 @@ typedef struct returned node_fn(void);
 
 /* --- forward passes: the stack that first allocated under each node number --- */
 
-/* The stack that allocated under a number, in one word so that no thread reads it half written.
+/* The stack that allocated under a node's number, in one word so that none reads it half written.
  * `thread` and `number` have the low bits alone, which suffice to recognize an old entry. */
 union forward_slot {
 	uint64_t word;
@@ -151,7 +151,7 @@ static uint32_t forward_stack(void)
 
 /* --- backward passes: the stacks that called backward() --- */
 
-/* Stacks that called backward() and wait for its end; UINT32_MAX: unknown, 0: the slot is free. */
+/* Stacks of the calls of backward() under way; UINT32_MAX: unknown stack, 0: the slot is free. */
 enum { PASSES = 64 };
 static _Atomic uint32_t passes[PASSES];
 static HOT_DATA _Atomic uint32_t under_way; /* number of passes; raised before a slot is taken */

@@ -275,7 +275,7 @@ static bool unwinds_as_before(void)
 	modules_refresh();
 	if (!atomic_load(&modules.lost))
 		return true;
-	record_note("a library on recorded stacks was unloaded: glibc unwinds stacks from now on");
+	record_note("a library on recorded stacks was unloaded; glibc's slower unwinder is in use");
 	return false;
 }
 

@@ -32,7 +32,7 @@ struct predict_word {
 struct predict_path {
 	struct step_start start;
 	struct hash128 hash; /* step_hash() of the return addresses */
-	uint32_t generation; /* the path is valid if this is 1 + predict_memory's */
+	uint32_t generation; /* 1 + predict_memory.generation if the path is valid */
 	uint16_t words;
 	uint16_t beyond; /* place of the return address into Python's evaluation loop */
 	bool cut;        /* the walk ends at Python's evaluation loop */
@@ -84,7 +84,7 @@ static inline void predict_fetch(const struct predict_path *path)
 		__builtin_prefetch(&path->word[i]);
 }
 
-/* The entries for this history of walks; the line of Python decides which of them is used. */
+/* The entries for the last walks (memory->history); the line of Python decides between them. */
 static inline struct predict_next *predict_set(struct predict_memory *memory)
 {
 	size_t set = (memory->history * 0x9e3779b1u >> 16) % (PREDICT_NEXT / PREDICT_SET);

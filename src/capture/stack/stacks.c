@@ -14,7 +14,7 @@
 #include "capture/stack/walk.h"
 
 enum {
-	WALKS = 64, /* rooms, each for one walk at a time */
+	WALKS = 64, /* rooms, each with memory for one walk at a time */
 	HOMES = 16, /* rooms from which threads begin to search for a free one */
 	BARES = 8,
 };
@@ -238,7 +238,7 @@ static uint32_t capture_here(void *caller, bool may_load)
 static inline struct room *take_room(void)
 {
 	static _Atomic unsigned threads;
-	static HOT_THREAD _Thread_local unsigned first; /* 1 + index of the room to try first */
+	static HOT_THREAD _Thread_local unsigned first; /* 1 + index in `rooms` to try first */
 
 	if (__builtin_expect(!first, 0))
 		first = 1 + atomic_fetch_add_explicit(&threads, 1, memory_order_relaxed) % HOMES;

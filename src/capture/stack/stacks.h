@@ -96,14 +96,14 @@ struct sampling_call {
 	void *const *frame;  /* the hook's frame address, or NULL */
 	const char *pool;    /* name of the memory's pool, NULL while unknown */
 	bool may_load;       /* the loader may be asked for new modules */
-	bool driver;         /* memory from the driver: its owner is always found */
+	bool driver;         /* memory from the driver: its owner is always looked up */
 	bool unknown_device; /* event->device is not set yet */
 };
 
 /* True if MEMTRACE_FILTER or MEMTRACE_SAMPLE is set. Set by sampling_init(). */
 extern bool sampling_asks;
 
-/* True if event's stack is to be taken; else it is already set to a pseudo-stack or 0. */
+/* True if the event's stack is to be taken; else event->stack is set, to a pseudo-stack or 0. */
 bool sampling_wants_birth(struct event *event, const struct sampling_call *call);
 bool sampling_wants_end(struct event *event, enum node_kind kind, const struct sampling_call *call);
 
