@@ -46,8 +46,8 @@ static void lose(struct history *history, const struct event *event, uint64_t mi
 	};
 }
 
-/* Applies the event to bytes without an address. An earlier event gets this one as its death when
- * all of its bytes are freed; while only some are, it keeps its size. */
+/* For bytes without an address: adds those that the last event allocated, or frees older ones. When
+ * all bytes of an older event are freed, its `death` becomes the last event. */
 static void move_loose(struct history *history, const struct lives *lives)
 {
 	uint32_t now = (uint32_t)history->events_n - 1;

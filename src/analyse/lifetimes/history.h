@@ -47,7 +47,7 @@ struct history_gap {
 	uint64_t event; /* position of the first event after the gap */
 	uint64_t dropped;
 	int device; /* the device whose sums that event carries, NO_DEVICE for none */
-	uint64_t allocated, reserved; /* bytes of the device after that event */
+	uint64_t allocated, reserved; /* the bytes of that device after `event` */
 };
 
 struct history_sum {

@@ -41,7 +41,7 @@ static unsigned changing_n(const struct spool *spool)
 	return sizeof(changing) / sizeof(changing[0]) - !waiting_n(spool);
 }
 
-/* Copying all changing tables is tried again until this many bytes were copied. */
+/* Tables that changed while they were copied are copied again, up to this many bytes. */
 static const uint64_t VAIN_BYTES = 16 << 20;
 
 /* Reads the header. -ENODATA if the file was cut: it has fewer blocks than the header counts. */

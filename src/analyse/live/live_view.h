@@ -41,7 +41,7 @@ void live_view_ranges_read(struct look_ranges *ranges, struct follow *follow);
 struct live_view_scope {
 	struct spool_scope row; /* sums; METRIC_USED has TRACE_NONE bytes if it was never sampled */
 	const char *name;       /* of a device: its model, NULL if unknown */
-	const char *source;     /* of METRIC_USED: "nvml" or "cuMemGetInfo" */
+	const char *source;     /* METRIC_USED is read from it: "nvml", "cuMemGetInfo" */
 	uint64_t total;         /* of a device: its memory in bytes, TRACE_NONE if unknown */
 	/* Bytes reserved by pools and not allocated. 0 while a pool's allocation is recorded before
 	 * that of the memory around it. */

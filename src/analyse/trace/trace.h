@@ -147,8 +147,8 @@ bool trace_frame_named(const struct trace_frame *frame);
 
 enum trace_stacks { TRACE_STACKS_MERGED, TRACE_STACKS_NATIVE, TRACE_STACKS_PYTHON };
 
-/* The property that stacks are grouped by. Line, function and module are those of the frame
- * trace_line(); stacks without frames form a group of their own. */
+/* The property that stacks are grouped by. Line, function and module are those of the frame that
+ * trace_line() returns; stacks without frames form a group of their own. */
 enum trace_by {
 #define BY(id, name, title) TRACE_BY_##id,
 #include "analyse/trace/trace_by.def"

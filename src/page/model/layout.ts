@@ -32,7 +32,7 @@ export interface Layout {
 	hiddenMost: number; // bytes of the largest block in bands
 	restMost: number; // most bytes that all bands have in a column
 	bands: Float64Array[]; // by band, then by column: bytes
-	moments: Int32Array; // by column: the event after which it shows memory
+	moments: Int32Array; // by column: an event; the column shows the memory after it
 }
 
 // The event with the highest sum in each column; a column without events repeats the last event before it.

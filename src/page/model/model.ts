@@ -13,7 +13,7 @@ export interface Blocks {
 	born: Uint32Array; // position of the event that began the block
 	died: Uint32Array; // position of the event that ended it, NEVER if none did
 	size: Float64Array;
-	stack: Int32Array; // NONE if unknown
+	stack: Int32Array; // position of the call stack, NONE if unknown
 	place: Uint32Array;
 	ptr: Float64Array;
 	kind: Uint8Array; // a value of Kind
@@ -27,7 +27,7 @@ export interface Events {
 	op: Uint8Array; // position in facts.ops
 	place: Int32Array; // position in facts.places, NONE for marks
 	size: Float64Array;
-	stack: Int32Array; // NONE if unknown
+	stack: Int32Array; // position of the call stack, NONE if unknown
 	thread: Uint32Array;
 	api: Int32Array; // position in facts.apis, NONE for marks
 	text: Int32Array; // position in facts.texts for marks and failed allocations, else NONE

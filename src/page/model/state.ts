@@ -1,4 +1,4 @@
-// The state of the page: one object, stored in the address so that a link shows the same view.
+// The state of the page: one object, stored in the page's URL so that a link shows the same view.
 
 export type Axis = "time" | "event";
 
@@ -63,7 +63,7 @@ export class Store {
 		this.write();
 	}
 
-	// Writes those members into the address that differ from their defaults.
+	// Writes those members into the page's URL that differ from their defaults.
 	private write(): void {
 		const words = new URLSearchParams();
 

@@ -174,7 +174,7 @@ export class Lanes {
 
 	// --- legend and texts ---
 
-	// Shows the number and total time of each kind in view.
+	// Shows the number and total time of the spans in view, by kind.
 	private tell(spans: Spans, rows: Row[]): void {
 		const of = this.rowOfTrack(spans, rows);
 		const [from, to] = this.times;

@@ -109,7 +109,7 @@ export function drawBands(context: CanvasRenderingContext2D, app: App, bands: Ba
 	context.restore();
 }
 
-// The text on the phase's memory, for the tooltip.
+// The text of a phase's tooltip: its time, and its memory at the start, peak and end.
 export function phaseCard(phase: Phase): Child[] {
 	const { start_bytes: start, end_bytes: end, peak_bytes: peak } = phase.allocated;
 	const growth = start !== null && end !== null ? `, ${format.signedBytes(end - start)} at its end` : "";
