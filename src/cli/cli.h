@@ -98,7 +98,7 @@ struct usage {
 	const char *about;    /* for --help: each line is a paragraph; indented lines are a table */
 	const struct arg *args;
 	size_t args_n;
-	size_t least, most; /* numbers of operands; 1 and 0: at least one, no limit */
+	size_t least, most; /* fewest and most operands; 1 and 0: at least one, no limit */
 	bool program;       /* the first operand begins the command line of a program */
 };
 

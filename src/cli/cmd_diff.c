@@ -244,7 +244,7 @@ int cmd_diff(int argc, char **argv)
 		return parsed;
 	if (!take_sides(&words, argc, argv))
 		return STATUS_USAGE;
-	/* Text on a terminal is kept short; the other formats are folded or read from a file. */
+	/* Text is for a terminal, so it has short tables; other formats may have longer ones. */
 	comparison.options.limit = words.limit != UINT64_MAX           ? words.limit
 				   : comparison.format != diff_formats ? 25
 								       : 5;

@@ -1,4 +1,4 @@
-/* memtrace doctor [-- CMD]: checks whether this machine can record, and shows how to fix it. */
+/* memtrace doctor [-- CMD]: checks whether this machine can record, and how to fix what cannot. */
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -72,8 +72,7 @@ void doctor_library(void)
 			   "install it under a path without blanks and colons", "%s", err_text());
 		return;
 	}
-	/* If the loader cannot preload the library, it prints an error and runs the program anyway.
-	 */
+	/* A loader that cannot preload the library prints an error first, then runs the program. */
 	if (!ask_program(command, library, text, sizeof(text)) ||
 	    strncmp(text, "memtrace ", 9) != 0)
 		doctor_say(FINDING_MISSING, "library", "build it for this machine: make clean all",

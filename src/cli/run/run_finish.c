@@ -118,7 +118,7 @@ static void find_files(struct file_finder *finder, const char *name, const char 
 		for (size_t i = 0; i < files.gl_pathc; i++) {
 			const char *path = files.gl_pathv[i];
 
-			/* Without a number as well: the text for %p may contain a dot. */
+			/* Skips files found without a number: the text for %p may have a dot. */
 			if (numbered && !fnmatch(plain.text, path, FNM_PATHNAME | FNM_PERIOD))
 				continue;
 			each(finder, path);
@@ -129,7 +129,7 @@ static void find_files(struct file_finder *finder, const char *name, const char 
 
 /* --- spools --- */
 
-/* False if the spool belongs to another job: the spools of several may be in one directory. */
+/* False if another job wrote the spool: one directory may hold the spools of several jobs. */
 static bool is_ours(const struct file_finder *finder, const struct owner *owner)
 {
 	const char *extension = path_extension(finder->output);
@@ -247,8 +247,7 @@ static void add_trace(struct file_finder *finder, const char *path)
 	trace_close(&trace);
 }
 
-/* Finds all traces. Without its library a trace is not compressed, whatever MEMTRACE_OUTPUT asks.
- */
+/* Finds all traces, also plain ones: without zlib or zstd a trace is not compressed. */
 static void find_traces(struct file_finder *finder, each_fn *each)
 {
 	char plain[sizeof(finder->output)];

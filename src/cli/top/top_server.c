@@ -22,7 +22,7 @@ enum {
 	REQUEST = 8192, /* most bytes of a request */
 	BACKLOG = 16,
 	HEAD = 256,
-	NAMES = 4 + 64, /* names of this machine: three own ones, 64 of --host */
+	NAMES = 4 + 64, /* names of this machine: at most 4 own ones, 64 of --host */
 };
 
 static const uint64_t PATIENCE = 3000000000; /* ns for a client to send or to receive */

@@ -156,7 +156,8 @@ static void put_payload(struct out *out, const char *payload)
 	if (!payload)
 		return;
 	out_text(out, ",\"payload\":");
-	if (payload[strspn(payload, "0123456789+-.eE")]) /* only from another program */
+	/* A payload that is no number: another program wrote the trace. */
+	if (payload[strspn(payload, "0123456789+-.eE")])
 		out_json(out, payload);
 	else
 		out_text(out, payload);

@@ -8,7 +8,7 @@
 #include "analyse/lifetimes/replay.h"
 #include "analyse/lifetimes/timepoint.h"
 
-/* Sets `end` to the event at which the wish has its peak, for which all events are read. */
+/* Sets `end` to the event at which the selected bytes peak, for which all events are read. */
 static int find_highest(struct export_end *end, const struct trace *trace,
 			const struct replay_wish *wish)
 {

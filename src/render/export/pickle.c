@@ -28,7 +28,7 @@ enum {
 	BINGET = 'h',
 	LONG_BINGET = 'j',
 
-	/* Items of a list appended at once. The viewer passes them as arguments of one call. */
+	/* Most items appended at once, since the viewer passes them as arguments of one call. */
 	BATCH = 1000,
 };
 
@@ -133,7 +133,7 @@ void pickle_again(struct pickle *pickle, uint32_t number)
 	put_number(pickle, number, number <= UINT8_MAX ? 1 : 4);
 }
 
-/* Writes the text with invalid UTF-8 replaced, unless `to` is NULL. Returns its length then. */
+/* Returns the text's length after invalid UTF-8 is replaced, and writes it unless `to` is NULL. */
 static size_t clean(const char *text, struct out *to)
 {
 	static const char replacement[] = "\357\277\275"; /* U+FFFD in UTF-8 */

@@ -10,7 +10,8 @@ uint64_t snapshot_address(struct snapshot *snapshot, uint64_t size)
 {
 	uint64_t address = snapshot->next_address;
 
-	snapshot->next_address += (size + 2 * page - 1) / page * page; /* leaves a gap after it */
+	/* Leaves a gap after each segment. */
+	snapshot->next_address += (size + 2 * page - 1) / page * page;
 	return address;
 }
 
@@ -142,7 +143,7 @@ void snapshot_end_segment(struct snapshot *snapshot)
 	if (!segment || segment->mapped != (block.kind == BLOCK_MAPPING) ||
 	    (!segment->mapped && (segment->address != block.ptr || segment->size != block.size)) ||
 	    block.ptr + block.size > segment->address + segment->size) {
-		/* Older than the first event: gets a new address, for no blocks are known in it. */
+		/* An unknown segment gets a new address, because no blocks of it are known. */
 		where.address = snapshot_address(snapshot, block.size);
 		if (snapshot->lives.unseen)
 			snapshot_enter(snapshot, SNAPSHOT_SEGMENT_FREE, &where);

@@ -19,8 +19,8 @@ struct snapshot_writer {
 	struct pickle pickle;
 	struct snapshot *snapshot;
 	const struct trace *trace;
-	uint32_t *frames; /* by frame, and below by stack: 1 + its memo number, 0: not written */
-	uint32_t *stacks;
+	uint32_t *frames; /* 1 + memo number of each frame, 0: not written */
+	uint32_t *stacks; /* 1 + memo number of each stack, 0: not written */
 	uint32_t unknown; /* 1 + memo number of the pseudo-stack for unknown blocks */
 	uint32_t none;    /* 1 + memo number of the pseudo-stack for blocks without a stack */
 	uint64_t epoch;

@@ -24,7 +24,7 @@ struct chart {
 	const struct trace_curve *curve;
 	struct chart_column *columns;
 	struct height allocated, reserved; /* highest bytes in the time shown */
-	uint64_t top;                      /* bytes at the upper end: the higher of both */
+	uint64_t top;                      /* bytes at the chart's top: the higher of both peaks */
 	unsigned rows;
 };
 
@@ -62,7 +62,7 @@ static void fill_columns(struct chart *chart)
 		to = to > from ? to : from;
 		raise_height(&chart->allocated, curve->allocated[i], from);
 		raise_height(&chart->reserved, curve->reserved[i], from);
-		/* This includes the next point's column, which begins with these values. */
+		/* The next point's column is included: it begins with these values. */
 		for (unsigned c = timeline_column(timeline, from);
 		     c <= timeline_column(timeline, to); c++)
 			fill_column(chart, c, curve->allocated[i], curve->reserved[i]);

@@ -64,7 +64,7 @@ unsigned timeline_column(const struct timeline *timeline, uint64_t t);
 /* Writes "2.3121 s" to `to` (SHOW_NUMBER bytes), with as many decimals as the columns differ by. */
 const char *timeline_time(const struct timeline *timeline, char *to, uint64_t t);
 
-/* If the options ask for ASCII, replaces every other character of the text by '?'. */
+/* Replaces each character that is not ASCII by '?', in place, if the options ask for ASCII. */
 void timeline_ascii(const struct timeline *timeline, char *text);
 
 /* Draw a curve; draw the phases. Both return 0 or -errno with err_text(). */
