@@ -284,7 +284,7 @@ int top_session(const struct top_options *options, char **operands)
 	bool waits = !options->once;
 	int status = top_targets_open(&session.targets, operands);
 
-	/* Without --once it is no error that no process is traced yet. */
+	/* Without --once, the first traced process may begin later. */
 	if (status == STATUS_NO && waits)
 		status = STATUS_DONE;
 	if (status != STATUS_DONE) {

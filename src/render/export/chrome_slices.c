@@ -156,7 +156,7 @@ static void put_payload(struct out *out, const char *payload)
 	if (!payload)
 		return;
 	out_text(out, ",\"payload\":");
-	/* A payload that is no number: another program wrote the trace. */
+	/* Only another program's trace has a payload that is no number: it is written as a text. */
 	if (payload[strspn(payload, "0123456789+-.eE")])
 		out_json(out, payload);
 	else

@@ -85,7 +85,7 @@ static void head(const struct show *show, const struct look *look)
 	if (look->ooms)
 		show_more(text, sizeof(text), "; out of memory %s times", SAY_COUNT(look->ooms));
 	if (!look->events_on && look->running)
-		show_more(text, sizeof(text), "; events are off");
+		show_more(text, sizeof(text), "; events are not recorded");
 	put_line(show, text, show_dim);
 	if (!stopped)
 		return;

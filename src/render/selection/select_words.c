@@ -51,17 +51,15 @@ bool report_select_doubt(const struct report_selection *selection, char *to, siz
 	show_time(until, replay->dropped_to);
 	if (selection->told)
 		text_copy(what, sizeof(what),
-			  "the stacks that held memory are exact, but where free gaps were is not "
-			  "known.");
+			  "the stacks that held memory are exact, but free gaps are not known.");
 	else if (selection->moment && replay->lost != TRACE_NONE)
 		snprintf(what, sizeof(what),
-			 "of what was allocated before %s only the sum, %s, is known; where free "
-			 "gaps were is not known.",
+			 "of the memory allocated before %s, only the sum is known: %s; free gaps "
+			 "are not known.",
 			 until, SAY_BYTES(replay->lost));
 	else
 		snprintf(what, sizeof(what),
-			 "they are not counted here, and what was allocated before %s is not "
-			 "known.",
+			 "they are not counted here, and memory allocated before %s is not known.",
 			 until);
 	snprintf(to, size, "%s %s missing between %s and %s: %s", SAY_COUNT(replay->dropped),
 		 replay->dropped == 1 ? "event is" : "events are", SAY_TIME(replay->dropped_from),

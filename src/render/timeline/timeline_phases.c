@@ -112,7 +112,7 @@ static int put_lines(const struct timeline *timeline, const struct trace_phase *
 	show_heading(&timeline->show, "Phases");
 	for (unsigned i = 0; i < LINES && lines[i].end; i++)
 		timeline_line(timeline, NULL, GLYPH_BLANK, lines[i].cells);
-	emit_more(&timeline->show, TIMELINE_LEFT, left, "more inside these");
+	emit_more(&timeline->show, TIMELINE_LEFT, left, "more phases inside these");
 	return 0;
 }
 
@@ -159,7 +159,7 @@ static int put_figures(const struct timeline *timeline, const struct trace_phase
 	emit_table(&timeline->show,
 		   &(struct emit_table){ .columns = figures_cells,
 					 .rows = &rows,
-					 .heading = "By name, the highest first",
+					 .heading = "By name, highest peak first",
 					 .indent = TIMELINE_LEFT,
 					 .more = "more (memtrace report --show phases)" });
 	return 0;
