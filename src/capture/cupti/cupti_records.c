@@ -288,8 +288,8 @@ void cupti_take(uint8_t *buffer, size_t valid)
 	while (more && record_begin(true)) {
 		struct signals_deferred deferred;
 
-		signals_defer(&deferred);
-		record_lock();
+		if (!record_lock_deferred(&deferred))
+			return;
 		more = !record_ledger()->error;
 		if (more) {
 			tell_version();

@@ -131,27 +131,35 @@ static void record_process_info(void)
 	}
 }
 
-void guest_device(int device)
+static __attribute__((noinline)) void describe_device(int device, uint64_t bit)
 {
 	struct driver_facts facts;
-	uint64_t bit = 1ull << (device & 63);
 	struct signals_deferred deferred;
 	char total[24];
 	char ordinal[24];
 
-	if (device < 0 || device >= DEVICES || (atomic_load(&devices_known) & bit) ||
-	    (atomic_fetch_or(&devices_known, bit) & bit) || !driver_facts(device, &facts))
+	if ((atomic_fetch_or(&devices_known, bit) & bit) || !driver_facts(device, &facts))
 		return;
 	text_u64(ordinal, (uint64_t)device);
 	text_u64(total, facts.total_bytes);
-	signals_defer(&deferred); /* the four belong together */
-	record_lock();
+	if (!record_lock_deferred(&deferred)) { /* the four belong together */
+		atomic_fetch_and(&devices_known, ~bit);
+		return;
+	}
 	record_fact("device", ordinal);
 	record_fact("name", facts.name);
 	record_fact("uuid", facts.uuid);
 	record_fact("total_bytes", total);
 	record_unlock();
 	signals_deliver(&deferred);
+}
+
+void guest_device(int device)
+{
+	uint64_t bit = 1ull << (device & 63);
+
+	if (device >= 0 && device < DEVICES && !(atomic_load(&devices_known) & bit))
+		describe_device(device, bit);
 }
 
 /* --- turning points --- */

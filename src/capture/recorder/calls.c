@@ -156,8 +156,8 @@ static struct spool_call *find_row(slot *at, enum hook_id id)
 
 	if (record_inside() || !record_continue())
 		return NULL; /* in a signal handler: its calls are counted elsewhere */
-	signals_defer(&deferred);
-	record_lock();
+	if (!record_lock_deferred(&deferred))
+		return NULL;
 	row = atomic_load_explicit(at, memory_order_relaxed);
 	if (!row && record_on()) {
 		row = make_row(id);

@@ -247,13 +247,13 @@ static int make_file(void *unused)
 }
 
 /* The first memory event creates the file. */
-static bool open_recording(void)
+static __attribute__((noinline)) bool open_recording(void)
 {
 	struct signals_deferred deferred;
 
 	signals_defer(&deferred);
 	lock_take(&recorder.open_lock);
-	if (!atomic_load(&record_process.open) && record_on()) {
+	if (!atomic_load(&record_process.open) && record_on() && !record_held()) {
 		record_thread(); /* its own number, not that of a thread of ours */
 		record_lock();
 		own_thread_run(make_file, NULL, false);
@@ -336,8 +336,8 @@ void record_note(const char *text)
 		if (atomic_load_explicit(&recorder.notes[i], memory_order_relaxed) == text)
 			return; /* some callers note it at each call */
 	}
-	signals_defer(&deferred);
-	record_lock();
+	if (!record_lock_deferred(&deferred))
+		return;
 	for (unsigned i = 0; i < RECORD_NOTES; i++) {
 		if (recorder.notes[i] && strcmp(recorder.notes[i], text))
 			continue;

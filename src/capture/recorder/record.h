@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "base/guest/signals.h"
 #include "capture/loader/hooks.h"
 #include "ledger/intern.h"
 #include "ledger/ledger.h"
@@ -77,6 +78,14 @@ void record_lock_in(void **frame);
 /* The same for callers that read no sum and book only what may wait (ledger/pending.h). */
 #define record_lock_only() record_lock_only_in(__builtin_frame_address(0))
 void record_lock_only_in(void **frame);
+
+/* True if this thread holds the lock, in a frame that a signal led away from. A thread that defers
+ * signals must not wait for the lock then: only another signal could lead back to that frame. */
+bool record_held(void);
+
+/* Defers signals and takes the lock; false, with neither done, if record_held(). */
+#define record_lock_deferred(deferred) record_lock_deferred_in(deferred, __builtin_frame_address(0))
+bool record_lock_deferred_in(struct signals_deferred *deferred, void **frame);
 
 /* True in a signal handler that interrupted its own thread between the two. */
 #define record_inside() record_inside_in(__builtin_frame_address(0))

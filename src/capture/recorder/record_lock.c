@@ -148,3 +148,19 @@ bool record_inside_in(void **frame)
 	return atomic_load_explicit(&recorder.lock.state, memory_order_relaxed) &&
 	       record_interrupts_update(frame);
 }
+
+bool record_held(void)
+{
+	return lock_is_own(&recorder.lock, own_number());
+}
+
+bool record_lock_deferred_in(struct signals_deferred *deferred, void **frame)
+{
+	signals_defer(deferred);
+	if (record_held()) {
+		signals_deliver(deferred);
+		return false;
+	}
+	record_lock_in(frame);
+	return true;
+}

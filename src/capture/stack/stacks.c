@@ -122,6 +122,9 @@ static void name_walk(void *argument)
 	struct walk *walk = argument;
 	bool may_load = walk->may_load;
 
+	walk->id = 0;
+	if (record_held()) /* signals are deferred */
+		return;
 	walk_list(walk);
 	if (!python_list(&walk->python))
 		walk->python.count = 0;

@@ -6,6 +6,7 @@
  * handler leads from task to task, of which COUNT come to their end while others are inside calls;
  * each has a stack of its own, which is unmapped then. preempt-16, preempt-64: the stacks are of so
  * many KiB, side by side in static memory, without a guard, and a new task has the one of the old.
+ * preempt-ways: likewise, and nearly every allocation has a stack that was not seen before.
  * migrate: coroutines that each thread goes on with, COUNT rounds each. callback, wander: they give
  * way in the middle of cudaMalloc (libdetour.c), to others of one thread, of all.
  *
@@ -34,6 +35,7 @@ enum {
 	GUARD = 4096,
 	STACK = 64 * 1024,
 	TASKS = 4,  /* that are led from one to another */
+	WAYS = 13,  /* bits: of so many stacks each is new */
 	BLOCKS = 4, /* of a task at a time */
 	LIFE = 120, /* rounds until it ends */
 	PERIOD_US = 500,
@@ -57,6 +59,25 @@ static void give(void *ptr)
 	if (cudaFree(ptr))
 		failed++;
 	calls++;
+}
+
+static bool by_ways;
+
+/* Of the two calls a bit of `way` chooses one, so that each way is another stack. */
+static __attribute__((noinline)) void take_by(unsigned way, int depth, void **ptr, size_t size)
+{
+	volatile char room = 0;
+
+	if (!depth) {
+		take(ptr, size);
+	} else if (way & 1) {
+		take_by(way >> 1, depth - 1, ptr, size);
+		room = 1; /* neither is a tail call */
+	} else {
+		take_by(way >> 1, depth - 1, ptr, size);
+		room = 2;
+	}
+	(void)room;
 }
 
 static void *map_stack(void *where)
@@ -158,6 +179,7 @@ static void lead_on(int signal)
 static void live(void)
 {
 	volatile char own[128]; /* nobody else writes there */
+	static unsigned way;
 	sigset_t all;
 
 	for (int round = 0; round < LIFE; round++) {
@@ -165,7 +187,7 @@ static void live(void)
 
 		memset((char *)own, current + 1, sizeof(own));
 		for (int i = 0; i < BLOCKS; i++)
-			take(&blocks[i], 4096 * (size_t)(i + 1));
+			take_by(way++, by_ways ? WAYS : 0, &blocks[i], 4096 * (size_t)(i + 1));
 		for (int i = 0; i < BLOCKS; i++)
 			give(blocks[i]);
 		for (size_t i = 1; i < sizeof(own); i++)
@@ -351,9 +373,10 @@ int main(int argc, char **argv)
 		pthread_create(&thread, NULL, leave, NULL);
 		pthread_join(thread, NULL);
 	} else if (!strncmp(mode, "preempt", 7)) {
-		if (mode[7])
+		by_ways = !strcmp(mode, "preempt-ways");
+		if (mode[7] && !by_ways)
 			stack_size = (size_t)atoi(mode + 8) * 1024;
-		preempt(!mode[7]);
+		preempt(!mode[7] || by_ways);
 	} else {
 		keeps = !strcmp(mode, "callback");
 		inside = keeps || !strcmp(mode, "wander");

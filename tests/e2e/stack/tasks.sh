@@ -32,7 +32,7 @@ if [ "${LIBRARY#*/debug/}" = "$LIBRARY" ]; then
 		goes leave 400
 		is "$what: recording goes on" "$(json "$TRACE" 'sum(e["op"] == "alloc" and e["size"] == 8192 for e in d["events"])')" \
 			$((400 * ${LONG:-1}))
-		for mode in preempt preempt-16 preempt-64; do
+		for mode in preempt preempt-16 preempt-64 preempt-ways; do
 			goes $mode 60
 			# A block whose free passed ends with the next one at its address.
 			counted=$(json "$TRACE" 'sum(e["op"] == "alloc" or "Free" in e["api"] for e in d["events"])')
