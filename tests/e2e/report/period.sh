@@ -17,7 +17,7 @@ is 'the trace itself has none' "$(json "$TRACE" 'd["phases"]')" '[]'
 
 # Every picture and export has them.
 ok 'a timeline' memtrace timeline "$TRACE"
-has 'has the steps' "$OUT" 'inferred step            20 x  peak 419.00 KiB'
+has 'has the steps' "$OUT" 'inferred step             20   419.00 KiB'
 ok 'a page' memtrace html "$TRACE" -o page.html
 is 'has a band for each' "$(grep -c '^{"name":"inferred step","domain":null,"thread"' page.html)" 20
 ok 'chrome' memtrace export "$TRACE" --to chrome -o steps.chrome
