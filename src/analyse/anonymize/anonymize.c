@@ -1,4 +1,4 @@
-/* A trace that may be shown to strangers. */
+/* Replaces the private names of a trace. */
 #include "analyse/anonymize/anonymize.h"
 
 #include <stdio.h>
@@ -22,7 +22,7 @@ static const char *const words[HIDDEN_KINDS] = {
 	[HIDDEN_POOL] = "pool",         [HIDDEN_THREAD] = "thread", [HIDDEN_HOST] = "host",
 };
 
-/* The word for the first `length` bytes of a name, followed by `rest`, which may stay. */
+/* The word for the first `length` bytes of a name, followed by `rest`, which is public. */
 static const char *hide(struct anonymizer *anonymizer, enum hidden kind, const char *name,
 			size_t length, const char *rest)
 {
@@ -42,7 +42,7 @@ static const char *hide_all(struct anonymizer *anonymizer, enum hidden kind, con
 
 /* --- names that are public --- */
 
-/* The part of a path that is the same on every machine; NULL when there is none. */
+/* The end of a path that is the same on every machine; NULL if there is none. */
 static const char *public_part(const char *path)
 {
 	static const char *const parts[] = { "-packages/", "/lib/python", "/lib64/python",
@@ -84,7 +84,7 @@ static const char *file(struct anonymizer *anonymizer, const char *path)
 	return need_text(&anonymizer->arena, word);
 }
 
-/* "f [backward]": the end that analyse/trace/trace_backward.c added to the name stays. */
+/* Hides a function's name, but not the end " [backward]" that trace_backward.c added. */
 static const char *function(struct anonymizer *anonymizer, const char *name)
 {
 	const char *rest = strstr(name, " [backward]");
@@ -96,7 +96,7 @@ static const char *function(struct anonymizer *anonymizer, const char *name)
 	return hide(anonymizer, HIDDEN_FUNCTION, name, (size_t)(rest - name), rest);
 }
 
-/* "step 3": the number reveals nothing, and steps stay one phase. Any other end is hidden. */
+/* Hides a phase's name but for a number at its end, "step 3", so that steps stay one phase. */
 static const char *phase(struct anonymizer *anonymizer, const char *name)
 {
 	size_t length = phase_stem(name);
@@ -136,7 +136,7 @@ static void frames(struct anonymizer *anonymizer, struct trace *trace)
 		if (!known) {
 			frame->function = function(anonymizer, frame->function);
 		} else if (frame->language == TRACE_NATIVE) {
-			/* Arguments of templates may be the program's own. */
+			/* Template arguments are left out: they may be the program's own types. */
 			names_short(frame->function, shorter, sizeof(shorter));
 			frame->function = need_text(&anonymizer->arena, shorter);
 		}
@@ -169,7 +169,7 @@ static void summary(struct anonymizer *anonymizer, struct trace *trace)
 		trace->sites[i].site = hide_all(anonymizer, HIDDEN_SITE, trace->sites[i].site);
 }
 
-/* Explanations in words name call sites and pools: they are left out. */
+/* Drops the explanations in words, which name call sites and pools. */
 static void failures(struct anonymizer *anonymizer, struct trace *trace)
 {
 	for (size_t i = 0; i < trace->ooms_n; i++) {
@@ -221,7 +221,7 @@ void anonymize_trace(struct anonymizer *anonymizer, struct trace *trace)
 	for (size_t i = 0; i < trace->actions_n; i++) {
 		struct trace_action *action = &trace->actions[i];
 
-		if (!strcmp(action->kind, "kernel")) /* the others' names are CUDA's */
+		if (!strcmp(action->kind, "kernel")) /* other kinds have names of CUDA's */
 			action->name = hide_all(anonymizer, HIDDEN_KERNEL, action->name);
 	}
 	for (size_t i = 0; i < trace->threads_n; i++)
@@ -233,10 +233,10 @@ void anonymize_history(struct anonymizer *anonymizer, struct trace *trace,
 		       const struct history *history)
 {
 	size_t count;
-	const char **texts = trace_texts(trace, &count); /* an id is its position + 1 */
+	const char **texts = trace_texts(trace, &count); /* the id of a text is its position + 1 */
 	const char **other = need(&anonymizer->arena, (count + 1) * sizeof(*other));
 
-	/* A text that is neither a call nor an error is somebody's name. */
+	/* Any text that is neither a call nor an error may be a private name. */
 	for (size_t i = 0; i < count; i++)
 		other[i] = phase(anonymizer, texts[i]);
 	for (size_t i = 0; i < history->places_n; i++) {

@@ -32,20 +32,20 @@ enum hidden {
 
 struct anonymizer {
 	struct texts known[HIDDEN_KINDS];
-	struct arena arena; /* holds the words: it must outlive the traces' use */
+	struct arena arena; /* memory of the words, which must outlive the traces */
 };
 
 void anonymizer_clear(struct anonymizer *anonymizer);
 
-/* To be called before names of the trace are used elsewhere. */
+/* Replaces the names of a trace, before any of them is used elsewhere. */
 void anonymize_trace(struct anonymizer *anonymizer, struct trace *trace);
 
-/* The texts of its events, once they are read. */
+/* Replaces the texts of the trace's events, after they have been read. */
 void anonymize_history(struct anonymizer *anonymizer, struct trace *trace,
 		       const struct history *history);
 
-/* After diff_make(), which pairs rows by their true names. */
+/* For a diff, after diff_make(), which pairs rows by their true names. */
 void anonymize_diff(struct anonymizer *anonymizer, struct diff *diff);
 
-/* After merge_end(), which finds cards and sites by their true names. */
+/* For a merge, after merge_end(), which finds cards and sites by their true names. */
 void anonymize_merge(struct anonymizer *anonymizer, struct merge *merge);

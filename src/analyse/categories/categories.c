@@ -1,4 +1,4 @@
-/* Categories of memory, in one pass over the events; a block's category is known when it ends. */
+/* Finds the category of each block in one pass over the events; it is known when the block ends. */
 #include "analyse/categories/categories.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 /* --- events --- */
 
-/* Counts an allocation, whose category is not known yet. */
+/* Counts an allocation whose category is not known yet. */
 static void count_alloc(struct categories *categories)
 {
 	size_t at = categories->allocs_n++;
@@ -38,8 +38,7 @@ static struct life loose_life(const struct categories *categories, const struct 
 	};
 }
 
-/* Adds bytes of a category, in `count` blocks, to the places of an event, or (go) takes them away.
- */
+/* Adds a category's bytes, in `count` blocks, to the event's places, or (`go`) removes them. */
 static void shift_loose(struct categories *categories, const struct whereabouts *at,
 			uint8_t category, const struct category_sum *part, bool go)
 {
@@ -54,8 +53,8 @@ static void shift_loose(struct categories *categories, const struct whereabouts 
 	}
 }
 
-/* Memory that is known by a pool's totals alone is booked as if it were never freed, and goes from
- * the categories that it came to: it is not known which free ends it. */
+/* For blocks without an address only a pool's totals are known, not which free ends which block. So
+ * each is classified as if it were never freed, and frees reduce the categories in that order. */
 static void loose_begin(struct categories *categories, const struct event *event, enum stage stage,
 			const struct whereabouts *at)
 {
@@ -128,7 +127,7 @@ static void move_block(struct categories *categories, const struct event *event)
 	struct whereabouts at = places_of(categories, event);
 	bool comes = event->op == EVENT_ALLOC;
 
-	/* An event without a stack does not show the stage. */
+	/* Without a stack the event gives no stage: the open one goes on. */
 	if (event->stack == UINT32_MAX && !doing.inside && categories->tracks[number].in_pass)
 		doing.stage = STAGE_BACKWARD;
 	else
@@ -148,7 +147,7 @@ static void move_block(struct categories *categories, const struct event *event)
 	places_see_peaks(categories, &at, event);
 }
 
-/* Events are missing: live blocks are forgotten, the categories of stacks are kept. */
+/* Events are missing: live blocks are forgotten, but not the categories of stacks. */
 static void forget_block(struct categories *categories, uint64_t seq)
 {
 	life_end_all(categories, false);
@@ -205,7 +204,7 @@ void categories_start(struct categories *categories, struct trace *trace, const 
 
 void categories_end(struct categories *categories)
 {
-	/* A list without members is not NULL. */
+	/* An empty list must not be NULL, which stands for "not wanted". */
 	NEED(!categories->keep_allocs ||
 	     GROW(categories->of_alloc, categories->allocs_n, categories->allocs_size, 1));
 	gradients_remember_live(categories, -1);

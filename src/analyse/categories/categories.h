@@ -31,51 +31,51 @@ struct category_sum {
 	uint64_t bytes, count;
 };
 
-/* Memory that is summed by itself: a device's, a pool's of it, a space's outside of devices. */
+/* A device, a pool of a device, or a memory kind outside of devices, with its sums by category. */
 struct categories_place {
-	int device;        /* NO_DEVICE: a space */
-	const char *pool;  /* NULL: the whole device or space */
-	const char *space; /* "device" for a device or its pool */
-	bool peak_exact;   /* summed block by block; else by stacks */
+	int device;        /* NO_DEVICE for a memory kind */
+	const char *pool;  /* NULL for the whole device or memory kind */
+	const char *space; /* the memory kind; "device" for devices and pools */
+	bool peak_exact;   /* the sums are of blocks, not of stacks */
 	bool exit_exact;
 	uint64_t peak_t, peak_bytes, exit_bytes;
-	struct category_sum peak[CATEGORIES_MOST]; /* sums to peak_bytes */
+	struct category_sum peak[CATEGORIES_MOST]; /* their sum is peak_bytes */
 	struct category_sum exit[CATEGORIES_MOST];
-	/* Since the start, of what was recorded. */
+	/* All that was allocated since the start of the recording. */
 	struct category_sum made[CATEGORIES_MOST];
-	/* The curve, of devices and of their pools; 0 points where events are missing. */
+	/* The number of the curve's points; 0 for memory kinds, and where events are missing. */
 	size_t points;
 	uint64_t *t;
-	uint64_t *bytes; /* [category * points + i], after the last event up to t[i] */
+	uint64_t *bytes; /* bytes after the last event up to t[i], at [category * points + i] */
 
-	/* Private to the pass: */
-	uint64_t now; /* bytes */
+	/* Used only during the pass: */
+	uint64_t now; /* live bytes */
 	uint64_t peak_seq;
-	struct category_sum corpses[CATEGORIES_MOST];  /* freed since the peak, alive at it */
-	struct category_sum loose[CATEGORIES_MOST];    /* bytes without an address, now */
-	struct category_sum loose_at[CATEGORIES_MOST]; /* at the peak */
-	size_t point;                                  /* of its curve: the first after now */
-	const struct trace_sum *told;                  /* the summary's figures of it */
-	const struct trace_category *baseline;         /* a baseline's */
+	struct category_sum corpses[CATEGORIES_MOST];  /* in the peak, freed since */
+	struct category_sum loose[CATEGORIES_MOST];    /* live bytes without an address */
+	struct category_sum loose_at[CATEGORIES_MOST]; /* such bytes at the peak */
+	size_t point;                          /* the curve's first point after the last event */
+	const struct trace_sum *told;          /* its sum in the trace's summary */
+	const struct trace_category *baseline; /* its categories in a baseline */
 	size_t baseline_n;
 };
 
-/* The facts of a stack that rules ask for, whatever the block. */
+/* A stack as rules see it, the same for all of its blocks. */
 struct stack_view {
-	uint8_t marked; /* enum stage of the innermost frame that has one; STAGES for none */
-	bool inside;    /* of a backward pass */
-	bool called;    /* some frame is of the stage forward */
-	uint32_t first; /* its rules: candidates[first ...] */
+	uint8_t marked; /* enum stage of the innermost frame that has a stage; STAGES if none has */
+	bool inside;    /* the stack is inside a backward pass */
+	bool called;    /* a frame has the stage forward */
+	uint32_t first; /* its rules begin at candidates[first] */
 	uint32_t count;
 };
 
 struct stack_views {
-	struct stack_view *list; /* by stack; the last: no stack */
-	uint16_t *candidates;    /* rules whose conditions about stacks hold, in their order */
+	struct stack_view *list; /* by stack; the last entry is for events without one */
+	uint16_t *candidates;    /* of each stack in turn, the rules whose conditions it meets */
 };
 
-/* The places that memory belongs to: its device or space, and its pool. Memory of no known place
- * goes to one more, after the others, that nobody reads. */
+/* Positions in places[] for an event: of its device or memory kind, and of its pool. An event that
+ * belongs to none has the position after the last place. */
 enum { WHOLE, POOL, BOTH };
 
 struct whereabouts {
@@ -86,32 +86,32 @@ struct categories {
 	const struct rules *rules;
 	struct categories_place *places; /* devices first, then pools, then spaces */
 	size_t places_n;
-	uint8_t *of_stack; /* by stack: the category of most of its bytes */
+	uint8_t *of_stack; /* for each stack, the category of most of its bytes */
 	size_t stacks_n;
-	/* By allocation, in the order of the events of op alloc: its category. Only if it is
-	 * wanted, which a caller sets between the start and the first event. */
+	/* The category of each allocation, by the order of events of op alloc. A caller that wants
+	 * them sets keep_allocs between the start and the first event. */
 	bool keep_allocs;
 	uint8_t *of_alloc;
 	size_t allocs_n;
 
-	/* Private to the pass: */
+	/* Used only during the pass: */
 	struct trace *trace;
 	struct arena arena;
 	struct stack_views views;
-	struct lives lives;   /* the stack of a block is its position in views */
-	struct birth *births; /* by position in blocks */
+	struct lives lives;   /* a block's `stack` is a position in views */
+	struct birth *births; /* by the block's position in lives.blocks */
 	size_t births_n;
 	struct stage_track *tracks;
-	struct vote *votes;        /* by stack, the last: no stack */
+	struct vote *votes;        /* by stack; the last entry is for blocks without one */
 	struct unattributed loose; /* bytes without an address, by category */
-	bool *trains; /* by thread of the trace: it trains, so that its events can end a pass */
+	bool *trains;              /* by thread: true if it trains, so that its events end passes */
 	struct trace_phase_walk phases;
-	struct map gradients; /* sizes that outlived a backward pass */
-	uint32_t looks;       /* how often live blocks were searched for those */
+	struct map gradients; /* sizes of blocks that outlived a backward pass */
+	uint32_t looks;       /* number of searches of live blocks for such sizes */
 	uint64_t last_t;
-	uint64_t gap_seq; /* the first event after missing ones, UINT64_MAX for none missing */
-	uint64_t longest; /* the longest lifetime of memory that a backward pass made, ns */
-	struct whereabouts last_at; /* of the last event */
+	uint64_t gap_seq; /* first event after missing ones; UINT64_MAX: none are missing */
+	uint64_t longest; /* ns, the longest lifetime of memory of a backward pass */
+	struct whereabouts last_at; /* places of the event before */
 	uint32_t last_pool;
 	int16_t last_device;
 	uint8_t last_space;
@@ -132,21 +132,22 @@ void categories_event(struct categories *categories, const struct event *event);
 void categories_end(struct categories *categories);
 void categories_clear(struct categories *categories);
 
-/* Takes all events, none read yet, and the end: 0 or -EINVAL with err_text(). */
+/* Reads all events of the trace, of which none has been read, and ends the pass. Returns 0, or
+ * -EINVAL with err_text(). */
 int categories_read(struct categories *categories);
 
-/* The place, NULL when there is none. */
+/* The sums of a device, pool or memory kind; NULL if the trace has no such place. */
 const struct categories_place *categories_place(const struct categories *categories, int device,
 						const char *pool, const char *space);
 
 const char *categories_name(const struct categories *categories, size_t category);
 
-/* The categories of a list of sums, most bytes first and none without: their number. `order` holds
- * CATEGORIES_MOST. */
+/* Writes the categories that have bytes, most bytes first, to `order` (room for CATEGORIES_MOST).
+ * Returns their number. */
 size_t categories_order(const struct categories *categories, const struct category_sum *sums,
 			uint8_t *order);
 
-/* A composition by stack (a peak's) by category, each stack by the category of most of its bytes;
- * the rest of `bytes` is other. `sums` holds CATEGORIES_MOST. */
+/* Sums a peak's stacks by category, each in the category of most of its bytes; bytes without a
+ * stack are "other". `sums` has room for CATEGORIES_MOST. */
 void categories_of_shares(const struct categories *categories, const struct trace_share *shares,
 			  size_t count, uint64_t bytes, struct category_sum *sums);

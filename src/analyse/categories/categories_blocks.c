@@ -1,6 +1,6 @@
 /*
- * Blocks whose lives end, and the sums that change then. The category of a block is that of the
- * first rule that its stack and its life fit.
+ * The category of a block, found when the block ends: that of the first rule whose conditions its
+ * stack and its lifetime meet. Updates the sums.
  */
 #include "analyse/categories/categories_parts.h"
 #include "analyse/categories/glob.h"
@@ -36,7 +36,7 @@ static bool number_fits(const struct rule_condition *condition, uint64_t number)
 	}
 }
 
-/* Tests a condition that is not about the stack: those hold for all candidates. */
+/* True if the block meets a condition. Those about its stack are met by all candidates. */
 static bool fits_condition(const struct categories *categories,
 			   const struct rule_condition *condition, const struct life *life)
 {
@@ -62,7 +62,7 @@ static bool rule_holds(const struct categories *categories, const struct rule *r
 
 		if (kind <= RULE_KIND_STACK)
 			continue;
-		/* Conditions without numbers are negated here; those with numbers have !=. */
+		/* KEY!=VALUE is negated here; conditions with numbers have an operator for it. */
 		if (fits_condition(categories, condition, life) ==
 		    (kind != RULE_KIND_NUMBER && condition->test == TEST_IS_NOT))
 			return false;
@@ -176,8 +176,7 @@ void life_end_all(struct categories *categories, bool lives)
 			continue;
 		birth = &categories->births[i];
 		track = &categories->tracks[birth->track];
-		/* It is not known whether a stage that is open would free it: it is as the stack's
-		 * other blocks were. */
+		/* The open stage might still free it: it is taken to be like the stack's others. */
 		life = life_of(categories, block, birth, categories->last_t);
 		life.of[RULE_FREED].number =
 			track->passes && categories->votes[block->stack].kept < 0 &&

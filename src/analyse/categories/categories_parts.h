@@ -1,61 +1,61 @@
-/* Shared by the files of categories*.c: the facts of a stack, and of a block's life. */
+/* Shared by categories*.c: the values of stacks and blocks that rules test, and functions. */
 #pragma once
 
 #include "analyse/categories/categories.h"
 #include "base/mem/hash.h"
 
-/* categories_stacks.c; the memory is the arena's. */
+/* categories_stacks.c: tests the stacks against the rules. The memory is the trace's arena. */
 void stack_views_find(struct stack_views *views, struct trace *trace, const struct rules *rules,
 		      struct arena *arena);
 
-/* A block's life, as rules test it: by the keys of BLOCK, WORD and NUMBER in rules.def. */
+/* The values that rules test of a block, by the keys BLOCK, WORD and NUMBER of rules.def. */
 struct life {
-	uint32_t stack; /* position in views */
-	uint32_t phase; /* 1 + the innermost that was open when it was allocated */
+	uint32_t stack; /* position in stack_views */
+	uint32_t phase; /* 1 + the innermost phase open at its allocation, 0 for none */
 	union {
 		const char *text;
 		uint64_t number;
 	} of[RULE_KEYS];
 };
 
-/* categories_blocks.c: the category of the first rule that fits. */
+/* categories_blocks.c: the category of the first rule that the block meets. */
 uint8_t life_category(const struct categories *categories, struct life *life);
 
-/* The members of a block beside its row in the table of blocks. */
+/* Values kept from a block's allocation until its end. */
 struct birth {
 	struct whereabouts at;
 	uint32_t api, phase, thread;
-	uint32_t alloc;   /* the number of its allocation */
-	uint32_t point;   /* of the device's curve: the first that it is in */
-	uint8_t born;     /* enum stage */
-	uint16_t track;   /* the device's, whose passes it lives through */
-	uint64_t ordinal; /* of the track's allocations */
+	uint32_t alloc;   /* number of the allocation in the trace */
+	uint32_t point;   /* the first point of the device's curve that includes it */
+	uint8_t born;     /* enum stage in which it was allocated */
+	uint16_t track;   /* position of its device's track */
+	uint64_t ordinal; /* number of the allocation on its track */
 	uint32_t pass, step;
 };
 
-/* The passes and steps of a device; the last track is for memory of none. */
+/* The backward passes and optimizer steps of a device; the last track is of no device. */
 struct stage_track {
 	uint64_t allocations;
-	uint64_t backward_seq; /* of the last event of a backward pass that is no recomputation */
+	uint64_t backward_seq; /* last event of a backward pass, recomputation left out */
 	uint32_t passes, steps;
 	bool in_pass, in_step;
 };
 
-/* The category that most bytes of a stack's blocks had. */
+/* The category that most bytes of a stack's blocks had: Boyer and Moore's majority vote. */
 struct vote {
-	uint64_t weight; /* Boyer and Moore's majority */
-	int64_t kept;    /* bytes that outlived their stage, less those that did not */
+	uint64_t weight; /* the vote's counter */
+	int64_t kept; /* bytes of blocks that outlived their stage, less the bytes of the others */
 	uint8_t category;
 };
 
 /* --- categories_places.c --- */
 
-/* The places of the trace, with the points of their curves. */
+/* Fills in places[], with the points of their curves. */
 void categories_find_places(struct categories *categories);
 
 struct whereabouts places_of(struct categories *categories, const struct event *event);
 
-/* Checks after an allocation whether this is a peak. */
+/* To be called after an allocation: notes new peaks of the event's places. */
 void places_see_peaks(struct categories *categories, const struct whereabouts *at,
 		      const struct event *event);
 
@@ -65,27 +65,27 @@ static inline void category_add(struct category_sum *to, uint64_t bytes, uint64_
 	to->count += count;
 }
 
-/* The curve's column changes from a point on. */
+/* Adds to the category's curve, from a point on. */
 void place_change_curve(struct categories_place *place, uint8_t category, size_t point,
 			uint64_t by);
 
 /* --- categories_passes.c --- */
 
-/* The stage of the process when it makes an event. */
+/* The stage of training in which the process makes an event. */
 struct doing {
 	enum stage stage;
-	bool inside; /* of a backward pass */
-	bool ends;   /* an open pass is over, if the event is not inside of one */
+	bool inside; /* the event is inside a backward pass */
+	bool ends;   /* an event like this ends an open pass unless it is inside one */
 };
 
-/* The position of the event's stack among views; the last for none. */
+/* The position of the event's stack in stack_views; the last one if it has no stack. */
 static inline uint32_t stack_of(const struct categories *categories, const struct event *event)
 {
 	return event->stack < categories->trace->stacks_n ? event->stack
 							  : (uint32_t)categories->trace->stacks_n;
 }
 
-/* The stage of an event with that stack, made inside of a backward pass or not. */
+/* The stage of an event with this stack; `inside` is true inside a backward pass. */
 static inline enum stage stage_of(const struct stack_view *view, bool inside)
 {
 	if (view->marked == STAGES)
@@ -95,43 +95,43 @@ static inline enum stage stage_of(const struct stack_view *view, bool inside)
 
 struct doing doing_of(struct categories *categories, const struct event *event);
 
-/* Updates the track by the stage of event `seq`. */
+/* Updates a device's passes and steps for event number `seq`. */
 void track_step(struct categories *categories, uint16_t number, const struct doing *doing,
 		uint64_t seq);
 
-/* True if the stage in which the block was allocated, by event `seq`, is still going on. */
+/* True if the stage in which event number `seq` allocated the block still goes on. */
 bool track_same_stage(const struct stage_track *track, const struct birth *birth, uint64_t seq);
 
-/* A key for each size, as the factor is odd. */
+/* Maps a size to a key other than 0, one to one because the factor is odd. */
 static inline uint64_t gradient_key(uint64_t size)
 {
 	return size * HASH_A;
 }
 
-/* Remembers a size that outlived a backward pass. */
+/* Remembers the size of a block that outlived a backward pass. */
 void gradient_remember(struct categories *categories, uint64_t size);
 
-/* Remembers sizes of live blocks of backward passes: the track's latest, or (-1) any. */
+/* Remembers sizes of live blocks of the track's latest backward pass; of any pass for -1. */
 void gradients_remember_live(struct categories *categories, int track);
 
 /* --- categories_blocks.c --- */
 
-/* True if the block lives and has a category. */
+/* True if the block is live and counts in this process's sums. */
 static inline bool lives_now(const struct block *block)
 {
 	return block->state == BLOCK_LIVE && lives_used(block);
 }
 
-/* Ends the block lives.ended in the stage. */
+/* Finds the category of the block lives.ended, which the event freed in this stage. */
 void life_end(struct categories *categories, const struct event *event, enum stage stage);
 
-/* Ends all blocks that live now: at the end of the trace (`lives`), or before missing events. */
+/* Finds the categories of all live blocks: at the trace's end (`lives`), or at missing events. */
 void life_end_all(struct categories *categories, bool lives);
 
 /* --- categories_sums.c --- */
 
-/* The category of a stack by its figures, for a stack without events. */
+/* The category of a stack by its figures in the document, for a stack without events. */
 uint8_t categories_stack_alone(struct categories *categories, size_t stack);
 
-/* The sums, once the pass is over. */
+/* Completes the sums after the last event. */
 void categories_settle(struct categories *categories);

@@ -1,6 +1,6 @@
 /*
- * The forward and backward passes and optimizer steps of a process, of each device, found by its
- * events and the threads that make them.
+ * Finds forward passes, backward passes and optimizer steps on each device, from the stacks of
+ * events and the names of their threads.
  */
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "analyse/input/grow.h"
 
 enum {
-	LOOKS = 16, /* passes after which live blocks are searched for gradients */
+	LOOKS = 16, /* searches of live blocks for gradients, one after each pass, at most */
 };
 
 /* --- passes --- */

@@ -1,4 +1,4 @@
-/* Devices, their pools, and spaces: the places whose memory is summed, and their peaks. */
+/* The devices, pools and memory kinds that are summed by category, and their peaks. */
 #include <string.h>
 
 #include "analyse/categories/categories_parts.h"
@@ -6,10 +6,10 @@
 #include "base/text/text.h"
 
 enum {
-	POINTS = 1000, /* of a curve, about */
+	POINTS = 1000, /* points of a curve, about */
 };
 
-/* Of each stretch of the curve the highest point, so that no peak is lost. */
+/* Takes the highest point of each stretch of the document's curve, so that no peak is lost. */
 static void find_points(struct categories *categories, struct categories_place *place)
 {
 	const struct trace_curve *curve = trace_curve(categories->trace, place->device, NULL);
@@ -28,7 +28,7 @@ static void find_points(struct categories *categories, struct categories_place *
 					  : highest;
 		place->t[place->points++] = curve->t[highest];
 	}
-	/* The end has a point as well. */
+	/* The last point of the document's curve is kept as well. */
 	if (place->t[place->points - 1] < curve->t[curve->t_n - 1])
 		place->t[place->points++] = curve->t[curve->t_n - 1];
 	place->bytes = need(&categories->arena,
@@ -146,7 +146,7 @@ static struct whereabouts find_places(const struct categories *categories,
 	return at;
 }
 
-/* Consecutive events are mostly of one pool. */
+/* The places of the event before are tried first: most events have the same pool. */
 struct whereabouts places_of(struct categories *categories, const struct event *event)
 {
 	if (!categories->last_known || categories->last_device != event->device ||

@@ -19,13 +19,13 @@ struct stack_matcher {
 	const struct trace *trace;
 	const struct rules *rules;
 	struct arena *arena;
-	size_t words;        /* of 64 bits, for all conditions about frames */
-	uint64_t *bits;      /* by frame */
-	uint8_t *stages;     /* by frame: enum stage, STAGES for none */
-	uint64_t *seen;      /* of the current stack: conditions that some frame of it fits */
-	uint64_t *line_seen; /* ... and those that the frame that is shown fits */
+	size_t words;        /* 64-bit words that hold a bit for each condition about frames */
+	uint64_t *bits;      /* for each frame, the conditions that it meets */
+	uint8_t *stages;     /* for each frame, its enum stage; STAGES for none */
+	uint64_t *seen;      /* conditions met by some frame of the current stack */
+	uint64_t *line_seen; /* conditions met by the frame that is shown for it */
 	struct stack_views *views;
-	size_t used, size; /* of candidates */
+	size_t used, size; /* of the list of candidates */
 };
 
 /* --- frames --- */
@@ -36,7 +36,7 @@ static bool is_path(const char *patterns, const char *path)
 	       (pattern_any_fits(patterns, path) || pattern_any_fits(patterns, text_base(path)));
 }
 
-/* The texts of a frame that conditions are tested against. */
+/* The texts of a frame that rules compare with patterns. */
 struct frame_texts {
 	const char *function, *symbol, *file, *module;
 	char whole[LONGEST];
@@ -119,7 +119,7 @@ static void see_frame(const struct stack_matcher *matcher, size_t number)
 
 /* --- stacks --- */
 
-/* The number of frames that are the stack's own. */
+/* The number of the stack's own frames, those of the forward line (trace_backward.c) left out. */
 static size_t own_frames(const struct trace *trace, const struct trace_stack *stack)
 {
 	size_t python = 0;
@@ -135,7 +135,7 @@ static size_t own_frames(const struct trace *trace, const struct trace_stack *st
 	return python <= stack->frames_n ? stack->frames_n - python : stack->frames_n;
 }
 
-/* The operator of "at::_ops::addmm::call(at::Tensor const&, ...)"; NULL for another function. */
+/* The operator in "at::_ops::addmm::call(at::Tensor const&, ...)"; NULL for other functions. */
 static const char *operator_of(const struct trace_frame *frame, char *to, size_t size)
 {
 	static const char begin[] = "at::_ops::";

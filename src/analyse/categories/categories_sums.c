@@ -1,14 +1,14 @@
-/* Sums by category of devices, pools and spaces: from all blocks, else from stacks. */
+/* Sums by category: from blocks or, where events are missing, from stacks. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyse/categories/categories_parts.h"
 
 enum {
-	/* Blocks of a stack that live so much shorter than its longest are temporaries. */
+	/* A stack whose blocks live less than 1/20 of the longest lifetime has temporaries. */
 	SHORT = 20,
 
-	/* After the categories: bytes that nothing explains. */
+	/* A category after all others, for bytes that no stack explains. */
 	CATEGORY_UNTOLD = CATEGORIES_MOST,
 	SUMS
 };
@@ -46,7 +46,7 @@ uint8_t categories_stack_alone(struct categories *categories, size_t number)
 		},
 	};
 
-	/* Memory that PyTorch's allocator asked for belongs to its pool. */
+	/* Memory reserved by PyTorch's allocator counts in its pool already. */
 	if (known && stack->owner && !strncmp(stack->owner, "libc10", 6))
 		life.of[RULE_POOL].text = "torch";
 	if (!categories->longest)
@@ -93,7 +93,7 @@ static uint64_t sum_of(const struct category_sum *sums)
 	return sum;
 }
 
-/* True if the stack's memory is the place's. A stack has a site in one space. */
+/* True if the stack's memory is of the place's memory kind, as its site shows. */
 static bool is_of_place(const struct trace *trace, const struct categories_place *place,
 			size_t stack)
 {
@@ -106,7 +106,7 @@ static bool is_of_place(const struct trace *trace, const struct categories_place
 	       (place->device != NO_DEVICE && !strcmp(space, "array"));
 }
 
-/* Sums by the figures of stacks, which have no pools and of several devices only their sum. */
+/* Sums the figures of stacks. They do not differ by pool, nor by device. */
 static void take_figures(const struct categories *categories, const struct categories_place *place,
 			 bool at_peak, uint64_t bytes, struct category_sum *sums)
 {
@@ -128,7 +128,7 @@ static void take_figures(const struct categories *categories, const struct categ
 	sums[CATEGORY_UNTOLD].bytes = bytes - known;
 }
 
-/* Sums by the composition in the document, where it has one. */
+/* Sums the stacks that hold the peak in the document, if it has them. */
 static void stacks_at_peak(const struct categories *categories,
 			   const struct categories_place *place, struct category_sum *sums)
 {
@@ -147,7 +147,8 @@ static void stacks_at_peak(const struct categories *categories,
 				       0 };
 }
 
-/* Bytes of no known block are other, unless stacks explain more. True if the sums are of blocks. */
+/* Counts the bytes of unknown blocks as "other", unless stacks explain more of them: then takes the
+ * sums of stacks. Returns true for sums of blocks. */
 static bool settle(struct category_sum *blocks, const struct category_sum *stacks, uint64_t bytes,
 		   bool seen)
 {
@@ -199,7 +200,7 @@ static void settle_exit(struct categories *categories, size_t i)
 	place->exit_exact = settle(place->exit, stacks, place->exit_bytes, seen);
 }
 
-/* Takes the sums that a baseline keeps; names that the rules do not have are other. */
+/* Takes the sums of a baseline; categories that the rules do not have count as "other". */
 static void take_baseline(const struct categories *categories, size_t i)
 {
 	struct categories_place *place = &categories->places[i];
@@ -219,7 +220,7 @@ static void take_baseline(const struct categories *categories, size_t i)
 	place->peak_exact = place->exit_exact = true;
 }
 
-/* Bytes of the curve beyond the known blocks are other, as at the peak. */
+/* The curve's bytes beyond those of known blocks are "other", as at the peak. */
 static void add_unknown(const struct categories *categories, struct categories_place *place,
 			const struct trace_curve *curve, size_t i)
 {
@@ -232,7 +233,8 @@ static void add_unknown(const struct categories *categories, struct categories_p
 		place->bytes[CATEGORY_OTHER * place->points + i] += whole - known;
 }
 
-/* Differences become values. The peak may lie between events of one time: it keeps its sums. */
+/* Makes values of the curve's differences. The peak keeps its own sums, as it may lie between two
+ * events of one time. */
 static void settle_curve(const struct categories *categories, struct categories_place *place)
 {
 	const struct trace_curve *curve = trace_curve(categories->trace, place->device, NULL);

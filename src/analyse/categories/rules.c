@@ -12,9 +12,9 @@
 #include "base/text/text.h"
 
 enum {
-	LONGEST_NAME = 40,      /* of a category */
-	MOST_RULES = 10000,     /* a longer file is no file of rules */
-	MOST_CONDITIONS = 4096, /* about frames, in all */
+	LONGEST_NAME = 40,      /* bytes of a category's name */
+	MOST_RULES = 10000,     /* rules of a file; a longer one is not a file of rules */
+	MOST_CONDITIONS = 4096, /* conditions about frames, in all rules */
 };
 
 const struct rule_key_row rule_keys[RULE_KEYS] = {
@@ -37,7 +37,7 @@ const char *const category_names[CATEGORIES] = {
 #undef CATEGORY
 };
 
-/* The file or text that is read, and the line. */
+/* The file or text that is being read, and the number of the current line. */
 struct rules_source {
 	struct rules *rules;
 	const char *name;
@@ -55,13 +55,13 @@ static const char *const words_freed[] = {
 
 static const char *const words_yes[] = { "no", "yes", NULL };
 
-/* "NAME: line N: WHAT WHERE", in err_text(), with the beginning of `where`: always -EINVAL. */
+/* Sets err_text() to "NAME: line N: WHAT WHERE", WHERE cut short. Returns -EINVAL. */
 static int rules_wrong(const struct rules_source *source, const char *what, const char *where)
 {
 	return err("%s: line %u: %s%.80s", source->name, source->line, what, where);
 }
 
-/* One word of a list between |, as its bit; 0 when there is no such word. */
+/* The bit of a word in the key's list of words; 0 if the list does not have it. */
 static uint32_t word_bit(enum rule_key key, const char *text, size_t length)
 {
 	const char *const *words =
@@ -116,7 +116,7 @@ static int condition_number(const struct rules_source *source, struct rule_condi
 	return good ? 0 : rules_wrong(source, what, value);
 }
 
-/* "<=" and the other comparisons after a key: its length, 0 for none. */
+/* Reads the comparison after a key, such as "<=". Returns its length, 0 for none. */
 static size_t read_test(const char *text, uint8_t *test)
 {
 	static const char tests[][3] = {
@@ -148,7 +148,7 @@ static int no_key(const struct rules_source *source, const char *text)
 		   source->line, text, keys);
 }
 
-/* "key=value", a text that the condition keeps: 0, or -EINVAL with err_text(). */
+/* Reads "key=value", which the condition keeps a pointer to: 0, or -EINVAL with err_text(). */
 static int read_condition(const struct rules_source *source, struct rule_condition *condition,
 			  char *text)
 {
@@ -182,7 +182,7 @@ static int read_condition(const struct rules_source *source, struct rule_conditi
 
 /* --- one line --- */
 
-/* Cuts the next word off, which may have blanks inside of quotes; NULL at the end. */
+/* Cuts off the next word, whose quoted parts may have blanks. Returns NULL at the end. */
 static char *next_word(char **at)
 {
 	char *word = *at + strspn(*at, " \t\r");
@@ -269,7 +269,7 @@ static int read_category(const struct rules_source *source, struct rule *rule, c
 	return 0;
 }
 
-/* The line is changed. */
+/* Reads a line, which it overwrites. */
 static int read_line(const struct rules_source *source, char *line)
 {
 	char *at = line + strspn(line, " \t\r");
@@ -328,7 +328,7 @@ static char *read_file(const char *path)
 
 	if (!file)
 		return NULL;
-	/* A NUL ends the text. */
+	/* getdelim() reads up to a NUL, which ends the text. */
 	if (getdelim(&text, &size, '\0', file) < 0 && !ferror(file)) {
 		free(text);
 		text = strdup("");

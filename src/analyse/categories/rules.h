@@ -26,7 +26,7 @@ enum category {
 #define CATEGORY(id, name, what) CATEGORY_##id,
 #include "analyse/categories/categories.def"
 #undef CATEGORY
-	CATEGORIES, /* the first that a file of rules may add */
+	CATEGORIES, /* the number of the first category that a file of rules may add */
 	CATEGORIES_MOST = 64,
 };
 
@@ -52,7 +52,7 @@ enum stage {
 	STAGES
 };
 
-/* Values of `freed` after the stages. */
+/* Values of the key `freed` beyond the stages. */
 enum { FREED_SOON = STAGES, FREED_NEVER };
 
 enum rule_test { TEST_IS, TEST_IS_NOT, TEST_LESS, TEST_MOST, TEST_LEAST, TEST_MORE };
@@ -60,15 +60,15 @@ enum rule_test { TEST_IS, TEST_IS_NOT, TEST_LESS, TEST_MOST, TEST_LEAST, TEST_MO
 struct rule_condition {
 	uint8_t key;          /* enum rule_key */
 	uint8_t test;         /* enum rule_test */
-	uint16_t bit;         /* of a frame condition: its number among all */
-	uint32_t words;       /* WORD: a bit each */
-	const char *patterns; /* with | between */
+	uint16_t bit;         /* for a condition about frames: its number */
+	uint32_t words;       /* for words: a bit for each */
+	const char *patterns; /* for texts: patterns with | between */
 	uint64_t number;
 };
 
 struct rule {
-	uint8_t category; /* of a rule for blocks */
-	uint8_t stage;    /* of a rule for frames: enum stage; STAGES for one for blocks */
+	uint8_t category; /* for a rule about blocks */
+	uint8_t stage; /* for a rule about frames: its enum stage; STAGES in a rule about blocks */
 	uint16_t conditions_n;
 	struct rule_condition *conditions;
 };
@@ -76,9 +76,9 @@ struct rule {
 struct rules {
 	struct rule *list;
 	size_t count, size;
-	const char *names[CATEGORIES_MOST]; /* of categories */
+	const char *names[CATEGORIES_MOST]; /* by category */
 	size_t categories;
-	uint16_t frame_conditions; /* how many there are in all */
+	uint16_t frame_conditions; /* number of conditions about frames, in all rules */
 	struct arena arena;
 };
 
@@ -92,12 +92,12 @@ extern const char *const category_names[CATEGORIES];
 extern const char *const category_whats[CATEGORIES];
 extern const char rules_builtin[];
 
-/* The rules of the file, NULL for none, and after them the built-in ones: 0 or -errno with
- * err_text(), -EINVAL for a mistake in the file, named with its line. */
+/* Reads the rules of the file (NULL: none); the built-in rules follow them. Returns 0, or -errno
+ * with err_text(): -EINVAL for a mistake, which is named with its line. */
 int rules_read(struct rules *rules, const char *path);
-/* The same of a text. */
+/* Likewise, from a text that is called `name` in messages. */
 int rules_read_text(struct rules *rules, const char *text, const char *name);
 void rules_clear(struct rules *rules);
 
-/* The category's number, -1 when no rule names it. */
+/* The category's number; -1 if no rule names it. */
 int rules_category(const struct rules *rules, const char *name);

@@ -1,6 +1,6 @@
 /*
- * Finds what makes two runs unlike. A card, a driver, a PyTorch or settings of the allocator that
- * differ change sizes and peaks by themselves, and no site would be to blame.
+ * Finds the reasons why two runs cannot be compared: another card, driver, PyTorch or allocator
+ * setting changes sizes and peaks, and no site is to blame.
  */
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +16,7 @@ static void unlike(struct diff *diff, const char *key, const char *base, const c
 	if (!strcmp(base, head))
 		return;
 	for (size_t i = 0; i < diff->unlike_n;
-	     i++) { /* of several runs a side the first that differs is enough */
+	     i++) { /* with several runs on a side, the first difference is enough */
 		if (!strcmp(diff->unlike[i].key, key))
 			return;
 	}
@@ -42,7 +42,7 @@ static void unlike_number(struct diff *diff, const char *key, uint64_t base, uin
 	unlike(diff, key, texts[0], texts[1]);
 }
 
-/* "3.12.3" and "3.12.9" run the same code. */
+/* Cuts a version after its second number: "3.12.3" and "3.12.9" run the same code. */
 static void minor(char *to, const char *version)
 {
 	char *dot;
@@ -71,7 +71,7 @@ static void compare_cards(struct diff *diff, const struct trace *base, const str
 	}
 }
 
-/* "0, 2": the devices that were used. */
+/* Writes the devices that were used: "0, 2". */
 static void ordinals(const struct trace *trace, char *to)
 {
 	text_copy(to, VALUE, "");
@@ -84,7 +84,7 @@ static void ordinals(const struct trace *trace, char *to)
 	}
 }
 
-/* Runs without a common device cannot be compared device by device. */
+/* Runs that have no device in common cannot be compared by device. */
 static void compare_ordinals(struct diff *diff, const struct trace *base, const struct trace *head)
 {
 	char texts[2][VALUE];
@@ -109,7 +109,7 @@ static const char *setting(const struct trace *trace, const char *name)
 	return NULL;
 }
 
-/* A setting that is recorded in one of them alone was not set in the other. */
+/* A setting that only one trace records was not set in the other run. */
 static void compare_settings(struct diff *diff, const struct trace *base, const struct trace *head)
 {
 	const struct trace *const both[] = { base, head };
@@ -139,7 +139,7 @@ static void compare(struct diff *diff, const struct trace *base, const struct tr
 	unlike(diff, "python", pythons[0], pythons[1]);
 	compare_settings(diff, base, head);
 	unlike_number(diff, "world_size", base->process.world_size, head->process.world_size);
-	/* Other stacks give other sites. */
+	/* With other kinds of stacks the sites have other names. */
 	unlike(diff, "stacks", or_none(base->capture.stacks), or_none(head->capture.stacks));
 }
 
@@ -151,6 +151,6 @@ void diff_compare_keys(struct diff *diff)
 		compare(diff, first, &diff->base.runs[i].trace);
 	for (size_t i = 0; i < diff->head.count; i++)
 		compare(diff, first, &diff->head.runs[i].trace);
-	/* Ranks have a device each: only the pair that is shown is compared. */
+	/* Ranks use different devices: only those of the pair that is shown are compared. */
 	compare_ordinals(diff, &diff_base(diff)->trace, &diff_head(diff)->trace);
 }

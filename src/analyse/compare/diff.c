@@ -1,4 +1,4 @@
-/* Two sides compared row by row. */
+/* Compares two sides row by row. */
 #include "analyse/compare/diff.h"
 
 #include <stdlib.h>
@@ -131,9 +131,8 @@ static bool same_height(const struct diff *diff, enum column column)
 }
 
 /*
- * When a peak is reached more than once, chance decides which moment comes first. So if no device's
- * peak changed, a change of the sites at that moment is none either: the base's moment stands for
- * both.
+ * A peak may be reached more than once, and chance decides which moment comes first. So if no
+ * device's peak changed, the sites that held the base's peak are taken for both.
  */
 static void settle_moment(struct diff *diff, enum column column)
 {
@@ -192,7 +191,7 @@ static int by_change(const void *a, const void *b, void *of)
 
 unsigned diff_columns(const struct diff *diff, enum dimension dimension)
 {
-	/* The share of a site in one device is known at peaks only. */
+	/* With one of several devices, a site's figures are known only at peaks. */
 	if (dimension == DIMENSION_SITE && diff->device != NO_DEVICE &&
 	    (diff_head(diff)->trace.summary.devices_n > 1 ||
 	     diff_base(diff)->trace.summary.devices_n > 1))

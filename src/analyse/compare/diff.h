@@ -27,39 +27,39 @@ enum diff_why {
 
 struct diff_row {
 	uint8_t dimension; /* enum dimension */
-	uint8_t why;       /* enum diff_why, of a site */
+	uint8_t why;       /* enum diff_why, for a site */
 	const char *name, *group;
 	int64_t base[COLUMNS], head[COLUMNS];
-	int64_t noise[COLUMNS]; /* the larger spread of the two sides */
-	const char *file;       /* as of struct run_row; NULL */
+	int64_t noise[COLUMNS]; /* the spread of the repetitions, the larger of the two sides' */
+	const char *file;       /* the site's, as in struct run_row; NULL for none */
 	uint32_t line, base_line;
-	uint64_t base_lifetime, lifetime; /* as of struct run_row */
+	uint64_t base_lifetime, lifetime; /* the site's, as in struct run_row */
 };
 
 struct diff_side {
 	struct run *runs;
 	size_t count;
-	size_t middle; /* the run that the rows are of */
+	size_t middle; /* position of the run that is compared: the middle one */
 };
 
-/* The same rank on both sides: positions of its runs. */
+/* A rank that both sides have: the positions of its runs. */
 struct diff_pair {
 	size_t base, head;
 };
 
-/* A key in which two runs differ: "torch" was "2.10" and is "2.11". */
+/* A property in which the runs differ: "torch" was "2.10" and is "2.11". */
 struct diff_key {
 	const char *key, *base, *head;
 };
 
 struct diff {
 	struct diff_side base, head;
-	struct diff_pair *pairs; /* the sides are ranks of a job; none: they are repetitions */
+	struct diff_pair *pairs; /* if the sides are ranks of a job; none for repetitions */
 	size_t pairs_n;
-	struct diff_row *rows; /* of every dimension; those of a dimension side by side */
+	struct diff_row *rows; /* sorted by dimension */
 	size_t rows_n;
-	size_t first[DIMENSIONS + 1]; /* the rows of a dimension: [first[d], first[d + 1]) */
-	int device;                   /* the device that is compared; NO_DEVICE: all */
+	size_t first[DIMENSIONS + 1]; /* dimension d has rows [first[d], first[d + 1]) */
+	int device;                   /* the device that is compared; NO_DEVICE for all */
 	bool moved;                   /* a device's peak was reached at another moment */
 	struct diff_key *unlike;
 	size_t unlike_n, unlike_size;
@@ -68,7 +68,8 @@ struct diff {
 	struct arena arena;
 };
 
-/* The sides, opened; count 0 for none. The diff owns them from here on, also after a failure. */
+/* Compares two sides of opened runs; `base` has a count of 0 for none. The diff owns the runs from
+ * then on, even if it fails. */
 int diff_make(struct diff *diff, const struct diff_side *base, const struct diff_side *head,
 	      int device);
 void diff_clear(struct diff *diff);
@@ -78,47 +79,47 @@ int diff_judge(struct diff *diff, struct gate *const *gates, size_t count);
 /* The number of gates that are broken. */
 size_t diff_broken(const struct diff *diff);
 
-/* The middle runs; base NULL without a base. */
+/* The run that stands for a side; diff_base() is NULL without a base. */
 const struct run *diff_base(const struct diff *diff);
 const struct run *diff_head(const struct diff *diff);
 
-/* The change of a row that counts: 0 within its noise. */
+/* The row's change in the column; 0 if it lies within the noise. */
 int64_t diff_change(const struct diff_row *row, enum column column);
 
-/* True if a row of the dimension and group (NULL: any) changed in the column. */
+/* True if a row of the dimension and group (NULL: of any group) changed in the column. */
 bool diff_any(const struct diff *diff, enum dimension dimension, const char *group,
 	      enum column column);
 
-/* Those rows, the largest change first: a list of the arena's. */
+/* The rows that changed, the largest change first: their number, and a list in the diff's arena. */
 size_t diff_changed(struct diff *diff, enum dimension dimension, const char *group,
 		    enum column column, const struct diff_row ***list);
 
-/* Bit COLUMN_x: the dimension has the column. */
+/* The columns that the dimension has: bit COLUMN_x for each. */
 unsigned diff_columns(const struct diff *diff, enum dimension dimension);
 
-/* The totals of sites in a group: the sums of the column's rows. */
+/* The sums of a column over all sites of a group, for each side. */
 void diff_totals(const struct diff *diff, const char *group, enum column column, int64_t *base,
 		 int64_t *head);
 
-/* The peak of allocated memory, of all devices. */
+/* The run's peak of allocated memory, summed over all devices. */
 int64_t diff_peak(const struct run *run);
 
-/* diff_ranks.c: when the runs of a side are different ranks of a job, pairs them with those of the
- * other side and takes the pair that grew most as the middle one. 0, or -errno with err_text(). */
+/* diff_ranks.c: if the runs of a side are ranks of a job, pairs them with the other side's ranks,
+ * and chooses the pair that grew most as the one that is compared. 0, or -errno with err_text(). */
 int diff_pair_ranks(struct diff *diff);
 
-/* The gate's verdict on the rank in which it is worst; without a base, on the worst of the runs. */
+/* Judges the gate for the rank where the result is worst; without a base, for the worst run. */
 int diff_judge_ranks(const struct diff *diff, const struct gate *gate, struct gate_result *result);
 
-/* Of pairs: the rank that the rows are of, and how many runs have no counterpart. */
+/* With pairs: the rank that is compared, and the number of runs that have no counterpart. */
 uint64_t diff_rank(const struct diff *diff);
 size_t diff_unpaired(const struct diff *diff);
 
-/* diff_why.c: fills `why` of the sites, which have all their columns. */
+/* diff_why.c: finds the reason of each site's change, `why`. The rows must have all columns. */
 void diff_find_why(struct diff *diff);
 
-/* Why the row changed in this column: `why` is of the peak, another column may differ. */
+/* The reason of a row's change in a column; `why` is the reason at the peak. */
 enum diff_why diff_why_of(const struct diff_row *row, enum column column);
 
-/* comparable.c: fills `unlike` with the keys in which the runs of the two sides differ. */
+/* comparable.c: fills in `unlike`, the properties in which the two sides differ. */
 void diff_compare_keys(struct diff *diff);

@@ -1,9 +1,9 @@
 /*
- * Sides whose traces are ranks of a job: compared rank by rank.
+ * Compares sides whose traces are ranks of a job, rank by rank.
  *
- * Ranks are no repetitions of a run: pipeline stages differ by design, and a spread that counts as
- * noise would hide growth in any of them. So each is compared with its own rank of the other side;
- * the rows shown are those of the rank that grew most, and a gate is broken by the worst one.
+ * Ranks are not repetitions of a run: pipeline stages differ by design, and a spread that counts as
+ * noise would hide growth in any of them. So each rank is compared with itself on the other side.
+ * The rows shown are those of the rank that grew most; a gate is judged by the worst rank.
  */
 #include <stdio.h>
 
@@ -84,7 +84,7 @@ static int pair_up(struct diff *diff)
 	return 0;
 }
 
-/* The rank that grew most stands for all; of equal ones the highest. */
+/* Chooses the pair that grew most; of equal pairs, the one with the highest peak. */
 static void choose(struct diff *diff)
 {
 	int64_t most = INT64_MIN;
@@ -129,7 +129,7 @@ size_t diff_unpaired(const struct diff *diff)
 	return diff->base.count + diff->head.count - 2 * diff->pairs_n;
 }
 
-/* Adds the rank of the run to the place: "device 0 of rank 3". */
+/* Adds the rank to the result's place: "device 0 of rank 3". */
 static void add_rank(struct gate_result *result, const struct run *run)
 {
 	char place[FIGURE_PLACE];
@@ -152,7 +152,7 @@ int diff_judge_ranks(const struct diff *diff, const struct gate *gate, struct ga
 		const struct run *base = alone ? NULL : &diff->base.runs[diff->pairs[i].base];
 		const struct run *head = &diff->head.runs[alone ? i : diff->pairs[i].head];
 		struct gate_result one;
-		/* The place that the gate names need not be in every rank. */
+		/* A rank may lack the device or phase that the gate names. */
 		int none = gate_judge(gate, base, !alone, head, 1, &one);
 
 		error = none ? none : error;

@@ -1,9 +1,9 @@
-/* Why a site holds more or less: decided by its columns, and by those of the other sites. */
+/* Finds the reason why a site holds more or less, from its columns and those of the other sites. */
 #include "analyse/compare/diff.h"
 
 enum {
 	LONGER_PERCENT =
-		150, /* lifetimes vary from run to run: only a much longer one means anything */
+		150, /* percent: lifetimes vary from run to run, so only a much longer one counts */
 	OFTEN_PERCENT = 105,
 };
 
@@ -50,7 +50,7 @@ static enum diff_why why(const struct diff_row *row)
 	return peak > 0 ? WHY_LONGER : peak < 0 ? WHY_SOONER : WHY_SAME;
 }
 
-/* Bytes that rose and fell at the peak, without sites whose change contradicts `why`. */
+/* The bytes that rose and that fell at the peak, without sites that contradict `why`. */
 struct tide {
 	int64_t rises, falls;
 };
@@ -75,7 +75,7 @@ static bool is_much_longer(uint64_t life, uint64_t than)
 	return life / LONGER_PERCENT > than / 100;
 }
 
-/* For a site that is held longer or freed sooner: true if that explains the change of the peak. */
+/* True if the site is held longer or freed sooner in a way that explains the change of the peak. */
 static bool is_cause(const struct diff_row *row, const struct tide *tide)
 {
 	bool longer = row->why == WHY_LONGER;
@@ -84,7 +84,7 @@ static bool is_cause(const struct diff_row *row, const struct tide *tide)
 
 	if (!against || along < against)
 		return !against;
-	/* A baseline has no times. */
+	/* Lifetimes are not known in baselines. */
 	if (row->base_lifetime == TRACE_NONE || row->lifetime == TRACE_NONE)
 		return along / 2 >= against;
 	return longer ? is_much_longer(row->lifetime, row->base_lifetime)

@@ -1,10 +1,10 @@
 /*
- * Gates and budgets: one expression, its parser, and its verdict on runs.
+ * A gate or a budget: an expression, its parser, and its verdict on runs.
  *
- *	allocated.peak[device=0]>2%+1MiB      of two sides: it grew by more than both
- *	allocated.peak[phase=step]<=30GiB     of one side: it is no more than that
+ *	allocated.peak[device=0]>2%+1MiB      a gate on two sides: broken by growth of more than
+ *both allocated.peak[phase=step]<=30GiB     a budget on one side: broken by a larger figure
  *
- * Of several runs a side the medians are compared, and growth within their spread is no growth.
+ * Of several runs on a side the median counts, and growth within their spread is no growth.
  */
 #pragma once
 
@@ -15,37 +15,38 @@
 #include "analyse/compare/metrics.h"
 
 enum gate_kind {
-	GATE_GROWTH, /* METRIC>LIMIT */
-	GATE_MOST,   /* METRIC<=LIMIT */
+	GATE_GROWTH, /* METRIC>LIMIT, for growth */
+	GATE_MOST,   /* METRIC<=LIMIT, for a budget */
 };
 
 struct gate {
 	enum gate_kind kind;
-	char text[200];  /* as it was given, without blanks at its ends */
-	char words[200]; /* the texts that `query` points into */
+	char text[200];  /* the expression as given, without blanks at its ends */
+	char words[200]; /* holds the texts that `query` points to */
 	struct metric_query query;
-	double percent;  /* negative: not given */
-	uint64_t amount; /* bytes or a number; TRACE_NONE: not given */
+	double percent;  /* limit in percent, negative if not given */
+	uint64_t amount; /* limit in bytes or a number; TRACE_NONE if not given */
 };
 
 struct gate_result {
 	const struct gate *gate;
-	char place[FIGURE_PLACE]; /* the worst one */
+	char place[FIGURE_PLACE]; /* the device, pool, phase, ... where the figure is worst */
 	int64_t base, head, noise;
 	bool broken;
 };
 
-/* The gate of `memtrace diff --gate` without an expression. */
+/* The gate that `memtrace diff --gate` uses if no expression is given. */
 #define GATE_DEFAULT "allocated.peak>2%+1MiB"
 
-/* 0, or -EINVAL and in err_text() one sentence that shows what is accepted. */
+/* Parses an expression: 0, or -EINVAL with a sentence in err_text() that shows the accepted form.
+ */
 int gate_parse(struct gate *gate, enum gate_kind kind, const char *text);
 
-/* The gate's verdict. `runs` are first those of the base (none for GATE_MOST), then those of the
- * head, at least one. 0, or -errno with err_text() when the narrowing matches nothing. */
+/* Judges runs by the gate: `runs` are those of the base (none for GATE_MOST), then those of the
+ * head, at least one. Returns 0, or -errno with err_text() if the filters match nothing. */
 int gate_judge(const struct gate *gate, const struct run *base, size_t base_n,
 	       const struct run *head, size_t head_n, struct gate_result *result);
 
-/* True if `a` is worse than `b` (whose gate may be NULL: nothing yet). A broken gate is worse than
- * one that holds, and more growth is worse than less. */
+/* True if result `a` is worse than `b`, whose gate is NULL if there is none yet. A broken gate is
+ * worse than one that holds; else more growth is worse. */
 bool gate_worse(const struct gate_result *a, const struct gate_result *b);

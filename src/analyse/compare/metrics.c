@@ -1,4 +1,4 @@
-/* The figures that gates and budgets are about. */
+/* Reads the figures that gates and budgets test from a run. */
 #include "analyse/compare/metrics.h"
 
 #include <stdarg.h>
@@ -27,7 +27,7 @@ const struct narrowing_row narrowing_rows[NARROWINGS + 1] = {
 	{ NULL, NULL },
 };
 
-/* A site's name is long: a part of it is enough. */
+/* A site's name is long, so a pattern needs to match only a part of it. */
 static bool site_matches(const char *pattern, const char *name)
 {
 	return strpbrk(pattern, "*?") ? pattern_fits(pattern, name) : strstr(name, pattern) != NULL;
@@ -50,10 +50,10 @@ static int64_t *values_at(struct figures *figures, const char *place)
 	return figure->values;
 }
 
-/* How several values of one place become one: their sum, or the highest. */
+/* The way in which several values of one place become one. */
 enum many { SUMMED, HIGHEST };
 
-/* Adds a value of the run that is read, at the place. TRACE_NONE changes nothing. */
+/* Adds a value of the current run to a place. TRACE_NONE changes nothing. */
 __attribute__((format(printf, 4, 5))) static void put(struct figures *figures, uint64_t value,
 						      enum many many, const char *format, ...)
 {
@@ -97,7 +97,7 @@ int64_t median_of(int64_t *values, size_t count)
 
 /* --- the sources of figures --- */
 
-/* Where a metric lies in whatever has it; 0: not there. */
+/* Where each struct has a metric: its offset, 0 if it has none. */
 static const struct {
 	uint16_t device, part, space, phase;
 } metric_at[METRIC_IDS] = {
@@ -132,7 +132,7 @@ static void add_parts(struct figures *figures, const struct trace_part *parts, s
 	}
 }
 
-/* The share of the matching sites in the peaks of a device. */
+/* Adds the bytes that the matching sites hold at the peaks of a device. */
 static void add_shares(struct figures *figures, const struct run *run,
 		       const struct metric_query *query, int device)
 {
@@ -181,7 +181,7 @@ static void add_devices(struct figures *figures, const struct run *run,
 	}
 }
 
-/* Memory live at exit and allocations are known for a site as a whole, not by device. */
+/* A site's live memory and allocations are known over all devices only. */
 static void add_sites(struct figures *figures, const struct run *run,
 		      const struct metric_query *query)
 {
@@ -247,7 +247,7 @@ static void add_spaces(struct figures *figures, const struct run *run,
 	}
 }
 
-/* The categories of a device or a space, which peak at times of their own. */
+/* Adds the categories of a device or memory kind, each with a peak of its own. */
 static void put_categories(struct figures *figures, const struct metric_query *query,
 			   const struct run_place *at)
 {
@@ -269,7 +269,7 @@ static void put_categories(struct figures *figures, const struct metric_query *q
 	}
 }
 
-/* A known category without memory is 0 on each device; a name that is no category is a mistake. */
+/* A known category without memory is 0 on each device; an unknown name is an error. */
 static void put_no_category(struct figures *figures, const struct run *run, const char *wanted)
 {
 	size_t known = 0;

@@ -1,8 +1,9 @@
 /*
- * The figures that gates and budgets are about: metrics.def, narrowed by metric_filters.def.
+ * The figures that gates and budgets test: a metric of metrics.def, with filters of
+ * metric_filters.def.
  *
- * A metric has a figure for each place that the narrowing leaves: each device, each matching pool
- * of each device, each matching phase. The gate decides which of them matters.
+ * A metric has a figure for each place that the filters leave: each device, each matching pool of
+ * each device, each matching phase. The gate decides which of them counts.
  */
 #pragma once
 
@@ -29,45 +30,44 @@ enum narrowing {
 struct metric_row {
 	const char *name, *what;
 	bool bytes;
-	unsigned by; /* bit NARROWING_x */
+	unsigned by; /* bit NARROWING_x: the metric can be filtered by x */
 };
 
 struct narrowing_row {
 	const char *key, *what;
 };
 
-/* Each ended by a row without a name. */
+/* The tables end with a row without a name. */
 extern const struct metric_row metric_rows[METRIC_IDS + 1];
 extern const struct narrowing_row narrowing_rows[NARROWINGS + 1];
 
 struct metric_query {
 	enum metric_id metric;
-	const char *by[NARROWINGS]; /* NULL where not narrowed */
+	const char *by[NARROWINGS]; /* the value of each filter, NULL without it */
 };
 
 enum { FIGURE_PLACE = 128 };
 
 struct figure {
-	char place[FIGURE_PLACE]; /* "device 0", "phase step" */
-	int64_t *values;          /* by run; 0 in one without the place */
+	char place[FIGURE_PLACE]; /* the device, pool, phase, ...: "device 0", "phase step" */
+	int64_t *values;          /* by run; 0 for a run that lacks the place */
 };
 
-/* Of several runs: the places of the first, then those that the others have besides. */
+/* The figures of several runs, in the order in which their places were first met. */
 struct figures {
 	struct figure *list;
 	size_t count, size;
-	size_t runs, read; /* runs that there is room for, and that were read */
-	size_t told;       /* values that they had */
+	size_t runs, read; /* the number of runs, and of those read so far */
+	size_t told;       /* number of values that the runs had */
 	struct arena arena;
 };
 
-/* The metric of one phase, TRACE_NONE if phases do not have it or the trace does not record it. */
+/* The metric of one phase; TRACE_NONE if it has none of phases or the trace does not record it. */
 uint64_t metric_of_phase(const struct trace_phase *phase, enum metric_id metric);
 
-/* Reads the figures of one run more, none when nothing matches. The first call takes figures that
- * are all 0 but for `runs`. */
+/* Adds the figures of one run, if any. Before the first call all members are 0 but `runs`. */
 void figures_add(struct figures *figures, const struct run *run, const struct metric_query *query);
 void figures_clear(struct figures *figures);
 
-/* Sorts the values; of an even number the median is the lower one, of none 0. */
+/* Sorts the values and returns the median: of an even number the lower one, of none 0. */
 int64_t median_of(int64_t *values, size_t count);

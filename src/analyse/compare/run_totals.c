@@ -129,7 +129,7 @@ uint32_t site_line(const struct site_frame *all, const uint32_t *frames, size_t 
 	return UINT32_MAX;
 }
 
-/* Keeps the line of the program's own source in the heaviest stack of a site. */
+/* Keeps, for a site, the line of the program's own source that its heaviest stack has. */
 static void keep_line(const struct run *run, struct run_row *row, uint32_t stack, uint64_t bytes)
 {
 	const struct trace_stack *frames = &run->trace.stacks[stack];
@@ -155,8 +155,8 @@ static const char *group_of(const struct trace_site *site)
 	return !strcmp(site->space, "array") ? device_memory : site->space;
 }
 
-/* The stacks of a document's site have one name, unless an older rule put them together: its first
- * stack then names them all, here and in compositions, so that the columns agree. */
+/* All stacks of a site in the document get the name of the first one, even if older versions joined
+ * stacks with different names: then all columns agree. */
 static void add_site(struct run *run, const struct trace_site *site)
 {
 	char name[SITE_LONGEST] = "[unknown]";
@@ -177,7 +177,7 @@ static void add_site(struct run *run, const struct trace_site *site)
 		keep_line(run, row, site->stacks[i], i ? 0 : 1);
 }
 
-/* A stack belongs to the site that its first stack names; without a site, to itself. */
+/* A stack belongs to its site; a stack without a site is a site of its own. */
 static void add_share(struct run *run, const struct trace_share *share, enum column column)
 {
 	uint32_t site = run->trace.site_of[share->stack];
@@ -229,7 +229,7 @@ static void add_parts(struct run *run, enum dimension dimension, const char *dev
 		const char *name = parts[i].name ? parts[i].name : "?";
 		struct run_row *row;
 
-		/* A stream-ordered pool's handle is an address, which differs from run to run. */
+		/* The name of a stream-ordered pool has its address, which differs in every run. */
 		if (!strncmp(name, "async:", 6))
 			name = "async";
 		row = run_row(run, dimension, device, name);
@@ -287,7 +287,7 @@ static void add_phases(struct run *run)
 	}
 }
 
-/* --- bytes of no site --- */
+/* --- bytes that belong to no site --- */
 
 static int64_t sum_of(const struct run *run, enum dimension dimension, const char *group,
 		      enum column column)
@@ -312,7 +312,7 @@ static void add_rest(struct run *run, const char *group, const int64_t *totals, 
 			continue;
 		rest = totals[column];
 		run_count(&rest, -sum_of(run, DIMENSION_SITE, group, column));
-		/* The summary may have less than the sites: then no bytes are left over. */
+		/* If the sites have more than the summary, no bytes are left over. */
 		if (!rest || (rest < 0 && run_columns[column].bytes))
 			continue;
 		row = run_row(run, DIMENSION_SITE, group, elsewhere);
@@ -320,13 +320,14 @@ static void add_rest(struct run *run, const char *group, const int64_t *totals, 
 	}
 }
 
-/* Totals are those of the summary, which has no sum of all bytes ever allocated. */
+/* Adds a row for the bytes that the summary has beyond those of sites. The summary has no sum of
+ * all bytes ever allocated. */
 static void add_rests(struct run *run, int device)
 {
 	int64_t totals[COLUMNS];
 	unsigned columns = run_dimensions[DIMENSION_DEVICE].columns;
 
-	/* Sums of sites are over all devices. */
+	/* The sums of sites are over all devices, so one device's rest is not known. */
 	if (device != NO_DEVICE && run->trace.summary.devices_n > 1)
 		columns = 1u << COLUMN_ALLOCATED | 1u << COLUMN_RESERVED;
 	for (enum column column = 0; column < COLUMNS; column++)

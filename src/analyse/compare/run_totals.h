@@ -39,38 +39,38 @@ struct column_row {
 
 struct dimension_row {
 	const char *key, *heading;
-	unsigned columns; /* bit COLUMN_x: it has that column */
+	unsigned columns; /* bit COLUMN_x: the dimension has the column */
 };
 
 extern const struct column_row run_columns[COLUMNS];
 extern const struct dimension_row run_dimensions[DIMENSIONS];
 
 struct run_row {
-	uint32_t dimension; /* enum dimension; by it and the next two a row is found */
+	uint32_t dimension; /* enum dimension; rows are found by it, the group and the name */
 	uint32_t group_text, name_text;
 	const char *name;
-	/* Sites and categories: the kind of memory, "device" for all that is in the sums of
-	 * devices. Pools and owners: their device, as "0". Else "". */
+	/* For sites and categories the memory kind, "device" for all memory that counts in the sums
+	 * of devices. For pools and libraries their device, as "0". Else "". */
 	const char *group;
 	int64_t values[COLUMNS];
-	uint64_t lifetime; /* sites: the longest, ns; TRACE_NONE when nothing was freed */
-	const char *file;  /* sites: the line of the program's own source that holds most; NULL */
+	uint64_t lifetime; /* of a site, the longest in ns; TRACE_NONE if nothing was freed */
+	const char *file;  /* a site's line in the program's own source; NULL for none */
 	uint32_t line;
 	uint64_t line_bytes; /* bytes of that line's stack */
 };
 
-/* How the categories were found, see analyse/categories/categories.h. */
+/* The source of the categories (analyse/categories/categories.h): none, blocks, or stacks. */
 enum run_from { RUN_UNTOLD, RUN_BLOCKS, RUN_STACKS };
 
 struct run {
 	struct trace trace;
 	struct arena arena;
-	struct site_frame *seen; /* by frame of the trace */
+	struct site_frame *seen; /* by position of the frame in the trace */
 	struct run_row *rows;
 	size_t rows_n, rows_size;
 	uint8_t categories_from; /* enum run_from */
-	struct texts texts;      /* groups and names of rows */
-	struct map row_of;       /* 1 + row, by dimension, group and name */
+	struct texts texts;      /* the groups and names of rows */
+	struct map row_of;       /* from dimension, group and name to 1 + the row's position */
 };
 
 /* Opens the trace (or spool, or baseline) at the path, which must outlive the run. `device` narrows
@@ -82,45 +82,45 @@ void run_close(struct run *run);
  * categories (many events, none, a baseline without them) is no error. To be called once. */
 int run_find_categories(struct run *run, const struct rules *rules, bool always);
 
-/* A device or space of the run's trace, and its list of categories. */
+/* A device or memory kind of the run's trace, and its list of categories. */
 struct run_place {
-	int device;        /* NO_DEVICE: a space */
-	const char *space; /* "device" for a device */
+	int device;        /* NO_DEVICE for a memory kind */
+	const char *space; /* the memory kind; "device" for a device */
 	struct trace_category **list;
 	size_t *count;
 };
 
-/* The devices, then the spaces; false after the last one. */
+/* Gives place i: the devices come first, then the memory kinds. False after the last one. */
 bool run_place(const struct run *run, size_t i, struct run_place *place);
 
-/* Makes rows of them, of one device or all, for run_find() and gates. Two runs can only be compared
- * by categories if both have the same `categories_from`. */
+/* Adds rows of the categories of one device, or of all, for run_find() and gates. Two runs can be
+ * compared by categories only if both have the same `categories_from`. */
 void run_add_categories(struct run *run, int device);
 
 const struct run_row *run_find(const struct run *run, enum dimension dimension, const char *group,
 			       const char *name);
 
-/* The name of the site that a stack of the trace belongs to, to SITE_LONGEST bytes. */
+/* Writes the name of the stack's site to SITE_LONGEST bytes. */
 void run_site_name(const struct run *run, uint32_t stack, char *to);
 
-/* The name of the stack's site, into SITE_LONGEST bytes. */
+/* Writes the name of the site that these frames belong to, to SITE_LONGEST bytes. */
 void site_name(char *to, const struct site_frame *all, const uint32_t *frames, size_t count);
 
-/* The line of the program's own source to show for the stack: its innermost Python frame that is
- * not installed; UINT32_MAX for none. */
+/* The line of the program's own source to show for a stack: its innermost Python frame that is not
+ * of an installed package; UINT32_MAX for none. */
 uint32_t site_line(const struct site_frame *all, const uint32_t *frames, size_t count);
 
-/* --- while rows are made --- */
+/* --- for the files that make rows --- */
 
-/* The row, made if it is new; good until the next one. */
+/* The row of that name, added if it is new. The pointer is valid until the next call. */
 struct run_row *run_row(struct run *run, enum dimension dimension, const char *group,
 			const char *name);
 
-/* The largest number of a row, 8 PiB: traces may contain any number, and neither a difference of
- * two nor the sum of hundreds may overflow. */
+/* The largest number of a row, 8 PiB. A trace may contain any number, but neither a difference of
+ * two nor a sum of hundreds may overflow. */
 #define RUN_MOST ((int64_t)1 << 53)
 
-/* A number of the trace: 0 where it has none. */
+/* A number of the trace; 0 if it is not known. */
 static inline int64_t run_known(uint64_t value)
 {
 	if (value == TRACE_NONE)
@@ -131,5 +131,5 @@ static inline int64_t run_known(uint64_t value)
 /* Adds a number of the trace to the column. */
 void run_add(struct run_row *row, enum column column, uint64_t value);
 
-/* Adds, up to RUN_MOST or down to its negative. */
+/* Adds to a sum, which stays between -RUN_MOST and RUN_MOST. */
 void run_count(int64_t *sum, int64_t more);

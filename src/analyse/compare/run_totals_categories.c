@@ -1,6 +1,6 @@
 /*
- * The categories of a run: from its events, or as a baseline keeps them. They lie in the summary of
- * its trace.
+ * The categories of a run, found in its events or taken from a baseline. They are kept in the
+ * summary of its trace.
  */
 #include "analyse/compare/run_totals.h"
 #include "analyse/input/grow.h"

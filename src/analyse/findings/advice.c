@@ -1,4 +1,4 @@
-/* Facts for advice, and the table of advice. */
+/* Finds the facts that advice depends on, and holds the texts of advice. */
 #include "analyse/findings/advice.h"
 
 #include <stdio.h>
@@ -44,7 +44,7 @@ static void find_sums(struct facts *facts, const struct trace *trace,
 	}
 }
 
-/* Without allocations on a device, growth is compared with the other memory's highest peak. */
+/* On a trace without device memory, growth is compared with the highest peak of other memory. */
 static void find_space(struct facts *facts, const struct trace *trace)
 {
 	for (size_t i = 0; i < trace->summary.spaces_n; i++) {
@@ -54,10 +54,10 @@ static void find_space(struct facts *facts, const struct trace *trace)
 	}
 }
 
-/* Names of memory that no call allocated, or that was not sampled: no stack is missing there. */
+/* Names of sites that have no stack because no call allocated them, or because of sampling. */
 static const char *const by_nature[] = { PSEUDO_GRAPH_MEMORY, PSEUDO_NOT_SAMPLED };
 
-/* True if the stack has no code: its bytes are booked under a name alone, or no frame. */
+/* True if the stack shows no code: it has no frames, or only a name such as those above. */
 static bool is_stackless(const struct trace *trace, const struct trace_stack *stack)
 {
 	const struct trace_frame *frame;
@@ -110,7 +110,7 @@ static void find_process(struct facts *facts, const struct trace *trace)
 	}
 }
 
-/* Allocations and frees of a stream-ordered pool end in "Async", or in "Async_ptsz". */
+/* True for the functions of stream-ordered pools, whose names end in "Async" or "Async_ptsz". */
 static bool is_driver_call(const char *api)
 {
 	static const char *const begin[] = {
@@ -157,7 +157,7 @@ static void find_temporaries(struct facts *facts, const struct trace *trace,
 				FACTS_WORDS);
 }
 
-/* "`step #`", "64th of the run" */
+/* Writes the steps over which growth was measured: "`step #`", "64th of the run". */
 static void step_text(const struct event_scan *survey, char *to, size_t size)
 {
 	if (survey->steps.name)

@@ -1,5 +1,5 @@
 /*
- * Facts of a trace, gathered for the rules of advice.def, and which of these rules apply.
+ * The facts of a trace that the rules of advice.def test, and the rules that apply.
  */
 #pragma once
 
@@ -29,12 +29,12 @@ enum advice {
 	ADVICES
 };
 
-/* `device` may be NULL, and `survey` without events: their facts stay 0. */
+/* Fills in the facts; those of `device` (may be NULL) and of events that are missing are 0. */
 void facts_find(struct facts *facts, const struct trace *trace, const struct trace_device *device,
 		const struct event_scan *survey, const struct leaks *leaks);
 
 bool advice_applies(enum advice advice, const struct facts *facts);
 const char *advice_name(enum advice advice);
 
-/* "{cached} of {reserved} ...": names of facts in braces. */
+/* The text of an advice, "{cached} of {reserved} ...": names of facts are in braces. */
 const char *advice_text(enum advice advice);

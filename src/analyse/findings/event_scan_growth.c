@@ -1,13 +1,14 @@
 /*
- * The series of each site in which growth is looked for: the bytes that it holds after each step.
+ * For each site, the bytes that it holds after each step: the series in which growth is looked for.
  *
- * There are two. `live` is all that it holds (of a window without phases: the least, since a window
- * begins anywhere in a step). `old` is the part of that which has outlived a whole step: batches of
- * changing size leave no trace there, so that a leak of a thousandth a step shows through them.
+ * There are two series. `live` has all bytes that the site holds (for windows of events the lowest
+ * number in the window, since a window may begin anywhere in a step). `old` has only the bytes that
+ * have outlived a whole step: there batches of changing size leave no trace, so that a leak of a
+ * thousandth a step shows.
  *
- * Steps are phases of one name, or else windows. Names are those of families
- * (analyse/trace/phase_name.h). Of the names whose phases fill the most time the one with the most
- * phases is taken: steps rather than the epochs around them or the parts inside.
+ * Steps are the phases of one name, or else windows of events. Phases whose names differ in numbers
+ * have one name (analyse/trace/phase_name.h). Of the names whose phases fill the most time, the one
+ * with the most phases is taken: the steps, not the epochs around them or the parts inside them.
  */
 #include "analyse/findings/event_scan.h"
 
@@ -20,19 +21,19 @@
 #include "base/mem/map.h"
 
 enum {
-	ROOM = 64 << 20, /* bytes for values */
+	ROOM = 64 << 20, /* bytes of memory for the values */
 	FEWEST = 2 * GROWTH_LEAST,
 
-	/* A program that frees nothing builds something and repeats no work. Without phases it must
-	 * free this many times the blocks that a site keeps, or it may just be loading. */
+	/* A program that frees nothing repeats no work. So without phases it must free this many
+	 * times the blocks that a site keeps, else it may just be loading. */
 	FREES_OF_PHASES = 1,
 	FREES_OF_WINDOWS = 4,
 
 	WINDOWS = 64,
-	WINDOW_LEAST = 16, /* events of a window, or there is nothing to compare */
+	WINDOW_LEAST = 16, /* the least number of events in a window */
 };
 
-/* Of one site: the blocks that were allocated after the warm-up and still live at the end. */
+/* A site's blocks that were allocated after the warm-up and are live at the end. */
 struct born {
 	uint64_t bytes[GROWTH_QUARTERS];
 	uint64_t count;
@@ -42,10 +43,10 @@ struct born {
 
 struct group {
 	uint64_t count, total_ns;
-	uint32_t first; /* position of a phase */
+	uint32_t first; /* position of its first phase */
 };
 
-/* The common key of the phases of a group: numbers of texts. */
+/* The key that all phases of a group have: the numbers of their texts. */
 static uint64_t group_key(struct texts *texts, struct arena *arena, const struct trace_phase *phase)
 {
 	char name[PHASE_FAMILY];
@@ -68,7 +69,7 @@ static bool is_better(const struct group *group, const struct group *best, uint6
 	return group->total_ns > best->total_ns;
 }
 
-/* The group of each phase goes to `of`. NULL without one that will do. */
+/* Chooses the group whose phases are the steps, NULL for none; `of` gets each phase's group. */
 static const struct group *find_group(struct trace *trace, struct group *groups, uint32_t *of)
 {
 	const struct group *best = NULL;
@@ -106,7 +107,7 @@ static const struct group *find_group(struct trace *trace, struct group *groups,
 	return best;
 }
 
-/* The ends of the group's phases, by time, of which each stride-th stays. */
+/* Takes the ends of the group's phases, sorted by time, and keeps every stride-th. */
 static void take_ends(struct event_scan *survey, const struct group *group, const uint32_t *of,
 		      uint32_t number, size_t most)
 {
@@ -146,7 +147,7 @@ static void take_windows(struct event_scan *survey, size_t most)
 	survey->steps.stride = 1;
 }
 
-/* Chooses the phases, or else the windows; there is room for `most` values. */
+/* Chooses phases, or else windows of events, so that there are at most `most` values. */
 static void choose_steps(struct event_scan *survey, size_t most)
 {
 	struct trace *trace = survey->trace;
@@ -184,7 +185,7 @@ void event_scan_growth_start(struct event_scan *survey)
 	survey->seqs = need(arena, (survey->steps.values + 1) * sizeof(*survey->seqs));
 }
 
-/* A step is over: takes the values of all sites. */
+/* Takes the values of all sites: a step is over. */
 static void take_values(struct event_scan *survey, uint64_t seq)
 {
 	size_t at = survey->steps.taken++;
@@ -231,7 +232,7 @@ void event_scan_growth_death(struct event_scan *survey, uint32_t site, const str
 		held->low = held->live;
 }
 
-/* Events are missing: the values before them do not count. */
+/* Events are missing, so the values taken so far do not count. */
 void event_scan_growth_forget(struct event_scan *survey)
 {
 	for (size_t i = 0; i < event_scan_rows(survey); i++)
@@ -266,7 +267,7 @@ static struct born *find_born(struct event_scan *survey)
 	return born;
 }
 
-/* Sites whose series change at all after the warm-up. */
+/* The number of sites whose values change after the warm-up. */
 static uint64_t count_moving(const struct event_scan *survey)
 {
 	const struct event_scan_steps *steps = &survey->steps;

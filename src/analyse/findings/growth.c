@@ -1,4 +1,4 @@
-/* Trends in live bytes: Mann and Kendall's test, Theil and Sen's slope, and the lower envelope. */
+/* Trends in live bytes: Mann and Kendall's test, Theil and Sen's slope, the lower envelope. */
 #include "analyse/findings/growth.h"
 
 #include <math.h>
@@ -6,7 +6,7 @@
 
 #include "base/mem/sort.h"
 
-#define GROWTH_SURE 0.01 /* the highest p-value that counts */
+#define GROWTH_SURE 0.01 /* a trend with a higher p-value does not count */
 
 size_t growth_warm(size_t n)
 {
@@ -28,7 +28,7 @@ void growth_sort(uint64_t *values, size_t count)
 	sort_rows(values, count, sizeof(*values), up);
 }
 
-/* Pairs of values that rise less those that fall: Kendall's S. */
+/* Kendall's S: the pairs of values that rise, less those that fall. */
 static int64_t rises_less_falls(const uint64_t *v, size_t n)
 {
 	int64_t s = 0;
@@ -83,8 +83,8 @@ static uint64_t lowest(const uint64_t *v, size_t from, size_t to)
 	return low;
 }
 
-/* True if the lower envelope (the lowest value from there to the end) climbs in each quarter, by at
- * least half of what the slope promises and half of what the others climb. */
+/* True if the lower envelope (at each time, the lowest value from there to the end) rises in every
+ * quarter, by at least half of the slope's rate and half of the other quarters' rise. */
 static bool climbs_throughout(const uint64_t *v, size_t n, double per_value)
 {
 	double promised = per_value * (double)n / GROWTH_QUARTERS;
@@ -103,7 +103,7 @@ static bool climbs_throughout(const uint64_t *v, size_t n, double per_value)
 	return least >= promised / 2 && least >= most / 2;
 }
 
-/* True if the last values still rise, as often as the earlier ones did. */
+/* True if the last values still rise, as often as earlier ones did. */
 static bool climbs_to_the_end(const uint64_t *v, size_t n, uint64_t rose)
 {
 	size_t back = 2 * n / (rose ? rose : 1);
@@ -115,8 +115,8 @@ static bool climbs_to_the_end(const uint64_t *v, size_t n, uint64_t rose)
 	return v[n - 1] > v[n - 1 - back];
 }
 
-/* True if rises become ever rarer, as in a cache that fills up. Laplace's test: the mean of their
- * times lies in the middle, or within a deviation of it. */
+/* True if rises become rarer, as in a cache that fills up. By Laplace's test the mean of their
+ * times lies near the middle, within a deviation of it, if they do not. */
 static bool slows_down(const uint64_t *v, size_t n)
 {
 	double sum = 0;
@@ -131,13 +131,13 @@ static bool slows_down(const uint64_t *v, size_t n)
 	return sum / rises < (double)n / 2 - (double)n / sqrt(12 * rises);
 }
 
-/* The rises among n steps that growth needs: ten, or four fifths of fewer steps. */
+/* The rises among n steps that growth needs: ten, or four fifths of n if there are fewer. */
 static size_t rises_wanted(size_t n)
 {
 	return n * 4 / 5 < 10 ? n * 4 / 5 : 10;
 }
 
-/* Memory of every age is still there; the youngest may be about to go. */
+/* True if blocks of each quarter are still live. The last quarter's may be about to be freed. */
 static bool keeps_every_age(const uint64_t *born, size_t n, double per_value)
 {
 	double promised = per_value * (double)n / GROWTH_QUARTERS;
@@ -185,7 +185,7 @@ void growth_find(struct growth_trend *trend, const uint64_t *live, size_t n, con
 	for (size_t i = 1; i < n; i++)
 		trend->rose += v[i] > v[i - 1];
 	if (trend->rose < rises_wanted(n) ||
-	    v[n - 1] <= v[0]) /* this test rejects nearly all series and costs nothing */
+	    v[n - 1] <= v[0]) /* a cheap test that rejects nearly all series */
 		return;
 	s = rises_less_falls(v, n);
 	trend->tau = (double)s / ((double)n * (double)(n - 1) / 2);
@@ -193,7 +193,7 @@ void growth_find(struct growth_trend *trend, const uint64_t *live, size_t n, con
 	if (trend->p > GROWTH_SURE)
 		return;
 	trend->slope = slope(v, n);
-	if (trend->slope <= 0) /* rises too rarely for the median: the mean then */
+	if (trend->slope <= 0) /* with few rises the median is 0: the mean is taken */
 		trend->slope = (double)(v[n - 1] - v[0]) / (double)(n - 1);
 	trend->bytes = v[n - 1] - v[0];
 	trend->grows = climbs_throughout(v, n, trend->slope) && !slows_down(v, n) &&

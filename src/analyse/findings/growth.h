@@ -18,30 +18,30 @@
 #include <stdint.h>
 
 enum {
-	GROWTH_LEAST = 12, /* fewer values decide nothing */
-	GROWTH_MOST = 128, /* longer series are not tested */
+	GROWTH_LEAST = 12, /* with fewer values nothing is decided */
+	GROWTH_MOST = 128, /* the most values of a series */
 	GROWTH_QUARTERS = 4,
 };
 
 struct growth_trend {
 	bool grows;
-	double slope;    /* bytes a value (Theil and Sen: the median of all pairs' slopes) */
-	double tau;      /* Kendall's: 1 when each later value is higher, 0 without a trend */
-	double p;        /* p-value, one-sided; may exceed 1 when several series were tested */
-	uint64_t rose;   /* values that are higher than the one before */
-	uint64_t values; /* of those tested, warm-up left out */
-	uint64_t bytes;  /* the growth from the first of them to the last */
+	double slope;    /* bytes a value: the median of all pairs' slopes (Theil and Sen) */
+	double tau;      /* Kendall's tau: 1 if all values rise, 0 without a trend */
+	double p;        /* one-sided p-value; above 1 if several series were tested */
+	uint64_t rose;   /* number of values that are higher than the one before */
+	uint64_t values; /* number of values, the warm-up left out */
+	uint64_t bytes;  /* growth from the first of these values to the last */
 };
 
 void growth_sort(uint64_t *values, size_t count);
 
-/* The first value after the warm-up of n. */
+/* Of n values, the position of the first one after the warm-up. */
 size_t growth_warm(size_t n);
 
 /*
- * `live` is a series of n values. `born`, NULL without, holds the bytes alive after the last value
- * that were allocated in each quarter of the time after the warm-up. `tried` is the number of
- * series that are tested together: the more there are, the rarer a result by chance must be.
+ * Tests the series `live` of n values. `born` (NULL if not known) has, for each quarter of the time
+ * after the warm-up, the bytes allocated then that are live after the last value. `tried` is the
+ * number of series that are tested together: the more there are, the smaller a p-value must be.
  */
 void growth_find(struct growth_trend *trend, const uint64_t *live, size_t n, const uint64_t *born,
 		 uint64_t tried);

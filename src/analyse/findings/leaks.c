@@ -1,4 +1,4 @@
-/* Leaks: memory that lives at the end without a purpose. */
+/* Finds leaks: memory that is live at the end and that no library holds on purpose. */
 #include "analyse/findings/leaks.h"
 
 #include <errno.h>
@@ -44,7 +44,7 @@ const char *leaks_held(const struct trace *trace, uint32_t number)
 	for (size_t i = 0; !what && i < stack->frames_n; i++) {
 		const struct trace_frame *frame = &trace->frames[stack->frames[i]];
 
-		/* Memory that the program's Python allocates underneath is not the library's. */
+		/* Memory that Python code below the library allocates is the program's own. */
 		if (frame->language == TRACE_PYTHON)
 			break;
 		what = held_by(trace, frame);
@@ -54,7 +54,7 @@ const char *leaks_held(const struct trace *trace, uint32_t number)
 
 /* --- suppressions: the file --- */
 
-/* The line without its comment and the blanks around it. */
+/* The line without its comment and without the blanks around the rest. */
 static char *trim(char *line)
 {
 	char *end;

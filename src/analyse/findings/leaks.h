@@ -1,8 +1,8 @@
 /*
- * Memory that was never freed, by call site: live at the end, less what libraries hold on purpose
- * (expected_leaks.def) and less what is suppressed.
+ * Memory that was never freed, by call site: live at the end, less the memory that libraries hold
+ * on purpose (expected_leaks.def) and less suppressed sites.
  *
- * It comes from the figures of stacks, so no events are needed.
+ * It is found from the figures of stacks, without events.
  */
 #pragma once
 
@@ -24,8 +24,8 @@ struct trace;
  */
 struct suppression {
 	const char *pattern;
-	unsigned line; /* of the file */
-	uint64_t used; /* stacks that it fitted */
+	unsigned line; /* number of its line in the file */
+	uint64_t used; /* number of stacks that it matched */
 };
 
 struct suppressions {
@@ -34,29 +34,29 @@ struct suppressions {
 	struct arena arena;
 };
 
-/* 0 or -errno with err_text(). Nothing is held after a failure. */
+/* Reads a file of suppressions: 0, or -errno with err_text(), and then nothing is allocated. */
 int suppressions_read(struct suppressions *suppressions, const char *path);
 void suppressions_clear(struct suppressions *suppressions);
 
-/* True if a pattern fits the stack. Each that does is marked as used. */
+/* True if a pattern matches the stack. All that do are marked as used. */
 bool suppressions_fit(struct suppressions *suppressions, const struct trace *trace, uint32_t stack);
 
 struct leak {
 	uint32_t site;
-	uint32_t stack; /* the stack of the site that holds most */
+	uint32_t stack; /* the site's stack that holds most */
 	uint64_t bytes, count;
-	uint64_t allocations, frees; /* of those stacks, ever; 0 without figures */
-	uint64_t most;               /* bytes of `stack` */
+	uint64_t allocations, frees; /* of the site's stacks since the start; 0 if not known */
+	uint64_t most;               /* bytes that `stack` holds */
 };
 
 struct leaks {
-	struct leak *list; /* most bytes first */
+	struct leak *list; /* sorted, most bytes first */
 	size_t count;
 	uint64_t bytes, blocks;
-	uint64_t held, suppressed; /* bytes left out */
+	uint64_t held, suppressed; /* bytes held by libraries on purpose, and suppressed bytes */
 };
 
-/* `suppressions` may be NULL. */
+/* Finds the leaks; `suppressions` may be NULL. */
 void leaks_find(struct leaks *leaks, const struct trace *trace, struct suppressions *suppressions);
 void leaks_clear(struct leaks *leaks);
 

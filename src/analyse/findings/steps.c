@@ -1,4 +1,4 @@
-/* The steps of a training loop, found in the allocations. */
+/* Finds the steps of a training loop, as a period in the allocations. */
 #include "analyse/findings/steps.h"
 
 #include <stdlib.h>
@@ -8,37 +8,38 @@
 #include "analyse/input/grow.h"
 
 enum {
-	STEPS_LEAST = 5,  /* fewer are no period */
-	STACKS_LEAST = 3, /* that agree */
-	TRIED = 16,       /* counts, those of most allocations first */
-	LEADERS = 4,      /* stacks of a count whose allocations may begin the steps */
-	REGULAR = 60,     /* percent */
+	STEPS_LEAST = 5,  /* fewer steps are no period */
+	STACKS_LEAST = 3, /* stacks that must have the same number of allocations */
+	TRIED = 16, /* numbers of allocations that are tried, those of most allocations first */
+	LEADERS =
+		4, /* stacks of each number whose allocations are tried as the beginning of steps */
+	REGULAR = 60, /* percent of the time that steps of like length must take */
 	VERY_REGULAR = 90,
 };
 
-/* A block is allocated, or, without a stack, freed. */
+/* An allocation, or the free of a block. */
 struct change {
 	uint64_t seq, bytes;
-	uint32_t stack; /* NO_STACK */
+	uint32_t stack; /* NO_STACK for a free */
 };
 
 enum { NO_STACK = UINT32_MAX };
 
 struct stack_turns {
-	uint32_t count;               /* its allocations */
-	uint32_t seen;                /* in this step */
-	uint32_t steps_in, births_in; /* in how many steps, and how often in these */
+	uint32_t count;               /* number of the stack's allocations */
+	uint32_t seen;                /* number of them in the current step */
+	uint32_t steps_in, births_in; /* steps with such allocations, and these allocations */
 };
 
 struct step_finder {
-	struct change *changes; /* allocations with a stack, and frees, in order */
+	struct change *changes; /* allocations with a stack, and frees, in their order */
 	size_t changes_n, size;
 	struct stack_turns *of; /* by stack */
-	uint32_t *sharing;      /* by count: how many stacks have it */
+	uint32_t *sharing;      /* for each number of allocations, how many stacks have it */
 	size_t stacks;
-	uint64_t *starts; /* seq of the first of each step */
+	uint64_t *starts; /* for each step, the number of its first event */
 	size_t steps;
-	uint64_t end; /* seq of the last of the last step */
+	uint64_t end; /* the number of the last step's last event */
 	struct arena arena;
 };
 
@@ -73,13 +74,13 @@ int steps_read(const char *path, steps_take_fn *take, void *context)
 	return error ? error : more;
 }
 
-/* The number of allocations of all stacks that have n each. */
+/* The allocations made by all the stacks that have n allocations each. */
 static uint64_t covered(const struct step_finder *finder, uint32_t n)
 {
 	return (uint64_t)n * finder->sharing[n];
 }
 
-/* The count, of those that were not tried yet, whose stacks allocate most; 0 for none. */
+/* Of the numbers of allocations not tried yet, the one whose stacks allocate most; 0 for none. */
 static uint32_t next_count(const struct step_finder *finder)
 {
 	uint32_t best = 0;
@@ -92,14 +93,16 @@ static uint32_t next_count(const struct step_finder *finder)
 	return best;
 }
 
-/* True if all stacks of a count are there, but for one or one in ten. Some have as many allocations
- * by chance, such as the parameters of a model that is as deep as the training is long. */
+/* True if nearly all of the stacks are present: one, or one in ten, may be missing. Some stacks
+ * have the same number of allocations by chance, as a model's layers if it is as deep as the
+ * training is long. */
 static bool are_most(size_t members, size_t all)
 {
 	return members >= STACKS_LEAST && members + 1 + all / 10 >= all;
 }
 
-/* Finds steps by the allocations of `first`: true if stacks come in turns in most. */
+/* Takes the allocations of stack `first` as the beginnings of steps. True if in most of these the
+ * other stacks with n allocations have one each. */
 static bool find_turns_of(struct step_finder *finder, uint32_t n, uint32_t first)
 {
 	uint32_t members = 0;
@@ -150,14 +153,14 @@ static bool find_turns(struct step_finder *finder, uint32_t n)
 	return false;
 }
 
-/* True if a step frees about as much as it allocates: in most of them at least half as much. The
- * layers of a model that is being built free nothing, and those inside a step free at its end. */
+/* True if most steps free at least half as much as they allocate. The layers of a model that is
+ * being built free nothing, and those inside a step free at the step's end. */
 static bool gives_back(const struct step_finder *finder)
 {
 	uint64_t born = 0;
 	uint64_t freed = 0;
 	size_t good = 0;
-	size_t step = 0; /* 1 + the step that is open */
+	size_t step = 0; /* 1 + the current step, 0 before the first */
 
 	for (size_t i = 0; i < finder->changes_n; i++) {
 		const struct change *change = &finder->changes[i];
@@ -176,12 +179,12 @@ static bool gives_back(const struct step_finder *finder)
 	return good * 2 > finder->steps;
 }
 
-/* True if steps are alike: a stack that allocates about as often as there are steps, or more often,
- * does so in nearly each of them. With calls in no order it does not, however often they come. */
+/* True if steps are alike: a stack with about as many allocations as there are steps, or more, has
+ * one in nearly each of them. In calls without order it does not. */
 static bool are_alike(struct step_finder *finder, uint32_t n)
 {
 	uint64_t all = 0;
-	uint64_t present = 0; /* of all allocations in all steps, were each stack's spread evenly */
+	uint64_t present = 0; /* allocations to expect of stacks with even spread */
 	uint32_t step = 0;
 
 	for (size_t i = 0; i < finder->stacks; i++)
@@ -206,7 +209,7 @@ static bool are_alike(struct step_finder *finder, uint32_t n)
 	return present * 4 >= all * 3;
 }
 
-/* The share of the time, in percent, that steps of at most twice the median length take. */
+/* The share of the time, in percent, of steps that take at most twice the median. */
 static int regularity(struct step_finder *finder)
 {
 	size_t n = finder->steps - 1;
@@ -226,7 +229,7 @@ static int regularity(struct step_finder *finder)
 	return whole ? (int)(like * 100 / whole) : 0;
 }
 
-/* The regularity of n steps, which are then in finder; 0 if there are none. */
+/* Tries steps of which there are n. Returns their regularity in percent, 0 if there are none. */
 static int try_count(struct step_finder *finder, uint32_t n)
 {
 	int percent = 0;
@@ -236,8 +239,8 @@ static int try_count(struct step_finder *finder, uint32_t n)
 	return percent < REGULAR ? 0 : percent;
 }
 
-/* The number of steps of a loop around another one, such as that of an optimizer over its
- * parameters: n is a multiple of it. 0 for none. */
+/* If the n steps are those of an inner loop, such as an optimizer's over its parameters, the number
+ * of steps of the loop around it, of which n is a multiple; 0 for none. */
 static uint32_t count_around(const struct step_finder *finder, uint32_t n)
 {
 	uint32_t best = 0;
@@ -251,7 +254,7 @@ static uint32_t count_around(const struct step_finder *finder, uint32_t n)
 	return best;
 }
 
-/* The loop of n steps stays, unless a loop around it has other work between its steps. */
+/* Replaces the n steps by those of a loop around them, if that does other work between them. */
 static int look_around(struct step_finder *finder, uint32_t n, int percent)
 {
 	uint32_t around = percent < VERY_REGULAR ? count_around(finder, n) : 0;

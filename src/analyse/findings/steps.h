@@ -20,20 +20,20 @@
  */
 int steps_infer(struct trace *trace);
 
-/* The same for a whole trace of few events (TRACE_FEW); other traces stay as they are. */
+/* Likewise, but only for a complete trace of few events (TRACE_FEW). */
 int steps_infer_if_few(struct trace *trace);
 
 /* --- between steps.c and steps_figures.c --- */
 
 struct steps_found {
-	const uint64_t *starts; /* seq of the first event of each */
-	size_t count;           /* not 0 */
-	uint64_t end;           /* seq of the last event of the last */
+	const uint64_t *starts; /* for each step, the number of its first event */
+	size_t count;           /* at least 1 */
+	uint64_t end;           /* the number of the last step's last event */
 };
 
-/* Passes each event to `take` until it returns other than 0: that, 0, or -errno. */
+/* Passes the events to a function until it returns other than 0. Returns that, 0, or -errno. */
 typedef int steps_take_fn(void *context, const struct event *event);
 int steps_read(const char *path, steps_take_fn *take, void *context);
 
-/* Adds the steps to the phases, as steps_infer() describes. 0 or -errno with err_text(). */
+/* Adds the steps to the phases as steps_infer() describes: 0, or -errno with err_text(). */
 int steps_put(struct trace *trace, const struct steps_found *found);

@@ -1,4 +1,4 @@
-/* Steps that were found, measured as phases are, and put among the trace's own. */
+/* Measures the steps that were found as phases are, and adds them to the trace's phases. */
 #include "analyse/findings/steps.h"
 
 #include "analyse/input/grow.h"
@@ -14,7 +14,7 @@ static bool put_step(struct phases *phases, uint64_t t, enum event_op op)
 	return phases_event(phases, &event);
 }
 
-/* The program's own ranges are left out: their figures are known. */
+/* Measures an event. The program's own ranges are left out, as their figures are known. */
 static bool measure_event(struct phases *phases, const struct steps_found *found,
 			  const struct event *from)
 {
@@ -28,14 +28,14 @@ static bool measure_event(struct phases *phases, const struct steps_found *found
 		return false;
 	if (event.allocated == TRACE_NONE)
 		event.device = NO_DEVICE;
-	/* Events that were inserted take no number: only missing events make a gap. */
+	/* The number stays: an inserted event must not look like a gap. */
 	phases->next_seq = from->seq - gap;
 	if (event_is_memory(event.op) && !phases_event(phases, &event))
 		return false;
 	phases->next_seq = from->seq + 1;
 	if (from->seq != found->end)
 		return true;
-	/* The last event is inside. */
+	/* The step ends after the event, which belongs to it. */
 	return put_step(phases, from->t + 1, EVENT_POP) && (phases->next_seq = from->seq + 1);
 }
 
@@ -60,7 +60,7 @@ static const struct trace_phase *step_at(const struct phases *steps, uint64_t t)
 	return &steps->list[until ? until - 1 : 0];
 }
 
-/* True if ranges of the program mark half of the steps already, each about as long as its step. */
+/* True if ranges of the program already mark half of the steps, each about as long as its step. */
 static bool are_named(const struct trace *trace, const struct phases *steps)
 {
 	size_t like = 0;
@@ -76,8 +76,8 @@ static bool are_named(const struct trace *trace, const struct phases *steps)
 	return like >= steps->count / 2;
 }
 
-/* Puts the steps among the program's own phases, by start; of two that start together the longer
- * one is around. Steps have no thread of their own: they lie on the main one. */
+/* Puts the steps among the program's phases, sorted by start; of two that start together the longer
+ * one comes first. Steps are shown on the main thread. */
 static void take_steps(struct trace *trace, const struct phases *steps)
 {
 	size_t count = trace->phases_n + steps->count;

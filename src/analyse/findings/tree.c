@@ -1,6 +1,6 @@
 /*
- * The tree is built level by level, so that children lie side by side and nothing recurses: stacks
- * are sorted by their frames, then each node is a run of them that begin alike.
+ * Builds the tree level by level, without recursion, so that a node's children lie side by side:
+ * stacks are sorted by their frames, and a node is a run of stacks that begin with the same frames.
  */
 #include "analyse/findings/tree.h"
 
@@ -10,7 +10,7 @@
 #include "analyse/trace/trace.h"
 #include "base/mem/sort.h"
 
-/* A share with the frames that count, in the tree's order. */
+/* A share of a stack, with the frames that become nodes, in the tree's order. */
 struct path {
 	const uint32_t *frames;
 	size_t frames_n;
@@ -30,7 +30,7 @@ static int by_frames(const void *a, const void *b)
 	return x->frames_n < y->frames_n ? -1 : x->frames_n > y->frames_n;
 }
 
-/* Takes the frames that get a node: the user's own, and the innermost that is not internal. */
+/* Takes the frames that become nodes: the user's, and the innermost that is not internal. */
 static size_t take_frames(const struct trace *trace, uint32_t number, bool inverted, bool whole,
 			  uint32_t *to)
 {
@@ -53,7 +53,7 @@ static size_t take_frames(const struct trace *trace, uint32_t number, bool inver
 	return taken;
 }
 
-/* Adds the children of the node after the nodes that there are. */
+/* Appends the children of a node to the nodes. */
 static void add_children(struct tree *tree, const struct path *paths, struct tree_node *parent)
 {
 	static const struct sort_key by_bytes[] = { SORT_DOWN(struct tree_node, bytes), { 0 } };
@@ -95,7 +95,7 @@ void tree_build(struct tree *tree, const struct trace *trace, const struct trace
 	for (size_t i = 0; i < count; i++)
 		frames += trace->stacks[shares[i].stack].frames_n;
 	at = need(&arena, frames * sizeof(*at));
-	/* Each frame of a path makes at most one node. */
+	/* There are at most as many nodes as frames in all paths. */
 	*tree = (struct tree){ .nodes = calloc(frames, sizeof(*tree->nodes)), .count = 1 };
 	NEED(tree->nodes);
 	tree->nodes[0] = (struct tree_node){ .frame = UINT32_MAX, .to = count };

@@ -1,9 +1,9 @@
 /*
- * Shares of stacks as a tree of frames: from the outermost caller down, or from the allocation up.
+ * Bytes of stacks as a tree of frames: from the outermost caller down, or from the allocation up.
  *
- * Unless all frames are wanted, a stack is the frames of its user's own code and the innermost that
- * is not internal; recursion stays as it is. A node's bytes are those of its children and of the
- * stacks that end in it, always: the tree sums to the shares exactly.
+ * Unless all frames are wanted, only the user's own frames become nodes, and the innermost one that
+ * is not internal; recursion is not joined. A node's bytes are always those of its children and of
+ * the stacks that end in it, so the tree sums to the shares exactly.
  */
 #pragma once
 
@@ -15,21 +15,21 @@ struct trace;
 struct trace_share;
 
 struct tree_node {
-	uint32_t frame;             /* UINT32_MAX: the root */
-	uint32_t parent;            /* position; 0 for the root itself */
-	uint32_t first, children_n; /* its children, most bytes first, lie side by side */
-	uint32_t depth;             /* the root's is 0 */
+	uint32_t frame;             /* UINT32_MAX for the root */
+	uint32_t parent;            /* position of the parent; 0 for the root */
+	uint32_t first, children_n; /* position of the first; most bytes first */
+	uint32_t depth;             /* number of nodes above it */
 	uint64_t bytes, count;
-	uint64_t own_bytes, own_count; /* of stacks that end here */
-	size_t from, to;               /* its stacks, in the order in which they are sorted */
+	uint64_t own_bytes, own_count; /* of the stacks that end in it */
+	size_t from, to;               /* positions of its stacks among the sorted ones */
 };
 
 struct tree {
-	struct tree_node *nodes; /* [0] is the root */
+	struct tree_node *nodes; /* the first is the root */
 	size_t count;
 };
 
-/* `whole`: all frames. */
+/* Builds a tree of all frames (`whole`) or of the most relevant ones. */
 void tree_build(struct tree *tree, const struct trace *trace, const struct trace_share *shares,
 		size_t count, bool inverted, bool whole);
 void tree_clear(struct tree *tree);

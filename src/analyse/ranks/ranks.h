@@ -1,12 +1,13 @@
 /*
- * Many ranks of one job as one picture: which has the highest peak, which would run out of memory
- * first, at which call site they differ.
+ * The ranks of a job together: which has the highest peak, which comes closest to running out of
+ * memory, and at which call sites they differ.
  *
- * One trace at a time is read, folded into sums and closed, so the memory needed grows with ranks
- * and sites, not with traces. Folding takes the facts of a trace alone, however many events it has.
+ * One trace at a time is read, reduced to sums and closed, so the memory needed grows with the
+ * ranks and sites, not with the traces. Only the trace's summary is read, however many events it
+ * has.
  *
- * Memory that a process imported from another (IPC, shareable handles) counts 0 in its own sums, so
- * memory that two ranks share is in these sums once, as its exporter's.
+ * Memory that a process imported from another (IPC, shareable handles) counts 0 in its sums, so
+ * memory shared by two ranks counts once, for the one that exported it.
  */
 #pragma once
 
@@ -19,46 +20,47 @@
 #include "base/mem/arena.h"
 #include "base/mem/map.h"
 
-/* A rank's part of a card. */
+/* A device as one rank used it. */
 struct merge_device {
-	int device;                    /* the rank's own number of it */
-	size_t card;                   /* position in cards */
-	uint64_t peaks[TRACE_METRICS]; /* TRACE_NONE: not known */
+	int device;                    /* its number in the rank's process */
+	size_t card;                   /* position of its card in cards[] */
+	uint64_t peaks[TRACE_METRICS]; /* TRACE_NONE if not known */
 	uint64_t ooms;
-	bool used_of_card; /* used is what all processes on the card occupied, not this one alone */
+	bool used_of_card; /* `used` is of all processes on the card, not of this one alone */
 };
 
 struct merge_rank {
-	uint64_t rank;                 /* TRACE_NONE: of another job, included by force */
-	uint64_t world_size;           /* 1: not known, or alone */
-	uint64_t local_rank;           /* TRACE_NONE: not known */
-	uint64_t pid, start, duration; /* ns, since 1970; start TRACE_NONE: not known */
+	uint64_t rank;                 /* TRACE_NONE for a rank of another job, included by force */
+	uint64_t world_size;           /* 1 if not known, or if the job has one rank */
+	uint64_t local_rank;           /* TRACE_NONE if not known */
+	uint64_t pid, start, duration; /* ns; start since 1970, or TRACE_NONE: not known */
 	const char *path, *host, *start_time;
 	int exit;                /* enum trace_exit */
-	uint64_t status, signal; /* TRACE_NONE: not known */
+	uint64_t status, signal; /* TRACE_NONE if not known */
 	struct merge_device *devices;
 	size_t devices_n;
-	/* Of its fullest device, used at least what was reserved; TRACE_NONE: not known. */
+	/* The peaks of its device with the highest, `used` at least as high as reserved; TRACE_NONE
+	 * if not known. */
 	uint64_t peaks[TRACE_METRICS];
 	uint64_t ooms;
-	bool baseline; /* of figures alone: there are no events to look at */
-	bool left_out; /* the same process is there already */
+	bool baseline; /* the trace is a baseline, which has no events to look at */
+	bool left_out; /* another trace of the same process is there already */
 };
 
-/* A physical device: of a host, by UUID. */
+/* A physical device, known by its host and UUID. */
 struct merge_card {
-	uint32_t host_text, uuid_text;  /* a card is found by them */
-	const char *host, *uuid, *name; /* the last two may be NULL */
-	const char *sorted_by;          /* the UUID, "" for none */
-	uint64_t total;                 /* TRACE_NONE: not known */
-	/* The highest sum that its processes held, counting the peaks of those that ran at the same
-	 * time as if they coincided: exact for one process, a bound for several. */
+	uint32_t host_text, uuid_text;  /* ids of both texts, the key of card_of */
+	const char *host, *uuid, *name; /* uuid and name may be NULL */
+	const char *sorted_by;          /* the UUID, "" if it has none */
+	uint64_t total;                 /* bytes of the card; TRACE_NONE if not known */
+	/* The most bytes that its processes held together, if the peaks of those that ran at the
+	 * same time came at the same moment: exact for one process, an upper bound for several. */
 	uint64_t peak;
-	int64_t headroom; /* total - peak, negative when the bound passes the card */
-	size_t ranks_n;   /* processes that use it */
-	size_t fullest;   /* the position among ranks of the one that holds most of it */
+	int64_t headroom; /* total - peak; negative if the bound exceeds the card */
+	size_t ranks_n;   /* number of ranks that use it */
+	size_t fullest;   /* position of the rank that holds most of it */
 	uint64_t ooms;
-	size_t at; /* the position in which it came */
+	size_t at; /* number of the card in the order of the traces */
 };
 
 /* The columns of struct run_row that are kept for each rank of a site. */
@@ -66,107 +68,106 @@ enum { MERGE_COLUMNS = 3 };
 extern const enum column merge_columns[MERGE_COLUMNS];
 
 struct merge_share {
-	uint64_t rank; /* position among ranks */
+	uint64_t rank; /* position in ranks[] */
 	int64_t values[MERGE_COLUMNS];
 };
 
 struct merge_site {
-	uint32_t group_text, name_text; /* a site is found by them */
-	const char *name, *group;       /* as of struct run_row */
-	const char *file;               /* of its line, in the first rank that has one; NULL */
+	uint32_t group_text, name_text; /* ids of the texts below, the key of site_of */
+	const char *name, *group;       /* as in struct run_row */
+	const char *file;               /* of its line, from the first rank that has one; or NULL */
 	uint64_t line;
-	struct merge_share *shares; /* of the ranks in which it holds anything, in their order */
+	struct merge_share *shares; /* of the ranks in which the site holds bytes, sorted by rank */
 	size_t shares_n, shares_size;
-	/* Set by merge_end(): over all ranks, those without the site holding 0. */
+	/* Set by merge_end(): the figures over all ranks; a rank without the site counts as 0. */
 	struct merge_column {
 		int64_t median, highest;
-		uint64_t rank; /* that holds the highest */
+		uint64_t rank; /* the rank with the highest value */
 	} columns[MERGE_COLUMNS];
 };
 
 /* The spread of a metric's peaks over ranks. */
 struct merge_spread {
-	size_t count; /* ranks that have it; the other members are set when it is not 0 */
+	size_t count; /* number of ranks that have it; the others are set if it is not 0 */
 	uint64_t lowest, median, highest;
-	size_t lowest_rank, highest_rank; /* positions among ranks */
+	size_t lowest_rank, highest_rank; /* positions in ranks[] */
 };
 
-/* Ranks that are not there: first to last. */
+/* Ranks without a trace, from first to last. */
 struct merge_gap {
 	uint64_t first, last;
 };
 
 struct merge {
-	struct merge_rank *ranks; /* in the order in which they were folded */
+	struct merge_rank *ranks; /* in the order of the traces */
 	size_t ranks_n, ranks_size;
-	struct merge_card *cards; /* by merge_end() */
+	struct merge_card *cards; /* set by merge_end() */
 	size_t cards_n, cards_size;
-	size_t devices_n; /* of all ranks */
+	size_t devices_n; /* over all ranks */
 	struct merge_site *sites;
 	size_t sites_n, sites_size;
-	struct texts texts; /* names and groups of sites, hosts and UUIDs of cards */
-	struct map site_of; /* 1 + site, by group and name */
-	struct map card_of; /* 1 + card, by host and UUID, in the order in which they came */
+	struct texts texts; /* names and groups of sites, hosts, and UUIDs of cards */
+	struct map site_of; /* from group and name to 1 + position of the site */
+	struct map card_of; /* from host and UUID to 1 + the card's number */
 
 	/* Set by merge_end(): */
-	size_t *order; /* positions of the ranks that count, by rank, then by start */
+	size_t *order; /* positions of the ranks not left out, by rank, then by start */
 	size_t order_n;
-	uint64_t world_size; /* 0: no trace records one */
-	bool numbered;       /* no trace records a rank: they have the order in which they came */
+	uint64_t world_size; /* ranks of the job; 0 if no trace records it */
+	bool numbered; /* no trace records a rank: they are numbered in the order of the traces */
 	struct merge_gap *gaps;
 	size_t gaps_n;
 	uint64_t missing;
-	/* Ranks of one job run together. If not: the positions of a rank that had ended long before
-	 * another began, and of that other. */
+	/* True if the ranks did not all run at the same time: then the positions of a rank that had
+	 * ended long before another began, and of that other one. */
 	bool apart;
 	size_t ended, began;
-	size_t left_out, strangers; /* included or left out by force: the same process again; ranks
-				       of other world sizes */
+	size_t left_out, strangers; /* by force: traces of a process left out, ranks of other world
+				       sizes included */
 	struct merge_spread spreads[TRACE_METRICS];
-	size_t tightest; /* the card with the least headroom; SIZE_MAX when the size of no card is
-			    known */
+	size_t tightest; /* the card with the least headroom; SIZE_MAX if none is known */
 	struct arena arena;
 };
 
-/* Adds the run to the merge, which begins all zero. The run may be closed afterwards. */
+/* Adds a run as a rank of the merge, which is all zero at first. The run may be closed then. */
 void merge_fold(struct merge *merge, const struct run *run);
 
-/* Opens the trace, spool or baseline, folds it and closes it. */
+/* Opens the trace, spool or baseline, adds it and closes it. */
 int merge_add(struct merge *merge, const char *path);
 
 /*
- * Makes the picture, once, of what was folded. A rank that is there twice and world sizes that
- * differ are errors, -EINVAL with err_text(), unless by `force`: then of two traces of one process
- * the first counts, and ranks of a smaller world have no number.
+ * Completes the merge, once. A rank with two traces and different world sizes are errors (-EINVAL
+ * with err_text()) unless `force` is true: then the first trace of a process counts, and ranks of a
+ * smaller world have no number.
  */
 int merge_end(struct merge *merge, bool force);
 void merge_clear(struct merge *merge);
 
-/* The site's share of a rank in a column, 0 when it holds nothing there. */
+/* The bytes that the site holds in the rank, in the column; 0 for none. */
 int64_t merge_share_of(const struct merge_site *site, size_t rank, size_t column);
 
-/* The metric in which the highest rank exceeds the others most clearly: by more than 2% and 1 MiB
- * above the median of at least two; TRACE_METRICS when all peak alike. */
+/* The metric in which the highest rank stands out most: by more than 2% and 1 MiB above the median
+ * of at least two. TRACE_METRICS if all ranks have like peaks. */
 enum trace_metric merge_uneven(const struct merge *merge);
 
-/* The site of device memory with most of the rank's excess above the median; NULL for none. */
+/* The site of device memory with most of the rank's bytes above the median; NULL for none. */
 const struct merge_site *merge_culprit(const struct merge *merge, enum trace_metric metric,
 				       size_t rank, int64_t *excess);
 
-/* Sites of device memory, the most uneven first, then the largest: a list of the arena's. */
+/* The sites of device memory, those that differ most first, then the largest; in the arena. */
 const struct merge_site **merge_by_excess(struct merge *merge, size_t column, size_t *count);
 
-/* The rank whose trace is shown: of those with events the one with the highest peak, of equal ones
- * the first. NULL when all are baselines. */
+/* The rank whose trace is worth opening: of those with events, the one with the highest peak (the
+ * first of equal ones). NULL if all are baselines. */
 const struct merge_rank *merge_worth_a_look(const struct merge *merge);
 
-/* Cards, the least headroom first: a list of the arena's. */
+/* The cards, the one with the least headroom first; in the arena. */
 const struct merge_card **merge_by_headroom(struct merge *merge);
 
-/* ranks_cards.c, ranks_sites.c: the parts of merge_end(). */
+/* ranks_cards.c, ranks_sites.c, ranks_job.c: the parts of merge_end(). */
 void merge_find_cards(struct merge *merge);
 void merge_rank_sites(struct merge *merge);
 
-/* ranks_sites.c: the sites of a run that is folded as the newest rank. */
+/* ranks_sites.c: adds the sites of a run, which is the newest rank. */
 void merge_fold_sites(struct merge *merge, const struct run *run);
 void merge_clear_sites(struct merge *merge);

@@ -1,8 +1,8 @@
 /*
- * The physical cards under the ranks, and the headroom of each.
+ * The physical cards that ranks use, and the memory left on each.
  *
- * A UUID is a card's wherever it is seen; without one (a baseline, an old trace) it is not known
- * that two ranks share a card, and each has its own.
+ * The same UUID is the same card wherever it is seen. Without a UUID (a baseline, an old trace)
+ * ranks cannot be found to share a card, so each has one of its own.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "analyse/ranks/ranks.h"
 #include "base/mem/sort.h"
 
-/* By host and UUID: an order that is the same however the traces were given. */
+/* Sorts by host and UUID, so that the order of the traces does not matter. */
 static void sort_cards(struct merge *merge)
 {
 	static const struct sort_key by_identity[] = {
@@ -32,7 +32,7 @@ static void sort_cards(struct merge *merge)
 
 /* --- the bytes that processes held together --- */
 
-/* The moment at which a process begins or ends to hold its peak. */
+/* The beginning or the end of a process, which is taken to hold its peak in between. */
 struct edge {
 	size_t card;
 	uint64_t t;
@@ -63,7 +63,7 @@ static void take_device(struct merge *merge, size_t rank, const struct merge_dev
 		card->fullest = rank;
 	card->ranks_n++;
 	card->ooms += device->ooms;
-	/* A figure of the driver for the whole card needs no sum. */
+	/* The driver's figure is of the whole card already. */
 	if (device->used_of_card && trace_known(device->peaks[TRACE_USED]) > card->peak)
 		card->peak = device->peaks[TRACE_USED];
 }
@@ -75,7 +75,7 @@ static size_t take_ranks(struct merge *merge, struct edge *edges)
 	for (size_t i = 0; i < merge->order_n; i++) {
 		size_t at = merge->order[i];
 		const struct merge_rank *rank = &merge->ranks[at];
-		/* Baselines have no times: they may have run together with any other. */
+		/* A baseline has no times: it is taken to have run together with all others. */
 		bool known = rank->start != TRACE_NONE && rank->duration &&
 			     rank->duration < UINT64_MAX - rank->start;
 		uint64_t start = known ? rank->start : 0;
@@ -128,7 +128,7 @@ void merge_find_cards(struct merge *merge)
 	static const struct sort_key by_card_and_time[] = {
 		SORT_UP(struct edge, card),
 		SORT_UP(struct edge, t),
-		SORT_DOWN(struct edge, ends), /* a process that ends then frees its memory first */
+		SORT_DOWN(struct edge, ends), /* at equal times ends come before beginnings */
 		{ 0 },
 	};
 	struct edge *edges = need(&merge->arena, (2 * merge->devices_n + 1) * sizeof(*edges));

@@ -1,6 +1,6 @@
 /*
- * The ranks together: whether they are of one job, which are missing, and how their peaks are
- * spread.
+ * Checks whether the ranks are of one job and which are missing, and finds the spread of their
+ * peaks.
  */
 #include <string.h>
 
@@ -9,15 +9,16 @@
 #include "analyse/ranks/ranks.h"
 #include "base/mem/sort.h"
 
-/* Smaller differences are not reported: as of `memtrace diff --gate`. */
+/* Smaller differences are not reported, as in `memtrace diff --gate`. */
 enum { WORTH_PERCENT = 2, WORTH_BYTES = 1 << 20 };
 
-/* Clocks of hosts differ, and ranks start and end one after the other: so many ns are no gap. */
+/* ns between the runs of two ranks that are still together: hosts' clocks differ, and ranks start
+ * and end one after the other. */
 #define TOGETHER (60ull * 1000000000)
 
 /* --- the size of the job --- */
 
-/* Without a launcher documents have rank 0 of 1. */
+/* True if a launcher gave the process its rank: without one, documents have rank 0 of 1. */
 static bool tells_rank(const struct merge_rank *rank)
 {
 	return rank->world_size > 1 || rank->rank;
@@ -48,7 +49,7 @@ static int find_world(struct merge *merge, bool force)
 	return 0;
 }
 
-/* Processes that no launcher numbered have the order in which they were given. */
+/* If no launcher numbered the processes, their rank is the number of their trace. */
 static void number_ranks(struct merge *merge)
 {
 	for (size_t i = 0; i < merge->ranks_n; i++) {
@@ -62,11 +63,11 @@ static void number_ranks(struct merge *merge)
 
 /* --- the same rank twice --- */
 
-/* The members of a rank by which it is sorted. */
+/* The members of a rank by which it is sorted to find duplicates. */
 struct ordered {
 	const char *host, *start_time;
 	uint64_t pid, rank, start;
-	size_t at; /* its position */
+	size_t at; /* position in ranks[] */
 };
 
 static bool same_process(const struct ordered *a, const struct ordered *b)
@@ -75,7 +76,7 @@ static bool same_process(const struct ordered *a, const struct ordered *b)
 	       !strcmp(a->start_time, b->start_time);
 }
 
-/* Finds traces of one process: a document and its spool, or a file given twice. */
+/* Finds two traces of one process: a document and its spool, or a file that was given twice. */
 static int find_same(struct merge *merge, struct ordered *list, bool force)
 {
 	static const struct sort_key by_process[] = {
@@ -90,7 +91,7 @@ static int find_same(struct merge *merge, struct ordered *list, bool force)
 		const struct merge_rank *first = &merge->ranks[list[i - 1].at];
 		struct merge_rank *second = &merge->ranks[list[i].at];
 
-		/* Baselines do not record their process. */
+		/* Baselines have no pid and no start, so nothing is known of them. */
 		if (!second->pid || !second->start_time[0] || !same_process(&list[i - 1], &list[i]))
 			continue;
 		if (!force)
@@ -168,7 +169,7 @@ static void find_missing(struct merge *merge)
 		uint64_t rank = merge->ranks[merge->order[i]].rank;
 
 		if (rank >= merge->world_size)
-			break; /* of another job: the last in this order */
+			break; /* ranks of other jobs come last */
 		add_gap(merge, next, rank);
 		next = rank + 1;
 	}
@@ -177,7 +178,8 @@ static void find_missing(struct merge *merge)
 
 /* --- ranks that did not run together --- */
 
-/* A trace that an earlier job left in the same folder may fill the gap of a missing rank. */
+/* Finds a rank that ended long before another began: a trace that an earlier job left in the folder
+ * may have taken the place of a missing rank. */
 static void find_apart(struct merge *merge)
 {
 	const struct merge_rank *ended = NULL;

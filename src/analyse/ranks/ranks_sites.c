@@ -1,8 +1,8 @@
 /*
- * Call sites over ranks: for each the median, the highest value and its rank.
+ * Call sites over all ranks: for each the median, the highest value, and the rank that has it.
  *
- * A rank is kept at a site only where it holds something there, so a thousand ranks of a program
- * with a thousand sites are some tens of megabytes.
+ * A site has an entry only for ranks in which it holds bytes, so a thousand ranks of a program with
+ * a thousand sites need some tens of megabytes.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@ const enum column merge_columns[MERGE_COLUMNS] = { COLUMN_ALLOCATED, COLUMN_RESE
 
 /* --- folding --- */
 
-/* The site, made if it is new; good until the next one. */
+/* The site of a row, added if it is new. The pointer is valid until the next call. */
 static struct merge_site *site_of(struct merge *merge, const struct run_row *row)
 {
 	struct texts *texts = &merge->texts;
@@ -95,7 +95,7 @@ int64_t merge_share_of(const struct merge_site *site, size_t rank, size_t column
 	return until && shares[until - 1].rank == rank ? shares[until - 1].values[column] : 0;
 }
 
-/* `values` has room for one of each rank that counts. */
+/* Finds the figures of a column. `values` has room for a value of each rank. */
 static void rank_column(const struct merge *merge, struct merge_site *site, size_t column,
 			int64_t *values, size_t ranks)
 {
@@ -116,7 +116,7 @@ static void rank_column(const struct merge *merge, struct merge_site *site, size
 		values[count++] = share->values[column];
 	}
 	to->median = median_of(values, ranks);
-	/* "[no site]" may be negative: ranks without the row hold 0, which is more. */
+	/* "[no site]" may be negative; a rank without that row has 0, which is more. */
 	for (size_t i = 0; i < merge->order_n && to->highest < 0; i++) {
 		if (!counts(merge, merge->order[i]) ||
 		    merge_share_of(site, merge->order[i], column) < 0)

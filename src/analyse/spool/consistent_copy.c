@@ -1,11 +1,11 @@
 /*
  * Copies a living process's spool as it was between two of its updates.
  *
- * The whole file takes milliseconds to copy, and a process that records a hundred thousand events a
+ * Copying the whole file takes milliseconds, and a process that records a hundred thousand events a
  * second does not pause that long. But nearly all of it never changes once it is written: events,
- * and tables that only grow. So all is copied once, and then the parts that may have changed are
- * copied again until nothing happens meanwhile: the pauses between kernels are long enough for
- * that, and so are those of a writer whose processor another process has.
+ * and tables that only grow. So the whole file is copied once, and then the parts that may have
+ * changed are copied again until nothing happens meanwhile. The pauses between kernels are long
+ * enough for that, and so are those of a writer that waits for a processor.
  */
 #include <errno.h>
 #include <sys/mman.h>
@@ -17,8 +17,9 @@
 #include "ledger/pending.h"
 #include "ledger/timeline.h"
 
-#define PATIENCE_NS 1000000000u /* at most this long for a copy of one moment */
-#define PAUSE_NS 50000          /* so that copies meet other parts of a writer's cycle */
+#define PATIENCE_NS 1000000000u /* ns that a copy may take */
+#define PAUSE_NS \
+	50000 /* ns to wait, so that the next copy meets another part of the writer's cycle */
 
 enum { FEWEST_TRIES = 4, CHANGED = 1 };
 
@@ -30,8 +31,8 @@ static int read_head(const struct spool *spool, const struct read_progress *read
 	return pread(reading->fd, now, sizeof(*now), at) == sizeof(*now) ? 0 : -ENODATA;
 }
 
-/* Copies a chunk. A chunk is begun anew outside of transactions, with its counts set to 0 first: if
- * they are still there after the events have been copied, these are its own; else they are gone. */
+/* Copies a chunk. A chunk that is reused gets counts of 0 first. So if its counts are the same
+ * after its events were copied, they belong together; else the copy is taken as empty. */
 static int copy_chunk(const struct spool *spool, const struct read_progress *reading,
 		      uint64_t index)
 {
@@ -47,9 +48,8 @@ static int copy_chunk(const struct spool *spool, const struct read_progress *rea
 }
 
 /*
- * Copies the chunks that have changed since a copy at which there were `seq` events. A chunk with
- * the same counts may have changed, too: its last events can have been written anew
- * (journal_rewind).
+ * Copies the chunks that may have changed since the copy with `seq` events. Equal counts do not
+ * prove that a chunk is the same: its last events may have been written anew (journal_rewind).
  */
 static int copy_chunks(const struct spool *spool, const struct read_progress *reading, uint64_t seq)
 {
@@ -67,14 +67,14 @@ static int copy_chunks(const struct spool *spool, const struct read_progress *re
 	return error;
 }
 
-/* Returns 0 when all is of one moment, CHANGED when it is not, or an error. */
+/* Copies once. Returns 0 if everything is of one moment, CHANGED if not, or an error. */
 static int copy_once(struct spool *spool, struct read_progress *reading, uint64_t seq)
 {
 	int error = read_header(spool, reading);
 
 	if (!error)
 		error = read_growing(spool, reading);
-	/* Whole blocks: taking back an update may make rows count again that do not count now. */
+	/* Whole blocks are copied: if an update is taken back, rows count that do not count now. */
 	for (unsigned kind = SPOOL_CHUNK + 1; kind < SPOOL_KINDS && !error; kind++) {
 		if (!spool_only_grows(kind))
 			error = read_rows(spool, reading, kind, 0,
@@ -85,10 +85,10 @@ static int copy_once(struct spool *spool, struct read_progress *reading, uint64_
 	return error || !read_changed(spool, reading) ? error : CHANGED;
 }
 
-/* Sets the distance of the last copy from one moment. */
+/* Records how many events and how much time passed during the last copy. */
 static void tell_torn(struct spool *spool, int fd)
 {
-	uint64_t now[3]; /* seq, dropped, t */
+	uint64_t now[3]; /* number of events, number of dropped ones, time */
 
 	spool->torn = true;
 	if (pread(fd, now, sizeof(now), offsetof(struct spool_header, seq)) != sizeof(now))
@@ -97,7 +97,7 @@ static void tell_torn(struct spool *spool, int fd)
 	spool->torn_ns = now[2] - spool->header->t;
 }
 
-/* Copies until all is of one moment; `torn` after a second without a pause. */
+/* Copies until everything is of one moment. After a second without success `torn` is set. */
 static int settle(struct spool *spool, struct read_progress *reading)
 {
 	const struct timespec pause = { 0, PAUSE_NS };

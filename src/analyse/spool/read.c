@@ -1,4 +1,4 @@
-/* The reading half of the spool: a private copy of a file, checked and rolled back. */
+/* Reads a spool: makes a private copy, checks it, and takes back an unfinished update. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@ int read_failed(const char *path, int error)
 
 /* --- bytes --- */
 
-/* Copies bytes of the file to the same place of the copy. */
+/* Copies bytes of the file to their place in the copy. */
 static int copy_bytes(const struct spool *spool, const struct read_progress *reading, uint64_t at,
 		      uint64_t size)
 {
@@ -86,8 +86,8 @@ bool read_changed(const struct spool *spool, const struct read_progress *reading
 
 /* --- the header --- */
 
-/* Makes the lists of blocks from their owners; blocks after a hole in a table are left out.
- * Afterwards no table counts more than its blocks hold. */
+/* Makes each table's list of blocks from the owners of the blocks. A table ends at the first block
+ * that is missing, and is cut to the elements that its blocks have room for. */
 static void find_blocks(struct spool *spool)
 {
 	const uint32_t *owners = (const uint32_t *)(spool->base + SPOOL_OWNERS_AT);
@@ -105,7 +105,7 @@ static void find_blocks(struct spool *spool)
 		count[kind] = MIN(count[kind], spool->used[kind] * spool_per_block(kind));
 }
 
-/* Makes `blocks` blocks of the copy writable; `spool->reserved` bytes are so already. */
+/* Makes `blocks` blocks of the copy writable; the first spool->reserved bytes are already. */
 static int make_room(struct spool *spool, const struct read_progress *reading, uint64_t blocks)
 {
 	size_t size = (size_t)blocks << SPOOL_BLOCK_SHIFT;
@@ -127,14 +127,14 @@ int read_header(struct spool *spool, struct read_progress *reading)
 	uint64_t owned = reading->owned;
 	int error = copy_bytes(spool, reading, 0, offsetof(struct spool_header, undo));
 
-	/* The old values are needed only while a transaction is under way. */
+	/* The undo log is needed only if an update is unfinished. */
 	if (!error && atomic_load(&header->generation) & 1)
 		error = copy_bytes(spool, reading, 0, sizeof(*header));
 	if (!error && fstat(reading->fd, &status))
 		error = -errno;
 	if (error)
 		return error;
-	/* The file has blocks before the header counts them; one that was cut never has. */
+	/* A file grows before the header counts its blocks, so a shorter file was cut. */
 	spool->file_blocks = MIN((uint64_t)status.st_size >> SPOOL_BLOCK_SHIFT, SPOOL_BLOCKS);
 	spool->file_blocks = MIN(spool->file_blocks, header->blocks);
 	error = make_room(spool, reading, spool->file_blocks);
@@ -157,7 +157,7 @@ void read_roll_back(struct spool *spool)
 		txn_cancel(spool);
 	}
 	find_blocks(spool);
-	/* Texts are read as C strings: the last byte of a block must not let one run on. */
+	/* A text must end inside its block, because it is read as a C string. */
 	for (uint32_t i = 0; i < spool->used[SPOOL_TEXT]; i++) {
 		char *block = spool_at(spool, SPOOL_TEXT, (uint64_t)i << SPOOL_BLOCK_SHIFT);
 
@@ -186,13 +186,13 @@ int read_check_header(const struct spool_header *header, const char *path)
 
 /* --- the file --- */
 
-/* Fails for a file that is shorter than a spool's header. */
+/* Returns the error for a file that is shorter than a spool's header. */
 static int too_short(int fd, const char *path)
 {
 	char magic[sizeof(SPOOL_MAGIC) - 1];
 	ssize_t n = pread(fd, magic, sizeof(magic), 0);
 
-	/* A trace is taken for a spool more often than a spool is cut. */
+	/* Most such files are traces given by mistake, not cut spools. */
 	if (n > 0 && memcmp(magic, SPOOL_MAGIC, (size_t)n) != 0)
 		return err("%s: not a memtrace spool", path);
 	return err("%s: too short for a spool: nothing is recorded in it", path);
@@ -202,7 +202,7 @@ static int open_file(struct read_progress *reading, const char *path)
 {
 	struct stat status;
 
-	/* O_NONBLOCK: opening a FIFO must not wait for a writer. */
+	/* O_NONBLOCK: open() of a FIFO must not wait for a writer. */
 	reading->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (reading->fd < 0 || fstat(reading->fd, &status))
 		return read_failed(path, -errno);
@@ -213,7 +213,8 @@ static int open_file(struct read_progress *reading, const char *path)
 	return 0;
 }
 
-/* Positions in the copy are positions in the file; parts that are not copied are never touched. */
+/* Reserves addresses for the whole file, so that offsets in the copy and in the file are equal.
+ * Pages that are not copied are never touched. */
 static int reserve_addresses(struct spool *spool, struct read_progress *reading)
 {
 	int error = spool_reserve(spool, SPOOL_BLOCKS);
@@ -237,7 +238,7 @@ int read_open(struct spool *spool, struct read_progress *reading, const char *pa
 	if (error)
 		goto out;
 	error = reserve_addresses(spool, reading);
-	/* Another file's bytes must not be taken for counts. */
+	/* The bytes of a file that is not a spool must not be read as counts. */
 	if (!error)
 		error = copy_bytes(spool, reading, 0, sizeof(*spool->header));
 	error = error ? read_failed(path, error) : read_check_header(spool->header, path);
