@@ -33,5 +33,5 @@ mv runtime names
 FAKE_CUDART_UNSEEN=1
 export FAKE_CUDART_UNSEEN
 rows 'the runtime alone' runtime
-is 'the trace says that runtime calls were counted' \
-	"$(json "$TRACE" 'sum("runtime calls were counted" in note for note in d["capture"]["notes"])')" 1
+is 'the trace says that runtime calls were recorded themselves' \
+	"$(json "$TRACE" 'sum("runtime calls were recorded themselves" in note for note in d["capture"]["notes"])')" 1
