@@ -1,4 +1,4 @@
-/* Bytes into events; the layout is drawn in wire.h. */
+/* Decodes bytes into events; wire.h describes the format. */
 #include "codec/wire.h"
 
 #include <errno.h>

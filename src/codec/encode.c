@@ -1,4 +1,4 @@
-/* Events into bytes; the layout is drawn in wire.h. */
+/* Encodes events as bytes; wire.h describes the format. */
 #include "codec/wire.h"
 
 #include "base/guest/hot.h"
@@ -27,8 +27,8 @@ static bool detailed(const struct event *event)
 	       (detail->payload_kind || detail->color || detail->category);
 }
 
-/* A struct wire_context as four words, made in registers: a word that is read back from bytes that
- * were just written waits until they have left the store buffer (20 ns measured). */
+/* Packs an event's wire_context into four words, in registers: reading a word from bytes that were
+ * just written would wait until they have left the store buffer (20 ns measured). */
 static inline void context_words(uint64_t words[4], const struct event *event)
 {
 	uint8_t flags = (uint8_t)(event->flags | (detailed(event) ? EVENT_DETAILED : 0));
@@ -38,7 +38,7 @@ static inline void context_words(uint64_t words[4], const struct event *event)
 	words[2] = event->error | (uint64_t)event->thread << 32;
 	words[3] = (uint16_t)event->device | (uint64_t)event->op << 16 |
 		   (uint64_t)event->space << 24 | (uint64_t)flags << 32 |
-		   1ULL << 40; /* so that a slot that was never written equals no context */
+		   1ULL << 40; /* unused[0] = 1, so that an empty slot matches no context */
 }
 
 _Static_assert(offsetof(struct wire_context, api) == 12 &&
@@ -46,9 +46,9 @@ _Static_assert(offsetof(struct wire_context, api) == 12 &&
 		       offsetof(struct wire_context, op) == 26 &&
 		       offsetof(struct wire_context, flags) == 28 &&
 		       __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
-	       "context_words() writes it so");
+	       "context_words() relies on this layout");
 
-/* Writes the slot of the event's context; a context that is not there is written first. */
+/* Writes the slot of the event's context, after the context itself if the slot has another one. */
 static HOT_CODE uint8_t *use_context(struct wire_state *state, uint8_t *p,
 				     const struct event *event)
 {
@@ -68,7 +68,7 @@ static HOT_CODE uint8_t *use_context(struct wire_state *state, uint8_t *p,
 	return p;
 }
 
-/* Writes the slot of the value, which enters the cache if new, written as `written`. */
+/* Writes the value's cache slot. If the value is not cached, adds it and writes `written`. */
 static inline uint8_t *put_cached(uint64_t *cache, uint8_t *p, uint64_t value, uint64_t written)
 {
 	unsigned slot = wire_slot(value, WIRE_CACHE);

@@ -1,4 +1,4 @@
-/* The event: names, and what it does to its device's sums. */
+/* Names of events and memory spaces, and the effect of an event on its device's sums. */
 #include "codec/event.h"
 
 #include <stddef.h>
@@ -32,7 +32,7 @@ HOT_CODE void event_effect(const struct event *event, int64_t *allocated, int64_
 {
 	bool comes = event->op == EVENT_ALLOC || event->op == EVENT_RESERVE;
 	bool handed = event->op <= EVENT_FREE;
-	/* a hostile size may have no negative */
+	/* negated as unsigned: negating a corrupt size as int64_t could overflow */
 	int64_t change = (int64_t)(comes ? event->size : 0 - event->size);
 
 	if (event->op > EVENT_RELEASE || !space_on_card(event->device, event->space) ||

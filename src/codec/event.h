@@ -1,5 +1,5 @@
 /*
- * The event, which capture, ledger, spool and document share.
+ * struct event: one recorded event, in memory; wire.h has its form in files.
  *
  * Texts (pool, api, error, name) are ids of the recording's text table, 0 for none.
  */
@@ -8,10 +8,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Names of pseudo-stacks, which stand for bytes that no call took. The library writes them, and
- * readers of a trace recognise them. */
+/* Names of pseudo-stacks, which stand in for bytes without a call stack. The library writes them,
+ * and readers of a trace recognise them. */
 #define PSEUDO_NOT_RECORDED "[not recorded]"
-#define PSEUDO_NOT_SAMPLED "[not sampled]" /* for the blocks that the samples stand for */
+#define PSEUDO_NOT_SAMPLED "[not sampled]" /* blocks that were not sampled */
 #define PSEUDO_GRAPH_MEMORY "[graph memory]"
 
 enum event_op {
@@ -32,26 +32,26 @@ enum {
 	NO_DEVICE = -1, /* page-locked and CPU memory belong to no device */
 };
 
-/* True if memory of that device and space lies on a card and is in the card's sums. */
+/* True if memory of this device and space is on a card and counts in the card's sums. */
 static inline bool space_on_card(int device, unsigned space)
 {
 	return device >= 0 && (space == SPACE_DEVICE || space == SPACE_ARRAY);
 }
 
-/* They decide which extra keys the document prints, and whether bytes count in a device's sums. */
+/* Flags that decide which extra keys the trace has, and whether bytes count in a device's sums. */
 enum event_flags {
-	EVENT_FOREIGN = 1,  /* imported from another process: listed, but counts 0 in this one */
+	EVENT_FOREIGN = 1,  /* imported from another process: not counted in sums */
 	EVENT_DETAILED = 2, /* a mark or push whose detail is not empty */
 };
 
-/* The type of a range's or mark's payload, which is its bits; floats become doubles. */
+/* The type of an NVTX payload, whose 64 bits are in event_detail.payload; floats become doubles. */
 enum event_payload { PAYLOAD_NONE, PAYLOAD_UNSIGNED, PAYLOAD_SIGNED, PAYLOAD_REAL, PAYLOADS };
 
-/* For marks and pushes alone: the facts beside the name that NVTX allows. */
+/* Attributes that NVTX allows beside the name; only marks and pushes have them. */
 struct event_detail {
 	uint64_t payload;
 	uint32_t color;       /* 0xAARRGGBB, 0 for none */
-	uint32_t category;    /* text: its name or number */
+	uint32_t category;    /* a text id: the category's name or number */
 	uint8_t payload_kind; /* enum event_payload */
 };
 
@@ -61,17 +61,17 @@ struct event {
 	uint64_t ptr;
 	uint64_t size; /* bytes */
 	uint64_t stream;
-	uint64_t allocated; /* the device's sums after the event, filled by code that replays */
+	uint64_t allocated; /* bytes on the device after the event; the decoder fills both */
 	uint64_t reserved;
-	uint32_t stack;                  /* 0 is no stack */
+	uint32_t stack;                  /* id of the call stack, 0 for none */
 	uint32_t thread;                 /* kernel thread id */
-	uint32_t pool, api, error, name; /* texts */
+	uint32_t pool, api, error, name; /* text ids */
 	int16_t device;
 	uint8_t op;    /* enum event_op */
 	uint8_t space; /* enum space */
 	uint8_t flags; /* enum event_flags */
-	bool untold;   /* sums only: not written (MEMTRACE_FILTER) */
-	bool sampled;  /* stands for others like it (MEMTRACE_SAMPLE); not written */
+	bool untold;   /* not recorded (MEMTRACE_FILTER), but counted in sums */
+	bool sampled;  /* its stack was sampled (MEMTRACE_SAMPLE); not encoded */
 	struct event_detail detail;
 };
 
@@ -85,8 +85,7 @@ static inline bool event_is_memory(unsigned op)
 }
 
 /*
- * The changes of the device's sums by the event, in bytes. Only this function defines them: a plain
- * allocation counts as allocated and reserved, a pool's block as allocated, a pool's segment as
- * reserved.
+ * The bytes by which the event changes its device's sums, defined only here: a plain allocation
+ * changes both, a pool's block only `allocated`, a pool's segment only `reserved`.
  */
 void event_effect(const struct event *event, int64_t *allocated, int64_t *reserved);

@@ -1,15 +1,15 @@
 /*
- * Events into bytes and back: records, and the caches that both sides keep in step.
+ * The encoding of events: records, and the caches that encoder and decoder keep equal.
  *
- * A chunk is a run of records. To be read it needs its first sequence number and nothing else:
+ * A chunk is a run of records. It can be read by itself, given the first event's number and time:
  *
  *   event    slot            1 byte, 0..247: a context (op, space, device, pool, ...)
- *            dt              varint, ns since the record before
- *     memory ptr             varint, address XOR the one before, rotated right by 8
+ *            dt              varint, ns since the event before
+ *     memory ptr             varint, address XOR the previous one, rotated right by 8
  *            size            1 byte cache slot, or 255 and a varint (rotated right by 8)
  *            stack           1 byte cache slot, or 255 and a varint
  *     mark   name            varint
- *            color category payload kind, payload: varints, kind a byte; with EVENT_DETAILED only
+ *            color category payload kind, payload: varints, kind one byte; if EVENT_DETAILED
  *   WIRE_CONTEXT slot op space flags device pool api error thread stream    varints, device zigzag
  *   WIRE_SUMS    device allocated reserved    the device's sums at this point (chunk start, resync)
  *
@@ -44,7 +44,7 @@ struct wire_context {
 
 _Static_assert(sizeof(struct wire_context) == 32, "no padding: contexts are compared as bytes");
 
-/* State that is empty at the start of each chunk and changes alike on both sides. */
+/* Caches, empty at the start of each chunk, which encoder and decoder change in the same way. */
 struct wire_state {
 	uint64_t t;
 	uint64_t ptr;
@@ -57,7 +57,7 @@ static inline unsigned wire_slot(uint64_t value, unsigned slots)
 	return (unsigned)((value * 0x9e3779b97f4a7c15u >> 40) * slots >> 24);
 }
 
-/* Begins a chunk whose first record is at time t (ns). */
+/* Empties the caches for a chunk whose first record is at time t (ns). */
 static inline void wire_reset(struct wire_state *state, uint64_t t)
 {
 	memset(state, 0, sizeof(*state));
@@ -66,14 +66,14 @@ static inline void wire_reset(struct wire_state *state, uint64_t t)
 
 /* --- writing --- */
 
-/* Writes one event at p, where WIRE_EVENT_MAX bytes must be free; its time must not be before the
- * one written last. Returns the end of what was written. */
+/* Writes one event at p, where WIRE_EVENT_MAX bytes must be free. Its time must not be before the
+ * previous event's. Returns the end of the bytes written. */
 uint8_t *encode_event(struct wire_state *state, uint8_t *p, const struct event *event);
 
 /* Writes a device's sums at p, where WIRE_SUMS_MAX bytes must be free. */
 uint8_t *encode_sums(uint8_t *p, int device, uint64_t allocated, uint64_t reserved);
 
-/* --- reading; nothing that is read is trusted --- */
+/* --- reading of untrusted bytes --- */
 
 enum { DECODE_DEVICES = 256 };
 
@@ -83,14 +83,14 @@ struct decode_sums {
 
 struct decoder {
 	const uint8_t *p, *end;
-	uint64_t seq; /* of the next event */
+	uint64_t seq; /* sequence number of the next event */
 	struct wire_state state;
 	struct decode_sums sums[DECODE_DEVICES];
 };
 
-/* Begins a chunk of `length` bytes whose first event has the given number and time. */
+/* Begins a chunk of `length` bytes; seq and t (ns) are those of its first event. */
 void decode_start(struct decoder *decoder, const uint8_t *bytes, size_t length, uint64_t seq,
 		  uint64_t t);
 
-/* Reads the next event: 1; 0 at the end; -EINVAL where the bytes are none (decoder->p). */
+/* Reads the next event. Returns 1, 0 at the end of the chunk, or -EINVAL if bytes are invalid. */
 int decode_event(struct decoder *decoder, struct event *event);

@@ -1,20 +1,20 @@
 /*
- * Puts code and data that each event uses side by side in memory (src/libmemtrace.ld).
+ * Places code and data that every event uses together in memory (src/libmemtrace.ld).
  *
- * A program that computes fills the caches with its own data between two events. The cost of an
- * event is then mostly the lines and pages that must be fetched again, so as few as possible are
- * used, with nothing else in them.
+ * Between two events the traced program fills the caches with its own data. An event then costs
+ * mostly the cache lines and pages that must be fetched again, so as few as possible are used, with
+ * nothing else in them.
  */
 #pragma once
 
-/* For functions on the path of a repeated event. Inlined ones need no mark. */
+/* For functions that run at each event from a known call site. Inline functions do not need it. */
 #define HOT_CODE __attribute__((hot))
 
 /* For a small variable that each event reads or writes. */
 #define HOT_DATA __attribute__((section(".data.hot")))
 
-/* For a variable of a thread, which is all zeros at first. */
+/* For a thread-local variable that each event uses; it must be all zeros at first. */
 #define HOT_THREAD __attribute__((section(".tbss.hot")))
 
-/* For a large variable whose first fields are such: they lie after the small ones. */
+/* For a large variable of which each event uses only the first fields. */
 #define HOT_LARGE __attribute__((section(".data.hot.large")))

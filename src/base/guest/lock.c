@@ -10,7 +10,7 @@
 #include "base/guest/raw_call.h"
 #include "base/guest/safe_read.h"
 
-enum { SPINS = 200 }; /* a lock is held for about 100 ns */
+enum { SPINS = 200 }; /* a lock is held for about 100 ns, so a short spin mostly suffices */
 
 static inline void relax(void)
 {
@@ -35,7 +35,7 @@ static bool spin(struct lock *lock, int held)
 	return false;
 }
 
-/* False when the time is over. */
+/* Waits while the lock's state is `state`; false if this took all of `slice` (NULL: no limit). */
 static bool wait_for_state(struct lock *lock, int state, const struct timespec *slice)
 {
 	return raw_futex(&lock->state, FUTEX_WAIT_PRIVATE, state, slice) != -ETIMEDOUT;
@@ -49,7 +49,7 @@ void lock_wait(struct lock *lock)
 		wait_for_state(lock, 2, NULL);
 }
 
-/* tkill and not tgkill: with CLONE_VM the owner may belong to another process. */
+/* True if the thread has ended. tkill, not tgkill: with CLONE_VM it may be in another process. */
 static bool is_gone(int thread)
 {
 	return thread != LOCK_RESCUED && raw_call(SYS_tkill, thread, 0, 0) == -ESRCH;
@@ -75,8 +75,8 @@ bool lock_frame_left(void **frame, const void *back, void **here)
 }
 
 /*
- * True if the holder has left the frame that it keeps until it drops the lock: its code was
- * interrupted for good. `left` and `back` are not of this turn if the lock was dropped in between.
+ * True if the holder has left its stack frame without dropping the lock (a signal handler jumped
+ * away). `left` and `back` may be a later holder's, so the caller must check `turn` afterwards.
  */
 static bool was_left(struct lock *lock)
 {
@@ -85,7 +85,7 @@ static bool was_left(struct lock *lock)
 	return where && lock_frame_gone(where, atomic_load(&lock->back));
 }
 
-/* Marks the lock as waited for and returns its state; 0 when it is free. */
+/* Sets LOCK_AWAITED unless the lock is free. Returns the lock's state, 0 if it is free. */
 static int await(struct lock *lock)
 {
 	int state = atomic_load_explicit(&lock->state, memory_order_relaxed);
@@ -120,12 +120,11 @@ static enum lock_got inherit(struct lock *lock, int self)
 			waited = 0;
 			continue;
 		}
-		/* One slice at a time: a process that was stopped for an hour finds one slice over,
-		 * not fifty. */
+		/* Counts slices, not time: a stop of an hour counts as one slice. */
 		left = is_gone(state & ~LOCK_AWAITED) || was_left(lock);
 		if ((!left && ++waited < most) || turn != atomic_load(&lock->turn))
 			continue;
-		atomic_store(&lock->left, NULL); /* it describes the holder before */
+		atomic_store(&lock->left, NULL); /* the frame of the previous holder */
 		if (atomic_compare_exchange_strong(&lock->state, &state, self | LOCK_AWAITED))
 			return left ? LOCK_LEFT : LOCK_OVERDUE;
 	}

@@ -1,10 +1,10 @@
 /*
  * A small lock on a futex: no allocation, and lock_reset() makes it free again after fork.
  *
- * pthread_mutex_t does not do, for two reasons. In the child of a raw clone() nobody has reset it,
- * and there is no portable way to do so. And a thread of the host that ends inside it (asynchronous
- * cancellation, a raw exit), or whose signal handler jumps out of it, would block all others for
- * ever.
+ * pthread_mutex_t is not used, for two reasons. The child of a raw clone() has no portable way to
+ * free a mutex that another thread held. And a thread of the program that ends inside the locked
+ * code (asynchronous cancellation, a raw exit), or whose signal handler jumps out of it, would
+ * block all others for ever.
  */
 #pragma once
 
@@ -15,35 +15,34 @@
 #include "base/guest/watch.h"
 
 struct lock {
-	atomic_int state;      /* 0 free, 1 held, 2 held and waited for; or the holder's number (see
-				  below) */
-	_Atomic(void **) left; /* the place in the holder's frame where its return address is, */
-	_Atomic(void *) back;  /* and that address: they agree as long as the holder is inside */
-	atomic_uint turn;      /* counts holders, so that a waiting thread sees progress */
-	enum lock_rank rank;   /* checked by watch.h */
+	atomic_int state;      /* 0 free, 1 held, 2 held and awaited; or the holder's number */
+	_Atomic(void **) left; /* where the holder's frame has its return address, or NULL */
+	_Atomic(void *) back;  /* that address: if *left differs, the holder has left the code */
+	atomic_uint turn;      /* counts holders, so that a waiting thread notices progress */
+	enum lock_rank rank;   /* its place in the order of locks (locks.def) */
 };
 
-/* A numbered lock: the holder's thread number, and this bit if another waits. */
+/* In `state`: the bit that a thread waits, and the holder's number after lock_rescue(). */
 enum { LOCK_AWAITED = 1 << 30, LOCK_RESCUED = LOCK_AWAITED - 1 };
 
-/* A free lock; `name` is that of its row in locks.def. */
+/* Initializes a free lock; `name` is the lock's name in locks.def. */
 #define LOCK_INIT(name)             \
 	{                           \
 		.rank = LOCK_##name \
 	}
 
 enum {
-	LOCK_SLICE_MS = 200, /* the interval at which a waiting thread checks the owner */
-	LOCK_SLICES = 50,    /* after this many without a change the owner is given up: 10 s */
-	/* The same where this thread holds it itself, on another stack. A signal led it here, and
-	 * only the next signal could lead it back. */
+	LOCK_SLICE_MS = 200, /* the interval at which a waiting thread checks the holder */
+	LOCK_SLICES = 50,    /* after so many (10 s) the lock is taken from its holder */
+	/* Slices after which a thread takes the lock from itself: its other stack, which holds the
+	 * lock, was interrupted by a signal and could only be resumed by another one. */
 	LOCK_OWN_SLICES = 5,
 };
 
 enum lock_got {
 	LOCK_GOT,
-	LOCK_LEFT, /* its holder is certainly not inside any more: it has ended, or jumped away */
-	LOCK_OVERDUE, /* its holder did not come back for too long, and may come back or not */
+	LOCK_LEFT,    /* the previous holder has ended, or jumped out of the locked code */
+	LOCK_OVERDUE, /* the previous holder took too long, and may still run */
 };
 
 void lock_wait(struct lock *lock);
@@ -51,24 +50,24 @@ void lock_wake(struct lock *lock);
 enum lock_got lock_inherit(struct lock *lock, int self);
 void lock_drop_awaited(struct lock *lock, int self);
 
-/* For a thread that holds the lock but has left the code inside it: no other thread can take it
- * over until lock_drop_as() with LOCK_RESCUED. False if another thread has done so before. */
+/* For a thread that has jumped out of the locked code: no other thread can take the lock until
+ * lock_drop_as(lock, LOCK_RESCUED). False if another thread has already taken it. */
 bool lock_rescue(struct lock *lock, int self);
 
-/* True if a frame's word has changed or the frame is gone. False if it cannot be read. */
+/* True if *where is not `was` any more, or is unmapped. False if memory cannot be checked. */
 bool lock_frame_gone(void *const *where, const void *was);
 
-/* True in a signal handler on the stack of sigaltstack(), and if that cannot be found out. */
+/* True if this code runs on the stack of sigaltstack(), or if that cannot be determined. */
 bool lock_on_other_stack(void);
 
 /*
- * True if this thread, which is in the frame `here` now, has left an earlier frame of its own that
- * returned to `back`. That is certain if `here` has its place or lies further out on the same
- * stack, or if the frame does not hold that address any more.
+ * True if this thread, whose current frame is `here`, has left its earlier frame `frame`, which
+ * returned to `back`. That is certain if `here` is the same address or further out on the same
+ * stack, or if `frame` no longer holds `back`.
  */
 bool lock_frame_left(void **frame, const void *back, void **here);
 
-/* A free lock is not written to, so that a child keeps sharing its page with the parent. */
+/* Frees the lock in a forked child. A free lock is not written, so its page stays shared. */
 static inline void lock_reset(struct lock *lock)
 {
 	if (atomic_load(&lock->left))
@@ -89,9 +88,9 @@ static inline void lock_take(struct lock *lock)
 }
 
 /*
- * The same for a thread that gives its number, and a frame that it does not leave before it drops
- * the lock (NULL: none); a signal handler may leave that frame by siglongjmp(). With LOCK_LEFT or
- * LOCK_OVERDUE the holder before has left its work unfinished: the guarded data must be repaired
+ * Takes the lock for thread `self`. `frame` (NULL: none) is a stack frame that the thread keeps
+ * until it drops the lock, unless a signal handler jumps out by siglongjmp(). After LOCK_LEFT or
+ * LOCK_OVERDUE the work of the previous holder is unfinished: the guarded data must be repaired
  * first.
  */
 static inline enum lock_got lock_take_as(struct lock *lock, int self, void **frame)
@@ -103,7 +102,7 @@ static inline enum lock_got lock_take_as(struct lock *lock, int self, void **fra
 	if (!atomic_compare_exchange_strong_explicit(&lock->state, &free, self,
 						     memory_order_acquire, memory_order_relaxed))
 		got = lock_inherit(lock, self);
-	/* The turn comes first: who reads the other two sees a new turn (was_left). */
+	/* `turn` is stored first: a thread that reads the new `left` or `back` sees it changed. */
 	atomic_store_explicit(&lock->turn,
 			      atomic_load_explicit(&lock->turn, memory_order_relaxed) + 1,
 			      memory_order_relaxed);
@@ -124,7 +123,7 @@ static inline void lock_drop(struct lock *lock)
 		lock_wake(lock);
 }
 
-/* Nothing happens if another thread has taken the lock over meanwhile. */
+/* Drops the lock of lock_take_as(), unless another thread has taken it over meanwhile. */
 static inline void lock_drop_as(struct lock *lock, int self)
 {
 	int held = self;

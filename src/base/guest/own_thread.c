@@ -1,4 +1,4 @@
-/* A stack and a thread of ours. */
+/* Runs work on a separate stack, or by a separate thread with its own descriptor table. */
 #include "base/guest/own_thread.h"
 
 #ifndef MEMTRACE_LIBRARY
@@ -46,10 +46,10 @@ void own_thread_forked(void)
 enum {
 	STACKS = 16,
 	STACK_BYTES = 512 << 10, /* pages that are never touched take no memory */
-	GUARD = 64 << 10,        /* a page on every machine */
+	GUARD = 64 << 10,        /* at least one page, on every machine */
 };
 
-/* They stay mapped for the next use; most processes need one. */
+/* The stacks of own_stack_call(). They stay mapped for reuse; most processes need only one. */
 static struct {
 	atomic_bool taken;
 	char *stack;
@@ -59,7 +59,7 @@ static _Thread_local bool on_own_stack;
 
 /*
  * void own_stack_switch(void *argument, void (*work)(void *), void *top): calls work(argument) on
- * the stack below `top`. The frame pointer leads from there to the caller's stack, for the return
+ * the stack below `top`. The frame pointer holds the address of the caller's stack, for the return
  * and for unwinders.
  */
 void own_stack_switch(void *argument, void (*work)(void *), void *top);
@@ -103,11 +103,10 @@ __asm__(".pushsection .text\n"
 	".size own_stack_switch, .-own_stack_switch\n"
 	".popsection\n");
 
-/* True under valgrind and ThreadSanitizer. Read once: the environment may change. */
+/* True under valgrind and ThreadSanitizer. Stored at first use: the environment may change. */
 static bool is_watched(void)
 {
-#ifdef __SANITIZE_THREAD__ /* make check-tsan, which takes one thread's accesses for another's \
-			      there */
+#ifdef __SANITIZE_THREAD__ /* ThreadSanitizer would attribute accesses to a wrong thread */
 	return true;
 #endif
 	enum { NOT_ASKED, NO, YES };
@@ -174,7 +173,7 @@ void own_stack_call(void (*work)(void *), void *argument)
 enum {
 	FLAGS = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM |
 		CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID,
-	MOST_FILES = 1 << 16, /* they are closed one by one where close_range() is not known */
+	MOST_FILES = 1 << 16, /* descriptors closed one by one if there is no close_range() */
 	FORGET_TRIES = 10000,
 };
 
@@ -187,7 +186,7 @@ struct task {
 
 static _Thread_local bool inside;
 
-/* The state of lengthy work: it goes on, is asked to rest by the waiting thread, or rests. */
+/* State of lengthy work: it runs, the waiting thread has requested a pause, or it pauses. */
 enum { WORKING, PLEASE_REST, RESTING };
 static atomic_int rest_state;
 
@@ -196,7 +195,7 @@ static const struct timespec slice = { 0, 50 * 1000000L };
 
 /* --- the thread that works --- */
 
-/* Opens something harmless as 0 to 2: writers to stderr must not hit a file of ours. */
+/* Opens "/" as 0 to 2, so that code that writes to stderr cannot write into an own file. */
 static void leave_standard_out(void)
 {
 	for (int fd = 0; fd < 3; fd++)
@@ -215,8 +214,8 @@ static void close_all(void)
 		raw_call(SYS_close, fd, 0, 0);
 }
 
-/* Takes a table of descriptors of its own. Linux before 5.9 has no close_range(): the host's files
- * then stay open for a moment longer. */
+/* Gives this thread its own descriptor table. Without close_range() (Linux before 5.9) a copy of
+ * the program's files stays open in it until short work is done. */
 static void take_table(bool lengthy)
 {
 	if (!raw_call(SYS_close_range, lengthy ? 0 : 3, ~0U, CLOSE_RANGE_UNSHARE)) {
@@ -250,7 +249,7 @@ void own_thread_rest(void)
 
 /* --- the thread that waits --- */
 
-/* True if a signal is pending that the host itself does not block. */
+/* True if a signal is pending that the program itself does not block. */
 static bool host_has_signals(const struct signals_deferred *deferred)
 {
 	sigset_t pending;
@@ -265,8 +264,8 @@ static bool host_has_signals(const struct signals_deferred *deferred)
 	return false;
 }
 
-/* Lets the work rest while the host's handlers run. These may do anything: allocate, leave for
- * good, or fork, and in the child the thread that works is missing. */
+/* Pauses the work while the program's signal handlers run. They may do anything: allocate, jump
+ * away, or fork, and in the forked child the working thread does not exist. */
 static void let_signals_through(atomic_int *thread, struct signals_deferred *deferred)
 {
 	long process = raw_call(SYS_getpid, 0, 0, 0);
@@ -286,8 +285,8 @@ static void let_signals_through(atomic_int *thread, struct signals_deferred *def
 	raw_futex(&rest_state, FUTEX_WAKE, 1, NULL);
 }
 
-/* Waits until the kernel has forgotten the thread, not only until its work is done: a host that
- * forks now may count its threads (CPython 3.12 does, and warns). */
+/* Waits until the kernel has removed the thread, not only until its work is done: a program that
+ * forks next may count its threads (CPython 3.12 does, and warns). */
 static void wait_for_thread(int id, atomic_int *thread, bool lengthy,
 			    struct signals_deferred *deferred)
 {
@@ -317,9 +316,9 @@ static bool run_apart(struct task *task, struct signals_deferred *deferred)
 }
 
 /*
- * Runs the task on this thread, with signals deferred. Signals that its writes raise (a closed
- * stderr, a limit of a file's size, a terminal of another job) are taken away again, so that the
- * host sees only its own.
+ * Runs the task on this thread, with signals deferred. Signals that its writes raise (at a closed
+ * stderr, a file-size limit, a terminal of another job) are removed again, so that the program
+ * receives only its own signals.
  */
 static void run_here(void *argument)
 {
@@ -362,9 +361,9 @@ int own_thread_run(int (*work)(void *), void *argument, bool lengthy)
 
 void own_thread_forked(void)
 {
+	/* Writes only where needed: a page that is only read stays shared with the parent. */
 	for (int i = 0; i < STACKS; i++) {
-		if (atomic_load(&stacks[i].taken)) /* a page that is only read stays shared with the
-						      parent */
+		if (atomic_load(&stacks[i].taken))
 			atomic_store(&stacks[i].taken, false);
 	}
 	if (atomic_load(&rest_state))

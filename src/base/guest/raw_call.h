@@ -1,18 +1,18 @@
 /*
- * System calls past libc.
+ * System calls that bypass libc.
  *
- * For the constructor, because a page of libc that nobody has touched yet costs a short process
- * more than the call. For files, because another preload may stand before libc's functions, and at
- * the end of a process it has ended already (libfaketime and fstat()). For a thread that shares its
- * thread-local storage with the one that waits for it (base/guest/own_thread.h), because errno is
- * there.
+ * The constructor uses them, because the first touch of a page of libc costs a short process more
+ * than the call. Work with files uses them, because another preloaded library may replace libc's
+ * functions and may end before this one (libfaketime and fstat()). The thread of
+ * base/guest/own_thread.h uses them, because it shares thread-local storage, and so errno, with
+ * another thread.
  */
 #pragma once
 
 #include <stdint.h>
 #include <sys/syscall.h>
 
-/* The kernel's answer: -errno for an error. */
+/* Makes a system call. Returns its result, or -errno. */
 static inline long raw_call6(long number, long a, long b, long c, long d, long e, long f)
 {
 #if defined(__x86_64__)
@@ -55,7 +55,7 @@ static inline long raw_address(const void *pointer)
 	return (long)(uintptr_t)pointer;
 }
 
-/* `patience` is a struct timespec, or NULL to wait without a limit. */
+/* `patience` is the longest wait, a struct timespec; NULL for no limit. */
 static inline long raw_futex(const void *word, int operation, int value, const void *patience)
 {
 	return raw_call6(SYS_futex, raw_address(word), operation, value, raw_address(patience), 0,

@@ -1,7 +1,6 @@
 /*
- * Reading memory of this process that may be unmapped: a stack that was given back, code that was
- * unloaded. It takes a system call. False if not all of it can be read, or if a sandbox forbids
- * that (seccomp).
+ * Copies memory of this process that may be unmapped (a freed stack, unloaded code), by a system
+ * call. peek() is false if not all bytes can be read, or if a sandbox (seccomp) forbids the call.
  */
 #pragma once
 

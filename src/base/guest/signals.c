@@ -1,4 +1,4 @@
-/* Deferring signals on this thread while it does something that must not be left in the middle. */
+/* Defers signals on this thread during work that must not be interrupted. */
 #include "base/guest/signals.h"
 
 #include <pthread.h>
@@ -13,7 +13,7 @@ void signals_defer(struct signals_deferred *deferred)
 	sigfillset(&all);
 	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
 		sigdelset(&all, own[i]);
-	pthread_sigmask(SIG_BLOCK, &all, &deferred->before); /* such arguments cannot fail */
+	pthread_sigmask(SIG_BLOCK, &all, &deferred->before); /* cannot fail with valid arguments */
 }
 
 void signals_deliver(const struct signals_deferred *deferred)

@@ -1,13 +1,13 @@
-/* Deferring the signals of a thread of the host. */
+/* Defers signals and cancellation on a thread of the traced program. */
 #pragma once
 
 #include <signal.h>
 
 /*
- * Defers cancellation and all signals except those that the thread's own instructions raise (open()
- * is a cancellation point). It is for work that must not be left in the middle: a handler may jump
- * out of it, or enter it again. Deferrals nest. Each of the two functions makes a system call, so
- * they are for rare work and not for each call of a hook.
+ * Between the two calls, cancellation (open() is a cancellation point) and all signals are
+ * deferred, except signals that the thread's own instructions raise. This is for work that must not
+ * be interrupted, because a handler may jump out of it, or enter it again. Pairs may nest. Each
+ * call is a system call, so this is for rare work and not for every call of a hook.
  */
 struct signals_deferred {
 	sigset_t before;

@@ -1,8 +1,8 @@
 /*
- * Puts code and data that the library's constructor uses side by side in memory.
+ * Places code and data that the library's constructor uses together in memory.
  *
- * The constructor runs in every process that inherits LD_PRELOAD, also in shells and compilers.
- * Most of its cost there is pages that are touched for the first time, so it touches few.
+ * The constructor runs in every process that inherits LD_PRELOAD, also in shells and compilers. Its
+ * cost there is mostly pages that are touched for the first time, so it touches few.
  */
 #pragma once
 
@@ -16,14 +16,14 @@
 /* For a constant without pointers that the constructor reads: it lies beside the code. */
 #define START_CONST __attribute__((section(".rodata.startup")))
 
-/* For a function of the constructor alone. Linkers put sections of this name together. */
+/* For a function that the constructor calls. Linkers place sections of this name together. */
 #define START_CODE __attribute__((section(".text.startup")))
 
 /*
- * Functions on texts for the constructor, byte by byte.
+ * String functions for the constructor, which work byte by byte.
  *
- * A libc function that it called by name would cost a look-up, which takes longer than these short
- * texts. The barriers keep compilers from recognising a loop as strlen() and calling that.
+ * A call of a libc function would need a symbol lookup, which takes longer than a loop over such
+ * short texts. The barriers keep compilers from replacing a loop by a call of strlen().
  */
 #define START_BARRIER() __asm__ volatile("")
 
@@ -43,7 +43,7 @@ static inline bool start_same(const char *a, const char *b)
 	return *a == *b;
 }
 
-/* The rest of a text after `begin`, NULL if the text does not begin so. */
+/* The rest of a text after `begin`, NULL if the text does not begin with it. */
 static inline const char *start_after(const char *text, const char *begin)
 {
 	for (; *begin && *text == *begin; text++, begin++)
@@ -51,8 +51,8 @@ static inline const char *start_after(const char *text, const char *begin)
 	return *begin ? NULL : text;
 }
 
-/* Appends to a buffer of `size` bytes, of which `used` are in use, and ends it with a NUL. Returns
- * the bytes in use then: size - 1 if the text may have been cut. */
+/* Appends `from` and a NUL to a buffer of `size` bytes that holds a text of `used` bytes. Returns
+ * the new length: size - 1 if the text may have been cut off. */
 static inline size_t start_append(char *to, size_t size, size_t used, const char *from)
 {
 	for (; *from && used + 1 < size; from++) {

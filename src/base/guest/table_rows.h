@@ -4,11 +4,11 @@
  * ld.so writes each constant pointer, and so touches its page, in every process that the library is
  * preloaded into, also in shells and compilers (base/guest/start.h). So tables hold no pointers:
  * texts are arrays in their rows, and functions are chosen by a switch or called by name. A table
- * without relocations is a page of the file, which is read when it is used. scripts/check-start.sh
- * checks this.
+ * without relocations is read from the file only when it is used. scripts/check-start.sh checks
+ * this.
  */
 #pragma once
 
-/* A text and its NUL, for the rows of a .def: C allows an array that is too short for the NUL
- * alone, without a warning. Arrays whose texts are listed beside them have room to spare. */
+/* A text of a .def row with a second NUL, so that compilers warn if it does not fit its array.
+ * Without it, C silently drops the NUL of a text that is as long as the array. */
 #define WHOLE(text) text "\0"

@@ -1,4 +1,4 @@
-/* The place of a thread's own stack, found page by page from its outer end. */
+/* Finds the address range of a thread's own stack, page by page from its outer end. */
 #include "base/guest/thread_stack.h"
 
 #include <stdint.h>
@@ -8,17 +8,17 @@
 #include "base/guest/hot.h"
 #include "base/guest/safe_read.h"
 
-enum { PAGE = 4096, MOST = 1 << 20 }; /* the search goes this many bytes beyond the known part */
+enum { PAGE = 4096, MOST = 1 << 20 }; /* MOST: bytes below the known part that are searched */
 
-/* The part of the stack that is known. */
+/* The part of this thread's stack that was found so far. */
 static HOT_THREAD _Thread_local struct {
 	uintptr_t low, high;
 } thread_stack;
 
 /*
  * Finds the outer end of the stack. On the first thread the kernel's random bytes lie there; on
- * others glibc puts the thread-local storage there. Where memory cannot be read, some pages below
- * are assumed.
+ * others glibc puts the thread-local storage there. If memory cannot be tested, the eight pages
+ * below it are assumed to be stack.
  */
 static void find_stack(void)
 {
@@ -27,8 +27,8 @@ static void find_stack(void)
 	char byte;
 
 	thread_stack.low = high - (peek(&byte, &byte, 1) ? 0 : 8 * (uintptr_t)PAGE);
-	*(volatile uintptr_t *)&thread_stack.high =
-		high; /* last: a signal handler may call this in between */
+	/* `high` is written last, because a signal handler may run this code in between. */
+	*(volatile uintptr_t *)&thread_stack.high = high;
 }
 
 HOT_CODE bool thread_stack_has(const void *pointer)

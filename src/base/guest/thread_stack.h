@@ -1,12 +1,12 @@
 /*
- * The stack that the system gave this thread, which lives as long as the thread. Stacks that a
- * program makes itself (makecontext(), sigaltstack()) may be unmapped while the library remembers
- * an address on them.
+ * Finds out whether an address is on the stack that this thread began with, which is mapped as long
+ * as the thread runs. Stacks that a program makes itself (makecontext(), sigaltstack()) may be
+ * unmapped while the library remembers an address on them.
  */
 #pragma once
 
 #include <stdbool.h>
 
-/* True if the address lies there. Beyond the part that is known, the search takes a system call for
- * each page. False also where these are forbidden. */
+/* True if the address is on that stack. Each page that was not tested before costs a system call.
+ * False also if a sandbox forbids these calls. */
 bool thread_stack_has(const void *address);

@@ -1,4 +1,4 @@
-/* The checks of watch.h, with counts by thread. */
+/* Checks promises of the library in debug builds (watch.h). */
 #include "base/guest/watch.h"
 
 #ifdef MEMTRACE_DEBUG
@@ -18,7 +18,7 @@ static const char names[LOCK_RANKS][24] = {
 };
 
 static _Thread_local struct {
-	unsigned held; /* a bit for each rank */
+	unsigned held; /* a bit for each rank of lock that the thread holds */
 	const char *hook;
 	bool walked;
 	bool listing;
@@ -47,7 +47,7 @@ static const char *innermost(unsigned held)
 void watch_same(bool same, const char *what)
 {
 	if (!same)
-		stop(what, " is not what it was taken for", "");
+		stop(what, " is not as the code assumes", "");
 }
 
 void watch_take(enum lock_rank rank)
@@ -55,9 +55,9 @@ void watch_take(enum lock_rank rank)
 	unsigned above = self.held >> rank;
 
 	if (rank == LOCK_UNRANKED)
-		stop(names[rank], " is wanted", "");
+		stop(names[rank], " is taken", "");
 	if (above)
-		stop(names[rank], " is wanted with this lock held: ", innermost(above << rank));
+		stop(names[rank], " is taken with this lock held: ", innermost(above << rank));
 	self.held |= 1u << rank;
 }
 
@@ -76,7 +76,7 @@ void watch_host(const char *function)
 	if (self.held)
 		stop(function, " is called with this lock held: ", innermost(self.held));
 	if (self.listing)
-		stop(function, " is called while the loader lists what is there", "");
+		stop(function, " is called inside dl_iterate_phdr()", "");
 }
 
 void watch_listing(bool on)
@@ -87,7 +87,7 @@ void watch_listing(bool on)
 void watch_malloc(const char *function)
 {
 	if (self.hook)
-		stop(function, " is called on the path of ", self.hook);
+		stop(function, " is called inside the hook of ", self.hook);
 	watch_host(function);
 }
 

@@ -1,10 +1,9 @@
 /*
- * Promises of the library, checked in debug builds (`make DEBUG=1`) and without cost in others: the
- * order of locks (locks.def), no call of the host's code with one of them held, and no malloc on
- * the path of a hook.
+ * Checks promises of the library in debug builds (`make DEBUG=1`), at no cost in others: the order
+ * of locks (locks.def), no call of the program's code while one is held, no malloc in a hook.
  *
- * A thread that breaks a promise is stopped at once with a line on stderr that names both sides.
- * The deadlock itself would need two threads and bad luck.
+ * A thread that breaks a promise is stopped at once, with a line on stderr that names the call and
+ * the lock or hook. Without this, only two threads that meet by bad luck would show the deadlock.
  */
 #pragma once
 
@@ -22,37 +21,37 @@ enum lock_rank {
 
 enum { WATCHED = true };
 
-/* Checks an assumption that was made without looking; `what` names it. */
+/* Stops the program if an assumption that was made to save time is wrong; `what` names it. */
 void watch_same(bool same, const char *what);
 
-/* The thread is about to wait for the lock, or has dropped it. */
+/* To be called before a lock is taken, and before it is dropped. */
 void watch_take(enum lock_rank rank);
 void watch_drop(enum lock_rank rank);
 
-/* For a forked child: it holds no locks, and its parent's are held in the copy alone. */
+/* For a forked child, where locks that the parent's thread held do not count. */
 void watch_forked(void);
 
-/* Before a call of the host's code: a function of CUDA, of the loader, of PyTorch. */
+/* To be called before any function of CUDA, of the loader or of PyTorch; no lock may be held. */
 void watch_host(const char *function);
 
 /*
- * While the loader lists its libraries (dl_iterate_phdr), it holds the lock that dlopen takes
- * second. A thread that asked for the first one then would wait for ever for a thread that loads.
+ * Called before and after dl_iterate_phdr(), in which the loader holds the lock that dlopen takes
+ * second. A call in between that takes the first one could deadlock with a thread in dlopen.
  */
 void watch_listing(bool on);
 
-/* Before any call that allocates on the host's heap. */
+/* To be called before any function that allocates on the program's heap; no hook may be running. */
 void watch_malloc(const char *function);
 
-/* From here on the thread is on the path of this hook. NULL is for no hook: while the real function
- * runs, and for rare work that may allocate. Returns the hook before. */
+/* Sets the hook that this thread runs; NULL while the real function runs, and for rare work that
+ * may allocate. Returns the previous hook. */
 const char *watch_path(const char *hook);
 
 /*
- * Before a stack is walked, which asks the loader for tables; watch_path() with the result comes
- * afterwards. A thread's first walk may allocate: the loader then makes libunwind's thread-local
- * block on the host's heap (glibc's allocate_dtv_entry), and a library that was loaded by dlopen
- * has no other way.
+ * To be called before a stack is walked, because the unwinder calls the loader; pass the result to
+ * watch_path() afterwards. A thread's first walk may allocate: the loader then makes libunwind's
+ * thread-local block on the program's heap (glibc's allocate_dtv_entry), which is unavoidable for a
+ * library that was loaded by dlopen.
  */
 const char *watch_walk(void);
 

@@ -1,4 +1,4 @@
-/* Memory by mmap: arrays that grow, and blocks that are only ever added. */
+/* Allocates memory by mmap: arrays that grow, and blocks that are only freed all together. */
 #include "base/mem/arena.h"
 
 #include <stdbool.h>

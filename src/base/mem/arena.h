@@ -1,8 +1,8 @@
 /*
- * Memory by mmap, for the library, which must not call the host's malloc.
+ * Memory by mmap, for the library, which must not call malloc() of the traced program.
  *
- * Blocks of an arena are only added, never freed alone. They are zeroed and aligned to 16 bytes.
- * arena_clear() gives everything back at once.
+ * Blocks of an arena are zeroed and aligned to 16 bytes. They cannot be freed one by one:
+ * arena_clear() frees them all.
  */
 #pragma once
 
@@ -10,23 +10,23 @@
 
 struct arena {
 	struct arena_page *pages;
-	size_t used, size; /* of the newest page */
+	size_t used, size; /* bytes of the newest chunk, to which `pages` points */
 };
 
-/* NULL when the system has no memory left. */
+/* Allocate a block, or one with a copy of a text and a NUL. NULL if there is no memory. */
 void *arena_alloc(struct arena *arena, size_t size);
 char *arena_text(struct arena *arena, const char *text, size_t length);
 void arena_clear(struct arena *arena);
 
-/* Arrays that grow. A large one grows by moving pages, not bytes. */
+/* Arrays that grow by mremap(), which moves pages instead of copying bytes. */
 
-/* Grows an array of `from` bytes (NULL and 0 for a new one) to `to` bytes; the new ones are zero.
- * NULL without memory: the old array is still there then. */
+/* Grows an array of `from` bytes (NULL and 0 for a new one) to `to` bytes; added bytes are zero.
+ * Returns its new address; NULL if there is no memory, with the array unchanged. */
 void *pages_grow(void *pages, size_t from, size_t to);
 
-/* The same for a list of `*size` elements of `bytes` each, which doubles until it has `wanted`.
- * Returns the list's new place, NULL without memory. */
+/* Grows an array of `*size` elements of `bytes` bytes each by doubling, until it has `wanted`.
+ * Returns its new address; NULL if there is no memory, with the array unchanged. */
 void *pages_room(void *pages, size_t *size, size_t wanted, size_t bytes);
 
-/* NULL is allowed. */
+/* Frees an array of `size` bytes; NULL is allowed. */
 void pages_free(void *pages, size_t size);

@@ -1,4 +1,4 @@
-/* Hashing of words: multiply and fold (wyhash's step), two lanes for 128 bits. */
+/* Hashes words (128 bits) and bytes (64 bits): multiply, then XOR the product's halves (wyhash). */
 #pragma once
 
 #include <stddef.h>
@@ -26,7 +26,7 @@ static inline uint64_t hash_mix(uint64_t x, uint64_t y)
 	return hash_fold(x ^ HASH_A, y ^ HASH_B);
 }
 
-/* The lanes read the same words with other constants, so the processor runs them side by side. */
+/* h.a and h.b do not depend on each other, so the processor computes them in parallel. */
 static inline struct hash128 hash_words(struct hash128 seed, const uint64_t *words, size_t count)
 {
 	struct hash128 h = { seed.a ^ count, seed.b + count };

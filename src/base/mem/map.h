@@ -1,8 +1,8 @@
 /*
  * A map of 64-bit keys to 32-bit values: open addressing in memory by mmap.
  *
- * One writer at a time; readers need no lock and see an entry whole or not at all (old tables stay
- * mapped until map_clear()). Keys are expected to be hashes; key 0 is stored like any other.
+ * There may be one writer at a time. Readers need no lock: they see an entry completely or not at
+ * all, because old tables stay mapped until map_clear(). Keys should be hashes; key 0 is valid.
  */
 #pragma once
 
@@ -15,16 +15,16 @@ struct map {
 	size_t used;
 };
 
-/* The value, 0 if there is none. */
+/* The key's value, or 0 if the key is missing. */
 uint32_t map_get(const struct map *map, uint64_t key);
 
-/* Enters a value, which must not be 0, or replaces the key's value: readers see one or the other.
- * False without memory. */
+/* Stores the key's value, which must not be 0. Concurrent readers see the old or the new value.
+ * False if there is no memory. */
 bool map_put(struct map *map, uint64_t key, uint32_t value);
 
-/* The place of a key's value, valid until the next map_put(); NULL if there is none. For the
- * writer, in a map that has no other readers. */
+/* A pointer to the key's value, valid until the next map_put(); NULL if the key is missing. Only
+ * for the writer of a map that no other thread reads. */
 uint32_t *map_value(const struct map *map, uint64_t key);
 
-/* Gives all memory back; no reader may be left. */
+/* Frees all memory. No thread may be reading the map. */
 void map_clear(struct map *map);

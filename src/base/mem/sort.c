@@ -1,4 +1,4 @@
-/* Merge sort from the bottom up, with spare pages to merge from. */
+/* Sorts rows by a bottom-up merge sort, whose spare memory comes from mmap. */
 #include "base/mem/sort.h"
 
 #include <stdbool.h>
@@ -6,7 +6,7 @@
 
 #include "base/mem/arena.h"
 
-enum { SMALL = 1024 }; /* bytes of rows that are sorted by insertion */
+enum { SMALL = 1024 }; /* up to so many bytes, rows are sorted by insertion */
 
 static uint64_t number_at(const char *row, const struct sort_key *key)
 {
@@ -33,7 +33,7 @@ static bool is_before(const char *b, const char *a, const struct sort_key *keys)
 	return false;
 }
 
-/* Merges the first `half` rows, which are sorted, with the rest, which is sorted, too. */
+/* Merges the first `half` rows with the rest; each of the two parts is already sorted. */
 static void merge(char *rows, size_t half, size_t count, size_t size, const struct sort_key *keys,
 		  char *spare)
 {
@@ -87,7 +87,7 @@ static void insert_all(char *rows, size_t count, size_t size, const struct sort_
 
 void sort_rows(void *rows, size_t count, size_t size, const struct sort_key *keys)
 {
-	size_t bytes = count * size; /* more than the longest left half */
+	size_t bytes = count * size; /* enough: merge() copies only the left half to `spare` */
 	void *spare = bytes > SMALL ? pages_grow(NULL, 0, bytes) : NULL;
 
 	if (spare)

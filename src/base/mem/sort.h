@@ -1,6 +1,6 @@
 /*
- * Sorting without the heap: glibc's qsort() allocates for more than 1 KiB, and this library may be
- * inside the host's own malloc.
+ * Sorting without the heap: glibc's qsort() calls malloc() for more than 1 KiB, but the library may
+ * be called while the program is inside malloc().
  */
 #pragma once
 
@@ -21,9 +21,9 @@ struct sort_key {
 #define SORT_DOWN(type, member) SORT_KEY(type, member, SORT_FALLS)
 #define SORT_TEXT(type, member) SORT_KEY(type, member, SORT_AS_TEXT)
 
-/* Sorts, stably; a key of zeros ends the keys. Without memory it is slow. */
+/* Sorts stably; a key of zeros ends the keys. Without spare memory, a slow insertion sort. */
 void sort_rows(void *rows, size_t count, size_t size, const struct sort_key *keys);
 
-/* The number of rows whose 64-bit number, `at` bytes from the row's beginning, is not greater than
- * the value. The rows must be sorted by it. */
+/* Returns how many rows have a number of at most `value` at byte `at` of the row (a uint64_t). The
+ * rows must be sorted by this number. */
 size_t sort_until(const void *rows, size_t count, size_t size, size_t at, uint64_t value);

@@ -1,4 +1,4 @@
-/* Filters of the memory events that are recorded: how they are parsed and applied. */
+/* Parses filters of the memory events that are recorded, and applies them to events. */
 #include "base/settings/filter.h"
 
 #include <string.h>
@@ -18,7 +18,7 @@ static const struct {
 #undef FILTER_KEY
 };
 
-/* Longer ones first: ">=" begins with ">". */
+/* Longer relations come before their prefixes: ">=" must not be read as ">". */
 static const struct {
 	char text[4];
 	unsigned relation;

@@ -1,9 +1,9 @@
 /*
  * Filters of the memory events that are recorded: the value of MEMTRACE_FILTER.
  *
- *   filter = term { "," term }     all must hold
- *   term   = key relation value    keys: filter_keys.def
- *   numbers have = != > >= < <= and units (1MiB); names have = and !=, and "none" for no name
+ *   filter = term { "," term }     an event is recorded if all its terms hold
+ *   term   = key relation value    the keys are in filter_keys.def
+ *   for a number: = != > >= < <=, units (1MiB); for a name: = and !=, and "none" for no name
  */
 #pragma once
 
@@ -18,7 +18,7 @@ enum filter_key {
 	FILTER_KEYS
 };
 
-/* Relations between an event's fact and a term's value with which the term holds: a set. */
+/* Bits of filter_term.relation: the term holds if the event's value is less, equal or more. */
 enum { FILTER_LESS = 1, FILTER_EQUAL = 2, FILTER_MORE = 4 };
 
 enum { FILTER_TERMS = 16 };
@@ -27,30 +27,29 @@ struct filter_term {
 	enum filter_key key;
 	unsigned relation;
 	uint64_t number;
-	const char *name; /* `length` bytes of the text that was parsed; length 0: the event has no
-			     name */
+	const char *name; /* in the parsed text, `length` bytes; length 0 is "none" */
 	size_t length;
 };
 
 struct filter {
-	unsigned count; /* 0: everything is recorded */
+	unsigned count; /* 0: the filter lets all events pass */
 	struct filter_term terms[FILTER_TERMS];
 };
 
-/* The facts known about an event; a bit of `known` for each key. No device is UINT64_MAX. */
+/* An event's values, by key. A bit in `known` if the value is known. No device is UINT64_MAX. */
 struct filter_facts {
 	unsigned known;
 	uint64_t number[FILTER_KEYS];
-	const char *name[FILTER_KEYS]; /* NULL or "" for none */
+	const char *name[FILTER_KEYS]; /* NULL or "" if the event has no such name */
 };
 
 enum filter_answer {
 	FILTER_NO,
-	FILTER_MAYBE, /* depends on a fact that is not known */
+	FILTER_MAYBE, /* depends on a value of the event that is not known yet */
 	FILTER_YES,
 };
 
-/* False when the text is no filter; the filter is empty then. It refers to the text. */
+/* False if the text is no valid filter; *filter is empty then. *filter points into the text. */
 bool filter_parse(const char *text, struct filter *filter);
 
 enum filter_answer filter_ask(const struct filter *filter, const struct filter_facts *facts);

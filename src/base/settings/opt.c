@@ -1,4 +1,4 @@
-/* The settings: parsing of the environment by the rows of opt.def. */
+/* Reads the settings from the environment variables that opt.def lists. */
 #include "base/settings/opt.h"
 
 #include <errno.h>
@@ -25,8 +25,8 @@ static START_DATA struct {
 	const char *trouble;
 } opt;
 
-/* Copies of the values: programs that set their title write over the environment they were started
- * with. Short values lie beside other data that the constructor writes anyway. */
+/* Copies of the settings' texts, because a program that sets its process title overwrites the
+ * environment. Short texts go into `near`, in a page that the constructor writes anyway. */
 static START_DATA char near[160];
 static START_DATA uint32_t near_used;
 static char far[3 * 4096];
@@ -48,13 +48,13 @@ START_CODE static bool parse_flag(const char *text, uint64_t *count)
 	return false;
 }
 
-/* A number and s, min, h or d, without a blank, as ns; false for anything else. */
+/* Parses a number and a unit (s, min, h, d), without a blank, into ns; false for anything else. */
 static bool parse_time(const char *text, uint64_t *ns)
 {
 	return !strchr(text, ' ') && quantity_parse(text, QUANTITY_AGE, ns) && *ns;
 }
 
-/* Bytes need a unit, because "10m" might mean minutes. */
+/* Parses a number of bytes. A unit is needed, and not "m": "10m" might mean minutes. */
 static bool parse_bytes(const char *text, uint64_t *bytes)
 {
 	const char *unit = text + strspn(text, "0123456789");
@@ -80,7 +80,7 @@ int opt_parse_keep(const char *text, uint64_t *ns, uint64_t *bytes)
 	}
 }
 
-/* Signals that a program ignores or is ended by, if unhandled: none has another meaning. */
+/* Signals that the user may choose. Unhandled ones are ignored or end the process, no more. */
 static const struct {
 	char name[8];
 	int signal;
@@ -150,7 +150,7 @@ START_CODE bool opt_parse(enum opt_id id, const char *value, uint64_t *count)
 	return true;
 }
 
-/* One pass: environments have hundreds of variables, most of them not ours. */
+/* Reads the environment once: it may have hundreds of variables, most of them no settings. */
 START_CODE static void find_values(const char *values[OPT_IDS])
 {
 	static START_CONST const char prefix[] = "MEMTRACE_";
@@ -165,7 +165,7 @@ START_CODE static void find_values(const char *values[OPT_IDS])
 	}
 }
 
-/* A copy of the value; NULL without room, which counts as a setting that was not given. */
+/* Copies a value. NULL if there is no room: the default is used and opt_trouble() reports it. */
 START_CODE static const char *keep_text(const char *value)
 {
 	size_t size = start_length(value) + 1;

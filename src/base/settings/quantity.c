@@ -1,4 +1,4 @@
-/* Sizes and times as people type them: a number, a fraction, blanks, a unit. */
+/* Parses sizes and times as people type them: a number, a fraction, blanks, a unit. */
 #include "base/settings/quantity.h"
 
 #include <stddef.h>
@@ -45,7 +45,7 @@ START_CODE static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* The unit's length if the text begins with it, else 0. In times "M" is not "m". */
+/* The length of the unit `name` if the text begins with it, else 0. Case matters only in times. */
 START_CODE static size_t fits(const char *text, const char *name, enum quantity_kind kind)
 {
 	size_t length = 0;
@@ -59,7 +59,7 @@ START_CODE static size_t fits(const char *text, const char *name, enum quantity_
 	return length;
 }
 
-/* The text after the longest unit that it begins with; NULL if a needed unit is missing. */
+/* Returns the text after the unit; NULL if a quantity of this kind lacks its unit. */
 START_CODE static const char *read_unit(const char *text, enum quantity_kind kind, uint64_t *factor)
 {
 	size_t longest = 0;
@@ -76,7 +76,7 @@ START_CODE static const char *read_unit(const char *text, enum quantity_kind kin
 	return *factor ? text + longest : NULL;
 }
 
-/* The digits times the factor; false when the product needs more than 64 bits. */
+/* Multiplies the digits from `text` to `end` by the factor; false if 64 bits do not suffice. */
 START_CODE static bool read_whole(const char *text, const char *end, uint64_t factor,
 				  uint64_t *value)
 {
@@ -111,7 +111,7 @@ START_CODE const char *quantity_read(const char *text, enum quantity_kind kind, 
 	    (digits > whole && kind == QUANTITY_SETTING && factor == 1) ||
 	    !read_whole(text, whole, factor, value))
 		return NULL;
-	/* Each step, from the last digit to the first, rounds down: together, once. */
+	/* Adds the fraction, last digit first. Rounding down in each step equals doing it once. */
 	while (digits > whole + 1)
 		part = (part + (uint64_t)(*--digits - '0') * factor) / 10;
 	return __builtin_add_overflow(*value, part, value) ? NULL : rest;

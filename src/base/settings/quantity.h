@@ -1,5 +1,5 @@
 /*
- * Sizes and times as people type them: "30 GiB", "512MB", "12.5s", "10min".
+ * Parses sizes and times as people type them: "30 GiB", "512MB", "12.5s", "10min".
  *
  * The library's constructor calls these functions, so they use neither libc nor a locale.
  */
@@ -8,18 +8,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The kinds of units that may follow the number: quantity.c has their table. */
+/* Kinds of quantities, which differ in the units that they allow (table in quantity.c). */
 enum quantity_kind {
-	QUANTITY_NUMBER = 1, /* no unit */
-	QUANTITY_SETTING =
-		2, /* of bytes or a count; KB is KiB here, and a number without a unit is whole */
-	QUANTITY_SIZE = 4, /* of bytes */
-	QUANTITY_TIME = 8, /* ns to h, to ns */
-	QUANTITY_AGE = 16, /* s to d, to ns; without "m", which might mean megabytes */
+	QUANTITY_NUMBER = 1,  /* a number without a unit */
+	QUANTITY_SETTING = 2, /* bytes or a count; KB is 1024; no fractions of bytes */
+	QUANTITY_SIZE = 4,    /* bytes; KB is 1000 */
+	QUANTITY_TIME = 8,    /* a time from ns to h, read as ns */
+	QUANTITY_AGE = 16,    /* a time from s to d, read as ns; no "m": it might mean MB */
 };
 
-/* Reads the quantity at the beginning of the text; returns the text after it, NULL when there is
- * none or it needs more than 64 bits. */
+/* Reads the quantity at the beginning of the text. Returns the text after it, or NULL if there is
+ * none or its value exceeds 64 bits. */
 const char *quantity_read(const char *text, enum quantity_kind kind, uint64_t *value);
 
 /* True if the text is one quantity and nothing else. */

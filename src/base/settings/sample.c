@@ -1,6 +1,6 @@
 /*
- * Sampling by bytes. The logarithm and the exponential are computed here: the library links nothing
- * but libc, and the 40 bits that these have are more than an estimate from samples needs.
+ * Samples blocks by their bytes. Logarithm and exponential are computed here, because the library
+ * links only libc; their 40 correct bits are more than an estimate from samples needs.
  */
 #include "base/settings/sample.h"
 
@@ -10,7 +10,7 @@
 
 static const double ln_2 = 0.69314718055994530942;
 
-/* xorshift64* (Vigna, 2016): a number above 0 and up to 1, of 53 bits. */
+/* A random number above 0 and up to 1, with 53 bits, by xorshift64* (Vigna, 2016). */
 static double uniform(uint64_t *state)
 {
 	*state ^= *state >> 12;
@@ -19,8 +19,8 @@ static double uniform(uint64_t *state)
 	return (double)((*state * 0x2545f4914f6cdd1du >> 11) + 1) / (double)(1ull << 53);
 }
 
-/* The natural logarithm of a number above 0 and up to 1: that of m, between 1/sqrt 2 and sqrt 2, by
- * 2 artanh, plus the exponent times ln 2. */
+/* The natural logarithm of x, 0 < x <= 1. With x = m 2^e and m between 1/sqrt 2 and sqrt 2, it is 2
+ * artanh((m - 1) / (m + 1)) + e ln 2. */
 static double natural_log(double x)
 {
 	double power, square;
@@ -30,7 +30,7 @@ static double natural_log(double x)
 
 	memcpy(&bits, &x, sizeof(bits));
 	exponent = (int)(bits >> 52) - 1022;
-	bits = (bits & ((1ull << 52) - 1)) | 1022ull << 52; /* from 1/2 up to 1 */
+	bits = (bits & ((1ull << 52) - 1)) | 1022ull << 52; /* the mantissa, from 1/2 up to 1 */
 	memcpy(&x, &bits, sizeof(x));
 	if (x < 0.70710678118654752440) {
 		x *= 2;
@@ -45,7 +45,7 @@ static double natural_log(double x)
 	return 2 * sum + exponent * ln_2;
 }
 
-/* 1 - exp(-x), x above 0: the series up to 1/2, beyond that by 1 - e^-2y = (1 - e^-y)(1 + e^-y). */
+/* 1 - exp(-x) for x > 0: by the series up to 1/2, above by 1 - e^-2y = (1 - e^-y)(1 + e^-y). */
 static double probability(double x)
 {
 	int halvings = 0;
@@ -84,7 +84,7 @@ bool sample_take(struct sample *sample, uint64_t seed, uint64_t size, uint64_t i
 		sample->left -= size;
 		return false;
 	}
-	/* After the block a new distance is drawn: the process has no memory. */
+	/* A new distance may be drawn after the block, because a Poisson process is memoryless. */
 	sample->left = next_point(sample, interval);
 	return size != 0;
 }

@@ -12,19 +12,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The state of one thread; all 0 at first. */
+/* The sampling state of one thread; all 0 at first. */
 struct sample {
-	uint64_t chance; /* state of the random numbers, 0 before the first */
-	uint64_t left;   /* bytes up to the next point */
+	uint64_t chance; /* state of the random generator, 0 before its first use */
+	uint64_t left;   /* bytes to be allocated before the next sampled block */
 };
 
-/* A number of blocks is given in parts of a block. */
+/* Estimated numbers of blocks are given in units of 1/65536 block. */
 enum { SAMPLE_PARTS = 1 << 16 };
 
-/* Passes over a block's bytes; true if it is sampled. `seed`: for a thread's first block. */
+/* Counts a block of `size` bytes; true if it is sampled. Only a thread's first call uses `seed`. */
 bool sample_take(struct sample *sample, uint64_t seed, uint64_t size, uint64_t interval);
 
-/* The weight of a sampled block: bytes, and blocks in SAMPLE_PARTS. */
+/* The estimate that a sampled block adds: bytes, and blocks in units of 1 / SAMPLE_PARTS. */
 struct sample_weight {
 	uint64_t bytes, parts;
 };

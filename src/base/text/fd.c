@@ -1,4 +1,4 @@
-/* Files and descriptors: new ones, whole writes and reads. */
+/* Opens, creates, renames, reads and writes files by system calls that bypass libc. */
 #include "base/text/fd.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include "base/guest/own_thread.h"
 #include "base/guest/raw_call.h"
 
-/* x86-64 and aarch64: the kernel's struct stat, which libc has as it is (asm/stat.h). */
+/* The kernel's struct stat, which is also libc's on x86-64 and aarch64 (asm/stat.h). */
 _Static_assert(sizeof(struct stat) == 144 || sizeof(struct stat) == 128, "another struct");
 
 int fd_open(const char *path, int flags)
@@ -47,17 +47,17 @@ int fd_create(const char *path)
 
 	if (fd < 0)
 		return fd;
-	/* A umask may have taken the owner's rights, but the spool is opened again as it grows, and
-	 * a trace must be readable. Where modes cannot be set, nothing needs mending. */
+	/* A umask may have removed the owner's rights, but files are opened again later. Errors are
+	 * ignored, because a file system without modes needs no repair. */
 	if (!fd_stat(fd, &status) && (status.st_mode & 0600) != 0600)
 		raw_call(SYS_fchmod, fd, 0600, 0);
 	return fd;
 }
 
 /*
- * Not every file system can rename without replacing (and a sandbox may forbid it). Some of those
- * that cannot have links, which fail on an existing name, too. A bucket that is mounted has no
- * links: there the name is taken first.
+ * Not every file system (or sandbox) allows a rename that must not replace. A hard link also fails
+ * if the new name exists, so that is tried next. Some file systems have no links (a mounted bucket
+ * of object storage): there an empty file first reserves the new name.
  */
 int fd_rename_new(const char *from, const char *to)
 {

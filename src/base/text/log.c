@@ -1,4 +1,4 @@
-/* A line on the host's stderr. */
+/* Writes the library's messages to the stderr of the program that it is loaded into. */
 #include "base/text/log.h"
 
 #include <errno.h>
@@ -33,7 +33,7 @@ START_CODE void log_init(bool quiet)
 	}
 }
 
-/* A program may have closed descriptor 2 and opened a file of its own with that number. */
+/* A program may have closed descriptor 2 and opened a file of its own that got this number. */
 static bool still_stderr(void)
 {
 	struct stat status;
@@ -43,22 +43,22 @@ static bool still_stderr(void)
 }
 
 enum {
-	PIECE = 4096, /* PIPE_BUF: a pipe that can be written to takes as much without waiting */
+	PIECE = 4096, /* PIPE_BUF: a write of this size to a writable pipe does not block */
 	PATIENCE_MS = 100,
 };
 
-/* A pipe that nobody reads, or a stopped terminal, would else block the host for ever. */
+/* Waits until stderr is writable: a pipe that nobody reads would block the program for ever. */
 static bool takes_a_piece(void)
 {
 	struct pollfd ready = { .fd = STDERR_FILENO, .events = POLLOUT };
 	struct timespec patience = { 0, PATIENCE_MS * 1000000L };
 	long count = raw_call6(SYS_ppoll, raw_address(&ready), 1, raw_address(&patience), 0, 0, 0);
 
-	/* EINVAL: the limit of descriptors is 0, which does not hinder a write. */
+	/* ppoll() fails with EINVAL if the limit of descriptors is 0; write() still works. */
 	return count > 0 || count == -EINVAL;
 }
 
-/* The check and the write use a table of descriptors that no other thread can change. */
+/* Runs in own_thread_run(): no other thread can change descriptor 2 between check and write. */
 static int write_out(void *lines)
 {
 	const char *text = lines;
@@ -79,7 +79,7 @@ static int write_out(void *lines)
 
 struct log_parts {
 	const char *first;
-	va_list others; /* of log_say(), which waits until they are written */
+	va_list others; /* the arguments after `first`; log_say() waits until they are written */
 };
 
 static int join_and_write(void *argument)
@@ -89,10 +89,10 @@ static int join_and_write(void *argument)
 
 	for (const char *part = parts->first; part;) {
 		text_append(line, sizeof(line) - 1, part);
-		/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): log_say() has begun it */
+		/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): after va_start() */
 		part = va_arg(parts->others, const char *);
 	}
-	utf8_clean(line); /* paths and programs' names are in it */
+	utf8_clean(line); /* names of paths and programs may hold control characters */
 	text_append(line, sizeof(line), "\n");
 	return write_out(line);
 }

@@ -1,19 +1,20 @@
 /*
- * A line on the host's stderr, for the rare messages of the library.
+ * Writes the library's rare messages to the stderr of the traced program.
  *
- * Nothing here allocates, blocks or ends the host: no signal that a write raises reaches it
- * (base/guest/own_thread.h). Text that a full pipe does not take within a moment is lost. A
- * descriptor 2 that is no longer the file that it was at start is left alone. errno is kept.
+ * No function here allocates, blocks for long or ends the program: a signal that a write raises
+ * does not reach it (base/guest/own_thread.h). Text that a full pipe does not take within 100 ms is
+ * lost. Nothing is written if descriptor 2 is no longer the file that it was at start. errno is
+ * unchanged.
  */
 #pragma once
 
 #include <stdbool.h>
 
-/* Remembers the file behind descriptor 2. */
+/* Remembers the file behind descriptor 2. If `quiet`, no message is ever written. */
 void log_init(bool quiet);
 
-/* Lines as they are, ended by a line break; in one write unless they are longer than 4 KiB. */
+/* Writes lines, each of which ends in a line break; by one write() if they have at most 4 KiB. */
 void log_lines(const char *lines);
 
-/* "memtrace: " and the parts, ended by NULL, as one line. */
+/* Writes one line: "memtrace: " and all arguments, of which the last must be NULL. */
 void log_say(const char *part, ...) __attribute__((sentinel));

@@ -1,4 +1,4 @@
-/* A buffered writer of text to a descriptor. */
+/* Formats text, numbers and JSON strings into a buffer that is flushed to a descriptor. */
 #include "base/text/out.h"
 
 #include <string.h>
@@ -27,7 +27,7 @@ int out_flush(struct out *out)
 	return out->error;
 }
 
-/* Room for `length` bytes, which must be no more than the buffer's size. */
+/* Returns space for `length` bytes, at most the buffer's size; flushes the buffer if needed. */
 static inline char *out_room(struct out *out, size_t length)
 {
 	if (out->size - out->used < length)

@@ -1,26 +1,26 @@
 /*
  * A buffered writer of text to a descriptor, quick enough for a million JSON lines a second.
  *
- * The caller owns the descriptor and the buffer. The first error is kept and everything after it is
- * dropped, so callers need to look only once, at out_flush(). No stdio, no locale, no allocation:
- * it also runs inside the traced program.
+ * The caller owns the descriptor and the buffer. After a failed write all further output is dropped
+ * and out_flush() returns that error, so callers check only there. No stdio, no locale, no
+ * allocation: this code also runs inside the traced program.
  */
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Takes the bytes instead of the descriptor: 0 or -errno. */
+/* A function that takes the buffered bytes in place of the descriptor: 0 or -errno. */
 typedef int out_sink(void *to, const char *bytes, size_t length);
 
 struct out {
 	int fd;
 	int error; /* 0, or the -errno of the first failed write */
 	char *buffer;
-	size_t size; /* of the buffer, at least 4096 */
+	size_t size; /* bytes of the buffer, at least 4096 */
 	size_t used;
-	uint64_t written; /* bytes handed to the descriptor so far */
-	out_sink *sink;   /* instead of the descriptor; NULL from out_init() */
+	uint64_t written; /* bytes handed to the descriptor or the sink so far */
+	out_sink *sink;   /* called instead of write(); out_init() sets NULL */
 	void *sink_to;
 };
 
@@ -35,11 +35,11 @@ void out_hex(struct out *out, uint64_t value);
 
 /*
  * Writes a JSON string with its quotes; NULL prints null. Bytes that are not UTF-8 are replaced by
- * U+FFFD. Characters that would steer a terminal or mislead its reader (utf8_harmless) are escaped,
- * which leaves the text the same.
+ * U+FFFD. Characters that would steer a terminal or mislead its reader (utf8_harmless) are escaped;
+ * a JSON parser reads the same text.
  */
 void out_json(struct out *out, const char *text);
 void out_json_n(struct out *out, const char *text, size_t length);
 
-/* Writes what is buffered: 0, or the first error since out_init(). */
+/* Writes the buffered bytes. Returns 0, or the first error (-errno) since out_init(). */
 int out_flush(struct out *out);

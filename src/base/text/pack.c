@@ -1,8 +1,8 @@
 /*
- * Writing compressed.
+ * Compresses a trace by zlib or zstd.
  *
- * The levels are quick ones: a trace is written while its program waits to end, and lines of JSON
- * that are alike shrink to a tenth of their size at any level.
+ * The levels are low, because the traced program cannot exit before its trace is written, and
+ * similar lines of JSON shrink to a tenth of their size at any level.
  */
 #include "base/text/pack.h"
 
@@ -19,23 +19,23 @@ enum {
 	BLOCK = 1 << 16,
 	FRONT = 64,
 	GZIP_LEVEL = 2,
-	GZIP_WINDOW = 15 + 16, /* the largest, and a gzip header (zlib.h, deflateInit2) */
+	GZIP_WINDOW = 15 + 16, /* 15: largest window; 16: gzip header (zlib.h, deflateInit2) */
 	GZIP_MEMORY = 8,       /* zlib's own default */
 	ZSTD_LEVEL = 3,        /* zstd's own default */
 };
 
-/* The used part of zstd.h (1.4.0 and later, stable): the header may be missing here. */
+/* Constants of zstd.h (stable since 1.4.0), which may not be installed where this is compiled. */
 enum { ZSTD_PARAMETER_LEVEL = 100, ZSTD_PARAMETER_CHECKSUM = 201 };
 enum { ZSTD_CONTINUE = 0, ZSTD_END = 2 };
 
-/* ZSTD_customMem, passed by value. */
+/* Layout of zstd's ZSTD_customMem, which is passed by value. */
 struct zstd_memory {
 	void *(*take)(void *unused, size_t size);
 	void (*give)(void *unused, void *p);
 	void *unused;
 };
 
-/* ZSTD_inBuffer and ZSTD_outBuffer: only the bytes of the latter are written to. */
+/* Layout of ZSTD_inBuffer and ZSTD_outBuffer; zstd never writes to the bytes of an inBuffer. */
 struct zstd_buffer {
 	void *bytes;
 	size_t size, at;
@@ -86,7 +86,7 @@ enum pack_kind pack_named(const char *path)
 
 /* --- memory --- */
 
-/* Both libraries would use the host's malloc. The size of each piece is kept before it. */
+/* Allocates for zlib and zstd, which must not use malloc(). The size is stored before the block. */
 static void *take_memory(void *unused, size_t size)
 {
 	size_t bytes = size + FRONT;
@@ -130,7 +130,7 @@ static int gzip_start(struct gzip *gzip, pack_find *find, void *from)
 	case Z_MEM_ERROR:
 		return -ENOMEM;
 	default:
-		return -ENOTSUP; /* another zlib, with another size of its struct */
+		return -ENOTSUP; /* the loaded zlib does not fit the zlib.h of the build */
 	}
 }
 
@@ -168,9 +168,8 @@ static int zstd_start(struct zstd *zstd, pack_find *find, void *from)
 	if (!zstd->create || !zstd->set || !zstd->go || !zstd->failed || !zstd->end)
 		return -ENOTSUP;
 	memory.take = take_memory;
-	__asm__(""
-		: "+m"(memory)); /* a static initializer would be a table of pointers
-				    (base/guest/table_rows.h) */
+	/* Keeps the compiler from making a constant table of pointers (base/guest/table_rows.h). */
+	__asm__("" : "+m"(memory));
 	memory.give = give;
 	zstd->context = zstd->create(memory);
 	if (!zstd->context)
@@ -199,7 +198,7 @@ static int zstd_write(struct pack *pack, const char *bytes, size_t length, bool 
 	return error;
 }
 
-/* --- either --- */
+/* --- both formats --- */
 
 int pack_start(struct pack **pack, enum pack_kind kind, int fd, pack_find *find, void *from)
 {

@@ -1,8 +1,8 @@
 /*
- * Writing compressed with zlib or zstd, as the end of the file's name asks.
+ * Compresses output by zlib or zstd, chosen by the suffix of the file's name (pack.def).
  *
- * Neither library is linked here. The caller gives a function that finds theirs: the tool has them
- * linked, the library in the traced process asks the loader for them at the end.
+ * This code is linked with neither library: its caller passes a function that finds theirs. The
+ * tool is linked with both. libmemtrace.so loads one when it writes the trace.
  */
 #pragma once
 
@@ -23,23 +23,23 @@ struct pack_row {
 
 extern const struct pack_row pack_rows[PACK_KINDS];
 
-/* The compression that the end of a file's name asks for. */
+/* The compression that the suffix of a path selects; PACK_NONE if it selects none. */
 enum pack_kind pack_named(const char *path);
 
-/* The address of a function of zlib or zstd by its name, NULL when there is none. */
+/* Finds a function of zlib or zstd by name; `from` is pack_start()'s argument. NULL if missing. */
 typedef void *pack_find(void *from, const char *name);
 
 struct pack;
 
-/* Starts a pack: the bytes written to it go compressed to fd, which the caller closes. 0, -ENOTSUP
- * when a function is missing, or -ENOMEM. Its memory comes from mmap. */
+/* Starts a compressed stream into fd, which the caller closes; pack_end() frees it. Returns 0,
+ * -ENOTSUP if a function is missing, or -ENOMEM. Its memory comes from mmap. */
 int pack_start(struct pack **pack, enum pack_kind kind, int fd, pack_find *find, void *from);
 
-/* Sets the descriptor later; nothing is written before the first pack_write(). */
+/* Sets the descriptor, if pack_start() had none yet; to be called before pack_write(). */
 void pack_to(struct pack *pack, int fd);
 
-/* 0, or the -errno of the first failure. An out_sink (base/text/out.h): `pack` is a struct pack. */
+/* Adds bytes: 0, or the first failure's -errno. The type is that of an out_sink (out.h). */
 int pack_write(void *pack, const char *bytes, size_t length);
 
-/* Writes the end and gives everything back: 0, or the -errno of the first failure. */
+/* Writes the end and frees the stream. Returns 0, or the -errno of the first failure. */
 int pack_end(struct pack *pack);

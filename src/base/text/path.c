@@ -1,4 +1,4 @@
-/* Where a trace and its spool lie. */
+/* Computes the paths of a trace and of its spool, and finds the rank of this process. */
 #include "base/text/path.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include "base/text/pack.h"
 #include "base/text/text.h"
 
-/* Append to the text; 0, or -ENAMETOOLONG if it does not fit. */
+/* Appends to `to`, a buffer of `size` bytes. Returns 0, or -ENAMETOOLONG if it does not fit. */
 static int add_n(char *to, size_t size, const char *text, size_t length)
 {
 	size_t used = strlen(to);
@@ -29,7 +29,7 @@ static int add(char *to, size_t size, const char *text)
 	return add_n(to, size, text, strlen(text));
 }
 
-/* Begins with the working directory if the path is relative. */
+/* Starts a path: with the working directory and a slash if `path` is relative, else empty. */
 static int begin(char *to, size_t size, const char *path)
 {
 	to[0] = '\0';
@@ -56,7 +56,7 @@ static const char launchers[][RANK_FACTS][32] = {
 #undef LAUNCHER
 };
 
-/* The variable's value if it is a number of up to 19 digits, for file names; else NULL. */
+/* The environment variable's value if it is 1 to 19 digits, safe in file names; else NULL. */
 static const char *number(const char *name)
 {
 	const char *value = name[0] ? getenv(name) : NULL;

@@ -1,15 +1,16 @@
 /*
- * The paths of a trace and its spool, computed alike by the library, which writes them, and by the
- * tool, which finds them.
+ * Paths of a trace and of its spool (the mapped file of a recording), and the rank of this process.
+ * libmemtrace.so writes these files and the tool finds them by the same functions.
  *
- * No allocation. Each returns 0, or -ENAMETOOLONG when the result does not fit into `size` bytes.
+ * Nothing is allocated. A function that returns int returns 0, -ENAMETOOLONG if the result does not
+ * fit into `size` bytes, or another -errno.
  */
 #pragma once
 
 #include <stddef.h>
 #include <sys/types.h>
 
-/* The words for a pattern's letters. NULL: this process's own word, but %e stays. */
+/* Texts for the letters of a pattern. If NULL, this process's own is used, but %e is unchanged. */
 struct path_words {
 	const char *pid;     /* %p */
 	const char *host;    /* %h */
@@ -18,33 +19,33 @@ struct path_words {
 };
 
 /*
- * Expands %p (pid), %h (host), %r (rank), %e (the program's base name) and %% in a pattern. Words
- * that are NULL become this process's pid and host, and the rank of rank_fact(), else 0; %e stays.
- * A relative result is taken from the working directory. A % before any other character stays as it
- * is.
+ * Expands %p (pid), %h (host), %r (rank), %e (the program's base name) and %% in a pattern. A NULL
+ * in `words` stands for this process's pid, host name or rank (0 without a launcher), but leaves %e
+ * unchanged. A relative pattern gets the working directory before it. A % before any other
+ * character is unchanged.
  */
 int path_expand(char *to, size_t size, const char *pattern, const struct path_words *words);
 
-/* The spool of an output: beside it, or in spool_dir unless that is NULL or "". */
+/* Writes the path of an output's spool: beside the output, or in spool_dir if not NULL or "". */
 int path_spool(char *to, size_t size, const char *output, const char *spool_dir);
 
-/* The extension of an output: ".json", or that of a compressed one; else "". */
+/* The part of `output` from ".json" on (".json", ".json.gz", ".json.zst"), or its empty end. */
 const char *path_extension(const char *output);
 
-/* The n-th name for the same output: memtrace.5.json, memtrace.5.1.json, memtrace.5.2.json ... */
+/* Inserts n, unless 0, before the extension: memtrace.5.json, memtrace.5.1.json, ... */
 int path_numbered(char *to, size_t size, const char *output, unsigned n);
 
 /*
- * Facts about this process in a distributed job, from the variables of its launcher
- * (base/text/launchers.def). The texts are the environment's own: decimal digits, not to be kept
- * across setenv().
+ * Numbers of this process in a distributed job, from the environment variables of its launcher
+ * (base/text/launchers.def).
  */
 enum rank_fact {
-	RANK_NUMBER, /* from 0 */
+	RANK_NUMBER, /* the rank of this process in the job, from 0 */
 	RANK_WORLD,  /* the number of ranks in the job */
-	RANK_LOCAL,  /* from 0 on this host */
+	RANK_LOCAL,  /* the rank among the job's processes on this host, from 0 */
 	RANK_FACTS
 };
 
-/* NULL when no launcher gives it. All facts come from launchers that give the same RANK_NUMBER. */
+/* Decimal digits in the environment, which setenv() may invalidate; NULL if no launcher sets them.
+ * All numbers come from launchers that agree on RANK_NUMBER. */
 const char *rank_fact(enum rank_fact fact);

@@ -1,4 +1,4 @@
-/* Text in fixed buffers, without locale and without allocation. */
+/* Copies, joins and compares texts and writes numbers, in buffers of the caller. */
 #include "base/text/text.h"
 
 #include <string.h>
@@ -34,7 +34,7 @@ size_t text_join(char *to, size_t size, const char *a, const char *b)
 	return text_append(to, size, b);
 }
 
-/* Two digits in a step halve the divisions, which take most of the time. */
+/* text_u64() writes two digits for each division, because divisions take most of its time. */
 static const char digit_pairs[] = "00010203040506070809"
 				  "10111213141516171819"
 				  "20212223242526272829"
@@ -95,7 +95,7 @@ bool text_ends(const char *text, const char *end)
 	return length > behind && !memcmp(text + length - behind, end, behind);
 }
 
-/* A loop, as the constructor calls this: strrchr() needs a lookup (base/guest/start.h). */
+/* No strrchr(): the library's constructor avoids symbol lookups (base/guest/start.h). */
 START_CODE const char *text_base(const char *path)
 {
 	const char *base = path;

@@ -1,8 +1,8 @@
 /*
- * Text in fixed buffers: joining, copying, numbers, without locale and without allocation.
+ * Texts in buffers of the caller: copied, joined, compared; numbers as digits. No locale.
  *
- * Every function ends the buffer with a NUL and returns the length written; what does not fit is
- * cut.
+ * Every function that writes ends the text with a NUL and returns its length. Text that does not
+ * fit is cut off. Nothing is allocated.
  */
 #pragma once
 
@@ -15,23 +15,23 @@ size_t text_copy_n(char *to, size_t size, const char *from, size_t length);
 size_t text_append(char *to, size_t size, const char *from);
 size_t text_join(char *to, size_t size, const char *a, const char *b);
 
-/* Decimal and 0x-hexadecimal digits of a number; the buffer must hold 24 bytes. */
+/* Write a number in decimal, or in hexadecimal with 0x; the buffer must hold 24 bytes. */
 size_t text_u64(char *to, uint64_t value);
 size_t text_hex(char *to, uint64_t value);
 
-/* True if they are equal. NULL equals NULL alone. */
+/* True if the texts are equal, or both are NULL. */
 bool text_same(const char *a, const char *b);
 
-/* True if the text is longer than the end, and ends with it. */
+/* True if `text` ends with `end` and is longer. */
 bool text_ends(const char *text, const char *end);
 
-/* The part of a path after its last slash. */
+/* The part of a path after its last slash; the whole path if it has none. */
 const char *text_base(const char *path);
 
-/* The value of NAME=value if the variable has this name, else NULL. */
+/* The value of `variable`, a text "NAME=value", if NAME is `name`, else NULL. */
 const char *text_value(const char *variable, const char *name);
 
-/* Defines `name`, the bytes of a file and a NUL; the path is below the top of the source tree. */
+/* Defines `name` as a file's contents and a NUL; `path` is relative to the top of the sources. */
 #define TEXT_OF_FILE(name, path)                                                      \
 	extern const char name[];                                                     \
 	__asm__(".pushsection .rodata\n.globl " #name "\n" #name ":\n.incbin \"" path \

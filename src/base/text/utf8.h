@@ -1,6 +1,6 @@
 /*
- * UTF-8 (RFC 3629) from any source: a character and its length, and whether it may reach a
- * terminal.
+ * UTF-8 (RFC 3629) from untrusted sources: decoding, encoding, and removal of characters that could
+ * mislead a terminal or its reader.
  */
 #pragma once
 
@@ -8,19 +8,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Reads the character at p, of which `left` bytes may be read: its length, or 0 if there is none
- * (overlong forms, surrogates, cut bytes). A NUL ends the readable bytes, too. */
+/* Reads the character at p, of which `left` bytes may be read. Returns its length in bytes, or 0 if
+ * it is not UTF-8 (overlong, a surrogate, cut off). Nothing beyond a NUL is read. */
 size_t utf8_decode(const char *p, size_t left, uint32_t *c);
 
 enum { UTF8_MOST = 4 };
 
-/* Writes the bytes of a character, or those of U+FFFD for a number that is none (a surrogate, above
- * 0x10ffff). Returns their count, UTF8_MOST at most; 0, with nothing written, if `room` is less. */
+/* Writes a character's bytes, or those of U+FFFD if c is no character (a surrogate, above
+ * 0x10ffff). Returns their number, at most UTF8_MOST, or 0 (nothing written) if `room` is less. */
 size_t utf8_encode(char *to, size_t room, uint32_t c);
 
-/* False for controls and for characters that reorder, hide or break lines (UAX 9, "Trojan Source"):
- * printed as they are, they change what a reader sees, or what the terminal does. */
+/* False for control characters and for those that reorder or hide text or break lines (UAX 9,
+ * "Trojan Source"): they change what a reader sees or what the terminal does. */
 bool utf8_harmless(uint32_t c);
 
-/* Replaces each such character, and each byte that is not UTF-8, by '?', in place. */
+/* Replaces each invalid byte, and each character that is not utf8_harmless(), by '?', in place. */
 void utf8_clean(char *text);

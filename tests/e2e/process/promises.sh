@@ -16,14 +16,14 @@ while read -r order said; do
 	is "$order is not kept" "$(steps "$order" | head -n 1)" "memtrace: promise broken: $said"
 	hasnt "$order ends there" "$OUT" kept
 done <<END
-ro OPEN is wanted with this lock held: RECORD
-rr RECORD is wanted with this lock held: RECORD
-onr RECORD is wanted with this lock held: NAMES
-no OPEN is wanted with this lock held: NAMES
-u a lock without a rank is wanted
+ro OPEN is taken with this lock held: RECORD
+rr RECORD is taken with this lock held: RECORD
+onr RECORD is taken with this lock held: NAMES
+no OPEN is taken with this lock held: NAMES
+u a lock without a rank is taken
 rh dlopen is called with this lock held: RECORD
 onh dlopen is called with this lock held: NAMES
-pm malloc is called on the path of cuMemAlloc_v2
+pm malloc is called inside the hook of cuMemAlloc_v2
 rm malloc is called with this lock held: RECORD
 END
 
