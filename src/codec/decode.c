@@ -104,7 +104,7 @@ static bool get_mark(struct decoder *decoder, struct event *event)
 	struct event_detail *detail = &event->detail;
 	bool detailed = event->flags & EVENT_DETAILED;
 
-	event->flags &= (uint8_t)~EVENT_DETAILED; /* this flag belongs to the wire format alone */
+	event->flags &= (uint8_t)~EVENT_DETAILED; /* only an encoded event has this flag */
 	if (!get_u32(decoder, &event->name))
 		return false;
 	if (!detailed)

@@ -8,10 +8,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Names of pseudo-stacks, which stand in for bytes without a call stack. The library writes them,
+/* Names of pseudo-stacks, which group bytes whose call stack is not known. The library writes them,
  * and readers of a trace recognise them. */
 #define PSEUDO_NOT_RECORDED "[not recorded]"
-#define PSEUDO_NOT_SAMPLED "[not sampled]" /* blocks that were not sampled */
+#define PSEUDO_NOT_SAMPLED "[not sampled]" /* bytes of blocks that were not sampled */
 #define PSEUDO_GRAPH_MEMORY "[graph memory]"
 
 enum event_op {
@@ -41,7 +41,7 @@ static inline bool space_on_card(int device, unsigned space)
 /* Flags that decide which extra keys the trace has, and whether bytes count in a device's sums. */
 enum event_flags {
 	EVENT_FOREIGN = 1,  /* imported from another process: not counted in sums */
-	EVENT_DETAILED = 2, /* a mark or push whose detail is not empty */
+	EVENT_DETAILED = 2, /* a mark or push that has an event_detail */
 };
 
 /* The type of an NVTX payload, whose 64 bits are in event_detail.payload; floats become doubles. */
@@ -61,7 +61,7 @@ struct event {
 	uint64_t ptr;
 	uint64_t size; /* bytes */
 	uint64_t stream;
-	uint64_t allocated; /* bytes on the device after the event; the decoder fills both */
+	uint64_t allocated; /* bytes allocated on the device after the event; readers set it */
 	uint64_t reserved;
 	uint32_t stack;                  /* id of the call stack, 0 for none */
 	uint32_t thread;                 /* kernel thread id */
@@ -71,7 +71,7 @@ struct event {
 	uint8_t space; /* enum space */
 	uint8_t flags; /* enum event_flags */
 	bool untold;   /* not recorded (MEMTRACE_FILTER), but counted in sums */
-	bool sampled;  /* its stack was sampled (MEMTRACE_SAMPLE); not encoded */
+	bool sampled;  /* the block is a sample (MEMTRACE_SAMPLE); not encoded */
 	struct event_detail detail;
 };
 

@@ -11,10 +11,10 @@
  *     mark   name            varint
  *            color category payload kind, payload: varints, kind one byte; if EVENT_DETAILED
  *   WIRE_CONTEXT slot op space flags device pool api error thread stream    varints, device zigzag
- *   WIRE_SUMS    device allocated reserved    the device's sums at this point (chunk start, resync)
+ *   WIRE_SUMS    device allocated reserved    the device's sums (chunk start, journal_resync)
  *
- * Caches are direct-mapped: encoder and decoder store a value that missed under the same slot, so
- * they stay equal without records of their own. A typical PyTorch block event takes 11 bytes.
+ * Caches are direct-mapped: encoder and decoder store a value that was not cached in the same slot,
+ * so they stay equal without records of their own. A typical PyTorch block event takes 11 bytes.
  */
 #pragma once
 
@@ -30,7 +30,7 @@ enum {
 	WIRE_SUMS = 249,
 	WIRE_CACHE = 255,
 	WIRE_ESCAPE = 255,
-	WIRE_EVENT_MAX = 128, /* no event needs more bytes, even with its context */
+	WIRE_EVENT_MAX = 128, /* no event needs more bytes, even with its wire_context */
 	WIRE_SUMS_MAX = 32,
 };
 

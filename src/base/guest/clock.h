@@ -27,8 +27,8 @@ static inline uint64_t clock_realtime(void)
 
 /*
  * The processor's own counter, for code that is timed millions of times: reading it takes 8 ns,
- * clock_gettime() 25 ns. Ticks may be subtracted; comparing two readings of ticks_now() with two of
- * clock_now() gives the length of a tick in ns.
+ * clock_gettime() 25 ns. Ticks may be subtracted. Reading both clocks twice gives the length of a
+ * tick in ns.
  */
 #if defined(__x86_64__)
 /* True if the tick rate never changes (AMD64 manual, CPUID 8000_0007 EDX[8]). */

@@ -17,12 +17,12 @@
 struct lock {
 	atomic_int state;      /* 0 free, 1 held, 2 held and awaited; or the holder's number */
 	_Atomic(void **) left; /* where the holder's frame has its return address, or NULL */
-	_Atomic(void *) back;  /* that address: if *left differs, the holder has left the code */
+	_Atomic(void *) back;  /* the return address: *left differs if the holder jumped away */
 	atomic_uint turn;      /* counts holders, so that a waiting thread notices progress */
 	enum lock_rank rank;   /* its place in the order of locks (locks.def) */
 };
 
-/* In `state`: the bit that a thread waits, and the holder's number after lock_rescue(). */
+/* Values in `state`: a flag that a thread waits, and the holder's number after lock_rescue(). */
 enum { LOCK_AWAITED = 1 << 30, LOCK_RESCUED = LOCK_AWAITED - 1 };
 
 /* Initializes a free lock; `name` is the lock's name in locks.def. */
@@ -33,16 +33,16 @@ enum { LOCK_AWAITED = 1 << 30, LOCK_RESCUED = LOCK_AWAITED - 1 };
 
 enum {
 	LOCK_SLICE_MS = 200, /* the interval at which a waiting thread checks the holder */
-	LOCK_SLICES = 50,    /* after so many (10 s) the lock is taken from its holder */
-	/* Slices after which a thread takes the lock from itself: its other stack, which holds the
-	 * lock, was interrupted by a signal and could only be resumed by another one. */
+	LOCK_SLICES = 50,    /* intervals (10 s in sum) after which the holder loses the lock */
+	/* Slices after which a thread takes the lock from itself: it holds the lock on another
+	 * stack, where a signal interrupted it, and only another signal could lead it back. */
 	LOCK_OWN_SLICES = 5,
 };
 
 enum lock_got {
 	LOCK_GOT,
-	LOCK_LEFT,    /* the previous holder has ended, or jumped out of the locked code */
-	LOCK_OVERDUE, /* the previous holder took too long, and may still run */
+	LOCK_LEFT,    /* the previous holder has ended or jumped away: its work is unfinished */
+	LOCK_OVERDUE, /* the previous holder took too long; it may still be at work */
 };
 
 void lock_wait(struct lock *lock);
@@ -102,7 +102,7 @@ static inline enum lock_got lock_take_as(struct lock *lock, int self, void **fra
 	if (!atomic_compare_exchange_strong_explicit(&lock->state, &free, self,
 						     memory_order_acquire, memory_order_relaxed))
 		got = lock_inherit(lock, self);
-	/* `turn` is stored first: a thread that reads the new `left` or `back` sees it changed. */
+	/* `turn` is stored first: a thread that reads a new `left` or `back` sees a new `turn`. */
 	atomic_store_explicit(&lock->turn,
 			      atomic_load_explicit(&lock->turn, memory_order_relaxed) + 1,
 			      memory_order_relaxed);

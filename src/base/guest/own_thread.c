@@ -106,7 +106,7 @@ __asm__(".pushsection .text\n"
 /* True under valgrind and ThreadSanitizer. Stored at first use: the environment may change. */
 static bool is_watched(void)
 {
-#ifdef __SANITIZE_THREAD__ /* ThreadSanitizer would attribute accesses to a wrong thread */
+#ifdef __SANITIZE_THREAD__ /* ThreadSanitizer blames a wrong thread after a change of stacks */
 	return true;
 #endif
 	enum { NOT_ASKED, NO, YES };
@@ -173,7 +173,7 @@ void own_stack_call(void (*work)(void *), void *argument)
 enum {
 	FLAGS = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM |
 		CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID,
-	MOST_FILES = 1 << 16, /* descriptors closed one by one if there is no close_range() */
+	MOST_FILES = 1 << 16, /* with no close_range(), so many descriptors are closed one by one */
 	FORGET_TRIES = 10000,
 };
 
@@ -195,7 +195,7 @@ static const struct timespec slice = { 0, 50 * 1000000L };
 
 /* --- the thread that works --- */
 
-/* Opens "/" as 0 to 2, so that code that writes to stderr cannot write into an own file. */
+/* Opens "/" as 0 to 2: otherwise code that writes to stderr could hit a file of the library. */
 static void leave_standard_out(void)
 {
 	for (int fd = 0; fd < 3; fd++)

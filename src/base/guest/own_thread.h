@@ -31,8 +31,8 @@ void own_stack_call(void (*work)(void *), void *argument);
 
 /*
  * Calls work(argument) by a thread of the library's own and returns its result; inside such work
- * this is a plain call. `lengthy` is for work during which the program must not wait for its
- * signals or for its files to be closed: the work has no descriptors 0 to 2 of the program, whose
+ * this is a plain call. `lengthy` is for work during which the program's signals must be handled
+ * and its files must not be kept open: the work has no descriptors 0 to 2 of the program, whose
  * signal handlers run on the waiting thread while the work calls own_thread_rest(). There may be
  * one lengthy work at a time.
  *
@@ -44,5 +44,5 @@ int own_thread_run(int (*work)(void *), void *argument, bool lengthy);
 /* Called now and then by lengthy work: pauses it while the program handles pending signals. */
 void own_thread_rest(void);
 
-/* To be called in a forked child, where the threads that used the stacks do not exist. */
+/* To be called in a forked child: frees the stacks of threads that do not exist there. */
 void own_thread_forked(void);

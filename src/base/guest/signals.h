@@ -4,10 +4,10 @@
 #include <signal.h>
 
 /*
- * Between the two calls, cancellation (open() is a cancellation point) and all signals are
- * deferred, except signals that the thread's own instructions raise. This is for work that must not
- * be interrupted, because a handler may jump out of it, or enter it again. Pairs may nest. Each
- * call is a system call, so this is for rare work and not for every call of a hook.
+ * signals_defer() defers cancellation (open() is a cancellation point) and all signals, except
+ * those that the thread's own instructions raise, until signals_deliver(). This is for work that
+ * must not be interrupted, because a handler may jump out of it, or enter it again. Pairs may nest.
+ * Each call is a system call, so this is for rare work and not for every call of a hook.
  */
 struct signals_deferred {
 	sigset_t before;

@@ -7,6 +7,6 @@
 
 #include <stdbool.h>
 
-/* True if the address is on that stack. Each page that was not tested before costs a system call.
- * False also if a sandbox forbids these calls. */
+/* True if the address is on this thread's stack. Each page that was not tested before costs a
+ * system call. False also if a sandbox forbids these calls. */
 bool thread_stack_has(const void *address);

@@ -28,7 +28,7 @@ static void stop(const char *what, const char *how, const char *why)
 {
 	const char *const parts[] = { "memtrace: promise broken: ", what, how, why, "\n" };
 
-	self.held = 0; /* the trap's handler may take locks and allocate */
+	self.held = 0; /* a handler of the trap's signal may take locks and allocate */
 	self.hook = NULL;
 	self.listing = false;
 	for (unsigned i = 0; i < 5; i++) {

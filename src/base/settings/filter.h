@@ -27,7 +27,7 @@ struct filter_term {
 	enum filter_key key;
 	unsigned relation;
 	uint64_t number;
-	const char *name; /* in the parsed text, `length` bytes; length 0 is "none" */
+	const char *name; /* `length` bytes of the parsed text; length 0 means "none" */
 	size_t length;
 };
 
@@ -36,7 +36,7 @@ struct filter {
 	struct filter_term terms[FILTER_TERMS];
 };
 
-/* An event's values, by key. A bit in `known` if the value is known. No device is UINT64_MAX. */
+/* An event's values. Bit `key` of `known` is set if that value is known. No device: UINT64_MAX. */
 struct filter_facts {
 	unsigned known;
 	uint64_t number[FILTER_KEYS];

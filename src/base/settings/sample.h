@@ -15,7 +15,7 @@
 /* The sampling state of one thread; all 0 at first. */
 struct sample {
 	uint64_t chance; /* state of the random generator, 0 before its first use */
-	uint64_t left;   /* bytes to be allocated before the next sampled block */
+	uint64_t left;   /* bytes to allocate until the next byte that is sampled */
 };
 
 /* Estimated numbers of blocks are given in units of 1/65536 block. */

@@ -29,10 +29,10 @@ int path_expand(char *to, size_t size, const char *pattern, const struct path_wo
 /* Writes the path of an output's spool: beside the output, or in spool_dir if not NULL or "". */
 int path_spool(char *to, size_t size, const char *output, const char *spool_dir);
 
-/* The part of `output` from ".json" on (".json", ".json.gz", ".json.zst"), or its empty end. */
+/* The end of `output` from ".json" on (".json", ".json.gz", ".json.zst"); "" if it has none. */
 const char *path_extension(const char *output);
 
-/* Inserts n, unless 0, before the extension: memtrace.5.json, memtrace.5.1.json, ... */
+/* Writes `output` with n before its extension if n > 0: memtrace.5.json, memtrace.5.1.json */
 int path_numbered(char *to, size_t size, const char *output, unsigned n);
 
 /*

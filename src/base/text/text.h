@@ -28,7 +28,7 @@ bool text_ends(const char *text, const char *end);
 /* The part of a path after its last slash; the whole path if it has none. */
 const char *text_base(const char *path);
 
-/* The value of `variable`, a text "NAME=value", if NAME is `name`, else NULL. */
+/* `variable` is a text "NAME=value": returns its value if NAME is `name`, else NULL. */
 const char *text_value(const char *variable, const char *name);
 
 /* Defines `name` as a file's contents and a NUL; `path` is relative to the top of the sources. */
