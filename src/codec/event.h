@@ -52,24 +52,24 @@ struct event_detail {
 	uint64_t payload;
 	uint32_t color;       /* 0xAARRGGBB, 0 for none */
 	uint32_t category;    /* a text id: the category's name or number */
-	uint8_t payload_kind; /* enum event_payload */
+	uint8_t payload_kind; /* a value of enum event_payload */
 };
 
 struct event {
 	uint64_t seq;
 	uint64_t t; /* ns since process start */
 	uint64_t ptr;
-	uint64_t size; /* bytes */
+	uint64_t size; /* bytes of the block, or of a failed request */
 	uint64_t stream;
 	uint64_t allocated; /* bytes allocated on the device after the event; readers set it */
 	uint64_t reserved;
 	uint32_t stack;                  /* id of the call stack, 0 for none */
 	uint32_t thread;                 /* kernel thread id */
-	uint32_t pool, api, error, name; /* text ids */
+	uint32_t pool, api, error, name; /* ids of texts, 0 for none */
 	int16_t device;
-	uint8_t op;    /* enum event_op */
-	uint8_t space; /* enum space */
-	uint8_t flags; /* enum event_flags */
+	uint8_t op;    /* a value of enum event_op */
+	uint8_t space; /* a value of enum space */
+	uint8_t flags; /* bits of enum event_flags */
 	bool untold;   /* not recorded (MEMTRACE_FILTER), but counted in sums */
 	bool sampled;  /* the block is a sample (MEMTRACE_SAMPLE); not encoded */
 	struct event_detail detail;

@@ -1,5 +1,5 @@
 /*
- * Places code and data that every event uses together in memory (src/libmemtrace.ld).
+ * Places the code and data of recording an event side by side in memory (src/libmemtrace.ld).
  *
  * Between two events the traced program fills the caches with its own data. An event then costs
  * mostly the cache lines and pages that must be fetched again, so as few as possible are used, with

@@ -16,7 +16,7 @@
 
 struct lock {
 	atomic_int state;      /* 0 free, 1 held, 2 held and awaited; or the holder's number */
-	_Atomic(void **) left; /* where the holder's frame has its return address, or NULL */
+	_Atomic(void **) left; /* the return address's place in the holder's frame, or NULL */
 	_Atomic(void *) back;  /* the return address: *left differs if the holder jumped away */
 	atomic_uint turn;      /* counts holders, so that a waiting thread notices progress */
 	enum lock_rank rank;   /* its place in the order of locks (locks.def) */

@@ -1,5 +1,5 @@
 /*
- * Places code and data that the library's constructor uses together in memory.
+ * Places the code and data of the library's constructor side by side in memory.
  *
  * The constructor runs in every process that inherits LD_PRELOAD, also in shells and compilers. Its
  * cost there is mostly pages that are touched for the first time, so it touches few.

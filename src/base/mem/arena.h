@@ -24,8 +24,8 @@ void arena_clear(struct arena *arena);
  * Returns its new address; NULL if there is no memory, with the array unchanged. */
 void *pages_grow(void *pages, size_t from, size_t to);
 
-/* Grows an array of `*size` elements of `bytes` bytes each by doubling, until it has `wanted`.
- * Returns its new address; NULL if there is no memory, with the array unchanged. */
+/* Grows an array of `*size` elements of `bytes` bytes each by doubling, until it has `wanted`
+ * elements. Returns its new address; NULL without memory, with the array unchanged. */
 void *pages_room(void *pages, size_t *size, size_t wanted, size_t bytes);
 
 /* Frees an array of `size` bytes; NULL is allowed. */

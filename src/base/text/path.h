@@ -12,10 +12,10 @@
 
 /* Texts for the letters of a pattern. If NULL, this process's own is used, but %e is unchanged. */
 struct path_words {
-	const char *pid;     /* %p */
-	const char *host;    /* %h */
-	const char *rank;    /* %r */
-	const char *program; /* %e */
+	const char *pid;     /* the pid, for %p */
+	const char *host;    /* the host's name, for %h */
+	const char *rank;    /* the rank, for %r */
+	const char *program; /* the program's base name, for %e */
 };
 
 /*
