@@ -120,7 +120,7 @@ static enum lock_got inherit(struct lock *lock, int self)
 			waited = 0;
 			continue;
 		}
-		/* Counts slices, not time: a stop of an hour counts as one slice. */
+		/* Slices are counted, not time: while the process is stopped, only one passes. */
 		left = is_gone(state & ~LOCK_AWAITED) || was_left(lock);
 		if ((!left && ++waited < most) || turn != atomic_load(&lock->turn))
 			continue;

@@ -9,7 +9,7 @@
 #include "base/guest/raw_call.h"
 
 /* The kernel's struct stat, which is also libc's on x86-64 and aarch64 (asm/stat.h). */
-_Static_assert(sizeof(struct stat) == 144 || sizeof(struct stat) == 128, "another struct");
+_Static_assert(sizeof(struct stat) == 144 || sizeof(struct stat) == 128, "unknown struct stat");
 
 int fd_open(const char *path, int flags)
 {
