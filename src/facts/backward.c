@@ -1,4 +1,5 @@
-/* Finds the node of autograd's graph that a stack is in, and its line of Python. */
+/* Finds the node of autograd's graph that a stack of a backward pass runs, and the line of Python
+ * that the node comes from. */
 #include "facts/spool_model.h"
 
 #include <string.h>
@@ -42,7 +43,7 @@ static bool is_word(const char *symbol, unsigned n, const char *wanted)
 	return length == strlen(wanted) && !memcmp(wanted, text, length);
 }
 
-/* The symbol of a stack's frame; "" where it is not known. */
+/* The symbol of the stack's frame at a position; "" where no symbol is known. */
 static const char *symbol_at(const struct spool_model *recording, const struct spool_stack *stack,
 			     uint32_t i)
 {
@@ -52,7 +53,8 @@ static const char *symbol_at(const struct spool_model *recording, const struct s
 	return symbol ? symbol : "";
 }
 
-/* torch::autograd::generated::MmBackward0::apply, torch::autograd::AccumulateGrad::apply */
+/* Finds the node's name in a symbol like torch::autograd::generated::MmBackward0::apply or
+ * torch::autograd::AccumulateGrad::apply. */
 static bool node_of(const char *symbol, char *node, size_t size)
 {
 	unsigned at = is_word(symbol, 2, "generated") ? 3 : 2;
@@ -67,7 +69,7 @@ static bool node_of(const char *symbol, char *node, size_t size)
 	return true;
 }
 
-/* Copies letters and digits alone, in lower case: "_softmax" and "Softmax" are the same. */
+/* Copies letters and digits alone, in lower case, so "_softmax" and "Softmax" become equal. */
 static void plain(char *to, size_t size, const char *from, size_t length)
 {
 	size_t used = 0;
@@ -96,7 +98,8 @@ static bool operator_of(const char *node, char *to, size_t size)
 	return true;
 }
 
-/* at::_ops::mm::call; an overload's name follows the operator's: mul_Tensor, sum_dim_IntList. */
+/* True for at::_ops::mm::call, wanted "mm". An overload's name follows its operator's: mul_Tensor,
+ * sum_dim_IntList. */
 static bool is_operator(const char *symbol, const char *wanted)
 {
 	const char *text = "";

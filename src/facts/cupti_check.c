@@ -32,33 +32,33 @@
 
 enum { BEGAN = 1, ENDED = 2, LISTED = 100 };
 
-/* The kind is a part of the key: addresses of different kinds may be equal. */
+/* Part of each key, because an address and a size may be the same number. */
 enum kind { PLACE, MAPPING, SIZE };
 
-/* The time whose events were dropped: CUPTI's records of that time are not checked. */
+/* A time from which events were dropped: CUPTI's records of that time are not checked. */
 struct gap {
 	uint64_t from, to;
 };
 
-/* A record's time is within its call, an event's before or after it; threads are parallel. */
+/* CUPTI's time lies within the call, an event's before or after it; other threads run meanwhile. */
 enum { GAP_SLACK_NS = 10000000, CLOCK_SLACK_NS = 200000 };
 
 struct record {
 	uint64_t t;
 	const struct spool_witness *row;
-	uint32_t next; /* 1 + the next of the same key, 0 for none */
+	uint32_t next; /* 1 + the position of the next record with this key, 0 for none */
 	bool taken;
 };
 
 struct witness_matcher {
 	const struct spool *spool;
 	struct arena arena;
-	struct record *records; /* the oldest first */
+	struct record *records; /* by time, the oldest first */
 	size_t count;
-	struct map first;  /* key -> 1 + its first record that may not be taken yet */
+	struct map first;  /* key -> 1 + position of the first record that no event has taken */
 	struct map opened; /* hashes of addresses and sizes that belong to another process */
-	struct map arrays; /* hashes of the numbers of events of arrays that no record matches */
-	bool graphs;       /* allocated something */
+	struct map arrays; /* hashes of the numbers of array events that no record matches */
+	bool graphs;       /* graphs allocated memory */
 };
 
 static uint64_t key_of(enum kind kind, unsigned operation, uint64_t what)
@@ -74,7 +74,7 @@ static uint64_t key_of_record(const struct spool_witness *record)
 		      record->address);
 }
 
-/* --- the records in their order, chained by key --- */
+/* --- records by time, those of one key linked into a chain --- */
 
 static int chain(struct witness_matcher *m)
 {
@@ -106,7 +106,7 @@ static int find_gap(const struct spool *spool, struct gap *gap)
 		seq = event.seq + 1;
 		t = event.t;
 	}
-	if (!error && !seq) /* no events at all */
+	if (!error && !seq) /* the recording has no events at all */
 		gap->to = UINT64_MAX;
 	journal_read_end(&reader);
 	return error;
@@ -136,7 +136,7 @@ static int prepare_matcher(struct witness_matcher *m, struct trace_cupti_check *
 	return chain(m);
 }
 
-/* --- events --- */
+/* --- events matched with records --- */
 
 /* True for memory that graphs allocate while they run. */
 static bool of_graphs(const struct witness_matcher *m, const struct event *event)
@@ -147,7 +147,7 @@ static bool of_graphs(const struct witness_matcher *m, const struct event *event
 	       !strcmp(pool, "graph");
 }
 
-/* False for events that CUPTI has no record of: blocks of frameworks' pools, marks, failures. */
+/* True for events that CUPTI records, too; it has no blocks of frameworks, marks or failures. */
 static bool is_drivers(const struct witness_matcher *m, const struct event *event)
 {
 	const char *pool = spool_text(m->spool, event->pool);
@@ -178,7 +178,7 @@ static uint64_t key_of_event(const struct event *event)
 	return key_of(map ? MAPPING : PLACE, operation, event->ptr);
 }
 
-/* Takes the first free record with the event's key and size; false if there is none. */
+/* Takes the first record with the event's key and size that is not taken; false if none is. */
 static bool match_event(struct witness_matcher *m, const struct event *event)
 {
 	uint64_t key = key_of_event(event);
@@ -186,7 +186,7 @@ static bool match_event(struct witness_matcher *m, const struct event *event)
 
 	if (!at)
 		return false;
-	/* Records at the beginning of the chain that are taken are not looked at again. */
+	/* The chain begins after its taken records, so they are not searched again. */
 	while (m->records[at - 1].taken && m->records[at - 1].next)
 		at = m->records[at - 1].next;
 	map_put(&m->first, key, at);
@@ -201,7 +201,7 @@ static bool match_event(struct witness_matcher *m, const struct event *event)
 	return false;
 }
 
-/* Keeps the facts of the event that the second pass needs. 0 or -ENOMEM. */
+/* Stores what the second pass needs of the event. 0 or -ENOMEM. */
 static int remember(struct witness_matcher *m, const struct event *event, bool matched)
 {
 	if (event->flags & EVENT_FOREIGN &&
@@ -236,10 +236,10 @@ static int take_all(struct witness_matcher *m, struct trace_cupti_check *witness
 /* --- the second pass: memory that CUPTI and the events describe differently --- */
 
 /*
- * Takes the records of an array that has no record of its own size: those that came last before it
- * was allocated, or first after it was freed, in a row. That is either one record of its address,
- * which has the size of a layer, or levels that have its size together. `step` is -1 or 1; the
- * search begins at `at`.
+ * Takes the records of an array that has no record of its own size: the last ones before it was
+ * allocated, or the first ones after it was freed. They are either one record at its address, which
+ * has the size of a layer, or consecutive records of levels, whose sizes add up to the array's.
+ * `step` is -1 or 1; the search begins at `at`.
  */
 static bool take_array(struct witness_matcher *m, const struct event *array, size_t at, int step)
 {
@@ -269,8 +269,8 @@ static bool take_array(struct witness_matcher *m, const struct event *array, siz
 	return sum == array->size;
 }
 
-/* An event of an allocation comes after its call, an event of a free before it. CUPTI has a clock
- * of its own: where nothing fits, the record's time may be a little too late or too early. */
+/* An allocation's event comes after the call, a free's before it. CUPTI has another clock, so where
+ * no record fits, those that are up to `slack` ns off are tried. */
 static bool take_array_at(struct witness_matcher *m, const struct event *array, uint64_t slack)
 {
 	bool began = lives_begins(array);
@@ -281,8 +281,8 @@ static bool take_array_at(struct witness_matcher *m, const struct event *array, 
 	return began ? take_array(m, array, until - 1, -1) : take_array(m, array, until, 1);
 }
 
-/* Takes the records before t, from position `at` on, while graphs hold at most `most` bytes.
- * Returns the position of the next record. */
+/* Takes the records from position `at` on and before time t, as long as graphs hold at most `most`
+ * bytes. Returns the position of the next record. */
 static size_t take_until(struct witness_matcher *m, size_t at, uint64_t t, uint64_t most,
 			 uint64_t *live)
 {
@@ -304,7 +304,7 @@ static size_t take_until(struct witness_matcher *m, size_t at, uint64_t t, uint6
 	return at;
 }
 
-/* Samples of graphs come late: graphs had the higher of the sums before and after. */
+/* A sample of graphs' memory may be late: the higher of the two around a record counts. */
 static int look_again(struct witness_matcher *m, struct trace_cupti_check *witness)
 {
 	struct journal_reader reader;

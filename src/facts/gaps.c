@@ -5,7 +5,7 @@
 
 #include "base/mem/sort.h"
 
-/* By pool, then by address. */
+/* Sorts blocks by pool, then by address. */
 static const struct sort_key by_place[] = {
 	SORT_UP(struct block, pool),
 	SORT_UP(struct block, device),
@@ -19,7 +19,7 @@ static bool same_pool(const struct block *a, const struct block *b)
 	return a->pool == b->pool && a->device == b->device;
 }
 
-/* True for a pool's block (`handed`), or for its segments and mappings, if it has an address. */
+/* True if the block has an address and is a pool's: a block (`handed`), or a segment or mapping. */
 static bool is_place(const struct blocks *blocks, const struct block *block, bool handed)
 {
 	return block->pool && block_counts(blocks, block) && block->size &&
@@ -68,7 +68,7 @@ static struct gaps_pool *pool_of(struct gaps *gaps, const struct block *block)
 	return &gaps->pools[gaps->pools_n++];
 }
 
-/* Adjacent mappings are one segment; other segments are as the driver gave them. */
+/* Adjacent mappings form one segment; each other segment is one allocation of the driver. */
 static void find_segments(struct gaps *gaps, const struct block *ranges, size_t count)
 {
 	struct gaps_segment *last = NULL;
@@ -114,7 +114,7 @@ static void add_gap(struct gaps_pool *pool, struct gaps_segment *segment, uint64
 	pool->by_size[bit].count++;
 }
 
-/* Counts the segment's blocks from `at` on. Returns the position of the first after them. */
+/* Adds the segment's blocks to it, from block `at` on. Returns the position of the next block. */
 static size_t fill_segment(struct gaps *gaps, struct gaps_segment *segment, size_t at, size_t end)
 {
 	struct gaps_pool *pool = &gaps->pools[segment->pool];
@@ -147,7 +147,7 @@ static size_t fill_segment(struct gaps *gaps, struct gaps_segment *segment, size
 	return at;
 }
 
-/* Blocks of one pool against its segments; both are sorted by address. */
+/* Finds the gaps of one pool from its blocks and segments, both sorted by address. */
 static void fill_pool(struct gaps *gaps, uint32_t number, size_t at, size_t end)
 {
 	struct gaps_pool *pool = &gaps->pools[number];

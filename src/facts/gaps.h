@@ -15,36 +15,36 @@
 enum { GAPS_SIZES = 64, GAPS_FRAGMENT = 1 << 20 };
 
 struct gaps_segment {
-	uint64_t ptr, size, used, largest; /* largest: of its gaps, bytes */
-	uint64_t held_back;                /* free bytes, in a segment that has blocks */
-	uint32_t gaps, pool;               /* pool: position in pools */
-	size_t first, blocks_n;            /* in blocks[] of struct gaps */
-	bool mapped;                       /* addresses that physical memory is mapped at */
+	uint64_t ptr, size, used, largest; /* largest: bytes of its largest gap */
+	uint64_t held_back;     /* free bytes, if a block keeps the segment from being freed */
+	uint32_t gaps, pool;    /* pool: position in pools of struct gaps */
+	size_t first, blocks_n; /* the segment's blocks, in blocks[] of struct gaps */
+	bool mapped;            /* made of addresses with physical memory mapped to them */
 };
 
 struct gaps_pool {
 	int device;
-	uint32_t pool; /* a text of the trace */
+	uint32_t pool; /* its name: number of a text of the trace */
 	size_t segments_n;
 	bool filled;
-	uint64_t reserved, used;         /* of segments with addresses */
-	uint64_t whole, whole_n;         /* segments without a block */
-	uint64_t gaps, gaps_n, largest;  /* free pieces of the others */
-	uint64_t fragments;              /* of those, in pieces below GAPS_FRAGMENT */
-	uint64_t elsewhere, elsewhere_n; /* blocks in no known segment */
+	uint64_t reserved, used; /* bytes of segments with addresses; of the blocks in them */
+	uint64_t whole, whole_n; /* bytes and number of segments without a block */
+	uint64_t gaps, gaps_n, largest;  /* bytes, number, largest of the gaps in other segments */
+	uint64_t fragments;              /* bytes, number of gaps below GAPS_FRAGMENT */
+	uint64_t elsewhere, elsewhere_n; /* bytes and number of blocks in no known segment */
 	struct {
 		uint64_t bytes, count;
-	} by_size[GAPS_SIZES]; /* gaps from 2^i bytes, below 2^(i+1) */
+	} by_size[GAPS_SIZES]; /* [i]: the gaps of at least 2^i and less than 2^(i+1) bytes */
 };
 
 struct gaps {
 	struct gaps_pool *pools;
 	size_t pools_n;
-	struct gaps_segment *segments; /* those with the most bytes held back first */
+	struct gaps_segment *segments; /* sorted by bytes held back, the most first */
 	size_t segments_n;
-	struct block *blocks; /* handed out, by pool and address */
+	struct block *blocks; /* of the pools' users, by pool and address */
 	size_t blocks_n;
-	struct arena arena; /* all of it */
+	struct arena arena; /* holds all tables of this struct */
 };
 
 /* Examines the blocks for which block_counts() is true. 0 or -ENOMEM. */

@@ -5,7 +5,7 @@
 
 #include "spool/journal.h"
 
-/* A block without an address adds to the bytes of its stack, or takes from them. */
+/* A block without an address adds its bytes to its stack's, or subtracts them at its end. */
 static void move_rest(struct census *census, const struct block *block, bool begins)
 {
 	struct block *rest = census->rests;
@@ -40,16 +40,16 @@ static int apply(struct census *census, const struct event *event)
 	return error;
 }
 
-/* --- after a hole in the events --- */
+/* --- after a stretch of missing events --- */
 
 /* Working data for the end of a hole. */
 struct mending {
-	const struct event *from; /* the first event after the hole */
-	const struct blocks *old; /* blocks that were live before it */
-	struct blocks first;      /* by place: the first block that an event after the hole names */
+	const struct event *from; /* first event after the missing ones */
+	const struct blocks *old; /* blocks that were live before the missing events */
+	struct blocks first;      /* by address: the first block there that a later event names */
 };
 
-/* The first event at a place after the hole: if it ends a block, the block was live. */
+/* The first event at an address after the missing ones: a block that it frees was live before. */
 static int hear(struct census *census, struct mending *mending, struct block *block, bool ending,
 		bool surely)
 {
@@ -60,7 +60,7 @@ static int hear(struct census *census, struct mending *mending, struct block *bl
 		return -ENOMEM;
 	if (old && old->size != block->size)
 		old = NULL;
-	/* After a further hole, it may have begun in that one. */
+	/* If events were missing since, the block may have been allocated then. */
 	if (!ending || (!surely && !old))
 		return 0;
 	block->stack = old ? old->stack : UINT32_MAX;
@@ -68,10 +68,10 @@ static int hear(struct census *census, struct mending *mending, struct block *bl
 	return blocks_add(&census->lives.blocks, block) ? 0 : -ENOMEM;
 }
 
-/* Finds blocks that end later without having begun: they were live. */
+/* Finds blocks that are freed later and whose allocation is in no event: they were live. */
 static int find_ended(struct census *census, struct mending *mending)
 {
-	static struct lives look; /* 6 KiB that the host's stack may not have */
+	static struct lives look; /* static, since the host's stack may not have 6 KiB */
 	struct journal_reader reader;
 	struct event event;
 	bool surely = true;
@@ -120,7 +120,7 @@ static bool block_of_node(const struct spool_node *node, struct block *block)
 	return kind && node->address;
 }
 
-/* Finds blocks live at the end, there before the hole ended, and in no event since. */
+/* Finds blocks that are live at the end, older than this moment, and in no later event. */
 static int find_living(struct census *census, const struct mending *mending)
 {
 	uint64_t nodes = spool_count(census->spool, SPOOL_NODE);
@@ -163,7 +163,7 @@ static int step(struct census *census, const struct live_at_visitor *visitor,
 	int error = 0;
 
 	visitor->event(visitor->context, event);
-	/* Blocks that the filter left out were live beside the others at each moment. */
+	/* The filter's blocks were live as well at each moment, and are not known. */
 	if (census->spool->header->filtered)
 		return 0;
 	if (event->seq != expected)
@@ -177,7 +177,7 @@ static int step(struct census *census, const struct live_at_visitor *visitor,
 
 int live_at_take(const struct spool *spool, const struct live_at_visitor *visitor)
 {
-	static struct census census; /* 10 KiB, as above */
+	static struct census census; /* static, since the host's stack may not have 10 KiB */
 	struct journal_reader reader;
 	struct event event;
 	int error = journal_read(&reader, spool);

@@ -2,10 +2,10 @@
  * The blocks that were live at moments of a recording, found by reading its events once more from
  * the spool.
  *
- * The result is exact after events that were dropped or not recorded (memtrace_stop), too: the
- * blocks that were live at the end of such a hole are those that end later without having begun
- * since, and those that are live at the end and older. Only the stacks of the former are not known.
- * In a recording with a filter, no moment is known.
+ * The result is exact even after events that were dropped or not recorded (memtrace_stop). The
+ * blocks that were live when recording went on are those that are freed later without an allocation
+ * in between, and those that are older and live at the end; the former have no known stack. In a
+ * recording with a filter, no moment is known.
  *
  * Also used at the end of the traced program.
  */
@@ -18,19 +18,18 @@ enum { CENSUS_RESTS = 64 };
 
 struct census {
 	const struct spool *spool;
-	struct lives lives; /* a block's stack is a number of the spool, UINT32_MAX where it is not
-			       known */
-	/* Bytes without an address: a pool's own sums counted them, and no call did. */
+	struct lives lives; /* blocks[].stack is a number of the spool, UINT32_MAX if unknown */
+	/* Bytes without an address, by stack: a pool's counters have them, but no call. */
 	struct block rests[CENSUS_RESTS];
 	unsigned rests_n;
 };
 
 struct live_at_visitor {
 	void *context;
-	/* Called before the event `seq`, also for an event that is missing while those before it
-	 * are there; not for moments in a hole. 0 or -errno, which ends the pass. */
+	/* Called before event `seq`, also if just that one is missing; not called for moments among
+	 * missing events. 0, or -errno, which ends the pass. */
 	int (*moment)(void *context, const struct census *census, uint64_t seq);
-	/* Called for each event. */
+	/* Called for each event, in order. */
 	void (*event)(void *context, const struct event *event);
 };
 

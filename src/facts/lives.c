@@ -1,4 +1,4 @@
-/* Live blocks in a hash table by place, and events as the lives of blocks. */
+/* Follows blocks from allocation to free; the live ones are in a hash table by address. */
 #include "facts/lives.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@ void blocks_clear(struct blocks *blocks)
 	*blocks = (struct blocks){ 0 };
 }
 
-/* Addresses of different devices, spaces, pools and kinds do not collide. */
+/* The hash chain of a block: device, kind of memory, pool and kind of block are part of the key. */
 static uint32_t chain_of(const struct blocks *blocks, const struct block *block)
 {
 	uint64_t place = (uint64_t)block->pool << 32 | (uint64_t)(uint16_t)block->device << 16 |
@@ -34,7 +34,7 @@ static void link_in(struct blocks *blocks, uint32_t at)
 	*head = at + 1;
 }
 
-/* Each chain becomes two and keeps its order: of two blocks at one place the newer is first. */
+/* Splits each chain in two, in order: of two blocks at one address the newer is found first. */
 static void split_chains(struct blocks *blocks, const uint32_t *old, uint32_t old_n)
 {
 	for (uint32_t i = 0; i < old_n; i++) {
@@ -152,7 +152,7 @@ void blocks_forget(struct blocks *blocks)
 		memset(blocks->heads, 0, blocks->size * sizeof(*blocks->heads));
 }
 
-/* --- ranges --- */
+/* --- ranges of phases --- */
 
 static struct block range_of(const struct event *event)
 {
@@ -198,7 +198,7 @@ void lives_start(struct lives *lives, bool filtered)
 {
 	*lives = (struct lives){ .filtered = filtered };
 	for (int i = 0; i < LIVES_DEVICES; i++)
-		lives->sums[i].known = true; /* nothing yet */
+		lives->sums[i].known = true; /* all sums start at 0 */
 }
 
 void lives_clear(struct lives *lives)
@@ -206,7 +206,7 @@ void lives_clear(struct lives *lives)
 	blocks_clear(&lives->blocks);
 }
 
-/* --- gaps --- */
+/* --- missing events --- */
 
 /* True if the event has the sums of a device that is followed. */
 static bool tells_sums(const struct event *event)
@@ -246,7 +246,7 @@ void lives_pass(struct lives *lives, const struct event *event)
 	lives->sums[event->device].known = true;
 }
 
-/* --- blocks --- */
+/* --- events that begin or end a block --- */
 
 bool lives_begins(const struct event *event)
 {
@@ -265,10 +265,10 @@ static enum block_kind kind_of(unsigned op)
 	return op == EVENT_MAP || op == EVENT_UNMAP ? BLOCK_MAPPING : BLOCK_SEGMENT;
 }
 
-/* A call whose block has a handle of physical memory in the place of an address. */
+/* True for calls that return a handle of physical memory instead of an address. */
 static bool is_handle_call(const char *api)
 {
-	/* cuMemMap and cuMemUnmap end memory whose released handle was still mapped. */
+	/* cuMemUnmap frees memory whose handle was released before; so does cuMemMap over it. */
 	static const char calls[][32] = {
 		"cuMemCreate", "cuMemImportFromShareableHandle",
 		"cuMemMap",    "cuMemRelease",
@@ -298,7 +298,7 @@ struct block lives_block(const struct lives *lives, const struct event *event, c
 		.space = event->space,
 		.kind = (uint8_t)kind,
 		.foreign = event->flags & EVENT_FOREIGN,
-		/* An address that was a handle a moment ago still is one. */
+		/* The event after a handle's last one has a handle at that address as well. */
 		.handle = kind != BLOCK_MAPPING && ((api && is_handle_call(api)) ||
 						    (event->ptr && event->ptr == lives->handle)),
 	};

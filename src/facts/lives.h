@@ -14,18 +14,18 @@
 #include "codec/event.h"
 
 /*
- * Blocks, segments and mappings that are live, by address; and those that were live at one moment
- * in the past, the mark.
+ * Blocks, segments and mappings that are live, by address; and those that were live at one past
+ * moment, the mark.
  *
- * The mark moves each time a sum reaches a new maximum, and moving it must cost little. A block
- * that ends after the mark stays as a corpse until the mark moves on. The blocks that were live at
- * the mark are those that have been live since before it, and the corpses.
+ * The mark moves each time a sum reaches a new maximum, so moving it must be cheap: a block that is
+ * freed after the mark stays in the table, as a `corpse`, until the mark moves on. The blocks that
+ * were live at the mark are the live ones that are older than it, and the corpses.
  */
 enum block_kind {
-	BLOCK_HANDED,  /* alloc: memory that the program uses */
-	BLOCK_SEGMENT, /* reserve: memory of a pool */
-	BLOCK_MAPPING, /* map: addresses of a pool that memory is mapped at */
-	RANGE_STARTED, /* no memory: an open range, see ranges_push() */
+	BLOCK_HANDED,  /* of an `alloc`: memory that the program uses */
+	BLOCK_SEGMENT, /* of a `reserve`: memory that a pool got from the driver */
+	BLOCK_MAPPING, /* of a `map`: addresses of a pool with memory mapped to them */
+	RANGE_STARTED, /* no memory: an open range of a phase, see ranges_push() */
 	RANGE_PUSHED,
 };
 
@@ -33,27 +33,27 @@ enum block_state { BLOCK_SPARE, BLOCK_LIVE, BLOCK_CORPSE };
 
 struct block {
 	uint64_t ptr, size;
-	uint64_t seq, t; /* of the event that began it */
-	uint32_t stack;  /* UINT32_MAX for none */
-	uint32_t pool;   /* a text of the trace, 0 for none */
+	uint64_t seq, t; /* number and time of the event that began it */
+	uint32_t stack;  /* number of its stack, UINT32_MAX for none */
+	uint32_t pool;   /* number of a text of the trace, 0 for none */
 	uint32_t thread;
-	uint32_t next; /* 1 + the next in its chain */
+	uint32_t next; /* 1 + position of the next in its hash chain, 0 for none */
 	int16_t device;
 	uint8_t space, kind, state;
-	bool foreign; /* another process's: counts 0 */
-	bool handle;  /* ptr is no address */
+	bool foreign; /* another process's memory, in no sum */
+	bool handle;  /* ptr is a handle, not an address */
 };
 
-/* All zero is empty. */
+/* An empty table is all 0. */
 struct blocks {
 	struct block *list;
-	uint32_t used, size; /* of list */
-	uint32_t *heads;     /* 1 + the first of each chain: `size`, a power of two */
-	uint32_t spare;      /* 1 + the first row that is free */
-	uint32_t corpses;    /* 1 + the first */
+	uint32_t used, size; /* entries of list: used, allocated */
+	uint32_t *heads;     /* hash chains: 1 + position of the first block; `size` of them, 2^n */
+	uint32_t spare;      /* 1 + position of the first free entry, 0 for none */
+	uint32_t corpses;    /* 1 + position of the first corpse, 0 for none */
 	uint64_t live;
-	uint64_t mark; /* a seq: events up to this one came before the mark */
-	bool marking;  /* corpses are kept */
+	uint64_t mark; /* number of the last event before the mark */
+	bool marking;  /* the mark is used, so freed blocks become corpses */
 };
 
 void blocks_clear(struct blocks *blocks);
@@ -61,10 +61,10 @@ void blocks_clear(struct blocks *blocks);
 /* Returns 1 + the position of the block of the same kind at the same place, 0 for none. */
 uint32_t blocks_find(const struct blocks *blocks, const struct block *like);
 
-/* Enters a copy. Returns 1 + its position, 0 without memory. */
+/* Adds a copy. Returns 1 + its position, 0 without memory. */
 uint32_t blocks_add(struct blocks *blocks, const struct block *block);
 
-/* Ends the block that blocks_find() returned. */
+/* Removes the block that blocks_find() returned; it may stay as a corpse. */
 void blocks_end(struct blocks *blocks, uint32_t id);
 
 /* Moves the mark to now, after event `seq`. */
@@ -73,7 +73,7 @@ void blocks_set_mark(struct blocks *blocks, uint64_t seq);
 /* Removes all blocks, live now or at the mark. */
 void blocks_forget(struct blocks *blocks);
 
-/* True if the block was live at the mark, or is live, where no mark is kept. */
+/* True if the block was live at the mark or, where the mark is not used, is live. */
 static inline bool block_counts(const struct blocks *blocks, const struct block *block)
 {
 	if (!blocks->marking)
@@ -83,15 +83,16 @@ static inline bool block_counts(const struct blocks *blocks, const struct block 
 }
 
 /*
- * Finds the push that a pop ends: the newest open one that fits, by number for a range that was
- * started and ended (on any thread), by thread and domain for one that was pushed. `open` holds
- * open ranges alone; `what` is the caller's number for a range. ranges_push() returns false without
- * memory, ranges_pop() if no such range is open.
+ * Ranges that are open, for phases. ranges_pop() finds the push that a pop closes: the newest open
+ * one with the same number, if the range was started and ended (on any thread), else with the same
+ * thread and domain. `open` holds open ranges alone; `what` is any number of the caller's, stored
+ * with the range. ranges_push() returns false without memory, ranges_pop() if no such range is
+ * open.
  */
 bool ranges_push(struct blocks *open, const struct event *push, uint32_t what);
 bool ranges_pop(struct blocks *open, const struct event *pop, uint32_t *what);
 
-/* Takes any event, and gives a pop the name of the range that it ends. False without memory. */
+/* Takes every event in order, and gives each pop the name of its push. False without memory. */
 bool ranges_tell(struct blocks *open, struct event *event);
 
 /* --- events --- */
@@ -101,41 +102,41 @@ enum { LIVES_DEVICES = 256 };
 struct lives {
 	struct blocks blocks; /* the live blocks */
 	uint64_t next_seq;
-	bool filtered; /* a filter left events out, which the sums count */
-	struct {       /* after the latest event that has them */
+	bool filtered; /* the recording had a filter; sums include what it left out */
+	struct {       /* sums of each device after the latest event that has them */
 		uint64_t allocated, reserved;
 		bool known;
 	} sums[LIVES_DEVICES];
-	uint64_t handle; /* the handle that ended with the event before, 0 for none */
+	uint64_t handle; /* the handle that the event before released, 0 for none */
 
 	/*
-	 * The blocks that the last event began and ended. A block that ends without having begun is
-	 * `unseen`: then only this event describes it. A block that begins where another still is
-	 * live ends that one, too.
+	 * The blocks that the last event began and ended. The free of a block whose allocation was
+	 * not seen is `unseen`: its event alone describes it. An allocation at the address of a
+	 * live block ends that one.
 	 */
 	bool begins, ends, unseen;
 	struct block begun, ended;
-	uint32_t begun_id, ended_id; /* 1 + positions in blocks.list, 0 for none */
+	uint32_t begun_id, ended_id; /* 1 + their positions in blocks.list, 0 for none */
 };
 
 void lives_start(struct lives *lives, bool filtered);
 void lives_clear(struct lives *lives);
 
-/* True if events are missing before this one: numbers are, or the device's sums are not those of
- * the event before with this one's effect, as after the program stopped recording. */
+/* True if events are missing before this one: a number is skipped, or the device's sums are not the
+ * last ones plus this event's effect, as after the program stopped recording for a while. */
 bool lives_gap(const struct lives *lives, const struct event *event);
 
-/* Goes on to the event; removes the blocks that were live before a gap. */
+/* Moves on to the event without its effect; drops blocks that were live before missing events. */
 void lives_pass(struct lives *lives, const struct event *event);
 
-/* The same, and applies the event's effect; `api` is the name of its call. 0 or -ENOMEM. */
+/* Like lives_pass(), and applies the event; `api` is the name of its call. 0 or -ENOMEM. */
 int lives_take(struct lives *lives, const struct event *event, const char *api);
 
-/* True if the event begins, or ends, a block. */
+/* True if the event begins a block; lives_ends(): if it ends one. */
 bool lives_begins(const struct event *event);
 bool lives_ends(const struct event *event);
 
-/* True if the block's bytes count in its device's sums. */
+/* True if the block's bytes are in its device's sums. */
 static inline bool lives_counts(const struct block *block)
 {
 	return space_on_card(block->device, block->space) && !block->foreign;

@@ -11,7 +11,7 @@ void track_clear(struct track *track)
 	pages_free(track->tree, track->tree_size * sizeof(*track->tree));
 }
 
-/* Between two pushes only the highest value can be a phase's peak. */
+/* Sets the sum. Of all values between two pushes, only the highest can be a phase's peak. */
 static bool move(struct track_curve *curve, uint64_t bytes, uint32_t gap)
 {
 	struct track_peak *top;
@@ -60,7 +60,7 @@ void track_born(struct track *track, uint64_t bytes)
 	count_block(&track->allocations, &(struct trace_phase_count){ bytes, 1 });
 }
 
-/* Adds nodes up to the gap of a block that is freed; each sums those that it covers. */
+/* Adds tree nodes up to the gap of a freed block; each node sums the gaps below it. */
 static bool extend(struct track *track, size_t gap)
 {
 	struct trace_phase_count *tree =
@@ -94,7 +94,7 @@ bool track_freed(struct track *track, uint64_t bytes, uint32_t gap)
 	return true;
 }
 
-/* The freed bytes that were allocated in an earlier gap. */
+/* The freed bytes that were allocated before the gap. */
 static struct trace_phase_count born_before(const struct track *track, uint32_t gap)
 {
 	struct trace_phase_count sum = { 0, 0 };
@@ -105,7 +105,7 @@ static struct trace_phase_count born_before(const struct track *track, uint32_t 
 	return sum;
 }
 
-/* The highest value since the push, which may be that at the push itself. */
+/* Fills the peak: the highest value since the phase's push, or the value at the push. */
 static void end_sums(const struct track_curve *curve, uint32_t gap, struct trace_phase_sums *sums)
 {
 	size_t first = sort_until(curve->peaks, curve->count, sizeof(*curve->peaks),

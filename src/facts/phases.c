@@ -1,4 +1,4 @@
-/* Phases: pushes and pops paired, and the figures of each taken from the tracks of the devices. */
+/* Phases of a recording: pairs pushes and pops, and takes each phase's figures from the tracks. */
 #include "facts/phases.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@ void phases_clear(struct phases *phases)
 	blocks_clear(&phases->blocks);
 }
 
-/* --- devices --- */
+/* --- tracks of devices --- */
 
 static bool add_track(struct phases *phases, int device)
 {
@@ -66,7 +66,7 @@ static void cut(struct phases *phases)
 	blocks_forget(&phases->blocks);
 }
 
-/* Sets the device's sums; `expected` if an event explains the change. */
+/* Sets the device's sums; `expected`: the change comes from an event, so no events are missing. */
 static bool set_sums(struct phases *phases, int device, const struct decode_sums *sums,
 		     bool expected)
 {
@@ -88,7 +88,7 @@ static bool set_sums(struct phases *phases, int device, const struct decode_sums
 
 /* --- blocks --- */
 
-/* Ends the block: the gap in which it began, 0 if no open phase was open then. */
+/* Removes a freed block. Returns the gap it was allocated in, 0 if no phase was open then. */
 static uint32_t bury(struct phases *phases, const struct block *like)
 {
 	uint32_t id = like->ptr ? blocks_find(&phases->blocks, like) : 0;
@@ -111,7 +111,8 @@ static bool count_block(struct phases *phases, const struct event *event, int64_
 		.space = event->space,
 		.kind = BLOCK_HANDED,
 	};
-	uint32_t gap = bury(phases, &block); /* of an allocation: of a block without a free */
+	uint32_t gap = bury(
+		phases, &block); /* an allocation at the address of a live block ends that block */
 
 	if (event->op == EVENT_FREE)
 		return track_freed(all, 0 - (uint64_t)bytes, gap) &&
@@ -141,9 +142,9 @@ static bool memory(struct phases *phases, const struct event *event)
 	return count_block(phases, event, allocated);
 }
 
-/* --- phases --- */
+/* --- pushes and pops --- */
 
-/* The number of a phase's shares: that of all devices and, with several, that of each. */
+/* The number of a phase's figures: one for all devices and, with several, one for each. */
 static size_t shares_of(const struct phases *phases)
 {
 	return phases->tracks_n > 2 ? phases->tracks_n : 1;
@@ -172,7 +173,7 @@ static bool push_phase(struct phases *phases, const struct event *event)
 	return true;
 }
 
-/* The first device's share was that of all until others came, which had nothing before. */
+/* Starts a phase's figures. Those of all devices are the first device's until a second comes. */
 static bool add_shares(struct phases *phases, struct trace_phase *phase)
 {
 	size_t count = shares_of(phases);
@@ -190,7 +191,7 @@ static bool add_shares(struct phases *phases, struct trace_phase *phase)
 	return true;
 }
 
-/* Marks the figures that are not known, of a phase that is open or has events missing in it. */
+/* Marks the figures that are not known because the phase is open or events are missing in it. */
 static void hide(struct trace_phase_device *share, bool open, bool cut)
 {
 	const struct trace_phase_count unknown = { TRACE_NONE, TRACE_NONE };
@@ -248,8 +249,8 @@ bool phases_event(struct phases *phases, const struct event *event)
 	}
 }
 
-/* Takes sums that changed without an event. A chunk begins with all sums, as events before it may
- * have been dropped, and recording that goes on writes them anew. */
+/* Reads sums that changed without an event: a chunk begins with all sums, as events before it may
+ * be missing, and recording that is started again writes them again. */
 static bool take_sums(struct phases *phases, const struct journal_reader *reader,
 		      const struct event *event)
 {
@@ -278,7 +279,7 @@ static void real_text(char *to, double real)
 	const char *p = text;
 
 	snprintf(text, sizeof(text), "%.17g", real);
-	if (real - real != 0) { /* infinite, or not a number */
+	if (real - real != 0) { /* JSON has no infinity and no NaN */
 		memcpy(to, "null", sizeof("null"));
 		return;
 	}
@@ -350,7 +351,7 @@ static void leave_out_idle(struct trace_phase *phase)
 	phase->devices_n = kept;
 }
 
-/* After the last event: ends the open phases, and puts all into the trace. */
+/* Closes the open phases after the last event, and puts all phases into the trace. */
 static bool finish(struct phases *phases, struct spool_model *recording)
 {
 	struct trace *trace = recording->trace;

@@ -1,9 +1,9 @@
 /*
- * Phases: pushes and pops of a journal paired, and the memory that was allocated and freed between
- * them, on all threads: on all devices together, and on each where there are several.
+ * Phases: the ranges of a recording, each with the memory that was allocated and freed in it, by
+ * all threads: on all devices together and, where there are several, on each.
  *
- * Memory: some 350 bytes a phase (and 112 more for each device where there are several), 64 for
- * each block allocated while a phase is open.
+ * Memory: some 350 bytes a phase (and 112 more for each of several devices), 64 for each block
+ * allocated while a phase is open.
  */
 #pragma once
 
@@ -11,7 +11,7 @@
 #include "facts/spool_model.h"
 #include "spool/journal.h"
 
-/* --- phase_stats.c --- */
+/* --- phase_stats.c: the sums of one device over time --- */
 
 /*
  * The bytes allocated and reserved on one device or on all, while phases begin and end. Each
@@ -29,65 +29,66 @@ struct track_peak {
 
 struct track_curve {
 	uint64_t now;
-	struct track_peak *peaks; /* gaps rise, bytes fall */
+	struct track_peak *peaks; /* kept with rising gaps and falling bytes */
 	size_t count, size;
 };
 
 struct track {
-	int device; /* NO_DEVICE: all of them */
+	int device; /* its number, NO_DEVICE: all devices together */
 	struct track_curve allocated, reserved;
-	struct trace_phase_count allocations, freed; /* since the beginning */
-	struct trace_phase_count inside;             /* of freed, those in the tree */
-	struct trace_phase_count *tree;              /* by gap, from 1 */
+	struct trace_phase_count allocations, freed; /* since recording began */
+	struct trace_phase_count inside;             /* the part of `freed` that is in the tree */
+	struct trace_phase_count *tree;              /* Fenwick tree by gap, from 1 */
 	size_t tree_n, tree_size;
 };
 
 void track_clear(struct track *track);
 
-/* Sets the sums; `gap` pushes came before. False without memory. */
+/* Sets the sums after `gap` pushes. False without memory. */
 bool track_move(struct track *track, uint64_t allocated, uint64_t reserved, uint32_t gap);
 
-/* A block is allocated, or freed; `gap` is that of its allocation, 0 if not known. */
+/* track_born(): a block is allocated. track_freed(): one is freed; `gap` is the gap in which it was
+ * allocated, 0 if unknown. */
 void track_born(struct track *track, uint64_t bytes);
 bool track_freed(struct track *track, uint64_t bytes, uint32_t gap);
 
-/* No phase is open: earlier peaks belong to none. */
+/* To be called when no phase is open: drops the peaks, which no later phase needs. */
 void track_forget(struct track *track);
 
 /*
- * A phase begins, or the phase of push number `gap`, counted from 1, ends. In between, its share
- * has in `allocations` and `freed` the track's counts at its start. At the end `kept` is the part
- * of the allocations inside it that is still there.
+ * track_begin(): a phase begins. track_end(): the phase of push number `gap`, counted from 1, ends.
+ * In between, `allocations` and `freed` of its share are the track's counts at its start. At its
+ * end `kept` is the part of its allocations that is not freed.
  */
 void track_begin(const struct track *track, struct trace_phase_device *share);
 void track_end(const struct track *track, uint32_t gap, struct trace_phase_device *share);
 
-/* --- phases.c --- */
+/* --- phases.c: the phases of a recording --- */
 
 struct phases {
-	struct arena *arena;      /* of the devices' shares */
-	struct trace_phase *list; /* by start, without names */
+	struct arena *arena;      /* memory of the figures */
+	struct trace_phase *list; /* all phases by start; their names are filled at the end */
 	size_t count, size;
-	/* The first one is of all devices, the others of one device each. */
+	/* [0]: all devices together, the others: one device each */
 	struct track *tracks;
 	size_t tracks_n, tracks_size;
-	uint16_t track_of[DECODE_DEVICES]; /* position in tracks, 0 for none */
-	struct blocks open;                /* ranges */
-	struct blocks blocks;              /* allocated while a phase was open; seq is the gap */
+	uint16_t track_of[DECODE_DEVICES]; /* by device: position in tracks, 0 for none */
+	struct blocks open;                /* open ranges */
+	struct blocks blocks; /* blocks allocated while a phase was open; their seq is the gap */
 	uint64_t next_seq;
-	uint32_t chunk; /* the chunk whose sums have been taken */
-	size_t cut_at;  /* phases before this position were open or over when events were missing */
+	uint32_t chunk; /* number of the chunk whose sums have been taken */
+	size_t cut_at;  /* phases before this position were begun when events were missing */
 };
 
 /* Fills the trace's phases, by start: 0 or -ENOMEM. */
 int phases_find(struct spool_model *recording);
 
-/* The same event by event, for callers that stream events. `phases` is all 0 at first except for
- * the arena. False without memory. */
+/* Takes one event, for callers that stream events. `phases` is all 0 at first except for the arena.
+ * False without memory. */
 bool phases_event(struct phases *phases, const struct event *event);
 void phases_clear(struct phases *phases);
 
-/* The members of a range or mark besides its name and category; "" for none. */
+/* The members of a range or mark, besides name and category, as text; "" for none. */
 struct detail_text {
 	char color[8], payload[40];
 };

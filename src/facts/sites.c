@@ -1,9 +1,9 @@
 /*
- * The name of a call site.
+ * Makes the name of a call site.
  *
- * A frame is classified and its texts made stable once; a stack then only picks two of its frames.
- * The picked frames alone lead to the same pick, so a document that keeps only those (memtrace
- * baseline) has the sites of the whole one.
+ * Each frame is classified once, and its texts are made stable; of a stack, two frames are then
+ * picked. The picked frames alone lead to the same pick, so a document with only those (memtrace
+ * baseline) has the same sites.
  */
 #include "facts/sites.h"
 
@@ -11,7 +11,7 @@
 
 #include "base/text/text.h"
 
-/* The innermost of the first `count` frames of the kind, with a name if any has one. */
+/* The innermost of the stack's first `count` frames of the kind, if possible one with a name. */
 static uint32_t innermost(const struct site_frame *all, const uint32_t *frames, size_t count,
 			  enum site_kind kind)
 {
@@ -28,7 +28,7 @@ static uint32_t innermost(const struct site_frame *all, const uint32_t *frames, 
 	return nameless;
 }
 
-/* The innermost frame of a framework in one language, except helpers and frames without a name. */
+/* The innermost frame of a framework in the language, except helpers and nameless frames. */
 static uint32_t framework(const struct site_frame *all, const uint32_t *frames, size_t count,
 			  bool python)
 {
@@ -42,7 +42,7 @@ static uint32_t framework(const struct site_frame *all, const uint32_t *frames, 
 	return UINT32_MAX;
 }
 
-/* Finds the operation of a backward pass, which has no line of its own. */
+/* Finds the frame of a backward pass's operation, which has no line of its own. */
 static uint32_t backward(const struct site_frame *all, const uint32_t *frames, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -56,7 +56,7 @@ static uint32_t backward(const struct site_frame *all, const uint32_t *frames, s
 	return UINT32_MAX;
 }
 
-/* Finds the frame named beside the outer one: inside it, or among all without one. */
+/* Finds the frame named before the outer one: inside it, or anywhere if there is no outer one. */
 static uint32_t inside(const struct site_frame *all, const uint32_t *frames, size_t count,
 		       bool native)
 {
@@ -77,7 +77,8 @@ struct site_pick site_pick(const struct site_frame *all, const uint32_t *frames,
 	struct site_pick pick = { UINT32_MAX, innermost(all, frames, count, SITE_OWN) };
 
 	if (pick.outer != UINT32_MAX) {
-		/* Below a line of Python every operator is native: its name adds nothing. */
+		/* Under a Python line, a native frame is only an operator: its name adds nothing.
+		 */
 		pick.inner = inside(all, frames, pick.outer, !all[frames[pick.outer]].python);
 		return pick;
 	}

@@ -22,38 +22,38 @@
 struct arena;
 
 enum site_kind {
-	SITE_OWN,       /* the program's own: the innermost of these names the site */
-	SITE_VENDOR,    /* a library of operations */
-	SITE_FRAMEWORK, /* named together with the code that called it */
-	SITE_PLUMBING, /* allocators, runtimes, interpreters: a name only where there is no other */
+	SITE_OWN,       /* the program's own code: the innermost such frame names the site */
+	SITE_VENDOR,    /* a library of operations: cuBLAS, cuDNN, NCCL */
+	SITE_FRAMEWORK, /* a framework: named together with the code that called it */
+	SITE_PLUMBING, /* allocators, runtimes, interpreters: named only if there is nothing else */
 };
 
 /* The kind of a library, by the base name of its file. */
 enum site_kind site_library(const char *base);
 
-/* True for a native function of others that is linked into programs (LINKED in frame_kinds.def). */
+/* True for a native function of a library linked into programs (LINKED in frame_kinds.def). */
 bool site_linked_in(const char *function);
 
-enum { SITE_LONGEST = 512 }; /* bytes of a name, with its NUL */
+enum { SITE_LONGEST = 512 }; /* bytes of a site's name, with its NUL */
 
-/* A frame as sites use it. */
+/* A frame, prepared for the names of sites. */
 struct site_frame {
-	const char *function; /* stable; NULL when unknown */
-	const char *where;    /* file or library, stable; NULL when unknown */
+	const char *function; /* its name, the same in every run; NULL if unknown */
+	const char *where;    /* its file or library, the same in every run; NULL if unknown */
 	uint8_t kind;         /* enum site_kind */
 	bool python;
-	bool installed; /* not a file of the program's own */
-	bool helper;    /* a row NATIVE or PYTHON of frame_kinds.def */
+	bool installed; /* the file belongs to an installed package, not to the program */
+	bool helper;    /* listed as a helper in frame_kinds.def */
 };
 
-/* `path` is the source file of a Python frame, the ELF file of a native one; each may be NULL. 0,
- * or -ENOMEM. */
+/* Fills the frame. `path` is a Python frame's source file or a native one's ELF file; path and
+ * function may be NULL. 0 or -ENOMEM. */
 int site_frame_read(struct site_frame *frame, bool python, const char *function, const char *path,
 		    struct arena *arena);
 
 /*
- * The part of a frame's path that identifies the frame: with it site_frame_read() gives the same
- * again. Folders of the machine are removed; a path below `cwd` (NULL for none) keeps its folders.
+ * The part of a frame's path that is enough for site_frame_read(). Folders of the machine are
+ * removed; a path below `cwd` (NULL for none) keeps its folders.
  */
 const char *site_path(bool python, const char *path, const char *cwd);
 
@@ -65,15 +65,16 @@ const char *names_path(const char *path);
 
 /* The frames of a stack that name its site, as positions in the stack; UINT32_MAX for none. */
 struct site_pick {
-	uint32_t inner; /* the framework or library inside of `outer` */
+	uint32_t inner; /* a frame of a framework or library, called by `outer` */
 	uint32_t outer;
 };
 
-/* `frames`: a stack's, innermost first, as numbers of `all`. */
+/* Picks. `frames` are a stack's, innermost first, as positions in `all`. */
 struct site_pick site_pick(const struct site_frame *all, const uint32_t *frames, size_t count);
 
 /* Appends "function (where:line)", without the line where it is 0, cut to size. */
 void site_append(char *to, size_t size, const struct site_frame *frame, uint32_t line);
 
-/* Writes the site's name, never empty, into SITE_LONGEST bytes; of the two frames, each or NULL. */
+/* Writes the name, never empty, of the site of two frames, each or NULL, into SITE_LONGEST bytes.
+ */
 void site_join(char *to, const struct site_frame *inner, const struct site_frame *outer);

@@ -1,4 +1,4 @@
-/* A frame as sites use it: its kind, and its texts without what differs from run to run. */
+/* Prepares a frame for the names of sites: its kind, and texts that no run changes. */
 #include <errno.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 #include "base/text/text.h"
 #include "facts/sites.h"
 
-enum { PART = 256 }; /* bytes of a function's or a file's name */
+enum { PART = 256 }; /* longest name of a function or file, in bytes */
 
 static bool begins(const char *text, const char *with)
 {
@@ -119,7 +119,7 @@ static void cut_clones(char *name)
 	}
 }
 
-/* Takes `length` bytes out at p. */
+/* Removes `length` bytes at p. */
 static void take_out(char *p, size_t length)
 {
 	memmove(p, p + length, strlen(p + length) + 1);
@@ -159,7 +159,7 @@ static void drop_generated(char *name)
 	}
 }
 
-/* Shortens "torch::autograd::generated::MmBackward0::apply" to the operation, which people know. */
+/* Shortens "torch::autograd::generated::MmBackward0::apply" to "MmBackward0". */
 static void shorten_backward(char *name)
 {
 	static const char prefix[] = "torch::autograd::generated::";
@@ -214,9 +214,9 @@ bool site_linked_in(const char *function)
 #include "facts/frame_kinds.def"
 #undef LINKED
 	/*
-	 * The call of the static CUDA runtime that the program made keeps its name: "cuda" and a
-	 * capital. A function of a C++ program is no call: its name has an argument list or a
-	 * scope.
+	 * True for a call of the static CUDA runtime, "cuda" and a capital: the program made it, so
+	 * it keeps its name. A C++ function's name has an argument list or a scope and is no such
+	 * call.
 	 */
 	return begins(function, "cuda") && function[4] >= 'A' && function[4] <= 'Z' &&
 	       !strpbrk(function, "(:");
@@ -256,13 +256,13 @@ static bool is_framework_package(const char *path)
 	return false;
 }
 
-/* True for scripts/memtrace_pools.py, which stands between an allocator and the C API. */
+/* True for scripts/memtrace_pools.py, whose frames lie between an allocator and the C API. */
 static bool is_ours(const char *path)
 {
 	return !strcmp(text_base(path), "memtrace_pools.py");
 }
 
-/* Sources that a tool generated, named by a number or a hash. */
+/* Names of sources that a tool generated: a prefix, then a number or a hash. */
 struct generated {
 	char has[24], name[16];
 };
@@ -318,8 +318,8 @@ static void read_source(struct site_frame *frame, const char *path)
 	}
 }
 
-/* Makes "libx-0a1b2c3d.so.1.2.3" (auditwheel) and "libx.so.1.2.3" libx.so.1, and removes the Python
- * version from an extension's name. */
+/* Makes "libx-0a1b2c3d.so.1.2.3" (from auditwheel) and "libx.so.1.2.3" into "libx.so.1", and
+ * removes the Python version from an extension's name. */
 static void stable_library(const char *path, char *name)
 {
 	char *at;

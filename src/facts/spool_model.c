@@ -1,8 +1,8 @@
 /*
- * A spool's facts on their way into a trace.
+ * Computes a trace from the facts of a spool.
  *
- * Everything read from the spool is checked before it is used as a position: the file may be the
- * torn remains of a process that died, or hostile.
+ * Everything read from the spool is checked before it is used as a position: the file may have been
+ * torn by a process that died, or be hostile.
  */
 #include "facts/spool_model.h"
 
@@ -121,7 +121,7 @@ const char *spool_model_text(struct spool_model *recording, const char *text)
 	return copy;
 }
 
-/* --- names --- */
+/* --- names of frames --- */
 
 static void name_module(struct spool_model *recording, struct symbol_query *queries, size_t count,
 			enum symbols_names names)
@@ -195,9 +195,9 @@ static int name_frames(struct spool_model *recording, uint32_t first, enum symbo
 	return 0;
 }
 
-/* --- all together --- */
+/* --- the whole model --- */
 
-/* Makes room for the names of all frames of the spool; after the first time it doubles. */
+/* Makes room for the names of all frames of the spool, doubled when more frames come. */
 static int make_lists(struct spool_model *recording)
 {
 	uint32_t frames = (uint32_t)spool_count(recording->spool, SPOOL_FRAME);

@@ -1,4 +1,4 @@
-/* The names of a recording's stacks: their sites, and the lines that users know. */
+/* Names the stacks of a recording: their sites, and the lines of code that users know. */
 #include <errno.h>
 #include <string.h>
 
@@ -7,16 +7,16 @@
 #include "facts/sites.h"
 #include "facts/spool_model.h"
 
-enum { NAMING_DEPTH = 1024 }; /* frames of a stack that are used */
+enum { NAMING_DEPTH = 1024 }; /* frames of a stack that its names are made of, at most */
 
-/* The frames that a stack's names are made of, with those a backward pass comes from. */
+/* The frames that a stack's names are made of, and those that its backward pass comes from. */
 struct frame_naming {
-	uint32_t frames[NAMING_DEPTH]; /* of the spool */
-	uint32_t count, own; /* the stack's own come first, then those that it comes from */
+	uint32_t frames[NAMING_DEPTH]; /* numbers in the spool */
+	uint32_t count, own;           /* count: all frames; own: the stack's, which are first */
 	enum backward_via via;
 };
 
-/* A frame with its function's name as it is shown. */
+/* A frame, and its function's name as it is printed. */
 struct said {
 	struct site_frame frame;
 	char function[SITE_LONGEST];
@@ -52,7 +52,7 @@ static void add_frames(struct frame_naming *naming, const struct spool_model *re
 	}
 }
 
-/* A backward pass is named by the Python that it comes from, and marked as one. */
+/* Lists the stack's frames. A backward pass gets those of the Python code that it comes from. */
 static void read_stack(struct frame_naming *naming, const struct spool_model *recording,
 		       const struct spool_stack *stack)
 {
@@ -70,7 +70,7 @@ static void read_stack(struct frame_naming *naming, const struct spool_model *re
 	}
 }
 
-/* The frame under the name that trace_backward.c gives it for readers; NULL for none. */
+/* Returns the frame with the name that trace_backward.c gives it as well; NULL for none. */
 static const struct site_frame *say(struct said *said, const struct frame_naming *naming,
 				    const struct spool_model *recording, uint32_t at)
 {

@@ -1,4 +1,4 @@
-/* The sites of a recording: stacks that share the line that a user knows, with their sums. */
+/* Makes the sites of a recording, each of the stacks that share a line of code, with their sums. */
 #include "facts/spool_model.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "facts/sites.h"
 #include "ledger/totals.h"
 
-/* A site's space is that of its stacks: the sum that they have a share in. */
+/* The memory kind of a stack's site, by the sum that the stack's bytes are in. */
 static const char *space_of(const struct spool_model *recording, const struct spool_stack *stack)
 {
 	uint64_t cells = spool_count(recording->spool, SPOOL_CELL);
@@ -36,14 +36,14 @@ static bool is_at(const struct trace_site *site, const struct trace_place *place
 	return !strcmp(site->site, place->name) && !strcmp(site->space, place->space);
 }
 
-/* The position of the place's site, which is made if it is new; UINT32_MAX without memory. */
+/* The position of the place's site, which is added if it is new; UINT32_MAX without memory. */
 static uint32_t find_site(struct trace *trace, struct map *known, const struct trace_place *place)
 {
 	uint64_t key = hash_mix(place->key, hash_bytes(place->space, strlen(place->space)));
 	uint32_t id;
 
 	while ((id = map_get(known, key)) && !is_at(&trace->sites[id - 1], place))
-		key++; /* two sites of one hash */
+		key++; /* another site has the same hash */
 	if (id)
 		return id - 1;
 	trace->sites[trace->sites_n] = (struct trace_site){
@@ -72,7 +72,7 @@ static void site_add_stack(struct trace_site *site, const struct trace_stack *st
 		site->lifetime_max_ns = stack->lifetime_max_ns;
 }
 
-/* Each site's stacks, which stacks_n counts, are a part of one list. */
+/* Fills the one list of stacks, sorted by site; stacks_n of each site counts its part. */
 static void list_stacks(struct trace *trace, uint32_t *list)
 {
 	static const struct sort_key by_weight[] = {
@@ -127,7 +127,7 @@ int trace_gather_sites(struct trace *trace, struct arena *arena, const struct tr
 	return good ? 0 : -ENOMEM;
 }
 
-/* Of a sampled recording; allocations are summed in parts, and then rounded. */
+/* Estimates a site of a sampled recording; its allocations are summed before they are rounded. */
 static void estimate_site(const struct spool_model *recording, struct trace_site *site)
 {
 	if (!recording->spool->header->sample) {
@@ -157,7 +157,7 @@ void spool_model_find_sites(struct spool_model *recording)
 		const struct spool_stack *row = spool_model_stack(recording, i);
 		char name[SITE_LONGEST];
 
-		/* Stacks that only freed, reserved or failed are no sites. */
+		/* A stack that only freed, reserved or failed has no site. */
 		if (!row->allocations)
 			continue;
 		spool_model_site(recording, row, name);

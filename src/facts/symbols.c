@@ -1,4 +1,4 @@
-/* Offsets into function names, from ELF symbol tables. */
+/* Turns offsets into function names, from the symbol tables of ELF files. */
 #include "facts/spool_model.h"
 
 #include <dlfcn.h>
@@ -20,7 +20,7 @@ struct image {
 	const Elf64_Shdr *sections;
 };
 
-/* A part of the file, NULL if it does not lie within it. */
+/* The bytes of the file at an offset, NULL if they do not lie within it. */
 static const void *part(const struct image *image, uint64_t offset, uint64_t size)
 {
 	if (offset > image->size || size > image->size - offset)
@@ -42,7 +42,7 @@ static bool is_build_id(const char *bytes, size_t size, const char *hex)
 	return true;
 }
 
-/* The file on disk may be a newer build than the one that ran. */
+/* Compares the build-id: the file on disk may be newer than the one that ran. */
 static bool same_build(const struct image *image, const char *build_id)
 {
 	if (!build_id || !*build_id)
@@ -87,8 +87,8 @@ static int open_image(struct image *image, const char *path)
 	return -EINVAL;
 }
 
-/* Gives the symbol to the queries within it. Of several symbols, the one that starts last counts,
- * and a global one before a local one. */
+/* Gives the symbol's name to the queries within it. Where symbols overlap, the one that starts last
+ * wins, and a global one wins over a local one. */
 static void offer(const Elf64_Sym *symbol, const char *name, struct symbol_query *queries,
 		  size_t count)
 {

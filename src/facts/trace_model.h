@@ -1,5 +1,5 @@
 /*
- * A trace (memtrace/1) as structs, one for each object of the document, made of the rows of
+ * A trace (memtrace/1) as structs, one for each object of the document, made from the rows of
  * facts/trace.def; and those rows as tables.
  */
 #pragma once
@@ -10,7 +10,7 @@
 
 #include "base/mem/arena.h"
 
-#define TRACE_NONE UINT64_MAX /* a number that the trace does not have */
+#define TRACE_NONE UINT64_MAX /* stands for a number that the trace does not have */
 
 enum trace_exit {
 	TRACE_EXIT,
@@ -24,7 +24,7 @@ enum { TRACE_NATIVE, TRACE_PYTHON };
 
 struct trace_pair {
 	const char *name;
-	const char *value; /* NULL when unset */
+	const char *value; /* NULL if it was not set */
 };
 
 typedef const char *trace_TEXT;
@@ -43,7 +43,7 @@ typedef const char **trace_TEXTS;
 typedef uint64_t *trace_U64S;
 typedef uint32_t *trace_U32S;
 
-#define trace_trace trace /* the document itself */
+#define trace_trace trace /* struct trace is the document itself */
 #define BEGIN(name) struct trace_##name {
 #define END(name) \
 	}         \
@@ -62,25 +62,25 @@ typedef uint32_t *trace_U32S;
 
 #undef trace_trace
 
-/* Name and size of a device as the trace's environment has them, NULL for none. */
+/* The device's name and size from the trace's environment, NULL for none. */
 const struct trace_card *trace_card(const struct trace *trace, int device);
 
 /* The name, the space and the key together identify a stack's site. */
 struct trace_place {
-	const char *name; /* NULL: the stack is of no site */
+	const char *name; /* NULL if the stack has no site */
 	const char *space;
 	uint64_t key;
 };
 
 /* spool_model_sites.c: makes sites[] and site_of[] from the places of the stacks, with the sums of
- * their stacks but for what is estimated, the heaviest first. 0 or -ENOMEM. */
+ * their stacks except for estimates, the largest first. 0 or -ENOMEM. */
 int trace_gather_sites(struct trace *trace, struct arena *arena, const struct trace_place *places);
 
-/* The rows as tables: how a JSON object becomes a struct and a struct an object. No pointer is in
- * them (base/guest/table_rows.h). */
+/* The rows as tables, by which a JSON object is read into a struct and written from it. They hold
+ * no pointers (base/guest/table_rows.h). */
 enum row_kind {
 	ROW_TEXT,     /* const char *, NULL for null */
-	ROW_VALUE,    /* the same of a scalar of any kind, as it stands in the file */
+	ROW_VALUE,    /* const char * of a value of any kind, as the file has it */
 	ROW_U64,      /* uint64_t, 0 for null */
 	ROW_OPTIONAL, /* uint64_t, TRACE_NONE for null */
 	ROW_U32,      /* uint32_t, 0 for null */
@@ -91,13 +91,13 @@ enum row_kind {
 	ROW_HEX,      /* uint64_t of a string "0x..." */
 	ROW_WORD,     /* int: the position of a text among the row's words */
 	ROW_OBJECT,   /* a struct in place */
-	ROW_LIST,     /* a pointer to structs, and a count */
-	ROW_PAIRS,    /* the same of struct trace_pair: an object with keys of its own */
-	ROW_COUNTS,   /* the same, of numbers */
-	ROW_TEXTS,    /* the same of const char * */
-	ROW_U64S,     /* the same of uint64_t, TRACE_NONE for null */
-	ROW_U32S,     /* the same of uint32_t */
-	ROW_BREAK,    /* no value: a new line in the file */
+	ROW_LIST,     /* a pointer to structs, and their count */
+	ROW_PAIRS,    /* a list of struct trace_pair: an object with any keys */
+	ROW_COUNTS,   /* a list of pairs whose values are numbers */
+	ROW_TEXTS,    /* a list of const char * */
+	ROW_U64S,     /* a list of uint64_t, TRACE_NONE for null */
+	ROW_U32S,     /* a list of uint32_t */
+	ROW_BREAK,    /* no value: the file has a line break here */
 };
 
 enum row_when {
@@ -111,17 +111,17 @@ enum row_when {
 	WHEN_NATIVE,
 };
 
-/* The separator before the items of a list. */
+/* White space between the items of a list. */
 enum row_layout {
 	LAYOUT_NONE,
-	LAYOUT_TIGHT,    /* commas alone */
-	LAYOUT_LINES,    /* each on a line of its own */
-	LAYOUT_BROKEN,   /* the same but for the first */
-	LAYOUT_INDENTED, /* the same, with two spaces */
-	LAYOUT_APART,    /* each on a line of its own, with two spaces */
+	LAYOUT_TIGHT,    /* none */
+	LAYOUT_LINES,    /* each item on a line of its own */
+	LAYOUT_BROKEN,   /* each item but the first on a new line */
+	LAYOUT_INDENTED, /* each item but the first on a new line, two blanks before it */
+	LAYOUT_APART,    /* each item on a line of its own, two blanks before it */
 };
 
-/* Lists of words; a WORD has one of them. */
+/* Lists of words; the value of a ROW_WORD is one of a list. */
 enum row_words { WORDS_EXITS, WORDS_METRICS, WORDS_LANGUAGES, WORDS_NONE };
 
 enum rows_of {
@@ -131,13 +131,13 @@ enum rows_of {
 };
 
 struct row {
-	char key[24], text[28]; /* `,"key":`, as the writer has it */
+	char key[24], text[28]; /* `,"key":`, as it is written */
 	uint16_t at, count_at;
 	uint8_t kind, when;
-	uint8_t of;     /* OBJECT, LIST: enum rows_of; WORD: enum row_words; BREAK: spaces */
-	uint8_t layout; /* of a list */
-	uint8_t size;   /* bytes of a number or pointer */
-	uint8_t length; /* of the text */
+	uint8_t of;     /* OBJECT, LIST: enum rows_of; WORD: enum row_words; BREAK: blanks */
+	uint8_t layout; /* ROW_LIST: enum row_layout */
+	uint8_t size;   /* bytes of the member */
+	uint8_t length; /* bytes of `text` */
 };
 
 struct rows {
@@ -150,10 +150,10 @@ struct rows rows_of(enum rows_of of);
 /* The row with the key, NULL for none. */
 const struct row *rows_find(struct rows rows, const char *key);
 
-/* Gives every member that the rows name its value for null. */
+/* Sets every member of the object to its value for null. */
 void rows_clear(enum rows_of of, void *object);
 
-/* The bits of a row that is a number or a pointer. */
+/* The value of a member that is a number or a pointer, as bits. */
 static inline uint64_t rows_number(const struct row *row, const void *object)
 {
 	const void *value = (const char *)object + row->at;
@@ -168,7 +168,7 @@ static inline uint64_t rows_number(const struct row *row, const void *object)
 	}
 }
 
-/* `count` structs, cleared, in the arena's memory; NULL without memory. */
+/* Returns `count` cleared structs in the arena's memory; NULL without memory. */
 void *rows_make(struct arena *arena, enum rows_of of, size_t count);
 
 /* The word at a position, NULL beyond the last one. */

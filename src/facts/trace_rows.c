@@ -47,7 +47,7 @@ const struct row *rows_find(struct rows rows, const char *key)
 	return NULL;
 }
 
-/* NOLINTNEXTLINE(misc-no-recursion): as deep as the rows are nested, four at most */
+/* NOLINTNEXTLINE(misc-no-recursion): rows are nested at most four deep */
 void rows_clear(enum rows_of of, void *object)
 {
 	struct rows rows = rows_of(of);
@@ -56,7 +56,7 @@ void rows_clear(enum rows_of of, void *object)
 		const struct row *row = &rows.rows[i];
 		void *value = (char *)object + row->at;
 
-		/* Null is 0, or all ones. */
+		/* Null is stored as 0, or as all ones. */
 		if (row->kind == ROW_OBJECT)
 			rows_clear(row->of, value);
 		else if (row->kind == ROW_OPTIONAL || row->kind == ROW_POSITION ||

@@ -1,4 +1,4 @@
-/* An allocation that failed because memory ran out, explained. */
+/* Explains each allocation that failed for lack of memory: the reason, the figures, the advice. */
 #include "facts/oom/oom.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 
 static const uint64_t MIB = 1 << 20;
 
-/* --- facts besides the live blocks --- */
+/* --- figures that need no live blocks --- */
 
 static void find_card(struct oom *oom, const struct spool_model *recording)
 {
@@ -21,7 +21,7 @@ static void find_card(struct oom *oom, const struct spool_model *recording)
 	oom->facts.total = card->total_bytes == TRACE_NONE ? 0 : card->total_bytes;
 }
 
-/* The bytes of a card that its driver takes for itself: context, modules, heaps. */
+/* The bytes of a card that its driver uses for itself: context, modules, heaps. */
 static uint64_t own_share(uint64_t total)
 {
 	uint64_t most = 1536 * MIB;
@@ -29,7 +29,7 @@ static uint64_t own_share(uint64_t total)
 	return total / 16 < most ? total / 16 : most;
 }
 
-/* The bytes left as the driver reported them when it refused, or else the last time before. */
+/* The card's free bytes as the driver reported them at the failure, or at the last time before. */
 static void find_left(struct oom_facts *facts, const struct spool_oom *row)
 {
 	uint64_t used = row->used;
@@ -49,7 +49,7 @@ static void find_left(struct oom_facts *facts, const struct spool_oom *row)
 		facts->foreign = facts->others - own_share(facts->total);
 }
 
-/* The size of the segment that PyTorch asks the driver for (CUDACachingAllocator.cpp). */
+/* The size of the segment that PyTorch requests from the driver (CUDACachingAllocator.cpp). */
 static uint64_t segment_for(uint64_t size)
 {
 	if (size <= MIB)
@@ -59,7 +59,7 @@ static uint64_t segment_for(uint64_t size)
 	return (size + 2 * MIB - 1) / (2 * MIB) * (2 * MIB);
 }
 
-/* The limit lies between the most that PyTorch ever held and the size that was refused. */
+/* PyTorch's limit lies between the most that it ever held and that plus the refused size. */
 static void find_limit(struct oom_facts *facts, const struct spool_model *recording,
 		       const struct spool_oom *row)
 {
@@ -115,7 +115,7 @@ static void find_facts(struct oom *oom, struct spool_model *recording)
 	find_limit(facts, recording, row);
 }
 
-/* --- the tables --- */
+/* --- the tables of reasons and advice --- */
 
 enum oom_reason {
 #define REASON(name, condition, text) OOM_##name,
@@ -172,7 +172,7 @@ static int at_moment(void *context, const struct census *census, uint64_t seq)
 	return error;
 }
 
-/* If an allocation of that size succeeds later, the program has survived the failure. */
+/* If an allocation of the failed size succeeds later, the program has survived the failure. */
 static void at_event(void *context, const struct event *event)
 {
 	struct oom_finder *finder = context;
@@ -222,7 +222,7 @@ static struct oom *list_rows(struct spool_model *recording)
 	return ooms;
 }
 
-/* --- the trace's members --- */
+/* --- the members of the trace --- */
 
 const char *oom_name(const struct spool_model *recording, uint32_t text)
 {

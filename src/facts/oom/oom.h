@@ -1,5 +1,5 @@
 /*
- * An allocation that failed because memory ran out, explained: the size, the holders of memory at
+ * Explains an allocation that failed because memory ran out: the size, the holders of memory at
  * that time, the reason, and advice.
  *
  * The facts come from the spool, the sentences from tables. Also used at the end of the traced
@@ -14,8 +14,7 @@ enum {
 	OOM_WORDS = 200,
 	OOM_LINES = 5,
 	OOM_ADVICE_MOST = 2,
-	OOM_GOES_ON =
-		256, /* allocations after a failure that show that the program has survived it */
+	OOM_GOES_ON = 256, /* so many allocations later, the program has survived a failure */
 };
 
 struct oom_facts {
@@ -26,29 +25,29 @@ struct oom_facts {
 #undef WORDS
 };
 
-/* The bytes that one line of code held, over all its stacks. */
+/* The bytes that one line of code held, in all stacks that end in it. */
 struct oom_line {
 	const char *text;
 	uint64_t bytes;
 };
 
-/* The facts that are known besides the trace's members. */
+/* One failure: the facts that the trace does not have. */
 struct oom {
 	struct spool_oom row;
 	struct trace_oom *told;
 	struct oom_facts facts;
-	const char *why;  /* the reason, with {names} of facts */
-	const char *card; /* its name, NULL when unknown */
+	const char *why;  /* the reason; each {name} in it is replaced by a fact */
+	const char *card; /* the card's name, NULL if unknown */
 	bool known; /* the live blocks are known: pools, holders, stacks and lines are filled */
 	struct oom_line lines[OOM_LINES];
 	unsigned lines_n;
-	uint64_t more_lines, more_bytes; /* beyond those */
+	uint64_t more_lines, more_bytes; /* number and bytes of lines that are not listed */
 };
 
 /*
- * Fills the trace's ooms except for their text; the text of advice still has {names} of facts.
- * Returns one struct for each, in the recording's arena; NULL where there are none, or without
- * memory.
+ * Fills the trace's ooms except for their text; in advice, the {names} of facts are not replaced
+ * yet. Returns one struct for each failure, in the recording's arena; NULL if there are none, or
+ * without memory.
  */
 struct oom *spool_model_find_ooms(struct spool_model *recording);
 

@@ -1,4 +1,5 @@
-/* The holders of memory when an allocation failed, and the free memory inside pools. */
+/* Finds the memory that was live when an allocation failed: by line and stack, the largest holders,
+ * and the free memory in pools. */
 #include <errno.h>
 #include <string.h>
 
@@ -14,15 +15,14 @@ static bool is_torch(const struct spool_model *recording, uint32_t pool)
 	return text_same(spool_text(recording->spool, pool), "torch");
 }
 
-/* --- allocated bytes by stack, and the holders of the driver's memory --- */
+/* --- allocated bytes by stack, and the largest block outside PyTorch --- */
 
 enum { HOLDERS = 256 };
 
-/* The bytes that were live on the card. */
+/* The bytes that were live on the card, by stack. */
 struct tally {
-	struct trace_share
-		*shares; /* by stack; the last one is for bytes whose stack is not known */
-	const struct block *largest; /* that is not PyTorch's */
+	struct trace_share *shares; /* by stack; the last one has the bytes without a known stack */
+	const struct block *largest; /* the largest block that is not PyTorch's */
 };
 
 static void add_holder(struct trace_oom *told, const char *name, bool pool, uint64_t bytes)
@@ -39,7 +39,7 @@ static void add_holder(struct trace_oom *told, const char *name, bool pool, uint
 	told->holders[i].bytes += bytes;
 }
 
-/* A block, or bytes without an address. */
+/* Adds a live block, or bytes without an address. */
 static void add_block(struct tally *tally, const struct oom *oom,
 		      const struct spool_model *recording, const struct block *block)
 {
@@ -85,7 +85,7 @@ static int keep_shares(struct oom *oom, struct spool_model *recording,
 		count += shares[i].bytes != 0;
 		sum += shares[i].bytes;
 	}
-	/* Frees that were not recorded, because events were off, leave blocks that seem live: then
+	/* Frees that were not recorded leave blocks that seem live; the sum is then too high, and
 	 * the holders are not known. */
 	if (sum > oom->row.allocated)
 		return 0;
@@ -125,7 +125,7 @@ static int find_shares(struct oom *oom, struct spool_model *recording, const str
 	return error;
 }
 
-/* --- by line --- */
+/* --- bytes by line --- */
 
 static void keep_lines(struct oom *oom, struct oom_line *lines, size_t count)
 {
@@ -177,12 +177,12 @@ static int find_lines(struct oom *oom, struct spool_model *recording)
 	return 0;
 }
 
-/* --- the holders of the driver's memory --- */
+/* --- the libraries and pools that hold the driver's memory --- */
 
 /* Names the largest holder that is not PyTorch's pool. */
 static void sort_holders(struct oom *oom)
 {
-	/* Names lie in the spool in the order of their ids. */
+	/* equal sizes by id, which is the order of the names in the spool */
 	static const struct sort_key by_size[] = {
 		SORT_DOWN(struct trace_oom_holder, bytes),
 		SORT_UP(struct trace_oom_holder, holder),
@@ -202,7 +202,7 @@ static void sort_holders(struct oom *oom)
 	}
 }
 
-/* --- free memory --- */
+/* --- free memory in the segments of pools --- */
 
 static void add_pool(struct trace_oom *told, const struct spool_model *recording,
 		     const struct gaps *gaps, size_t number)
@@ -228,7 +228,8 @@ static void add_pool(struct trace_oom *told, const struct spool_model *recording
 	}
 }
 
-/* The figures of the segments; sums come from PyTorch itself where it reported them. */
+/* Fills the facts of PyTorch's pool: segments as found here, sums from PyTorch if it reported them.
+ */
 static void tell_torch(struct oom_facts *facts, const struct trace_oom_pool *pool)
 {
 	facts->whole = pool->free_segments_bytes;
@@ -258,8 +259,7 @@ static int find_pools(struct oom *oom, struct spool_model *recording, const stru
 		if (is_torch(recording, gaps.pools[i].pool))
 			tell_torch(&oom->facts, &told->pools[told->pools_n - 1]);
 	}
-	/* The program may have set it, and not the environment: then the pool's segments are
-	 * mapped. */
+	/* Mapped segments: expandable_segments is on, even if no environment variable set it. */
 	for (size_t i = 0; told->pools && i < gaps.segments_n; i++) {
 		const struct gaps_pool *pool = &gaps.pools[gaps.segments[i].pool];
 
