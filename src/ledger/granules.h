@@ -18,14 +18,13 @@
 enum { GRANULES_DEVICES = 64 };
 
 struct granules {
-	struct map shared;  /* 1 + the number of allocations that touch a granule, by device and
-			       granule */
-	uint64_t last;      /* the last key that was looked up, */
-	uint32_t *last_one; /* and where its value is, NULL before the first */
-	int64_t rounding[GRANULES_DEVICES]; /* bytes, by device */
+	struct map shared;  /* by device and granule: 1 + the number of allocations that touch it */
+	uint64_t last;      /* the key that was looked up last, */
+	uint32_t *last_one; /* and the place of its value, NULL before the first */
+	int64_t rounding[GRANULES_DEVICES]; /* bytes that rounding adds, by device */
 };
 
-/* Counts a node that begins (`born`) or ends; only nodes of plain allocations. */
+/* Counts a node when it is allocated (`born`) or freed; only nodes of plain allocations. */
 void granules_count(struct granules *granules, const struct spool_node *node, bool born);
 
 void granules_clear(struct granules *granules);

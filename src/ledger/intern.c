@@ -1,7 +1,7 @@
 /*
- * Each distinct text, module, frame and stack once.
+ * Gives each distinct text, module, frame and stack one row of the spool.
  *
- * A row and its key are entered with signals deferred: a signal handler that jumps away in between
+ * A row and its key are written with signals deferred: a signal handler that jumps away in between
  * would leave a row that cannot be found.
  */
 #include "ledger/intern.h"
@@ -12,7 +12,8 @@
 
 enum {
 	TEXT_MOST = 16 << 10, /* longer texts are cut */
-	STACK_KEYS = 1 << 21, /* keys of stacks: one stack may have several */
+	STACK_KEYS =
+		1 << 21, /* bound of the map of stacks, in which a stack may have several keys */
 };
 
 static const struct hash128 seed = { HASH_A, HASH_B };
@@ -32,7 +33,7 @@ bool intern_full(struct spool *spool, enum spool_kind kind, uint64_t rows)
 	return true;
 }
 
-/* A table's next element, NULL without room. The caller fills, then counts it. */
+/* The table's next row, NULL without room. The caller fills it, then counts it in the header. */
 static void *next_row_of_any(struct spool *spool, enum spool_kind kind)
 {
 	uint64_t index = spool_count(spool, kind);
@@ -76,7 +77,7 @@ static uint32_t add_text(struct intern *intern, const char *text, size_t length)
 	uint64_t at = spool_count(spool, SPOOL_TEXT);
 	size_t left = SPOOL_BLOCK - (at & (SPOOL_BLOCK - 1));
 
-	/* A text lies in one block, with the last byte left free for the NUL of read.c. */
+	/* A text lies in one block of the table, with a byte free for the NUL that read.c adds. */
 	if (left <= length + 1)
 		at += left;
 	if (intern_full(spool, SPOOL_TEXT, at + length + 1 - spool_count(spool, SPOOL_TEXT)) ||
@@ -146,7 +147,7 @@ void intern_thread(struct intern *intern, uint32_t thread, const char *name, uin
 	spool_add_rows(intern->spool, SPOOL_THREAD, 1);
 }
 
-/* The row of the table with these words as its key: 1 + its position, 0 without room. */
+/* Finds or adds the table's row with these words as its key: 1 + its position, 0 without room. */
 static uint32_t intern_row(struct intern *intern, enum spool_kind kind, struct map *map,
 			   const uint64_t *words, size_t words_n, const void *from)
 {
@@ -210,7 +211,7 @@ static bool same_steps(const struct spool *spool, const struct spool_stack *row,
 	return true;
 }
 
-/* The key of a stack by its steps, used when its addresses have changed. */
+/* The key of a stack by its frames, which stays the same when a library is loaded elsewhere. */
 static uint64_t key_of_steps(const struct intern_steps *steps)
 {
 	uint64_t key =
@@ -221,7 +222,7 @@ static uint64_t key_of_steps(const struct intern_steps *steps)
 	return key;
 }
 
-/* Finds the row of the same steps and files it under the hash from now on; 0 if there is none. */
+/* Finds the stack with the same frames, and gives it this hash too; 0 if there is none. */
 static uint32_t rename_stack(struct intern *intern, struct hash128 hash,
 			     const struct intern_steps *steps)
 {
@@ -232,8 +233,8 @@ static uint32_t rename_stack(struct intern *intern, struct hash128 hash,
 		return 0;
 	row->hash[0] = hash.a;
 	__atomic_store_n(&row->hash[1], hash.b, __ATOMIC_RELAXED);
-	/* Libraries that come and go at ever new addresses would fill the map: beyond the bound
-	 * their stacks are found by steps alone. */
+	/* Libraries that are loaded again and again, at ever new addresses, would fill the map.
+	 * Beyond the bound, their stacks are found by their frames alone. */
 	if (intern->stacks.used < STACK_KEYS)
 		map_put(&intern->stacks, hash.a, id);
 	return id;
@@ -275,7 +276,7 @@ static uint32_t add_named_frame(struct intern *intern, const char *name)
 	return intern_frame(intern, &frame);
 }
 
-/* The one row for all stacks beyond the bound. */
+/* The one stack that all further stacks become when the table is full. */
 static uint32_t too_many(struct intern *intern)
 {
 	uint32_t step;
@@ -289,7 +290,7 @@ static uint32_t too_many(struct intern *intern)
 	return intern->too_many;
 }
 
-/* A stack beyond the bound comes here each time: there is no room to remember it. */
+/* A stack beyond the bound comes here each time, because there is no room to store its hash. */
 static uint32_t enter_stack(struct intern *intern, struct hash128 hash,
 			    const struct intern_steps *steps)
 {

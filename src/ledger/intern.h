@@ -18,21 +18,21 @@
 struct intern {
 	struct spool *spool;
 	struct map texts, modules, frames, stacks;
-	uint32_t too_many; /* the stack of those beyond its table's bound, 0 before the first */
+	uint32_t too_many; /* the one stack for all that have no room, 0: not needed yet */
 };
 
-/* True if this many more rows would exceed the table's bound (bounds.def); the header then counts
- * that. Tables without a bound are never full. */
+/* True if that many more rows would exceed the table's bound (bounds.def); the header then counts
+ * the refusal. Tables without a bound are never full. */
 bool intern_full(struct spool *spool, enum spool_kind kind, uint64_t rows);
 
-/* Begins with the empty text 0 and the pseudo-stack 0, "[not recorded]". 0 or an error. */
+/* Begins with the empty text, number 0, and the stack "[not recorded]", number 0. 0 or an error. */
 int intern_init(struct intern *intern, struct spool *spool);
 void intern_clear(struct intern *intern);
 
 uint32_t intern_text(struct intern *intern, const char *text);
 uint32_t intern_text_n(struct intern *intern, const char *text, size_t length);
 
-/* Enters facts about the process, in order; a key may come more than once. */
+/* Adds a fact about the process. Facts keep their order; a key may come more than once. */
 void intern_fact(struct intern *intern, const char *key, const char *value);
 void intern_thread(struct intern *intern, uint32_t thread, const char *name, uint64_t t);
 
@@ -47,25 +47,26 @@ uint32_t intern_frame(struct intern *intern, const struct spool_frame *frame);
 uint32_t intern_stack_find(const struct intern *intern, struct hash128 hash);
 
 struct intern_steps {
-	const uint32_t *frames; /* of intern_frame(), innermost first, native before Python */
+	const uint32_t
+		*frames; /* numbers from intern_frame(), innermost first, native before Python */
 	uint16_t native, python;
-	uint32_t owner;   /* text */
-	uint64_t entries; /* as `entries`, `via_forward` and `via_backward` of struct spool_stack */
+	uint32_t owner;   /* the library, a text */
+	uint64_t entries; /* see the members of these names in struct spool_stack */
 	uint32_t via_forward, via_backward;
-	bool known; /* a row of these steps may exist under another hash */
+	bool known; /* a row with these frames may exist under another hash */
 };
 
 /*
- * Enters a stack that intern_stack_find() does not know. With `known`, a row of the same steps gets
- * this hash, and can no longer be found by its old one. Beyond the table's bound, all new stacks
- * get the same row, "[too many stacks]".
+ * Adds a stack that intern_stack_find() does not find. With `known`, an existing row with the same
+ * frames gets this hash, and can no longer be found by its old one. If the table is full, all new
+ * stacks become one row, "[too many stacks]".
  */
 uint32_t intern_stack(struct intern *intern, struct hash128 hash, const struct intern_steps *steps);
 
 /*
- * A stack of one named frame. It stands for bytes that no call asked for (owner 0, SPACE_DEVICE),
- * or for those of a library (`owner`, a text) whose stacks are not taken. There is one for each
- * space, because a site has one space.
+ * The stack of one frame with this name. It has the bytes that no call allocated (owner 0,
+ * SPACE_DEVICE), or those of a library (`owner`, a text) whose stacks are not recorded. There is
+ * one for each memory kind, because a site has one kind.
  */
 uint32_t intern_pseudo_stack(struct intern *intern, const char *name, uint32_t owner,
 			     enum space space);

@@ -1,8 +1,8 @@
 /*
- * The ledger: events into sums, one transaction each.
+ * The ledger turns events into sums, in one transaction each.
  *
- * move() alone decides which sums an event moves; other files reach it through ledger_parts.h. The
- * code of every event stays together in this file, so that the compiler sees all of it.
+ * move() alone decides which sums an event changes; other files reach it through ledger_parts.h.
+ * The code of every event is in this one file, so that the compiler can inline it.
  */
 #include "ledger/ledger_parts.h"
 
@@ -15,13 +15,13 @@
 #include "ledger/vmm.h"
 #include "spool/txn.h"
 
-/* True for events of driver memory, false for those of blocks inside it. */
+/* True for events of the driver's memory, false for those of blocks that a pool made of it. */
 static bool from_driver(const struct event *event)
 {
 	return !event->pool || event->op == EVENT_RESERVE || event->op == EVENT_RELEASE;
 }
 
-/* The facts that decide which scopes an event touches, except the owner, in one word; never 0. */
+/* All that decides which scopes an event changes, except the owner, in one word; never 0. */
 static inline uint64_t where_of(const struct event *event)
 {
 	return (uint64_t)event->pool << 32 | (uint64_t)(uint16_t)event->device << 16 |
@@ -44,7 +44,7 @@ HOT_CODE const struct touched *ledger_touch(struct ledger *ledger, const struct 
 	return &last->touched;
 }
 
-/* Draws the curves of the scopes that the last event moved: it cannot be taken back any more. */
+/* Draws the curves of the scopes that the last event changed, as it can no longer be undone. */
 static void draw_curves(struct ledger *ledger)
 {
 	struct spool *spool = ledger->spool;
@@ -78,7 +78,7 @@ HOT_CODE void ledger_put(struct ledger *ledger, struct event *event)
 	if (ledger->quiet || event->untold) {
 		txn_add64(spool, ledger->quiet ? &spool->header->paused : &spool->header->filtered,
 			  1);
-		/* The time of these events counts for curves, too. */
+		/* Events that are not written also advance the time of the curves. */
 		event->t = MAX(event->t, spool->header->t);
 		txn_set64(spool, &spool->header->t, event->t);
 		ledger->behind = true;
@@ -103,7 +103,7 @@ static inline void shift(struct spool *spool, const struct totals_scope *scope, 
 		totals_add(spool, scope, metric, change);
 }
 
-/* The bytes that a sampled block stands for; 0 for other blocks, which stand for themselves. */
+/* The bytes that a sampled block represents; 0 for blocks that were not sampled. */
 static inline int64_t stands_for(const struct spool *spool, const struct event *event)
 {
 	if (__builtin_expect(!event->sampled, 1))
@@ -111,8 +111,8 @@ static inline int64_t stands_for(const struct spool *spool, const struct event *
 	return (int64_t)sample_weigh(event->size, spool->header->sample).bytes;
 }
 
-/* Moves every sum that the event moves, and the counts. `stack` is the stack that the bytes are
- * booked under (a free has another stack of its own); it has `blocks` more blocks afterwards. */
+/* Changes every sum of the event, and the counts. `stack` is the stack that allocated the bytes (a
+ * free has another stack of its own); it has `blocks` more blocks afterwards. */
 static HOT_CODE void move(struct ledger *ledger, const struct event *event, uint32_t stack,
 			  const struct touched *touched, int64_t blocks)
 {
@@ -141,9 +141,8 @@ static HOT_CODE void move(struct ledger *ledger, const struct event *event, uint
 		change.bytes = sign * (int64_t)event->size;
 		if (handed)
 			totals_add(spool, &touched->space, METRIC_ALLOCATED, &change);
-		if (!space_on_card(
-			    event->device,
-			    event->space)) /* a pool has both sums, wherever its memory lies */
+		if (!space_on_card(event->device, event->space)) /* a pool has sums of both kinds,
+								    wherever its memory lies */
 			shift(spool, &touched->pool, handed ? METRIC_ALLOCATED : METRIC_RESERVED,
 			      &change);
 	}
@@ -194,7 +193,7 @@ HOT_CODE void ledger_count_free(struct spool *spool, uint32_t born, uint32_t die
 	here->freed_here += size;
 }
 
-/* At least 1 ns, because 0 means that no lifetime is known. */
+/* A lifetime is at least 1 ns, because 0 means that none is known. */
 static HOT_CODE void count_lifetime(struct spool *spool, uint32_t born, uint64_t from, uint64_t to)
 {
 	struct spool_stack *row = spool_at(spool, SPOOL_STACK, born);
@@ -250,7 +249,7 @@ HOT_CODE void ledger_commit(struct ledger *ledger, const struct touched *touched
 	ledger_redraw(ledger, &touched->space);
 }
 
-/* The event may yet be rewritten (ledger_retag). A pool's block is never retagged. */
+/* Notes that ledger_retag() may still rewrite this event. A pool's block is never retagged. */
 static void remember(struct ledger *ledger, const struct event *event, uint32_t id)
 {
 	ledger->newest = id;

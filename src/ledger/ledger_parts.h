@@ -1,9 +1,9 @@
 /*
- * The pieces of a transaction, for the files that change sums and nodes together.
+ * The steps of a transaction, for the files that change sums and nodes together.
  *
- * They are called in this order: ledger_touch() for each event, ledger_room() for all of them,
- * txn_begin(), ledger_book() and changes of nodes, ledger_commit(). A process that is killed inside
- * the transaction leaves none of it.
+ * The order: ledger_touch() for each event, ledger_room() for all of them, txn_begin(),
+ * ledger_book() and changes of nodes, ledger_commit(). A process that is killed inside the
+ * transaction leaves nothing of it.
  */
 #pragma once
 
@@ -14,7 +14,7 @@ static inline uint64_t ledger_generation(const struct ledger *ledger)
 	return atomic_load_explicit(&ledger->spool->header->generation, memory_order_relaxed);
 }
 
-/* Scopes are neighbours in memory, so the address of one spreads them over the pens. */
+/* The pen of a scope, by its address, so that scopes next to each other have different pens. */
 static inline struct timeline_pen *ledger_pen(struct ledger *ledger,
 					      const struct spool_scope *scope)
 {
@@ -24,24 +24,24 @@ static inline struct timeline_pen *ledger_pen(struct ledger *ledger,
 /* If this is an error of spool_need(), stops the ledger and returns true. */
 bool ledger_fails(struct ledger *ledger, int64_t error);
 
-/* The scope's index. A new scope is made. -1 after an error, or where there are too many. */
+/* The scope's index; a new scope is made. -1 after an error, or if there are too many. */
 int64_t ledger_scope(struct ledger *ledger, enum scope_kind kind, int device, uint32_t name);
 
 /*
- * Finds the scopes that the event touches. To be called before its transaction, because new scopes
+ * Finds the scopes that the event changes. To be called before the transaction, because new scopes
  * are made outside of transactions. The result is valid until the next event; NULL after an error.
  */
 const struct touched *ledger_touch(struct ledger *ledger, const struct event *event,
 				   uint32_t owner);
 
-/* The same for an event that is not like the one before; `where` is the key of the cache. */
+/* ledger_touch() for an event that is unlike the one before; `where` is the key of the cache. */
 bool ledger_touch_anew(struct ledger *ledger, const struct event *event, uint64_t where,
 		       uint32_t owner);
 
-/* Makes room for this many events and a node, and draws the last event's curves. */
+/* Makes room for that many events and a node, and draws the curves of the last event. */
 bool ledger_room(struct ledger *ledger, unsigned events);
 
-/* True if the event begins an allocation, false if it ends one. */
+/* True if the event begins an allocation, false if it frees one. */
 static inline bool ledger_comes(const struct event *event)
 {
 	return event->op == EVENT_ALLOC || event->op == EVENT_RESERVE;
@@ -49,31 +49,31 @@ static inline bool ledger_comes(const struct event *event)
 
 void ledger_put(struct ledger *ledger, struct event *event);
 
-/* Writes the event and moves its sums; `stack` is the one its bytes are booked under. */
+/* Writes the event and changes its sums; `stack` is the one that allocated the bytes. */
 void ledger_book(struct ledger *ledger, struct event *event, uint32_t stack,
 		 const struct touched *touched);
 
-/* Does all of this for one event, up to its sums; the stack has `blocks` more blocks afterwards.
- * The caller commits ledger->last_touched. False after an error, with no transaction open. */
+/* All steps for one event, up to its sums; the stack has `blocks` more blocks afterwards. The
+ * caller commits ledger->last_touched. False after an error, with no transaction open. */
 bool ledger_begin(struct ledger *ledger, struct event *event, uint32_t stack, uint32_t owner,
 		  int64_t blocks);
 
-/* Count an allocation (op alloc) or a free (op free) in its stacks' rows. */
+/* Counts an allocation (op alloc), or a free (op free), in the rows of its stacks. */
 void ledger_count_birth(struct ledger *ledger, const struct event *event, uint32_t stack);
 void ledger_count_death(struct ledger *ledger, const struct event *event,
 			const struct spool_node *node);
 
-/* Counts a free: stack `born` had allocated the bytes, stack `died` frees them. */
+/* Counts a free: stack `born` allocated the bytes, stack `died` frees them. */
 void ledger_count_free(struct spool *spool, uint32_t born, uint32_t died, uint64_t size);
 
 /* Removes the node and counts its free. */
 void ledger_bury(struct ledger *ledger, const struct event *event, uint32_t id);
 
-/* Fills the event that ends a node: all but time, stack, thread, stream and api. */
+/* Fills an event that frees a node: all but time, stack, thread, stream and api. */
 void ledger_tell_end(struct event *event, const struct spool_node *node);
 
-/* Ends the transaction. The touched scopes are drawn when the next event comes. */
+/* Ends the transaction. The curves of the changed scopes are drawn when the next event comes. */
 void ledger_commit(struct ledger *ledger, const struct touched *touched);
 
-/* Adds one more scope that is drawn then. */
+/* Adds one more scope whose curve is then drawn. */
 void ledger_redraw(struct ledger *ledger, const struct totals_scope *scope);

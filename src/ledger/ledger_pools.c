@@ -1,4 +1,4 @@
-/* Sums that a pool reports itself, and memory that joins a pool or leaves it. */
+/* Sums that a pool reports itself, and memory that becomes a pool's or stops being one's. */
 #include <sys/param.h>
 
 #include "base/guest/hot.h"
@@ -36,13 +36,14 @@ void ledger_adjust(struct ledger *ledger, const struct event *like, enum metric 
 	before = booked(ledger, &event, metric, stack);
 	after = bytes > 0 ? before + (uint64_t)bytes : before - MIN(0 - (uint64_t)bytes, before);
 	event.size = bytes > 0 ? after - before : before - after;
-	/* The number of blocks is not known: all that a pool holds without an address counts as
-	 * one, however it grows and shrinks. */
+	/* The number of blocks is not known, so all bytes of a pool without an address count as one
+	 * block, however their sum grows and shrinks. */
 	if (!event.size ||
 	    !ledger_begin(ledger, &event, stack, 0, (int64_t)(after != 0) - (before != 0)))
 		return;
 	ledger_count_birth(ledger, &event, stack);
-	if (event.op == EVENT_FREE) /* with no lifetime: it is not known which block ended */
+	if (event.op ==
+	    EVENT_FREE) /* without a lifetime, as it is not known which block was freed */
 		ledger_count_free(ledger->spool, stack, stack, event.size);
 	ledger_commit(ledger, &ledger->last_touched.touched);
 }
@@ -124,9 +125,9 @@ static void set_pool(struct spool_node *node, uint32_t pool)
 }
 
 /*
- * Rewrites the last event, which began the node, as if the pool had been known then. The event gets
- * the same number again, so the bytes of the old event, the node and the new cells must be kept
- * whole.
+ * Rewrites the last event, which made the node, as if the pool had been known before. The event
+ * gets the same number again, so the transaction must save the bytes of the old event, the node and
+ * the new cells.
  */
 static bool reborn(struct ledger *ledger, uint32_t id, uint32_t pool)
 {
@@ -144,7 +145,7 @@ static bool reborn(struct ledger *ledger, uint32_t id, uint32_t pool)
 	touched = ledger_touch(ledger, &event, node.owner);
 	if (!touched || totals_room(spool, 1) || !txn_begin_over(spool))
 		return false;
-	ledger->undrawn_n = 0; /* the sums that it moved are taken back */
+	ledger->undrawn_n = 0; /* the curves need no point: the sums are as before the event */
 	txn_keep_run(spool, live_node(spool, id), sizeof(node) / 8);
 	if (!ledger->quiet && !event.untold)
 		journal_rewind(&ledger->journal);

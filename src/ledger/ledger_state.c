@@ -1,6 +1,6 @@
 /*
- * The parts of a ledger beside events that move sums: its beginning and end, errors, scopes,
- * searches among all live nodes, marks, and allocations that failed.
+ * The rest of the ledger: its beginning and end, errors, scopes, searches of all live nodes, marks,
+ * and allocations that failed.
  */
 #include <errno.h>
 #include <string.h>
@@ -30,11 +30,12 @@ void ledger_mend(struct ledger *ledger)
 	if (!spool || ledger->error)
 		return;
 	ledger->newest = 0;
-	ledger->behind = true; /* possibly */
+	ledger->behind = true; /* the event may not have been written */
 	memset(ledger->scopes, 0, sizeof(ledger->scopes));
 	memset(ledger->pens, 0, sizeof(ledger->pens));
 	ledger->last_touched.where = 0;
-	/* Scopes still to be drawn are not known: all are drawn, and twice does no harm. */
+	/* It is not known which curves still need a point. All get one; a second one does no harm.
+	 */
 	ledger->undrawn_n = 0;
 	for (uint32_t i = 0; i < spool_count(spool, SPOOL_SCOPE); i++) {
 		struct spool_scope *scope = totals_scope(spool, i);
@@ -104,7 +105,7 @@ bool ledger_touch_anew(struct ledger *ledger, const struct event *event, uint64_
 	return true;
 }
 
-/* --- searches that look at all nodes: rare, because they take long --- */
+/* --- searches of all nodes: rare, because they take long --- */
 
 uint32_t ledger_around(const struct ledger *ledger, uint64_t address)
 {
@@ -158,9 +159,9 @@ void ledger_retry(struct ledger *ledger, int device)
 	totals_scope(ledger->spool, (uint32_t)scope)->retries++;
 }
 
-/* --- an allocation that failed and was not caught: a row of what was known then --- */
+/* --- rows of allocations that failed and whose error was not caught --- */
 
-/* The row for the next one. Once all rows are in use it is the oldest after the first few. */
+/* The next row. When all rows are in use, the oldest one except the first few is overwritten. */
 static uint64_t next_note(const struct spool_header *header)
 {
 	uint64_t latest = SPOOL_OOMS - SPOOL_OOMS_FIRST;
@@ -183,19 +184,19 @@ static void complete(struct spool_oom *row, const struct event *event,
 	row->space = event->space;
 	if (!device)
 		return;
-	/* An expandable segment that could not grow gives its first pieces back. */
+	/* An expandable segment that could not grow has already freed its first pieces. */
 	if (row->total && row->reserved > device->sums[METRIC_RESERVED].now)
 		row->left += row->reserved - device->sums[METRIC_RESERVED].now;
 	row->allocated = device->sums[METRIC_ALLOCATED].now;
 	row->reserved = device->sums[METRIC_RESERVED].now;
-	/* The bytes beside `reserved` in the last sample, and those that are reserved now. */
+	/* The last sample of `used` without what was reserved then, plus the bytes reserved now. */
 	if (device->sums[METRIC_USED].now)
 		row->used = row->reserved +
 			    (uint64_t)(device->rounding + device->named + device->residual);
 	row->allocations = device->allocations;
 }
 
-/* Inside the transaction of its event. */
+/* Writes the row, inside the transaction of its event. */
 static void put_note(struct spool *spool, const struct spool_oom *row)
 {
 	struct spool_header *header = spool->header;
@@ -218,7 +219,8 @@ void ledger_oom(struct ledger *ledger, struct event *event, struct spool_oom *kn
 	if (!touched || !ledger_room(ledger, 1) ||
 	    ledger_fails(ledger, spool_need(spool, SPOOL_OOM, next_note(spool->header))))
 		return;
-	known->seq = spool->header->seq; /* the event's own number, also if events are off */
+	known->seq =
+		spool->header->seq; /* the number of the failure's event, even if events are off */
 	txn_begin(spool);
 	ledger_put(ledger, event);
 	if (touched->device.row)

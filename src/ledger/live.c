@@ -18,7 +18,7 @@ static uint64_t node_hash(const struct spool_node *node)
 	return hash(node->kind, node->pool, node->address);
 }
 
-/* The largest power of two that is not greater than the number of buckets. */
+/* The largest power of two up to the number of buckets. */
 static uint64_t level(uint64_t buckets)
 {
 	return 1ull << (63 - __builtin_clzll(buckets));
@@ -66,7 +66,7 @@ HOT_CODE uint32_t live_find(const struct spool *spool, enum node_kind kind, uint
 	return 0;
 }
 
-/* Adds one bucket, which takes half of the chain of an older one. */
+/* Adds one bucket; half of the chain of an older one moves into it. */
 static void split(struct spool *spool)
 {
 	struct spool_live *live = &spool->header->live;
@@ -139,7 +139,7 @@ HOT_CODE uint32_t live_insert(struct spool *spool, const struct spool_node *from
 	uint32_t id = take_free(spool);
 	struct spool_node *node = live_node(spool, id);
 
-	/* The whole node is kept: a rollback of this transaction must bring it back. */
+	/* A rollback of this transaction must restore the whole node. */
 	txn_keep_run(spool, node, sizeof(*node) / 8);
 	*node = *from;
 	live_link(spool, id);

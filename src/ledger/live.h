@@ -1,6 +1,6 @@
 /*
- * Live allocations by address: linear hashing in the spool. It grows by one bucket at a time (no
- * pause to rehash), survives the process, and changes few words in a step.
+ * Live allocations by address: a hash table in the spool, by linear hashing. It grows by one bucket
+ * at a time (no pause to rehash), outlives the process, and changes few words in each step.
  *
  * All functions that change it run inside a transaction, after live_room().
  */
@@ -10,8 +10,9 @@
 
 enum { LIVE_FIRST_BUCKETS = 256 };
 
-/* Begins with the first buckets empty and no free nodes, whatever the chains were; live_link() then
- * enters existing nodes. The spool must have some buckets. */
+/* live_start_anew() makes the first buckets empty and drops the chain of free nodes, without
+ * reading the old chains; live_link() then enters existing nodes. The spool must have some buckets.
+ */
 void live_start_anew(struct spool *spool);
 void live_link(struct spool *spool, uint32_t id);
 
@@ -36,15 +37,15 @@ static inline struct spool_node *live_node(const struct spool *spool, uint32_t i
 	return spool_at(spool, SPOOL_NODE, id - 1);
 }
 
-/* Enters a copy of the node (its `next` is ignored) and returns 1 + its index. */
+/* Adds a copy of the node (its `next` is ignored) and returns 1 + its index. */
 uint32_t live_insert(struct spool *spool, const struct spool_node *node);
 
 void live_remove(struct spool *spool, uint32_t id);
 
 /*
- * Changes the node's counts of references and mappings. A handle without references is held by its
- * mappings alone: its kind becomes NODE_HELD, and NODE_HANDLE again with a reference. The node
- * moves to the chain of its new kind.
+ * Changes the node's counts of references and mappings. A handle without references exists only as
+ * long as its mappings: its kind becomes NODE_HELD, and NODE_HANDLE again with a new reference. The
+ * node moves to the chain of its new kind.
  */
 void live_recount(struct spool *spool, uint32_t id, int references, int mappings);
 

@@ -1,10 +1,10 @@
 /*
- * Blocks that wait: which ones may, for how long, and how they are booked. Those that are as
- * expected are booked in one transaction, the others one by one.
+ * Blocks that wait: which may, for how long, and how they are booked. Those that are as expected
+ * are booked together in one transaction, the others one by one.
  *
- * None of them raises a peak, so nobody can ask for anything between two of them that depends on
- * their order. Sums are moved by the remaining difference; a block that is allocated and freed in
- * the run leaves only its events and its stacks' counts.
+ * None of them raises a peak, so no figure depends on their order. Each sum changes once, by their
+ * total; a block that is allocated and freed among them changes no sum, only its events and its
+ * stacks' counts remain.
  */
 #include "ledger/pending.h"
 
@@ -15,7 +15,7 @@
 #include "ledger/ledger_parts.h"
 #include "spool/txn.h"
 
-/* Fills a sum that waiting blocks move. False if its curve has no point for time t. */
+/* Fills a sum that waiting blocks change. False if its curve has no point for time t. */
 static bool find_sum(struct ledger *ledger, struct backlog_sum *sum,
 		     const struct totals_scope *scope, uint64_t t)
 {
@@ -32,8 +32,8 @@ static bool find_sum(struct ledger *ledger, struct backlog_sum *sum,
 	return pen->scope == scope->row && pen->state == scope->row->curve_state && t < pen->until;
 }
 
-/* Finds the sums that events like this one move. False if they cannot be booked together: a curve
- * needs a new point first, or there are more pools than have sums of their own. */
+/* Finds the sums that events like this one change. False if such events cannot be booked together:
+ * a curve needs a new point first, or there are more pools than the device has cached sums for. */
 static HOT_CODE bool find_sums(struct ledger *ledger, const struct event *event)
 {
 	struct ledger_backlog *backlog = &ledger->backlog;
@@ -50,9 +50,9 @@ static HOT_CODE bool find_sums(struct ledger *ledger, const struct event *event)
 	       find_sum(ledger, &backlog->sums[1], &touched->device, t);
 }
 
-/* --- blocks that may wait --- */
+/* --- which blocks may wait --- */
 
-/* As many may wait as surely find room, also in a reader's copy of the file. */
+/* Makes room for those that wait; only so many may wait as have room, even in a reader's copy. */
 static bool make_run_room(struct ledger *ledger)
 {
 	struct spool *spool = ledger->spool;
@@ -67,7 +67,7 @@ static bool make_run_room(struct ledger *ledger)
 	return true;
 }
 
-/* Nothing waits: from here on blocks like this one may wait. False if none may. */
+/* When none waits, prepares for blocks like this one to wait. False if none may. */
 static bool open_for(struct ledger *ledger, const struct event *event)
 {
 	struct spool_backlog *backlog = pending_shared(ledger);
@@ -88,7 +88,7 @@ static inline int64_t signed_size(const struct event *event)
 	return event->op == EVENT_ALLOC ? (int64_t)event->size : -(int64_t)event->size;
 }
 
-/* True if the change raises no peak and leaves the sums that the pool itself reports. */
+/* True if the change raises no peak and leads to the sums that the pool itself reports. */
 static inline bool is_quiet(const struct ledger_backlog *backlog, int64_t change,
 			    const struct pending_told *told)
 {
@@ -151,17 +151,17 @@ void pending_before(struct ledger *ledger, uint32_t stack)
 /* --- blocks that are booked together --- */
 
 enum {
-	/* The most words that a transaction keeps for each. */
+	/* Most words that a transaction saves for each. */
 	WORDS_RUN = 64,
 	WORDS_BIRTH = 72, /* with a split of the live table and chains of usual length */
 	WORDS_DEATH = 32,
-	WORDS_PAIR = 16, /* if its stack has cells; else cells are made, as for an allocation */
+	WORDS_PAIR = 16, /* if its stack has cells; otherwise they are made, as for an allocation */
 };
 
-/* A block of the run. */
+/* One of the blocks that are booked together. */
 struct run_part {
-	uint32_t node; /* of a free: 1 + the node that ends; 0: it was allocated in the run */
-	uint8_t other; /* 1 + the other half of the pair, 0 for none */
+	uint32_t node; /* of a free: 1 + its node; 0 if it was allocated in the run */
+	uint8_t other; /* of a pair: 1 + the position of the other half, 0 for none */
 };
 
 struct pending_run {
@@ -169,10 +169,10 @@ struct pending_run {
 	unsigned words;
 	int64_t bytes;
 	struct run_part parts[SPOOL_WAITING];
-	struct waiting_slots slots; /* the last block of the run at each address */
+	struct waiting_slots slots; /* by address: the last block of the run there */
 };
 
-/* The most words that a pair of an allocation and its free needs. */
+/* The most words that a transaction saves for an allocation and its free. */
 static unsigned pair_words(const struct ledger *ledger, uint32_t stack)
 {
 	const struct spool_stack *row = spool_at(ledger->spool, SPOOL_STACK, stack);
@@ -181,9 +181,8 @@ static unsigned pair_words(const struct ledger *ledger, uint32_t stack)
 }
 
 /*
- * Plans the next block of the run. False if it must be booked by itself: an allocation at an
- * address that is in use, or that would raise a peak after all; a free of no block, or of another
- * size.
+ * Adds the next block to the run. False if it must be booked alone: an allocation at an address in
+ * use, or one that would raise a peak after all; a free of no block, or of another size.
  */
 static HOT_CODE bool plan_next(const struct ledger *ledger, struct pending_run *run)
 {
@@ -283,7 +282,7 @@ static void book_death(struct ledger *ledger, const struct event *event,
 	move_cells(ledger, node.stack, -(int64_t)node.size, -1);
 }
 
-/* The largest change of the sum in the run, and its time. */
+/* The highest value of a sum in the run, above its start, and its time. */
 struct high {
 	uint64_t now, t;
 };
@@ -293,7 +292,7 @@ _Static_assert(offsetof(struct spool_scope, frees) ==
 		       offsetof(struct spool_point, top) == 8,
 	       "the words that book_sum() keeps are neighbours");
 
-/* Every word of the sum, and of the point that it is drawn at, is kept once. */
+/* Changes one sum and the point of its curve; the transaction saves each of their words once. */
 static void book_sum(struct spool *spool, const struct backlog_sum *sum, int64_t bytes,
 		     const struct high *high, unsigned births, unsigned deaths)
 {
@@ -315,7 +314,7 @@ static void book_sum(struct spool *spool, const struct backlog_sum *sum, int64_t
 		timeline_update(sum->point, row, spool->header->t);
 }
 
-/* Books the n-th block of the run. Its time is noted in `born`, for the lifetime of a pair. */
+/* Writes the n-th event of the run. Its time goes into `born`, for the lifetime of a pair. */
 static inline void book(struct ledger *ledger, const struct pending_run *run, unsigned n,
 			const struct event *event, uint64_t *born)
 {
@@ -331,8 +330,8 @@ static inline void book(struct ledger *ledger, const struct pending_run *run, un
 	row = spool_at(ledger->spool, SPOOL_STACK, event->stack);
 	if (!part->other)
 		book_birth(ledger, event);
-	else if (!row->cell) /* a stack with short-lived blocks only: its cells name the device and
-				the pool */
+	else if (!row->cell) /* The stack's blocks were all short-lived: cells must name its device
+				and pool. */
 		move_cells(ledger, event->stack, 0, 0);
 }
 

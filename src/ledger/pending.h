@@ -1,10 +1,11 @@
 /*
- * Blocks that come and go thousands of times a second: written at once, booked together.
+ * Short-lived blocks, thousands in a second: written to the spool at once, booked together later.
  *
- * A block that raises no peak, and that agrees with its pool's own totals, changes nothing that
- * must be visible in the same microsecond. It waits in the spool: a killed process leaves it there,
- * and the reader books it. Up to SPOOL_WAITING of them are booked in one transaction. Blocks that
- * were allocated and freed among them move no sum, and the rest finds code and rows in the caches.
+ * A block that raises no peak, and whose pool reports the sums that the ledger has, changes no
+ * figure that a reader needs in the same microsecond. It waits in the spool, where it stays if the
+ * process is killed; the reader then books it. Up to SPOOL_WAITING blocks are booked in one
+ * transaction. Those that were allocated and freed among them change no sum, and all others find
+ * their rows in the caches.
  *
  * Code that reads the ledger or books anything else calls pending_settle() first.
  */
@@ -24,41 +25,41 @@ static inline struct spool_waiting *waiting_at(struct spool_backlog *backlog, un
 	return &backlog->waiting[(backlog->booked + n) % SPOOL_WAITING];
 }
 
-/* The pool's own sums after the event. */
+/* The pool's own sums after the event, as the pool reports them. */
 struct pending_told {
 	uint64_t allocated, reserved;
 };
 
 /*
- * Lets the event wait: EVENT_ALLOC or EVENT_FREE of a pool's block in a card's memory, filled as
- * for ledger_enter(); a free, too, has device and size. False if it must be booked now; then
- * nothing waits any more.
+ * Stores the event to be booked later: EVENT_ALLOC or EVENT_FREE of a pool's block in a card's
+ * memory, filled as for ledger_enter(), a free with device and size as well. False if it must be
+ * booked now; then no other waits any more.
  */
 bool pending_put(struct ledger *ledger, const struct event *event, const struct pending_told *told);
 
 void pending_settle_now(struct ledger *ledger);
 
-/* Books all that wait. */
+/* Books all blocks that wait. */
 static inline void pending_settle(struct ledger *ledger)
 {
 	if (__builtin_expect(ledger->backlog.waiting, 0))
 		pending_settle_now(ledger);
 }
 
-/* Sets the stack of bytes from before the recording, which frees of unknown blocks reduce. */
+/* Sets the stack of bytes older than the recording: frees of unknown blocks reduce them. */
 void pending_before(struct ledger *ledger, uint32_t stack);
 
 /*
  * Books the waiting blocks of a spool whose recording has ended: a copy, or the process's own at
- * its end. The file may be damaged. Readers of its events (journal.h) find these after the others.
- * Afterwards the live table can find only the nodes that were looked up here.
+ * its end. The file may be damaged. Readers of events (journal.h) get these blocks last. Afterwards
+ * the live table finds only the nodes that these blocks needed.
  */
 void pending_settle_left(struct spool *spool);
 
-/* To be called after a transaction was taken back (ledger_mend). */
+/* To be called after a transaction was undone (ledger_mend). */
 void pending_mend(struct ledger *ledger);
 
-/* --- between the files of the backlog --- */
+/* --- shared by the files pending*.c --- */
 
 static inline struct spool_backlog *pending_shared(const struct ledger *ledger)
 {
@@ -70,7 +71,7 @@ static inline const struct spool_waiting *pending_at(const struct ledger *ledger
 	return waiting_at(pending_shared(ledger), n);
 }
 
-/* The n-th event that waits, as pending_put() got it. */
+/* The n-th event that waits, as pending_put() was given it. */
 static inline struct event pending_event(const struct ledger *ledger, unsigned n)
 {
 	const struct spool_backlog *backlog = pending_shared(ledger);
@@ -91,8 +92,8 @@ static inline struct event pending_event(const struct ledger *ledger, unsigned n
 	};
 }
 
-/* An open-addressing table of waiting blocks by address; each entry is 1 + the number of a block.
- * At most a quarter of it is in use. Zeroed at first. */
+/* Waiting blocks by address: a hash table with open addressing; each entry is 1 + the number of a
+ * block, 0 for none. At most a quarter of it is in use. Zeroed at first. */
 struct waiting_slots {
 	uint8_t at[256];
 };
@@ -110,6 +111,6 @@ static inline uint8_t *waiting_slot(struct waiting_slots *slots, struct spool_ba
 
 _Static_assert(sizeof(((struct waiting_slots *)0)->at) >= 4 * SPOOL_WAITING, "a quarter full");
 
-/* Books the oldest block that waits, as if it had come alone. If another block lives at its
- * address, whose end was not seen, that is ended instead: one event in each call. */
+/* Books the oldest waiting block alone. If another block is live at its address, because its free
+ * was not seen, that one is freed instead: each call makes one event. */
 void pending_book_one(struct ledger *ledger);

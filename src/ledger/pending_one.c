@@ -1,11 +1,10 @@
 /*
- * Waiting blocks that are booked one by one with the ledger's own code: those that cannot be booked
- * together, and all that still wait in a spool whose recording has ended.
+ * Books waiting blocks one by one: those that cannot be booked together, and all that still wait in
+ * a spool whose recording has ended.
  *
- * Such a spool may be a copy of a damaged file or of one that was being written, so nothing in it
- * is trusted: the rows that the ledger would follow are checked first, and the chains of the live
- * table are built anew from the nodes. A copy does not grow, and its chunks and curves stay as they
- * are: waiting blocks raise no peak.
+ * Such a spool may be a copy of a damaged file, or of one that was being written, so nothing in it
+ * is trusted: the rows that the ledger would follow are checked first, and the live table is built
+ * again from the nodes.
  */
 #include "ledger/pending.h"
 
@@ -13,7 +12,7 @@
 
 #include "spool/txn.h"
 
-/* Books a free of an unknown address: bytes from before the recording, if there are any. */
+/* Books a free of an unknown address: it reduces the bytes from before the recording, if any. */
 static void book_unmatched(struct ledger *ledger, struct event *event)
 {
 	struct spool *spool = ledger->spool;
@@ -39,7 +38,7 @@ void pending_book_one(struct ledger *ledger)
 		book_unmatched(ledger, &event);
 		return;
 	}
-	/* If a block lives there whose end was not seen, its end is an event that did not wait. */
+	/* If a free of the address was not seen, the block there is freed by an extra event. */
 	ledger->backlog.taking = event.op == EVENT_FREE || !id;
 	if (id)
 		ledger_leave_node(ledger, &event, id);
@@ -50,7 +49,7 @@ void pending_book_one(struct ledger *ledger)
 
 /* --- a spool whose recording has ended --- */
 
-/* Drops a chain of cells that leads nowhere or never ends. */
+/* Drops the stack's chain of cells if it leaves the table or has no end. */
 static void check_cells(const struct spool *spool, struct spool_stack *stack)
 {
 	uint64_t cells = spool_count(spool, SPOOL_CELL);
@@ -87,7 +86,7 @@ static void check_waiting(struct spool *spool, struct waiting_slots *slots)
 		backlog->before = 1 + checked_stack(spool, backlog->before - 1);
 }
 
-/* Looks once at all nodes for those that the backlog names. No others can be found afterwards. */
+/* Enters the nodes that waiting blocks name into the live table, which then has no others. */
 static void find_nodes(struct spool *spool, struct waiting_slots *slots)
 {
 	struct spool_backlog *backlog = &spool->header->backlog;
@@ -107,7 +106,7 @@ static void find_nodes(struct spool *spool, struct waiting_slots *slots)
 	txn_commit(spool);
 }
 
-/* Each step makes one event at most. */
+/* Each step books one event at most. */
 static void book_all(struct ledger *ledger)
 {
 	struct spool *spool = ledger->spool;
@@ -128,7 +127,7 @@ static void book_all(struct ledger *ledger)
 
 void pending_settle_left(struct spool *spool)
 {
-	static struct ledger ledger; /* 10 KiB */
+	static struct ledger ledger; /* static: 10 KiB are too much for the stack */
 	struct spool_header *header = spool->header;
 	uint64_t count = waiting_count(&header->backlog);
 	uint32_t stop = atomic_load(&header->stop);

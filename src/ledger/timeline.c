@@ -3,7 +3,7 @@
 
 #include "base/guest/hot.h"
 
-/* Two halves: one in use, one to merge into. */
+/* Points of a curve in two halves: one in use, one to merge into. */
 static const uint64_t PER_CURVE = 2ull * CURVE_POINTS;
 
 struct state {
@@ -17,7 +17,7 @@ static struct state state_of(const struct spool_scope *scope)
 	return (struct state){ (unsigned)(word >> 16), word >> 8 & 255, word & 255 };
 }
 
-/* One store: a process killed here leaves the old curve or the new one. */
+/* A single store: a process killed here leaves the old curve or the new one. */
 static void set_state(struct spool_scope *scope, struct state state)
 {
 	__atomic_store_n(&scope->curve_state,
@@ -49,7 +49,7 @@ int timeline_open(struct spool *spool, struct spool_scope *scope)
 	return 0;
 }
 
-/* Doubles the stretches until at most three quarters of the points are in use. */
+/* Doubles the length of the stretches until at most three quarters of the points are in use. */
 static struct state halve(struct spool *spool, struct spool_scope *scope, struct state state)
 {
 	while (state.points > CURVE_POINTS * 3 / 4) {
@@ -73,7 +73,7 @@ static struct state halve(struct spool *spool, struct spool_scope *scope, struct
 	return state;
 }
 
-/* False if the time is beyond the newest stretch, or there is none. */
+/* Extends the newest stretch to time t. False if t lies beyond it, or there is none. */
 static HOT_CODE bool prolong(struct spool *spool, const struct spool_scope *scope,
 			     struct state state, uint64_t t)
 {

@@ -1,33 +1,33 @@
 /*
- * The curve of a scope: allocated, reserved and used over time in at most CURVE_POINTS stretches of
- * equal length that double when they no longer fit. Each keeps both maxima, so no peak is ever
- * lost.
+ * The curve of a scope: allocated, reserved and used over time, as at most CURVE_POINTS stretches
+ * of equal length that double when they no longer suffice. Each has the maximum of each sum, so no
+ * peak is ever lost.
  */
 #pragma once
 
 #include "spool/spool.h"
 
 enum {
-	CURVES_MAX = 64,        /* scopes that get one: half a MiB each */
-	CURVE_FIRST_SHIFT = 10, /* stretches begin as 1,024 ns */
+	CURVES_MAX = 64,        /* scopes that get a curve: half a MiB each */
+	CURVE_FIRST_SHIFT = 10, /* the first stretches last 1,024 ns */
 };
 
 /* Gives the scope a curve, if one is left. 0, or an error of spool_need(). */
 int timeline_open(struct spool *spool, struct spool_scope *scope);
 
-/* The point that a scope was drawn at last: most events are drawn there, too. */
+/* The point where a scope's curve was drawn last, which is where most events are drawn, too. */
 struct timeline_pen {
-	const struct spool_scope *scope; /* NULL: not drawn yet */
+	const struct spool_scope *scope; /* NULL: nothing drawn yet */
 	struct spool_point *point;
-	uint64_t state; /* of the curve; if it has changed, the point is not the newest any more */
-	uint64_t until; /* where the point's stretch ends */
+	uint64_t state; /* the curve's then; after a change, the point is not its newest */
+	uint64_t until; /* end of the point's stretch, ns */
 };
 
-/* Enters the scope's sums as they are now, at time t (ns). The pen may be another scope's. */
+/* Draws the scope's present sums, at time t (ns). The pen may have drawn another scope before. */
 void timeline_draw_anew(struct spool *spool, struct spool_scope *scope, struct timeline_pen *pen,
 			uint64_t t);
 
-/* The scope's sums as they are now. */
+/* The scope's present sums. */
 static inline struct spool_point timeline_now(const struct spool_scope *scope, uint64_t t)
 {
 	struct spool_point now = {
@@ -42,8 +42,8 @@ static inline struct spool_point timeline_now(const struct spool_scope *scope, u
 	return now;
 }
 
-/* A process that is killed in here leaves a point half written. The deciding member is stored last,
- * so the same merge once more (timeline_settle) completes it. */
+/* A process that is killed in here leaves a point half written. The member that decides about the
+ * merge is stored last, so timeline_settle() can do the same merge again. */
 static inline void timeline_merge(struct spool_point *into, const struct spool_point *later)
 {
 	if (later->top.allocated > into->top.allocated) {
@@ -63,7 +63,7 @@ static inline void timeline_merge(struct spool_point *into, const struct spool_p
 	}
 }
 
-/* Brings the newest point up to date. */
+/* Sets the newest point to the scope's present sums. */
 static inline void timeline_update(struct spool_point *point, const struct spool_scope *scope,
 				   uint64_t t)
 {
@@ -81,11 +81,11 @@ static inline void timeline_draw(struct spool *spool, struct spool_scope *scope,
 		timeline_draw_anew(spool, scope, pen, t);
 }
 
-/* Finishes a drawing that was interrupted, in a copy of a dead process's spool. Only the last point
- * of a curve can be half written, and only with the sums as they still are. */
+/* Completes a point that was being drawn when the process died, in a copy of its spool. Only a
+ * curve's last point can be half written, and the sums still are those that it was to get. */
 void timeline_settle(struct spool *spool);
 
-/* The number of points of the scope's curve, and one of them. */
+/* timeline_points(): number of points of the scope's curve; timeline_point(): one of them. */
 unsigned timeline_points(const struct spool *spool, const struct spool_scope *scope);
 const struct spool_point *timeline_point(const struct spool *spool, const struct spool_scope *scope,
 					 unsigned index);

@@ -1,4 +1,4 @@
-/* Sums and their peaks, with composition by epochs. */
+/* Sums and their peaks, with the share of each stack at the peak. */
 #include "ledger/totals.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@ int64_t totals_scope_make(struct spool *spool, enum scope_kind kind, int device,
 	struct spool_scope *scope;
 	int error;
 
-	/* Devices and spaces are few and have no bound. */
+	/* Pools, owners and names have a bound; devices and memory kinds are few. */
 	if ((kind == SCOPE_POOL || kind == SCOPE_OWNER || kind == SCOPE_NAMED) &&
 	    intern_full(spool, SPOOL_SCOPE, 1))
 		return -E2BIG;
@@ -48,7 +48,7 @@ static __attribute__((noinline)) struct spool_cell *make_cell(struct spool *spoo
 	uint64_t fresh = spool_count(spool, SPOOL_CELL);
 	struct spool_cell *cell = spool_at(spool, SPOOL_CELL, fresh);
 
-	/* The row may be that of an event which was taken back (txn_begin_over). */
+	/* The cell may have been in use for an event that was undone (txn_begin_over). */
 	txn_keep_run(spool, cell, sizeof(*cell) / 8);
 	*cell = (struct spool_cell){ .sum = sum, .next = row->cell };
 	txn_set64(spool, &spool->header->count[SPOOL_CELL], fresh + 1);

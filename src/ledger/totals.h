@@ -12,7 +12,7 @@
 
 #include "spool/spool.h"
 
-enum { TOTALS_CELLS = 8 }; /* the most cells one event can need */
+enum { TOTALS_CELLS = 8 }; /* most cells that one event needs */
 
 /* Makes room for the cells of this many events: 0, or an error of spool_need(). */
 static inline int totals_room(struct spool *spool, unsigned events)
@@ -40,22 +40,22 @@ int64_t totals_scope_known(const struct spool *spool, enum scope_kind kind, int 
  * owners or names (bounds.def). Outside of transactions. */
 int64_t totals_scope_make(struct spool *spool, enum scope_kind kind, int device, uint32_t name);
 
-/* The number of a scope's sum, as cells name it. */
+/* The number by which cells name a scope's sum. */
 static inline uint32_t totals_sum(int64_t scope, enum metric metric)
 {
 	return (uint32_t)scope * METRICS + (uint32_t)metric;
 }
 
-/* Bytes and blocks that come (or go: negative) with an event at t, for the stack's row. */
+/* Bytes and blocks that an event at time t adds to its stack (less than 0: removes). */
 struct totals_change {
 	struct spool_stack *row;
 	int64_t bytes;
 	int64_t count;
-	int64_t stands; /* bytes that a sampled block stands for, 0: it stands for itself */
+	int64_t stands; /* bytes that a sampled block represents, 0 if not sampled */
 	uint64_t t;
 };
 
-/* A scope's row, which never moves, and the number of its first sum. */
+/* A scope's row, whose address never changes, and the number of its first sum. */
 struct totals_scope {
 	struct spool_scope *row;
 	uint32_t first; /* totals_sum() of its first metric */
@@ -75,22 +75,22 @@ static inline struct spool_cell *totals_cell(const struct spool *spool,
 	return NULL;
 }
 
-/* Moves a scope's sum. */
+/* Changes a scope's sum. */
 void totals_add(struct spool *spool, const struct totals_scope *scope, enum metric metric,
 		const struct totals_change *change);
 
-/* Moves only the stack's cell. It comes before the sum itself, which the caller then moves. */
+/* Changes only the stack's cell; to be called before the caller changes the sum itself. */
 void totals_add_cell(struct spool *spool, const struct totals_scope *scope, enum metric metric,
 		     const struct totals_change *change);
 
-/* The bytes that a cell's sampled blocks stand for at its sum's peak. */
+/* The bytes that a cell's sampled blocks represent at its sum's peak. */
 static inline uint64_t totals_estimated_at_peak(const struct spool_sum *sum,
 						const struct spool_cell *cell)
 {
 	return cell->epoch == sum->epoch ? cell->estimated_at_peak : cell->estimated;
 }
 
-/* The bytes of a cell at its sum's peak; *count: the number of blocks. */
+/* The bytes of a cell at its sum's peak; *count becomes their number of blocks. */
 static inline uint64_t totals_at_peak(const struct spool_sum *sum, const struct spool_cell *cell,
 				      uint64_t *count)
 {

@@ -14,12 +14,12 @@ enum { SHIFT = 21 };
 static const uint64_t GRANULE = 1ull << SHIFT;
 static const uint64_t SHARED_MOST = 1ull << 20;
 
-/* True if this is the granule's first user, or was its last. False without memory. */
+/* Counts a user of a granule. True if it is the first, or was the last. False without memory. */
 static bool share(struct granules *granules, int device, uint64_t number, bool born)
 {
 	uint64_t key = (uint64_t)device << 48 | number;
 
-	/* Small allocations come and go in the same few granules. */
+	/* The last key is cached: small allocations use the same few granules again and again. */
 	if (!granules->last_one || granules->last != key) {
 		if (!map_value(&granules->shared, key) && !map_put(&granules->shared, key, 1))
 			return false;
@@ -31,7 +31,8 @@ static bool share(struct granules *granules, int device, uint64_t number, bool b
 	return *granules->last_one > 1 && --*granules->last_one == 1;
 }
 
-/* The granules that the node alone uses: inner ones, and its ends if nothing else is there. */
+/* Bytes of the granules that only this node uses: inner ones, and its ends if no other is in them.
+ */
 static uint64_t own_granules(struct granules *granules, const struct spool_node *node, bool born)
 {
 	uint64_t first = node->address >> SHIFT;
@@ -52,12 +53,12 @@ HOT_CODE void granules_count(struct granules *granules, const struct spool_node 
 	    node->device < 0 || node->device >= GRANULES_DEVICES || (node->flags & NODE_FOREIGN) ||
 	    live_is_ordered(node))
 		return;
-	/* The place of a small array is not known. */
+	/* The driver does not report the address of a small array. */
 	if (array && node->size <= SHARED_MOST)
 		return;
 	bytes = array ? (node->size + GRANULE - 1) & ~(GRANULE - 1)
 		      : own_granules(granules, node, born) * GRANULE;
-	bytes -= node->size; /* less than 0 where the node has only a part of a shared granule */
+	bytes -= node->size; /* less than 0 if the node has only a part of a shared granule */
 	granules->rounding[node->device] += born ? (int64_t)bytes : -(int64_t)bytes;
 }
 
@@ -67,7 +68,7 @@ void granules_clear(struct granules *granules)
 	memset(granules, 0, sizeof(*granules));
 }
 
-/* --- samples --- */
+/* --- samples of `used` --- */
 
 uint64_t used_reserved(const struct ledger *ledger, int device)
 {
@@ -83,7 +84,7 @@ int64_t used_unexplained(const struct ledger *ledger, int device, uint64_t used)
 	       (device < GRANULES_DEVICES ? ledger->granules.rounding[device] : 0);
 }
 
-/* Keeps all sums of the device at a new peak of `used`. */
+/* Stores all sums of the device at a new peak of `used`. */
 static void keep_peak(struct spool *spool, const struct spool_scope *device)
 {
 	for (uint32_t i = 0; i < spool_count(spool, SPOOL_SCOPE); i++) {
@@ -149,8 +150,8 @@ void used_enter(struct ledger *ledger, const struct spool_used *sample, uint32_t
 {
 	struct spool *spool = ledger->spool;
 	uint64_t rows = spool_count(spool, SPOOL_USED);
-	/* Steps without bytes of their own, such as other processes' memory, take half of the rows
-	 * at most. */
+	/* Steps without bytes of this process, as of other processes, get half of the rows at most.
+	 */
 	bool kept = step && rows < (sample->bytes ? USED_ROWS_MOST : USED_ROWS_MOST / 2);
 	struct spool_used row = *sample;
 	int64_t device;

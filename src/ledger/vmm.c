@@ -1,4 +1,4 @@
-/* Virtual memory management: references and mappings of handles. */
+/* Virtual memory management: counts the references and mappings of handles. */
 #include "ledger/vmm.h"
 
 #include <stddef.h>
@@ -6,7 +6,7 @@
 #include "ledger/ledger_parts.h"
 #include "spool/txn.h"
 
-enum { GRANULE = 1 << 21 }; /* the smallest mapping of any current device */
+enum { GRANULE = 1 << 21 }; /* the smallest mapping on any current device */
 
 static void recount(struct ledger *ledger, uint32_t id, int references, int mappings)
 {
@@ -20,7 +20,7 @@ void vmm_hold(struct ledger *ledger, uint32_t id)
 	recount(ledger, id, -(int)live_node(ledger->spool, id)->references, 0);
 }
 
-/* Finds a node that counts references: of memory with an address, only imported memory. */
+/* Finds a node whose references are counted: a handle, or imported memory with an address. */
 static uint32_t find(const struct ledger *ledger, enum node_kind kind, uint64_t address)
 {
 	uint32_t id = ledger->error ? 0 : live_find(ledger->spool, kind, 0, address);
@@ -84,8 +84,8 @@ void vmm_unrelease(struct ledger *ledger, struct event *event, const struct spoo
 		recount(ledger, held, 1, 0);
 }
 
-/* Removes a mapping. The memory ends with its last mapping if its references are gone already. All
- * is one transaction: a process killed in between would leave a handle that nothing holds. */
+/* Removes a mapping. Without references, the memory is freed with its last mapping, in the same
+ * transaction: a process killed in between would leave a handle without reference or mapping. */
 static void end_mapping(struct ledger *ledger, const struct event *like, uint32_t id)
 {
 	struct spool *spool = ledger->spool;
