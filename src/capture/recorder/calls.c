@@ -1,11 +1,11 @@
 /*
- * Counts of hooked calls, of counted_calls.def and of hooks.def, and the time spent in them; and
- * the cost of events to the traced program.
+ * Counts the calls of counted_calls.def and hooks.def and the time spent in them, and measures the
+ * cost of events to the traced program.
  *
- * Of calls that nest only the outermost is counted. Counts lie in the spool, so that they outlive a
- * killed process: a row for each call and shard of threads, made when it is first needed. No event
- * is made. In the common case no lock is taken, the processor's included, and no cache line is
- * shared.
+ * Of nested calls only the outermost is counted. Counts are in the spool, so that they outlive a
+ * killed process: one row for each call and group of threads (shard), made at its first use. No
+ * event is made. In the common case no lock is taken, no locked instruction is used, and no cache
+ * line is shared by threads.
  */
 #include "capture/recorder/record_parts.h"
 
@@ -19,38 +19,40 @@
 #include "capture/loader/tsc_clock.h"
 
 /*
- * The first threads have a shard to themselves, for good; later ones share the rest. So the rows of
- * an own shard have one writer. In a child, too: its thread is its parent's and keeps that shard,
- * with new rows, and the count of threads goes on. With vfork() the parent waits. There are two
- * writers only where clone() gives a child its parent's memory and thread-local storage, and lets
- * both run; of their simultaneous counts some may be lost.
+ * The first threads get a shard of their own for good, whose rows have one writer; later threads
+ * share the others. The thread of a child is its parent's and keeps that shard, with new rows, and
+ * the count of threads goes on; after vfork() the parent waits. Two threads write one row only
+ * where clone() gives a child its parent's memory and thread-local storage and lets both run; a few
+ * of their simultaneous counts are then lost.
  */
 enum { OWN_SHARDS = 48, SHARED_SHARDS = 16, SHARDS = OWN_SHARDS + SHARED_SHARDS };
 
 typedef _Atomic(struct spool_call *) slot;
 
-/* Counts from before there is a spool: added to the first row of the call. */
+/* Counts from before there is a spool. Later they are added to the first row of their call. */
 static struct spool_call early_counts[HOOKS];
 
 static HOT_DATA struct {
-	/* Rows in the spool, by shard and call. Pages that read 0 in a child, without the spool. */
+	/* Rows in the spool, by shard and call, in pages that read 0 in a child: it has another
+	 * spool. */
 	slot *slots;
-	_Atomic uint64_t threads; /* that have made a call; a child goes on counting */
+	_Atomic uint64_t threads; /* number of threads that have made a call, parents included */
 } calls;
 
 static HOT_THREAD _Thread_local struct {
-	slot *slots; /* of its shard; NULL until its first call */
-	bool alone;  /* nobody else has that shard */
+	slot *slots; /* the shard's slots; NULL until the thread's first call */
+	bool alone;  /* the shard has no other thread */
 } own;
 
 void calls_init(void)
 {
-	/* Without a way to notice a child, its counts would go to a spool that is not mapped. */
+	/* Without pages that are wiped in a child, it would use its parent's rows, which are
+	 * unmapped. */
 	if (opt_flag(OPT_ID_calls))
 		calls.slots = record_wiped_pages(sizeof(slot) * SHARDS * HOOKS);
 }
 
-/* Out of line, like all rare cases: calls_note() itself needs few registers. */
+/* Not inlined, as all rare cases, so that calls_note() itself needs few registers. */
 static __attribute__((noinline)) uint64_t ask_now(void)
 {
 	return tsc_ticks_steady() ? ticks_now() : clock_now();
@@ -83,8 +85,8 @@ static void add_relaxed(_Atomic uint64_t *to, uint64_t value)
 	atomic_fetch_add_explicit(to, value, memory_order_relaxed);
 }
 
-/* The same where no other thread writes, without the processor's lock. One instruction, for signal
- * handlers of the thread count, too. Readers see an aligned word whole. */
+/* Adds where no other thread writes, with one unlocked instruction: a signal handler of this thread
+ * may count too, and readers of an aligned word get either value. */
 static inline __attribute__((always_inline)) void add_alone(_Atomic uint64_t *to, uint64_t value)
 {
 #if defined(__x86_64__)
@@ -101,7 +103,7 @@ static uint64_t take_relaxed(_Atomic uint64_t *from)
 	return atomic_exchange_explicit(from, 0, memory_order_relaxed);
 }
 
-/* Makes a row in the spool, published only when it is complete. With the lock held. */
+/* Makes a row in the spool, published when it is complete. With the recorder's lock held. */
 static struct spool_call *make_row(enum hook_id id)
 {
 	struct spool *spool = record_spool();
@@ -142,20 +144,20 @@ static __attribute__((noinline)) void take_shard(void)
 	uint64_t before = atomic_fetch_add(&calls.threads, 1);
 	uint64_t shard = before < OWN_SHARDS ? before : OWN_SHARDS + before % SHARED_SHARDS;
 
-	/* In this order, for a signal handler of the thread may come here, too. */
+	/* stored in this order, since a signal handler of this thread may come here too */
 	own.slots = &calls.slots[shard * HOOKS];
 	atomic_signal_fence(memory_order_seq_cst);
 	own.alone = before < OWN_SHARDS;
 }
 
-/* The row for the first such call of this shard; NULL while there is no spool. */
+/* The call's row, at its first use in this shard; NULL while there is no spool. */
 static struct spool_call *find_row(slot *at, enum hook_id id)
 {
 	struct signals_deferred deferred;
 	struct spool_call *row;
 
 	if (record_inside() || !record_continue())
-		return NULL; /* in a signal handler: its calls are counted elsewhere */
+		return NULL; /* a signal handler inside an update: its calls go to early_counts */
 	if (!record_lock_deferred(&deferred))
 		return NULL;
 	row = atomic_load_explicit(at, memory_order_relaxed);
@@ -178,7 +180,7 @@ static void note_shared(struct spool_call *row, uint64_t ticks, int status)
 	raise_max(&row->max, ticks);
 }
 
-/* Where the row is not known yet, or others write to it, too. */
+/* Counts a call whose row is not known yet, or is written by other threads as well. */
 static __attribute__((noinline)) void note_elsewhere(slot *at, enum hook_id id, uint64_t ticks,
 						     int status)
 {
@@ -218,7 +220,7 @@ void calls_clear(void)
 /* --- the cost of events --- */
 
 enum {
-	MOST_NS = 1 << 16, /* in a longer time the kernel ran another thread */
+	MOST_NS = 1 << 16, /* if longer, the kernel ran another thread meanwhile */
 	READINGS = 16,
 };
 
@@ -228,7 +230,7 @@ static _Thread_local struct {
 	uint64_t since, ns;
 } watch;
 
-/* ns that reading the clock adds to the time measured */
+/* ns that reading the clock adds to each measured time */
 static _Atomic uint32_t clock_ns;
 
 static void ask_clock(void)

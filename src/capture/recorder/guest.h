@@ -1,6 +1,6 @@
 /*
- * The turning points of a guest, for the rooms below capture/life, which does there what all rooms
- * need.
+ * The moments at which other folders have work to do, as functions of capture/life, so that the
+ * recorder needs to know none of these folders.
  */
 #pragma once
 
@@ -9,32 +9,33 @@
 
 #include "spool/layout.h"
 
-/* True if this copy was preloaded. One that was dlopened is inert. */
+/* True if this copy was preloaded. One that was loaded by dlopen() records nothing. */
 extern bool guest_preloaded;
 
-/* When it is first asked whether recording is on. Once in a process; makes no call of others. */
+/* Called once, when it first matters whether recording is on. Calls no other library. */
 void guest_wake(void);
 
-/* The first call: finds libunwind, Python, PyTorch, registers for the end. loader_call(). */
+/* At the first hooked call (loader_call()): finds libunwind, Python, PyTorch; registers for the
+ * end. */
 void guest_prepare(void *unused);
 
-/* After libraries were loaded: looks for those that were missing. With no lock held. */
+/* After libraries were loaded: searches those that were not found before. With no lock held. */
 void guest_loaded(void);
 
-/* Before the first event: asks the driver for its version, without any lock held. */
+/* Before the first event: reads the driver's version, with no lock held. */
 void guest_ask(void);
 
-/* There is a new spool: the facts about the process go into it. With the lock held. */
+/* In a new spool: writes the facts about the process. With the recorder's lock held. */
 void guest_open(void);
 
-/* Records a device's name and size, once. Asks the driver: not under anybody's lock. */
+/* Records a device's name and size, once. Calls the driver, so no lock may be held. */
 void guest_device(int device);
 
-/* The value of `asked` in the spool's header when it was last looked at (life/control.c). */
+/* The last value of `asked` in the spool's header that was acted on (life/control.c). */
 extern _Atomic uint32_t guest_control_seen;
 
-/* True if a tool (memtrace ctl) or a signal (MEMTRACE_SIGNAL) has asked for something. Each memory
- * event looks, with a load and a compare. */
+/* True if there is a request by a tool (memtrace ctl) or a signal (MEMTRACE_SIGNAL). Called for
+ * each memory event; costs a load and a compare. */
 static inline bool guest_control_asked(const struct spool_header *header)
 {
 	return atomic_load_explicit(&header->asked, memory_order_relaxed) !=

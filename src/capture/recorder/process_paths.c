@@ -1,4 +1,4 @@
-/* Paths of the files of the process. */
+/* Paths of the files that this process writes. */
 #include "capture/recorder/record_parts.h"
 
 #include <errno.h>
@@ -15,12 +15,12 @@
 
 enum { NAMES = 1000 };
 
-/* The working directory at the start, if an option needs it. A short one lies beside data that the
- * constructor writes anyway. */
+/* The working directory at the start, if an option needs it; a short one is stored in pages that
+ * the constructor writes anyway. */
 static START_DATA char near[200];
 static char far[4096];
 
-/* The text for %e, kept here: a program that sets its title writes over the original. */
+/* The text for %e, copied at the start: a program that sets its title overwrites the original. */
 static char program[256];
 
 static __attribute__((noinline)) void ask_far(void)
@@ -54,7 +54,7 @@ START_CODE void process_paths_init(const char *started_as)
 		text_copy(program, sizeof(program), text_base(started_as));
 }
 
-/* The directory that a path of an option begins at, "" if it begins at the root. */
+/* The directory that a relative path of an option begins at, "" for an absolute path. */
 static const char *start_of(const char *path)
 {
 	if (path[0] == '/')
@@ -62,7 +62,7 @@ static const char *start_of(const char *path)
 	return near[0] ? near : far;
 }
 
-/* The pattern of outputs, absolute; each % in the directory's name is doubled. */
+/* Makes the absolute pattern of outputs; each % in the directory's name is doubled. */
 static void make_pattern(char *to, size_t size, const char *output)
 {
 	const char *start = start_of(output);
@@ -79,7 +79,7 @@ static void make_pattern(char *to, size_t size, const char *output)
 	text_append(to, size, output);
 }
 
-/* The directory of spools, absolute; "" for that of the output. */
+/* Makes the absolute path of the directory of spools; "" means that of the output. */
 static void make_directory(char *to, size_t size, const char *spools)
 {
 	const char *start = *spools ? start_of(spools) : "";
@@ -88,8 +88,8 @@ static void make_directory(char *to, size_t size, const char *spools)
 	text_append(to, size, spools);
 }
 
-/* Creates the spool, unless it or the output is there already. Another process may have had this
- * name until just now: it writes its document first, and then removes its spool. */
+/* Creates the spool, unless it or the output exists. The output is checked again afterwards: a
+ * process that had the same name writes its document first, and then removes its spool. */
 static int create_unless_there(void)
 {
 	const struct process_paths *paths = &recorder.paths;
@@ -117,29 +117,29 @@ static int create_in(const char *first, const char *in)
 		if (!error)
 			error = create_unless_there();
 	}
-	if (!paths->spool[0]) /* without a name a failure is reported for the path that was given */
+	if (!paths->spool[0]) /* without a name yet, the failure is that of the user's path */
 		text_copy(paths->spool, sizeof(paths->spool), in);
 	return error;
 }
 
 int process_paths_create(void)
 {
-	/* One recording is opened at a time, maybe on a small stack. */
-	static char pattern[3 * 4096]; /* a directory may be all % */
+	/* static: the stack may be small, and one recording is opened at a time */
+	static char pattern[3 * 4096]; /* room for a directory of % alone, each doubled */
 	static char first[4096];
 	static char directory[4096];
-	/* For a spool whose own file system cannot reserve space. */
+	/* Used if the spool's own file system cannot reserve space. */
 	const char *const others[] = { "/dev/shm", getenv("TMPDIR"), "/tmp" };
 	struct path_words words = { .program = program };
 	char pid[24];
 	int error;
 
-	/* %h and %r are found by path_expand(). */
+	/* path_expand() itself replaces %h and %r. */
 	text_u64(pid, (uint64_t)record_pid());
 	words.pid = pid;
 	make_pattern(pattern, sizeof(pattern), opt_text(OPT_ID_output));
 	make_directory(directory, sizeof(directory), opt_text(OPT_ID_spool_dir));
-	/* A name that fills its buffer may have been cut: no file is created under it. */
+	/* A name that fills its buffer may have been cut, so no file is created under it. */
 	error = strlen(pattern) < sizeof(pattern) - 1
 			? path_expand(first, sizeof(first), pattern, &words)
 			: -ENAMETOOLONG;

@@ -1,4 +1,4 @@
-/* The recorder: its beginning, at the first event, and the functions that every hook calls. */
+/* The recorder: how it starts at the first event, and the functions that every hook calls. */
 #include "capture/recorder/record_parts.h"
 
 #include <errno.h>
@@ -51,9 +51,9 @@ void *record_wiped_pages(size_t size)
 }
 
 /*
- * True in a child that was born past fork's handlers before there was a page that shows it. False
- * in a clone that shares its parent's memory: its writes are the parent's. A kernel without kcmp()
- * cannot tell them apart; such a clone is rarer than a child.
+ * True in a child that was made without fork's handlers before the wiped pages existed. False in a
+ * clone that shares its parent's memory, whose writes are the parent's. Without kcmp() a kernel
+ * cannot distinguish the two; such a clone is rarer than a child.
  */
 static bool is_child(void)
 {
@@ -113,9 +113,9 @@ const char *record_error_text(int error)
 void record_give_up(const char *what, int error)
 {
 	if (error == -ECANCELED)
-		return; /* on purpose: at the end, or in a child */
+		return; /* wanted: at the end, or in a child */
 	if (atomic_exchange(&record_state, RECORD_ENDED) == RECORD_ENDED)
-		return; /* other threads were on their way */
+		return; /* only the first thread reports */
 	log_say("recording stopped: ", what, ": ", record_error_text(error),
 		"; what was recorded so far is kept and the program goes on", NULL);
 }
@@ -149,7 +149,7 @@ HOT_CODE uint64_t record_now(void)
 {
 	uint64_t now = tsc_ns();
 
-	/* A child's time zero is younger than its thread's last look at the clock. */
+	/* In a child, time zero may be later than the clock's last reading by this thread. */
 	return now > record_process.start_monotonic ? now - record_process.start_monotonic : 0;
 }
 
@@ -199,7 +199,7 @@ static int start_tables(void)
 	bool keep = *opt_text(OPT_ID_keep) && !opt_parse_keep(opt_text(OPT_ID_keep), &ns, &bytes);
 	int error = intern_init(&recorder.intern, &recorder.spool);
 
-	/* A flight recorder has no limit but one that was given. */
+	/* With `keep`, the oldest events are dropped: no limit is needed unless one was set. */
 	if (keep && !opt_given(OPT_ID_max_events))
 		most = UINT64_MAX;
 	if (!error)
@@ -230,7 +230,7 @@ static int make_file(void *unused)
 	if (!error) {
 		spool_publish(&recorder.spool);
 	} else if (made) {
-		/* Without room for the first rows there is nothing to read. */
+		/* The first rows had no room: the spool has nothing to read. */
 		spool_unlink(&recorder.spool);
 		ledger_clear(&recorder.ledger);
 		intern_clear(&recorder.intern);
@@ -246,7 +246,7 @@ static int make_file(void *unused)
 	return 0;
 }
 
-/* The first memory event creates the file. */
+/* Creates the file, at the first memory event. */
 static __attribute__((noinline)) bool open_recording(void)
 {
 	struct signals_deferred deferred;
@@ -254,7 +254,7 @@ static __attribute__((noinline)) bool open_recording(void)
 	signals_defer(&deferred);
 	lock_take(&recorder.open_lock);
 	if (!atomic_load(&record_process.open) && record_on() && !record_held()) {
-		record_thread(); /* its own number, not that of a thread of ours */
+		record_thread(); /* this thread's id; make_file may run on another one */
 		record_lock();
 		own_thread_run(make_file, NULL, false);
 		record_unlock();
@@ -306,7 +306,7 @@ void record_unmatched(void)
 void record_events_locked(bool on)
 {
 	if (on != record_quiet())
-		return; /* they are */
+		return; /* already so */
 	atomic_store(&record_process.quiet, !on);
 	recorder.ledger.quiet = !on;
 	if (atomic_load(&record_process.open))
@@ -334,7 +334,7 @@ void record_note(const char *text)
 
 	for (unsigned i = 0; i < RECORD_NOTES; i++) {
 		if (atomic_load_explicit(&recorder.notes[i], memory_order_relaxed) == text)
-			return; /* some callers note it at each call */
+			return; /* already noted: some callers note it at each call */
 	}
 	if (!record_lock_deferred(&deferred))
 		return;

@@ -1,8 +1,8 @@
 /*
- * The recorder: one spool, one ledger and one lock in this process.
+ * The recorder: the one spool, ledger and lock of this process.
  *
- * The order of locks is in base/guest/locks.def: with record_lock() held nothing is done that may
- * wait or call out.
+ * base/guest/locks.def has the order of locks: with record_lock() held, nothing is done that may
+ * wait or run code of others.
  */
 #pragma once
 
@@ -15,23 +15,23 @@
 #include "ledger/ledger.h"
 
 enum record_state {
-	RECORD_INERT,  /* before the constructor, a copy that was dlopened, or MEMTRACE_ENABLE=0 */
-	RECORD_ASLEEP, /* on, but not needed yet: record_wake() comes first */
+	RECORD_INERT,  /* before the constructor, loaded by dlopen(), or MEMTRACE_ENABLE=0 */
+	RECORD_ASLEEP, /* on, but record_wake() was not called yet */
 	RECORD_ON,
-	RECORD_ENDED, /* closed, or stopped by trouble: calls are only counted */
+	RECORD_ENDED, /* finished, or stopped by an error: calls are only counted */
 };
 
 extern _Atomic int record_state;
 
 /*
- * The rest of the constructor's part, put off until it is needed: most processes that inherit
- * LD_PRELOAD never need it, such as shells and compilers, and their children need not clear what
- * was never written. False if recording was switched off meanwhile.
+ * The part of the constructor's work that waits until it is needed. Most processes that inherit
+ * LD_PRELOAD, such as shells and compilers, never need it, and their children then have nothing to
+ * clear. False if recording was switched off meanwhile.
  */
 bool record_wake(void);
 
-/* True if hooked calls are recorded; else they only call the real function. Must be called before
- * anything is written that record_forked() clears. */
+/* True if hooked calls are recorded; if not, they only call the real function. Must be called
+ * before anything is written that record_forked() clears. */
 static inline bool record_on(void)
 {
 	int state = atomic_load_explicit(&record_state, memory_order_acquire);
@@ -39,62 +39,63 @@ static inline bool record_on(void)
 	return __builtin_expect(state == RECORD_ON, 1) || (state == RECORD_ASLEEP && record_wake());
 }
 
-/* For the constructor: sets time zero, and the paths. No file, no mapping. `program`: the name that
- * the process was started by, with or without a path. */
+/* For the constructor: sets time zero and the paths; makes no file and no mapping. `program`: the
+ * name by which the process was started, with or without a path. */
 void record_init(const char *program);
 
-/* `frame` is that of the calling function. It tells a call of a signal handler, beneath the call
- * that it interrupted, from the call after one that was left by a jump (record_lock). */
+/* `frame` is the calling function's. By it, a call of a signal handler, made during a call that the
+ * signal interrupted, differs from a call after one that was left by a jump (record_lock). */
 #define record_begin(may_load) record_begin_in(__builtin_frame_address(0), may_load)
 #define record_continue() record_continue_in(__builtin_frame_address(0))
 
 /*
  * Must be called first in every hook that records: opens the spool at the first event, notices a
- * forked child. False when nothing is to be recorded. `may_load`: slow first-time work may be done
- * here (false in PyTorch's report).
+ * forked child. False if nothing is to be recorded. `may_load`: slow first-time work may be done
+ * here (false in a callback of PyTorch).
  */
 bool record_begin_in(void **frame, bool may_load);
 
-/* The same for calls that cannot be the first event (a free, a mapping). */
+/* record_begin_in() for calls that cannot be the first event (a free, a mapping). */
 bool record_continue_in(void **frame);
 
 /* First-time work that needs no event: finds the unwinder, Python, PyTorch's real functions. */
 void record_prepare(void);
 
 /*
- * A thread of the host may leave between the two for good: it is cancelled, or a signal handler
- * jumps out of it. Then its update is taken back as after a kill, and recording goes on. The thread
- * itself does that when it comes here next, or a waiting thread that sees that the thread has ended
- * or its frame has gone. A function that calls record_lock() therefore does not return before
- * record_unlock() or record_done().
+ * A thread of the program may leave for good between record_lock() and record_unlock(): it is
+ * cancelled, or a signal handler jumps out. Its update is then undone as after a kill, and
+ * recording goes on. That is done by the thread itself when it comes here next, or by a waiting
+ * thread that finds that the thread has ended or that its frame is gone. A function that calls
+ * record_lock() therefore does not return before record_unlock() or record_done().
  */
 #define record_lock() record_lock_in(__builtin_frame_address(0))
 void record_unlock(void);
 
-/* `frame` is that of the function that takes the lock; NULL where there is none: then the lock is
- * known to be lost only when the thread ends. */
+/* `frame` is that of the function that takes the lock. With NULL, the lock counts as abandoned only
+ * when the thread has ended. */
 void record_lock_in(void **frame);
 
-/* The same for callers that read no sum and book only what may wait (ledger/pending.h). */
+/* record_lock() for callers that read no sum and book only events that may wait (pending.h). */
 #define record_lock_only() record_lock_only_in(__builtin_frame_address(0))
 void record_lock_only_in(void **frame);
 
-/* True if this thread holds the lock, in a frame that a signal led away from. A thread that defers
- * signals must not wait for the lock then: only another signal could lead back to that frame. */
+/* True if this thread holds the lock in a frame that a signal led away from. A thread that defers
+ * signals must not wait for the lock then, because only another signal could lead back to that
+ * frame. */
 bool record_held(void);
 
-/* Defers signals and takes the lock; false, with neither done, if record_held(). */
+/* Defers signals and takes the lock; false, with neither done, if record_held() is true. */
 #define record_lock_deferred(deferred) record_lock_deferred_in(deferred, __builtin_frame_address(0))
 bool record_lock_deferred_in(struct signals_deferred *deferred, void **frame);
 
-/* True in a signal handler that interrupted its own thread between the two. */
+/* True in a signal handler that interrupted its thread while that held the lock. */
 #define record_inside() record_inside_in(__builtin_frame_address(0))
 bool record_inside_in(void **frame);
 
-/* True if there is a spool. With the lock held it stays so. */
+/* True if there is a spool; it does not go away while the lock is held. */
 bool record_is_open(void);
 
-/* With the lock held (the spool's texts may be read without). */
+/* The spool. With the lock held, except to read its texts. */
 struct spool *record_spool(void);
 struct intern *record_intern(void);
 struct ledger *record_ledger(void);
@@ -104,7 +105,7 @@ static inline uint32_t record_text(const char *text)
 	return intern_text(record_intern(), text);
 }
 
-/* One of the facts about the process (intern_fact). */
+/* Writes a fact about the process (intern_fact). */
 static inline void record_fact(const char *key, const char *value)
 {
 	intern_fact(record_intern(), key, value);
@@ -115,87 +116,88 @@ static inline const struct spool_stack *record_stack(uint32_t id)
 	return spool_at(record_spool(), SPOOL_STACK, id);
 }
 
-/* ns since process start. */
+/* The time since the process started, in ns. */
 uint64_t record_now(void);
 
-/* The text of a row's name, interned once. With the lock held. */
+/* The text of a hooked call's name, interned once. With the lock held. */
 uint32_t record_hook_text(enum hook_id id);
 
 /*
- * The process whose memory this is, also for a child that shares it (vfork, clone with CLONE_VM).
+ * The pid of the process whose memory this is, even in a child that shares it (vfork, clone with
+ * CLONE_VM).
  */
 int record_pid(void);
 
 /* The kernel's id of this thread. */
 uint32_t record_thread(void);
 
-/* After every use of the ledger, instead of record_unlock(): ends recording if the ledger ran into
- * trouble. */
+/* record_unlock() after every use of the ledger: also ends recording if the ledger had an error. */
 void record_done(void);
 
-/* Counts a free of memory that was never seen. With the lock held. */
+/* Counts a free of memory whose allocation was not recorded. With the lock held. */
 void record_unmatched(void);
 
-/* True while events are off (memtrace_stop). Then no stack is needed either. */
+/* True while events are off (memtrace_stop); stacks are then not needed either. */
 bool record_quiet(void);
 
-/* A mark, push or pop, with the details that NVTX gives. Longer texts are cut. */
+/* A mark, push or pop with the details that NVTX has. Longer texts are cut. */
 struct record_mark {
-	uint64_t t, range; /* record_mark() fills in `t` and `thread` */
+	uint64_t t, range; /* t and thread: filled by record_mark(); range: NVTX's number */
 	uint32_t thread;
 	uint8_t op; /* enum event_op */
 	char name[256], domain[48], category[32];
 	struct event_detail detail;
 };
 
-/* Marks from before the first memory event are kept for it. */
+/* Records a mark. One from before the first memory event is stored until then. */
 void record_mark(struct record_mark *mark);
 
-/* Enters a mark at this moment, under the lock with a spool. Nothing while events are off. */
+/* Records a mark now; with the lock held and a spool. Does nothing while events are off. */
 void record_mark_locked(const char *name);
 
-/* Switches events on or off (the ledger goes on). */
+/* Switches events on or off; the ledger's sums go on. */
 void record_events(bool on);
-void record_events_locked(bool on); /* with the lock held */
+void record_events_locked(bool on); /* record_events() with the lock held */
 
-/* Counts a call after the end of recording, until the document is written. */
+/* Counts a call that came after the end of recording and before the document was written. */
 void record_missed(void);
 
-/* An errno in words, without locale. */
+/* The errno in words, in English whatever the locale. */
 const char *record_error_text(int error);
 
-/* Adds a line to capture.notes, once each; the text must be a constant. */
+/* Adds a line to capture.notes, each only once; the text must be a constant. */
 void record_note(const char *text);
 
 /* Ends recording and writes the document; for the destructor. */
 void record_finish(void);
 
-/* In a forked child: forgets the parent's recording; without one yet, there is none here. */
+/* In a forked child: drops the parent's recording; a child without events has none of its own. */
 void record_forked(void);
 void record_forked_asleep(void);
 
-/* The same in the child of a signal handler that has interrupted this library: the interrupted
- * function goes on in the child, too, so the rest is done after it. `inside`: it had the lock. */
+/* record_forked() in a child forked by a signal handler that interrupted this library: the
+ * interrupted function goes on in the child too, so the rest of the work is done after it returns.
+ * `inside`: that function held the lock. */
 void record_forked_in_handler(bool inside);
 
 /*
  * --- The cost of events to the traced program (calls.c) ---
  *
- * The trace gives it by kind. One event in COST_EVERY is timed from the hook's entry to its return,
- * less the time that the host's own functions took meanwhile. A runtime call and the driver call
- * beneath it are one event of two hooks: the watch runs in both and stands still in between.
+ * The trace has it by kind of event. One event in COST_EVERY is timed from the hook's entry to its
+ * return, without the time of the hooked function itself. A runtime call and the driver call that
+ * it makes are one event of two hooks: the time of both counts, without the time between them.
  */
-enum { COST_EVERY = 61 }; /* a prime: programs allocate and free in turns */
+enum { COST_EVERY = 61 }; /* prime, since programs allocate and free in turns */
 
-/* This thread's events since the last one that was timed; at COST_EVERY one is. */
+/* Number of events of this thread since the last timed one; at COST_EVERY the next is timed. */
 extern _Thread_local uint32_t overhead_past;
 
-/* The out-of-line part, where an event is timed. */
+/* The rest of overhead_enter() and overhead_leave() for an event that is timed, not inlined. */
 void overhead_start(bool first);
 void overhead_stop(enum spool_cost_kind kind, bool last, bool event);
 
-/* On entry to a hook, or back from a function of the host's; `first`: this thread is in no other
- * hook. */
+/* On entry to a hook, and after its call of the real function; `first`: it is the outermost hook.
+ */
 static inline void overhead_enter(bool first)
 {
 	if (first)
@@ -204,8 +206,9 @@ static inline void overhead_enter(bool first)
 		overhead_start(first);
 }
 
-/* On return from a hook or before a function of the host's, without the recorder's lock; `last`:
- * from the outermost hook. `event`: it recorded one; else nothing is counted. */
+/* On return from a hook, and before its call of the hooked function, without the recorder's lock;
+ * `last`: the outermost hook returns. `event`: the hook recorded one; otherwise nothing is counted.
+ */
 static inline void overhead_leave(enum spool_cost_kind kind, bool last, bool event)
 {
 	if (__builtin_expect(overhead_past >= COST_EVERY, 0))
@@ -214,8 +217,8 @@ static inline void overhead_leave(enum spool_cost_kind kind, bool last, bool eve
 
 /* --- counts of calls (calls.c) --- */
 
-/* 0 when calls are not counted. */
+/* The time at which a call begins, for calls_note(); 0 if calls are not counted. */
 uint64_t calls_begin(void);
 
-/* Counts an outermost call, from calls_begin() until now; `status` is not 0 if it failed. */
+/* Counts an outermost call that lasted from `begin` until now; `status` is not 0 if it failed. */
 void calls_note(enum hook_id id, uint64_t begin, int status);

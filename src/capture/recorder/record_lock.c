@@ -1,5 +1,6 @@
 /*
- * The recorder's lock, and its loss: by signal handlers, and by threads that end or jump.
+ * The recorder's lock, and its recovery when its owner is led away by a signal handler, ends, or
+ * jumps.
  */
 #include <errno.h>
 #include <sys/syscall.h>
@@ -13,14 +14,12 @@
 #include "ledger/pending.h"
 #include "spool/txn.h"
 
-enum {
-	NEAR = 256
-}; /* words between frames of one stack, less than between two (cuda_call_nest.c) */
-static const uint64_t OVERDUE_NS = 1000000000; /* no thread is suspended for so long */
+enum { NEAR = 256 }; /* most words between frames of one stack (cuda_call_nest.c) */
+static const uint64_t OVERDUE_NS = 1000000000; /* no live thread is suspended for longer */
 
 HOT_THREAD _Thread_local struct record_self record_self;
 
-/* The kernel's id of this thread; asked again in a child. */
+/* The kernel's id of this thread; read again in a child. */
 static int own_number(void)
 {
 	uint32_t generation =
@@ -30,8 +29,8 @@ static int own_number(void)
 						    : (int)syscall(SYS_gettid);
 }
 
-/* The lock's owner has left an update for good: takes that back, and reads anew from the spool the
- * values that only this process has. */
+/* After the lock's owner has left an update for good: undoes the update, and reads from the spool
+ * the values that this process has copies of. */
 static void mend(void)
 {
 	struct signals_deferred deferred;
@@ -46,7 +45,7 @@ static void mend(void)
 	signals_deliver(&deferred);
 }
 
-/* The owner may come back, and then two threads would write: nothing is written any more. */
+/* Stops recording: if the owner came back, two threads would write. */
 static void end_overdue(void)
 {
 	if (!recorder.spool.header)
@@ -64,7 +63,7 @@ HOT_CODE void record_lock_only_in(void **frame)
 	int number = own_number();
 	enum lock_got got;
 
-	/* First, for a signal may come before the lock stores it. */
+	/* before the lock, since a signal may come at once after it */
 	record_self.frame = frame;
 	record_self.back = frame ? frame[1] : NULL;
 	atomic_signal_fence(memory_order_seq_cst);
@@ -90,15 +89,15 @@ HOT_CODE void record_unlock(void)
 }
 
 /*
- * True if the frame that has held the lock since this turn is gone. That is certain if it does not
- * hold its return address any more, or if this frame has its place or lies further out on the same
- * stack. A frame on another stack may be merely suspended, but not for long.
+ * True if the frame that holds the lock since this turn is gone. That is certain if its return
+ * address is no longer in place, or if this frame is at its place or further out on the same stack.
+ * A frame on another stack may only be suspended, but not for long.
  */
 static bool frame_gone(unsigned turn, void **where, void **frame)
 {
 	const void *back = atomic_load(&recorder.lock.back);
 
-	if (!where && record_self.frame) { /* on its way in or out */
+	if (!where && record_self.frame) { /* the owner is about to take or drop the lock */
 		where = record_self.frame + 1;
 		back = record_self.back;
 	}
@@ -115,8 +114,9 @@ static bool frame_gone(unsigned turn, void **where, void **frame)
 	return clock_now() - record_self.since > OVERDUE_NS;
 }
 
-/* Must not be left in the middle, for then the lock's owner would not be known. Since the check a
- * signal handler may have run the owner's frame again. */
+/* Takes the lock over. No signal may lead out of this function, or the lock's owner would be
+ * unknown. A signal handler may have gone on with the owner's frame since the check, so that is
+ * repeated. */
 static void rescue(int number, unsigned turn, void *const *where)
 {
 	struct signals_deferred deferred;

@@ -1,4 +1,4 @@
-/* Marks and ranges: their names, and those from before there is a recording. */
+/* Marks and ranges: their names, and those that come before the recording is open. */
 #include <string.h>
 
 #include "base/text/text.h"
@@ -6,23 +6,22 @@
 
 enum {
 	PENDING = 128,
-	/* A million ranges may each have a name of about 24 bytes. */
+	/* bytes of names: enough for a million names of about 24 bytes */
 	NAMES = 1 << 20,
 	BYTES = 24 << 20,
-	FOLDED = 1 << 16, /* further names, with their numbers folded */
+	FOLDED = 1 << 16, /* number of further names, in which numbers become "#" */
 };
 
 static struct {
-	uint32_t names, bytes; /* distinct ones */
-	uint32_t folded; /* set once the table of names is full: later names are not entered */
+	uint32_t names, bytes; /* distinct names, and their bytes */
+	uint32_t folded;       /* names with "#"; 0 until the table is full */
 	bool full;
 	uint32_t pending_count;
 	uint64_t pending_lost;
-	struct record_mark
-		pending[PENDING]; /* from before the first memory event, which creates the file */
+	struct record_mark pending[PENDING]; /* from before the first memory event */
 } marks;
 
-/* "aten::mm, seq = 17" -> "aten::mm, seq = #" */
+/* "aten::mm, seq = 17" becomes "aten::mm, seq = #". */
 static void fold_numbers(const char *name, char *to)
 {
 	bool in_number = false;
@@ -37,8 +36,9 @@ static void fold_numbers(const char *name, char *to)
 	*to = '\0';
 }
 
-/* Names that count (a step, a sequence number) would fill the table of texts. After NAMES of them
- * the numbers in later ones are folded, and after FOLDED more all have one name. */
+/* The text of a mark's name. Names with a counter (a step, a sequence number) would fill the table
+ * of texts, so after NAMES of them numbers become "#", and after FOLDED more all marks have one
+ * name. */
 static uint32_t mark_name(const char *name)
 {
 	uint64_t before = spool_count(&recorder.spool, SPOOL_TEXT);
@@ -90,8 +90,8 @@ static bool is_end_of(const struct record_mark *pop, const struct record_mark *p
 	return pop->range || (pop->thread == push->thread && !strcmp(pop->domain, push->domain));
 }
 
-/* Keeps a mark for the first memory event. A range that ended before it saw no memory, so such
- * ranges are dropped first when there are too many: open ones must be known. */
+/* Stores a mark until the first memory event. If there are too many, ranges that have ended are
+ * dropped first: no memory was allocated in them, while open ones are still needed. */
 static void put_pending(const struct record_mark *mark)
 {
 	uint32_t at = marks.pending_count;

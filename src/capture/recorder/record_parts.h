@@ -1,6 +1,6 @@
 /*
- * Shared by the files of the recorder, and for them alone: record.c, record_lock.c, record_mark.c,
- * calls.c, process_paths.c, life/fork_and_end.c.
+ * Shared by the recorder's files alone: record.c, record_lock.c, record_mark.c, calls.c,
+ * process_paths.c, life/fork_and_end.c.
  */
 #pragma once
 
@@ -9,22 +9,22 @@
 
 enum { RECORD_NOTES = 16 };
 
-#pragma GCC visibility push(hidden) /* variables of other files, read without a detour */
+#pragma GCC visibility push(hidden) /* hidden, so that other files' variables are read directly */
 
-/* State that the constructor, a forked child and the end of a process without events read. */
+/* Read by the constructor, in a forked child, and at the end of a process, even without events. */
 extern struct record_process {
 	uint64_t start_monotonic, start_realtime;
 	int pid;
 	_Atomic bool quiet; /* memtrace_stop() */
-	/* Recording was needed once; if not, a fork has nothing to hold still. */
+	/* recording was needed once; if not, a fork has no threads to wait for */
 	_Atomic bool awake;
 	_Atomic bool open, cuda_started;
-	_Atomic uint32_t generation; /* the number of forks that led to this process */
-	_Atomic(uint8_t *) alive;    /* a page that reads 0 in any child, however it was born */
+	_Atomic uint32_t generation; /* number of forks from the first process to this one */
+	_Atomic(uint8_t *) alive;    /* a page that reads 0 in any child, however it was made */
 } record_process;
 
 extern struct recorder {
-	/* Members that each event reads come first: the lock, the spool's head, the ledger's. */
+	/* Members that each event reads come first: the lock, then of the spool and the ledger. */
 	struct lock lock;
 	_Atomic bool prepared;
 	struct ledger ledger;
@@ -41,22 +41,22 @@ extern struct recorder {
 
 extern _Thread_local struct record_self {
 	uint32_t thread, generation;
-	void **frame;  /* that takes the lock or drops it; NULL: none known */
-	void *back;    /* its return address */
-	unsigned turn; /* of the lock, while this thread has it maybe on another stack */
+	void **frame;  /* the frame that takes or drops the lock; NULL: not known */
+	void *back;    /* that frame's return address */
+	unsigned turn; /* the lock's turn while this thread has it, maybe on another stack */
 	uint64_t since;
 } record_self;
 
 #pragma GCC visibility pop
 
-/* Ends recording because of trouble: one line, and a word in the header. With the lock held. */
+/* Ends recording after an error: prints a line, notes it in the header. With the lock held. */
 void record_give_up(const char *what, int error);
 
-/* True if the thread is in the middle of an update: this is a signal handler that has interrupted
- * it, or one on another stack, and must neither wait nor go on. */
+/* True if the thread is in the middle of an update. The caller is then in a signal handler that
+ * interrupted the update, or on another stack, and must neither wait nor go on. */
 bool record_interrupts_update(void **frame);
 
-/* The same; the memory calls that are not recorded for it are counted. */
+/* record_interrupts_update(), which also counts the call as not recorded. */
 static inline __attribute__((always_inline)) bool record_interrupts(void **frame)
 {
 	if (__builtin_expect(!atomic_load_explicit(&recorder.lock.state, memory_order_relaxed),
@@ -68,10 +68,10 @@ static inline __attribute__((always_inline)) bool record_interrupts(void **frame
 	return true;
 }
 
-/* This is another process than the one recorded so far: begins anew. */
+/* Starts again without a recording, in a child: another process than the one recorded so far. */
 void record_notice_fork_now(void);
 
-/* Notices a child of fork, vfork's successor or clone that no handler announced, by the page. */
+/* Notices, by the wiped page, a child of fork, vfork or clone that no handler announced. */
 static inline void record_notice_fork(void)
 {
 	volatile uint8_t *alive = atomic_load_explicit(&record_process.alive, memory_order_acquire);
@@ -83,33 +83,33 @@ static inline void record_notice_fork(void)
 /* --- paths of the files of the process (process_paths.c) --- */
 
 /*
- * Resolves the output and the directory of spools against the working directory of the start.
- * `program`: the name that the process was started by, with or without a path; %e in the output is
- * its last part.
+ * Makes the paths of the output and of the directory of spools absolute, by the working directory
+ * of the start. `program`: the name by which the process was started, with or without a path; %e in
+ * the output is its last part.
  */
 void process_paths_init(const char *program);
 
-/* Creates the spool under the first name that is free both for it and for its document; in another
- * directory if this one's file system cannot reserve space. 0 or -errno. */
+/* Creates the spool under the first name that is free for both it and its document; in another
+ * directory if this file system cannot reserve space. 0 or -errno. */
 int process_paths_create(void);
 
-/* Memory that reads 0 in any child, however it was born; NULL if there is none. */
+/* Maps memory that reads 0 in any child; NULL if that is not possible. */
 void *record_wiped_pages(size_t size);
 
-/* Writes earlier marks into the recording just opened, and forgets them. Under the lock. */
+/* Writes stored marks into the recording, if it was opened, and drops them. With the lock held. */
 void record_marks_put(bool opened);
 
-/* In a forked child: forgets the parent's marks. */
+/* In a forked child: drops the parent's stored marks. */
 void record_marks_clear(void);
 
 /* --- counts of calls (calls.c) --- */
 
-/* Once, before the first call is counted. */
+/* To be called once, before the first call is counted. */
 void calls_init(void);
 
-/* With the recorder's lock held, when the spool is there and when recording ends: adds the counts
- * from before the spool, and the length of a tick, as exactly as it is known by now. */
+/* When the spool is there and when recording ends, with the recorder's lock held: adds the counts
+ * from before the spool, and writes the length of a tick as exactly as it is known by now. */
 void calls_settle(void);
 
-/* In a forked child: forgets the parent's counts. */
+/* In a forked child: drops the parent's counts. */
 void calls_clear(void);
