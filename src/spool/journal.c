@@ -1,4 +1,4 @@
-/* The events of a spool: writing into a ring of chunks, and reading them in order. */
+/* The events of a spool: written into a ring of chunks, and read from it in order. */
 #include "spool/journal.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 enum {
 	CHUNK_ROOM = SPOOL_BLOCK - (int)sizeof(struct spool_chunk),
 	FEWEST_PER_CHUNK = 16,
-	FEWEST_CHUNKS = 2, /* one is written while the other is still there */
+	FEWEST_CHUNKS = 2, /* one is written while an older one can still be read */
 };
 
 int journal_init(struct journal *journal, struct spool *spool, uint64_t max_events)
@@ -47,7 +47,7 @@ static struct spool_chunk *chunk_at(const struct spool *spool, uint64_t index)
 	return spool_at(spool, SPOOL_CHUNK, index);
 }
 
-/* Drops the events of the ring's oldest chunk and returns its number, for reuse. */
+/* Drops the events of the ring's oldest chunk and returns the chunk's number, for reuse. */
 static uint32_t recycle(struct journal *journal)
 {
 	struct spool *spool = journal->spool;
@@ -80,7 +80,7 @@ static void put_sums(struct journal *journal)
 	}
 }
 
-/* Every chunk begins with the sums, which its events are counted from. */
+/* Each chunk begins with all sums; its events contain only changes of them. */
 static void start_chunk(struct journal *journal, uint32_t index)
 {
 	struct spool_header *header = journal->spool->header;
@@ -100,9 +100,9 @@ static void start_chunk(struct journal *journal, uint32_t index)
 }
 
 /*
- * The number of events that the chunk being written may still take, of which `wanted` come in one
- * transaction. The part kept for good ends at a chunk's end, because the ring could not drop the
- * events after it otherwise; it takes a few more events rather than leave a gap.
+ * The number of events for which the current chunk has room, `wanted` of them in one transaction.
+ * The first part, which is never dropped, must end at the end of a chunk, since the ring drops
+ * whole chunks; so its last chunk may get a few more events than were asked for.
  */
 static uint64_t chunk_left(const struct journal *journal, unsigned wanted)
 {
@@ -118,7 +118,7 @@ static uint64_t chunk_left(const struct journal *journal, unsigned wanted)
 }
 
 /* True if the ring's oldest chunk may be reused. The next chunk begins with the time of the oldest
- * chunk's last event, so its age is that of all of them. */
+ * chunk's last event, so its age is the least of that chunk's events. */
 static bool is_due(const struct journal *journal)
 {
 	uint64_t chunks = journal->last - journal->first;
@@ -165,12 +165,12 @@ int journal_make_room(struct journal *journal, unsigned events)
 		error = next_place(journal);
 		signals_deliver(&deferred);
 	}
-	/* Each event takes one place of those that are left, or none. */
+	/* As many more events fit; none if there is no room. */
 	journal->ready = error ? 0 : journal->spool->header->seq + chunk_left(journal, events);
 	return error;
 }
 
-/* False where two events of one transaction do not fit into a ring of one event. */
+/* False if two events of one transaction do not fit, because the ring has room for one event. */
 static bool keeps(const struct journal *journal)
 {
 	return journal->max_events &&
@@ -212,10 +212,10 @@ HOT_CODE void journal_put(struct journal *journal, struct event *event)
 		journal->head_events = header->seq;
 }
 
-/* Restores the encoder's caches as they were after the first `bytes` of the chunk. */
+/* Sets the encoder's caches to their state after the first `bytes` of the chunk. */
 static void reread(struct journal *journal, size_t bytes)
 {
-	static struct decoder decoder; /* 10 KiB, which the host's stack may not have */
+	static struct decoder decoder; /* static: the thread's stack may not have 10 KiB */
 	struct spool_chunk *chunk = journal->chunk;
 	struct event event;
 
@@ -233,7 +233,7 @@ void journal_rewind(struct journal *journal)
 
 	if (!journal->max_events)
 		return;
-	/* Only a reader of the remaining bytes has the caches as they were. */
+	/* The caches of that moment come only from reading the remaining bytes. */
 	reread(journal, (size_t)(journal->before - (const uint8_t *)(journal->chunk + 1)));
 	txn_keep_run(journal->spool, from, words);
 	if (journal->chunk->first_seq >= journal->head_events)
@@ -267,7 +267,7 @@ int journal_read(struct journal_reader *reader, const struct spool *spool)
 	reader->order = pages_grow(NULL, 0, sizeof(uint32_t) * reader->places);
 	if (!reader->order)
 		return -ENOMEM;
-	/* The ring has turned once at most, so that inserting from the end moves few. */
+	/* Insertion from the end moves few chunks, because the ring has turned once at most. */
 	for (uint32_t i = 0; i < chunks; i++) {
 		const struct spool_chunk *chunk = chunk_at(spool, i);
 		uint32_t at = reader->chunks;

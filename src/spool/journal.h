@@ -1,9 +1,10 @@
 /*
- * The events of a spool: a ring of chunks. The first tenth of the events is kept for good, then the
- * latest nine tenths; or, as a flight recorder, those of the latest stretch of time or bytes.
+ * The events of a spool: a ring of chunks. The first tenth of the events is never dropped, nor are
+ * the latest nine tenths; with journal_keep(), only those of the latest stretch of time or bytes
+ * stay.
  *
  * Each chunk can be read without the others (codec/wire.h), so the oldest can be overwritten. The
- * writer's functions run inside transactions, under the writer's lock.
+ * functions that write run inside transactions, with the writer's lock held.
  */
 #pragma once
 
@@ -16,38 +17,35 @@ enum { JOURNAL_SUMS_DEVICES = 64 };
 
 struct journal {
 	struct spool *spool;
-	struct spool_chunk *chunk; /* being written, NULL before the first */
+	struct spool_chunk *chunk; /* the current chunk, NULL before the first */
 	uint8_t *p, *end;
-	uint8_t *before; /* where the last event begins; sums may stand between it and the one
-			    before */
-	bool beside; /* for a copy, whose chunks stay as they are: events go to the spool's `caught`
-		      */
+	uint8_t *before; /* begin of the last event; sums may lie between the event before and it */
+	bool beside;     /* of a copy, whose chunks stay: events go to the spool's `caught` */
 	uint64_t max_events;
-	uint64_t head_events;  /* kept for good */
-	uint64_t keep_ns;      /* of journal_keep(): younger events stay; 0: no limit */
-	uint64_t keep_chunks;  /* the most chunks of the ring, 0: as many as it takes */
-	uint32_t chunk_events; /* the most events in one chunk */
+	uint64_t head_events;  /* number of first events that are never dropped */
+	uint64_t keep_ns;      /* from journal_keep(): events younger than this stay; 0: no limit */
+	uint64_t keep_chunks;  /* most chunks of the ring, 0: no limit of its own */
+	uint32_t chunk_events; /* most events in one chunk */
 	uint32_t *queue;      /* the ring's chunks, oldest first: a circular list of SPOOL_BLOCKS */
 	uint64_t first, last; /* queue[first..last) modulo SPOOL_BLOCKS */
 	uint64_t ring_events;
 	uint64_t
-		ready; /* events with smaller numbers fit into the chunk, if there are bytes left */
+		ready; /* events with numbers below this fit into the chunk, if its bytes suffice */
 	struct wire_state state;
 };
 
-/* 0 or -ENOMEM. With `max_events` 0 no event is kept; events are only counted. */
+/* Begins an empty journal: 0 or -ENOMEM. With `max_events` 0 events are counted and not written. */
 int journal_init(struct journal *journal, struct spool *spool, uint64_t max_events);
 void journal_clear(struct journal *journal);
 
 /*
- * Makes it a flight recorder; to be called right after journal_init(). Nothing of the beginning is
- * kept for good, but all events of the last `ns` (0: of any age), in at most `bytes` of chunks (0:
- * half of the largest spool). max_events is a bound besides. Older events go when their place is
- * needed.
+ * Keeps only the latest events; to be called right after journal_init(). All events of the last
+ * `ns` (0: of any age) stay, in chunks of at most `bytes` in sum (0: half of the largest spool),
+ * and at most max_events of them. Older events are dropped when their room is needed.
  */
 void journal_keep(struct journal *journal, uint64_t ns, uint64_t bytes);
 
-/* The number of events that the rest of the chunk surely holds, with sums between them. */
+/* The number of events that the rest of the chunk holds in any case, sums between them included. */
 static inline uint64_t journal_fit(const struct journal *journal)
 {
 	const uint8_t *p = journal->p + WIRE_SUMS_MAX * JOURNAL_SUMS_DEVICES;
@@ -55,7 +53,7 @@ static inline uint64_t journal_fit(const struct journal *journal)
 	return p < journal->end ? (size_t)(journal->end - p) / WIRE_EVENT_MAX : 0;
 }
 
-/* The number of events that surely fit, after journal_room(). */
+/* The number of events that fit in any case, after journal_room(). */
 static inline uint64_t journal_left(const struct journal *journal)
 {
 	uint64_t seq = journal->spool->header->seq;
@@ -64,9 +62,9 @@ static inline uint64_t journal_left(const struct journal *journal)
 }
 
 /*
- * Makes room for this many events, if necessary by a new chunk or by dropping the oldest. To be
- * called before the transaction that writes them. 0, or an error of spool_need() when the file
- * cannot grow.
+ * Makes room for that many events, if necessary by a new chunk or by dropping the oldest one. To be
+ * called before the transaction that writes them. 0, or an error of spool_need() if the file cannot
+ * grow.
  */
 int journal_make_room(struct journal *journal, unsigned events);
 
@@ -75,34 +73,34 @@ static inline int journal_room(struct journal *journal, unsigned events)
 	return journal_left(journal) >= events ? 0 : journal_make_room(journal, events);
 }
 
-/* Writes the event, inside a transaction and after journal_room(). Sets event->seq, and raises
- * event->t to the time of the event before if it is earlier. */
+/* Writes the event, inside a transaction and after journal_room(). Sets event->seq; event->t
+ * becomes the time of the event before if it was earlier. */
 void journal_put(struct journal *journal, struct event *event);
 
-/* Goes back to the end of the event before the last one. To be called inside a transaction that
- * txn_begin_over() has begun over the one that wrote the last event. */
+/* Removes the last event. To be called inside a transaction that txn_begin_over() has begun over
+ * the one that wrote the event. */
 void journal_rewind(struct journal *journal);
 
-/* Goes on after the last event that the spool has, when another thread has taken a transaction back
- * in the middle (txn_cancel). */
+/* Continues after the last event of the spool, when another thread has undone a transaction in the
+ * middle (txn_cancel). */
 void journal_mend(struct journal *journal);
 
-/* Writes the sums for readers: they moved without events. */
+/* Writes all sums for readers, because they changed without events. */
 void journal_resync(struct journal *journal);
 
 /* Reading: all events that the spool still holds, in order. */
 struct journal_reader {
 	const struct spool *spool;
 	uint32_t *order; /* chunks by first_seq */
-	uint64_t places; /* the list's size, more than there are chunks */
+	uint64_t places; /* entries of the list, more than there are chunks */
 	uint32_t chunks, next;
-	uint32_t caught; /* the number read so far of the spool's `caught` */
-	uint64_t broken; /* chunks that could not be read to their end */
+	uint32_t caught; /* number of events of the spool's `caught` that were read */
+	uint64_t broken; /* number of chunks that could not be read to their end */
 	struct decoder decoder;
 	bool open;
 };
 
-/* 0 or -ENOMEM. */
+/* Begins to read: 0 or -ENOMEM. */
 int journal_read(struct journal_reader *reader, const struct spool *spool);
 bool journal_next(struct journal_reader *reader, struct event *event);
 void journal_read_end(struct journal_reader *reader);

@@ -1,26 +1,26 @@
-/* The part of the spool's layout (layout.h) for counted calls and for reports of CUPTI. */
+/* The part of the spool's layout (layout.h) for counted calls and for CUPTI's records. */
 #pragma once
 
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* Written without a lock and outside of transactions: each word is valid by itself. */
+/* Changed without a lock and outside of transactions: each word is valid by itself. */
 struct spool_call {
 	uint32_t name; /* text */
 	uint32_t unused;
 	_Atomic uint64_t calls, failed;
-	_Atomic uint64_t ticks, max; /* in ticks, by header.tick_ns */
+	_Atomic uint64_t ticks, max; /* in ticks of the clock, see tick_ns in the header */
 	uint64_t unused_too[3];
 };
 
-/* CUPTI's report of one allocation or free, or of a pool. */
+/* CUPTI's record of one allocation or free, or of a pool. */
 struct spool_witness {
 	uint64_t t; /* ns since process start */
 	uint64_t address, bytes;
 	uint64_t pool; /* CUPTI's address of the pool, 0 for none */
 	int16_t device;
 	uint8_t memory;    /* enum witness_memory */
-	uint8_t operation; /* 1 it began, 2 it ended, 3 a pool was trimmed */
+	uint8_t operation; /* 1: allocated, created; 2: freed, destroyed; 3: a pool trimmed */
 	uint8_t flags;     /* enum witness_flags */
 	uint8_t unused[3];
 	uint64_t unused_too[3];
@@ -34,8 +34,8 @@ enum witness_memory {
 	WITNESS_MANAGED
 };
 enum witness_flags {
-	WITNESS_ORDERED = 1, /* of a stream-ordered pool */
-	WITNESS_MAPPED = 2,  /* belongs to no context: a mapping and no allocation */
+	WITNESS_ORDERED = 1, /* memory of a stream-ordered pool */
+	WITNESS_MAPPED = 2,  /* memory without a context: a mapping, not an allocation */
 };
 
 enum action_kind {
@@ -44,15 +44,15 @@ enum action_kind {
 	ACTION_FILL,
 	ACTION_RUNTIME,
 	ACTION_DRIVER,
-	ACTION_MIGRATION, /* of managed memory */
-	ACTION_VARIABLES, /* of modules, in memory that no call asked for */
+	ACTION_MIGRATION, /* a migration of managed memory */
+	ACTION_VARIABLES, /* variables of modules, in memory that no call allocated */
 	ACTIONS
 };
 
 struct spool_action {
 	uint32_t name;              /* text */
 	uint32_t kind;              /* enum action_kind */
-	uint64_t count, total, max; /* ns */
+	uint64_t count, total, max; /* count: a number; total and max: ns */
 	uint64_t bytes;
 	uint64_t unused[3];
 };
@@ -60,12 +60,12 @@ struct spool_action {
 enum { SPANS_MOST = 1 << 18, WITNESS_MOST = 1 << 22 };
 
 struct spool_span {
-	uint64_t t, ns; /* begin and length */
+	uint64_t t, ns; /* begin and length, ns */
 	uint64_t bytes;
 	uint32_t name;   /* text */
-	uint32_t thread; /* of a call */
-	uint32_t stream; /* CUPTI's number, of what ran on the device */
-	int16_t device;  /* of what ran there */
+	uint32_t thread; /* of a call: its thread */
+	uint32_t stream; /* of work on the device: CUPTI's number of its stream */
+	int16_t device;  /* of work on the device: that device */
 	uint8_t kind;    /* enum action_kind */
 	uint8_t unused;
 	uint64_t unused_too[3];

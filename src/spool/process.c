@@ -1,4 +1,4 @@
-/* Names for processes that last longer than their pids. */
+/* Identifies a process for longer than its pid, which another process may get later. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -10,7 +10,7 @@
 
 uint64_t process_start_ticks(int pid)
 {
-	enum { STATE = 1, THREADS = 18, START = 20 }; /* fields, counted from 1 after the name */
+	enum { STATE = 1, THREADS = 18, START = 20 }; /* counted from the name, which is 0 */
 	char path[64] = "/proc/";
 	char stat[1024];
 	const char *fields[START + 1];
@@ -19,13 +19,13 @@ uint64_t process_start_ticks(int pid)
 	text_append(path, sizeof(path), "/stat");
 	if (fd_read_file(path, stat, sizeof(stat)) <= 0)
 		return 0;
-	/* The name may hold spaces and brackets: its end is the last one. */
+	/* The name is in brackets and may itself hold blanks and brackets. */
 	fields[0] = strrchr(stat, ')');
 	for (int i = 0; i < START; i++)
 		fields[i + 1] = fields[i] ? strchr(fields[i] + 1, ' ') : NULL;
 	if (!fields[START])
 		return 0;
-	/* A zombie: nobody has waited for it. With threads left only its first has ended. */
+	/* It has ended, and its parent has not waited; unless other threads are left. */
 	if ((fields[STATE][1] == 'Z' || fields[STATE][1] == 'X') &&
 	    strtoull(fields[THREADS], NULL, 10) <= 1)
 		return 0;

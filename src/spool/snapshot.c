@@ -1,8 +1,8 @@
 /*
- * A copy of a process's own spool, as it was between two updates.
+ * Copies a process's own spool, as it was between two updates.
  *
- * Nearly all of it never changes once it is written: events, and tables that only grow. So
- * everything is copied once, and then only the parts that may have changed, which takes a moment.
+ * Events, and tables that only grow, never change once they are written. So everything is copied
+ * once, and then again only the parts that may have changed, which takes a moment.
  */
 #include <errno.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "base/mem/arena.h"
 #include "spool/spool.h"
 
-/* Makes room for the blocks; the bytes that are there stay. */
+/* Makes room for the blocks; what was copied before stays. */
 static int make_room(struct spool *copy, uint64_t blocks)
 {
 	size_t size = (size_t)blocks << SPOOL_BLOCK_SHIFT;
@@ -42,9 +42,9 @@ static void copy_rows(const struct spool *copy, const struct spool *of, enum spo
 }
 
 /*
- * Copies the chunks that may have changed since they were copied, when `seq` events were known. A
- * chunk may have changed with equal counts: its last events can have been rewritten
- * (journal_rewind).
+ * Copies the chunks that may have changed since the last copy, when there were `seq` events. A
+ * chunk with the same number of events may have changed too: journal_rewind() may have replaced its
+ * last events.
  */
 static void copy_chunks(const struct spool *copy, const struct spool *of, uint64_t seq)
 {
@@ -71,7 +71,7 @@ int spool_snapshot(struct spool *copy, const struct spool *of)
 	memcpy(had, copy->header->count, sizeof(had));
 	memcpy(copy->blocks, of->blocks, sizeof(copy->blocks));
 	memcpy(copy->used, of->used, sizeof(copy->used));
-	/* The header comes first: rows that it counts are then in the blocks copied later. */
+	/* The header first: the rows that it counts are then in the blocks copied after it. */
 	memcpy(copy->header, of->header, sizeof(*copy->header));
 	error = make_room(copy, __atomic_load_n(&of->header->blocks, __ATOMIC_ACQUIRE));
 	if (error)

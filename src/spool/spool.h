@@ -1,9 +1,9 @@
 /*
- * A spool in memory: its tables by index. The traced program writes it, and any process may read
- * it.
+ * A spool: the mapped file into which a process's recording is written, as tables. The traced
+ * program writes it, any process may read it.
  *
- * Writers are serialised by the caller (by one lock in the traced program). Functions that can fail
- * return 0 or -errno. Layout and crash consistency: layout.h.
+ * The caller serialises writers (the traced program by one lock). Functions that can fail return 0
+ * or -errno. Layout, and how the file stays consistent when the process is killed: layout.h.
  */
 #pragma once
 
@@ -16,37 +16,36 @@
 enum { SPOOL_CAUGHT = 2 * SPOOL_WAITING };
 
 struct spool {
-	char *base; /* NULL when there is none */
+	char *base; /* where the file is mapped, NULL if it is not */
 	struct spool_header *header;
-	uint32_t *blocks[SPOOL_KINDS]; /* table -> block numbers; SPOOL_BLOCKS entries reserved each
-					*/
-	uint32_t used[SPOOL_KINDS];    /* the number of blocks in each list */
-	size_t reserved;               /* bytes of address space from base on */
-	uint64_t file_blocks;          /* blocks that the file has and that are mapped */
-	bool sealed;                   /* by spool_seal() */
-	bool cut;                      /* by spool_open(): an update under way was taken back */
-	bool torn;                     /* by spool_open(): it was written while it was copied, */
-	uint64_t torn_events, torn_ns; /* with this many events, over this long */
-	uint32_t caught_n;             /* events that the reader has booked (ledger/pending.h): */
-	struct event caught[SPOOL_CAUGHT]; /* the newest, after all that the chunks hold */
-	uint64_t device, inode;            /* of the file, to know it again */
+	uint32_t *blocks[SPOOL_KINDS]; /* by table: numbers of its blocks, SPOOL_BLOCKS at most */
+	uint32_t used[SPOOL_KINDS];    /* by table: blocks in its list */
+	size_t reserved;               /* bytes of address space reserved from base on */
+	uint64_t file_blocks;          /* blocks of the file that are mapped */
+	bool sealed;                   /* set by spool_seal() */
+	bool cut;                      /* set by spool_open(): an unfinished update was undone */
+	bool torn; /* set by spool_open(): the file was written to while it was copied, */
+	uint64_t torn_events, torn_ns; /* by that many events, for that long */
+	uint32_t caught_n; /* number of events that the reader added (ledger/pending.h): */
+	struct event caught[SPOOL_CAUGHT]; /* these follow all that the chunks hold */
+	uint64_t device, inode;            /* of the file, to recognise it */
 	char path[4096];
 };
 
-/* In the header, so that the compiler knows the shift of each table. */
+/* Here, not in a .c file, so that the shift of each table is a constant for the compiler. */
 static const uint8_t spool_shift[SPOOL_KINDS] = {
 #define TABLE(kind, type, shift, what) shift,
 #include "spool/tables.def"
 #undef TABLE
 };
 
-/* Elements of a table in one block. */
+/* The number of the table's elements that fit into one block. */
 static inline uint64_t spool_per_block(enum spool_kind kind)
 {
 	return (uint64_t)SPOOL_BLOCK >> spool_shift[kind];
 }
 
-/* The element, which must lie in a block that the table has (see spool_need). */
+/* The table's element, in a block that the table must have (see spool_need). */
 static inline void *spool_at(const struct spool *spool, enum spool_kind kind, uint64_t index)
 {
 	unsigned per_block = SPOOL_BLOCK_SHIFT - spool_shift[kind];
@@ -67,24 +66,24 @@ static inline bool spool_only_grows(enum spool_kind kind)
 	return kind >= SPOOL_TEXT && kind <= SPOOL_STEP;
 }
 
-/* Counts rows written after the last one: they exist from now on. Outside of transactions. */
+/* Counts rows written after the table's last one: now they are valid. Outside of transactions. */
 static inline void spool_add_rows(struct spool *spool, enum spool_kind kind, uint64_t rows)
 {
 	__atomic_store_n(&spool->header->count[kind], spool_count(spool, kind) + rows,
 			 __ATOMIC_RELEASE);
 }
 
-/* The text with the id, NULL for 0 or an id outside of the table. Texts never change. */
+/* The text with the number, NULL for 0 and for a number beyond the table. Texts never change. */
 static inline const char *spool_text(const struct spool *spool, uint32_t id)
 {
 	return id && id < spool_count(spool, SPOOL_TEXT) ? spool_at(spool, SPOOL_TEXT, id) : NULL;
 }
 
-/* Creates the file, with mode 0600 and never over an existing one (-EEXIST). Its space is claimed
- * before it is touched, so a full disk is an error here and no SIGBUS later. */
+/* Creates the file, with mode 0600; -EEXIST if there is one. Its space is reserved before it is
+ * touched, so a full disk is an error here, not a SIGBUS later. */
 int spool_create(struct spool *spool, const char *path);
 
-/* Marks the file as a spool for its readers, once the tables' first elements are there. */
+/* Marks the file as valid for readers, once the tables' first elements are written. */
 void spool_publish(struct spool *spool);
 
 /* Makes sure that the table has a block for the element: 0, or -ENOSPC, -EDQUOT, -EFBIG, -ESTALE
@@ -99,42 +98,42 @@ static inline int spool_need(struct spool *spool, enum spool_kind kind, uint64_t
 								: spool_extend(spool, kind, wanted);
 }
 
-/* From here on no table grows or gets a row: spool_need() returns -ECANCELED. For the writer's own
- * reading, beside threads that have not noticed the end yet. */
+/* From now on no table grows or gets a row: spool_need() returns -ECANCELED. For the process's own
+ * reading at its end, beside threads that have not noticed the end yet. */
 void spool_seal(struct spool *spool);
 
 enum spool_stop spool_stop_reason(int error);
 
 /*
- * Copies the tables of the process's own spool into memory of their own, which each call brings up
- * to date (all zeros at first; pages_free(copy->base, copy->reserved) ends it). 0; 1 if an update
- * came in between, so that it must be called again, perhaps with the writer's lock held; or
- * -ENOMEM.
+ * Copies the tables of the process's own spool into other memory, all zeros at first; each further
+ * call brings the copy up to date, and pages_free(copy->base, copy->reserved) frees it. 0, or
+ * -ENOMEM, or 1 if an update came in between: then call it again, with the writer's lock held if
+ * need be.
  */
 int spool_snapshot(struct spool *copy, const struct spool *of);
 
-/* For a forked child whose parent was in the middle of writing, so that the child goes on there:
- * maps the tables as a copy that reaches no file and does not grow. 0 or -errno. */
+/* For a forked child whose parent was in the middle of an update that the child will finish:
+ * replaces the mapping by a copy that reaches no file and does not grow. 0 or -errno. */
 int spool_copy_in_child(struct spool *spool);
 
 /*
  * Reserves lists of blocks, and addresses for `most` blocks, so that the spool grows without
- * moving; for fewer where `ulimit -v` forbids as many. 0 or -ENOMEM. spool_close() gives them back,
- * also after an error.
+ * moving; for fewer blocks where `ulimit -v` forbids as many. 0 or -ENOMEM. spool_close() frees
+ * them, even after an error.
  */
 int spool_reserve(struct spool *spool, uint64_t most);
 
-/* spool_close() drops the mapping; the file stays. In a forked child the mapping is already gone,
- * and spool_forget() does the rest. */
+/* spool_close() unmaps the file, which stays. In a forked child the mapping is gone already, and
+ * spool_forget() frees the rest. */
 void spool_close(struct spool *spool);
 void spool_forget(struct spool *spool);
 int spool_unlink(struct spool *spool);
 
-/* The start time of a process, which together with its pid is unique as long as the machine runs:
- * field 22 of /proc/PID/stat, in clock ticks since boot. 0 when there is no such process, or it is
- * a zombie. */
+/* The start time of a process, unique together with its pid until the machine is restarted: field
+ * 22 of /proc/PID/stat, in clock ticks since boot. 0 if there is no such process, or it is a
+ * zombie. */
 uint64_t process_start_ticks(int pid);
 
-/* A number for this boot of this machine and this pid namespace, within which pids and start times
- * are unique; 0 where /proc does not give it. */
+/* A number of this boot of this machine and this pid namespace, within which pid and start time
+ * identify a process; 0 if /proc does not have it. */
 uint64_t process_place(void);

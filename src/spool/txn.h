@@ -1,9 +1,8 @@
 /*
- * Transactions: words of the spool that change together, or not at all when the process is killed.
+ * Transactions: words of the spool that change together, or not at all if the process is killed.
  *
- * Between txn_begin() and txn_commit() every change of a word that existed before goes through
- * txn_set64() or txn_set32(), or comes after txn_keep_run(): the old value is kept first. About 2
- * ns a word.
+ * Between txn_begin() and txn_commit(), every change of an existing word is made by txn_set64() or
+ * txn_set32(), or follows txn_keep_run(): its old value is saved first. About 2 ns a word.
  */
 #pragma once
 
@@ -12,7 +11,7 @@
 #include "base/guest/watch.h"
 #include "spool/spool.h"
 
-/* A word may be kept whole whose fields have other types. */
+/* One saved word may hold several fields of other types. */
 typedef uint64_t __attribute__((may_alias)) txn_word;
 typedef uint32_t __attribute__((may_alias)) txn_half;
 
@@ -34,7 +33,7 @@ static inline void txn_commit(struct spool *spool)
 	atomic_store_explicit(&header->generation, (generation | 1) + 1, memory_order_release);
 }
 
-/* The transaction has more words than it can keep: a kill now would leave a part of it. */
+/* Called if a transaction has more words than it can save: a kill now would leave a part of it. */
 static __attribute__((noinline, cold, unused)) void txn_full(struct spool *spool, size_t words)
 {
 	spool->header->unkept += words;
@@ -42,9 +41,9 @@ static __attribute__((noinline, cold, unused)) void txn_full(struct spool *spool
 }
 
 /*
- * Keeps neighbouring words, which the caller may then change. The count of kept words goes through
- * memory from one keep to the next, so few keeps of many words are cheap. A kill stops the process
- * between two instructions, so the fences need to hold the compiler alone.
+ * Saves neighbouring words, which the caller may then change. Saving many at once is cheaper,
+ * because each call loads and stores the count of saved words. A kill stops the process between two
+ * instructions, so the fences only need to order the compiler's stores.
  */
 static inline __attribute__((always_inline)) void txn_keep_run(struct spool *spool,
 							       const void *from, size_t words)
@@ -72,7 +71,7 @@ static inline void txn_set64(struct spool *spool, txn_word *word, uint64_t value
 	*word = value;
 }
 
-/* Keeps the 64-bit word around it. */
+/* Sets a 32-bit word; the 64-bit word around it is saved. */
 static inline void txn_set32(struct spool *spool, txn_half *word, uint32_t value)
 {
 	txn_keep_run(spool, (const void *)((uintptr_t)word & ~(uintptr_t)7), 1);
@@ -85,9 +84,9 @@ static inline void txn_add64(struct spool *spool, txn_word *word, uint64_t value
 }
 
 /*
- * Begins a transaction by taking the last one back, whose old values are still kept; it must have
- * been committed, with nothing changed since. After a kill before the commit, the last transaction
- * stands as it was. False, with nothing begun, if there is no room to keep both.
+ * Begins a transaction that first undoes the last one, which must have been committed with nothing
+ * changed since. If the process is killed before the commit, the last transaction is valid as it
+ * was. False, with nothing begun, if there is no room to save the words of both.
  */
 static inline bool txn_begin_over(struct spool *spool)
 {
@@ -104,8 +103,8 @@ static inline bool txn_begin_over(struct spool *spool)
 	return true;
 }
 
-/* Takes back an unfinished transaction, whose thread or process has ended inside it. In a copy of a
- * damaged file the words may lie anywhere; those outside of the spool are ignored. */
+/* Undoes an unfinished transaction whose thread or process has ended. In a copy of a damaged file
+ * the saved positions may be anything; those outside of the spool are ignored. */
 static inline void txn_cancel(struct spool *spool)
 {
 	struct spool_header *header = spool->header;

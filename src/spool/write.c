@@ -1,10 +1,10 @@
 /*
- * The writing half of the spool: a file that grows in steps inside one reserved stretch of
- * addresses.
+ * Writes a spool: a file that grows in steps inside one reserved range of addresses.
  *
- * No descriptor stays open: daemons close all they find, and a number of ours that the host reuses
- * would have us write into its file. Each growth opens the path anew, in a table of descriptors
- * that the host has not (base/guest/own_thread.h), and compares device and inode.
+ * No descriptor stays open: daemons close all that they find, and if the program then reused the
+ * number, the spool would be written into the program's file. Each growth opens the path again, in
+ * a descriptor table that the program does not share (base/guest/own_thread.h), and compares device
+ * and inode.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -47,7 +47,7 @@ int spool_reserve(struct spool *spool, uint64_t most)
 	return -ENOMEM;
 }
 
-/* An eighth of a limited address space at most: the host needs the rest. */
+/* At most an eighth of a limited address space, since the program needs the rest. */
 static uint64_t most_blocks(void)
 {
 	struct rlimit limit;
@@ -55,10 +55,10 @@ static uint64_t most_blocks(void)
 	if (getrlimit(RLIMIT_AS, &limit))
 		return SPOOL_BLOCKS;
 	return MIN(limit.rlim_cur / 8 / SPOOL_BLOCK,
-		   SPOOL_BLOCKS); /* RLIM_INFINITY is the largest */
+		   SPOOL_BLOCKS); /* RLIM_INFINITY is the largest rlim_t */
 }
 
-/* fallocate() past RLIMIT_FSIZE raises SIGXFSZ, which ends the host, so the limit is read first. */
+/* Reads the limit first: fallocate() past RLIMIT_FSIZE raises SIGXFSZ and ends the program. */
 static int claim_space(int fd, uint64_t from, uint64_t to)
 {
 	struct rlimit limit;
@@ -79,7 +79,7 @@ static int map_file(struct spool *spool, int fd, uint64_t from, uint64_t to)
 
 	if (p == MAP_FAILED)
 		return -errno;
-	/* A child's writes must not reach its parent's trace, however the child was made. */
+	/* Not mapped in a child, whose writes must not reach its parent's trace. */
 	if (madvise(p, to - from, MADV_DONTFORK))
 		return -errno;
 	return 0;
@@ -237,7 +237,7 @@ int spool_copy_in_child(struct spool *spool)
 	void *p;
 
 	spool->sealed = true;
-	/* The child has a hole there (MADV_DONTFORK), where a new stack might be mapped. */
+	/* The child has no mapping there (MADV_DONTFORK): a new stack might get the place. */
 	p = mmap(spool->base, size, PROT_NONE,
 		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
 	if (p != (void *)spool->base)
@@ -251,7 +251,7 @@ enum spool_stop spool_stop_reason(int error)
 	case -EOVERFLOW:
 		return SPOOL_TOO_LARGE;
 	case -ESTALE:
-	case -EACCES: /* the process has changed its user */
+	case -EACCES: /* the process runs as another user since */
 		return SPOOL_VANISHED;
 	case -ENOMEM:
 		return SPOOL_NO_MEMORY;
