@@ -1,8 +1,8 @@
 /*
- * memtrace.h: what a program may tell memtrace, if it is there.
+ * memtrace.h: calls by which a program gives memtrace names, pools and commands, if it is there.
  *
  * Every function is a weak symbol and a macro around it: in a process without libmemtrace.so a call
- * does nothing and costs a comparison. Link nothing, ship it always:
+ * does nothing and costs a comparison. There is no library to link, so the calls can stay in:
  *
  *	memtrace_push("step");
  *	...
@@ -11,7 +11,7 @@
  * From Python: `ctypes.CDLL(None).memtrace_mark(b"epoch 3")`.
  *
  * Addresses are device addresses, sizes are bytes. Names are copied. All functions may be called
- *from any thread, at any time, also before CUDA starts and after main has ended.
+ * from any thread, at any time, even before CUDA starts and after main has ended.
  */
 #ifndef MEMTRACE_MEMTRACE_H
 #define MEMTRACE_MEMTRACE_H
@@ -25,7 +25,7 @@ extern "C" {
 
 #define MEMTRACE_WEAK __attribute__((weak))
 
-typedef uint32_t memtrace_pool; /* 0 is no pool: calls with it do nothing */
+typedef uint32_t memtrace_pool; /* 0: no pool, calls do nothing */
 
 /*
  * Events are recorded from here on (they are from the beginning, unless MEMTRACE_START=off). From
@@ -33,10 +33,10 @@ typedef uint32_t memtrace_pool; /* 0 is no pool: calls with it do nothing */
  */
 void memtrace_start(void) MEMTRACE_WEAK;
 
-/* No events and no stacks from here on; sums, peaks and what is live are kept all the same. */
+/* From now on no events and no stacks are recorded; sums, peaks and live memory still are. */
 void memtrace_stop(void) MEMTRACE_WEAK;
 
-/* 0: all off, a hooked call is a jump. 1: on again; pools start from their own totals. */
+/* 0: recording is off, a hooked call costs a jump. 1: on again; pools start from their own sums. */
 void memtrace_enable(int on) MEMTRACE_WEAK;
 
 /*
@@ -48,21 +48,21 @@ void memtrace_enable(int on) MEMTRACE_WEAK;
  */
 int memtrace_dump(const char *path) MEMTRACE_WEAK;
 
-/* A named point in time. */
+/* Marks this moment with a name. */
 void memtrace_mark(const char *name) MEMTRACE_WEAK;
 
-/* A named stretch of time; they nest, each thread has its own. */
+/* Begins and ends a named phase. Phases nest; each thread has its own. */
 void memtrace_push(const char *name) MEMTRACE_WEAK;
 void memtrace_pop(void) MEMTRACE_WEAK;
 
-/* Names what lives at the address. */
+/* Gives the allocation at the address a name. */
 void memtrace_label(const void *ptr, const char *name) MEMTRACE_WEAK;
 
 /*
- * A pool: an allocator of the program's own, which reserves segments from CUDA and hands out blocks
- * of them. With these calls allocated and reserved are told apart for it. `reserve` names memory
- * that the program got from CUDA before; `release` goes before it is given back. Where a block lies
- * in memory that no pool reserved, all of that allocation becomes its pool's.
+ * A pool: an allocator of the program's own, which gets segments from CUDA and makes blocks of
+ * them. By these calls the trace has its allocated and its reserved bytes. `reserve` follows the
+ * CUDA call that allocated a segment, `release` precedes the one that frees it. If a block lies in
+ * memory that no pool has reserved, all of that allocation becomes its pool's.
  */
 memtrace_pool memtrace_pool_create(const char *name) MEMTRACE_WEAK;
 void memtrace_pool_reserve(memtrace_pool pool, const void *ptr, size_t size) MEMTRACE_WEAK;
@@ -71,9 +71,9 @@ void memtrace_pool_alloc(memtrace_pool pool, const void *ptr, size_t size) MEMTR
 void memtrace_pool_free(memtrace_pool pool, const void *ptr) MEMTRACE_WEAK;
 
 /*
- * What this thread takes from CUDA from here on is the pool's, from its first moment; 0: nobody's
- * again. Gives what was set before, so that pools above pools can put it back. Without it a segment
- * counts as allocated until it is reserved, which a peak may show.
+ * From now on, memory that this thread allocates from CUDA belongs to the pool at once; 0: to none
+ * again. Returns the pool that was set before, so that a pool above another can restore it. Without
+ * this call a segment counts as allocated until it is reserved, which may make a peak too high.
  */
 memtrace_pool memtrace_pool_grow(memtrace_pool pool) MEMTRACE_WEAK;
 

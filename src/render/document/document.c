@@ -1,5 +1,5 @@
 /*
- * The JSON document memtrace/1: its sections, then the events.
+ * Writes the JSON document memtrace/1: its sections, then the events.
  */
 #include "render/document/document.h"
 
@@ -63,7 +63,7 @@ void document_event(struct out *out, const struct spool *spool, const struct eve
 		write_mark(out, spool, event);
 }
 
-/* Writes the events in the order of the chunks; a pop gets the name of the range that it ends. */
+/* Writes the events in order; a pop gets the name of the range that it ends. */
 static int write_events(struct out *out, const struct spool *spool)
 {
 	struct journal_reader reader;
@@ -84,7 +84,7 @@ static int write_events(struct out *out, const struct spool *spool)
 	return error;
 }
 
-/* The head comes last, as it lists damage and devices that the other sections find. */
+/* The head is filled last, because it lists damage and devices that the other sections find. */
 static void fill_all(struct spool_model *recording, enum trace_exit exit,
 		     struct document_told *told)
 {

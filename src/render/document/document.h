@@ -1,8 +1,6 @@
 /*
- * The JSON document memtrace/1 from a spool,
- * include/memtrace/trace.schema.json.
- *
- * The same function at the end of the traced program and in the tool.
+ * Makes the JSON document memtrace/1 from a spool (include/memtrace/trace.schema.json), both at the
+ * end of the traced program and in the tool.
  */
 #pragma once
 
@@ -13,9 +11,9 @@
 #include "facts/spool_model.h"
 
 enum {
-	OOM_TEXT_LINES = 23, /* one more names the trace */
+	OOM_TEXT_LINES = 23, /* a further line names the trace */
 	OOM_TEXT_COLUMNS = 80,
-	OOM_TEXT_BYTES = 4 * OOM_TEXT_COLUMNS + 1, /* of a line, in UTF-8 */
+	OOM_TEXT_BYTES = 4 * OOM_TEXT_COLUMNS + 1, /* of a line, in UTF-8 with its NUL */
 };
 
 struct oom_text {
@@ -23,14 +21,14 @@ struct oom_text {
 	unsigned count;
 };
 
-/* The part of a document that its writer may want to report at once. */
+/* Facts of a document that its writer may print at once. */
 struct document_told {
-	uint64_t ooms;       /* allocations that failed because memory ran out */
-	bool survived;       /* the program went on after the last of them */
-	struct oom_text oom; /* that one, explained */
+	uint64_t ooms;       /* number of allocations that failed for lack of memory */
+	bool survived;       /* the program went on after the last of these failures */
+	struct oom_text oom; /* the last failure, explained */
 };
 
-/* The destination of a document: the descriptor, or the sink where there is one. */
+/* Where a document is written: to a descriptor, or to the sink if there is one. */
 struct document_to {
 	int fd;
 	out_sink *sink;
@@ -38,44 +36,44 @@ struct document_to {
 };
 
 /* Writes the document: 0 or -errno. `told`, which may be NULL, is filled even if nothing can be
- * written. Memory is taken from malloc only where names are demangled. */
+ * written. Memory comes from malloc only where names are demangled. */
 int document_write(const struct spool *spool, const struct document_to *to,
 		   enum symbols_names names, enum trace_exit exit, struct document_told *told);
 
-/* The same without JSON: fills the trace, which is cleared (rows_clear) and points into the
- * recording, an empty one, from then on. 0 or -ENOMEM. */
+/* Fills a trace without writing it. The trace is first cleared (rows_clear); it then points into
+ * the recording, which must be empty at first. 0 or -ENOMEM. */
 int document_fill(struct trace *trace, struct spool_model *recording, const struct spool *spool,
 		  enum symbols_names names, enum trace_exit exit, struct document_told *told);
 
-/* write_rows.c: writes the trace's members up to its events, with a comma after each. In a
- * baseline, FULL rows are left out where they are 0, null or empty. */
+/* write_rows.c: writes the trace's members up to its events, each with a comma. In a baseline, FULL
+ * rows that are 0, null or empty are left out. */
 void document_facts(struct out *out, const struct trace *trace, bool baseline);
 
-/* Writes one member, which must exist: "key":value. */
+/* Writes one member, "key":value. The trace must have a row with that key. */
 void document_member(struct out *out, const struct trace *trace, const char *key);
 
-/* Writes an object of these rows. */
+/* Writes an object by its rows. */
 void document_object(struct out *out, enum rows_of of, const void *object);
 
 /* Writes an event. */
 void document_event(struct out *out, const struct spool *spool, const struct event *event);
 
-/* --- document_*.c: each fills some of the members that stand before the events --- */
+/* --- document_*.c: each fills some of the trace's members --- */
 
-/* schema, process, environment, capture */
+/* fills schema, process, environment, capture */
 void document_head(struct spool_model *recording, enum trace_exit exit);
 void document_calls(struct spool_model *recording);
-/* cupti_check, actions, spans: only when CUPTI was asked for. */
+/* fills cupti_check, actions, spans, if CUPTI was used */
 void document_cupti(struct spool_model *recording);
-/* samples of `used` that showed a change, in their order */
+/* fills the samples of `used` that had a change, in order */
 void document_used(struct spool_model *recording);
 void document_summary(struct spool_model *recording);
-/* peaks, and what stacks held in them and at the end */
+/* fills peaks, and the bytes of stacks at peaks and at the end */
 void document_peaks(struct spool_model *recording);
 void document_ooms(struct spool_model *recording, struct document_told *told);
-/* modules, frames, stacks, threads */
+/* fills modules, frames, stacks, threads */
 void document_names(struct spool_model *recording);
 void document_timeline(struct spool_model *recording);
 
-/* Why recording stopped early (enum spool_stop), as a sentence; NULL if it did not. */
+/* A sentence on why recording stopped early (enum spool_stop); NULL if it did not. */
 const char *document_stop_text(unsigned stop);

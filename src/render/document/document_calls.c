@@ -1,4 +1,4 @@
-/* The document's calls: those counted, and kernels, copies and calls from CUPTI. */
+/* Fills the document's lists of calls: counted ones, and kernels, copies and calls from CUPTI. */
 #include <errno.h>
 
 #include "base/mem/hash.h"
@@ -6,11 +6,11 @@
 #include "base/mem/sort.h"
 #include "render/document/document.h"
 
-/* --- counted calls: the rows of all shards of threads added up by name --- */
+/* --- counted calls: for each name, the sum of the rows of all threads --- */
 
-enum { NAMES = 512 }; /* more than there are rows in the tables of calls */
+enum { NAMES = 512 }; /* more names than counted_calls.def and hooks.def have */
 
-/* Times are in ticks until all rows have been added. */
+/* Adds a row to the call of this name. Times stay in ticks until all rows have been added. */
 static void add_row(struct trace *trace, const struct spool_call *row, const char *name)
 {
 	uint64_t max = atomic_load(&row->max);
@@ -29,7 +29,7 @@ static void add_row(struct trace *trace, const struct spool_call *row, const cha
 		call->max_ns = max;
 }
 
-/* tick_ns has 32 fractional bits. */
+/* Converts ticks; tick_ns has 32 fractional bits. */
 static uint64_t in_ns(uint64_t ticks, uint64_t tick_ns)
 {
 	return (uint64_t)((double)ticks * ((double)tick_ns / 4294967296.0));
@@ -37,7 +37,7 @@ static uint64_t in_ns(uint64_t ticks, uint64_t tick_ns)
 
 void document_calls(struct spool_model *recording)
 {
-	/* Names lie in the spool in the order of their ids. */
+	/* By time; equal times by id, which is the order of the names in the spool. */
 	static const struct sort_key by_time[] = {
 		SORT_DOWN(struct trace_call, total_ns),
 		SORT_UP(struct trace_call, api),
@@ -102,7 +102,7 @@ static uint64_t action_key(uint64_t kind, uint32_t name)
 	return hash_mix(kind, name);
 }
 
-/* Fills the map with positions in actions[], plus 1. 0 or -ENOMEM. */
+/* Fills a map from a kind and name to 1 + a position in actions[]. 0 or -ENOMEM. */
 static int find_actions(const struct spool *spool, struct map *places)
 {
 	uint64_t rows = spool_count(spool, SPOOL_ACTION);

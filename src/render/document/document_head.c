@@ -1,4 +1,4 @@
-/* The document's first sections: the process, its environment, and how it was recorded. */
+/* Fills the document's first sections: the process, its environment, and how it was recorded. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "render/document/document.h"
 #include "spool/journal.h"
 
-/* The fact as a number; `none` if it is not one. */
+/* The fact as a number; `none` if it is not a number. */
 static uint64_t number(const char *text, uint64_t none)
 {
 	if (text && *text && strspn(text, "0123456789") == strlen(text) && strlen(text) < 19)
@@ -15,7 +15,7 @@ static uint64_t number(const char *text, uint64_t none)
 	return none;
 }
 
-/* Memory for as many elements as there are facts with the key, and `more`. */
+/* Memory for one element for each fact with the key, and for `more` elements. */
 static void *room_for(struct spool_model *recording, const char *key, size_t more, size_t size)
 {
 	for (uint32_t i = 0; (i = fact_find(recording->spool, key, i));)
@@ -23,7 +23,7 @@ static void *room_for(struct spool_model *recording, const char *key, size_t mor
 	return spool_model_room(recording, more, size);
 }
 
-/* RFC 3339 in UTC; the civil date from days (Howard Hinnant, "chrono-compatible algorithms"). */
+/* A time as in RFC 3339, in UTC; the date as in Howard Hinnant's "chrono-compatible algorithms". */
 static const char *time_text(struct spool_model *recording, uint64_t ns)
 {
 	uint64_t seconds = ns / 1000000000u;
@@ -77,7 +77,7 @@ static void fill_settings(struct spool_model *recording, struct trace_environmen
 	for (uint32_t i = 0; environment->settings && (i = fact_find(spool, "setting", i));) {
 		uint32_t value = fact_find(spool, "value", i);
 
-		/* Its value is the next fact, if it has one. */
+		/* The setting's value is the next fact, if that is one. */
 		environment->settings[environment->settings_n++] =
 			(struct trace_pair){ fact_value(spool, i),
 					     value == i + 1 ? fact_value(spool, value) : NULL };
@@ -99,7 +99,7 @@ static void fill_cards(struct spool_model *recording, struct trace_environment *
 		};
 }
 
-/* 13000 for "libcudart.so.13": a hook cannot ask the runtime, but read its file's name. */
+/* 13000, from the file name "libcudart.so.13": no call of the runtime is made. */
 static uint64_t runtime_version(const struct spool_model *recording)
 {
 	static const char name[] = "libcudart.so.";
@@ -154,7 +154,7 @@ const char *document_stop_text(unsigned stop)
 	}
 }
 
-/* Adds a note; room for all of them has been made. */
+/* Adds a note to the list, which has room for all of them. */
 static void note(struct spool_model *recording, const char *text)
 {
 	struct trace_capture *capture = &recording->trace->capture;
@@ -283,7 +283,7 @@ static void fill_capture(struct spool_model *recording)
 	const struct spool_header *header = spool->header;
 	struct trace_capture *capture = &recording->trace->capture;
 	uint64_t dropped = header->dropped < header->seq ? header->dropped : header->seq;
-	/* Events that are counted in sums only. */
+	/* Number of events that are only in the sums. */
 	uint64_t without = dropped + header->paused + header->filtered;
 	const char *stacks = fact_told(spool, "stacks");
 	const char *unwinder = fact_told(spool, "unwinder");

@@ -1,4 +1,4 @@
-/* The document's names: modules, frames, stacks, threads. */
+/* Fills the document's modules, frames, stacks and threads. */
 #include "base/settings/sample.h"
 #include "render/document/document.h"
 
@@ -21,7 +21,7 @@ static void fill_modules(struct spool_model *recording)
 	}
 }
 
-/* Fills the node and the origin of a stack on one of autograd's threads. */
+/* Fills node and origin of a stack of one of autograd's threads. */
 static void fill_backward(struct spool_model *recording, const struct spool_stack *from,
 			  struct trace_stack *stack)
 {
@@ -40,8 +40,9 @@ static void fill_backward(struct spool_model *recording, const struct spool_stac
 	stack->via_stack = backward.stack;
 }
 
-/* Frames that the spool does not have are left out, so entries count the frames that are kept. No
- * two stacks share steps: `left` is the number of steps that no earlier stack has taken. */
+/* Fills the stack's frames. Those that the spool does not have are left out, and `entries` counts
+ * only the others. Stacks share no steps; `left` is the number of steps that no stack has taken
+ * yet. */
 static void fill_steps(struct spool_model *recording, const struct spool_stack *from,
 		       struct trace_stack *stack, uint64_t *left)
 {

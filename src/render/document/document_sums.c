@@ -1,4 +1,4 @@
-/* The document's sums: summary, peaks with their composition, timeline, samples of `used`. */
+/* Fills the document's sums: summary, peaks with their stacks, timeline, samples of `used`. */
 #include <string.h>
 
 #include "ledger/timeline.h"
@@ -19,7 +19,7 @@ static void fill_sum(struct trace_sum *to, const struct spool_sum *sum)
 	to->exit_bytes = sum->now;
 }
 
-/* Fills `used`: its source, and the parts it was made of. */
+/* Fills `used`: where the figure comes from, and its parts. */
 static void fill_used(const struct spool_model *recording, struct trace_sum *to,
 		      const struct spool_scope *device)
 {
@@ -46,7 +46,7 @@ static void fill_used(const struct spool_model *recording, struct trace_sum *to,
 	to->residual_max_bytes = device->residual_high;
 }
 
-/* The next scope of the kind and device from *at on, or NULL; *at moves past it. */
+/* The next scope of the kind and device from position *at on, or NULL; *at moves past it. */
 static const struct spool_scope *next_scope(const struct spool_model *recording, int device,
 					    enum scope_kind kind, uint32_t *at)
 {
@@ -128,7 +128,7 @@ static void fill_device(struct spool_model *recording, const struct spool_scope 
 	device->owners = fill_parts(recording, scope->device, SCOPE_OWNER, &device->owners_n);
 }
 
-/* The device scope with the smallest ordinal above `after`, NULL for none. */
+/* The scope of the device with the smallest number above `after`, NULL for none. */
 static const struct spool_scope *next_device(const struct spool_model *recording, int after)
 {
 	const struct spool_scope *next = NULL;
@@ -174,7 +174,7 @@ void document_summary(struct spool_model *recording)
 
 /* --- peaks --- */
 
-/* Devices and pools have peaks and curves. */
+/* True for the scopes that have a curve and peaks: devices and pools. */
 static bool has_curve(const struct spool_scope *scope)
 {
 	return scope->device >= 0 && (scope->kind == SCOPE_DEVICE || scope->kind == SCOPE_POOL);
@@ -185,8 +185,7 @@ static const char *pool_of(const struct spool_model *recording, const struct spo
 	return scope->kind == SCOPE_POOL ? spool_text(recording->spool, scope->name) : NULL;
 }
 
-/* Lists two peaks of each scope, allocated and reserved. 1 + their positions go to `peak_of`, by
- * sum. */
+/* Lists two peaks of each scope, allocated and reserved. peak_of[sum] becomes 1 + the position. */
 static void list_peaks(struct spool_model *recording, uint32_t *peak_of)
 {
 	struct trace *trace = recording->trace;
@@ -209,7 +208,7 @@ static void list_peaks(struct spool_model *recording, uint32_t *peak_of)
 }
 
 /* Adds a cell to its stack's figures and to its peak. The first pass counts the stacks of each
- * peak, the second one lists them. */
+ * peak, the second pass lists them. */
 static void see_cell(struct spool_model *recording, uint32_t stack, const struct spool_cell *cell,
 		     struct trace_peak *peak, bool first)
 {
@@ -220,7 +219,7 @@ static void see_cell(struct spool_model *recording, uint32_t stack, const struct
 
 	share.bytes = totals_at_peak(sum, cell, &share.count);
 	share.estimated_bytes = totals_estimated_at_peak(sum, cell);
-	/* Each byte once: arrays are in their device's sum already. */
+	/* Only once: the bytes of arrays are in their device's sum as well. */
 	if (first && cell->sum % METRICS == METRIC_ALLOCATED &&
 	    (scope->kind == SCOPE_DEVICE ||
 	     (scope->kind == SCOPE_SPACE && scope->name != SPACE_ARRAY))) {
@@ -242,7 +241,7 @@ static void see_cell(struct spool_model *recording, uint32_t stack, const struct
 	peak->stacks_n++;
 }
 
-/* Visits every cell of every stack; an endless chain is cut after as many steps. */
+/* Visits every cell of every stack; a chain without end, in a damaged spool, is cut off. */
 static void see_cells(struct spool_model *recording, const uint32_t *peak_of, bool first)
 {
 	uint64_t cells = spool_count(recording->spool, SPOOL_CELL);
@@ -300,7 +299,7 @@ static void put_moment(struct trace_curve *curve, const uint64_t moment[4])
 	curve->used[curve->used_n++] = moment[3] ? moment[3] : TRACE_NONE;
 }
 
-/* Adds the up to three moments of a stretch in the order of time, none twice. */
+/* Adds a stretch's moments in the order of time, up to three, none twice. */
 static void put_point(struct trace_curve *curve, const struct spool_point *point)
 {
 	uint64_t three[3][4] = {
@@ -321,7 +320,7 @@ static void put_point(struct trace_curve *curve, const struct spool_point *point
 static void fill_curve(struct spool_model *recording, const struct spool_scope *scope)
 {
 	static const uint64_t zero[4];
-	/* A curve lags one event behind: its last state comes from the sums. */
+	/* The last event is not in the curve yet, so its state comes from the sums. */
 	const uint64_t end[4] = { recording->spool->header->t, scope->sums[METRIC_ALLOCATED].now,
 				  scope->sums[METRIC_RESERVED].now, scope->sums[METRIC_USED].now };
 	struct trace *trace = recording->trace;
@@ -360,7 +359,7 @@ void document_timeline(struct spool_model *recording)
 	}
 }
 
-/* --- samples of the memory that is occupied on the device --- */
+/* --- samples of the device's used memory --- */
 
 void document_used(struct spool_model *recording)
 {

@@ -1,6 +1,6 @@
 /*
- * An allocation that failed, explained in at most 24 lines: for stderr at the end, the document,
- * and `memtrace report --oom`.
+ * Explains an allocation that failed in at most 24 lines: for stderr at the end, for the document,
+ * and for `memtrace report --oom`.
  */
 #include "render/document/document.h"
 
@@ -13,10 +13,10 @@
 #include "render/values/values.h"
 
 enum {
-	LONG = 1024,      /* bytes of a sentence before it is wrapped */
-	WHY_LINES = 3,    /* at most, of the reason */
-	HELP_LINES = 3,   /* and of each piece of advice */
-	HOLDERS_TOLD = 3, /* beside PyTorch, by name */
+	LONG = 1024,      /* longest sentence before it is wrapped, in bytes */
+	WHY_LINES = 3,    /* most lines of the reason */
+	HELP_LINES = 3,   /* most lines of each piece of advice */
+	HOLDERS_TOLD = 3, /* most holders besides PyTorch that are named */
 };
 
 static size_t put_fact(char *to, size_t size, const char *name, const void *from)
@@ -36,7 +36,7 @@ static size_t put_fact(char *to, size_t size, const char *name, const void *from
 	return 0;
 }
 
-/* --- lines --- */
+/* --- lines of the text --- */
 
 static void add_line(struct oom_text *text, const char *line)
 {
@@ -56,7 +56,7 @@ __attribute__((format(printf, 2, 3))) static void say(struct oom_text *text, con
 	add_line(text, line);
 }
 
-/* Adds the sentence in up to `most` lines, indented as `begin`; the rest is cut. */
+/* Adds the sentence in at most `most` lines, indented as `begin` is long; the rest is cut off. */
 static void add_wrapped(struct oom_text *text, const char *begin, const char *sentence,
 			unsigned most)
 {
@@ -212,7 +212,7 @@ static void write_text(struct oom_text *text, const struct oom *oom)
 		add_wrapped(text, "  - ", oom->told->advice[i].text, HELP_LINES);
 }
 
-/* Fills the numbers into the advice, and the trace's text. */
+/* Replaces the names of facts in the advice, and makes the text for the trace. */
 static void fill_words(struct spool_model *recording, const struct oom *oom, struct oom_text *text)
 {
 	struct trace_oom *told = oom->told;
@@ -240,7 +240,7 @@ void document_ooms(struct spool_model *recording, struct document_told *told)
 		fill_words(recording, &ooms[i], &text);
 	if (!told)
 		return;
-	/* A program ends by its last failure. */
+	/* The last failure is the one that may have ended the program. */
 	*told = (struct document_told){
 		.ooms = recording->spool->header->ooms,
 		.survived = !trace->ooms_n || trace->ooms[trace->ooms_n - 1].survived,

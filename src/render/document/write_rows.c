@@ -1,7 +1,7 @@
 /*
- * Objects of memtrace/1 as JSON, by the rows of facts/trace.def.
+ * Writes objects of memtrace/1 as JSON, by the rows of facts/trace.def.
  *
- * The recursion is as deep as the rows are nested, four at most.
+ * The recursion is as deep as the rows are nested: four at most.
  */
 #include <string.h>
 
@@ -29,8 +29,8 @@ static const void *items_of(const struct row *row, const void *object)
 
 static bool is_nothing(enum rows_of of, const void *object, bool empty);
 
-/* True if the value is null, or where `empty` is true, 0 or an empty list. */
-/* NOLINTNEXTLINE(misc-no-recursion): see above */
+/* True if the value is null or, with `empty`, also if it is 0 or an empty list. */
+/* NOLINTNEXTLINE(misc-no-recursion): four deep at most */
 static bool says_nothing(const struct row *row, const void *object, bool empty)
 {
 	uint64_t number = rows_number(row, object);
@@ -54,8 +54,8 @@ static bool says_nothing(const struct row *row, const void *object, bool empty)
 	}
 }
 
-/* True if all members always written are null or, with `empty`, all members are empty. */
-/* NOLINTNEXTLINE(misc-no-recursion): see above */
+/* True if all members that are always written are null or, with `empty`, all members are empty. */
+/* NOLINTNEXTLINE(misc-no-recursion): four deep at most */
 static bool is_nothing(enum rows_of of, const void *object, bool empty)
 {
 	struct rows rows = rows_of(of);
@@ -73,8 +73,8 @@ static bool is_nothing(enum rows_of of, const void *object, bool empty)
 	return nothing;
 }
 
-/* True if the row's group is written: the row and those WITH it stand or fall together. */
-/* NOLINTNEXTLINE(misc-no-recursion): see above */
+/* True if the row is written: it and the WITH rows after it are written together or not at all. */
+/* NOLINTNEXTLINE(misc-no-recursion): four deep at most */
 static bool is_group(struct rows rows, size_t i, const void *object)
 {
 	while (rows.rows[i].when == WHEN_WITH)
@@ -138,7 +138,7 @@ static void write_number(struct out *out, uint64_t number)
 		out_u64(out, number);
 }
 
-/* NOLINTNEXTLINE(misc-no-recursion): see above */
+/* NOLINTNEXTLINE(misc-no-recursion): four deep at most */
 static void write_item(const struct row_writer *writer, const struct row *row, const void *items,
 		       size_t i)
 {
@@ -163,7 +163,7 @@ static void write_item(const struct row_writer *writer, const struct row *row, c
 	}
 }
 
-/* NOLINTNEXTLINE(misc-no-recursion): see above */
+/* NOLINTNEXTLINE(misc-no-recursion): four deep at most */
 static void write_items(const struct row_writer *writer, const struct row *row, const void *object)
 {
 	bool pairs = row->kind == ROW_PAIRS || row->kind == ROW_COUNTS;
@@ -187,7 +187,7 @@ static bool is_null(const struct row *row, const void *object)
 	return says_nothing(row, object, row->when == WHEN_OR_NULL || row->when == WHEN_NATIVE);
 }
 
-/* NOLINTNEXTLINE(misc-no-recursion): see above */
+/* NOLINTNEXTLINE(misc-no-recursion): four deep at most */
 static void write_value(const struct row_writer *writer, const struct row *row, const void *object)
 {
 	uint64_t number = rows_number(row, object);
@@ -199,7 +199,7 @@ static void write_value(const struct row_writer *writer, const struct row *row, 
 	}
 	switch (row->kind) {
 	case ROW_TEXT:
-		out_json(out, items_of(row, object)); /* or null */
+		out_json(out, items_of(row, object)); /* the file's own text, or null */
 		break;
 	case ROW_VALUE:
 		out_text(out, items_of(row, object));
@@ -230,7 +230,7 @@ static void write_value(const struct row_writer *writer, const struct row *row, 
 	}
 }
 
-/* NOLINTNEXTLINE(misc-no-recursion): see above */
+/* NOLINTNEXTLINE(misc-no-recursion): four deep at most */
 static inline void write_member(const struct row_writer *writer, const struct row *row,
 				const void *object, bool comma)
 {
@@ -238,8 +238,8 @@ static inline void write_member(const struct row_writer *writer, const struct ro
 	write_value(writer, row, object);
 }
 
-/* Writes an item of the list `of`, or the object that is the member of that row. */
-/* NOLINTNEXTLINE(misc-no-recursion): see above */
+/* Writes an item of the list that the row `of` describes, or the object of the row's member. */
+/* NOLINTNEXTLINE(misc-no-recursion): four deep at most */
 static void write_object(const struct row_writer *writer, const struct row *of, const void *object)
 {
 	struct rows rows = rows_of(of->of);

@@ -1,4 +1,4 @@
-/* Fields of rows: their values, their texts, their sums. */
+/* Values, texts and sums of the fields of rows. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +16,7 @@ void emit_add(struct arena *arena, struct emit_rows *rows, const void *row)
 {
 	size_t count = rows->count;
 
-	/* The room doubles: it is full at each power of two from the first on. */
+	/* The list's room doubles when it is full: at each power of two from ROWS_FIRST on. */
 	if (!count || (count >= ROWS_FIRST && !(count & (count - 1)))) {
 		size_t room = count ? 2 * count : ROWS_FIRST;
 		void *list = need(arena, room * rows->size);
@@ -39,7 +39,7 @@ static uint64_t number_at(const void *field)
 	return *(const uint64_t *)field;
 }
 
-/* NOLINTNEXTLINE(misc-no-recursion): as deep as tables of columns are nested */
+/* NOLINTNEXTLINE(misc-no-recursion): tables of columns are nested only a few deep */
 bool emit_is_null(const struct emit_column *column, const void *row)
 {
 	const void *field = (const char *)row + column->at;
@@ -54,7 +54,7 @@ bool emit_is_null(const struct emit_column *column, const void *row)
 	case EMIT_AMOUNT:
 	case EMIT_DELTA:
 		return *(const int64_t *)field == INT64_MIN;
-	case EMIT_MICROS: /* a time is written whatever it is */
+	case EMIT_MICROS: /* null only in an optional column */
 		return (column->flags & EMIT_OPTIONAL) && number_at(field) == TRACE_NONE;
 	case EMIT_DEVICE:
 		return *(const int *)field < 0;

@@ -33,7 +33,7 @@ struct arena;
 struct out;
 struct show;
 
-/* The type of a field, the value that JSON gets of it, and the text that a screen gets. */
+/* The type of a field, how JSON has it, and how it is printed. */
 enum emit_kind {
 	EMIT_NOTHING,  /* ends a table */
 	EMIT_BYTES,    /* uint64_t: digits, "1.00 MiB"; TRACE_NONE is null, "-" */
@@ -41,55 +41,53 @@ enum emit_kind {
 	EMIT_TIME,     /* uint64_t, ns: digits, "1.2 s"; TRACE_NONE is null, "-" */
 	EMIT_NUMBER,   /* uint64_t: digits in both; TRACE_NONE is null, "-" */
 	EMIT_CHANGE,   /* int64_t, bytes: digits with "-", "+1.00 MiB"; INT64_MIN is null, "-" */
-	EMIT_AMOUNT,   /* the same as a screen's "-1.00 MiB" or "1.00 MiB" */
-	EMIT_DELTA,    /* the same of a count: "+1,234" */
+	EMIT_AMOUNT,   /* int64_t, bytes: digits with "-", "-1.00 MiB", "1.00 MiB"; as CHANGE */
+	EMIT_DELTA,    /* int64_t, a count: digits with "-", "+1,234"; INT64_MIN is null, "-" */
 	EMIT_INTEGER,  /* int: digits with "-" in both */
 	EMIT_POSITION, /* uint32_t: digits; UINT32_MAX is null, "-" */
 	EMIT_MICROS,   /* uint64_t, ns: microseconds with three decimals */
 	EMIT_DEVICE,   /* int: digits; less than 0 (NO_DEVICE) is null, "-" */
 	EMIT_REAL,     /* double: six significant digits; NAN is null, "-" */
 	EMIT_RATE,     /* double: three decimals; NAN is null, "-" */
-	EMIT_RATIO,    /* double: six decimals; likewise */
+	EMIT_RATIO,    /* double: six decimals; NAN is null, "-" */
 	EMIT_TRUTH,    /* bool: true, "yes" */
 	EMIT_ADDRESS,  /* uint64_t: "0x7f00" in both */
 	EMIT_TEXT,     /* const char *: NULL is null, "?" */
-	EMIT_CODE,     /* the same; in Markdown it is code */
-	EMIT_SHARE,    /* struct emit_part: text alone, "12.3%" */
+	EMIT_CODE,     /* const char *: NULL is null, "?"; in Markdown it is code */
+	EMIT_SHARE,    /* struct emit_part: not in JSON, "12.3%" */
 
-	/* In JSON alone, with the columns in `of`: */
-	EMIT_OBJECT,  /* a struct in the row */
-	EMIT_KNOWN,   /* the same; null where its first column is */
-	EMIT_POINTED, /* a pointer to one; NULL is null. Without a key: as INLINED, or nothing */
-	EMIT_INLINED, /* the members of such a struct become the row's; it has no key */
-	EMIT_ROWS, /* struct emit_rows: an array, a row each; by columns without a key, of values */
-	EMIT_ITEMS,  /* the same of a pointer, and a size_t elsewhere in the row: their number;
-			optional: none at all */
-	EMIT_NAMED,  /* struct emit_rows of struct emit_named: an object, a list for each name */
-	EMIT_HIDDEN, /* struct emit_rows: the number of rows left out */
-	EMIT_OTHER,  /* struct emit_rows: an object with the sums over the rows left out */
-	EMIT_REST,   /* struct emit_rows: the sum over these of the one column in `of` */
+	/* Only in JSON. `of` has the columns of the object or of its items. */
+	EMIT_OBJECT,  /* a struct inside the row */
+	EMIT_KNOWN,   /* a struct inside the row; null if its first column is null */
+	EMIT_POINTED, /* a pointer to one; NULL is null; without a key, as INLINED */
+	EMIT_INLINED, /* a struct inside the row, without a key: its members become the row's */
+	EMIT_ROWS,    /* struct emit_rows: an array; of plain values if they have no key */
+	EMIT_ITEMS,   /* an array: a pointer, and a size_t elsewhere; optional: not if empty */
+	EMIT_NAMED, /* struct emit_rows of struct emit_named: an object with a list for each name */
+	EMIT_HIDDEN, /* struct emit_rows: number of rows that are not shown */
+	EMIT_OTHER,  /* struct emit_rows: object with the sums of the rows that are not shown */
+	EMIT_REST,   /* struct emit_rows: the sum of those rows in the one column of `of` */
 };
 
 enum emit_flag {
-	EMIT_OPTIONAL = 1, /* JSON: no member where it would be null; text: no column where all rows
-			      are null */
-	EMIT_DIM = 2,      /* text: not as bright as the rest */
-	EMIT_WHOLE = 4,    /* text, of width 0: not cut to the line */
+	EMIT_OPTIONAL = 1, /* JSON: no member if null; text: no column if null in all rows */
+	EMIT_DIM = 2,      /* text: printed dim on a terminal */
+	EMIT_WHOLE = 4,    /* text, of width 0: never cut to the line's width */
 };
 
-/* Bytes that are a part of the bytes `of`. */
+/* `part` bytes as a percentage of `of` bytes. */
 struct emit_part {
 	uint64_t bytes, of;
 };
 
-/* An array of rows, the first `shown` of which are written; the others are summed. */
+/* An array of rows, of which the first `shown` are written one by one. */
 struct emit_rows {
 	const void *rows;
 	size_t count, shown;
 	size_t size; /* bytes of a row, at most EMIT_LARGEST if it is summed; 0: null in JSON */
 };
 
-/* Rows whose key in JSON is data, not a column's key. */
+/* Rows under a name that comes from data: in JSON the name is the key. */
 struct emit_named {
 	const char *name;
 	struct emit_rows rows;
@@ -97,32 +95,33 @@ struct emit_named {
 
 enum { EMIT_LARGEST = 512, EMIT_CELL_MOST = 512 };
 
-/* An array of n rows, all shown. */
+/* A struct emit_rows for an array of n rows, all shown. */
 #define EMIT_ROWS_OF(list, n) ((struct emit_rows){ (list), (n), SIZE_MAX, sizeof(*(list)) })
-/* An array of n rows, the first `some` of them shown. */
+/* A struct emit_rows for an array of n rows, the first `some` of them shown. */
 #define EMIT_SOME_OF(list, n, some) ((struct emit_rows){ (list), (n), (some), sizeof(*(list)) })
 
-/* An empty list for emit_add(), of which the first `some` rows will be shown. */
+/* An empty list for emit_add(); the first `some` of its rows will be shown. */
 #define EMIT_NONE_OF(type, some) ((struct emit_rows){ NULL, 0, (some), sizeof(type) })
 
 /* Adds a copy of the row to a list that began with EMIT_NONE_OF(). */
 void emit_add(struct arena *arena, struct emit_rows *rows, const void *row);
 
-/* The text of a cell that is not its kind's, in `to` (EMIT_CELL_MOST bytes) or elsewhere. */
+/* Writes the text of a cell that no kind prints, in `to` (EMIT_CELL_MOST bytes) or elsewhere. */
 typedef const char *emit_show(char *to, const void *row);
 
 struct emit_column {
-	const char *key;     /* JSON, NULL: no member. Line breaks and blanks before it are kept */
-	const char *heading; /* text, NULL: no cell */
-	const char *title;   /* Markdown, NULL: the heading */
-	short width; /* right-aligned in this many columns; below 0: left-aligned in -width; */
-		     /* 0: in the rest of the line that the columns after it leave */
-	unsigned char gap; /* blanks before it */
+	const char
+		*key; /* JSON, NULL: no member; line breaks and blanks before it are written, too */
+	const char *heading; /* text, NULL: no column */
+	const char *title;   /* Markdown, NULL: as `heading` */
+	short width; /* right-aligned in that many columns; less than 0: left-aligned in -width; */
+		     /* 0: left-aligned in what the other columns leave of the line */
+	unsigned char gap; /* number of blanks before it */
 	unsigned char kind, flags;
-	unsigned short at;             /* offset of the field in the row */
-	unsigned short count_at, size; /* EMIT_ITEMS: offset of the number of items, bytes of one */
+	unsigned short at;             /* offset of the field in the struct of a row */
+	unsigned short count_at, size; /* EMIT_ITEMS: offset of their number, size of one */
 	const struct emit_column *of;
-	const char *between; /* of an array: text before each row, after the comma: "\n", "" */
+	const char *between; /* of an array: text before each item, after the comma: "\n", "" */
 	emit_show *show;
 };
 
@@ -130,11 +129,11 @@ struct emit_column {
 	.key = (name), .kind = EMIT_##sort, .at = offsetof(type, field)
 #define EMIT_HEADED(text, columns) .heading = (text), .width = (columns)
 
-/* COLUMN: in JSON and text. MEMBER: in JSON alone. FIELD: the same, the key is the field's name.
- * IF_KNOWN: in JSON unless it is null. CELL: in text alone. SHOWN: in text alone, with a function
- * for its text. NESTED: in JSON, with columns of its own. LIST: rows, in JSON. ITEMS: an array and
- * its count, in JSON. More fields of the column may follow: EMIT_CELL("", 0, TEXT, struct row,
- * name, .gap = 3). */
+/* COLUMN: in JSON and text. MEMBER: only in JSON. FIELD: a MEMBER whose key is the field's name.
+ * IF_KNOWN: a MEMBER that is left out if it is null. CELL: only in text. SHOWN: only in text, by a
+ * function that writes the text. NESTED: only in JSON, with columns of its own. LIST: rows, only in
+ * JSON. ITEMS: an array and its count, only in JSON. More members of the column may follow:
+ * EMIT_CELL("", 0, TEXT, struct row, name, .gap = 3). */
 #define EMIT_COLUMN(key_, heading_, width_, kind_, type, field, ...)                             \
 	{                                                                                        \
 		EMIT_KEYED(key_, kind_, type, field), EMIT_HEADED(heading_, width_), __VA_ARGS__ \
@@ -175,7 +174,7 @@ void emit_sort(const struct emit_rows *rows, const struct sort_key *keys);
 
 /* --- JSON --- */
 
-/* Columns for rows that are plain values: of const char *, of uint64_t, and of uint32_t. */
+/* Columns for rows that are plain values: const char *, uint64_t, and uint32_t. */
 extern const struct emit_column emit_texts[], emit_numbers[], emit_positions[];
 
 /* Writes an object: {"a":1,"b":2} */
@@ -184,7 +183,7 @@ void emit_json(struct out *out, const struct emit_column *columns, const void *r
 /* Writes the beginning of an object, without the closing brace: {"a":1 */
 void emit_begin(struct out *out, const struct emit_column *columns, const void *row);
 
-/* Writes more members of an object that has some already: ,"a":1,"b":2 */
+/* Writes more members of an object that has some: ,"a":1,"b":2 */
 void emit_members(struct out *out, const struct emit_column *columns, const void *row);
 
 /* --- text --- */
@@ -192,52 +191,52 @@ void emit_members(struct out *out, const struct emit_column *columns, const void
 struct emit_table {
 	const struct emit_column *columns;
 	const struct emit_rows *rows;
-	const struct emit_rows *after; /* rows below all others, NULL for none */
-	const char *heading;           /* after an empty line; NULL: none */
-	bool headless;                 /* no row of headings */
-	bool summed;   /* the rows left out become a row of sums, not a line with their number */
-	bool totalled; /* a last row "all", when there are several rows */
+	const struct emit_rows *after; /* rows to write after all others, NULL for none */
+	const char *heading;           /* written after an empty line; NULL: none */
+	bool headless;                 /* no line of column headings */
+	bool summed;   /* rows not shown: a row with their sums, not a line with their number */
+	bool totalled; /* if there are several rows, a last row "all" with the sums */
 	unsigned char indent;
-	const char *more; /* a word for the rows left out, in place of "more" */
-	size_t unlisted;  /* rows left out that `rows` does not have */
-	/* Writes lines below a row, NULL for none. */
+	const char *more; /* the word after the number of rows not shown, NULL: "more" */
+	size_t unlisted;  /* number of further rows not shown, which `rows` does not have */
+	/* Writes lines below a row, NULL: none. */
 	void (*below)(const struct show *show, const void *row, const void *with);
 	const void *with;
 };
 
 void emit_table(const struct show *show, const struct emit_table *table);
 
-/* The number of rows to show of `count`, by a limit given by the user (0: none). It is one more
- * than the limit if a line "... and 1 more" would take that row's place. */
+/* How many of `count` rows to show if a user sets a limit (0: none): one more than the limit, if
+ * only a line "... and 1 more" would take the place of the last row. */
 size_t emit_limit(size_t count, size_t limit);
 
-/* Writes "... and 3 more", the last line of a list of `left` rows that are not shown; "more" may be
- * another word. Writes nothing for 0. */
+/* Writes "... and 3 more" for `left` rows of a list that are not shown, and nothing for 0; "more"
+ * may be another word. */
 void emit_more(const struct show *show, unsigned indent, uint64_t left, const char *more);
 
-/* Writes a line of a table that is written row by row; the headings if the row is NULL. */
+/* Writes a line of a table without a struct emit_table; the line of headings if the row is NULL. */
 void emit_row(const struct show *show, const struct emit_column *columns, const void *row,
 	      unsigned indent);
 
-/* Adds the fields of kinds BYTES to DELTA of all rows from `from` on to
- * those of `sum`. A field with several columns is added once. */
+/* Adds the fields of kinds BYTES to DELTA of all rows from `from` on to those of `sum`. A field
+ * that has several columns is added only once. */
 void emit_sum(const struct emit_column *columns, const struct emit_rows *rows, size_t from,
 	      void *sum);
 
-/* For the writers of rows: true if the field is null in JSON; and the cell's text for people, in
- * `to` (EMIT_CELL_MOST bytes) or elsewhere. */
+/* For writers of other formats. emit_is_null(): true if the field is null in JSON. emit_cell(): the
+ * cell's text, in `to` (EMIT_CELL_MOST bytes) or elsewhere. */
 bool emit_is_null(const struct emit_column *column, const void *row);
 const char *emit_cell(char *to, const struct emit_column *column, const void *row);
 
-/* The columns with a heading as bits (at most 64), without optional ones that are all null. */
+/* The columns with a heading as bits (64 at most), except optional ones that are null in all rows.
+ */
 uint64_t emit_shown_columns(const struct emit_column *columns, const struct emit_rows *rows);
 
 /* --- Markdown --- */
 
-/* Writes text of a traced program: made safe, with entities for all that could be markup, a mention
- * or a link, and cut to 240 columns. */
+/* Writes text of the traced program: made safe, with entities for all that could be markup, a
+ * mention or a link, and cut to 240 columns. */
 void markdown_text(struct out *out, const char *text);
 
-/* Writes the table without its heading, and leaves out the rows that come after `most` bytes of
- * output. */
+/* Writes the table without its heading, and no more rows after `most` bytes of output. */
 void emit_markdown(struct out *out, const struct emit_table *table, uint64_t most);

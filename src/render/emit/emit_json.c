@@ -1,4 +1,4 @@
-/* Rows as JSON. */
+/* Writes rows as JSON. */
 #include <string.h>
 
 #include "analyse/trace/trace.h"
@@ -9,7 +9,7 @@ const struct emit_column emit_texts[] = { { .kind = EMIT_TEXT }, EMIT_END };
 const struct emit_column emit_numbers[] = { { .kind = EMIT_NUMBER }, EMIT_END };
 const struct emit_column emit_positions[] = { { .kind = EMIT_POSITION }, EMIT_END };
 
-/* NOLINTBEGIN(misc-no-recursion): as deep as tables of columns are nested */
+/* NOLINTBEGIN(misc-no-recursion): tables of columns are nested only a few deep */
 
 static void write_rows(struct out *out, const struct emit_column *column,
 		       const struct emit_rows *rows)
@@ -110,7 +110,8 @@ static void write_value(struct out *out, const struct emit_column *column, const
 	}
 }
 
-/* Writes the key; leading line breaks and blanks, as in "\n  name", go before its quotes. */
+/* Writes the key in quotes; line breaks and blanks at its beginning, "\n name", come before them.
+ */
 static void write_key(struct out *out, const char *key)
 {
 	size_t lead = strspn(key, "\n ");
@@ -149,7 +150,7 @@ void emit_begin(struct out *out, const struct emit_column *columns, const void *
 	write_members(out, columns, row, true);
 }
 
-/* A table of one column without a name writes the plain value, not an object. */
+/* One column without a key: the row is a plain value, not an object. */
 void emit_json(struct out *out, const struct emit_column *columns, const void *row)
 {
 	if (columns->kind && !columns->key && !columns->heading && columns->kind != EMIT_INLINED) {

@@ -1,4 +1,4 @@
-/* Rows as tables on a screen and in Markdown. */
+/* Writes rows as tables, on a screen and in Markdown. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,15 +7,15 @@
 #include "render/values/values.h"
 
 enum {
-	MARKDOWN_NAME = 240, /* columns that a name is cut to */
-	MORE = 80,           /* bytes of "... and 3 more" */
+	MARKDOWN_NAME = 240, /* longest name, in columns */
+	MORE = 80,           /* longest "... and 3 more", in bytes */
 };
 
-/* A line in the making. Blanks are written only before more text, so no line ends with them. */
+/* A line being written. Blanks are written only before text, so that no line ends with them. */
 struct emit_line {
 	const struct show *show;
 	unsigned column, blanks;
-	bool heading; /* not as bright as the rest */
+	bool heading; /* a line of headings, printed dim */
 };
 
 static void put_text(struct emit_line *line, const char *text, bool dim)
@@ -36,7 +36,7 @@ static unsigned width_of(const struct emit_column *column)
 	return (unsigned)(column->width < 0 ? -column->width : column->width);
 }
 
-/* Right-aligned: blanks fill the part of the width that the text leaves. */
+/* Writes a right-aligned cell: blanks, then the text. */
 static void put_right(struct emit_line *line, const struct emit_column *column, const char *text)
 {
 	unsigned columns = show_columns(text);
@@ -45,7 +45,7 @@ static void put_right(struct emit_line *line, const struct emit_column *column, 
 	if (columns < width)
 		line->blanks += width - columns;
 	else if (!column->gap && line->column)
-		line->blanks++; /* a blank, so that no cell touches its neighbour */
+		line->blanks++; /* a blank if the cell is full, so that cells do not touch */
 	put_text(line, text, column->flags & EMIT_DIM);
 }
 
@@ -127,8 +127,8 @@ void emit_row(const struct show *show, const struct emit_column *columns, const 
 	put_cells(show, columns, emit_shown_columns(columns, &one), row, indent);
 }
 
-/* Names a row of sums: its first text becomes `name`, the others "". Shares are parts of the same
- * whole as in the row `from`. */
+/* Names a row of sums: its first text becomes `name`, its other texts "". Its percentages are of
+ * the same bytes as those of the row `from`. */
 static void name_row(const struct emit_column *columns, char *row, const char *from,
 		     const char *name)
 {
@@ -164,7 +164,7 @@ void emit_more(const struct show *show, unsigned indent, uint64_t left, const ch
 			   more_text(text, sizeof(text), left, more));
 }
 
-/* Sums the rows from `from` on. */
+/* Makes the row of sums over the rows from `from` on. */
 static void find_totals(const struct emit_table *table, size_t from, const char *name,
 			uint64_t *sum)
 {
@@ -226,7 +226,7 @@ void markdown_text(struct out *out, const char *text)
 	}
 }
 
-/* Names of the traced program are code; those of sums are not. */
+/* Writes a row; names of the traced program are written as code, other words are not. */
 static void write_markdown_row(struct out *out, const struct emit_column *columns, uint64_t shown,
 			       const void *row, bool sum)
 {

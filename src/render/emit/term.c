@@ -1,4 +1,4 @@
-/* Texts in columns and sentences in lines, bold and dim on a terminal. */
+/* Writes text in columns and sentences in lines, bold and dim on a terminal. */
 #include "render/emit/term.h"
 
 #include <stdio.h>
@@ -72,7 +72,7 @@ void show_dim(const struct show *show, const char *text)
 	styled(show, "\033[2m", text);
 }
 
-/* The length of the first word; a number and its unit are one word. */
+/* The length of the first word, in bytes; a number and its unit count as one word. */
 static size_t word_length(const char *text)
 {
 	size_t length = strcspn(text, " ");

@@ -1,5 +1,5 @@
 /*
- * Text on a screen: columns, headings and sentences; bold and dim where it is a terminal.
+ * Text for a screen: columns, headings and sentences; bold and dim if it is a terminal.
  */
 #pragma once
 
@@ -12,53 +12,53 @@
 
 enum { SHOW_COLUMNS = 80, SHOW_MANY = 64 };
 
-/* "1.00 MiB", "1,234", "1.2 s" and "12.3%". The text lives as long as the enclosing block. */
+/* "1.00 MiB", "1,234", "1.2 s" and "12.3%". The text is valid in the enclosing block. */
 #define SAY_BYTES(bytes) show_bytes((char[SHOW_NUMBER]){ 0 }, bytes)
 #define SAY_COUNT(count) show_count((char[SHOW_NUMBER]){ 0 }, count)
 #define SAY_TIME(ns) show_time((char[SHOW_NUMBER]){ 0 }, ns)
 #define SAY_SHARE(bytes, of) show_share((char[SHOW_NUMBER]){ 0 }, bytes, of)
-/* "1 block", "1,234 blocks" for "block". */
+/* "1 block" or "1,234 blocks", for the word "block". */
 #define SAY_MANY(count, what) show_many((char[SHOW_MANY]){ 0 }, count, what)
 
-/* "-1.00 MiB", "0 B", or as a count "-1,234"; SIGNED: also "+1.00 MiB". */
+/* "-1.00 MiB", "0 B" or, as a count, "-1,234"; the SIGNED form writes "+1.00 MiB" as well. */
 #define SAY_AMOUNT(amount, bytes) show_amount((char[SHOW_MANY]){ 0 }, amount, bytes, false)
 #define SAY_SIGNED(amount, bytes) show_amount((char[SHOW_MANY]){ 0 }, amount, bytes, true)
 
 const char *show_amount(char *to, int64_t amount, bool bytes, bool sign);
 const char *show_many(char *to, uint64_t count, const char *what);
 
-/* Appends to the text in `to` as printf does; text that does not fit is cut. */
+/* Appends to the text in `to` as printf would; what does not fit is cut off. */
 void show_more(char *to, size_t size, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Return the text that printf makes of these, cut to 4095 bytes, in the arena's memory. */
+/* Returns the text that printf would write, cut to 4,095 bytes, in the arena's memory. */
 const char *show_kept(struct arena *arena, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 const char *show_vkept(struct arena *arena, const char *format, va_list arguments)
 	__attribute__((format(printf, 2, 0)));
 
-/* The number of columns that a text of UTF-8 takes: one per character. */
+/* The number of columns that a UTF-8 text takes: one for each character. */
 unsigned show_columns(const char *text);
 
-/* The output, whether it is a terminal that shows bold and dim, and what its lines are like. */
+/* The output: whether it is a terminal that can print bold and dim, and the form of its lines. */
 struct show {
 	struct out *out;
 	bool colour;
-	unsigned columns;   /* of a table's line, 0: SHOW_COLUMNS */
-	const char *prefix; /* before each line of a table, NULL: none */
+	unsigned columns;   /* width of a table's lines, 0: SHOW_COLUMNS */
+	const char *prefix; /* text before each line of a table, NULL: none */
 };
 
 void show_bold(const struct show *show, const char *text);
 void show_dim(const struct show *show, const char *text);
 
-/* Writes a bold heading after an empty line, in lines of 80 columns. */
+/* Writes a bold heading after an empty line, wrapped to 80 columns. */
 void show_heading(const struct show *show, const char *text);
 
-/* Writes words in lines of 80 columns, the first from `column` on, the others indented. */
+/* Writes words wrapped to 80 columns; the first line begins at `column`, others are indented. */
 void show_words(const struct show *show, const char *text, unsigned column, unsigned indent);
 
-/* The same for a sentence, from the first column on. */
+/* Writes a sentence wrapped to 80 columns, from the first column on. */
 void show_wrapped(const struct show *show, const char *sentence, unsigned indent, bool bold);
 
-/* Writes to `out` as printf does; text longer than 4095 bytes is cut. */
+/* Writes to `out` as printf would; text beyond 4,095 bytes is cut off. */
 void out_format(struct out *out, const char *format, ...) __attribute__((format(printf, 2, 3)));

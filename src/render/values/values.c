@@ -1,4 +1,4 @@
-/* Values as people read them. */
+/* Prints values for people: sizes, times, counts, percentages, safe text. */
 #include "render/values/values.h"
 
 #include <stdio.h>
@@ -18,7 +18,7 @@ const char *show_bytes(char *to, uint64_t bytes)
 	} else if (bytes < 1024) {
 		snprintf(to, SHOW_NUMBER, "%u B", (unsigned)bytes);
 	} else {
-		/* 1023.995 would be printed as 1024.00 */
+		/* so that 1023.995 becomes "1.00" of the next unit, not "1024.00" */
 		for (value /= 1024; value >= 1023.995 && unit < 5; unit++)
 			value /= 1024;
 		snprintf(to, SHOW_NUMBER, "%.2f %s", value, units[unit]);
@@ -81,7 +81,7 @@ size_t show_safe(char *to, size_t size, const char *text, unsigned columns)
 {
 	const char *p = text;
 	size_t used = 0;
-	size_t cut = 0; /* where "..." would go */
+	size_t cut = 0; /* bytes before the place where "..." would be put */
 	unsigned column = 0;
 
 	while (*p && used + 4 < size && column <= columns) {
