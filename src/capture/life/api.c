@@ -15,20 +15,20 @@
 
 enum { POOLS = 64, POOL_NAME = 64, SEGMENTS = 4096 };
 
-/* Pools outlive a recording (fork): their names are here, and their texts are interned anew. */
+/* Pools outlive a recording (fork), so their names stay here; each recording gets them anew. */
 static struct {
 	_Atomic uint32_t count;
 	char names[POOLS][POOL_NAME];
 } pools;
 
-/* The segments of pools by address, for the pool of a block must be found quickly. CUDA may have
- * taken a segment back meanwhile, so the ledger's node is checked (still_there). */
+/* The segments of pools by address, since a block's pool must be found quickly. CUDA may have freed
+ * a segment since, so its node in the ledger is checked (still_there). */
 static struct {
 	uint32_t count;
 	struct segment {
 		uint64_t start, end;
-		uint64_t address; /* of the driver's memory, of which this is all or a part */
-		uint32_t id;      /* its node */
+		uint64_t address; /* of the driver's allocation that has the segment */
+		uint32_t id;      /* node of that allocation in the ledger */
 	} list[SEGMENTS];
 } segments;
 
@@ -45,13 +45,13 @@ EXPORT void memtrace_stop(void)
 EXPORT void memtrace_enable(int on)
 {
 	int from = on ? RECORD_INERT : RECORD_ON;
-	int to = on ? RECORD_ASLEEP : RECORD_INERT; /* who is woken twice goes on */
+	int to = on ? RECORD_ASLEEP : RECORD_INERT; /* record_wake() may run twice */
 
 	if (!record_process.start_monotonic || (!on && !record_on()) ||
 	    !atomic_compare_exchange_strong(&record_state, &from, to))
 		return;
 	if (on && atomic_load(&record_process.open)) {
-		record_thread(); /* takes the lock itself, the first time */
+		record_thread(); /* takes the lock itself at the first event */
 		record_lock();
 		torch_restart();
 		record_unlock();
@@ -73,7 +73,7 @@ EXPORT void memtrace_mark(const char *name)
 
 EXPORT int memtrace_dump(const char *path)
 {
-	/* True in a signal handler, for which its own thread would wait. */
+	/* True in a signal handler that interrupted an update: it would wait for its own thread. */
 	return record_inside() ? -EBUSY : finalize_dump(path);
 }
 
@@ -127,14 +127,14 @@ EXPORT memtrace_pool memtrace_pool_grow(memtrace_pool pool)
 	return before;
 }
 
-/* The first known segment that ends after the address. With the lock held, as below. */
+/* The first known segment that ends after the address. These functions run with the lock held. */
 static uint32_t find_segment(uint64_t address)
 {
 	return (uint32_t)sort_until(segments.list, segments.count, sizeof(*segments.list),
 				    offsetof(struct segment, end), address);
 }
 
-/* Forgets those in [start, end), and returns the position where they were. */
+/* Removes the segments in [start, end), and returns the position where they were. */
 static uint32_t drop_segments(uint64_t start, uint64_t end)
 {
 	uint32_t at = find_segment(start);
@@ -148,14 +148,14 @@ static uint32_t drop_segments(uint64_t start, uint64_t end)
 	return at;
 }
 
-/* Segments at the same addresses are gone: two allocations never share an address. When there are
- * too many the list starts anew: the ledger is asked for those that it lacks. */
+/* Adds a segment and removes those at its addresses, which must be gone, since allocations never
+ * overlap. When the list is full it starts again; those that it lacks are found in the ledger. */
 static void add_segment(const struct segment *segment)
 {
 	struct signals_deferred deferred;
 	uint32_t at;
 
-	signals_defer(&deferred); /* the list must not be left in the middle */
+	signals_defer(&deferred); /* no signal handler may jump out while the list is changed */
 	at = drop_segments(segment->start, segment->end);
 	if (segments.count == SEGMENTS)
 		at = segments.count = 0;
@@ -166,7 +166,7 @@ static void add_segment(const struct segment *segment)
 	signals_deliver(&deferred);
 }
 
-/* The driver's memory at the address: an allocation of its own, or one around it. A scan. */
+/* The node of the driver's allocation at or around the address. Searches all nodes. */
 static uint32_t memory_at(uint64_t address)
 {
 	uint32_t id = live_find(record_spool(), NODE_ADDRESS, 0, address);
@@ -178,14 +178,15 @@ static const struct spool_node *still_there(const struct segment *segment)
 {
 	const struct spool_node *node;
 
-	if (segment->id > spool_count(record_spool(), SPOOL_NODE)) /* a fork began a new spool */
+	/* A node from before a fork, which began a new spool. */
+	if (segment->id > spool_count(record_spool(), SPOOL_NODE))
 		return NULL;
 	node = live_node(record_spool(), segment->id);
 	return node->kind != NODE_FREE && node->pool && node->address == segment->address ? node
 											  : NULL;
 }
 
-/* The driver's memory becomes the pool's, if it is in none: [start, start + size) of it. */
+/* Gives [start, start + size) of the driver's allocation to the event's pool, if it has none. */
 static void take_segment(uint32_t id, uint64_t start, uint64_t size, const struct event *like)
 {
 	const struct spool_node *node = live_node(record_spool(), id);
@@ -196,8 +197,8 @@ static void take_segment(uint32_t id, uint64_t start, uint64_t size, const struc
 	add_segment(&segment);
 }
 
-/* A block lies in the device and space of its segment. If nobody reserved one, the driver's
- * allocation around the block becomes the pool's: else it would be counted twice. */
+/* Gives a block the device and memory kind of its segment. Without a segment, the driver's
+ * allocation around the block becomes the pool's, or its bytes would count twice. */
 static void place_block(struct event *event)
 {
 	uint32_t at = find_segment(event->ptr);
@@ -210,7 +211,7 @@ static void place_block(struct event *event)
 		node = live_node(record_spool(), id);
 		if (node->kind == NODE_ADDRESS)
 			take_segment(id, node->address, node->size, event);
-		else /* the address is a handle's number: only the block's part is known */
+		else /* the allocation's address is a handle: the segment is the block alone */
 			take_segment(id, event->ptr, event->size, event);
 	}
 	event->device = 0;
@@ -225,7 +226,7 @@ static void reserve(struct event *event)
 {
 	uint32_t id = memory_at(event->ptr);
 
-	if (!id) { /* memory that no hooked call made: known from here on */
+	if (!id) { /* memory that no hooked call allocated: booked now */
 		event->op = EVENT_RESERVE;
 		event->space = SPACE_DEVICE;
 		sampling_told(event);
@@ -237,9 +238,9 @@ static void reserve(struct event *event)
 }
 
 /*
- * The segment ends when CUDA takes the memory back, which comes next and is seen. If it became a
- * plain allocation in between it would count as allocated, and could make a peak that never was.
- * Only memory that no hooked call made ends here.
+ * A segment ends when CUDA frees its memory, a call that comes next and is hooked. As a plain
+ * allocation until then it would count as allocated, and might raise a peak. Only memory that no
+ * hooked call allocated ends here.
  */
 static void release(struct event *event)
 {
@@ -268,7 +269,7 @@ static void give_back(struct event *event)
 	ledger_leave(record_ledger(), event, NODE_BLOCK, NULL);
 }
 
-/* Makes an event of the pool, and calls `enter` with it and the lock held. */
+/* Makes an event of the pool, and passes it to `enter` with the lock held. */
 static inline __attribute__((always_inline)) void tell(memtrace_pool pool, const void *ptr,
 						       uint64_t size, void *caller, const char *api,
 						       void (*enter)(struct event *event))

@@ -1,6 +1,6 @@
 /*
- * Requests to this process while it runs: by a tool through the spool's header (memtrace ctl), or
- * by the signal that the user chose (MEMTRACE_SIGNAL). The next memory event carries them out
+ * Carries out requests to this process while it runs: from a tool, through the spool's header
+ * (memtrace ctl), or by the signal of MEMTRACE_SIGNAL. That is done at the next memory event
  * (recorder/guest.h).
  */
 #include "capture/life/life.h"
@@ -17,10 +17,10 @@
 
 HOT_DATA _Atomic uint32_t guest_control_seen;
 
-enum { LOOK_AGAIN = UINT32_MAX }; /* no process is asked so often */
+enum { LOOK_AGAIN = UINT32_MAX }; /* a number of requests that no process reaches */
 
 static START_DATA struct signal_choice chosen;
-static _Atomic uint32_t signalled; /* times, not acted upon yet */
+static _Atomic uint32_t signalled; /* number of signals that were not acted upon yet */
 static atomic_bool installed;
 
 static void on_signal(int signal)
@@ -60,7 +60,7 @@ void control_check_signal(void)
 		    "here any more");
 }
 
-/* Done by the thread of the next call: a signal handler could not write a file. */
+/* Dumps once for each signal, at the next hooked call: a signal handler cannot write files. */
 static void dump_on_signals(uint32_t times)
 {
 	int error;
@@ -72,14 +72,14 @@ static void dump_on_signals(uint32_t times)
 		record_note("a trace that MEMTRACE_SIGNAL asked for could not be written");
 }
 
-/* Any process that may write the file may have written this, so the text may lack its end. */
+/* Carries out a request. Any process may have written the file, so its text may have no end. */
 static void act(const struct spool_request *request)
 {
 	char name[SPOOL_REQUEST_TEXT + 1];
 
 	if (request->verb == VERB_START || request->verb == VERB_STOP) {
 		record_events_locked(request->verb == VERB_START);
-	} else if (request->verb == VERB_MARK) { /* others are of a newer tool */
+	} else if (request->verb == VERB_MARK) { /* unknown verbs are those of a newer tool */
 		text_copy_n(name, sizeof(name), request->text, sizeof(request->text));
 		record_mark_locked(name);
 	}
@@ -92,7 +92,7 @@ void guest_control(void)
 	uint32_t acted;
 	uint32_t times;
 
-	record_thread(); /* takes the lock itself, the first time */
+	record_thread(); /* takes the lock itself at the first event */
 	record_lock();
 	header = record_spool()->header;
 	asked = atomic_load_explicit(&header->asked, memory_order_acquire);
@@ -102,7 +102,7 @@ void guest_control(void)
 	for (; acted != asked; acted++)
 		act(&header->requests[acted % SPOOL_REQUESTS]);
 	atomic_store(&header->acted, acted);
-	/* In this order: a signal from here on makes us look again. */
+	/* stored before the requests are read, so that a signal from now on leads here again */
 	atomic_store(&guest_control_seen, asked);
 	times = atomic_exchange(&signalled, 0);
 	if (chosen.does == SIGNAL_TOGGLES && times % 2)

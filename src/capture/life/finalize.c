@@ -29,8 +29,8 @@
 
 enum { NAMES = 1000 };
 
-/* The process in which a thread is writing a document (a fork's child is another). One at a time,
- * for the memory that it takes is there once. */
+/* The process in which a thread is writing a document; after a fork, the child is another one. Only
+ * one document is written at a time, because its memory exists once. */
 static _Atomic int writing;
 
 static bool begin_writing(void)
@@ -44,7 +44,7 @@ static bool begin_writing(void)
 
 static struct {
 	struct pack *pack;
-	const char *missing; /* library that could not be loaded; or NULL */
+	const char *missing; /* name of the library that could not be loaded, or NULL */
 } compression;
 
 static const char missing_notes[PACK_KINDS][80] = {
@@ -54,7 +54,7 @@ static const char missing_notes[PACK_KINDS][80] = {
 #undef PACK
 };
 
-/* RTLD_LOCAL: the process's other symbols stay bound as they are. Never closed. */
+/* RTLD_LOCAL, so that no symbol of the process is bound to it. Never closed. */
 void finalize_load(void)
 {
 	enum pack_kind kind = pack_named(opt_text(OPT_ID_output));
@@ -78,14 +78,14 @@ static void name_without(void)
 	paths->output[strlen(paths->output) - strlen(pack_rows[kind].suffix)] = '\0';
 }
 
-/* The document under way, of the thread that has begun (begin_writing). */
+/* The document that is being written, see begin_writing(). */
 static struct {
 	int fd;
-	struct pack *pack; /* NULL: plain */
+	struct pack *pack; /* NULL: no compression */
 	char partial[4096], final[4096];
 } file;
 
-/* An out_sink: between two pieces the host's signals are delivered. */
+/* An out_sink; the program's signals are delivered between two pieces. */
 static int write_piece(void *unused, const char *bytes, size_t length)
 {
 	(void)unused;
@@ -94,9 +94,9 @@ static int write_piece(void *unused, const char *bytes, size_t length)
 			 : fd_write_all(file.fd, bytes, length);
 }
 
-/* --- failures for want of memory --- */
+/* --- allocations that failed for lack of memory --- */
 
-/* On exit()'s list: a thread that comes here waits until the other has written. */
+/* Called by exit(): another thread that ends the program waits here for the document. */
 static void wait_written(int status, void *unused)
 {
 	const struct timespec nap = { 0, 1000000 };
@@ -111,7 +111,7 @@ void finalize_begin(void)
 	on_exit(wait_written, NULL);
 }
 
-/* In one write, so that no other lines come in between. */
+/* Prints the explanation with one write(), so that no other lines come between. */
 static void explain(const struct oom_text *oom, const char *trace)
 {
 	static char text[(OOM_TEXT_LINES + 1) * (OOM_TEXT_BYTES + 1) + 4096];
@@ -148,7 +148,7 @@ static void say_written(const char *trace, const struct document_told *told, boo
 		log_say("wrote ", trace, NULL);
 }
 
-/* Creates a file for the document while it is written: the descriptor, or -errno. */
+/* Creates the temporary file of a document: the descriptor, or -errno. */
 static int open_partial(const char *output)
 {
 	int fd = -EEXIST;
@@ -163,7 +163,7 @@ static int open_partial(const char *output)
 	return fd;
 }
 
-/* Another process's file may have appeared meanwhile: then the next number is tried. */
+/* Renames the file. If a file of another process has the name by now, tries the next number. */
 static int rename_new(const char *output, unsigned numbers)
 {
 	int error = -EEXIST;
@@ -176,8 +176,8 @@ static int rename_new(const char *output, unsigned numbers)
 	return error;
 }
 
-/* Fills a file under a name of its own, then renames it to `output`. If that is taken: -EEXIST, or
- * with `numbered` the first number that is free. */
+/* Fills a temporary file, then renames it to `output`. If that exists: -EEXIST or, with `numbered`,
+ * uses the first free number. */
 static int write_file(const char *output, bool numbered, int (*fill)(const struct document_to *to))
 {
 	const struct document_to to = { .sink = write_piece };
@@ -199,13 +199,13 @@ static int write_file(const char *output, bool numbered, int (*fill)(const struc
 	return error;
 }
 
-/* The document at the end, of which a process has one. */
+/* The document at the end of the process. */
 static struct {
 	bool in_handler;
 	struct document_told told;
 } ending;
 
-/* Compressed if its name asks for that. */
+/* Writes it, compressed if its name asks for that. */
 static int fill_ending(const struct document_to *to)
 {
 	int error;
@@ -256,18 +256,18 @@ void finalize_write(bool in_handler)
 		say_written(file.final, &ending.told, explained);
 }
 
-/* --- while the process runs --- */
+/* --- dumps, while the process runs --- */
 
-/* One at a time: begin_writing(). */
+/* The dump that is being written; one at a time, see begin_writing(). */
 static struct {
-	const char *output; /* NULL: beside the spool, under a number that nobody has */
+	const char *output; /* NULL: beside the spool, under the first free number */
 	char beside[4096];
 	struct spool copy;
 } dump;
 
 enum { COPY_TRIES = 50 };
 
-/* With the recorder's lock only where other threads make no pause as long as a copy takes. */
+/* Copies the spool, with the recorder's lock only if threads leave no pause that is long enough. */
 static int copy_recording(void)
 {
 	const struct timespec nap = { 0, 50000 };
@@ -316,9 +316,9 @@ int finalize_dump(const char *output)
 
 	if (!begin_writing())
 		return -EBUSY;
-	hook = watch_path(NULL); /* the functions that give threads their names allocate */
+	hook = watch_path(NULL); /* functions that name threads call malloc */
 	dump.output = output;
-	record_lock(); /* books what waits */
+	record_lock(); /* the lock, so that blocks that wait are booked */
 	record_unlock();
 	if (record_is_open()) {
 		text_copy_n(dump.beside, sizeof(dump.beside), record_spool()->path,

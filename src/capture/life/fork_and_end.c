@@ -1,5 +1,5 @@
-/* The end of a recording: with its process the document is written, and later calls are not
- * recorded. A child begins anew, however it was born. */
+/* The end of a recording, and children. At the end the document is written, and later calls are not
+ * recorded. A child begins without a recording, however it was made. */
 #include "capture/recorder/record_parts.h"
 
 #include <errno.h>
@@ -28,7 +28,7 @@
 #include "ledger/pending.h"
 #include "spool/txn.h"
 
-/* The program's exit status; -1 while it is not known. */
+/* The program's exit status; -1 if not known. */
 static int exit_status = -1;
 
 static void note_status(int status, void *unused)
@@ -37,7 +37,7 @@ static void note_status(int status, void *unused)
 	exit_status = status;
 }
 
-/* The function that at_quick_exit() calls: at_quick_exit() itself is linked into each library. */
+/* glibc's function behind at_quick_exit(), which itself is not in libc.so. */
 int __cxa_at_quick_exit(void (*handler)(void *), void *library);
 
 void life_watch_end(void)
@@ -50,7 +50,7 @@ void life_watch_end(void)
 	__cxa_at_quick_exit((void (*)(void *))life_finish, NULL);
 }
 
-/* Says so if CUDA ran here and no call of it came through any door: RTLD_DEEPBIND or dlmopen. */
+/* Prints a line if CUDA ran here and no call of it was seen: RTLD_DEEPBIND or dlmopen(). */
 static void tell_if_blind(void)
 {
 	uint64_t seen = 0;
@@ -63,7 +63,7 @@ static void tell_if_blind(void)
 			NULL);
 }
 
-/* Books the blocks that wait: after trouble, or in an interrupted update. */
+/* Books the waiting blocks, even after an error or inside an interrupted update. */
 static void catch_up(void)
 {
 	struct spool_backlog *backlog = &recorder.spool.header->backlog;
@@ -72,7 +72,7 @@ static void catch_up(void)
 	backlog->booked = backlog->put;
 }
 
-/* Asks the loader, so before the lock is taken. */
+/* The work that calls the loader, so it is done before the lock is taken. */
 static void ask_last(void *unused)
 {
 	(void)unused;
@@ -95,11 +95,11 @@ void record_finish(void)
 		return;
 	}
 	finalize_begin();
-	/* The loader is asked. A handler that walked the stack in between would wait for a thread
-	 * that has libunwind's lock and waits for the loader's. */
+	/* No signal handler may walk the stack while the loader is called: it would wait for
+	 * libunwind's lock, whose holder may wait for the loader's. */
 	signals_defer(&deferred);
 	if (record_inside()) {
-		/* exit() in a signal handler: the update that it interrupted will never go on. */
+		/* exit() in a signal handler: the interrupted update never continues. */
 		in_handler = true;
 		txn_cancel(&recorder.spool);
 	} else {
@@ -110,7 +110,7 @@ void record_finish(void)
 	}
 	atomic_store(&record_state, RECORD_ENDED);
 	signals_deliver(&deferred);
-	/* Threads on their way here find nothing to do while the document is written. */
+	/* Other threads that come here record nothing while the document is written. */
 	if (!recorder.ledger.error)
 		recorder.ledger.error = -ECANCELED;
 	catch_up();
@@ -140,10 +140,10 @@ static void forget_others(void)
 	lock_reset(&recorder.open_lock);
 }
 
-/* Forgets all that this process knew of its parent's recording. */
+/* Drops everything that the process had about its parent's recording. */
 static void clear(void)
 {
-	/* The parent's mapping is not here (MADV_DONTFORK): there is nothing to unmap. */
+	/* The parent's spool is not mapped here (MADV_DONTFORK), so there is nothing to unmap. */
 	atomic_store(&record_process.open, false);
 	spool_forget(&recorder.spool);
 	intern_clear(&recorder.intern);
@@ -161,7 +161,7 @@ static void clear(void)
 	record_marks_clear();
 }
 
-/* Touches one page of those that only a child's recording needs. */
+/* In a child of a process that recorded nothing: writes to one page only. */
 START_CODE void record_forked_asleep(void)
 {
 	record_process.pid = (int)raw_call(SYS_getpid, 0, 0, 0);
@@ -200,7 +200,7 @@ void record_forked_in_handler(bool inside)
 		recorder.ledger.error = -ECANCELED;
 }
 
-/* Not while a signal handler has interrupted a function of ours, whose state would be gone. */
+/* Does nothing in a signal handler that interrupted this library: it still needs its state. */
 void record_notice_fork_now(void)
 {
 	int saved = errno;

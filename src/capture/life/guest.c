@@ -1,4 +1,4 @@
-/* The turning points of a guest (recorder/guest.h), room by room, and the recorded facts about the
+/* The work of other folders at certain moments (recorder/guest.h), and the recorded facts about the
  * process: command, host, rank, settings, devices. */
 #include "capture/recorder/guest.h"
 
@@ -25,20 +25,20 @@
 
 enum { DEVICES = 64 };
 
-static _Atomic uint64_t devices_known; /* recorded ones, one bit each */
+static _Atomic uint64_t devices_known; /* bit n: device n is recorded */
 static _Atomic int driver_known;       /* driver_version() */
-static unsigned late_known; /* which late facts are recorded; under the recorder's lock */
+static unsigned late_known; /* a bit for each late fact recorded; under the recorder's lock */
 
 static void record_command(void)
 {
-	static char words[8192]; /* one recording is opened at a time, maybe on a small stack */
+	static char words[8192]; /* not on the stack: it may be small */
 	ssize_t length = fd_read_file("/proc/self/cmdline", words, sizeof(words));
 
 	for (ssize_t at = 0; at < length; at += (ssize_t)strlen(words + at) + 1)
 		record_fact("command", words + at);
 }
 
-/* Settings of allocators that change memory: listed in the trace, and compared. */
+/* Settings of allocators that change how much memory is used: in the trace, compared by diff. */
 static const char settings[][40] = {
 	"PYTORCH_CUDA_ALLOC_CONF",
 	"PYTORCH_ALLOC_CONF",
@@ -59,7 +59,7 @@ static void record_settings(void)
 	for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) {
 		const char *value = getenv(settings[i]);
 
-		/* The first two are shown in every trace, null when unset. */
+		/* The first two are in every trace, null if not set. */
 		if (value || i < 2) {
 			record_fact("setting", settings[i]);
 			record_fact(value ? "value" : "unset", value);
@@ -105,7 +105,7 @@ void guest_ask(void)
 static void record_process_info(void)
 {
 	struct spool_header *header = recorder.spool.header;
-	static char text[4096]; /* one recording is opened at a time, maybe on a small stack */
+	static char text[4096]; /* not on the stack: it may be small */
 
 	header->pid = (uint32_t)record_pid();
 	header->ppid = (uint32_t)getppid();
@@ -142,7 +142,7 @@ static __attribute__((noinline)) void describe_device(int device, uint64_t bit)
 		return;
 	text_u64(ordinal, (uint64_t)device);
 	text_u64(total, facts.total_bytes);
-	if (!record_lock_deferred(&deferred)) { /* the four belong together */
+	if (!record_lock_deferred(&deferred)) { /* the four facts come together */
 		atomic_fetch_and(&devices_known, ~bit);
 		return;
 	}
@@ -162,7 +162,7 @@ void guest_device(int device)
 		describe_device(device, bit);
 }
 
-/* --- turning points --- */
+/* --- the moments, see recorder/guest.h --- */
 
 void guest_wake(void)
 {

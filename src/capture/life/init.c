@@ -1,5 +1,5 @@
 /*
- * The life of a guest: constructor, fork, exit.
+ * The constructor, and what fork calls.
  *
  * The constructor runs in every process that inherits LD_PRELOAD, shells and compilers included: it
  * reads settings, sets the two injection variables, and makes no file, no output and no thread.
@@ -32,24 +32,24 @@
 
 EXPORT int InitializeInjection(void);
 
-/* What pthread_atfork() calls, which itself is linked into each library. */
+/* glibc's function behind pthread_atfork(), which itself is not in libc.so. */
 int __register_atfork(void (*before)(void), void (*in_parent)(void), void (*in_child)(void),
 		      void *library);
 
 /*
- * By this, atexit handlers know the library that they belong to, which is never unloaded. The
- * compiler's crtbegin.o, which has another, is not linked (LIB_LAYOUT), for it asks the loader for
- * four names in every process.
+ * The value by which atexit() handlers know their library; this one is never unloaded. The
+ * compiler's crtbegin.o, which defines it too, is not linked (LIB_LAYOUT), because it looks up four
+ * names in every process.
  */
 extern __attribute__((weak, visibility("hidden"))) void *__dso_handle;
 void *__dso_handle;
 
 START_DATA bool guest_preloaded;
 
-/* Through these the driver and NVTX find us again after a change of directory. */
+/* With an absolute path here, the driver and NVTX find this library from any directory. */
 static START_DATA char injections[][24] = { "CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH" };
 
-/* Here, and not in rodata, for a short process touches no other byte of that page. */
+/* Not in rodata: a short process would touch a page for these bytes alone. */
 static START_DATA char our_name[] = "libmemtrace.so", libc_name[] = "libc.so.";
 
 START_CODE static bool is_named(const struct link_map *map, const char *start)
@@ -58,7 +58,7 @@ START_CODE static bool is_named(const struct link_map *map, const char *start)
 }
 
 /* The loader's entry of this library: the second word of the table that lazy binding jumps through
- * (psABI). It is part of a list, so that no name must be looked up. */
+ * (psABI). From there the list is followed, without looking up a name. */
 START_CODE static const struct link_map *own_map(void)
 {
 	struct link_map *map = NULL;
@@ -69,7 +69,7 @@ START_CODE static const struct link_map *own_map(void)
 
 	map = _GLOBAL_OFFSET_TABLE_[1];
 #endif
-	/* With LD_BIND_NOW, or a processor that keeps it elsewhere. */
+	/* needed with LD_BIND_NOW, or on a processor that has it elsewhere */
 	if (!map && !dladdr1(injections, &info, (void **)&map, RTLD_DL_LINKMAP))
 		return NULL;
 	return map;
@@ -97,7 +97,7 @@ START_CODE static const struct link_map *preloaded_map(void)
 
 enum { INJECTIONS = 2, VARIABLES = 80, VARIABLE_MAX = 192 };
 
-/* getenv() lies in a page of libc that few processes have touched yet. */
+/* Not getenv(), which is in a page of libc that few processes have touched yet. */
 START_CODE static bool is_set(const char *name)
 {
 	for (char **variable = environ; variable && *variable; variable++) {
@@ -107,8 +107,8 @@ START_CODE static bool is_set(const char *name)
 	return false;
 }
 
-/* Does the work of setenv() in most processes, without touching its pages: the environment is ours
- * from here on, and libc's own once a variable is added. False where there is no room. */
+/* setenv() for most processes, without touching its pages: `environ` then points to a copy in this
+ * library, and to libc's own once a variable is added. False if there is no room. */
 START_CODE static bool add_injections(const char *path)
 {
 	static START_DATA char *variables[VARIABLES];
@@ -138,7 +138,7 @@ START_CODE static bool add_injections(const char *path)
 	return true;
 }
 
-/* Not inlined: its buffer is a page of the stack. */
+/* Not inlined, because its buffer takes a page of the stack. */
 static __attribute__((noinline)) void set_injections(const char *library)
 {
 	char path[PATH_MAX] = "";
@@ -154,19 +154,19 @@ static __attribute__((noinline)) void set_injections(const char *library)
 	errno = saved;
 }
 
-/* The lock is held while a child is made, so that nobody is in the middle of an update. A signal
- * handler that forks may have interrupted one, and must not wait for it. */
+/* A fork holds the lock, so that no other thread is in the middle of an update when the child is
+ * made. A signal handler that forks may have interrupted an update, and must not wait for it. */
 static _Thread_local struct {
-	bool handler; /* of a signal that came in the middle of this library */
-	bool inside;  /* in the middle of an update */
-	bool asleep;  /* nothing of ours has begun, and no other thread could begin it */
+	bool handler; /* the fork is in a handler of a signal that interrupted this library */
+	bool inside;  /* the signal interrupted an update */
+	bool asleep;  /* nothing is recorded, and no other thread could begin to */
 } forking;
 
 START_CODE static void before_fork(void)
 {
 	bool asleep = __libc_single_threaded && !record_process.awake && !loader_used();
 
-	if (forking.asleep != asleep) /* mostly equal: a page less is written */
+	if (forking.asleep != asleep) /* mostly equal: then no page is written */
 		forking.asleep = asleep;
 	if (asleep)
 		return;
@@ -175,8 +175,8 @@ START_CODE static void before_fork(void)
 	loader_hold();
 	torch_hold();
 	if (!forking.inside)
-		record_lock_in(NULL); /* until another function of ours is called */
-	watch_forked(); /* calls of libc and others until the lock is dropped are not ours */
+		record_lock_in(NULL); /* NULL: this frame ends before the lock is dropped */
+	watch_forked(); /* until the lock is dropped, libc and others call their own functions */
 }
 
 START_CODE static void after_fork_in_parent(void)
@@ -202,10 +202,10 @@ START_CODE static void after_fork_in_child(void)
 }
 
 /*
- * A shell that never asks anything of us forks as if we were not there. A program that may use CUDA
- * is noticed long before: it is linked with CUDA, or looks up its first name. Our handlers must
- * come before those of others: the first registered runs last before a fork, when no thread is
- * waiting any more for one that waits for us.
+ * In a shell, which makes no hooked call, fork handlers are not even registered. A program that may
+ * use CUDA is noticed early: it is linked with CUDA, or looks up its first name. These handlers
+ * must be registered before those of others: the first registered one runs last before a fork, when
+ * no thread that another handler waits for can wait for it.
  */
 static START_DATA atomic_bool begun, held;
 
@@ -218,7 +218,7 @@ void life_begin(void)
 
 START_CODE static bool is_linked(const struct link_map *map)
 {
-	static START_DATA char cuda[] = "libcuda"; /* libcuda.so.1, libcudart.so.13 */
+	static START_DATA char cuda[] = "libcuda"; /* matches libcuda.so.1 and libcudart.so.13 */
 
 	for (; map; map = map->l_next) {
 		if (is_named(map, cuda))
@@ -227,17 +227,17 @@ START_CODE static bool is_linked(const struct link_map *map)
 	return false;
 }
 
-/* glibc hands constructors what main() gets. */
+/* glibc passes main()'s arguments to constructors, too. */
 __attribute__((constructor)) START_CODE static void begin(int count, char **words)
 {
 	const struct link_map *map = preloaded_map();
 
-	/* With another user's rights nothing is written where somebody's environment says. */
+	/* AT_SECURE: a process that has another user's rights must not write where this says. */
 	guest_preloaded = map && !getauxval(AT_SECURE);
 	if (guest_preloaded) {
 		opt_read();
 		log_init(opt_flag(OPT_ID_quiet));
-		/* Mostly they are there, for the parent had us, too. */
+		/* They are mostly there, set by this library in the parent. */
 		if (!is_set(injections[0]) || !is_set(injections[1])) {
 			if (map->l_name[0] != '/' || !add_injections(map->l_name))
 				set_injections(map->l_name);
@@ -249,7 +249,7 @@ __attribute__((constructor)) START_CODE static void begin(int count, char **word
 	}
 }
 
-/* Nothing was recorded and CUDA has not started: there is nothing to end. */
+/* True if nothing was recorded and CUDA has not started, so the end has nothing to write. */
 START_CODE static bool is_idle(void)
 {
 	return !atomic_load(&record_process.open) && !atomic_load(&record_process.cuda_started);
@@ -269,7 +269,7 @@ __attribute__((destructor)) START_CODE void life_finish(void)
 	errno = saved;
 }
 
-/* The driver calls this at cuInit: CUDA really starts, so first-time work is done here. */
+/* The driver calls this in cuInit(), so CUDA is really used: the first-time work is done here. */
 int InitializeInjection(void)
 {
 	if (guest_preloaded && record_on()) {

@@ -1,8 +1,8 @@
 /*
  * The CUDA types and constants that the hooks need, so that no toolkit is needed to build.
  *
- * From cuda.h and driver_types.h of CUDA 13.0; enums are 32-bit there as here. tests/abi compares
- * each row of hooks.def with the toolkit's own headers where there are any.
+ * From cuda.h and driver_types.h of CUDA 13.0; enums are 32 bits wide in both. tests/abi compares
+ * each row of hooks.def with the toolkit's own headers, if there is one.
  */
 #pragma once
 
@@ -27,7 +27,7 @@ typedef struct dim3 {
 typedef unsigned long long CUdeviceptr, CUmemGenericAllocationHandle, cuuint64_t;
 typedef int CUdevice;
 
-/* Handles: kept and compared, never dereferenced. */
+/* Handles: stored and compared, never dereferenced. */
 typedef struct cuda_handle *CUcontext, *CUevent, *CUfunction, *CUstream, *CUmemoryPool, *CUarray,
 	*CUmipmappedArray, *CUexternalMemory, *CUgraph, *CUgraphNode, *CUgraphExec, *CUmodule,
 	*CUlibrary, *CUkernel;
@@ -35,21 +35,21 @@ typedef struct cuda_handle *cudaEvent_t, *cudaStream_t, *cudaMemPool_t, *cudaArr
 	*cudaMipmappedArray_t, *cudaExternalMemory_t, *cudaGraph_t, *cudaGraphNode_t,
 	*cudaGraphExec_t;
 
-/* Types of objects that are passed on by pointer and never read. */
+/* Types of objects whose pointers are passed on, and which are never read. */
 typedef struct cuda_unread CUlaunchConfig, cudaLaunchConfig_t, CUmemAccessDesc,
 	CUmemPoolPtrExportData, CUarrayMapInfo, CUmulticastObjectProp, CUgraphEdgeData,
 	CUctxCreateParams, CUexecAffinityParam, CUDA_GRAPH_INSTANTIATE_PARAMS;
 struct cudaMemPoolPtrExportData;
 struct cudaMemPoolProps;
 
-/* Enums in the toolkit. */
+/* Types that are enums in the toolkit. */
 typedef unsigned int CUjit_option, CUlibraryOption, CUfunction_attribute, CUlimit,
 	CUmemAllocationHandleType, CUmemPool_attribute;
 enum cudaMemPoolAttr { cudaMemPoolAttrReleaseThreshold = 4 };
 enum cudaMemcpyKind { cudaMemcpyHostToHost = 0 };
 
 enum {
-	CU_MEM_LOCATION_TYPE_DEVICE = 1, /* every other type of location is on the host */
+	CU_MEM_LOCATION_TYPE_DEVICE = 1, /* every other type of location is in host memory */
 	CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL = 9,
 	CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE = 17,
 	CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT = 5,
@@ -73,7 +73,7 @@ typedef struct CUmemLocation_st {
 	int id;
 } CUmemLocation;
 
-/* Of structs that are read through a pointer, the members after the last one read are left out. */
+/* Structs that are read through a pointer end here with the last member that is read. */
 typedef struct CUmemAllocationProp_st {
 	int type;
 	int requestedHandleTypes;
@@ -84,7 +84,7 @@ typedef struct CUipcMemHandle_st {
 	char reserved[64];
 } CUipcMemHandle, cudaIpcMemHandle_t;
 
-/* --- pools and graphs' nodes --- */
+/* --- pools and nodes of graphs --- */
 
 typedef struct CUmemPoolProps_st {
 	int allocType;
@@ -93,7 +93,7 @@ typedef struct CUmemPoolProps_st {
 	char unread[72];
 } CUmemPoolProps;
 
-/* The runtime's has the same layout as the driver's, as others below have. */
+/* This struct of the runtime has the layout of the driver's, as do others below. */
 typedef struct cudaMemAllocNodeParams {
 	CUmemPoolProps poolProps;
 	const void *accessDescs;
@@ -104,7 +104,7 @@ typedef struct cudaMemAllocNodeParams {
 typedef struct CUgraphNodeParams_st {
 	int type;
 	int reserved0[3];
-	CUDA_MEM_ALLOC_NODE_PARAMS alloc; /* of such a node */
+	CUDA_MEM_ALLOC_NODE_PARAMS alloc; /* of a node that allocates */
 } CUgraphNodeParams;
 
 /* --- arrays and external memory --- */
@@ -132,7 +132,7 @@ struct cudaPitchedPtr {
 };
 
 struct cudaChannelFormatDesc {
-	int x, y, z, w; /* bits of each channel */
+	int x, y, z, w; /* bits of each channel, 0 for none */
 	int f;          /* enum cudaChannelFormatKind */
 };
 

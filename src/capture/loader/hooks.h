@@ -1,6 +1,6 @@
 /*
  * The rows of hooks.def and counted_calls.def as an enum and a table, and the ways by which calls
- * reach us.
+ * come into this library.
  */
 #pragma once
 
@@ -12,12 +12,12 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* The return address of the function in which this stands. */
+/* The address to which the function that has this expression will return. */
 #define CALLER __builtin_extract_return_addr(__builtin_return_address(0))
 
 enum hook_api {
-	RT,  /* libcudart */
-	DRV, /* libcuda */
+	RT,  /* a function of libcudart */
+	DRV, /* a function of libcuda */
 };
 
 enum hook_id {
@@ -28,7 +28,7 @@ enum hook_id {
 #undef HOOK
 #undef HOOK_KIND
 	HOOKS,
-	/* The driver's own lookups, which are found and swapped as rows are. */
+	/* The driver's own lookup functions, found and replaced as the rows are. */
 	HOOK_cuGetProcAddress = HOOKS,
 	HOOK_cuGetProcAddress_v2,
 	HOOK_NAMES,
@@ -36,7 +36,7 @@ enum hook_id {
 _Static_assert(HOOK_FIRST_COUNTED < HOOK_FIRST_MEMORY && HOOK_FIRST_MEMORY < HOOK_FIRST_STEP,
 	       "cuda_call_enter() compares them");
 
-/* No pointers: each would be written in every process that inherits LD_PRELOAD. */
+/* Has no pointers: the loader would write each one in every process that inherits LD_PRELOAD. */
 struct hook {
 	char name[55];
 	uint8_t api; /* enum hook_api */
@@ -44,27 +44,27 @@ struct hook {
 
 extern const struct hook hooks[HOOK_NAMES];
 
-/* Driver rows: libcuda's function; runtime rows: the function that a dlsym found first. */
+/* The real functions: for a driver row libcuda's, for a runtime row the first dlsym() result. */
 extern _Atomic(void *) hook_real[HOOK_NAMES];
 
 /*
- * The wrapper of a row as the program's own link found it: another preload before ours may have one
- * of the name. It is looked up when it is first needed, for looking up 200 names takes 14 us in
- * every process that inherits LD_PRELOAD. Takes the loader's lock then.
+ * A row's wrapper as the program's own link found it, which may be that of another preload before
+ * this one. Looked up at its first use, because looking up all 200 names would take 14 us in every
+ * process that inherits LD_PRELOAD; that takes the loader's lock.
  */
 void *hook_ours(enum hook_id id);
 
-/* The id of the row or lookup with the name, -1 if there is none. */
+/* The id of the row or lookup function with the name, -1 for none. */
 int hook_named(const char *name);
 
 enum door {
-	DOOR_LINKED,      /* call sites that the linker bound to us */
-	DOOR_DLSYM,       /* pointers handed out by dlsym */
-	DOOR_PROCADDRESS, /* pointers handed out by cuGetProcAddress */
-	DOOR_TORCH,       /* PyTorch's reports */
-	DOOR_RUNTIME, /* runtime calls under which no driver call was seen, so that they count */
+	DOOR_LINKED,      /* by call sites that the linker bound to this library */
+	DOOR_DLSYM,       /* by pointers that dlsym() returned */
+	DOOR_PROCADDRESS, /* by pointers that cuGetProcAddress() returned */
+	DOOR_TORCH,       /* by PyTorch's callbacks */
+	DOOR_RUNTIME,     /* by runtime calls in which no driver call was seen */
 	DOORS,
 };
 
-/* Numbers of uses, which `capture.doors` shows. */
+/* How often each was used; in the trace as `capture.doors`. */
 extern _Atomic uint64_t door_uses[DOORS];

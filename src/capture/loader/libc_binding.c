@@ -1,8 +1,9 @@
 /*
- * Finds libraries whose calls go past every preload: loaded with RTLD_DEEPBIND.
+ * Finds libraries whose calls do not reach any preload, because they were loaded with
+ * RTLD_DEEPBIND.
  *
- * The flag leaves no mark, but the addresses to which the loader has bound their imports do: the
- * slot of a relocation holds CUDA's own function where it should hold ours.
+ * The flag itself cannot be read, but the addresses to which the loader has bound their imports
+ * can: the slot of a relocation holds CUDA's own function instead of this library's.
  */
 #include "capture/loader/loader.h"
 
@@ -24,7 +25,7 @@ struct dynamic {
 	size_t bytes[2];
 };
 
-/* glibc has replaced the dynamic section's offsets by addresses, except in the vDSO. */
+/* glibc has replaced the offsets in the dynamic section by addresses, except in the vDSO. */
 static const void *address_of(uintptr_t base, ElfW(Addr) value)
 {
 	return (const void *)(value && value < base ? base + value : value);
@@ -47,7 +48,7 @@ static void read_dynamic(uintptr_t base, const ElfW(Dyn) * entry, struct dynamic
 	dynamic->bytes[1] = values[DT_RELASZ];
 }
 
-/* Called for each slot into which the loader put the address of a name; true ends the search. */
+/* Called for each slot in which the loader stored the address of a name; true ends the search. */
 typedef bool slot_fn(uintptr_t slot, const char *name, void *data);
 
 static bool each_slot(const struct dynamic *dynamic, unsigned kinds, slot_fn *each, void *data)
@@ -67,10 +68,11 @@ static bool each_slot(const struct dynamic *dynamic, unsigned kinds, slot_fn *ea
 	return false;
 }
 
-enum { CUDAS = 16 }; /* runtimes and drivers in a process: two or three */
+enum { CUDAS = 16 }; /* a process has two or three runtimes and drivers */
 
-/* Addresses of CUDA's own libraries. They are found first: while the loader lists the modules it
- * has a lock that a thread that loads a library takes second, so nothing may be looked up then. */
+/* The addresses of CUDA's own libraries. They are found before the search: the list of modules is
+ * read under a lock that a thread loading a library takes second, so nothing may be looked up
+ * meanwhile. */
 struct symbol_search {
 	struct {
 		uintptr_t low, high;
@@ -100,7 +102,7 @@ static int note_cuda(struct dl_phdr_info *info, size_t size, void *data)
 	return 0;
 }
 
-/* True if the slot is bound to CUDA; an unused one points into its own library. */
+/* True if the slot is bound to CUDA; an unused slot points into its own library. */
 static bool is_past(uintptr_t slot, const char *name, void *data)
 {
 	const struct symbol_search *search = data;
@@ -138,14 +140,13 @@ bool libc_binding_past_us(void)
 	return search.count && dl_iterate_phdr(look_at, &search);
 }
 
-/* ThreadSanitizer, where it is compiled in (check-tsan), has to see these calls, and the loader has
- * protected the slots there. */
+/* Not with ThreadSanitizer (check-tsan): it must see these calls, and its slots are read-only. */
 #ifdef __SANITIZE_THREAD__
 void libc_binding_bind(void)
 {
 }
 #else
-/* `free` is left to the library before libc whose malloc gave the memory. */
+/* Binds the slot to libc; not `free`, which stays with the library whose malloc() allocated. */
 static bool bind(uintptr_t slot, const char *name, void *libc)
 {
 	void *own = libc && strcmp(name, "free") != 0 ? resolve_dlsym(libc, name) : NULL;
@@ -182,7 +183,7 @@ static bool replace(uintptr_t slot, const char *name, void *data)
 	const struct replacement *replacement = data;
 	uintptr_t page = slot & ~(uintptr_t)(getpagesize() - 1);
 
-	/* The loader may have protected the page; it stays writable. */
+	/* The loader may have protected the page; it stays writable from now on. */
 	if (!strcmp(name, replacement->name) &&
 	    !mprotect((void *)page, (size_t)getpagesize(), PROT_READ | PROT_WRITE))
 		atomic_store((_Atomic(void *) *)slot, replacement->function);

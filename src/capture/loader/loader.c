@@ -1,4 +1,4 @@
-/* Counts the threads that ask the dynamic loader, and makes forks wait for them. */
+/* Counts the threads that are calling the dynamic loader, and makes forks wait for them. */
 #include "capture/loader/loader.h"
 
 #include <errno.h>
@@ -42,7 +42,7 @@ HOT_CODE bool crowd_enter(struct crowd *crowd, struct crowd_self *self, void **f
 	return true;
 }
 
-/* The frame is forgotten last: a signal handler that comes before that counts nothing. */
+/* The frame is cleared last: the calls of a signal handler before that are not counted. */
 HOT_CODE void crowd_leave(struct crowd *crowd, struct crowd_self *self, void **frame)
 {
 	if (self->frame != frame)
@@ -81,14 +81,14 @@ void crowd_await(bool (*so)(void), int milliseconds)
 	errno = saved;
 }
 
-/* --- the loader --- */
+/* --- threads that call the loader --- */
 
 atomic_bool loader_silent;
 static struct crowd asking;
 static _Thread_local struct crowd_self self;
 static atomic_int forking;
 static atomic_uint forks;                 /* so far */
-static _Thread_local unsigned waited_for; /* the fork that this thread waited for in vain */
+static _Thread_local unsigned waited_for; /* the fork for which this thread waited in vain */
 
 bool loader_nobody_forks(void)
 {
@@ -100,13 +100,14 @@ static bool nobody_asks(void)
 	return crowd_is_empty(&asking, &self);
 }
 
-/* Both sides announce themselves first and look second, so one of two sees the other. */
+/* Thread and fork both announce themselves, then look for the other: at least one sees the other.
+ */
 void loader_enter_in(void **frame)
 {
 	if (!crowd_enter(&asking, &self, frame) || __builtin_expect(loader_nobody_forks(), 1))
 		return;
-	/* This may be a handler in the middle of an update that a fork waits for. That fork is not
-	 * over before the handler is, so the handler waits for it only once. */
+	/* This may be a signal handler inside an update that the fork waits for. The fork cannot
+	 * end before the handler does, so the handler waits for that fork only once. */
 	if (waited_for == atomic_load(&forks))
 		return;
 	crowd_leave(&asking, &self, frame);

@@ -24,64 +24,63 @@
 #include "capture/loader/hooks.h"
 
 /*
- * The threads that are inside, for a thread that waits until there are none; neither side has a
- * lock.
+ * Counts the threads that are inside something, for a thread that waits until there are none;
+ * neither side takes a lock.
  *
- * A thread is counted once, and the frame in which it entered is kept. If that frame still runs
- * when the thread enters again, this is a signal handler that interrupted it, and nothing is
- * counted. If not, a handler has jumped out of it: the new entry takes its place, and one leave
- * serves for both.
+ * A thread is counted once, and the frame in which it entered is stored. If that frame is still
+ * active when the thread enters again, a signal handler interrupted it, and nothing is counted. If
+ * not, a handler has jumped out of it: the new frame is stored instead, and one leave counts for
+ * both.
  */
 enum { CROWD_SHARDS = 64 };
 
 struct crowd {
-	atomic_uint threads; /* that were ever inside */
+	atomic_uint threads; /* number of threads that were ever inside */
 	struct {
-		_Alignas(64) atomic_int count; /* many, for every walk counts itself */
+		_Alignas(64) atomic_int count; /* several, since every walk changes one */
 	} shards[CROWD_SHARDS];
 };
 
-/* A thread's own part, zeroed before it enters first. */
+/* A thread's own state; all 0 before it enters for the first time. */
 struct crowd_self {
-	void **frame; /* in which it entered, NULL outside */
+	void **frame; /* frame in which it entered, NULL if it is not inside */
 	void *back;   /* that frame's return address */
 	unsigned shard;
 	bool counted;
 };
 
-/* `frame`: __builtin_frame_address(0) of a function that leaves. False if inside already. */
+/* Enters. `frame`: __builtin_frame_address(0) of the leaving function. False if already inside. */
 bool crowd_enter(struct crowd *crowd, struct crowd_self *self, void **frame);
 void crowd_leave(struct crowd *crowd, struct crowd_self *self, void **frame);
 
-/* The same for work that begins in one function and ends in another. Without a frame, an end that
- * never comes is noticed only when the thread comes again. */
+/* Enters and leaves, for work that begins in one function and ends in another. There is no frame,
+ * so an end that never comes is noticed only when the thread enters again. */
 void crowd_count(struct crowd *crowd, struct crowd_self *self);
 void crowd_discount(struct crowd *crowd, struct crowd_self *self);
 
 /* True if no other thread is inside. */
 bool crowd_is_empty(const struct crowd *crowd, const struct crowd_self *self);
 
-/* In a forked child nobody else is inside. */
+/* In a forked child: no other thread is inside any more. */
 void crowd_forked(struct crowd *crowd, struct crowd_self *self);
 
-/* Waits until so() is true, at most for that time. errno is kept. */
+/* Waits until so() is true, at most that long. Keeps errno. */
 void crowd_await(bool (*so)(void), int milliseconds);
 
 enum { LOADER_PATIENCE_MS = 100 };
 
-/* The loader may be asked for nothing but necessities. */
+/* True if the loader may be called only for what is indispensable. */
 extern atomic_bool loader_silent;
 
-/* With no lock held; the function that entered must leave. They nest. errno is kept. */
+/* Around calls of the loader, with no lock held, in one function. Calls may nest. Keeps errno. */
 #define loader_enter() loader_enter_in(__builtin_frame_address(0))
 #define loader_leave() loader_leave_in(__builtin_frame_address(0))
 void loader_enter_in(void **frame);
 void loader_leave_in(void **frame);
 
 /*
- * The same for work that must not be left in the middle: a signal handler that jumped out of it
- * would leave the loader's locks held for good (base/guest/signals.h). Everything but a walk goes
- * between these.
+ * loader_enter() for work that no signal handler may jump out of, since the loader's locks would
+ * then be held for ever (base/guest/signals.h). All work but a walk goes between these.
  */
 static inline __attribute__((always_inline)) void loader_begin(struct signals_deferred *deferred)
 {
@@ -96,35 +95,35 @@ loader_end(const struct signals_deferred *deferred)
 	signals_deliver(deferred);
 }
 
-/* The same on a stack of ours (own_thread.h), for work that allocates. */
+/* Calls the function likewise, on this library's stack (own_thread.h): for work that allocates. */
 void loader_call(void (*work)(void *), void *argument);
 
-/* True once a thread was inside. */
+/* True if a thread was ever inside. */
 bool loader_used(void);
 
-/* Around a fork: waits until nobody is inside, and keeps others from entering. `loader_forked` is
- * for the child, however it was born. */
+/* Around a fork: loader_hold() waits until no thread is inside, and keeps others out.
+ * loader_forked() is for the child, however it was made. */
 bool loader_nobody_forks(void);
 void loader_hold(void);
 void loader_release(void);
 void loader_forked(void);
 
-/* --- slots that libraries have bound --- */
+/* --- how libraries are bound --- */
 
-/* True if a loaded library has bound a call of the table to CUDA itself, not to this library. Takes
- * the loader's lock and reads relocations; for the end of a recording. */
+/* True if a loaded library's calls of hooked functions are bound to CUDA itself, past this library.
+ * Takes the loader's lock and reads relocations; for the end of a recording. */
 bool libc_binding_past_us(void);
 
 /*
  * Binds all of this library's calls of libc to libc itself, once. The Makefile leaves each to its
- * first call (LIB_LAYOUT), but a lookup takes 2 KiB of the caller's stack, which a handler may not
- * have. Another preload that stands before libc may have ended when our end comes, or give another
- * time than the kernel does (libfaketime). Takes the loader's lock.
+ * first call (LIB_LAYOUT), but that takes 2 KiB of the caller's stack, which a signal handler may
+ * not have. Another preload before libc may also have ended when this library writes its trace, or
+ * give another time than the kernel (libfaketime). Takes the loader's lock.
  */
 void libc_binding_bind(void);
 
 /*
- * From here on the library calls this function by that name. `library` is a handle from dlopen().
+ * From now on this library calls this function by that name. `library` is a handle from dlopen().
  */
 void libc_binding_replace(void *library, const char *name, void *function);
 
@@ -135,45 +134,46 @@ void libc_binding_replace(void *library, const char *name, void *function);
  * 13, one of them loaded RTLD_LOCAL): the caller decides which, as the linker would have.
  */
 
-/* glibc's dlsym, for ourselves: it tells callers apart by their return addresses. The next dlsym,
- * which the host would have without us: another preload's, or glibc's. The next dlclose. */
+/* resolve_dlsym(): glibc's dlsym for this library's own use; its result depends on the caller's
+ * address. resolve_next_dlsym() and resolve_next_dlclose(): those that the program would call
+ * without this library, glibc's or another preload's. */
 void *resolve_dlsym(void *handle, const char *name);
 void *resolve_next_dlsym(void *handle, const char *name);
 int resolve_dlclose(void *handle);
 
-/* True if they were found; where libc's own dlsym cannot be found, nothing is recorded. */
+/* True if those functions were found. Without libc's own dlsym nothing is recorded. */
 bool resolve_can(void);
 
-/* Slow: each takes the loader's lock. NULL when the machine has no such function. */
+/* Look a row's function up. Slow: takes the loader's lock. NULL if the machine has none. */
 void *resolve_runtime(enum hook_id id, void *caller);
 void *resolve_driver(enum hook_id id);
 
-/* A function that is not a row, as the linker would have found it for this caller; NULL if none. */
+/* A function that is not a row, found as the linker does for this caller; NULL for none. */
 void *resolve_from(const char *name, const void *caller);
 
-/* A library was unloaded: forgets functions found for callers, and in runtimes that are gone. */
+/* After a library was unloaded: drops functions found for callers and in runtimes that are gone. */
 void resolve_forget(void);
 
-/* Any function of libcuda as the host would find it, NULL while libcuda is not loaded: software
- * that shares a GPU among containers stands before the driver with a dlsym of its own. */
+/* Any function of libcuda as the program would find it, NULL while libcuda is not loaded. Software
+ * that shares a GPU among containers replaces the driver's functions by a dlsym of its own. */
 void *resolve_cuda(const char *name);
 
-/* Fills `real` of every driver row and lookup that has none yet. */
+/* Finds the real function of every driver row and lookup function that has none yet. */
 void resolve_driver_rows(void);
 
-/* True if the address is code of this library. */
+/* True if the address is in code of this library. */
 bool resolve_is_ours(const void *address);
 
-/* The base name of the file that holds the address, "" if none does. */
+/* The base name of the file that the address is in, "" for none. */
 const char *resolve_module(const void *address);
 
 enum { RESOLVE_CALLERS = 1024 };
 
-#define RESOLVE_WRITTEN UINTPTR_MAX /* the key while a slot is written */
+#define RESOLVE_WRITTEN UINTPTR_MAX /* the key while another thread writes the slot */
 
 struct resolve_caller {
 	_Atomic(void *) real;
-	_Atomic(uintptr_t) key; /* caller and row; written last */
+	_Atomic(uintptr_t) key; /* hash of caller and row; written last */
 };
 
 extern struct resolve_caller resolve_callers[RESOLVE_CALLERS];
@@ -183,13 +183,13 @@ static inline uintptr_t resolve_key(enum hook_id id, const void *caller)
 	return (uintptr_t)caller * HOOKS + (uintptr_t)id + 1;
 }
 
-/* The place where a caller's function is kept. */
+/* The slot in which a caller's function is cached. */
 static inline struct resolve_caller *resolve_place(uintptr_t key)
 {
 	return &resolve_callers[key * 0x9e3779b97f4a7c15u >> 54];
 }
 
-/* The function of a runtime row for the caller, from an earlier lookup if there was one. */
+/* The function of a runtime row for the caller, cached after its first lookup. */
 static inline void *resolve_caller(enum hook_id id, void *caller)
 {
 	uintptr_t key = resolve_key(id, caller);
@@ -197,7 +197,7 @@ static inline void *resolve_caller(enum hook_id id, void *caller)
 	void *real;
 
 	if (atomic_load_explicit(&cached->key, memory_order_acquire) == key) {
-		/* Callers may race for the slot: the function is ours if the key still is. */
+		/* Threads may race for the slot: the function is valid if the key is the same. */
 		real = atomic_load_explicit(&cached->real, memory_order_acquire);
 		if (atomic_load_explicit(&cached->key, memory_order_relaxed) == key)
 			return real;
@@ -205,7 +205,7 @@ static inline void *resolve_caller(enum hook_id id, void *caller)
 	return resolve_runtime(id, caller);
 }
 
-/* The real function of a row for a caller (a return address); one load for a driver row. */
+/* The real function of a row for a caller (a return address); for a driver row that is one load. */
 static inline __attribute__((always_inline)) void *resolve_hook(enum hook_id id, void *caller)
 {
 	void *real;
@@ -216,6 +216,7 @@ static inline __attribute__((always_inline)) void *resolve_hook(enum hook_id id,
 	return real ? real : resolve_driver(id);
 }
 
-/* True if the loader may be asked for things that are not necessary. Not so in a child that cannot
- * know what its parent's threads held, until a call of the host itself has been answered. */
+/* True if the loader may be called for more than is indispensable. False in a child that cannot
+ * know which locks its parent's threads held, until a loader call of the program itself has
+ * returned. */
 bool resolve_may_ask(void);

@@ -1,4 +1,4 @@
-/* Finds the real functions: through the caller's own libraries, as the linker would have. */
+/* Finds the real functions: in the caller's own libraries, as the linker would have done. */
 #include "capture/loader/loader.h"
 
 #include <dlfcn.h>
@@ -11,7 +11,7 @@
 #include "base/text/text.h"
 
 struct resolve_caller resolve_callers[RESOLVE_CALLERS];
-/* The process that last had an answer: no thread of its parent has the loader's lock. */
+/* pid of the last process in which the loader answered: no thread of its parent has its lock */
 static START_DATA _Atomic int answered;
 
 const char *resolve_module(const void *address)
@@ -21,7 +21,7 @@ const char *resolve_module(const void *address)
 	return dladdr(address, &info) && info.dli_fname ? text_base(info.dli_fname) : "";
 }
 
-/* The library's code lies between the two (the linker exports its symbol `etext`). */
+/* This library's code lies between these two addresses (the linker exports the symbol `etext`). */
 bool resolve_is_ours(const void *address)
 {
 	extern const char __ehdr_start[] __attribute__((visibility("hidden")));
@@ -37,7 +37,7 @@ static void *cuda_handle(void)
 
 	if (!known) {
 		known = dlopen("libcuda.so.1", RTLD_NOLOAD | RTLD_LAZY);
-		/* Kept open: no program that goes on unloads libcuda. */
+		/* Never closed: no program unloads libcuda and goes on. */
 		atomic_store_explicit(&handle, known, memory_order_relaxed);
 	}
 	return known;
@@ -54,15 +54,16 @@ static void *find_cuda(const char *name)
 	real = resolve_next_dlsym(handle, name);
 	if (!real || !resolve_is_ours(real))
 		return real;
-	/* Another preload's dlsym found its own function, which the loader had bound to ours. */
+	/* Another preload's dlsym found its own function, which the loader had bound to this one's.
+	 */
 	real = resolve_dlsym(RTLD_NEXT, name);
 	return real ? real : resolve_dlsym(handle, name);
 }
 
-/* A name to be looked up, and the function found. */
+/* A name to look up, and the function found. */
 struct finding {
 	const char *name;
-	enum hook_id id; /* a row's; HOOK_NAMES for a function that is none */
+	enum hook_id id; /* of a row; HOOK_NAMES for a function that is no row */
 	void *caller, *real;
 };
 
@@ -124,9 +125,9 @@ void resolve_driver_rows(void)
 }
 
 /*
- * The function that the caller's own link would have found: in its library, then in those that this
- * needs. NULL when that is in the caller's library itself: another preload, before ours, which
- * wants the next one.
+ * The function that the caller's own link would have found: in its library, then in the libraries
+ * that this one needs. NULL if it is in the caller's library itself, which is then another preload
+ * that wants the next function.
  */
 static void *through_caller(const char *name, const void *caller)
 {
@@ -190,7 +191,7 @@ static void find_runtime(void *argument)
 	next = resolve_dlsym(RTLD_NEXT, finding->name);
 	if (next == hook_ours(finding->id))
 		next = NULL;
-	/* Another preload stands after us: without us the caller would have reached it. */
+	/* A function of another preload after this one, which the caller would have reached. */
 	if (next && strncmp(resolve_module(next), "libcudart", 9))
 		real = next;
 	else
@@ -200,8 +201,9 @@ static void find_runtime(void *argument)
 	finding->real = real;
 }
 
-/* One writer at a time, or a slot could pair one caller's key with another's function. If a writer
- * never finishes (a fork, a handler that jumps out), each use of the slot is a lookup. */
+/* Only one thread writes at a time, or a slot could get one caller's key with another's function.
+ * If that thread never finishes (a fork, a handler that jumps out), each later call looks its
+ * function up. */
 static void keep_caller(uintptr_t key, void *real)
 {
 	struct resolve_caller *cached = resolve_place(key);

@@ -14,30 +14,30 @@
 
 #include "base/guest/clock.h"
 
-enum { NOW_WINDOW = 1 << 21 }; /* ticks between two looks at the clock */
+enum { NOW_WINDOW = 1 << 21 }; /* ticks between two readings of the real clock */
 
-/* The last look; `ticks` is 0 while it is taken, for a signal handler that comes in between. */
+/* A thread's last reading of the real clock; `ticks` is 0 while it is made, for signal handlers. */
 struct tsc_thread {
 	uint64_t ticks, ns;
 };
 
 extern _Thread_local struct tsc_thread tsc_thread;
-extern _Atomic uint64_t tsc_rate; /* 2^32 times the ns of a tick, a little less; 0: not known */
+extern _Atomic uint64_t tsc_rate; /* ns of a tick times 2^32, a little low; 0: not known */
 
-/* For the constructor: returns the time by the real clock. */
+/* For the constructor: returns the real clock's time. */
 uint64_t tsc_init(void);
 
-/* The time by a system call alone, which touches no page (base/guest/raw_call.h). */
+/* The time by a system call, which touches no further page (base/guest/raw_call.h). */
 uint64_t tsc_asked(void);
 
-/* True if the processor's ticks run at one rate. Asked once, when it is needed: in a virtual
- * machine the question (cpuid) goes to its monitor, and took 13 us. */
+/* tsc_ticks_steady(): true if the processor's ticks have a constant rate. Found at its first call:
+ * in a virtual machine that needs the monitor (cpuid), and took 13 us. */
 enum { TICKS_NOT_ASKED, TICKS_STEADY, TICKS_NOT_STEADY };
-extern atomic_int tsc_ticks; /* the answer */
+extern atomic_int tsc_ticks; /* one of the values above */
 bool tsc_ticks_steady(void);
 
-/* 2^32 times the ns of a tick, measured since the constructor; 2^32 where ticks are not steady, for
- * then a ns is counted as a tick. */
+/* ns of a tick times 2^32, measured since the constructor; 2^32 if ticks have no constant rate,
+ * because a tick is then one ns. */
 uint64_t tsc_tick_ns(void);
 
 uint64_t tsc_look(void);
