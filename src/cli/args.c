@@ -71,13 +71,12 @@ const char *args_suggestion(const char *name, const void *rows, size_t size)
 
 const void *args_choose(const char *kind, const char *name, const void *rows, size_t size)
 {
-	const char *meant;
+	const char *meant = args_suggestion(name, rows, size);
 
 	for (const struct named *row = rows; row->name; row = next_row(row, size)) {
 		if (!strcmp(name, row->name))
 			return row;
 	}
-	meant = args_suggestion(name, rows, size);
 	if (meant)
 		cli_usage("there is no %s %s; did you mean %s?", kind, name, meant);
 	else
@@ -123,9 +122,7 @@ static struct {
 
 void args_with_usage(const struct command *command, usage_printer *printer)
 {
-	char name[64];
-	char option[] = "--help";
-	char *argv[] = { name, option, NULL };
+	char name[64], option[] = "--help", *argv[] = { name, option, NULL };
 
 	text_copy(name, sizeof(name), command->name);
 	state.print = printer;
@@ -383,7 +380,6 @@ bool args_reads(const char *path)
 	}
 	for (size_t i = 0; i < usage->args_n; i++) {
 		const struct arg *arg = &usage->args[i];
-
 		const char **list = arg->to;
 
 		for (size_t k = 0; arg->kind == ARG_WORDS && list[k]; k++) {

@@ -6,12 +6,12 @@
 import uPlot from "uplot";
 import type { App, View } from "./app";
 import { button, h } from "./dom";
-import type { Curve } from "../model/facts";
 import * as format from "./format";
 import { Lanes } from "./lanes";
 import { swatch } from "./legend";
 import { bandsOf, drawBands, flagCard, flagPosition, flagsOf, LANE, phaseCard, type Band, type Flag } from "./marks";
 import { Minimap } from "./minimap";
+import { bridge, follow, type Column, type Table } from "../model/curves";
 import { Kind, NEVER, type Trace } from "../model/model";
 import { eventAt, positionOf, sampleEvents } from "../model/sample";
 import type { Axis, Key } from "../model/state";
@@ -21,43 +21,6 @@ const HEIGHT = 240;
 const AXIS = 84;
 const RIGHT = 12;
 const byteSteps = Array.from({ length: 50 }, (_, i) => 2 ** i);
-
-type Column = (number | null)[];
-
-// For each of `times`, the last of the sampled values until then.
-function follow(t: number[], values: (number | null)[], times: number[]): Column {
-	let at = -1;
-	let last: number | null = null;
-
-	return times.map((time) => {
-		for (; at + 1 < t.length && t[at + 1] <= time; at++)
-			last = values[at + 1] ?? last;
-		return last;
-	});
-}
-
-interface Table { x: number[]; columns: Column[] }
-
-// Where events are missing, adds the points of the recorder's own curve, which has at most 10,000.
-function bridge(table: Table, trace: Trace, timeline: Curve): void {
-	const { events, facts } = trace;
-	const rows = table.x.map((x, i) => ({ x, values: table.columns.map((column) => column[i]) }));
-	const missing = facts.gaps.map((gap) => [gap.event ? events.t[gap.event - 1] : 0, events.t[gap.event]]);
-
-	if (!events.count)
-		missing.push([-1, Infinity]);
-	for (const [from, to] of missing) {
-		timeline.t.forEach((t, i) => {
-			if (t > from && t < to)
-				rows.push({ x: t, values: [timeline.reserved[i] ?? null, timeline.allocated[i] ?? null, timeline.used[i] ?? null, null] });
-		});
-	}
-	if (!missing.length)
-		return;
-	rows.sort((a, b) => a.x - b.x);
-	table.x = rows.map((row) => row.x);
-	table.columns = table.columns.map((_, k) => rows.map((row) => row.values[k]));
-}
 
 export class Overview implements View {
 	readonly id = "overview";
