@@ -42,7 +42,7 @@ struct gaps {
 	size_t pools_n;
 	struct gaps_segment *segments; /* sorted by bytes held back, the most first */
 	size_t segments_n;
-	struct block *blocks; /* of the pools' users, by pool and address */
+	struct block *blocks; /* blocks that programs got from the pools, by pool and address */
 	size_t blocks_n;
 	struct arena arena; /* holds all tables of this struct */
 };

@@ -163,7 +163,7 @@ static int step(struct census *census, const struct live_at_visitor *visitor,
 	int error = 0;
 
 	visitor->event(visitor->context, event);
-	/* The filter's blocks were live as well at each moment, and are not known. */
+	/* With a filter, the live blocks are not known: unrecorded ones are among them. */
 	if (census->spool->header->filtered)
 		return 0;
 	if (event->seq != expected)

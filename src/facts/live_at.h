@@ -26,8 +26,8 @@ struct census {
 
 struct live_at_visitor {
 	void *context;
-	/* Called before event `seq`, also if just that one is missing; not called for moments among
-	 * missing events. 0, or -errno, which ends the pass. */
+	/* Called with the blocks that were live before event `seq`, wherever they are known; `seq`
+	 * may be the first missing event. 0, or -errno, which ends the pass. */
 	int (*moment)(void *context, const struct census *census, uint64_t seq);
 	/* Called for each event, in order. */
 	void (*event)(void *context, const struct event *event);

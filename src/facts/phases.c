@@ -111,8 +111,8 @@ static bool count_block(struct phases *phases, const struct event *event, int64_
 		.space = event->space,
 		.kind = BLOCK_HANDED,
 	};
-	uint32_t gap = bury(
-		phases, &block); /* an allocation at the address of a live block ends that block */
+	/* An allocation at the address of a live block ends that block. */
+	uint32_t gap = bury(phases, &block);
 
 	if (event->op == EVENT_FREE)
 		return track_freed(all, 0 - (uint64_t)bytes, gap) &&

@@ -153,7 +153,7 @@ static bool reborn(struct ledger *ledger, uint32_t id, uint32_t pool)
 	live_insert(spool, &node);
 	ledger_count_birth(ledger, &event, node.stack);
 	ledger_commit(ledger, touched);
-	ledger->newest = 0; /* a second rewrite would bring the first event back */
+	ledger->newest = 0; /* only once: newest_event is the event as it was before this change */
 	return true;
 }
 

@@ -169,7 +169,7 @@ struct pending_run {
 	unsigned words;
 	int64_t bytes;
 	struct run_part parts[SPOOL_WAITING];
-	struct waiting_slots slots; /* by address: the last block of the run there */
+	struct waiting_slots slots; /* by address, the part of the run whose block is there */
 };
 
 /* The most words that a transaction saves for an allocation and its free. */

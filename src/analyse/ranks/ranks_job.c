@@ -91,7 +91,7 @@ static int find_same(struct merge *merge, struct ordered *list, bool force)
 		const struct merge_rank *first = &merge->ranks[list[i - 1].at];
 		struct merge_rank *second = &merge->ranks[list[i].at];
 
-		/* Baselines have no pid and no start, so nothing is known of them. */
+		/* Without a pid and a start (in a baseline), two traces may be of any processes. */
 		if (!second->pid || !second->start_time[0] || !same_process(&list[i - 1], &list[i]))
 			continue;
 		if (!force)

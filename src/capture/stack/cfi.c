@@ -17,8 +17,8 @@ enum { OFFSET_MOST = 1 << 18, SAVED_MOST = 1 << 12, STATES = 8 /* depth of remem
 /* DWARF's numbers of registers on x86-64 (System V ABI, figure 3.36) */
 enum { RBP = 6, RSP = 7, RETURN = 16 };
 
-/* Encodings of pointers that all assemblers and linkers write (LSB 5.0, 10.5.1). PE_FORMAT masks
- * the bits of the format, which varies for the pointer to a personality routine. */
+/* DW_EH_PE_*, how a pointer is encoded in .eh_frame (LSB 5.0, 10.5.1): the encodings that all
+ * assemblers and linkers use. PE_FORMAT is the mask of the bits that give a pointer's size. */
 enum { PE_UDATA4 = 3, PE_FORMAT = 7, PE_PCREL_SDATA4 = 0x1b, PE_DATAREL_SDATA4 = 0x3b };
 
 static const union cfi_rule other = { .kind = CFI_OTHER };

@@ -1,6 +1,6 @@
 /*
- * Finds the spools of running processes, in /proc/PID/maps: a spool is a shared mapping of a file
- * named *.spool. A spool is the mapped file that a traced process records to.
+ * Finds the spools of running processes, the files that they record to: in /proc/PID/maps, a spool
+ * is a shared mapping of a file named *.spool.
  */
 #pragma once
 

@@ -151,7 +151,7 @@ static void enter_shares(struct kept *kept, const struct trace_peak *peak, size_
 	}
 }
 
-/* Finds the sites, and the peaks without the bytes that each site holds. */
+/* Copies the peaks, sums up the sites with their shares of each peak, and sorts the sites. */
 static void find_sites(struct kept *kept, struct trace *to)
 {
 	static const struct sort_key by_weight[] = {

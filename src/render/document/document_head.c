@@ -77,7 +77,7 @@ static void fill_settings(struct spool_model *recording, struct trace_environmen
 	for (uint32_t i = 0; environment->settings && (i = fact_find(spool, "setting", i));) {
 		uint32_t value = fact_find(spool, "value", i);
 
-		/* The setting's value is the next fact, if that is one. */
+		/* A setting without a value is not followed by a fact "value". */
 		environment->settings[environment->settings_n++] =
 			(struct trace_pair){ fact_value(spool, i),
 					     value == i + 1 ? fact_value(spool, value) : NULL };

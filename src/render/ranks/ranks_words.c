@@ -233,8 +233,8 @@ static const char *forced_sentence(struct merge *merge)
 {
 	return merge->left_out || merge->strangers
 		       ? show_kept(&merge->arena,
-				   "By force: %zu of another world size have no number; %zu are "
-				   "left out, as their process is here already.",
+				   "Because of --force: %zu traces of another world size have no "
+				   "rank; %zu are left out, as their process is here already.",
 				   merge->strangers, merge->left_out)
 		       : NULL;
 }
