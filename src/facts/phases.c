@@ -13,7 +13,7 @@ void phases_clear(struct phases *phases)
 	for (size_t i = 0; i < phases->tracks_n; i++)
 		track_clear(&phases->tracks[i]);
 	pages_free(phases->tracks, phases->tracks_size * sizeof(*phases->tracks));
-	pages_free(phases->list, phases->size * sizeof(*phases->list));
+	pages_free(phases->size ? phases->list : NULL, phases->size * sizeof(*phases->list));
 	blocks_clear(&phases->open);
 	blocks_clear(&phases->blocks);
 }
@@ -144,39 +144,32 @@ static bool memory(struct phases *phases, const struct event *event)
 
 /* --- pushes and pops --- */
 
-/* The number of a phase's figures: one for all devices and, with several, one for each. */
-static size_t shares_of(const struct phases *phases)
+/* The figures of all devices together, which are members of the phase. */
+static struct trace_phase_device all_of(const struct trace_phase *phase)
 {
-	return phases->tracks_n > 2 ? phases->tracks_n : 1;
-}
-
-static bool push_phase(struct phases *phases, const struct event *event)
-{
-	struct trace_phase *list =
-		pages_room(phases->list, &phases->size, phases->count + 1, sizeof(*list));
-	size_t count = shares_of(phases);
-	struct trace_phase_device *shares = arena_alloc(phases->arena, count * sizeof(*shares));
-
-	if (list)
-		phases->list = list;
-	if (!list || !shares || !ranges_push(&phases->open, event, (uint32_t)phases->count))
-		return false;
-	list[phases->count++] = (struct trace_phase){
-		.thread = event->thread,
-		.start = event->t,
-		.end = TRACE_NONE,
-		.devices = shares,
-		.devices_n = count,
+	return (struct trace_phase_device){
+		.allocated = phase->allocated,
+		.reserved = phase->reserved,
+		.allocations = phase->allocations,
+		.freed = phase->freed,
+		.kept = phase->kept,
 	};
-	for (size_t i = 0; i < count && i < phases->tracks_n; i++)
-		track_begin(&phases->tracks[i], &shares[i]);
-	return true;
 }
 
-/* Starts a phase's figures. Those of all devices are the first device's until a second comes. */
+static void set_all(struct trace_phase *phase, const struct trace_phase_device *all)
+{
+	phase->allocated = all->allocated;
+	phase->reserved = all->reserved;
+	phase->allocations = all->allocations;
+	phase->freed = all->freed;
+	phase->kept = all->kept;
+}
+
+/* Makes room for a phase's figures of each device, if there are several. Until the second one is
+ * used, the figures of all devices are those of the first. */
 static bool add_shares(struct phases *phases, struct trace_phase *phase)
 {
-	size_t count = shares_of(phases);
+	size_t count = phases->tracks_n > 2 ? phases->tracks_n - 1 : 0;
 	struct trace_phase_device *shares;
 
 	if (phase->devices_n == count)
@@ -184,10 +177,36 @@ static bool add_shares(struct phases *phases, struct trace_phase *phase)
 	shares = arena_alloc(phases->arena, count * sizeof(*shares));
 	if (!shares)
 		return false;
-	shares[1] = phase->devices[0];
-	memcpy(shares, phase->devices, phase->devices_n * sizeof(*shares));
+	shares[0] = all_of(phase);
+	if (phase->devices_n)
+		memcpy(shares, phase->devices, phase->devices_n * sizeof(*shares));
 	phase->devices = shares;
 	phase->devices_n = count;
+	return true;
+}
+
+static bool push_phase(struct phases *phases, const struct event *event)
+{
+	struct trace_phase *list =
+		pages_room(phases->list, &phases->size, phases->count + 1, sizeof(*list));
+	struct trace_phase *phase = list ? &list[phases->count] : NULL;
+	struct trace_phase_device all = { .device = NO_DEVICE };
+
+	if (list)
+		phases->list = list;
+	if (!list || !ranges_push(&phases->open, event, (uint32_t)phases->count))
+		return false;
+	*phase = (struct trace_phase){ .thread = event->thread,
+				       .start = event->t,
+				       .end = TRACE_NONE };
+	phases->count++;
+	if (phases->tracks_n)
+		track_begin(&phases->tracks[0], &all);
+	set_all(phase, &all);
+	if (!add_shares(phases, phase))
+		return false;
+	for (size_t i = 0; i < phase->devices_n; i++)
+		track_begin(&phases->tracks[i + 1], &phase->devices[i]);
 	return true;
 }
 
@@ -205,22 +224,21 @@ static void hide(struct trace_phase_device *share, bool open, bool cut)
 static bool settle(struct phases *phases, struct trace_phase *phase)
 {
 	uint32_t gap = (uint32_t)(phase - phases->list) + 1;
-	const struct trace_phase_device *all;
+	bool open = phase->end == TRACE_NONE;
+	bool cut = gap <= phases->cut_at;
+	struct trace_phase_device all;
 
 	if (!add_shares(phases, phase))
 		return false;
 	for (size_t i = 0; i < phase->devices_n; i++) {
-		if (phases->tracks_n)
-			track_end(&phases->tracks[i], gap, &phase->devices[i]);
-		hide(&phase->devices[i], phase->end == TRACE_NONE, gap <= phases->cut_at);
+		track_end(&phases->tracks[i + 1], gap, &phase->devices[i]);
+		hide(&phase->devices[i], open, cut);
 	}
-	all = phase->devices++;
-	phase->devices_n--;
-	phase->allocated = all->allocated;
-	phase->reserved = all->reserved;
-	phase->allocations = all->allocations;
-	phase->freed = all->freed;
-	phase->kept = all->kept;
+	all = all_of(phase);
+	if (phases->tracks_n)
+		track_end(&phases->tracks[0], gap, &all);
+	hide(&all, open, cut);
+	set_all(phase, &all);
 	return true;
 }
 
@@ -362,13 +380,13 @@ static bool finish(struct phases *phases, struct spool_model *recording)
 		if (range->state == BLOCK_LIVE && !settle(phases, &phases->list[range->stack]))
 			return false;
 	}
-	trace->phases = spool_model_room(recording, phases->count, sizeof(*trace->phases));
-	for (size_t i = 0; trace->phases && i < phases->count; i++) {
-		trace->phases[i] = phases->list[i];
+	trace->phases = recording->phases = phases->list;
+	trace->phases_n = phases->count;
+	recording->phases_size = phases->size;
+	phases->size = 0;
+	for (size_t i = 0; i < trace->phases_n; i++)
 		leave_out_idle(&trace->phases[i]);
-		trace->phases_n++;
-	}
-	return trace->phases != NULL;
+	return true;
 }
 
 int phases_find(struct spool_model *recording)

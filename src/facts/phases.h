@@ -2,7 +2,7 @@
  * Phases: the ranges of a recording, each with the memory that was allocated and freed in it, by
  * all threads: on all devices together and, where there are several, on each.
  *
- * Memory: some 350 bytes a phase (and 112 more for each of several devices), 64 for each block
+ * Memory: some 220 bytes a phase (and 104 more for each of several devices), 56 for each block
  * allocated while a phase is open.
  */
 #pragma once

@@ -241,6 +241,7 @@ int spool_model_extend(struct spool_model *recording, const struct spool *spool,
 
 void spool_model_clear(struct spool_model *recording)
 {
+	pages_free(recording->phases, recording->phases_size * sizeof(*recording->phases));
 	arena_clear(&recording->arena);
 	memset(recording, 0, sizeof(*recording));
 }

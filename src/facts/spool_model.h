@@ -43,12 +43,14 @@ struct spool_model {
 	const struct spool *spool;
 	struct arena arena;
 	uint32_t frames, stacks, scopes;
-	uint32_t room;             /* entries that names and seen have room for */
-	struct trace_frame *names; /* by frame: the name in the trace */
-	struct site_frame *seen;   /* by frame: as prepared for names of sites */
-	struct trace *trace;       /* the trace that is filled; it points into the arena */
-	int error;                 /* 0, or -ENOMEM: something is missing in the trace */
-	bool damaged;              /* the spool had invalid data, which is not in the trace */
+	uint32_t room;              /* entries that names and seen have room for */
+	struct trace_frame *names;  /* by frame: the name in the trace */
+	struct site_frame *seen;    /* by frame: as prepared for names of sites */
+	struct trace *trace;        /* the trace that is filled; it points into the arena */
+	struct trace_phase *phases; /* the trace's, which are not in the arena */
+	size_t phases_size;
+	int error;    /* 0, or -ENOMEM: something is missing in the trace */
+	bool damaged; /* the spool had invalid data, which is not in the trace */
 };
 
 /* Names the frames and stacks that the spool got since the last call. Before the first call the

@@ -170,11 +170,10 @@ static int write_facts(struct out *json, void *what)
 	error = write_report(part, json);
 	if (error)
 		return error;
-	error = page_facts(part_name(part), &part->trace, &part->history, &part->folded,
-			   &part->categories, json);
+	page_facts(part_name(part), &part->trace, &part->history, &part->folded, &part->categories,
+		   json);
 	page_phases_facts(&part->phases, json);
-	if (!error)
-		error = page_spans_facts(&part->spans, &part->trace, json);
+	error = page_spans_facts(&part->spans, &part->trace, json);
 	out_text(json, "}");
 	return error;
 }

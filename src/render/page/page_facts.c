@@ -81,17 +81,14 @@ static const struct emit_column name_columns[] = {
 	EMIT_END,
 };
 
-static bool add_text(struct trace *trace, struct emit_rows *rows, const char *text)
+static void add_text(struct trace *trace, struct emit_rows *rows, const char *text)
 {
 	emit_add(&trace->arena, rows, &text);
-	return true;
 }
 
-static bool add_places(struct trace *trace, const struct history *history, struct emit_rows *rows)
+static void add_places(struct trace *trace, const struct history *history, struct emit_rows *rows)
 {
-	bool ok = true;
-
-	for (size_t i = 0; ok && i < history->places_n; i++) {
+	for (size_t i = 0; i < history->places_n; i++) {
 		const struct history_place *place = &history->places[i];
 		const struct page_place row = {
 			.device = place->device,
@@ -103,30 +100,29 @@ static bool add_places(struct trace *trace, const struct history *history, struc
 
 		emit_add(&trace->arena, rows, &row);
 	}
-	return ok;
 }
 
-static bool add_names(struct trace *trace, const struct history *history, struct page_names *names)
+static void add_names(struct trace *trace, const struct history *history, struct page_names *names)
 {
-	bool ok = add_places(trace, history, &names->places);
 	size_t texts;
 
+	add_places(trace, history, &names->places);
 	trace_texts(trace, &texts);
-	for (unsigned op = 0; ok && op < EVENT_OPS; op++)
-		ok = add_text(trace, &names->ops, event_op_name(op));
-	ok = ok && add_text(trace, &names->ops, "unknown") && add_text(trace, &names->ops, "fold");
-	for (size_t i = 0; ok && i < history->threads_n; i++) {
+	for (unsigned op = 0; op < EVENT_OPS; op++)
+		add_text(trace, &names->ops, event_op_name(op));
+	add_text(trace, &names->ops, "unknown");
+	add_text(trace, &names->ops, "fold");
+	for (size_t i = 0; i < history->threads_n; i++) {
 		const struct trace_thread *thread = trace_thread(trace, history->threads[i]);
 		const struct page_thread row = { history->threads[i],
 						 thread ? thread->name : NULL };
 
 		emit_add(&trace->arena, &names->threads, &row);
 	}
-	for (size_t i = 0; ok && i < history->apis_n; i++)
-		ok = add_text(trace, &names->apis, trace_text(trace, history->apis[i]));
-	for (uint32_t id = 0; ok && id <= texts; id++)
-		ok = add_text(trace, &names->texts, trace_text(trace, id));
-	return ok;
+	for (size_t i = 0; i < history->apis_n; i++)
+		add_text(trace, &names->apis, trace_text(trace, history->apis[i]));
+	for (uint32_t id = 0; id <= texts; id++)
+		add_text(trace, &names->texts, trace_text(trace, id));
 }
 
 /* Writes each frame as a list: its text, function, file or module, line, whether it is Python, its
@@ -198,25 +194,22 @@ static void find_groups(struct trace *trace, enum trace_by by, struct page_group
 }
 
 /* Groups stacks by category. Only blocks have one, so a stack gets that of most of its bytes. */
-static bool find_category_groups(struct trace *trace, const struct categories *categories,
+static void find_category_groups(struct trace *trace, const struct categories *categories,
 				 struct page_grouping *to)
 {
-	bool ok = true;
-
 	*to = (struct page_grouping){
 		.by = "category",
 		.title = "category",
 		.names = EMIT_NONE_OF(const char *, SIZE_MAX),
 		.of = EMIT_NONE_OF(uint32_t, SIZE_MAX),
 	};
-	for (size_t i = 0; ok && i < categories->rules->categories; i++)
-		ok = add_text(trace, &to->names, categories_name(categories, i));
-	for (size_t i = 0; ok && i < categories->stacks_n; i++)
+	for (size_t i = 0; i < categories->rules->categories; i++)
+		add_text(trace, &to->names, categories_name(categories, i));
+	for (size_t i = 0; i < categories->stacks_n; i++)
 		emit_add(&trace->arena, &to->of, &(uint32_t){ categories->of_stack[i] });
-	return ok;
 }
 
-static int groupings(struct trace *trace, const struct categories *categories, struct out *out)
+static void groupings(struct trace *trace, const struct categories *categories, struct out *out)
 {
 	struct page_grouping list[TRACE_BYS + 1];
 	struct emit_rows rows = EMIT_ROWS_OF(list, 0);
@@ -231,15 +224,13 @@ static int groupings(struct trace *trace, const struct categories *categories, s
 		find_groups(trace, by, to);
 		rows.count++;
 	}
-	if (!find_category_groups(trace, categories, &list[rows.count++]))
-		return err_no_memory(trace->path);
+	find_category_groups(trace, categories, &list[rows.count++]);
 	emit_members(out, grouping_list, &rows);
-	return 0;
 }
 
-int page_facts(const char *name, struct trace *trace, const struct history *history,
-	       const struct history_folded *folded, const struct categories *categories,
-	       struct out *out)
+void page_facts(const char *name, struct trace *trace, const struct history *history,
+		const struct history_folded *folded, const struct categories *categories,
+		struct out *out)
 {
 	/* Members of the trace that are copied unchanged. */
 	static const char *const members[] = { "peaks", "timeline", "phases", "actions" };
@@ -256,13 +247,12 @@ int page_facts(const char *name, struct trace *trace, const struct history *hist
 		.texts = EMIT_NONE_OF(const char *, SIZE_MAX),
 	};
 
-	if (!add_names(trace, history, &names))
-		return err_no_memory(trace->path);
+	add_names(trace, history, &names);
 	emit_members(out, name_columns, &names);
 	frames(trace, out);
 	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
 		out_text(out, ",\n");
 		document_member(out, trace, members[i]);
 	}
-	return groupings(trace, categories, out);
+	groupings(trace, categories, out);
 }

@@ -45,10 +45,10 @@ int page_phases_find(struct page_phases *phases, struct trace *trace, uint64_t m
 /* Writes the member "phases_left_out" after a comma; nothing if no phase was left out. */
 void page_phases_facts(const struct page_phases *phases, struct out *out);
 
-/* Writes the members of a trace that follow its report in a page. 0 or -errno. */
-int page_facts(const char *name, struct trace *trace, const struct history *history,
-	       const struct history_folded *folded, const struct categories *categories,
-	       struct out *out);
+/* Writes the members of a trace that follow its report in a page. */
+void page_facts(const char *name, struct trace *trace, const struct history *history,
+		const struct history_folded *folded, const struct categories *categories,
+		struct out *out);
 
 /* Writes the columns of a trace, each as an HTML element. `number`: 0 for the first trace, 1 for
  * the second. 0 or -errno with err_text(). */

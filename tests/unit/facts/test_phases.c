@@ -236,7 +236,7 @@ static void compare(void)
 		compare_phase(phase, i, last);
 	}
 	EQ(at, trace.phases_n);
-	arena_clear(&recording.arena);
+	spool_model_clear(&recording);
 }
 
 static void start(uint64_t seed)
@@ -296,7 +296,7 @@ TEST(no_events_no_phases)
 	start(1);
 	find();
 	EQ(trace.phases_n, 0);
-	arena_clear(&recording.arena);
+	spool_model_clear(&recording);
 	finish();
 }
 
@@ -334,7 +334,7 @@ TEST(devices_that_come_later)
 	EQ(outer->devices_n, DEVICES);
 	EQ(outer->allocations.count, 100);
 	EQ(outer->devices[2].device, 2);
-	arena_clear(&recording.arena);
+	spool_model_clear(&recording);
 	finish();
 }
 
@@ -370,7 +370,7 @@ TEST(events_missing_inside)
 		}
 	}
 	EQ(whole, 1);
-	arena_clear(&recording.arena);
+	spool_model_clear(&recording);
 	finish();
 }
 
