@@ -13,7 +13,7 @@ OPT ?= -O2
 CFLAGS ?= -g
 SAN ?=#		address,undefined: the tool and the unit tests under sanitizers
 WERROR ?=#	1: a warning is an error (`make check` sets it)
-DEBUG ?=#	1: the library stops where it breaks a promise (base/guest/watch.h)
+DEBUG ?=#	1: the library stops where it breaks a promise (base/guest/debug_checks.h)
 SETUP ?= yes#	no: `make check` and `make demo` do not look for missing packages
 CUDA ?=#		/usr/local/cuda: `make samples` and `make check-gpu` use this toolkit, not the fake
 CJSON_CFLAGS ?=
@@ -320,12 +320,12 @@ $(TESTS)/tsan/%.so: tests/tsan/%.c $(FAKE_FILES)
 	@mkdir -p $(@D)
 	$(call say,CC,$@) $(COMPILE) $(PROGRAM_FLAGS) $(LDFLAGS) -fPIC -shared -o $@ $< -L$(FAKE) -lcudart
 
-# The library with its promises asserted (base/guest/watch.h); what is in BUILD/debug is this alone.
+# The library with its promises asserted (base/guest/debug_checks.h); what is in BUILD/debug is this alone.
 DEBUG_LIBRARY := $(BUILD)/debug/libmemtrace.so
 $(DEBUG_LIBRARY): $(LIB_SOURCES) $(TREE_HEADERS) $(BUILD)/flags
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/debug DEBUG=1 OPT=-O0 $@
 
-WATCH_SOURCES := $(addprefix src/base/,$(addprefix guest/,watch.c lock.c own_thread.c signals.c) $(addprefix text/,log.c fd.c text.c utf8.c))
+WATCH_SOURCES := $(addprefix src/base/,$(addprefix guest/,debug_checks.c lock.c own_thread.c signals.c) $(addprefix text/,log.c fd.c text.c utf8.c))
 $(TESTS)/debug/promises: tests/debug/promises.c $(WATCH_SOURCES) $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$@) $(COMPILE) $(CLI_FLAGS) -DMEMTRACE_DEBUG=1 $(LDFLAGS) -o $@ $(filter %.c,$^)
@@ -377,7 +377,7 @@ check-gpu: ## tests/gpu/*.sh on the real device (CUDA=/usr/local/cuda)
 # sanitizers with the compiler at hand, which is a test of `make check`.
 FUZZ := $(BUILD)/fuzz
 FUZZ_TARGETS := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
-FUZZ_SOURCES := $(sort $(SHARED) $(call src_of,analyse render)) $(addprefix src/cli/,args.c gates.c top/top_request.c traces.c) \
+FUZZ_SOURCES := $(sort $(SHARED) $(call src_of,analyse render)) $(addprefix src/cli/,args.c gate_options.c top/top_request.c traces.c) \
 	tests/unit/recorder.c
 # fuzz-portable links what another machine may lack into the targets; of cJSON Debian has no archive,
 # so its library lies beside them.

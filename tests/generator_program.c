@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "generator.h"
-#include "ledger/used.h"
+#include "ledger/device_used.h"
 #include "ledger/vmm.h"
 
 enum { SMALL = 28, LARGE = 24, HUGE = 10, CLASSES = SMALL + LARGE + HUGE + 2 };

@@ -12,7 +12,7 @@
 #include "analyse/input/grow.h"
 #include "base/text/text.h"
 #include "cli/cli.h"
-#include "cli/gates.h"
+#include "cli/gate_options.h"
 #include "cli/traces.h"
 
 struct comparison {

@@ -9,7 +9,7 @@ import { button, h } from "./view/dom";
 import { readFacts, type Diff, type Ranks } from "./model/facts";
 import { FindingsView } from "./view/findings";
 import * as format from "./view/format";
-import { FoundView } from "./view/found";
+import { BlockListView } from "./view/blocklist";
 import { Keys } from "./view/keys";
 import { FlameView, TableView } from "./view/moment";
 import { readTrace, type Trace } from "./model/model";
@@ -132,7 +132,7 @@ function start(page: HTMLElement, traces: Trace[], diff: Diff | null, ranks: Ran
 	fit(store.state, app);
 	const overview = new Overview(app);
 	const views: View[] = [
-		new FlameView(app), new TableView(app), new BlockMap(app), new SegmentMap(app), new FindingsView(app), new FoundView(app), new SumsView(app),
+		new FlameView(app), new TableView(app), new BlockMap(app), new SegmentMap(app), new FindingsView(app), new BlockListView(app), new SumsView(app),
 		...(traces.some((trace) => trace.spans) ? [new ActivityView(app)] : []), ...(diff ? [new DiffView(app, diff)] : []),
 		...(ranks ? [new RanksView(app, ranks)] : []),
 	];

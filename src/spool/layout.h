@@ -71,7 +71,7 @@ struct spool_live {
 
 enum spool_verb {
 #define VERB(name, text, what) VERB_##name,
-#include "spool/verbs.def"
+#include "spool/control_requests.def"
 #undef VERB
 	VERBS
 };
@@ -252,7 +252,7 @@ struct spool_scope {
 	uint64_t curve_state; /* points << 16 | shift << 8 | half, in a word stored at once */
 	uint64_t allocations, frees, ooms, retries;
 	struct spool_sum sums[METRICS];
-	/* Of a device at the last sample of `used`: see ledger/used.h. */
+	/* Of a device at the last sample of `used`: see ledger/device_used.h. */
 	int64_t rounding, named, residual;
 	int64_t residual_low, residual_high;
 	int64_t rounding_at_used, named_at_used, residual_at_used;

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "base/guest/watch.h"
+#include "base/guest/debug_checks.h"
 #include "spool/spool.h"
 
 /* One saved word may hold several fields of other types. */

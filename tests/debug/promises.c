@@ -1,6 +1,6 @@
 /*
- * Breaks promises to order (base/guest/watch.h): each letter of the argument is a step. o r n
- * take the locks of locks.def by their initials, the same in capitals drop them, u takes one
+ * Breaks promises to order (base/guest/debug_checks.h): each letter of the argument is a step. o r
+ * n take the locks of locks.def by their initials, the same in capitals drop them, u takes one
  * without a rank; p enters the path of a hook and P leaves it; h calls something of the host's, m
  * allocates.
  */

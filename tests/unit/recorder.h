@@ -1,9 +1,9 @@
 /* A recorder for tests: random events through the ledger, and what must hold of any spool. */
 #pragma once
 
+#include "ledger/device_used.h"
 #include "ledger/intern.h"
 #include "ledger/ledger.h"
-#include "ledger/used.h"
 
 enum { RECORDER_LIVE = 600, RECORDER_STACKS = 8, RECORDER_HANDLES = 1 << 16 };
 

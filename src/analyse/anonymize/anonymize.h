@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "analyse/input/texts.h"
+#include "analyse/input/string_table.h"
 #include "base/mem/arena.h"
 
 struct diff;

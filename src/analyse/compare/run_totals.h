@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "analyse/categories/categories.h"
-#include "analyse/input/texts.h"
+#include "analyse/input/string_table.h"
 #include "analyse/trace/trace.h"
 #include "base/mem/arena.h"
 #include "facts/sites.h"

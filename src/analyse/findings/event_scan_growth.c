@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "analyse/input/grow.h"
-#include "analyse/input/texts.h"
+#include "analyse/input/string_table.h"
 #include "analyse/trace/phase_name.h"
 #include "base/mem/map.h"
 

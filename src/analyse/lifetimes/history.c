@@ -6,7 +6,7 @@
 
 #include "analyse/categories/categories.h"
 #include "analyse/input/grow.h"
-#include "analyse/input/texts.h"
+#include "analyse/input/string_table.h"
 #include "facts/lives.h"
 
 /* Makes room for one more element of the list `name`. */

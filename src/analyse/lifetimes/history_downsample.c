@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "analyse/input/grow.h"
-#include "analyse/input/texts.h"
+#include "analyse/input/string_table.h"
 #include "analyse/lifetimes/history.h"
 #include "analyse/lifetimes/history_keep.h"
 #include "base/mem/map.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "analyse/input/grow.h"
-#include "analyse/input/texts.h"
+#include "analyse/input/string_table.h"
 #include "analyse/lifetimes/replay.h"
 #include "base/mem/hash.h"
 

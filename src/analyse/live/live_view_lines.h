@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "analyse/input/texts.h"
+#include "analyse/input/string_table.h"
 #include "analyse/live/follow.h"
 #include "base/mem/map.h"
 #include "facts/spool_model.h"

@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #include "analyse/compare/metrics.h"
-#include "analyse/input/texts.h"
+#include "analyse/input/string_table.h"
 #include "base/mem/arena.h"
 #include "base/mem/map.h"
 

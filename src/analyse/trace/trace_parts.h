@@ -2,7 +2,7 @@
 #pragma once
 
 #include "analyse/input/json.h"
-#include "analyse/input/texts.h"
+#include "analyse/input/string_table.h"
 #include "analyse/trace/trace.h"
 
 /* The state of the reader of a trace. */

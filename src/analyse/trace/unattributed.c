@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "analyse/input/grow.h"
-#include "analyse/input/texts.h"
+#include "analyse/input/string_table.h"
 
 void unattributed_clear(struct unattributed *loose)
 {

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/guest/watch.h"
+#include "base/guest/debug_checks.h"
 
 struct lock {
 	atomic_int state;      /* 0 free, 1 held, 2 held and awaited; or the holder's number */

@@ -13,10 +13,10 @@
 #include "capture/cuda/cuda_call_parts.h"
 #include "capture/cuda/device_usage.h"
 #include "capture/cuda/driver.h"
-#include "capture/recorder/guest.h"
+#include "capture/recorder/callbacks.h"
 #include "capture/stack/stacks.h"
 #include "capture/torch/torch.h"
-#include "ledger/used.h"
+#include "ledger/device_used.h"
 #include "ledger/vmm.h"
 
 /* Set once a runtime call has succeeded without a hooked driver call beneath it. From then on

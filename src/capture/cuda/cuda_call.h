@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "base/guest/watch.h"
+#include "base/guest/debug_checks.h"
 #include "capture/loader/hooks.h"
 #include "capture/recorder/record.h"
 

@@ -10,7 +10,7 @@
 #include "capture/cuda/driver.h"
 #include "capture/loader/loader.h"
 #include "capture/stack/stacks.h"
-#include "ledger/used.h"
+#include "ledger/device_used.h"
 
 enum {
 	EVERY_NS = 10 * 1000 * 1000,

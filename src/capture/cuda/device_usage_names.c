@@ -10,7 +10,7 @@
 #include "base/text/text.h"
 #include "capture/cuda/cuda_call_parts.h"
 #include "capture/cuda/device_usage_parts.h"
-#include "ledger/used.h"
+#include "ledger/device_used.h"
 
 enum { NAMES = 512, EARLY = 256 };
 

@@ -4,8 +4,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "base/guest/debug_checks.h"
 #include "base/guest/hot.h"
-#include "base/guest/watch.h"
 #include "capture/loader/loader.h"
 
 /* The driver's functions, declared for their types only: they are looked up by name, not linked. */

@@ -1,7 +1,7 @@
 /*
  * Carries out requests to this process while it runs: from a tool, through the spool's header
  * (memtrace ctl), or by the signal of MEMTRACE_SIGNAL. That is done at the next memory event
- * (recorder/guest.h).
+ * (recorder/callbacks.h).
  */
 #include "capture/life/life.h"
 
@@ -12,7 +12,7 @@
 #include "base/guest/start.h"
 #include "base/settings/opt.h"
 #include "base/text/text.h"
-#include "capture/recorder/guest.h"
+#include "capture/recorder/callbacks.h"
 #include "capture/recorder/record.h"
 
 HOT_DATA _Atomic uint32_t guest_control_seen;

@@ -9,10 +9,10 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/guest/debug_checks.h"
 #include "base/guest/own_thread.h"
 #include "base/guest/raw_call.h"
 #include "base/guest/table_rows.h"
-#include "base/guest/watch.h"
 #include "base/mem/arena.h"
 #include "base/settings/opt.h"
 #include "base/text/fd.h"

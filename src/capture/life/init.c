@@ -17,15 +17,15 @@
 #include <sys/single_threaded.h>
 #include <unistd.h>
 
+#include "base/guest/debug_checks.h"
 #include "base/guest/start.h"
-#include "base/guest/watch.h"
 #include "base/settings/opt.h"
 #include "base/text/log.h"
 #include "base/text/text.h"
 #include "capture/cuda/cuda_call.h"
 #include "capture/cupti/cupti.h"
 #include "capture/loader/loader.h"
-#include "capture/recorder/guest.h"
+#include "capture/recorder/callbacks.h"
 #include "capture/recorder/record_parts.h"
 #include "capture/stack/unwind.h"
 #include "capture/torch/torch.h"

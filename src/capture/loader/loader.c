@@ -4,10 +4,10 @@
 #include <errno.h>
 #include <time.h>
 
+#include "base/guest/debug_checks.h"
 #include "base/guest/hot.h"
 #include "base/guest/lock.h"
 #include "base/guest/own_thread.h"
-#include "base/guest/watch.h"
 
 enum { NAP_US = 50 };
 

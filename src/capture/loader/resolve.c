@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/guest/debug_checks.h"
 #include "base/guest/start.h"
-#include "base/guest/watch.h"
 #include "base/text/text.h"
 
 struct resolve_caller resolve_callers[RESOLVE_CALLERS];

@@ -16,7 +16,7 @@
 #include "base/mem/arena.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
-#include "capture/recorder/guest.h"
+#include "capture/recorder/callbacks.h"
 #include "capture/recorder/record.h"
 
 enum {

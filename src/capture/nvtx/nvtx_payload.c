@@ -13,7 +13,7 @@
 
 #include "capture/loader/hooks.h"
 #include "capture/nvtx/nvtx.h"
-#include "capture/recorder/guest.h"
+#include "capture/recorder/callbacks.h"
 
 enum {
 	MODULE_PAYLOAD = 2,

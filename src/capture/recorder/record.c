@@ -19,7 +19,7 @@
 #include "base/text/log.h"
 #include "capture/loader/loader.h"
 #include "capture/loader/tsc_clock.h"
-#include "capture/recorder/guest.h"
+#include "capture/recorder/callbacks.h"
 
 START_DATA _Atomic int record_state = RECORD_INERT;
 

@@ -19,8 +19,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/guest/debug_checks.h"
 #include "base/guest/hot.h"
-#include "base/guest/watch.h"
 #include "capture/loader/loader.h"
 #include "capture/recorder/record.h"
 

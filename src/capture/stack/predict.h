@@ -1,6 +1,6 @@
 /*
  * Predicts a thread's next walk from earlier ones and checks it against the stack: about 1 ns a
- * frame, as no rule (step.h) is looked up.
+ * frame, as no rule (cfi_walk.h) is looked up.
  *
  * Programs repeat themselves: after the same series of walks, at the same line of Python, a thread
  * makes the same walk again (99 of 100 in a transformer's eager step). A path has the words of the
@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "capture/stack/step.h"
+#include "capture/stack/cfi_walk.h"
 
 enum {
 	PREDICT_PATHS = 2048,

@@ -8,7 +8,7 @@
 #include "base/mem/arena.h"
 #include "base/text/text.h"
 #include "capture/loader/loader.h"
-#include "capture/recorder/guest.h"
+#include "capture/recorder/callbacks.h"
 #include "capture/recorder/record.h"
 #include "capture/stack/modules.h"
 #include "capture/stack/walk.h"

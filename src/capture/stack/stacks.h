@@ -17,8 +17,8 @@
  * frame recorded) outwards. Returns its number in the spool (the mapped file of the recording), 0
  * if the spool is full. If `may_load` is false (inside PyTorch's report), the loader is asked for
  * new modules only if an address lies in no known one. `frame` is the frame address of our function
- * that returns to `caller`, or NULL; with it the walk is cheap (step.h). With MEMTRACE_STACKS=none
- * the stack has the caller's frame alone, which gives the owner, its library.
+ * that returns to `caller`, or NULL; with it the walk is cheap (cfi_walk.h). With
+ * MEMTRACE_STACKS=none the stack has the caller's frame alone, which gives the owner, its library.
  *
  * The host's stack may be as small as PTHREAD_STACK_MIN or MINSIGSTKSZ, so large variables are not
  * placed on it. Measured by tests/e2e/stack/smallstack.sh (gcc 12, x86-64): a hooked call takes 1.2

@@ -12,11 +12,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/guest/debug_checks.h"
 #include "base/guest/hot.h"
 #include "base/guest/own_thread.h"
 #include "base/guest/raw_call.h"
 #include "base/guest/safe_read.h"
-#include "base/guest/watch.h"
 #include "base/text/text.h"
 #include "capture/loader/loader.h"
 

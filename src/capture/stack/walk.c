@@ -3,8 +3,8 @@
 
 #include <string.h>
 
+#include "base/guest/debug_checks.h"
 #include "base/guest/hot.h"
-#include "base/guest/watch.h"
 #include "capture/stack/modules.h"
 #include "capture/stack/unwind.h"
 

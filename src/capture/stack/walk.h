@@ -9,9 +9,9 @@
 #include "base/mem/hash.h"
 #include "base/settings/opt.h"
 #include "capture/python/python.h"
+#include "capture/stack/cfi_walk.h"
 #include "capture/stack/predict.h"
 #include "capture/stack/stacks.h"
-#include "capture/stack/step.h"
 
 enum {
 	WALK_NATIVE = OPT_DEPTH_MAX, /* native frames that are recorded at most */
@@ -20,7 +20,7 @@ enum {
 };
 
 struct walk {
-	struct step_start start; /* the caller's frame, for a walk by rules (step.h) */
+	struct step_start start; /* the caller's frame, for a walk by rules (cfi_walk.h) */
 	uint64_t low, high;      /* code of Python's evaluation loop, or 0, 0 */
 	size_t count;
 	void **native; /* return addresses, from the caller outwards */

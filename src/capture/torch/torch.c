@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/guest/debug_checks.h"
 #include "base/guest/hot.h"
-#include "base/guest/watch.h"
 #include "base/settings/opt.h"
 #include "base/text/text.h"
 #include "capture/loader/loader.h"

@@ -184,7 +184,8 @@ static void find_spools(struct file_finder *finder, each_fn *each)
 	const char *given = opt_text(OPT_ID_spool_dir);
 	const char *const directories[] = { given, "/dev/shm", getenv("TMPDIR"), "/tmp" };
 
-	/* The library uses the next directory if one lacks space for the spool (life/guest.c). */
+	/* The library uses the next directory if one lacks space for the spool (life/callbacks.c).
+	 */
 	for (size_t i = 0; i < sizeof(directories) / sizeof(directories[0]); i++) {
 		char spool[4096];
 

@@ -51,7 +51,7 @@ struct oom {
  */
 struct oom *spool_model_find_ooms(struct spool_model *recording);
 
-/* oom_then.c: fills pools, holders, stacks and lines, and the facts about them, from the blocks
+/* oom_live.c: fills pools, holders, stacks and lines, and the facts about them, from the blocks
  * that were live at the failure. 0 or -ENOMEM. */
 int oom_then(struct oom *oom, struct spool_model *recording, const struct census *census);
 

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 
 #include "analyse/trace/trace.h"
-#include "render/selection/options.h"
+#include "render/selection/selection_options.h"
 
 struct out;
 

@@ -11,7 +11,7 @@
 #include "analyse/input/error.h"
 #include "base/text/text.h"
 #include "render/export/pickle.h"
-#include "render/export/snapshot.h"
+#include "render/export/torch_snapshot.h"
 
 enum { SMALL_SEGMENT = 2 << 20 }; /* kSmallBuffer in c10/cuda/CUDACachingAllocator */
 

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "render/selection/options.h"
+#include "render/selection/selection_options.h"
 
 struct out;
 struct rules;

@@ -103,7 +103,7 @@ const char *report_fatal_text(const struct report *report);
 /* The line to show for a stack: its most relevant frame, or its site, or "an unknown place". */
 const char *report_line(const struct report *report, uint64_t stack);
 
-/* --- functions that write: report_table.c --- */
+/* --- functions that write: report_output.c --- */
 
 /* Keeps the error unless an earlier one is kept already. */
 void report_fail(const struct report *report, int error);
@@ -177,7 +177,7 @@ void report_site_rows(const struct report *report, const struct emit_rows *rows)
 /* report_oom.c: 0, or -errno with err_text() if the trace has no failure number options->oom. */
 int report_oom_check(const struct report *report);
 
-/* report_peaks.c: writes the sites of a peak; `others` labels the bytes without a stack. */
+/* report_peak_sites.c: writes the sites of a peak; `others` labels the bytes without a stack. */
 void report_composition(const struct report *report, const struct trace_peak *peak,
 			const char *others);
 
@@ -191,7 +191,8 @@ void report_category_table(const struct report *report, const struct trace_peak 
 extern const struct emit_column report_category_columns[];
 struct emit_rows report_category_rows(const struct report *report, const struct trace_peak *peak);
 
-/* report_peaks.c: a peak in the document, with the sites, stacks and categories of its bytes. */
+/* report_peak_sites.c: a peak in the document, with the sites, stacks and categories of its bytes.
+ */
 struct report_composed {
 	int device;
 	const char *pool, *metric;

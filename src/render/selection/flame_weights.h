@@ -5,8 +5,8 @@
 #pragma once
 
 #include "analyse/trace/trace.h"
-#include "render/selection/options.h"
 #include "render/selection/select.h"
+#include "render/selection/selection_options.h"
 
 struct weights_set {
 	int device; /* NO_DEVICE: all devices together */

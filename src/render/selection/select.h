@@ -4,7 +4,7 @@
 #include "analyse/categories/categories.h"
 #include "analyse/lifetimes/replay.h"
 #include "facts/gaps.h"
-#include "render/selection/options.h"
+#include "render/selection/selection_options.h"
 
 struct report_selection {
 	bool replayed;  /* wish, replay and gaps are filled: the events were read */

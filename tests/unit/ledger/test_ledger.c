@@ -1,10 +1,10 @@
 /* The ledger against a naive model (model.h): after every step, and every peak's composition. */
 #include "check.h"
 
+#include "ledger/device_used.h"
 #include "ledger/intern.h"
 #include "ledger/ledger.h"
 #include "ledger/timeline.h"
-#include "ledger/used.h"
 #include "ledger/vmm.h"
 #include "unit/chance.h"
 #include "unit/memory_spool.h"

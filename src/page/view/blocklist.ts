@@ -10,7 +10,7 @@ import { table } from "./table";
 
 const MOST = 2000;
 
-export class FoundView implements View {
+export class BlockListView implements View {
 	readonly id = "blocks";
 	readonly title = "Blocks";
 	readonly element = h("div", {});

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "codec/event.h"
-#include "ledger/used.h"
+#include "ledger/device_used.h"
 #include "unit/chance.h"
 #include "unit/recorder.h"
 

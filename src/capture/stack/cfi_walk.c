@@ -1,5 +1,5 @@
 /* Walks the native stack frame by frame, by a stored rule for each return address. */
-#include "capture/stack/step.h"
+#include "capture/stack/cfi_walk.h"
 
 #include <stdatomic.h>
 

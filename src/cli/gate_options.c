@@ -1,5 +1,5 @@
 /* Parses the gates of `memtrace diff` and `check`: limits from options and from budget files. */
-#include "cli/gates.h"
+#include "cli/gate_options.h"
 
 #include <cjson/cJSON.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "render/export/snapshot.h"
+#include "render/export/torch_snapshot.h"
 
 struct layout_walk {
 	struct snapshot_segment *segments; /* receives the segments; NULL: they are only counted */

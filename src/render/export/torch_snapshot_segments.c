@@ -2,7 +2,7 @@
 #include <search.h>
 #include <stdlib.h>
 
-#include "render/export/snapshot.h"
+#include "render/export/torch_snapshot.h"
 
 static const uint64_t page = 512;
 

@@ -1,5 +1,5 @@
 /* The bytes that the driver reports as used, and what explains them. */
-#include "ledger/used.h"
+#include "ledger/device_used.h"
 
 #include <string.h>
 

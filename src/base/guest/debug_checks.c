@@ -1,5 +1,5 @@
-/* Checks promises of the library in debug builds (watch.h). */
-#include "base/guest/watch.h"
+/* Checks promises of the library in debug builds (debug_checks.h). */
+#include "base/guest/debug_checks.h"
 
 #ifdef MEMTRACE_DEBUG
 

@@ -1,6 +1,6 @@
-/* The work of other folders at certain moments (recorder/guest.h), and the recorded facts about the
- * process: command, host, rank, settings, devices. */
-#include "capture/recorder/guest.h"
+/* The work of other folders at certain moments (recorder/callbacks.h), and the recorded facts about
+ * the process: command, host, rank, settings, devices. */
+#include "capture/recorder/callbacks.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -162,7 +162,7 @@ void guest_device(int device)
 		describe_device(device, bit);
 }
 
-/* --- the moments, see recorder/guest.h --- */
+/* --- the moments, see recorder/callbacks.h --- */
 
 void guest_wake(void)
 {

@@ -63,7 +63,7 @@ bool step_learn(const struct step_start *start, void *const *addresses, size_t c
 /* In a forked child: releases the lock on learning, which a thread of the parent may have held. */
 void step_forked(void);
 
-/* --- the rule for one address, from its function's call frame information: cfi.c --- */
+/* --- the rule for one address, from its function's call frame information: cfi_read.c --- */
 
 enum cfi_kind {
 	CFI_OTHER, /* not one of the forms below: only the unwinder can walk on */

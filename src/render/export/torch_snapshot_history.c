@@ -1,5 +1,5 @@
 /* Builds PyTorch's memory snapshot: reads a trace's events and adds entries to the history. */
-#include "render/export/snapshot.h"
+#include "render/export/torch_snapshot.h"
 
 #include <errno.h>
 #include <search.h>

@@ -1,13 +1,13 @@
 /*
  * Asserts in debug builds (`make DEBUG=1`) that no lock of ours is held when the dynamic loader is
- * called, and that a hook allocates nothing on the heap (base/guest/watch.h).
+ * called, and that a hook allocates nothing on the heap (base/guest/debug_checks.h).
  *
  * The linker redirects this library's calls of the loader to here (--wrap), so none can be
  * forgotten. Only dlsym is called through a pointer, and its callers check themselves. The heap's
  * functions are exported, because libunwind, the loader and libc allocate on our behalf and then
  * call these. Under a sanitizer the heap is the sanitizer's.
  */
-#include "base/guest/watch.h"
+#include "base/guest/debug_checks.h"
 
 #ifdef MEMTRACE_DEBUG
 

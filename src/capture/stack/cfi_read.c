@@ -1,11 +1,11 @@
 /*
- * Finds the call frame information for an address and makes a rule of it (step.h).
+ * Finds the call frame information for an address and makes a rule of it (cfi_walk.h).
  *
  * The format is DWARF 5, section 6.4, as the Linux Standard Base's .eh_frame and .eh_frame_hdr
  * change it. Only the forms that compilers write for nearly all code are understood; all others
  * give CFI_OTHER.
  */
-#include "capture/stack/step.h"
+#include "capture/stack/cfi_walk.h"
 
 #include <link.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Numbers different texts, or different rows by their keys. */
-#include "analyse/input/texts.h"
+#include "analyse/input/string_table.h"
 
 #include <string.h>
 
