@@ -193,3 +193,15 @@ bool manual_page(const char *name);
 /* manual.c: the help text of a setting, and the values that it accepts ("a number"). */
 const char *setting_help(enum opt_id id);
 const char *setting_wants(enum opt_id id);
+
+/* A variable of the environment that begins with MEMTRACE_. */
+struct setting_variable {
+	enum opt_id id;    /* OPT_IDS: there is no such setting */
+	char name[128];    /* without MEMTRACE_ */
+	const char *value; /* "" if there is none */
+	const char *meant; /* for OPT_IDS: the setting with a similar name, or NULL */
+};
+
+/* Reads "MEMTRACE_NAME=value"; false for other variables and for MEMTRACE_LIBRARY, the tool's own.
+ */
+bool setting_variable(const char *text, struct setting_variable *setting);

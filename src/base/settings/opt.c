@@ -48,6 +48,31 @@ START_CODE static bool parse_flag(const char *text, uint64_t *count)
 	return false;
 }
 
+/* Parses the kinds of frames that a stack has: words with commas between them. */
+START_CODE static bool parse_stacks(const char *text, uint64_t *kinds)
+{
+	static START_CONST const char words[][7] = {
+		[0] = "none",
+		[STACKS_NATIVE] = "native",
+		[STACKS_PYTHON] = "python",
+		[STACKS_NATIVE | STACKS_PYTHON] = "all",
+	};
+
+	for (;;) {
+		const char *after = NULL;
+		uint64_t kind = sizeof(words) / sizeof(words[0]);
+
+		while (!after && kind--)
+			after = start_after(text, words[kind]);
+		if (!after || (*after && *after != ','))
+			return false;
+		*kinds |= kind;
+		if (!*after)
+			return true;
+		text = after + 1;
+	}
+}
+
 /* Parses a number and a unit (s, min, h, d), without a blank, into ns; false for anything else. */
 static bool parse_time(const char *text, uint64_t *ns)
 {
@@ -135,6 +160,8 @@ START_CODE bool opt_parse(enum opt_id id, const char *value, uint64_t *count)
 		return parse_flag(value, count);
 	case OPT_COUNT:
 		return quantity_parse(value, QUANTITY_SETTING, count);
+	case OPT_STACKS:
+		return parse_stacks(value, count);
 	case OPT_DEPTH:
 		return quantity_parse(value, QUANTITY_SETTING, count) && *count &&
 		       *count <= OPT_DEPTH_MAX;

@@ -13,13 +13,15 @@ enum opt_kind {
 	OPT_TEXT,
 	OPT_FLAG,
 	OPT_COUNT,
+	OPT_STACKS, /* words with commas between them; their number: STACKS_NATIVE | STACKS_PYTHON
+		     */
 	OPT_DEPTH,  /* the most frames of a stack, 1 to OPT_DEPTH_MAX */
 	OPT_KEEP,   /* a time, a size or both: opt_parse_keep() */
 	OPT_SIGNAL, /* a signal and its effect: signal_choice_parse() */
 	OPT_FILTER, /* a filter of events: filter.h */
 };
 
-enum { OPT_DEPTH_MAX = 256 };
+enum { OPT_DEPTH_MAX = 256, STACKS_NATIVE = 1, STACKS_PYTHON = 2 };
 
 enum opt_id {
 #define OPTION(name, env, kind, value, help) OPT_ID_##name,

@@ -15,10 +15,8 @@ static HOT_DATA struct {
 
 void walk_init(void)
 {
-	const char *text = opt_text(OPT_ID_stacks);
-
-	wanted.native = strstr(text, "native") || strstr(text, "all");
-	wanted.python = strstr(text, "python") || strstr(text, "all");
+	wanted.native = opt_count(OPT_ID_stacks) & STACKS_NATIVE;
+	wanted.python = opt_count(OPT_ID_stacks) & STACKS_PYTHON;
 	wanted.depth = opt_count(OPT_ID_stack_depth);
 }
 

@@ -24,61 +24,28 @@
 
 /* --- settings --- */
 
-static const struct opt_row *find_row(const char *name, size_t length)
-{
-	for (enum opt_id id = 0; id < OPT_IDS; id++) {
-		if (strlen(opt_rows[id].env) == length && !strncmp(opt_rows[id].env, name, length))
-			return &opt_rows[id];
-	}
-	return NULL;
-}
-
-static void unknown_setting(const char *name, size_t length)
-{
-	struct {
-		const char *env;
-	} settings[OPT_IDS + 1] = { { NULL } };
-	char word[128];
-	char mend[200];
-	const char *meant;
-
-	for (enum opt_id id = 0; id < OPT_IDS; id++)
-		settings[id].env = opt_rows[id].env;
-	text_copy_n(word, sizeof(word), name, length);
-	meant = args_suggestion(word, settings, sizeof(settings[0]));
-	if (meant)
-		snprintf(mend, sizeof(mend), "did you mean MEMTRACE_%s?", meant);
-	doctor_say(FINDING_WARN, "settings", meant ? mend : "memtrace run --help lists them",
-		   "there is no setting MEMTRACE_%s", word);
-}
-
 void doctor_settings(void)
 {
-	static const char prefix[] = "MEMTRACE_";
 	unsigned set = 0;
 
 	for (char **variable = environ; *variable; variable++) {
-		const char *name = *variable + sizeof(prefix) - 1;
-		const struct opt_row *row;
+		struct setting_variable setting;
 		uint64_t count;
 		char mend[200];
-		size_t length;
 
-		if (strncmp(*variable, prefix, sizeof(prefix) - 1) != 0)
+		if (!setting_variable(*variable, &setting))
 			continue;
-		length = strcspn(name, "=");
-		if (!strncmp(name, "LIBRARY=", 8))
-			continue;
-		row = find_row(name, length);
-		if (!row) {
-			unknown_setting(name, length);
+		if (setting.id == OPT_IDS) {
+			snprintf(mend, sizeof(mend), "did you mean MEMTRACE_%s?", setting.meant);
+			doctor_say(FINDING_WARN, "settings",
+				   setting.meant ? mend : "memtrace run --help lists them",
+				   "there is no setting MEMTRACE_%s", setting.name);
 			continue;
 		}
 		set++;
-		if (name[length] && name[length + 1] &&
-		    !opt_parse((enum opt_id)(row - opt_rows), name + length + 1, &count)) {
+		if (*setting.value && !opt_parse(setting.id, setting.value, &count)) {
 			snprintf(mend, sizeof(mend), "must be %s; the default is taken",
-				 setting_wants((enum opt_id)(row - opt_rows)));
+				 setting_wants(setting.id));
 			doctor_say(FINDING_WARN, "settings", mend, "%.900s", *variable);
 		} else {
 			doctor_say(FINDING_OK, "settings", NULL, "%.900s", *variable);

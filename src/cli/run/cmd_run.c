@@ -101,6 +101,13 @@ static int set_all(const struct arg *args, const char *const *values)
 	if (opt_trouble())
 		cli_usage("MEMTRACE_%s has a value that cannot be read; its default is used",
 			  opt_trouble());
+	for (char **variable = environ; *variable; variable++) {
+		struct setting_variable setting;
+
+		if (setting_variable(*variable, &setting) && setting.meant)
+			cli_usage("there is no setting MEMTRACE_%s; did you mean MEMTRACE_%s?",
+				  setting.name, setting.meant);
+	}
 	return 0;
 }
 
