@@ -94,11 +94,10 @@ void torch_prepare(void)
 {
 	_Atomic(void *) *asked = &torch_reals[TORCH__ZN3c1022memoryProfilingEnabledEv];
 
-	if (!atomic_load_explicit(asked, memory_order_relaxed)) {
+	if (!atomic_load_explicit(asked, memory_order_relaxed))
 		find_all(NULL);
-		if (atomic_load(asked))
-			read_version(atomic_load(asked));
-	}
+	if (atomic_load_explicit(asked, memory_order_relaxed))
+		read_version(atomic_load_explicit(asked, memory_order_relaxed));
 }
 
 /* Looks a function up only once, because that takes microseconds. Afterwards torch_prepare() looks
