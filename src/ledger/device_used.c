@@ -2,6 +2,7 @@
 #include "ledger/device_used.h"
 
 #include <string.h>
+#include <sys/param.h>
 
 #include "base/guest/hot.h"
 #include "ledger/ledger_parts.h"
@@ -105,22 +106,16 @@ static void put_word(struct spool *spool, int64_t *word, int64_t value)
 		txn_set64(spool, (txn_word *)word, (uint64_t)value);
 }
 
-static void put_sample(struct spool *spool, struct spool_scope *scope,
-		       const struct spool_used *sample, uint32_t source)
+/* Stores the used bytes of a device and their parts, and the peak if this is one. */
+static void put_used(struct spool *spool, struct spool_scope *scope,
+		     const struct spool_used *sample)
 {
 	struct spool_sum *sum = &scope->sums[METRIC_USED];
-	bool first = !scope->used_samples;
 
 	txn_set64(spool, &sum->now, sample->used);
 	put_word(spool, &scope->rounding, sample->rounding);
 	put_word(spool, &scope->named, sample->named);
 	put_word(spool, &scope->residual, sample->residual);
-	if (first || sample->residual < scope->residual_low)
-		put_word(spool, &scope->residual_low, sample->residual);
-	if (first || sample->residual > scope->residual_high)
-		put_word(spool, &scope->residual_high, sample->residual);
-	txn_add64(spool, &scope->used_samples, 1);
-	txn_set32(spool, &scope->used_source, source);
 	if (sample->used <= sum->peak)
 		return;
 	txn_set64(spool, &sum->peak, sample->used);
@@ -129,6 +124,39 @@ static void put_sample(struct spool *spool, struct spool_scope *scope,
 	put_word(spool, &scope->named_at_used, sample->named);
 	put_word(spool, &scope->residual_at_used, sample->residual);
 	keep_peak(spool, scope);
+}
+
+void used_follow(struct ledger *ledger, struct spool_scope *device, uint64_t t)
+{
+	struct spool_used now = { .t = t, .named = device->named, .residual = device->residual };
+	int64_t explained = (int64_t)device->sums[METRIC_USED].now - now.residual;
+	int64_t grown;
+
+	if (!device->used_samples)
+		return;
+	now.rounding = ledger->granules.rounding[device->device];
+	now.used = device->sums[METRIC_RESERVED].now + (uint64_t)(now.rounding + now.named);
+	grown = (int64_t)now.used - explained;
+	/* What nothing explained may have been given back meanwhile, so growth takes it up first.
+	 */
+	if (grown > 0)
+		now.residual = MAX(now.residual - grown, MIN(now.residual, 0));
+	now.used += (uint64_t)now.residual;
+	put_used(ledger->spool, device, &now);
+}
+
+static void put_sample(struct spool *spool, struct spool_scope *scope,
+		       const struct spool_used *sample, uint32_t source)
+{
+	bool first = !scope->used_samples;
+
+	if (first || sample->residual < scope->residual_low)
+		put_word(spool, &scope->residual_low, sample->residual);
+	if (first || sample->residual > scope->residual_high)
+		put_word(spool, &scope->residual_high, sample->residual);
+	txn_add64(spool, &scope->used_samples, 1);
+	txn_set32(spool, &scope->used_source, source);
+	put_used(spool, scope, sample);
 }
 
 static void put_name(struct spool *spool, struct spool_scope *scope,

@@ -11,6 +11,7 @@
 
 #include "base/guest/hot.h"
 #include "base/settings/sample.h"
+#include "ledger/device_used.h"
 #include "ledger/timeline.h"
 #include "ledger/vmm.h"
 #include "spool/txn.h"
@@ -137,6 +138,8 @@ static HOT_CODE void move(struct ledger *ledger, const struct event *event, uint
 		shift(spool, &touched->pool, metric, &change);
 		shift(spool, &touched->owner, metric, &change);
 	}
+	if (part[METRIC_RESERVED] && touched->device.row)
+		used_follow(ledger, touched->device.row, event->t);
 	if (touched->space.row && !(event->flags & EVENT_FOREIGN)) {
 		change.bytes = sign * (int64_t)event->size;
 		if (handed)
@@ -262,11 +265,11 @@ static void enter_node(struct ledger *ledger, struct event *event, struct spool_
 {
 	uint32_t id;
 
+	granules_count(&ledger->granules, node, true);
 	if (!ledger_begin(ledger, event, node->stack, node->owner, one_block(event)))
 		return;
 	node->t = node->t ? node->t : event->t;
 	id = live_insert(ledger->spool, node);
-	granules_count(&ledger->granules, node, true);
 	ledger_count_birth(ledger, event, node->stack);
 	ledger_commit(ledger, &ledger->last_touched.touched);
 	if (node->kind != NODE_BLOCK)
@@ -300,7 +303,6 @@ HOT_CODE void ledger_bury(struct ledger *ledger, const struct event *event, uint
 	const struct spool_node *node = live_node(ledger->spool, id);
 
 	ledger_count_death(ledger, event, node);
-	granules_count(&ledger->granules, node, false);
 	live_remove(ledger->spool, id);
 }
 
@@ -309,6 +311,7 @@ HOT_CODE void ledger_leave_node(struct ledger *ledger, struct event *event, uint
 	struct spool_node node = *live_node(ledger->spool, id);
 
 	ledger_tell_end(event, &node);
+	granules_count(&ledger->granules, &node, false);
 	if (!ledger_begin(ledger, event, node.stack, node.owner, one_block(event)))
 		return;
 	ledger_bury(ledger, event, id);

@@ -189,10 +189,7 @@ static void complete(struct spool_oom *row, const struct event *event,
 		row->left += row->reserved - device->sums[METRIC_RESERVED].now;
 	row->allocated = device->sums[METRIC_ALLOCATED].now;
 	row->reserved = device->sums[METRIC_RESERVED].now;
-	/* The last sample of `used` without what was reserved then, plus the bytes reserved now. */
-	if (device->sums[METRIC_USED].now)
-		row->used = row->reserved +
-			    (uint64_t)(device->rounding + device->named + device->residual);
+	row->used = device->sums[METRIC_USED].now;
 	row->allocations = device->allocations;
 }
 

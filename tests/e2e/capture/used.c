@@ -207,6 +207,16 @@ static void storm(void)
 	take(MIB);
 }
 
+/* More than the driver is asked about: all comes at once, and nothing after it. */
+static void burst(void)
+{
+	CUdeviceptr first = take(1024 * MIB);
+
+	for (int i = 0; i < 10; i++)
+		take(1024 * MIB);
+	must(cuMemFree(first), "cuMemFree");
+}
+
 static void forever(void)
 {
 	CUmodule module;
@@ -276,6 +286,8 @@ int main(int argc, char **argv)
 		ordered();
 	} else if (!strcmp(mode, "storm")) {
 		storm();
+	} else if (!strcmp(mode, "burst")) {
+		burst();
 	} else if (!strcmp(mode, "forever")) {
 		forever();
 	} else {

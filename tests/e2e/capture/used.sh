@@ -81,6 +81,12 @@ is "what a pool gave back unseen is no residual" \
 is "and the device agrees" "$(used "$TRACE" exit_bytes)" "$(own)"
 ok "the trace keeps its promises" validate "$TRACE"
 
+traced "$E2E/used" burst
+is "memory that comes at once, and nothing after it: as the device says" "$(used "$TRACE" exit_bytes)" "$(own)"
+is "at the peak as well" "$(used "$TRACE" peak_bytes)" "$(($(own) + (1 << 30)))"
+is "and nothing remains" "$(used "$TRACE" residual_min_bytes) $(used "$TRACE" residual_max_bytes)" "0 0"
+ok "the trace keeps its promises" validate "$TRACE"
+
 traced "$E2E/used" reset
 is "what was named in a context ends with it" "$(names "$TRACE")" "context 512
 modules of used 0

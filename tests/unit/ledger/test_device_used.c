@@ -160,18 +160,20 @@ TEST(a_peak_keeps_what_it_was_made_of)
 	device = scope_of(SCOPE_DEVICE, 0);
 	EQ(device->residual, 2 * MIB);
 	EQ(device->rounding, 1 * MIB);
+	/* Until the next sample, `used` is what is certainly held. */
 	allocate(128 * MIB, 10 * MIB);
+	EQ(device->sums[METRIC_USED].now, 518 * MIB);
 	sample(509 * MIB, 502 * MIB, -2 * MIB, run.names[1]);
 	EQ(device->residual, -7 * MIB);
 	EQ(device->residual_low, -7 * MIB);
 	EQ(device->residual_high, 2 * MIB);
-	EQ(device->sums[METRIC_USED].peak, 510 * MIB);
+	EQ(device->sums[METRIC_USED].peak, 518 * MIB);
 	EQ(device->sums[METRIC_USED].now, 509 * MIB);
-	EQ(device->at_used[METRIC_RESERVED], 3 * MIB);
+	EQ(device->at_used[METRIC_RESERVED], 13 * MIB);
 	EQ(device->named_at_used, 504 * MIB);
 	EQ(device->rounding_at_used, 1 * MIB);
-	EQ(device->residual_at_used, 2 * MIB);
-	EQ(scope_of(SCOPE_OWNER, run.owners[0])->at_used[METRIC_ALLOCATED], 3 * MIB);
+	EQ(device->residual_at_used, 0);
+	EQ(scope_of(SCOPE_OWNER, run.owners[0])->at_used[METRIC_ALLOCATED], 13 * MIB);
 	EQ(scope_of(SCOPE_NAMED, run.names[0])->at_used[METRIC_USED], 500 * MIB);
 	EQ(scope_of(SCOPE_NAMED, run.names[1])->at_used[METRIC_USED], 4 * MIB);
 	EQ(scope_of(SCOPE_NAMED, run.names[1])->sums[METRIC_USED].now, 2 * MIB);
