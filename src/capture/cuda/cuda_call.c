@@ -1,8 +1,8 @@
 /*
  * Records hooked calls that allocate or free memory with an address or a handle.
  *
- * All functions on the path of an allocation or a free stand in this one file, so that the compiler
- * can inline them.
+ * All functions on the path of an allocation or a free are in this file, so that the compiler can
+ * inline them.
  */
 #include "capture/cuda/cuda_call.h"
 
@@ -35,14 +35,14 @@ uint32_t cuda_call_api(const struct cuda_call *span)
 	return record_hook_text(cuda_call_root(span)->hook);
 }
 
-/* True if a call nested in this one has recorded its effect, or is to record it. To be checked
+/* True if a call nested in this call has recorded the effect or will record it. Must be checked
  * before record_begin(), which counts every call that it refuses. */
 static bool is_told(const struct cuda_call *span)
 {
 	return span->moved || (hooks[span->hook].api == RT && span->driver_seen);
 }
 
-/* True if this call, and none beneath it, is to be recorded. `status` is the real call's result. */
+/* True if this call, not one beneath it, must be recorded. `status` is the real call's result. */
 static bool call_counts(const struct cuda_call *span, int status)
 {
 	if (is_told(span))
@@ -50,7 +50,7 @@ static bool call_counts(const struct cuda_call *span, int status)
 	if (hooks[span->hook].api == DRV)
 		return true;
 	if (!atomic_load_explicit(&runtime_counts, memory_order_relaxed)) {
-		/* A driver call may have run beneath this one without being recognised as such. */
+		/* A driver call may have run beneath this call without being recognised. */
 		if (cuda_call_top.span != span || atomic_load(&cuda_call_apart))
 			return false;
 		if (!status && !atomic_exchange(&runtime_counts, true))
@@ -265,7 +265,7 @@ HOT_CODE void cuda_call_end(struct cuda_call *span, enum cuda_call_end end, enum
 	record_done();
 }
 
-/* Samples the reserved bytes of the freed block's pool: 0 if that was destroyed and is empty. */
+/* Samples the reserved bytes of the freed block's pool; 0 if that was destroyed and is empty. */
 static void sample_after(struct cuda_call *span)
 {
 	uint64_t pool = span->was.link;
@@ -287,7 +287,7 @@ static void freed_unknown(struct cuda_call *span)
 	record_unlock();
 }
 
-/* The free, release or close failed: books the memory in the ledger again. */
+/* The free, release or close failed: enters the memory in the ledger again. */
 static void take_back(struct cuda_call *span)
 {
 	static const char errors[][24] = { [SPAN_FREE] = "the free failed",

@@ -12,7 +12,7 @@
 #include "capture/recorder/record.h"
 
 /* A thread's innermost hooked call. It may be on another stack (coroutines), suspended or
- * abandoned, so cuda_call_nest.c checks that its span still exists before it is read. */
+ * abandoned, so cuda_call_nest.c checks that the span still exists before reading it. */
 struct cuda_call_top {
 	struct cuda_call *span; /* NULL: no call, and the other members are undefined */
 	void **frame;           /* the wrapper's frame; frame[1] is `caller` until it returns */
@@ -20,34 +20,34 @@ struct cuda_call_top {
 	enum hook_id hook;
 };
 
-/* The ways to end memory: free it, release a handle, close imported memory. */
+/* How a call gives up memory: by a free, by releasing a handle, by closing imported memory. */
 enum cuda_call_end { SPAN_FREE, SPAN_RELEASE, SPAN_CLOSE };
 
 struct cuda_call {
-	struct cuda_call *outer;     /* the hooked call that makes this one, NULL for none */
-	struct cuda_call_top before; /* the thread's innermost call when this one began */
+	struct cuda_call *outer;     /* the hooked call that makes this call, NULL for none */
+	struct cuda_call_top before; /* the thread's innermost call when this call began */
 	void *caller;
 	void **frame;
-	uint64_t ticks; /* time when the real call began; 0 if it is nested or not counted */
+	uint64_t ticks; /* time when the real call began; 0 if nested or not counted */
 	uint64_t stream;
 	uint64_t context; /* current context before a call that may destroy it */
 	int16_t device;   /* device of `context` */
 	uint16_t hook;
 	bool driver_seen; /* a driver call was made beneath this call */
-	bool moved;       /* this call, or one beneath it, was recorded */
+	bool moved;       /* this call, or a call beneath it, was recorded */
 	bool capturing;   /* the stream is being captured: the call only adds a node to a graph */
-	bool ended;       /* memory was taken out of the ledger; `event` and `was` undo that */
+	bool ended;       /* memory was taken out of the ledger; `event` and `was` can undo that */
 	bool unknown;     /* the memory being freed is not in the ledger */
 	uint8_t end;      /* a value of enum cuda_call_end */
 	bool moving;      /* this call is counted in usage_moving (device_usage.h) */
 	bool stepping;    /* usage_begin() was called, usage_end() not yet */
-	uint8_t kind;     /* of the step: a value of enum usage_kind */
+	uint8_t kind;     /* the step's kind: a value of enum usage_kind */
 	int16_t step_device;
 	uint64_t first;       /* key of a function that the call uses for the first time, 0: none */
-	uint64_t stack_limit; /* GPU thread's stack before a launch, bytes; UINT64_MAX: unknown */
+	uint64_t stack_limit; /* a GPU thread's stack before a launch, bytes; UINT64_MAX: unknown */
 	uint64_t ended_context; /* context that the call destroyed, 0 for none */
-	struct event event;
-	struct spool_node was;
+	struct event event;     /* event of a free, release or close */
+	struct spool_node was;  /* that memory's entry in the ledger before the call */
 };
 
 /* Begin and end a span, the record of one hooked call (cuda_call_nest.c). */
@@ -57,7 +57,7 @@ void cuda_call_leave(struct cuda_call *span);
 /* In a forked child: calls under way on this thread are the parent's and record nothing here. */
 void cuda_call_forked(void);
 
-/* True if the call is to be recorded. While recording is off this costs three comparisons only. */
+/* True if calls are being recorded. While recording is off, this costs only three comparisons. */
 static inline __attribute__((always_inline)) bool cuda_call_wanted(void)
 {
 	int state = atomic_load_explicit(&record_state, memory_order_acquire);
@@ -71,8 +71,8 @@ static inline __attribute__((always_inline)) bool cuda_call_wanted(void)
 	return false;
 }
 
-/* A span that ends with the wrapper, also by exception, pthread_exit or cancellation
- * (-fexceptions). */
+/* Declares a span that ends when the wrapper returns or is left by an exception, pthread_exit or
+ * cancellation (-fexceptions). */
 #define SPAN(span, hook, caller)                                         \
 	__attribute__((cleanup(cuda_call_leave))) struct cuda_call span; \
 	cuda_call_enter(&span, hook, caller, __builtin_frame_address(0))
@@ -84,7 +84,7 @@ extern _Thread_local const char
 	*cuda_call_growing; /* the pool that memtrace_pool_grow() gave this thread, or NULL */
 #pragma GCC visibility pop
 
-/* Called right before and after the real function, whose time is not a cost of this library. */
+/* Called right before and right after the real function, whose time is not this library's cost. */
 static inline void cuda_call_time(struct cuda_call *span)
 {
 	watch_path(NULL);
@@ -105,11 +105,11 @@ static inline void cuda_call_timed(const struct cuda_call *span, int status)
  * result, 0 for success. An address or handle passed here is 0 if the real call failed. */
 
 struct cuda_call_memory {
-	enum node_kind kind; /* `key` is an address, a handle or an array */
+	enum node_kind kind; /* tells whether `key` is an address, a handle or an array */
 	enum space space;
 	uint8_t flags; /* bits of enum event_flags */
 	bool ordered;  /* the memory comes from the stream-ordered `pool` */
-	bool placed;   /* memory on `device`; else on the thread's, and ends with its context */
+	bool placed;   /* on `device`; if false, on the thread's device until its context ends */
 	int device;
 	uint64_t key, size, pool;
 };
@@ -153,7 +153,7 @@ void cuda_call_reset_done(struct cuda_call *span, int status);
 /*
  * The bytes that the format and extent need. The driver may take more (tiles, padding), but no call
  * reports how much: cuArrayGetMemoryRequirements is for CUDA_ARRAY3D_DEFERRED_MAPPING only (cuda.h,
- * CUDA 13.0). Sparse and deferred arrays have no memory of their own: 0. NULL gives 0.
+ * CUDA 13.0). Sparse and deferred arrays have no memory of their own: 0. NULL: 0.
  */
 uint64_t array_bytes(const CUDA_ARRAY3D_DESCRIPTOR *shape, unsigned int levels);
 uint64_t array_flat_bytes(const CUDA_ARRAY_DESCRIPTOR *shape);

@@ -1,10 +1,10 @@
 /*
- * Records that the end of a context frees its memory, without a call for each allocation.
+ * Records the memory that the end of a context frees, without a call for each allocation.
  *
  * Stream-ordered memory survives (cuda_runtime_api.h, cudaDeviceReset), and so do handles of
  * cuMemCreate, which belong to no context. Unlike a free, the end of a context is recorded after
- * the real call: a release need not be the last one, and the driver can report only afterwards
- * which memory is left.
+ * the real call: a release need not be the last, and the driver can report only afterwards which
+ * memory is left.
  *
  * Contexts that end while the process exits are not recorded: a runtime may release its contexts
  * then, and "live at exit" means the memory that the program itself did not free.
@@ -19,7 +19,7 @@
 
 enum { DEVICES = 64 };
 
-/* The primary context of each device, 0 as long as no retain of it was seen. */
+/* The primary context of each device, 0 until a retain of that context was seen. */
 static _Atomic uint64_t primary[DEVICES];
 
 atomic_bool cuda_call_exiting;
@@ -29,8 +29,8 @@ static void note_exit(void)
 	atomic_store(&cuda_call_exiting, true);
 }
 
-/* Exit handlers run in the reverse order of their registration. This one is registered at the first
- * context, so it runs before the handler that the CUDA runtime registered when it started. */
+/* Exit handlers run in the reverse order of their registration. note_exit() is registered at the
+ * first context, so it runs before the handler that the starting CUDA runtime registered. */
 static void watch_exit(void)
 {
 	static atomic_bool watching;
@@ -114,7 +114,7 @@ void cuda_call_primary_retained(struct cuda_call *span, int status, uint64_t con
 	cuda_call_sampled(span, status);
 }
 
-/* The device's primary context. If its retain was not seen, the thread's own context is assumed. */
+/* The device's primary context; the thread's own context if no retain was seen. */
 static uint64_t primary_of(const struct cuda_call *span, int device)
 {
 	uint64_t known = device >= 0 && device < DEVICES ? atomic_load(&primary[device]) : 0;
@@ -137,7 +137,7 @@ void cuda_call_primary_released(struct cuda_call *span, int status, int device)
 }
 
 /* cudaDeviceReset resets the current device, but does nothing if the thread's context is not the
- * device's primary one (cuda_runtime_api.h). */
+ * device's primary context (cuda_runtime_api.h). */
 void cuda_call_reset_done(struct cuda_call *span, int status)
 {
 	if (span->device >= 0 && primary_of(span, span->device) == span->context)

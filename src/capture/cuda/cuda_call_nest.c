@@ -1,8 +1,8 @@
 /*
- * Finds the hooked call that makes the present one, if both are on the same stack.
+ * Finds the hooked call inside which the present call is made, if both are on the same stack.
  *
  * The last call that a thread entered may be on another stack, which is suspended or gone for good.
- * A call reads and writes the span (the record) of another only if both are certain to be on one
+ * A call reads and writes another call's span (its record) only if both are certain to be on one
  * stack: then the outer span outlives the inner call.
  */
 #include <errno.h>
@@ -64,8 +64,8 @@ static __attribute__((noinline)) struct cuda_call *judge(struct cuda_call_top *t
 	}
 	if (near && usual)
 		return top->span;
-	/* Inside the recorder this is a signal handler's call. Its stack is not walked: that takes
-	 * the loader's lock, whose owner may be waiting in a handler for the recorder's lock. */
+	/* Inside the recorder this is a signal handler's call. A walk of its stack would take the
+	 * loader's lock, whose owner may be waiting in a handler for the recorder's lock. */
 	if (record_inside())
 		return NULL;
 	found = unwind_until(top->caller);

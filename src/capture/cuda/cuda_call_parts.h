@@ -3,12 +3,12 @@
 
 #include "capture/cuda/cuda_call.h"
 
-/* Marks the call as recorded, so that the calls around it do not record it again. */
+/* Marks the call as recorded, so that its outer calls do not record the same memory again. */
 void cuda_call_moved(struct cuda_call *span);
 
 /*
- * Fills in time, thread, stream and stack of an event. While events are off it takes no stack and
- * only finds the library that called, because that decides whether memory is a segment of a pool.
+ * Fills in an event's time, thread, stream and stack. While events are off, no stack is taken; only
+ * the calling library is found, which decides whether memory is a segment of a pool.
  */
 void cuda_call_describe(const struct cuda_call *span, struct event *event);
 
@@ -19,13 +19,13 @@ uint32_t cuda_call_stack(const struct cuda_call *span);
 uint32_t cuda_call_api(const struct cuda_call *span);
 
 /*
- * True if the call succeeded, returned memory, and is the one to record it. A failure because
- * memory ran out is recorded here: as a retry if the calling framework is known to catch it, else
- * as an out-of-memory event. Other failures are not recorded.
+ * True if the call succeeded, returned memory, and must record that memory itself. A failure
+ * because memory ran out is recorded here: as a retry if the calling framework is known to catch
+ * the failure, else as an out-of-memory event. Other failures are not recorded.
  */
 bool cuda_call_begins(struct cuda_call *span, int status, const struct cuda_call_memory *memory);
 
-/* Books the memory in the ledger as an allocation of the library that called. */
+/* Enters the memory in the ledger as an allocation by the calling library. */
 void cuda_call_enter_memory(struct cuda_call *span, const struct cuda_call_memory *memory);
 
 /* Samples the occupied bytes of the device if a sample is due (device_usage.c). */
@@ -40,16 +40,16 @@ extern atomic_bool cuda_call_exiting;
 /* The name (a text id) of a stream-ordered pool. Called with the recorder's lock held. */
 uint32_t cuda_call_pool_text(uint64_t pool);
 
-/* Books the reserved bytes of the stream-ordered pool of `like`, with the recorder's lock held. */
+/* Records the reserved bytes of stream-ordered pool like->pool, with the recorder's lock held. */
 void cuda_call_sample_pool(const struct event *like, uint64_t reserved);
 
-/* Before a sample of the device: brings the reserved bytes of its stream-ordered pools up to date.
- * In a forked child: forgets the pools. */
+/* The first is called before a sample of the device: it updates the reserved bytes of the device's
+ * stream-ordered pools. The second is called in a forked child: it forgets the pools. */
 void cuda_call_refresh_pools(const struct cuda_call *span, int device);
 void cuda_call_forget_pools(void);
 
 /* True if the event's pool has no allocated bytes. Called with the recorder's lock held. */
 bool cuda_call_pool_is_empty(const struct event *event);
 
-/* Samples the memory of graphs. False if no graph allocates, so that a free cannot be a graph's. */
+/* Samples the memory of graphs. False if no graph allocates, so that no free can be a graph's. */
 bool cuda_call_sample_graphs(const struct cuda_call *span);

@@ -13,13 +13,13 @@
 
 enum { GRAPH_DEVICES = 64, POOLS = 64, PATIENCE = 10000 };
 
-/* Stream-ordered pools whose reserved bytes are sampled; pools beyond the table are left out. */
+/* Stream-ordered pools whose reserved bytes are sampled; pools without an entry here are not. */
 static struct {
 	_Atomic uint64_t pool; /* handle of the pool, 0: the entry is free */
 	_Atomic int device;
 } pools[POOLS];
 
-static _Atomic uint32_t asking; /* threads that query the driver about one of `pools` */
+static _Atomic uint32_t asking; /* number of threads that are querying the driver about a pool */
 
 /* Devices on which a graph allocates memory, one bit each. */
 static _Atomic uint64_t graph_devices;
@@ -57,7 +57,7 @@ static enum space space_of(const struct driver_block *block)
 	return block->host ? SPACE_PINNED : SPACE_DEVICE;
 }
 
-/* A graph got a node that allocates on the device: its graph memory is sampled from now on. */
+/* Notes that a graph allocates on the device, whose graph memory is sampled from now on. */
 static void graph_seen(int device)
 {
 	if (device >= 0 && device < GRAPH_DEVICES)
@@ -78,7 +78,7 @@ static void know_pool(uint64_t pool, int device)
 	}
 }
 
-/* Before a pool is destroyed: no thread may query it any more, so this waits for those that do. */
+/* Before a pool is destroyed: prevents queries of the pool and waits for threads that query it. */
 void cuda_call_pool_ending(uint64_t pool)
 {
 	for (unsigned i = 0; i < POOLS; i++) {
@@ -111,7 +111,7 @@ static void adjust_graphs(const struct event *like, const struct holding *holdin
 		adjust(like, METRIC_RESERVED, holding->reserved, stack);
 }
 
-/* Books the driver's figures of a pool if they have changed. Most launches change nothing. */
+/* Records the driver's values for a pool if they have changed. Most launches change nothing. */
 static void refresh(const struct cuda_call *span, int device, const struct holding *holding)
 {
 	struct event event;
@@ -313,8 +313,8 @@ void cuda_call_multicast(struct cuda_call *span, int status, uint64_t handle)
 		cuda_call_create(span, status, handle, 0, driver_device());
 }
 
-/* Memory of another process that is opened again has the same handle or address, and must be closed
- * once more. The size of memory with a handle is unknown until it is mapped. */
+/* If another process's memory is opened again, it has the same handle or address and must be closed
+ * once more. The size of memory with a handle is unknown until the memory is mapped. */
 void cuda_call_import(struct cuda_call *span, int status, enum node_kind kind, uint64_t key)
 {
 	struct cuda_call_memory memory = {
@@ -347,8 +347,8 @@ void cuda_call_retain(struct cuda_call *span, int status, uint64_t handle, uint6
 	record_unlock();
 }
 
-/* Called after the real call, unlike a free: the program chooses the addresses, so no thread maps
- * this range again before the wrapper has returned. And a failed unmap needs no undoing. */
+/* Unlike a free, recorded after the real call: the program chooses the addresses, so no thread maps
+ * this range again before the wrapper has returned; and a failed unmap needs no undoing. */
 void cuda_call_map(struct cuda_call *span, int status, uint64_t ptr, uint64_t size, uint64_t handle)
 {
 	struct event event;

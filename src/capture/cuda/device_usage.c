@@ -13,12 +13,12 @@
 #include "ledger/device_used.h"
 
 enum {
-	EVERY_NS = 10 * 1000 * 1000,
+	EVERY_NS = 10 * 1000 * 1000,   /* shortest time from sample to sample; but see MOVED */
 	SELDOM_NS = 250 * 1000 * 1000, /* longest time from sample to sample with a slow driver */
 	REST = 400,             /* time until the next sample, in multiples of a query's time */
 	FRESH_NS = 1000 * 1000, /* time for which a sample is current if nothing was allocated */
-	MOVED = 10,             /* divides the time until the next sample after large allocations */
-	TRIES = 3,              /* attempts to query while nothing is being allocated or freed */
+	MOVED = 10, /* after large allocations, the time until the next sample is divided by this */
+	TRIES = 3,  /* attempts to take a sample while nothing is allocated or freed */
 };
 
 _Atomic uint32_t usage_stepping;
@@ -63,7 +63,7 @@ static bool wanted(int device)
 	       !atomic_load(&cuda_call_exiting);
 }
 
-/* Without a context on the device only NVML can be queried. NVML itself occupies no memory. */
+/* Without a context on the device, only NVML can be queried; it occupies no memory itself. */
 static bool used_apart(int device, uint64_t *bytes)
 {
 	struct driver_facts facts;
@@ -88,7 +88,7 @@ static bool device_used(int device, uint64_t *bytes)
 	return true;
 }
 
-/* Decides whether NVML or the driver is queried. False before the first context: undecided. */
+/* Decides whether NVML or the driver is queried. False if undecided, before the first context. */
 static bool has_source(int device)
 {
 	_Atomic uint8_t *source = &usage_devices[device].source;
@@ -107,8 +107,8 @@ static bool has_source(int device)
 	return *source != USED_UNKNOWN;
 }
 
-/* Takes a sample while no call but this one is taking or giving back memory. Runs by loader_call(),
- * which makes forks wait: NVML has locks of its own, and a child may need them, too. */
+/* Takes a sample while no call but this one is taking or giving back memory. Runs in loader_call(),
+ * which makes forks wait: NVML has locks of its own, which a child may need, too. */
 static void look_at_device(void *argument)
 {
 	struct usage_look *look = argument;
@@ -160,10 +160,10 @@ static bool due(int device, uint64_t now)
 }
 
 /*
- * Sets the time until the next sample in proportion to the time of a query (25 us with some
- * drivers, a millisecond with others), which slows all programs by one factor. The quicker of two
- * queries counts, for a thread may have lost its processor during one. A sample that failed because
- * memory was being allocated or freed is repeated soon.
+ * Sets the time until the next sample in proportion to the duration of a query (25 us with some
+ * drivers, a millisecond with others), so that all programs slow down by one factor. The quicker of
+ * the last two queries counts: a thread may have lost its processor in one. A sample that failed
+ * because memory was being allocated or freed is repeated soon.
  */
 static void rest_from(int device, uint64_t begin, bool accounted)
 {
@@ -199,7 +199,7 @@ static void describe(const struct cuda_call *span, struct usage_culprit *culprit
 }
 
 /* Takes a sample and accounts for it. `culprit`: the call to which a change is attributed, or NULL.
- * Its step ends under the same lock, so that no other sample sees the change but not the step. */
+ * The call's step ends under the same lock, so no other sample sees the change but not the step. */
 static bool account(const struct cuda_call *span, int device, struct usage_culprit *culprit)
 {
 	struct usage_look look = { .span = span, .device = device };
@@ -259,7 +259,7 @@ static void before_context(void *argument)
 	record_unlock();
 }
 
-/* True if the last sample is recent enough to serve as the one before the next step as well. */
+/* True if the last sample is recent enough to serve as the sample before the next step, too. */
 static bool is_fresh(int device)
 {
 	const struct usage_device *known = &usage_devices[device];
@@ -325,7 +325,7 @@ static void end_step(struct cuda_call *span)
 	record_unlock();
 }
 
-/* True if the launched kernel needs more stack per GPU thread than there was before. */
+/* True if the launched kernel needs more stack per GPU thread than a thread had before. */
 static bool needs_stack(const struct cuda_call *span)
 {
 	bool kernel = usage_is_seen(USED_HANDLE_KERNEL(span->first));

@@ -1,15 +1,15 @@
 /*
  * Samples the memory that the driver reports as occupied, and finds the calls that changed it.
  *
- * After most calls a sample may be taken: at most every 10 ms, and less often where the driver
- * answers slowly (cuda_call_sample_used(), cuda_call_parts.h). Calls that are known to occupy
- * memory without returning any (device_usage.def) have a sample before and after: the difference,
- * less the bytes that were reserved meanwhile, is a step, and gets the name of the call. The first
- * launch of a function is such a call, because the function may be loaded then.
+ * After most calls a sample may be taken: at most every 10 ms (1 ms after large allocations), and
+ * less often where the driver answers slowly (cuda_call_sample_used(), cuda_call_parts.h). Calls
+ * known to occupy memory without returning any (device_usage.def) have a sample before and after:
+ * the difference, minus the bytes reserved meanwhile, is a step, named after the kind of call. The
+ * first launch of a function is such a call, because the function may be loaded then.
  *
  * A sample counts only if no call was taking or giving back memory meanwhile; such calls are
- * counted while they run. No sample is taken at blocks of PyTorch, and no CUDA call is made with a
- * lock of ours held.
+ * counted while they run. No sample is taken for PyTorch's blocks, and no CUDA call is made while
+ * this library holds a lock.
  */
 #pragma once
 
@@ -31,7 +31,7 @@ enum usage_kind {
 /* Begins a step, a possible change of the occupied bytes, before the real call. Does nothing if the
  * setting `used` is off. */
 void usage_begin(struct cuda_call *span, enum usage_kind kind, int device);
-/* Ends the step once the real call's own allocations are booked. Does nothing if none was begun. */
+/* Ends the step once the real call's own allocations are recorded. Does nothing without a step. */
 void usage_end(struct cuda_call *span);
 
 /* The kind of memory that a limit of cuCtxSetLimit() (a CUlimit) controls. */
@@ -42,7 +42,7 @@ enum usage_kind usage_kind_of_limit(int limit);
 #define USED_LOOKED_AT(handle) ((handle) | 1)
 #define USED_HANDLE_FUNCTION(handle) ((handle) | 2)
 #define USED_HANDLE_KERNEL(handle) ((handle) | 3)
-enum { USED_SEEN = 1 << 14, USED_SEEN_NEAR = 4 };
+enum { USED_SEEN = 1 << 14, USED_SEEN_NEAR = 4 }; /* slots; slots in which a key may be */
 extern _Atomic uint64_t usage_seen[USED_SEEN];
 
 static inline uint64_t usage_seen_at(uint64_t key)
@@ -80,10 +80,10 @@ static inline void usage_begin_first(struct cuda_call *span, enum usage_kind kin
 
 /* --- counts of the calls that take or give back memory --- */
 
-/* Calls that take or give back memory: low 32 bits those under way, high 32 bits all so far. */
+/* Calls that take or give back memory. Low 32 bits: number under way; high 32 bits: all so far. */
 extern _Atomic uint64_t usage_moving;
 
-/* This thread's calls that take or give back memory, and its steps, that are under way. */
+/* Under way on this thread: number of calls that take or give back memory, and of steps. */
 struct usage_thread {
 	uint32_t moving, stepping;
 };
@@ -103,7 +103,7 @@ static inline void usage_moved(void)
 	atomic_fetch_sub_explicit(&usage_moving, 1, memory_order_release);
 }
 
-/* Ends this thread's step without a sample, such as when an exception leaves the call. */
+/* Ends this thread's step without a sample, for example when an exception leaves the call. */
 void usage_abandon(void);
 
 /* After a longjmp out of hooked calls: no call or step of this thread is under way any more. */
@@ -111,8 +111,8 @@ void usage_unwound(void);
 
 /* --- called by the recorder --- */
 
-/* Writes to the spool (the recording's file) the changes of occupied memory from before it was
- * opened. Called with the recorder's lock held. */
+/* Writes to the spool (the recording's file) the changes of occupied memory from before the spool
+ * was opened. Called with the recorder's lock held. */
 void usage_settle(void);
 
 /* In a forked child: forgets the parent's samples and steps. */

@@ -2,7 +2,7 @@
  * Attributes occupied memory to named kinds of calls, with the recorder's lock held.
  *
  * The first context is made before the first allocation opens the spool (the recording's file). So
- * steps from before are stored here, and written when the spool is there.
+ * earlier steps are stored here, and written once the spool exists.
  */
 #include <string.h>
 
@@ -127,7 +127,7 @@ int64_t usage_left(const struct usage_look *look)
 	return bytes - usage_devices[look->device].named;
 }
 
-/* Books one step. If a sample shows several, each is booked with its own part of the bytes. */
+/* Records one step. If a sample shows several steps, each is recorded with its own bytes. */
 static void name_step(const struct usage_look *look, const struct usage_culprit *culprit,
 		      int64_t bytes)
 {
@@ -157,7 +157,7 @@ static void unname(const struct usage_look *look, const struct usage_culprit *en
 	}
 }
 
-/* At the first sample: the figure may include bytes that other processes occupied before. */
+/* At a device's first sample, which may include bytes that other processes occupied before. */
 static void begin_device(const struct usage_look *look)
 {
 	struct usage_device *known = &usage_devices[look->device];

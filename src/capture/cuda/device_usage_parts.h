@@ -22,7 +22,7 @@ struct usage_look {
 struct usage_culprit {
 	enum usage_kind kind;
 	enum hook_id hook;
-	uint64_t context; /* context with which the memory ends */
+	uint64_t context; /* context whose end also frees the memory */
 	uint64_t ended;   /* context that the call destroyed, 0 for none */
 	uint32_t stack, thread;
 	char of[USED_OF]; /* the library that called, "" where that does not matter */
@@ -41,23 +41,23 @@ struct usage_device {
 	_Atomic uint64_t took; /* ns that the query of the last sample took */
 	_Atomic uint64_t rest; /* ns from the last sample until the next is due */
 
-	int64_t named; /* bytes attributed to calls */
-	int64_t residual;
-	uint64_t turn;   /* number of the newest sample accounted for */
-	uint64_t before; /* bytes of other processes before our first context */
-	struct usage_culprit culprit;
+	int64_t named;    /* bytes attributed to calls */
+	int64_t residual; /* bytes neither allocated nor attributed at the last sample */
+	uint64_t turn;    /* number of the newest sample accounted for */
+	uint64_t before;  /* bytes of other processes before this one's first context */
+	struct usage_culprit culprit; /* the call that waits while `waiting` is true */
 };
 
 extern struct usage_device usage_devices[USED_DEVICES];
 
-/* Bytes of a sample that are neither allocated nor attributed. Called with the recorder's lock. */
+/* A sample's bytes neither allocated nor attributed. Called with the recorder's lock held. */
 int64_t usage_left(const struct usage_look *look);
 
 /*
  * Accounts for a sample, with the recorder's lock held. Newly occupied bytes that no allocation
- * explains are attributed to the culprit that waits for a sample, else to the given one. Without
- * either (NULL) they stay unexplained if no step is under way. False, with nothing done, if the
- * sample is out of date: memory has moved since, or a newer sample is in the account.
+ * explains are attributed to the culprit that waits for a sample, else to `culprit`. Without either
+ * (NULL) they stay unexplained, unless a step is under way. Does nothing and returns false if the
+ * sample is out of date: memory was taken or given back since, or a newer sample was accounted for.
  */
 bool usage_account(const struct usage_look *look, const struct usage_culprit *culprit);
 
@@ -70,10 +70,10 @@ extern _Atomic uint32_t usage_stepping;
  * that use the device. False if another thread is using NVML. */
 bool nvml_prepare(int device);
 
-/* Called once there is a context. 1: NVML lists this process, 0: not, -EBUSY: retry later. */
+/* Called once there is a context. 1 if NVML lists this process, 0 if not, -EBUSY: retry later. */
 int nvml_recognise(int device);
 
-/* Bytes that this process occupies, 0 when it is not listed; false when NVML has no figure. */
+/* Bytes that this process occupies, 0 if it is not listed; false if NVML does not report them. */
 bool nvml_used(int device, uint64_t *bytes);
 
 /* Bytes that are free on the device, as cuMemGetInfo reports them, but without a context. */

@@ -31,7 +31,7 @@ static void *function(_Atomic(void *) *known, const char *name)
 {
 	void *f = atomic_load_explicit(known, memory_order_relaxed);
 
-	watch_host(name); /* the driver has locks, so none of ours may be held */
+	watch_host(name); /* the driver takes locks, so this library must hold none */
 	if (!f && resolve_may_ask()) {
 		f = resolve_cuda(name);
 		atomic_store_explicit(known, f, memory_order_relaxed);
@@ -197,7 +197,7 @@ bool driver_facts(int device, struct driver_facts *facts)
 		return false;
 	if (ASK(cuDeviceTotalMem_v2, &total, device))
 		facts->total_bytes = total;
-	/* For a MIG device cuDeviceGetUuid_v2 gives its own UUID, cuDeviceGetUuid the card's. */
+	/* For a MIG device, cuDeviceGetUuid_v2 gives its own UUID, cuDeviceGetUuid the card's. */
 	known = ASK(cuDeviceGetUuid, &card, device);
 	part = ASK(cuDeviceGetUuid_v2, &uuid, device);
 	if (part && known && memcmp(&uuid, &card, sizeof(uuid)) != 0)

@@ -2,17 +2,17 @@
  * Queries NVML for the bytes of a device that this process occupies, as nvidia-smi shows them.
  *
  * NVML is loaded with dlopen before the first context is made. If it is missing, or this process
- * cannot be found in its list, cuMemGetInfo's figure for the whole device is used instead
+ * cannot be found in NVML's list, cuMemGetInfo's bytes of the whole device are used instead
  * (capture/cuda/device_usage.c). Devices are found by UUID: NVML orders them differently from CUDA,
  * CUDA_VISIBLE_DEVICES changes CUDA's order, and nothing else finds a MIG device.
  *
- * NVML lists processes by their ids on the host, which in a container are not ours. If exactly one
- * process is new in the list after our first context was made, it is ours.
+ * NVML lists processes by their ids on the host, which differ from those in a container. If exactly
+ * one process is new in the list after this process's first context was made, it is this process.
  *
- * A query takes about 25 us (H200, driver 580). All functions run without a lock of ours, beneath
- * loader_call(), which defers signals and makes forks wait: NVML has locks of its own.
+ * A query takes about 25 us (H200, driver 580). All functions run without a lock of this library,
+ * in loader_call(), which defers signals and makes forks wait: NVML has locks of its own.
  *
- * Types and numbers are those of nvml.h of CUDA 13.0.
+ * Types and numbers are those of nvml.h in CUDA 13.0.
  */
 #include "capture/cuda/device_usage_parts.h"
 
@@ -28,11 +28,11 @@
 
 enum {
 	DEVICES = 64,    /* CUDA's ordinals of devices are less than this */
-	PROCESSES = 128, /* most processes of one device; a longer list is not used */
+	PROCESSES = 128, /* most processes on a device; a longer list is not used */
 	NVML_SUCCESS = 0,
 };
 
-/* NVML gives this value for a figure that is not available (Windows, some MIG devices). */
+/* NVML gives this value if a number of bytes is not available (Windows, some MIG devices). */
 static const unsigned long long NOT_AVAILABLE = ~0ull;
 
 /* The inode of the host's pid namespace: PROC_PID_INIT_INO of linux/proc_ns.h. */
@@ -58,7 +58,7 @@ typedef int by_uuid_fn(const char *uuid, nvmlDevice_t *device);
 typedef int processes_fn(nvmlDevice_t device, unsigned int *count, struct process *list);
 typedef int memory_fn(nvmlDevice_t device, struct memory *memory);
 
-/* NVML's lists of processes. A process that computes and draws is in both, with one figure. */
+/* NVML's lists of processes. A process that computes and draws is in both, with the same bytes. */
 enum { COMPUTING, DRAWING, LISTS };
 
 static const char list_names[LISTS][2][44] = {
@@ -69,7 +69,7 @@ static const char list_names[LISTS][2][44] = {
 
 static struct {
 	/* Only the thread that has set `busy` uses the members up to `before_count`. No thread
-	 * waits for it: a waiting one might hold the loader's lock, which the owner needs. */
+	 * waits for `busy`: it might hold the loader's lock, which the owner needs. */
 	atomic_bool busy;
 	bool tried;
 	unsigned int before[DEVICES][PROCESSES];
@@ -78,7 +78,7 @@ static struct {
 	by_uuid_fn *by_uuid;
 	processes_fn *lists[LISTS];
 	memory_fn *memory;
-	_Atomic uint64_t prepared; /* devices that nvml_prepare() was called for, one bit each */
+	_Atomic uint64_t prepared; /* devices for which nvml_prepare() was called, one bit each */
 	_Atomic bool loaded;
 	_Atomic(nvmlDevice_t) devices[DEVICES];
 	_Atomic unsigned int self; /* this process's id in NVML's lists, 0: unknown */
@@ -161,7 +161,7 @@ static bool on_host(void)
 	return !stat("/proc/self/ns/pid", &status) && status.st_ino == HOST_NAMESPACE;
 }
 
-/* Our own process id if it is in the list, else the id of the only new process; 0 for none. */
+/* This process's id if it is in the list, else the id of the only new process; 0 for none. */
 static unsigned int pick(int device, const struct process *processes, int count)
 {
 	unsigned int own = (unsigned int)record_pid();
@@ -202,7 +202,7 @@ int nvml_recognise(int device)
 	return nvml.self != 0;
 }
 
-/* The bytes of this process in one list, 0 if it is not there. False if NVML has no figure. */
+/* The bytes of this process in one list, 0 if not listed. False if NVML does not report them. */
 static bool figure(processes_fn *ask, nvmlDevice_t device, uint64_t *bytes)
 {
 	struct process processes[PROCESSES];
@@ -210,7 +210,7 @@ static bool figure(processes_fn *ask, nvmlDevice_t device, uint64_t *bytes)
 	int count = ask_list(ask, device, processes);
 
 	*bytes = 0;
-	/* A process that uses several parts of a MIG device is listed once for each. */
+	/* A process that uses several parts of a MIG device is listed once for each part. */
 	for (int i = 0; i < count; i++) {
 		if (processes[i].pid != self)
 			continue;

@@ -1,15 +1,15 @@
 /*
- * Finds Python stacks for blocks of PyTorch's backward passes, whose threads run no Python.
+ * Finds Python stacks for blocks made in PyTorch's backward passes, whose threads run no Python.
  *
- * Two stacks are recorded for such a block, neither as the thread's own. The first is that of the
- * call of backward(): libtorch_python.so calls torch::autograd::Engine::execute through the PLT, so
- * that call reaches our function of this name, on the thread that called backward(). The second is
- * that of the forward operator: each node of the graph has a number, and while its operator
+ * Two stacks are recorded for such a block, besides its thread's own. The first is the stack that
+ * called backward(): libtorch_python.so calls torch::autograd::Engine::execute through the PLT, so
+ * that call reaches our function of that name, on the thread that called backward(). The second is
+ * the forward operator's stack: each node of the graph has a number, and while its operator
  * allocates, at::sequence_number::peek() on the forward thread returns that number plus 1.
  *
- * The second is wrong if an operator allocates nothing (a view), for the next allocation on that
- * thread is then taken for the operator's. So the analysis uses it only if the operator's name fits
- * the node's.
+ * The second stack is wrong if an operator allocates nothing (a view): the thread's next allocation
+ * is then taken for that operator's. So the analysis uses it only if the operator's name fits the
+ * node's.
  */
 #include "capture/stack/stacks.h"
 
@@ -41,8 +41,8 @@ typedef struct returned node_fn(void);
 
 /* --- forward passes: the stack that first allocated under each node number --- */
 
-/* The stack that allocated under a node's number, in one word so that none reads it half written.
- * `thread` and `number` have the low bits alone, which suffice to recognize an old entry. */
+/* The stack that allocated under a node's number, in one word so that no thread reads it half
+ * written. `thread` and `number` are low bits only, which suffice to detect an old entry. */
 union forward_slot {
 	uint64_t word;
 	struct {
@@ -57,7 +57,7 @@ enum { SLOTS = 1 << 15 };
 static _Atomic uint64_t forward[SLOTS];
 static HOT_THREAD _Thread_local uint64_t last_peek;
 
-/* Neighbouring slots for consecutive numbers, because a backward pass counts down through them. */
+/* Consecutive numbers have neighbouring slots, because a backward pass counts down through them. */
 static _Atomic uint64_t *function_slot(uint64_t thread, uint64_t number)
 {
 	return &forward[(number + thread * 0x9e3779b9u) % SLOTS];
@@ -127,7 +127,7 @@ static uint32_t forward_of(uint64_t node)
 	return slot.word == same.word ? slot.stack : 0;
 }
 
-/* The engine has a reference to the running node, so dropping the one taken here never frees it. */
+/* The engine has a reference to the running node, so dropping ours never frees the node. */
 static uint32_t forward_stack(void)
 {
 	node_fn *current = (node_fn *)atomic_load_explicit(&pytorch.node, memory_order_relaxed);
@@ -156,8 +156,8 @@ enum { PASSES = 64 };
 static _Atomic uint32_t passes[PASSES];
 static HOT_DATA _Atomic uint32_t under_way; /* number of passes; raised before a slot is taken */
 
-/* The stack that called backward() for all passes under way; 0 if there are several stacks, for
- * then it is not known to which pass this thread belongs. */
+/* The stack that called backward(), if it is the same for all passes under way; else 0, because it
+ * is not known to which pass this thread belongs. */
 static uint32_t backward_stack(void)
 {
 	uint32_t found = 0;

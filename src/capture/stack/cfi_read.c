@@ -1,9 +1,9 @@
 /*
- * Finds the call frame information for an address and makes a rule of it (cfi_walk.h).
+ * Finds the call frame information for an address and turns it into a rule (step.h).
  *
- * The format is DWARF 5, section 6.4, as the Linux Standard Base's .eh_frame and .eh_frame_hdr
- * change it. Only the forms that compilers write for nearly all code are understood; all others
- * give CFI_OTHER.
+ * The format is DWARF 5, section 6.4, with the changes that the Linux Standard Base makes for
+ * .eh_frame and .eh_frame_hdr. Only the forms that compilers write for nearly all code are
+ * understood; all others give CFI_OTHER.
  */
 #include "capture/stack/cfi_walk.h"
 
@@ -14,7 +14,7 @@
 
 enum { OFFSET_MOST = 1 << 18, SAVED_MOST = 1 << 12, STATES = 8 /* depth of remember_state */ };
 
-/* DWARF's numbers of registers on x86-64 (System V ABI, figure 3.36) */
+/* DWARF's register numbers on x86-64 (System V ABI, figure 3.36) */
 enum { RBP = 6, RSP = 7, RETURN = 16 };
 
 /* DW_EH_PE_*, how a pointer is encoded in .eh_frame (LSB 5.0, 10.5.1): the encodings that all
@@ -25,7 +25,7 @@ static const union cfi_rule other = { .kind = CFI_OTHER };
 
 /* --- reading bytes --- */
 
-/* The bytes still to be read; `bad` if there were too few or some were not understood. */
+/* The bytes still to be read; `bad` is true if there were too few or some were not understood. */
 struct bytes {
 	const uint8_t *p, *end;
 	bool bad;
@@ -203,7 +203,7 @@ static bool run(struct machine *machine, struct bytes bytes, uint64_t address)
 
 /* --- entries of .eh_frame --- */
 
-/* The bytes of an entry after its length. `bad` for the 64-bit form, which no compiler writes. */
+/* An entry's bytes after its length. `bad` is set for the 64-bit form, which no compiler writes. */
 static struct bytes entry_at(const uint8_t *p)
 {
 	uint32_t length;
@@ -214,7 +214,7 @@ static struct bytes entry_at(const uint8_t *p)
 	return (struct bytes){ p + 4, p + 4 + length, false };
 }
 
-/* False for an unknown letter in `text`, or if 'R' (encoding of addresses) is missing or rare. */
+/* False if `text` has an unknown letter, or if 'R' (address encoding) is missing or unusual. */
 static bool read_augmentation(struct bytes *bytes, const char *text)
 {
 	uint64_t size = uleb(bytes);
@@ -231,7 +231,7 @@ static bool read_augmentation(struct bytes *bytes, const char *text)
 		else if (*text == 'P')
 			skip(&own, (encoding & PE_FORMAT) == PE_UDATA4 ? 4 : 8);
 		else if (*text != 'L')
-			return false; /* also for 'S', which marks the frame of a signal handler */
+			return false; /* unknown letters, and 'S': the frame of a signal handler */
 	}
 	return known && !own.bad;
 }
@@ -282,7 +282,7 @@ static union cfi_rule rule_of(const struct cfi_rules *row)
 	return rule;
 }
 
-/* Searches .eh_frame_hdr for the last entry that does not begin after the address; or NULL. */
+/* Finds in .eh_frame_hdr the last entry that does not begin after the address; NULL for none. */
 static const uint8_t *entry_for(const uint8_t *header, uint64_t address)
 {
 	/* The header's version and encodings, as every linker writes them. */

@@ -13,12 +13,12 @@ enum {
 	LINES = 1 << 11,
 	LINE = 8,
 	TAG_BITS = 36,
-	FRAME_MOST = 1 << 18, /* bytes of the largest frame */
+	FRAME_MOST = 1 << 18, /* largest size of a frame, in bytes */
 };
 
 static struct {
 	_Alignas(64) _Atomic uint64_t rules[LINES][LINE];
-	_Atomic uint64_t word; /* the rules are valid while unload_word() is this */
+	_Atomic uint64_t word; /* the rules are valid while unload_word() returns this */
 	atomic_flag learning;
 } known = { .learning = ATOMIC_FLAG_INIT };
 
@@ -74,7 +74,7 @@ static inline uint64_t load(uint64_t address)
 enum stepped { STEP_ON, STEP_END, STEP_UNKNOWN };
 
 /* Steps from the frame at *address to its caller: *address and *state become the caller's. *from
- * gets where the caller's frame pointer was read, and whether this frame's was used. */
+ * gets the address of the caller's saved frame pointer, and whether this frame's was used. */
 static inline enum stepped step(uint64_t *address, struct step_state *state,
 				struct step_state *from)
 {
@@ -111,7 +111,7 @@ struct hash128 step_hash(void *const *addresses, size_t count)
 	return hash;
 }
 
-/* A frame that leaves the frame pointer unchanged depends on it if the next outer frame does. */
+/* A frame that leaves the frame pointer unchanged depends on that pointer if its caller does. */
 static void pass_inwards(struct step_walk *walk)
 {
 	for (uint32_t at = walk->count; at-- > 1;)
@@ -161,7 +161,7 @@ static void begin_anew(void)
 	atomic_store_explicit(&known.word, word, memory_order_release);
 }
 
-/* A rule by which a step leads elsewhere than the unwinder went is made CFI_OTHER (unusable). */
+/* Makes the first rule that leads elsewhere than the unwinder went CFI_OTHER (unusable). */
 static void check(const struct step_start *start, void *const *addresses, size_t count, bool whole)
 {
 	struct step_state state = { .stack = start->stack, .frame = start->frame };

@@ -2,9 +2,9 @@
  * Walks the native stack by stored rules, one for each return address: about 4 ns a frame.
  *
  * x86-64 only. A rule gives the caller's registers. It is made from the call frame information
- * (DWARF) when its address is first met, and compared with the unwinder's walk (step_learn). If a
- * rule is missing, step_walk() returns false and the unwinder must walk. A walk by rules makes no
- * system call, takes no lock, and reads only memory that the unwinder would read as well.
+ * (DWARF) when its address is first met, and is checked against the unwinder's walk (step_learn).
+ * If a rule is missing, step_walk() returns false and the unwinder must walk. A walk by rules makes
+ * no system call, takes no lock, and reads only memory that the unwinder would read as well.
  */
 #pragma once
 
@@ -14,14 +14,14 @@
 
 #include "base/mem/hash.h"
 
-enum { STEP_MOST = 256 }; /* frames of a walk at most */
+enum { STEP_MOST = 256 }; /* most frames in a walk */
 
-/* The return address and registers of a walk's first frame, the caller of a function of ours. */
+/* The return address, stack pointer and frame pointer of a walk's first frame. */
 struct step_start {
 	uint64_t address, stack, frame;
 };
 
-/* The start of a walk from the caller of the function with this __builtin_frame_address(0). */
+/* A walk's start: the caller of the function whose __builtin_frame_address(0) is `frame`. */
 static inline struct step_start step_start(void *const *frame)
 {
 	return (struct step_start){
@@ -36,17 +36,17 @@ struct step_walk {
 	uint64_t address[STEP_MOST + 1];
 	struct step_state {
 		uint64_t stack, frame;
-		uint64_t saved; /* stack address of the caller's frame pointer, 0: unchanged */
-		bool by_frame;  /* the rest of the walk depends on the frame pointer */
+		uint64_t saved; /* address of the caller's saved frame pointer; 0: not changed */
+		bool by_frame;  /* true if the rest of the walk depends on `frame` */
 	} state[STEP_MOST + 1];
 	uint32_t count;
-	bool whole;          /* reached the stack's end or [low, high), not cut at `most` */
-	bool beyond;         /* stopped at a frame in [low, high), stored after the last one */
+	bool whole;  /* true if it reached the stack's end or [low, high), not cut at `most` */
+	bool beyond; /* true if it stopped at a frame in [low, high), stored at index `count` */
 	struct hash128 hash; /* step_hash() of the return addresses */
 };
 
-/* Walks from the start outwards, at most `most` frames, up to the first whose call lies in [low,
- * high), which is left out. False if a rule is missing. */
+/* Walks from `start` outwards through at most `most` frames, and stops before the first frame whose
+ * call lies in [low, high). False if a rule is missing. */
 bool step_walk(struct step_walk *walk, const struct step_start *start, uint64_t low, uint64_t high,
 	       size_t most);
 
@@ -54,9 +54,9 @@ bool step_walk(struct step_walk *walk, const struct step_start *start, uint64_t 
 struct hash128 step_hash(void *const *addresses, size_t count);
 
 /*
- * Makes rules for those addresses of an unwinder's walk from `start` that have none. Then a rule
- * that leads elsewhere than the unwinder is made CFI_OTHER. `whole`: the walk reached the stack's
- * end. Takes the loader's lock. False if no rule was made.
+ * Makes rules for the addresses of an unwinder's walk from `start` that have no rule yet. The first
+ * rule that then leads elsewhere than the unwinder becomes CFI_OTHER. `whole`: true if the walk
+ * reached the stack's end. Takes the loader's lock. False if no rule was made.
  */
 bool step_learn(const struct step_start *start, void *const *addresses, size_t count, bool whole);
 
@@ -79,9 +79,9 @@ union cfi_rule {
 	struct {
 		uint64_t known : 1;   /* 0 in an empty entry */
 		uint64_t kind : 2;    /* enum cfi_kind */
-		uint64_t saved : 9;   /* words from saved frame pointer up to CFA, 0: not saved */
+		uint64_t saved : 9;   /* words from saved frame pointer to CFA, 0: not saved */
 		uint64_t offset : 16; /* words from the register up to the CFA */
-		uint64_t tag : 36;    /* identifies the address within its table line */
+		uint64_t tag : 36;    /* identifies the address in its table line (step.c) */
 	};
 };
 

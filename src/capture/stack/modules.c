@@ -1,8 +1,8 @@
 /*
  * Reads the modules from the loader, sorted by address, and hooks dlclose(). After dlclose()
- * another library may lie at an address, so nothing stored by address is used any longer: the real
- * functions found for callers are forgotten, hashes of stacks depend on unload_word(), and glibc's
- * unwinder replaces libunwind if that may have cached frames of the unloaded library.
+ * another library may lie at the same addresses, so nothing stored by address is used any longer:
+ * the real functions found for callers are forgotten, hashes of stacks depend on unload_word(), and
+ * glibc's unwinder replaces libunwind if libunwind may have cached frames of the unloaded library.
  */
 #include "capture/stack/modules.h"
 
@@ -23,7 +23,7 @@
 #include "capture/stack/unwind.h"
 
 enum {
-	MODULES = 8192, /* modules listed at most */
+	MODULES = 8192, /* most modules in the list */
 	BUILD_ID_BYTES = 64,
 };
 
@@ -39,7 +39,7 @@ struct scan {
 };
 
 static struct {
-	_Atomic uint64_t seen;     /* 1 + loads and unloads of libraries when the list was read */
+	_Atomic uint64_t seen;     /* 1 + all loads and unloads when the list was read; 0: never */
 	_Atomic uint64_t unloaded; /* unload_word() when the list was read */
 	_Atomic bool lost;
 	struct module *sorted;
@@ -162,7 +162,7 @@ static void replace(struct module **list, const struct scan *scan, uint64_t coun
 {
 	static const struct sort_key by_address[] = { SORT_UP(struct module, at.low), { 0 } };
 	struct module *fresh = *list;
-	uint32_t lost = 0; /* modules on recorded stacks that were unloaded */
+	uint32_t lost = 0; /* number of unloaded modules on recorded stacks */
 
 	record_lock();
 	if (counts > atomic_load(&modules.seen)) {
@@ -248,7 +248,7 @@ void modules_clear(void)
 /* --- libraries that are unloaded --- */
 
 /*
- * Steps by which unload_now changes. dlclose() adds CLOSING before the real call, for another
+ * Steps by which unload_now changes. dlclose() adds CLOSING before the real call, because another
  * thread may load a library at the same addresses before the call returns. If nothing was unloaded,
  * CLOSING is subtracted again, since programs often close a library that stays loaded.
  */
@@ -267,7 +267,7 @@ static uint64_t count_unloads(void)
 	return now.unloads;
 }
 
-/* True if no recorded stack went through a library that was unloaded. */
+/* True if libunwind can be used again: no recorded stack has a frame in an unloaded library. */
 static bool unwinds_as_before(void)
 {
 	if (!record_continue())

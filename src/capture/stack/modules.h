@@ -23,17 +23,17 @@ struct module {
 	struct spool_module at;
 	uint32_t row; /* 1 + index in the spool's table of modules */
 	bool runtime; /* the CUDA runtime or driver, or this library: never owns memory */
-	bool walked;  /* a recorded stack went through it */
+	bool walked;  /* a recorded stack has a frame in this module */
 };
 
-/* The module that holds the address, NULL if none is known. With the recorder's lock held. */
+/* The listed module that contains the address, or NULL. Called with the recorder's lock held. */
 struct module *modules_find(uint64_t address);
 
-/* The number of the module's base name among the spool's texts; 0 if it cannot be the owner of
- * memory. With the recorder's lock held. */
+/* The number of the module's base name among the spool's texts; 0 if the module never owns memory.
+ * Called with the recorder's lock held. */
 uint32_t modules_owner(const struct module *module);
 
-/* True if the file is the CUDA runtime or driver, or this library, by its name. */
+/* True if the file's name is that of the CUDA runtime, the driver or this library. */
 bool modules_is_runtime(const char *path);
 
 /* Empties the list of modules (after fork). */
@@ -43,8 +43,8 @@ void modules_clear(void);
 extern _Atomic uint64_t unload_now;
 #pragma GCC visibility pop
 
-/* A word that changes whenever a library is unloaded, after which its addresses may be another's; 0
- * before the first. What was stored by address is valid while the word is the same. */
+/* A word that changes when a library is unloaded, whose addresses another may then get; 0 before.
+ * What was stored by address is valid while the word stays the same. */
 static inline uint64_t unload_word(void)
 {
 	return atomic_load_explicit(&unload_now, memory_order_relaxed);

@@ -5,7 +5,7 @@
 #include "capture/stack/modules.h"
 #include "capture/stack/unwind.h"
 
-enum { HISTORY_SHIFT = 3 }; /* bits of the history for each walk: its 32 bits cover eleven walks */
+enum { HISTORY_SHIFT = 3 }; /* shift of the history per walk, in bits: 32 bits cover 11 walks */
 
 static inline void pass(struct predict_memory *memory, unsigned index)
 {
@@ -14,7 +14,7 @@ static inline void pass(struct predict_memory *memory, unsigned index)
 }
 
 /* True if the stack has the path's words. They are compared in order, since a word may be read only
- * if those before it were right. The branches are predicted, so no load waits for another. */
+ * if all words before it were right. The branches are predicted, so no load waits for another. */
 static inline bool holds_range(const struct predict_path *path, uint64_t low, uint64_t high)
 {
 	const uint64_t *stack = (const uint64_t *)(uintptr_t)path->start.stack;
@@ -36,7 +36,7 @@ static inline bool begins(const struct predict_path *path, const struct predict_
 	       (!path->by_frame || path->start.frame == start->frame);
 }
 
-/* A free entry of the set, or else the one to replace. */
+/* A free entry of the set, or else the entry to replace. */
 static struct predict_next *place_for(struct predict_memory *memory, struct predict_next *set)
 {
 	for (unsigned i = 0; i < PREDICT_SET; i++) {
@@ -46,7 +46,7 @@ static struct predict_next *place_for(struct predict_memory *memory, struct pred
 	return &set[memory->way++ % PREDICT_SET];
 }
 
-/* Sets memory->expected to the entry for the current history; false if it must be filled first. */
+/* Sets memory->expected to the entry for history and context; false if it must be filled first. */
 static inline bool expect(struct predict_memory *memory, uint32_t context)
 {
 	struct predict_next *set = predict_set(memory);
@@ -91,7 +91,7 @@ HOT_CODE const struct predict_path *predict(struct predict_memory *memory,
 
 /* --- storing a walk as a path --- */
 
-/* Sets *place to the distance from the path's start; false if it is too far or not aligned. */
+/* Sets *place to the distance from the path's start, in words; false if too far or not aligned. */
 static bool find_place(const struct predict_path *path, uint64_t address, uint16_t *place)
 {
 	uint64_t words = (address - path->start.stack) / 8;
@@ -105,7 +105,7 @@ static bool put_value(struct predict_path *path, uint64_t address, uint64_t valu
 	struct predict_word word = { .saved = saved, .value = value };
 	uint16_t place;
 
-	/* A value of more than 47 bits is no address of a process. */
+	/* A value of more than 47 bits is not an address in a process. */
 	if (path->words == PREDICT_WORDS || word.value != value ||
 	    !find_place(path, address, &place))
 		return false;
@@ -148,7 +148,7 @@ static bool is_of(const struct predict_memory *memory, const struct predict_path
 	       path->cut == walk->beyond;
 }
 
-/* The index of the walk's path; if there is none (*known is false), that of a path to replace. */
+/* The index of the walk's path; if it has none (*known is false), that of a path to replace. */
 static unsigned find_path(struct predict_memory *memory, const struct step_walk *walk, bool *known)
 {
 	uint64_t spread = walk->hash.a ^ walk->state[0].stack * HASH_A >> 32;

@@ -1,11 +1,11 @@
 /*
- * Predicts a thread's next walk from earlier ones and checks it against the stack: about 1 ns a
- * frame, as no rule (cfi_walk.h) is looked up.
+ * Predicts a thread's next walk from earlier walks and checks the prediction against the stack:
+ * about 1 ns a frame, as no rule (step.h) is looked up.
  *
- * Programs repeat themselves: after the same series of walks, at the same line of Python, a thread
- * makes the same walk again (99 of 100 in a transformer's eager step). A path has the words of the
- * stack on which a walk depended, and their positions. If the stack has all of them again, the walk
- * must be the same; a wrong prediction is noticed and costs only time.
+ * Programs repeat themselves: after the same series of walks, at the same place in Python, a thread
+ * makes the same walk again (99 of 100 walks in a transformer's eager step). A path holds the words
+ * of the stack on which a walk depended, and their positions. If the stack has all these words
+ * again, the walk must be the same; a wrong prediction is noticed and costs only time.
  */
 #pragma once
 
@@ -16,10 +16,10 @@
 
 enum {
 	PREDICT_PATHS = 2048,
-	PREDICT_WAYS = 4,    /* paths of a set; a walk's hash chooses the set */
-	PREDICT_WORDS = 97,  /* words of a path; longer walks are not predicted */
-	PREDICT_NEXT = 8192, /* entries; the history of walks chooses one */
-	PREDICT_SET = 4,     /* entries of a set, which is one cache line */
+	PREDICT_WAYS = 4,    /* paths in a set; a walk's hash chooses the set */
+	PREDICT_WORDS = 97,  /* most words in a path; longer walks are not predicted */
+	PREDICT_NEXT = 8192, /* entries in all; the history of walks chooses a set of them */
+	PREDICT_SET = 4,     /* entries in a set, which is one cache line */
 };
 
 /* A word of the stack; `place` is its distance from start.stack, in words. */
@@ -43,38 +43,38 @@ struct predict_path {
 _Static_assert(sizeof(struct predict_path) == 13 * 64,
 	       "an odd number of cache lines, so that paths use all sets of the cache");
 
-/* The walk expected after a history of walks. The whole stack's number is cached here, because to
- * find it in the table of all stacks takes four loads from memory. */
+/* The walk expected after a history of walks. The whole stack's number is cached here, because
+ * finding it in the table of all stacks takes four loads from memory. */
 struct predict_next {
 	uint64_t sum;   /* identifies the whole stack */
-	uint32_t stack; /* number of the whole stack, 0: not known */
-	uint16_t tag;   /* hash of the history and the line of Python */
+	uint32_t stack; /* number of the whole stack, 0: unknown */
+	uint16_t tag;   /* hash of the history and the Python frames */
 	uint16_t path;
 };
 
-/* The state that a thread's walks leave for the next ones. All zeros before the first walk. */
+/* The state that a thread's walks leave for its later walks. All zeros before the first walk. */
 struct predict_memory {
 	uint64_t low, high; /* addresses of Python's evaluation loop */
-	uint64_t word;      /* the paths hold while unload_word() is this */
+	uint64_t word;      /* the paths are valid while unload_word() returns this */
 	uint32_t history;   /* hash of the paths of the last walks */
 	uint32_t generation;
 	uint32_t way; /* counter that chooses the entry or path to replace */
-	uint16_t tag; /* hash of history and Python line; `expected` is its entry */
+	uint16_t tag; /* hash of history and Python frames; `expected` is its entry */
 	struct predict_next *expected;
 	_Alignas(64) struct predict_next next[PREDICT_NEXT];
 	_Alignas(64) struct predict_path paths[PREDICT_PATHS];
 };
 
 /*
- * Predicts the walk from this start, out to [low, high) as in step_walk(), and checks it. NULL if
- * the prediction failed: then the caller should walk and call predict_learn(). `context` is a hash
- * of the thread's line of Python. The path belongs to `memory`.
+ * Predicts the walk from `start`, out to [low, high) as in step_walk(), and checks the prediction.
+ * NULL if it failed: then the caller should walk and call predict_learn(). `context` is a hash of
+ * the thread's Python frames and their positions. The path returned belongs to `memory`.
  */
 const struct predict_path *predict(struct predict_memory *memory, const struct step_start *start,
 				   uint64_t low, uint64_t high, uint32_t context);
 
-/* Stores the walk that was made after predict() returned NULL; memory->expected is then its entry.
- * False if it cannot be stored, because it was cut or has too many words. */
+/* Stores the walk that was made after predict() returned NULL; memory->expected is then the walk's
+ * entry. False if the walk cannot be stored, because it was cut or has too many words. */
 bool predict_learn(struct predict_memory *memory, const struct step_walk *walk);
 
 /* Prefetches the first 40 words of a path; most paths have no more. */
@@ -84,7 +84,7 @@ static inline void predict_fetch(const struct predict_path *path)
 		__builtin_prefetch(&path->word[i]);
 }
 
-/* The entries for the last walks (memory->history); the line of Python decides between them. */
+/* The set of entries for the last walks (memory->history); memory->tag selects an entry of it. */
 static inline struct predict_next *predict_set(struct predict_memory *memory)
 {
 	size_t set = (memory->history * 0x9e3779b1u >> 16) % (PREDICT_NEXT / PREDICT_SET);
@@ -92,7 +92,7 @@ static inline struct predict_next *predict_set(struct predict_memory *memory)
 	return &memory->next[set * PREDICT_SET];
 }
 
-/* After a walk: prefetches the path that the next one is expected to take. */
+/* After a walk: prefetches the path that the next walk is expected to take. */
 static inline void predict_ahead(struct predict_memory *memory)
 {
 	const struct predict_path *path = &memory->paths[predict_set(memory)->path];
@@ -101,7 +101,7 @@ static inline void predict_ahead(struct predict_memory *memory)
 	predict_fetch(path);
 }
 
-/* Fills in the path's addresses, innermost first, and returns their number. */
+/* Writes the path's return addresses to `addresses`, innermost first, and returns their number. */
 size_t predict_list(const struct predict_path *path, void **addresses);
 
 /* Makes all paths invalid. */

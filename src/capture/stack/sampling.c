@@ -1,4 +1,4 @@
-/* Chooses the calls that are written (MEMTRACE_FILTER) and that take a stack (MEMTRACE_SAMPLE). */
+/* Chooses which calls are written (MEMTRACE_FILTER) and which take a stack (MEMTRACE_SAMPLE). */
 #include "capture/stack/stacks.h"
 
 #include <stdatomic.h>
@@ -105,7 +105,7 @@ static void know(struct filter_facts *facts, const struct event *event)
 		event->device < 0 ? UINT64_MAX : (uint64_t)(uint16_t)event->device;
 }
 
-/* True if MEMTRACE_FILTER excludes the event already by what is known without its stack. */
+/* True if what is known without the stack is enough for MEMTRACE_FILTER to exclude the event. */
 static bool surely_not(const struct event *event, const struct sampling_call *call)
 {
 	struct filter_facts facts = { .known = 0 };
@@ -125,7 +125,7 @@ bool sampling_wants_birth(struct event *event, const struct sampling_call *call)
 	enum stacks_reason reason;
 	uint64_t seed = 0;
 
-	if (sampling_interval && !sample.chance) /* another seed for each thread and run */
+	if (sampling_interval && !sample.chance) /* each thread in each run gets a different seed */
 		seed = hash_mix(record_thread(), record_now());
 	event->untold = filter.count && surely_not(event, call);
 	if (record_quiet()) {

@@ -1,4 +1,4 @@
-/* Walks this thread's stack at each memory call, and enters it into the recording if it is new. */
+/* Walks this thread's stack at each memory call, and adds each new stack to the recording. */
 #include "capture/stack/stacks.h"
 
 #include <stdatomic.h>
@@ -14,17 +14,17 @@
 #include "capture/stack/walk.h"
 
 enum {
-	WALKS = 64, /* rooms, each with memory for one walk at a time */
-	HOMES = 16, /* rooms from which threads begin to search for a free one */
+	WALKS = 64, /* number of rooms: places in memory for one walk at a time */
+	HOMES = 16, /* number of rooms at which threads start to search for a free room */
 	BARES = 8,
 };
 
 static HOT_DATA uint32_t forks; /* number of fork() calls that led to this process */
 
 /*
- * Each room has memory for one walk: 6 KiB, while the host's threads may have stacks of
- * PTHREAD_STACK_MIN. If a signal handler jumps out of a walk, its room stays taken. If all rooms
- * are taken, the walk runs on a stack that this library provides.
+ * A room has the memory of one walk (6 KiB, too much for a thread's stack of PTHREAD_STACK_MIN) and
+ * the state that walks leave. If a signal handler jumps out of a walk, the room stays taken. If all
+ * rooms are taken, a walk uses a stack that this library provides.
  */
 static struct room {
 	_Alignas(64) atomic_bool taken;
@@ -68,7 +68,7 @@ static void mark_modules(void *const *addresses, size_t count)
 	}
 }
 
-/* Enters a new stack, with Python's names, which can be read only while the frames run. */
+/* Records a new stack. The names of Python's frames can be read only while the frames run. */
 static uint32_t enter_stack(const struct walk *walk)
 {
 	static uint32_t frames[WALK_NATIVE + WALK_PYTHON]; /* the recorder's lock guards it */
@@ -116,14 +116,14 @@ static bool all_known(void *const *addresses, size_t count)
 	return true;
 }
 
-/* Enters a stack that may be new; reads the list of modules again if an address lies in none. */
+/* Records a stack that may be new; first updates the list of modules, if allowed or necessary. */
 static void name_walk(void *argument)
 {
 	struct walk *walk = argument;
 	bool may_load = walk->may_load;
 
 	walk->id = 0;
-	if (record_held()) /* signals are deferred */
+	if (record_held()) /* signals are deferred, so a wait for the lock would not end */
 		return;
 	walk_list(walk);
 	if (!python_list(&walk->python))
@@ -141,14 +141,14 @@ static void name_walk(void *argument)
 	record_unlock();
 }
 
-/* Mixes the hash with `forks`, so that numbers stored before a fork() are not found after it. */
+/* Mixes the hash with `forks`, so that numbers cached before a fork() are not found afterwards. */
 static inline uint64_t sum_of(struct hash128 hash)
 {
 	return hash.a + hash.b * HASH_C + forks;
 }
 
-/* The stack number that `next` caches if it belongs to `sum`, else 0. The number is read twice, for
- * a signal handler that interrupts may store another one. */
+/* The stack number cached in `next` if it belongs to `sum`, else 0. The number is read twice,
+ * because an interrupting signal handler may store another number in between. */
 static inline uint32_t recall(const struct predict_next *next, uint64_t sum)
 {
 	uint32_t id = next->stack;
@@ -169,7 +169,7 @@ static inline void note(struct predict_next *next, uint64_t sum, uint32_t id)
 	next->stack = id;
 }
 
-/* The number of the stack with this hash, 0 if it is new; `next` (or NULL) may have it cached. */
+/* The number of the stack with this hash, 0 if it is new. `next`, unless NULL, may cache it. */
 static inline uint32_t find_stack(struct predict_next *next, struct hash128 hash)
 {
 	uint32_t id = next ? recall(next, sum_of(hash)) : 0;
@@ -182,7 +182,7 @@ static inline uint32_t find_stack(struct predict_next *next, struct hash128 hash
 	return id;
 }
 
-/* The entry that may cache the stack's number, chosen by prediction or by its hash; or NULL. */
+/* The cache entry for the stack's number, found by prediction or by hash; NULL if there is none. */
 static inline struct predict_next *next_of(struct walk *walk, struct walk_memory *memory)
 {
 	if (walk->next || !memory)
@@ -226,7 +226,7 @@ static void capture_apart(void *argument)
 	capturing->id = capture_in(&walk, NULL, capturing->caller, NULL, capturing->may_load);
 }
 
-/* Without a room, the walk runs on a stack that this library provides, as it needs 6 KiB. */
+/* Takes the stack without a room: the walk's 6 KiB are on a stack that this library provides. */
 static uint32_t capture_here(void *caller, bool may_load)
 {
 	struct capturing capturing = { caller, may_load, 0 };
@@ -236,8 +236,8 @@ static uint32_t capture_here(void *caller, bool may_load)
 }
 
 /* Takes a room that no other walk uses; NULL if all are taken. A thread mostly gets the same room
- * again, where the state of its last walks speeds up the next one. Memory is allocated at a room's
- * first use, so that unused rooms take none. */
+ * again, where the state of its last walks speeds up the next walk. A room's memory is allocated at
+ * the room's first use. */
 static inline struct room *take_room(void)
 {
 	static _Atomic unsigned threads;

@@ -29,7 +29,7 @@
 enum {
 	UNW_CACHE_PER_THREAD = 2,
 	NO_DESCRIPTOR = -7,
-	SIGNAL_MOST = 64, /* frames in which a signal handler's is searched for */
+	SIGNAL_MOST = 64, /* most frames searched for that of a signal handler */
 };
 
 HOT_THREAD _Thread_local bool unwind_met;
@@ -61,7 +61,7 @@ static void *open_beside(void)
 	return dlopen(path, RTLD_NOW | RTLD_LOCAL);
 }
 
-/* True under valgrind's memcheck, which reports libunwind's checks whether memory is mapped. */
+/* True under valgrind's memcheck, which reports libunwind's tests for mapped memory as errors. */
 static bool under_memcheck(void)
 {
 	const char *preloads = getenv("LD_PRELOAD");
@@ -70,10 +70,10 @@ static bool under_memcheck(void)
 }
 
 /*
- * Replacements for libc's functions in libunwind, which checks whether memory is mapped by writing
- * a byte of it into a pipe that it leaves open. A daemon closes all descriptors that it finds, so
- * the pipe's number may be another file later. libunwind also opens the files of libraries that
- * have no tables in memory. With these functions it gets no descriptors.
+ * Replacements for libc functions that libunwind calls. To test whether memory is mapped, libunwind
+ * writes a byte of it into a pipe, which it leaves open. A daemon closes all descriptors that it
+ * finds, so the pipe's number may later be that of another file. libunwind also opens the files of
+ * libraries without tables in memory. With these functions it gets no descriptors.
  */
 static int no_pipe(int *descriptors, int flags)
 {
@@ -96,7 +96,7 @@ static ssize_t is_there(int fd, const void *bytes, size_t size)
 	char byte;
 
 	(void)fd;
-	/* If peek() is barred (in a sandbox), it is checked at least that the page is mapped. */
+	/* If peek() is barred (in a sandbox), the page must at least be mapped. */
 	if (peek(&byte, bytes, 1) || (!peek(&byte, &kept, 1) && !mincore((void *)page, 1, &kept)))
 		return (ssize_t)size;
 	errno = EFAULT;
@@ -166,8 +166,8 @@ void unwind_prepare(void)
 		return;
 	unwinder.walk = find_libunwind();
 	if (unwinder.walk) {
-		/* libunwind's first walk calls pthread_once(). If a signal handler interrupted it
-		 * and walked as well, that would wait for its own thread for ever. */
+		/* libunwind's first walk calls pthread_once(). If a signal handler interrupted that
+		 * walk and walked as well, the handler would wait for its own thread for ever. */
 		unwinder.walk(prime, 4);
 		atomic_store(&unwinder.name, "libunwind");
 		return;
@@ -197,7 +197,7 @@ static void walk(void *argument)
 	loader_leave();
 }
 
-/* A thread's first walk allocates on the host's heap; later ones may take the loader's lock. */
+/* A thread's first walk allocates on the host's heap; later walks may take the loader's lock. */
 size_t unwind(void **addresses, size_t capacity)
 {
 	struct walking walking = { addresses, capacity, 0 };
@@ -213,7 +213,7 @@ size_t unwind(void **addresses, size_t capacity)
 	return walking.count > 0 ? (size_t)walking.count : 0;
 }
 
-/* True for the code to which a signal handler returns, by which unwinders recognize its frame. */
+/* True if signal handlers return to this address; unwinders find a handler's frame by it. */
 static bool is_sigreturn(const void *address)
 {
 #if defined(__x86_64__) /* mov $__NR_rt_sigreturn,%rax; syscall */

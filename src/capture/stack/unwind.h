@@ -1,9 +1,9 @@
 /*
  * Lists this thread's native return addresses by libunwind, or by glibc's backtrace() if libunwind
- * is not installed. For 30 frames inside PyTorch they take 388 and 3,820 ns.
+ * is not installed. For 30 frames inside PyTorch, libunwind takes 388 ns and backtrace() 3,820.
  *
- * libunwind is loaded RTLD_LOCAL and never linked: Debian's exports _Unwind_*, and if a preloaded
- * library linked it, it would handle every C++ exception of the host.
+ * libunwind is loaded RTLD_LOCAL and never linked: Debian's libunwind exports _Unwind_*, so that,
+ * linked to a preloaded library, it would handle every C++ exception of the host.
  */
 #pragma once
 
@@ -13,15 +13,15 @@
 
 #pragma GCC visibility push(hidden)
 /*
- * True if this thread has called unwind(). A thread's first call allocates memory (watch_walk), so
- * it should not be made by a signal handler that has interrupted malloc(). It is therefore made at
- * the thread's first event, even if rules would suffice for that walk.
+ * True if this thread has called unwind(). A thread's first call allocates memory (watch_walk),
+ * which a signal handler that has interrupted malloc() must not do. So unwind() is called at a
+ * thread's first event, even if rules would suffice for that walk.
  */
 extern _Thread_local bool unwind_met;
 extern _Atomic int unwind_cares;
 #pragma GCC visibility pop
 
-/* Loads the unwinder, when CUDA starts; not inside PyTorch's report: it takes the loader's lock. */
+/* Loads the unwinder when CUDA starts. Takes the loader's lock: not inside PyTorch's report. */
 void unwind_prepare(void);
 
 /* Lists return addresses, innermost first; returns their number, at most `capacity`. */
@@ -35,20 +35,20 @@ enum unwind_found {
 };
 enum unwind_found unwind_until(const void *until);
 
-/* True if a signal handler runs that interrupted this library or its callee; false if unknown. */
+/* True if this thread handles a signal that interrupted this library; false if unknown. */
 bool unwind_signal_in_us(void);
 
 /*
  * unwind_careful(true) replaces libunwind by glibc's unwinder, which caches nothing by address,
- * until unwind_careful(false) was called as often.
+ * until unwind_careful(false) has been called as often.
  *
  * libunwind 1.6 caches for each thread, for ever, how to walk on from an address (unw_flush_cache()
- * does not reach that memory), and reads without checking. If another library was loaded at the
- * address, it reads at any address.
+ * does not reach that memory), and then reads memory unchecked. If another library lies at such an
+ * address, libunwind may read anywhere.
  */
 void unwind_careful(bool careful);
 
-/* True while libunwind is not to be used. Then nothing may be cached by address. */
+/* True while libunwind must not be used. Then nothing may be cached by address. */
 static inline bool unwind_is_careful(void)
 {
 	return atomic_load_explicit(&unwind_cares, memory_order_relaxed) > 0;

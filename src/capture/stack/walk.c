@@ -50,7 +50,7 @@ bool walk_unwind(struct walk *walk, void *caller)
 	return false;
 }
 
-/* Cuts the native frames at Python's evaluation loop, from where Python's frames are recorded. */
+/* Cuts the native frames at Python's evaluation loop, where Python's own frames take over. */
 static void cut_at_python(struct walk *walk)
 {
 	for (size_t i = 0; i < walk->native_count; i++) {
@@ -141,7 +141,7 @@ static struct hash128 hash_python(struct hash128 hash, const struct python_frame
 	};
 }
 
-/* The hash depends on unloads of libraries: other code may lie at the same addresses after one. */
+/* The hash depends on unload_word(): after an unload, other code may lie at the same addresses. */
 static inline struct hash128 hash_whole(const struct walk *walk)
 {
 	struct hash128 hash = walk->hash;

@@ -1,8 +1,8 @@
 /*
  * Walks this thread's stack: native frames out to Python's evaluation loop, then Python's frames.
  *
- * Frames are addresses without names; their hash identifies the stack. The caller provides the
- * memory of a walk, 6 KiB that may not fit on the host's stack, with the state of earlier walks.
+ * A frame is an address without a name; the hash of all frames identifies the stack. The caller
+ * provides the walk's memory (6 KiB, too much for a small host stack) and earlier walks' state.
  */
 #pragma once
 
@@ -14,14 +14,14 @@
 #include "capture/stack/stacks.h"
 
 enum {
-	WALK_NATIVE = OPT_DEPTH_MAX, /* native frames that are recorded at most */
+	WALK_NATIVE = OPT_DEPTH_MAX, /* most native frames that are recorded */
 	WALK_PYTHON = 128,
-	WALK_OWN = 16, /* further frames, of this library, the runtime and the driver */
+	WALK_OWN = 16, /* further frames walked: this library's, the CUDA runtime's and driver's */
 };
 
 struct walk {
-	struct step_start start; /* the caller's frame, for a walk by rules (cfi_walk.h) */
-	uint64_t low, high;      /* code of Python's evaluation loop, or 0, 0 */
+	struct step_start start; /* the caller's frame, for a walk by rules (step.h) */
+	uint64_t low, high;      /* address range of Python's evaluation loop; 0, 0: none */
 	size_t count;
 	void **native; /* return addresses, from the caller outwards */
 	size_t native_count;
@@ -31,16 +31,16 @@ struct walk {
 	const struct predict_path *path;
 	struct predict_next *next; /* entry that caches the stack's number, or NULL */
 	uint64_t unloaded;         /* unload_word() when the walk began, see modules.h */
-	bool may_load;             /* the loader may be asked for new modules */
-	uint32_t id;               /* the stack's number, set if it was entered */
-	bool learnt;               /* rules were learnt: the unwinder may have met new modules */
+	bool may_load;             /* the list of modules may be read again */
+	uint32_t id;               /* the stack's number once recorded, 0 if that failed */
+	bool learnt;               /* rules were made: the unwinder may have met new modules */
 	struct python_frames python;
 	/* Lists of native and Python frames, filled only if the stack may be new. */
 	void *buffer[WALK_NATIVE + WALK_OWN];
 	struct python_frame frames[WALK_PYTHON];
 };
 
-/* A walk, and the state that walks leave for the next one. All zeros before the first walk. */
+/* A walk, and the state that walks leave for later walks. All zeros before the first walk. */
 struct walk_memory {
 	struct walk walk;
 	struct step_walk steps; /* frames of this walk, unless it was predicted */
@@ -48,7 +48,7 @@ struct walk_memory {
 	struct predict_memory predict;
 };
 
-/* Reads MEMTRACE_STACKS and MEMTRACE_STACK_DEPTH; to be called after opt_read(). */
+/* Reads MEMTRACE_STACKS and MEMTRACE_STACK_DEPTH; must be called after opt_read(). */
 void walk_init(void);
 
 /* The kinds of frames that are recorded: "python,native", "native", "python" or "none". */
@@ -57,16 +57,16 @@ const char *walk_mode(void);
 /* True if native or Python frames are recorded, not the caller alone. */
 bool walk_is_wanted(void);
 
-/* Walks from `caller` (a return address in the host) outwards. `frame`, the frame address of our
- * function that returns there, may be NULL; so may `memory`, if walk->python.trail is set. */
+/* Walks from `caller` (a return address in the host) outwards. `frame`: the frame address of our
+ * function that returns to `caller`, or NULL. `memory` may be NULL if walk->python.trail is set. */
 void walk_stack(struct walk *walk, struct walk_memory *memory, void *caller, void *const *frame);
 
-/* Lists the native frames by the unwinder, from `caller` outwards. False if the unwinder's list has
- * no `caller`, which is then the only frame. */
+/* Lists the native frames by the unwinder, from `caller` outwards. False if the unwinder did not
+ * find `caller`, which is then the only frame in the list. */
 bool walk_unwind(struct walk *walk, void *caller);
 
 /* Fills walk->native, which a predicted walk leaves empty. */
 void walk_list(struct walk *walk);
 
-/* Invalidates the state in this memory, which a thread was changing when fork() removed it. */
+/* Invalidates the state in this memory: the thread that was changing it is gone after a fork(). */
 void walk_forget(struct walk_memory *memory);
