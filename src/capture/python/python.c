@@ -2,9 +2,8 @@
  * Walks this thread's Python frames by reading CPython's structs.
  *
  * The thread's state comes from PyGILState_GetThisThreadState, which is one thread-local load in
- * every version. Functions with similar names (_PyThreadState_UncheckedGet,
- * PyThreadState_GetUnchecked) give the state of the thread that has the GIL, or none, if this
- * thread has released the GIL.
+ * every version. Once this thread has released the GIL, functions with similar names
+ * (_PyThreadState_UncheckedGet, PyThreadState_GetUnchecked) return another thread's state, or none.
  */
 #include "capture/python/python_parts.h"
 
@@ -16,7 +15,7 @@
 
 enum stage {
 	STAGE_NONE,  /* no interpreter was found yet */
-	STAGE_FOUND, /* found; its layout is verified on the first thread with frames */
+	STAGE_FOUND, /* an interpreter was found; its layout is not verified yet (proven()) */
 	STAGE_ON,
 	STAGE_OFF,
 };
@@ -66,7 +65,7 @@ __attribute__((noinline, cold)) static bool proven(const void *thread)
 	return verdict == PYTHON_RIGHT;
 }
 
-/* The last eight bytes of a str, or all of a shorter one; 0 if its characters are not inside it. */
+/* The last eight bytes of a str, or all of a shorter str; 0 if the object does not contain them. */
 static inline uint64_t text_tail(const struct python_layout *at, const void *text, uint64_t length)
 {
 	uint32_t kind = (uint32_t)python_int(text, at->text_state) >> at->text_shift;
@@ -83,9 +82,9 @@ static inline uint64_t text_tail(const struct python_layout *at, const void *tex
 
 /*
  * A value that distinguishes this code object from an earlier one at the same address. From CPython
- * 3.12 on it is the object's version number (0 after 2^32 of them). Before, it is made of the
- * pointers to its strings and line table, and of the file name's last characters, because among
- * 3,000 generated modules all three pointers were reused together now and then.
+ * 3.12 on it is the object's version number, if that is not 0 (as after 2^32 of them). Otherwise it
+ * is made of the pointers to the object's file, name and line table, and of the file name's last
+ * characters: among 3,000 generated modules all three pointers were sometimes reused together.
  */
 static inline uint64_t identity_of(const struct python_layout *at, const void *code)
 {
@@ -132,7 +131,7 @@ static unsigned __int128 sum_list(const struct python_frame *list, unsigned coun
 	return sum;
 }
 
-/* The first instruction; free-threaded builds copy the code for each thread (PEP 703). */
+/* Where the first instruction is; free-threaded builds copy the code for each thread (PEP 703). */
 static inline const void *code_start(const struct python_layout *at, const void *frame,
 				     const void *code)
 {
@@ -156,7 +155,7 @@ static inline int32_t position_in(const struct python_layout *at, const void *fr
 			 (const char *)code_start(at, frame, code));
 }
 
-/* Lists the frames from this one outwards. CPython 3.8 to 3.10 has frame objects, each with its own
+/* Lists the frames from `frame` outwards. CPython 3.8 to 3.10 has frame objects, each with its own
  * evaluation loop; from 3.11 on, a call from Python to Python stays in one evaluation loop. */
 static void walk_frames(const struct python_layout *from, const void *frame,
 			struct python_frames *to)

@@ -5,7 +5,7 @@
  *
  * The GIL cannot be taken here: PyTorch has released it and may hold its allocator's lock when it
  * reports an allocation, and the thread that has the GIL may be waiting for that lock. The GIL is
- * not needed either: only this thread pushes and pops its frames, and it is inside our hook.
+ * not needed either: only this thread pushes and pops its frames, and it is now in our hook.
  */
 #pragma once
 
@@ -15,12 +15,12 @@
 /*
  * One Python frame: 24 bytes without padding, so that it can be hashed and compared as it is. Code,
  * identity and position determine the source line; identity distinguishes code objects allocated at
- * the same address one after another. `code` must not be followed after the hook has returned.
+ * the same address one after another. `code` must not be dereferenced after the hook has returned.
  */
 struct python_frame {
 	uint64_t code;
 	uint64_t identity;
-	int32_t position;         /* byte of the instruction in its code; negative: not begun */
+	int32_t position;         /* byte of the instruction in the code; negative: not begun */
 	uint32_t first_line : 31; /* first line of the code object */
 	uint32_t entry : 1;       /* the frame began an evaluation loop, see python_eval_range */
 };
@@ -34,66 +34,66 @@ struct python_name {
 };
 
 /*
- * Looks for an interpreter in this process, unless one was found. `lookup` works like dlsym(). To
- * be called when CUDA starts and, while python_version() is NULL, again after a library was loaded.
+ * Looks for an interpreter in this process, unless one was found. `lookup` works like dlsym().
+ * Called when CUDA starts and, while python_version() is NULL, again after a library was loaded.
  * Takes the loader's locks and may allocate, so it must not be called inside PyTorch's report.
  */
 void python_prepare(void *(*lookup)(void *handle, const char *name));
 
-enum { PYTHON_TRAIL = 160 }; /* frames in a trail; deeper stacks are listed at each walk */
+enum { PYTHON_TRAIL = 160 }; /* most frames in a trail; deeper stacks are listed at each walk */
 
-/* A frame's address and those of its words that determine what is recorded of it. */
+/* A frame's address, and those words of the frame that determine what is recorded for it. */
 struct python_place {
 	uint64_t frame;
-	uint64_t code, next;
-	uint64_t kind; /* low 8 bits: frame's owner; above them: code's version number */
+	uint64_t code, next; /* references to the code object and to an instruction */
+	uint64_t kind; /* low 8 bits: the frame's owner; above them: the code's version number */
 };
 
-/* The frames of the last walk, outermost first, for the next walk, with the frames of its own that
- * the interpreter puts between them (shims). All zeros before the first walk. */
+/* The frames of the last walk, outermost first, stored for the next walk, including shims: frames
+ * that the interpreter puts in between for its own use. All zeros before the first walk. */
 struct python_trail {
 	unsigned last; /* number of places in the last walk */
 	unsigned high; /* number of filled places; those after `last` are older */
-	unsigned good; /* number of places with a valid sum */
+	unsigned good; /* number of outermost places with a valid sum */
 	struct python_place at[PYTHON_TRAIL];
 	unsigned __int128 sum[PYTHON_TRAIL + 1]; /* sum[n]: sum of the n outermost places */
-	uint16_t frames[PYTHON_TRAIL + 1]; /* frames[n]: n less the shims among these places */
-	struct python_place fresh[PYTHON_TRAIL];
+	uint16_t frames[PYTHON_TRAIL + 1]; /* frames[n]: n minus the shims among these places */
+	struct python_place fresh[PYTHON_TRAIL]; /* frames read in this walk, innermost first */
 };
 
 /* The result of a walk; the caller sets the list, its capacity and the trail. */
 struct python_frames {
 	struct python_frame *list; /* frames, innermost first */
 	unsigned capacity;
-	struct python_trail *trail; /* or NULL; then the list is filled and the sum differs */
+	struct python_trail *trail; /* NULL: the list is always filled, and the sum differs */
 	unsigned count;
-	bool listed;           /* the list is filled */
+	bool listed;           /* true if the list is filled */
 	unsigned __int128 sum; /* identifies the stack: all frames and their order */
 };
 
-/* Walks this thread's frames and returns their number; 0 if it has none, or if the interpreter is
- * ending. The list is filled only if the sum cannot be computed without it. */
+/* Walks this thread's frames and returns their number; 0 if there are none, or if the interpreter
+ * is ending. The list is filled only if the sum cannot be computed without the list. */
 unsigned python_walk(struct python_frames *frames);
 
-/* Fills the list of a walk, within the same call of the hook. False if that is not possible,
+/* Fills the list of a walk. Only within the hook call that walked. False if that is not possible,
  * because the interpreter is ending. */
 bool python_list(struct python_frames *frames);
 
 /*
  * Reads the names and the line of a frame. Only within the hook call that walked, while the frame
- * keeps its code alive. False if the interpreter is ending or the frame has no valid code object;
- * in the latter case Python stacks are off from then on.
+ * keeps its code object alive. False if the interpreter is ending or the frame has no valid code
+ * object; in the latter case Python stacks are off from then on.
  */
 bool python_name(const struct python_frame *frame, struct python_name *name);
 
 /*
  * The addresses of the evaluation loop's code, [*low, *high); false if unknown. On a native stack
  * each return address (minus one) in that range is one run of the loop, which executes the Python
- * frames up to and including the next one with `entry` set.
+ * frames up to and including the next frame with `entry` set.
  */
 bool python_eval_range(uint64_t *low, uint64_t *high);
 
-/* The interpreter's version, such as "3.12.3"; NULL while no interpreter was found. */
+/* The interpreter's version, such as "3.12.3"; NULL if no interpreter has been found. */
 const char *python_version(void);
 
 /* In a forked child: forgets the walks of the parent's other threads. */

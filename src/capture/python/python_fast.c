@@ -1,10 +1,10 @@
 /*
- * Computes the sum that identifies a stack of Python frames, without making a list of them: from
+ * Computes the sum that identifies a stack of Python frames without listing the frames. Works from
  * CPython 3.12 on, where each code object has a version number of its own.
  *
  * A frame stays at its address while it runs, and its words mostly stay the same. Every frame is
- * compared with the last walk's (struct python_trail), and only those that differ are summed anew.
- * The processor need not read a frame to find the next: the last walk gives its address.
+ * compared with the last walk's (struct python_trail), and only frames that differ are summed anew.
+ * The processor need not read a frame to find the next frame: the last walk gives the address.
  */
 #include "capture/python/python_parts.h"
 
@@ -76,7 +76,7 @@ static inline unsigned __int128 part(const struct python_place *place, unsigned 
 }
 
 /* Searches the trail, whose addresses mostly grow inwards, for a frame. Returns the position after
- * it, or after the next lower address. */
+ * that frame, or after the next lower address. */
 static inline unsigned search(const struct python_trail *trail, unsigned index, uint64_t frame)
 {
 	while (index && trail->at[index - 1].frame > frame)
@@ -86,8 +86,8 @@ static inline unsigned search(const struct python_trail *trail, unsigned index, 
 	return index;
 }
 
-/* Reads frames from *frame outwards into trail->fresh, up to one that is in the trail (if `known`)
- * or to the end. False if there are too many, or if one has no version number. */
+/* Reads frames from *frame outwards into trail->fresh, up to a frame in the trail (if `known`) or
+ * to the end. False if there are too many frames, or if one's code has no version number. */
 static HOT_CODE bool gather(const struct python_layout *at, struct python_trail *trail,
 			    uint64_t *frame, unsigned *fresh, unsigned *index, bool known)
 {
@@ -111,8 +111,8 @@ static HOT_CODE bool gather(const struct python_layout *at, struct python_trail 
 	return true;
 }
 
-/* Makes the compiler use this value even after a comparison has shown that a loaded one equals it:
- * the processor need not wait for the load then. */
+/* Makes the compiler use this value even after a comparison has shown that a loaded value equals
+ * it: then the processor need not wait for the load. */
 #define KNOWN_AS(value) __asm__("" : "+r"(value))
 
 /* True if the frame still has the words that are stored in `there`. */
@@ -136,7 +136,7 @@ static inline __attribute__((always_inline)) bool is_same(const struct python_la
 }
 
 /* Compares the trail's outermost `index` places with the frames from `frame` outwards, and corrects
- * them. False if these are not the trail's frames; even then each place is valid. */
+ * the places. False if the frames are not the trail's; even then each place is valid. */
 static inline bool follow(const struct python_layout *from, struct python_trail *trail,
 			  uint64_t frame, unsigned index)
 {

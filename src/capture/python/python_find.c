@@ -1,8 +1,8 @@
 /*
  * Finds the CPython interpreter in this process.
  *
- * Nothing of Python is linked, so every symbol is looked up. An interpreter that lacks one, is no
- * CPython, or is of an unknown version is refused, and python_process.refusal states the reason.
+ * Nothing of Python is linked, so every symbol is looked up. An interpreter that lacks a symbol, is
+ * not CPython, or has an unknown version is refused, and python_process.refusal states the reason.
  */
 #include "capture/python/python_parts.h"
 
@@ -47,8 +47,8 @@ static int search_library(struct dl_phdr_info *info, size_t size, void *path)
 
 /*
  * Finds where the interpreter's symbols are looked up: RTLD_DEFAULT, or a libpython that an
- * embedding program loaded RTLD_LOCAL. False if there is none. The library is made to stay loaded
- * for good, since its functions are called from now on whatever the host does with its handle.
+ * embedding program loaded RTLD_LOCAL. False if there is no interpreter. Its library is made to
+ * stay loaded for good, since its functions are called from now on whatever the host does.
  */
 static bool find_handle(lookup_fn *lookup, void **handle)
 {
@@ -66,12 +66,12 @@ static bool find_handle(lookup_fn *lookup, void **handle)
 		if (*handle)
 			symbol = lookup(*handle, name);
 	}
-	/* The host's dlerror() must not report a failed lookup of ours. */
+	/* The host's dlerror() must not report a lookup that failed here. */
 	dlerror();
 	return symbol != NULL;
 }
 
-/* Finds the evaluation loop's addresses, by which it is recognized in a native stack. */
+/* Finds the evaluation loop's addresses, by which the loop is recognized on a native stack. */
 static void find_eval(const void *eval)
 {
 	const ElfW(Sym) *symbol = NULL;
@@ -128,7 +128,7 @@ static int read_version(const char *text)
 	return (int)minor;
 }
 
-/* Finds the symbols that are needed, each under either of its names. False if one is missing. */
+/* Finds all needed symbols, each under one of its names. False if a symbol is missing. */
 static bool find_needs(lookup_fn *lookup, void *handle)
 {
 #define NEED(field, ...)                                    \

@@ -2,8 +2,8 @@
  * Keeps the interpreter from ending while another thread walks its own Python frames.
  *
  * An interpreter that ends frees the frames of all other threads (_PyThreadState_DeleteExcept, 3.10
- * to 3.15; zapthreads before). Before that it calls the functions registered with its module
- * atexit. One of these is ours: it is registered at a moment that the interpreter chooses
+ * to 3.15; zapthreads before). Before that, it calls the functions registered with its module
+ * atexit. One of these is ending(): it is registered at a time that the interpreter chooses
  * (Py_AddPendingCall), and waits until no thread walks. From then on only the thread that ends the
  * interpreter may begin a walk. A walk holds no lock of the interpreter, because any thread may
  * fork meanwhile, and the child would find the lock held for ever.
@@ -17,18 +17,18 @@
 #include "base/guest/hot.h"
 #include "capture/loader/loader.h"
 
-/* Longest wait for walks to end: longer than a busy machine keeps a thread from its processor. A
- * thread whose signal handler jumped out of its last walk seems to walk for ever: it costs this. */
+/* Longest wait for walks to end: longer than a busy machine keeps a thread from running. A walk
+ * that a signal handler has jumped out of seems to last for ever: then the wait is this long. */
 enum { PATIENCE_MS = 1000 };
 
 static struct crowd walkers;
 static HOT_THREAD _Thread_local struct crowd_self self;
 
-/* Identifies the thread that ends the interpreter by its `self`; NULL while none does. */
+/* The `self` of the thread that ends the interpreter; NULL while no thread does. */
 static HOT_DATA _Atomic(const struct crowd_self *) ender;
 static HOT_DATA atomic_bool asked;
 
-/* Whether this thread is the process's first; UNKNOWN before its first walk, kept over fork(). */
+/* Whether this thread is the process's first; UNKNOWN before its first walk, kept across fork(). */
 enum { UNKNOWN, FIRST, OTHER };
 static HOT_THREAD _Thread_local unsigned char thread_kind;
 
@@ -37,7 +37,7 @@ static bool nobody_walks(void)
 	return crowd_is_empty(&walkers, &self);
 }
 
-/* Registered by Py_AtExit for the interpreter's very end, after which another one may begin. */
+/* Registered with Py_AtExit: called at the interpreter's very end; another one may begin then. */
 static void ended(void)
 {
 	atomic_store(&asked, false);
@@ -45,10 +45,10 @@ static void ended(void)
 }
 
 /*
- * Called by Python's atexit after the program's own threads have ended, before the frames of others
- * are freed. If a program unregisters it (atexit._clear(), as the children of multiprocessing do,
- * which leave by _exit), only finalizing() is checked, which may miss a walk that has begun. If it
- * is called early (atexit._run_exitfuncs()), only that thread has Python frames from then on.
+ * Called by Python's atexit after the program's own threads have ended, before other threads'
+ * frames are freed. If a program unregisters it (atexit._clear(), as children of multiprocessing
+ * do, which leave by _exit), only finalizing() is checked, which may miss a walk that has begun. If
+ * called early (atexit._run_exitfuncs()), only its caller has Python frames then.
  */
 static void *ending(void *module, void *unused)
 {
@@ -61,7 +61,7 @@ static void *ending(void *module, void *unused)
 
 /*
  * A pending call that registers ending(). It runs on the interpreter's main thread with the GIL,
- * before atexit's functions at the latest, for an interpreter that ends makes its pending calls
+ * before atexit's functions at the latest, because an interpreter that ends makes its pending calls
  * first (3.8 to 3.14). The end of a sub-interpreter does not matter.
  */
 static int register_ending(void *unused)
@@ -127,7 +127,7 @@ HOT_CODE bool python_hold(void **frame)
 		return !by || by == &self;
 	if (!python_ask())
 		return false;
-	/* The walk is announced before `ender` is read; ending() sets that before it looks for
+	/* The walk is announced before `ender` is read; ending() sets `ender` before it looks for
 	 * walks. */
 	crowd_enter(&walkers, &self, frame);
 	if (!atomic_load(&ender) && !python_process.finalizing())

@@ -1,16 +1,16 @@
 /*
- * Finds the offsets at which a version of CPython stores its frames: in python.def, or from 3.13 on
- * in the table that the interpreter has of them.
+ * Finds the offsets at which a version of CPython stores its frames: in python.def or, from 3.13
+ * on, in a table inside the interpreter.
  *
- * The interpreter's table is checked before it is used, since that of an unknown version, read as
- * if it were the newest known version's, can hold anything.
+ * The interpreter's table is checked before it is used: an unknown version's table is read as if it
+ * were the newest known version's, so its fields can hold anything.
  */
 #include "capture/python/python_parts.h"
 
 enum {
-	TELLS_VERSION = 8,
-	TELLS_FREE_THREADED = 16,
-	SIZE = -1, /* a column with the size of the struct that the next columns are in */
+	TELLS_VERSION = 8,        /* place of the version in the interpreter's table, in bytes */
+	TELLS_FREE_THREADED = 16, /* place of the flag for free-threaded builds, in bytes */
+	SIZE = -1, /* a column with the size of the struct that has the next columns' fields */
 };
 
 #define NONE PYTHON_NONE
@@ -44,7 +44,7 @@ static const struct python_layout known[] = {
 /* For each column of TELLS in python.def: the field of python_layout, and the valid values. */
 static const struct column {
 	int place;
-	unsigned width; /* bytes of a value; an offset is a multiple of it */
+	unsigned width; /* bytes of the field; its offset is a multiple of this */
 	uint64_t least;
 	uint64_t end; /* end of the valid values; 0: the struct's size */
 } columns[] = {
@@ -85,7 +85,7 @@ static const int tells[PYTHON_NEWEST - PYTHON_TELLING + 1][COUNT(columns)] = {
 
 #undef NONE
 
-/* Sets the offsets that the interpreter's table lacks, as in 3.13 to 3.15 with or without GIL. */
+/* Sets the offsets that the interpreter's table lacks, as in 3.13 to 3.15 with or without a GIL. */
 static void fill_untold(struct python_layout *layout, unsigned minor, bool free_threaded)
 {
 	if (!free_threaded)
@@ -96,12 +96,12 @@ static void fill_untold(struct python_layout *layout, unsigned minor, bool free_
 	layout->text_compact = layout->text_ascii + 16;
 	layout->text_shift = free_threaded && minor >= 14 ? 8 : 2;
 	layout->table = PYTHON_LOCATIONS;
-	/* A newer version may have these two elsewhere, and no check would notice it. */
+	/* A newer version may have these two fields elsewhere, and no check would notice. */
 	if (minor > PYTHON_NEWEST)
 		layout->code_version = layout->code_traceable = PYTHON_NONE;
 }
 
-/* Reads the interpreter's table, in which `at` has the columns' offsets. False if it is invalid. */
+/* Reads the interpreter's table; `at` has the columns' positions in it. False if it is invalid. */
 static bool read_told(struct python_layout *layout, const int *at)
 {
 	uint64_t struct_end = 0;
@@ -128,7 +128,7 @@ static bool read_told(struct python_layout *layout, const int *at)
 	       (layout->text_ascii == 40 || layout->text_ascii == 56);
 }
 
-/* From 3.13 on reads the interpreter's own table; a newer version's is read as PYTHON_NEWEST's. */
+/* From 3.13 on reads the interpreter's table; a newer version's is read like PYTHON_NEWEST's. */
 bool python_layout_find(unsigned minor, uint64_t version)
 {
 	const void *runtime = python_process.runtime;

@@ -42,7 +42,7 @@ bool python_text(const void *text, char *to, size_t size)
 	return data != NULL;
 }
 
-/* A series of reads. If `careful` (the layout is not verified), they fail instead of faulting. */
+/* A series of reads. If `careful` (the layout is not verified), reads fail instead of faulting. */
 struct trial {
 	bool careful;
 	bool failed;
@@ -74,7 +74,7 @@ static const void *follow(struct trial *trial, const void *base, int32_t offset)
 	return value;
 }
 
-/* Fails the trial unless the object stored there is a str or bytes (`flag`), or of a subclass:
+/* Fails the trial unless the object at base + offset is a str or bytes (`flag`), or of a subclass:
  * compile() stores a file name of a subclass of str unchanged. */
 static void expect_kind(struct trial *trial, const void *base, int32_t offset, uint64_t flag)
 {
@@ -136,8 +136,8 @@ enum python_verdict python_try(const void *thread)
 /*
  * --- the line of an instruction, from the three kinds of line table in CPython 3.8 to 3.15 ---
  *
- * Each kind must be read from its first entry on. Its length alone ends a table: a zero byte is
- * data. An entry covers the instructions before its end, not the one that begins there.
+ * Each kind of table must be read from its first entry on. Only the length ends a table: a zero
+ * byte is data. An entry covers the instructions before its end, not the instruction at its end.
  */
 
 struct table {
@@ -151,7 +151,7 @@ static unsigned take(struct table *table)
 	return table->at < table->end ? *table->at++ : 0;
 }
 
-/* Reads a number of six bits a byte, lowest bits first; bit 6 is set if another byte follows. */
+/* Reads a number, six bits per byte, lowest bits first; bit 6 is set if another byte follows. */
 static uint32_t take_number(struct table *table)
 {
 	uint32_t value = 0;
@@ -175,8 +175,8 @@ static int32_t take_signed(struct table *table)
 	return value & 1 ? -(int32_t)(value >> 1) : (int32_t)(value >> 1);
 }
 
-/* Reads pairs: bytes of code, and lines to add. In co_lnotab the lines are added after these bytes,
- * in 3.10 (`deltas`) before them; there -128 means that the bytes have no line. */
+/* Reads pairs: number of code bytes, number of lines to add. In co_lnotab the lines are added after
+ * these bytes; in 3.10 (`deltas`) before them, and -128 means that the bytes have no line. */
 static int32_t pairs_line(struct table table, int32_t line, int64_t position, bool deltas)
 {
 	int64_t end = 0;

@@ -83,14 +83,14 @@ static inline uint8_t python_byte(const void *base, int32_t offset)
 	return ((const uint8_t *)base)[offset];
 }
 
-/* The object of a reference, whose low bits are tags from 3.14 on (pycore_stackref.h). */
+/* A reference's object. From 3.14 on, a reference's low bits are tags (pycore_stackref.h). */
 static inline const void *python_untagged(const void *reference)
 {
 	return (const void *)((uintptr_t)reference & ~(uintptr_t)7);
 }
 
 /* Flags in a type's tp_flags that mark str, bytes and their subclasses: Py_TPFLAGS_UNICODE_SUBCLASS
- * and Py_TPFLAGS_BYTES_SUBCLASS, with the same place and bits since 3.8. */
+ * and Py_TPFLAGS_BYTES_SUBCLASS, unchanged since 3.8. */
 #define PYTHON_IS_TEXT (1ULL << 28)
 #define PYTHON_IS_BYTES (1ULL << 27)
 
@@ -109,7 +109,7 @@ static inline bool python_owned_by_interpreter(uint8_t owner)
 }
 
 /* True for a frame still making its cells or its generator, which CPython does not show either. The
- * code object is read only for small positions, as it is one more cache line a frame. */
+ * code object is read only for small positions, as that is one more cache line per frame. */
 static inline bool python_incomplete(const struct python_layout *at, const void *code,
 				     int32_t position, uint8_t owner)
 {
@@ -126,7 +126,7 @@ struct python_interpreter {
 	int (*initialized)(void);
 	int (*add_call)(int (*function)(void *), void *argument);
 	int (*at_exit)(void (*function)(void));
-	/* Only to be called with the GIL held: */
+	/* To be called only with the GIL held: */
 	void *(*current)(void);
 	void *(*main)(void);
 	void *(*import_module)(const char *, void *, void *, void *, int);
@@ -139,7 +139,7 @@ struct python_interpreter {
 	const void *code_type;
 	const void *text_type;
 	const void *bytes_type;
-	const int *finishing; /* CPython 3.8: set once it refuses pending calls; else NULL */
+	const int *finishing; /* CPython 3.8: not 0 once it refuses pending calls; NULL in others */
 	uint64_t eval_low;
 	uint64_t eval_high;
 	struct python_layout layout;
@@ -149,7 +149,7 @@ struct python_interpreter {
 };
 
 #pragma GCC visibility push(hidden)
-/* This process's interpreter, written by one python_prepare() and not read before that ends. */
+/* This process's interpreter, written by one python_prepare() and not read before that returns. */
 extern struct python_interpreter python_process;
 #pragma GCC visibility pop
 
@@ -170,44 +170,44 @@ enum python_verdict { PYTHON_EMPTY, PYTHON_RIGHT, PYTHON_WRONG };
 
 /*
  * Verifies the layout: follows this thread's frames from its PyThreadState with reads that fail
- * instead of faulting, and checks that each has a code object. PYTHON_EMPTY: there is no frame. If
- * the kernel bars such reads, a version listed in python.def passes unchecked.
+ * instead of faulting, and checks that each frame has a code object. PYTHON_EMPTY: there is no
+ * frame. If the kernel bars such reads, a version listed in python.def passes unchecked.
  */
 enum python_verdict python_try(const void *thread);
 
-/* True if this is a code object whose names are str and whose line table is bytes. */
+/* True if `code` is a code object whose names are str and whose line table is bytes. */
 bool python_is_code(const void *code);
 
 /* Copies a str object as UTF-8, always terminated, cut between characters if it is too long. NUL
  * and lone surrogates become U+FFFD. False if the object is not laid out as a str. */
 bool python_text(const void *text, char *to, size_t size);
 
-/* The line of the instruction at byte `position`; 0 if the table gives it none. For a negative
- * position (the frame has not begun) it is the code object's first line. */
+/* The source line of the instruction at byte `position`; 0 if the line table gives none. For a
+ * negative position (the frame has not begun) the code object's first line. */
 int32_t python_line(const void *code, int32_t position);
 
 /* --- python_guard.c --- */
 
 /*
- * Registers a function that the interpreter calls before it ends, unless that was done. False if it
- * cannot be registered: the interpreter has not begun, or is about to end. Waits for nothing but
+ * Registers a function that the interpreter calls before it ends, unless that was done. False if
+ * that is not possible: the interpreter has not begun, or is about to end. Waits for nothing but
  * the interpreter's lock on pending calls, held for an instant (a forked child gets a new one).
  */
 bool python_ask(void);
 
 /*
  * Begins a walk. False if frames must not be read, because another thread is ending the
- * interpreter. Else it does not end before python_let_go() in the same function, whose frame
- * address is `frame`. The process's first thread is not counted: it is assumed to be the one that
- * ends the interpreter.
+ * interpreter. Otherwise the interpreter does not end before python_let_go(), called by the same
+ * function, whose frame address is `frame`. The process's first thread is not counted: it is
+ * assumed to be the thread that ends the interpreter.
  */
 bool python_hold(void **frame);
 void python_let_go(void **frame);
 
 /* --- python_fast.c --- */
 
-/* Computes number and sum of the frames from the innermost on, without filling the list. False if a
- * code object has no version number, or if the trail or the list is too short. */
+/* Computes the number and the sum of the frames from `innermost` outwards, without filling the
+ * list. False if a code object has no version number, or if the trail or the list is too short. */
 bool python_quick_walk(const struct python_layout *at, const void *innermost,
 		       struct python_frames *to);
 
@@ -216,8 +216,8 @@ static inline uint64_t python_turn(uint64_t word, unsigned bits)
 	return word << bits | word >> (64 - bits);
 }
 
-/* A key for each position on the stack; differences between keys are all distinct. With keys in
- * even steps, a recursion through the lines a, b, b, a would have the same sum as b, a, a, b. */
+/* A key for each position on the stack; differences between keys are all distinct. With evenly
+ * spaced keys, a recursion through the lines a, b, b, a would have the same sum as b, a, a, b. */
 static inline uint64_t python_key(unsigned index)
 {
 	uint64_t key = (index + 1) * HASH_A;
@@ -225,7 +225,7 @@ static inline uint64_t python_key(unsigned index)
 	return (key ^ key >> 32) * HASH_B;
 }
 
-/* A frame's addend in the sum: a product with keys of its position (NH: Black et al., UMAC, 1999),
+/* A frame's addend in the sum: a product with keys for its position (NH: Black et al., UMAC, 1999),
  * so that addends can be computed independently of each other. */
 static inline unsigned __int128 python_part(uint64_t code, uint64_t identity, uint64_t rest,
 					    unsigned index)

@@ -1,6 +1,6 @@
 /*
- * The moments at which other folders have work to do, as functions of capture/life, so that the
- * recorder needs to know none of these folders.
+ * Functions that the recorder calls when other folders have work to do. capture/life defines them,
+ * so that the recorder depends on none of those folders.
  */
 #pragma once
 
@@ -9,23 +9,23 @@
 
 #include "spool/layout.h"
 
-/* True if this copy was preloaded. One that was loaded by dlopen() records nothing. */
+/* True if this copy of the library was preloaded. A copy loaded by dlopen() records nothing. */
 extern bool guest_preloaded;
 
 /* Called once, when it first matters whether recording is on. Calls no other library. */
 void guest_wake(void);
 
-/* At the first hooked call (loader_call()): finds libunwind, Python, PyTorch; registers for the
- * end. */
+/* At the first hooked call, in loader_call(): finds libunwind, Python and PyTorch, and registers
+ * for the end of the process. */
 void guest_prepare(void *unused);
 
-/* After libraries were loaded: searches those that were not found before. With no lock held. */
+/* After libraries were loaded: looks for those not found before. Called with no lock held. */
 void guest_loaded(void);
 
 /* Before the first event: reads the driver's version, with no lock held. */
 void guest_ask(void);
 
-/* In a new spool: writes the facts about the process. With the recorder's lock held. */
+/* Writes the facts about the process to a new spool. Called with the recorder's lock held. */
 void guest_open(void);
 
 /* Records a device's name and size, once. Calls the driver, so no lock may be held. */
@@ -35,7 +35,7 @@ void guest_device(int device);
 extern _Atomic uint32_t guest_control_seen;
 
 /* True if there is a request by a tool (memtrace ctl) or a signal (MEMTRACE_SIGNAL). Called for
- * each memory event; costs a load and a compare. */
+ * each memory event; costs two loads and a comparison. */
 static inline bool guest_control_asked(const struct spool_header *header)
 {
 	return atomic_load_explicit(&header->asked, memory_order_relaxed) !=

@@ -1,11 +1,11 @@
 /*
- * Counts the calls of counted_calls.def and hooks.def and the time spent in them, and measures the
- * cost of events to the traced program.
+ * Counts the calls of counted_calls.def and hooks.def and the time spent in them, and measures what
+ * events cost the traced program.
  *
- * Of nested calls only the outermost is counted. Counts are in the spool, so that they outlive a
- * killed process: one row for each call and group of threads (shard), made at its first use. No
- * event is made. In the common case no lock is taken, no locked instruction is used, and no cache
- * line is shared by threads.
+ * Of nested calls only the outermost is counted. The counts are in the spool, so that they outlive
+ * a killed process: one row for each function and group of threads (shard), made at the first call.
+ * A call makes no event. In the common case no lock is taken, no locked instruction is used, and
+ * threads share no cache line.
  */
 #include "capture/recorder/record_parts.h"
 
@@ -19,40 +19,40 @@
 #include "capture/loader/tsc_clock.h"
 
 /*
- * The first threads get a shard of their own for good, whose rows have one writer; later threads
- * share the others. The thread of a child is its parent's and keeps that shard, with new rows, and
- * the count of threads goes on; after vfork() the parent waits. Two threads write one row only
- * where clone() gives a child its parent's memory and thread-local storage and lets both run; a few
- * of their simultaneous counts are then lost.
+ * The first OWN_SHARDS threads each get a shard for good, whose rows have one writer; later threads
+ * share the other shards. A forked child's thread keeps the shard of the thread that forked, with
+ * new rows, and the count of threads goes on; after vfork() the parent waits. Two threads write one
+ * such row only where clone() gives a child its parent's memory and thread-local storage and lets
+ * both run; a few of their simultaneous counts are then lost.
  */
 enum { OWN_SHARDS = 48, SHARED_SHARDS = 16, SHARDS = OWN_SHARDS + SHARED_SHARDS };
 
 typedef _Atomic(struct spool_call *) slot;
 
-/* Counts from before there is a spool. Later they are added to the first row of their call. */
+/* Counts from before there is a spool. Later they are added to the function's first row. */
 static struct spool_call early_counts[HOOKS];
 
 static HOT_DATA struct {
-	/* Rows in the spool, by shard and call, in pages that read 0 in a child: it has another
+	/* Rows in the spool, by shard and function, in pages that read 0 in a child: it has another
 	 * spool. */
 	slot *slots;
-	_Atomic uint64_t threads; /* number of threads that have made a call, parents included */
+	_Atomic uint64_t threads; /* number of threads that have made a call, also in parents */
 } calls;
 
 static HOT_THREAD _Thread_local struct {
 	slot *slots; /* the shard's slots; NULL until the thread's first call */
-	bool alone;  /* the shard has no other thread */
+	bool alone;  /* true if no other thread uses the shard */
 } own;
 
 void calls_init(void)
 {
-	/* Without pages that are wiped in a child, it would use its parent's rows, which are
+	/* Without pages wiped in a child, the child would use its parent's rows, which are
 	 * unmapped. */
 	if (opt_flag(OPT_ID_calls))
 		calls.slots = record_wiped_pages(sizeof(slot) * SHARDS * HOOKS);
 }
 
-/* Not inlined, as all rare cases, so that calls_note() itself needs few registers. */
+/* Not inlined, like all rare cases, so that calls_note() itself needs few registers. */
 static __attribute__((noinline)) uint64_t ask_now(void)
 {
 	return tsc_ticks_steady() ? ticks_now() : clock_now();
@@ -85,8 +85,8 @@ static void add_relaxed(_Atomic uint64_t *to, uint64_t value)
 	atomic_fetch_add_explicit(to, value, memory_order_relaxed);
 }
 
-/* Adds where no other thread writes, with one unlocked instruction: a signal handler of this thread
- * may count too, and readers of an aligned word get either value. */
+/* Adds to a word that no other thread writes, with one unlocked instruction: no signal handler of
+ * this thread can interrupt it, and readers of an aligned word get either value. */
 static inline __attribute__((always_inline)) void add_alone(_Atomic uint64_t *to, uint64_t value)
 {
 #if defined(__x86_64__)
@@ -103,7 +103,7 @@ static uint64_t take_relaxed(_Atomic uint64_t *from)
 	return atomic_exchange_explicit(from, 0, memory_order_relaxed);
 }
 
-/* Makes a row in the spool, published when it is complete. With the recorder's lock held. */
+/* Makes a row in the spool, published once complete. Called with the recorder's lock held. */
 static struct spool_call *make_row(enum hook_id id)
 {
 	struct spool *spool = record_spool();
@@ -144,13 +144,13 @@ static __attribute__((noinline)) void take_shard(void)
 	uint64_t before = atomic_fetch_add(&calls.threads, 1);
 	uint64_t shard = before < OWN_SHARDS ? before : OWN_SHARDS + before % SHARED_SHARDS;
 
-	/* stored in this order, since a signal handler of this thread may come here too */
+	/* stored in this order, since a signal handler of this thread may run this code too */
 	own.slots = &calls.slots[shard * HOOKS];
 	atomic_signal_fence(memory_order_seq_cst);
 	own.alone = before < OWN_SHARDS;
 }
 
-/* The call's row, at its first use in this shard; NULL while there is no spool. */
+/* The function's row, at its first call in this shard; NULL while there is no spool. */
 static struct spool_call *find_row(slot *at, enum hook_id id)
 {
 	struct signals_deferred deferred;
@@ -220,7 +220,7 @@ void calls_clear(void)
 /* --- the cost of events --- */
 
 enum {
-	MOST_NS = 1 << 16, /* if longer, the kernel ran another thread meanwhile */
+	MOST_NS = 1 << 16, /* a longer cost is not counted: the kernel ran another thread */
 	READINGS = 16,
 };
 

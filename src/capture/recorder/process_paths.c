@@ -15,8 +15,8 @@
 
 enum { NAMES = 1000 };
 
-/* The working directory at the start, if an option needs it; a short one is stored in pages that
- * the constructor writes anyway. */
+/* The working directory at the start, if an option needs it: a short path in `near`, in pages that
+ * the constructor writes anyway, else in `far`. */
 static START_DATA char near[200];
 static char far[4096];
 
@@ -54,7 +54,7 @@ START_CODE void process_paths_init(const char *started_as)
 		text_copy(program, sizeof(program), text_base(started_as));
 }
 
-/* The directory that a relative path of an option begins at, "" for an absolute path. */
+/* The directory from which an option's relative path starts, "" for an absolute path. */
 static const char *start_of(const char *path)
 {
 	if (path[0] == '/')
@@ -62,7 +62,7 @@ static const char *start_of(const char *path)
 	return near[0] ? near : far;
 }
 
-/* Makes the absolute pattern of outputs; each % in the directory's name is doubled. */
+/* Makes the output's pattern absolute; each % in the directory's name is doubled. */
 static void make_pattern(char *to, size_t size, const char *output)
 {
 	const char *start = start_of(output);
@@ -79,7 +79,7 @@ static void make_pattern(char *to, size_t size, const char *output)
 	text_append(to, size, output);
 }
 
-/* Makes the absolute path of the directory of spools; "" means that of the output. */
+/* Makes the absolute path of the spools' directory; "" means the output's directory. */
 static void make_directory(char *to, size_t size, const char *spools)
 {
 	const char *start = *spools ? start_of(spools) : "";
@@ -88,8 +88,8 @@ static void make_directory(char *to, size_t size, const char *spools)
 	text_append(to, size, spools);
 }
 
-/* Creates the spool, unless it or the output exists. The output is checked again afterwards: a
- * process that had the same name writes its document first, and then removes its spool. */
+/* Creates the spool, unless it or the output exists. The output is checked again afterwards:
+ * another process with the same names writes its output first and then removes its spool. */
 static int create_unless_there(void)
 {
 	const struct process_paths *paths = &recorder.paths;
@@ -117,7 +117,7 @@ static int create_in(const char *first, const char *in)
 		if (!error)
 			error = create_unless_there();
 	}
-	if (!paths->spool[0]) /* without a name yet, the failure is that of the user's path */
+	if (!paths->spool[0]) /* no name yet: the error concerns the user's path */
 		text_copy(paths->spool, sizeof(paths->spool), in);
 	return error;
 }
@@ -125,10 +125,10 @@ static int create_in(const char *first, const char *in)
 int process_paths_create(void)
 {
 	/* static: the stack may be small, and one recording is opened at a time */
-	static char pattern[3 * 4096]; /* room for a directory of % alone, each doubled */
+	static char pattern[3 * 4096]; /* room for a directory named by % alone, each doubled */
 	static char first[4096];
 	static char directory[4096];
-	/* Used if the spool's own file system cannot reserve space. */
+	/* Directories to use if the spool's own file system cannot reserve space. */
 	const char *const others[] = { "/dev/shm", getenv("TMPDIR"), "/tmp" };
 	struct path_words words = { .program = program };
 	char pid[24];

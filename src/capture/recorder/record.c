@@ -52,8 +52,8 @@ void *record_wiped_pages(size_t size)
 
 /*
  * True in a child that was made without fork's handlers before the wiped pages existed. False in a
- * clone that shares its parent's memory, whose writes are the parent's. Without kcmp() a kernel
- * cannot distinguish the two; such a clone is rarer than a child.
+ * clone that shares its parent's memory: what it writes is the parent's. True as well if the kernel
+ * lacks kcmp(), which tells the two apart; such a clone is rarer than a child.
  */
 static bool is_child(void)
 {
@@ -113,7 +113,7 @@ const char *record_error_text(int error)
 void record_give_up(const char *what, int error)
 {
 	if (error == -ECANCELED)
-		return; /* wanted: at the end, or in a child */
+		return; /* not an error: recording has ended, or this is a child */
 	if (atomic_exchange(&record_state, RECORD_ENDED) == RECORD_ENDED)
 		return; /* only the first thread reports */
 	log_say("recording stopped: ", what, ": ", record_error_text(error),
@@ -246,7 +246,7 @@ static int make_file(void *unused)
 	return 0;
 }
 
-/* Creates the file, at the first memory event. */
+/* Creates the spool, at the first memory event. True if there is a spool. */
 static __attribute__((noinline)) bool open_recording(void)
 {
 	struct signals_deferred deferred;
@@ -254,7 +254,7 @@ static __attribute__((noinline)) bool open_recording(void)
 	signals_defer(&deferred);
 	lock_take(&recorder.open_lock);
 	if (!atomic_load(&record_process.open) && record_on() && !record_held()) {
-		record_thread(); /* this thread's id; make_file may run on another one */
+		record_thread(); /* this thread's id; make_file() may run on another thread */
 		record_lock();
 		own_thread_run(make_file, NULL, false);
 		record_unlock();
@@ -334,7 +334,7 @@ void record_note(const char *text)
 
 	for (unsigned i = 0; i < RECORD_NOTES; i++) {
 		if (atomic_load_explicit(&recorder.notes[i], memory_order_relaxed) == text)
-			return; /* already noted: some callers note it at each call */
+			return; /* already noted: some callers repeat their note at each call */
 	}
 	if (!record_lock_deferred(&deferred))
 		return;

@@ -1,8 +1,8 @@
 /*
- * The recorder: the one spool, ledger and lock of this process.
+ * The recorder: this process's only spool, ledger and lock.
  *
- * base/guest/locks.def has the order of locks: with record_lock() held, nothing is done that may
- * wait or run code of others.
+ * base/guest/locks.def gives the order of locks. While record_lock() is held, nothing is done that
+ * may wait or run other libraries' code.
  */
 #pragma once
 
@@ -16,7 +16,7 @@
 
 enum record_state {
 	RECORD_INERT,  /* before the constructor, loaded by dlopen(), or MEMTRACE_ENABLE=0 */
-	RECORD_ASLEEP, /* on, but record_wake() was not called yet */
+	RECORD_ASLEEP, /* on, but record_wake() has not been called yet */
 	RECORD_ON,
 	RECORD_ENDED, /* finished, or stopped by an error: calls are only counted */
 };
@@ -24,9 +24,9 @@ enum record_state {
 extern _Atomic int record_state;
 
 /*
- * The part of the constructor's work that waits until it is needed. Most processes that inherit
- * LD_PRELOAD, such as shells and compilers, never need it, and their children then have nothing to
- * clear. False if recording was switched off meanwhile.
+ * Does the part of the constructor's work that can wait until it is needed. Most processes that
+ * inherit LD_PRELOAD, such as shells and compilers, never need it, and their children then have
+ * nothing to clear. False if recording was switched off meanwhile.
  */
 bool record_wake(void);
 
@@ -43,15 +43,15 @@ static inline bool record_on(void)
  * name by which the process was started, with or without a path. */
 void record_init(const char *program);
 
-/* `frame` is the calling function's. By it, a call of a signal handler, made during a call that the
- * signal interrupted, differs from a call after one that was left by a jump (record_lock). */
+/* `frame` is the calling function's frame address. It tells a call by a signal handler, made inside
+ * the interrupted call, from a call made after a jump out of an earlier call (record_lock). */
 #define record_begin(may_load) record_begin_in(__builtin_frame_address(0), may_load)
 #define record_continue() record_continue_in(__builtin_frame_address(0))
 
 /*
- * Must be called first in every hook that records: opens the spool at the first event, notices a
- * forked child. False if nothing is to be recorded. `may_load`: slow first-time work may be done
- * here (false in a callback of PyTorch).
+ * Must be called first in every hook that records: opens the spool at the first event, and notices
+ * a forked child. False if the hook must not record. `may_load`: true if slow first-time work may
+ * be done (false in a callback of PyTorch).
  */
 bool record_begin_in(void **frame, bool may_load);
 
@@ -62,40 +62,40 @@ bool record_continue_in(void **frame);
 void record_prepare(void);
 
 /*
- * A thread of the program may leave for good between record_lock() and record_unlock(): it is
- * cancelled, or a signal handler jumps out. Its update is then undone as after a kill, and
- * recording goes on. That is done by the thread itself when it comes here next, or by a waiting
- * thread that finds that the thread has ended or that its frame is gone. A function that calls
- * record_lock() therefore does not return before record_unlock() or record_done().
+ * A thread of the program may never get from record_lock() to record_unlock(): it is cancelled, or
+ * a signal handler jumps out. Its update is then undone as after a kill, and recording goes on. The
+ * thread itself undoes it when it comes here next, or else a waiting thread, which finds that the
+ * owner has ended or that the owner's frame is gone. So a function that calls record_lock() must
+ * call record_unlock() or record_done() before it returns.
  */
 #define record_lock() record_lock_in(__builtin_frame_address(0))
 void record_unlock(void);
 
-/* `frame` is that of the function that takes the lock. With NULL, the lock counts as abandoned only
- * when the thread has ended. */
+/* `frame` is the frame address of the function that takes the lock. With NULL, the lock counts as
+ * abandoned only when the thread has ended. */
 void record_lock_in(void **frame);
 
-/* record_lock() for callers that read no sum and book only events that may wait (pending.h). */
+/* record_lock() for callers that read no sum and enter only events that may wait (pending.h). */
 #define record_lock_only() record_lock_only_in(__builtin_frame_address(0))
 void record_lock_only_in(void **frame);
 
-/* True if this thread holds the lock in a frame that a signal led away from. A thread that defers
- * signals must not wait for the lock then, because only another signal could lead back to that
+/* True if this thread holds the lock in another frame, from which a signal led away. A thread that
+ * defers signals must then not wait for the lock: only another signal could lead back to that
  * frame. */
 bool record_held(void);
 
-/* Defers signals and takes the lock; false, with neither done, if record_held() is true. */
+/* Defers signals and takes the lock; if record_held(), does neither and returns false. */
 #define record_lock_deferred(deferred) record_lock_deferred_in(deferred, __builtin_frame_address(0))
 bool record_lock_deferred_in(struct signals_deferred *deferred, void **frame);
 
-/* True in a signal handler that interrupted its thread while that held the lock. */
+/* True in a signal handler that interrupted this thread while the thread held the lock. */
 #define record_inside() record_inside_in(__builtin_frame_address(0))
 bool record_inside_in(void **frame);
 
 /* True if there is a spool; it does not go away while the lock is held. */
 bool record_is_open(void);
 
-/* The spool. With the lock held, except to read its texts. */
+/* The spool. The lock must be held, except to read the spool's texts. */
 struct spool *record_spool(void);
 struct intern *record_intern(void);
 struct ledger *record_ledger(void);
@@ -119,7 +119,7 @@ static inline const struct spool_stack *record_stack(uint32_t id)
 /* The time since the process started, in ns. */
 uint64_t record_now(void);
 
-/* The text of a hooked call's name, interned once. With the lock held. */
+/* The text id of a hooked function's name, interned once. Called with the lock held. */
 uint32_t record_hook_text(enum hook_id id);
 
 /*
@@ -131,7 +131,7 @@ int record_pid(void);
 /* The kernel's id of this thread. */
 uint32_t record_thread(void);
 
-/* record_unlock() after every use of the ledger: also ends recording if the ledger had an error. */
+/* Replaces record_unlock() after a use of the ledger: also ends recording after a ledger error. */
 void record_done(void);
 
 /* Counts a free of memory whose allocation was not recorded. With the lock held. */
@@ -140,7 +140,7 @@ void record_unmatched(void);
 /* True while events are off (memtrace_stop); stacks are then not needed either. */
 bool record_quiet(void);
 
-/* A mark, push or pop with the details that NVTX has. Longer texts are cut. */
+/* A mark, or a range's push or pop, with NVTX's details. Texts that are too long are cut. */
 struct record_mark {
 	uint64_t t, range; /* t and thread: filled by record_mark(); range: NVTX's number */
 	uint32_t thread;
@@ -149,7 +149,7 @@ struct record_mark {
 	struct event_detail detail;
 };
 
-/* Records a mark. One from before the first memory event is stored until then. */
+/* Records a mark. A mark from before the first memory event is stored until that event. */
 void record_mark(struct record_mark *mark);
 
 /* Records a mark now; with the lock held and a spool. Does nothing while events are off. */
@@ -165,7 +165,7 @@ void record_missed(void);
 /* The errno in words, in English whatever the locale. */
 const char *record_error_text(int error);
 
-/* Adds a line to capture.notes, each only once; the text must be a constant. */
+/* Adds a line to the trace's capture.notes, unless it is there; the text must be a constant. */
 void record_note(const char *text);
 
 /* Ends recording and writes the document; for the destructor. */
@@ -183,13 +183,13 @@ void record_forked_in_handler(bool inside);
 /*
  * --- The cost of events to the traced program (calls.c) ---
  *
- * The trace has it by kind of event. One event in COST_EVERY is timed from the hook's entry to its
- * return, without the time of the hooked function itself. A runtime call and the driver call that
- * it makes are one event of two hooks: the time of both counts, without the time between them.
+ * The trace has this cost by kind of event. One event in COST_EVERY is timed from the hook's entry
+ * to its return, without the time of the hooked function itself. A runtime call and the driver call
+ * that it makes are one event with two hooks: the time in both counts, not the time between them.
  */
 enum { COST_EVERY = 61 }; /* prime, since programs allocate and free in turns */
 
-/* Number of events of this thread since the last timed one; at COST_EVERY the next is timed. */
+/* This thread's events since the last timed one; at COST_EVERY the next event is timed. */
 extern _Thread_local uint32_t overhead_past;
 
 /* The rest of overhead_enter() and overhead_leave() for an event that is timed, not inlined. */
@@ -207,8 +207,8 @@ static inline void overhead_enter(bool first)
 }
 
 /* On return from a hook, and before its call of the hooked function, without the recorder's lock;
- * `last`: the outermost hook returns. `event`: the hook recorded one; otherwise nothing is counted.
- */
+ * `last`: the outermost hook returns. `event`: the hook recorded an event; if not, no cost is
+ * counted. */
 static inline void overhead_leave(enum spool_cost_kind kind, bool last, bool event)
 {
 	if (__builtin_expect(overhead_past >= COST_EVERY, 0))

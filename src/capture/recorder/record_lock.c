@@ -1,6 +1,6 @@
 /*
- * The recorder's lock, and its recovery when its owner is led away by a signal handler, ends, or
- * jumps.
+ * The recorder's lock, and its recovery when the thread that holds it ends, jumps out of the
+ * update, or is led away by a signal handler.
  */
 #include <errno.h>
 #include <sys/syscall.h>
@@ -14,8 +14,8 @@
 #include "ledger/pending.h"
 #include "spool/txn.h"
 
-enum { NEAR = 256 }; /* most words between frames of one stack (cuda_call_nest.c) */
-static const uint64_t OVERDUE_NS = 1000000000; /* no live thread is suspended for longer */
+enum { NEAR = 256 }; /* frames less than this many words apart are on one stack */
+static const uint64_t OVERDUE_NS = 1000000000; /* no frame that continues is suspended for longer */
 
 HOT_THREAD _Thread_local struct record_self record_self;
 
@@ -29,8 +29,8 @@ static int own_number(void)
 						    : (int)syscall(SYS_gettid);
 }
 
-/* After the lock's owner has left an update for good: undoes the update, and reads from the spool
- * the values that this process has copies of. */
+/* After the lock's owner has left an update for good: undoes the update, and reads again from the
+ * spool the values of which this process has copies. */
 static void mend(void)
 {
 	struct signals_deferred deferred;
@@ -45,7 +45,7 @@ static void mend(void)
 	signals_deliver(&deferred);
 }
 
-/* Stops recording: if the owner came back, two threads would write. */
+/* Stops recording, for a slow owner that lost the lock may come back: two threads would write. */
 static void end_overdue(void)
 {
 	if (!recorder.spool.header)
@@ -63,7 +63,7 @@ HOT_CODE void record_lock_only_in(void **frame)
 	int number = own_number();
 	enum lock_got got;
 
-	/* before the lock, since a signal may come at once after it */
+	/* before the lock is taken, since a signal may come right after */
 	record_self.frame = frame;
 	record_self.back = frame ? frame[1] : NULL;
 	atomic_signal_fence(memory_order_seq_cst);
@@ -89,9 +89,9 @@ HOT_CODE void record_unlock(void)
 }
 
 /*
- * True if the frame that holds the lock since this turn is gone. That is certain if its return
- * address is no longer in place, or if this frame is at its place or further out on the same stack.
- * A frame on another stack may only be suspended, but not for long.
+ * True if the frame that has held the lock since `turn` is gone. That is certain if its return
+ * address at *where has changed, or if `frame` is at its place or further out on the same stack. A
+ * frame on another stack may merely be suspended, but not for longer than OVERDUE_NS.
  */
 static bool frame_gone(unsigned turn, void **where, void **frame)
 {
@@ -115,7 +115,7 @@ static bool frame_gone(unsigned turn, void **where, void **frame)
 }
 
 /* Takes the lock over. No signal may lead out of this function, or the lock's owner would be
- * unknown. A signal handler may have gone on with the owner's frame since the check, so that is
+ * unknown. A signal handler may have continued the owner's frame since the check, so the check is
  * repeated. */
 static void rescue(int number, unsigned turn, void *const *where)
 {

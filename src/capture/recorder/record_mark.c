@@ -1,4 +1,4 @@
-/* Marks and ranges: their names, and those that come before the recording is open. */
+/* Marks and ranges: their names, and storage for those made before the recording is open. */
 #include <string.h>
 
 #include "base/text/text.h"
@@ -6,7 +6,7 @@
 
 enum {
 	PENDING = 128,
-	/* bytes of names: enough for a million names of about 24 bytes */
+	/* limits of names and of their bytes: a million names of about 24 bytes */
 	NAMES = 1 << 20,
 	BYTES = 24 << 20,
 	FOLDED = 1 << 16, /* number of further names, in which numbers become "#" */
@@ -14,7 +14,7 @@ enum {
 
 static struct {
 	uint32_t names, bytes; /* distinct names, and their bytes */
-	uint32_t folded;       /* names with "#"; 0 until the table is full */
+	uint32_t folded;       /* names with "#"; 0 until `full` */
 	bool full;
 	uint32_t pending_count;
 	uint64_t pending_lost;
@@ -37,8 +37,8 @@ static void fold_numbers(const char *name, char *to)
 }
 
 /* The text of a mark's name. Names with a counter (a step, a sequence number) would fill the table
- * of texts, so after NAMES of them numbers become "#", and after FOLDED more all marks have one
- * name. */
+ * of texts, so after NAMES names (or BYTES) numbers in names become "#", and after FOLDED more
+ * names all marks have the same name. */
 static uint32_t mark_name(const char *name)
 {
 	uint64_t before = spool_count(&recorder.spool, SPOOL_TEXT);
@@ -90,8 +90,8 @@ static bool is_end_of(const struct record_mark *pop, const struct record_mark *p
 	return pop->range || (pop->thread == push->thread && !strcmp(pop->domain, push->domain));
 }
 
-/* Stores a mark until the first memory event. If there are too many, ranges that have ended are
- * dropped first: no memory was allocated in them, while open ones are still needed. */
+/* Stores a mark until the first memory event. Once the storage is half full, ranges that end are
+ * dropped: no memory was allocated in them, while open ranges are still needed. */
 static void put_pending(const struct record_mark *mark)
 {
 	uint32_t at = marks.pending_count;

@@ -16,7 +16,7 @@ extern struct record_process {
 	uint64_t start_monotonic, start_realtime;
 	int pid;
 	_Atomic bool quiet; /* memtrace_stop() */
-	/* recording was needed once; if not, a fork has no threads to wait for */
+	/* true once recording was needed; before, a fork has no threads to wait for */
 	_Atomic bool awake;
 	_Atomic bool open, cuda_started;
 	_Atomic uint32_t generation; /* number of forks from the first process to this one */
@@ -24,7 +24,7 @@ extern struct record_process {
 } record_process;
 
 extern struct recorder {
-	/* Members that each event reads come first: the lock, then of the spool and the ledger. */
+	/* Members that each event reads come first: the lock, then the ledger. */
 	struct lock lock;
 	_Atomic bool prepared;
 	struct ledger ledger;
@@ -41,22 +41,22 @@ extern struct recorder {
 
 extern _Thread_local struct record_self {
 	uint32_t thread, generation;
-	void **frame;  /* the frame that takes or drops the lock; NULL: not known */
-	void *back;    /* that frame's return address */
-	unsigned turn; /* the lock's turn while this thread has it, maybe on another stack */
-	uint64_t since;
+	void **frame;   /* the frame that takes or drops the lock; NULL: not known */
+	void *back;     /* that frame's return address */
+	unsigned turn;  /* the lock's turn held, as far as known, on another stack of this thread */
+	uint64_t since; /* time when frame_gone() first saw `turn`, ns; 0: none */
 } record_self;
 
 #pragma GCC visibility pop
 
-/* Ends recording after an error: prints a line, notes it in the header. With the lock held. */
+/* Ends recording after an error, with a line that names `what`. Called with the lock held. */
 void record_give_up(const char *what, int error);
 
-/* True if the thread is in the middle of an update. The caller is then in a signal handler that
+/* True if this thread is in the middle of an update. The caller is then in a signal handler that
  * interrupted the update, or on another stack, and must neither wait nor go on. */
 bool record_interrupts_update(void **frame);
 
-/* record_interrupts_update(), which also counts the call as not recorded. */
+/* Like record_interrupts_update(); if true, also counts the call as not recorded. */
 static inline __attribute__((always_inline)) bool record_interrupts(void **frame)
 {
 	if (__builtin_expect(!atomic_load_explicit(&recorder.lock.state, memory_order_relaxed),
@@ -68,7 +68,7 @@ static inline __attribute__((always_inline)) bool record_interrupts(void **frame
 	return true;
 }
 
-/* Starts again without a recording, in a child: another process than the one recorded so far. */
+/* In a child of the recorded process: starts again without a recording. */
 void record_notice_fork_now(void);
 
 /* Notices, by the wiped page, a child of fork, vfork or clone that no handler announced. */
@@ -83,14 +83,14 @@ static inline void record_notice_fork(void)
 /* --- paths of the files of the process (process_paths.c) --- */
 
 /*
- * Makes the paths of the output and of the directory of spools absolute, by the working directory
- * of the start. `program`: the name by which the process was started, with or without a path; %e in
- * the output is its last part.
+ * Stores the working directory at the start, from which relative paths of the output and of the
+ * spools' directory are made absolute. `program`: the name by which the process was started, with
+ * or without a path; %e in the output is its last part.
  */
 void process_paths_init(const char *program);
 
-/* Creates the spool under the first name that is free for both it and its document; in another
- * directory if this file system cannot reserve space. 0 or -errno. */
+/* Creates the spool under the first name that is free for both the spool and its document; in
+ * another directory if this file system cannot reserve space. 0 or -errno. */
 int process_paths_create(void);
 
 /* Maps memory that reads 0 in any child; NULL if that is not possible. */
@@ -107,8 +107,8 @@ void record_marks_clear(void);
 /* To be called once, before the first call is counted. */
 void calls_init(void);
 
-/* When the spool is there and when recording ends, with the recorder's lock held: adds the counts
- * from before the spool, and writes the length of a tick as exactly as it is known by now. */
+/* Called when the spool exists and when recording ends, with the recorder's lock held: adds the
+ * counts from before the spool, and writes the length of a tick as exactly as it is known. */
 void calls_settle(void);
 
 /* In a forked child: drops the parent's counts. */
