@@ -115,7 +115,7 @@ static const uint8_t kinds[] = {
 	CUPTI_KIND_MEMSET,  CUPTI_KIND_DRIVER,      CUPTI_KIND_RUNTIME,
 };
 
-/* CUPTI refuses this until cuInit is done (H200, CUDA 13), so it is tried after each new context
+/* CUPTI refuses this until cuInit is done (H200, CUDA 13), so this is tried after each new context
  * until it succeeds. */
 static void switch_on_migrations(void)
 {
@@ -137,7 +137,7 @@ void cupti_context_made(void)
 		switch_on_migrations();
 }
 
-/* Measures CUPTI's clock against ours. The shortest of several readings has the smallest error. */
+/* Compares CUPTI's clock with record_now(). The shortest of several readings is the most exact. */
 static void set_offset(void)
 {
 	enum { READINGS = 16 };
@@ -268,7 +268,7 @@ bool cupti_door(const char *name, void *real, void **answer)
 
 		if (strcmp(door_names[door], name))
 			continue;
-		/* If dlsym found our function, the real one is next, or there is no CUPTI. */
+		/* If dlsym found our function, the real function is next, or there is no CUPTI. */
 		if (real == ours)
 			real = resolve_dlsym(RTLD_NEXT, name);
 		if (real)
@@ -279,8 +279,8 @@ bool cupti_door(const char *name, void *real, void **answer)
 	return false;
 }
 
-/* Leaves CUPTI to the caller. Returns the real function, as the linker would have found it for the
- * caller, else as dlsym() found it last. */
+/* Leaves CUPTI to the caller. Returns the real function: the one that the linker would have found
+ * for the caller, or else the last that dlsym() found. */
 static void *give_up(enum cupti_door door, const void *caller)
 {
 	void *real = resolve_from(door_names[door], caller);

@@ -5,7 +5,7 @@
  * CUPTI is not linked: the library that the process has loaded is used, else the system's, else the
  * toolkit's. Only the activity API is used, which needs no subscriber but has one pair of buffer
  * callbacks for the whole process. So any other user of CUPTI, such as torch.profiler, has
- * precedence: the records collected so far are stored, and CUPTI is left to it.
+ * precedence: the records collected so far are stored, and CUPTI is left to that user.
  */
 #pragma once
 
@@ -14,8 +14,8 @@
 
 #include "capture/cupti/cupti_abi.h"
 
-/* Called when CUDA starts: collects if the setting is on and nobody else uses CUPTI. A failure adds
- * a note to the trace. */
+/* Called when CUDA starts: begins to collect records if MEMTRACE_CUPTI is on and nobody else uses
+ * CUPTI. A failure adds a note to the trace. */
 void cupti_start(void);
 
 /* Called without locks after a context was made: enables records of managed memory's migration. */
@@ -29,13 +29,13 @@ void cupti_clear(void);
 
 /*
  * Answers a dlsym() for the CUPTI functions that this library replaces in order to notice other
- * users of CUPTI. False if the name is none of these. `real` is the function that dlsym found.
- * *answer is ours, or `real` if the setting is off, or NULL if this machine has no CUPTI.
+ * users of CUPTI. False for any other name. `real` is the function that dlsym found. *answer gets
+ * this library's function, `real` if MEMTRACE_CUPTI is off, or NULL if this machine has no CUPTI.
  */
 bool cupti_door(const char *name, void *real, void **answer);
 
-/* CUPTI's functions that are used: name, whether it is needed, parameters. Old versions of CUPTI
- * may lack those that are not needed. */
+/* The functions of CUPTI that are used: name, whether the function is needed, parameters. Old
+ * versions of CUPTI may lack functions that are not needed. */
 #define CUPTI_FUNCTIONS(X)                                                              \
 	X(cuptiGetVersion, true, (uint32_t *))                                          \
 	X(cuptiGetTimestamp, true, (uint64_t *))                                        \
@@ -54,7 +54,7 @@ extern struct cupti_library {
 	CUPTI_FUNCTIONS(X)
 #undef X
 	uint32_t version; /* result of cuptiGetVersion() */
-	uint64_t offset;  /* CUPTI's clock minus ours, ns */
+	uint64_t offset;  /* CUPTI's clock minus record_now(), in ns */
 } cupti_library;
 
 /* Enters the records in the first `valid` bytes of a buffer into the spool (cupti_records.c). */

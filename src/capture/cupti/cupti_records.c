@@ -1,5 +1,5 @@
 /* Enters CUPTI's records into the spool (the recording's mapped file), where they survive if the
- * process is killed. They come in full buffers, on a thread of CUPTI's or on one that flushes. */
+ * process is killed. They come in full buffers, on a thread of CUPTI's or one that flushes. */
 #include <string.h>
 
 #include "base/guest/signals.h"
@@ -11,7 +11,7 @@
 
 enum {
 	AT_ONCE = 256,    /* records entered before the lock is released again */
-	LONG_NS = 100000, /* API calls that take this long appear on the timeline */
+	LONG_NS = 100000, /* API calls of at least this duration appear on the timeline */
 };
 
 /* Finds the spool's row for an action by kind and name; a value is 1 + the number of the row. */

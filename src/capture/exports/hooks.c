@@ -80,14 +80,14 @@
 #define STEPPED usage_end(&span)
 #define LIMITING(limit) usage_begin(&span, usage_kind_of_limit((int)(limit)), driver_device())
 #define FIRST(kind, key) usage_begin_first(&span, USED_##kind, (uint64_t)(key), false)
-/* A launch takes handles of functions and of kernels; the call that returns one notes its kind. */
+/* A launch takes a function's or a kernel's handle; the call that returned it noted its kind. */
 #define FOUND(what, handle)                                                   \
 	do {                                                                  \
 		usage_end(&span);                                             \
 		if (!status && (handle))                                      \
 			usage_see(USED_HANDLE_##what((uint64_t) * (handle))); \
 	} while (0)
-/* A query about a function may load it, its first launch may load more: so each has its own key. */
+/* A query about a function may load it, its first launch may load more: so they have two keys. */
 #define LOOKED_AT(function) USED_LOOKED_AT((uint64_t)(function))
 #define UNLOADED (usage_end(&span), usage_forget_seen())
 #define GRAPH_LAUNCHED (cuda_call_graph_sampled(&span, status), usage_end(&span))
@@ -113,9 +113,9 @@
 enum { STATUS_MISSING = 3 };
 
 /*
- * The wrapper of one CUDA function. `quick`: the call takes no memory and the program itself makes
- * it, so it is only counted and has no span. If a call without a span is left in the middle (by a
- * longjmp out of a signal handler, or the thread's end), nothing has to be undone.
+ * The wrapper of one CUDA function. `quick`: true if the call takes no memory and the program
+ * itself makes it: it is then only counted and has no span. If a call without a span is left in the
+ * middle (by a longjmp out of a signal handler, or the thread's end), nothing has to be undone.
  */
 #define WRAPPER(name, result, params, args, quick, before, after)                           \
 	typedef result hook_fn_##name params;                                               \

@@ -3,7 +3,7 @@
  * are in dlsym.S) and cuGetProcAddress.
  *
  * Rules: only exact names are replaced. The real look-up runs first, so no function is returned
- * that the machine lacks. RTLD_NEXT is left to the real dlsym, because glibc finds its caller by
+ * that the machine lacks. RTLD_NEXT is left to the real dlsym, because glibc finds the caller by
  * the return address (which is why dlsym.S jumps instead of calling).
  *
  * A sanitizer calls dlsym before it is initialised itself, so this file is never instrumented.
@@ -20,13 +20,13 @@
 typedef void *dlsym_fn(void *handle, const char *name);
 typedef int dlclose_fn(void *handle);
 
-/* Written in this order. The `next_` functions are those that a program would get without us. */
+/* Written in this order. Without this library, a program would get the `next_` functions. */
 static struct {
 	_Atomic(dlsym_fn *) glibc_dlsym, next_dlsym;
 	_Atomic(dlclose_fn *) next_dlclose;
 } host;
 
-/* Versions of the symbol: 2.34 since dlsym is in libc, else the first one of x86-64 or of arm64. */
+/* Versions of the symbol: 2.34, since when libc has dlsym, or the first of x86-64 or of arm64. */
 static const char dlsym_versions[][12] = { "GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17" };
 
 static void find_real(void)
@@ -44,7 +44,7 @@ static void find_real(void)
 }
 
 /* The first caller finds the functions, not the constructor: shells and compilers need none, and
- * another preload may call before our constructor has run. Racing threads find the same ones. */
+ * another preload may call before our constructor has run. Racing threads find the same. */
 bool resolve_can(void)
 {
 	if (!host.next_dlclose)
@@ -211,8 +211,8 @@ void *interpose_dlsym(void *handle, const char *name, void *caller)
 	return answer;
 }
 
-/* Replaces the driver's function at *pointer by our wrapper of it. Its address alone decides, not
- * the version or the flags that were asked for. */
+/* Replaces the driver's function at *pointer by our wrapper of it. The function's address alone
+ * decides, not the requested version or flags. */
 static CUresult swapped(CUresult status, void **pointer)
 {
 	if (status || !pointer || !*pointer)
@@ -250,9 +250,10 @@ CUresult cuGetProcAddress_v2(const char *symbol, void **pointer, int version, cu
  *
  * A wrapper must end its span when an exception, pthread_exit or a cancellation passes through it
  * (`cleanup` attribute, -fexceptions), for which the compiler refers to libgcc_s. If this library
- * were linked to that, it would load the system's copy into every process, before the newer one of
- * a conda environment's libstdc++. So it is not linked: a process that unwinds has loaded an
- * unwinder, which is called here. The names are hidden, so that no other library is bound to them.
+ * were linked to libgcc_s, it would load the system's copy into every process, before the newer one
+ * of a conda environment's libstdc++. So libgcc_s is not linked: a process that unwinds has loaded
+ * an unwinder, which is called here. The names are hidden, so that no other library is bound to
+ * them.
  */
 struct _Unwind_Exception;
 struct _Unwind_Context;

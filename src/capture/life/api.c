@@ -15,20 +15,20 @@
 
 enum { POOLS = 64, POOL_NAME = 64, SEGMENTS = 4096 };
 
-/* Pools outlive a recording (fork), so their names stay here; each recording gets them anew. */
+/* Pools outlive a recording (fork), so their names stay here and are entered anew in each. */
 static struct {
 	_Atomic uint32_t count;
 	char names[POOLS][POOL_NAME];
 } pools;
 
-/* The segments of pools by address, since a block's pool must be found quickly. CUDA may have freed
- * a segment since, so its node in the ledger is checked (still_there). */
+/* The pools' segments, sorted by address, so that a block's segment is found quickly. CUDA may have
+ * freed a segment since, so the segment's node in the ledger is checked (still_there). */
 static struct {
 	uint32_t count;
 	struct segment {
 		uint64_t start, end;
-		uint64_t address; /* of the driver's allocation that has the segment */
-		uint32_t id;      /* node of that allocation in the ledger */
+		uint64_t address; /* address of the driver's allocation that contains the segment */
+		uint32_t id;      /* that allocation's node in the ledger */
 	} list[SEGMENTS];
 } segments;
 
@@ -73,7 +73,7 @@ EXPORT void memtrace_mark(const char *name)
 
 EXPORT int memtrace_dump(const char *path)
 {
-	/* True in a signal handler that interrupted an update: it would wait for its own thread. */
+	/* If a signal handler interrupted an update, a dump would wait for its own thread. */
 	return record_inside() ? -EBUSY : finalize_dump(path);
 }
 
@@ -127,7 +127,7 @@ EXPORT memtrace_pool memtrace_pool_grow(memtrace_pool pool)
 	return before;
 }
 
-/* The first known segment that ends after the address. These functions run with the lock held. */
+/* The index of the first segment that ends after the address. With the lock held, as all below. */
 static uint32_t find_segment(uint64_t address)
 {
 	return (uint32_t)sort_until(segments.list, segments.count, sizeof(*segments.list),
@@ -149,7 +149,7 @@ static uint32_t drop_segments(uint64_t start, uint64_t end)
 }
 
 /* Adds a segment and removes those at its addresses, which must be gone, since allocations never
- * overlap. When the list is full it starts again; those that it lacks are found in the ledger. */
+ * overlap. A full list is emptied; segments that are missing are found in the ledger. */
 static void add_segment(const struct segment *segment)
 {
 	struct signals_deferred deferred;
@@ -186,7 +186,7 @@ static const struct spool_node *still_there(const struct segment *segment)
 											  : NULL;
 }
 
-/* Gives [start, start + size) of the driver's allocation to the event's pool, if it has none. */
+/* Adds the segment [start, start + size). An allocation without a pool joins the event's pool. */
 static void take_segment(uint32_t id, uint64_t start, uint64_t size, const struct event *like)
 {
 	const struct spool_node *node = live_node(record_spool(), id);
@@ -198,7 +198,7 @@ static void take_segment(uint32_t id, uint64_t start, uint64_t size, const struc
 }
 
 /* Gives a block the device and memory kind of its segment. Without a segment, the driver's
- * allocation around the block becomes the pool's, or its bytes would count twice. */
+ * allocation around the block becomes the pool's, or the block's bytes would count twice. */
 static void place_block(struct event *event)
 {
 	uint32_t at = find_segment(event->ptr);
@@ -226,7 +226,7 @@ static void reserve(struct event *event)
 {
 	uint32_t id = memory_at(event->ptr);
 
-	if (!id) { /* memory that no hooked call allocated: booked now */
+	if (!id) { /* memory that no hooked call allocated: recorded now */
 		event->op = EVENT_RESERVE;
 		event->space = SPACE_DEVICE;
 		sampling_told(event);
@@ -238,9 +238,9 @@ static void reserve(struct event *event)
 }
 
 /*
- * A segment ends when CUDA frees its memory, a call that comes next and is hooked. As a plain
- * allocation until then it would count as allocated, and might raise a peak. Only memory that no
- * hooked call allocated ends here.
+ * A segment ends when CUDA frees its memory: that hooked call comes next. If the segment became a
+ * plain allocation until then, it would count as allocated and might raise a peak. Only memory that
+ * no hooked call allocated ends here.
  */
 static void release(struct event *event)
 {
@@ -269,7 +269,7 @@ static void give_back(struct event *event)
 	ledger_leave(record_ledger(), event, NODE_BLOCK, NULL);
 }
 
-/* Makes an event of the pool, and passes it to `enter` with the lock held. */
+/* Makes an event for the pool, and passes the event to `enter` with the lock held. */
 static inline __attribute__((always_inline)) void tell(memtrace_pool pool, const void *ptr,
 						       uint64_t size, void *caller, const char *api,
 						       void (*enter)(struct event *event))

@@ -1,6 +1,6 @@
-/* The work of other folders at certain moments (recorder/callbacks.h), and the recorded facts about
- * the process: command, host, rank, settings, devices. */
-#include "capture/recorder/callbacks.h"
+/* The work of other folders for the recorder (recorder/guest.h), and the recorded facts about the
+ * process: command, host, rank, settings, devices. */
+#include "capture/recorder/guest.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,7 @@
 enum { DEVICES = 64 };
 
 static _Atomic uint64_t devices_known; /* bit n: device n is recorded */
-static _Atomic int driver_known;       /* driver_version() */
+static _Atomic int driver_known;       /* result of driver_version(), 0: unknown */
 static unsigned late_known; /* a bit for each late fact recorded; under the recorder's lock */
 
 static void record_command(void)
@@ -38,7 +38,7 @@ static void record_command(void)
 		record_fact("command", words + at);
 }
 
-/* Settings of allocators that change how much memory is used: in the trace, compared by diff. */
+/* Settings that change how much memory allocators use: the trace has them, diff compares them. */
 static const char settings[][40] = {
 	"PYTORCH_CUDA_ALLOC_CONF",
 	"PYTORCH_ALLOC_CONF",
@@ -162,7 +162,7 @@ void guest_device(int device)
 		describe_device(device, bit);
 }
 
-/* --- the moments, see recorder/callbacks.h --- */
+/* --- the functions of recorder/guest.h --- */
 
 void guest_wake(void)
 {

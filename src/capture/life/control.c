@@ -1,7 +1,7 @@
 /*
  * Carries out requests to this process while it runs: from a tool, through the spool's header
- * (memtrace ctl), or by the signal of MEMTRACE_SIGNAL. That is done at the next memory event
- * (recorder/callbacks.h).
+ * (memtrace ctl), or by the signal of MEMTRACE_SIGNAL. A request is carried out at the next memory
+ * event (recorder/guest.h).
  */
 #include "capture/life/life.h"
 
@@ -17,10 +17,10 @@
 
 HOT_DATA _Atomic uint32_t guest_control_seen;
 
-enum { LOOK_AGAIN = UINT32_MAX }; /* a number of requests that no process reaches */
+enum { LOOK_AGAIN = UINT32_MAX }; /* a count that requests never reach: guest_control() runs */
 
 static START_DATA struct signal_choice chosen;
-static _Atomic uint32_t signalled; /* number of signals that were not acted upon yet */
+static _Atomic uint32_t signalled; /* number of signals that have not been acted upon yet */
 static atomic_bool installed;
 
 static void on_signal(int signal)
@@ -60,7 +60,7 @@ void control_check_signal(void)
 		    "here any more");
 }
 
-/* Dumps once for each signal, at the next hooked call: a signal handler cannot write files. */
+/* Dumps once for all new signals, at the next hooked call: a signal handler cannot write files. */
 static void dump_on_signals(uint32_t times)
 {
 	int error;
@@ -72,14 +72,14 @@ static void dump_on_signals(uint32_t times)
 		record_note("a trace that MEMTRACE_SIGNAL asked for could not be written");
 }
 
-/* Carries out a request. Any process may have written the file, so its text may have no end. */
+/* Carries out a request. Any process may have written the spool, so the text may lack its end. */
 static void act(const struct spool_request *request)
 {
 	char name[SPOOL_REQUEST_TEXT + 1];
 
 	if (request->verb == VERB_START || request->verb == VERB_STOP) {
 		record_events_locked(request->verb == VERB_START);
-	} else if (request->verb == VERB_MARK) { /* unknown verbs are those of a newer tool */
+	} else if (request->verb == VERB_MARK) { /* other verbs are a newer tool's and ignored */
 		text_copy_n(name, sizeof(name), request->text, sizeof(request->text));
 		record_mark_locked(name);
 	}
@@ -102,7 +102,7 @@ void guest_control(void)
 	for (; acted != asked; acted++)
 		act(&header->requests[acted % SPOOL_REQUESTS]);
 	atomic_store(&header->acted, acted);
-	/* stored before the requests are read, so that a signal from now on leads here again */
+	/* stored before `signalled` is read, so that a signal from now on leads here again */
 	atomic_store(&guest_control_seen, asked);
 	times = atomic_exchange(&signalled, 0);
 	if (chosen.does == SIGNAL_TOGGLES && times % 2)

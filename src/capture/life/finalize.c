@@ -1,4 +1,4 @@
-/* Writes the document from the spool, under its final name. */
+/* Writes the trace (the JSON document) from the spool, under its final name. */
 #include "capture/life/life.h"
 
 #include <dlfcn.h>
@@ -29,8 +29,8 @@
 
 enum { NAMES = 1000 };
 
-/* The process in which a thread is writing a document; after a fork, the child is another one. Only
- * one document is written at a time, because its memory exists once. */
+/* The pid of the process in which a thread is writing a document (a forked child has another pid),
+ * or 0. Only one document is written at a time, because the buffers for it exist once. */
 static _Atomic int writing;
 
 static bool begin_writing(void)
@@ -54,7 +54,7 @@ static const char missing_notes[PACK_KINDS][80] = {
 #undef PACK
 };
 
-/* RTLD_LOCAL, so that no symbol of the process is bound to it. Never closed. */
+/* Loads the library RTLD_LOCAL, so that no symbol of the process is bound to it. Never closed. */
 void finalize_load(void)
 {
 	enum pack_kind kind = pack_named(opt_text(OPT_ID_output));
@@ -111,7 +111,7 @@ void finalize_begin(void)
 	on_exit(wait_written, NULL);
 }
 
-/* Prints the explanation with one write(), so that no other lines come between. */
+/* Prints the explanation with one write(), so that no other lines come in between. */
 static void explain(const struct oom_text *oom, const char *trace)
 {
 	static char text[(OOM_TEXT_LINES + 1) * (OOM_TEXT_BYTES + 1) + 4096];
@@ -148,7 +148,7 @@ static void say_written(const char *trace, const struct document_told *told, boo
 		log_say("wrote ", trace, NULL);
 }
 
-/* Creates the temporary file of a document: the descriptor, or -errno. */
+/* Creates a document's temporary file. Returns its descriptor, or -errno. */
 static int open_partial(const char *output)
 {
 	int fd = -EEXIST;
@@ -163,7 +163,7 @@ static int open_partial(const char *output)
 	return fd;
 }
 
-/* Renames the file. If a file of another process has the name by now, tries the next number. */
+/* Renames the temporary file. If another file has the name by now, tries the next number. */
 static int rename_new(const char *output, unsigned numbers)
 {
 	int error = -EEXIST;
@@ -176,8 +176,8 @@ static int rename_new(const char *output, unsigned numbers)
 	return error;
 }
 
-/* Fills a temporary file, then renames it to `output`. If that exists: -EEXIST or, with `numbered`,
- * uses the first free number. */
+/* Fills a temporary file, then renames it to `output`. If `output` exists, returns -EEXIST or, with
+ * `numbered`, uses the first free number. */
 static int write_file(const char *output, bool numbered, int (*fill)(const struct document_to *to))
 {
 	const struct document_to to = { .sink = write_piece };
@@ -205,7 +205,7 @@ static struct {
 	struct document_told told;
 } ending;
 
-/* Writes it, compressed if its name asks for that. */
+/* Writes that document, compressed if the output's name has such a suffix. */
 static int fill_ending(const struct document_to *to)
 {
 	int error;
@@ -260,14 +260,14 @@ void finalize_write(bool in_handler)
 
 /* The dump that is being written; one at a time, see begin_writing(). */
 static struct {
-	const char *output; /* NULL: beside the spool, under the first free number */
+	const char *output; /* NULL: next to the spool, under the first free number */
 	char beside[4096];
 	struct spool copy;
 } dump;
 
 enum { COPY_TRIES = 50 };
 
-/* Copies the spool, with the recorder's lock only if threads leave no pause that is long enough. */
+/* Copies the spool; takes the recorder's lock only if threads leave no pause long enough. */
 static int copy_recording(void)
 {
 	const struct timespec nap = { 0, 50000 };
@@ -318,7 +318,7 @@ int finalize_dump(const char *output)
 		return -EBUSY;
 	hook = watch_path(NULL); /* functions that name threads call malloc */
 	dump.output = output;
-	record_lock(); /* the lock, so that blocks that wait are booked */
+	record_lock(); /* taking the lock enters the waiting blocks in the ledger */
 	record_unlock();
 	if (record_is_open()) {
 		text_copy_n(dump.beside, sizeof(dump.beside), record_spool()->path,

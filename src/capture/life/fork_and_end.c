@@ -1,5 +1,5 @@
-/* The end of a recording, and children. At the end the document is written, and later calls are not
- * recorded. A child begins without a recording, however it was made. */
+/* The end of a recording, and forked children. At the end the document is written, and later calls
+ * are not recorded. A child begins without a recording, however it was made. */
 #include "capture/recorder/record_parts.h"
 
 #include <errno.h>
@@ -50,7 +50,7 @@ void life_watch_end(void)
 	__cxa_at_quick_exit((void (*)(void *))life_finish, NULL);
 }
 
-/* Prints a line if CUDA ran here and no call of it was seen: RTLD_DEEPBIND or dlmopen(). */
+/* Prints a line if CUDA ran here and none of its calls was seen: RTLD_DEEPBIND or dlmopen(). */
 static void tell_if_blind(void)
 {
 	uint64_t seen = 0;
@@ -63,7 +63,7 @@ static void tell_if_blind(void)
 			NULL);
 }
 
-/* Books the waiting blocks, even after an error or inside an interrupted update. */
+/* Enters the waiting blocks in the ledger, even after an error or inside an interrupted update. */
 static void catch_up(void)
 {
 	struct spool_backlog *backlog = &recorder.spool.header->backlog;
@@ -140,7 +140,7 @@ static void forget_others(void)
 	lock_reset(&recorder.open_lock);
 }
 
-/* Drops everything that the process had about its parent's recording. */
+/* Drops everything that this child inherited about its parent's recording. */
 static void clear(void)
 {
 	/* The parent's spool is not mapped here (MADV_DONTFORK), so there is nothing to unmap. */
@@ -200,7 +200,7 @@ void record_forked_in_handler(bool inside)
 		recorder.ledger.error = -ECANCELED;
 }
 
-/* Does nothing in a signal handler that interrupted this library: it still needs its state. */
+/* Does nothing in a signal handler that interrupted this library, which still needs its state. */
 void record_notice_fork_now(void)
 {
 	int saved = errno;

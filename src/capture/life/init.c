@@ -1,5 +1,5 @@
 /*
- * The constructor, and what fork calls.
+ * The constructor, and the handlers that fork() calls.
  *
  * The constructor runs in every process that inherits LD_PRELOAD, shells and compilers included: it
  * reads settings, sets the two injection variables, and makes no file, no output and no thread.
@@ -37,9 +37,9 @@ int __register_atfork(void (*before)(void), void (*in_parent)(void), void (*in_c
 		      void *library);
 
 /*
- * The value by which atexit() handlers know their library; this one is never unloaded. The
- * compiler's crtbegin.o, which defines it too, is not linked (LIB_LAYOUT), because it looks up four
- * names in every process.
+ * The value that identifies an atexit() handler's library; this library is never unloaded. The
+ * compiler's crtbegin.o, which also defines the value, is not linked (LIB_LAYOUT), because it looks
+ * up four names in every process.
  */
 extern __attribute__((weak, visibility("hidden"))) void *__dso_handle;
 void *__dso_handle;
@@ -57,8 +57,8 @@ START_CODE static bool is_named(const struct link_map *map, const char *start)
 	return start_after(text_base(map->l_name), start);
 }
 
-/* The loader's entry of this library: the second word of the table that lazy binding jumps through
- * (psABI). From there the list is followed, without looking up a name. */
+/* The loader's entry for this library: the second word of the table that lazy binding jumps through
+ * (psABI). From it the loader's list can be followed without looking up a name. */
 START_CODE static const struct link_map *own_map(void)
 {
 	struct link_map *map = NULL;
@@ -69,18 +69,18 @@ START_CODE static const struct link_map *own_map(void)
 
 	map = _GLOBAL_OFFSET_TABLE_[1];
 #endif
-	/* needed with LD_BIND_NOW, or on a processor that has it elsewhere */
+	/* needed with LD_BIND_NOW, or on a processor where the entry is elsewhere */
 	if (!map && !dladdr1(injections, &info, (void **)&map, RTLD_DL_LINKMAP))
 		return NULL;
 	return map;
 }
 
 /*
- * This library's entry, if it was there when the program started; NULL for a copy. The loader's
- * list has the program first, then the preloaded libraries, then those that the program needs, libc
- * among them, and at last those that are dlopened, such as a copy that the driver or NVTX loads by
- * itself. Of two preloaded copies the first one counts. Libraries from dlmopen() are in another
- * list, which begins without a program.
+ * This library's entry, if it was preloaded; NULL for a copy loaded later. The loader's list has
+ * the program first, then the preloaded libraries, then those that the program needs, libc among
+ * them, and last those from dlopen(), such as a copy that the driver or NVTX loads by itself. Of
+ * two preloaded copies the first one counts. Libraries from dlmopen() are in another list, which
+ * begins without a program.
  */
 START_CODE static const struct link_map *preloaded_map(void)
 {
@@ -108,7 +108,7 @@ START_CODE static bool is_set(const char *name)
 }
 
 /* setenv() for most processes, without touching its pages: `environ` then points to a copy in this
- * library, and to libc's own once a variable is added. False if there is no room. */
+ * library, and to libc's own once a variable is added by the program. False if there is no room. */
 START_CODE static bool add_injections(const char *path)
 {
 	static START_DATA char *variables[VARIABLES];
@@ -154,8 +154,8 @@ static __attribute__((noinline)) void set_injections(const char *library)
 	errno = saved;
 }
 
-/* A fork holds the lock, so that no other thread is in the middle of an update when the child is
- * made. A signal handler that forks may have interrupted an update, and must not wait for it. */
+/* A fork holds the recorder's lock, so that no other thread is in an update when the child is made.
+ * A signal handler that forks may have interrupted an update, and must not wait for that update. */
 static _Thread_local struct {
 	bool handler; /* the fork is in a handler of a signal that interrupted this library */
 	bool inside;  /* the signal interrupted an update */
@@ -203,9 +203,9 @@ START_CODE static void after_fork_in_child(void)
 
 /*
  * In a shell, which makes no hooked call, fork handlers are not even registered. A program that may
- * use CUDA is noticed early: it is linked with CUDA, or looks up its first name. These handlers
- * must be registered before those of others: the first registered one runs last before a fork, when
- * no thread that another handler waits for can wait for it.
+ * use CUDA is noticed early: it is linked with CUDA, or looks up a CUDA name. These handlers must
+ * be registered before those of other libraries: the handler registered first runs last before a
+ * fork, when no thread for which another handler waits can be waiting for this one.
  */
 static START_DATA atomic_bool begun, held;
 
@@ -232,12 +232,12 @@ __attribute__((constructor)) START_CODE static void begin(int count, char **word
 {
 	const struct link_map *map = preloaded_map();
 
-	/* AT_SECURE: a process that has another user's rights must not write where this says. */
+	/* AT_SECURE: a process with another user's rights must not write where the settings say. */
 	guest_preloaded = map && !getauxval(AT_SECURE);
 	if (guest_preloaded) {
 		opt_read();
 		log_init(opt_flag(OPT_ID_quiet));
-		/* They are mostly there, set by this library in the parent. */
+		/* The variables are mostly there, set by this library in the parent. */
 		if (!is_set(injections[0]) || !is_set(injections[1])) {
 			if (map->l_name[0] != '/' || !add_injections(map->l_name))
 				set_injections(map->l_name);

@@ -12,17 +12,17 @@ void life_begin(void);
 void life_finish(void);
 
 /*
- * From now on the exit status is recorded, and quick_exit() calls life_finish(). To be called when
- * main() runs: exit() calls its handlers in the reverse order of registration, and this one must
- * run before the destructors.
+ * From now on the exit status is recorded, and quick_exit() calls life_finish(). Must be called
+ * when main() runs: exit() calls its handlers in the reverse order of registration, and this
+ * handler must run before the destructors.
  */
 void life_watch_end(void);
 
 /* --- requests to this process (control.c) --- */
 
 /*
- * MEMTRACE_SIGNAL: installs its handler, unless the program was started with one or ignores the
- * signal. It is the library's only signal handler, installed only if the user wants it; it stores
+ * Installs the handler for MEMTRACE_SIGNAL, unless the signal had a handler or was ignored at the
+ * start. It is the library's only signal handler, installed only if the user wants it; it stores
  * two words.
  */
 void control_init(void);
@@ -30,7 +30,7 @@ void control_init(void);
 /* Adds a note if the program has installed its own handler for the signal since. */
 void control_check_signal(void);
 
-/* To be called when there is a new spool, with the lock held. */
+/* Must be called when there is a new spool, with the lock held. */
 void control_opened(const struct spool_header *header);
 
 /* --- facts about the process --- */
@@ -53,9 +53,9 @@ void finalize_write(bool in_handler);
 
 /*
  * Writes a document of the recording so far (as of a process that is `running`), from a copy of the
- * spool; plain JSON whatever its name is. `output` NULL: beside the spool, under a free name. Never
- * over an existing file. To be called without the recorder's lock; keeps errno. Returns 0 or
- * -errno; -EBUSY while another thread writes one, -ENODATA if nothing has been recorded.
+ * spool; plain JSON whatever its name is. `output` NULL: next to the spool, under a free name.
+ * Never over an existing file. Must be called without the recorder's lock; keeps errno. Returns 0
+ * or -errno; -EBUSY while another thread writes a document, -ENODATA if nothing has been recorded.
  */
 int finalize_dump(const char *output);
 

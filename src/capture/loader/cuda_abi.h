@@ -35,7 +35,7 @@ typedef struct cuda_handle *cudaEvent_t, *cudaStream_t, *cudaMemPool_t, *cudaArr
 	*cudaMipmappedArray_t, *cudaExternalMemory_t, *cudaGraph_t, *cudaGraphNode_t,
 	*cudaGraphExec_t;
 
-/* Types of objects whose pointers are passed on, and which are never read. */
+/* Types of objects that are never read: only pointers to them are passed on. */
 typedef struct cuda_unread CUlaunchConfig, cudaLaunchConfig_t, CUmemAccessDesc,
 	CUmemPoolPtrExportData, CUarrayMapInfo, CUmulticastObjectProp, CUgraphEdgeData,
 	CUctxCreateParams, CUexecAffinityParam, CUDA_GRAPH_INSTANTIATE_PARAMS;
@@ -73,7 +73,7 @@ typedef struct CUmemLocation_st {
 	int id;
 } CUmemLocation;
 
-/* Structs that are read through a pointer end here with the last member that is read. */
+/* Structs that are read through a pointer are declared here up to the last member that is read. */
 typedef struct CUmemAllocationProp_st {
 	int type;
 	int requestedHandleTypes;
@@ -93,7 +93,7 @@ typedef struct CUmemPoolProps_st {
 	char unread[72];
 } CUmemPoolProps;
 
-/* This struct of the runtime has the layout of the driver's, as do others below. */
+/* The runtime's struct has the same layout as the driver's, as do other structs below. */
 typedef struct cudaMemAllocNodeParams {
 	CUmemPoolProps poolProps;
 	const void *accessDescs;
@@ -104,7 +104,7 @@ typedef struct cudaMemAllocNodeParams {
 typedef struct CUgraphNodeParams_st {
 	int type;
 	int reserved0[3];
-	CUDA_MEM_ALLOC_NODE_PARAMS alloc; /* of a node that allocates */
+	CUDA_MEM_ALLOC_NODE_PARAMS alloc; /* set if the node allocates memory */
 } CUgraphNodeParams;
 
 /* --- arrays and external memory --- */

@@ -1,6 +1,6 @@
 /*
- * The rows of hooks.def and counted_calls.def as an enum and a table, and the ways by which calls
- * come into this library.
+ * The rows of hooks.def and counted_calls.def as an enum and a table, and the ways in which calls
+ * reach this library.
  */
 #pragma once
 
@@ -12,7 +12,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* The address to which the function that has this expression will return. */
+/* The return address of the function that contains this expression. */
 #define CALLER __builtin_extract_return_addr(__builtin_return_address(0))
 
 enum hook_api {
@@ -28,7 +28,7 @@ enum hook_id {
 #undef HOOK
 #undef HOOK_KIND
 	HOOKS,
-	/* The driver's own lookup functions, found and replaced as the rows are. */
+	/* The driver's own lookup functions, found and replaced like the rows. */
 	HOOK_cuGetProcAddress = HOOKS,
 	HOOK_cuGetProcAddress_v2,
 	HOOK_NAMES,
@@ -36,7 +36,7 @@ enum hook_id {
 _Static_assert(HOOK_FIRST_COUNTED < HOOK_FIRST_MEMORY && HOOK_FIRST_MEMORY < HOOK_FIRST_STEP,
 	       "cuda_call_enter() compares them");
 
-/* Has no pointers: the loader would write each one in every process that inherits LD_PRELOAD. */
+/* Has no pointers: the loader would relocate each in every process that inherits LD_PRELOAD. */
 struct hook {
 	char name[55];
 	uint8_t api; /* enum hook_api */
@@ -44,13 +44,13 @@ struct hook {
 
 extern const struct hook hooks[HOOK_NAMES];
 
-/* The real functions: for a driver row libcuda's, for a runtime row the first dlsym() result. */
+/* The real functions: libcuda's for a driver row, the first result of dlsym() for a runtime row. */
 extern _Atomic(void *) hook_real[HOOK_NAMES];
 
 /*
- * A row's wrapper as the program's own link found it, which may be that of another preload before
- * this one. Looked up at its first use, because looking up all 200 names would take 14 us in every
- * process that inherits LD_PRELOAD; that takes the loader's lock.
+ * A row's wrapper as the program's own linking finds it: it may belong to another preload before
+ * this library. The first call for a row looks the wrapper up, with the loader's lock: looking up
+ * all 200 names at the start would take 14 us in every process that inherits LD_PRELOAD.
  */
 void *hook_ours(enum hook_id id);
 
@@ -58,13 +58,13 @@ void *hook_ours(enum hook_id id);
 int hook_named(const char *name);
 
 enum door {
-	DOOR_LINKED,      /* by call sites that the linker bound to this library */
-	DOOR_DLSYM,       /* by pointers that dlsym() returned */
-	DOOR_PROCADDRESS, /* by pointers that cuGetProcAddress() returned */
-	DOOR_TORCH,       /* by PyTorch's callbacks */
-	DOOR_RUNTIME,     /* by runtime calls in which no driver call was seen */
+	DOOR_LINKED,      /* call sites that the linker bound to this library */
+	DOOR_DLSYM,       /* pointers that dlsym() returned */
+	DOOR_PROCADDRESS, /* pointers that cuGetProcAddress() returned */
+	DOOR_TORCH,       /* PyTorch's callbacks */
+	DOOR_RUNTIME,     /* runtime calls in which no driver call was seen */
 	DOORS,
 };
 
-/* How often each was used; in the trace as `capture.doors`. */
+/* How often each door was used; `capture.doors` in the trace. */
 extern _Atomic uint64_t door_uses[DOORS];

@@ -42,7 +42,7 @@ HOT_CODE bool crowd_enter(struct crowd *crowd, struct crowd_self *self, void **f
 	return true;
 }
 
-/* The frame is cleared last: the calls of a signal handler before that are not counted. */
+/* The frame is cleared last: what a signal handler calls before that is not counted. */
 HOT_CODE void crowd_leave(struct crowd *crowd, struct crowd_self *self, void **frame)
 {
 	if (self->frame != frame)
@@ -87,7 +87,7 @@ atomic_bool loader_silent;
 static struct crowd asking;
 static _Thread_local struct crowd_self self;
 static atomic_int forking;
-static atomic_uint forks;                 /* so far */
+static atomic_uint forks;                 /* number of forks so far */
 static _Thread_local unsigned waited_for; /* the fork for which this thread waited in vain */
 
 bool loader_nobody_forks(void)

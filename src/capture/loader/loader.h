@@ -1,18 +1,18 @@
 /*
- * Asking the dynamic loader, and forks; where the real functions are.
+ * Keeps calls of the dynamic loader apart from forks, and finds the real functions.
  *
- * glibc's loader and libunwind have locks that a child inherits as they are: born while another
- * thread is inside dl_iterate_phdr(), dlopen() or a walk, it waits for ever at its own first import
- * or walk (seen with 2.36 and 1.6). If the program itself loads a library at that moment, that is
- * its own affair; if we do, it is ours. So on behalf of a hook the loader and libunwind are asked
- * only between loader_enter() and loader_leave(), and a fork waits until no thread is there.
+ * A forked child inherits the locks of glibc's loader and of libunwind as they are. If another
+ * thread was inside dl_iterate_phdr(), dlopen() or a walk, the child waits for ever at its own
+ * first import or walk (seen with glibc 2.36 and libunwind 1.6). This library answers only for the
+ * calls that its hooks add to the program's: these calls of the loader and of libunwind are made
+ * between loader_enter() and loader_leave(), and a fork waits until no thread is in between.
  *
- * Neither side waits longer than LOADER_PATIENCE_MS: a thread may hold something that the other one
+ * Neither side waits longer than LOADER_PATIENCE_MS: a thread may hold something that the other
  * needs.
  *
- * A child cannot know what the parent's threads held if it is born past fork's handlers (_Fork, a
- * clone of its own) while there were other threads, or if the wait came to its end. It asks nothing
- * on its own account for the rest of its life: its events have Python frames and no native ones.
+ * A child cannot know which locks the parent's threads held if it was made without fork's handlers
+ * (_Fork(), clone()) while there were other threads, or if the wait timed out. The hooks of such a
+ * child never call the loader: its events have Python frames and no native ones.
  */
 #pragma once
 
@@ -24,37 +24,37 @@
 #include "capture/loader/hooks.h"
 
 /*
- * Counts the threads that are inside something, for a thread that waits until there are none;
- * neither side takes a lock.
+ * A crowd counts the threads that are inside some code, for a thread that waits until there are
+ * none; neither side takes a lock.
  *
  * A thread is counted once, and the frame in which it entered is stored. If that frame is still
  * active when the thread enters again, a signal handler interrupted it, and nothing is counted. If
- * not, a handler has jumped out of it: the new frame is stored instead, and one leave counts for
- * both.
+ * it is gone, a handler has jumped out of it: the new frame is stored instead, and one leave counts
+ * for both.
  */
 enum { CROWD_SHARDS = 64 };
 
 struct crowd {
 	atomic_uint threads; /* number of threads that were ever inside */
 	struct {
-		_Alignas(64) atomic_int count; /* several, since every walk changes one */
+		_Alignas(64) atomic_int count; /* several counts, since every walk changes one */
 	} shards[CROWD_SHARDS];
 };
 
 /* A thread's own state; all 0 before it enters for the first time. */
 struct crowd_self {
-	void **frame; /* frame in which it entered, NULL if it is not inside */
+	void **frame; /* frame in which the thread entered, NULL if it is not inside */
 	void *back;   /* that frame's return address */
 	unsigned shard;
 	bool counted;
 };
 
-/* Enters. `frame`: __builtin_frame_address(0) of the leaving function. False if already inside. */
+/* Enter and leave in one function, whose frame address is `frame`. False if already inside. */
 bool crowd_enter(struct crowd *crowd, struct crowd_self *self, void **frame);
 void crowd_leave(struct crowd *crowd, struct crowd_self *self, void **frame);
 
-/* Enters and leaves, for work that begins in one function and ends in another. There is no frame,
- * so an end that never comes is noticed only when the thread enters again. */
+/* Enter and leave for work that begins in one function and ends in another. No frame is stored, so
+ * an end that never comes is noticed only when the thread enters again. */
 void crowd_count(struct crowd *crowd, struct crowd_self *self);
 void crowd_discount(struct crowd *crowd, struct crowd_self *self);
 
@@ -64,7 +64,7 @@ bool crowd_is_empty(const struct crowd *crowd, const struct crowd_self *self);
 /* In a forked child: no other thread is inside any more. */
 void crowd_forked(struct crowd *crowd, struct crowd_self *self);
 
-/* Waits until so() is true, at most that long. Keeps errno. */
+/* Waits until so() returns true, but at most `milliseconds`. Keeps errno. */
 void crowd_await(bool (*so)(void), int milliseconds);
 
 enum { LOADER_PATIENCE_MS = 100 };
@@ -72,16 +72,14 @@ enum { LOADER_PATIENCE_MS = 100 };
 /* True if the loader may be called only for what is indispensable. */
 extern atomic_bool loader_silent;
 
-/* Around calls of the loader, with no lock held, in one function. Calls may nest. Keeps errno. */
+/* Around calls of the loader, both in one function, with no lock held. May nest. Keep errno. */
 #define loader_enter() loader_enter_in(__builtin_frame_address(0))
 #define loader_leave() loader_leave_in(__builtin_frame_address(0))
 void loader_enter_in(void **frame);
 void loader_leave_in(void **frame);
 
-/*
- * loader_enter() for work that no signal handler may jump out of, since the loader's locks would
- * then be held for ever (base/guest/signals.h). All work but a walk goes between these.
- */
+/* loader_enter() for work that no signal handler may jump out of, since the loader's locks would
+ * then be held for ever (base/guest/signals.h). All work except walks goes between these two. */
 static inline __attribute__((always_inline)) void loader_begin(struct signals_deferred *deferred)
 {
 	signals_defer(deferred);
@@ -95,14 +93,15 @@ loader_end(const struct signals_deferred *deferred)
 	signals_deliver(deferred);
 }
 
-/* Calls the function likewise, on this library's stack (own_thread.h): for work that allocates. */
+/* Calls work(argument) between loader_begin() and loader_end(), on a stack of this library's own
+ * (own_thread.h): for work that allocates. */
 void loader_call(void (*work)(void *), void *argument);
 
-/* True if a thread was ever inside. */
+/* True if a thread has ever called loader_enter(). */
 bool loader_used(void);
 
-/* Around a fork: loader_hold() waits until no thread is inside, and keeps others out.
- * loader_forked() is for the child, however it was made. */
+/* Around a fork: loader_hold() waits until no thread is inside and keeps threads out until
+ * loader_release(). loader_forked() is for the child, however it was made. */
 bool loader_nobody_forks(void);
 void loader_hold(void);
 void loader_release(void);
@@ -115,27 +114,25 @@ void loader_forked(void);
 bool libc_binding_past_us(void);
 
 /*
- * Binds all of this library's calls of libc to libc itself, once. The Makefile leaves each to its
- * first call (LIB_LAYOUT), but that takes 2 KiB of the caller's stack, which a signal handler may
- * not have. Another preload before libc may also have ended when this library writes its trace, or
- * give another time than the kernel (libfaketime). Takes the loader's lock.
+ * Binds all of this library's calls of libc to libc itself, once. The Makefile leaves each function
+ * unbound until its first call (LIB_LAYOUT), but binding takes 2 KiB of the caller's stack, which a
+ * signal handler may not have. Another preload before libc may also have ended when this library
+ * writes its trace, or tell another time than the kernel (libfaketime). Takes the loader's lock.
  */
 void libc_binding_bind(void);
 
-/*
- * From now on this library calls this function by that name. `library` is a handle from dlopen().
- */
+/* From now on `library`, a handle from dlopen(), calls `function` by the name `name`. */
 void libc_binding_replace(void *library, const char *name, void *function);
 
 /*
  * --- Where the real functions are (resolve.c) ---
  *
- * A driver row has one: libcuda's. A runtime row has one for each runtime of the process (12 beside
- * 13, one of them loaded RTLD_LOCAL): the caller decides which, as the linker would have.
+ * A driver row has one real function: libcuda's. A runtime row has one for each CUDA runtime in the
+ * process (12 and 13, say, one of them RTLD_LOCAL): the caller decides which, as with the linker.
  */
 
-/* resolve_dlsym(): glibc's dlsym for this library's own use; its result depends on the caller's
- * address. resolve_next_dlsym() and resolve_next_dlclose(): those that the program would call
+/* resolve_dlsym(): glibc's dlsym for this library's own use; with RTLD_NEXT its result depends on
+ * the caller. resolve_next_dlsym() and resolve_dlclose(): the functions that the program would call
  * without this library, glibc's or another preload's. */
 void *resolve_dlsym(void *handle, const char *name);
 void *resolve_next_dlsym(void *handle, const char *name);
@@ -148,10 +145,10 @@ bool resolve_can(void);
 void *resolve_runtime(enum hook_id id, void *caller);
 void *resolve_driver(enum hook_id id);
 
-/* A function that is not a row, found as the linker does for this caller; NULL for none. */
+/* A function without a row, found as the linker would find it for this caller; NULL for none. */
 void *resolve_from(const char *name, const void *caller);
 
-/* After a library was unloaded: drops functions found for callers and in runtimes that are gone. */
+/* After a library was unloaded: drops functions found for callers or in runtimes that are gone. */
 void resolve_forget(void);
 
 /* Any function of libcuda as the program would find it, NULL while libcuda is not loaded. Software
@@ -197,7 +194,7 @@ static inline void *resolve_caller(enum hook_id id, void *caller)
 	void *real;
 
 	if (atomic_load_explicit(&cached->key, memory_order_acquire) == key) {
-		/* Threads may race for the slot: the function is valid if the key is the same. */
+		/* Threads may race for the slot: `real` is valid if the key is unchanged. */
 		real = atomic_load_explicit(&cached->real, memory_order_acquire);
 		if (atomic_load_explicit(&cached->key, memory_order_relaxed) == key)
 			return real;
@@ -205,7 +202,7 @@ static inline void *resolve_caller(enum hook_id id, void *caller)
 	return resolve_runtime(id, caller);
 }
 
-/* The real function of a row for a caller (a return address); for a driver row that is one load. */
+/* The real function of a row for a caller (a return address). A driver row's takes one load. */
 static inline __attribute__((always_inline)) void *resolve_hook(enum hook_id id, void *caller)
 {
 	void *real;

@@ -1,9 +1,10 @@
 /*
- * Finds libraries whose calls do not reach any preload, because they were loaded with
- * RTLD_DEEPBIND.
+ * Finds libraries whose calls reach no preload, because they were loaded with RTLD_DEEPBIND. Also
+ * binds this library's own calls to libc.
  *
- * The flag itself cannot be read, but the addresses to which the loader has bound their imports
- * can: the slot of a relocation holds CUDA's own function instead of this library's.
+ * The flag itself cannot be read, but the addresses to which the loader has bound a library's
+ * imports can: a relocation's slot then holds CUDA's own function instead of this library's
+ * wrapper.
  */
 #include "capture/loader/loader.h"
 
@@ -25,7 +26,7 @@ struct dynamic {
 	size_t bytes[2];
 };
 
-/* glibc has replaced the offsets in the dynamic section by addresses, except in the vDSO. */
+/* glibc has replaced the dynamic section's offsets by addresses, except in the vDSO. */
 static const void *address_of(uintptr_t base, ElfW(Addr) value)
 {
 	return (const void *)(value && value < base ? base + value : value);
@@ -68,11 +69,10 @@ static bool each_slot(const struct dynamic *dynamic, unsigned kinds, slot_fn *ea
 	return false;
 }
 
-enum { CUDAS = 16 }; /* a process has two or three runtimes and drivers */
+enum { CUDAS = 16 }; /* most CUDA libraries in a process, which usually has two or three */
 
-/* The addresses of CUDA's own libraries. They are found before the search: the list of modules is
- * read under a lock that a thread loading a library takes second, so nothing may be looked up
- * meanwhile. */
+/* The addresses of CUDA's own libraries, found before the search: the list of modules is read under
+ * a lock that dlopen() takes second, so nothing may be looked up meanwhile. */
 struct symbol_search {
 	struct {
 		uintptr_t low, high;
@@ -102,7 +102,7 @@ static int note_cuda(struct dl_phdr_info *info, size_t size, void *data)
 	return 0;
 }
 
-/* True if the slot is bound to CUDA; an unused slot points into its own library. */
+/* True if the slot is bound to CUDA itself; an unused slot points into its own library. */
 static bool is_past(uintptr_t slot, const char *name, void *data)
 {
 	const struct symbol_search *search = data;
@@ -140,13 +140,13 @@ bool libc_binding_past_us(void)
 	return search.count && dl_iterate_phdr(look_at, &search);
 }
 
-/* Not with ThreadSanitizer (check-tsan): it must see these calls, and its slots are read-only. */
+/* Not with ThreadSanitizer (check-tsan): it must see these calls, and the slots are read-only. */
 #ifdef __SANITIZE_THREAD__
 void libc_binding_bind(void)
 {
 }
 #else
-/* Binds the slot to libc; not `free`, which stays with the library whose malloc() allocated. */
+/* Binds the slot to libc, except `free`, which must be of the library whose malloc() allocated. */
 static bool bind(uintptr_t slot, const char *name, void *libc)
 {
 	void *own = libc && strcmp(name, "free") != 0 ? resolve_dlsym(libc, name) : NULL;

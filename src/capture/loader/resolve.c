@@ -11,7 +11,7 @@
 #include "base/text/text.h"
 
 struct resolve_caller resolve_callers[RESOLVE_CALLERS];
-/* pid of the last process in which the loader answered: no thread of its parent has its lock */
+/* pid of the last process in which a loader call has returned, so that its lock is known to work */
 static START_DATA _Atomic int answered;
 
 const char *resolve_module(const void *address)
@@ -21,7 +21,7 @@ const char *resolve_module(const void *address)
 	return dladdr(address, &info) && info.dli_fname ? text_base(info.dli_fname) : "";
 }
 
-/* This library's code lies between these two addresses (the linker exports the symbol `etext`). */
+/* This library's code lies between these two addresses (not `etext`, which is exported). */
 bool resolve_is_ours(const void *address)
 {
 	extern const char __ehdr_start[] __attribute__((visibility("hidden")));
@@ -37,7 +37,7 @@ static void *cuda_handle(void)
 
 	if (!known) {
 		known = dlopen("libcuda.so.1", RTLD_NOLOAD | RTLD_LAZY);
-		/* Never closed: no program unloads libcuda and goes on. */
+		/* Never closed: no program unloads libcuda and continues. */
 		atomic_store_explicit(&handle, known, memory_order_relaxed);
 	}
 	return known;
@@ -54,8 +54,8 @@ static void *find_cuda(const char *name)
 	real = resolve_next_dlsym(handle, name);
 	if (!real || !resolve_is_ours(real))
 		return real;
-	/* Another preload's dlsym found its own function, which the loader had bound to this one's.
-	 */
+	/* Another preload's dlsym returned the address of its own function, but the loader had
+	 * bound that name to this library's wrapper. */
 	real = resolve_dlsym(RTLD_NEXT, name);
 	return real ? real : resolve_dlsym(handle, name);
 }
@@ -63,7 +63,7 @@ static void *find_cuda(const char *name)
 /* A name to look up, and the function found. */
 struct finding {
 	const char *name;
-	enum hook_id id; /* of a row; HOOK_NAMES for a function that is no row */
+	enum hook_id id; /* the row's; HOOK_NAMES for a function without a row */
 	void *caller, *real;
 };
 
@@ -125,9 +125,9 @@ void resolve_driver_rows(void)
 }
 
 /*
- * The function that the caller's own link would have found: in its library, then in the libraries
- * that this one needs. NULL if it is in the caller's library itself, which is then another preload
- * that wants the next function.
+ * The function that the caller's own linking would have found: in the caller's library, then in the
+ * libraries that it needs. NULL if it is in the caller's library itself, which is then another
+ * preload that wants the next function of this name.
  */
 static void *through_caller(const char *name, const void *caller)
 {
@@ -191,7 +191,7 @@ static void find_runtime(void *argument)
 	next = resolve_dlsym(RTLD_NEXT, finding->name);
 	if (next == hook_ours(finding->id))
 		next = NULL;
-	/* A function of another preload after this one, which the caller would have reached. */
+	/* A function of another preload after this library, which the caller would have reached. */
 	if (next && strncmp(resolve_module(next), "libcudart", 9))
 		real = next;
 	else
@@ -202,8 +202,8 @@ static void find_runtime(void *argument)
 }
 
 /* Only one thread writes at a time, or a slot could get one caller's key with another's function.
- * If that thread never finishes (a fork, a handler that jumps out), each later call looks its
- * function up. */
+ * If a thread never finishes (a fork, a handler that jumps out), later calls look functions up
+ * again. */
 static void keep_caller(uintptr_t key, void *real)
 {
 	struct resolve_caller *cached = resolve_place(key);

@@ -1,4 +1,4 @@
-/* Reads the time cheaply, since it is read millions of times. */
+/* Reads the time cheaply, because it is read millions of times. */
 #include "capture/loader/tsc_clock.h"
 
 #include "base/guest/hot.h"
@@ -7,10 +7,10 @@
 
 enum {
 	FIRST_NS = 1000000, /* the shortest time from which a rate is computed */
-	SLOWER = 4096, /* the rate is low by 1 / SLOWER; readings of the real clock correct that */
-	DOUBT_NS = 20000,   /* larger than the kernel's adjustments and TOGETHER_NS explain */
+	SLOWER = 4096, /* the rate is 1 / SLOWER too low; readings of the real clock correct that */
+	DOUBT_NS = 20000,   /* more than the kernel's adjustments and TOGETHER_NS explain */
 	TOGETHER_NS = 5000, /* longest time between reading one clock and the other */
-	TRIES = 3,          /* tries to read both so quickly */
+	TRIES = 3,          /* attempts to read both clocks within TOGETHER_NS */
 	KNOWN = 1 << 30, /* ticks for which the rate may be used without reading the real clock */
 };
 
@@ -21,7 +21,7 @@ HOT_DATA atomic_int tsc_ticks;
 static START_DATA struct {
 	uint64_t ticks, ns;
 } start;
-static atomic_bool distrusted; /* the ticks ran faster than the real clock */
+static atomic_bool distrusted; /* true once the ticks ran ahead of the real clock */
 
 START_CODE uint64_t tsc_asked(void)
 {
@@ -75,9 +75,9 @@ static uint64_t rate_at(uint64_t ticks, uint64_t ns)
 	return rate < 4294967296.0 * 1024 ? (uint64_t)rate : 0;
 }
 
-/* Reads both clocks at one moment. If the thread is interrupted between them (by a signal, another
- * thread or another virtual machine), its ticks are older than its time, and later times would be
- * too high. */
+/* Reads both clocks at nearly the same time. If the thread is interrupted in between (by a signal,
+ * another thread or another virtual machine), the ticks are older than the time, and later times
+ * would be too high. False if that happens TRIES times. */
 static bool read_both(uint64_t *ticks, uint64_t *ns)
 {
 	for (unsigned i = 0; i < TRIES; i++) {
@@ -105,7 +105,7 @@ HOT_CODE uint64_t tsc_look(void)
 	if (last.ticks && ticks - last.ticks < KNOWN)
 		told = last.ns + ((ticks - last.ticks) * rate >> 32);
 	if (told > ns + DOUBT_NS) {
-		/* Ticks ahead of the real clock are not its source: the kernel uses another one. */
+		/* Ticks ahead of the real clock are not its source, which is another clock. */
 		atomic_store(&distrusted, true);
 		atomic_store(&tsc_rate, 0);
 		return ns;

@@ -1,10 +1,10 @@
 /*
- * CLOCK_MONOTONIC in ns, by the processor's own clock where that runs at one rate: about 8 ns
- * instead of the vDSO's 25.
+ * CLOCK_MONOTONIC in ns, from the processor's own clock where that runs at a constant rate: a
+ * reading takes about 8 ns instead of the vDSO's 25.
  *
- * Each thread looks at the real clock once in about a millisecond and counts ticks from there, at
- * the rate seen since the process began. So an answer is at most half a microsecond from the truth,
- * never goes back within a thread, and may be that much older than another thread's.
+ * Each thread reads the real clock about once per millisecond and counts ticks from there, at the
+ * rate measured since the process began. So a time is at most half a microsecond wrong, never goes
+ * back within a thread, and may be that much earlier than a time read before by another thread.
  */
 #pragma once
 
@@ -16,27 +16,27 @@
 
 enum { NOW_WINDOW = 1 << 21 }; /* ticks between two readings of the real clock */
 
-/* A thread's last reading of the real clock; `ticks` is 0 while it is made, for signal handlers. */
+/* A thread's last reading of the real clock. `ticks` is 0 during a change, for signal handlers. */
 struct tsc_thread {
 	uint64_t ticks, ns;
 };
 
 extern _Thread_local struct tsc_thread tsc_thread;
-extern _Atomic uint64_t tsc_rate; /* ns of a tick times 2^32, a little low; 0: not known */
+extern _Atomic uint64_t tsc_rate; /* ns per tick times 2^32, a little low; 0: unknown */
 
 /* For the constructor: returns the real clock's time. */
 uint64_t tsc_init(void);
 
-/* The time by a system call, which touches no further page (base/guest/raw_call.h). */
+/* The time, read by a system call that touches no other page (base/guest/raw_call.h). */
 uint64_t tsc_asked(void);
 
 /* tsc_ticks_steady(): true if the processor's ticks have a constant rate. Found at its first call:
- * in a virtual machine that needs the monitor (cpuid), and took 13 us. */
+ * in a virtual machine that traps to the monitor (cpuid), which took 13 us. */
 enum { TICKS_NOT_ASKED, TICKS_STEADY, TICKS_NOT_STEADY };
 extern atomic_int tsc_ticks; /* one of the values above */
 bool tsc_ticks_steady(void);
 
-/* ns of a tick times 2^32, measured since the constructor; 2^32 if ticks have no constant rate,
+/* ns per tick times 2^32, measured since the constructor; 2^32 if ticks have no constant rate,
  * because a tick is then one ns. */
 uint64_t tsc_tick_ns(void);
 

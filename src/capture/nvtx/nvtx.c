@@ -149,7 +149,7 @@ static void read_payload(const struct nvtx_attributes *attributes, struct event_
 
 	if (type <= 0 || type > PAYLOAD_F32)
 		return;
-	/* Types 1 to 3 are unsigned, signed and real of 64 bits, 4 to 6 the same of 32 bits. */
+	/* Types 1 to 3: unsigned, signed and real numbers of 64 bits; 4 to 6: of 32 bits. */
 	detail->payload_kind = (uint8_t)(PAYLOAD_UNSIGNED + (type - 1) % 3);
 	detail->payload = type < PAYLOAD_U32 ? attributes->payload : low;
 	if (type == PAYLOAD_I32) {
@@ -272,8 +272,8 @@ static const char *register_w(const char *domain, const wchar_t *text)
 	return keep_wide(text);
 }
 
-/* Fills in a table of NVTX. Calls of empty slots do nothing, such as 14, the end of a domain: the
- * domain's handle stays valid, because a range may be closed after its domain. */
+/* Fills in a table of NVTX. Calls through empty slots do nothing. Slot 14, the end of a domain,
+ * stays empty: the domain's handle stays valid, because a range may be closed after its domain. */
 static void fill(const struct callbacks *callbacks, int module, const function *ours,
 		 unsigned int count)
 {

@@ -21,7 +21,7 @@ enum {
 	TYPE_CSTRING_UTF8 = 76,
 	TYPE_REGISTERED = 80,
 	FLAGS_INDIRECT =
-		3 << 2 | 7 << 4, /* the field holds an offset or the text itself, no pointer */
+		3 << 2 | 7 << 4, /* the field holds an offset or the text itself, not a pointer */
 	FLAGS_EVENT = 3 << 10,
 	FLAG_MESSAGE = 1 << 10,
 	FIELD_NAME = 1 << 1,
@@ -75,7 +75,7 @@ _Static_assert(sizeof(struct schema_entry) == 64 && sizeof(struct schema) == 80 
 
 EXPORT int InitializeInjectionNvtxExtension(const struct extension_module *module);
 
-/* Registered schemas: where a payload of each schema has the event's message. */
+/* Registered schemas: for each, where its payloads have the event's message. */
 static struct known {
 	_Atomic uint64_t id; /* 0 while the entry is incomplete */
 	const char *name;
@@ -91,7 +91,7 @@ static bool is_message(const struct schema_entry *entry, size_t position)
 	bool text = entry->type == TYPE_CSTRING || entry->type == TYPE_CSTRING_UTF8 ||
 		    entry->type == TYPE_REGISTERED;
 
-	/* Of the entries without an offset only the first has a known position. */
+	/* Of the entries without an offset, only the first has a known position. */
 	return (entry->flags & FLAGS_EVENT) == FLAG_MESSAGE && text &&
 	       !(entry->flags & FLAGS_INDIRECT) && (entry->offset || !position);
 }
@@ -123,7 +123,7 @@ static uint64_t register_schema(const char *domain, const struct schema *schema)
 	return id;
 }
 
-/* Returns an id for an enumeration. It names values of payloads, which are not recorded. */
+/* Returns an id for an enumeration, which names values of payloads. These are not recorded. */
 static uint64_t register_enum(const char *domain, const void *attributes)
 {
 	(void)domain;

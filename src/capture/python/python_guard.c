@@ -94,8 +94,9 @@ static int register_ending(void *unused)
 	return 0;
 }
 
-/* True if a pending call can be added. `finishing` is checked for 3.8 alone, which refuses calls
- * after its last ones by printing an error with the state of the thread that has the GIL. */
+/* True if a pending call can be added. `finishing` is checked for 3.8 alone, which, after its last
+ * pending calls, refuses a call by printing an error with the state of the thread that has the
+ * GIL. */
 static bool takes_calls(void)
 {
 	return python_process.initialized() && !python_process.finalizing() &&

@@ -19,7 +19,7 @@ void guest_wake(void);
  * for the end of the process. */
 void guest_prepare(void *unused);
 
-/* After libraries were loaded: looks for those not found before. Called with no lock held. */
+/* After libraries were loaded: looks again for what was not found. Called with no lock held. */
 void guest_loaded(void);
 
 /* Before the first event: reads the driver's version, with no lock held. */

@@ -43,7 +43,7 @@ extern _Thread_local struct record_self {
 	uint32_t thread, generation;
 	void **frame;   /* the frame that takes or drops the lock; NULL: not known */
 	void *back;     /* that frame's return address */
-	unsigned turn;  /* the lock's turn held, as far as known, on another stack of this thread */
+	unsigned turn;  /* turn of the lock that a frame on another stack of this thread holds */
 	uint64_t since; /* time when frame_gone() first saw `turn`, ns; 0: none */
 } record_self;
 

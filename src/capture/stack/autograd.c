@@ -109,7 +109,7 @@ static uint64_t word_at(uint64_t address, unsigned offset)
 	return word;
 }
 
-/* False for AccumulateGrad nodes, whose number is the highest of all, and for impossible values. */
+/* False for AccumulateGrad nodes, whose number is the largest of all, and for impossible values. */
 static bool plausible(uint64_t node)
 {
 	return word_at(node, NODE_NUMBER) < 1ull << 48 && word_at(node, NODE_THREAD) < 1ull << 32 &&

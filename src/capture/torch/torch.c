@@ -20,7 +20,7 @@
 
 enum { DEVICE_CPU = 0, DEVICE_CUDA = 1 };
 
-/* Text ids of this recording, 0 until they are used; and PyTorch's setting of its cache. */
+/* Text ids of this recording, 0 until first used; and whether PyTorch's cache is off. */
 static HOT_DATA struct {
 	uint32_t pool, c10_cuda, api;
 	uint32_t before; /* pseudo-stack of bytes from before the recording */
@@ -33,7 +33,8 @@ static HOT_THREAD _Thread_local struct {
 } provisional;
 
 /* This thread's last driver allocation that failed beneath PyTorch, until a block is allocated. A
- * block that fails without one hit PyTorch's own limit (set_per_process_memory_fraction). */
+ * block that fails without such a failure has met PyTorch's own limit
+ * (set_per_process_memory_fraction). */
 static HOT_THREAD _Thread_local struct spool_oom refused; /* none if .refused is 0 */
 
 static uint32_t text_once(uint32_t *text, const char *name)
@@ -230,10 +231,10 @@ static void record_usage(uint64_t ptr, int64_t size, const struct pending_told *
 }
 
 /*
- * Between our answer that profiling is enabled and its report, PyTorch's CPU allocator takes a lock
- * (ProfiledCPUMemoryReporter) that it would not take without us. A child forked meanwhile would
- * inherit it locked for ever. So a fork waits until no thread is in between; after a wait in vain
- * the child answers no.
+ * After this library's answer that profiling is enabled, and before its report, PyTorch's CPU
+ * allocator takes a lock (ProfiledCPUMemoryReporter) that it would not take otherwise. A child
+ * forked in between would inherit that lock locked for ever. So a fork waits until no thread is in
+ * between; after a wait in vain the child answers no.
  */
 static struct crowd reporters;
 static _Thread_local struct crowd_self reporter;
@@ -318,7 +319,7 @@ static void out_of_memory(int64_t size, uint64_t allocated, uint64_t reserved, u
 
 #define FRAME __builtin_frame_address(0)
 
-/* Handles a report of each form. The oldest form (BARE) has no address, so it is not recorded. */
+/* Handle a report of each form. A report of the oldest form (BARE) has no address: not recorded. */
 #define TELL_BARE (void)0
 #define TELL_PLAIN usage((uint64_t)ptr, size, NULL, device, FRAME)
 #define TELL_TOTALS \

@@ -1,6 +1,6 @@
 /*
- * Records the blocks of PyTorch's caching allocator by its own reports, and recognises its driver
- * calls.
+ * Records the blocks of PyTorch's caching allocator from the allocator's own reports, and
+ * recognises its driver calls.
  *
  * PyTorch calls c10::reportMemoryUsageToProfiler through the PLT at every allocation and free of a
  * block, with the rounded size and running totals, under the allocator's per-device lock. So the
@@ -33,8 +33,8 @@ bool torch_owns(uint32_t owner);
 
 /*
  * True if a driver allocation by the library `owner` is taken for a segment of PyTorch's pool. If
- * no block is reported in it before this thread's next free of driver memory, torch_settle() turns
- * it into a plain allocation.
+ * no block is reported in that memory before this thread's next free of driver memory,
+ * torch_settle() turns it into a plain allocation.
  */
 bool torch_segment(uint32_t owner, uint64_t ptr, uint64_t size);
 void torch_settle(const struct event *like);
@@ -54,7 +54,7 @@ void torch_forked(void);
 extern atomic_bool torch_cpu_lost;
 
 /* torch_clear(), after a fork: forgets text ids and the unconfirmed segment. torch_restart(), when
- * recording is switched on again: books all blocks as freed. */
+ * recording is switched on again: records all of PyTorch's blocks as freed. */
 void torch_clear(void);
 void torch_restart(void);
 

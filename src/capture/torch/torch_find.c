@@ -25,7 +25,7 @@ static atomic_bool asked_caller[TORCH_FUNCTIONS];
 static atomic_bool version_read;
 static _Atomic(const char *) version; /* the complete text, or NULL */
 
-/* Finds libc10.so by its file name: it is loaded RTLD_LOCAL. Debian's is called libc10.so.1.13. */
+/* Finds libc10.so by its file name: it is loaded RTLD_LOCAL. Debian's file is libc10.so.1.13. */
 static int note_c10(struct dl_phdr_info *info, size_t size, void *path)
 {
 	(void)size;
@@ -100,7 +100,7 @@ void torch_prepare(void)
 		read_version(atomic_load_explicit(asked, memory_order_relaxed));
 }
 
-/* Looks a function up only once, because that takes microseconds. Afterwards torch_prepare() looks
+/* Looks a function up only once, because a lookup takes microseconds. Later torch_prepare() looks
  * again when libraries were loaded. */
 __attribute__((noinline, cold)) void *torch_ask_real(enum torch_function function, void *caller)
 {
