@@ -48,7 +48,7 @@ _Static_assert(offsetof(struct wire_context, api) == 12 &&
 		       __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 	       "context_words() relies on this layout");
 
-/* Writes the slot of the event's context, after the context itself if the slot has another one. */
+/* Writes the event's context if its slot holds another one, then the number of the slot. */
 static HOT_CODE uint8_t *use_context(struct wire_state *state, uint8_t *p,
 				     const struct event *event)
 {
@@ -68,7 +68,7 @@ static HOT_CODE uint8_t *use_context(struct wire_state *state, uint8_t *p,
 	return p;
 }
 
-/* Writes the value's cache slot. If the value is not cached, adds it and writes `written`. */
+/* Writes a cached value's slot. If the value is not cached, caches it and writes `written`. */
 static inline uint8_t *put_cached(uint64_t *cache, uint8_t *p, uint64_t value, uint64_t written)
 {
 	unsigned slot = wire_slot(value, WIRE_CACHE);

@@ -1,7 +1,7 @@
 /*
- * struct event: one recorded event, in memory; wire.h has its form in files.
+ * struct event: one recorded event, in memory; wire.h describes its encoding in files.
  *
- * Texts (pool, api, error, name) are ids of the recording's text table, 0 for none.
+ * Texts (pool, api, error, name) are given as ids in the recording's text table, 0 for none.
  */
 #pragma once
 
@@ -41,13 +41,13 @@ static inline bool space_on_card(int device, unsigned space)
 /* Flags that decide which extra keys the trace has, and whether bytes count in a device's sums. */
 enum event_flags {
 	EVENT_FOREIGN = 1,  /* imported from another process: not counted in sums */
-	EVENT_DETAILED = 2, /* a mark or push that has an event_detail */
+	EVENT_DETAILED = 2, /* a mark or push with an event_detail */
 };
 
 /* The type of an NVTX payload, whose 64 bits are in event_detail.payload; floats become doubles. */
 enum event_payload { PAYLOAD_NONE, PAYLOAD_UNSIGNED, PAYLOAD_SIGNED, PAYLOAD_REAL, PAYLOADS };
 
-/* Attributes that NVTX allows beside the name; only marks and pushes have them. */
+/* Attributes that NVTX allows in addition to the name; only marks and pushes have them. */
 struct event_detail {
 	uint64_t payload;
 	uint32_t color;       /* 0xAARRGGBB, 0 for none */
@@ -61,7 +61,7 @@ struct event {
 	uint64_t ptr;
 	uint64_t size; /* bytes of the block, or of a failed request */
 	uint64_t stream;
-	uint64_t allocated; /* bytes allocated on the device after the event; readers set it */
+	uint64_t allocated; /* bytes allocated on the device after the event; set by readers */
 	uint64_t reserved;
 	uint32_t stack;                  /* id of the call stack, 0 for none */
 	uint32_t thread;                 /* kernel thread id */

@@ -1,8 +1,8 @@
 /*
- * LEB128 variable-length integers: seven bits a byte, low first.
+ * LEB128 variable-length integers: seven bits per byte, the lowest bits first.
  *
  * Addresses and sizes are mostly multiples of 256. varint_align() rotates them right by eight bits,
- * so that their low zeros become high zeros, which a varint does not write.
+ * so that their low zero bits become high ones, which a varint omits.
  */
 #pragma once
 
@@ -19,7 +19,7 @@ static inline uint8_t *varint_put(uint8_t *p, uint64_t value)
 	return p;
 }
 
-/* Reads a varint and advances *p; false if it does not end before `end` or exceeds 64 bits. */
+/* Reads a varint and advances *p. False if it does not end before `end` or exceeds 64 bits. */
 static inline bool varint_get(const uint8_t **p, const uint8_t *end, uint64_t *value)
 {
 	uint64_t result = 0;

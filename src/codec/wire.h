@@ -1,10 +1,11 @@
 /*
  * The encoding of events: records, and the caches that encoder and decoder keep equal.
  *
- * A chunk is a run of records. It can be read by itself, given the first event's number and time:
+ * A chunk is a run of records. It can be read by itself, given the first event's number and the
+ * time from which its dt counts:
  *
  *   event    slot            1 byte, 0..247: a context (op, space, device, pool, ...)
- *            dt              varint, ns since the event before
+ *            dt              varint, ns since the previous event
  *     memory ptr             varint, address XOR the previous one, rotated right by 8
  *            size            1 byte cache slot, or 255 and a varint (rotated right by 8)
  *            stack           1 byte cache slot, or 255 and a varint
@@ -14,7 +15,7 @@
  *   WIRE_SUMS    device allocated reserved    the device's sums (chunk start, journal_resync)
  *
  * Caches are direct-mapped: encoder and decoder store a value that was not cached in the same slot,
- * so they stay equal without records of their own. A typical PyTorch block event takes 11 bytes.
+ * so their caches stay equal without extra records. A typical PyTorch block event takes 11 bytes.
  */
 #pragma once
 
@@ -30,7 +31,7 @@ enum {
 	WIRE_SUMS = 249,
 	WIRE_CACHE = 255,
 	WIRE_ESCAPE = 255,
-	WIRE_EVENT_MAX = 128, /* no event needs more bytes, even with its wire_context */
+	WIRE_EVENT_MAX = 128, /* most bytes of an event, together with its wire_context */
 	WIRE_SUMS_MAX = 32,
 };
 
@@ -44,7 +45,7 @@ struct wire_context {
 
 _Static_assert(sizeof(struct wire_context) == 32, "no padding: contexts are compared as bytes");
 
-/* Caches, empty at the start of each chunk, which encoder and decoder change in the same way. */
+/* Caches that encoder and decoder change in the same way; empty at the start of each chunk. */
 struct wire_state {
 	uint64_t t;
 	uint64_t ptr;
@@ -57,7 +58,7 @@ static inline unsigned wire_slot(uint64_t value, unsigned slots)
 	return (unsigned)((value * 0x9e3779b97f4a7c15u >> 40) * slots >> 24);
 }
 
-/* Empties the caches for a chunk whose first record is at time t (ns). */
+/* Empties the caches for a chunk whose first dt counts from time t (ns). */
 static inline void wire_reset(struct wire_state *state, uint64_t t)
 {
 	memset(state, 0, sizeof(*state));
@@ -88,7 +89,7 @@ struct decoder {
 	struct decode_sums sums[DECODE_DEVICES];
 };
 
-/* Begins a chunk of `length` bytes; seq and t (ns) are those of its first event. */
+/* Begins a chunk of `length` bytes: its first event has number `seq`, and dt counts from t (ns). */
 void decode_start(struct decoder *decoder, const uint8_t *bytes, size_t length, uint64_t seq,
 		  uint64_t t);
 

@@ -1,4 +1,4 @@
-/* Reads clocks: time in ns through the vDSO (no system call), and ticks of the processor. */
+/* Reads clocks: time in ns through the vDSO (no system call), and the processor's tick counter. */
 #pragma once
 
 #include <stdbool.h>
@@ -26,9 +26,9 @@ static inline uint64_t clock_realtime(void)
 }
 
 /*
- * The processor's own counter, for code that is timed millions of times: reading it takes 8 ns,
- * clock_gettime() 25 ns. Ticks may be subtracted. Reading both clocks twice gives the length of a
- * tick in ns.
+ * The processor's tick counter, for code that is timed millions of times: reading it takes 8 ns,
+ * clock_gettime() 25 ns. The difference of two readings is a duration in ticks. The length of a
+ * tick in ns follows from reading both clocks twice.
  */
 #if defined(__x86_64__)
 /* True if the tick rate never changes (AMD64 manual, CPUID 8000_0007 EDX[8]). */
@@ -46,7 +46,7 @@ static inline uint64_t ticks_now(void)
 #elif defined(__aarch64__)
 static inline bool ticks_steady(void)
 {
-	return true; /* the architecture demands it of CNTVCT_EL0 */
+	return true; /* the architecture requires this for CNTVCT_EL0 */
 }
 
 static inline uint64_t ticks_now(void)

@@ -18,7 +18,7 @@ static const char names[LOCK_RANKS][24] = {
 };
 
 static _Thread_local struct {
-	unsigned held; /* a bit for each rank of lock that the thread holds */
+	unsigned held; /* bit n: the thread holds the lock of rank n */
 	const char *hook;
 	bool walked;
 	bool listing;

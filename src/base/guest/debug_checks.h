@@ -1,9 +1,9 @@
 /*
  * Checks promises of the library in debug builds (`make DEBUG=1`), at no cost in others: the order
- * of locks (locks.def), no call of the program's code while one is held, no malloc in a hook.
+ * of locks (locks.def), no call of the program's code while a lock is held, no malloc in a hook.
  *
  * A thread that breaks a promise is stopped at once, with a line on stderr that names the call and
- * the lock or hook. Without this, only two threads that meet by bad luck would show the deadlock.
+ * the lock or hook. Otherwise the deadlock would show only when two threads happen to meet.
  */
 #pragma once
 
@@ -36,7 +36,7 @@ void watch_host(const char *function);
 
 /*
  * Called before and after dl_iterate_phdr(), in which the loader holds the lock that dlopen takes
- * second. A call in between that takes the first one could deadlock with a thread in dlopen.
+ * second. A call in between that takes dlopen's first lock could deadlock with a thread in dlopen.
  */
 void watch_listing(bool on);
 

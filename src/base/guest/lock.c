@@ -1,4 +1,4 @@
-/* A small lock on a futex (Drepper, "Futexes are tricky", mutex 2, after a short spin). */
+/* A small lock based on a futex: a short spin, then mutex 2 of Drepper's "Futexes are tricky". */
 #include "base/guest/lock.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include "base/guest/raw_call.h"
 #include "base/guest/safe_read.h"
 
-enum { SPINS = 200 }; /* a lock is held for about 100 ns, so a short spin mostly suffices */
+enum { SPINS = 200 }; /* tries; a lock is held for about 100 ns, so a short spin usually suffices */
 
 static inline void relax(void)
 {
@@ -35,7 +35,7 @@ static bool spin(struct lock *lock, int held)
 	return false;
 }
 
-/* Waits while the lock's state is `state`; false if this took all of `slice` (NULL: no limit). */
+/* Waits while the lock's state is `state`. False if all of `slice` passed (NULL: no time limit). */
 static bool wait_for_state(struct lock *lock, int state, const struct timespec *slice)
 {
 	return raw_futex(&lock->state, FUTEX_WAIT_PRIVATE, state, slice) != -ETIMEDOUT;
@@ -49,7 +49,7 @@ void lock_wait(struct lock *lock)
 		wait_for_state(lock, 2, NULL);
 }
 
-/* True if the thread has ended. tkill, not tgkill: with CLONE_VM it may be in another process. */
+/* True if the thread has ended. Not tgkill: with CLONE_VM, the thread may be in another process. */
 static bool is_gone(int thread)
 {
 	return thread != LOCK_RESCUED && raw_call(SYS_tkill, thread, 0, 0) == -ESRCH;
@@ -120,7 +120,7 @@ static enum lock_got inherit(struct lock *lock, int self)
 			waited = 0;
 			continue;
 		}
-		/* Slices are counted, not time: while the process is stopped, only one passes. */
+		/* Slices are counted, not time: in a stopped process, only one slice passes. */
 		left = is_gone(state & ~LOCK_AWAITED) || was_left(lock);
 		if ((!left && ++waited < most) || turn != atomic_load(&lock->turn))
 			continue;

@@ -15,14 +15,14 @@
 #include "base/guest/debug_checks.h"
 
 struct lock {
-	atomic_int state;      /* 0 free, 1 held, 2 held and awaited; or the holder's number */
-	_Atomic(void **) left; /* the return address's place in the holder's frame, or NULL */
-	_Atomic(void *) back;  /* the return address: *left differs if the holder jumped away */
-	atomic_uint turn;      /* counts holders, so that a waiting thread notices progress */
-	enum lock_rank rank;   /* its place in the order of locks (locks.def) */
+	atomic_int state;      /* 0: free; 1: held; 2: held and awaited; or the holder's number */
+	_Atomic(void **) left; /* where the holder's frame keeps its return address, or NULL */
+	_Atomic(void *) back; /* that address itself: *left differs if the holder has jumped away */
+	atomic_uint turn;     /* counts holders, so that a waiting thread notices progress */
+	enum lock_rank rank;  /* the lock's place in the order of locks (locks.def) */
 };
 
-/* Values in `state`: a flag that a thread waits, and the holder's number after lock_rescue(). */
+/* Values in `state`: the flag that a thread waits, and the holder's number after lock_rescue(). */
 enum { LOCK_AWAITED = 1 << 30, LOCK_RESCUED = LOCK_AWAITED - 1 };
 
 /* Initializes a free lock; `name` is the lock's name in locks.def. */
@@ -33,16 +33,16 @@ enum { LOCK_AWAITED = 1 << 30, LOCK_RESCUED = LOCK_AWAITED - 1 };
 
 enum {
 	LOCK_SLICE_MS = 200, /* the interval at which a waiting thread checks the holder */
-	LOCK_SLICES = 50,    /* intervals (10 s in sum) after which the holder loses the lock */
-	/* Slices after which a thread takes the lock from itself: it holds the lock on another
-	 * stack, where a signal interrupted it, and only another signal could lead it back. */
+	LOCK_SLICES = 50,    /* intervals (10 s in all) after which the holder loses the lock */
+	/* Slices after which a thread takes the lock from itself: it took the lock on another
+	 * stack, which a signal interrupted, and only another signal could return to that stack. */
 	LOCK_OWN_SLICES = 5,
 };
 
 enum lock_got {
 	LOCK_GOT,
 	LOCK_LEFT,    /* the previous holder has ended or jumped away: its work is unfinished */
-	LOCK_OVERDUE, /* the previous holder took too long; it may still be at work */
+	LOCK_OVERDUE, /* the previous holder took too long; it may still be working */
 };
 
 void lock_wait(struct lock *lock);
@@ -50,11 +50,11 @@ void lock_wake(struct lock *lock);
 enum lock_got lock_inherit(struct lock *lock, int self);
 void lock_drop_awaited(struct lock *lock, int self);
 
-/* For a thread that has jumped out of the locked code: no other thread can take the lock until
+/* For a thread that has jumped out of the locked code: keeps the lock from all other threads until
  * lock_drop_as(lock, LOCK_RESCUED). False if another thread has already taken it. */
 bool lock_rescue(struct lock *lock, int self);
 
-/* True if *where is not `was` any more, or is unmapped. False if memory cannot be checked. */
+/* True if *where no longer holds `was`, or is unmapped. False if memory cannot be checked. */
 bool lock_frame_gone(void *const *where, const void *was);
 
 /* True if this code runs on the stack of sigaltstack(), or if that cannot be determined. */
@@ -67,7 +67,7 @@ bool lock_on_other_stack(void);
  */
 bool lock_frame_left(void **frame, const void *back, void **here);
 
-/* Frees the lock in a forked child. A free lock is not written, so its page stays shared. */
+/* Frees the lock in a forked child. A free lock is not written to: its page stays shared. */
 static inline void lock_reset(struct lock *lock)
 {
 	if (atomic_load(&lock->left))

@@ -1,4 +1,4 @@
-/* Runs work on a separate stack, or by a separate thread with its own descriptor table. */
+/* Runs work on a separate stack, or on a separate thread with its own descriptor table. */
 #include "base/guest/own_thread.h"
 
 #ifndef MEMTRACE_LIBRARY
@@ -103,10 +103,10 @@ __asm__(".pushsection .text\n"
 	".size own_stack_switch, .-own_stack_switch\n"
 	".popsection\n");
 
-/* True under valgrind and ThreadSanitizer. Stored at first use: the environment may change. */
+/* True under valgrind and ThreadSanitizer. Stored at first use, as the environment may change. */
 static bool is_watched(void)
 {
-#ifdef __SANITIZE_THREAD__ /* ThreadSanitizer blames a wrong thread after a change of stacks */
+#ifdef __SANITIZE_THREAD__ /* after a change of stacks it reports the wrong thread */
 	return true;
 #endif
 	enum { NOT_ASKED, NO, YES };
@@ -173,7 +173,7 @@ void own_stack_call(void (*work)(void *), void *argument)
 enum {
 	FLAGS = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM |
 		CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID,
-	MOST_FILES = 1 << 16, /* with no close_range(), so many descriptors are closed one by one */
+	MOST_FILES = 1 << 16, /* without close_range(): most descriptors to be closed one by one */
 	FORGET_TRIES = 10000,
 };
 
@@ -186,7 +186,7 @@ struct task {
 
 static _Thread_local bool inside;
 
-/* State of lengthy work: it runs, the waiting thread has requested a pause, or it pauses. */
+/* State of lengthy work: it runs, the waiting thread has requested a pause, or it is paused. */
 enum { WORKING, PLEASE_REST, RESTING };
 static atomic_int rest_state;
 
@@ -195,7 +195,7 @@ static const struct timespec slice = { 0, 50 * 1000000L };
 
 /* --- the thread that works --- */
 
-/* Opens "/" as 0 to 2: otherwise code that writes to stderr could hit a file of the library. */
+/* Opens "/" as descriptors 0 to 2, so that a write to stderr cannot reach a file of the library. */
 static void leave_standard_out(void)
 {
 	for (int fd = 0; fd < 3; fd++)
@@ -214,8 +214,8 @@ static void close_all(void)
 		raw_call(SYS_close, fd, 0, 0);
 }
 
-/* Gives this thread its own descriptor table. Without close_range() (Linux before 5.9) a copy of
- * the program's files stays open in it until short work is done. */
+/* Gives this thread its own descriptor table. Without close_range() (Linux before 5.9) the table of
+ * short work keeps copies of the program's descriptors until the work is done. */
 static void take_table(bool lengthy)
 {
 	if (!raw_call(SYS_close_range, lengthy ? 0 : 3, ~0U, CLOSE_RANGE_UNSHARE)) {
@@ -286,7 +286,7 @@ static void let_signals_through(atomic_int *thread, struct signals_deferred *def
 }
 
 /* Waits until the kernel has removed the thread, not only until its work is done: a program that
- * forks next may count its threads (CPython 3.12 does, and warns). */
+ * forks next may count its own threads (CPython 3.12 does, and warns). */
 static void wait_for_thread(int id, atomic_int *thread, bool lengthy,
 			    struct signals_deferred *deferred)
 {
@@ -316,9 +316,9 @@ static bool run_apart(struct task *task, struct signals_deferred *deferred)
 }
 
 /*
- * Runs the task on this thread, with signals deferred. Signals that its writes raise (at a closed
- * stderr, a file-size limit, a terminal of another job) are removed again, so that the program
- * receives only its own signals.
+ * Runs the task on this thread, with signals deferred. Signals that its writes raise (to a closed
+ * pipe, beyond a file-size limit, to the terminal of another job) are removed again, so that the
+ * program receives only its own signals.
  */
 static void run_here(void *argument)
 {

@@ -1,20 +1,20 @@
 /*
- * Runs work on a stack of the library's own, or by a thread of its own that uses descriptors.
+ * Runs work on a separate stack of the library, or on a separate thread with its own descriptors.
  *
- * Threads of the program may have stacks of PTHREAD_STACK_MIN, its signal handlers may run on 8
- * KiB, and a stack that it allocated on its heap has no guard page. So work that needs much stack
- * and is done once (loading libunwind, naming a new stack, creating the file) runs on a stack of
- * the library's own, from which an unwinder still finds the program's frames.
+ * Threads of the program may have stacks of only PTHREAD_STACK_MIN bytes, its signal handlers may
+ * have only 8 KiB, and a stack that it allocated on its heap has no guard page. So work that needs
+ * much stack and is done once (loading libunwind, naming a new stack, creating the file) runs on a
+ * stack of the library's own, from which an unwinder still finds the program's frames.
  *
  * If the library opened a file in the program's descriptor table, another thread could close that
  * number and open its own file under it between two system calls: the library would then write into
- * that file, or close it. So a thread that exists only for such work does it. It has its own
- * descriptor table with only 0 to 2 of the program (close_range() with CLOSE_RANGE_UNSHARE), and
- * its own stack. It gets no signals of the program; SIGXFSZ, SIGPIPE and SIGTTOU of its writes
- * vanish with it. It uses the thread-local storage of the thread that waits for it, so libc and
- * this library take it for that thread (which holds the locks).
+ * that file, or close it. So such work is done by a thread that exists only for it. This thread has
+ * its own stack, and its own descriptor table with only 0 to 2 of the program's (close_range() with
+ * CLOSE_RANGE_UNSHARE). It gets no signals of the program; SIGXFSZ, SIGPIPE and SIGTTOU that its
+ * writes raise vanish with it. It uses the thread-local storage of the thread that waits for it, so
+ * libc and this library take it for that thread (which holds the locks).
  *
- * In the tool, whose threads do not close descriptors of others, both are plain calls.
+ * In the tool, whose threads do not close each other's descriptors, both just call the work.
  */
 #pragma once
 
@@ -22,26 +22,26 @@
 
 /*
  * Calls work(argument) on a stack of the library's own, with signals and cancellation deferred
- * (base/guest/signals.h): the work takes locks of the loader, of libunwind and of malloc, for which
- * a signal handler would wait for ever, and which one that jumps away would leave locked. Nested
- * calls are plain calls. The caller's stack is used if there is no memory, and under valgrind and
+ * (base/guest/signals.h): the work takes locks of the loader, of libunwind and of malloc. A signal
+ * handler would wait for them for ever, or leave them locked by jumping away. Nested calls just
+ * call the work. The caller's stack is used if there is no memory, and under valgrind and
  * ThreadSanitizer, which report the change of stacks as an error.
  */
 void own_stack_call(void (*work)(void *), void *argument);
 
 /*
- * Calls work(argument) by a thread of the library's own and returns its result; inside such work
- * this is a plain call. `lengthy` is for work during which the program's signals must be handled
- * and its files must not be kept open: the work has no descriptors 0 to 2 of the program, whose
- * signal handlers run on the waiting thread while the work calls own_thread_rest(). There may be
- * one lengthy work at a time.
+ * Calls work(argument) on a thread of the library's own and returns its result; inside such work
+ * this just calls it. `lengthy` is for work during which the program's signals must be handled and
+ * its files must not be kept open. Such work has not even descriptors 0 to 2 of the program, and
+ * the program's signal handlers run on the waiting thread while the work calls own_thread_rest().
+ * Only one lengthy work may run at a time.
  *
- * If the kernel refuses the thread (a sandbox, a limit of processes), the work runs on the caller's
- * own thread, on a stack of the library's own. Signals that its writes raise are discarded.
+ * If the kernel refuses the thread (a sandbox, a process limit), the work runs on the caller's own
+ * thread, on a stack of the library's own. Signals that its writes raise are discarded.
  */
 int own_thread_run(int (*work)(void *), void *argument, bool lengthy);
 
-/* Called now and then by lengthy work: pauses it while the program handles pending signals. */
+/* To be called regularly by lengthy work: pauses while the program handles pending signals. */
 void own_thread_rest(void);
 
 /* To be called in a forked child: frees the stacks of threads that do not exist there. */

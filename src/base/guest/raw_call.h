@@ -1,11 +1,11 @@
 /*
  * System calls that bypass libc.
  *
- * The constructor uses them, because the first touch of a page of libc costs a short process more
- * than the call. Work with files uses them, because another preloaded library may replace libc's
- * functions and may end before this one (libfaketime and fstat()). The thread of
- * base/guest/own_thread.h uses them, because it shares thread-local storage, and so errno, with
- * another thread.
+ * The constructor uses them, because touching a page of libc for the first time takes a short
+ * process longer than the call. Work with files uses them, because another preloaded library may
+ * replace functions of libc and may end before this one (as libfaketime does with fstat()). The
+ * thread of base/guest/own_thread.h uses them, because it shares thread-local storage, and so
+ * errno, with another thread.
  */
 #pragma once
 

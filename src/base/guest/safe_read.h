@@ -1,6 +1,6 @@
 /*
  * Copies memory of this process that may be unmapped (a freed stack, unloaded code), by a system
- * call. peek() is false if not all bytes can be read, or if a sandbox (seccomp) forbids the call.
+ * call. peek() returns false if a byte cannot be read, or if a sandbox (seccomp) forbids the call.
  */
 #pragma once
 

@@ -7,7 +7,7 @@
  * signals_defer() defers cancellation (open() is a cancellation point) and all signals, except
  * those that the thread's own instructions raise, until signals_deliver(). This is for work that
  * must not be interrupted, because a handler may jump out of it, or enter it again. Pairs may nest.
- * Each call is a system call, so this is for rare work and not for every call of a hook.
+ * Each call is a system call, so they are for rare work, not for every call of a hook.
  */
 struct signals_deferred {
 	sigset_t before;

@@ -1,8 +1,8 @@
 /*
  * Places the code and data of the library's constructor side by side in memory.
  *
- * The constructor runs in every process that inherits LD_PRELOAD, also in shells and compilers. Its
- * cost there is mostly pages that are touched for the first time, so it touches few.
+ * The constructor runs in every process that inherits LD_PRELOAD, even in shells and compilers.
+ * Most of its cost there is touching pages for the first time, so it touches few.
  */
 #pragma once
 
@@ -13,7 +13,7 @@
  * that the loader writes anyway (src/libmemtrace.ld). */
 #define START_DATA __attribute__((section("memtrace_start")))
 
-/* For a constant without pointers that the constructor reads: it lies beside the code. */
+/* For a constant without pointers that the constructor reads; placed next to the code. */
 #define START_CONST __attribute__((section(".rodata.startup")))
 
 /* For a function that the constructor calls. Linkers place sections of this name together. */
@@ -43,7 +43,7 @@ static inline bool start_same(const char *a, const char *b)
 	return *a == *b;
 }
 
-/* The rest of a text after `begin`, NULL if the text does not begin with it. */
+/* The rest of `text` after `begin`, NULL if `text` does not begin with it. */
 static inline const char *start_after(const char *text, const char *begin)
 {
 	for (; *begin && *text == *begin; text++, begin++)

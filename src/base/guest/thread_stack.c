@@ -8,7 +8,7 @@
 #include "base/guest/hot.h"
 #include "base/guest/safe_read.h"
 
-enum { PAGE = 4096, MOST = 1 << 20 }; /* MOST: bytes searched below the part already found */
+enum { PAGE = 4096, MOST = 1 << 20 }; /* MOST: most bytes searched below the part already found */
 
 /* The part of this thread's stack that was found so far. */
 static HOT_THREAD _Thread_local struct {
@@ -16,9 +16,9 @@ static HOT_THREAD _Thread_local struct {
 } thread_stack;
 
 /*
- * Finds the outer end of the stack. On the first thread the kernel's random bytes lie there; on
- * others glibc puts the thread-local storage there. If memory cannot be tested, the eight pages
- * below it are assumed to be stack.
+ * Finds the outer end of the stack. On the first thread the kernel's random bytes (AT_RANDOM) lie
+ * there, on other threads glibc's thread-local storage. If memory cannot be tested, the eight pages
+ * below that end are assumed to be stack.
  */
 static void find_stack(void)
 {

@@ -1,4 +1,4 @@
-/* Allocates memory by mmap: arrays that grow, and blocks that are only freed all together. */
+/* Allocates memory by mmap: arrays that grow, and blocks that can only be freed all at once. */
 #include "base/mem/arena.h"
 
 #include <stdbool.h>

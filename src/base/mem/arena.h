@@ -10,10 +10,10 @@
 
 struct arena {
 	struct arena_page *pages;
-	size_t used, size; /* bytes of the newest chunk, to which `pages` points */
+	size_t used, size; /* bytes in use and all bytes of the newest chunk (*pages) */
 };
 
-/* Allocate a block, or one with a copy of a text and a NUL. NULL if there is no memory. */
+/* Allocate a block of `size` bytes, or a copy of a text with a NUL. NULL if there is no memory. */
 void *arena_alloc(struct arena *arena, size_t size);
 char *arena_text(struct arena *arena, const char *text, size_t length);
 void arena_clear(struct arena *arena);
@@ -24,7 +24,7 @@ void arena_clear(struct arena *arena);
  * Returns its new address; NULL if there is no memory, with the array unchanged. */
 void *pages_grow(void *pages, size_t from, size_t to);
 
-/* Grows an array of `*size` elements of `bytes` bytes each by doubling, until it has `wanted`
+/* Grows an array of `*size` elements of `bytes` bytes each by doubling, until it holds `wanted`
  * elements. Returns its new address; NULL without memory, with the array unchanged. */
 void *pages_room(void *pages, size_t *size, size_t wanted, size_t bytes);
 

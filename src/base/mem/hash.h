@@ -1,4 +1,4 @@
-/* Hashes words (128 bits) and bytes (64 bits): multiply, then XOR the product's halves (wyhash). */
+/* Hashes words to 128 bits and bytes to 64: multiply, then XOR the product's halves (wyhash). */
 #pragma once
 
 #include <stddef.h>

@@ -21,7 +21,7 @@ static size_t bytes_of(size_t size)
 	return sizeof(struct map_table) + size * sizeof(struct map_entry);
 }
 
-/* The key's entry, or the empty one where it would be stored. *value becomes the entry's value. */
+/* The key's entry, or the empty entry for it. *value becomes the entry's value. */
 static inline struct map_entry *entry_of(struct map_table *table, uint64_t key, uint32_t *value)
 {
 	for (size_t at = (size_t)(key ^ key >> 29);; at++) {
@@ -51,7 +51,7 @@ uint32_t *map_value(const struct map *map, uint64_t key)
 	return value ? &entry->value : NULL;
 }
 
-/* Stores the key's value; true if the key is new. */
+/* Stores the key's value. Returns true if the key is new. */
 static bool place(struct map_table *table, uint64_t key, uint32_t value)
 {
 	uint32_t before;

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A member to sort by: an unsigned number, or a text. If equal, the next key decides. */
+/* A member to sort by: an unsigned number, or a text. Among equals, the next key decides. */
 struct sort_key {
 	uint16_t at, size;
 	enum { SORT_END, SORT_RISES, SORT_FALLS, SORT_AS_TEXT } order;
@@ -21,7 +21,7 @@ struct sort_key {
 #define SORT_DOWN(type, member) SORT_KEY(type, member, SORT_FALLS)
 #define SORT_TEXT(type, member) SORT_KEY(type, member, SORT_AS_TEXT)
 
-/* Sorts stably; a key of zeros ends the keys. Without spare memory, a slow insertion sort. */
+/* Sorts stably; a key of zeros ends `keys`. Without spare memory, a slow insertion sort is used. */
 void sort_rows(void *rows, size_t count, size_t size, const struct sort_key *keys);
 
 /* Returns how many rows have a number of at most `value` at byte `at` of the row (a uint64_t). The

@@ -1,9 +1,10 @@
 /*
  * Filters of the memory events that are recorded: the value of MEMTRACE_FILTER.
  *
- *   filter = term { "," term }     an event is recorded if all its terms hold
+ *   filter = term { "," term }     an event is recorded if all terms hold
  *   term   = key relation value    the keys are in filter_keys.def
- *   for a number: = != > >= < <=, units (1MiB); for a name: = and !=, and "none" for no name
+ *   relations of a number: = != > >= < <=, of a name: = !=
+ *   value: a number, with a unit (1MiB) or without; or a name, "none" for no name
  */
 #pragma once
 
@@ -36,7 +37,7 @@ struct filter {
 	struct filter_term terms[FILTER_TERMS];
 };
 
-/* An event's values. Bit `key` of `known` is set if that value is known. No device: UINT64_MAX. */
+/* An event's values. Bit `key` of `known`: the key's value is known. No device: UINT64_MAX. */
 struct filter_facts {
 	unsigned known;
 	uint64_t number[FILTER_KEYS];
@@ -49,7 +50,7 @@ enum filter_answer {
 	FILTER_YES,
 };
 
-/* False if the text is no valid filter; *filter is empty then. *filter points into the text. */
+/* False if the text is not a valid filter; *filter is then empty. *filter points into the text. */
 bool filter_parse(const char *text, struct filter *filter);
 
 enum filter_answer filter_ask(const struct filter *filter, const struct filter_facts *facts);

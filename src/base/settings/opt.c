@@ -105,7 +105,7 @@ int opt_parse_keep(const char *text, uint64_t *ns, uint64_t *bytes)
 	}
 }
 
-/* Signals that the user may choose. Unhandled ones are ignored or end the process, no more. */
+/* Signals that the user may choose. If unhandled, each is ignored or just ends the process. */
 static const struct {
 	char name[8];
 	int signal;
@@ -177,7 +177,7 @@ START_CODE bool opt_parse(enum opt_id id, const char *value, uint64_t *count)
 	return true;
 }
 
-/* Reads the environment once: it may have hundreds of variables, most of them no settings. */
+/* Reads the environment once: it may have hundreds of variables, most of which are not settings. */
 START_CODE static void find_values(const char *values[OPT_IDS])
 {
 	static START_CONST const char prefix[] = "MEMTRACE_";

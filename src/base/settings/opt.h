@@ -1,5 +1,5 @@
 /*
- * The settings, which opt.def lists: their numbers, and their values from the environment.
+ * The settings, which opt.def lists: their ids, and their values from the environment.
  *
  * `memtrace run` passes a setting to the library as MEMTRACE_<NAME>; both parse it by this code.
  */
@@ -13,9 +13,7 @@ enum opt_kind {
 	OPT_TEXT,
 	OPT_FLAG,
 	OPT_COUNT,
-	OPT_STACKS, /* words with commas between them; their number: STACKS_NATIVE | STACKS_PYTHON
-		     */
-	OPT_DEPTH,  /* the most frames of a stack, 1 to OPT_DEPTH_MAX */
+	OPT_DEPTH,  /* most frames of a stack, 1 to OPT_DEPTH_MAX */
 	OPT_KEEP,   /* a time, a size or both: opt_parse_keep() */
 	OPT_SIGNAL, /* a signal and its effect: signal_choice_parse() */
 	OPT_FILTER, /* a filter of events: filter.h */
@@ -31,8 +29,8 @@ enum opt_id {
 };
 
 struct opt_row {
-	char name[14];  /* its option without dashes: stack_depth */
-	char env[14];   /* its environment variable after MEMTRACE_ */
+	char name[14];  /* the option without dashes: stack_depth */
+	char env[14];   /* the environment variable without MEMTRACE_ */
 	char value[20]; /* the default, as text */
 	enum opt_kind kind;
 };
@@ -49,7 +47,7 @@ bool opt_flag(enum opt_id id);
 uint64_t opt_count(enum opt_id id);
 
 /* Parses "10min", "1GiB" or both with a comma between: a time (s, min, h, d) into ns and a size
- * into bytes; the one that is missing becomes 0. Returns 0, or -EINVAL. */
+ * into bytes; a missing one becomes 0. Returns 0, or -EINVAL. */
 int opt_parse_keep(const char *text, uint64_t *ns, uint64_t *bytes);
 
 /* The effect of the signal that the user chose. */
@@ -71,7 +69,7 @@ bool signal_choice_parse(const char *text, struct signal_choice *choice);
 /* True if the setting's text differs from its default. */
 bool opt_given(enum opt_id id);
 
-/* True if `value` is valid for the setting. *count becomes its number or flag, else 0. */
+/* True if `value` is valid for the setting. *count becomes the number or flag, otherwise 0. */
 bool opt_parse(enum opt_id id, const char *value, uint64_t *count);
 
 /* The variable (without MEMTRACE_) of the first value that opt_read() refused, or NULL. */

@@ -59,7 +59,7 @@ START_CODE static size_t fits(const char *text, const char *name, enum quantity_
 	return length;
 }
 
-/* Returns the text after the unit; NULL if a quantity of this kind lacks its unit. */
+/* Returns the text after the unit; NULL if the kind requires a unit and the text has none. */
 START_CODE static const char *read_unit(const char *text, enum quantity_kind kind, uint64_t *factor)
 {
 	size_t longest = 0;
@@ -76,7 +76,8 @@ START_CODE static const char *read_unit(const char *text, enum quantity_kind kin
 	return *factor ? text + longest : NULL;
 }
 
-/* Multiplies the digits from `text` to `end` by the factor; false if 64 bits do not suffice. */
+/* Parses the decimal digits from `text` to `end` and multiplies the number by `factor`. Returns
+ * false if the result overflows 64 bits. */
 START_CODE static bool read_whole(const char *text, const char *end, uint64_t factor,
 				  uint64_t *value)
 {
@@ -111,7 +112,7 @@ START_CODE const char *quantity_read(const char *text, enum quantity_kind kind, 
 	    (digits > whole && kind == QUANTITY_SETTING && factor == 1) ||
 	    !read_whole(text, whole, factor, value))
 		return NULL;
-	/* Adds the fraction, last digit first. Rounding down in each step equals doing it once. */
+	/* Adds the fraction, last digit first. Rounding down in each step equals rounding once. */
 	while (digits > whole + 1)
 		part = (part + (uint64_t)(*--digits - '0') * factor) / 10;
 	return __builtin_add_overflow(*value, part, value) ? NULL : rest;

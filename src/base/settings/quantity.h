@@ -18,7 +18,7 @@ enum quantity_kind {
 };
 
 /* Reads the quantity at the beginning of the text. Returns the text after it, or NULL if there is
- * none or its value exceeds 64 bits. */
+ * no quantity or its value exceeds 64 bits. */
 const char *quantity_read(const char *text, enum quantity_kind kind, uint64_t *value);
 
 /* True if the text is one quantity and nothing else. */

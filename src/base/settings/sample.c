@@ -45,7 +45,7 @@ static double natural_log(double x)
 	return 2 * sum + exponent * ln_2;
 }
 
-/* 1 - exp(-x) for x > 0: by the series up to 1/2, above by 1 - e^-2y = (1 - e^-y)(1 + e^-y). */
+/* 1 - exp(-x) for x > 0: up to x = 1/2 by the series, above by 1 - e^-2y = (1 - e^-y)(1 + e^-y). */
 static double probability(double x)
 {
 	int halvings = 0;
@@ -84,7 +84,7 @@ bool sample_take(struct sample *sample, uint64_t seed, uint64_t size, uint64_t i
 		sample->left -= size;
 		return false;
 	}
-	/* A new distance may be drawn after the block, because a Poisson process is memoryless. */
+	/* The next distance may begin after the block, because a Poisson process is memoryless. */
 	sample->left = next_point(sample, interval);
 	return size != 0;
 }

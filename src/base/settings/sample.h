@@ -1,7 +1,7 @@
 /*
  * Sampling by bytes: the blocks that are sampled, and the weight of each.
  *
- * A Poisson process runs along the bytes that a thread allocates, with one point in `interval`
+ * A Poisson process runs along the bytes that a thread allocates, with one point per `interval`
  * bytes on average; a block with a point in it is sampled. So a block of `size` bytes is sampled
  * with probability p = 1 - exp(-size / interval), independent of the blocks before it. Sums in
  * which each sampled block counts 1 / p times are unbiased. The heap profilers of Go, tcmalloc and

@@ -55,9 +55,9 @@ int fd_create(const char *path)
 }
 
 /*
- * Not every file system (or sandbox) allows a rename that must not replace. A hard link also fails
- * if the new name exists, so that is tried next. Some file systems have no links (a mounted bucket
- * of object storage): there an empty file first reserves the new name.
+ * Not every file system (or sandbox) allows a rename that must not replace. Making a hard link also
+ * fails if the new name exists, so this is tried next. Some file systems have no links (a mounted
+ * bucket of object storage): there an empty file first reserves the new name.
  */
 int fd_rename_new(const char *from, const char *to)
 {

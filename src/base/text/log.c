@@ -33,7 +33,7 @@ START_CODE void log_init(bool quiet)
 	}
 }
 
-/* A program may have closed descriptor 2 and opened a file of its own that got this number. */
+/* False if the program has closed descriptor 2 and a file of its own has got this number. */
 static bool still_stderr(void)
 {
 	struct stat status;
@@ -47,7 +47,7 @@ enum {
 	PATIENCE_MS = 100,
 };
 
-/* Waits until stderr is writable: a pipe that nobody reads would block the program for ever. */
+/* Waits a short time until stderr is writable: a pipe that nobody reads would block for ever. */
 static bool takes_a_piece(void)
 {
 	struct pollfd ready = { .fd = STDERR_FILENO, .events = POLLOUT };

@@ -2,15 +2,15 @@
  * A buffered writer of text to a descriptor, quick enough for a million JSON lines a second.
  *
  * The caller owns the descriptor and the buffer. After a failed write all further output is dropped
- * and out_flush() returns that error, so callers check only there. No stdio, no locale, no
- * allocation: this code also runs inside the traced program.
+ * and out_flush() returns that error, so callers need to check only its result. No stdio, no
+ * locale, no allocation: this code also runs inside the traced program.
  */
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* A function that takes the buffered bytes in place of the descriptor: 0 or -errno. */
+/* A function that takes the buffered bytes in place of the descriptor. Returns 0 or -errno. */
 typedef int out_sink(void *to, const char *bytes, size_t length);
 
 struct out {
@@ -34,9 +34,9 @@ void out_i64(struct out *out, int64_t value);
 void out_hex(struct out *out, uint64_t value);
 
 /*
- * Writes a JSON string with its quotes; NULL prints null. Bytes that are not UTF-8 are replaced by
- * U+FFFD. Characters that would steer a terminal or mislead its reader (utf8_harmless) are escaped;
- * a JSON parser reads the same text.
+ * Writes a JSON string with its quotes; NULL becomes null. Bytes that are not UTF-8 are replaced by
+ * U+FFFD. Characters that could control a terminal or mislead its reader (see utf8_harmless()) are
+ * escaped; for a JSON parser the text stays the same.
  */
 void out_json(struct out *out, const char *text);
 void out_json_n(struct out *out, const char *text, size_t length);

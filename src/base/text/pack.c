@@ -1,5 +1,5 @@
 /*
- * Compresses a trace by zlib or zstd.
+ * Compresses a trace with zlib or zstd.
  *
  * The levels are low, because the traced program cannot exit before its trace is written, and
  * similar lines of JSON shrink to a tenth of their size at any level.
@@ -130,7 +130,7 @@ static int gzip_start(struct gzip *gzip, pack_find *find, void *from)
 	case Z_MEM_ERROR:
 		return -ENOMEM;
 	default:
-		return -ENOTSUP; /* the loaded zlib does not fit the zlib.h of the build */
+		return -ENOTSUP; /* the loaded zlib does not match the zlib.h of the build */
 	}
 }
 

@@ -1,8 +1,8 @@
 /*
- * Compresses output by zlib or zstd, chosen by the suffix of the file's name (pack.def).
+ * Compresses output with zlib or zstd, chosen by the suffix of the file's name (pack.def).
  *
- * This code is linked with neither library: its caller passes a function that finds theirs. The
- * tool is linked with both. libmemtrace.so loads one when it writes the trace.
+ * This code is linked with neither library: its caller passes a function that finds theirs by name.
+ * The tool is linked with both. libmemtrace.so loads the one it needs when it writes the trace.
  */
 #pragma once
 
@@ -26,20 +26,20 @@ extern const struct pack_row pack_rows[PACK_KINDS];
 /* The compression that the suffix of a path selects; PACK_NONE if it selects none. */
 enum pack_kind pack_named(const char *path);
 
-/* Finds a function of zlib or zstd by name; `from` is pack_start()'s argument. NULL if missing. */
+/* Returns the library's function `name`, NULL if missing; `from` is pack_start()'s argument. */
 typedef void *pack_find(void *from, const char *name);
 
 struct pack;
 
-/* Starts a compressed stream into fd, which the caller closes; pack_end() frees it. Returns 0,
- * -ENOTSUP if a function is missing, or -ENOMEM. Its memory comes from mmap. */
+/* Starts a stream that compresses into fd, with memory from mmap; pack_end() frees it, the caller
+ * closes fd. Returns 0, -ENOMEM, or -ENOTSUP if the library lacks a function or does not fit. */
 int pack_start(struct pack **pack, enum pack_kind kind, int fd, pack_find *find, void *from);
 
-/* Sets the descriptor, if pack_start() had none yet; to be called before pack_write(). */
+/* Sets the descriptor if pack_start() was given none; to be called before pack_write(). */
 void pack_to(struct pack *pack, int fd);
 
-/* Adds bytes: 0, or the first failure's -errno. The type is that of an out_sink (out.h). */
+/* Compresses bytes. Returns 0 or the first failure's -errno. The type is out_sink's (out.h). */
 int pack_write(void *pack, const char *bytes, size_t length);
 
-/* Writes the end and frees the stream. Returns 0, or the -errno of the first failure. */
+/* Writes the end of the stream and frees it. Returns 0, or the -errno of the first failure. */
 int pack_end(struct pack *pack);

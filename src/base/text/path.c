@@ -56,7 +56,7 @@ static const char launchers[][RANK_FACTS][32] = {
 #undef LAUNCHER
 };
 
-/* The environment variable's value if it is 1 to 19 digits, safe in file names; else NULL. */
+/* The variable's value if it is 1 to 19 digits, which are safe in file names; otherwise NULL. */
 static const char *number(const char *name)
 {
 	const char *value = name[0] ? getenv(name) : NULL;

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Texts for the letters of a pattern. If NULL, this process's own is used, but %e is unchanged. */
+/* Texts for a pattern's letters. For a NULL, this process's own is used, except that %e stays. */
 struct path_words {
 	const char *pid;     /* the pid, for %p */
 	const char *host;    /* the host's name, for %h */
@@ -29,10 +29,10 @@ int path_expand(char *to, size_t size, const char *pattern, const struct path_wo
 /* Writes the path of an output's spool: beside the output, or in spool_dir if not NULL or "". */
 int path_spool(char *to, size_t size, const char *output, const char *spool_dir);
 
-/* The end of `output` from ".json" on (".json", ".json.gz", ".json.zst"); "" if it has none. */
+/* The end of `output` from ".json" on (".json", ".json.gz", ".json.zst"), or "". */
 const char *path_extension(const char *output);
 
-/* Writes `output` with n before its extension if n > 0: memtrace.5.json, memtrace.5.1.json */
+/* Writes `output`, with n before the extension if n > 0, as in memtrace.5.1.json for n = 1. */
 int path_numbered(char *to, size_t size, const char *output, unsigned n);
 
 /*
@@ -46,6 +46,6 @@ enum rank_fact {
 	RANK_FACTS
 };
 
-/* Decimal digits in the environment, which setenv() may invalidate; NULL if no launcher sets them.
- * All numbers come from launchers that agree on RANK_NUMBER. */
+/* Returns decimal digits in the environment, which setenv() may invalidate; NULL if no launcher
+ * sets them. All numbers come from launchers that agree on RANK_NUMBER. */
 const char *rank_fact(enum rank_fact fact);
