@@ -13,7 +13,7 @@
 enum {
 	CHUNK_ROOM = SPOOL_BLOCK - (int)sizeof(struct spool_chunk),
 	FEWEST_PER_CHUNK = 16,
-	FEWEST_CHUNKS = 2, /* one is written while an older one can still be read */
+	FEWEST_CHUNKS = 2, /* so that an older one can be read while one is written */
 };
 
 int journal_init(struct journal *journal, struct spool *spool, uint64_t max_events)
@@ -80,7 +80,7 @@ static void put_sums(struct journal *journal)
 	}
 }
 
-/* Each chunk begins with all sums; its events contain only changes of them. */
+/* Each chunk begins with the sums of the devices; its events contain only changes of these. */
 static void start_chunk(struct journal *journal, uint32_t index)
 {
 	struct spool_header *header = journal->spool->header;
@@ -101,8 +101,8 @@ static void start_chunk(struct journal *journal, uint32_t index)
 
 /*
  * The number of events for which the current chunk has room, `wanted` of them in one transaction.
- * The first part, which is never dropped, must end at the end of a chunk, since the ring drops
- * whole chunks; so its last chunk may get a few more events than were asked for.
+ * The first events, which are never dropped, must fill whole chunks, since the ring drops whole
+ * chunks; so a few more events than planned may be kept.
  */
 static uint64_t chunk_left(const struct journal *journal, unsigned wanted)
 {
@@ -117,8 +117,8 @@ static uint64_t chunk_left(const struct journal *journal, unsigned wanted)
 	return journal_fit(journal) >= wanted ? MIN(left, most) : 0;
 }
 
-/* True if the ring's oldest chunk may be reused. The next chunk begins with the time of the oldest
- * chunk's last event, so its age is the least of that chunk's events. */
+/* True if the ring's oldest chunk may be reused. The second chunk's start has the time of the
+ * oldest chunk's last event, so all events of the oldest chunk are at least as old. */
 static bool is_due(const struct journal *journal)
 {
 	uint64_t chunks = journal->last - journal->first;
@@ -165,12 +165,12 @@ int journal_make_room(struct journal *journal, unsigned events)
 		error = next_place(journal);
 		signals_deliver(&deferred);
 	}
-	/* As many more events fit; none if there is no room. */
+	/* Events with numbers below `ready` fit; after an error, none. */
 	journal->ready = error ? 0 : journal->spool->header->seq + chunk_left(journal, events);
 	return error;
 }
 
-/* False if two events of one transaction do not fit, because the ring has room for one event. */
+/* False if the event cannot be kept: max_events is 0, or a ring for one event has one already. */
 static bool keeps(const struct journal *journal)
 {
 	return journal->max_events &&
@@ -212,10 +212,10 @@ HOT_CODE void journal_put(struct journal *journal, struct event *event)
 		journal->head_events = header->seq;
 }
 
-/* Sets the encoder's caches to their state after the first `bytes` of the chunk. */
+/* Sets the encoder's caches to their state after the chunk's first `bytes` bytes. */
 static void reread(struct journal *journal, size_t bytes)
 {
-	static struct decoder decoder; /* static: the thread's stack may not have 10 KiB */
+	static struct decoder decoder; /* static: 16 KiB are too much for the stack */
 	struct spool_chunk *chunk = journal->chunk;
 	struct event event;
 
@@ -233,7 +233,7 @@ void journal_rewind(struct journal *journal)
 
 	if (!journal->max_events)
 		return;
-	/* The caches of that moment come only from reading the remaining bytes. */
+	/* The earlier state of the caches comes only from decoding the bytes that stay. */
 	reread(journal, (size_t)(journal->before - (const uint8_t *)(journal->chunk + 1)));
 	txn_keep_run(journal->spool, from, words);
 	if (journal->chunk->first_seq >= journal->head_events)
@@ -267,7 +267,7 @@ int journal_read(struct journal_reader *reader, const struct spool *spool)
 	reader->order = pages_grow(NULL, 0, sizeof(uint32_t) * reader->places);
 	if (!reader->order)
 		return -ENOMEM;
-	/* Insertion from the end moves few chunks, because the ring has turned once at most. */
+	/* Inserts from the end: chunks are in order, except where the ring starts over. */
 	for (uint32_t i = 0; i < chunks; i++) {
 		const struct spool_chunk *chunk = chunk_at(spool, i);
 		uint32_t at = reader->chunks;

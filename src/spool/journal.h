@@ -1,10 +1,10 @@
 /*
- * The events of a spool: a ring of chunks. The first tenth of the events is never dropped, nor are
- * the latest nine tenths; with journal_keep(), only those of the latest stretch of time or bytes
- * stay.
+ * The events of a spool, in chunks. The first tenth of the events is never dropped, and a ring
+ * holds the latest nine tenths; with journal_keep(), only events of the latest stretch of time or
+ * bytes stay.
  *
- * Each chunk can be read without the others (codec/wire.h), so the oldest can be overwritten. The
- * functions that write run inside transactions, with the writer's lock held.
+ * Each chunk can be read without the others (codec/wire.h), so the oldest chunk can be overwritten.
+ * Functions that write events run inside transactions, with the writer's lock held.
  */
 #pragma once
 
@@ -19,12 +19,12 @@ struct journal {
 	struct spool *spool;
 	struct spool_chunk *chunk; /* the current chunk, NULL before the first */
 	uint8_t *p, *end;
-	uint8_t *before; /* begin of the last event; sums may lie between the event before and it */
-	bool beside;     /* of a copy, whose chunks stay: events go to the spool's `caught` */
+	uint8_t *before; /* start of the last event; records of sums may lie before it */
+	bool beside;     /* true for a copy: events go to spool->caught, not into chunks */
 	uint64_t max_events;
 	uint64_t head_events;  /* number of first events that are never dropped */
-	uint64_t keep_ns;      /* from journal_keep(): events younger than this stay; 0: no limit */
-	uint64_t keep_chunks;  /* most chunks of the ring, 0: no limit of its own */
+	uint64_t keep_ns;      /* from journal_keep(): ns for which events stay; 0: no limit */
+	uint64_t keep_chunks;  /* most chunks of the ring; 0: limited only by max_events */
 	uint32_t chunk_events; /* most events in one chunk */
 	uint32_t *queue;      /* the ring's chunks, oldest first: a circular list of SPOOL_BLOCKS */
 	uint64_t first, last; /* queue[first..last) modulo SPOOL_BLOCKS */
@@ -34,18 +34,18 @@ struct journal {
 	struct wire_state state;
 };
 
-/* Begins an empty journal: 0 or -ENOMEM. With `max_events` 0 events are counted and not written. */
+/* Begins an empty journal: 0 or -ENOMEM. With `max_events` 0, events are only counted. */
 int journal_init(struct journal *journal, struct spool *spool, uint64_t max_events);
 void journal_clear(struct journal *journal);
 
 /*
  * Keeps only the latest events; to be called right after journal_init(). All events of the last
- * `ns` (0: of any age) stay, in chunks of at most `bytes` in sum (0: half of the largest spool),
- * and at most max_events of them. Older events are dropped when their room is needed.
+ * `ns` (0: of any age) stay, in chunks of at most `bytes` together (0: half of the largest possible
+ * spool), and at most max_events of them. Older events are dropped when their room is needed.
  */
 void journal_keep(struct journal *journal, uint64_t ns, uint64_t bytes);
 
-/* The number of events that the rest of the chunk holds in any case, sums between them included. */
+/* The number of events that surely fit into the rest of the chunk, along with records of sums. */
 static inline uint64_t journal_fit(const struct journal *journal)
 {
 	const uint8_t *p = journal->p + WIRE_SUMS_MAX * JOURNAL_SUMS_DEVICES;
@@ -53,7 +53,7 @@ static inline uint64_t journal_fit(const struct journal *journal)
 	return p < journal->end ? (size_t)(journal->end - p) / WIRE_EVENT_MAX : 0;
 }
 
-/* The number of events that fit in any case, after journal_room(). */
+/* The number of events that surely fit, after journal_room(). */
 static inline uint64_t journal_left(const struct journal *journal)
 {
 	uint64_t seq = journal->spool->header->seq;
@@ -62,9 +62,9 @@ static inline uint64_t journal_left(const struct journal *journal)
 }
 
 /*
- * Makes room for that many events, if necessary by a new chunk or by dropping the oldest one. To be
- * called before the transaction that writes them. 0, or an error of spool_need() if the file cannot
- * grow.
+ * Makes room for `events` events, if necessary by a new chunk or by dropping the oldest chunk. To
+ * be called before the transaction that writes them. 0, or an error of spool_need() if the file
+ * cannot grow.
  */
 int journal_make_room(struct journal *journal, unsigned events);
 
@@ -73,28 +73,28 @@ static inline int journal_room(struct journal *journal, unsigned events)
 	return journal_left(journal) >= events ? 0 : journal_make_room(journal, events);
 }
 
-/* Writes the event, inside a transaction and after journal_room(). Sets event->seq; event->t
- * becomes the time of the event before if it was earlier. */
+/* Writes the event, inside a transaction and after journal_room(). Sets event->seq; event->t is
+ * raised to the previous event's time if it is earlier. */
 void journal_put(struct journal *journal, struct event *event);
 
 /* Removes the last event. To be called inside a transaction that txn_begin_over() has begun over
- * the one that wrote the event. */
+ * the transaction that wrote the event. */
 void journal_rewind(struct journal *journal);
 
-/* Continues after the last event of the spool, when another thread has undone a transaction in the
- * middle (txn_cancel). */
+/* Continues after the spool's last event, after an unfinished transaction was undone
+ * (txn_cancel). */
 void journal_mend(struct journal *journal);
 
-/* Writes all sums for readers, because they changed without events. */
+/* To be called after sums changed without a written event: writes all sums for readers. */
 void journal_resync(struct journal *journal);
 
 /* Reading: all events that the spool still holds, in order. */
 struct journal_reader {
 	const struct spool *spool;
-	uint32_t *order; /* chunks by first_seq */
-	uint64_t places; /* entries of the list, more than there are chunks */
+	uint32_t *order; /* numbers of the chunks, sorted by first_seq */
+	uint64_t places; /* entries of `order`, more than there are chunks */
 	uint32_t chunks, next;
-	uint32_t caught; /* number of events of the spool's `caught` that were read */
+	uint32_t caught; /* number of events of spool->caught that were read */
 	uint64_t broken; /* number of chunks that could not be read to their end */
 	struct decoder decoder;
 	bool open;
@@ -105,6 +105,6 @@ int journal_read(struct journal_reader *reader, const struct spool *spool);
 bool journal_next(struct journal_reader *reader, struct event *event);
 void journal_read_end(struct journal_reader *reader);
 
-/* The time from which on no event is missing, in ns since process start. False if none was ever
- * dropped, or if there are no events. */
+/* Gets the time from which on no event is missing, in ns since process start. False if no event was
+ * ever dropped, or if there are no events. */
 bool journal_since(const struct spool *spool, uint64_t *t);

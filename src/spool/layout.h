@@ -2,23 +2,23 @@
  * The spool file, byte by byte: a traced program writes it through a shared mapping.
  *
  *   - block 0: struct spool_header;
- *   - blocks 1 to 4: `uint32_t owner[SPOOL_BLOCKS]`, for each block its table and its place in
- *     that (kind << 24 | index), 0 for a block that is not in use;
+ *   - blocks 1 to 4: `uint32_t owner[SPOOL_BLOCKS]`, for each block its table and its index in
+ *     this table (kind << 24 | index), 0 for a block that is not in use;
  *   - blocks 5 and on: parts of 128 KiB, each of one table (tables.def).
  *
- * This header describes all that is in the file: nothing else is needed to read one.
+ * To read a spool, this header and codec/wire.h (for the events) suffice.
  *
- * A position in the file is a position in the mapping. Numbers are little-endian, as on every
+ * A position in the file is also the offset in the mapping. Numbers are little-endian, as on every
  * machine that CUDA runs on; spool_open() refuses anything else.
  *
  * Crash consistency: all words that change together are changed in a transaction. `generation` is
  * odd while one is under way, and `undo` then holds the old values of the words that it has changed
- * so far. A reader of a dead process's spool rolls back, and a reader of a live one tries again.
+ * so far. A reader rolls back the spool of a dead process; it copies that of a live process again.
  * Elements beyond a table's count do not exist yet. A killed process stops between two instructions
- * and its page cache stays, so program order is all that is needed.
+ * and the kernel keeps what it wrote, so program order is all that is needed.
  *
  * The newest events may wait in `backlog`. They are in no sum and in no chunk yet, and raise no
- * peak. A reader books them in its copy.
+ * peak. A reader applies them to its copy.
  */
 #pragma once
 
@@ -54,11 +54,11 @@ enum spool_stop {
 	SPOOL_TOO_LARGE, /* all SPOOL_BLOCKS are in use */
 	SPOOL_NO_MEMORY,
 	SPOOL_NO_FILES,  /* no descriptor was free when the file had to grow */
-	SPOOL_ABANDONED, /* a thread ended inside an update */
+	SPOOL_ABANDONED, /* a thread held the recorder's lock for too long */
 };
 
 struct spool_undo_word {
-	uint64_t where; /* position in the file; bit 0: a 32-bit word, of older libraries */
+	uint64_t where; /* position in the file; bit 0 set: a 32-bit word (older libraries) */
 	uint64_t old;
 };
 
@@ -66,7 +66,7 @@ struct spool_undo_word {
 struct spool_live {
 	uint64_t count;
 	uint64_t buckets; /* number of buckets in use, from which the split point follows */
-	uint64_t free;    /* 1 + first node of the chain of free nodes */
+	uint64_t free;    /* 1 + the first node of the chain of free nodes, 0 for none */
 };
 
 enum spool_verb {
@@ -80,8 +80,8 @@ enum { SPOOL_REQUESTS = 8, SPOOL_REQUEST_TEXT = 92 };
 
 /*
  * A request to the process by a tool (memtrace ctl). A tool that writes one holds flock(LOCK_EX) on
- * the file; at most SPOOL_REQUESTS wait. The process takes no lock, reads them at its next memory
- * event, and trusts nothing in them.
+ * the file; at most SPOOL_REQUESTS requests wait. The process takes no lock, reads them at its next
+ * memory event, and trusts nothing in them.
  */
 struct spool_request {
 	uint32_t verb; /* enum spool_verb */
@@ -91,7 +91,7 @@ struct spool_request {
 /* Kinds of events whose cost is measured: driver calls, blocks of PyTorch, ranges and marks. */
 enum spool_cost_kind { SPOOL_COST_DRIVER, SPOOL_COST_BLOCK, SPOOL_COST_RANGE, SPOOL_COSTS };
 
-/* Measured events: their number, and the ns spent in hooks without the real calls. */
+/* Measured events: how many, and the ns spent in hooks without the real calls. */
 struct spool_cost {
 	uint64_t ns, events;
 };
@@ -104,12 +104,12 @@ struct spool_waiting {
 };
 
 struct spool_backlog {
-	uint64_t put; /* number of blocks ever put here; the n-th is waiting[n % SPOOL_WAITING] */
-	uint64_t booked;    /* number of them booked; changed in the booking transaction */
-	uint32_t pool, api; /* texts, of all blocks that wait */
+	uint64_t put;    /* number of blocks ever put here; block n is waiting[n % SPOOL_WAITING] */
+	uint64_t booked; /* how many of them are in the sums; changes in the same transaction */
+	uint32_t pool, api; /* texts, common to all waiting blocks */
 	int16_t device;
 	uint16_t unused;
-	uint32_t before; /* 1 + the stack of bytes from before the recording, 0 for none */
+	uint32_t before; /* 1 + the stack for bytes from before the recording, 0 for none */
 	struct spool_waiting waiting[SPOOL_WAITING];
 };
 
@@ -117,38 +117,37 @@ struct spool_header {
 	char magic[8];
 	uint32_t version;
 	uint32_t header_bytes; /* sizeof(struct spool_header), which readers compare with theirs */
-	uint64_t start_realtime; /* ns since 1970 of the process's start, from which times count */
+	uint64_t start_realtime; /* start of the process in ns since 1970; all `t` count from it */
 	uint64_t start_monotonic;
 	uint32_t pid, ppid;
-	uint64_t boot_pid_start; /* field 22 of /proc/PID/stat: not that of a later process with
-				    this pid */
-	uint64_t place;          /* the machine and pid namespace (process_place(), spool.h) */
+	uint64_t boot_pid_start; /* start time (field 22 of /proc/PID/stat), as pids are reused */
+	uint64_t place;          /* process_place(): its machine and pid namespace */
 
 	_Atomic uint64_t generation; /* odd inside a transaction */
 	_Atomic uint32_t recording;  /* 1 while events are on, 0 while only sums change */
 	_Atomic uint32_t stop;       /* enum spool_stop */
 	_Atomic uint64_t late;       /* number of memory calls after recording ended */
 	_Atomic uint64_t
-		nested; /* number of calls in signal handlers that had interrupted an update */
+		nested; /* memory calls of a signal handler inside an update: not recorded */
 
 	uint64_t count[SPOOL_KINDS]; /* number of elements of each table */
 	uint64_t blocks;             /* number of blocks in use, including the header's own */
-	uint64_t seq;                /* number of events so far, which is the next one's number */
+	uint64_t seq;                /* number of events so far, which is the next event's number */
 	uint64_t dropped; /* number of events that were dropped, or counted and not written */
 	uint64_t t;       /* time of the newest event, ns since process start */
-	/* Numbers of requests, beside words that each event changes: each event reads `asked`. */
-	_Atomic uint32_t asked; /* changed by tools, after the request itself */
-	_Atomic uint32_t acted; /* number of requests that the process has acted upon */
-	uint64_t end;           /* time when the process ended, 0 before */
+	/* Numbers of requests, next to words that each event changes: each event reads `asked`. */
+	_Atomic uint32_t asked; /* requests made so far; a tool counts one after writing it */
+	_Atomic uint32_t acted; /* requests that the process has acted upon */
+	uint64_t end;           /* time when the process ended, 0 until then */
 	uint64_t paused;        /* events during memtrace_stop(): in the sums, not written */
-	uint64_t sample;        /* mean bytes between samples (MEMTRACE_SAMPLE), 0: none left out */
+	uint64_t sample;        /* mean bytes between samples (MEMTRACE_SAMPLE), 0: no sampling */
 	uint64_t filtered;      /* events that MEMTRACE_FILTER left out: in the sums, not written */
 	uint64_t unmatched;     /* number of frees of addresses that were never seen */
 	struct spool_live live;
 	uint64_t unkept;   /* words for which `undo` had no room: 0 unless the code has a fault */
-	uint64_t doors[8]; /* bits by enum door (capture/loader) */
+	uint64_t doors[8]; /* number of uses, by enum door (capture/loader/hooks.h) */
 	struct spool_cost costs[SPOOL_COSTS];
-	uint64_t tick_ns;           /* for spool_call: ns of a tick, times 2^32 */
+	uint64_t tick_ns;           /* for spool_call: ns per tick, times 2^32 */
 	uint64_t witness_lost;      /* number of CUPTI's records that had no room */
 	uint64_t spans;             /* number of spans so far; the table has the last SPANS_MOST */
 	uint64_t ooms;              /* number of failures so far; the table OOM has some of them */
@@ -156,7 +155,7 @@ struct spool_header {
 	uint64_t status;            /* 1 + the exit status, 0 if not known */
 	uint64_t used_dropped;      /* number of samples that had no room in USED */
 
-	struct spool_request requests[SPOOL_REQUESTS]; /* the n-th is at n % SPOOL_REQUESTS */
+	struct spool_request requests[SPOOL_REQUESTS]; /* request n is at n % SPOOL_REQUESTS */
 	uint64_t left_out[SPOOL_KINDS]; /* by table: rows that had no room (ledger/bounds.def) */
 
 	struct spool_backlog backlog;
@@ -170,7 +169,7 @@ _Static_assert(sizeof(struct spool_header) <= SPOOL_BLOCK, "the header is one bl
 /* The beginning of each CHUNK element; its records follow. */
 struct spool_chunk {
 	uint64_t first_seq;
-	uint64_t t; /* time that the first record's time counts from */
+	uint64_t t; /* ns; the first dt of the records counts from this time */
 	uint32_t events;
 	uint32_t used; /* bytes of records */
 	uint64_t unused[5];
@@ -185,7 +184,7 @@ struct spool_fact {
 
 struct spool_thread {
 	uint32_t thread, name;
-	uint64_t t; /* time when it was first seen */
+	uint64_t t; /* time when the thread was first seen */
 };
 
 struct spool_module {
@@ -210,10 +209,10 @@ struct spool_frame {
 };
 
 struct spool_stack {
-	uint32_t step;                   /* its first row in the table STEP */
+	uint32_t step;                   /* index of its first frame in the table STEP */
 	uint16_t native, python;         /* number of frames of each language, native ones first */
 	uint32_t owner;                  /* text: the library that allocated */
-	uint32_t cell;                   /* 1 + the first cell of its chain */
+	uint32_t cell;                   /* 1 + the first cell of its chain, 0 for none */
 	uint64_t allocations, bytes;     /* events of op alloc with this stack: number, bytes */
 	uint64_t frees, freed;           /* number and bytes of those allocations that were freed */
 	uint64_t frees_here, freed_here; /* events of op free with this stack: number, bytes */
@@ -221,10 +220,10 @@ struct spool_stack {
 		lifetime_max; /* lifetimes of freed allocations, ns; 0 if none is known */
 	uint64_t entries;     /* bit i: Python frame i was entered from C */
 	uint64_t hash[2];
-	uint32_t via_forward;  /* stack of the forward operator of this backward, 0: unknown */
-	uint32_t via_backward; /* stack that called backward(), for a thread without Python */
-	/* Blocks, in units of 1 / SAMPLE_PARTS, and bytes that its sampled allocations represent.
-	 */
+	uint32_t via_forward;  /* for a backward: the stack of its forward operator, 0: unknown */
+	uint32_t via_backward; /* for a thread without Python: the stack that called backward() */
+	/* What its sampled allocations represent: blocks in units of 1 / SAMPLE_PARTS, and
+	 * bytes. */
 	uint64_t estimated_parts, estimated_bytes;
 };
 
@@ -249,23 +248,23 @@ struct spool_scope {
 	int32_t device;       /* NO_DEVICE for a memory kind */
 	uint32_t name;        /* text: of the pool, owner or memory kind */
 	uint32_t curve;       /* 1 + the curve's number, 0 for none */
-	uint64_t curve_state; /* points << 16 | shift << 8 | half, in a word stored at once */
+	uint64_t curve_state; /* points << 16 | shift << 8 | half; stored as a single word */
 	uint64_t allocations, frees, ooms, retries;
 	struct spool_sum sums[METRICS];
-	/* Of a device at the last sample of `used`: see ledger/device_used.h. */
+	/* For a device, at the last sample of `used` (ledger/used.h): */
 	int64_t rounding, named, residual;
 	int64_t residual_low, residual_high;
 	int64_t rounding_at_used, named_at_used, residual_at_used;
-	uint64_t used_samples;     /* of a name: number of its steps */
-	uint32_t used_source;      /* text */
-	uint32_t used_kind;        /* text: of a name */
+	uint64_t used_samples;     /* number of samples; for a SCOPE_NAMED: of its steps */
+	uint32_t used_source;      /* text: where `used` comes from */
+	uint32_t used_kind;        /* text: the kind of a SCOPE_NAMED */
 	uint64_t at_used[METRICS]; /* sums at the peak of `used` */
 };
 
 /*
- * The bytes of one stack in one sum: `live` are the present ones. If `epoch` is the sum's,
- * `at_peak` are those at the sum's peak; if it is older, nothing has changed since the peak, and
- * `live` are the bytes at the peak.
+ * The bytes of one stack in one sum, now (`live`) and at the sum's peak. If `epoch` is the sum's
+ * epoch, `at_peak` are the bytes at the peak. If `epoch` is older, nothing has changed since the
+ * peak: `live` are the bytes at the peak.
  */
 struct spool_cell {
 	uint32_t sum;  /* number of the sum: scope * METRICS + metric */
@@ -273,11 +272,10 @@ struct spool_cell {
 	uint64_t live, live_count;
 	uint64_t at_peak, at_peak_count;
 	uint64_t epoch;
-	uint64_t estimated,
-		estimated_at_peak; /* bytes that the sampled blocks among them represent */
+	uint64_t estimated, estimated_at_peak; /* what its sampled blocks represent, in bytes */
 };
 
-/* The kind of a live allocation, a part of its key besides the address. */
+/* The kind of a live allocation, a part of its key. */
 enum node_kind {
 	NODE_FREE,
 	NODE_ADDRESS, /* a driver allocation; key: address */
@@ -286,7 +284,7 @@ enum node_kind {
 	NODE_MAPPING, /* of cuMemMap; key: address */
 	NODE_ARRAY,
 	NODE_CPU,      /* PyTorch's CPU tensors; key: host address */
-	NODE_HELD,     /* a released handle with mappings, by which alone it is found */
+	NODE_HELD,     /* a released handle; found only by its mappings */
 	NODE_EXTERNAL, /* of cuImportExternalMemory; key: handle */
 	NODE_KINDS
 };
@@ -295,25 +293,25 @@ enum node_flags {
 	NODE_SEGMENT = 1, /* a pool's segment: its events are reserve and release */
 	NODE_FOREIGN = 2, /* memory of another process: in no sum */
 	NODE_UNTOLD = 4,  /* its events are not written (MEMTRACE_FILTER) */
-	NODE_SAMPLED = 8, /* represents others like it (MEMTRACE_SAMPLE) */
+	NODE_SAMPLED = 8, /* a sample, which represents other blocks (MEMTRACE_SAMPLE) */
 };
 
 struct spool_node {
 	uint64_t address;
 	uint64_t size;
 	uint64_t t;    /* time when it was allocated */
-	uint32_t next; /* 1 + the next node of the chain */
+	uint32_t next; /* 1 + the next node of the chain, 0 at the end */
 	uint32_t stack;
 	uint32_t pool;  /* text, 0 for none */
 	uint32_t owner; /* text */
 	int16_t device;
 	uint8_t kind, space;
 	uint16_t references,
-		mappings; /* of a handle: its mappings; of imported memory: times opened */
+		mappings; /* of a handle; for imported memory, `references` counts its opens */
 	/*
-	 * Of a mapping: 1 + node of its handle. Of a stream-ordered block: its pool. Of other
-	 * memory with an address, of arrays and of external memory: the context that frees it at
-	 * its end. 0 for none.
+	 * For a mapping: 1 + its handle's node. For a stream-ordered block: its pool. For other
+	 * memory with an address, arrays and external memory: the context whose end frees it. 0 for
+	 * none.
 	 */
 	uint64_t link;
 	uint32_t label; /* text */
@@ -322,7 +320,7 @@ struct spool_node {
 };
 
 /* The facts about an allocation that failed for lack of memory and whose error the caller did not
- * catch. The first SPOOL_OOMS_FIRST stay, and the latest. */
+ * catch. The table keeps the first SPOOL_OOMS_FIRST rows, and the latest ones. */
 enum { SPOOL_OOMS_FIRST = 8, SPOOL_OOMS = 32 };
 
 struct spool_oom {
@@ -347,7 +345,7 @@ struct spool_used {
 	uint64_t t;
 	uint64_t used, reserved;           /* in bytes */
 	int64_t rounding, named, residual; /* used = reserved + rounding + named + residual */
-	int64_t bytes;                     /* bytes of the step, 0 for none */
+	int64_t bytes;                     /* bytes of the step, < 0: returned, 0: none */
 	uint32_t name, kind, api;          /* texts */
 	uint32_t stack, thread;
 	int16_t device;
@@ -357,14 +355,13 @@ struct spool_used {
 
 enum { CURVE_POINTS = 2048 };
 
-/* A stretch of time: the most allocated, the most reserved, each with the other sum, and the end.
- */
+/* A stretch of time on a curve: its sums when most was allocated or reserved, and at its end. */
 struct spool_point {
 	uint64_t stretch; /* number of the stretch: t >> shift */
 	struct {
 		uint64_t t, allocated, reserved;
-	} top, high, last;     /* the most allocated, the most reserved, and the end */
-	uint64_t used, used_t; /* the last sample, 0 for none */
+	} top, high, last;     /* top: most allocated; high: most reserved; last: the end */
+	uint64_t used, used_t; /* bytes and time of the last sample, 0 for none */
 	uint64_t unused[4];
 };
 

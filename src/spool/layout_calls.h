@@ -9,7 +9,7 @@ struct spool_call {
 	uint32_t name; /* text */
 	uint32_t unused;
 	_Atomic uint64_t calls, failed;
-	_Atomic uint64_t ticks, max; /* in ticks of the clock, see tick_ns in the header */
+	_Atomic uint64_t ticks, max; /* in ticks (tick_ns in the header) */
 	uint64_t unused_too[3];
 };
 
@@ -52,7 +52,7 @@ enum action_kind {
 struct spool_action {
 	uint32_t name;              /* text */
 	uint32_t kind;              /* enum action_kind */
-	uint64_t count, total, max; /* count: a number; total and max: ns */
+	uint64_t count, total, max; /* total and max: ns */
 	uint64_t bytes;
 	uint64_t unused[3];
 };
@@ -64,7 +64,7 @@ struct spool_span {
 	uint64_t bytes;
 	uint32_t name;   /* text */
 	uint32_t thread; /* of a call: its thread */
-	uint32_t stream; /* of work on the device: CUPTI's number of its stream */
+	uint32_t stream; /* of work on the device: CUPTI's number for its stream */
 	int16_t device;  /* of work on the device: that device */
 	uint8_t kind;    /* enum action_kind */
 	uint8_t unused;

@@ -2,7 +2,7 @@
  * Copies a process's own spool, as it was between two updates.
  *
  * Events, and tables that only grow, never change once they are written. So everything is copied
- * once, and then again only the parts that may have changed, which takes a moment.
+ * once; later copies are quick, as they copy only the parts that may have changed.
  */
 #include <errno.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "base/mem/arena.h"
 #include "spool/spool.h"
 
-/* Makes room for the blocks; what was copied before stays. */
+/* Makes room for `blocks` blocks in the copy; what was copied before stays. */
 static int make_room(struct spool *copy, uint64_t blocks)
 {
 	size_t size = (size_t)blocks << SPOOL_BLOCK_SHIFT;

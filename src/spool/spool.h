@@ -18,16 +18,16 @@ enum { SPOOL_CAUGHT = 2 * SPOOL_WAITING };
 struct spool {
 	char *base; /* where the file is mapped, NULL if it is not */
 	struct spool_header *header;
-	uint32_t *blocks[SPOOL_KINDS]; /* by table: numbers of its blocks, SPOOL_BLOCKS at most */
-	uint32_t used[SPOOL_KINDS];    /* by table: blocks in its list */
+	uint32_t *blocks[SPOOL_KINDS]; /* by table: the block numbers, at most SPOOL_BLOCKS */
+	uint32_t used[SPOOL_KINDS];    /* by table: how many blocks it has */
 	size_t reserved;               /* bytes of address space reserved from base on */
 	uint64_t file_blocks;          /* blocks of the file that are mapped */
 	bool sealed;                   /* set by spool_seal() */
 	bool cut;                      /* set by spool_open(): an unfinished update was undone */
-	bool torn; /* set by spool_open(): the file was written to while it was copied, */
-	uint64_t torn_events, torn_ns; /* by that many events, for that long */
-	uint32_t caught_n; /* number of events that the reader added (ledger/pending.h): */
-	struct event caught[SPOOL_CAUGHT]; /* these follow all that the chunks hold */
+	bool torn; /* set by spool_open(): the file changed while it was copied */
+	uint64_t torn_events, torn_ns;     /* events written and ns passed meanwhile */
+	uint32_t caught_n;                 /* number of events in `caught` */
+	struct event caught[SPOOL_CAUGHT]; /* events from the backlog, after those in the chunks */
 	uint64_t device, inode;            /* of the file, to recognise it */
 	char path[4096];
 };
@@ -45,7 +45,7 @@ static inline uint64_t spool_per_block(enum spool_kind kind)
 	return (uint64_t)SPOOL_BLOCK >> spool_shift[kind];
 }
 
-/* The table's element, in a block that the table must have (see spool_need). */
+/* The table's element `index`, whose block must exist (spool_need()). */
 static inline void *spool_at(const struct spool *spool, enum spool_kind kind, uint64_t index)
 {
 	unsigned per_block = SPOOL_BLOCK_SHIFT - spool_shift[kind];
@@ -66,28 +66,29 @@ static inline bool spool_only_grows(enum spool_kind kind)
 	return kind >= SPOOL_TEXT && kind <= SPOOL_STEP;
 }
 
-/* Counts rows written after the table's last one: now they are valid. Outside of transactions. */
+/* Makes the rows valid that were written after the last valid one. Not for use in transactions. */
 static inline void spool_add_rows(struct spool *spool, enum spool_kind kind, uint64_t rows)
 {
 	__atomic_store_n(&spool->header->count[kind], spool_count(spool, kind) + rows,
 			 __ATOMIC_RELEASE);
 }
 
-/* The text with the number, NULL for 0 and for a number beyond the table. Texts never change. */
+/* The text with this id; NULL for 0 and for an id beyond the table. Texts never change. */
 static inline const char *spool_text(const struct spool *spool, uint32_t id)
 {
 	return id && id < spool_count(spool, SPOOL_TEXT) ? spool_at(spool, SPOOL_TEXT, id) : NULL;
 }
 
-/* Creates the file, with mode 0600; -EEXIST if there is one. Its space is reserved before it is
+/* Creates the file, with mode 0600; -EEXIST if the path exists. Its space is reserved before it is
  * touched, so a full disk is an error here, not a SIGBUS later. */
 int spool_create(struct spool *spool, const char *path);
 
 /* Marks the file as valid for readers, once the tables' first elements are written. */
 void spool_publish(struct spool *spool);
 
-/* Makes sure that the table has a block for the element: 0, or -ENOSPC, -EDQUOT, -EFBIG, -ESTALE
- * (the file has vanished), -ENOMEM. spool_stop_reason() translates the error. */
+/* Makes sure that the table has at least `blocks` blocks; spool_need(), that it has a block for the
+ * element `index`. Return 0 or -errno (-ENOSPC, -EDQUOT, -EFBIG, -ENOMEM, -ESTALE if the file has
+ * vanished, ...), which spool_stop_reason() translates. */
 int spool_extend(struct spool *spool, enum spool_kind kind, uint64_t blocks);
 
 static inline int spool_need(struct spool *spool, enum spool_kind kind, uint64_t index)
@@ -98,33 +99,33 @@ static inline int spool_need(struct spool *spool, enum spool_kind kind, uint64_t
 								: spool_extend(spool, kind, wanted);
 }
 
-/* From now on no table grows or gets a row: spool_need() returns -ECANCELED. For the process's own
- * reading at its end, beside threads that have not noticed the end yet. */
+/* From now on no table grows or gets a row: spool_need() returns -ECANCELED. So the process can
+ * read its own spool at its end, while other threads have not noticed the end yet. */
 void spool_seal(struct spool *spool);
 
 enum spool_stop spool_stop_reason(int error);
 
 /*
- * Copies the tables of the process's own spool into other memory, all zeros at first; each further
- * call brings the copy up to date, and pages_free(copy->base, copy->reserved) frees it. 0, or
- * -ENOMEM, or 1 if an update came in between: then call it again, with the writer's lock held if
- * need be.
+ * Copies the process's own spool into `copy`, which must be all zeros at first; each further call
+ * brings it up to date, and pages_free(copy->base, copy->reserved) frees it. Returns 0, -ENOMEM, or
+ * 1 if the spool changed meanwhile: then call again, with the writer's lock held if need be.
  */
 int spool_snapshot(struct spool *copy, const struct spool *of);
 
 /* For a forked child whose parent was in the middle of an update that the child will finish:
- * replaces the mapping by a copy that reaches no file and does not grow. 0 or -errno. */
+ * replaces the mapping by a private copy, which is not written to the file and does not grow. 0 or
+ * -errno. */
 int spool_copy_in_child(struct spool *spool);
 
 /*
  * Reserves lists of blocks, and addresses for `most` blocks, so that the spool grows without
- * moving; for fewer blocks where `ulimit -v` forbids as many. 0 or -ENOMEM. spool_close() frees
- * them, even after an error.
+ * moving; for fewer blocks if `ulimit -v` forbids that many. Returns 0 or -ENOMEM. spool_close()
+ * frees both, even after an error.
  */
 int spool_reserve(struct spool *spool, uint64_t most);
 
-/* spool_close() unmaps the file, which stays. In a forked child the mapping is gone already, and
- * spool_forget() frees the rest. */
+/* spool_close() unmaps the file and leaves it on disk. In a forked child nothing is mapped any
+ * more: spool_forget() frees the rest. */
 void spool_close(struct spool *spool);
 void spool_forget(struct spool *spool);
 int spool_unlink(struct spool *spool);
@@ -134,6 +135,6 @@ int spool_unlink(struct spool *spool);
  * zombie. */
 uint64_t process_start_ticks(int pid);
 
-/* A number of this boot of this machine and this pid namespace, within which pid and start time
- * identify a process; 0 if /proc does not have it. */
+/* A number for this boot of this machine and this pid namespace, in which a pid and a start time
+ * identify a process; 0 if /proc does not tell. */
 uint64_t process_place(void);

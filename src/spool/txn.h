@@ -2,7 +2,7 @@
  * Transactions: words of the spool that change together, or not at all if the process is killed.
  *
  * Between txn_begin() and txn_commit(), every change of an existing word is made by txn_set64() or
- * txn_set32(), or follows txn_keep_run(): its old value is saved first. About 2 ns a word.
+ * txn_set32(), or follows txn_keep_run(): they save the old value first, in about 2 ns per word.
  */
 #pragma once
 
@@ -33,7 +33,7 @@ static inline void txn_commit(struct spool *spool)
 	atomic_store_explicit(&header->generation, (generation | 1) + 1, memory_order_release);
 }
 
-/* Called if a transaction has more words than it can save: a kill now would leave a part of it. */
+/* Called if a transaction changes more words than it can save. A kill then leaves a part of it. */
 static __attribute__((noinline, cold, unused)) void txn_full(struct spool *spool, size_t words)
 {
 	spool->header->unkept += words;
@@ -85,8 +85,8 @@ static inline void txn_add64(struct spool *spool, txn_word *word, uint64_t value
 
 /*
  * Begins a transaction that first undoes the last one, which must have been committed with nothing
- * changed since. If the process is killed before the commit, the last transaction is valid as it
- * was. False, with nothing begun, if there is no room to save the words of both.
+ * changed since. If the process is killed before the commit, the last transaction stays valid.
+ * Returns false, and begins nothing, if there is no room to save the words of both.
  */
 static inline bool txn_begin_over(struct spool *spool)
 {
@@ -104,7 +104,7 @@ static inline bool txn_begin_over(struct spool *spool)
 }
 
 /* Undoes an unfinished transaction whose thread or process has ended. In a copy of a damaged file
- * the saved positions may be anything; those outside of the spool are ignored. */
+ * the saved positions may have any value; those outside of the spool are ignored. */
 static inline void txn_cancel(struct spool *spool)
 {
 	struct spool_header *header = spool->header;

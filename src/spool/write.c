@@ -58,7 +58,7 @@ static uint64_t most_blocks(void)
 		   SPOOL_BLOCKS); /* RLIM_INFINITY is the largest rlim_t */
 }
 
-/* Reads the limit first: fallocate() past RLIMIT_FSIZE raises SIGXFSZ and ends the program. */
+/* Checks the limit first: fallocate() past RLIMIT_FSIZE raises SIGXFSZ and ends the program. */
 static int claim_space(int fd, uint64_t from, uint64_t to)
 {
 	struct rlimit limit;
@@ -79,7 +79,7 @@ static int map_file(struct spool *spool, int fd, uint64_t from, uint64_t to)
 
 	if (p == MAP_FAILED)
 		return -errno;
-	/* Not mapped in a child, whose writes must not reach its parent's trace. */
+	/* Not mapped in a forked child, whose writes must not reach its parent's trace. */
 	if (madvise(p, to - from, MADV_DONTFORK))
 		return -errno;
 	return 0;
@@ -237,7 +237,7 @@ int spool_copy_in_child(struct spool *spool)
 	void *p;
 
 	spool->sealed = true;
-	/* The child has no mapping there (MADV_DONTFORK): a new stack might get the place. */
+	/* The child has no mapping here (MADV_DONTFORK): a new stack may have taken the place. */
 	p = mmap(spool->base, size, PROT_NONE,
 		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
 	if (p != (void *)spool->base)
@@ -251,7 +251,7 @@ enum spool_stop spool_stop_reason(int error)
 	case -EOVERFLOW:
 		return SPOOL_TOO_LARGE;
 	case -ESTALE:
-	case -EACCES: /* the process runs as another user since */
+	case -EACCES: /* the process has become another user since */
 		return SPOOL_VANISHED;
 	case -ENOMEM:
 		return SPOOL_NO_MEMORY;
