@@ -15,7 +15,7 @@ enum { SHIFT = 21 };
 static const uint64_t GRANULE = 1ull << SHIFT;
 static const uint64_t SHARED_MOST = 1ull << 20;
 
-/* Counts a user of a granule. True if it is the first, or was the last. False without memory. */
+/* Counts a use of a granule. True if the granule was or becomes unused. False: no memory. */
 static bool share(struct granules *granules, int device, uint64_t number, bool born)
 {
 	uint64_t key = (uint64_t)device << 48 | number;
@@ -32,8 +32,7 @@ static bool share(struct granules *granules, int device, uint64_t number, bool b
 	return *granules->last_one > 1 && --*granules->last_one == 1;
 }
 
-/* Bytes of the granules that only this node uses: inner ones, and its ends if no other is in them.
- */
+/* How many granules only this node uses: the inner ones, and those at its ends if not shared. */
 static uint64_t own_granules(struct granules *granules, const struct spool_node *node, bool born)
 {
 	uint64_t first = node->address >> SHIFT;
@@ -178,8 +177,7 @@ void used_enter(struct ledger *ledger, const struct spool_used *sample, uint32_t
 {
 	struct spool *spool = ledger->spool;
 	uint64_t rows = spool_count(spool, SPOOL_USED);
-	/* Steps without bytes of this process, as of other processes, get half of the rows at most.
-	 */
+	/* Steps without bytes, in which only the residual changes, get at most half of the rows. */
 	bool kept = step && rows < (sample->bytes ? USED_ROWS_MOST : USED_ROWS_MOST / 2);
 	struct spool_used row = *sample;
 	int64_t device;

@@ -3,15 +3,15 @@
  *
  * used = reserved + rounding + named + residual
  *
- * `named` are steps, measured around calls that take memory and return none (contexts, modules,
- * heaps); `residual` is what no call explains. The caller takes the samples and decides the names.
- * The ledger stores the sums, the steps in order, and the parts of the peak.
+ * `named` is the sum of steps, measured around calls that take memory but return no address
+ * (contexts, modules, heaps); `residual` is what no call explains. The caller takes the samples and
+ * names the steps. The ledger stores the sums, the steps in order, and the parts of the peak.
  */
 #pragma once
 
 #include "ledger/ledger.h"
 
-enum { USED_ROWS_MOST = 16384 }; /* samples that get a row of their own */
+enum { USED_ROWS_MOST = 16384 }; /* most rows of the table USED */
 
 /* The bytes that are reserved on the device now; 0 if it was never used. */
 uint64_t used_reserved(const struct ledger *ledger, int device);
@@ -20,17 +20,10 @@ uint64_t used_reserved(const struct ledger *ledger, int device);
 int64_t used_unexplained(const struct ledger *ledger, int device, uint64_t used);
 
 /*
- * Keeps `used` at no less than what the process certainly holds, when its reserved bytes change
- * between two samples. Must be called inside the transaction of the event that changes them; does
- * nothing before the first sample.
- */
-void used_follow(struct ledger *ledger, struct spool_scope *device, uint64_t t);
-
-/*
- * Books a sample. The caller fills all but reserved, rounding and residual; `named` is the sum of
- * all named steps, `source` the text of where the figure comes from. With `step` the change has a
- * cause and becomes a row of the table USED: bytes taken during a call, or returned (less than 0),
- * under a name ("modules of libtorch_cuda.so") of a kind ("modules"). With 0 bytes only the
- * residual has changed.
+ * Records a sample. The caller fills all but reserved, rounding and residual; `named` is the sum of
+ * all named steps, `source` is a text: where `used` comes from. With `step`, the change has a cause
+ * and becomes a row of the table USED: bytes taken during a call, or returned (less than 0), under
+ * a name ("modules of libtorch_cuda.so") of a kind ("modules"). With 0 bytes only the residual has
+ * changed.
  */
 void used_enter(struct ledger *ledger, const struct spool_used *sample, uint32_t source, bool step);

@@ -3,12 +3,12 @@
  *
  * A plain allocation costs the device every granule that it touches, as long as anything lives in
  * that granule. An allocation above 1 MiB begins a granule of its own. Smaller ones share granules,
- * and also lie after the end of large ones (read on an H200, driver 580; tests/fake/agree.c holds
- * the simulated driver to it). Memory of cuMemCreate is whole granules already. The bytes that
- * pools and graphs hold come from the driver.
+ * and also lie after the end of large ones (measured on an H200, driver 580; tests/fake/agree.c
+ * checks that the simulated driver does the same). Memory of cuMemCreate consists of whole granules
+ * already. For pools and graphs, the driver itself reports how many bytes they hold.
  *
- * This is kept beside the ledger, in memory of this process. Only the last sum outlives the
- * process: each sample of `used` puts it into the spool.
+ * These counts are in memory of this process, not in the spool. Only `rounding` outlives the
+ * process: each sample of `used` stores it in the spool.
  */
 #pragma once
 
@@ -19,12 +19,12 @@ enum { GRANULES_DEVICES = 64 };
 
 struct granules {
 	struct map shared;  /* by device and granule: 1 + the number of allocations that touch it */
-	uint64_t last;      /* the key that was looked up last, */
-	uint32_t *last_one; /* and the place of its value, NULL before the first */
+	uint64_t last;      /* the key that was looked up last */
+	uint32_t *last_one; /* where the value of `last` is, NULL before the first look-up */
 	int64_t rounding[GRANULES_DEVICES]; /* bytes that rounding adds, by device */
 };
 
-/* Counts a node when it is allocated (`born`) or freed; only nodes of plain allocations. */
+/* Counts a node when it is allocated (`born`) or freed. Ignores all but plain allocations. */
 void granules_count(struct granules *granules, const struct spool_node *node, bool born);
 
 void granules_clear(struct granules *granules);

@@ -11,9 +11,8 @@
 #include "base/guest/signals.h"
 
 enum {
-	TEXT_MOST = 16 << 10, /* longer texts are cut */
-	STACK_KEYS =
-		1 << 21, /* bound of the map of stacks, in which a stack may have several keys */
+	TEXT_MOST = 16 << 10, /* bytes; longer texts are cut */
+	STACK_KEYS = 1 << 21, /* most keys in the map of stacks; a stack may have several keys */
 };
 
 static const struct hash128 seed = { HASH_A, HASH_B };
@@ -77,7 +76,8 @@ static uint32_t add_text(struct intern *intern, const char *text, size_t length)
 	uint64_t at = spool_count(spool, SPOOL_TEXT);
 	size_t left = SPOOL_BLOCK - (at & (SPOOL_BLOCK - 1));
 
-	/* A text lies in one block of the table, with a byte free for the NUL that read.c adds. */
+	/* A text lies in one block of the table. The last byte of the block stays free for the NUL
+	 * that analyse/spool/read.c writes there. */
 	if (left <= length + 1)
 		at += left;
 	if (intern_full(spool, SPOOL_TEXT, at + length + 1 - spool_count(spool, SPOOL_TEXT)) ||
@@ -147,7 +147,7 @@ void intern_thread(struct intern *intern, uint32_t thread, const char *name, uin
 	spool_add_rows(intern->spool, SPOOL_THREAD, 1);
 }
 
-/* Finds or adds the table's row with these words as its key: 1 + its position, 0 without room. */
+/* Finds or adds the row whose key these words are. Returns 1 + its position, 0 without room. */
 static uint32_t intern_row(struct intern *intern, enum spool_kind kind, struct map *map,
 			   const uint64_t *words, size_t words_n, const void *from)
 {
@@ -211,7 +211,7 @@ static bool same_steps(const struct spool *spool, const struct spool_stack *row,
 	return true;
 }
 
-/* The key of a stack by its frames, which stays the same when a library is loaded elsewhere. */
+/* A key of a stack, made from its frames: it stays the same when a library is loaded elsewhere. */
 static uint64_t key_of_steps(const struct intern_steps *steps)
 {
 	uint64_t key =
@@ -276,7 +276,7 @@ static uint32_t add_named_frame(struct intern *intern, const char *name)
 	return intern_frame(intern, &frame);
 }
 
-/* The one stack that all further stacks become when the table is full. */
+/* The stack that stands for all further stacks when the table is full. */
 static uint32_t too_many(struct intern *intern)
 {
 	uint32_t step;

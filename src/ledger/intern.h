@@ -1,10 +1,10 @@
 /*
- * Each distinct text, module, frame and stack once in the spool, under a small number.
+ * Stores each distinct text, module, frame and stack once in the spool, and gives it a number.
  *
  * There is one writer at a time, as for the ledger; only intern_stack_find() needs no lock. Numbers
  * are positions in the spool's tables. 0 stands for "none", and for "no room": either the file
  * cannot grow, and the spool's next transaction meets the same error and stops the recording; or
- * the table has all the rows that it may have (bounds.def), and the recording goes on.
+ * the table is full (bounds.def), and the recording goes on.
  */
 #pragma once
 
@@ -18,14 +18,14 @@
 struct intern {
 	struct spool *spool;
 	struct map texts, modules, frames, stacks;
-	uint32_t too_many; /* the one stack for all that have no room, 0: not needed yet */
+	uint32_t too_many; /* the stack that stands for all stacks without room, 0: not made yet */
 };
 
-/* True if that many more rows would exceed the table's bound (bounds.def); the header then counts
- * the refusal. Tables without a bound are never full. */
+/* True if `rows` more rows would exceed the table's bound (bounds.def); the header then counts the
+ * refusal. Tables without a bound are never full. */
 bool intern_full(struct spool *spool, enum spool_kind kind, uint64_t rows);
 
-/* Begins with the empty text, number 0, and the stack "[not recorded]", number 0. 0 or an error. */
+/* Adds the empty text and the stack "[not recorded]", each with number 0. Returns 0 or an error. */
 int intern_init(struct intern *intern, struct spool *spool);
 void intern_clear(struct intern *intern);
 
@@ -36,21 +36,21 @@ uint32_t intern_text_n(struct intern *intern, const char *text, size_t length);
 void intern_fact(struct intern *intern, const char *key, const char *value);
 void intern_thread(struct intern *intern, uint32_t thread, const char *name, uint64_t t);
 
-/* 1 + the module's position, 0 without room. A file that is loaded again, at whatever address, is
- * the same module; its row keeps the first address. */
+/* Returns 1 + the module's position, 0 without room. A file that is loaded again, at any address,
+ * is the same module; its row keeps the first address. */
 uint32_t intern_module(struct intern *intern, const struct spool_module *module);
 
-/* 1 + the frame's position, 0 without room. Frames with equal members are the same. */
+/* Returns 1 + the frame's position, 0 without room. Frames with equal members are one frame. */
 uint32_t intern_frame(struct intern *intern, const struct spool_frame *frame);
 
-/* The stack with the hash, 0 if it is new. */
+/* Returns the stack with this hash, 0 if there is none. */
 uint32_t intern_stack_find(const struct intern *intern, struct hash128 hash);
 
 struct intern_steps {
 	const uint32_t
 		*frames; /* numbers from intern_frame(), innermost first, native before Python */
 	uint16_t native, python;
-	uint32_t owner;   /* the library, a text */
+	uint32_t owner;   /* text: the library that allocated */
 	uint64_t entries; /* see the members of these names in struct spool_stack */
 	uint32_t via_forward, via_backward;
 	bool known; /* a row with these frames may exist under another hash */
@@ -64,9 +64,9 @@ struct intern_steps {
 uint32_t intern_stack(struct intern *intern, struct hash128 hash, const struct intern_steps *steps);
 
 /*
- * The stack of one frame with this name. It has the bytes that no call allocated (owner 0,
- * SPACE_DEVICE), or those of a library (`owner`, a text) whose stacks are not recorded. There is
- * one for each memory kind, because a site has one kind.
+ * Returns the stack that has a single frame of this name. It stands for bytes that no call
+ * allocated (owner 0, SPACE_DEVICE), or for bytes of a library (`owner`, a text) whose stacks are
+ * not recorded. Each memory kind has its own, because a call site has one kind.
  */
 uint32_t intern_pseudo_stack(struct intern *intern, const char *name, uint32_t owner,
 			     enum space space);

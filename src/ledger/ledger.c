@@ -2,7 +2,7 @@
  * The ledger turns events into sums, in one transaction each.
  *
  * move() alone decides which sums an event changes; other files reach it through ledger_parts.h.
- * The code of every event is in this one file, so that the compiler can inline it.
+ * The code that runs at every event is in this one file, so that the compiler can inline it.
  */
 #include "ledger/ledger_parts.h"
 
@@ -45,7 +45,7 @@ HOT_CODE const struct touched *ledger_touch(struct ledger *ledger, const struct 
 	return &last->touched;
 }
 
-/* Draws the curves of the scopes that the last event changed, as it can no longer be undone. */
+/* Draws the curves of the scopes that the last event changed. This event is now final. */
 static void draw_curves(struct ledger *ledger)
 {
 	struct spool *spool = ledger->spool;
@@ -112,8 +112,8 @@ static inline int64_t stands_for(const struct spool *spool, const struct event *
 	return (int64_t)sample_weigh(event->size, spool->header->sample).bytes;
 }
 
-/* Changes every sum of the event, and the counts. `stack` is the stack that allocated the bytes (a
- * free has another stack of its own); it has `blocks` more blocks afterwards. */
+/* Changes all sums and counts for an event. `stack` is the stack that allocated the bytes (a free
+ * also has a stack of its own); `stack` gets `blocks` more blocks. */
 static HOT_CODE void move(struct ledger *ledger, const struct event *event, uint32_t stack,
 			  const struct touched *touched, int64_t blocks)
 {
@@ -144,7 +144,7 @@ static HOT_CODE void move(struct ledger *ledger, const struct event *event, uint
 		change.bytes = sign * (int64_t)event->size;
 		if (handed)
 			totals_add(spool, &touched->space, METRIC_ALLOCATED, &change);
-		if (!space_on_card(event->device, event->space)) /* a pool has sums of both kinds,
+		if (!space_on_card(event->device, event->space)) /* a pool has both sums,
 								    wherever its memory lies */
 			shift(spool, &touched->pool, handed ? METRIC_ALLOCATED : METRIC_RESERVED,
 			      &change);

@@ -1,8 +1,8 @@
 /*
- * The ledger: memory that is held, by stack, now and at every peak. The recorder feeds it with
- * events, and so do tools that rebuild it. Allocations, sums and shares change together with the
- * journal, in one transaction for each event, so they agree even if the process is killed at any
- * instruction.
+ * The ledger: the memory that is held, by stack, now and at every peak. The recorder feeds it with
+ * events; so do tools that rebuild a ledger. Allocations, sums, the stacks' cells and the journal
+ * change together, in one transaction for each event, so they agree even if the process is killed
+ * at any instruction.
  *
  * The caller serialises all calls. A call that finds no room stops the ledger: `error` is set (an
  * error of spool_need()) and later calls do nothing.
@@ -24,14 +24,14 @@ struct touched {
 
 /* Blocks that wait to be added to the sums (pending.h). */
 struct ledger_backlog {
-	unsigned waiting, room; /* number of blocks that wait, and of those that may wait */
-	bool taking;            /* the open transaction handles the oldest of them */
-	uint64_t generation;    /* the spool's; if it differs, sums have changed since */
-	uint64_t until;         /* ns: the curves need no new point before that time */
-	/* Bytes that may come without a new peak, and the pool's sums, after all that wait. */
+	unsigned waiting, room; /* numbers of blocks: those that wait, most that may wait */
+	bool taking;            /* the open transaction records the oldest waiting block */
+	uint64_t generation; /* the spool's when waiting began; if it differs, sums have changed */
+	uint64_t until;      /* ns; before that time, the curves need no new point */
+	/* With the waiting blocks: bytes that may come without a new peak, and the pool's sums. */
 	int64_t headroom;
 	uint64_t allocated, reserved;
-	struct backlog_sum { /* the sums that they change: their pool's and their device's */
+	struct backlog_sum { /* the sums that waiting blocks change: of the pool, of the device */
 		struct totals_scope scope;
 		struct spool_point *point;
 	} sums[2];
@@ -41,29 +41,28 @@ struct ledger {
 	struct spool *spool;
 	int error;
 	bool quiet;  /* only sums change, events are not written (memtrace_stop) */
-	bool behind; /* an event was not written after the last written one */
+	bool behind; /* an event after the last written one was not written */
 	struct ledger_backlog backlog;
 	struct journal journal;
 	struct granules granules;
 	/* The scopes that the last event changed. Their curves are drawn when the next event comes,
-	 * because until then ledger_retag() may rewrite the last one. */
+	 * because until then ledger_retag() may rewrite the last event. */
 	struct spool_scope *undrawn[LEDGER_UNDRAWN];
 	uint32_t undrawn_n;
 	struct timeline_pen pens[LEDGER_PENS];
-	uint32_t newest; /* the node that the last transaction made, 0 if it did anything else */
+	uint32_t newest; /* number of the node that the last transaction made, 0: it made none */
 	uint64_t newest_generation;
 	struct event newest_event;
-	bool newest_quiet;              /* its event was not written */
-	uint32_t scopes[LEDGER_SCOPES]; /* cache of totals_scope_known(): 1 + a scope's index, 0:
-					   empty */
-	struct ledger_touched { /* the last event's scopes: the next event is often like it */
+	bool newest_quiet;              /* newest_event was not written */
+	uint32_t scopes[LEDGER_SCOPES]; /* cache of totals_scope_known(): 1 + index, 0: empty */
+	struct ledger_touched { /* the last event's scopes, which the next event often has, too */
 		uint64_t where;
 		uint32_t owner;
 		struct touched touched;
 	} last_touched;
 };
 
-/* 0 or -errno. The spool must be fresh. */
+/* 0 or -errno. The spool must be new. */
 int ledger_init(struct ledger *ledger, struct spool *spool, uint64_t max_events);
 void ledger_clear(struct ledger *ledger);
 
@@ -72,35 +71,33 @@ void ledger_clear(struct ledger *ledger);
 void ledger_mend(struct ledger *ledger);
 
 /*
- * Books an allocation: writes its event and changes its sums. The caller fills op (EVENT_ALLOC, or
- * EVENT_RESERVE for a pool's segment), space, device, pool, ptr, size, stack, thread, stream, api,
- * t, untold and sampled. An older allocation at the same address, whose free was never seen, is
- * freed first.
+ * Records an allocation: writes its event and changes its sums. The caller fills op (EVENT_ALLOC,
+ * or EVENT_RESERVE for a pool's segment), space, device, pool, ptr, size, stack, thread, stream,
+ * api, t, untold and sampled. An older allocation at the same address, whose free was never seen,
+ * is freed first.
  */
 void ledger_enter(struct ledger *ledger, struct event *event, enum node_kind kind, uint32_t owner,
 		  uint64_t link);
 
-/*
- * Books the free of the allocation at event->ptr. The ledger fills the event from its node, and
- * copies the node to *was unless that is NULL. False, with nothing done, if the address is unknown.
- */
+/* Records the free of the allocation at event->ptr. Fills the event from the node, and copies the
+ * node to *was unless NULL. Returns false, with nothing done, if the address is unknown. */
 bool ledger_leave(struct ledger *ledger, struct event *event, enum node_kind kind,
 		  struct spool_node *was);
 
-/* Books the free of the node with this number, which live_find() gave. */
+/* Records the free of the node with this number, which live_find() returned. */
 void ledger_leave_node(struct ledger *ledger, struct event *event, uint32_t id);
 
-/* Books the allocation again that ledger_leave() freed, because the free failed after all. */
+/* Records the allocation again that ledger_leave() freed, as the call to free it has failed. */
 void ledger_undo(struct ledger *ledger, struct event *event, const struct spool_node *was);
 
-/* Books an event that changes no sum: mark, push, pop. */
+/* Records an event that changes no sum: mark, push, pop. */
 void ledger_note(struct ledger *ledger, struct event *event);
 
 /*
- * Books an allocation that failed for lack of memory and whose error the caller did not catch: an
- * EVENT_OOM and a row with the figures at that moment. The caller fills refused, left, total,
- * pool_allocated and pool_reserved of the row, and `reserved` as used_reserved() gave it when the
- * driver reported `left`.
+ * Records an allocation that failed for lack of memory and whose error the caller did not catch: an
+ * EVENT_OOM and a row of the table OOM, with the sums at that time. The caller fills refused, left,
+ * total, pool_allocated and pool_reserved of the row, and `reserved` with what used_reserved()
+ * returned when the driver reported `left`.
  */
 void ledger_oom(struct ledger *ledger, struct event *event, struct spool_oom *known);
 
@@ -108,28 +105,28 @@ void ledger_oom(struct ledger *ledger, struct event *event, struct spool_oom *kn
 void ledger_retry(struct ledger *ledger, int device);
 
 /*
- * Books bytes of a pool that are in its own counters but in no call; less than 0: the pool has
- * fewer. The event has no address and its stack is named after the pool; the sum of such bytes
- * never falls below 0. `stack` has no other block: all that it holds of a pool counts as one block.
+ * Records bytes that the pool's own counters have and no call explains; less than 0: bytes that
+ * they no longer have. The event has no address. The sum of such bytes never falls below 0. `stack`
+ * must have no other blocks: all bytes that it has in a pool count as one block.
  */
 void ledger_adjust(struct ledger *ledger, const struct event *like, enum metric metric,
 		   int64_t bytes, uint32_t stack);
 
-/* Books such bytes so that the pool's sum becomes `now`. */
+/* Calls ledger_adjust() with the bytes that make the pool's sum `now`. */
 void ledger_adjust_to(struct ledger *ledger, const struct event *like, enum metric metric,
 		      uint64_t now, uint32_t stack);
 
 /*
  * To be called when a plain driver allocation turns out to be a pool's segment, or the reverse
- * (pool 0). If its event was the last one, that event is rewritten. Otherwise two more events
- * correct it (such as a free and a reserve), and peaks in between stay as they were.
+ * (pool 0). If the last event recorded this allocation, the event is rewritten. Otherwise two more
+ * events correct it (such as a free and a reserve), and peaks in between stay as they were.
  */
 void ledger_retag(struct ledger *ledger, uint32_t id, uint32_t pool, const struct event *like);
 
 /* 1 + the node of the driver allocation that the address lies in, or 0. Searches all nodes. */
 uint32_t ledger_around(const struct ledger *ledger, uint64_t address);
 
-/* True if the pool's sums in the ledger are these, or the ledger has stopped. */
+/* True if the pool's sums in the ledger equal these, or the ledger has stopped. */
 bool ledger_pool_agrees(struct ledger *ledger, const struct event *event, uint64_t allocated,
 			uint64_t reserved);
 
@@ -145,5 +142,5 @@ void ledger_orphan_pool(struct ledger *ledger, uint64_t pool);
 /* 1 + the next node after `id` that is freed with the context, or 0. Searches all nodes. */
 uint32_t ledger_next_of_context(const struct ledger *ledger, uint32_t id, uint64_t context);
 
-/* Books all live blocks of a pool as freed, because the pool's own counters start again. */
+/* Records all live blocks of a pool as freed, because the pool's own counters start again. */
 void ledger_empty_pool(struct ledger *ledger, uint32_t pool, const struct event *like);

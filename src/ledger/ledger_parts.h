@@ -14,7 +14,7 @@ static inline uint64_t ledger_generation(const struct ledger *ledger)
 	return atomic_load_explicit(&ledger->spool->header->generation, memory_order_relaxed);
 }
 
-/* The pen of a scope, by its address, so that scopes next to each other have different pens. */
+/* The pen of a scope, chosen by address, so that scopes next to each other have different pens. */
 static inline struct timeline_pen *ledger_pen(struct ledger *ledger,
 					      const struct spool_scope *scope)
 {
@@ -24,7 +24,7 @@ static inline struct timeline_pen *ledger_pen(struct ledger *ledger,
 /* If this is an error of spool_need(), stops the ledger and returns true. */
 bool ledger_fails(struct ledger *ledger, int64_t error);
 
-/* The scope's index; a new scope is made. -1 after an error, or if there are too many. */
+/* Returns the scope's index, making the scope if it is new. -1: an error, or too many scopes. */
 int64_t ledger_scope(struct ledger *ledger, enum scope_kind kind, int device, uint32_t name);
 
 /*
@@ -34,11 +34,11 @@ int64_t ledger_scope(struct ledger *ledger, enum scope_kind kind, int device, ui
 const struct touched *ledger_touch(struct ledger *ledger, const struct event *event,
 				   uint32_t owner);
 
-/* ledger_touch() for an event that is unlike the one before; `where` is the key of the cache. */
+/* ledger_touch() for an event unlike the previous one; `where` is the key in last_touched. */
 bool ledger_touch_anew(struct ledger *ledger, const struct event *event, uint64_t where,
 		       uint32_t owner);
 
-/* Makes room for that many events and a node, and draws the curves of the last event. */
+/* Makes room for `events` events and a node, and draws the last event's curves. False: error. */
 bool ledger_room(struct ledger *ledger, unsigned events);
 
 /* True if the event begins an allocation, false if it frees one. */
@@ -53,8 +53,8 @@ void ledger_put(struct ledger *ledger, struct event *event);
 void ledger_book(struct ledger *ledger, struct event *event, uint32_t stack,
 		 const struct touched *touched);
 
-/* All steps for one event, up to its sums; the stack has `blocks` more blocks afterwards. The
- * caller commits ledger->last_touched. False after an error, with no transaction open. */
+/* All steps for one event, up to its sums; the stack then has `blocks` more blocks. The caller
+ * passes ledger->last_touched to ledger_commit(). False: error, no transaction is open. */
 bool ledger_begin(struct ledger *ledger, struct event *event, uint32_t stack, uint32_t owner,
 		  int64_t blocks);
 
@@ -75,5 +75,5 @@ void ledger_tell_end(struct event *event, const struct spool_node *node);
 /* Ends the transaction. The curves of the changed scopes are drawn when the next event comes. */
 void ledger_commit(struct ledger *ledger, const struct touched *touched);
 
-/* Adds one more scope whose curve is then drawn. */
+/* Adds one more scope whose curve is drawn when the next event comes. */
 void ledger_redraw(struct ledger *ledger, const struct totals_scope *scope);

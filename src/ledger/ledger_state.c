@@ -1,6 +1,6 @@
 /*
- * The rest of the ledger: its beginning and end, errors, scopes, searches of all live nodes, marks,
- * and allocations that failed.
+ * The rest of the ledger: its start and end, errors, scopes, searches of all live nodes, marks, and
+ * allocations that failed.
  */
 #include <errno.h>
 #include <string.h>
@@ -34,8 +34,7 @@ void ledger_mend(struct ledger *ledger)
 	memset(ledger->scopes, 0, sizeof(ledger->scopes));
 	memset(ledger->pens, 0, sizeof(ledger->pens));
 	ledger->last_touched.where = 0;
-	/* It is not known which curves still need a point. All get one; a second one does no harm.
-	 */
+	/* It is not known which curves need a point: all get one. A second one does no harm. */
 	ledger->undrawn_n = 0;
 	for (uint32_t i = 0; i < spool_count(spool, SPOOL_SCOPE); i++) {
 		struct spool_scope *scope = totals_scope(spool, i);
@@ -161,7 +160,7 @@ void ledger_retry(struct ledger *ledger, int device)
 
 /* --- rows of allocations that failed and whose error was not caught --- */
 
-/* The next row. When all rows are in use, the oldest one except the first few is overwritten. */
+/* The next row's index. Once all rows are in use, the oldest after the first few is overwritten. */
 static uint64_t next_note(const struct spool_header *header)
 {
 	uint64_t latest = SPOOL_OOMS - SPOOL_OOMS_FIRST;

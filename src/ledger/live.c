@@ -66,7 +66,7 @@ HOT_CODE uint32_t live_find(const struct spool *spool, enum node_kind kind, uint
 	return 0;
 }
 
-/* Adds one bucket; half of the chain of an older one moves into it. */
+/* Adds one bucket; about half of the chain of an older bucket moves into it. */
 static void split(struct spool *spool)
 {
 	struct spool_live *live = &spool->header->live;

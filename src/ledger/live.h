@@ -2,7 +2,7 @@
  * Live allocations by address: a hash table in the spool, by linear hashing. It grows by one bucket
  * at a time (no pause to rehash), outlives the process, and changes few words in each step.
  *
- * All functions that change it run inside a transaction, after live_room().
+ * All functions that change the table run inside a transaction, after live_room().
  */
 #pragma once
 
@@ -10,9 +10,8 @@
 
 enum { LIVE_FIRST_BUCKETS = 256 };
 
-/* live_start_anew() makes the first buckets empty and drops the chain of free nodes, without
- * reading the old chains; live_link() then enters existing nodes. The spool must have some buckets.
- */
+/* live_start_anew() empties the first buckets and drops the chain of free nodes, without reading
+ * old chains; live_link() then enters existing nodes. The spool must have some buckets. */
 void live_start_anew(struct spool *spool);
 void live_link(struct spool *spool, uint32_t id);
 
@@ -29,7 +28,7 @@ static inline int live_room(struct spool *spool)
 	return error;
 }
 
-/* 1 + the node, 0 if there is none. The pool is a part of the key of NODE_BLOCK alone. */
+/* Returns 1 + the node, 0 if there is none. Only for NODE_BLOCK is the pool a part of the key. */
 uint32_t live_find(const struct spool *spool, enum node_kind kind, uint32_t pool, uint64_t address);
 
 static inline struct spool_node *live_node(const struct spool *spool, uint32_t id)

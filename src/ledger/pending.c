@@ -1,10 +1,10 @@
 /*
- * Blocks that wait: which may, for how long, and how they are booked. Those that are as expected
- * are booked together in one transaction, the others one by one.
+ * Waiting blocks: which blocks may wait, for how long, and how they are added to the sums. Blocks
+ * that are as expected are added together in one transaction, the others one by one.
  *
- * None of them raises a peak, so no figure depends on their order. Each sum changes once, by their
- * total; a block that is allocated and freed among them changes no sum, only its events and its
- * stacks' counts remain.
+ * No waiting block raises a peak, so their order changes no result. Each sum changes once, by their
+ * total. A block that is allocated and freed while it waits changes no sum; only its events and the
+ * counts of its stacks remain.
  */
 #include "ledger/pending.h"
 
@@ -15,7 +15,7 @@
 #include "ledger/ledger_parts.h"
 #include "spool/txn.h"
 
-/* Fills a sum that waiting blocks change. False if its curve has no point for time t. */
+/* Fills *sum for a scope that waiting blocks change. False if its curve has no point for time t. */
 static bool find_sum(struct ledger *ledger, struct backlog_sum *sum,
 		     const struct totals_scope *scope, uint64_t t)
 {
@@ -32,8 +32,8 @@ static bool find_sum(struct ledger *ledger, struct backlog_sum *sum,
 	return pen->scope == scope->row && pen->state == scope->row->curve_state && t < pen->until;
 }
 
-/* Finds the sums that events like this one change. False if such events cannot be booked together:
- * a curve needs a new point first, or there are more pools than the device has cached sums for. */
+/* Finds the sums that events like this one change. False if such events cannot wait: a curve needs
+ * a new point first, or the pool has no sums, since there are too many pools. */
 static HOT_CODE bool find_sums(struct ledger *ledger, const struct event *event)
 {
 	struct ledger_backlog *backlog = &ledger->backlog;
@@ -52,7 +52,7 @@ static HOT_CODE bool find_sums(struct ledger *ledger, const struct event *event)
 
 /* --- which blocks may wait --- */
 
-/* Makes room for those that wait; only so many may wait as have room, even in a reader's copy. */
+/* Makes room for blocks to wait. Only as many may wait as surely fit, even in a reader's copy. */
 static bool make_run_room(struct ledger *ledger)
 {
 	struct spool *spool = ledger->spool;
@@ -67,7 +67,7 @@ static bool make_run_room(struct ledger *ledger)
 	return true;
 }
 
-/* When none waits, prepares for blocks like this one to wait. False if none may. */
+/* While no block waits, lets blocks like this one wait. False if they may not. */
 static bool open_for(struct ledger *ledger, const struct event *event)
 {
 	struct spool_backlog *backlog = pending_shared(ledger);
@@ -88,7 +88,7 @@ static inline int64_t signed_size(const struct event *event)
 	return event->op == EVENT_ALLOC ? (int64_t)event->size : -(int64_t)event->size;
 }
 
-/* True if the change raises no peak and leads to the sums that the pool itself reports. */
+/* True if the change raises no peak and leads to the sums that the pool reports. */
 static inline bool is_quiet(const struct ledger_backlog *backlog, int64_t change,
 			    const struct pending_told *told)
 {
@@ -148,20 +148,20 @@ void pending_before(struct ledger *ledger, uint32_t stack)
 	pending_shared(ledger)->before = stack + 1;
 }
 
-/* --- blocks that are booked together --- */
+/* --- blocks that are added together --- */
 
 enum {
-	/* Most words that a transaction saves for each. */
+	/* Most words that a transaction saves: once, and for each block of a kind. */
 	WORDS_RUN = 64,
-	WORDS_BIRTH = 72, /* with a split of the live table and chains of usual length */
+	WORDS_BIRTH = 72, /* with a split in the live table, and chains of usual length */
 	WORDS_DEATH = 32,
-	WORDS_PAIR = 16, /* if its stack has cells; otherwise they are made, as for an allocation */
+	WORDS_PAIR = 16, /* for a stack with cells; else cells are made, as for a birth */
 };
 
-/* One of the blocks that are booked together. */
+/* A block of a run, which is a sequence of blocks that are added together. */
 struct run_part {
-	uint32_t node; /* of a free: 1 + its node; 0 if it was allocated in the run */
-	uint8_t other; /* of a pair: 1 + the position of the other half, 0 for none */
+	uint32_t node; /* of a free: 1 + its node; 0 if the block was allocated in the run */
+	uint8_t other; /* 1 + the position of the same block's allocation or free, 0 for none */
 };
 
 struct pending_run {
@@ -169,7 +169,7 @@ struct pending_run {
 	unsigned words;
 	int64_t bytes;
 	struct run_part parts[SPOOL_WAITING];
-	struct waiting_slots slots; /* by address, the part of the run whose block is there */
+	struct waiting_slots slots; /* by address: the last part of the run with this address */
 };
 
 /* The most words that a transaction saves for an allocation and its free. */
@@ -180,10 +180,8 @@ static unsigned pair_words(const struct ledger *ledger, uint32_t stack)
 	return row->cell ? WORDS_PAIR : WORDS_BIRTH;
 }
 
-/*
- * Adds the next block to the run. False if it must be booked alone: an allocation at an address in
- * use, or one that would raise a peak after all; a free of no block, or of another size.
- */
+/* Adds the next block to the run. False if it must be added to the sums alone: an allocation at an
+ * address in use, or that would raise a peak after all; a free of no block, or of another size. */
 static HOT_CODE bool plan_next(const struct ledger *ledger, struct pending_run *run)
 {
 	struct spool_backlog *backlog = pending_shared(ledger);
@@ -232,7 +230,7 @@ static void plan_run(struct ledger *ledger, struct pending_run *run)
 		;
 }
 
-/* --- booking --- */
+/* --- changes of the ledger --- */
 
 static void move_cells(struct ledger *ledger, uint32_t stack, int64_t bytes, int64_t count)
 {
@@ -282,7 +280,7 @@ static void book_death(struct ledger *ledger, const struct event *event,
 	move_cells(ledger, node.stack, -(int64_t)node.size, -1);
 }
 
-/* The highest value of a sum in the run, above its start, and its time. */
+/* The peak of a sum in the run, in bytes above its start, and the time of this peak. */
 struct high {
 	uint64_t now, t;
 };
@@ -292,7 +290,7 @@ _Static_assert(offsetof(struct spool_scope, frees) ==
 		       offsetof(struct spool_point, top) == 8,
 	       "the words that book_sum() keeps are neighbours");
 
-/* Changes one sum and the point of its curve; the transaction saves each of their words once. */
+/* Changes one sum and the point of its curve; the transaction saves each of these words once. */
 static void book_sum(struct spool *spool, const struct backlog_sum *sum, int64_t bytes,
 		     const struct high *high, unsigned births, unsigned deaths)
 {
@@ -314,7 +312,7 @@ static void book_sum(struct spool *spool, const struct backlog_sum *sum, int64_t
 		timeline_update(sum->point, row, spool->header->t);
 }
 
-/* Writes the n-th event of the run. Its time goes into `born`, for the lifetime of a pair. */
+/* Applies block n of the run to nodes, cells and counts; sets born[n] for a pair's lifetime. */
 static inline void book(struct ledger *ledger, const struct pending_run *run, unsigned n,
 			const struct event *event, uint64_t *born)
 {
@@ -330,7 +328,7 @@ static inline void book(struct ledger *ledger, const struct pending_run *run, un
 	row = spool_at(ledger->spool, SPOOL_STACK, event->stack);
 	if (!part->other)
 		book_birth(ledger, event);
-	else if (!row->cell) /* The stack's blocks were all short-lived: cells must name its device
+	else if (!row->cell) /* All its blocks were short-lived: it needs cells that name its device
 				and pool. */
 		move_cells(ledger, event->stack, 0, 0);
 }

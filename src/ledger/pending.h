@@ -1,13 +1,13 @@
 /*
- * Short-lived blocks, thousands in a second: written to the spool at once, booked together later.
+ * Short-lived blocks, thousands per second: written to the spool at once, added to the sums later.
  *
- * A block that raises no peak, and whose pool reports the sums that the ledger has, changes no
- * figure that a reader needs in the same microsecond. It waits in the spool, where it stays if the
- * process is killed; the reader then books it. Up to SPOOL_WAITING blocks are booked in one
- * transaction. Those that were allocated and freed among them change no sum, and all others find
- * their rows in the caches.
+ * If a block raises no peak, and its pool reports the sums that the ledger has, no reader needs its
+ * change of the sums in the same microsecond. The block waits in the spool, where it stays if the
+ * process is killed; the reader then adds it to the sums. Up to SPOOL_WAITING blocks are added in
+ * one transaction. Blocks that were allocated and freed among these change no sum, and all others
+ * find their rows in the caches.
  *
- * Code that reads the ledger or books anything else calls pending_settle() first.
+ * Code that reads the ledger, or records anything else in it, calls pending_settle() first.
  */
 #pragma once
 
@@ -31,28 +31,28 @@ struct pending_told {
 };
 
 /*
- * Stores the event to be booked later: EVENT_ALLOC or EVENT_FREE of a pool's block in a card's
+ * Stores the event, to be recorded later: EVENT_ALLOC or EVENT_FREE of a pool's block in a card's
  * memory, filled as for ledger_enter(), a free with device and size as well. False if it must be
- * booked now; then no other waits any more.
+ * recorded now; then no block waits any more.
  */
 bool pending_put(struct ledger *ledger, const struct event *event, const struct pending_told *told);
 
 void pending_settle_now(struct ledger *ledger);
 
-/* Books all blocks that wait. */
+/* Adds all waiting blocks to the sums. */
 static inline void pending_settle(struct ledger *ledger)
 {
 	if (__builtin_expect(ledger->backlog.waiting, 0))
 		pending_settle_now(ledger);
 }
 
-/* Sets the stack of bytes older than the recording: frees of unknown blocks reduce them. */
+/* Sets the stack of bytes older than the recording: frees of unknown blocks reduce these bytes. */
 void pending_before(struct ledger *ledger, uint32_t stack);
 
 /*
- * Books the waiting blocks of a spool whose recording has ended: a copy, or the process's own at
- * its end. The file may be damaged. Readers of events (journal.h) get these blocks last. Afterwards
- * the live table finds only the nodes that these blocks needed.
+ * Adds the waiting blocks to the sums of a spool whose recording has ended: a copy, or the
+ * process's own at its end. The file may be damaged. Readers of events (journal.h) get these blocks
+ * last. Afterwards the live table finds only the nodes that these blocks needed.
  */
 void pending_settle_left(struct spool *spool);
 
@@ -71,7 +71,7 @@ static inline const struct spool_waiting *pending_at(const struct ledger *ledger
 	return waiting_at(pending_shared(ledger), n);
 }
 
-/* The n-th event that waits, as pending_put() was given it. */
+/* The n-th event that waits, as it was passed to pending_put(). */
 static inline struct event pending_event(const struct ledger *ledger, unsigned n)
 {
 	const struct spool_backlog *backlog = pending_shared(ledger);
@@ -93,12 +93,12 @@ static inline struct event pending_event(const struct ledger *ledger, unsigned n
 }
 
 /* Waiting blocks by address: a hash table with open addressing; each entry is 1 + the number of a
- * block, 0 for none. At most a quarter of it is in use. Zeroed at first. */
+ * block, 0 for none. At most a quarter of the table is in use. Must be zeroed at first. */
 struct waiting_slots {
 	uint8_t at[256];
 };
 
-/* The entry that has the address, or the one that it would get. */
+/* The entry of the block at the address, or the empty entry for such a block. */
 static inline uint8_t *waiting_slot(struct waiting_slots *slots, struct spool_backlog *backlog,
 				    uint64_t ptr)
 {
@@ -111,6 +111,6 @@ static inline uint8_t *waiting_slot(struct waiting_slots *slots, struct spool_ba
 
 _Static_assert(sizeof(((struct waiting_slots *)0)->at) >= 4 * SPOOL_WAITING, "a quarter full");
 
-/* Books the oldest waiting block alone. If another block is live at its address, because its free
- * was not seen, that one is freed instead: each call makes one event. */
+/* Records the oldest waiting block alone. If another block is live at its address, because the free
+ * was not seen, the other block is freed instead: each call makes one event. */
 void pending_book_one(struct ledger *ledger);

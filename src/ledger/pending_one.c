@@ -1,6 +1,6 @@
 /*
- * Books waiting blocks one by one: those that cannot be booked together, and all that still wait in
- * a spool whose recording has ended.
+ * Adds waiting blocks to the sums one by one: blocks that cannot be added together with others, and
+ * all that still wait in a spool whose recording has ended.
  *
  * Such a spool may be a copy of a damaged file, or of one that was being written, so nothing in it
  * is trusted: the rows that the ledger would follow are checked first, and the live table is built
@@ -12,7 +12,7 @@
 
 #include "spool/txn.h"
 
-/* Books a free of an unknown address: it reduces the bytes from before the recording, if any. */
+/* Records a free of an unknown address: it reduces the bytes from before the recording, if any. */
 static void book_unmatched(struct ledger *ledger, struct event *event)
 {
 	struct spool *spool = ledger->spool;
@@ -86,7 +86,7 @@ static void check_waiting(struct spool *spool, struct waiting_slots *slots)
 		backlog->before = 1 + checked_stack(spool, backlog->before - 1);
 }
 
-/* Enters the nodes that waiting blocks name into the live table, which then has no others. */
+/* Fills the live table with the nodes at the addresses of waiting blocks, and with no others. */
 static void find_nodes(struct spool *spool, struct waiting_slots *slots)
 {
 	struct spool_backlog *backlog = &spool->header->backlog;
@@ -106,7 +106,7 @@ static void find_nodes(struct spool *spool, struct waiting_slots *slots)
 	txn_commit(spool);
 }
 
-/* Each step books one event at most. */
+/* Each step records at most one event. */
 static void book_all(struct ledger *ledger)
 {
 	struct spool *spool = ledger->spool;
@@ -127,7 +127,7 @@ static void book_all(struct ledger *ledger)
 
 void pending_settle_left(struct spool *spool)
 {
-	static struct ledger ledger; /* static: 10 KiB are too much for the stack */
+	static struct ledger ledger; /* static: 14 KiB are too much for the stack */
 	struct spool_header *header = spool->header;
 	uint64_t count = waiting_count(&header->backlog);
 	uint32_t stop = atomic_load(&header->stop);

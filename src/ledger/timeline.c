@@ -1,9 +1,9 @@
-/* The curve of a scope: stretches of time that double when they no longer fit. */
+/* The curve of a scope: stretches of time, which become twice as long when the curve is full. */
 #include "ledger/timeline.h"
 
 #include "base/guest/hot.h"
 
-/* Points of a curve in two halves: one in use, one to merge into. */
+/* Points of a curve: two halves, one in use and one to merge into. */
 static const uint64_t PER_CURVE = 2ull * CURVE_POINTS;
 
 struct state {

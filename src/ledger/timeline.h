@@ -1,7 +1,7 @@
 /*
  * The curve of a scope: allocated, reserved and used over time, as at most CURVE_POINTS stretches
- * of equal length that double when they no longer suffice. Each has the maximum of each sum, so no
- * peak is ever lost.
+ * of equal length, which doubles when they no longer suffice. Each stretch has the highest
+ * allocated and reserved bytes in it, so no peak of these is ever lost.
  */
 #pragma once
 
@@ -12,14 +12,14 @@ enum {
 	CURVE_FIRST_SHIFT = 10, /* the first stretches last 1,024 ns */
 };
 
-/* Gives the scope a curve, if one is left. 0, or an error of spool_need(). */
+/* Gives the scope a curve, unless CURVES_MAX are in use. 0, or an error of spool_need(). */
 int timeline_open(struct spool *spool, struct spool_scope *scope);
 
 /* The point where a scope's curve was drawn last, which is where most events are drawn, too. */
 struct timeline_pen {
 	const struct spool_scope *scope; /* NULL: nothing drawn yet */
 	struct spool_point *point;
-	uint64_t state; /* the curve's then; after a change, the point is not its newest */
+	uint64_t state; /* curve_state then; if it has changed, `point` is not the newest */
 	uint64_t until; /* end of the point's stretch, ns */
 };
 
@@ -42,7 +42,7 @@ static inline struct spool_point timeline_now(const struct spool_scope *scope, u
 	return now;
 }
 
-/* A process that is killed in here leaves a point half written. The member that decides about the
+/* A process that is killed here leaves a point half written. The member that decides about the
  * merge is stored last, so timeline_settle() can do the same merge again. */
 static inline void timeline_merge(struct spool_point *into, const struct spool_point *later)
 {
@@ -63,7 +63,7 @@ static inline void timeline_merge(struct spool_point *into, const struct spool_p
 	}
 }
 
-/* Sets the newest point to the scope's present sums. */
+/* Merges the scope's present sums into the newest point. */
 static inline void timeline_update(struct spool_point *point, const struct spool_scope *scope,
 				   uint64_t t)
 {
@@ -82,7 +82,7 @@ static inline void timeline_draw(struct spool *spool, struct spool_scope *scope,
 }
 
 /* Completes a point that was being drawn when the process died, in a copy of its spool. Only a
- * curve's last point can be half written, and the sums still are those that it was to get. */
+ * curve's last point can be half written, and the spool still has the sums that it was to get. */
 void timeline_settle(struct spool *spool);
 
 /* timeline_points(): number of points of the scope's curve; timeline_point(): one of them. */

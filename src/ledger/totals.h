@@ -3,10 +3,10 @@
  *
  * A scope is what sums are kept for (a device, a pool, an owner, a space); a cell is the part of
  * one stack in one sum. A new peak costs one addition: it starts a new epoch, and a cell whose
- * epoch is old copies its bytes aside before they change (design: exact at every moment, checked
- * against brute force by tests/unit/ledger/test_ledger.c).
+ * epoch is old copies its bytes aside before they change (so peaks are exact at any time;
+ * tests/unit/ledger/test_ledger.c compares with brute force).
  *
- * Changing functions run inside a transaction, after totals_room().
+ * Functions that change sums run inside a transaction, after totals_room().
  */
 #pragma once
 
@@ -14,7 +14,7 @@
 
 enum { TOTALS_CELLS = 8 }; /* most cells that one event needs */
 
-/* Makes room for the cells of this many events: 0, or an error of spool_need(). */
+/* Makes room for the cells of `events` events: 0, or an error of spool_need(). */
 static inline int totals_room(struct spool *spool, unsigned events)
 {
 	return spool_need(spool, SPOOL_CELL,
@@ -36,8 +36,8 @@ static inline bool totals_scope_is(const struct spool_scope *scope, enum scope_k
 int64_t totals_scope_known(const struct spool *spool, enum scope_kind kind, int device,
 			   uint32_t name);
 
-/* Makes a new scope: its index, or an error of spool_need(); -E2BIG if there are too many pools,
- * owners or names (bounds.def). Outside of transactions. */
+/* Makes a new scope, outside of transactions. Returns its index, or an error of spool_need();
+ * -E2BIG if there are too many pools, owners or names (bounds.def). */
 int64_t totals_scope_make(struct spool *spool, enum scope_kind kind, int device, uint32_t name);
 
 /* The number by which cells name a scope's sum. */
@@ -75,7 +75,7 @@ static inline struct spool_cell *totals_cell(const struct spool *spool,
 	return NULL;
 }
 
-/* Changes a scope's sum. */
+/* Changes a scope's sum, and the stack's cell in that sum. */
 void totals_add(struct spool *spool, const struct totals_scope *scope, enum metric metric,
 		const struct totals_change *change);
 
@@ -90,7 +90,7 @@ static inline uint64_t totals_estimated_at_peak(const struct spool_sum *sum,
 	return cell->epoch == sum->epoch ? cell->estimated_at_peak : cell->estimated;
 }
 
-/* The bytes of a cell at its sum's peak; *count becomes their number of blocks. */
+/* The bytes of a cell at its sum's peak; *count becomes the number of their blocks. */
 static inline uint64_t totals_at_peak(const struct spool_sum *sum, const struct spool_cell *cell,
 				      uint64_t *count)
 {

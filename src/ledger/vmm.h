@@ -8,8 +8,8 @@
 
 #include "ledger/ledger.h"
 
-/* To be called when the driver has used the number of a live handle again, so its last release was
- * not seen. Its memory exists on as long as its mappings. */
+/* To be called when the driver has reused the number of a live handle, whose last release thus was
+ * not seen. The old handle's memory exists as long as its mappings. */
 void vmm_hold(struct ledger *ledger, uint32_t id);
 
 /*
@@ -21,13 +21,13 @@ void vmm_hold(struct ledger *ledger, uint32_t id);
 bool vmm_retain(struct ledger *ledger, enum node_kind kind, uint64_t address);
 
 /* Adds a reference to the memory that is mapped at the address, which may have been released
- * already. Without such a mapping, the handle gets it. False if both are unknown. */
+ * already. Without such a mapping, the handle gets the reference. False if neither is known. */
 bool vmm_retain_mapped(struct ledger *ledger, uint64_t address, uint64_t handle);
 
 /*
- * Removes one reference from the handle or memory at event->ptr. With the last reference and no
- * mapping left it is freed, and `event` becomes the free. vmm_unrelease() undoes that with *was, if
- * the call fails. False, with nothing done, if it is unknown.
+ * Removes one reference from the handle or memory at event->ptr. The memory is freed with its last
+ * reference if no mapping is left; `event` becomes the free. If the call fails, vmm_unrelease()
+ * undoes this with *was. False, with nothing done, if event->ptr is unknown.
  */
 bool vmm_release(struct ledger *ledger, enum node_kind kind, struct event *event,
 		 struct spool_node *was);
