@@ -1,5 +1,5 @@
-/* Finds the node of autograd's graph that a stack of a backward pass runs, and the line of Python
- * that the node comes from. */
+/* Finds, for a stack of a backward pass, the node of autograd's graph that it runs, and the stack
+ * that has the Python code which the node comes from. */
 #include "facts/spool_model.h"
 
 #include <string.h>
@@ -12,9 +12,9 @@ static bool is_digit(char c)
 }
 
 /*
- * Finds the n-th word, from 0, of a mangled qualified name whose words are all plain. Returns its
- * length, 0 for none. This is <nested-name> of the Itanium C++ ABI: _ZN, cv-qualifiers, then each
- * word after its length.
+ * Finds word number n, counted from 0, in a mangled qualified name of plain words. Returns the
+ * word's length, 0 if there is no such word. The syntax is <nested-name> of the Itanium C++ ABI:
+ * _ZN, cv-qualifiers, then each word preceded by its length.
  */
 static size_t find_word(const char *symbol, unsigned n, const char **text)
 {
@@ -43,7 +43,7 @@ static bool is_word(const char *symbol, unsigned n, const char *wanted)
 	return length == strlen(wanted) && !memcmp(wanted, text, length);
 }
 
-/* The symbol of the stack's frame at a position; "" where no symbol is known. */
+/* Returns the symbol of frame number `i` in the stack, "" if it is not known. */
 static const char *symbol_at(const struct spool_model *recording, const struct spool_stack *stack,
 			     uint32_t i)
 {
@@ -53,8 +53,8 @@ static const char *symbol_at(const struct spool_model *recording, const struct s
 	return symbol ? symbol : "";
 }
 
-/* Finds the node's name in a symbol like torch::autograd::generated::MmBackward0::apply or
- * torch::autograd::AccumulateGrad::apply. */
+/* Copies the node's name from a symbol like torch::autograd::generated::MmBackward0::apply or
+ * torch::autograd::AccumulateGrad::apply. False for other symbols. */
 static bool node_of(const char *symbol, char *node, size_t size)
 {
 	unsigned at = is_word(symbol, 2, "generated") ? 3 : 2;
@@ -69,7 +69,7 @@ static bool node_of(const char *symbol, char *node, size_t size)
 	return true;
 }
 
-/* Copies letters and digits alone, in lower case, so "_softmax" and "Softmax" become equal. */
+/* Copies only letters and digits, in lower case: "_softmax" and "Softmax" become equal. */
 static void plain(char *to, size_t size, const char *from, size_t length)
 {
 	size_t used = 0;
@@ -85,7 +85,7 @@ static void plain(char *to, size_t size, const char *from, size_t length)
 	to[used] = '\0';
 }
 
-/* The operator that a node is the derivative of: "MmBackward0" belongs to mm. */
+/* Finds the operator whose derivative the node computes: mm for "MmBackward0". */
 static bool operator_of(const char *node, char *to, size_t size)
 {
 	const char *end = NULL;
@@ -98,8 +98,8 @@ static bool operator_of(const char *node, char *to, size_t size)
 	return true;
 }
 
-/* True for at::_ops::mm::call, wanted "mm". An overload's name follows its operator's: mul_Tensor,
- * sum_dim_IntList. */
+/* True if the symbol calls the operator `wanted`: at::_ops::mm::call for "mm". The name of an
+ * overload begins with the operator's: mul_Tensor, sum_dim_IntList. */
 static bool is_operator(const char *symbol, const char *wanted)
 {
 	const char *text = "";

@@ -1,21 +1,21 @@
 /*
- * CUPTI's records compared with our events: each allocation and free that CUPTI recorded should
- * have an event.
+ * Compares CUPTI's records with the recorded events: each allocation and free that CUPTI recorded
+ * should have an event.
  *
- * They are compared one by one and in order: a record is matched by the first event of its kind at
- * its address, with its size, that no other record took. The two describe some memory differently
- * (observed on an H200 with CUPTI 13.0):
+ * Records and events are paired in the order of time: an event takes the first record with the same
+ * kind, address and size that no earlier event took. CUPTI and the events describe some memory
+ * differently (observed on an H200 with CUPTI 13.0):
  *
- *   - CUPTI records each level of a mipmapped array, with a handle of its own: together they must
- *     have the array's size; of a layered array it records the bytes of one layer;
+ *   - CUPTI records each level of a mipmapped array, under a handle of its own: the levels' sizes
+ *     must add up to the array's; for a layered array CUPTI records the bytes of one layer;
  *   - memory opened a second time (cudaIpcOpenMemHandle) is one event and two records;
- *   - memory that graphs allocate while they run has no events of its own, for it is sampled: it
- *     must fit into the bytes that the trace has for graphs at that time.
+ *   - memory that graphs allocate while they run is only sampled, so it has no events of its own:
+ *     its records must fit into the bytes that the trace has for graphs at that time.
  *
- * Memory comes from mmap, for this also runs at the end of the traced program.
+ * Memory comes from mmap, not malloc: this also runs at the end of the traced program.
  *
- * All passes work on one list of records in the order of time: a record that one pass takes is
- * skipped by the next.
+ * All passes work on one list of records, sorted by time: later passes skip the records that an
+ * earlier pass has taken.
  */
 #include "facts/spool_model.h"
 
@@ -32,21 +32,21 @@
 
 enum { BEGAN = 1, ENDED = 2, LISTED = 100 };
 
-/* Part of each key, because an address and a size may be the same number. */
+/* What a key's number is; part of the key, because an address and a size may be equal. */
 enum kind { PLACE, MAPPING, SIZE };
 
-/* A time from which events were dropped: CUPTI's records of that time are not checked. */
+/* A span of time (ns) whose events were dropped: CUPTI's records from it are not checked. */
 struct gap {
 	uint64_t from, to;
 };
 
-/* CUPTI's time lies within the call, an event's before or after it; other threads run meanwhile. */
+/* How far times may differ: CUPTI's lie within a call, an event's before or after the call. */
 enum { GAP_SLACK_NS = 10000000, CLOCK_SLACK_NS = 200000 };
 
 struct record {
 	uint64_t t;
 	const struct spool_witness *row;
-	uint32_t next; /* 1 + the position of the next record with this key, 0 for none */
+	uint32_t next; /* 1 + position of the next record with the same key, 0 for none */
 	bool taken;
 };
 
@@ -56,9 +56,9 @@ struct witness_matcher {
 	struct record *records; /* by time, the oldest first */
 	size_t count;
 	struct map first;  /* key -> 1 + position of the first record that no event has taken */
-	struct map opened; /* hashes of addresses and sizes that belong to another process */
-	struct map arrays; /* hashes of the numbers of array events that no record matches */
-	bool graphs;       /* graphs allocated memory */
+	struct map opened; /* hashes of address and size of memory that another process owns */
+	struct map arrays; /* hashed numbers of the array events that no record matches */
+	bool graphs;       /* true if graphs allocated memory */
 };
 
 static uint64_t key_of(enum kind kind, unsigned operation, uint64_t what)
@@ -74,7 +74,7 @@ static uint64_t key_of_record(const struct spool_witness *record)
 		      record->address);
 }
 
-/* --- records by time, those of one key linked into a chain --- */
+/* --- records by time; the records of each key form a chain --- */
 
 static int chain(struct witness_matcher *m)
 {
@@ -138,7 +138,7 @@ static int prepare_matcher(struct witness_matcher *m, struct trace_cupti_check *
 
 /* --- events matched with records --- */
 
-/* True for memory that graphs allocate while they run. */
+/* True for an allocation or free by graphs while they run. */
 static bool of_graphs(const struct witness_matcher *m, const struct event *event)
 {
 	const char *pool = spool_text(m->spool, event->pool);
@@ -147,7 +147,7 @@ static bool of_graphs(const struct witness_matcher *m, const struct event *event
 	       !strcmp(pool, "graph");
 }
 
-/* True for events that CUPTI records, too; it has no blocks of frameworks, marks or failures. */
+/* True for events that CUPTI records as well: no frameworks' blocks, marks or failures. */
 static bool is_drivers(const struct witness_matcher *m, const struct event *event)
 {
 	const char *pool = spool_text(m->spool, event->pool);
@@ -178,7 +178,7 @@ static uint64_t key_of_event(const struct event *event)
 	return key_of(map ? MAPPING : PLACE, operation, event->ptr);
 }
 
-/* Takes the first record with the event's key and size that is not taken; false if none is. */
+/* Takes the first untaken record with the event's key and size; false if there is none. */
 static bool match_event(struct witness_matcher *m, const struct event *event)
 {
 	uint64_t key = key_of_event(event);
@@ -186,7 +186,7 @@ static bool match_event(struct witness_matcher *m, const struct event *event)
 
 	if (!at)
 		return false;
-	/* The chain begins after its taken records, so they are not searched again. */
+	/* Moves the chain's beginning past taken records, which need no further search. */
 	while (m->records[at - 1].taken && m->records[at - 1].next)
 		at = m->records[at - 1].next;
 	map_put(&m->first, key, at);
@@ -201,7 +201,7 @@ static bool match_event(struct witness_matcher *m, const struct event *event)
 	return false;
 }
 
-/* Stores what the second pass needs of the event. 0 or -ENOMEM. */
+/* Stores what the second pass needs to know about the event. 0 or -ENOMEM. */
 static int remember(struct witness_matcher *m, const struct event *event, bool matched)
 {
 	if (event->flags & EVENT_FOREIGN &&
@@ -236,10 +236,10 @@ static int take_all(struct witness_matcher *m, struct trace_cupti_check *witness
 /* --- the second pass: memory that CUPTI and the events describe differently --- */
 
 /*
- * Takes the records of an array that has no record of its own size: the last ones before it was
- * allocated, or the first ones after it was freed. They are either one record at its address, which
- * has the size of a layer, or consecutive records of levels, whose sizes add up to the array's.
- * `step` is -1 or 1; the search begins at `at`.
+ * Takes the records of an array for which no record has the full size: the last records before the
+ * array's allocation, or the first ones after its free. They are either one record at the array's
+ * address, with the size of one layer, or consecutive records of levels, whose sizes add up to the
+ * array's. The search begins at `at` and goes backward (`step` -1) or forward (1).
  */
 static bool take_array(struct witness_matcher *m, const struct event *array, size_t at, int step)
 {
@@ -269,8 +269,8 @@ static bool take_array(struct witness_matcher *m, const struct event *array, siz
 	return sum == array->size;
 }
 
-/* An allocation's event comes after the call, a free's before it. CUPTI has another clock, so where
- * no record fits, those that are up to `slack` ns off are tried. */
+/* An allocation's event comes after the call, a free's before it. CUPTI uses another clock, so
+ * records that are up to `slack` ns on the wrong side of the event are tried as well. */
 static bool take_array_at(struct witness_matcher *m, const struct event *array, uint64_t slack)
 {
 	bool began = lives_begins(array);
@@ -281,8 +281,8 @@ static bool take_array_at(struct witness_matcher *m, const struct event *array, 
 	return began ? take_array(m, array, until - 1, -1) : take_array(m, array, until, 1);
 }
 
-/* Takes the records from position `at` on and before time t, as long as graphs hold at most `most`
- * bytes. Returns the position of the next record. */
+/* Takes the records from `at` on and before t: stream-ordered ones while graphs hold at most `most`
+ * bytes, others if another process owns the memory. Returns the next record's position. */
 static size_t take_until(struct witness_matcher *m, size_t at, uint64_t t, uint64_t most,
 			 uint64_t *live)
 {
@@ -304,7 +304,7 @@ static size_t take_until(struct witness_matcher *m, size_t at, uint64_t t, uint6
 	return at;
 }
 
-/* A sample of graphs' memory may be late: the higher of the two around a record counts. */
+/* The second pass. A sample of graphs' memory may be late: the larger of two neighbours counts. */
 static int look_again(struct witness_matcher *m, struct trace_cupti_check *witness)
 {
 	struct journal_reader reader;

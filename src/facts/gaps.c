@@ -1,11 +1,11 @@
-/* Free memory inside the segments of pools: segments and blocks side by side, by address. */
+/* Finds the free memory inside pools' segments by comparing blocks with segments, by address. */
 #include "facts/gaps.h"
 
 #include <errno.h>
 
 #include "base/mem/sort.h"
 
-/* Sorts blocks by pool, then by address. */
+/* Sorts blocks by pool and device, then by address. */
 static const struct sort_key by_place[] = {
 	SORT_UP(struct block, pool),
 	SORT_UP(struct block, device),
@@ -19,7 +19,7 @@ static bool same_pool(const struct block *a, const struct block *b)
 	return a->pool == b->pool && a->device == b->device;
 }
 
-/* True if the block has an address and is a pool's: a block (`handed`), or a segment or mapping. */
+/* True for a pool's block: with `handed`, one in use; else a segment or mapping with an address. */
 static bool is_place(const struct blocks *blocks, const struct block *block, bool handed)
 {
 	return block->pool && block_counts(blocks, block) && block->size &&
@@ -68,7 +68,7 @@ static struct gaps_pool *pool_of(struct gaps *gaps, const struct block *block)
 	return &gaps->pools[gaps->pools_n++];
 }
 
-/* Adjacent mappings form one segment; each other segment is one allocation of the driver. */
+/* Joins adjacent mappings into one segment; any other segment is one allocation from the driver. */
 static void find_segments(struct gaps *gaps, const struct block *ranges, size_t count)
 {
 	struct gaps_segment *last = NULL;
@@ -114,7 +114,7 @@ static void add_gap(struct gaps_pool *pool, struct gaps_segment *segment, uint64
 	pool->by_size[bit].count++;
 }
 
-/* Adds the segment's blocks to it, from block `at` on. Returns the position of the next block. */
+/* Adds blocks from `at` on, and their gaps, to the segment. Returns the next block's position. */
 static size_t fill_segment(struct gaps *gaps, struct gaps_segment *segment, size_t at, size_t end)
 {
 	struct gaps_pool *pool = &gaps->pools[segment->pool];
@@ -147,7 +147,7 @@ static size_t fill_segment(struct gaps *gaps, struct gaps_segment *segment, size
 	return at;
 }
 
-/* Finds the gaps of one pool from its blocks and segments, both sorted by address. */
+/* Finds the gaps in one pool, whose blocks are at `at` to `end`; all are sorted by address. */
 static void fill_pool(struct gaps *gaps, uint32_t number, size_t at, size_t end)
 {
 	struct gaps_pool *pool = &gaps->pools[number];

@@ -1,9 +1,9 @@
 /*
- * Free memory inside the segments of pools at one moment: where it lies, the sizes of the pieces,
- * and the blocks that keep a segment from being given back.
+ * Free memory inside the segments of pools at one point in time: where the gaps lie, how large they
+ * are, and which blocks keep a segment from being given back to the driver.
  *
- * Only memory that has an address can be examined: the driver does not report the segments of its
- * stream-ordered pools, whose blocks are then `elsewhere`.
+ * Only segments with known addresses can be examined. The driver does not report the segments of
+ * its stream-ordered pools: the blocks of these pools are counted as `elsewhere`.
  *
  * Also used at the end of the traced program.
  */
@@ -16,22 +16,22 @@ enum { GAPS_SIZES = 64, GAPS_FRAGMENT = 1 << 20 };
 
 struct gaps_segment {
 	uint64_t ptr, size, used, largest; /* largest: bytes of its largest gap */
-	uint64_t held_back;     /* free bytes, if a block keeps the segment from being freed */
-	uint32_t gaps, pool;    /* pool: position in pools of struct gaps */
+	uint64_t held_back;     /* free bytes, if a block keeps the segment from being given back */
+	uint32_t gaps, pool;    /* gaps: their number; pool: position in pools of struct gaps */
 	size_t first, blocks_n; /* the segment's blocks, in blocks[] of struct gaps */
-	bool mapped;            /* made of addresses with physical memory mapped to them */
+	bool mapped;            /* true if made of mappings: addresses with memory mapped to them */
 };
 
 struct gaps_pool {
 	int device;
-	uint32_t pool; /* its name: number of a text of the trace */
+	uint32_t pool; /* the text number of the pool's name */
 	size_t segments_n;
 	bool filled;
-	uint64_t reserved, used; /* bytes of segments with addresses; of the blocks in them */
+	uint64_t reserved, used; /* bytes of the segments with addresses, and of their blocks */
 	uint64_t whole, whole_n; /* bytes and number of segments without a block */
-	uint64_t gaps, gaps_n, largest;  /* bytes, number, largest of the gaps in other segments */
-	uint64_t fragments;              /* bytes, number of gaps below GAPS_FRAGMENT */
-	uint64_t elsewhere, elsewhere_n; /* bytes and number of blocks in no known segment */
+	uint64_t gaps, gaps_n, largest;  /* gaps in other segments: bytes, number, largest */
+	uint64_t fragments;              /* bytes in gaps smaller than GAPS_FRAGMENT */
+	uint64_t elsewhere, elsewhere_n; /* bytes and number of blocks outside known segments */
 	struct {
 		uint64_t bytes, count;
 	} by_size[GAPS_SIZES]; /* [i]: the gaps of at least 2^i and less than 2^(i+1) bytes */
@@ -40,9 +40,9 @@ struct gaps_pool {
 struct gaps {
 	struct gaps_pool *pools;
 	size_t pools_n;
-	struct gaps_segment *segments; /* sorted by bytes held back, the most first */
+	struct gaps_segment *segments; /* sorted by held_back, largest first */
 	size_t segments_n;
-	struct block *blocks; /* blocks that programs got from the pools, by pool and address */
+	struct block *blocks; /* blocks in use from the pools, sorted by pool and address */
 	size_t blocks_n;
 	struct arena arena; /* holds all tables of this struct */
 };

@@ -1,11 +1,11 @@
-/* Finds the blocks that were live at given moments of a recording. */
+/* Finds the blocks that were live before each event of a recording. */
 #include "facts/live_at.h"
 
 #include <errno.h>
 
 #include "spool/journal.h"
 
-/* A block without an address adds its bytes to its stack's, or subtracts them at its end. */
+/* Adds the bytes of a block without an address to its stack's sum; subtracts them when it ends. */
 static void move_rest(struct census *census, const struct block *block, bool begins)
 {
 	struct block *rest = census->rests;
@@ -42,14 +42,14 @@ static int apply(struct census *census, const struct event *event)
 
 /* --- after a stretch of missing events --- */
 
-/* Working data for the end of a hole. */
+/* Data used while the live blocks are found anew. */
 struct mending {
 	const struct event *from; /* first event after the missing ones */
 	const struct blocks *old; /* blocks that were live before the missing events */
-	struct blocks first;      /* by address: the first block there that a later event names */
+	struct blocks first;      /* by address: the block in the first event there since `from` */
 };
 
-/* The first event at an address after the missing ones: a block that it frees was live before. */
+/* Takes the first event at an address since `from`: a block that it frees was live before. */
 static int hear(struct census *census, struct mending *mending, struct block *block, bool ending,
 		bool surely)
 {
@@ -60,7 +60,7 @@ static int hear(struct census *census, struct mending *mending, struct block *bl
 		return -ENOMEM;
 	if (old && old->size != block->size)
 		old = NULL;
-	/* If events were missing since, the block may have been allocated then. */
+	/* Where more events were missing, the block may have been allocated during the gap. */
 	if (!ending || (!surely && !old))
 		return 0;
 	block->stack = old ? old->stack : UINT32_MAX;
@@ -68,10 +68,10 @@ static int hear(struct census *census, struct mending *mending, struct block *bl
 	return blocks_add(&census->lives.blocks, block) ? 0 : -ENOMEM;
 }
 
-/* Finds blocks that are freed later and whose allocation is in no event: they were live. */
+/* Finds blocks that are freed later without a recorded allocation: they were live. */
 static int find_ended(struct census *census, struct mending *mending)
 {
-	static struct lives look; /* static, since the host's stack may not have 6 KiB */
+	static struct lives look; /* static: the traced program's stack may lack 6 KiB */
 	struct journal_reader reader;
 	struct event event;
 	bool surely = true;
@@ -120,7 +120,7 @@ static bool block_of_node(const struct spool_node *node, struct block *block)
 	return kind && node->address;
 }
 
-/* Finds blocks that are live at the end, older than this moment, and in no later event. */
+/* Finds blocks that are live at the end, older than `from`, and in no event since then. */
 static int find_living(struct census *census, const struct mending *mending)
 {
 	uint64_t nodes = spool_count(census->spool, SPOOL_NODE);
@@ -137,7 +137,7 @@ static int find_living(struct census *census, const struct mending *mending)
 	return error;
 }
 
-/* Events are missing before this one. */
+/* Finds the live blocks anew: events are missing before this one. */
 static int start_anew(struct census *census, const struct event *event)
 {
 	struct blocks old = census->lives.blocks;
@@ -163,7 +163,7 @@ static int step(struct census *census, const struct live_at_visitor *visitor,
 	int error = 0;
 
 	visitor->event(visitor->context, event);
-	/* With a filter, the live blocks are not known: unrecorded ones are among them. */
+	/* With a filter, the live blocks are not known, as some of them were not recorded. */
 	if (census->spool->header->filtered)
 		return 0;
 	if (event->seq != expected)
@@ -177,7 +177,7 @@ static int step(struct census *census, const struct live_at_visitor *visitor,
 
 int live_at_take(const struct spool *spool, const struct live_at_visitor *visitor)
 {
-	static struct census census; /* static, since the host's stack may not have 10 KiB */
+	static struct census census; /* static: the traced program's stack may lack 10 KiB */
 	struct journal_reader reader;
 	struct event event;
 	int error = journal_read(&reader, spool);

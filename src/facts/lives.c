@@ -17,7 +17,7 @@ void blocks_clear(struct blocks *blocks)
 	*blocks = (struct blocks){ 0 };
 }
 
-/* The hash chain of a block: device, kind of memory, pool and kind of block are part of the key. */
+/* The number of a block's hash chain; the key is its address, pool, device, space and kind. */
 static uint32_t chain_of(const struct blocks *blocks, const struct block *block)
 {
 	uint64_t place = (uint64_t)block->pool << 32 | (uint64_t)(uint16_t)block->device << 16 |
@@ -34,7 +34,7 @@ static void link_in(struct blocks *blocks, uint32_t at)
 	*head = at + 1;
 }
 
-/* Splits each chain in two, in order: of two blocks at one address the newer is found first. */
+/* Splits each chain in two, in order: of two blocks at an address, the newer still comes first. */
 static void split_chains(struct blocks *blocks, const uint32_t *old, uint32_t old_n)
 {
 	for (uint32_t i = 0; i < old_n; i++) {
@@ -208,7 +208,7 @@ void lives_clear(struct lives *lives)
 
 /* --- missing events --- */
 
-/* True if the event has the sums of a device that is followed. */
+/* True if the event has the sums of a device that has a place in lives->sums. */
 static bool tells_sums(const struct event *event)
 {
 	return event_is_memory(event->op) && event->device >= 0 && event->device < LIVES_DEVICES &&
@@ -265,10 +265,10 @@ static enum block_kind kind_of(unsigned op)
 	return op == EVENT_MAP || op == EVENT_UNMAP ? BLOCK_MAPPING : BLOCK_SEGMENT;
 }
 
-/* True for calls that return a handle of physical memory instead of an address. */
+/* True for calls whose events have a handle of physical memory instead of an address. */
 static bool is_handle_call(const char *api)
 {
-	/* cuMemUnmap frees memory whose handle was released before; so does cuMemMap over it. */
+	/* cuMemUnmap, or a new cuMemMap, frees memory whose handle was released before. */
 	static const char calls[][32] = {
 		"cuMemCreate", "cuMemImportFromShareableHandle",
 		"cuMemMap",    "cuMemRelease",
@@ -298,7 +298,7 @@ struct block lives_block(const struct lives *lives, const struct event *event, c
 		.space = event->space,
 		.kind = (uint8_t)kind,
 		.foreign = event->flags & EVENT_FOREIGN,
-		/* The event after a handle's last one has a handle at that address as well. */
+		/* If the event before released this handle, this event is about the handle, too. */
 		.handle = kind != BLOCK_MAPPING && ((api && is_handle_call(api)) ||
 						    (event->ptr && event->ptr == lives->handle)),
 	};

@@ -1,8 +1,8 @@
 /*
- * Events as the lives of blocks: the block that an event begins, and the block that it ends.
+ * Turns events into lifetimes of blocks: finds the block that an event begins, and the one it ends.
  *
  * A free is paired with its allocation by kind, device, space, pool and address. Where events are
- * missing, the blocks that were live before them are not known, and all are removed.
+ * missing, the live blocks are no longer known, and all blocks are removed.
  *
  * Also used at the end of the traced program.
  */
@@ -14,18 +14,18 @@
 #include "codec/event.h"
 
 /*
- * Blocks, segments and mappings that are live, by address; and those that were live at one past
- * moment, the mark.
+ * A table of the blocks, segments and mappings that are live, by address, and of those that were
+ * live at one past point in time, the mark.
  *
  * The mark moves each time a sum reaches a new maximum, so moving it must be cheap: a block that is
  * freed after the mark stays in the table, as a `corpse`, until the mark moves on. The blocks that
- * were live at the mark are the live ones that are older than it, and the corpses.
+ * were live at the mark are the corpses, and the live blocks that began before the mark.
  */
 enum block_kind {
-	BLOCK_HANDED,  /* of an `alloc`: memory that the program uses */
-	BLOCK_SEGMENT, /* of a `reserve`: memory that a pool got from the driver */
-	BLOCK_MAPPING, /* of a `map`: addresses of a pool with memory mapped to them */
-	RANGE_STARTED, /* no memory: an open range of a phase, see ranges_push() */
+	BLOCK_HANDED,  /* from an `alloc` event: memory that the program uses */
+	BLOCK_SEGMENT, /* from a `reserve` event: memory that a pool got from the driver */
+	BLOCK_MAPPING, /* from a `map` event: a pool's addresses with memory mapped to them */
+	RANGE_STARTED, /* not memory: an open range of a phase, see ranges_push() */
 	RANGE_PUSHED,
 };
 
@@ -33,41 +33,41 @@ enum block_state { BLOCK_SPARE, BLOCK_LIVE, BLOCK_CORPSE };
 
 struct block {
 	uint64_t ptr, size;
-	uint64_t seq, t; /* number and time of the event that began it */
-	uint32_t stack;  /* number of its stack, UINT32_MAX for none */
-	uint32_t pool;   /* number of a text of the trace, 0 for none */
+	uint64_t seq, t; /* number and time (ns) of the event that began the block */
+	uint32_t stack;  /* number of the event's stack, UINT32_MAX for none */
+	uint32_t pool;   /* the text number of the pool's name, 0 for no pool */
 	uint32_t thread;
-	uint32_t next; /* 1 + position of the next in its hash chain, 0 for none */
+	uint32_t next; /* 1 + position of the next block in the hash chain, 0 for none */
 	int16_t device;
 	uint8_t space, kind, state;
-	bool foreign; /* another process's memory, in no sum */
-	bool handle;  /* ptr is a handle, not an address */
+	bool foreign; /* true for another process's memory, which is in no sum */
+	bool handle;  /* true if ptr is a handle, not an address */
 };
 
 /* An empty table is all 0. */
 struct blocks {
 	struct block *list;
-	uint32_t used, size; /* entries of list: used, allocated */
-	uint32_t *heads;     /* hash chains: 1 + position of the first block; `size` of them, 2^n */
+	uint32_t used, size; /* entries of list: used (some may be free), allocated */
+	uint32_t *heads;     /* `size` (2^n) hash chains: 1 + position of the first block */
 	uint32_t spare;      /* 1 + position of the first free entry, 0 for none */
 	uint32_t corpses;    /* 1 + position of the first corpse, 0 for none */
 	uint64_t live;
 	uint64_t mark; /* number of the last event before the mark */
-	bool marking;  /* the mark is used, so freed blocks become corpses */
+	bool marking;  /* true if the mark is used, so that freed blocks become corpses */
 };
 
 void blocks_clear(struct blocks *blocks);
 
-/* Returns 1 + the position of the block of the same kind at the same place, 0 for none. */
+/* Returns 1 + the position of the live block with the kind and place of `like`, 0 for none. */
 uint32_t blocks_find(const struct blocks *blocks, const struct block *like);
 
-/* Adds a copy. Returns 1 + its position, 0 without memory. */
+/* Adds a copy of the block. Returns 1 + the copy's position, 0 if memory is short. */
 uint32_t blocks_add(struct blocks *blocks, const struct block *block);
 
-/* Removes the block that blocks_find() returned; it may stay as a corpse. */
+/* Removes the block with the id from blocks_find(), or keeps it as a corpse. */
 void blocks_end(struct blocks *blocks, uint32_t id);
 
-/* Moves the mark to now, after event `seq`. */
+/* Moves the mark to the present, just after event `seq`. */
 void blocks_set_mark(struct blocks *blocks, uint64_t seq);
 
 /* Removes all blocks, live now or at the mark. */
@@ -83,16 +83,16 @@ static inline bool block_counts(const struct blocks *blocks, const struct block 
 }
 
 /*
- * Ranges that are open, for phases. ranges_pop() finds the push that a pop closes: the newest open
- * one with the same number, if the range was started and ended (on any thread), else with the same
- * thread and domain. `open` holds open ranges alone; `what` is any number of the caller's, stored
- * with the range. ranges_push() returns false without memory, ranges_pop() if no such range is
+ * Open ranges, for phases. ranges_pop() finds the range that a pop closes: the newest open one with
+ * the same number, if the range was started and ended (on any thread), else with the same thread
+ * and domain. `open` must hold nothing but open ranges; `what` is a number that the caller stores
+ * with the range. ranges_push() returns false if memory is short, ranges_pop() if no such range is
  * open.
  */
 bool ranges_push(struct blocks *open, const struct event *push, uint32_t what);
 bool ranges_pop(struct blocks *open, const struct event *pop, uint32_t *what);
 
-/* Takes every event in order, and gives each pop the name of its push. False without memory. */
+/* Takes every event in order; sets each pop's name to its push's. False if memory is short. */
 bool ranges_tell(struct blocks *open, struct event *event);
 
 /* --- events --- */
@@ -102,37 +102,37 @@ enum { LIVES_DEVICES = 256 };
 struct lives {
 	struct blocks blocks; /* the live blocks */
 	uint64_t next_seq;
-	bool filtered; /* the recording had a filter; sums include what it left out */
+	bool filtered; /* the recording had a filter; sums include the memory it left out */
 	struct {       /* sums of each device after the latest event that has them */
 		uint64_t allocated, reserved;
 		bool known;
 	} sums[LIVES_DEVICES];
-	uint64_t handle; /* the handle that the event before released, 0 for none */
+	uint64_t handle; /* the handle that the previous event released, 0 for none */
 
 	/*
-	 * The blocks that the last event began and ended. The free of a block whose allocation was
-	 * not seen is `unseen`: its event alone describes it. An allocation at the address of a
-	 * live block ends that one.
+	 * The blocks that the last event began and ended. `unseen`: the allocation of the ended
+	 * block was not seen, so `ended` is made from the free alone. An allocation at the address
+	 * of a live block ends that block.
 	 */
 	bool begins, ends, unseen;
 	struct block begun, ended;
-	uint32_t begun_id, ended_id; /* 1 + their positions in blocks.list, 0 for none */
+	uint32_t begun_id, ended_id; /* 1 + positions in blocks.list, 0 for none */
 };
 
 void lives_start(struct lives *lives, bool filtered);
 void lives_clear(struct lives *lives);
 
-/* True if events are missing before this one: a number is skipped, or the device's sums are not the
- * last ones plus this event's effect, as after the program stopped recording for a while. */
+/* True if events are missing before this one: a number is skipped, or the device's sums are not its
+ * last sums plus this event's effect, as after the program stopped recording for a while. */
 bool lives_gap(const struct lives *lives, const struct event *event);
 
-/* Moves on to the event without its effect; drops blocks that were live before missing events. */
+/* Moves on to the event without applying it. If events are missing before it, drops all blocks. */
 void lives_pass(struct lives *lives, const struct event *event);
 
-/* Like lives_pass(), and applies the event; `api` is the name of its call. 0 or -ENOMEM. */
+/* Like lives_pass(), and applies the event; `api` is the name of the event's call. 0 or -ENOMEM. */
 int lives_take(struct lives *lives, const struct event *event, const char *api);
 
-/* True if the event begins a block; lives_ends(): if it ends one. */
+/* lives_begins() is true if the event begins a block, lives_ends() if it ends one. */
 bool lives_begins(const struct event *event);
 bool lives_ends(const struct event *event);
 

@@ -60,7 +60,7 @@ void track_born(struct track *track, uint64_t bytes)
 	count_block(&track->allocations, &(struct trace_phase_count){ bytes, 1 });
 }
 
-/* Adds tree nodes up to the gap of a freed block; each node sums the gaps below it. */
+/* Adds tree nodes up to number `gap`; a new node's value is the sum of the nodes below it. */
 static bool extend(struct track *track, size_t gap)
 {
 	struct trace_phase_count *tree =
@@ -94,7 +94,7 @@ bool track_freed(struct track *track, uint64_t bytes, uint32_t gap)
 	return true;
 }
 
-/* The freed bytes that were allocated before the gap. */
+/* The freed blocks that were allocated before gap number `gap`. */
 static struct trace_phase_count born_before(const struct track *track, uint32_t gap)
 {
 	struct trace_phase_count sum = { 0, 0 };
@@ -105,7 +105,7 @@ static struct trace_phase_count born_before(const struct track *track, uint32_t 
 	return sum;
 }
 
-/* Fills the peak: the highest value since the phase's push, or the value at the push. */
+/* Sets the end and the peak: the highest value since the push, at least the value at the push. */
 static void end_sums(const struct track_curve *curve, uint32_t gap, struct trace_phase_sums *sums)
 {
 	size_t first = sort_until(curve->peaks, curve->count, sizeof(*curve->peaks),

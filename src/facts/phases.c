@@ -1,4 +1,4 @@
-/* Phases of a recording: pairs pushes and pops, and takes each phase's figures from the tracks. */
+/* Finds the phases of a recording: pairs pushes with pops, and takes sums from the tracks. */
 #include "facts/phases.h"
 
 #include <errno.h>
@@ -59,14 +59,14 @@ static bool move(struct phases *phases, struct track *own, const struct decode_s
 	       track_move(all, allocated, reserved, gap_of(phases));
 }
 
-/* Events are missing: live blocks, and bytes allocated and freed meanwhile, are unknown. */
+/* Called where events are missing: live blocks, and what was freed meanwhile, are unknown. */
 static void cut(struct phases *phases)
 {
 	phases->cut_at = phases->count;
 	blocks_forget(&phases->blocks);
 }
 
-/* Sets the device's sums; `expected`: the change comes from an event, so no events are missing. */
+/* Sets the device's sums. If the change is not `expected` from an event, events are missing. */
 static bool set_sums(struct phases *phases, int device, const struct decode_sums *sums,
 		     bool expected)
 {
@@ -88,7 +88,7 @@ static bool set_sums(struct phases *phases, int device, const struct decode_sums
 
 /* --- blocks --- */
 
-/* Removes a freed block. Returns the gap it was allocated in, 0 if no phase was open then. */
+/* Removes a freed block. Returns the gap in which it was allocated, 0 if no phase was open then. */
 static uint32_t bury(struct phases *phases, const struct block *like)
 {
 	uint32_t id = like->ptr ? blocks_find(&phases->blocks, like) : 0;
@@ -144,7 +144,7 @@ static bool memory(struct phases *phases, const struct event *event)
 
 /* --- pushes and pops --- */
 
-/* The figures of all devices together, which are members of the phase. */
+/* The phase's totals over all devices, in the form of one device's. */
 static struct trace_phase_device all_of(const struct trace_phase *phase)
 {
 	return (struct trace_phase_device){
@@ -165,8 +165,8 @@ static void set_all(struct trace_phase *phase, const struct trace_phase_device *
 	phase->kept = all->kept;
 }
 
-/* Makes room for a phase's figures of each device, if there are several. Until the second one is
- * used, the figures of all devices are those of the first. */
+/* Makes room for a phase's sums per device, if there are several devices. Until a second device is
+ * used, the totals over all devices are the first device's. */
 static bool add_shares(struct phases *phases, struct trace_phase *phase)
 {
 	size_t count = phases->tracks_n > 2 ? phases->tracks_n - 1 : 0;
@@ -210,7 +210,7 @@ static bool push_phase(struct phases *phases, const struct event *event)
 	return true;
 }
 
-/* Marks the figures that are not known because the phase is open or events are missing in it. */
+/* Sets to TRACE_NONE what is unknown because the phase is open or events are missing in it. */
 static void hide(struct trace_phase_device *share, bool open, bool cut)
 {
 	const struct trace_phase_count unknown = { TRACE_NONE, TRACE_NONE };
@@ -267,8 +267,8 @@ bool phases_event(struct phases *phases, const struct event *event)
 	}
 }
 
-/* Reads sums that changed without an event: a chunk begins with all sums, as events before it may
- * be missing, and recording that is started again writes them again. */
+/* Takes sums that changed without an event. A chunk begins with all sums, as events before it may
+ * be missing, and a recording that is started again writes all sums again. */
 static bool take_sums(struct phases *phases, const struct journal_reader *reader,
 		      const struct event *event)
 {
@@ -289,8 +289,8 @@ static bool take_sums(struct phases *phases, const struct journal_reader *reader
 
 /* --- names --- */
 
-/* Writes the number as JSON has it, in any locale: a character that is no digit, sign or e is the
- * locale's decimal point. */
+/* Writes the number in JSON's form, in any locale: a character that is not a digit, a sign or an e
+ * is the locale's decimal point. */
 static void real_text(char *to, double real)
 {
 	char text[40];

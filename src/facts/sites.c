@@ -1,9 +1,9 @@
 /*
- * Makes the name of a call site.
+ * Makes the names of call sites.
  *
- * Each frame is classified once, and its texts are made stable; of a stack, two frames are then
- * picked. The picked frames alone lead to the same pick, so a document with only those (memtrace
- * baseline) has the same sites.
+ * Each frame is classified once, and its texts are made stable; then two frames of a stack are
+ * picked. A stack of only the picked frames leads to the same pick, so a trace that keeps no other
+ * frames (memtrace baseline) has the same sites.
  */
 #include "facts/sites.h"
 
@@ -11,7 +11,7 @@
 
 #include "base/text/text.h"
 
-/* The innermost of the stack's first `count` frames of the kind, if possible one with a name. */
+/* Finds the innermost of the first `count` frames that has the kind, if possible a named one. */
 static uint32_t innermost(const struct site_frame *all, const uint32_t *frames, size_t count,
 			  enum site_kind kind)
 {
@@ -28,7 +28,7 @@ static uint32_t innermost(const struct site_frame *all, const uint32_t *frames, 
 	return nameless;
 }
 
-/* The innermost frame of a framework in the language, except helpers and nameless frames. */
+/* Finds the innermost Python or native frame of a framework that has a name and is not a helper. */
 static uint32_t framework(const struct site_frame *all, const uint32_t *frames, size_t count,
 			  bool python)
 {
@@ -42,7 +42,7 @@ static uint32_t framework(const struct site_frame *all, const uint32_t *frames, 
 	return UINT32_MAX;
 }
 
-/* Finds the frame of a backward pass's operation, which has no line of its own. */
+/* Finds the native frame of a backward pass's operation, for which there is no Python line. */
 static uint32_t backward(const struct site_frame *all, const uint32_t *frames, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -56,7 +56,7 @@ static uint32_t backward(const struct site_frame *all, const uint32_t *frames, s
 	return UINT32_MAX;
 }
 
-/* Finds the frame named before the outer one: inside it, or anywhere if there is no outer one. */
+/* Finds a site's inner frame: among the `count` frames that the outer one called, or among all. */
 static uint32_t inside(const struct site_frame *all, const uint32_t *frames, size_t count,
 		       bool native)
 {
@@ -77,8 +77,7 @@ struct site_pick site_pick(const struct site_frame *all, const uint32_t *frames,
 	struct site_pick pick = { UINT32_MAX, innermost(all, frames, count, SITE_OWN) };
 
 	if (pick.outer != UINT32_MAX) {
-		/* Under a Python line, a native frame is only an operator: its name adds nothing.
-		 */
+		/* Under a Python line, a native operator's name adds nothing. */
 		pick.inner = inside(all, frames, pick.outer, !all[frames[pick.outer]].python);
 		return pick;
 	}

@@ -1,4 +1,4 @@
-/* Prepares a frame for the names of sites: its kind, and texts that no run changes. */
+/* Prepares frames for the names of sites: their kind, and texts that are stable across runs. */
 #include <errno.h>
 #include <string.h>
 
@@ -105,7 +105,7 @@ const char *names_path(const char *path)
 
 /* --- functions --- */
 
-/* Cuts the numbers of clones that GCC and LLVM make of a function. */
+/* Cuts the suffixes that GCC and LLVM give to the clones of a function. */
 static void cut_clones(char *name)
 {
 	static const char marks[][16] = { ".isra.", ".constprop.", ".part.",  ".cold", ".lto_priv.",
@@ -125,7 +125,7 @@ static void take_out(char *p, size_t length)
 	memmove(p, p + length, strlen(p + length) + 1);
 }
 
-/* Drops the numbers of "{lambda#2}", "{unnamed type#1}" and "$_3", which count within a file. */
+/* Drops the numbers in "{lambda#2}", "{unnamed type#1}" and "$_3", which are counted per file. */
 static void drop_numbers(char *name)
 {
 	for (char *p = name; *p; p++) {
@@ -136,7 +136,7 @@ static void drop_numbers(char *name)
 	}
 }
 
-/* Drops the line or number from names of functions that dynamo and inductor generate. */
+/* Drops the line or number from the names of functions that dynamo and inductor generate. */
 static void drop_generated(char *name)
 {
 	char *at = strstr(name, "torch_dynamo_resume_in_");
@@ -214,9 +214,8 @@ bool site_linked_in(const char *function)
 #include "facts/frame_kinds.def"
 #undef LINKED
 	/*
-	 * True for a call of the static CUDA runtime, "cuda" and a capital: the program made it, so
-	 * it keeps its name. A C++ function's name has an argument list or a scope and is no such
-	 * call.
+	 * Also the static CUDA runtime's API, "cuda" and a capital: programs call these functions,
+	 * so they keep their names. C++ names, with an argument list or a scope, are not API.
 	 */
 	return begins(function, "cuda") && function[4] >= 'A' && function[4] <= 'Z' &&
 	       !strpbrk(function, "(:");
@@ -224,7 +223,7 @@ bool site_linked_in(const char *function)
 
 /* --- files --- */
 
-/* The part of an installed file's path after the folder of packages, NULL for none. */
+/* The part of a path after the folder of installed packages, NULL if the path has none. */
 static const char *in_package(const char *path)
 {
 	static const char folders[][24] = { "/site-packages/", "/dist-packages/" };
@@ -238,7 +237,7 @@ static const char *in_package(const char *path)
 	return NULL;
 }
 
-/* Python's own library: ".../lib/python3.12/threading.py". */
+/* True for a file of Python's standard library: ".../lib/python3.12/threading.py". */
 static bool in_standard_library(const char *path)
 {
 	return strstr(path, "/lib/python") || strstr(path, "/lib64/python");
@@ -256,13 +255,13 @@ static bool is_framework_package(const char *path)
 	return false;
 }
 
-/* True for scripts/memtrace_pools.py, whose frames lie between an allocator and the C API. */
+/* True for scripts/memtrace_pools.py: its frames lie between an allocator and memtrace's C API. */
 static bool is_ours(const char *path)
 {
 	return !strcmp(text_base(path), "memtrace_pools.py");
 }
 
-/* Names of sources that a tool generated: a prefix, then a number or a hash. */
+/* Sources that a tool generated: a text that their paths have, and the name used instead. */
 struct generated {
 	char has[24], name[16];
 };
@@ -283,7 +282,7 @@ static const struct generated *generated(const char *path)
 	return NULL;
 }
 
-/* Sets `installed`, and the kind of an installed file where no other kind is known. */
+/* Sets `installed` and, if no kind is known, the kind of an installed file. */
 static void place_file(struct site_frame *frame, const char *path)
 {
 	const char *package = in_package(path);

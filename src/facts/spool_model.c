@@ -1,8 +1,8 @@
 /*
- * Computes a trace from the facts of a spool.
+ * Reads the facts, frames and stacks of a spool.
  *
- * Everything read from the spool is checked before it is used as a position: the file may have been
- * torn by a process that died, or be hostile.
+ * Everything read from the spool is checked before it is used as a position: a process that died
+ * may have left the file half written, or the file may be hostile.
  */
 #include "facts/spool_model.h"
 
@@ -197,7 +197,7 @@ static int name_frames(struct spool_model *recording, uint32_t first, enum symbo
 
 /* --- the whole model --- */
 
-/* Makes room for the names of all frames of the spool, doubled when more frames come. */
+/* Makes room for the names of all frames of the spool; the room doubles when more frames come. */
 static int make_lists(struct spool_model *recording)
 {
 	uint32_t frames = (uint32_t)spool_count(recording->spool, SPOOL_FRAME);

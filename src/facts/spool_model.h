@@ -1,9 +1,9 @@
 /*
- * The way from a spool to a trace: names of frames and stacks, and the memory of all figures that
- * are computed.
+ * From a spool to a trace: names frames and stacks, and provides the memory for everything that is
+ * computed.
  *
- * Also used at the end of the traced program, so all memory comes from its arena. The spool is not
- * changed and must outlive the recording.
+ * Also used at the end of the traced program, so memory comes from the model's arena. The spool is
+ * not changed and must outlive the model.
  */
 #pragma once
 
@@ -13,28 +13,28 @@
 #include "facts/trace_model.h"
 #include "spool/spool.h"
 
-/* --- symbols.c: offsets into function names, from ELF symbol tables (.symtab, else .dynsym) --- */
+/* --- symbols.c: function names for offsets, from ELF symbol tables (.symtab, else .dynsym) --- */
 
 struct symbol_query {
 	uint64_t offset;        /* in the ELF file's own address space */
 	const char *symbol;     /* result: the name as the file has it, NULL if not found */
-	uint64_t start, size;   /* result: where the symbol lies */
-	uint32_t module, frame; /* numbers of the frame and its module in the spool */
+	uint64_t start, size;   /* result: offset and bytes of the symbol */
+	uint32_t module, frame; /* numbers of the module and the frame in the spool */
 };
 
-/* Fills the queries, which must be sorted by offset. If the file is not there, or has another
- * build-id than `build_id` (in hexadecimal, NULL or "" if unknown), none is filled. 0 or -errno. */
+/* Fills the queries, which must be sorted by offset; none if the file is missing or has another
+ * build-id than `build_id` (hexadecimal; NULL or "" if unknown). 0 or -errno. */
 int symbols_find(const char *path, const char *build_id, struct symbol_query *queries, size_t count,
 		 struct arena *arena);
 
 enum symbols_names {
 	SYMBOLS_DEMANGLED, /* demangled by the libstdc++ of this process, if it has one */
 	SYMBOLS_LOAD,      /* demangled; libstdc++ may be loaded for that (in the tool) */
-	SYMBOLS_MANGLED,   /* as the files have them, since malloc may not be called */
+	SYMBOLS_MANGLED,   /* as the files have them: malloc must not be called */
 };
 
 /* Returns the C++ name in the arena, or the symbol itself if it is not mangled or libstdc++ is
- * missing. Takes memory from malloc. */
+ * missing. Calls malloc. */
 const char *symbols_demangle(const char *symbol, enum symbols_names names, struct arena *arena);
 
 /* --- the model --- */
@@ -44,47 +44,46 @@ struct spool_model {
 	struct arena arena;
 	uint32_t frames, stacks, scopes;
 	uint32_t room;              /* entries that names and seen have room for */
-	struct trace_frame *names;  /* by frame: the name in the trace */
-	struct site_frame *seen;    /* by frame: as prepared for names of sites */
+	struct trace_frame *names;  /* by frame: its row in the trace */
+	struct site_frame *seen;    /* by frame: its part in the names of sites */
 	struct trace *trace;        /* the trace that is filled; it points into the arena */
-	struct trace_phase *phases; /* the trace's, which are not in the arena */
+	struct trace_phase *phases; /* the trace's phases, which are not in the arena */
 	size_t phases_size;
 	int error;    /* 0, or -ENOMEM: something is missing in the trace */
-	bool damaged; /* the spool had invalid data, which is not in the trace */
+	bool damaged; /* true if the spool had invalid data, which is not in the trace */
 };
 
-/* Names the frames and stacks that the spool got since the last call. Before the first call the
- * model is all 0. The spool must be the same one, at the same address. 0 or -ENOMEM. */
+/* Names the frames that were added to the spool since the last call. Before the first call the
+ * model must be all 0. The spool must always be the same one, at the same address. 0 or -ENOMEM. */
 int spool_model_extend(struct spool_model *recording, const struct spool *spool,
 		       enum symbols_names names);
 void spool_model_clear(struct spool_model *recording);
 
-/* Memory from the arena: `count` zeroed values of `size` bytes; `count` cleared structs of an
- * object (enum rows_of); a copy of a text. NULL without memory, and then `error` is set. */
+/* Return memory from the arena: `count` zeroed values of `size` bytes; `count` cleared structs of
+ * an object (enum rows_of); a copy of a text. Without memory, return NULL and set `error`. */
 void *spool_model_room(struct spool_model *recording, size_t count, size_t size);
 void *spool_model_items(struct spool_model *recording, size_t count, unsigned of);
 const char *spool_model_text(struct spool_model *recording, const char *text);
 
-/* The spool's stack; NULL for a number out of range. */
+/* The spool's stack or module with this number, NULL if there is none. */
 const struct spool_stack *spool_model_stack(const struct spool_model *recording, uint32_t stack);
 const struct spool_module *spool_model_module(const struct spool_model *recording, uint32_t module);
 
-/* The frames of a stack, innermost first; `i` below native + python. */
+/* The frame at position `i` of a stack, innermost first; and the number of a stack's frames. */
 uint32_t spool_model_step(const struct spool_model *recording, const struct spool_stack *stack,
 			  uint32_t i);
 uint32_t spool_model_depth(const struct spool_model *recording, const struct spool_stack *stack);
 
-/* spool_model_names.c. spool_model_see() fills `seen` from frame `first` on, as far as there is
- * room: 0 or -ENOMEM. spool_model_site() writes the name of a stack's site into SITE_LONGEST bytes.
- */
+/* spool_model_names.c: spool_model_see() fills `seen` from frame `first` on, 0 or -ENOMEM.
+ * spool_model_site() writes the name of a stack's site into SITE_LONGEST bytes. */
 int spool_model_see(struct spool_model *recording, uint32_t first);
 void spool_model_site(const struct spool_model *recording, const struct spool_stack *stack,
 		      char *to);
 
 /* backward.c: finds the node of autograd's graph that a thread of a backward pass runs, and the
- * line of Python that the node comes from, since these threads run no Python. */
+ * stack with the Python code that the node comes from, since such threads run no Python. */
 enum backward_via {
-	BACKWARD_NOT,     /* no stack of a backward pass, or its origin is unknown */
+	BACKWARD_NOT,     /* not a stack of a backward pass, or its origin is unknown */
 	BACKWARD_FORWARD, /* found by the stack of the forward operator */
 	BACKWARD_CALL,    /* found by the stack that called backward() */
 };
@@ -96,8 +95,8 @@ struct backward {
 };
 
 /*
- * The forward stack is used only if an operator in it has the node's name (mm for MmBackward0): the
- * recorder stores the first stack that allocated under the node's number, see
+ * The forward stack is used only if an operator in it has the node's name (mm for MmBackward0):
+ * under the node's number, the recorder stores the first stack that allocated, see
  * capture/stack/autograd.c.
  */
 void backward_read(const struct spool_model *recording, const struct spool_stack *stack,
@@ -109,11 +108,11 @@ void spool_model_match(struct spool_model *recording);
 /* spool_model_sites.c: fills the trace's sites from its stacks. */
 void spool_model_find_sites(struct spool_model *recording);
 
-/* Writes the line of code by which a user knows the stack, cut to size: "Net.forward
+/* Writes the line of code by which a user recognizes the stack, cut to size: "Net.forward
  * (train.py:12)", "take (leak)"; a backward pass is marked "[backward]". */
 void spool_model_line(const struct spool_model *recording, uint32_t stack, char *to, size_t size);
 
-/* Sorts shares by bytes, largest first; equal ones at a peak by their bytes at the end. */
+/* Sorts shares by bytes, largest first; equal shares by their bytes at the end of the recording. */
 void shares_sort(struct trace_share *shares, size_t count);
 
 /* 1 + position of the spool's first fact with the key, from position `from` on; 0 for none. */

@@ -1,4 +1,4 @@
-/* Names the stacks of a recording: their sites, and the lines of code that users know. */
+/* Names the stacks of a recording: by their sites, and by lines of code that users recognize. */
 #include <errno.h>
 #include <string.h>
 
@@ -7,12 +7,12 @@
 #include "facts/sites.h"
 #include "facts/spool_model.h"
 
-enum { NAMING_DEPTH = 1024 }; /* frames of a stack that its names are made of, at most */
+enum { NAMING_DEPTH = 1024 }; /* the most frames that a stack's name is made from */
 
-/* The frames that a stack's names are made of, and those that its backward pass comes from. */
+/* A stack's frames, then those of the Python code that its backward pass comes from. */
 struct frame_naming {
 	uint32_t frames[NAMING_DEPTH]; /* numbers in the spool */
-	uint32_t count, own;           /* count: all frames; own: the stack's, which are first */
+	uint32_t count, own;           /* number of all frames; of the stack's own, the first */
 	enum backward_via via;
 };
 
@@ -52,7 +52,7 @@ static void add_frames(struct frame_naming *naming, const struct spool_model *re
 	}
 }
 
-/* Lists the stack's frames. A backward pass gets those of the Python code that it comes from. */
+/* Lists the stack's frames; for a backward pass, also those of the Python code it comes from. */
 static void read_stack(struct frame_naming *naming, const struct spool_model *recording,
 		       const struct spool_stack *stack)
 {
@@ -70,7 +70,7 @@ static void read_stack(struct frame_naming *naming, const struct spool_model *re
 	}
 }
 
-/* Returns the frame with the name that trace_backward.c gives it as well; NULL for none. */
+/* Returns frame number `at` with the name that trace_backward.c gives it, too; NULL for none. */
 static const struct site_frame *say(struct said *said, const struct frame_naming *naming,
 				    const struct spool_model *recording, uint32_t at)
 {

@@ -1,4 +1,4 @@
-/* Makes the sites of a recording, each of the stacks that share a line of code, with their sums. */
+/* Makes a recording's sites: each has the stacks that share a line of code, and their sums. */
 #include "facts/spool_model.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "facts/sites.h"
 #include "ledger/totals.h"
 
-/* The memory kind of a stack's site, by the sum that the stack's bytes are in. */
+/* The memory space of a stack's site, from the sums that count the stack's bytes. */
 static const char *space_of(const struct spool_model *recording, const struct spool_stack *stack)
 {
 	uint64_t cells = spool_count(recording->spool, SPOOL_CELL);
@@ -36,7 +36,7 @@ static bool is_at(const struct trace_site *site, const struct trace_place *place
 	return !strcmp(site->site, place->name) && !strcmp(site->space, place->space);
 }
 
-/* The position of the place's site, which is added if it is new; UINT32_MAX without memory. */
+/* Returns the position of the place's site, added if it is new; UINT32_MAX if memory is short. */
 static uint32_t find_site(struct trace *trace, struct map *known, const struct trace_place *place)
 {
 	uint64_t key = hash_mix(place->key, hash_bytes(place->space, strlen(place->space)));
@@ -72,7 +72,7 @@ static void site_add_stack(struct trace_site *site, const struct trace_stack *st
 		site->lifetime_max_ns = stack->lifetime_max_ns;
 }
 
-/* Fills the one list of stacks, sorted by site; stacks_n of each site counts its part. */
+/* Lists the stacks of all sites, site by site, in `list`; stacks_n must have each site's count. */
 static void list_stacks(struct trace *trace, uint32_t *list)
 {
 	static const struct sort_key by_weight[] = {
@@ -127,7 +127,7 @@ int trace_gather_sites(struct trace *trace, struct arena *arena, const struct tr
 	return good ? 0 : -ENOMEM;
 }
 
-/* Estimates a site of a sampled recording; its allocations are summed before they are rounded. */
+/* Sums the estimates of a sampled recording's site; allocations are rounded only after summing. */
 static void estimate_site(const struct spool_model *recording, struct trace_site *site)
 {
 	if (!recording->spool->header->sample) {

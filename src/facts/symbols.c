@@ -1,4 +1,4 @@
-/* Turns offsets into function names, from the symbol tables of ELF files. */
+/* Finds the function names for offsets in the symbol tables of ELF files. */
 #include "facts/spool_model.h"
 
 #include <dlfcn.h>
@@ -20,7 +20,7 @@ struct image {
 	const Elf64_Shdr *sections;
 };
 
-/* The bytes of the file at an offset, NULL if they do not lie within it. */
+/* The bytes of the file at an offset, NULL if they are not all within the file. */
 static const void *part(const struct image *image, uint64_t offset, uint64_t size)
 {
 	if (offset > image->size || size > image->size - offset)
@@ -42,7 +42,7 @@ static bool is_build_id(const char *bytes, size_t size, const char *hex)
 	return true;
 }
 
-/* Compares the build-id: the file on disk may be newer than the one that ran. */
+/* True unless the build-ids differ: the file on disk may be newer than the one that ran. */
 static bool same_build(const struct image *image, const char *build_id)
 {
 	if (!build_id || !*build_id)
@@ -87,12 +87,12 @@ static int open_image(struct image *image, const char *path)
 	return -EINVAL;
 }
 
-/* Gives the symbol's name to the queries within it. Where symbols overlap, the one that starts last
- * wins, and a global one wins over a local one. */
+/* Gives the symbol's name to the queries whose offsets it covers. Of overlapping symbols, the one
+ * that starts last wins; of two with one start, a global symbol wins over a local one. */
 static void offer(const Elf64_Sym *symbol, const char *name, struct symbol_query *queries,
 		  size_t count)
 {
-	/* Symbols of assembly often have no size: they cover their first byte only. */
+	/* Symbols of assembly code often have no size: then only their first byte counts. */
 	uint64_t size = symbol->st_size ? symbol->st_size : 1;
 
 	for (size_t i = sort_until(queries, count, sizeof(*queries),

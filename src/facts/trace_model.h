@@ -1,6 +1,6 @@
 /*
- * A trace (memtrace/1) as structs, one for each object of the document, made from the rows of
- * facts/trace.def; and those rows as tables.
+ * A trace (memtrace/1) as structs, one for each kind of object in the JSON document, made from the
+ * rows of facts/trace.def; and these rows as tables.
  */
 #pragma once
 
@@ -43,7 +43,7 @@ typedef const char **trace_TEXTS;
 typedef uint64_t *trace_U64S;
 typedef uint32_t *trace_U32S;
 
-#define trace_trace trace /* struct trace is the document itself */
+#define trace_trace trace /* the outermost object is struct trace */
 #define BEGIN(name) struct trace_##name {
 #define END(name) \
 	}         \
@@ -62,7 +62,7 @@ typedef uint32_t *trace_U32S;
 
 #undef trace_trace
 
-/* The device's name and size from the trace's environment, NULL for none. */
+/* The device's row in the trace's environment, which has its name and size; NULL for none. */
 const struct trace_card *trace_card(const struct trace *trace, int device);
 
 /* The name, the space and the key together identify a stack's site. */
@@ -72,15 +72,15 @@ struct trace_place {
 	uint64_t key;
 };
 
-/* spool_model_sites.c: makes sites[] and site_of[] from the places of the stacks, with the sums of
- * their stacks except for estimates, the largest first. 0 or -ENOMEM. */
+/* spool_model_sites.c: makes sites[], the largest first, and site_of[] from the stacks' places.
+ * Sites get the sums of their stacks, but no estimates. 0 or -ENOMEM. */
 int trace_gather_sites(struct trace *trace, struct arena *arena, const struct trace_place *places);
 
-/* The rows as tables, by which a JSON object is read into a struct and written from it. They hold
- * no pointers (base/guest/table_rows.h). */
+/* The rows as tables, which direct how a JSON object is read into a struct and written from it.
+ * They hold no pointers (base/guest/table_rows.h). */
 enum row_kind {
 	ROW_TEXT,     /* const char *, NULL for null */
-	ROW_VALUE,    /* const char * of a value of any kind, as the file has it */
+	ROW_VALUE,    /* const char *: a value of any kind, spelled as in the file */
 	ROW_U64,      /* uint64_t, 0 for null */
 	ROW_OPTIONAL, /* uint64_t, TRACE_NONE for null */
 	ROW_U32,      /* uint32_t, 0 for null */
@@ -121,7 +121,7 @@ enum row_layout {
 	LAYOUT_APART,    /* each item on a line of its own, two blanks before it */
 };
 
-/* Lists of words; the value of a ROW_WORD is one of a list. */
+/* Lists of words: a ROW_WORD's value is a word from one of them. */
 enum row_words { WORDS_EXITS, WORDS_METRICS, WORDS_LANGUAGES, WORDS_NONE };
 
 enum rows_of {
@@ -168,7 +168,7 @@ static inline uint64_t rows_number(const struct row *row, const void *object)
 	}
 }
 
-/* Returns `count` cleared structs in the arena's memory; NULL without memory. */
+/* Returns `count` cleared structs in the arena's memory; NULL if memory is short. */
 void *rows_make(struct arena *arena, enum rows_of of, size_t count);
 
 /* The word at a position, NULL beyond the last one. */

@@ -1,4 +1,4 @@
-/* Explains each allocation that failed for lack of memory: the reason, the figures, the advice. */
+/* Explains each allocation that failed for lack of memory: the facts, the reason, the advice. */
 #include "facts/oom/oom.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 
 static const uint64_t MIB = 1 << 20;
 
-/* --- figures that need no live blocks --- */
+/* --- facts that do not depend on the live blocks --- */
 
 static void find_card(struct oom *oom, const struct spool_model *recording)
 {
@@ -21,7 +21,7 @@ static void find_card(struct oom *oom, const struct spool_model *recording)
 	oom->facts.total = card->total_bytes == TRACE_NONE ? 0 : card->total_bytes;
 }
 
-/* The bytes of a card that its driver uses for itself: context, modules, heaps. */
+/* An estimate of the bytes that the driver itself uses on a card: context, modules, heaps. */
 static uint64_t own_share(uint64_t total)
 {
 	uint64_t most = 1536 * MIB;
@@ -29,7 +29,7 @@ static uint64_t own_share(uint64_t total)
 	return total / 16 < most ? total / 16 : most;
 }
 
-/* The card's free bytes as the driver reported them at the failure, or at the last time before. */
+/* Finds the card's free bytes as the driver reported them at the failure, or last before it. */
 static void find_left(struct oom_facts *facts, const struct spool_oom *row)
 {
 	uint64_t used = row->used;
@@ -59,7 +59,7 @@ static uint64_t segment_for(uint64_t size)
 	return (size + 2 * MIB - 1) / (2 * MIB) * (2 * MIB);
 }
 
-/* PyTorch's limit lies between the most that it ever held and that plus the refused size. */
+/* PyTorch's limit lies between its pool's peak and what the pool held plus the refused segment. */
 static void find_limit(struct oom_facts *facts, const struct spool_model *recording,
 		       const struct spool_oom *row)
 {
@@ -165,14 +165,14 @@ static int at_moment(void *context, const struct census *census, uint64_t seq)
 	for (size_t i = 0; !error && i < finder->recording->trace->ooms_n; i++) {
 		struct oom *oom = &finder->ooms[i];
 
-		/* Two failures in the recording of a signal handler may have the same number. */
+		/* Two failures may share a number, if a signal handler recorded one. */
 		if (oom->row.seq == seq && !oom->known && oom->row.device >= 0)
 			error = oom_then(oom, finder->recording, census);
 	}
 	return error;
 }
 
-/* If an allocation of the failed size succeeds later, the program has survived the failure. */
+/* If an allocation of at least the failed size succeeds later, the program survived the failure. */
 static void at_event(void *context, const struct event *event)
 {
 	struct oom_finder *finder = context;

@@ -14,7 +14,7 @@ enum {
 	OOM_WORDS = 200,
 	OOM_LINES = 5,
 	OOM_ADVICE_MOST = 2,
-	OOM_GOES_ON = 256, /* so many allocations later, the program has survived a failure */
+	OOM_GOES_ON = 256, /* allocations after a failure that prove that the program survived it */
 };
 
 struct oom_facts {
@@ -25,29 +25,29 @@ struct oom_facts {
 #undef WORDS
 };
 
-/* The bytes that one line of code held, in all stacks that end in it. */
+/* The bytes that one line of code held, over all stacks that the line names. */
 struct oom_line {
 	const char *text;
 	uint64_t bytes;
 };
 
-/* One failure: the facts that the trace does not have. */
+/* One failure, with the facts that are not members of the trace. */
 struct oom {
 	struct spool_oom row;
 	struct trace_oom *told;
 	struct oom_facts facts;
-	const char *why;  /* the reason; each {name} in it is replaced by a fact */
+	const char *why;  /* the reason's sentence; a fact replaces each {name} in it */
 	const char *card; /* the card's name, NULL if unknown */
 	bool known; /* the live blocks are known: pools, holders, stacks and lines are filled */
 	struct oom_line lines[OOM_LINES];
 	unsigned lines_n;
-	uint64_t more_lines, more_bytes; /* number and bytes of lines that are not listed */
+	uint64_t more_lines, more_bytes; /* number and bytes of lines that are not in lines[] */
 };
 
 /*
  * Fills the trace's ooms except for their text; in advice, the {names} of facts are not replaced
- * yet. Returns one struct for each failure, in the recording's arena; NULL if there are none, or
- * without memory.
+ * yet. Returns one struct for each failure, in the recording's arena; NULL if there are none, or if
+ * memory is short.
  */
 struct oom *spool_model_find_ooms(struct spool_model *recording);
 

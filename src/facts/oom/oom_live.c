@@ -21,7 +21,7 @@ enum { HOLDERS = 256 };
 
 /* The bytes that were live on the card, by stack. */
 struct tally {
-	struct trace_share *shares; /* by stack; the last one has the bytes without a known stack */
+	struct trace_share *shares;  /* by stack; the last share: bytes without a known stack */
 	const struct block *largest; /* the largest block that is not PyTorch's */
 };
 
@@ -179,10 +179,10 @@ static int find_lines(struct oom *oom, struct spool_model *recording)
 
 /* --- the libraries and pools that hold the driver's memory --- */
 
-/* Names the largest holder that is not PyTorch's pool. */
+/* Sorts the holders, and names the largest one that is not PyTorch's pool. */
 static void sort_holders(struct oom *oom)
 {
-	/* equal sizes by id, which is the order of the names in the spool */
+	/* equal sizes: by address, which is the order of the names in the spool */
 	static const struct sort_key by_size[] = {
 		SORT_DOWN(struct trace_oom_holder, bytes),
 		SORT_UP(struct trace_oom_holder, holder),
@@ -228,8 +228,7 @@ static void add_pool(struct trace_oom *told, const struct spool_model *recording
 	}
 }
 
-/* Fills the facts of PyTorch's pool: segments as found here, sums from PyTorch if it reported them.
- */
+/* Sets the facts about PyTorch's pool; its sums only if PyTorch did not report them. */
 static void tell_torch(struct oom_facts *facts, const struct trace_oom_pool *pool)
 {
 	facts->whole = pool->free_segments_bytes;
@@ -259,7 +258,7 @@ static int find_pools(struct oom *oom, struct spool_model *recording, const stru
 		if (is_torch(recording, gaps.pools[i].pool))
 			tell_torch(&oom->facts, &told->pools[told->pools_n - 1]);
 	}
-	/* Mapped segments: expandable_segments is on, even if no environment variable set it. */
+	/* Mapped segments show that expandable_segments is on, even if no variable set it. */
 	for (size_t i = 0; told->pools && i < gaps.segments_n; i++) {
 		const struct gaps_pool *pool = &gaps.pools[gaps.segments[i].pool];
 
