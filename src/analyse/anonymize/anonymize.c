@@ -22,7 +22,7 @@ static const char *const words[HIDDEN_KINDS] = {
 	[HIDDEN_POOL] = "pool",         [HIDDEN_THREAD] = "thread", [HIDDEN_HOST] = "host",
 };
 
-/* The word for the first `length` bytes of a name, followed by `rest`, which is public. */
+/* Returns the word for the first `length` bytes of a name, followed by the public `rest`. */
 static const char *hide(struct anonymizer *anonymizer, enum hidden kind, const char *name,
 			size_t length, const char *rest)
 {
@@ -96,7 +96,7 @@ static const char *function(struct anonymizer *anonymizer, const char *name)
 	return hide(anonymizer, HIDDEN_FUNCTION, name, (size_t)(rest - name), rest);
 }
 
-/* Hides a phase's name but for a number at its end, "step 3", so that steps stay one phase. */
+/* Hides a phase's name except for a number at its end ("step 3"): steps must stay one family. */
 static const char *phase(struct anonymizer *anonymizer, const char *name)
 {
 	size_t length = phase_stem(name);
@@ -169,7 +169,7 @@ static void summary(struct anonymizer *anonymizer, struct trace *trace)
 		trace->sites[i].site = hide_all(anonymizer, HIDDEN_SITE, trace->sites[i].site);
 }
 
-/* Drops the explanations in words, which name call sites and pools. */
+/* Hides pools and holders; drops the explanations in words, which name call sites and pools. */
 static void failures(struct anonymizer *anonymizer, struct trace *trace)
 {
 	for (size_t i = 0; i < trace->ooms_n; i++) {
@@ -221,7 +221,7 @@ void anonymize_trace(struct anonymizer *anonymizer, struct trace *trace)
 	for (size_t i = 0; i < trace->actions_n; i++) {
 		struct trace_action *action = &trace->actions[i];
 
-		if (!strcmp(action->kind, "kernel")) /* other kinds have names of CUDA's */
+		if (!strcmp(action->kind, "kernel")) /* other kinds have CUDA's own names */
 			action->name = hide_all(anonymizer, HIDDEN_KERNEL, action->name);
 	}
 	for (size_t i = 0; i < trace->threads_n; i++)
@@ -236,7 +236,7 @@ void anonymize_history(struct anonymizer *anonymizer, struct trace *trace,
 	const char **texts = trace_texts(trace, &count); /* the id of a text is its position + 1 */
 	const char **other = need(&anonymizer->arena, (count + 1) * sizeof(*other));
 
-	/* Any text that is neither a call nor an error may be a private name. */
+	/* Any text that is not a call's name or an error may be a private name. */
 	for (size_t i = 0; i < count; i++)
 		other[i] = phase(anonymizer, texts[i]);
 	for (size_t i = 0; i < history->places_n; i++) {

@@ -1,4 +1,4 @@
-/* Finds the category of each block in one pass over the events; it is known when the block ends. */
+/* Finds each block's category in one pass over the events: it is known when the block ends. */
 #include "analyse/categories/categories.h"
 
 #include <stdlib.h>
@@ -38,7 +38,7 @@ static struct life loose_life(const struct categories *categories, const struct 
 	};
 }
 
-/* Adds a category's bytes, in `count` blocks, to the event's places, or (`go`) removes them. */
+/* Adds the bytes and blocks `part` of a category to the event's places; with `go`, removes them. */
 static void shift_loose(struct categories *categories, const struct whereabouts *at,
 			uint8_t category, const struct category_sum *part, bool go)
 {
@@ -54,7 +54,7 @@ static void shift_loose(struct categories *categories, const struct whereabouts 
 }
 
 /* For blocks without an address only a pool's totals are known, not which free ends which block. So
- * each is classified as if it were never freed, and frees reduce the categories in that order. */
+ * each block is classified as if it were never freed, and frees remove the newest bytes first. */
 static void loose_begin(struct categories *categories, const struct event *event, enum stage stage,
 			const struct whereabouts *at)
 {
@@ -127,7 +127,7 @@ static void move_block(struct categories *categories, const struct event *event)
 	struct whereabouts at = places_of(categories, event);
 	bool comes = event->op == EVENT_ALLOC;
 
-	/* Without a stack the event gives no stage: the open one goes on. */
+	/* An event without a stack does not tell a stage: the open stage goes on. */
 	if (event->stack == UINT32_MAX && !doing.inside && categories->tracks[number].in_pass)
 		doing.stage = STAGE_BACKWARD;
 	else
@@ -147,7 +147,7 @@ static void move_block(struct categories *categories, const struct event *event)
 	places_see_peaks(categories, &at, event);
 }
 
-/* Events are missing: live blocks are forgotten, but not the categories of stacks. */
+/* Called where events are missing: forgets the live blocks, but not the categories of stacks. */
 static void forget_block(struct categories *categories, uint64_t seq)
 {
 	life_end_all(categories, false);

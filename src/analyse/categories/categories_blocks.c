@@ -1,6 +1,6 @@
 /*
- * The category of a block, found when the block ends: that of the first rule whose conditions its
- * stack and its lifetime meet. Updates the sums.
+ * Finds a block's category when the block ends: the first rule whose conditions its stack and its
+ * lifetime meet decides. Updates the sums.
  */
 #include "analyse/categories/categories_parts.h"
 #include "analyse/categories/glob.h"
@@ -36,7 +36,7 @@ static bool number_fits(const struct rule_condition *condition, uint64_t number)
 	}
 }
 
-/* True if the block meets a condition. Those about its stack are met by all candidates. */
+/* True if the block meets a condition. Candidate rules' conditions about stacks are already met. */
 static bool fits_condition(const struct categories *categories,
 			   const struct rule_condition *condition, const struct life *life)
 {
@@ -62,7 +62,7 @@ static bool rule_holds(const struct categories *categories, const struct rule *r
 
 		if (kind <= RULE_KIND_STACK)
 			continue;
-		/* KEY!=VALUE is negated here; conditions with numbers have an operator for it. */
+		/* Negates KEY!=VALUE; a condition on a number has its own operator for this. */
 		if (fits_condition(categories, condition, life) ==
 		    (kind != RULE_KIND_NUMBER && condition->test == TEST_IS_NOT))
 			return false;
@@ -176,7 +176,7 @@ void life_end_all(struct categories *categories, bool lives)
 			continue;
 		birth = &categories->births[i];
 		track = &categories->tracks[birth->track];
-		/* The open stage might still free it: it is taken to be like the stack's others. */
+		/* The open stage might still free the block: expect what its stack's others did. */
 		life = life_of(categories, block, birth, categories->last_t);
 		life.of[RULE_FREED].number =
 			track->passes && categories->votes[block->stack].kept < 0 &&

@@ -1,17 +1,17 @@
-/* Shared by categories*.c: the values of stacks and blocks that rules test, and functions. */
+/* Shared by categories*.c: functions, and the values of stacks and blocks that rules test. */
 #pragma once
 
 #include "analyse/categories/categories.h"
 #include "base/mem/hash.h"
 
-/* categories_stacks.c: tests the stacks against the rules. The memory is the trace's arena. */
+/* categories_stacks.c: tests all stacks against the rules. Memory comes from `arena`. */
 void stack_views_find(struct stack_views *views, struct trace *trace, const struct rules *rules,
 		      struct arena *arena);
 
-/* The values that rules test of a block, by the keys BLOCK, WORD and NUMBER of rules.def. */
+/* The values of a block that rules test, by the keys BLOCK, WORD and NUMBER of rules.def. */
 struct life {
 	uint32_t stack; /* position in stack_views */
-	uint32_t phase; /* 1 + the innermost phase open at its allocation, 0 for none */
+	uint32_t phase; /* 1 + the innermost phase open at the allocation, 0 for none */
 	union {
 		const char *text;
 		uint64_t number;
@@ -26,17 +26,17 @@ struct birth {
 	struct whereabouts at;
 	uint32_t api, phase, thread;
 	uint32_t alloc;   /* number of the allocation in the trace */
-	uint32_t point;   /* the first point of the device's curve that includes it */
-	uint8_t born;     /* enum stage in which it was allocated */
-	uint16_t track;   /* position of its device's track */
-	uint64_t ordinal; /* number of the allocation on its track */
+	uint32_t point;   /* first point of the device's curve that includes the block */
+	uint8_t born;     /* enum stage in which the block was allocated */
+	uint16_t track;   /* position of the device's track */
+	uint64_t ordinal; /* number of the allocation on the track */
 	uint32_t pass, step;
 };
 
-/* The backward passes and optimizer steps of a device; the last track is of no device. */
+/* The backward passes and optimizer steps on a device; the last track is for no device. */
 struct stage_track {
 	uint64_t allocations;
-	uint64_t backward_seq; /* last event of a backward pass, recomputation left out */
+	uint64_t backward_seq; /* last event in a backward pass, except recomputation */
 	uint32_t passes, steps;
 	bool in_pass, in_step;
 };
@@ -44,7 +44,7 @@ struct stage_track {
 /* The category that most bytes of a stack's blocks had: Boyer and Moore's majority vote. */
 struct vote {
 	uint64_t weight; /* the vote's counter */
-	int64_t kept; /* bytes of blocks that outlived their stage, less the bytes of the others */
+	int64_t kept;    /* bytes of blocks that outlived their stage, minus bytes of all others */
 	uint8_t category;
 };
 
@@ -65,7 +65,7 @@ static inline void category_add(struct category_sum *to, uint64_t bytes, uint64_
 	to->count += count;
 }
 
-/* Adds to the category's curve, from a point on. */
+/* Adds `by` bytes to the category's curve, from position `point` on. */
 void place_change_curve(struct categories_place *place, uint8_t category, size_t point,
 			uint64_t by);
 
@@ -74,11 +74,11 @@ void place_change_curve(struct categories_place *place, uint8_t category, size_t
 /* The stage of training in which the process makes an event. */
 struct doing {
 	enum stage stage;
-	bool inside; /* the event is inside a backward pass */
-	bool ends;   /* an event like this ends an open pass unless it is inside one */
+	bool inside; /* true if the event is inside a backward pass */
+	bool ends;   /* true if the event ends an open pass, unless it is inside a pass */
 };
 
-/* The position of the event's stack in stack_views; the last one if it has no stack. */
+/* The position of the event's stack in stack_views; the last one for no stack. */
 static inline uint32_t stack_of(const struct categories *categories, const struct event *event)
 {
 	return event->stack < categories->trace->stacks_n ? event->stack
@@ -102,7 +102,7 @@ void track_step(struct categories *categories, uint16_t number, const struct doi
 /* True if the stage in which event number `seq` allocated the block still goes on. */
 bool track_same_stage(const struct stage_track *track, const struct birth *birth, uint64_t seq);
 
-/* Maps a size to a key other than 0, one to one because the factor is odd. */
+/* Maps a size other than 0 to a key other than 0, one to one because the factor is odd. */
 static inline uint64_t gradient_key(uint64_t size)
 {
 	return size * HASH_A;
@@ -111,7 +111,7 @@ static inline uint64_t gradient_key(uint64_t size)
 /* Remembers the size of a block that outlived a backward pass. */
 void gradient_remember(struct categories *categories, uint64_t size);
 
-/* Remembers sizes of live blocks of the track's latest backward pass; of any pass for -1. */
+/* Remembers the sizes of live blocks from the track's latest backward pass; -1: from all passes. */
 void gradients_remember_live(struct categories *categories, int track);
 
 /* --- categories_blocks.c --- */
@@ -122,15 +122,15 @@ static inline bool lives_now(const struct block *block)
 	return block->state == BLOCK_LIVE && lives_used(block);
 }
 
-/* Finds the category of the block lives.ended, which the event freed in this stage. */
+/* Finds the category of lives.ended, the block that the event freed in this stage. */
 void life_end(struct categories *categories, const struct event *event, enum stage stage);
 
-/* Finds the categories of all live blocks: at the trace's end (`lives`), or at missing events. */
+/* Finds all live blocks' categories: at the trace's end (`lives`), or where events are missing. */
 void life_end_all(struct categories *categories, bool lives);
 
 /* --- categories_sums.c --- */
 
-/* The category of a stack by its figures in the document, for a stack without events. */
+/* The category of a stack that has no events, by its sums and lifetimes in the trace. */
 uint8_t categories_stack_alone(struct categories *categories, size_t stack);
 
 /* Completes the sums after the last event. */

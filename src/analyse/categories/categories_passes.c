@@ -8,7 +8,7 @@
 #include "analyse/input/grow.h"
 
 enum {
-	LOOKS = 16, /* searches of live blocks for gradients, one after each pass, at most */
+	LOOKS = 16, /* most searches of live blocks for gradients, one after each pass */
 };
 
 /* --- passes --- */

@@ -1,4 +1,4 @@
-/* The devices, pools and memory kinds that are summed by category, and their peaks. */
+/* Finds the devices, pools and memory kinds that are summed by category, and their peaks. */
 #include <string.h>
 
 #include "analyse/categories/categories_parts.h"
@@ -6,10 +6,10 @@
 #include "base/text/text.h"
 
 enum {
-	POINTS = 1000, /* points of a curve, about */
+	POINTS = 1000, /* about so many points of the trace's curve are used */
 };
 
-/* Takes the highest point of each stretch of the document's curve, so that no peak is lost. */
+/* Takes the highest point of each stretch of the trace's curve, so that no peak is lost. */
 static void find_points(struct categories *categories, struct categories_place *place)
 {
 	const struct trace_curve *curve = trace_curve(categories->trace, place->device, NULL);
@@ -28,7 +28,7 @@ static void find_points(struct categories *categories, struct categories_place *
 					  : highest;
 		place->t[place->points++] = curve->t[highest];
 	}
-	/* The last point of the document's curve is kept as well. */
+	/* The last point of the trace's curve is kept as well. */
 	if (place->t[place->points - 1] < curve->t[curve->t_n - 1])
 		place->t[place->points++] = curve->t[curve->t_n - 1];
 	place->bytes = need(&categories->arena,
@@ -146,7 +146,7 @@ static struct whereabouts find_places(const struct categories *categories,
 	return at;
 }
 
-/* The places of the event before are tried first: most events have the same pool. */
+/* Tries the previous event's places first: most events have the same pool. */
 struct whereabouts places_of(struct categories *categories, const struct event *event)
 {
 	if (!categories->last_known || categories->last_device != event->device ||

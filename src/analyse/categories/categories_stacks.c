@@ -1,8 +1,8 @@
 /*
- * The conditions of rules that are about stacks: each frame is tested once, for all of them.
+ * Tests the conditions of rules about stacks: each frame is tested once, not once for each stack.
  *
- * Frames of the line that a backward pass comes from (trace_backward.c) are not the stack's own:
- * else an autograd thread would be in the forward of a module.
+ * The frames that trace_backward.c appends to a backward pass's stack are not tested: they would
+ * put an autograd thread into the forward of a module.
  */
 #include <stdio.h>
 #include <string.h>
@@ -19,11 +19,11 @@ struct stack_matcher {
 	const struct trace *trace;
 	const struct rules *rules;
 	struct arena *arena;
-	size_t words;        /* 64-bit words that hold a bit for each condition about frames */
-	uint64_t *bits;      /* for each frame, the conditions that it meets */
-	uint8_t *stages;     /* for each frame, its enum stage; STAGES for none */
+	size_t words;        /* number of 64-bit words for a bit per condition about frames */
+	uint64_t *bits;      /* for each frame, the conditions that the frame meets */
+	uint8_t *stages;     /* for each frame, the enum stage; STAGES for none */
 	uint64_t *seen;      /* conditions met by some frame of the current stack */
-	uint64_t *line_seen; /* conditions met by the frame that is shown for it */
+	uint64_t *line_seen; /* conditions met by the frame that reports show for the stack */
 	struct stack_views *views;
 	size_t used, size; /* of the list of candidates */
 };
@@ -119,7 +119,7 @@ static void see_frame(const struct stack_matcher *matcher, size_t number)
 
 /* --- stacks --- */
 
-/* The number of the stack's own frames, those of the forward line (trace_backward.c) left out. */
+/* The number of the stack's own frames, without those that trace_backward.c appended. */
 static size_t own_frames(const struct trace *trace, const struct trace_stack *stack)
 {
 	size_t python = 0;

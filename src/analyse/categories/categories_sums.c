@@ -5,7 +5,7 @@
 #include "analyse/categories/categories_parts.h"
 
 enum {
-	/* A stack whose blocks live less than 1/20 of the longest lifetime has temporaries. */
+	/* A stack has temporaries if a block lives less than 1/20 of backward's longest life. */
 	SHORT = 20,
 
 	/* A category after all others, for bytes that no stack explains. */
@@ -46,7 +46,7 @@ uint8_t categories_stack_alone(struct categories *categories, size_t number)
 		},
 	};
 
-	/* Memory reserved by PyTorch's allocator counts in its pool already. */
+	/* Memory that PyTorch's allocator reserved already counts in its pool. */
 	if (known && stack->owner && !strncmp(stack->owner, "libc10", 6))
 		life.of[RULE_POOL].text = "torch";
 	if (!categories->longest)
@@ -93,7 +93,7 @@ static uint64_t sum_of(const struct category_sum *sums)
 	return sum;
 }
 
-/* True if the stack's memory is of the place's memory kind, as its site shows. */
+/* True if the stack's memory belongs to the place's memory kind, as the stack's site shows. */
 static bool is_of_place(const struct trace *trace, const struct categories_place *place,
 			size_t stack)
 {
@@ -106,7 +106,7 @@ static bool is_of_place(const struct trace *trace, const struct categories_place
 	       (place->device != NO_DEVICE && !strcmp(space, "array"));
 }
 
-/* Sums the figures of stacks. They do not differ by pool, nor by device. */
+/* Sums the stacks' totals by category. Stacks have no totals by pool or by device. */
 static void take_figures(const struct categories *categories, const struct categories_place *place,
 			 bool at_peak, uint64_t bytes, struct category_sum *sums)
 {
@@ -128,7 +128,7 @@ static void take_figures(const struct categories *categories, const struct categ
 	sums[CATEGORY_UNTOLD].bytes = bytes - known;
 }
 
-/* Sums the stacks that hold the peak in the document, if it has them. */
+/* Sums the stacks that hold the peak in the trace; without them, all stacks' peak totals. */
 static void stacks_at_peak(const struct categories *categories,
 			   const struct categories_place *place, struct category_sum *sums)
 {
@@ -147,8 +147,8 @@ static void stacks_at_peak(const struct categories *categories,
 				       0 };
 }
 
-/* Counts the bytes of unknown blocks as "other", unless stacks explain more of them: then takes the
- * sums of stacks. Returns true for sums of blocks. */
+/* Counts bytes of unknown blocks as "other", unless stacks explain more bytes: then takes the sums
+ * of stacks. Returns true if the sums of blocks are kept. */
 static bool settle(struct category_sum *blocks, const struct category_sum *stacks, uint64_t bytes,
 		   bool seen)
 {
@@ -200,7 +200,7 @@ static void settle_exit(struct categories *categories, size_t i)
 	place->exit_exact = settle(place->exit, stacks, place->exit_bytes, seen);
 }
 
-/* Takes the sums of a baseline; categories that the rules do not have count as "other". */
+/* Takes a baseline's sums; categories that the rules do not have count as "other". */
 static void take_baseline(const struct categories *categories, size_t i)
 {
 	struct categories_place *place = &categories->places[i];
@@ -220,7 +220,7 @@ static void take_baseline(const struct categories *categories, size_t i)
 	place->peak_exact = place->exit_exact = true;
 }
 
-/* The curve's bytes beyond those of known blocks are "other", as at the peak. */
+/* Counts the curve's bytes that no known block explains as "other", as at the peak. */
 static void add_unknown(const struct categories *categories, struct categories_place *place,
 			const struct trace_curve *curve, size_t i)
 {
@@ -233,8 +233,8 @@ static void add_unknown(const struct categories *categories, struct categories_p
 		place->bytes[CATEGORY_OTHER * place->points + i] += whole - known;
 }
 
-/* Makes values of the curve's differences. The peak keeps its own sums, as it may lie between two
- * events of one time. */
+/* Turns the curve's differences into values. The peak keeps its own sums, as it may lie between two
+ * events at the same time. */
 static void settle_curve(const struct categories *categories, struct categories_place *place)
 {
 	const struct trace_curve *curve = trace_curve(categories->trace, place->device, NULL);

@@ -1,4 +1,4 @@
-/* Names and patterns. */
+/* Compares names with patterns. */
 #include "analyse/categories/glob.h"
 
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /*
- * Names and patterns: * stands for anything, ? for any letter, and all else for itself.
+ * Patterns for names: * stands for any text, ? for any one character, all else for itself.
  *
- * No fnmatch(3): brackets are plain in C++ and Python names.
+ * This is not fnmatch(3), because brackets are plain characters in C++ and Python names.
  */
 #pragma once
 
@@ -10,5 +10,5 @@
 /* True if the pattern fits the whole text. */
 bool pattern_fits(const char *pattern, const char *text);
 
-/* True if one of the patterns, with | between them, fits. NULL, as either, fits nothing. */
+/* True if one of the patterns, separated by |, fits. A NULL pattern or text never fits. */
 bool pattern_any_fits(const char *patterns, const char *text);

@@ -1,4 +1,4 @@
-/* Rules for the categories of memory: conditions, lines and files of them. */
+/* Reads rules for the categories of memory: conditions, lines, and files. */
 #include "analyse/categories/rules.h"
 
 #include <errno.h>
@@ -12,9 +12,9 @@
 #include "base/text/text.h"
 
 enum {
-	LONGEST_NAME = 40,      /* bytes of a category's name */
-	MOST_RULES = 10000,     /* rules of a file; a longer one is not a file of rules */
-	MOST_CONDITIONS = 4096, /* conditions about frames, in all rules */
+	LONGEST_NAME = 40,      /* most bytes of a category's name, without the NUL */
+	MOST_RULES = 10000,     /* more rules are not taken for a file of rules */
+	MOST_CONDITIONS = 4096, /* conditions about frames, in all rules together */
 };
 
 const struct rule_key_row rule_keys[RULE_KEYS] = {
@@ -55,13 +55,13 @@ static const char *const words_freed[] = {
 
 static const char *const words_yes[] = { "no", "yes", NULL };
 
-/* Sets err_text() to "NAME: line N: WHAT WHERE", WHERE cut short. Returns -EINVAL. */
+/* Sets err_text() to "NAME: line N: WHAT WHERE", with WHERE cut short. Returns -EINVAL. */
 static int rules_wrong(const struct rules_source *source, const char *what, const char *where)
 {
 	return err("%s: line %u: %s%.80s", source->name, source->line, what, where);
 }
 
-/* The bit of a word in the key's list of words; 0 if the list does not have it. */
+/* The bit for a word in the key's list of words; 0 if the word is not in the list. */
 static uint32_t word_bit(enum rule_key key, const char *text, size_t length)
 {
 	const char *const *words =
@@ -148,7 +148,7 @@ static int no_key(const struct rules_source *source, const char *text)
 		   source->line, text, keys);
 }
 
-/* Reads "key=value", which the condition keeps a pointer to: 0, or -EINVAL with err_text(). */
+/* Reads "key=value"; the condition keeps pointers into `text`. 0, or -EINVAL with err_text(). */
 static int read_condition(const struct rules_source *source, struct rule_condition *condition,
 			  char *text)
 {
@@ -182,7 +182,7 @@ static int read_condition(const struct rules_source *source, struct rule_conditi
 
 /* --- one line --- */
 
-/* Cuts off the next word, whose quoted parts may have blanks. Returns NULL at the end. */
+/* Cuts off the next word, whose quoted parts may contain blanks. Returns NULL at the end. */
 static char *next_word(char **at)
 {
 	char *word = *at + strspn(*at, " \t\r");
@@ -269,7 +269,7 @@ static int read_category(const struct rules_source *source, struct rule *rule, c
 	return 0;
 }
 
-/* Reads a line, which it overwrites. */
+/* Reads a line, and overwrites it. */
 static int read_line(const struct rules_source *source, char *line)
 {
 	char *at = line + strspn(line, " \t\r");

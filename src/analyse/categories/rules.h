@@ -1,18 +1,18 @@
 /*
- * Rules for the categories of memory: text, one rule a line, the first that fits decides.
+ * Rules for the categories of memory: a text, one rule a line; the first rule that fits decides.
  *
- *	CATEGORY: CONDITION CONDITION ...         all of them hold for the block
- *	stage STAGE: CONDITION CONDITION ...      all of them hold for one frame
+ *	CATEGORY: CONDITION CONDITION ...         all conditions hold for the block
+ *	stage STAGE: CONDITION CONDITION ...      all conditions hold for one frame
  *
- * A condition is KEY=VALUE or KEY!=VALUE (no frame fits), for numbers also < <= >= >; the keys are
- * rules.def. A value is a pattern that must fit the whole text (* and ? stand for anything and any
- * letter), several of them with | between; "..." around it when it has blanks. A # at the beginning
- *of a line or after a blank begins a comment.
+ * A condition is KEY=VALUE or KEY!=VALUE (no frame fits); numbers also take < <= >= >. rules.def
+ * lists the keys. A value is a pattern that must fit the whole text (* stands for any text, ? for
+ * one character), or several patterns separated by |; a value with blanks stands in "...". A # at
+ * the beginning of a line or after a blank begins a comment.
  *
- * The stage in which a block is allocated is that of the innermost frame of its stack that a stage
- * rule fits, forward when none does; `recompute` when that is forward inside of a backward pass.
+ * A block's stage is the stage of the innermost frame of its stack that a stage rule fits,
+ * `forward` if none fits; `forward` inside of a backward pass becomes `recompute`.
  *
- * The built-in rules are such a text (builtin.rules), after the user's.
+ * The built-in rules (builtin.rules) are such a text; they follow the user's rules.
  */
 #pragma once
 
@@ -60,15 +60,15 @@ enum rule_test { TEST_IS, TEST_IS_NOT, TEST_LESS, TEST_MOST, TEST_LEAST, TEST_MO
 struct rule_condition {
 	uint8_t key;          /* enum rule_key */
 	uint8_t test;         /* enum rule_test */
-	uint16_t bit;         /* for a condition about frames: its number */
-	uint32_t words;       /* for words: a bit for each */
-	const char *patterns; /* for texts: patterns with | between */
+	uint16_t bit;         /* the number of a condition about frames */
+	uint32_t words;       /* one bit for each word of the value */
+	const char *patterns; /* patterns for texts, separated by | */
 	uint64_t number;
 };
 
 struct rule {
 	uint8_t category; /* for a rule about blocks */
-	uint8_t stage; /* for a rule about frames: its enum stage; STAGES in a rule about blocks */
+	uint8_t stage;    /* enum stage of a rule about frames; STAGES in a rule about blocks */
 	uint16_t conditions_n;
 	struct rule_condition *conditions;
 };
@@ -92,10 +92,10 @@ extern const char *const category_names[CATEGORIES];
 extern const char *const category_whats[CATEGORIES];
 extern const char rules_builtin[];
 
-/* Reads the rules of the file (NULL: none); the built-in rules follow them. Returns 0, or -errno
- * with err_text(): -EINVAL for a mistake, which is named with its line. */
+/* Reads the rules in the file (NULL for no file); the built-in rules follow them. Returns 0, or
+ * -errno with err_text(), which names the line of a mistake (-EINVAL). */
 int rules_read(struct rules *rules, const char *path);
-/* Likewise, from a text that is called `name` in messages. */
+/* Reads the rules in a text, which messages call `name`, in the same way. */
 int rules_read_text(struct rules *rules, const char *text, const char *name);
 void rules_clear(struct rules *rules);
 

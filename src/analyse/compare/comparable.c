@@ -1,6 +1,6 @@
 /*
  * Finds the reasons why two runs cannot be compared: another card, driver, PyTorch or allocator
- * setting changes sizes and peaks, and no site is to blame.
+ * setting changes sizes and peaks without any site being the cause.
  */
 #include <stdio.h>
 #include <string.h>
@@ -139,7 +139,7 @@ static void compare(struct diff *diff, const struct trace *base, const struct tr
 	unlike(diff, "python", pythons[0], pythons[1]);
 	compare_settings(diff, base, head);
 	unlike_number(diff, "world_size", base->process.world_size, head->process.world_size);
-	/* With other kinds of stacks the sites have other names. */
+	/* With another kind of stacks, sites have other names. */
 	unlike(diff, "stacks", or_none(base->capture.stacks), or_none(head->capture.stacks));
 }
 
@@ -151,6 +151,6 @@ void diff_compare_keys(struct diff *diff)
 		compare(diff, first, &diff->base.runs[i].trace);
 	for (size_t i = 0; i < diff->head.count; i++)
 		compare(diff, first, &diff->head.runs[i].trace);
-	/* Ranks use different devices: only those of the pair that is shown are compared. */
+	/* Ranks use different devices: only the devices of the pair that is shown are compared. */
 	compare_ordinals(diff, &diff_base(diff)->trace, &diff_head(diff)->trace);
 }

@@ -117,7 +117,7 @@ static void join_rows(struct diff *diff)
 	diff->first[DIMENSIONS] = diff->rows_n;
 }
 
-/* --- the same peak at another moment --- */
+/* --- the same peak at another time --- */
 
 static bool same_height(const struct diff *diff, enum column column)
 {
@@ -131,8 +131,8 @@ static bool same_height(const struct diff *diff, enum column column)
 }
 
 /*
- * A peak may be reached more than once, and chance decides which moment comes first. So if no
- * device's peak changed, the sites that held the base's peak are taken for both.
+ * A peak may be reached more than once, and chance decides which time comes first. So if no
+ * device's peak changed, the sites that held the base's peak are used for both sides.
  */
 static void settle_moment(struct diff *diff, enum column column)
 {
@@ -191,7 +191,7 @@ static int by_change(const void *a, const void *b, void *of)
 
 unsigned diff_columns(const struct diff *diff, enum dimension dimension)
 {
-	/* With one of several devices, a site's figures are known only at peaks. */
+	/* For one of several devices, only the bytes that a site held at peaks are known. */
 	if (dimension == DIMENSION_SITE && diff->device != NO_DEVICE &&
 	    (diff_head(diff)->trace.summary.devices_n > 1 ||
 	     diff_base(diff)->trace.summary.devices_n > 1))
@@ -199,7 +199,7 @@ unsigned diff_columns(const struct diff *diff, enum dimension dimension)
 	return run_dimensions[dimension].columns;
 }
 
-/* True if the row is of the group (NULL: any) and changed in the column. */
+/* True if the row belongs to the group (NULL: any) and changed in the column. */
 static bool is_changed(const struct diff_row *row, const char *group, enum column column)
 {
 	return (!group || !strcmp(row->group, group)) && diff_change(row, column);

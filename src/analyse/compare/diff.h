@@ -1,10 +1,11 @@
 /*
- * Two runs, or two sets of runs, compared row by row: what grew, what shrank, and why.
+ * Compares two runs, or two sets of runs, row by row: what grew, what shrank, and why.
  *
  * The rows are those of each side's middle run (by its peak of allocated memory), so that every
- * column of sites sums exactly to the difference of the totals. The other runs show how far a
- * number varies by itself: a change within that counts as none. Runs that are ranks of a job are no
- * repetitions: those are compared rank by rank, and the rows are of the rank that grew most.
+ * column of sites sums exactly to the difference of the totals. The side's other runs show how far
+ * a number varies by itself: a change within this spread counts as none. Runs that are ranks of a
+ * job are not repetitions: they are compared rank by rank, and the rows show the rank that grew
+ * most.
  *
  * Without a base (memtrace check) there are no rows, only gates.
  */
@@ -30,19 +31,19 @@ struct diff_row {
 	uint8_t why;       /* enum diff_why, for a site */
 	const char *name, *group;
 	int64_t base[COLUMNS], head[COLUMNS];
-	int64_t noise[COLUMNS]; /* the spread of the repetitions, the larger of the two sides' */
-	const char *file;       /* the site's, as in struct run_row; NULL for none */
+	int64_t noise[COLUMNS]; /* the larger spread over the repetitions of a side */
+	const char *file;       /* as in struct run_row; NULL for none */
 	uint32_t line, base_line;
-	uint64_t base_lifetime, lifetime; /* the site's, as in struct run_row */
+	uint64_t base_lifetime, lifetime; /* as in struct run_row */
 };
 
 struct diff_side {
 	struct run *runs;
 	size_t count;
-	size_t middle; /* position of the run that is compared: the middle one */
+	size_t middle; /* position of the run that is compared */
 };
 
-/* A rank that both sides have: the positions of its runs. */
+/* A rank that both sides have: the positions of its runs on each side. */
 struct diff_pair {
 	size_t base, head;
 };
@@ -54,13 +55,13 @@ struct diff_key {
 
 struct diff {
 	struct diff_side base, head;
-	struct diff_pair *pairs; /* if the sides are ranks of a job; none for repetitions */
+	struct diff_pair *pairs; /* only if the sides are ranks of a job */
 	size_t pairs_n;
 	struct diff_row *rows; /* sorted by dimension */
 	size_t rows_n;
 	size_t first[DIMENSIONS + 1]; /* dimension d has rows [first[d], first[d + 1]) */
-	int device;                   /* the device that is compared; NO_DEVICE for all */
-	bool moved;                   /* a device's peak was reached at another moment */
+	int device;                   /* the device that is compared, NO_DEVICE for all */
+	bool moved;                   /* true if a side reached a device's peak at another time */
 	struct diff_key *unlike;
 	size_t unlike_n, unlike_size;
 	struct gate_result *gates;
@@ -68,8 +69,8 @@ struct diff {
 	struct arena arena;
 };
 
-/* Compares two sides of opened runs; `base` has a count of 0 for none. The diff owns the runs from
- * then on, even if it fails. */
+/* Compares two sides of opened runs; `base` may have a count of 0. The diff owns the runs from then
+ * on, even if it fails. 0, or -errno with err_text(). */
 int diff_make(struct diff *diff, const struct diff_side *base, const struct diff_side *head,
 	      int device);
 void diff_clear(struct diff *diff);
@@ -90,36 +91,36 @@ int64_t diff_change(const struct diff_row *row, enum column column);
 bool diff_any(const struct diff *diff, enum dimension dimension, const char *group,
 	      enum column column);
 
-/* The rows that changed, the largest change first: their number, and a list in the diff's arena. */
+/* Lists the rows that changed, largest change first, in the diff's arena. Returns their number. */
 size_t diff_changed(struct diff *diff, enum dimension dimension, const char *group,
 		    enum column column, const struct diff_row ***list);
 
-/* The columns that the dimension has: bit COLUMN_x for each. */
+/* The columns that the dimension has: bit COLUMN_x for each column. */
 unsigned diff_columns(const struct diff *diff, enum dimension dimension);
 
 /* The sums of a column over all sites of a group, for each side. */
 void diff_totals(const struct diff *diff, const char *group, enum column column, int64_t *base,
 		 int64_t *head);
 
-/* The run's peak of allocated memory, summed over all devices. */
+/* The sum, over all devices, of each device's own peak of allocated memory in this run. */
 int64_t diff_peak(const struct run *run);
 
 /* diff_ranks.c: if the runs of a side are ranks of a job, pairs them with the other side's ranks,
- * and chooses the pair that grew most as the one that is compared. 0, or -errno with err_text(). */
+ * and chooses the pair that grew most for the comparison. 0, or -errno with err_text(). */
 int diff_pair_ranks(struct diff *diff);
 
 /* Judges the gate for the rank where the result is worst; without a base, for the worst run. */
 int diff_judge_ranks(const struct diff *diff, const struct gate *gate, struct gate_result *result);
 
-/* With pairs: the rank that is compared, and the number of runs that have no counterpart. */
+/* With pairs: the rank that is compared; and the number of runs without a counterpart. */
 uint64_t diff_rank(const struct diff *diff);
 size_t diff_unpaired(const struct diff *diff);
 
-/* diff_why.c: finds the reason of each site's change, `why`. The rows must have all columns. */
+/* diff_why.c: finds the reason for each site's change, `why`. The rows must have all columns. */
 void diff_find_why(struct diff *diff);
 
-/* The reason of a row's change in a column; `why` is the reason at the peak. */
+/* The reason for a row's change in a column; `why` is the reason for the change at the peak. */
 enum diff_why diff_why_of(const struct diff_row *row, enum column column);
 
-/* comparable.c: fills in `unlike`, the properties in which the two sides differ. */
+/* comparable.c: fills `unlike`, the properties in which the two sides differ. */
 void diff_compare_keys(struct diff *diff);

@@ -1,9 +1,9 @@
 /*
  * Compares sides whose traces are ranks of a job, rank by rank.
  *
- * Ranks are not repetitions of a run: pipeline stages differ by design, and a spread that counts as
- * noise would hide growth in any of them. So each rank is compared with itself on the other side.
- * The rows shown are those of the rank that grew most; a gate is judged by the worst rank.
+ * Ranks are not repetitions of a run: pipeline stages differ by design, and their spread, if it
+ * counted as noise, would hide growth in any rank. So each rank is compared with the same rank on
+ * the other side. The rows show the rank that grew most; a gate is judged by the worst rank.
  */
 #include <stdio.h>
 

@@ -1,9 +1,8 @@
-/* Finds the reason why a site holds more or less, from its columns and those of the other sites. */
+/* Finds the reason why a site holds more or less, from its columns and the other sites' columns. */
 #include "analyse/compare/diff.h"
 
 enum {
-	LONGER_PERCENT =
-		150, /* percent: lifetimes vary from run to run, so only a much longer one counts */
+	LONGER_PERCENT = 150, /* lifetimes vary from run to run, so only a much longer one counts */
 	OFTEN_PERCENT = 105,
 };
 
@@ -14,9 +13,9 @@ static const int8_t ways[WHYS] = {
 };
 
 /*
- * Sums alone do not show whether blocks became larger or larger ones were added. A site that
- * allocates more often may do either, so "larger" is used only for sites that allocate about as
- * often.
+ * Sums alone do not show whether blocks became larger or whether larger blocks were added. A site
+ * that allocates more often may do either, so "larger" is used only for sites that allocate about
+ * as often as before.
  */
 static enum diff_why often_or_large(const struct diff_row *row)
 {
@@ -50,7 +49,7 @@ static enum diff_why why(const struct diff_row *row)
 	return peak > 0 ? WHY_LONGER : peak < 0 ? WHY_SOONER : WHY_SAME;
 }
 
-/* The bytes that rose and that fell at the peak, without sites that contradict `why`. */
+/* The growth and the shrinkage of sites at the peak, without sites that contradict their `why`. */
 struct tide {
 	int64_t rises, falls;
 };
@@ -75,7 +74,7 @@ static bool is_much_longer(uint64_t life, uint64_t than)
 	return life / LONGER_PERCENT > than / 100;
 }
 
-/* True if the site is held longer or freed sooner in a way that explains the change of the peak. */
+/* True if being held longer, or freed sooner, explains this site's change at the peak. */
 static bool is_cause(const struct diff_row *row, const struct tide *tide)
 {
 	bool longer = row->why == WHY_LONGER;
@@ -92,14 +91,14 @@ static bool is_cause(const struct diff_row *row, const struct tide *tide)
 }
 
 /*
- * When some sites hold more at the peak, and others with the same allocations hold less, the peak
- * has moved to the moment of the former: a new site, or one that always allocated then. A site with
- * the same allocations is no cause then, unless its change has the direction of the peak and its
- * lifetime is much longer or shorter than it was. Without lifetimes the side with the larger change
- * is the cause.
+ * When some sites hold more at the peak, and others with unchanged allocations hold less, the peak
+ * has moved to the time of the former: of a new site, or of one that always allocated then. A site
+ * with unchanged allocations is then not a cause, unless its change has the direction of the peak's
+ * change and its lifetime is much longer or shorter than before. Without lifetimes, the side with
+ * the larger change is the cause.
  *
- * A site that allocates more and yet holds less at the peak is freed sooner (it may be computed
- * again instead of kept). Memory that is kept at exit does not explain a peak that fell.
+ * A site that allocates more and yet holds less at the peak is freed sooner (its memory may be
+ * computed again instead of kept). Memory that is kept at exit does not explain a peak that fell.
  */
 void diff_find_why(struct diff *diff)
 {

@@ -1,4 +1,4 @@
-/* Gates and budgets: the parser of their expressions, and the verdict. */
+/* Parses the expressions of gates and budgets, and judges runs by them. */
 #include "analyse/compare/gate.h"
 
 #include <errno.h>
@@ -44,7 +44,7 @@ static int wrong(const struct gate *gate, const char *what, const char *where)
 	return err("%s: %s%.60s; expected %s", gate->text, what, where, samples[gate->kind]);
 }
 
-/* Sets err_text() for a word that the table does not have, with the names that it has. */
+/* Sets err_text() for a word that is not in a table, and lists the table's `names`. */
 static int wrong_word(const struct gate *gate, const char *what, const char *word,
 		      const char *names)
 {
@@ -69,7 +69,7 @@ static int read_metric(struct gate *gate, const char *name)
 	);
 }
 
-/* The key at the beginning of the text, if = or the end follows it; NARROWINGS for none. */
+/* The filter whose key begins the text, if = or the end follows the key; NARROWINGS for none. */
 static size_t find_key(const char *text)
 {
 	size_t length = strcspn(text, "=");
@@ -81,7 +81,7 @@ static size_t find_key(const char *text)
 	return i;
 }
 
-/* Reads one KEY=VALUE, which is the whole text. */
+/* Reads one KEY=VALUE, the whole text of `pair`. */
 static int read_narrowing(struct gate *gate, char *pair)
 {
 	char *value = strchr(pair, '=');
@@ -105,7 +105,7 @@ static int read_narrowing(struct gate *gate, char *pair)
 	return 0;
 }
 
-/* Reads the filters at `at`: "[a=b][c=d]" or "[a=b,c=d]". A name may contain brackets and commas: a
+/* Reads the filters at `at`: "[a=b][c=d]" or "[a=b,c=d]". Values may contain brackets and commas: a
  * bracket closes only before the end or another bracket, a comma separates only before a key. */
 static int read_narrowings(struct gate *gate, char *at)
 {
@@ -193,7 +193,7 @@ static int read_limit(struct gate *gate, const char *at)
 	return wrong(gate, "no limit: ", *whole ? whole : "\"\"");
 }
 
-/* Finds the comparison sign after the brackets, whose values may contain such a sign, too. */
+/* Finds the comparison sign after the brackets, since their values may contain the sign as well. */
 static char *find_operator(char *text, char sign)
 {
 	char *close = strrchr(text, ']');
@@ -258,7 +258,7 @@ bool gate_worse(const struct gate_result *a, const struct gate_result *b)
 	return a->head - a->base > b->head - b->base;
 }
 
-/* The median of the values; *spread is raised to their spread. */
+/* Returns the median of the values; raises *spread to their spread if it is less. */
 static int64_t middle_of(int64_t *values, size_t count, int64_t *spread)
 {
 	int64_t median = median_of(values, count);
@@ -268,13 +268,13 @@ static int64_t middle_of(int64_t *values, size_t count, int64_t *spread)
 	return median;
 }
 
-/* A figure that no run of one side records cannot be compared. */
+/* Returns an error if no run of one side recorded the metric. */
 static int told_by_both(const struct gate *gate, const struct run *base, const struct run *head,
 			size_t told_by_base, size_t told_by_head)
 {
 	for (size_t i = 0; i < NARROWINGS; i++) {
 		if (gate->query.by[i])
-			return 0; /* 0 also for a name that is new or gone */
+			return 0; /* values are 0 for a name that is new or gone */
 	}
 	if (told_by_base && told_by_head)
 		return 0;

@@ -1,10 +1,10 @@
 /*
  * A gate or a budget: an expression, its parser, and its verdict on runs.
  *
- *	allocated.peak[device=0]>2%+1MiB      a gate on two sides: broken by growth of more than
- *both allocated.peak[phase=step]<=30GiB     a budget on one side: broken by a larger figure
+ *	allocated.peak[device=0]>2%+1MiB        a gate on two sides: both limits exceeded
+ *	allocated.peak[phase=step]<=30GiB       a budget on one side: the limit exceeded
  *
- * Of several runs on a side the median counts, and growth within their spread is no growth.
+ * Several runs on a side count by their median; growth within their spread does not count.
  */
 #pragma once
 
@@ -15,22 +15,22 @@
 #include "analyse/compare/metrics.h"
 
 enum gate_kind {
-	GATE_GROWTH, /* METRIC>LIMIT, for growth */
-	GATE_MOST,   /* METRIC<=LIMIT, for a budget */
+	GATE_GROWTH, /* METRIC>LIMIT: broken by growth of more than the limit */
+	GATE_MOST,   /* METRIC<=LIMIT: broken by a value above the limit */
 };
 
 struct gate {
 	enum gate_kind kind;
-	char text[200];  /* the expression as given, without blanks at its ends */
+	char text[200];  /* the expression as given, without blanks at either end */
 	char words[200]; /* holds the texts that `query` points to */
 	struct metric_query query;
 	double percent;  /* limit in percent, negative if not given */
-	uint64_t amount; /* limit in bytes or a number; TRACE_NONE if not given */
+	uint64_t amount; /* limit in bytes or as a number; TRACE_NONE if not given */
 };
 
 struct gate_result {
 	const struct gate *gate;
-	char place[FIGURE_PLACE]; /* the device, pool, phase, ... where the figure is worst */
+	char place[FIGURE_PLACE]; /* the device, pool, phase, ... where the value is worst */
 	int64_t base, head, noise;
 	bool broken;
 };
@@ -38,12 +38,11 @@ struct gate_result {
 /* The gate that `memtrace diff --gate` uses if no expression is given. */
 #define GATE_DEFAULT "allocated.peak>2%+1MiB"
 
-/* Parses an expression: 0, or -EINVAL with a sentence in err_text() that shows the accepted form.
- */
+/* Parses an expression: 0, or -EINVAL with err_text(), which shows the accepted form. */
 int gate_parse(struct gate *gate, enum gate_kind kind, const char *text);
 
-/* Judges runs by the gate: `runs` are those of the base (none for GATE_MOST), then those of the
- * head, at least one. Returns 0, or -errno with err_text() if the filters match nothing. */
+/* Judges runs by the gate: those of the base (none for GATE_MOST) and those of the head, at least
+ * one. Returns 0, or -errno with err_text() if the filters match nothing. */
 int gate_judge(const struct gate *gate, const struct run *base, size_t base_n,
 	       const struct run *head, size_t head_n, struct gate_result *result);
 

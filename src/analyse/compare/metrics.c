@@ -1,4 +1,4 @@
-/* Reads the figures that gates and budgets test from a run. */
+/* Reads from a run the values that gates and budgets test. */
 #include "analyse/compare/metrics.h"
 
 #include <stdarg.h>
@@ -27,13 +27,13 @@ const struct narrowing_row narrowing_rows[NARROWINGS + 1] = {
 	{ NULL, NULL },
 };
 
-/* A site's name is long, so a pattern needs to match only a part of it. */
+/* A site's name is long, so a pattern without * and ? may match any part of it. */
 static bool site_matches(const char *pattern, const char *name)
 {
 	return strpbrk(pattern, "*?") ? pattern_fits(pattern, name) : strstr(name, pattern) != NULL;
 }
 
-/* --- figures --- */
+/* --- values by place --- */
 
 static int64_t *values_at(struct figures *figures, const char *place)
 {
@@ -50,10 +50,10 @@ static int64_t *values_at(struct figures *figures, const char *place)
 	return figure->values;
 }
 
-/* The way in which several values of one place become one. */
+/* How several values for one place become one. */
 enum many { SUMMED, HIGHEST };
 
-/* Adds a value of the current run to a place. TRACE_NONE changes nothing. */
+/* Adds a value from the current run to a place; TRACE_NONE changes nothing. */
 __attribute__((format(printf, 4, 5))) static void put(struct figures *figures, uint64_t value,
 						      enum many many, const char *format, ...)
 {
@@ -95,9 +95,9 @@ int64_t median_of(int64_t *values, size_t count)
 	return count ? values[(count - 1) / 2] : 0;
 }
 
-/* --- the sources of figures --- */
+/* --- the sources of values --- */
 
-/* Where each struct has a metric: its offset, 0 if it has none. */
+/* The offset of each metric in each struct, 0 if the struct does not have the metric. */
 static const struct {
 	uint16_t device, part, space, phase;
 } metric_at[METRIC_IDS] = {
@@ -132,7 +132,7 @@ static void add_parts(struct figures *figures, const struct trace_part *parts, s
 	}
 }
 
-/* Adds the bytes that the matching sites hold at the peaks of a device. */
+/* Adds the bytes that the matching sites hold at a device's peak. */
 static void add_shares(struct figures *figures, const struct run *run,
 		       const struct metric_query *query, int device)
 {
@@ -181,7 +181,7 @@ static void add_devices(struct figures *figures, const struct run *run,
 	}
 }
 
-/* A site's live memory and allocations are known over all devices only. */
+/* A site's live memory and allocations are known only for all devices together. */
 static void add_sites(struct figures *figures, const struct run *run,
 		      const struct metric_query *query)
 {
@@ -269,7 +269,7 @@ static void put_categories(struct figures *figures, const struct metric_query *q
 	}
 }
 
-/* A known category without memory is 0 on each device; an unknown name is an error. */
+/* A known category without memory counts 0 on each device; an unknown name is an error. */
 static void put_no_category(struct figures *figures, const struct run *run, const char *wanted)
 {
 	size_t known = 0;

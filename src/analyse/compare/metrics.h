@@ -1,9 +1,9 @@
 /*
- * The figures that gates and budgets test: a metric of metrics.def, with filters of
+ * The values that gates and budgets test: a metric from metrics.def, with filters from
  * metric_filters.def.
  *
- * A metric has a figure for each place that the filters leave: each device, each matching pool of
- * each device, each matching phase. The gate decides which of them counts.
+ * A metric has a value for each place that the filters leave: each device, each matching pool of
+ * each device, each matching phase. The gate decides which of the values counts.
  */
 #pragma once
 
@@ -37,13 +37,13 @@ struct narrowing_row {
 	const char *key, *what;
 };
 
-/* The tables end with a row without a name. */
+/* Both tables end with a row without a name. */
 extern const struct metric_row metric_rows[METRIC_IDS + 1];
 extern const struct narrowing_row narrowing_rows[NARROWINGS + 1];
 
 struct metric_query {
 	enum metric_id metric;
-	const char *by[NARROWINGS]; /* the value of each filter, NULL without it */
+	const char *by[NARROWINGS]; /* the value of each filter, NULL if it is not used */
 };
 
 enum { FIGURE_PLACE = 128 };
@@ -53,21 +53,21 @@ struct figure {
 	int64_t *values;          /* by run; 0 for a run that lacks the place */
 };
 
-/* The figures of several runs, in the order in which their places were first met. */
+/* The values of several runs, in the order in which their places were first met. */
 struct figures {
 	struct figure *list;
 	size_t count, size;
-	size_t runs, read; /* the number of runs, and of those read so far */
+	size_t runs, read; /* number of runs: in all, and read so far */
 	size_t told;       /* number of values that the runs had */
 	struct arena arena;
 };
 
-/* The metric of one phase; TRACE_NONE if it has none of phases or the trace does not record it. */
+/* The metric's value in one phase; TRACE_NONE if phases do not have it or the trace lacks it. */
 uint64_t metric_of_phase(const struct trace_phase *phase, enum metric_id metric);
 
-/* Adds the figures of one run, if any. Before the first call all members are 0 but `runs`. */
+/* Adds the values of one run, if any. Before the first call all members but `runs` must be 0. */
 void figures_add(struct figures *figures, const struct run *run, const struct metric_query *query);
 void figures_clear(struct figures *figures);
 
-/* Sorts the values and returns the median: of an even number the lower one, of none 0. */
+/* Sorts the values and returns the median: the lower one for an even number, 0 for no values. */
 int64_t median_of(int64_t *values, size_t count);

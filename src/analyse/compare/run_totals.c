@@ -1,9 +1,9 @@
 /*
- * A run, reduced to rows.
+ * Reduces a run to rows.
  *
- * Sites are named anew from their frames, never taken from the document: so one rule holds for
- * documents of all versions. Where a column of sites does not reach the total (bytes that have no
- * stack), a row of its own holds the rest, so that the column sums exactly.
+ * Sites are always named anew from their frames, never by the trace's own sites: so one rule holds
+ * for traces of all versions. Where a column of sites does not reach the total (bytes without a
+ * stack), an extra row holds the rest, so that the column adds up exactly.
  */
 #include "analyse/compare/run_totals.h"
 
@@ -129,7 +129,7 @@ uint32_t site_line(const struct site_frame *all, const uint32_t *frames, size_t 
 	return UINT32_MAX;
 }
 
-/* Keeps, for a site, the line of the program's own source that its heaviest stack has. */
+/* Keeps, for a site, the line in the program's own source that its heaviest stack shows. */
 static void keep_line(const struct run *run, struct run_row *row, uint32_t stack, uint64_t bytes)
 {
 	const struct trace_stack *frames = &run->trace.stacks[stack];
@@ -155,7 +155,7 @@ static const char *group_of(const struct trace_site *site)
 	return !strcmp(site->space, "array") ? device_memory : site->space;
 }
 
-/* All stacks of a site in the document get the name of the first one, even if older versions joined
+/* All stacks of a site in the trace get the first stack's name, even if older versions joined
  * stacks with different names: then all columns agree. */
 static void add_site(struct run *run, const struct trace_site *site)
 {
@@ -177,7 +177,7 @@ static void add_site(struct run *run, const struct trace_site *site)
 		keep_line(run, row, site->stacks[i], i ? 0 : 1);
 }
 
-/* A stack belongs to its site; a stack without a site is a site of its own. */
+/* Adds a stack's share of a peak to the stack's site; a stack without a site is its own site. */
 static void add_share(struct run *run, const struct trace_share *share, enum column column)
 {
 	uint32_t site = run->trace.site_of[share->stack];
@@ -229,7 +229,7 @@ static void add_parts(struct run *run, enum dimension dimension, const char *dev
 		const char *name = parts[i].name ? parts[i].name : "?";
 		struct run_row *row;
 
-		/* The name of a stream-ordered pool has its address, which differs in every run. */
+		/* A stream-ordered pool's name contains its address, which differs in every run. */
 		if (!strncmp(name, "async:", 6))
 			name = "async";
 		row = run_row(run, dimension, device, name);
@@ -312,7 +312,7 @@ static void add_rest(struct run *run, const char *group, const int64_t *totals, 
 			continue;
 		rest = totals[column];
 		run_count(&rest, -sum_of(run, DIMENSION_SITE, group, column));
-		/* If the sites have more than the summary, no bytes are left over. */
+		/* If the sites have more bytes than the summary, none are left over. */
 		if (!rest || (rest < 0 && run_columns[column].bytes))
 			continue;
 		row = run_row(run, DIMENSION_SITE, group, elsewhere);
@@ -320,14 +320,14 @@ static void add_rest(struct run *run, const char *group, const int64_t *totals, 
 	}
 }
 
-/* Adds a row for the bytes that the summary has beyond those of sites. The summary has no sum of
- * all bytes ever allocated. */
+/* Adds a row for the bytes that the summary has beyond the sites' bytes. The summary has no total
+ * of all bytes ever allocated. */
 static void add_rests(struct run *run, int device)
 {
 	int64_t totals[COLUMNS];
 	unsigned columns = run_dimensions[DIMENSION_DEVICE].columns;
 
-	/* The sums of sites are over all devices, so one device's rest is not known. */
+	/* The sums of sites are over all devices, so the rest on one device is not known. */
 	if (device != NO_DEVICE && run->trace.summary.devices_n > 1)
 		columns = 1u << COLUMN_ALLOCATED | 1u << COLUMN_RESERVED;
 	for (enum column column = 0; column < COLUMNS; column++)

@@ -1,10 +1,10 @@
 /*
- * A run, reduced to the rows by which it is compared with another: numbers under names that both
- * have.
+ * A run, reduced to rows by which it is compared with another run: numbers under names that both
+ * runs have.
  *
- * Read from the facts of a trace alone, so it costs the same however many events there are (but for
- * categories, which have a function of their own). Numbers are signed, so that a difference of two
- * columns can be stored in one.
+ * Only a trace's sums are read, so the cost does not depend on the number of events (except for
+ * categories, which have a function of their own). Numbers are signed, so that the difference of
+ * two columns can be stored in a column.
  */
 #pragma once
 
@@ -39,24 +39,24 @@ struct column_row {
 
 struct dimension_row {
 	const char *key, *heading;
-	unsigned columns; /* bit COLUMN_x: the dimension has the column */
+	unsigned columns; /* bit COLUMN_x: the dimension has column x */
 };
 
 extern const struct column_row run_columns[COLUMNS];
 extern const struct dimension_row run_dimensions[DIMENSIONS];
 
 struct run_row {
-	uint32_t dimension; /* enum dimension; rows are found by it, the group and the name */
+	uint32_t dimension; /* enum dimension; the key of a row, with group and name */
 	uint32_t group_text, name_text;
 	const char *name;
-	/* For sites and categories the memory kind, "device" for all memory that counts in the sums
-	 * of devices. For pools and libraries their device, as "0". Else "". */
+	/* For sites and categories, the memory kind: "device" for all memory in the sums of
+	 * devices. For pools and libraries, the device's number, as "0". Otherwise "". */
 	const char *group;
 	int64_t values[COLUMNS];
-	uint64_t lifetime; /* of a site, the longest in ns; TRACE_NONE if nothing was freed */
-	const char *file;  /* a site's line in the program's own source; NULL for none */
+	uint64_t lifetime; /* ns: the longest of a site; TRACE_NONE if nothing was freed */
+	const char *file;  /* a site's source file in the program; NULL for none */
 	uint32_t line;
-	uint64_t line_bytes; /* bytes of that line's stack */
+	uint64_t line_bytes; /* bytes of the stack that has the line */
 };
 
 /* The source of the categories (analyse/categories/categories.h): none, blocks, or stacks. */
@@ -65,7 +65,7 @@ enum run_from { RUN_UNTOLD, RUN_BLOCKS, RUN_STACKS };
 struct run {
 	struct trace trace;
 	struct arena arena;
-	struct site_frame *seen; /* by position of the frame in the trace */
+	struct site_frame *seen; /* by a frame's position in the trace */
 	struct run_row *rows;
 	size_t rows_n, rows_size;
 	uint8_t categories_from; /* enum run_from */
@@ -73,13 +73,13 @@ struct run {
 	struct map row_of;       /* from dimension, group and name to 1 + the row's position */
 };
 
-/* Opens the trace (or spool, or baseline) at the path, which must outlive the run. `device` narrows
- * the peaks of sites to one device, NO_DEVICE for all. 0, or -errno with err_text(). */
+/* Opens the trace (or spool, or baseline) at the path, which must outlive the run. `device` limits
+ * devices and the peaks of sites to one device, NO_DEVICE for all. 0, or -errno with err_text(). */
 int run_open(struct run *run, const char *path, int device);
 void run_close(struct run *run);
 
-/* Finds the categories by reading the events: when they are few, or `always`. A trace without
- * categories (many events, none, a baseline without them) is no error. To be called once. */
+/* Finds the categories by reading the events, if they are few or if `always`. A trace without
+ * categories (many events, none, a baseline without them) is not an error. To be called once. */
 int run_find_categories(struct run *run, const struct rules *rules, bool always);
 
 /* A device or memory kind of the run's trace, and its list of categories. */
@@ -90,11 +90,11 @@ struct run_place {
 	size_t *count;
 };
 
-/* Gives place i: the devices come first, then the memory kinds. False after the last one. */
+/* Fills in place i: the devices come first, then the memory kinds. False after the last place. */
 bool run_place(const struct run *run, size_t i, struct run_place *place);
 
-/* Adds rows of the categories of one device, or of all, for run_find() and gates. Two runs can be
- * compared by categories only if both have the same `categories_from`. */
+/* Adds rows for the categories on one device, or on all, for run_find() and gates. Two runs can be
+ * compared by categories only if they have the same `categories_from`. */
 void run_add_categories(struct run *run, int device);
 
 const struct run_row *run_find(const struct run *run, enum dimension dimension, const char *group,
@@ -106,21 +106,21 @@ void run_site_name(const struct run *run, uint32_t stack, char *to);
 /* Writes the name of the site that these frames belong to, to SITE_LONGEST bytes. */
 void site_name(char *to, const struct site_frame *all, const uint32_t *frames, size_t count);
 
-/* The line of the program's own source to show for a stack: its innermost Python frame that is not
- * of an installed package; UINT32_MAX for none. */
+/* The frame whose line is shown for a stack: the innermost Python frame that is not in an installed
+ * package; UINT32_MAX for none. */
 uint32_t site_line(const struct site_frame *all, const uint32_t *frames, size_t count);
 
 /* --- for the files that make rows --- */
 
-/* The row of that name, added if it is new. The pointer is valid until the next call. */
+/* Returns the row with this name, added if it is new. The pointer is valid until the next call. */
 struct run_row *run_row(struct run *run, enum dimension dimension, const char *group,
 			const char *name);
 
-/* The largest number of a row, 8 PiB. A trace may contain any number, but neither a difference of
- * two nor a sum of hundreds may overflow. */
+/* The largest number in a row, 8 PiB. A trace may contain any number, but neither the difference of
+ * two nor the sum of hundreds may overflow. */
 #define RUN_MOST ((int64_t)1 << 53)
 
-/* A number of the trace; 0 if it is not known. */
+/* A number from the trace, at most RUN_MOST; 0 if it is not known. */
 static inline int64_t run_known(uint64_t value)
 {
 	if (value == TRACE_NONE)
@@ -128,7 +128,7 @@ static inline int64_t run_known(uint64_t value)
 	return value > RUN_MOST ? RUN_MOST : (int64_t)value;
 }
 
-/* Adds a number of the trace to the column. */
+/* Adds a number from the trace to the column. */
 void run_add(struct run_row *row, enum column column, uint64_t value);
 
 /* Adds to a sum, which stays between -RUN_MOST and RUN_MOST. */

@@ -1,6 +1,6 @@
 /*
- * The categories of a run, found in its events or taken from a baseline. They are kept in the
- * summary of its trace.
+ * The categories of a run, found in its events or taken from a baseline, and kept in the summary of
+ * its trace.
  */
 #include "analyse/compare/run_totals.h"
 #include "analyse/input/grow.h"
@@ -23,7 +23,7 @@ bool run_place(const struct run *run, size_t i, struct run_place *place)
 	return i < summary->devices_n + summary->spaces_n;
 }
 
-/* --- as a baseline has them --- */
+/* --- from a baseline --- */
 
 static bool take_told(struct trace_category *list, size_t count)
 {
