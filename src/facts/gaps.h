@@ -15,7 +15,7 @@
 enum { GAPS_SIZES = 64, GAPS_FRAGMENT = 1 << 20 };
 
 struct gaps_segment {
-	uint64_t ptr, size, used, largest; /* largest: bytes of its largest gap */
+	uint64_t ptr, size, used, largest; /* largest: bytes of the largest gap */
 	uint64_t held_back;     /* free bytes, if a block keeps the segment from being given back */
 	uint32_t gaps, pool;    /* gaps: their number; pool: position in pools of struct gaps */
 	size_t first, blocks_n; /* the segment's blocks, in blocks[] of struct gaps */

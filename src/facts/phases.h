@@ -36,7 +36,7 @@ struct track_curve {
 struct track {
 	int device; /* the device's number, NO_DEVICE for all devices together */
 	struct track_curve allocated, reserved;
-	struct trace_phase_count allocations, freed; /* since recording began */
+	struct trace_phase_count allocations, freed; /* totals since recording began */
 	struct trace_phase_count inside;             /* the part of `freed` that is in the tree */
 	struct trace_phase_count *tree;              /* Fenwick tree by gap, from 1 */
 	size_t tree_n, tree_size;

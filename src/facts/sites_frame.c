@@ -6,7 +6,7 @@
 #include "base/text/text.h"
 #include "facts/sites.h"
 
-enum { PART = 256 }; /* longest name of a function or file, in bytes */
+enum { PART = 256 }; /* most bytes of a function's or file's name, with the NUL */
 
 static bool begins(const char *text, const char *with)
 {
@@ -25,7 +25,7 @@ static size_t digits(const char *text)
 
 /* --- names, shortened to the parts that identify them --- */
 
-/* The position after the bracket that closes the one at p, or the end of the text. */
+/* The position after the bracket that closes the bracket at p, or the end of the text. */
 static const char *behind_group(const char *p, char open, char close)
 {
 	unsigned depth = 0;

@@ -43,7 +43,7 @@ struct spool_model {
 	const struct spool *spool;
 	struct arena arena;
 	uint32_t frames, stacks, scopes;
-	uint32_t room;              /* entries that names and seen have room for */
+	uint32_t room;              /* number of entries allocated in `names` and `seen` */
 	struct trace_frame *names;  /* by frame: its row in the trace */
 	struct site_frame *seen;    /* by frame: its part in the names of sites */
 	struct trace *trace;        /* the trace that is filled; it points into the arena */

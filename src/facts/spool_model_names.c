@@ -11,7 +11,7 @@ enum { NAMING_DEPTH = 1024 }; /* the most frames that a stack's name is made fro
 
 /* A stack's frames, then those of the Python code that its backward pass comes from. */
 struct frame_naming {
-	uint32_t frames[NAMING_DEPTH]; /* numbers in the spool */
+	uint32_t frames[NAMING_DEPTH]; /* frame numbers in the spool */
 	uint32_t count, own;           /* number of all frames; of the stack's own, the first */
 	enum backward_via via;
 };

@@ -131,7 +131,7 @@ enum rows_of {
 };
 
 struct row {
-	char key[24], text[28]; /* `,"key":`, as it is written */
+	char key[24], text[28]; /* text: `,"key":`, as in the JSON */
 	uint16_t at, count_at;
 	uint8_t kind, when;
 	uint8_t of;     /* OBJECT, LIST: enum rows_of; WORD: enum row_words; BREAK: blanks */
@@ -171,5 +171,5 @@ static inline uint64_t rows_number(const struct row *row, const void *object)
 /* Returns `count` cleared structs in the arena's memory; NULL if memory is short. */
 void *rows_make(struct arena *arena, enum rows_of of, size_t count);
 
-/* The word at a position, NULL beyond the last one. */
+/* The word at a position, NULL after the last word. */
 const char *rows_word(enum row_words words, int position);

@@ -87,7 +87,7 @@ struct categories {
 	const struct rules *rules;
 	struct categories_place *places; /* devices first, then pools, then spaces */
 	size_t places_n;
-	uint8_t *of_stack; /* for each stack, the category of most of its bytes */
+	uint8_t *of_stack; /* for each stack, the category of most of the stack's bytes */
 	size_t stacks_n;
 	/* The category of each allocation, in the order of the `alloc` events. A caller that wants
 	 * this sets keep_allocs between categories_start() and the first event. */
@@ -105,7 +105,7 @@ struct categories {
 	struct stage_track *tracks;
 	struct vote *votes;        /* by stack; the last entry is for blocks without a stack */
 	struct unattributed loose; /* bytes without an address, by category */
-	bool *trains;              /* by thread: true if it trains, so that its events end passes */
+	bool *trains;              /* by thread: true if the thread trains: its events end passes */
 	struct trace_phase_walk phases;
 	struct map gradients; /* sizes of blocks that outlived a backward pass */
 	uint32_t looks;       /* number of searches of live blocks for gradients so far */

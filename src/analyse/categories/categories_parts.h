@@ -50,7 +50,7 @@ struct vote {
 
 /* --- categories_places.c --- */
 
-/* Fills in places[], with the points of their curves. */
+/* Fills places[], and the points of their curves. */
 void categories_find_places(struct categories *categories);
 
 struct whereabouts places_of(struct categories *categories, const struct event *event);

@@ -1,6 +1,6 @@
 /*
  * Finds forward passes, backward passes and optimizer steps on each device, from the stacks of
- * events and the names of their threads.
+ * events and the names of threads.
  */
 #include <string.h>
 

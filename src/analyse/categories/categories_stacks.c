@@ -25,7 +25,7 @@ struct stack_matcher {
 	uint64_t *seen;      /* conditions met by some frame of the current stack */
 	uint64_t *line_seen; /* conditions met by the frame that reports show for the stack */
 	struct stack_views *views;
-	size_t used, size; /* of the list of candidates */
+	size_t used, size; /* entries of the list of candidates: used, allocated */
 };
 
 /* --- frames --- */

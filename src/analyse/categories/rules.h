@@ -67,7 +67,7 @@ struct rule_condition {
 };
 
 struct rule {
-	uint8_t category; /* for a rule about blocks */
+	uint8_t category; /* the category that a rule about blocks gives */
 	uint8_t stage;    /* enum stage of a rule about frames; STAGES in a rule about blocks */
 	uint16_t conditions_n;
 	struct rule_condition *conditions;
@@ -76,7 +76,7 @@ struct rule {
 struct rules {
 	struct rule *list;
 	size_t count, size;
-	const char *names[CATEGORIES_MOST]; /* by category */
+	const char *names[CATEGORIES_MOST]; /* by the category's number */
 	size_t categories;
 	uint16_t frame_conditions; /* number of conditions about frames, in all rules */
 	struct arena arena;
@@ -99,5 +99,5 @@ int rules_read(struct rules *rules, const char *path);
 int rules_read_text(struct rules *rules, const char *text, const char *name);
 void rules_clear(struct rules *rules);
 
-/* The category's number; -1 if no rule names it. */
+/* The number of the category with this name; -1 if there is none. */
 int rules_category(const struct rules *rules, const char *name);

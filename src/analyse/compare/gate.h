@@ -46,6 +46,6 @@ int gate_parse(struct gate *gate, enum gate_kind kind, const char *text);
 int gate_judge(const struct gate *gate, const struct run *base, size_t base_n,
 	       const struct run *head, size_t head_n, struct gate_result *result);
 
-/* True if result `a` is worse than `b`, whose gate is NULL if there is none yet. A broken gate is
- * worse than one that holds; else more growth is worse. */
+/* True if result `a` is worse than `b` (b->gate: NULL if there is no result yet). A broken gate is
+ * worse than a gate that holds; else more growth is worse. */
 bool gate_worse(const struct gate_result *a, const struct gate_result *b);

@@ -50,7 +50,7 @@ enum { FIGURE_PLACE = 128 };
 
 struct figure {
 	char place[FIGURE_PLACE]; /* the device, pool, phase, ...: "device 0", "phase step" */
-	int64_t *values;          /* by run; 0 for a run that lacks the place */
+	int64_t *values;          /* one per run; 0 for a run that lacks the place */
 };
 
 /* The values of several runs, in the order in which their places were first met. */

@@ -44,7 +44,7 @@ static void find_sums(struct facts *facts, const struct trace *trace,
 	}
 }
 
-/* On a trace without device memory, growth is compared with the highest peak of other memory. */
+/* Without device memory in a trace, growth is compared with the largest peak of other memory. */
 static void find_space(struct facts *facts, const struct trace *trace)
 {
 	for (size_t i = 0; i < trace->summary.spaces_n; i++) {
@@ -54,10 +54,10 @@ static void find_space(struct facts *facts, const struct trace *trace)
 	}
 }
 
-/* Names of sites that have no stack because no call allocated them, or because of sampling. */
+/* Names of memory that has no stack because no call allocated it, or because of sampling. */
 static const char *const by_nature[] = { PSEUDO_GRAPH_MEMORY, PSEUDO_NOT_SAMPLED };
 
-/* True if the stack shows no code: it has no frames, or only a name such as those above. */
+/* True if the stack lacks code: it has no frames, or only a name that is not one of the above. */
 static bool is_stackless(const struct trace *trace, const struct trace_stack *stack)
 {
 	const struct trace_frame *frame;
@@ -110,7 +110,7 @@ static void find_process(struct facts *facts, const struct trace *trace)
 	}
 }
 
-/* True for the functions of stream-ordered pools, whose names end in "Async" or "Async_ptsz". */
+/* True for the calls in driver_calls.def, except stream-ordered pools' functions ("...Async"). */
 static bool is_driver_call(const char *api)
 {
 	static const char *const begin[] = {
@@ -157,7 +157,7 @@ static void find_temporaries(struct facts *facts, const struct trace *trace,
 				FACTS_WORDS);
 }
 
-/* Writes the steps over which growth was measured: "`step #`", "64th of the run". */
+/* Writes what a step was when growth was measured: "`step #`", "64th of the run". */
 static void step_text(const struct event_scan *survey, char *to, size_t size)
 {
 	if (survey->steps.name)

@@ -1,5 +1,5 @@
 /*
- * The facts of a trace that the rules of advice.def test, and the rules that apply.
+ * The facts of a trace that the rules in advice.def test, and the rules that apply to the trace.
  */
 #pragma once
 
@@ -29,12 +29,12 @@ enum advice {
 	ADVICES
 };
 
-/* Fills in the facts; those of `device` (may be NULL) and of events that are missing are 0. */
+/* Fills the facts. Device facts are 0 if `device` is NULL, event facts if `survey` is NULL. */
 void facts_find(struct facts *facts, const struct trace *trace, const struct trace_device *device,
 		const struct event_scan *survey, const struct leaks *leaks);
 
 bool advice_applies(enum advice advice, const struct facts *facts);
 const char *advice_name(enum advice advice);
 
-/* The text of an advice, "{cached} of {reserved} ...": names of facts are in braces. */
+/* The text of a piece of advice, "{cached} of {reserved} ...", with names of facts in braces. */
 const char *advice_text(enum advice advice);

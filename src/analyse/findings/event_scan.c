@@ -1,4 +1,4 @@
-/* One pass over a trace's events: short-lived blocks, sizes, failures. */
+/* Scans a trace's events once, for short-lived blocks, sizes and failures. */
 #include "analyse/findings/event_scan.h"
 
 #include "analyse/input/grow.h"
@@ -18,7 +18,7 @@ static struct event_scan_bucket *bucket_of(struct event_scan *survey, uint64_t s
 
 /* --- temporaries --- */
 
-/* The device has a new peak: short-lived blocks that were freed before it do not count in it. */
+/* If the device has a new peak: short-lived blocks that were freed before are not in it. */
 static void see_peak(struct event_scan *survey, const struct event *event, uint32_t device)
 {
 	struct event_scan_device *to = &survey->devices[device];
@@ -46,7 +46,7 @@ static void see_death(struct event_scan *survey, const struct event_scan_birth *
 	};
 }
 
-/* The device allocates again, so blocks that were freed shortly before were short-lived. */
+/* Called when the device allocates again: blocks freed shortly before were short-lived. */
 static void count_temporaries(struct event_scan *survey, uint32_t device)
 {
 	struct event_scan_deaths *deaths = &survey->devices[device].deaths;
@@ -87,7 +87,7 @@ static void sum_corpses(struct event_scan *survey)
 
 /* --- events --- */
 
-/* Counts a live block of this size, or (-1) takes it from the count. */
+/* Adds a live block of this size to its bucket (`sign` 1), or removes it (-1). */
 static void count_live(struct event_scan *survey, uint64_t size, int sign)
 {
 	struct event_scan_bucket *bucket = bucket_of(survey, size);
@@ -138,7 +138,7 @@ void event_scan_event(struct event_scan *survey, const struct event *event)
 {
 	struct lives *lives = &survey->lives;
 
-	/* Steps that end among missing events are noted before the next event is counted. */
+	/* Steps that ended among missing events are measured before this event is counted. */
 	event_scan_growth_time(survey, event->seq, event->t);
 	if (lives_gap(lives, event))
 		forget_life(survey, event);

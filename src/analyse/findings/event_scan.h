@@ -1,9 +1,9 @@
 /*
- * One pass over a trace's events for the facts that sums do not hold: which sites make temporaries
- * and what they add to the peak, how large allocations are, which sites keep growing.
+ * One pass over a trace's events for facts that sums do not show: which sites make temporaries and
+ * how much these add to the peak, how large allocations are, which sites keep growing.
  *
- * Rows are the trace's sites, so it follows trace_choose(). Memory is bounded by the live blocks
- * and by sites; the values that growth is found in are at most 64 MiB.
+ * Results are by the trace's sites, so the scan must follow trace_choose(). Memory is bounded by
+ * the live blocks and by sites; the values in which growth is sought take at most 64 MiB.
  */
 #pragma once
 
@@ -15,70 +15,70 @@ enum {
 	SURVEY_FAILURES = 100,
 	SURVEY_BUCKETS = 64, /* bucket i has sizes from 2^i to 2^(i+1) - 1 */
 
-	/* A block freed before its device's next 16 allocations is short-lived. */
+	/* A block that is freed before the device's next 16 allocations is short-lived. */
 	SURVEY_TEMPORARY = 16,
 };
 
 struct event_scan_temporaries {
-	uint64_t count, bytes;   /* all since the start */
-	uint64_t at_peak;        /* bytes that they add to the peaks of allocated memory */
-	uint64_t min_ns, sum_ns; /* shortest lifetime, and their sum */
+	uint64_t count, bytes;   /* all short-lived blocks since the start */
+	uint64_t at_peak;        /* bytes of short-lived blocks in the peaks of allocated memory */
+	uint64_t min_ns, sum_ns; /* shortest lifetime, and sum of the lifetimes */
 };
 
 struct event_scan_growth {
 	uint32_t site;
-	struct growth_trend trend; /* its slope is in bytes a phase, or a window of events */
+	struct growth_trend trend; /* the slope is in bytes per phase, or per window of events */
 };
 
-/* A block that was freed soon. It counts as short-lived once its device allocates again: a block
- * that no allocation follows ended with the program, or when memory ran out. */
+/* A block that was freed soon after its allocation. It counts as short-lived only once the device
+ * allocates again: before that, it may have ended with the program, or because memory ran out. */
 struct event_scan_death {
 	uint64_t size, lifetime;
 	uint32_t site;
 	bool at_peak;
 };
 
-/* A ring is enough: each of them was among the device's last SURVEY_TEMPORARY allocations. */
+/* A short list is enough: each block was among the device's last SURVEY_TEMPORARY allocations. */
 struct event_scan_deaths {
 	struct event_scan_death list[SURVEY_TEMPORARY];
 	size_t count;
 };
 
-/* A device, by its position in the trace's summary. The last entry is for memory of no device. */
+/* A device, by position in the trace's summary. The last entry is for memory of no device. */
 struct event_scan_device {
-	uint64_t ordinal; /* number of its allocations so far */
+	uint64_t ordinal; /* number of the device's allocations so far */
 	uint64_t peak;    /* peak of allocated memory so far */
 	uint64_t peak_seq;
 	uint64_t at_peak; /* bytes of short-lived blocks in the peak */
-	uint64_t largest; /* bytes of the largest of these blocks */
+	uint64_t largest; /* bytes of the largest such block */
 	uint32_t largest_site;
-	struct event_scan_deaths deaths;  /* blocks freed since its last allocation */
-	struct event_scan_deaths corpses; /* short-lived blocks in the peak that were freed since */
+	struct event_scan_deaths deaths;  /* blocks freed since the last allocation */
+	struct event_scan_deaths corpses; /* short-lived blocks in the peak, freed since then */
 };
 
 struct event_scan_bucket {
-	uint64_t count, bytes;           /* all allocations of such sizes */
+	uint64_t count, bytes;           /* all allocations with sizes in the bucket */
 	uint64_t live_count, live_bytes; /* blocks that are live at the end */
 };
 
-/* The moments at which growth is measured: the ends of phases, or of windows of events. */
+/* The steps after which growth is measured: phases, or windows of events. */
 struct event_scan_steps {
 	const char *name;    /* name of the phases, "step #"; NULL for windows of events */
 	uint64_t count;      /* number of phases with that name, or of windows */
-	uint64_t stride;     /* one value is taken after so many of them */
+	uint64_t stride;     /* one value is taken after so many phases or windows */
 	uint64_t *ends;      /* the times of the values, in ns; for phases only */
 	size_t values;       /* number of values in all */
-	size_t first, taken; /* of the values taken so far, [first, taken) count */
+	size_t first, taken; /* `taken` values so far, of which [first, taken) count */
 };
 
 /* Values kept from a block's allocation until its end. */
 struct event_scan_birth {
-	uint64_t ordinal; /* number of the allocation on its device */
+	uint64_t ordinal; /* number of the allocation on the device */
 	uint32_t site;
 	uint32_t device; /* position in devices[] */
 };
 
-/* The bytes that a site holds, from which its values of growth are taken. */
+/* The bytes that a site holds, from which the site's next values for growth are taken. */
 struct event_scan_held {
 	uint64_t live;  /* all live bytes */
 	uint64_t young; /* live bytes allocated since the last value */
@@ -86,7 +86,7 @@ struct event_scan_held {
 };
 
 struct event_scan {
-	struct event_scan_temporaries *temporaries; /* by site; the last entry: no site */
+	struct event_scan_temporaries *temporaries; /* by site; the last entry is for no site */
 	struct event_scan_bucket buckets[SURVEY_BUCKETS];
 	struct event_scan_growth *growth; /* the sites that grow, the steepest first */
 	size_t growth_n;
@@ -94,9 +94,9 @@ struct event_scan {
 	struct event_scan_device *devices;
 	struct event failures[SURVEY_FAILURES]; /* the first failed allocations */
 	size_t failures_n;
-	uint64_t reserves, releases; /* numbers of pools' segments */
+	uint64_t reserves, releases; /* numbers of segments that pools took and gave back */
 	uint64_t frees;
-	uint64_t gap_seq; /* the first event after the last missing ones; 0 if none are missing */
+	uint64_t gap_seq; /* number of the first event after the last gap; 0 without a gap */
 	uint64_t events;
 
 	/* Used only during the scan: */
@@ -113,21 +113,21 @@ struct event_scan {
 	uint64_t frees_warm;          /* number of frees before the first value */
 };
 
-/* The functions of a scan, in this order: event_scan_start(), then each event, then
- * event_scan_end(), at last event_scan_clear(). The trace must outlive the scan. */
+/* A scan calls event_scan_start(), then event_scan_event() for each event, then event_scan_end(),
+ * and finally event_scan_clear(). The trace must outlive the scan. */
 void event_scan_start(struct event_scan *survey, struct trace *trace);
 void event_scan_event(struct event_scan *survey, const struct event *event);
 void event_scan_end(struct event_scan *survey);
 
 void event_scan_clear(struct event_scan *survey);
 
-/* True if no event before the device's peak is missing, so that the scan has all of it. */
+/* True if the scan has seen the device's peak, and no events are missing after the peak. */
 bool event_scan_knows_peak(const struct event_scan *survey, const struct trace *trace,
 			   size_t device);
 
 /* --- between event_scan.c and event_scan_growth.c --- */
 
-/* The number of entries by site: the last is for blocks without a site. */
+/* The number of entries in lists by site: the last entry is for blocks without a site. */
 static inline size_t event_scan_rows(const struct event_scan *survey)
 {
 	return survey->trace->sites_n + 1;

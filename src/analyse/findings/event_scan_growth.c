@@ -1,14 +1,14 @@
 /*
- * For each site, the bytes that it holds after each step: the series in which growth is looked for.
+ * Takes, for each site, the bytes that it holds after each step: series in which growth is sought.
  *
- * There are two series. `live` has all bytes that the site holds (for windows of events the lowest
+ * There are two series. `live` has all bytes that the site holds (for windows of events, the lowest
  * number in the window, since a window may begin anywhere in a step). `old` has only the bytes that
- * have outlived a whole step: there batches of changing size leave no trace, so that a leak of a
- * thousandth a step shows.
+ * have outlived a whole step: batches of changing size leave no trace there, so that even a leak of
+ * a thousandth per step shows.
  *
- * Steps are the phases of one name, or else windows of events. Phases whose names differ in numbers
- * have one name (analyse/trace/phase_name.h). Of the names whose phases fill the most time, the one
- * with the most phases is taken: the steps, not the epochs around them or the parts inside them.
+ * Steps are the phases with one name, or else windows of events. Names that differ only in numbers
+ * count as one name (analyse/trace/phase_name.h). Of the names whose phases fill the most time, the
+ * name with the most phases is taken: the steps, not the epochs around or the parts inside them.
  */
 #include "analyse/findings/event_scan.h"
 
@@ -24,8 +24,8 @@ enum {
 	ROOM = 64 << 20, /* bytes of memory for the values */
 	FEWEST = 2 * GROWTH_LEAST,
 
-	/* A program that frees nothing repeats no work. So without phases it must free this many
-	 * times the blocks that a site keeps, else it may just be loading. */
+	/* A program that frees nothing repeats no work: it may just be loading. So it must free
+	 * this many times the number of blocks that a site keeps, more if steps are windows. */
 	FREES_OF_PHASES = 1,
 	FREES_OF_WINDOWS = 4,
 
@@ -43,10 +43,10 @@ struct born {
 
 struct group {
 	uint64_t count, total_ns;
-	uint32_t first; /* position of its first phase */
+	uint32_t first; /* position of the group's first phase */
 };
 
-/* The key that all phases of a group have: the numbers of their texts. */
+/* The key of a phase's group: the numbers of two texts, the family's name and the domain. */
 static uint64_t group_key(struct texts *texts, struct arena *arena, const struct trace_phase *phase)
 {
 	char name[PHASE_FAMILY];
@@ -69,7 +69,7 @@ static bool is_better(const struct group *group, const struct group *best, uint6
 	return group->total_ns > best->total_ns;
 }
 
-/* Chooses the group whose phases are the steps, NULL for none; `of` gets each phase's group. */
+/* Chooses the group whose phases are the steps, NULL for none; of[] gets each phase's group. */
 static const struct group *find_group(struct trace *trace, struct group *groups, uint32_t *of)
 {
 	const struct group *best = NULL;
@@ -107,7 +107,7 @@ static const struct group *find_group(struct trace *trace, struct group *groups,
 	return best;
 }
 
-/* Takes the ends of the group's phases, sorted by time, and keeps every stride-th. */
+/* Takes the ends of the group's phases, sorted by time, and keeps every `stride`-th end. */
 static void take_ends(struct event_scan *survey, const struct group *group, const uint32_t *of,
 		      uint32_t number, size_t most)
 {
@@ -185,7 +185,7 @@ void event_scan_growth_start(struct event_scan *survey)
 	survey->seqs = need(arena, (survey->steps.values + 1) * sizeof(*survey->seqs));
 }
 
-/* Takes the values of all sites: a step is over. */
+/* Called when a step is over: takes the values of all sites. */
 static void take_values(struct event_scan *survey, uint64_t seq)
 {
 	size_t at = survey->steps.taken++;
@@ -232,7 +232,7 @@ void event_scan_growth_death(struct event_scan *survey, uint32_t site, const str
 		held->low = held->live;
 }
 
-/* Events are missing, so the values taken so far do not count. */
+/* Called where events are missing: the values taken so far do not count. */
 void event_scan_growth_forget(struct event_scan *survey)
 {
 	for (size_t i = 0; i < event_scan_rows(survey); i++)

@@ -28,7 +28,7 @@ void growth_sort(uint64_t *values, size_t count)
 	sort_rows(values, count, sizeof(*values), up);
 }
 
-/* Kendall's S: the pairs of values that rise, less those that fall. */
+/* Kendall's S: the number of pairs of values that rise, minus the number of those that fall. */
 static int64_t rises_less_falls(const uint64_t *v, size_t n)
 {
 	int64_t s = 0;
@@ -40,7 +40,7 @@ static int64_t rises_less_falls(const uint64_t *v, size_t n)
 	return s;
 }
 
-/* The variance of S without a trend, ties counted (Kendall, Rank Correlation Methods, 1975). */
+/* The variance of S without a trend, with ties (Kendall, Rank Correlation Methods, 1975). */
 static double variance(const uint64_t *v, size_t n)
 {
 	uint64_t sorted[GROWTH_MOST];
@@ -84,7 +84,7 @@ static uint64_t lowest(const uint64_t *v, size_t from, size_t to)
 }
 
 /* True if the lower envelope (at each time, the lowest value from there to the end) rises in every
- * quarter, by at least half of the slope's rate and half of the other quarters' rise. */
+ * quarter, by at least half of the slope's rate and half of the steepest quarter's rise. */
 static bool climbs_throughout(const uint64_t *v, size_t n, double per_value)
 {
 	double promised = per_value * (double)n / GROWTH_QUARTERS;
@@ -103,7 +103,7 @@ static bool climbs_throughout(const uint64_t *v, size_t n, double per_value)
 	return least >= promised / 2 && least >= most / 2;
 }
 
-/* True if the last values still rise, as often as earlier ones did. */
+/* True if the last values still rise, as often as earlier values did. */
 static bool climbs_to_the_end(const uint64_t *v, size_t n, uint64_t rose)
 {
 	size_t back = 2 * n / (rose ? rose : 1);
@@ -115,8 +115,8 @@ static bool climbs_to_the_end(const uint64_t *v, size_t n, uint64_t rose)
 	return v[n - 1] > v[n - 1 - back];
 }
 
-/* True if rises become rarer, as in a cache that fills up. By Laplace's test the mean of their
- * times lies near the middle, within a deviation of it, if they do not. */
+/* True if rises become rarer, as in a cache that fills up. Laplace's test: if they do not, the mean
+ * of the rises' times lies at most one standard deviation before the middle. */
 static bool slows_down(const uint64_t *v, size_t n)
 {
 	double sum = 0;
@@ -131,13 +131,13 @@ static bool slows_down(const uint64_t *v, size_t n)
 	return sum / rises < (double)n / 2 - (double)n / sqrt(12 * rises);
 }
 
-/* The rises among n steps that growth needs: ten, or four fifths of n if there are fewer. */
+/* The number of rises that growth needs in n values: ten, or four fifths of n if that is less. */
 static size_t rises_wanted(size_t n)
 {
 	return n * 4 / 5 < 10 ? n * 4 / 5 : 10;
 }
 
-/* True if blocks of each quarter are still live. The last quarter's may be about to be freed. */
+/* True if blocks of each quarter but the last are still live; the last may be about to be freed. */
 static bool keeps_every_age(const uint64_t *born, size_t n, double per_value)
 {
 	double promised = per_value * (double)n / GROWTH_QUARTERS;

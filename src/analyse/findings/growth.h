@@ -1,13 +1,13 @@
 /*
- * Decides whether a series of live bytes, one value a phase, keeps rising, by how much, and how
- * sure that is.
+ * Decides whether a series of live bytes, one value per phase, keeps rising, by how much, and how
+ * certain that is.
  *
- * Growth is a trend (Mann-Kendall's test) whose lower envelope climbs in every quarter of the time
- * alike, to the very end. So memory that is taken once (lazy state), caches that fill up, cycles
- * (epochs, evaluation) and scatter (batch sizes, shuffled data) are none, whatever their size. Such
- * tests assume that values do not depend on their predecessors, which the length of a queue does.
- * So there must be further evidence: either memory of every age is still there at the end (a leak,
- * a list), or the series hardly ever falls (one buffer, made larger and larger).
+ * Growth is a trend (Mann-Kendall's test) whose lower envelope climbs evenly in every quarter of
+ * the time, to the very end. So memory that is taken once (lazy state), caches that fill up, cycles
+ * (epochs, evaluation) and scatter (batch sizes, shuffled data) are not growth, whatever their
+ * size. Such tests assume that a value does not depend on the value before, but a queue's length
+ * does. So there must be further evidence: either memory of every age is still there at the end (a
+ * leak, a list), or the series hardly ever falls (one buffer, made larger and larger).
  *
  * Pure arithmetic: the values come from analyse/findings/event_scan.h.
  */
@@ -25,23 +25,23 @@ enum {
 
 struct growth_trend {
 	bool grows;
-	double slope;    /* bytes a value: the median of all pairs' slopes (Theil and Sen) */
+	double slope;    /* bytes per value: the median of all pairs' slopes (Theil and Sen) */
 	double tau;      /* Kendall's tau: 1 if all values rise, 0 without a trend */
-	double p;        /* one-sided p-value; above 1 if several series were tested */
-	uint64_t rose;   /* number of values that are higher than the one before */
-	uint64_t values; /* number of values, the warm-up left out */
+	double p;        /* one-sided p-value times `tried`, so it may be above 1 */
+	uint64_t rose;   /* number of values that are higher than the value before */
+	uint64_t values; /* number of values after the warm-up */
 	uint64_t bytes;  /* growth from the first of these values to the last */
 };
 
 void growth_sort(uint64_t *values, size_t count);
 
-/* Of n values, the position of the first one after the warm-up. */
+/* The position, among n values, of the first value after the warm-up. */
 size_t growth_warm(size_t n);
 
 /*
  * Tests the series `live` of n values. `born` (NULL if not known) has, for each quarter of the time
- * after the warm-up, the bytes allocated then that are live after the last value. `tried` is the
- * number of series that are tested together: the more there are, the smaller a p-value must be.
+ * after the warm-up, the bytes that were allocated in it and are live after the last value. `tried`
+ * is the number of series tested together: the more there are, the smaller a p-value must be.
  */
 void growth_find(struct growth_trend *trend, const uint64_t *live, size_t n, const uint64_t *born,
 		 uint64_t tried);

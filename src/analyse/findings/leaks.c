@@ -44,7 +44,7 @@ const char *leaks_held(const struct trace *trace, uint32_t number)
 	for (size_t i = 0; !what && i < stack->frames_n; i++) {
 		const struct trace_frame *frame = &trace->frames[stack->frames[i]];
 
-		/* Memory that Python code below the library allocates is the program's own. */
+		/* What Python code allocates is the program's own, even below a library. */
 		if (frame->language == TRACE_PYTHON)
 			break;
 		what = held_by(trace, frame);
@@ -54,7 +54,7 @@ const char *leaks_held(const struct trace *trace, uint32_t number)
 
 /* --- suppressions: the file --- */
 
-/* The line without its comment and without the blanks around the rest. */
+/* Returns the line without its comment, and without blanks at either end. */
 static char *trim(char *line)
 {
 	char *end;

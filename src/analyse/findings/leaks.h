@@ -1,8 +1,8 @@
 /*
- * Memory that was never freed, by call site: live at the end, less the memory that libraries hold
- * on purpose (expected_leaks.def) and less suppressed sites.
+ * Memory that was never freed, by call site: live at the end, without the memory that libraries
+ * hold on purpose (expected_leaks.def), and without suppressed stacks.
  *
- * It is found from the figures of stacks, without events.
+ * It is found from the stacks' totals, without events.
  */
 #pragma once
 
@@ -15,17 +15,17 @@
 struct trace;
 
 /*
- * A file of patterns for leaks that are known and are not to be reported again.
+ * A file of patterns for known leaks that must not be reported again.
  *
- * One pattern a line, a glob as of fnmatch(3), that must fit the whole of a call site's name, or of
- * a frame's text ("Net.forward (train.py:12)"), function, file or module of a stack (files and
- * modules also without their folders). Blanks around it do not count; a # at the beginning of a
- * line or after a blank begins a comment.
+ * Each line has one pattern, a glob as in fnmatch(3). It must fit the whole name of a call site, or
+ * the whole text ("Net.forward (train.py:12)"), function, file or module of a frame in the stack
+ * (files and modules also without their folders). Blanks around a pattern do not count; a # at the
+ * beginning of a line or after a blank begins a comment.
  */
 struct suppression {
 	const char *pattern;
-	unsigned line; /* number of its line in the file */
-	uint64_t used; /* number of stacks that it matched */
+	unsigned line; /* number of the pattern's line in the file */
+	uint64_t used; /* number of stacks that the pattern matched */
 };
 
 struct suppressions {
@@ -38,12 +38,12 @@ struct suppressions {
 int suppressions_read(struct suppressions *suppressions, const char *path);
 void suppressions_clear(struct suppressions *suppressions);
 
-/* True if a pattern matches the stack. All that do are marked as used. */
+/* True if a pattern matches the stack. All patterns that match are marked as used. */
 bool suppressions_fit(struct suppressions *suppressions, const struct trace *trace, uint32_t stack);
 
 struct leak {
 	uint32_t site;
-	uint32_t stack; /* the site's stack that holds most */
+	uint32_t stack; /* the site's stack that holds the most bytes */
 	uint64_t bytes, count;
 	uint64_t allocations, frees; /* of the site's stacks since the start; 0 if not known */
 	uint64_t most;               /* bytes that `stack` holds */
@@ -60,5 +60,5 @@ struct leaks {
 void leaks_find(struct leaks *leaks, const struct trace *trace, struct suppressions *suppressions);
 void leaks_clear(struct leaks *leaks);
 
-/* What a library holds on purpose there, "cuBLAS workspace"; NULL for nothing. */
+/* What a library holds on purpose by this stack, as "cuBLAS workspace"; NULL for nothing. */
 const char *leaks_held(const struct trace *trace, uint32_t stack);

@@ -8,12 +8,11 @@
 #include "analyse/input/grow.h"
 
 enum {
-	STEPS_LEAST = 5,  /* fewer steps are no period */
-	STACKS_LEAST = 3, /* stacks that must have the same number of allocations */
-	TRIED = 16, /* numbers of allocations that are tried, those of most allocations first */
-	LEADERS =
-		4, /* stacks of each number whose allocations are tried as the beginning of steps */
-	REGULAR = 60, /* percent of the time that steps of like length must take */
+	STEPS_LEAST = 5,  /* fewer steps do not count as a period */
+	STACKS_LEAST = 3, /* stacks that must share a number of allocations */
+	TRIED = 16,       /* candidate numbers of steps that are tried, at most */
+	LEADERS = 4,      /* stacks tried, for each candidate, as the first of a step */
+	REGULAR = 60,     /* percent of the time that steps of similar length must fill */
 	VERY_REGULAR = 90,
 };
 
@@ -27,12 +26,12 @@ enum { NO_STACK = UINT32_MAX };
 
 struct stack_turns {
 	uint32_t count;               /* number of the stack's allocations */
-	uint32_t seen;                /* number of them in the current step */
-	uint32_t steps_in, births_in; /* steps with such allocations, and these allocations */
+	uint32_t seen;                /* number of the last step in which the stack allocated */
+	uint32_t steps_in, births_in; /* steps with such allocations; allocations in steps */
 };
 
 struct step_finder {
-	struct change *changes; /* allocations with a stack, and frees, in their order */
+	struct change *changes; /* allocations with a stack, and frees, in the order of events */
 	size_t changes_n, size;
 	struct stack_turns *of; /* by stack */
 	uint32_t *sharing;      /* for each number of allocations, how many stacks have it */
@@ -74,13 +73,13 @@ int steps_read(const char *path, steps_take_fn *take, void *context)
 	return error ? error : more;
 }
 
-/* The allocations made by all the stacks that have n allocations each. */
+/* The number of allocations by all the stacks that have n allocations each. */
 static uint64_t covered(const struct step_finder *finder, uint32_t n)
 {
 	return (uint64_t)n * finder->sharing[n];
 }
 
-/* Of the numbers of allocations not tried yet, the one whose stacks allocate most; 0 for none. */
+/* Finds the untried number of allocations whose stacks allocate most in all; 0 for none. */
 static uint32_t next_count(const struct step_finder *finder)
 {
 	uint32_t best = 0;
@@ -93,16 +92,15 @@ static uint32_t next_count(const struct step_finder *finder)
 	return best;
 }
 
-/* True if nearly all of the stacks are present: one, or one in ten, may be missing. Some stacks
- * have the same number of allocations by chance, as a model's layers if it is as deep as the
- * training is long. */
+/* True if nearly all of the stacks are present: one stack, or one in ten, may be missing. Some
+ * stacks share the number by chance, as a model's layers if there are as many layers as steps. */
 static bool are_most(size_t members, size_t all)
 {
 	return members >= STACKS_LEAST && members + 1 + all / 10 >= all;
 }
 
-/* Takes the allocations of stack `first` as the beginnings of steps. True if in most of these the
- * other stacks with n allocations have one each. */
+/* Takes each allocation by stack `first` as the beginning of a step. True if, in most steps, nearly
+ * all stacks that have n allocations allocate. */
 static bool find_turns_of(struct step_finder *finder, uint32_t n, uint32_t first)
 {
 	uint32_t members = 0;
@@ -153,8 +151,8 @@ static bool find_turns(struct step_finder *finder, uint32_t n)
 	return false;
 }
 
-/* True if most steps free at least half as much as they allocate. The layers of a model that is
- * being built free nothing, and those inside a step free at the step's end. */
+/* True if most steps free at least half as much as they allocate. Layers do not: those of a model
+ * that is being built free nothing, and those inside a step free at the step's end. */
 static bool gives_back(const struct step_finder *finder)
 {
 	uint64_t born = 0;
@@ -179,12 +177,12 @@ static bool gives_back(const struct step_finder *finder)
 	return good * 2 > finder->steps;
 }
 
-/* True if steps are alike: a stack with about as many allocations as there are steps, or more, has
- * one in nearly each of them. In calls without order it does not. */
+/* True if steps are alike: a stack with about as many allocations as there are steps, or more,
+ * allocates in nearly every step. In calls without order it does not. */
 static bool are_alike(struct step_finder *finder, uint32_t n)
 {
 	uint64_t all = 0;
-	uint64_t present = 0; /* allocations to expect of stacks with even spread */
+	uint64_t present = 0; /* of `all`, what the stacks' steps cover */
 	uint32_t step = 0;
 
 	for (size_t i = 0; i < finder->stacks; i++)
@@ -209,7 +207,7 @@ static bool are_alike(struct step_finder *finder, uint32_t n)
 	return present * 4 >= all * 3;
 }
 
-/* The share of the time, in percent, of steps that take at most twice the median. */
+/* The percentage of the time, in events, that is in steps of at most twice the median length. */
 static int regularity(struct step_finder *finder)
 {
 	size_t n = finder->steps - 1;
@@ -229,7 +227,7 @@ static int regularity(struct step_finder *finder)
 	return whole ? (int)(like * 100 / whole) : 0;
 }
 
-/* Tries steps of which there are n. Returns their regularity in percent, 0 if there are none. */
+/* Looks for n steps. Returns their regularity in percent, 0 if there are no such steps. */
 static int try_count(struct step_finder *finder, uint32_t n)
 {
 	int percent = 0;
@@ -239,8 +237,8 @@ static int try_count(struct step_finder *finder, uint32_t n)
 	return percent < REGULAR ? 0 : percent;
 }
 
-/* If the n steps are those of an inner loop, such as an optimizer's over its parameters, the number
- * of steps of the loop around it, of which n is a multiple; 0 for none. */
+/* If the n steps are turns of an inner loop, such as an optimizer's over its parameters: the number
+ * of turns of the loop around it, which n is a multiple of; 0 for none. */
 static uint32_t count_around(const struct step_finder *finder, uint32_t n)
 {
 	uint32_t best = 0;
@@ -254,7 +252,7 @@ static uint32_t count_around(const struct step_finder *finder, uint32_t n)
 	return best;
 }
 
-/* Replaces the n steps by those of a loop around them, if that does other work between them. */
+/* Replaces n steps that are not very regular by the steps of a loop around, if there is one. */
 static int look_around(struct step_finder *finder, uint32_t n, int percent)
 {
 	uint32_t around = percent < VERY_REGULAR ? count_around(finder, n) : 0;

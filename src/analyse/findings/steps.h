@@ -1,37 +1,38 @@
 /*
- * The steps of a training loop, found where nothing names them: as a period in the allocations.
+ * Finds the steps of a training loop where nothing names them: as a period in the allocations.
  *
- * In a loop of n steps a call that is made once a step allocates n times. So n is, of the counts
- * that several stacks share, the one whose stacks allocate most, if these stacks come in turns,
- * each once between two of the first, if the steps are of like length (else they are the layers
- * inside one, or the like), if most of them free about as much as they allocate (else something is
- * being built), and if nearly all steps make the same calls (else it is chance).
+ * In a loop of n steps, a call that is made once per step allocates n times. So n is the number of
+ * allocations that several stacks share and whose stacks allocate most in all, provided that these
+ * stacks take turns, each allocating once between two allocations of the first; that the steps have
+ * similar lengths (else they may be layers inside a step); that most steps free about as much as
+ * they allocate (else something is being built); and that nearly all steps make the same calls
+ * (else it is chance).
  */
 #pragma once
 
 #include "analyse/trace/trace.h"
 
 /*
- * Adds the steps that were found to the trace's phases, named "inferred step", with their figures,
- * unless about as many ranges of the program, about as long, name them already (ranges of
+ * Adds the steps that are found to the trace's phases, with their sums, as "inferred step", unless
+ * ranges of the program name them already: about as many ranges, about as long (ranges of
  * libraries, such as NCCL and CUB, are many and short, or few). Without steps the trace stays as it
  * is. Reads the events twice, by opening the file anew, and needs 24 bytes for each allocation and
  * free; a trace that can be read only once is left as it is. 0 or -errno with err_text().
  */
 int steps_infer(struct trace *trace);
 
-/* Likewise, but only for a complete trace of few events (TRACE_FEW). */
+/* Like steps_infer(), but only for a complete trace with few events (TRACE_FEW). */
 int steps_infer_if_few(struct trace *trace);
 
 /* --- between steps.c and steps_figures.c --- */
 
 struct steps_found {
 	const uint64_t *starts; /* for each step, the number of its first event */
-	size_t count;           /* at least 1 */
+	size_t count;           /* number of steps, at least 1 */
 	uint64_t end;           /* the number of the last step's last event */
 };
 
-/* Passes the events to a function until it returns other than 0. Returns that, 0, or -errno. */
+/* Passes the events to `take` until it returns other than 0. Returns its result, 0, or -errno. */
 typedef int steps_take_fn(void *context, const struct event *event);
 int steps_read(const char *path, steps_take_fn *take, void *context);
 

@@ -1,4 +1,4 @@
-/* Measures the steps that were found as phases are, and adds them to the trace's phases. */
+/* Measures the steps that were found in the way of phases, and adds them to the trace's phases. */
 #include "analyse/findings/steps.h"
 
 #include "analyse/input/grow.h"
@@ -14,7 +14,7 @@ static bool put_step(struct phases *phases, uint64_t t, enum event_op op)
 	return phases_event(phases, &event);
 }
 
-/* Measures an event. The program's own ranges are left out, as their figures are known. */
+/* Measures an event. The program's own ranges are left out, as their sums are known. */
 static bool measure_event(struct phases *phases, const struct steps_found *found,
 			  const struct event *from)
 {
@@ -28,14 +28,14 @@ static bool measure_event(struct phases *phases, const struct steps_found *found
 		return false;
 	if (event.allocated == TRACE_NONE)
 		event.device = NO_DEVICE;
-	/* The number stays: an inserted event must not look like a gap. */
+	/* Takes the number back: an inserted event must not look like missing events. */
 	phases->next_seq = from->seq - gap;
 	if (event_is_memory(event.op) && !phases_event(phases, &event))
 		return false;
 	phases->next_seq = from->seq + 1;
 	if (from->seq != found->end)
 		return true;
-	/* The step ends after the event, which belongs to it. */
+	/* The step ends after its last event. */
 	return put_step(phases, from->t + 1, EVENT_POP) && (phases->next_seq = from->seq + 1);
 }
 
@@ -76,8 +76,8 @@ static bool are_named(const struct trace *trace, const struct phases *steps)
 	return like >= steps->count / 2;
 }
 
-/* Puts the steps among the program's phases, sorted by start; of two that start together the longer
- * one comes first. Steps are shown on the main thread. */
+/* Puts the steps among the program's phases, sorted by start; of two phases that start together,
+ * the longer one comes first. Steps are shown on the main thread. */
 static void take_steps(struct trace *trace, const struct phases *steps)
 {
 	size_t count = trace->phases_n + steps->count;

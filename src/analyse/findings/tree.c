@@ -10,7 +10,7 @@
 #include "analyse/trace/trace.h"
 #include "base/mem/sort.h"
 
-/* A share of a stack, with the frames that become nodes, in the tree's order. */
+/* A stack's share, with those frames of the stack that become nodes, in the tree's order. */
 struct path {
 	const uint32_t *frames;
 	size_t frames_n;
@@ -30,7 +30,7 @@ static int by_frames(const void *a, const void *b)
 	return x->frames_n < y->frames_n ? -1 : x->frames_n > y->frames_n;
 }
 
-/* Takes the frames that become nodes: the user's, and the innermost that is not internal. */
+/* Takes the frames that become nodes: the user's, and the innermost frame that is not internal. */
 static size_t take_frames(const struct trace *trace, uint32_t number, bool inverted, bool whole,
 			  uint32_t *to)
 {

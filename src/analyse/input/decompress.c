@@ -157,8 +157,7 @@ static int start_stream(struct decompress *source)
 		return -ENOMEM;
 	source->unpack = unpack;
 	unpack->error = start_kind(unpack, source->kind);
-	/* Reads a full block: zstd 1.5.4, given only the magic, takes the next bytes for a frame.
-	 */
+	/* Reads a full block: zstd 1.5.4, given only the magic, takes what follows for a frame. */
 	memcpy(unpack->block, source->begin, source->begun);
 	more = fd_read_all(source->fd, unpack->block + source->begun, BLOCK - source->begun);
 	if (more < 0)
@@ -180,7 +179,7 @@ static int look_ahead(struct decompress *source)
 	return source->kind ? start_stream(source) : 0;
 }
 
-/* Reads the next block of the file once all bytes of this one are unpacked. */
+/* Reads the next block of the file once all bytes of the current block are unpacked. */
 static int refill(struct decompress *source)
 {
 	struct unpack *unpack = source->unpack;

@@ -17,7 +17,7 @@ struct unpack;
 
 struct decompress {
 	int fd;
-	bool looked; /* the first bytes of the file are in `begin` */
+	bool looked; /* true if the first bytes of the file are in `begin` */
 	char begin[4];
 	size_t begun, given;   /* bytes in `begin`, and bytes of it already returned */
 	enum pack_kind kind;   /* set by the first read */
@@ -42,7 +42,7 @@ const char *decompress_why(const struct decompress *source, int error);
 /* Limits for the reader of a trace, so that a hostile file cannot use up all time and memory. No
  * recording comes near them; the option --no-limits turns them off. */
 enum {
-	/* Most bytes unpacked for each compressed byte; a loop of cudaMalloc, cudaFree has 26. */
+	/* Most unpacked bytes per compressed byte; a loop of cudaMalloc and cudaFree has 26. */
 	LIMITS_RATIO = 100,
 	LIMITS_UNPACKED = 1 << 27, /* bytes that may be unpacked at any ratio */
 	/* Most bytes of memory for a trace without its events; a stack of 64 frames takes 500. */

@@ -29,7 +29,7 @@ static inline bool grow_list(void *at, size_t count, size_t *size, size_t each, 
 	return true;
 }
 
-/* Makes a list at least `wanted` elements long and zeroes the new ones. False without memory. */
+/* Makes a list at least `wanted` elements long; new elements are 0. False if memory is short. */
 static inline bool grow_to(void *at, size_t wanted, size_t *size, size_t each)
 {
 	char *list;
@@ -48,14 +48,14 @@ static inline bool grow_to(void *at, size_t wanted, size_t *size, size_t each)
 
 #define GROW_TO(list, wanted, size) grow_to(&(list), wanted, &(size), sizeof(*(list)))
 
-/* Doubles a list that is full, and adds `first` elements. False without memory, list unchanged. */
+/* If a list is full, doubles it and adds `first` elements. False if memory is short: no change. */
 #define GROW(list, count, size, first) grow_list(&(list), count, &(size), sizeof(*(list)), first)
 
 /* Ends the tool for lack of memory if `there` is false or NULL. */
 #define NEED(there) ((there) ? (void)0 : need_failed())
 __attribute__((noreturn)) void need_failed(void);
 
-/* Returns zeroed memory of the arena, never NULL. */
+/* Returns zeroed memory from the arena, never NULL. */
 static inline void *need(struct arena *arena, size_t size)
 {
 	void *memory = arena_alloc(arena, size);

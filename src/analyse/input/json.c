@@ -1,11 +1,11 @@
 /*
  * Reads JSON one token at a time from a bounded buffer.
  *
- * json_more() moves the contents of the buffer, so all code with pointers into it is here;
+ * json_more() moves the contents of the buffer, so all code with pointers into the buffer is here;
  * json_values.c works on complete tokens.
  *
  * A NUL is stored after the last byte read, so that the inner loops need no other bound: they stop
- * at it and only then check whether it is the end of the buffer. Strings are unescaped in place,
+ * at a NUL and only then check whether it is the end of the buffer. Strings are unescaped in place,
  * which never makes them longer, and a NUL replaces the closing quote: nothing is copied.
  */
 #include "analyse/input/json.h"
@@ -19,7 +19,7 @@
 #include "analyse/input/error.h"
 
 enum {
-	BLOCK = 1 << 18, /* size of the buffer at first */
+	BLOCK = 1 << 18, /* bytes of the buffer at first */
 	LARGEST = 1 << 22
 };
 
@@ -122,7 +122,7 @@ int json_fail(struct json *json, const char *format, ...)
 	return err("%s: byte %llu: %s", json->name, (unsigned long long)json_offset(json), what);
 }
 
-/* Fails because the document ends, or has a byte that is not allowed there. */
+/* Fails because the document ends here, or has a byte that is not allowed here. */
 static enum json_token refuse_token(struct json *json, const char *wanted)
 {
 	unsigned char c = (unsigned char)*json->at;
@@ -156,7 +156,7 @@ static inline char peek(struct json *json)
 	}
 }
 
-/* Reads more until `length` bytes follow from `at` on. False if the file ends before. */
+/* Reads more until `length` bytes follow from `at` on. False if the file ends earlier. */
 static bool holds_length(struct json *json, size_t length)
 {
 	while ((size_t)(json->end - json->at) < length) {
@@ -211,7 +211,7 @@ static int string(struct json *json)
 	return 0;
 }
 
-/* Reads any number; number() leaves those that are long, negative or not integers to it. */
+/* Reads any number: for number(), those that are long, negative or not integers. */
 static int slow_number(struct json *json)
 {
 	char copy[JSON_LONGEST_NUMBER + 1];

@@ -30,7 +30,7 @@ enum json_token {
 };
 
 enum {
-	JSON_DEEPEST = 64,           /* most containers within one another */
+	JSON_DEEPEST = 64,           /* most containers nested in one another */
 	JSON_LONGEST = 1 << 20,      /* most bytes of a string */
 	JSON_LONGEST_NUMBER = 1 << 9 /* most bytes of a number */
 };
@@ -44,7 +44,7 @@ struct json {
 	size_t length;
 
 	/* The value of the last number. */
-	bool exact; /* an integer from -2^63 to 2^64 - 1, in magnitude and negative */
+	bool exact; /* true for integers from -2^63 to 2^64 - 1: magnitude and negative are set */
 	bool negative;
 	uint64_t magnitude;
 	double real; /* the value of a number that is not exact */
@@ -52,7 +52,7 @@ struct json {
 	unsigned depth; /* number of containers open now */
 	bool truncated; /* after JSON_ERROR: the document ends too early */
 
-	/* The members below are private to json*.c, but for `kept`. */
+	/* The members below are private to json*.c, except `kept`. */
 	const char *name;
 	struct decompress source;
 	bool ended, failed;
@@ -60,7 +60,7 @@ struct json {
 	uint64_t objects; /* bit i: the open container at depth i is an object, not an array */
 	char *buffer, *at, *end, *token;
 	size_t size;
-	uint64_t kept;   /* bytes of memory that the caller uses for the document, as it counts */
+	uint64_t kept;   /* bytes that the caller allocated for the document, by its count */
 	uint64_t passed; /* bytes of the file before those in the buffer */
 };
 
@@ -111,5 +111,5 @@ bool json_more(struct json *json);
 /* Replaces the escapes in text[0..length) in place. False if one is invalid. */
 bool json_unescape(struct json *json);
 
-/* Reads a number from `text`, which ends with a NUL. False if it is none by RFC 8259. */
+/* Reads a number from `text`, which ends with a NUL. False if it is not a number by RFC 8259. */
 bool json_read_number(struct json *json, const char *text);

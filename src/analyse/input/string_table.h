@@ -16,21 +16,21 @@
 struct texts {
 	const char **list; /* the text with number n is at n - 1 */
 	size_t count, size;
-	struct map of_hash; /* number by hash of the text, or by hash + 1, ... if that is taken */
+	struct map of_hash; /* maps a text's hash (if taken, hash + 1, ...) to its number */
 };
 
 /* Returns the number of text[0..length), 0 if the table does not have it. */
 uint32_t texts_find(const struct texts *texts, const char *text, size_t length);
 
-/* Returns the number of text[0..length); a new text is copied to the arena. 0 without memory. */
+/* Returns the number of text[0..length), which is copied if new. 0 if memory is short. */
 uint32_t texts_enter(struct texts *texts, struct arena *arena, const char *text, size_t length);
 
 void texts_clear(struct texts *texts);
 
 /*
- * Find the row with a key in a list whose rows begin with their keys; keyed_enter() adds it if it
- * is missing. They return 1 + the row's position, 0 if there is none or without memory. A new row
- * is all zero after its key. Keys are compared byte by byte: their padding must be zero.
+ * Find the row with a key in a list whose rows begin with their keys; keyed_enter() adds a missing
+ * row. They return 1 + the row's position, 0 if there is no row or if memory is short. A new row is
+ * all zero after its key. Keys are compared byte by byte: their padding must be zero.
  */
 uint32_t keyed_find(const struct map *of_hash, const void *rows, size_t each, const void *key,
 		    size_t length);

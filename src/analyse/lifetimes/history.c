@@ -26,7 +26,7 @@ static uint32_t position_in(uint32_t id)
 
 /* --- events --- */
 
-/* Adds a gap before the event, at which all live blocks end. `missing`: number of events. */
+/* Adds a gap of `missing` events before the event. All live blocks end at the gap. */
 static void lose(struct history *history, const struct event *event, uint64_t missing)
 {
 	struct history_event *events = history->events;
@@ -46,8 +46,8 @@ static void lose(struct history *history, const struct event *event, uint64_t mi
 	};
 }
 
-/* For bytes without an address: adds those that the last event allocated, or frees older ones. When
- * all bytes of an older event are freed, its `death` becomes the last event. */
+/* For bytes without an address: adds the bytes that the last event allocated, or frees older bytes.
+ * When all bytes of an older event are freed, the last event becomes the older event's `death`. */
 static void move_loose(struct history *history, const struct lives *lives)
 {
 	uint32_t now = (uint32_t)history->events_n - 1;

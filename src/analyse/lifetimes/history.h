@@ -1,6 +1,6 @@
 /*
  * All events of a trace in memory, each allocation with the event that freed it, so that views can
- * show any moment.
+ * show any point in time.
  *
  * An event takes 48 bytes. facts/lives.h pairs allocations and frees.
  */
@@ -16,7 +16,7 @@
 
 #define HISTORY_NONE UINT32_MAX
 
-/* HISTORY_FOLD follows the values of enum event_op, of which EVENT_OPS is for unknown ops. */
+/* HISTORY_FOLD is the next value after enum event_op, whose EVENT_OPS stands for unknown ops. */
 enum { HISTORY_FOLD = EVENT_OPS + 1, HISTORY_OPS };
 
 /* The pool, device and kind of memory that an event is about. */
@@ -24,8 +24,8 @@ struct history_place {
 	uint32_t pool; /* id for trace_text(), 0 for none */
 	int32_t device;
 	uint16_t space;
-	bool foreign; /* memory of another process, which no sum counts */
-	bool handle;  /* `ptr` is a handle, not an address */
+	bool foreign; /* true for memory of another process, which no sum counts */
+	bool handle;  /* true if `ptr` is a handle, not an address */
 };
 
 struct history_event {
@@ -34,27 +34,27 @@ struct history_event {
 	uint32_t death;  /* of an event that begins a block: the position of the event that ended
 			    the block, HISTORY_NONE if none did */
 	uint32_t thread; /* position in threads[] */
-	uint32_t text; /* id for trace_text(): the name of a mark, the error of an oom; of a block 1
-			  + its category, 0 without categories */
-	uint32_t place; /* position in places[] */
-	uint16_t api;   /* position in apis[] */
-	uint8_t op;     /* enum event_op, or HISTORY_FOLD */
-	bool born;      /* the event begins a block, segment or mapping */
+	uint32_t text;   /* id for trace_text(): a mark's name, an oom's error; for a block, 1 + its
+			    category, 0 without categories */
+	uint32_t place;  /* position in places[] */
+	uint16_t api;    /* position in apis[] */
+	uint8_t op;      /* enum event_op, or HISTORY_FOLD */
+	bool born;       /* the event begins a block, segment or mapping */
 };
 
 /* A gap: events are missing, so from here on the blocks that were live before are unknown. */
 struct history_gap {
 	uint64_t event; /* position of the first event after the gap */
 	uint64_t dropped;
-	int device; /* the device whose sums that event carries, NO_DEVICE for none */
-	uint64_t allocated, reserved; /* the bytes of that device after `event` */
+	int device;                   /* the device whose sums `event` has, NO_DEVICE for none */
+	uint64_t allocated, reserved; /* the device's bytes after `event` */
 };
 
 struct history_sum {
 	uint64_t allocated, reserved;
 };
 
-/* The sums of an event's device and pool after it, in a folded history; gaps do not change them. */
+/* In a folded history: an event's device's and pool's sums after it. Gaps do not change them. */
 struct history_sums {
 	struct history_sum device, pool;
 	uint64_t blocks; /* number of blocks that the event represents */
@@ -76,24 +76,24 @@ struct history {
 	uint64_t first_seq;   /* seq of the first event after the last gap */
 	uint32_t first_event; /* position of that event */
 	struct map known_places, known_threads, known_apis;
-	struct unattributed loose; /* bytes without an address, tagged with their event */
+	struct unattributed loose; /* bytes without an address, tagged with an event's position */
 	struct categories *categories;
 };
 
-/* Reads all events of a trace just opened. `categories`, NULL or started with keep_allocs set, gets
- * the events and their end. 0, or -errno with err_text(). */
+/* Reads all events of a trace that was just opened. `categories` (NULL, or started with keep_allocs
+ * set) gets the events, and is ended after them. 0, or -errno with err_text(). */
 int history_read(struct history *history, struct trace *trace, struct categories *categories);
 void history_clear(struct history *history);
 
 /*
- * A long history made shorter: of the least important blocks only sums are stored.
+ * A long history made shorter: only sums are stored for the least important blocks.
  *
- * Blocks of a device that were small or short-lived (bytes times events lived) are removed. They
+ * A device's blocks that were small or short-lived (by bytes times events lived) are removed. They
  * are replaced with folds, events of op HISTORY_FOLD: until its `death`, a fold represents a number
  * of live blocks of one stack, place and category, and has the sum of their bytes. There are folds
  * at the ends of slices (stretches with equally many events) and before each peak, so the live
  * bytes are exact there. The sums (history->sums) are exact at every event that is left, and each
- * slice keeps the events at which a device's sum is highest and lowest.
+ * slice keeps the events at which the sum of a device or pool is highest and lowest.
  */
 struct history_folded {
 	uint64_t events, blocks; /* events and blocks that were removed */

@@ -1,4 +1,4 @@
-/* Shortens a long history: folds, events with sums, replace blocks that are not kept one by one. */
+/* Shortens a long history: folds (events with sums) replace the blocks that are not kept. */
 
 #include <stdlib.h>
 
@@ -13,10 +13,10 @@ struct fold_entry {
 	struct fold_key {
 		uint32_t stack, place, category;
 	} key;
-	uint32_t fold;        /* 1 + position of the last fold event, 0 if that has no blocks */
-	uint64_t bytes, told; /* bytes now, and bytes of the last fold */
+	uint32_t fold;        /* 1 + position of the last fold event, 0 if it has no blocks */
+	uint64_t bytes, told; /* bytes now, and bytes in the last fold */
 	uint32_t count, told_count;
-	bool waiting; /* its position is in fold.changed */
+	bool waiting; /* true if the entry's position is in fold.changed */
 };
 
 struct fold {
@@ -24,7 +24,7 @@ struct fold {
 	struct history_folded *folded;
 	struct history_keep keep;
 	struct history_running running;
-	uint32_t *renamed; /* by event of the old list: its position in the new list */
+	uint32_t *renamed; /* by position in the old list of events: position in the new list */
 
 	struct map known;
 	struct fold_entry *entries;
@@ -48,7 +48,7 @@ static void push_event(struct fold *fold, const struct history_event *event)
 	fold->events[fold->events_n++] = *event;
 }
 
-/* Counts the allocation (sign 1) or free (-1) of a block that is not kept one by one. */
+/* Counts the allocation (`sign` 1) or free (-1) of a block that is not kept. */
 static void take_block(struct fold *fold, const struct history_event *birth, int sign)
 {
 	const struct fold_key key = { birth->stack, birth->place, birth->text };
@@ -95,7 +95,7 @@ static void tell_totals(struct fold *fold, uint64_t t)
 	fold->changed_n = 0;
 }
 
-/* At a gap: ends all folds, because the blocks that were live are unknown after it. */
+/* At a gap: ends all folds, because the live blocks are unknown after it. */
 static void forget_births(struct fold *fold)
 {
 	for (size_t i = 0; i < fold->entries_n; i++) {

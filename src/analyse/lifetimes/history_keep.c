@@ -1,5 +1,4 @@
-/* Chooses the events of a long history that are kept one by one, and the positions of the folds
- * (events with sums) that replace the others. */
+/* Chooses which events of a long history are kept, and where folds replace the other events. */
 #include "analyse/lifetimes/history_keep.h"
 
 #include <stdbool.h>
@@ -11,7 +10,7 @@
 #include "base/mem/sort.h"
 
 enum {
-	AREAS = 1 << 16, /* classes of areas (bytes times events): the upper half of a float */
+	AREAS = 1 << 16, /* classes of areas (bytes times events): a float's upper half */
 	SLICES_MOST = 2048,
 	SLICES_LEAST = 64,
 };
@@ -138,7 +137,7 @@ static void keep_block(struct choice *choice, uint32_t i)
 		choice->keep->stays[choice->keep->birth[i]] = 1;
 }
 
-/* Keeps all events that cannot be removed, and of the blocks those with the largest areas. */
+/* Keeps all events that cannot be removed, and the removable blocks with the largest areas. */
 static void keep_largest(struct choice *choice, size_t most)
 {
 	const struct history *history = choice->history;
@@ -215,7 +214,7 @@ static void see(struct extreme *extreme, uint64_t sum, uint32_t at)
 	}
 }
 
-/* Keeps events with the highest and lowest sum of a slice; marks slices' beginnings and peaks. */
+/* Keeps events with a slice's highest and lowest sums; marks the starts of slices, and peaks. */
 static void keep_extremes(struct choice *choice)
 {
 	const struct history *history = choice->history;

@@ -1,10 +1,10 @@
 /*
  * Chooses the events of a long history that are kept one by one, and the positions of the folds
- * (events with sums) that replace the others.
+ * (events with sums) that replace the other events.
  *
- * Only blocks of a device can be removed, and only those with a free of their own or none. Of these
- * are kept the blocks with the largest areas (bytes times events lived), and in each slice of the
- * history those at which the sum of a device or a pool is highest or lowest.
+ * Only blocks of a device can be removed, and only if a free of their own, or nothing, ended them.
+ * Of these, the blocks with the largest areas (bytes times events lived) are kept and, in each
+ * slice of the history, the blocks at which the sum of a device or a pool is highest or lowest.
  */
 #pragma once
 
@@ -16,9 +16,9 @@ struct history_event;
 struct history_sum;
 
 struct history_keep {
-	uint8_t *stays;  /* by event: 1 if it is kept; both or none of a block's two events are */
-	uint8_t *edges;  /* by event: 1 if a slice begins, or a sum peaks, with it */
-	uint32_t *birth; /* by event: where the removable block it ends began, or HISTORY_NONE */
+	uint8_t *stays;  /* by event: 1 if kept; of a block's two events, both or none are kept */
+	uint8_t *edges;  /* by event: 1 if a slice begins, or a sum peaks, at it */
+	uint32_t *birth; /* by event: where the removable block it frees began, or HISTORY_NONE */
 	size_t slices;
 };
 
@@ -30,7 +30,7 @@ void history_keep_clear(struct history_keep *keep);
 /* The sums of devices and pools, while the events of a history are added one after another. */
 struct history_running {
 	const struct history *history;
-	uint32_t *device_of, *pool_of; /* by place: position of its sum in now[] */
+	uint32_t *device_of, *pool_of; /* by place: position of the place's sum in now[] */
 	struct history_sum *now;
 	size_t now_n;
 };

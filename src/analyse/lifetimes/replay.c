@@ -1,8 +1,8 @@
 /*
  * Reads the events of a trace once more, in one pass.
  *
- * The selection of events, their effect, and the state at the moment are in one file because each
- * event passes through all of them. Rows are found in replay_adopt.c.
+ * The selection of events, their effect, and the state at the chosen time are in one file because
+ * each event passes through all of them. Rows are found in replay_adopt.c.
  */
 #include "analyse/lifetimes/replay.h"
 
@@ -59,7 +59,7 @@ static bool in_sum(const struct replay *replay, const struct block *block)
 	return wish->space != SPACES || wish->pool || space_on_card(block->device, block->space);
 }
 
-/* --- the moment --- */
+/* --- the state at the chosen time --- */
 
 static void set_mark(struct replay *replay, uint64_t seq, uint64_t t)
 {
@@ -78,7 +78,7 @@ static void set_mark(struct replay *replay, uint64_t seq, uint64_t t)
 	}
 }
 
-/* Saves the row's bytes at the peak before they change for the first time after it. */
+/* Saves a row's bytes at the peak before the bytes change for the first time after the peak. */
 static void keep_row(const struct replay *replay, struct replay_row *row)
 {
 	if (row->epoch == replay->epoch)
@@ -111,7 +111,7 @@ void replay_categories(const struct replay *replay, struct category_sum *sums)
 /* --- events --- */
 
 /*
- * Adds a block's bytes, counted as `blocks` blocks, to its row and to the sum (sign 1), or
+ * Adds a block's bytes, counted as `blocks` blocks, to the row and to the sum (`sign` 1), or
  * subtracts them (-1). Bytes that were never added are not subtracted.
  */
 static void hold(struct replay *replay, struct replay_row *row, const struct block *block,
@@ -201,7 +201,7 @@ static void begin_block(struct replay *replay, const struct event *event)
 }
 
 /* Subtracts freed bytes without an address from the rows that they were added to, whatever stack
- * frees them. Returns 1 + the row of the newest bytes, 0 if none is known. */
+ * frees them. Returns 1 + the row of the newest bytes, 0 if no row is known. */
 static uint32_t end_loose(struct replay *replay, const struct block *like, uint64_t t)
 {
 	struct block part = *like;
@@ -251,7 +251,7 @@ static void apply(struct replay *replay, const struct event *event)
 		end_life(replay, event);
 }
 
-/* Events are missing before this one: counts them, and clears the rows, now unknown. */
+/* Called where events are missing: counts them, and clears the rows, which are now unknown. */
 static void forget_address(struct replay *replay, const struct event *event)
 {
 	if (!replay->dropped)
@@ -305,7 +305,7 @@ static void step(struct replay *replay, const struct event *event)
 	}
 }
 
-/* Computes `lost`: the bytes of the devices' own sums that no known block holds. */
+/* Computes `lost`: the part of the devices' own sums that no known block holds. */
 static void count_lost(struct replay *replay)
 {
 	const struct replay_wish *wish = replay->wish;

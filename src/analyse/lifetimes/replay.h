@@ -1,15 +1,16 @@
 /*
- * Reads the events of a trace once more, in one pass, and finds the blocks that were live at a
- * moment, the bytes that a selection of events allocated and freed, and the time of their peak.
+ * Reads the events of a trace once more, in one pass, and finds the blocks that were live at one
+ * point in time ("the moment"), the bytes that a selection of events allocated and freed, and the
+ * time of their peak.
  *
- * The peak is that of one sum, of allocated or of reserved bytes: the sum of the selected pool or
- * kind of memory, else of the selected device (or all devices), which leaves out managed, pinned
- * and CPU memory.
+ * The peak is the peak of one sum, of allocated or of reserved bytes: the sum of the selected pool
+ * or kind of memory, else that of the selected device (or all devices), which leaves out managed,
+ * pinned and CPU memory.
  *
- * After events that are missing (dropped, or not recorded), the blocks that were live before are
- * unknown; `lost` is the part of the device's sum that they held. If a filter left events out,
- * `lost` is the part of the device's sum that no recorded block holds; the recorded blocks are then
- * known from beginning to end.
+ * After missing events (dropped, or not recorded), the blocks that were live before are unknown:
+ * `lost` is the part of the device's sum that they held. If a filter left events out, `lost` is the
+ * part of the device's sum that no recorded block holds; the recorded blocks are then known from
+ * beginning to end.
  */
 #pragma once
 
@@ -20,72 +21,72 @@
 
 enum replay_moment {
 	REPLAY_END,  /* the end of the window */
-	REPLAY_PEAK, /* the highest sum inside the window, its start included */
+	REPLAY_PEAK, /* the time of the highest sum inside the window, including its start */
 };
 
 struct replay_wish {
-	int device;        /* NO_DEVICE: all devices */
-	const char *pool;  /* NULL: all pools, and memory of no pool */
-	int space;         /* enum space; SPACES: all */
+	int device;        /* NO_DEVICE for all devices */
+	const char *pool;  /* NULL for all pools, and memory in no pool */
+	int space;         /* enum space; SPACES for all */
 	uint64_t from, to; /* the window in ns, both ends included */
-	uint64_t last;     /* the window ends with the event of this seq at the latest */
+	uint64_t last;     /* the window ends with the event of this number at the latest */
 	enum replay_moment moment;
 	enum trace_by split; /* TRACE_BY_THREAD, _PHASE, _CATEGORY split rows further */
-	const bool *stacks;  /* by stack: true if it is selected; NULL: all stacks */
+	const bool *stacks;  /* by stack: true if the stack is selected; NULL for all stacks */
 
-	/* Category of each allocation of the trace, by which rows are then split; NULL: none. */
+	/* The category of each allocation in the trace, by which rows are split; NULL for none. */
 	const uint8_t *of_alloc;
 	size_t allocs_n;
 	const char *const *category_names;
 	uint64_t categories;      /* bit i is 1 if category i is selected */
-	enum trace_metric metric; /* the peak is of the sum of allocated, or reserved, bytes */
+	enum trace_metric metric; /* the sum whose peak is sought: of allocated or reserved bytes */
 };
 
-/* The allocations and frees of one stack inside the window, and the bytes that its blocks held. If
- * the rows are split, it is for one thread, phase or category of the stack. */
+/* The allocations and frees by one stack inside the window, and the bytes that its blocks held. If
+ * rows are split, a row is for one thread, phase or category of the stack. */
 struct replay_row {
 	struct replay_key {
 		uint32_t stack, other;
 		uint32_t category; /* used if the wish has of_alloc */
 	} key;
-	const char *space; /* of the row's allocations, NULL if it has none */
+	const char *space; /* memory kind of the row's allocations, NULL without any */
 	uint64_t allocations, bytes, frees, freed, frees_here, freed_here;
-	uint64_t lifetime_min, lifetime_max; /* ns, 0 if none of the blocks was freed */
-	uint64_t live, live_count;    /* live blocks at the window's end, of all kinds of memory */
-	uint64_t sum, sum_count;      /* live blocks at the window's end that the sum counts */
-	uint64_t at, at_count, epoch; /* the same at the peak, valid if `epoch` is the replay's */
+	uint64_t lifetime_min, lifetime_max; /* ns, 0 if no block was freed */
+	uint64_t live, live_count;    /* live blocks of all kinds of memory, at the window's end */
+	uint64_t sum, sum_count;      /* live blocks that the sum counts, at the window's end */
+	uint64_t at, at_count, epoch; /* `sum` at the peak, valid if `epoch` is the replay's */
 };
 
 struct replay_device {
 	int device;
-	uint64_t at_allocated, at_reserved; /* bytes of the device at the moment */
+	uint64_t at_allocated, at_reserved; /* the device's bytes at the moment */
 };
 
 struct replay {
 	const struct replay_wish *wish;
 	struct trace *trace;
-	struct lives lives;        /* of the selected events; `stack` of a block is its row */
-	struct unattributed loose; /* bytes without an address, tagged with their row */
+	struct lives lives;        /* of the selected events; a block's `stack` is its row */
+	struct unattributed loose; /* bytes without an address, tagged with a row */
 	struct replay_row *rows;
 	size_t rows_n, rows_size;
 	struct map row_of; /* 1 + position in rows[] by key, if rows are split */
 	struct replay_device *devices;
 	size_t devices_n;
 	uint64_t now;           /* the sum after the last event read */
-	uint64_t t, seq, bytes; /* time and seq of the moment's last event; the sum then */
-	bool any;               /* an event came before the moment */
+	uint64_t t, seq, bytes; /* time and number of the moment's last event; the sum then */
+	bool any;               /* true if an event came before the moment */
 	uint64_t events;        /* number of events read */
 	uint64_t epoch;         /* increases at each new peak */
-	bool open;              /* the window has begun */
+	bool open;              /* true if the window has begun */
 
-	/* Events that are missing before the moment. */
-	uint64_t dropped, dropped_from, dropped_to; /* number, times of the events around them */
-	uint64_t lost; /* bytes of the sum that no known block holds, TRACE_NONE: unknown */
+	/* The events that are missing before the moment. */
+	uint64_t dropped, dropped_from, dropped_to; /* number; times before and after */
+	uint64_t lost; /* part of the sum that no known block holds, TRACE_NONE if unknown */
 
 	/* The members below are private. */
 	uint64_t last_t;
 	size_t allocs;      /* number of allocations so far, selected or not */
-	uint32_t pool_text; /* id of the wish's pool, 0 until an event has it */
+	uint32_t pool_text; /* text id of the wish's pool, 0 until an event has this pool */
 	struct trace_phase_walk phases;
 };
 
@@ -100,8 +101,8 @@ uint64_t replay_at(const struct replay *replay, const struct replay_row *row, ui
 struct category_sum;
 void replay_categories(const struct replay *replay, struct category_sum *sums);
 
-/* Replaces the trace's figures with the replay's: stacks[] become its rows, sites[] are computed
- * from them, and peaks[] gets one element, the moment. */
+/* Replaces the trace's sums with the replay's: stacks[] become the rows, sites[] are computed from
+ * the rows, and peaks[] gets one element, the moment. */
 void replay_adopt(const struct replay *replay);
 
 /* True if rows are split by thread, phase or category. */

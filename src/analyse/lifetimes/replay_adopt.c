@@ -1,6 +1,6 @@
 /*
- * The rows of a replay: finds the row that counts an event, and replaces the trace's figures with
- * the rows, so that every table shows them.
+ * The rows of a replay: finds the row that counts an event, and replaces the trace's sums with
+ * those of the rows, so that every table shows them.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static uint32_t enter(struct replay *replay, struct replay_key key)
 	return row;
 }
 
-/* True if rows are found by a key; else there is a row for each stack, at the stack's position. */
+/* True if rows are found by keys; else there is one row per stack, at the stack's position. */
 static bool has_keys(const struct replay_wish *wish)
 {
 	return replay_is_split(wish) || wish->of_alloc;
@@ -98,7 +98,7 @@ static struct trace_stack stack_of(const struct replay *replay, const struct rep
 	return stack;
 }
 
-/* The call site of a row: that of its stack, or if rows are split its thread, phase or category. */
+/* A row's call site: its stack's or, if rows are split, its thread, phase or category. */
 static struct trace_place adopted_place(const struct replay *replay, const struct replay_row *row,
 					const struct trace_stack *stack)
 {
@@ -132,8 +132,8 @@ static int compare_rows(const void *a, const void *b)
 	return x->stack < y->stack ? -1 : x->stack > y->stack;
 }
 
-/* Merges the entries of a peak whose rows have the same stack; such rows differ in their category,
- * which the table is not split by. */
+/* Merges the entries of a peak whose rows have one stack. Such rows differ in their category, by
+ * which the table is not split. */
 static void merge_shares(const struct replay *replay, struct trace_peak *peak, uint32_t *first)
 {
 	size_t kept = 0;

@@ -1,4 +1,4 @@
-/* Reads moments and stretches of time as users write them. */
+/* Reads points and spans of time as users write them. */
 #include "analyse/lifetimes/timepoint.h"
 
 #include <stdio.h>
@@ -49,7 +49,7 @@ static uint64_t height(const struct trace_phase *phase)
 	return phase->allocated.peak_bytes == TRACE_NONE ? 0 : phase->allocated.peak_bytes;
 }
 
-/* Of the `count` phases with the name, returns the `number`th, which has the highest peak. */
+/* Returns the phase with the name and the highest peak, the `number`th of `count` with the name. */
 static const struct trace_phase *find_phase(const struct trace *trace, const char *name,
 					    size_t *number, size_t *count)
 {
@@ -84,9 +84,9 @@ int timepoint_bound(const struct trace *trace, const char *text, bool end, uint6
 	return 0;
 }
 
-/* --- moments --- */
+/* --- points in time --- */
 
-/* The peak of the device, or of its pool; 0 if there is none. */
+/* The peak of the device, or of its pool if `pool` is given; 0 if there is none. */
 static uint64_t peak_of(const struct trace_device *device, const char *pool)
 {
 	const struct trace_sum *sum = pool ? NULL : &device->allocated;

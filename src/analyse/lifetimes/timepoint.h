@@ -1,8 +1,8 @@
 /*
- * Reads moments and stretches of time as users write them: 12.5s, peak, phase:step, seq:123, exit.
+ * Reads points and spans of time as users write them: 12.5s, peak, phase:step, seq:123, exit.
  *
  * Functions return 0, or -errno with err_text() if the text cannot be read or the trace has no such
- * moment.
+ * time.
  */
 #pragma once
 
@@ -11,7 +11,7 @@
 /* Reads a time, such as "12.5s", "350 ms" or "2min". */
 int timepoint_time(const char *text, uint64_t *ns);
 
-/* Reads a time, or phase:NAME, of which it takes the end or the start. */
+/* Reads a time, or phase:NAME, which gives the phase's end or start. */
 int timepoint_bound(const struct trace *trace, const char *text, bool end, uint64_t *ns);
 
 /* True if the text is well-formed, whatever is in the trace; else err_text() has the reason. */
@@ -19,9 +19,9 @@ bool timepoint_makes_sense(const char *text);
 
 /*
  * Sets the moment, window and device of `wish`, and no other member, and writes a description to
- * `what`: "at 12.5 s". A peak belongs to a device: the one in `wish`, else the one with the highest
- * peak. phase:NAME is the moment of the highest sum in the phase; if several phases have the name,
- * in the one with the highest peak.
+ * `what`: "at 12.5 s". A peak belongs to a device: that in `wish`, else the device with the highest
+ * peak. phase:NAME is the time of the highest sum in the phase; if several phases have the name, in
+ * the phase with the highest peak.
  */
 int moment_find(struct replay_wish *wish, const struct trace *trace, const char *text, char *what,
 		size_t size);

@@ -1,9 +1,9 @@
 /*
- * Keeps a copy of the tables of a spool up to date, while another process writes the spool.
+ * Keeps a copy of a spool's tables up to date, while another process writes the spool.
  *
- * The copy is made as in read.c. It is of one moment if no transaction began, went on or ended
- * meanwhile. A transaction that stays unfinished (its process was killed or stopped inside it) is
- * rolled back in the copy.
+ * The copy is made as in read.c. It shows one point in time if no transaction began, went on or
+ * ended meanwhile. A transaction that stays unfinished (its process was killed or stopped inside
+ * it) is rolled back in the copy.
  */
 #include "analyse/live/follow.h"
 
@@ -16,14 +16,14 @@
 #include "ledger/pending.h"
 
 enum {
-	WHOLE_TRIES = 8,   /* tries to copy all changing tables as of one moment */
-	SUMS_TRIES = 4096, /* tries to copy sums as of one moment: some microseconds each */
+	WHOLE_TRIES = 8,   /* tries to copy all changing tables without a change meanwhile */
+	SUMS_TRIES = 4096, /* tries to copy sums without a change: some microseconds each */
 };
 
 /* The tables whose rows change. Nodes are read only to find blocks that uncounted events free. */
 static const enum spool_kind changing[] = { SPOOL_SCOPE, SPOOL_STACK, SPOOL_CELL, SPOOL_NODE };
 
-/* The number of events that the tables do not count once an unfinished transaction is undone. */
+/* The number of events that the tables will not count when an unfinished transaction is undone. */
 static uint64_t waiting_n(const struct spool *spool)
 {
 	const struct spool_header *header = spool->header;
@@ -44,7 +44,7 @@ static unsigned changing_n(const struct spool *spool)
 /* Tables that changed while they were copied are copied again, up to this many bytes. */
 static const uint64_t VAIN_BYTES = 16 << 20;
 
-/* Reads the header. -ENODATA if the file was cut: it has fewer blocks than the header counts. */
+/* Reads the header. -ENODATA if the file was cut: if it has fewer blocks than the header says. */
 static int look_at_header(struct follow *follow)
 {
 	const struct spool *spool = &follow->spool;
@@ -53,7 +53,7 @@ static int look_at_header(struct follow *follow)
 	return error || spool->file_blocks >= spool->header->blocks ? error : -ENODATA;
 }
 
-/* Copies sums and, if `whole`, all changing tables. 0, 1 if they changed meanwhile, or -errno. */
+/* Copies sums or, if `whole`, all changing tables. 0, 1 if they changed meanwhile, or -errno. */
 static int copy_changing(struct follow *follow, bool whole)
 {
 	struct spool *spool = &follow->spool;
@@ -75,7 +75,7 @@ static uint64_t changing_bytes(const struct spool *spool)
 }
 
 /* True if no changing table has changed since it was copied, and no events wait to be counted (the
- * copy counts those). Other counts of the header may have grown. */
+ * copy counts such events). Other counts in the header may have grown. */
 static bool is_same(const struct follow *follow)
 {
 	const struct spool_header *header = follow->spool.header;

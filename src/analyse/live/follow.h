@@ -11,13 +11,13 @@
 #include "codec/wire.h"
 
 struct follow {
-	struct spool spool; /* tables as last copied; those that are not followed are empty */
-	bool torn;          /* the writer never paused: sums are of one moment, cells are not */
-	bool blurred;       /* the sums are not of one moment either */
+	struct spool spool; /* tables as last copied; tables that are not followed are empty */
+	bool torn;          /* true if only the sums are consistent: the writer never paused */
+	bool blurred;       /* true if the sums are not consistent either */
 	struct read_progress reading;
-	uint64_t generation; /* of the header when tables were copied; odd: none are copied */
+	uint64_t generation; /* the header's when tables were copied; odd: none are copied */
 	uint8_t *chunk;      /* buffer for a block of the file */
-	uint64_t newest;     /* 1 + the number of the chunk read last, 0 for none */
+	uint64_t newest;     /* 1 + the number of the last chunk read, 0 for none */
 };
 
 /* Opens a spool and copies its tables. 0, or -errno with err_text(). */
@@ -31,7 +31,7 @@ void follow_close(struct follow *follow);
 int follow_look(struct follow *follow);
 
 /*
- * Calls `each` for the events from sequence number `seq` on, in order, of at most the newest
+ * Calls `each` for the events from sequence number `seq` on, in order, in at most the newest
  * `chunks` chunks. Returns the number after the last event, or `seq` if there was none. Events that
  * were overwritten meanwhile, or are in a damaged chunk, are left out.
  */

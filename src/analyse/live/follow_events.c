@@ -32,7 +32,7 @@ static unsigned find_parts(struct follow *follow, uint64_t seq, unsigned most,
 	struct spool_chunk head;
 	unsigned count = 0;
 
-	/* Most often the chunk that was read last is still being written and has all new events. */
+	/* Most often, the chunk read last is still being written and has all new events. */
 	if (follow->newest && follow->newest <= chunks &&
 	    read_chunk_head(follow, follow->newest - 1, &head) && head.first_seq <= seq &&
 	    head.first_seq + head.events >= follow->spool.header->seq) {
@@ -76,7 +76,7 @@ static bool read_chunk(struct follow *follow, const struct chunk_part *part,
 	return head->first_seq == part->first && after.first_seq == part->first;
 }
 
-/* Passes on the events that no chunk has yet; they keep their numbers when a chunk gets them. */
+/* Passes on the events that no chunk has yet; they will keep their numbers in a chunk. */
 static uint64_t hand_over_waiting(const struct follow *follow, uint64_t seq, follow_event_fn *each,
 				  void *context)
 {
@@ -94,7 +94,7 @@ static uint64_t hand_over_waiting(const struct follow *follow, uint64_t seq, fol
 uint64_t follow_events(struct follow *follow, uint64_t seq, unsigned chunks, follow_event_fn *each,
 		       void *context)
 {
-	static struct decoder decoder; /* 10 KiB */
+	static struct decoder decoder; /* static: 10 KiB */
 	struct chunk_part parts[FOLLOW_CHUNKS];
 	unsigned count = find_parts(follow, seq, MIN(chunks, FOLLOW_CHUNKS), parts);
 

@@ -32,7 +32,7 @@ static void read_command(struct look *look)
 	utf8_clean(look->command);
 }
 
-/* Reads a device's model and size, facts that follow the device's number in the spool. */
+/* Reads a device's model and size: facts that follow the device's number in the spool. */
 static void read_device_facts(const struct look *look, struct live_view_scope *scope)
 {
 	const struct spool *spool = &look->follow.spool;
@@ -125,7 +125,7 @@ const struct live_view_scope *live_view_next(const struct look *look, enum scope
 
 /* --- the process --- */
 
-/* The process may be on another machine: then the spool's header shows whether it ended. */
+/* If the process may be on another machine, only the spool's header shows whether it ended. */
 static bool is_running(const struct look *look)
 {
 	const struct spool *spool = &look->follow.spool;

@@ -2,8 +2,8 @@
  * Reads the lines of source that hold memory, at each look at a spool.
  *
  * To name native frames, complete symbol tables are read. For a program that makes new stacks all
- * the time, this must not be done at each look: after naming, a hundred times its duration must
- * pass before the next. Until then all stacks without a name share one line.
+ * the time, this must not be done at each look: after naming that took some time, a hundred times
+ * this time must pass before the next naming. Until then all stacks without a name share one line.
  */
 #include "analyse/live/live_view_lines.h"
 
@@ -24,13 +24,13 @@ enum {
 
 static const char unnamed[] = "[new, not named yet]";
 
-/* Returns the number of the text in `names`, where it is added if it is new. 0 without memory. */
+/* Returns the number of the text in `names`, added if it is new. 0 if memory is short. */
 static uint32_t find_name(struct live_view_lines *lines, const char *text)
 {
 	return texts_enter(&lines->names, &lines->recording.arena, text, strlen(text));
 }
 
-/* Names the new stacks, unless that waits for a later look. 0 or -errno. */
+/* Names the new stacks, unless naming must wait for a later look. 0 or -errno. */
 static int name_stacks(struct live_view_lines *lines, const struct spool *spool)
 {
 	struct spool_model *recording = &lines->recording;
@@ -79,7 +79,7 @@ static struct live_view_line *new_line(struct live_view_lines *lines, uint32_t n
 	return &lines->list[lines->list_n++];
 }
 
-/* Finds or adds the line with the name on a device, or in a kind of memory. NULL without memory. */
+/* Finds or adds the line with the name on a device or in a kind of memory. NULL: no memory. */
 static struct live_view_line *find_line(struct live_view_lines *lines, uint32_t name,
 					uint32_t scope, const struct spool_scope *place)
 {
@@ -93,7 +93,7 @@ static struct live_view_line *find_line(struct live_view_lines *lines, uint32_t 
 	return line && map_put(&lines->places, key, (uint32_t)lines->list_n) ? line : NULL;
 }
 
-/* True for scopes that together count each byte once: arrays are in their device's sum already. */
+/* True for scopes that together count each byte once: a device's sum already includes arrays. */
 static bool is_place(const struct spool_scope *scope)
 {
 	return scope->kind == SCOPE_DEVICE ||
@@ -101,7 +101,7 @@ static bool is_place(const struct spool_scope *scope)
 		space_name(scope->name));
 }
 
-/* Adds a stack's bytes to its line for each scope, and its allocations to the first of these. */
+/* Adds a stack's bytes to one line per scope, and its allocations to the first of these lines. */
 static int line_add_stack(struct live_view_lines *lines, const struct spool *spool,
 			  const struct spool_stack *stack, uint32_t name)
 {
@@ -190,7 +190,7 @@ void live_view_lines_clear(struct live_view_lines *lines)
 	memset(lines, 0, sizeof(*lines));
 }
 
-/* Compares lines in the given order; equal ones by bytes, name and device. */
+/* Compares lines in the given order; equal lines by bytes, name and device. */
 static int compare_lines(const void *a, const void *b, void *order)
 {
 	const struct live_view_line *x = a;

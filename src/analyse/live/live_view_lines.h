@@ -1,6 +1,6 @@
 /*
  * The lines of source that hold memory in a spool that is being written. Names are looked up once,
- * figures are read at each look.
+ * sums are read at each look.
  */
 #pragma once
 
@@ -19,17 +19,17 @@ enum live_view_order {
 	LOOK_ORDERS
 };
 
-/* The memory of a line on one device, or in one kind of memory outside devices. */
+/* The memory of a line of source on one device, or in one kind of memory outside devices. */
 struct live_view_line {
 	const char *name;
 	const char *space;     /* "device" for memory of a device */
 	int device;            /* NO_DEVICE for other memory */
-	uint64_t bytes, count; /* live bytes and blocks of its stacks */
+	uint64_t bytes, count; /* live bytes and blocks of the line's stacks */
 	/* Bytes that the line holds, has allocated until now, and had allocated until the last
 	 * look. In a sampled recording (MEMTRACE_SAMPLE) they are estimated from the samples. */
 	uint64_t holds, allocated, before;
 	uint64_t estimated; /* `holds` in a sampled recording, else TRACE_NONE */
-	double rate;        /* bytes allocated a second, NAN if unknown */
+	double rate;        /* bytes allocated per second, NAN if unknown */
 };
 
 struct live_view_lines {
@@ -39,14 +39,14 @@ struct live_view_lines {
 	uint64_t allocated; /* bytes allocated since process start, by all lines */
 
 	struct spool_model recording;
-	uint64_t named_at, naming_cost; /* ns: time of the last naming, its duration */
+	uint64_t named_at, naming_cost; /* ns: time and duration of the last naming */
 	struct texts names;
 	struct map places; /* 1 + position in list[], by name and scope */
-	uint32_t *name_of; /* by stack: number of its name */
+	uint32_t *name_of; /* by stack: number of the name in `names` */
 	uint32_t name_of_n;
 };
 
-/* The increase of a count a second; NAN if `seconds` is 0, as at the first look. */
+/* The increase of a count per second; NAN if `seconds` is 0, as at the first look. */
 static inline double live_view_rate(uint64_t now, uint64_t before, double seconds)
 {
 	if (!(seconds > 0))
@@ -54,7 +54,7 @@ static inline double live_view_rate(uint64_t now, uint64_t before, double second
 	return now > before ? (double)(now - before) / seconds : 0;
 }
 
-/* Updates `lines`, all 0 at first. `seconds`: since the last call. 0 or -ENOMEM. */
+/* Updates `lines`, which is all 0 at first. `seconds`: time since the last call. 0 or -ENOMEM. */
 int live_view_lines_read(struct live_view_lines *lines, const struct spool *spool, double seconds);
 void live_view_lines_clear(struct live_view_lines *lines);
 

@@ -1,4 +1,4 @@
-/* Ranks folded one by one. */
+/* Adds ranks to a merge, one by one. */
 #include "analyse/ranks/ranks.h"
 
 #include <stdlib.h>
@@ -15,7 +15,7 @@ static const char *kept(struct merge *merge, const char *text)
 	return text ? need_text(&merge->arena, text) : NULL;
 }
 
-/* "2026-11-21T02:03:04.123456789Z" in ns since 1970. */
+/* Converts "2026-11-21T02:03:04.123456789Z" to ns since 1970. */
 static uint64_t time_of(const char *text)
 {
 	struct tm time = { 0 };
@@ -40,7 +40,7 @@ static void raise_u64(uint64_t *value, uint64_t other)
 
 /* --- devices --- */
 
-/* The card of a host and UUID, made if it is new; without a UUID each device has its own. */
+/* The card with a host and UUID, added if it is new; without a UUID each device has its own. */
 static struct merge_card *card_of(struct merge *merge, const char *host, const char *uuid)
 {
 	struct texts *texts = &merge->texts;
@@ -89,7 +89,7 @@ static void fold_device(struct merge *merge, struct merge_rank *rank,
 	};
 	for (size_t metric = 0; metric < TRACE_METRICS; metric++)
 		raise_u64(&rank->peaks[metric], own->peaks[metric]);
-	/* Samples of used may miss a peak; memory that was reserved was used. */
+	/* Samples of `used` may miss a peak; memory that was reserved was used. */
 	if (own->peaks[TRACE_USED] != TRACE_NONE)
 		raise_u64(&rank->peaks[TRACE_USED], own->peaks[TRACE_RESERVED]);
 	rank->ooms += own->ooms;

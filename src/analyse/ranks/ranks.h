@@ -1,13 +1,13 @@
 /*
- * The ranks of a job together: which has the highest peak, which comes closest to running out of
- * memory, and at which call sites they differ.
+ * The ranks of a job together: which rank has the highest peak, which comes closest to running out
+ * of memory, and at which call sites ranks differ.
  *
  * One trace at a time is read, reduced to sums and closed, so the memory needed grows with the
- * ranks and sites, not with the traces. Only the trace's summary is read, however many events it
- * has.
+ * ranks and sites, not with the traces. Only a trace's summary is read, whatever the number of its
+ * events.
  *
  * Memory that a process imported from another (IPC, shareable handles) counts 0 in its sums, so
- * memory shared by two ranks counts once, for the one that exported it.
+ * memory shared by two ranks counts once, for the rank that exported it.
  */
 #pragma once
 
@@ -22,45 +22,45 @@
 
 /* A device as one rank used it. */
 struct merge_device {
-	int device;                    /* its number in the rank's process */
-	size_t card;                   /* position of its card in cards[] */
+	int device;                    /* the device's number in the rank's process */
+	size_t card;                   /* position of the device's card in cards[] */
 	uint64_t peaks[TRACE_METRICS]; /* TRACE_NONE if not known */
 	uint64_t ooms;
-	bool used_of_card; /* `used` is of all processes on the card, not of this one alone */
+	bool used_of_card; /* true if `used` is that of all processes on the card */
 };
 
 struct merge_rank {
 	uint64_t rank;                 /* TRACE_NONE for a rank of another job, included by force */
 	uint64_t world_size;           /* 1 if not known, or if the job has one rank */
 	uint64_t local_rank;           /* TRACE_NONE if not known */
-	uint64_t pid, start, duration; /* ns; start since 1970, or TRACE_NONE: not known */
+	uint64_t pid, start, duration; /* ns; start: since 1970, TRACE_NONE if not known */
 	const char *path, *host, *start_time;
 	int exit;                /* enum trace_exit */
 	uint64_t status, signal; /* TRACE_NONE if not known */
 	struct merge_device *devices;
 	size_t devices_n;
-	/* The peaks of its device with the highest, `used` at least as high as reserved; TRACE_NONE
-	 * if not known. */
+	/* For each metric, the highest peak of any device, `used` at least as high as reserved;
+	 * TRACE_NONE if not known. */
 	uint64_t peaks[TRACE_METRICS];
 	uint64_t ooms;
-	bool baseline; /* the trace is a baseline, which has no events to look at */
-	bool left_out; /* another trace of the same process is there already */
+	bool baseline; /* true if the trace is a baseline, which has no events */
+	bool left_out; /* true if another trace of the same process counts instead */
 };
 
-/* A physical device, known by its host and UUID. */
+/* A physical device, identified by host and UUID. */
 struct merge_card {
-	uint32_t host_text, uuid_text;  /* ids of both texts, the key of card_of */
+	uint32_t host_text, uuid_text;  /* text ids of both, the key of card_of */
 	const char *host, *uuid, *name; /* uuid and name may be NULL */
-	const char *sorted_by;          /* the UUID, "" if it has none */
+	const char *sorted_by;          /* the UUID, "" for none */
 	uint64_t total;                 /* bytes of the card; TRACE_NONE if not known */
-	/* The most bytes that its processes held together, if the peaks of those that ran at the
-	 * same time came at the same moment: exact for one process, an upper bound for several. */
+	/* The most bytes that processes held together, if those that ran at one time all had their
+	 * peaks together: exact for one process, an upper bound for several. */
 	uint64_t peak;
 	int64_t headroom; /* total - peak; negative if the bound exceeds the card */
-	size_t ranks_n;   /* number of ranks that use it */
-	size_t fullest;   /* position of the rank that holds most of it */
+	size_t ranks_n;   /* number of ranks that use the card */
+	size_t fullest;   /* position of the rank that holds most bytes */
 	uint64_t ooms;
-	size_t at; /* number of the card in the order of the traces */
+	size_t at; /* position of the card before sorting */
 };
 
 /* The columns of struct run_row that are kept for each rank of a site. */
@@ -75,11 +75,11 @@ struct merge_share {
 struct merge_site {
 	uint32_t group_text, name_text; /* ids of the texts below, the key of site_of */
 	const char *name, *group;       /* as in struct run_row */
-	const char *file;               /* of its line, from the first rank that has one; or NULL */
+	const char *file;               /* source file, from the first rank that has one; or NULL */
 	uint64_t line;
-	struct merge_share *shares; /* of the ranks in which the site holds bytes, sorted by rank */
+	struct merge_share *shares; /* of ranks in which the site holds bytes, sorted by rank */
 	size_t shares_n, shares_size;
-	/* Set by merge_end(): the figures over all ranks; a rank without the site counts as 0. */
+	/* Set by merge_end(): values over all ranks; a rank without the site counts as 0. */
 	struct merge_column {
 		int64_t median, highest;
 		uint64_t rank; /* the rank with the highest value */
@@ -88,12 +88,12 @@ struct merge_site {
 
 /* The spread of a metric's peaks over ranks. */
 struct merge_spread {
-	size_t count; /* number of ranks that have it; the others are set if it is not 0 */
+	size_t count; /* number of ranks that have the metric; if 0, nothing else is set */
 	uint64_t lowest, median, highest;
 	size_t lowest_rank, highest_rank; /* positions in ranks[] */
 };
 
-/* Ranks without a trace, from first to last. */
+/* Ranks without a trace: all from `first` to `last`. */
 struct merge_gap {
 	uint64_t first, last;
 };
@@ -101,9 +101,9 @@ struct merge_gap {
 struct merge {
 	struct merge_rank *ranks; /* in the order of the traces */
 	size_t ranks_n, ranks_size;
-	struct merge_card *cards; /* set by merge_end() */
+	struct merge_card *cards; /* completed by merge_end() */
 	size_t cards_n, cards_size;
-	size_t devices_n; /* over all ranks */
+	size_t devices_n; /* the sum over all ranks */
 	struct merge_site *sites;
 	size_t sites_n, sites_size;
 	struct texts texts; /* names and groups of sites, hosts, and UUIDs of cards */
@@ -111,63 +111,63 @@ struct merge {
 	struct map card_of; /* from host and UUID to 1 + the card's number */
 
 	/* Set by merge_end(): */
-	size_t *order; /* positions of the ranks not left out, by rank, then by start */
+	size_t *order; /* positions of the ranks that are not left out, by rank, then by start */
 	size_t order_n;
 	uint64_t world_size; /* ranks of the job; 0 if no trace records it */
-	bool numbered; /* no trace records a rank: they are numbered in the order of the traces */
+	bool numbered;       /* true if no trace records a rank: ranks are numbered as the traces */
 	struct merge_gap *gaps;
 	size_t gaps_n;
 	uint64_t missing;
-	/* True if the ranks did not all run at the same time: then the positions of a rank that had
-	 * ended long before another began, and of that other one. */
+	/* True if the ranks did not all run together. Then: the positions of a rank that had ended
+	 * long before another rank began, and of this other rank. */
 	bool apart;
 	size_t ended, began;
-	size_t left_out, strangers; /* by force: traces of a process left out, ranks of other world
-				       sizes included */
+	size_t left_out, strangers; /* by force: number of second traces of a process left out, and
+				       of ranks with another world size included */
 	struct merge_spread spreads[TRACE_METRICS];
 	size_t tightest; /* the card with the least headroom; SIZE_MAX if none is known */
 	struct arena arena;
 };
 
-/* Adds a run as a rank of the merge, which is all zero at first. The run may be closed then. */
+/* Adds a run as a rank. The merge must be all zero at first. The run may be closed afterwards. */
 void merge_fold(struct merge *merge, const struct run *run);
 
 /* Opens the trace, spool or baseline, adds it and closes it. */
 int merge_add(struct merge *merge, const char *path);
 
 /*
- * Completes the merge, once. A rank with two traces and different world sizes are errors (-EINVAL
+ * Completes the merge, once. Two traces of a rank, or different world sizes, are errors (-EINVAL
  * with err_text()) unless `force` is true: then the first trace of a process counts, and ranks of a
  * smaller world have no number.
  */
 int merge_end(struct merge *merge, bool force);
 void merge_clear(struct merge *merge);
 
-/* The bytes that the site holds in the rank, in the column; 0 for none. */
+/* The bytes that the site holds in a rank (position in ranks[]), in the column; 0 for none. */
 int64_t merge_share_of(const struct merge_site *site, size_t rank, size_t column);
 
-/* The metric in which the highest rank stands out most: by more than 2% and 1 MiB above the median
- * of at least two. TRACE_METRICS if all ranks have like peaks. */
+/* The first metric in which the highest rank stands out: by more than 2% and 1 MiB above the median
+ * of at least two ranks. TRACE_METRICS if ranks have similar peaks in all metrics. */
 enum trace_metric merge_uneven(const struct merge *merge);
 
-/* The site of device memory with most of the rank's bytes above the median; NULL for none. */
+/* The site of device memory that exceeds its median most in this rank; NULL for none. */
 const struct merge_site *merge_culprit(const struct merge *merge, enum trace_metric metric,
 				       size_t rank, int64_t *excess);
 
-/* The sites of device memory, those that differ most first, then the largest; in the arena. */
+/* The sites of device memory, by difference between ranks, then by size; in the arena. */
 const struct merge_site **merge_by_excess(struct merge *merge, size_t column, size_t *count);
 
-/* The rank whose trace is worth opening: of those with events, the one with the highest peak (the
- * first of equal ones). NULL if all are baselines. */
+/* The rank whose trace is worth opening: among ranks with events, the rank with the highest peak
+ * (the first of equal ranks). NULL if all are baselines. */
 const struct merge_rank *merge_worth_a_look(const struct merge *merge);
 
-/* The cards, the one with the least headroom first; in the arena. */
+/* The cards, sorted by rising headroom; in the arena. */
 const struct merge_card **merge_by_headroom(struct merge *merge);
 
-/* ranks_cards.c, ranks_sites.c, ranks_job.c: the parts of merge_end(). */
+/* The parts of merge_end() in ranks_cards.c and ranks_sites.c. */
 void merge_find_cards(struct merge *merge);
 void merge_rank_sites(struct merge *merge);
 
-/* ranks_sites.c: adds the sites of a run, which is the newest rank. */
+/* ranks_sites.c: adds the sites of a run, the newest rank. */
 void merge_fold_sites(struct merge *merge, const struct run *run);
 void merge_clear_sites(struct merge *merge);

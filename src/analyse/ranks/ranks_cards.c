@@ -1,8 +1,8 @@
 /*
- * The physical cards that ranks use, and the memory left on each.
+ * Finds the physical cards that ranks use, and the memory left on each card.
  *
- * The same UUID is the same card wherever it is seen. Without a UUID (a baseline, an old trace)
- * ranks cannot be found to share a card, so each has one of its own.
+ * Devices with one UUID are one card, wherever they are seen. Without a UUID (a baseline, an old
+ * trace) it is not known whether ranks share a card, so each rank has a card of its own.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static void sort_cards(struct merge *merge)
 
 /* --- the bytes that processes held together --- */
 
-/* The beginning or the end of a process, which is taken to hold its peak in between. */
+/* The beginning or end of a process, which is taken to hold its peak all the time in between. */
 struct edge {
 	size_t card;
 	uint64_t t;
@@ -63,7 +63,7 @@ static void take_device(struct merge *merge, size_t rank, const struct merge_dev
 		card->fullest = rank;
 	card->ranks_n++;
 	card->ooms += device->ooms;
-	/* The driver's figure is of the whole card already. */
+	/* The driver's value is for the whole card already. */
 	if (device->used_of_card && trace_known(device->peaks[TRACE_USED]) > card->peak)
 		card->peak = device->peaks[TRACE_USED];
 }

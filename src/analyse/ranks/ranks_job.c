@@ -1,6 +1,6 @@
 /*
- * Checks whether the ranks are of one job and which are missing, and finds the spread of their
- * peaks.
+ * Checks whether the ranks belong to one job and which ranks are missing, and finds the spread of
+ * their peaks.
  */
 #include <string.h>
 
@@ -12,13 +12,13 @@
 /* Smaller differences are not reported, as in `memtrace diff --gate`. */
 enum { WORTH_PERCENT = 2, WORTH_BYTES = 1 << 20 };
 
-/* ns between the runs of two ranks that are still together: hosts' clocks differ, and ranks start
- * and end one after the other. */
+/* ns between the runs of two ranks that still count as together: hosts' clocks differ, and ranks
+ * start and end one after the other. */
 #define TOGETHER (60ull * 1000000000)
 
 /* --- the size of the job --- */
 
-/* True if a launcher gave the process its rank: without one, documents have rank 0 of 1. */
+/* True if a launcher gave the process its rank: without a launcher, traces have rank 0 of 1. */
 static bool tells_rank(const struct merge_rank *rank)
 {
 	return rank->world_size > 1 || rank->rank;
@@ -49,7 +49,7 @@ static int find_world(struct merge *merge, bool force)
 	return 0;
 }
 
-/* If no launcher numbered the processes, their rank is the number of their trace. */
+/* If no launcher numbered the processes, a process's rank is the number of its trace. */
 static void number_ranks(struct merge *merge)
 {
 	for (size_t i = 0; i < merge->ranks_n; i++) {
@@ -63,7 +63,7 @@ static void number_ranks(struct merge *merge)
 
 /* --- the same rank twice --- */
 
-/* The members of a rank by which it is sorted to find duplicates. */
+/* The members of a rank by which ranks are sorted to find duplicates. */
 struct ordered {
 	const char *host, *start_time;
 	uint64_t pid, rank, start;
@@ -76,7 +76,7 @@ static bool same_process(const struct ordered *a, const struct ordered *b)
 	       !strcmp(a->start_time, b->start_time);
 }
 
-/* Finds two traces of one process: a document and its spool, or a file that was given twice. */
+/* Finds two traces of one process: its JSON and its spool, or a file that was given twice. */
 static int find_same(struct merge *merge, struct ordered *list, bool force)
 {
 	static const struct sort_key by_process[] = {
@@ -91,7 +91,7 @@ static int find_same(struct merge *merge, struct ordered *list, bool force)
 		const struct merge_rank *first = &merge->ranks[list[i - 1].at];
 		struct merge_rank *second = &merge->ranks[list[i].at];
 
-		/* Without a pid and a start (in a baseline), two traces may be of any processes. */
+		/* Without a pid and a start (in a baseline), the process is not known. */
 		if (!second->pid || !second->start_time[0] || !same_process(&list[i - 1], &list[i]))
 			continue;
 		if (!force)

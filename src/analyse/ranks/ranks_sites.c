@@ -1,5 +1,5 @@
 /*
- * Call sites over all ranks: for each the median, the highest value, and the rank that has it.
+ * Call sites over all ranks: finds each site's median, highest value, and the rank that has it.
  *
  * A site has an entry only for ranks in which it holds bytes, so a thousand ranks of a program with
  * a thousand sites need some tens of megabytes.
@@ -95,7 +95,7 @@ int64_t merge_share_of(const struct merge_site *site, size_t rank, size_t column
 	return until && shares[until - 1].rank == rank ? shares[until - 1].values[column] : 0;
 }
 
-/* Finds the figures of a column. `values` has room for a value of each rank. */
+/* Finds a column's median and highest value. `values` has room for one value per rank. */
 static void rank_column(const struct merge *merge, struct merge_site *site, size_t column,
 			int64_t *values, size_t ranks)
 {
@@ -116,7 +116,7 @@ static void rank_column(const struct merge *merge, struct merge_site *site, size
 		values[count++] = share->values[column];
 	}
 	to->median = median_of(values, ranks);
-	/* "[no site]" may be negative; a rank without that row has 0, which is more. */
+	/* "[no site]" may be negative; a rank without this row has 0, which is more. */
 	for (size_t i = 0; i < merge->order_n && to->highest < 0; i++) {
 		if (!counts(merge, merge->order[i]) ||
 		    merge_share_of(site, merge->order[i], column) < 0)

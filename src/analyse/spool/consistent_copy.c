@@ -2,10 +2,10 @@
  * Copies a living process's spool as it was between two of its updates.
  *
  * Copying the whole file takes milliseconds, and a process that records a hundred thousand events a
- * second does not pause that long. But nearly all of it never changes once it is written: events,
- * and tables that only grow. So the whole file is copied once, and then the parts that may have
- * changed are copied again until nothing happens meanwhile. The pauses between kernels are long
- * enough for that, and so are those of a writer that waits for a processor.
+ * second does not pause that long. But nearly all of the file never changes once it is written:
+ * events, and tables that only grow. So the whole file is copied once, and then the parts that may
+ * have changed are copied again until nothing happens meanwhile. The pauses between kernels are
+ * long enough for that, and so are the pauses of a writer that waits for a processor.
  */
 #include <errno.h>
 #include <sys/mman.h>
@@ -17,7 +17,7 @@
 #include "ledger/pending.h"
 #include "ledger/timeline.h"
 
-#define PATIENCE_NS 1000000000u /* ns that a copy may take */
+#define PATIENCE_NS 1000000000u /* ns that all attempts to copy may take */
 #define PAUSE_NS \
 	50000 /* ns to wait, so that the next copy meets another part of the writer's cycle */
 
@@ -31,8 +31,8 @@ static int read_head(const struct spool *spool, const struct read_progress *read
 	return pread(reading->fd, now, sizeof(*now), at) == sizeof(*now) ? 0 : -ENODATA;
 }
 
-/* Copies a chunk. A chunk that is reused gets counts of 0 first. So if its counts are the same
- * after its events were copied, they belong together; else the copy is taken as empty. */
+/* Copies a chunk. A chunk that is reused gets counts of 0 first. So if a chunk's counts are
+ * unchanged after its events were copied, counts and events fit; else the copy is made empty. */
 static int copy_chunk(const struct spool *spool, const struct read_progress *reading,
 		      uint64_t index)
 {
@@ -49,7 +49,7 @@ static int copy_chunk(const struct spool *spool, const struct read_progress *rea
 
 /*
  * Copies the chunks that may have changed since the copy with `seq` events. Equal counts do not
- * prove that a chunk is the same: its last events may have been written anew (journal_rewind).
+ * prove that a chunk is unchanged: its last events may have been rewritten (journal_rewind).
  */
 static int copy_chunks(const struct spool *spool, const struct read_progress *reading, uint64_t seq)
 {
@@ -67,14 +67,14 @@ static int copy_chunks(const struct spool *spool, const struct read_progress *re
 	return error;
 }
 
-/* Copies once. Returns 0 if everything is of one moment, CHANGED if not, or an error. */
+/* Copies once. Returns 0 if nothing changed meanwhile, CHANGED if something did, or an error. */
 static int copy_once(struct spool *spool, struct read_progress *reading, uint64_t seq)
 {
 	int error = read_header(spool, reading);
 
 	if (!error)
 		error = read_growing(spool, reading);
-	/* Whole blocks are copied: if an update is taken back, rows count that do not count now. */
+	/* Copies whole blocks: taking an update back makes rows count that do not count now. */
 	for (unsigned kind = SPOOL_CHUNK + 1; kind < SPOOL_KINDS && !error; kind++) {
 		if (!spool_only_grows(kind))
 			error = read_rows(spool, reading, kind, 0,
@@ -88,7 +88,7 @@ static int copy_once(struct spool *spool, struct read_progress *reading, uint64_
 /* Records how many events and how much time passed during the last copy. */
 static void tell_torn(struct spool *spool, int fd)
 {
-	uint64_t now[3]; /* number of events, number of dropped ones, time */
+	uint64_t now[3]; /* number of events, number of dropped events, time */
 
 	spool->torn = true;
 	if (pread(fd, now, sizeof(now), offsetof(struct spool_header, seq)) != sizeof(now))
@@ -97,7 +97,7 @@ static void tell_torn(struct spool *spool, int fd)
 	spool->torn_ns = now[2] - spool->header->t;
 }
 
-/* Copies until everything is of one moment. After a second without success `torn` is set. */
+/* Copies until nothing changes meanwhile. After a second without success, sets `torn`. */
 static int settle(struct spool *spool, struct read_progress *reading)
 {
 	const struct timespec pause = { 0, PAUSE_NS };

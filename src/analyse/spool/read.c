@@ -87,7 +87,7 @@ bool read_changed(const struct spool *spool, const struct read_progress *reading
 /* --- the header --- */
 
 /* Makes each table's list of blocks from the owners of the blocks. A table ends at the first block
- * that is missing, and is cut to the elements that its blocks have room for. */
+ * that is missing, and is cut to the elements for which its blocks have room. */
 static void find_blocks(struct spool *spool)
 {
 	const uint32_t *owners = (const uint32_t *)(spool->base + SPOOL_OWNERS_AT);
@@ -105,7 +105,7 @@ static void find_blocks(struct spool *spool)
 		count[kind] = MIN(count[kind], spool->used[kind] * spool_per_block(kind));
 }
 
-/* Makes `blocks` blocks of the copy writable; the first spool->reserved bytes are already. */
+/* Makes `blocks` blocks of the copy writable; the first spool->reserved bytes already are. */
 static int make_room(struct spool *spool, const struct read_progress *reading, uint64_t blocks)
 {
 	size_t size = (size_t)blocks << SPOOL_BLOCK_SHIFT;
@@ -257,7 +257,7 @@ void read_close(struct spool *spool, struct read_progress *reading)
 	reading->fd = -1;
 }
 
-/* --- its process --- */
+/* --- the spool's process --- */
 
 bool spool_writer_elsewhere(const struct spool *spool)
 {

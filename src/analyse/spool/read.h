@@ -8,22 +8,22 @@
 
 /*
  * consistent_copy.c: makes a private, writable copy of a file, without its unfinished update (`cut`
- * if there was one); events that wait to be booked stay so. The copy of a living process shows one
- * moment, between two of its updates. Only if the process never pauses for the time that copying
- * its sums takes (`torn`), the sums are of moments up to torn_events and torn_ns apart, though each
- * event is right. 0, or -errno with err_text(): -EINVAL if it is no spool that this build can read.
+ * if there was one); waiting events stay uncounted. The copy of a living process shows one point in
+ * time, between two updates. Only if the process never pauses for as long as it takes to copy its
+ * sums (`torn`), the sums are from times up to torn_events and torn_ns apart, but each event is
+ * right. 0, or -errno with err_text(): -EINVAL if it is not a spool that this build can read.
  */
 int spool_open(struct spool *spool, const char *path);
 
-/* Likewise, and books the waiting events, as the end of a process does. */
+/* Like spool_open(), and counts the waiting events, as the end of a process does. */
 int spool_read(struct spool *spool, const char *path);
 
-/* True if the process that writes the spool still runs, or if that is not known, because it runs on
- * another machine, in an earlier boot or in another pid namespace. */
+/* spool_writer_lives(): the process that writes the spool still runs. spool_writer_elsewhere(): not
+ * known, as it runs on another machine, in an earlier boot or in another pid namespace. */
 bool spool_writer_lives(const struct spool *spool);
 bool spool_writer_elsewhere(const struct spool *spool);
 
-/* How the process of an opened spool ended, as far as the spool shows it. */
+/* How the process of an opened spool ended, if the spool shows it. */
 enum trace_exit spool_exit(const struct spool *spool);
 
 /* --- the steps of reading, for following a spool --- */
@@ -32,7 +32,7 @@ enum trace_exit spool_exit(const struct spool *spool);
 struct read_progress {
 	int fd;
 	size_t addresses;             /* bytes of addresses reserved for the copy */
-	uint64_t copied[SPOOL_KINDS]; /* by table, the elements copied, if rows never change */
+	uint64_t copied[SPOOL_KINDS]; /* by table: elements copied, if rows never change */
 	uint64_t owned;               /* number of blocks whose owners have been read */
 };
 
@@ -40,13 +40,13 @@ struct read_progress {
 int read_open(struct spool *spool, struct read_progress *reading, const char *path);
 void read_close(struct spool *spool, struct read_progress *reading);
 
-/* Sets err_text() to the meaning of the error (-errno), and returns the error. */
+/* Sets err_text() to the meaning of `error` (-errno), and returns `error`. */
 int read_failed(const char *path, int error);
 
 /* Checks a spool's header: 0, or -EINVAL with err_text() if this build cannot read it. */
 int read_check_header(const struct spool_header *header, const char *path);
 
-/* Reads the header again, and the owners of new blocks; the copy gets room for all blocks. This
+/* Reads the header again, and the owners of new blocks; makes room in the copy for all blocks. This
  * function and the next two return 0 or -errno, -ENODATA for bytes that the file lacks. */
 int read_header(struct spool *spool, struct read_progress *reading);
 
@@ -54,7 +54,7 @@ int read_header(struct spool *spool, struct read_progress *reading);
 int read_rows(const struct spool *spool, const struct read_progress *reading, enum spool_kind kind,
 	      uint64_t from, uint64_t to);
 
-/* Reads the rows added since the last call, of tables whose rows never change. */
+/* Reads the rows that were added, since the last call, to tables whose rows never change. */
 int read_growing(const struct spool *spool, struct read_progress *reading);
 
 /* True if an update has begun, gone on or ended since the header was read. */

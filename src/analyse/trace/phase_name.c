@@ -17,7 +17,7 @@ static size_t noted(const char *name)
 	if (!notes || notes == name || !strchr(notes, '='))
 		return length;
 	if (name[length - 1] != '#' && notes[-1] != ':')
-		return length; /* neither notes nor notes that were cut off */
+		return length; /* neither notes nor the beginning of notes that were cut off */
 	length = (size_t)(notes - name);
 	return length > 1 && name[length - 1] == ':' ? length - 1 : length;
 }
@@ -39,7 +39,7 @@ size_t phase_stem(const char *name)
 	return number ? number : length;
 }
 
-/* Returns the next letter of a family, 0 at its end. A run of digits is one #. */
+/* Returns the next letter of a family's name, 0 at the end. A run of digits becomes one #. */
 static char next_letter(const char **at, const char *end)
 {
 	char letter;

@@ -12,11 +12,11 @@ enum { PHASE_FAMILY = 200 };
 /* Writes a name's family, cut to size: a # for each run of digits, no notes. Returns its length. */
 size_t phase_family(char *to, size_t size, const char *name);
 
-/* Compares the families of two names as strcmp() does, without a copy: 0 if they are the same. */
+/* Compares the families of two names as strcmp() does, without a copy: 0 if they are equal. */
 int phase_family_order(const char *a, const char *b);
 
 /* True if the name has notes of XLA: "Thunk:#hlo_op=copy.1#" (XLA's traceme_encode.h). */
 bool phase_is_noted(const char *name);
 
-/* The length of the name without the number at its end: that of "step" for "step 17". */
+/* The length of the name without the number at its end: the length of "step" for "step 17". */
 size_t phase_stem(const char *name);

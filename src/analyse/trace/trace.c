@@ -64,7 +64,7 @@ static int open_file(struct trace *trace)
 
 /* --- messages --- */
 
-/* Sets the error for a file that ends too early, with a hint at its spool if that exists. */
+/* Sets the error for a file that ends too early, with a hint at its spool if there is one. */
 static int truncated(const struct trace *trace, uint64_t size)
 {
 	char spool[4096];
@@ -141,7 +141,7 @@ static ssize_t read_tail(const struct trace *trace, char *tail, off_t *size)
 			 : pread(trace->reader->fd, tail, TAIL, *size > TAIL ? *size - TAIL : 0);
 }
 
-/* Finds the last bytes of a compressed file, which is unpacked for that. 0 or -EINVAL. */
+/* Finds the last bytes of a compressed file by unpacking all of it. 0 or -EINVAL. */
 static int unpack_tail(struct trace *trace, char *tail, ssize_t *length, off_t *size)
 {
 	static char block[1 << 18];
@@ -181,7 +181,7 @@ static bool ends_events(const char *tail, ssize_t length)
 }
 
 /* Checks that the file is complete: a reader that needs only the facts would not notice that events
- * are cut off. If its last bytes do not end the events, all of it is parsed. */
+ * are cut off. If the file's last bytes do not end the events, all of the file is parsed. */
 static int check_end(struct trace *trace)
 {
 	char tail[TAIL];
@@ -191,7 +191,7 @@ static int check_end(struct trace *trace)
 	int error = 0;
 
 	if (length < 0)
-		return 0; /* a pipe: a cut is found when all of it has been read */
+		return 0; /* a pipe: a cut is found when all data has been read */
 	if (trace->reader->json.source.unpack)
 		error = unpack_tail(trace, tail, &length, &size);
 	if (error)

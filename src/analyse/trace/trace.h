@@ -18,11 +18,11 @@
 struct out;
 
 enum {
-	TRACE_FEW = 500000, /* a trace of at most so many events is read completely even if no
+	TRACE_FEW = 500000, /* a trace with at most this many events is read completely even if no
 			       option needs that: it takes a few tenths of a second */
 };
 
-/* The number of dropped events that newer ones replaced; a larger MEMTRACE_MAX_EVENTS avoids it. */
+/* The number of events that newer ones replaced; a larger MEMTRACE_MAX_EVENTS avoids this. */
 static inline uint64_t trace_crowded_out(const struct trace_capture *capture)
 {
 	uint64_t others = capture->events_stopped + capture->events_filtered;
@@ -39,27 +39,27 @@ void trace_close(struct trace *trace);
 /*
  * Reads the next event. Its texts are ids for trace_text(), its stack is UINT32_MAX if it has none,
  * and members that the file does not have are TRACE_NONE, NO_DEVICE, EVENT_OPS and SPACES. Returns
- * 1 with an event, 0 after the last one, -EINVAL if the file is damaged.
+ * 1 with an event, 0 after the last event, -EINVAL if the file is damaged.
  */
 int trace_next(struct trace *trace, struct event *event);
 
-/* Reads the next event of one kind, without parsing others. Returns as trace_next(). */
+/* Reads the next event with this op, without parsing other events. Returns as trace_next(). */
 int trace_next_of(struct trace *trace, enum event_op op, struct event *event);
 
 /* Writes the next event in JSON, without a line break. Returns as trace_next(). */
 int trace_copy(struct trace *trace, struct out *out);
 
-/* The text of an event with the id, NULL for 0. */
+/* The text with this id from the events read so far, NULL for 0. */
 const char *trace_text(const struct trace *trace, uint32_t id);
 
-/* All texts of events read so far; the text with an id is at id - 1. */
+/* All texts from the events read so far; the text with an id is at id - 1. */
 const char **trace_texts(const struct trace *trace, size_t *count);
 
-/* True if the file begins as a spool does. False as well if it cannot be read. */
+/* True if the file begins as a spool does; false also if it cannot be read. */
 bool trace_is_spool(const char *path);
 
-/* A walk through time that finds the innermost phase: of all open ones, on any thread, the one that
- * began last. Times must not decrease from call to call. */
+/* A walk through time that finds the innermost phase: of all phases that are open, on any thread,
+ * the phase that began last. Times must not decrease from call to call. */
 struct trace_phase_walk {
 	uint32_t *open;    /* phases that have begun and may still be open, oldest first */
 	uint32_t *parents; /* by phase: 1 + the phase open when it began, 0 for none */
@@ -81,10 +81,10 @@ static inline uint64_t trace_known(uint64_t number)
 	return number == TRACE_NONE ? 0 : number;
 }
 
-/* The device's position in summary.devices, devices_n for memory that is not on a device. */
+/* The device's position in summary.devices; devices_n for memory that is not on a device. */
 size_t trace_position(const struct trace *trace, int device, unsigned space);
 
-/* Look up a device's summary, a peak, a curve. NULL if the trace has none. */
+/* Look up a device's summary, a peak, a curve. NULL if the trace does not have it. */
 const struct trace_device *trace_device(const struct trace *trace, int device);
 const struct trace_peak *trace_peak(const struct trace *trace, int device, const char *pool,
 				    enum trace_metric metric);
@@ -95,7 +95,7 @@ uint64_t trace_curve_at(const struct trace_curve *curve, const uint64_t *column,
 
 /* --- the frames of a stack to show: trace_frames.c --- */
 
-/* True for code that every allocation runs through (CUDA, c10, libc, the interpreter). */
+/* True for native framework code, what is below it (CUDA, c10, libc, Python), and unknown code. */
 bool trace_frame_internal(const struct trace *trace, const struct trace_frame *frame);
 
 /* The rank of a frame for the user: 0 for their own code, higher for code of libraries. */
@@ -114,10 +114,10 @@ static inline const char *trace_frame_path(const struct trace *trace,
 	return frame->language == TRACE_PYTHON ? frame->file : trace_module(trace, frame);
 }
 
-/* True for the user's own code, and for Python code of a package that is no framework. */
+/* True for the user's own code, and for Python code in packages that are not frameworks. */
 bool trace_frame_own(const struct trace *trace, const struct trace_frame *frame);
 
-/* The frame that names a stack to the user: the first of their own code, else the first in Python,
+/* The frame that names a stack to the user: the first in their own code, else the first in Python,
  * else the first that is not internal; UINT32_MAX without frames. */
 uint32_t trace_line(const struct trace *trace, uint32_t stack);
 
@@ -137,7 +137,7 @@ enum place_kind {
 	PLACE_FRAMEWORK,
 };
 
-/* The owner of a Python file by its path in the interpreter, which may also be "<stdin>". */
+/* The owner of a Python file, by the path in the interpreter, which may also be "<stdin>". */
 enum place_kind place_kind(const char *path);
 
 /* True for a frame that is a name without code: "[not recorded]", or the growth of a pool. */
@@ -147,7 +147,7 @@ bool trace_frame_named(const struct trace_frame *frame);
 
 enum trace_stacks { TRACE_STACKS_MERGED, TRACE_STACKS_NATIVE, TRACE_STACKS_PYTHON };
 
-/* The property that stacks are grouped by. Line, function and module are those of the frame that
+/* The property by which stacks are grouped. Line, function and module are those of the frame that
  * trace_line() returns; stacks without frames form a group of their own. */
 enum trace_by {
 #define BY(id, name, title) TRACE_BY_##id,
@@ -156,13 +156,13 @@ enum trace_by {
 	TRACE_BYS
 };
 
-/* The name of a property ("site"), and its name in a heading ("call site"). */
+/* A property's name ("site"), and its name in a heading ("call site"). */
 const char *trace_by_name(enum trace_by by);
 const char *trace_by_title(enum trace_by by);
 
-/* The groups of stacks, in the order of the first stack of each. */
+/* The groups of stacks, in the order of each group's first stack. */
 struct trace_keys {
-	uint32_t *of; /* by stack: position of its group */
+	uint32_t *of; /* by stack: position of the stack's group */
 	const char **names;
 	size_t count;
 };
@@ -172,8 +172,8 @@ void trace_keys_find(struct trace_keys *keys, struct trace *trace, enum trace_by
 
 /*
  * Removes frames of other kinds from stacks[], and replaces sites[] with groups by the property,
- * for all later readers. A stack without a frame of the kind gets one named "[no Python frames]".
- * Call it once, after trace_open(); the sums of sites are then those of their stacks.
+ * for all later readers. A stack without a frame of the kind gets a frame "[no Python frames]". To
+ * be called once, after trace_open(); the sums of sites are then the sums of their stacks.
  */
 void trace_choose(struct trace *trace, enum trace_stacks stacks, enum trace_by by);
 

@@ -2,8 +2,8 @@
  * Appends, to the stacks of autograd's threads, the Python frames that a backward pass comes from,
  * with names that show this.
  *
- * This is done once, before the trace is used, so that each table and each composition shows a
- * backward pass at a line of Python, and none shows that line as one of the thread's own.
+ * This is done once, before the trace is used, so that every table shows a backward pass at a line
+ * of Python, and none shows this line as the thread's own.
  */
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +17,7 @@ enum { FORWARD, CALL };
 
 struct copies {
 	struct trace *trace;
-	struct map known; /* 1 + position of the copy, by 2 * frame + which */
+	struct map known; /* 1 + position of the copy, by 2 * frame + FORWARD or CALL */
 	size_t room;
 };
 
@@ -87,7 +87,7 @@ void trace_extend_backward(struct trace *trace)
 	for (size_t i = 0; i < trace->stacks_n; i++) {
 		const struct trace_stack *stack = &trace->stacks[i];
 
-		/* A via_stack that has one itself is not used, so stacks form no chains. */
+		/* A via_stack that has a via_stack itself is not used: stacks form no chains. */
 		if (stack->via_stack == UINT32_MAX ||
 		    trace->stacks[stack->via_stack].via_stack != UINT32_MAX)
 			continue;

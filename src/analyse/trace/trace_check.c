@@ -1,4 +1,4 @@
-/* Checks that a trace is consistent: positions are in range, columns have one length. */
+/* Checks that a trace is consistent: positions are in range, a curve's columns have one length. */
 #include <string.h>
 
 #include "analyse/input/error.h"
@@ -16,7 +16,7 @@ static int in_range(const struct trace *trace, const char *from, size_t i, const
 		   position, size);
 }
 
-/* Checks that from[i] refers to a stack of the trace, or to none (UINT32_MAX). 0 or -EINVAL. */
+/* Checks that from[i] refers to a stack in the trace, or to none (UINT32_MAX). 0 or -EINVAL. */
 static int is_stack(const struct trace *trace, const char *from, size_t i, uint32_t stack)
 {
 	return stack == UINT32_MAX ? 0 : in_range(trace, from, i, "stacks", stack, trace->stacks_n);
@@ -129,7 +129,7 @@ static int check_sites(struct trace *trace)
 	return 0;
 }
 
-/* In a baseline each call site has one stack, which gets the figures of the site. */
+/* In a baseline each call site has one stack: gives it the site's sums. */
 static void tell_stacks(const struct trace *trace)
 {
 	for (size_t i = 0; trace->capture.baseline && i < trace->sites_n; i++) {
@@ -161,7 +161,7 @@ static int check_curves(const struct trace *trace)
 	return 0;
 }
 
-/* Makes a phase of a damaged trace that ends before it begins 0 ns long. */
+/* Gives a length of 0 ns to phases that end before they begin, in a damaged trace. */
 static void check_phases(const struct trace *trace)
 {
 	for (size_t i = 0; i < trace->phases_n; i++) {

@@ -58,7 +58,7 @@ static uint32_t add_named_frame(struct trace *trace, const char *name)
 	return (uint32_t)count;
 }
 
-/* Removes frames. Entries are positions of frames in the stack, so they change too. */
+/* Removes frames. Entries are positions of frames in the stack, so entries change too. */
 static void filter_stack(const struct trace *trace, struct trace_stack *stack,
 			 enum trace_stacks stacks)
 {

@@ -1,10 +1,10 @@
 /*
- * Replaces the samples of a sampled trace (MEMTRACE_SAMPLE) with estimates of all allocations.
+ * Replaces the samples in a sampled trace (MEMTRACE_SAMPLE) with estimates of all allocations.
  *
- * The document has both: samples with their own bytes, beside a pseudo-stack with the bytes of all
+ * The trace has both: samples with their own bytes, next to a pseudo-stack with the bytes of all
  * allocations that were not sampled, so that everything sums to the totals; and an estimate for
- * each site. Totals, peaks, pools and events stay as they are; the stacks of a peak then sum to it
- * only approximately.
+ * each site. Totals, peaks, pools and events stay as they are; the stacks of a peak then add up to
+ * the peak only approximately.
  */
 #include <string.h>
 
@@ -12,7 +12,7 @@
 #include "analyse/trace/trace_parts.h"
 #include "codec/event.h"
 
-/* True for the pseudo-stack of allocations that were not sampled: the estimates include them. */
+/* True for the pseudo-stack of allocations that were not sampled: other estimates include these. */
 static bool is_rest(const struct trace *trace, const struct trace_stack *stack)
 {
 	const char *name = stack->frames_n == 1 && stack->frames[0] < trace->frames_n
@@ -32,7 +32,7 @@ static uint64_t scaled(uint64_t count, uint64_t estimated, uint64_t sampled)
 
 static void estimate_stack(struct trace_stack *stack)
 {
-	/* Frees of a sampled trace have no stack, so all of them would count under one. */
+	/* Frees in a sampled trace have no stacks, so all would count under one stack. */
 	stack->frees_here = stack->freed_here_bytes = 0;
 	stack->frees = scaled(stack->frees, stack->estimated_allocations, stack->allocations);
 	stack->live_count =
@@ -57,7 +57,7 @@ static void estimate_site(struct trace_site *site)
 	site->peak_bytes = site->estimated_peak_bytes;
 }
 
-/* True if an allocation of the stack was sampled, or if it is the pseudo-stack of the others. */
+/* True if an allocation by the stack was sampled, or for the pseudo-stack of all others. */
 static bool concerns(const struct trace *trace, const struct trace_stack *stack)
 {
 	return stack->estimated_allocations || stack->estimated_peak_bytes || is_rest(trace, stack);

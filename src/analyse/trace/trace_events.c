@@ -1,7 +1,7 @@
 /*
  * Reads the events of a trace one by one.
  *
- * Writers put the keys of an event in one order, so each key is first compared with the key at the
+ * Writers put the keys of events in one order, so each key is first compared with the key at the
  * same position in the last event. The texts of events are few and repeat, so they become ids.
  */
 #include <errno.h>
@@ -72,7 +72,7 @@ const char **trace_texts(const struct trace *trace, size_t *count)
 	return trace->reader ? trace->reader->texts.list : NULL;
 }
 
-/* `last` is the text that this key had in an earlier event: mostly it is the same again. */
+/* `last` is the id of the key's text in an earlier event: mostly the text is the same again. */
 static int read_text(struct trace *trace, enum json_token token, uint32_t *last, uint32_t *to)
 {
 	struct json *json = &trace->reader->json;
@@ -154,7 +154,7 @@ static int read_device(struct trace *trace, enum json_token token, int16_t *to)
 	return 0;
 }
 
-/* Sets `to` to the number whose name is the word, or to `count` if no number has it. */
+/* Sets `to` to the number whose name is the word, or to `count` if no number has this name. */
 static int read_word(struct trace *trace, enum json_token token, const char *key,
 		     const char *(*name)(unsigned), unsigned count, uint8_t *to)
 {
@@ -212,7 +212,7 @@ static int read_value(struct trace *trace, unsigned number, struct event *event)
 
 /* --- events --- */
 
-/* Returns the key's position in keys[], KEYS if it is not there. */
+/* Returns the position in keys[] of the key just read, KEYS if it is not there. */
 static unsigned key_at(struct trace *trace, unsigned position)
 {
 	uint8_t *guess = &trace->reader->order[position % sizeof(trace->reader->order)];
@@ -248,7 +248,7 @@ static int read_event(struct trace *trace, struct event *event)
 	return token == JSON_OBJECT_END ? 0 : -EINVAL;
 }
 
-/* Reads the rest of the document after the events. 0 or -EINVAL. */
+/* Reads the rest of the JSON after the events. 0 or -EINVAL. */
 static int finish(struct trace *trace)
 {
 	enum json_token token;

@@ -1,4 +1,4 @@
-/* Look-ups in an open trace: by device, thread, pool or moment. */
+/* Look-ups in an open trace: by device, thread, pool or time. */
 #include "analyse/trace/trace.h"
 
 #include "analyse/input/grow.h"
@@ -74,7 +74,7 @@ uint32_t trace_phase_at(struct trace_phase_walk *walk, const struct trace *trace
 
 	for (;;) {
 		bool next = walk->next < trace->phases_n && phases[walk->next].start <= t;
-		/* Phases that ended before the next one begins are removed first. */
+		/* Removes phases that ended before the next phase begins. */
 		uint64_t now = next ? phases[walk->next].start : t;
 		uint32_t top;
 

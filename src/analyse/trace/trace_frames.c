@@ -1,7 +1,7 @@
 /*
- * Chooses the frames of a stack to show: the user's own lines rather than library code.
+ * Chooses which frames of a stack are shown: the user's own lines rather than library code.
  *
- * A stack of PyTorch has forty frames, of which three are the user's. No sum is changed here.
+ * A stack in PyTorch has forty frames, of which three are the user's. No sum is changed here.
  */
 #include <stdio.h>
 #include <string.h>
@@ -13,12 +13,12 @@
 /* The kinds of code that a frame can be in; the smaller the value, the more useful to the user. */
 enum kin {
 	KIN_OWN,       /* the user's own code */
-	KIN_PACKAGE,   /* Python of an installed package */
-	KIN_FRAMEWORK, /* Python that everybody's program runs through */
-	KIN_VENDOR,    /* native code of a vendor's library */
-	KIN_INSIDE,    /* native code of a framework */
+	KIN_PACKAGE,   /* Python code in an installed package */
+	KIN_FRAMEWORK, /* Python code that every program runs through */
+	KIN_VENDOR,    /* native code in a vendor's library */
+	KIN_INSIDE,    /* native code in a framework */
 	KIN_INTERNAL,  /* code that every allocation runs through */
-	KIN_UNKNOWN,   /* a frame with neither name nor module */
+	KIN_UNKNOWN,   /* a frame with neither a name nor a module */
 };
 
 enum place_kind place_kind(const char *path)
@@ -110,7 +110,7 @@ size_t trace_lines(const struct trace *trace, uint32_t stack, uint32_t *frames, 
 	for (size_t i = 0; i < all->frames_n && shown < most; i++) {
 		uint32_t frame = all->frames[i];
 
-		/* Of the frames below the line, the innermost shows how it allocates. */
+		/* Of the frames that the line calls, the innermost shows how the line allocates. */
 		if (frame == line)
 			seen = true;
 		else if ((!seen && (shown || most == 1)) ||

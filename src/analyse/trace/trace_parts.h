@@ -12,15 +12,15 @@ struct trace_reader {
 	int fd;
 	bool in_events;
 	const char *section; /* member being read, for messages */
-	uint8_t order[32];   /* position in keys[] of each key of the last event */
+	uint8_t order[32];   /* position in keys[] of each key in the last event */
 	uint32_t last_text[32];
-	struct texts texts; /* texts of events */
+	struct texts texts; /* the texts of events */
 };
 
-/* Reads the JSON value that follows into the trace's member that `row` names. 0 or -EINVAL. */
+/* Reads the JSON value that follows into the member of the trace that `row` names. 0 or -EINVAL. */
 int trace_read(struct trace *trace, const struct row *row);
 
-/* After a reader failed: if the file ends too early, err_text() becomes that. Returns -EINVAL. */
+/* After a reader failed: if the file ends too early, err_text() will say so. Returns -EINVAL. */
 int trace_broken(struct trace *trace);
 
 /* Opens the spool at the trace's path and fills in the trace's facts. 0 or -errno. */
@@ -30,7 +30,7 @@ void trace_spool_close(struct trace_spool *from);
 /* An event with all members unknown. */
 extern const struct event trace_no_event;
 
-/* Writes the next event to `out`, or if that is NULL to `event`, a copy of trace_no_event. */
+/* Writes the next event to `out` or, if `out` is NULL, to `event`, a copy of trace_no_event. */
 int trace_spool_next(struct trace *trace, struct event *event, struct out *out);
 
 /* Returns the id of a text, which is added if it is new. */
@@ -39,7 +39,7 @@ uint32_t trace_enter_text(struct trace *trace, const char *text, size_t length);
 /* Checks that positions are inside their arrays, and fills site_of[]. 0 or -EINVAL. */
 int trace_check(struct trace *trace);
 
-/* Replaces the figures of a sampled trace with estimates. It must be called after trace_check(). */
+/* Replaces a sampled trace's sums with estimates. To be called after trace_check(). */
 void trace_estimate(struct trace *trace);
 
 /* Appends to each stack the Python frames of its via_stack, with "[backward]" in their names. */

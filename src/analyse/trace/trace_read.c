@@ -1,5 +1,5 @@
 /*
- * Reads a JSON value into a struct whose members facts/trace.def describes in rows.
+ * Reads a JSON value into a struct whose members the rows of facts/trace.def describe.
  *
  * A list grows in a buffer of its own and is copied into the arena when its length is known. The
  * recursion is as deep as the rows are nested, four at most; members that have no row are skipped
@@ -17,7 +17,7 @@ enum { ARENA_OVERHEAD = 16 }; /* about the bytes that the arena adds to a text *
 struct reader {
 	struct json *json;
 	struct arena *arena;
-	const char *key; /* of the member being read, for messages */
+	const char *key; /* key of the member being read, for messages */
 };
 
 /* A list whose length is not known yet. */
@@ -38,7 +38,7 @@ static void *member(void *to, size_t at)
 	return (char *)to + at;
 }
 
-/* Counts memory that the trace's facts take. 0, or -EINVAL if it exceeds LIMITS_FACTS. */
+/* Counts memory that the trace's facts take. 0, or -EINVAL if they take more than LIMITS_FACTS. */
 static int keep_bytes(const struct reader *reader, size_t bytes)
 {
 	struct json *json = reader->json;
@@ -51,7 +51,7 @@ static int keep_bytes(const struct reader *reader, size_t bytes)
 			 LIMITS_FACTS >> 20, LIMITS_LIFT);
 }
 
-/* Adds an item of zeros and returns it; NULL if the trace's facts take too much memory. */
+/* Adds a zeroed item and returns it; NULL if the trace's facts take too much memory. */
 static void *list_add(const struct reader *reader, struct list *list)
 {
 	if (keep_bytes(reader, list->item))
@@ -136,7 +136,7 @@ static int read_bool(struct reader *reader, enum json_token token, bool *to)
 	return 0;
 }
 
-/* Sets `to` to the word's position in its list; a word that is not there gets the last position. */
+/* Sets `to` to the word's position in its list; an unknown word gets the last position. */
 static int read_word(struct reader *reader, enum json_token token, enum row_words words, int *to)
 {
 	if (token != JSON_STRING)

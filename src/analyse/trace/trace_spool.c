@@ -12,19 +12,19 @@
 #include "render/document/document.h"
 #include "spool/journal.h"
 
-/* The spool, which the trace points into, and the reader of its events. */
+/* The spool, into which the trace points, and the reader of the spool's events. */
 struct trace_spool {
 	struct spool spool;
 	struct spool_model recording;
 	struct journal_reader events;
-	struct blocks open;       /* open ranges, from which a pop gets its name */
+	struct blocks open;       /* open ranges, which give pops their names */
 	const char *last_text[8]; /* by key: the last text, as in the spool */
 	uint32_t last_id[8];      /* by key: the id of that text */
 };
 
 /* --- texts --- */
 
-/* Replaces bytes that are not UTF-8 with U+FFFD, as in a document. Returns `text` itself if all of
+/* Replaces bytes that are not UTF-8 with U+FFFD, as in JSON traces. Returns `text` itself if all of
  * it is UTF-8, else a copy. */
 static const char *clean(struct trace *trace, const char *text)
 {

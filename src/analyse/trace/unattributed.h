@@ -1,28 +1,28 @@
 /*
  * Bytes without an address: a pool's own totals grew or shrank, and no call explained it.
  *
- * They are counted under a pseudo-stack and freed in the reverse order of their allocation. A
- * caller that groups bytes by more than their stack (thread, phase, category) gives allocated bytes
- * a tag, and gets that tag when they are freed, because memory is often freed by another thread, or
- * in another phase, than it was allocated.
+ * The bytes are counted under a pseudo-stack and freed in the reverse order of their allocation. A
+ * caller that groups bytes by more than the stack (thread, phase, category) gives allocated bytes a
+ * tag, and gets the tag back when they are freed: memory is often freed by another thread, or in
+ * another phase, than it was allocated.
  */
 #pragma once
 
 #include "base/mem/map.h"
 #include "facts/lives.h"
 
-/* Bytes of one tag, allocated one after another; they count as one block, however they change. */
+/* Bytes with one tag, allocated one after another; they count as one block, however they change. */
 struct unattributed_lump {
 	uint64_t bytes;
 	uint32_t tag;
 	uint32_t below; /* 1 + position of the next older lump, 0 for none */
 };
 
-/* Bytes without an address, in lumps of one tag each; all zero is empty. */
+/* Bytes without an address, in lumps with one tag each; all zero is empty. */
 struct unattributed {
 	struct unattributed_lump *lumps;
 	uint32_t used;
-	size_t size;    /* of the array `lumps` */
+	size_t size;    /* allocated entries of `lumps` */
 	uint32_t spare; /* 1 + position of the first unused lump, 0 for none */
 	struct loose_place {
 		struct loose_key {
@@ -38,7 +38,7 @@ struct unattributed {
 
 void unattributed_clear(struct unattributed *loose);
 
-/* Removes all bytes, which are unknown after events are missing. */
+/* Removes all bytes: to be called after missing events, when they are unknown. */
 void unattributed_forget(struct unattributed *loose);
 
 /* Adds the bytes of `block`, which has no address. Returns the number of new lumps: 1, or 0 if the
@@ -46,9 +46,9 @@ void unattributed_forget(struct unattributed *loose);
 int unattributed_come(struct unattributed *loose, const struct block *block, uint32_t tag);
 
 /*
- * Frees up to `bytes` of the newest lump with the stack, pool, device and kinds of `block`. Returns
- * the bytes freed, 0 if there are no lumps; older lumps may hold more. Sets `tag` to that of the
- * lump, and `whole` to whether all of it is freed.
+ * Frees up to `bytes` bytes of the newest lump with the stack, pool, device and kinds of `block`.
+ * Returns the bytes freed, 0 if there are no lumps; older lumps may hold more. Sets `tag` to the
+ * lump's tag, and `whole` to whether all of the lump is freed.
  */
 uint64_t unattributed_go(struct unattributed *loose, const struct block *block, uint64_t bytes,
 			 uint32_t *tag, bool *whole);

@@ -55,5 +55,5 @@ struct oom *spool_model_find_ooms(struct spool_model *recording);
  * that were live at the failure. 0 or -ENOMEM. */
 int oom_then(struct oom *oom, struct spool_model *recording, const struct census *census);
 
-/* A text of the spool, NULL if it is empty. */
+/* The spool's text with this number, NULL if it is empty. */
 const char *oom_name(const struct spool_model *recording, uint32_t text);
