@@ -1,8 +1,8 @@
 /*
- * memtrace.h: calls by which a program gives memtrace names, pools and commands, if it is there.
+ * memtrace.h: the C API by which a program names its memory for memtrace and controls recording.
  *
- * Every function is a weak symbol and a macro around it: in a process without libmemtrace.so a call
- * does nothing and costs a comparison. There is no library to link, so the calls can stay in:
+ * Every function is a weak symbol, called through a macro: in a process without libmemtrace.so a
+ * call does nothing and costs one comparison. No library is linked, so the calls can stay in:
  *
  *	memtrace_push("step");
  *	...
@@ -10,8 +10,8 @@
  *
  * From Python: `ctypes.CDLL(None).memtrace_mark(b"epoch 3")`.
  *
- * Addresses are device addresses, sizes are bytes. Names are copied. All functions may be called
- * from any thread, at any time, even before CUDA starts and after main has ended.
+ * Addresses are device addresses, sizes are in bytes. Names are copied. All functions may be called
+ * from any thread, at any time, even before CUDA starts and after main() has returned.
  */
 #ifndef MEMTRACE_MEMTRACE_H
 #define MEMTRACE_MEMTRACE_H
@@ -25,44 +25,47 @@ extern "C" {
 
 #define MEMTRACE_WEAK __attribute__((weak))
 
-typedef uint32_t memtrace_pool; /* 0: no pool, calls do nothing */
+typedef uint32_t memtrace_pool; /* a pool's number; with 0, no pool, the calls do nothing */
 
 /*
- * Events are recorded from here on (they are from the beginning, unless MEMTRACE_START=off). From
- * outside: `memtrace ctl PID start` and `stop`, or the signal of MEMTRACE_SIGNAL.
+ * Starts to record events, as a process does by itself unless MEMTRACE_START=off is set. From the
+ * outside, `memtrace ctl PID start` and `stop` or the signal set by MEMTRACE_SIGNAL do the same.
  */
 void memtrace_start(void) MEMTRACE_WEAK;
 
-/* From now on no events and no stacks are recorded; sums, peaks and live memory still are. */
+/* Stops recording events and stacks; sums, peaks and live memory are still recorded. */
 void memtrace_stop(void) MEMTRACE_WEAK;
 
-/* 0: recording is off, a hooked call costs a jump. 1: on again; pools start from their own sums. */
+/*
+ * 0: switches all recording off; an intercepted call then costs one jump. 1: switches it on again,
+ * and the sums of PyTorch's pool restart from the totals of PyTorch's own allocator.
+ */
 void memtrace_enable(int on) MEMTRACE_WEAK;
 
 /*
- * Writes the trace of what was recorded so far, as JSON, to a file that must not be there yet;
- * NULL: beside the spool, under a name that ends in `.dump.json`. Recording goes on, and so do
- * other threads. 0, also without the library; or a negative error number, as -ENODATA when nothing
- * is recorded yet, -EEXIST, -EBUSY while another thread is at it. From outside: `memtrace ctl PID
- * dump`.
+ * Writes what was recorded so far as a JSON trace to a file that must not exist yet; with NULL, to
+ * a file in the spool's directory with a name that ends in `.dump.json`. Recording and the other
+ * threads go on. Returns 0 (also without the library) or a negative error number, such as -ENODATA
+ * if nothing is recorded yet, -EEXIST, or -EBUSY while another thread writes a trace. From the
+ * outside: `memtrace ctl PID dump`.
  */
 int memtrace_dump(const char *path) MEMTRACE_WEAK;
 
-/* Marks this moment with a name. */
+/* Records a named mark at the current time. */
 void memtrace_mark(const char *name) MEMTRACE_WEAK;
 
-/* Begins and ends a named phase. Phases nest; each thread has its own. */
+/* Begin a named phase, and end the innermost one. Phases nest; each thread has its own phases. */
 void memtrace_push(const char *name) MEMTRACE_WEAK;
 void memtrace_pop(void) MEMTRACE_WEAK;
 
-/* Gives the allocation at the address a name. */
+/* Names the live allocation that begins at the address. */
 void memtrace_label(const void *ptr, const char *name) MEMTRACE_WEAK;
 
 /*
- * A pool: an allocator of the program's own, which gets segments from CUDA and makes blocks of
- * them. By these calls the trace has its allocated and its reserved bytes. `reserve` follows the
- * CUDA call that allocated a segment, `release` precedes the one that frees it. If a block lies in
- * memory that no pool has reserved, all of that allocation becomes its pool's.
+ * A pool is an allocator of the program's own, which divides segments from CUDA into blocks. These
+ * calls record the pool's reserved bytes (segments) and allocated bytes (blocks). Call `reserve`
+ * after the CUDA call that allocates a segment, and `release` before the CUDA call that frees it.
+ * A CUDA allocation in no pool becomes part of the pool whose block first lies in it.
  */
 memtrace_pool memtrace_pool_create(const char *name) MEMTRACE_WEAK;
 void memtrace_pool_reserve(memtrace_pool pool, const void *ptr, size_t size) MEMTRACE_WEAK;
@@ -71,9 +74,9 @@ void memtrace_pool_alloc(memtrace_pool pool, const void *ptr, size_t size) MEMTR
 void memtrace_pool_free(memtrace_pool pool, const void *ptr) MEMTRACE_WEAK;
 
 /*
- * From now on, memory that this thread allocates from CUDA belongs to the pool at once; 0: to none
- * again. Returns the pool that was set before, so that a pool above another can restore it. Without
- * this call a segment counts as allocated until it is reserved, which may make a peak too high.
+ * Memory that this thread allocates from CUDA after this call belongs to the pool at once; 0: to no
+ * pool. Returns the pool that was set before, so that nested pools can restore it. Without this
+ * call a segment counts as allocated until memtrace_pool_reserve(), which can raise peaks.
  */
 memtrace_pool memtrace_pool_grow(memtrace_pool pool) MEMTRACE_WEAK;
 

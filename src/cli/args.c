@@ -219,7 +219,7 @@ static bool take_word(const struct arg *arg, const char *value)
 	return cli_usage("--%s: %s is not one of %s", arg->name, value, list) < 0;
 }
 
-/* Stores the value of an option; if the option cannot have it, prints why and returns false. */
+/* Stores the value of an option; if the value is not valid, prints why and returns false. */
 static bool take_value(const struct arg *arg, const char *value)
 {
 	const void *row;
@@ -255,7 +255,7 @@ static bool take_value(const struct arg *arg, const char *value)
 	return true;
 }
 
-/* Stores an option's value. Returns how many words the option and its value are, or -EINVAL. */
+/* Stores an option's value. Returns how many words option and value take up, or -EINVAL. */
 static int take_words(const struct arg *arg, const char *value, char **words, int left)
 {
 	int taken = 1;
@@ -285,7 +285,7 @@ static const struct arg *find_switch(const struct usage *usage, const char *word
 	return NULL;
 }
 
-/* Parses one option with its value. Returns how many words they are, or -EINVAL. */
+/* Parses one option with its value. Returns how many words these take up, or -EINVAL. */
 static int take_option(const struct usage *usage, char **words, int left)
 {
 	const char *word = words[0];

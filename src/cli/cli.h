@@ -40,8 +40,8 @@ int cli_help(int argc, char **argv);
 
 enum arg_kind {
 	ARG_FLAG,   /* --full: *to is a bool */
-	ARG_SWITCH, /* --cpu, --cpu=0, --no-cpu: *to is a text, "1", "0" or the one after the "=" */
-	ARG_MAYBE,  /* --oom, --oom=2: *to is a text, "" or the one after the "=" */
+	ARG_SWITCH, /* --cpu, --cpu=0, --no-cpu: *to is a text: "1", "0" or what follows the "=" */
+	ARG_MAYBE,  /* --oom, --oom=2: *to is a text: "" or what follows the "=" */
 	ARG_TEXT,   /* --pool NAME, --pool=NAME, -p NAME: *to is a text */
 	ARG_TIME,   /* --from WHEN: *to is a text, a time or phase:NAME */
 	ARG_WHEN,   /* --at WHEN: *to is a text that timepoint_find() accepts */
@@ -50,7 +50,7 @@ enum arg_kind {
 	ARG_WORD,   /* --stacks native: *to is an int, the word's position in `value` */
 	ARG_FORMAT, /* --format json: *to points to the row of `formats` with that name */
 	ARG_LIST,   /* --fail-on A --fail-on B: `to` is an array of texts, ended by NULL */
-	ARG_WORDS,  /* --base A B C: as for ARG_LIST, with all words up to the next option */
+	ARG_WORDS,  /* --base A B C: as ARG_LIST, but takes all words up to the next option */
 };
 
 enum { ARG_MOST = 64 }; /* the most values of an ARG_LIST or ARG_WORDS */
@@ -78,7 +78,7 @@ struct arg {
 		.help = (help_), .to = (to_), .least = (least_), .most = (most_)             \
 	}
 
-/* Definitions of options that several commands have. */
+/* Definitions of options that several commands share. */
 #define ARG_ONE_FORMAT(name_, letter_, formats_, to_)                                          \
 	{                                                                                      \
 		.name = (name_), .letter = (letter_), .kind = ARG_FORMAT, .value = "FORMAT",   \
@@ -94,11 +94,11 @@ struct arg {
 
 struct usage {
 	const char *command;
-	const char *operands; /* operands in --help, as "TRACE"; NULL: none */
+	const char *operands; /* operands as shown by --help, such as "TRACE"; NULL: none */
 	const char *about;    /* for --help: each line is a paragraph; indented lines are a table */
 	const struct arg *args;
 	size_t args_n;
-	size_t least, most; /* fewest and most operands; 1 and 0: at least one, no limit */
+	size_t least, most; /* fewest and most operands; 1 and 0: one or more, no limit */
 	bool program;       /* the first operand begins the command line of a program */
 };
 
@@ -109,7 +109,7 @@ struct usage {
 			false                                                                  \
 	}
 
-/* The i-th option of the command, --no-limits after the last if it reads traces, then NULL. */
+/* The command's i-th option; after its last, --no-limits if the command reads traces, then NULL. */
 const struct arg *args_row(const struct usage *usage, size_t i);
 
 typedef void usage_printer(struct out *out, const struct usage *usage);
@@ -129,20 +129,20 @@ int args_parse(const struct usage *usage, int *argc, char **argv);
  * option, under this or another name. The usage passed to args_parse() must still exist. */
 bool args_reads(const char *path);
 
-/* Parses a number from 0 to `most` for an option; prints why and returns false if it is none. */
+/* Parses a number from 0 to `most` for an option; prints why and returns false if it is not one. */
 bool args_count(const char *option, const char *text, uint64_t most, uint64_t *count);
 
 /*
  * Tables of names: arrays of elements of `size` bytes that begin with a name and a help text; a
- * NULL name ends them. args_choose() returns the element of a name, or NULL after the message that
- * there is no such `kind`; args_suggestion() the most similar name, NULL if none is similar.
- * args_list() appends a line of name and help for each element to the text in `to`.
+ * NULL name ends them. args_choose() returns the element with the name; if there is none, it prints
+ * that there is no such `kind` and returns NULL. args_suggestion() returns the most similar name,
+ * NULL if none is similar. args_list() appends a line with name and help for each element to `to`.
  */
 const void *args_choose(const char *kind, const char *name, const void *rows, size_t size);
 const char *args_suggestion(const char *name, const void *rows, size_t size);
 void args_list(char *to, size_t to_size, int width, const void *rows, size_t size);
 
-/* True if the value may be a word of its own; an ARG_SWITCH or ARG_MAYBE has it after "=". */
+/* True if the value may be a separate word; an ARG_SWITCH or ARG_MAYBE takes it after "=" only. */
 static inline bool args_wants_word(const struct arg *arg)
 {
 	return arg->kind != ARG_FLAG && arg->kind != ARG_SWITCH && arg->kind != ARG_MAYBE;
@@ -150,10 +150,10 @@ static inline bool args_wants_word(const struct arg *arg)
 
 /* --- messages and standard output: main.c --- */
 
-/* The name of the running command, NULL before it is found. */
+/* The name of the running command, NULL until main() has found the command. */
 const char *cli_command(void);
 
-/* Prints "memtrace: COMMAND: " and err_text() or the sentence; returns the exit status. */
+/* Print "memtrace: COMMAND: " and err_text() or the sentence. Return `status` or STATUS_USAGE. */
 int cli_fail(int status);
 int cli_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
@@ -163,12 +163,12 @@ struct out *cli_out(void);
 /* True if the descriptor is a terminal that shows colours and NO_COLOR is not set. */
 bool cli_colour(int fd);
 
-/* True if the user's locale has UTF-8. Does not change the locale of the tool. */
+/* True if the user's locale uses UTF-8. Does not change the locale of the tool. */
 bool cli_unicode(void);
 
 /* Implements -o FILE: cli_out() writes to the file, compressed if its name ends in .gz or .zst.
- * NULL and "-" mean standard output. Returns 0, or -errno with err_text(); an error also if the
- * file is an input of the command, which would be overwritten (args_reads()). */
+ * NULL and "-" mean standard output. Returns 0, or -errno with err_text(); also fails if the file
+ * is an input of the command (args_reads()), which it would overwrite. */
 int cli_redirect(const char *path);
 
 /* cli_redirect() for output that is compressed already: the ending of the name has no effect. */
@@ -184,8 +184,8 @@ bool completion_print(const char *shell);
  * manual.c: manual pages in roff (man(7)): one for the tool, one for each command, and
  * libmemtrace.7 for the settings. scripts/manual-api.sh makes libmemtrace.3.
  *
- * manual_list() writes the pages' names, a line each; manual_page() is false if no page has the
- * name.
+ * manual_list() writes the pages' names, a line each; manual_page() returns false if no page has
+ * the name.
  */
 void manual_list(struct out *out);
 bool manual_page(const char *name);

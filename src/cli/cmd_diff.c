@@ -16,7 +16,7 @@
 #include "cli/traces.h"
 
 struct comparison {
-	const char *const *sides[2]; /* operands of base, of head; ended by NULL */
+	const char *const *sides[2]; /* the operands of base and of head, each ended by NULL */
 	struct gates gates;
 	const char *rules, *output;       /* NULL: built-in rules, standard output */
 	const struct diff_format *format; /* default: diff_formats[0], text */
@@ -40,7 +40,7 @@ static int open_side(struct diff_side *side, struct traces *traces, const char *
 	return error;
 }
 
-/* The first run whose categories come from another source than those of `like`, or NULL. */
+/* Returns the first run whose categories have another source than those of `like`, or NULL. */
 static const struct run *unlike(struct diff_side *const *sides, const struct run *like)
 {
 	for (size_t s = 0; s < 2; s++) {
@@ -61,8 +61,8 @@ static bool asks_categories(const struct gates *gates)
 	return false;
 }
 
-/* Finds the categories of all runs. They are compared if every run has the category of each block,
- * or if a gate needs them; a gate makes it an error that runs have them from different sources. */
+/* Finds the categories in all runs. They are compared if every run has them for each block, or if a
+ * gate needs them; with such a gate, it is an error if their sources differ between runs. */
 static int categorise(struct diff_side *const *sides, const struct gates *gates,
 		      const struct rules *rules, int device)
 {

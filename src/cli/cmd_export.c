@@ -16,7 +16,7 @@ struct export_words {
 	int metric, device, by;
 };
 
-/* True if all given options have an effect on the format; otherwise prints which has none. */
+/* True if all given options affect the format; otherwise prints which option does not. */
 static bool takes(const struct format *format, const struct export_words *words)
 {
 	const struct {

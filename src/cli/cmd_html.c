@@ -39,7 +39,7 @@ static int copy_of(int fd)
 	while (copy >= 0 && (got = fd_read_all(fd, buffer, sizeof(buffer))) > 0) {
 		if (fd_write_all(copy, buffer, (size_t)got))
 			return -1;
-		/* Stops if this is no trace: such input may never end. */
+		/* Stops if the input is not a trace: it may never end. */
 		if (first && !strchr("{M\x1f\x28\x50 \t\r\n", buffer[0]))
 			break;
 		first = false;
@@ -106,7 +106,7 @@ static bool are_ranks(int argc, char **argv)
 	return false;
 }
 
-/* The first trace that is standard input or a pipe, which cannot be read a second time. Or NULL. */
+/* Returns the first trace that cannot be read twice (standard input or a pipe), or NULL. */
 static const char *read_once(const struct traces *traces)
 {
 	struct stat status;
@@ -120,7 +120,7 @@ static const char *read_once(const struct traces *traces)
 	return NULL;
 }
 
-/* Reads the traces of all ranks into `merge`. Each must be a file that can be read again. */
+/* Reads the traces of all ranks into `merge`. Each trace must be a file that can be read twice. */
 static int take_ranks(struct merge *merge, struct traces *traces, const char *const *operands,
 		      bool force)
 {

@@ -22,7 +22,7 @@ static const char about[] =
 #undef SECTION
 	;
 
-/* Default --limit: SCREEN for text; LISTED with --json, --show, --at or several traces. */
+/* Default --limit: SCREEN for text; LISTED with --json, --show, --oom, --at or several traces. */
 enum { SCREEN = 5, LISTED = 10 };
 
 /* Parses "peaks,live" into a bit for each section; prints why and returns 0 on an unknown name. */
@@ -65,8 +65,8 @@ struct report_words {
 	bool json;
 };
 
-/* Fills `options`; false, with a message, if a value is wrong. `listed`: lists are long by default.
- */
+/* Fills `options`; returns false, with a message, if a value is wrong. If `listed`, --limit is
+ * LISTED by default. */
 static bool read_report_words(struct report_options *options, const struct report_words *words,
 			      bool listed)
 {
@@ -108,7 +108,7 @@ static bool check_times(const struct report_options *options)
 	return true;
 }
 
-/* Parses --filter category=NAME, a pattern; prints why and returns false if no category fits it. */
+/* Parses --filter category=PATTERN; prints why and returns false if no category matches. */
 static bool read_categories(struct report_options *options)
 {
 	static const char key[] = "category=";

@@ -14,7 +14,7 @@ static const char about[] =
 	"(PENDING) and the old values of the newest update (UNDO). An unfinished update is "
 	"undone first.\n";
 
-/* Positions in lists[]: after the spool's tables, two lists that lie in its header. */
+/* Positions in lists[]: the spool's tables, then two lists from its header. */
 enum { SPOOL_PENDING = SPOOL_KINDS, SPOOL_OLD, LISTS };
 
 static const struct {

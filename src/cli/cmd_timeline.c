@@ -17,7 +17,7 @@ static const char about[] =
 	"the phases below. Each column shows the highest value in its stretch of time, so no "
 	"peak is lost.\n";
 
-/* The width of the terminal; if fd is none, the value of COLUMNS, else 80. */
+/* Returns the terminal's width in columns; if fd is not a terminal, COLUMNS or SHOW_COLUMNS. */
 static unsigned find_width(int fd)
 {
 	const char *columns = getenv("COLUMNS");

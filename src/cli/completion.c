@@ -9,12 +9,12 @@ TEXT_OF_FILE(completion_zsh, "src/cli/completion.zsh");
 
 enum expects {
 	EXPECTS_ANY,   /* a number or a free text: nothing can be completed */
-	EXPECTS_FILE,  /* a file name; TEXT of a setting is nearly always one */
+	EXPECTS_FILE,  /* a file name; the TEXT of a setting is nearly always a file name */
 	EXPECTS_TRACE, /* the name of a trace or a spool */
 	EXPECTS_WORDS,
 };
 
-/* Classifies the option's value; writes the words it can be, with blanks between, to `words`. */
+/* Classifies the option's value; writes the words that it can be, separated by blanks. */
 static enum expects expected_value(const struct arg *arg, char *words, size_t size)
 {
 	const char *value = arg->value ? arg->value : "";
@@ -173,7 +173,7 @@ static void zsh_commands(struct out *out)
 	}
 }
 
-/* Prints the script; its first "@@" is replaced by the commands, its second by their options. */
+/* Prints the script; the first "@@" is replaced by the commands, the second by their options. */
 static void print_script(const char *script, void (*print_commands)(struct out *),
 			 usage_printer *print_branch)
 {

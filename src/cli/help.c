@@ -1,4 +1,4 @@
-/* memtrace help and --help: the list of commands, a command's options, the rules of categories. */
+/* memtrace help and --help: the list of commands, a command's options, the rules for categories. */
 #include <stdio.h>
 #include <string.h>
 

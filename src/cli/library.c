@@ -122,7 +122,7 @@ int program_find(const char *name, char *path, size_t size)
 	return error;
 }
 
-/* Finds the interpreter in a script's "#!" line, also one that `env` starts. 0, or -errno. */
+/* Finds the interpreter in a script's "#!" line, also one started by `env`. Returns 0 or -errno. */
 static int find_interpreter(char *line, char *path, size_t size)
 {
 	char *save;
@@ -202,7 +202,7 @@ bool program_refuses(const char *path, char *why, size_t size)
 		if (length < 0) {
 			if (fd >= 0)
 				close(fd);
-			return false; /* cannot be read, so the answer is not known */
+			return false; /* an unreadable file: the answer is not known */
 		}
 		head[length] = '\0';
 		trouble = privileged(fd);
@@ -224,7 +224,7 @@ bool program_refuses(const char *path, char *why, size_t size)
 
 /* --- programs under AddressSanitizer --- */
 
-/* AddressSanitizer's shared libraries of gcc and of clang. Linked statically it is always first. */
+/* AddressSanitizer's shared runtimes: gcc's, clang's. A static runtime is always loaded first. */
 static const char *const runtimes[] = { "libasan.so", "libclang_rt.asan" };
 
 enum { RUNTIMES = sizeof(runtimes) / sizeof(runtimes[0]) };
@@ -232,7 +232,7 @@ enum { RUNTIMES = sizeof(runtimes) / sizeof(runtimes[0]) };
 /* Source: https://github.com/google/sanitizers/wiki/AddressSanitizerFlags */
 #define ORDER "verify_asan_link_order"
 
-/* True if the bytes of an ELF file name the runtime: names in its string table follow a 0 byte. */
+/* True if the bytes of an ELF file name a runtime. A 0 byte precedes names in string tables. */
 static bool names_runtime(const char *bytes, size_t size)
 {
 	for (unsigned i = 0; i < RUNTIMES; i++) {

@@ -4,11 +4,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Finds libmemtrace.so and writes its absolute path: the value of MEMTRACE_LIBRARY, else beside
- * this executable, in ../lib, or in the system's directories. 0, or -EINVAL with err_text(). */
+/* Finds libmemtrace.so and writes its absolute path: the value of MEMTRACE_LIBRARY, else a file in
+ * this executable's directory, its ../lib, or a system directory. 0, or -EINVAL with err_text(). */
 int library_find(char *path, size_t size);
 
-/* Writes a value for LD_PRELOAD: the library, then those that LD_PRELOAD has now. 0 or -EINVAL. */
+/* Writes a value for LD_PRELOAD: the library, then the value that is set. Returns 0 or -EINVAL. */
 int library_preload(const char *library, char *value, size_t size);
 
 /* Finds the file that execvp() would run for a name. 0, or -errno (-ENOENT, -EACCES). */
@@ -22,8 +22,8 @@ bool program_refuses(const char *path, char *why, size_t size);
 bool sanitizer_in(const char *program);
 
 /*
- * If sanitizer_in() is true, or LD_PRELOAD names the runtime: sets verify_asan_link_order=0 in
- * ASAN_OPTIONS, so that the runtime starts although it is not loaded first. An own setting of the
- * user is not changed.
+ * If sanitizer_in() is true, or LD_PRELOAD names that runtime: sets verify_asan_link_order=0 in
+ * ASAN_OPTIONS, so that the runtime starts although it is not loaded first. A value that the user
+ * has set is kept.
  */
 void sanitizer_admit(const char *program);

@@ -101,7 +101,7 @@ static void print_message(const char *command, const char *text)
 
 int cli_fail(int status)
 {
-	/* stdout and stderr may be one file: what was printed before the message comes first. */
+	/* stdout and stderr may be one file: earlier output must precede the message. */
 	out_flush(&output.out);
 	print_message(output.command, err_text());
 	return status;

@@ -193,7 +193,7 @@ static void print_command(struct out *out, const struct usage *usage)
 	for (size_t i = 0; args_row(usage, i); i++)
 		put_arg(out, args_row(usage, i));
 	out_text(out, ".TP\n\\fB\\-h\\fR, \\fB\\-\\-help\\fR\nthe same text, on the terminal\n");
-	if (!usage->program || !usage->least) /* memtrace run has its program's status instead */
+	if (!usage->program || !usage->least) /* memtrace run returns the program's status */
 		put_statuses(out);
 	out_text(out, ".SH SEE ALSO\n.BR memtrace (1),\n.BR libmemtrace (7)\n");
 }

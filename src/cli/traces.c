@@ -59,7 +59,7 @@ static bool is_file(const char *path)
 	return !stat(path, &status) && S_ISREG(status.st_mode);
 }
 
-/* True if the trace recovered from the spool lies beside it. */
+/* True if the trace recovered from the spool is in the same folder. */
 static bool has_document(const char *spool)
 {
 	if (!text_ends(spool, spool_end))

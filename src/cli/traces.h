@@ -14,8 +14,8 @@ struct traces {
 /*
  * Adds the traces that the operands name; NULL ends the operands. A folder stands for the traces
  * and spools directly in it, recognized by their first bytes and ordered by the numbers in their
- * names; spools whose trace lies beside them are left out. Returns 0, or -errno with err_text(),
- * also if a folder has no trace.
+ * names; spools whose trace is in the same folder are left out. Returns 0, or -errno with
+ * err_text(), also if a folder holds no trace.
  */
 int traces_add(struct traces *traces, const char *const *operands);
 void traces_clear(struct traces *traces);

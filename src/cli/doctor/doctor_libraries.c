@@ -16,7 +16,7 @@
 #include "cli/library.h"
 
 enum {
-	SECONDS = 10, /* time limit of a program that is run for its version */
+	SECONDS = 10, /* time limit for a program that prints its version */
 	OLDEST = 8,   /* Python 3.8 to 3.14: versions whose frames can be read */
 	NEWEST = 14,
 };

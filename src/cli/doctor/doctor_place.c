@@ -71,7 +71,7 @@ static void limits(void)
 		   "files may not grow beyond %s (ulimit -f)", SAY_BYTES(limit.rlim_cur));
 }
 
-/* A warning if mapped files of the file system are slow or may run out of space, else NULL. */
+/* Returns a warning if files mapped on this file system are slow or may lack space, else NULL. */
 static const char *file_system_trouble(const char *directory)
 {
 	struct statfs system;
@@ -92,7 +92,7 @@ static const char *file_system_trouble(const char *directory)
 	}
 }
 
-/* Creates a file to find out: for root, access() succeeds even on a read-only file system. */
+/* Creates a file as a test: for root, access() succeeds even on a read-only file system. */
 static bool can_write(const char *directory)
 {
 	char name[PATH_MAX];

@@ -28,7 +28,7 @@ struct child_run {
 	int exit_status; /* exit status that memtrace returns */
 };
 
-/* Fills run->seen with the existing files whose names traces or spools of the run can get. */
+/* Fills run->seen with the existing files whose names the run's traces or spools could get. */
 void run_before(struct child_run *run);
 
 /* Turns the spools of dead processes into traces, prints the summary, and frees run->seen. */
@@ -38,7 +38,7 @@ void run_finish(struct child_run *run);
 
 struct run_trace {
 	char *path;
-	uint64_t pid, peak; /* peak: allocated bytes, of the device with most */
+	uint64_t pid, peak; /* peak: the highest peak of allocated bytes of a device */
 	uint64_t rank, world_size;
 };
 
@@ -47,7 +47,7 @@ struct run_left {
 	size_t traces_n;
 	size_t running;   /* number of processes that still run */
 	size_t elsewhere; /* number of spools from other machines or containers */
-	char names[4096]; /* pattern that fits all traces: * where names differ */
+	char names[4096]; /* pattern that matches all traces: * where names differ */
 };
 
 /* Prints a line to stderr as printf does, with control characters escaped. */

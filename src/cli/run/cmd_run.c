@@ -58,7 +58,7 @@ static const char *value_name(enum opt_kind kind)
 	}
 }
 
-/* Makes an option of each setting in opt.def: --max-events N, --cpu, --no-used. */
+/* Makes an option for each setting in opt.def: --max-events N, --cpu, --no-used. */
 static void make_args(struct arg *args, const char **values)
 {
 	static char names[OPT_IDS][32];
@@ -144,7 +144,7 @@ static void handle_all(struct sigaction *before)
 	sigemptyset(&action.sa_mask);
 	for (int i = 0; i < FORWARDED; i++) {
 		sigaction(forwarded[i], NULL, &before[i]);
-		/* A signal that is ignored (nohup) stays so, here and in the child. */
+		/* A signal that is ignored (nohup) stays ignored, here and in the child. */
 		if (before[i].sa_handler != SIG_IGN)
 			sigaction(forwarded[i], &action, NULL);
 	}
@@ -270,7 +270,7 @@ int cmd_run(int argc, char **argv)
 		return cli_fail(STATUS_UNREADABLE);
 	if (run.exec_errno)
 		return not_started(&run);
-	limits_lift(); /* traces of the own run need no limits against hostile input */
+	limits_lift(); /* this run's own traces need no limits against hostile input */
 	status_of_child = run.exit_status;
 	err_out_of_memory = end_as_child;
 	run_finish(&run);

@@ -69,7 +69,7 @@ static void add_spool(struct live_spools *spools, pid_t pid, const char *path)
 {
 	char *name = name_here(pid, path);
 
-	/* A spool that grew has several mappings: it is added once. */
+	/* A spool that grew has several mappings, but is added once. */
 	for (size_t i = 0; i < spools->count; i++) {
 		if (spools->list[i].pid == pid && !strcmp(spools->list[i].path, name)) {
 			free(name);
@@ -81,8 +81,8 @@ static void add_spool(struct live_spools *spools, pid_t pid, const char *path)
 	spools->list[spools->count++] = (struct live_spool){ pid, name };
 }
 
-/* Parses a line of /proc/PID/maps: "7f00-7f01 rw-s 00000000 08:01 42  /tmp/memtrace.5.spool". Only
- * shared mappings count: a forked child has a private one of its parent's spool. */
+/* Parses a line of /proc/PID/maps: "7f00-7f01 rw-s 00000000 08:01 42 /tmp/memtrace.5.spool". Only
+ * shared mappings count: a forked child maps its parent's spool privately. */
 static void read_line(struct live_spools *spools, pid_t pid, char *line)
 {
 	char mode[8];

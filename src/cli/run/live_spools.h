@@ -47,7 +47,7 @@ struct attached {
 
 /*
  * Maps the header of the process's spool. Returns 0, or -EINVAL with err_text(): the process does
- * not exist, is another user's, is not traced, has recorded nothing yet, or writes a spool of
+ * not exist, belongs to another user, is not traced, has recorded nothing yet, or writes a spool of
  * another version.
  */
 int attach_open(struct attached *attached, int pid);
@@ -55,8 +55,8 @@ void attach_close(struct attached *attached);
 
 bool attach_lives(const struct attached *attached);
 
-/* Adds a request to the spool; `text` is the name of a mark, else "". Waits about a second if other
- * tools do the same. Returns 0 with the request's number in *number, or -EINVAL with err_text(). */
+/* Adds a request to the spool; `text` is a mark's name, "" in other requests. Waits up to a second
+ * while another tool adds one. Sets *number and returns 0, or returns -EINVAL with err_text(). */
 int attach_ask(struct attached *attached, enum spool_verb verb, const char *text, uint32_t *number);
 
 /* True once the process has carried out the request. */

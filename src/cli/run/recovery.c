@@ -91,7 +91,7 @@ static int open_partial(struct partial *partial, const char *output)
 
 /* --- how the process ended, added to its document --- */
 
-/* Finds the offset of the brace that closes the document's member "process". */
+/* Finds the offset of the brace that closes the member "process" of the JSON trace. */
 static int find_process_end(int fd, const char *name, uint64_t *at)
 {
 	struct json json;
@@ -136,7 +136,7 @@ static int copy_bytes(struct decompress *from, struct out *to, const char *name,
 	return 0;
 }
 
-/* Copies the document, with the exit status or signal added to its member "process". */
+/* Copies the JSON trace, with the exit status or signal added to its member "process". */
 static int copy_with_ending(int from, struct out *to, const char *name, const struct ending *ending)
 {
 	bool killed = ending->signal != UINT64_MAX;

@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The exit status or signal that ended a process, from waitpid(); the other is UINT64_MAX. Both are
- * UINT64_MAX if the ending is not known. */
+/* The exit status or signal that ended a process, from waitpid(); the member that does not apply is
+ * UINT64_MAX. Both are if the ending is not known. */
 struct ending {
 	uint64_t status, signal;
 };
@@ -37,5 +37,5 @@ struct owner {
 
 int recovery_owner(const char *spool, struct owner *owner);
 
-/* Makes a trace's name of a spool's: memtrace.5.spool becomes memtrace.5.json. */
+/* Derives a trace's name from its spool's: memtrace.5.spool becomes memtrace.5.json. */
 void recovery_name(char *to, size_t size, const char *spool);

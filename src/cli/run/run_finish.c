@@ -1,9 +1,9 @@
 /*
- * After `memtrace run`: makes traces of the spools of dead processes, and finds all traces.
+ * After `memtrace run`: turns the spools of dead processes into traces, and finds all traces.
  *
  * The program may start others (torchrun, a shell script), each with its own trace. So all files
- * count whose names fit MEMTRACE_OUTPUT and that are new or were written to since the run began.
- * Clocks are not compared, since libfaketime may give the program, or memtrace, another one.
+ * count whose names fit MEMTRACE_OUTPUT and that are new or were changed since the run began. No
+ * clock is consulted, because libfaketime may give the program or memtrace another time.
  */
 #include <fnmatch.h>
 #include <glob.h>
@@ -118,7 +118,7 @@ static void find_files(struct file_finder *finder, const char *name, const char 
 		for (size_t i = 0; i < files.gl_pathc; i++) {
 			const char *path = files.gl_pathv[i];
 
-			/* Skips files found without a number: the text for %p may have a dot. */
+			/* Skips files found without a number: the text for %p may contain a dot. */
 			if (numbered && !fnmatch(plain.text, path, FNM_PATHNAME | FNM_PERIOD))
 				continue;
 			each(finder, path);
@@ -221,7 +221,7 @@ static void add_trace(struct file_finder *finder, const char *path)
 	char *copy;
 
 	if (finder->left.traces_n == MOST || !is_new(finder->run, path) || trace_open(&trace, path))
-		return; /* a new .json file may be something else */
+		return; /* a new .json file may not be a trace */
 	copy = strdup(path);
 	if (copy && !began_before(finder->run, &trace.process)) {
 		found = &finder->left.traces[finder->left.traces_n++];
@@ -248,7 +248,7 @@ static void add_trace(struct file_finder *finder, const char *path)
 	trace_close(&trace);
 }
 
-/* Finds all traces, also plain ones: without zlib or zstd a trace is not compressed. */
+/* Finds all traces, also uncompressed ones, which are written if zlib or zstd is missing. */
 static void find_traces(struct file_finder *finder, each_fn *each)
 {
 	char plain[sizeof(finder->output)];

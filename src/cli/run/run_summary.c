@@ -1,4 +1,4 @@
-/* Prints the summary of a run: about ten lines on the child's own trace and those of the others. */
+/* Prints the summary of a run: about ten lines on the traces of the child and other processes. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,8 +18,8 @@
 #define PREFIX "memtrace: "
 
 enum {
-	OTHERS_SHOWN = 2, /* traces beside the child's whose names are printed */
-	RANKS_SHOWN = 8,  /* the same limit, when the traces are ranks of a job */
+	OTHERS_SHOWN = 2, /* traces whose names are printed besides the child's */
+	RANKS_SHOWN = 8,  /* this number if the traces are ranks of a job */
 };
 
 void run_say(const char *format, ...)
@@ -52,7 +52,7 @@ static int compare_summary_weights(const void *a, const void *b)
 	return strcmp(x->path, y->path);
 }
 
-/* The path relative to the working directory if it lies in that, else the path itself. */
+/* The path relative to the working directory if the file is in it, else the path itself. */
 static const char *short_path(const char *path)
 {
 	char cwd[4096];

@@ -36,8 +36,8 @@ enum { WAIT_SECONDS = 2, PAUSE_NS = 1000000, LONGEST_WAIT = 86400 };
 struct ctl_wish {
 	const struct verb *verb;
 	const char *name;   /* name of a mark, NULL for other verbs */
-	const char *output; /* the file for a dump, NULL: beside the spool */
-	uint64_t deadline;  /* end of the wait, compared with clock_now() */
+	const char *output; /* the file for a dump; NULL: one in the spool's directory */
+	uint64_t deadline;  /* end of the wait, in ns of clock_now() */
 	unsigned processes;
 };
 

@@ -41,7 +41,7 @@ struct top_targets {
 	struct look **looks; /* the processes, sorted by pid */
 	size_t count, size;
 	uint64_t searched_at; /* time of the last search for processes: ns, CLOCK_MONOTONIC */
-	char said[1000];      /* last error or "process 5 has ended", "" if none */
+	char said[1000];      /* last message: an error or "process 5 has ended"; "" if none */
 	bool failed;          /* a spool could not be read */
 };
 
@@ -49,8 +49,8 @@ struct top_targets {
  * STATUS_DONE; STATUS_NO means that no process was named and none was found. */
 int top_targets_open(struct top_targets *targets, char **words);
 
-/* Reads all spools again. A process that has ended is shown once more and then removed; one whose
- * spool cannot be read is removed at once. Searches for new processes every few seconds. */
+/* Reads all spools again. A process that has ended is shown once more and then removed; a process
+ * whose spool cannot be read is removed at once. Searches for new processes every few seconds. */
 void top_targets_look(struct top_targets *targets);
 
 void top_targets_sort(struct top_targets *targets, enum live_view_order order);
@@ -87,14 +87,14 @@ enum top_event top_screen_wait(struct top_screen *screen, uint64_t ns, int *what
 /*
  * --- the server for Prometheus: answers GET /metrics over HTTP/1.1 to a few clients at a time ---
  *
- * Everybody who can reach the address may read the page, but do nothing else: the bytes and the
- * time of a request are limited, and every request that is not well-formed is answered with 400.
+ * Everybody who can reach the address can read the page, but nothing else: the bytes and the time
+ * of a request are limited, and every request that is not well-formed is answered with 400.
  */
 
-/* Returns the page, which the server frees with free(), or NULL without memory. */
+/* Returns the page, which the server frees with free(), or NULL if memory runs out. */
 typedef char *top_page_fn(void *context, size_t *length);
 
-/* True if the text is an address, as ":9400", "0.0.0.0:9400", "[::1]:9400", "localhost:9400". */
+/* True if the text is an address like ":9400", "0.0.0.0:9400", "[::1]:9400", "localhost:9400". */
 bool top_server_is_address(const char *text);
 
 /*

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* True if the line has only printable ASCII characters, as RFC 9112 asks of a request line. */
+/* True if the line has only printable ASCII characters, as RFC 9112 requires in a request line. */
 static bool is_plain(const char *line)
 {
 	for (; *line; line++) {
@@ -43,7 +43,7 @@ static char *end_line(char *line)
 	return next;
 }
 
-/* Sets *host to the value of the header Host, NULL if it is missing. False if it is there twice. */
+/* Sets *host to the value of the header Host, NULL if it is missing. False if there are two. */
 static bool find_host(char *line, char **host)
 {
 	*host = NULL;

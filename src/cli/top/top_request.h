@@ -2,9 +2,9 @@
  * Parses the HTTP/1 requests that the server for Prometheus receives, and checks their Host.
  *
  * The owner of a web page can point the page's host name at this machine (DNS rebinding): the
- * browser would then let the page read our answers. So the request must name a host that is known
- * to be this machine. An IP address cannot be pointed elsewhere, and a client without a Host is no
- * browser.
+ * browser would then let the page read the server's answers. So the request must name a host that
+ * is known to be this machine. An IP address cannot be pointed elsewhere, and a client that sends
+ * no Host is not a browser.
  */
 #pragma once
 
@@ -12,7 +12,7 @@
 #include <stddef.h>
 
 /*
- * Parses a request of `length` bytes and a NUL, changing it. Returns NULL if the client is to get
+ * Parses a request of `length` bytes and a NUL, changing it. Returns NULL if the client must get
  * the page (only its headers if *head), else the HTTP status of the refusal. `names` are the names
  * of this machine, ended by NULL.
  */

@@ -22,11 +22,11 @@ enum {
 	REQUEST = 8192, /* most bytes of a request */
 	BACKLOG = 16,
 	HEAD = 256,
-	NAMES = 4 + 64, /* names of this machine: at most 4 own ones, 64 of --host */
+	NAMES = 4 + 64, /* most names of this machine: 4 found here, 64 from --host */
 };
 
-static const uint64_t PATIENCE = 3000000000; /* ns for a client to send or to receive */
-static const uint64_t PAUSE = 200000000;     /* ns without accept4() after it failed */
+static const uint64_t PATIENCE = 3000000000; /* ns that a client may take to send or to receive */
+static const uint64_t PAUSE = 200000000;     /* ns until accept4() is tried again after an error */
 
 struct client {
 	int fd; /* -1 if this entry is free */
@@ -235,7 +235,7 @@ static void welcome(struct server *server)
 {
 	int fd = accept4(server->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
-	/* accept4() lacks a descriptor or memory. It would fail again at once, so it is paused. */
+	/* accept4() lacks a descriptor or memory and would soon fail again, so the server waits. */
 	if (fd < 0 && errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
 		server->paused = clock_now() + PAUSE;
 	for (size_t i = 0; fd >= 0 && i < CLIENTS; i++) {

@@ -22,7 +22,7 @@
 #include "cli/cli.h"
 #include "render/live/top.h"
 
-enum { SERVED_MS = 100 }; /* ms during which clients get the same figures */
+enum { SERVED_MS = 100 }; /* ms for which clients get the same values */
 
 struct session {
 	struct top_targets targets;
@@ -66,7 +66,7 @@ static void wait_for_time(uint64_t ns)
 
 /* --- Prometheus --- */
 
-/* Returns the page for Prometheus, which the caller frees, and its length. NULL without memory. */
+/* Returns the page for Prometheus and its length; NULL if memory runs out. The caller frees it. */
 static char *page_in_memory(const struct session *session, size_t *length)
 {
 	char buffer[4096];
@@ -99,7 +99,7 @@ static char *serve_page(void *context, size_t *length)
 	return page_in_memory(session, length);
 }
 
-/* Writes the page to the file by a rename, because a collector may read the file at any moment. */
+/* Writes the page to the file by a rename, because a collector may read the file at any time. */
 static int write_file(const struct session *session, const char *path)
 {
 	char partial[4096];

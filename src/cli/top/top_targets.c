@@ -11,7 +11,7 @@
 #include "cli/cli.h"
 #include "cli/run/live_spools.h"
 
-/* ns between two searches for processes: each reads /proc/PID/maps of all of them. */
+/* ns between two searches for processes: a search reads /proc/PID/maps of all processes. */
 static const uint64_t SEARCH_EVERY = 5000000000;
 
 static int by_pid(const void *a, const void *b)
@@ -85,8 +85,8 @@ static struct look *find_look(const struct top_targets *targets, const struct li
 	return NULL;
 }
 
-/* Opens the spools that are not shown yet. One may be unreadable, being just created or removed:
- * this is an error only if the user named processes. */
+/* Opens the spools that are not shown yet. A spool that is just being created or removed may be
+ * unreadable: this is an error only if the user named processes. */
 static int add_found(struct top_targets *targets, const struct live_spools *found)
 {
 	for (size_t i = 0; i < found->count; i++) {
