@@ -1,4 +1,4 @@
-/* Values, texts and sums of the fields of rows. */
+/* The fields of rows: their values, texts and sums. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -39,7 +39,7 @@ static uint64_t number_at(const void *field)
 	return *(const uint64_t *)field;
 }
 
-/* NOLINTNEXTLINE(misc-no-recursion): tables of columns are nested only a few deep */
+/* NOLINTNEXTLINE(misc-no-recursion): tables of columns are nested only a few levels deep */
 bool emit_is_null(const struct emit_column *column, const void *row)
 {
 	const void *field = (const char *)row + column->at;

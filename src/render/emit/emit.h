@@ -1,10 +1,9 @@
 /*
- * The one emitter: tables and documents from rows.
+ * The emitter: writes JSON documents, and tables in text and Markdown, from rows.
  *
- * A row is a struct. A table of columns gives for each of its fields the key in JSON, the heading
- * and the width on a screen, and the kind. The emitter writes JSON, text and Markdown from it.
- * Commas, nulls, limits, "... and 3 more", sums over the rows left out and totals are written here
- * and nowhere else.
+ * A row is a struct. An array of columns gives, for each field of the row, the key in JSON, the
+ * heading and the width on a screen, and the kind. Commas, nulls, limits, "... and 3 more", sums
+ * over the rows not shown and totals are written here and nowhere else.
  *
  *	static const struct emit_column columns[] = {
  *		EMIT_COLUMN("api", "call", -32, TEXT, struct trace_call, api),
@@ -18,8 +17,8 @@
  *	emit_json(out, columns, row);
  *
  * A column with a key is a member in JSON; a column with a heading is a cell in text and Markdown,
- * even if the heading is "". A document is a row as well: its lists are fields of the type struct
- * emit_rows, its objects are structs in the row.
+ * even if the heading is "". A JSON document is a row as well: its lists are fields of the type
+ * struct emit_rows, its objects are structs in the row.
  */
 #pragma once
 
@@ -33,15 +32,15 @@ struct arena;
 struct out;
 struct show;
 
-/* The type of a field, how JSON has it, and how it is printed. */
+/* The type of a field, its form in JSON, and its form in text. */
 enum emit_kind {
-	EMIT_NOTHING,  /* ends a table */
+	EMIT_NOTHING,  /* ends an array of columns */
 	EMIT_BYTES,    /* uint64_t: digits, "1.00 MiB"; TRACE_NONE is null, "-" */
 	EMIT_COUNT,    /* uint64_t: digits, "1,234"; TRACE_NONE is null, "-" */
 	EMIT_TIME,     /* uint64_t, ns: digits, "1.2 s"; TRACE_NONE is null, "-" */
 	EMIT_NUMBER,   /* uint64_t: digits in both; TRACE_NONE is null, "-" */
 	EMIT_CHANGE,   /* int64_t, bytes: digits with "-", "+1.00 MiB"; INT64_MIN is null, "-" */
-	EMIT_AMOUNT,   /* int64_t, bytes: digits with "-", "-1.00 MiB", "1.00 MiB"; as CHANGE */
+	EMIT_AMOUNT,   /* int64_t, bytes: as CHANGE, but without "+": "-1.00 MiB", "1.00 MiB" */
 	EMIT_DELTA,    /* int64_t, a count: digits with "-", "+1,234"; INT64_MIN is null, "-" */
 	EMIT_INTEGER,  /* int: digits with "-" in both */
 	EMIT_POSITION, /* uint32_t: digits; UINT32_MAX is null, "-" */
@@ -56,17 +55,17 @@ enum emit_kind {
 	EMIT_CODE,     /* const char *: NULL is null, "?"; in Markdown it is code */
 	EMIT_SHARE,    /* struct emit_part: not in JSON, "12.3%" */
 
-	/* Only in JSON. `of` has the columns of the object or of its items. */
+	/* Only in JSON. `of`: the columns of the object or of the array's items. */
 	EMIT_OBJECT,  /* a struct inside the row */
 	EMIT_KNOWN,   /* a struct inside the row; null if its first column is null */
-	EMIT_POINTED, /* a pointer to one; NULL is null; without a key, as INLINED */
+	EMIT_POINTED, /* a pointer to a struct; NULL is null; without a key, as INLINED */
 	EMIT_INLINED, /* a struct inside the row, without a key: its members become the row's */
-	EMIT_ROWS,    /* struct emit_rows: an array; of plain values if they have no key */
-	EMIT_ITEMS,   /* an array: a pointer, and a size_t elsewhere; optional: not if empty */
+	EMIT_ROWS,    /* struct emit_rows: an array; of plain values if `of` has no key */
+	EMIT_ITEMS,   /* an array: a pointer, and a size_t at `count_at`; optional: not if empty */
 	EMIT_NAMED, /* struct emit_rows of struct emit_named: an object with a list for each name */
 	EMIT_HIDDEN, /* struct emit_rows: number of rows that are not shown */
 	EMIT_OTHER,  /* struct emit_rows: object with the sums of the rows that are not shown */
-	EMIT_REST,   /* struct emit_rows: the sum of those rows in the one column of `of` */
+	EMIT_REST,   /* struct emit_rows: the sum over such rows for the only column of `of` */
 };
 
 enum emit_flag {
@@ -87,7 +86,7 @@ struct emit_rows {
 	size_t size; /* bytes of a row, at most EMIT_LARGEST if it is summed; 0: null in JSON */
 };
 
-/* Rows under a name that comes from data: in JSON the name is the key. */
+/* Rows under a name that comes from data: in JSON, the name becomes the key. */
 struct emit_named {
 	const char *name;
 	struct emit_rows rows;
@@ -106,20 +105,20 @@ enum { EMIT_LARGEST = 512, EMIT_CELL_MOST = 512 };
 /* Adds a copy of the row to a list that began with EMIT_NONE_OF(). */
 void emit_add(struct arena *arena, struct emit_rows *rows, const void *row);
 
-/* Writes the text of a cell that no kind prints, in `to` (EMIT_CELL_MOST bytes) or elsewhere. */
+/* Returns the text of a cell that no kind prints, in `to` (EMIT_CELL_MOST bytes) or elsewhere. */
 typedef const char *emit_show(char *to, const void *row);
 
 struct emit_column {
-	const char
-		*key; /* JSON, NULL: no member; line breaks and blanks before it are written, too */
-	const char *heading; /* text, NULL: no column */
-	const char *title;   /* Markdown, NULL: as `heading` */
+	const char *key; /* key in JSON, NULL: none; line breaks and blanks at its start are written
+			  * before it */
+	const char *heading; /* heading in text; NULL: no column */
+	const char *title;   /* heading in Markdown; NULL: as in text */
 	short width; /* right-aligned in that many columns; less than 0: left-aligned in -width; */
-		     /* 0: left-aligned in what the other columns leave of the line */
-	unsigned char gap; /* number of blanks before it */
+		     /* 0: left-aligned in the rest of the line */
+	unsigned char gap; /* number of blanks before the column */
 	unsigned char kind, flags;
 	unsigned short at;             /* offset of the field in the struct of a row */
-	unsigned short count_at, size; /* EMIT_ITEMS: offset of their number, size of one */
+	unsigned short count_at, size; /* EMIT_ITEMS: offset of the item count, size of an item */
 	const struct emit_column *of;
 	const char *between; /* of an array: text before each item, after the comma: "\n", "" */
 	emit_show *show;
@@ -198,28 +197,28 @@ struct emit_table {
 	bool totalled; /* if there are several rows, a last row "all" with the sums */
 	unsigned char indent;
 	const char *more; /* the word after the number of rows not shown, NULL: "more" */
-	size_t unlisted;  /* number of further rows not shown, which `rows` does not have */
-	/* Writes lines below a row, NULL: none. */
+	size_t unlisted;  /* number of further rows not shown, which are not in `rows` */
+	/* Writes lines below a row; NULL if there are none. */
 	void (*below)(const struct show *show, const void *row, const void *with);
 	const void *with;
 };
 
 void emit_table(const struct show *show, const struct emit_table *table);
 
-/* How many of `count` rows to show if a user sets a limit (0: none): one more than the limit, if
- * only a line "... and 1 more" would take the place of the last row. */
+/* How many of `count` rows to show under a user's limit (0: no limit): one more than the limit if
+ * all rows then fit, since a line "... and 1 more" would take as much room. */
 size_t emit_limit(size_t count, size_t limit);
 
-/* Writes "... and 3 more" for `left` rows of a list that are not shown, and nothing for 0; "more"
- * may be another word. */
+/* Writes "... and 3 more" for `left` rows of a list that are not shown, and nothing for 0; the
+ * argument `more` replaces the word. */
 void emit_more(const struct show *show, unsigned indent, uint64_t left, const char *more);
 
 /* Writes a line of a table without a struct emit_table; the line of headings if the row is NULL. */
 void emit_row(const struct show *show, const struct emit_column *columns, const void *row,
 	      unsigned indent);
 
-/* Adds the fields of kinds BYTES to DELTA of all rows from `from` on to those of `sum`. A field
- * that has several columns is added only once. */
+/* Adds the fields of kinds BYTES to DELTA in the rows from position `from` on to the fields of
+ * `sum`. A field that has several columns is added only once. */
 void emit_sum(const struct emit_column *columns, const struct emit_rows *rows, size_t from,
 	      void *sum);
 

@@ -9,7 +9,7 @@ const struct emit_column emit_texts[] = { { .kind = EMIT_TEXT }, EMIT_END };
 const struct emit_column emit_numbers[] = { { .kind = EMIT_NUMBER }, EMIT_END };
 const struct emit_column emit_positions[] = { { .kind = EMIT_POSITION }, EMIT_END };
 
-/* NOLINTBEGIN(misc-no-recursion): tables of columns are nested only a few deep */
+/* NOLINTBEGIN(misc-no-recursion): tables of columns are nested only a few levels deep */
 
 static void write_rows(struct out *out, const struct emit_column *column,
 		       const struct emit_rows *rows)
@@ -150,7 +150,7 @@ void emit_begin(struct out *out, const struct emit_column *columns, const void *
 	write_members(out, columns, row, true);
 }
 
-/* One column without a key: the row is a plain value, not an object. */
+/* With a single column that has no key, the row is a plain value, not an object. */
 void emit_json(struct out *out, const struct emit_column *columns, const void *row)
 {
 	if (columns->kind && !columns->key && !columns->heading && columns->kind != EMIT_INLINED) {

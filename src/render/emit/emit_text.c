@@ -127,8 +127,8 @@ void emit_row(const struct show *show, const struct emit_column *columns, const 
 	put_cells(show, columns, emit_shown_columns(columns, &one), row, indent);
 }
 
-/* Names a row of sums: its first text becomes `name`, its other texts "". Its percentages are of
- * the same bytes as those of the row `from`. */
+/* Names a row of sums: its first text becomes `name`, its other texts "". Its percentages refer to
+ * the same total as those of the row `from`. */
 static void name_row(const struct emit_column *columns, char *row, const char *from,
 		     const char *name)
 {
@@ -164,7 +164,7 @@ void emit_more(const struct show *show, unsigned indent, uint64_t left, const ch
 			   more_text(text, sizeof(text), left, more));
 }
 
-/* Makes the row of sums over the rows from `from` on. */
+/* Makes a row with the sums over the rows from position `from` on. */
 static void find_totals(const struct emit_table *table, size_t from, const char *name,
 			uint64_t *sum)
 {

@@ -1,5 +1,5 @@
 /*
- * Text for a screen: columns, headings and sentences; bold and dim if it is a terminal.
+ * Text for a screen: columns, headings and sentences; bold and dim if the output is a terminal.
  */
 #pragma once
 

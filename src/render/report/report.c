@@ -1,8 +1,8 @@
 /*
- * The report: the answer in one sentence, then the sections that support it, in the text for people
- * and in the document.
+ * The report: the answer in one sentence, then the sections that support it, as text for people and
+ * as JSON for programs.
  *
- * Sums stay exact: rows that are left out are summed in a row of their own.
+ * Sums stay exact: the rows that are not shown are summed in one more row.
  */
 #include <string.h>
 
@@ -88,7 +88,7 @@ static bool is_shown(const struct report *report, size_t i)
 	return report->json && (sections[i].when <= REPORT_MORE || sections[i].when == REPORT_OOM);
 }
 
-/* The last line of the screen: the names of the sections that it left out. */
+/* Writes the last line of the first screen: the names of the sections that are not shown. */
 static void say_more(const struct report *report)
 {
 	bool others =
@@ -106,7 +106,7 @@ static void say_more(const struct report *report)
 		   others ? "; another device with --device N" : "");
 }
 
-/* Runs a section. If it was asked for by name and wrote nothing, a line says so. */
+/* Runs a section. If it was named with --show and wrote nothing, a line says so. */
 static void run_section(const struct report *report, size_t i)
 {
 	const struct report_options *options = report->options;
@@ -143,7 +143,7 @@ static const char *selection_answer(const struct report *report)
 
 	if (selection->empty)
 		return report_format(report, "Nothing matches: %s.", selection->what);
-	if (!selection->moment && selection->window) { /* the answer begins "From 1s to 2s" */
+	if (!selection->moment && selection->window) { /* it begins with "From" or "Until" */
 		before = what[0] == 'f' ? "F" : "U";
 		what++;
 	}
@@ -183,7 +183,7 @@ static const char *doubt_of(const struct report *report)
 		       : NULL;
 }
 
-/* --- for people, for programs --- */
+/* --- the text for people, the JSON for programs --- */
 
 static void tell_people(const struct report *report)
 {

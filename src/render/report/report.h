@@ -1,8 +1,8 @@
 /*
  * The report on a trace: what filled the memory, and which lines of code allocated it.
  *
- * report_write() writes text for people, in 80 columns, or the stable document memtrace-report/1;
- * report_brief() writes the lines that `memtrace run` prints on stderr.
+ * report_write() writes text for people, in 80 columns, or JSON of the stable schema
+ * memtrace-report/1; report_brief() writes the lines that `memtrace run` prints on stderr.
  */
 #pragma once
 
@@ -18,16 +18,16 @@ struct trace;
 
 struct report_options {
 	struct selection_options select;
-	uint64_t oom; /* the number of the failed allocation to explain instead of a report,
-			 REPORT_OOM_LAST, or 0 for a report */
+	uint64_t oom; /* the number of the failed allocation to explain (REPORT_OOM_LAST for the
+		       * last) instead of a report, or 0 for a report */
 
-	size_t limit; /* rows of a list at most, 0 for all */
+	size_t limit; /* most rows of a list, 0 for all */
 	bool full;    /* shows whole stacks, and every stack of a site */
 	bool colour;
 	const struct rules *rules; /* rules for categories, NULL for the built-in ones */
 	const char *suppressions;  /* path of a file of suppressions (findings/leaks.h), or NULL */
-	const char *name;          /* the trace's name in the document, NULL for its path */
-	uint32_t show; /* one bit per section (report_section_bit); 0 for the first screen's */
+	const char *name;          /* the trace's name in JSON, NULL for its path */
+	uint32_t show; /* a bit per section (report_section_bit); 0: those of the first screen */
 };
 
 #define REPORT_OOM_LAST UINT64_MAX

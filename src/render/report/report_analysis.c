@@ -3,7 +3,7 @@
 #include "analyse/input/error.h"
 #include "render/report/report_parts.h"
 
-/* If the trace has many events, they are read only when a section asks for them. */
+/* True if the events must be read: they are few, or --full or a section of --show needs them. */
 static bool wants_events(const struct report *report)
 {
 	return report->trace->capture.events_recorded <= TRACE_FEW || report->options->full ||
@@ -47,7 +47,7 @@ static int find_first(struct report_study *study, struct trace *trace, const str
 	return error;
 }
 
-/* Finds steps where no phase marks them. Without --show steps, only if the trace has few events. */
+/* Infers steps where no phase marks them; unless --by is phase, only in a trace with few events. */
 static int infer_steps(struct trace *trace, const struct report_options *options)
 {
 	if (options->oom)
@@ -105,7 +105,7 @@ int report_study(struct report_study *study, const struct report *report)
 
 	if (selection->empty)
 		return 0;
-	/* A baseline has no events: growth and short-lived memory are not known (not: none). */
+	/* A baseline has no events: growth and short-lived memory are unknown, not absent. */
 	if (!trace->capture.baseline && !selection->replayed && wants_events(report))
 		error = read_events(study, trace);
 	if (error)

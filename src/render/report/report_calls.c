@@ -10,7 +10,7 @@
 
 enum { FEW_CALLS = 5, FEW_ACTIONS = 8 };
 
-/* The number of rows to show: all in the document and with --full, else `few`. */
+/* The number of rows to show: all in JSON, up to --limit with --full, else at most `few`. */
 static size_t few_of(const struct report *report, size_t few)
 {
 	if (report->json)
@@ -46,7 +46,7 @@ void report_tell_calls(const struct report *report)
 			 EMIT_SOME_OF(trace->calls, trace->calls_n, few_of(report, FEW_CALLS)),
 			 "Time inside CUDA calls, as the program made them");
 	report_member(report, "\ndriver", driver_members, facts);
-	if (trace->calls_n && facts->driver_calls) /* it is in no row of the table */
+	if (trace->calls_n && facts->driver_calls) /* these calls are in no row of the table */
 		report_say(report, SAID_LINE,
 			   "Allocating and freeing in the driver: %s calls, %s; longest %s.",
 			   SAY_COUNT(facts->driver_calls), SAY_TIME(facts->driver_time),
@@ -165,7 +165,7 @@ static const struct emit_column span_members[] = {
 	EMIT_END,
 };
 
-/* CUPTI's records do not show whether the program or memtrace made a call: a line says so. */
+/* Says that CUPTI's records do not distinguish memtrace's own driver calls from the program's. */
 static void say_whose(const struct report *report)
 {
 	for (size_t i = 0; i < report->trace->actions_n; i++) {

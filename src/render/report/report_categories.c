@@ -7,7 +7,7 @@ struct category_told {
 	size_t category;
 	const char *name;
 	struct emit_part part; /* bytes at the peak */
-	uint64_t blocks;       /* number at the peak, TRACE_NONE if not known */
+	uint64_t blocks;       /* number of blocks at the peak, TRACE_NONE if not known */
 	struct category_sum peak, exit, made;
 };
 
@@ -33,7 +33,7 @@ const struct emit_column report_category_columns[] = {
 	EMIT_END,
 };
 
-/* The number of blocks; TRACE_NONE for a baseline, which has only their bytes. */
+/* The number of blocks; TRACE_NONE for a baseline, which records only their bytes. */
 static uint64_t blocks_of(const struct category_sum *sum)
 {
 	return sum->bytes && !sum->count ? TRACE_NONE : sum->count;
@@ -73,7 +73,7 @@ static struct emit_rows ordered_rows(const struct report *report,
 	return rows;
 }
 
-/* True if the table is worth showing: if no rule matched, all bytes are in "other". */
+/* True if a rule for a purpose matched a block, or if --full or --show wants the rows anyway. */
 static bool tells(const struct report *report, const struct emit_rows *rows)
 {
 	const struct category_told *list = rows->rows;
@@ -94,7 +94,7 @@ static void table(const struct report *report, const struct emit_column *columns
 		report_table(report, columns, &rows, heading);
 }
 
-/* --- bytes by category, of a peak, a selection or a moment --- */
+/* --- bytes by category, for a peak, a selection or the time given by --at --- */
 
 bool report_category_sums(const struct report *report, const struct trace_peak *peak,
 			  struct category_sum *sums)
@@ -113,7 +113,7 @@ bool report_category_sums(const struct report *report, const struct trace_peak *
 		memcpy(sums, place->peak, CATEGORIES_MOST * sizeof(*sums));
 		return true;
 	}
-	/* This peak comes from the document: its bytes are summed by the category of each stack. */
+	/* This peak is stored in the trace: its bytes are summed by the category of each stack. */
 	if (!selection->replayed || selection->told || (!selection->narrow && !selection->moment)) {
 		categories_of_shares(categories, peak->stacks, peak->stacks_n, peak->bytes, sums);
 		return true;
@@ -184,7 +184,7 @@ static void say_categories(const struct report *report)
 
 /* --- for programs --- */
 
-/* In `bytes`, each category's name is the key of a list with a value for each time. */
+/* In `bytes`, each category's name is the key of a list with a value for each time in `t`. */
 struct place_curve {
 	struct emit_rows t, bytes;
 };
@@ -222,7 +222,7 @@ static const struct emit_column places_members[] = {
 	EMIT_END,
 };
 
-/* The bytes of the category along the timeline, place->points of them; NULL if all are 0. */
+/* The category's bytes at each of the place->points times of the curve; NULL if all are 0. */
 static const uint64_t *bytes_of(const struct categories_place *place, size_t category)
 {
 	for (size_t i = 0; i < place->points; i++) {

@@ -1,4 +1,4 @@
-/* The sections of sums: by device, by its pools and libraries, and memory outside of devices. */
+/* The sections of totals: for devices, their pools and libraries, and memory outside of devices. */
 #include <string.h>
 
 #include "render/report/report_parts.h"
@@ -173,7 +173,7 @@ static const struct emit_column device_columns[] = {
 	EMIT_END,
 };
 
-/* The document lists the devices that were selected; the screen lists all, in a line each. */
+/* The JSON report lists the selected devices; the text has a line for every device. */
 static void tell_devices(const struct report *report)
 {
 	const struct trace_summary *summary = &report->trace->summary;
@@ -223,7 +223,7 @@ static const struct emit_column space_columns[] = {
 };
 
 /* True if the memory kind is shown to people. On the first screen its peak must be at least 1% of
- * the highest device's peak, because programs often page-lock a few bytes of no interest. */
+ * the highest peak of a device, because programs often page-lock a few bytes of no interest. */
 static bool is_beside(const struct report *report, const struct trace_space *space)
 {
 	const struct trace_device *device = report->screen ? report_worst(report) : NULL;

@@ -121,7 +121,7 @@ static const char *steps_text(const struct report *report)
 	return report_format(report, "%s phases `%.60s`", SAY_COUNT(steps->count), steps->name);
 }
 
-/* Writes why a section that was asked for by name is empty, or how to have growth looked for. */
+/* Writes why a section named with --show is empty, or which option searches for growth. */
 static void say_nothing(const struct report *report)
 {
 	const struct event_scan *survey = &report->study->survey;
@@ -167,7 +167,7 @@ struct churn {
 	uint64_t number; /* the site's number, or trace->sites_n for the row without a site */
 };
 
-/* Sites with short-lived allocations, most bytes first; those without a site share a row. */
+/* Sites with short-lived allocations, most bytes first; allocations without a site share a row. */
 struct churns {
 	struct churn total;
 	struct emit_rows rows;
@@ -271,8 +271,8 @@ void report_tell_temporaries(const struct report *report)
 /* --- sizes --- */
 
 struct sizes {
-	uint64_t from, least; /* the smallest size in the bucket; `least` is the number in the
-				 document, which has 0 in place of 1 */
+	uint64_t from, least; /* the smallest size in the bucket; `least` is its value in JSON,
+			       * which has 0 in place of 1 */
 	struct event_scan_bucket of;
 	uint64_t most; /* the count of the largest bucket, whose bar is the longest */
 };

@@ -104,7 +104,7 @@ uint64_t report_reserved_at_peak(const struct trace *trace, const struct trace_d
 	return trace_curve_at(curve, curve->reserved, t);
 }
 
-/* A device's name and size in brackets, " (NVIDIA H200, 140.00 GiB)", as far as they are known. */
+/* A device's name and size in brackets, " (NVIDIA H200, 140.00 GiB)", without what is not known. */
 static const char *card_text(const struct report *report, const struct trace_device *device)
 {
 	bool sized = device->total_bytes != TRACE_NONE;
@@ -225,7 +225,7 @@ const char *report_place(const struct report *report, int device)
 	return device == NO_DEVICE ? "" : report_format(report, " on device %d", device);
 }
 
-/* The reason of a failure as a sentence, " The pool is fragmented.". It comes from the lines that
+/* The reason for a failure as a sentence, " The pool is fragmented.". It comes from the lines that
  * explain the failure: the line that begins with "Why: " and the indented lines after it. */
 static const char *reason_text(const struct report *report, const struct trace_oom *oom)
 {

@@ -1,4 +1,4 @@
-/* Two sections: the sites that still hold memory at the end, and those of them that are leaks. */
+/* Two sections: the sites that still hold memory at the end, and those sites that are leaks. */
 #include <string.h>
 
 #include "render/report/report_parts.h"
@@ -77,7 +77,7 @@ static const char *name_in_space(const struct report *report, const char *name, 
 
 /* --- sites that hold memory at the end --- */
 
-/* The moment of "still allocated": the exit, or the end of a selection or of the recording. */
+/* Says when memory was still allocated: at exit, or when the selection or the recording ended. */
 static const char *end_of(const struct report *report)
 {
 	if (report->options->select.to && report->selection->narrow)
@@ -137,7 +137,7 @@ static struct left leaked_of(const struct report *report, const struct leak *lea
 	};
 }
 
-/* Finds the leaks, and the suppressions that match none: these are out of date or misspelt. */
+/* Finds the leaks, and the suppressions that match no leak: they are outdated or misspelt. */
 static struct lefts find_leaks(const struct report *report)
 {
 	const struct suppressions *all = &report->study->suppressions;

@@ -1,6 +1,6 @@
 /*
- * The table of lines: the bytes that each line of the program allocated, less those it freed, and
- * the bytes that it holds.
+ * The table of lines: the bytes that each line of the program allocated and freed, their
+ * difference, and the bytes that the line holds.
  *
  * A free counts for the line that made it, whichever line made the allocation. So a line that only
  * frees has a row too, and all rows together sum to what is live at the end.
@@ -135,7 +135,7 @@ void report_tell_lines(const struct report *report)
 	};
 	struct lines lines;
 
-	/* A baseline has no whole stacks. */
+	/* A baseline has no complete stacks. */
 	if (!report->selection->replayed && report->trace->capture.baseline) {
 		report_member(report, "\nlines", lines_all, NULL);
 		return;

@@ -1,5 +1,5 @@
 /*
- * The sections of --at: the memory that was live at a moment, by site; the free memory between
+ * The sections of --at: the memory that was live at that time, by site; the free memory between
  * blocks in each pool; and the lines whose blocks keep partly free segments reserved.
  */
 #include <stdio.h>
@@ -13,8 +13,8 @@ enum {
 
 /* --- holders --- */
 
-/* The devices' sums at the moment, found from the events. Of the selection only the device counts.
- * No rows if the moment's figures come from the document. */
+/* The devices' totals at the time of --at, found from the events for the selected device or for
+ * all. No rows if the trace itself states what was live at that time. */
 static struct emit_rows find_devices(const struct report *report)
 {
 	const struct report_selection *selection = report->selection;
@@ -139,7 +139,7 @@ static struct emit_rows find_pins(const struct report *report, const struct gaps
 	return pins;
 }
 
-/* The segments of a pool. In the document, those beyond the limit are only counted. People see only
+/* The segments of a pool. In JSON, segments beyond the limit are only counted. The text shows only
  * segments that have both blocks and free memory. */
 static struct emit_rows find_segments(const struct report *report, const struct gaps_pool *pool)
 {
@@ -323,7 +323,7 @@ void report_tell_gaps(const struct report *report)
 		report_add(report, &rows, &told);
 		say_pool(report, &told);
 	}
-	if (!gaps->pools) /* the list is null in the document: events were dropped */
+	if (!gaps->pools) /* makes the list null in JSON: events were dropped */
 		rows.size = 0;
 	report_list(report, "\ngaps", gap_pool_members, &rows);
 }

@@ -1,4 +1,4 @@
-/* The section on failed allocations: the trace's explanations, and the memory by site then. */
+/* The section on failed allocations: the trace's explanations, and the memory in use, by site. */
 #include "analyse/input/error.h"
 #include "base/text/out.h"
 #include "render/report/report_parts.h"

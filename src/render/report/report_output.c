@@ -1,4 +1,4 @@
-/* Functions that write a report's lines, rows and tables, for people or in the document. */
+/* Functions that write a report's lines, rows and tables, as text or as JSON. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -125,7 +125,7 @@ void report_say(const struct report *report, int how, const char *format, ...)
 		show_wrapped(&report->show, text, (unsigned)how, false);
 }
 
-/* A site in a line: " 68.00 MiB 100.0% Net.forward (train.py)            10 blocks". */
+/* A site on one line: " 68.00 MiB 100.0% Net.forward (train.py)            10 blocks". */
 const struct emit_column report_site_cells[] = {
 	EMIT_CELL("", 11, BYTES, struct report_site, part),
 	EMIT_CELL("", 8, SHARE, struct report_site, part),

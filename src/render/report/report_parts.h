@@ -22,7 +22,7 @@ struct report {
 	const struct report_selection *selection;
 	const struct report_study *study;
 	int *error;  /* the error of the first section that failed, 0 if none did */
-	bool json;   /* true for the document, false for the text for people */
+	bool json;   /* true: writes JSON; false: writes text for people */
 	bool screen; /* the first screen: the most important sections, in short */
 };
 
@@ -30,7 +30,7 @@ struct report {
  * --- findings that need more than the trace's sums: report_analysis.c ---
  *
  * The events are read when a section asks for them, and always when there are few. So the first
- * screen for an ordinary trace shows growth, and the one for ten million events appears at once.
+ * screen shows growth for an ordinary trace, and appears at once for ten million events.
  */
 
 struct report_study {
@@ -46,9 +46,9 @@ struct report_study {
 			       the events are selected */
 };
 
-/* report_study_start() is to be called before report_select(), which changes the stacks, the other
- * function after it; that one reads the events if a section needs them. Both return 0, or -errno
- * with err_text(). */
+/* report_study_start() must be called before report_select(), which changes the stacks,
+ * report_study() after it; report_study() reads the events if a section needs them. Both return 0,
+ * or -errno with err_text(). */
 int report_study_start(struct report_study *study, const struct report *report);
 int report_study(struct report_study *study, const struct report *report);
 void report_study_clear(struct report_study *study);
@@ -63,10 +63,10 @@ struct report_share {
 	uint64_t key, bytes, count, stack;
 };
 
-/* A group: the shares with one key. */
+/* A group: all shares that have the same key. */
 struct report_group {
 	uint64_t key, bytes, count;
-	const char *name;                  /* name of the call site, NULL if it has none */
+	const char *name;                  /* name of the call site, NULL if there is none */
 	const struct report_share *shares; /* the group's shares, the largest first */
 	size_t shares_n;
 };
@@ -77,7 +77,7 @@ struct report_group {
 struct emit_rows report_group(const struct report *report, const struct emit_rows *shares);
 struct emit_rows report_group_peak(const struct report *report, const struct trace_peak *peak);
 
-/* True if the user selected the device with --device, or selected none. */
+/* True if the user selected the device with --device, or named no device. */
 bool report_is_wanted(const struct report *report, int device);
 
 /* The selected device with the highest peak of allocated memory; NULL if there is none. */
@@ -95,8 +95,8 @@ uint64_t report_ooms(const struct trace *trace, int device);
 /* " on device 0"; "" for NO_DEVICE. */
 const char *report_place(const struct report *report, int device);
 
-/* report_fatal() returns the explained failure that ended the program, if it was on a selected
- * device; report_fatal_text() describes it in a sentence with its reason. NULL if there is none. */
+/* report_fatal() returns the explained failure that ended the program on a selected device;
+ * report_fatal_text() describes it in a sentence with the reason. NULL if there is none. */
 const struct trace_oom *report_fatal(const struct report *report);
 const char *report_fatal_text(const struct report *report);
 
@@ -108,7 +108,7 @@ const char *report_line(const struct report *report, uint64_t stack);
 /* Keeps the error unless an earlier one is kept already. */
 void report_fail(const struct report *report, int error);
 
-/* The memory of rows and texts is the trace's arena; it is valid until the trace is closed. */
+/* Rows and texts are allocated from the trace's arena; they are valid until the trace is closed. */
 void report_add(const struct report *report, struct emit_rows *rows, const void *row);
 void *report_room(const struct report *report, size_t size);
 const char *report_format(const struct report *report, const char *format, ...)
@@ -118,22 +118,22 @@ const char *report_format(const struct report *report, const char *format, ...)
 #define report_rows(report, type) EMIT_NONE_OF(type, report_limit(report))
 
 /*
- * report_list(), report_member() and report_members() write only in the document, the other
- * functions only in the text for people, so a section calls both without a condition.
+ * report_list(), report_member() and report_members() write only to the JSON report, the other
+ * functions only to the text, so a section calls both kinds without a condition.
  *
- * report_put() writes a table with the indentation of all sections; `with` of its function `below`
- * is the report.
+ * report_put() writes a table with the indentation of all sections; the table's function `below`
+ * gets the report in its argument `with`.
  */
 void report_put(const struct report *report, struct emit_table table);
 void report_table(const struct report *report, const struct emit_column *columns,
 		  const struct emit_rows *rows, const char *heading);
 
-/* Writes rows as a list in the document, and as a table for people if there are any. */
+/* Writes rows as a list in JSON, or in the text as a table if there are any. */
 void report_tell_rows(const struct report *report, const char *key,
 		      const struct emit_column *columns, struct emit_rows rows,
 		      const char *heading);
 
-/* Write in the document: several members by columns; one object (null without `row`); a list. */
+/* Write to the JSON report: several members, one object (null if `row` is NULL), or a list. */
 void report_members(const struct report *report, const struct emit_column *columns,
 		    const void *row);
 void report_member(const struct report *report, const char *key, const struct emit_column *columns,
@@ -141,9 +141,9 @@ void report_member(const struct report *report, const char *key, const struct em
 void report_list(const struct report *report, const char *key, const struct emit_column *columns,
 		 const struct emit_rows *rows);
 
-/* True if details of the device are shown: on the first screen only of the highest peak's. */
+/* True if details of the device are shown: on the first screen only if its peak is the highest. */
 bool report_wants(const struct report *report, int device);
-/* Writes " estimated from samples of 1.00 MiB" if the figures that follow are estimates. */
+/* Writes " estimated from samples of 1.00 MiB" if the bytes that follow are estimates. */
 void report_say_estimated(const struct report *report);
 
 /* The number of rows that a list shows, SIZE_MAX for all. */
@@ -156,22 +156,22 @@ enum { SAID_LINE = -1, SAID_HEADING = -2 };
 void report_say(const struct report *report, int how, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* A row of bytes, their share of the whole, and a name. */
+/* A table row: a number of bytes, its share of the total, and a name. */
 struct report_site {
 	struct emit_part part;
 	const char *name;
-	const char *count; /* the number of blocks as text, at the end of the line; "" for none */
+	const char *count; /* the number of blocks as text, at the end of the line; "" shows none */
 };
 
-/* The columns of share, name and count, for any struct that begins with struct report_site. */
+/* The columns bytes, share, name and count, for any struct that begins with struct report_site. */
 extern const struct emit_column report_site_cells[];
 
 void report_site_row(const struct report *report, const char *name, uint64_t bytes, uint64_t whole);
 
-/* Writes a remark below the row of a site, after `bytes` unless these are TRACE_NONE. */
+/* Writes a remark below the row of a site, after `bytes` unless this is TRACE_NONE. */
 void report_note(const struct report *report, uint64_t bytes, const char *text);
 
-/* Writes rows of struct report_site, and a row that sums those left out. */
+/* Writes rows of struct report_site, and a row with the sum of the rows that are not shown. */
 void report_site_rows(const struct report *report, const struct emit_rows *rows);
 
 /* report_oom.c: 0, or -errno with err_text() if the trace has no failure number options->oom. */
@@ -183,7 +183,7 @@ void report_composition(const struct report *report, const struct trace_peak *pe
 
 /*
  * report_categories.c: the bytes of a peak by category: as an array of CATEGORIES_MOST sums (false
- * if they are not known), as a table for people, and as rows of the document (null if not known).
+ * if they are not known), as a table for people, and as rows for JSON (null if not known).
  */
 bool report_category_sums(const struct report *report, const struct trace_peak *peak,
 			  struct category_sum *sums);
@@ -191,8 +191,7 @@ void report_category_table(const struct report *report, const struct trace_peak 
 extern const struct emit_column report_category_columns[];
 struct emit_rows report_category_rows(const struct report *report, const struct trace_peak *peak);
 
-/* report_peak_sites.c: a peak in the document, with the sites, stacks and categories of its bytes.
- */
+/* report_peaks.c: a peak in the JSON report, with the sites, stacks and categories of its bytes. */
 struct report_composed {
 	int device;
 	const char *pool, *metric;
@@ -204,8 +203,8 @@ extern const struct emit_column report_composed_members[];
 
 struct report_composed report_compose(const struct report *report, const struct trace_peak *peak);
 
-/* A section: for people it writes a heading and rows, or nothing if there is nothing to show; in
- * the document it writes whole members. */
+/* A section: in the text it writes a heading and rows, or nothing if there is nothing to show; in
+ * JSON it writes whole members. */
 typedef void report_section(const struct report *report);
 
 #define SECTION(name, when, what) report_section report_tell_##name;
@@ -217,9 +216,9 @@ enum report_when {
 	REPORT_WHOLE,  /* always, but not for a selection: it describes the whole run */
 	REPORT_DETAIL, /* as REPORT_MORE, and also if no device has a peak to show */
 	REPORT_ASIDE,  /* as REPORT_MORE, except for a selection */
-	REPORT_MORE,   /* with --full, in the document, and when asked for by name */
-	REPORT_ASKED,  /* with --full and when asked for by name */
+	REPORT_MORE,   /* with --full, in JSON, and if named with --show */
+	REPORT_ASKED,  /* with --full, and if named with --show */
 	REPORT_EVENTS, /* as REPORT_ASKED; it needs the events and describes the whole run */
-	REPORT_OOM,    /* as REPORT_ASKED, and in the document; with --oom it is the only section */
+	REPORT_OOM,    /* as REPORT_ASKED, and in JSON; with --oom it is the only section */
 	REPORT_MOMENT, /* only with --at; then all other kinds of sections are left out */
 };

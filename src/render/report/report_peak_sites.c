@@ -1,14 +1,14 @@
-/* The sites that hold a peak's bytes, and their stacks: for people and in the document. */
+/* The sites that hold a peak's bytes, and their stacks, as text and as JSON. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "render/report/report_parts.h"
 
 enum {
-	FRAMES = 3, /* frames shown of a stack unless --full is given */
-	VIEWS = 2,  /* stacks shown of a site unless --full is given */
-	VIEWED = 3, /* sites whose stacks are shown unless --full is given */
-	TOLD_FRAMES = 4,
+	FRAMES = 3,      /* frames shown for a stack unless --full is given */
+	VIEWS = 2,       /* stacks shown for a site unless --full is given */
+	VIEWED = 3,      /* sites whose stacks are shown unless --full is given */
+	TOLD_FRAMES = 4, /* frames of a stack in JSON unless --full is given */
 };
 
 /* --- sites --- */
@@ -29,8 +29,8 @@ static const struct emit_column held_members[] = {
 	EMIT_END,
 };
 
-/* The sites of a peak. Their lines are looked up only where they are shown: in the document, and
- * for sites without a name. */
+/* The sites of a peak. Their lines are looked up only where they are shown: in JSON, and for sites
+ * without a name. */
 static struct emit_rows find_held(const struct report *report, const struct trace_peak *peak)
 {
 	struct emit_rows rows = report_rows(report, struct held);
@@ -57,7 +57,7 @@ static struct emit_rows find_held(const struct report *report, const struct trac
 
 /* --- for people --- */
 
-/* The stacks of a site whose frames look the same on the screen, as one row. */
+/* A row for all stacks of a site whose frames look the same on the screen. */
 struct view {
 	uint32_t frames[FRAMES];
 	size_t frames_n;

@@ -32,7 +32,7 @@ static const struct emit_column phase_device_members[] = {
 	EMIT_END,
 };
 
-/* The row has as many columns as a screen of 80 holds; --full writes the other figures below it. */
+/* A row has the columns that fit in 80 characters; --full writes the other values below it. */
 static const struct emit_column phase_columns[] = {
 	EMIT_FIELD(TEXT, struct phase_told, name),
 	EMIT_CELL("phase", -24, TEXT, struct phase_told, title),
@@ -57,7 +57,7 @@ static const struct emit_column phases_members[] = {
 	EMIT_END,
 };
 
-/* One of the figures below a row, ", allocated 4.03 GiB"; "" if it is not known. */
+/* One of the values below a row, ", allocated 4.03 GiB"; "" if it is not known. */
 static const char *count_text(const struct report *report, const char *what,
 			      const struct trace_phase_count *count)
 {
@@ -86,7 +86,7 @@ static const struct emit_column device_cells[] = {
 	EMIT_END,
 };
 
-/* Writes the other figures of a phase, and those of each device unless there is only one. */
+/* Writes the other values of a phase, and a row for each device unless there is only one. */
 static void phase_below(const struct show *show, const void *row, const void *with)
 {
 	const struct phase_told *phase = row;

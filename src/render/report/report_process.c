@@ -8,9 +8,9 @@
 #include "render/report/report_parts.h"
 
 enum {
-	SAID = 3, /* failed allocations shown to people */
+	SAID = 3, /* failed allocations shown in the text */
 	FAILURES = 100,
-	ADVICE = 1024, /* bytes of the buffer for an advice */
+	ADVICE = 1024, /* bytes of the buffer for a piece of advice */
 };
 
 /* --- failures --- */
@@ -54,7 +54,7 @@ static void add_failure(const struct report *report, struct emit_rows *rows,
 		   });
 }
 
-/* Finds the first `most` failures on the selected devices, among the findings or the events. */
+/* Finds the first `most` failures on the selected devices, in the survey or else in the events. */
 static struct emit_rows find_failures(const struct report *report, size_t most)
 {
 	const struct event_scan *survey = &report->study->survey;

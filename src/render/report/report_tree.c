@@ -18,7 +18,7 @@ enum {
 struct branch {
 	struct emit_part part;
 	const char *name, *frame;    /* `frame` is NULL in a row "... N more" or "(itself)" */
-	uint64_t depth, more, count; /* depth: in frames */
+	uint64_t depth, more, count; /* depth: frames below the root */
 	uint32_t node;
 	unsigned indent;
 };
@@ -60,7 +60,7 @@ static size_t told(const struct report *report, const struct tree *tree,
 	return node->children_n - count == 1 ? node->children_n : count;
 }
 
-/* A copy of `row` named by the indented `text`; `frame` is NULL if that is not a frame's. */
+/* A copy of `row` named by the indented `text`. If `frame`, the text is the copy's frame, too. */
 static struct branch branch_of(const struct report *report, const struct tree *tree,
 			       const struct branch *row, const char *text, bool frame)
 {
@@ -74,8 +74,8 @@ static struct branch branch_of(const struct report *report, const struct tree *t
 	return branch;
 }
 
-/* Pushes the rows below the row's node onto the pile, so that the first child is on top. Returns
- * the new height of the pile. */
+/* Pushes rows for the children of the row's node onto the pile, with the first child on top.
+ * Returns the new height of the pile. */
 static size_t push_children(const struct report *report, const struct tree *tree,
 			    const struct branch *of, struct branch *pile, size_t height)
 {

@@ -1,17 +1,17 @@
 /*
- * The section that explains the memory that nvidia-smi shows, part by part, and so why it is more
+ * The section that explains, part by part, the memory that nvidia-smi shows, and so why it is more
  * than PyTorch reports.
  *
- * The parts are exact and sum to the whole. The bytes of a pool are not counted again for the
- * library that reserved its segments.
+ * The parts are exact and sum to the total. The bytes of a pool are not counted again for the
+ * library that reserved the pool's segments.
  */
 #include <string.h>
 
 #include "render/report/report_parts.h"
 
 struct used_part {
-	const char *what, *text; /* the part's kind in the document, and its text for people */
-	const char *name;        /* of the pool, library or kind; NULL if the part has no name */
+	const char *what, *text; /* the part's kind in JSON, and its name in the text */
+	const char *name;        /* name of the pool, library or kind; NULL if there is none */
 	struct emit_part part;   /* its bytes are an int64_t: they may be negative */
 	uint64_t order;          /* a key to sort by, which rises with the bytes */
 };
@@ -111,7 +111,7 @@ static const struct emit_column part_cells[] = {
 	EMIT_END,
 };
 
-/* Writes the parts from `from` on, as long as they are (or are not) of the kind "named". Returns
+/* Writes the parts from position `from` on, as long as their kind is (or is not) "named". Returns
  * the position of the first part that was not written. */
 static size_t put_parts(const struct report *report, const struct emit_rows *parts, size_t from,
 			bool named)

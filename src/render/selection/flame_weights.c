@@ -1,4 +1,4 @@
-/* Weighs stacks by the bytes that they held at the peaks of the devices, or at a moment. */
+/* Weighs stacks by the bytes that they held at the peaks of the devices, or at the time of --at. */
 #include "render/selection/flame_weights.h"
 
 #include <stdio.h>
@@ -30,7 +30,7 @@ static void add_set(struct weights *weights, const struct trace_peak *peak)
 			peak->stacks[i].bytes < set->unknown ? peak->stacks[i].bytes : set->unknown;
 }
 
-/* Makes sets of the document's peaks that fit the options: exact, even if events were dropped. */
+/* Makes sets from the trace's own peaks that fit the options: exact even if events were dropped. */
 static void take_peaks(struct weights *weights, const struct trace_peak *peaks, size_t count,
 		       const struct selection_options *options)
 {
@@ -64,8 +64,8 @@ static int main_space(const struct trace *trace)
 	return main;
 }
 
-/* Narrows the figures of stacks to the device and pool of the options. Unless take_peaks() found a
- * set, it also finds the peak or moment by replaying the events. */
+/* Narrows the totals of stacks to the device and pool of the options. Unless take_peaks() found a
+ * set, also finds the peak, or the bytes at the time of --at, by replaying the events. */
 static int select_stacks(struct weights *weights, const struct selection_options *options,
 			 bool peak)
 {
@@ -103,7 +103,7 @@ int weights_find(struct weights *weights, struct trace *trace,
 			"the whole device only; use --metric reserved",
 			trace->path);
 	error = select_stacks(weights, options, peak);
-	/* The document lacks this peak, so the one that the replay found is taken. */
+	/* The trace does not state this peak, so the peak that the replay found is taken. */
 	if (!error && !weights->sets_n && (weights->selection.narrow || weights->selection.moment))
 		add_set(weights, trace->peaks);
 	return error;

@@ -1,6 +1,6 @@
 /*
- * Weighs stacks by the bytes that they held at the peaks of the devices, or at a moment: for the
- * export formats folded, speedscope and pprof.
+ * Weighs stacks by the bytes that they held at the peaks of the devices, or at the time of --at:
+ * for the export formats folded, speedscope and pprof.
  */
 #pragma once
 
@@ -10,16 +10,16 @@
 
 struct weights_set {
 	int device; /* NO_DEVICE: all devices together */
-	uint64_t t; /* the peak or moment, in ns since process start */
+	uint64_t t; /* time of the peak or of --at, in ns since process start */
 	uint64_t bytes;
 	const struct trace_share *shares; /* stacks with bytes held at time t */
 	size_t shares_n;
-	uint64_t unknown; /* `bytes` less those of all shares */
+	uint64_t unknown; /* `bytes` minus the bytes of all shares */
 };
 
 struct weights {
 	struct trace *trace;
-	struct weights_set *sets; /* a set for each device or, at a moment, a single one */
+	struct weights_set *sets; /* a set for each device or, with --at, a single set */
 	size_t sets_n;
 	int space; /* enum space: the memory kind if no device was used, else SPACES */
 	struct report_selection selection; /* result of report_select() */
@@ -36,7 +36,7 @@ static inline bool weights_split(const struct selection_options *options)
 	return options->by == TRACE_BY_PHASE || options->by == TRACE_BY_THREAD;
 }
 
-/* Writes a name that tells a set from others: "device 0", "all devices", "pinned memory". */
+/* Writes a name that distinguishes the set: "device 0", "all devices", "pinned memory". */
 void weights_name(const struct weights *weights, const struct weights_set *set, char *to,
 		  size_t size);
 

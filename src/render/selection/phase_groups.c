@@ -1,4 +1,4 @@
-/* Groups phases by name: sorts them, so that a group lies side by side, and sums their figures. */
+/* Groups phases by name: sorts them, so that groups are contiguous, and sums their values. */
 #include "render/selection/phase_groups.h"
 
 #include <stdio.h>
@@ -19,7 +19,7 @@ static int compare_names(const struct trace_phase *x, const struct trace_phase *
 	return strcmp(text(x->name), text(y->name));
 }
 
-/* Compares family, then whether the name has notes, then domain. 0: the phases can be one group. */
+/* Compares family, then whether the name has notes, then domain. 0: they can be one group. */
 static int by_family(const struct trace_phase *x, const struct trace_phase *y)
 {
 	const char *a = text(x->name);
@@ -77,7 +77,7 @@ static void add_phase(struct phase_group *to, const struct trace_phase *phase)
 		to->growth = (int64_t)((uint64_t)to->growth + sums->end_bytes - sums->start_bytes);
 }
 
-/* How many phases, from `first` on, are of one family; *names: how many names they have. */
+/* How many phases, from `first` on, are of one family; *names receives how many names they have. */
 static size_t family(const struct trace_phase *first, size_t left, size_t *names)
 {
 	size_t count = 1;
@@ -88,7 +88,7 @@ static size_t family(const struct trace_phase *first, size_t left, size_t *names
 	return count;
 }
 
-/* True if a family is one group: it has many names, or two with XLA's notes, which all differ. */
+/* True if a family is one group: it has many names, or several that differ in XLA's notes. */
 static bool is_folded(const struct trace_phase *first, size_t names)
 {
 	const char *name = text(first->name);

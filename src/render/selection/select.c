@@ -1,8 +1,8 @@
 /*
- * Selects the part of a trace that a report is about: the whole run, a selection, or a moment.
+ * Selects the part of a trace that a report is about: the whole run, a selection, or one time.
  *
  * A selection changes the trace's stacks, sites and peaks, so every section of the report follows
- * it. All selections but --filter and the choice of frames and rows need the events.
+ * it. All selections except --filter and the choice of frames and rows need the events.
  */
 #include "render/selection/select.h"
 
@@ -53,10 +53,10 @@ bool report_knows_categories(const struct trace *trace, const struct selection_o
 	       (trace->capture.events_recorded <= TRACE_FEW && !trace->capture.events_dropped);
 }
 
-/* --- replaying the events, or taking the document's figures --- */
+/* --- replaying the events, or taking totals from the trace itself --- */
 
-/* True if the options select a device and nothing else: its peaks, with pools, are in the document.
- * They refer to stacks, so the rows of the replay must remain one for each stack. */
+/* True if the options select a device and nothing else: the trace itself has the peaks of the
+ * device and its pools. They refer to stacks, so the replay must keep one row for each stack. */
 static bool is_device_only(const struct selection_options *options)
 {
 	return !options->at && !options->from && !options->to && !options->pool &&
@@ -109,9 +109,9 @@ static bool is_of_card(const struct trace *trace, size_t stack)
 				      !strcmp(trace->sites[site].space, "array"));
 }
 
-/* Fills the replay's rows with the document's bytes live at exit. Returns false, and changes
- * nothing, if these do not sum to the devices' bytes at exit, or if one of several devices is
- * selected. */
+/* Fills the replay's rows with the bytes that were live at exit according to the trace's stacks.
+ * Returns false, and changes nothing, if these do not sum to the devices' bytes at exit, or if one
+ * of several devices is selected. */
 static bool told_exit(struct report_selection *selection, const struct trace *trace)
 {
 	struct replay *replay = &selection->replay;
@@ -150,7 +150,7 @@ static bool told_peak(struct report_selection *selection, struct trace *trace)
 	return true;
 }
 
-/* True if events were dropped, but the document has the exact figures for "peak" or "exit"; the
+/* True if events were dropped, but the trace itself has the exact totals for "peak" or "exit"; the
  * replay or the trace is then set to these. */
 static bool is_told(struct report_selection *selection, struct trace *trace,
 		    const struct selection_options *options)
@@ -176,7 +176,7 @@ static bool is_empty(const struct replay *replay)
 	return true;
 }
 
-/* Sets the memory kind of stacks whose allocations' events were dropped to that of their site. */
+/* If a stack's allocation events were dropped, sets its memory kind to that of its site. */
 static void keep_sites(struct replay *replay, const struct trace *trace)
 {
 	for (size_t i = 0; i < trace->peaks_n; i++) {
@@ -232,7 +232,7 @@ static int run_selection(struct report_selection *selection, struct trace *trace
 	selection->told = is_told(selection, trace, options);
 	if (selection->told)
 		replay->lost = 0;
-	/* For "peak" from the document, the stacks must remain those of the document. */
+	/* If the trace itself states the peak, its stacks must remain unchanged. */
 	if (!selection->told || strcmp(options->at, "peak") != 0)
 		adopt_rows(replay, trace, is_device_only(options));
 	if (!replay->dropped)
@@ -245,7 +245,7 @@ static int run_selection(struct report_selection *selection, struct trace *trace
 int report_select(struct report_selection *selection, struct trace *trace,
 		  const struct selection_options *options, const struct categories *categories)
 {
-	/* True for rows that the document does not have: they come from events. */
+	/* True for rows that the trace does not list: they come from events. */
 	bool told = options->by == TRACE_BY_THREAD || options->by == TRACE_BY_PHASE ||
 		    options->by == TRACE_BY_CATEGORY;
 	enum trace_by by = told ? TRACE_BY_SITE : (enum trace_by)options->by;

@@ -1,4 +1,4 @@
-/* Selects the part of a trace that a report is about: the whole run, a selection, or a moment. */
+/* Selects the part of a trace that a report is about: the whole run, a selection, or one time. */
 #pragma once
 
 #include "analyse/categories/categories.h"
@@ -10,10 +10,10 @@ struct report_selection {
 	bool replayed;  /* wish, replay and gaps are filled: the events were read */
 	bool narrow;    /* stacks, sites and peaks[0] are those of the selection */
 	bool empty;     /* no event or stack is in the selection */
-	bool moment;    /* peaks[0] and `gaps` describe the moment of --at */
-	bool told;      /* events were dropped, but the document has exact figures */
-	char what[300]; /* in words: "at 12.5 s", "pool torch from 1s to 2s" */
-	bool window;    /* the selection is nothing but a stretch of time */
+	bool moment;    /* peaks[0] and `gaps` describe the time of --at */
+	bool told;      /* events were dropped, but the trace itself has exact totals */
+	char what[300]; /* the selection in words: "at 12.5 s", "pool torch from 1s to 2s" */
+	bool window;    /* the selection is only a stretch of time */
 	struct replay_wish wish;
 	struct replay replay;
 	struct gaps gaps;
@@ -36,19 +36,19 @@ bool report_asks_categories(const struct selection_options *options);
 bool report_knows_categories(const struct trace *trace, const struct selection_options *options,
 			     bool wanted);
 
-/* Appends the selection in words to `what`, which may have the name of a moment; sets `window`. */
+/* Appends the selection in words to `what`, which may hold the time of --at; sets `window`. */
 void report_select_describe(struct report_selection *selection,
 			    const struct selection_options *options);
 
-/* Returns 0 if the trace has the device (or it is NO_DEVICE) and the device has the pool (or it is
- * NULL); else -EINVAL, and err_text() lists those that exist. */
+/* Returns 0 if the trace has `device` (or that is NO_DEVICE) and the device has `pool` (or that is
+ * NULL); else -EINVAL, and err_text() lists the devices or pools that exist. */
 int report_select_check(const struct trace *trace, int device, const char *pool);
 
 /* Writes "12 events are missing ..." and the consequences; false if no event is missing. */
 bool report_select_doubt(const struct report_selection *selection, char *to, size_t size);
 
 /* select_filter.c: report_filter_stacks() sets selection->stacks[i] for each stack with a frame
- * that fits; report_filter_facts() removes the figures of all other stacks from the trace. */
+ * that fits; report_filter_facts() clears the totals of all other stacks in the trace. */
 void report_filter_stacks(struct report_selection *selection, struct trace *trace,
 			  const char *pattern);
 void report_filter_facts(const struct report_selection *selection, struct trace *trace);

@@ -1,4 +1,4 @@
-/* --filter: finds the stacks with a frame that fits, and removes the figures of all others. */
+/* --filter: finds the stacks with a frame that fits, and clears the totals of all others. */
 #include <fnmatch.h>
 #include <string.h>
 
@@ -56,7 +56,7 @@ static void clear_figures(struct trace_stack *stack)
 	};
 }
 
-/* Removes the figures of stacks that do not fit, without the events. A peak keeps its total. */
+/* Clears the totals of stacks that do not fit, without the events. A peak keeps its total. */
 void report_filter_facts(const struct report_selection *selection, struct trace *trace)
 {
 	struct trace_place *places = need(&trace->arena, (trace->stacks_n + 1) * sizeof(*places));

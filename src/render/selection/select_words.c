@@ -7,7 +7,7 @@
 #include "base/text/text.h"
 #include "render/emit/term.h"
 
-/* Appends a word after a comma, as "device 0" to "pool torch". Does nothing if it is NULL. */
+/* Appends a word after a comma, as "device 0" to "pool torch". Does nothing if `word` is NULL. */
 static void add_word(char *to, size_t size, const char *before, const char *word,
 		     const char *behind)
 {
@@ -15,7 +15,7 @@ static void add_word(char *to, size_t size, const char *before, const char *word
 		show_more(to, size, "%s%s%s%s", to[0] ? ", " : "", before, word, behind);
 }
 
-/* Appends a bound of time, as "from 1s" to "pool torch". Does nothing if it is NULL. */
+/* Appends a bound of time, such as "from 1s" to "pool torch". Does nothing if `bound` is NULL. */
 static void add_bound(char *to, size_t size, const char *before, const char *bound)
 {
 	if (bound)

@@ -8,7 +8,7 @@ struct trace;
 struct stack_text {
 	const char *line;   /* the most relevant frame: "Net.forward (train.py:12)" */
 	const char *frames; /* the relevant frames, innermost first: "a < b < c" */
-	const char *site;   /* its call site, NULL for none */
+	const char *site;   /* the stack's call site, NULL for none */
 	const char *owner;  /* library that allocates, NULL if unknown */
 };
 
