@@ -38,7 +38,7 @@ void run_finish(struct child_run *run);
 
 struct run_trace {
 	char *path;
-	uint64_t pid, peak; /* peak: the highest peak of allocated bytes of a device */
+	uint64_t pid, peak; /* peak: allocated bytes, of the device with the highest peak */
 	uint64_t rank, world_size;
 };
 

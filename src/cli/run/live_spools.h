@@ -24,7 +24,7 @@ struct live_spools {
 };
 
 /* Adds the spools of one process, possibly none. Returns 0, -ESRCH if there is no such process, or
- * -EACCES if it may not be inspected. */
+ * -EACCES if it cannot be inspected. */
 int live_spools_of(struct live_spools *spools, pid_t pid);
 
 /* Adds the spools of all processes of this user (for root, of all users). 0 or -errno. */

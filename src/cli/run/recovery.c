@@ -54,7 +54,7 @@ void recovery_name(char *to, size_t size, const char *spool)
 	text_append(to, size, ".json");
 }
 
-/* A temporary file beside `output`, to be renamed to it when complete. */
+/* A temporary file in the folder of `output`, renamed to `output` when complete. */
 struct partial {
 	const char *output; /* the final path */
 	char path[4096];
@@ -89,7 +89,7 @@ static int open_partial(struct partial *partial, const char *output)
 								 : 0;
 }
 
-/* --- how the process ended, added to its document --- */
+/* --- how the process ended, added to its trace --- */
 
 /* Finds the offset of the brace that closes the member "process" of the JSON trace. */
 static int find_process_end(int fd, const char *name, uint64_t *at)
@@ -199,7 +199,7 @@ int recovery_add_ending(const char *path, const struct ending *ending)
 	return error;
 }
 
-/* --- the document --- */
+/* --- the trace --- */
 
 static int write_document(const char *path, const struct partial *partial)
 {

@@ -221,7 +221,7 @@ static void add_trace(struct file_finder *finder, const char *path)
 	char *copy;
 
 	if (finder->left.traces_n == MOST || !is_new(finder->run, path) || trace_open(&trace, path))
-		return; /* a new .json file may not be a trace */
+		return; /* a new .json file need not be a trace */
 	copy = strdup(path);
 	if (copy && !began_before(finder->run, &trace.process)) {
 		found = &finder->left.traces[finder->left.traces_n++];

@@ -1,4 +1,4 @@
-/* A baseline: a trace without the figures that differ between two equal runs. */
+/* A baseline: a trace without the values that differ between two runs of the same program. */
 #include "render/compare/diff.h"
 
 #include <stdio.h>
@@ -93,7 +93,7 @@ static void keep_device(struct run *run, struct trace_device *device)
 	device->owners = keep_parts(run, DIMENSION_OWNER, device->device, &device->owners_n);
 }
 
-/* Categories are kept only if they cover all blocks: else runs cannot be compared by them. */
+/* Categories are kept only if they cover all blocks: otherwise runs are not comparable by them. */
 static void keep_summary(struct trace_summary *summary, struct run *run)
 {
 	bool categorised = run->categories_from == RUN_BLOCKS;
@@ -117,13 +117,13 @@ static void keep_summary(struct trace_summary *summary, struct run *run)
  * 1", "step 2", ... */
 enum { PHASE_NAMES = 100 };
 
-/* Of the phases with one name, the highest by each metric: a gate may compare any of them. */
+/* Of the phases with one name, the highest by each metric: a gate may use any metric. */
 struct kept_phase {
 	const char *name;
 	const struct trace_phase *highest[METRIC_IDS];
 };
 
-/* The phase's figure of the metric; 0 if it is not known. */
+/* The phase's value for the metric; 0 if it is not known. */
 static uint64_t height(const struct trace_phase *phase, enum metric_id metric)
 {
 	return trace_known(metric_of_phase(phase, metric));
@@ -152,8 +152,8 @@ static size_t join_phases(struct kept_phase *list, size_t count)
 	return kept;
 }
 
-/* True if a phase already kept for another metric is equally high by this one. Without this check a
- * baseline made from a baseline would have more phases. */
+/* True if a phase already kept for another metric has the same value for this one. Without this
+ * check, a baseline made from a baseline would have more phases. */
 static bool stands_already(const struct kept_phase *kept, enum metric_id metric)
 {
 	for (enum metric_id before = 0; before < metric; before++) {

@@ -14,10 +14,10 @@ enum { KEPT_FRAMES = 3 };
 /* A site: a name and a memory kind, which is "" if its stacks only reserved memory. */
 struct kept_site {
 	struct trace_site site; /* sums over all sites of that name and memory kind */
-	/* Its stack, the innermost frame first. `file` of a native frame is its library's path. */
+	/* The site's stack, innermost frame first. A native frame's `file` is its library. */
 	struct trace_frame frames[KEPT_FRAMES];
 	unsigned frames_n;
-	uint64_t *shares; /* bytes and number of blocks in each peak kept: 2 * peaks_n numbers */
+	uint64_t *shares; /* for each peak kept, the site's bytes and blocks: 2 * peaks_n numbers */
 };
 
 struct kept {
@@ -25,7 +25,7 @@ struct kept {
 	size_t sites_n;
 	size_t peaks_n; /* only peaks of whole devices are kept */
 	struct run *run;
-	struct map known;   /* from a site's name and memory kind to 1 + its position */
+	struct map known;   /* maps a site's name and memory kind to 1 + its position */
 	uint32_t *of_stack; /* for each stack of the trace 1 + the position of its site */
 };
 
@@ -60,7 +60,7 @@ static unsigned pick_frames(const struct run *run, uint32_t stack, struct trace_
 	return count;
 }
 
-/* True if stack a represents a site of several stacks rather than b: the one with the smallest line
+/* True if stack a, rather than b, represents a site that has both. The stack with the smallest line
  * numbers does, so that the choice is the same in every run. */
 static bool comes_before(const struct trace_frame *a, const struct trace_frame *b, unsigned count)
 {
@@ -199,7 +199,7 @@ static void keep_peaks(const struct kept *kept, struct trace *to)
 	}
 }
 
-/* The position of a path among the modules, which are few; a path that is not there is added. */
+/* The position of a path among the modules, which are few; a path that is missing is added. */
 static uint32_t module_of(struct trace *to, const char *path)
 {
 	uint32_t i = 0;

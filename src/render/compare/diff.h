@@ -56,7 +56,7 @@ const char *diff_gate_words(struct diff *diff, const struct gate_result *result)
 /* A site's change: "train (train.py:12) holds +2.00 MiB at exit (new)". */
 const char *diff_holds_words(struct diff *diff, const struct diff_row *row, enum column column);
 
-/* The reason of a site's change as a table shows it, "held longer"; "" if there is none. */
+/* The reason for a site's change as a table shows it, "held longer"; "" if there is none. */
 extern const char *const diff_why_words[WHYS];
 
 /* Writes the change, "4.2%", or "new" if the base is 0, to a buffer of DIFF_PERCENT bytes. */
@@ -68,7 +68,7 @@ const char *diff_file(const struct diff *diff, const char *file);
 /* The sites that changed most at the peak of allocated memory, or at exit when none did. */
 size_t diff_culprits(struct diff *diff, const struct diff_row ***list, enum column *column);
 
-/* The sites of diff_culprits() that hold more, and not only for the peak's new moment. */
+/* The sites of diff_culprits() that hold more, unless only because the peak's time changed. */
 size_t diff_growers(struct diff *diff, const struct diff_row ***list, enum column *column);
 
 /* The text of diff_percent(), which lives as long as the enclosing block. */
@@ -88,7 +88,7 @@ struct change_row {
 struct changes {
 	struct emit_column columns[6];
 	unsigned before_names;        /* columns of the screen to the left of the names */
-	struct emit_rows rows, after; /* `after`: a site table's noise, and the sum of all */
+	struct emit_rows rows, after; /* `after`: the rows "noise" and "all" of a site table */
 };
 
 /* Finds the rows, the first `limit` of them shown (0: all). Returns false if none changed. */
@@ -98,12 +98,12 @@ bool diff_changes(struct diff *diff, enum dimension dimension, const char *group
 /* --- baseline.c --- */
 
 /*
- * Writes the run as a small document memtrace/1 of some tens of kB, worth committing: it has the
- * same figures and sites as the whole trace, and nothing that differs between two equal runs.
+ * Writes the run as a small JSON trace (memtrace/1) of some tens of kB, to be committed: it has the
+ * totals and sites of the whole trace, and nothing that differs between two runs of one program.
  *
  * Each site has one stack, cut to the frames that give the site its name (facts/sites.h).
- * "capture": {"baseline": true} marks the document as a baseline. The function overwrites the rows
- * of the run's trace.
+ * "capture": {"baseline": true} marks the trace as a baseline. The function overwrites the rows of
+ * the run's trace.
  */
 void baseline_write(struct run *run, struct out *out);
 

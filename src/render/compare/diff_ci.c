@@ -8,8 +8,8 @@
  * notice or note for each site that grew.
  *
  * GitHub's code scanning requires a place for every result: where there is no line of the program,
- * it is the trace. Fingerprints are made of the site's name, so that a site that moves stays one
- * alert.
+ * the place is the trace. Fingerprints are made of the site's name, so that a site that moves stays
+ * the same alert.
  */
 #include <stdio.h>
 #include <string.h>
@@ -24,17 +24,17 @@
 /* GitHub shows ten annotations of each level and drops the others. */
 enum { ANNOTATIONS = 10, NOTES = 100 };
 
-enum { LONGEST = 2048 }; /* bytes of a text */
+enum { LONGEST = 2048 }; /* most bytes of a text */
 
 struct ci_finding {
 	enum { HOLDS, BROKEN, GREW } kind;
-	const char *rule, *about;    /* a metric and its gate's text; "site" and its name */
+	const char *rule, *about;    /* a gate's metric and text, or "site" and a site's name */
 	const struct diff_row *site; /* the site whose line is shown, NULL for none */
 	const char *words;
-	const char *file; /* that line's file; NULL if it lies outside of the program's folder */
+	const char *file; /* that line's file; NULL: outside of the program's folder */
 	uint64_t line;
 
-	/* Members of SARIF's document only: */
+	/* Members for SARIF only: */
 	const char *level, *uri, *base, *print;
 	struct emit_rows places; /* one row: the finding itself, as its list of places */
 };
@@ -138,7 +138,7 @@ int diff_junit(struct diff *diff, struct out *out, const struct diff_options *op
 		   "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites%s time=\"0\">\n"
 		   "  <testsuite%s skipped=\"0\" time=\"0\">\n",
 		   suite, suite);
-	/* A suite without cases would be read as one that did not run: it gets one that passes. */
+	/* A suite without cases would count as not run, so it gets a case that passes. */
 	if (!diff->gates_n)
 		out_text(out,
 			 "    <testcase classname=\"memtrace\" name=\"no gate\" time=\"0\"/>\n");
@@ -227,7 +227,7 @@ static const struct emit_column rule_columns[] = {
 	EMIT_END,
 };
 
-/* Inner objects of the document take their members from the same struct as the outer one. */
+/* The inner objects in SARIF take their members from the same struct as the outer object. */
 static const struct emit_column artifact_columns[] = {
 	EMIT_FIELD(TEXT, struct ci_finding, uri),
 	EMIT_IF_KNOWN("uriBaseId", TEXT, struct ci_finding, base),

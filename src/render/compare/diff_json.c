@@ -1,8 +1,8 @@
 /*
- * The comparison as JSON: the document memtrace-diff/1 (include/memtrace/diff.schema.json), and the
- * figures for github-action-benchmark.
+ * The comparison as JSON: the document memtrace-diff/1 (include/memtrace/diff.schema.json), and as
+ * values for github-action-benchmark.
  *
- * The document has every row in which anything differs, so the rows sum to the totals.
+ * memtrace-diff/1 has every row in which anything differs, so the rows sum to the totals.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +29,7 @@ struct json_row {
 	int device;
 	const struct json_row *site; /* the row itself if it is a site's, else NULL: some members
 					are for sites only */
-	struct diff_row of;          /* the figures; INT64_MIN if one is not known */
+	struct diff_row of;          /* the values; INT64_MIN for one that is not known */
 };
 
 struct document {
@@ -214,7 +214,7 @@ static struct emit_rows totals(struct diff *diff)
 	return rows;
 }
 
-/* Adds the dimension's rows that differ, sorted by the first metric in which they do. */
+/* Adds the dimension's rows that differ, sorted by the first metric in which they differ. */
 static void add_rows(struct diff *diff, enum dimension dimension, bool all, bool *done,
 		     struct emit_rows *to)
 {
@@ -268,7 +268,7 @@ int diff_json(struct diff *diff, struct out *out, const struct diff_options *opt
 	return 0;
 }
 
-/* --- the head's figures as github-action-benchmark reads them (tool: customSmallerIsBetter) --- */
+/* --- the head's values as github-action-benchmark reads them (tool: customSmallerIsBetter) --- */
 
 struct benchmark_row {
 	const char *name, *unit, *extra;
@@ -295,7 +295,7 @@ static void add_entry(struct diff *diff, struct emit_rows *rows, const struct me
 {
 	size_t count = figures->runs;
 	const struct benchmark_row row = {
-		/* The name is the same in all runs: github-action-benchmark joins points by it. */
+		/* The name must not vary: github-action-benchmark joins points by name. */
 		.name = show_kept(&diff->arena, "%s (%s)", metric->name, figure->place),
 		.unit = metric->bytes ? "bytes" : "allocations",
 		.extra = metric->what,
@@ -309,7 +309,7 @@ static void add_entry(struct diff *diff, struct emit_rows *rows, const struct me
 	emit_add(&diff->arena, rows, &row);
 }
 
-/* Adds a metric's figures of each device or pool, with their spread over several runs. */
+/* Adds a metric's values for each device or pool, with their spread over several runs. */
 static void add_entries(struct diff *diff, struct emit_rows *rows, const struct metric_query *query)
 {
 	struct figures figures = { .runs = diff->pairs_n ? 1 : diff->head.count };

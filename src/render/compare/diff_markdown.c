@@ -1,7 +1,7 @@
 /*
- * The comparison as a comment on a pull request: the sentence and the gates, sites folded.
+ * The comparison as a comment on a pull request: the sentence and the gates, with the sites folded.
  *
- * A comment holds 65,536 characters on GitHub. Rows stop well before that, and those left out are
+ * A comment holds 65,536 characters on GitHub. Rows stop well before this limit; the rest are
  * summed. Names are entities inside <code>, so nothing in them is markup, a mention or a link.
  */
 #include <string.h>

@@ -11,15 +11,15 @@
 #include "render/emit/term.h"
 
 enum {
-	NAMED = 3,          /* sites that the sentence names at most */
-	ENOUGH = 80,        /* percent that they must explain before it stops naming */
-	WORTH = 10,         /* percent that each further site must explain to be named */
-	WORD_COLUMNS = 72,  /* columns that a name is cut to if it has a word longer than a line, */
-	NAME_COLUMNS = 140, /* and columns that other names are cut to */
+	NAMED = 3,          /* most sites that the sentence names */
+	ENOUGH = 80,        /* percent of the change that, once explained, ends the list of sites */
+	WORTH = 10,         /* percent of the change that each further named site must explain */
+	WORD_COLUMNS = 72,  /* columns to which a name is cut if it has a word longer than this, */
+	NAME_COLUMNS = 140, /* and columns to which other names are cut */
 };
 
 /* The row of the dimension whose peak of allocated memory changed most, growth before shrinking;
- * NULL without rows. */
+ * NULL if there are no rows. */
 static const struct diff_row *worst_of(const struct diff *diff, enum dimension dimension)
 {
 	const struct diff_row *worst = NULL;
@@ -90,7 +90,7 @@ static int64_t moved_along(const struct diff_row *const *rows, size_t count, enu
 	return along;
 }
 
-/* Cuts a site's name. A name of C++ may be one long word, which cannot be wrapped. */
+/* Cuts a site's name. A C++ name may be one long word, which cannot be wrapped. */
 static void sentence_name(const char *name, char *to, size_t size)
 {
 	unsigned columns = NAME_COLUMNS;
@@ -121,7 +121,7 @@ static const char *culprits(struct diff *diff, const char *group, enum column co
 		int64_t part = diff_change(rows[i], column);
 		bool all = rows[i]->why == WHY_NEW || rows[i]->why == WHY_GONE;
 
-		/* A site that holds less does not explain growth, nor the reverse. */
+		/* A site that holds less does not explain growth, and vice versa. */
 		if ((part < 0) != (change < 0) && change)
 			continue;
 		if (named && whole && part * 100 / whole < WORTH)
@@ -151,7 +151,7 @@ static bool any_change(const struct diff *diff, enum column column)
 	return diff_any(diff, DIMENSION_SITE, NULL, column);
 }
 
-/* The sentence for a peak that did not change: it names another metric that did. */
+/* The sentence for a peak that did not change: it names another metric that did change. */
 static const char *other_change(struct diff *diff, const char *where)
 {
 	const char *end = "; the amounts by call site are not.";

@@ -41,7 +41,7 @@ static void split_name(const struct diff_text *text, struct change_row *row, uns
 	row->name = show_kept(&text->diff->arena, "%.*s", (int)(from - row->name), row->name);
 }
 
-/* The file and line of a site, and its line in the base if it has moved; NULL if it has none. */
+/* The file and line of a site, and its line in the base if it has moved; NULL if there is none. */
 static const char *source_of(const struct diff_text *text, const struct diff_row *row)
 {
 	const char *was = "";
@@ -69,7 +69,7 @@ static void rest_below(const struct show *show, const void *row, const void *wit
 		emit_row(show, about->full ? source_cells : cells, row, about->indent);
 }
 
-/* Only rows of sites are summed: those of other dimensions have their peaks at different times. */
+/* Only rows of sites are summed: rows of other dimensions peak at different times. */
 static void change_table(const struct diff_text *text, enum dimension dimension, enum column column,
 			 const char *group, const char *heading)
 {
@@ -136,7 +136,7 @@ static void dimension_tables(const struct diff_text *text)
 	static const enum dimension shown[] = { DIMENSION_POOL, DIMENSION_OWNER, DIMENSION_SPACE,
 						DIMENSION_PHASE };
 
-	/* With one device, the totals of the sites' tables show the device's figures already. */
+	/* With one device, the totals in the tables of sites are the device's values already. */
 	if (text->options->full || diff_head(text->diff)->trace.summary.devices_n > 1)
 		dimension_table(text, DIMENSION_DEVICE, UINT_MAX);
 	if (text->options->full || tells_more(text->diff))
@@ -146,8 +146,8 @@ static void dimension_tables(const struct diff_text *text)
 		dimension_table(text, shown[i], UINT_MAX);
 }
 
-/* True if the sites have a table for the column. With --full each column that changed has one. The
- * first screen has those of allocated and live at exit, or else that of the first column that
+/* True if the sites have a table for the column. With --full, each column that changed has a table.
+ * The first screen has the tables for allocated and live at exit, or else for the first column that
  * changed. */
 static bool has_table(const struct diff_text *text, enum column column)
 {
@@ -162,7 +162,7 @@ static bool has_table(const struct diff_text *text, enum column column)
 	return first == column;
 }
 
-/* Appends a column that changed and has no table, ", allocations (+4)". */
+/* Appends the name of a column that changed but has no table, ", allocations (+4)". */
 static const char *column_words(const struct diff_text *text, enum column column, const char *words)
 {
 	int64_t base;

@@ -36,7 +36,7 @@ const char *diff_percent(char *to, int64_t base, int64_t head)
 	return to;
 }
 
-/* The name of a row, with its device unless the name makes it clear. */
+/* The name of a row, with its device or memory kind unless the name implies it. */
 static const char *row_name(struct diff *diff, const struct diff_row *row)
 {
 	const char *before = row->dimension == DIMENSION_DEVICE ? "device " : "";
@@ -149,7 +149,7 @@ const char *diff_holds_words(struct diff *diff, const struct diff_row *row, enum
 
 /* --- tables --- */
 
-enum { CHANGE = 12, NOW = 12, WHY = 13 }; /* columns on a screen */
+enum { CHANGE = 12, NOW = 12, WHY = 13 }; /* widths of table cells */
 
 /* True if the column counts memory that a site holds: only these changes have a reason. */
 static bool tells_why(enum column column)

@@ -1,5 +1,5 @@
 /*
- * Writes the JSON document memtrace/1: its sections, then the events.
+ * Writes a trace, the JSON document memtrace/1: its sections, then the events.
  */
 #include "render/document/document.h"
 
@@ -84,7 +84,7 @@ static int write_events(struct out *out, const struct spool *spool)
 	return error;
 }
 
-/* The head is filled last, because it lists damage and devices that the other sections find. */
+/* The head is filled after the sections in which damage can be found, because it notes damage. */
 static void fill_all(struct spool_model *recording, enum trace_exit exit,
 		     struct document_told *told)
 {

@@ -1,6 +1,6 @@
 /*
- * Makes the JSON document memtrace/1 from a spool (include/memtrace/trace.schema.json), both at the
- * end of the traced program and in the tool.
+ * Makes a trace, the JSON document memtrace/1, from a spool (include/memtrace/trace.schema.json),
+ * both at the end of the traced program and in the tool.
  */
 #pragma once
 
@@ -11,9 +11,9 @@
 #include "facts/spool_model.h"
 
 enum {
-	OOM_TEXT_LINES = 23, /* a further line names the trace */
+	OOM_TEXT_LINES = 23, /* most lines of the explanation; one more names the trace */
 	OOM_TEXT_COLUMNS = 80,
-	OOM_TEXT_BYTES = 4 * OOM_TEXT_COLUMNS + 1, /* of a line, in UTF-8 with its NUL */
+	OOM_TEXT_BYTES = 4 * OOM_TEXT_COLUMNS + 1, /* most bytes of a line, in UTF-8 with its NUL */
 };
 
 struct oom_text {
@@ -21,21 +21,21 @@ struct oom_text {
 	unsigned count;
 };
 
-/* Facts of a document that its writer may print at once. */
+/* What a caller of document_write() may print at once about the trace. */
 struct document_told {
 	uint64_t ooms;       /* number of allocations that failed for lack of memory */
 	bool survived;       /* the program went on after the last of these failures */
 	struct oom_text oom; /* the last failure, explained */
 };
 
-/* Where a document is written: to a descriptor, or to the sink if there is one. */
+/* Where a trace is written: to `sink` or, if that is NULL, to the descriptor. */
 struct document_to {
 	int fd;
 	out_sink *sink;
 	void *sink_to;
 };
 
-/* Writes the document: 0 or -errno. `told`, which may be NULL, is filled even if nothing can be
+/* Writes the trace: 0 or -errno. `told`, which may be NULL, is filled even if nothing can be
  * written. Memory comes from malloc only where names are demangled. */
 int document_write(const struct spool *spool, const struct document_to *to,
 		   enum symbols_names names, enum trace_exit exit, struct document_told *told);
@@ -45,8 +45,8 @@ int document_write(const struct spool *spool, const struct document_to *to,
 int document_fill(struct trace *trace, struct spool_model *recording, const struct spool *spool,
 		  enum symbols_names names, enum trace_exit exit, struct document_told *told);
 
-/* write_rows.c: writes the trace's members up to its events, each with a comma. In a baseline, FULL
- * rows that are 0, null or empty are left out. */
+/* write_rows.c: writes the trace's members up to its events, each with a comma. In a baseline, rows
+ * marked FULL that are 0, null or empty are left out. */
 void document_facts(struct out *out, const struct trace *trace, bool baseline);
 
 /* Writes one member, "key":value. The trace must have a row with that key. */
@@ -65,7 +65,7 @@ void document_head(struct spool_model *recording, enum trace_exit exit);
 void document_calls(struct spool_model *recording);
 /* fills cupti_check, actions, spans, if CUPTI was used */
 void document_cupti(struct spool_model *recording);
-/* fills the samples of `used` that had a change, in order */
+/* fills the samples of `used` in which something changed, in order */
 void document_used(struct spool_model *recording);
 void document_summary(struct spool_model *recording);
 /* fills peaks, and the bytes of stacks at peaks and at the end */

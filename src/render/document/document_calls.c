@@ -1,4 +1,4 @@
-/* Fills the document's lists of calls: counted ones, and kernels, copies and calls from CUPTI. */
+/* Fills the trace's lists: counted calls; kernels, copies and calls recorded by CUPTI. */
 #include <errno.h>
 
 #include "base/mem/hash.h"
@@ -10,7 +10,7 @@
 
 enum { NAMES = 512 }; /* more names than counted_calls.def and hooks.def have */
 
-/* Adds a row to the call of this name. Times stay in ticks until all rows have been added. */
+/* Adds a row to the call with this name. Times stay in ticks until all rows have been added. */
 static void add_row(struct trace *trace, const struct spool_call *row, const char *name)
 {
 	uint64_t max = atomic_load(&row->max);
@@ -37,7 +37,7 @@ static uint64_t in_ns(uint64_t ticks, uint64_t tick_ns)
 
 void document_calls(struct spool_model *recording)
 {
-	/* By time; equal times by id, which is the order of the names in the spool. */
+	/* By time; at equal times by the name's address, which follows the order in the spool. */
 	static const struct sort_key by_time[] = {
 		SORT_DOWN(struct trace_call, total_ns),
 		SORT_UP(struct trace_call, api),

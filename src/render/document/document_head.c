@@ -1,4 +1,4 @@
-/* Fills the document's first sections: the process, its environment, and how it was recorded. */
+/* Fills the trace's first sections: the process, its environment, and how it was recorded. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "render/document/document.h"
 #include "spool/journal.h"
 
-/* The fact as a number; `none` if it is not a number. */
+/* The fact's text as a number; `none` if it is not a number. */
 static uint64_t number(const char *text, uint64_t none)
 {
 	if (text && *text && strspn(text, "0123456789") == strlen(text) && strlen(text) < 19)
@@ -15,7 +15,7 @@ static uint64_t number(const char *text, uint64_t none)
 	return none;
 }
 
-/* Memory for one element for each fact with the key, and for `more` elements. */
+/* Allocates an element for each fact with the key, and `more` elements. */
 static void *room_for(struct spool_model *recording, const char *key, size_t more, size_t size)
 {
 	for (uint32_t i = 0; (i = fact_find(recording->spool, key, i));)

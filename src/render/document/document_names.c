@@ -1,4 +1,4 @@
-/* Fills the document's modules, frames, stacks and threads. */
+/* Fills the trace's modules, frames, stacks and threads. */
 #include "base/settings/sample.h"
 #include "render/document/document.h"
 
@@ -40,9 +40,8 @@ static void fill_backward(struct spool_model *recording, const struct spool_stac
 	stack->via_stack = backward.stack;
 }
 
-/* Fills the stack's frames. Those that the spool does not have are left out, and `entries` counts
- * only the others. Stacks share no steps; `left` is the number of steps that no stack has taken
- * yet. */
+/* Fills the stack's frames. Frames that the spool lacks are left out, also from the positions in
+ * `entries`. Stacks share no steps; `left` is the number of steps that no stack has taken yet. */
 static void fill_steps(struct spool_model *recording, const struct spool_stack *from,
 		       struct trace_stack *stack, uint64_t *left)
 {

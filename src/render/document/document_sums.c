@@ -1,4 +1,4 @@
-/* Fills the document's sums: summary, peaks with their stacks, timeline, samples of `used`. */
+/* Fills the trace's sums: summary, peaks with their stacks, timeline, samples of `used`. */
 #include <string.h>
 
 #include "ledger/timeline.h"
@@ -19,7 +19,7 @@ static void fill_sum(struct trace_sum *to, const struct spool_sum *sum)
 	to->exit_bytes = sum->now;
 }
 
-/* Fills `used`: where the figure comes from, and its parts. */
+/* Fills `used`: where the value comes from, and its parts. */
 static void fill_used(const struct spool_model *recording, struct trace_sum *to,
 		      const struct spool_scope *device)
 {
@@ -185,7 +185,7 @@ static const char *pool_of(const struct spool_model *recording, const struct spo
 	return scope->kind == SCOPE_POOL ? spool_text(recording->spool, scope->name) : NULL;
 }
 
-/* Lists two peaks of each scope, allocated and reserved. peak_of[sum] becomes 1 + the position. */
+/* Lists two peaks for each scope, allocated and reserved. peak_of[sum] becomes 1 + the position. */
 static void list_peaks(struct spool_model *recording, uint32_t *peak_of)
 {
 	struct trace *trace = recording->trace;
@@ -207,8 +207,8 @@ static void list_peaks(struct spool_model *recording, uint32_t *peak_of)
 	}
 }
 
-/* Adds a cell to its stack's figures and to its peak. The first pass counts the stacks of each
- * peak, the second pass lists them. */
+/* Adds a cell to its stack's totals and to its peak. The first pass counts the stacks of each peak,
+ * the second pass lists them. */
 static void see_cell(struct spool_model *recording, uint32_t stack, const struct spool_cell *cell,
 		     struct trace_peak *peak, bool first)
 {
@@ -219,7 +219,7 @@ static void see_cell(struct spool_model *recording, uint32_t stack, const struct
 
 	share.bytes = totals_at_peak(sum, cell, &share.count);
 	share.estimated_bytes = totals_estimated_at_peak(sum, cell);
-	/* Only once: the bytes of arrays are in their device's sum as well. */
+	/* Counted only once: the bytes of arrays are in their device's sum as well. */
 	if (first && cell->sum % METRICS == METRIC_ALLOCATED &&
 	    (scope->kind == SCOPE_DEVICE ||
 	     (scope->kind == SCOPE_SPACE && scope->name != SPACE_ARRAY))) {
@@ -299,7 +299,7 @@ static void put_moment(struct trace_curve *curve, const uint64_t moment[4])
 	curve->used[curve->used_n++] = moment[3] ? moment[3] : TRACE_NONE;
 }
 
-/* Adds a stretch's moments in the order of time, up to three, none twice. */
+/* Adds up to three points of a stretch, sorted by time, none twice. */
 static void put_point(struct trace_curve *curve, const struct spool_point *point)
 {
 	uint64_t three[3][4] = {

@@ -1,6 +1,6 @@
 /*
- * Explains an allocation that failed in at most 24 lines: for stderr at the end, for the document,
- * and for `memtrace report --oom`.
+ * Explains an allocation that failed in at most 24 lines: for stderr when the program ends, for the
+ * JSON trace, and for `memtrace report --oom`.
  */
 #include "render/document/document.h"
 
@@ -56,7 +56,7 @@ __attribute__((format(printf, 2, 3))) static void say(struct oom_text *text, con
 	add_line(text, line);
 }
 
-/* Adds the sentence in at most `most` lines, indented as `begin` is long; the rest is cut off. */
+/* Adds the sentence in at most `most` lines, indented by the length of `begin`; cuts the rest. */
 static void add_wrapped(struct oom_text *text, const char *begin, const char *sentence,
 			unsigned most)
 {

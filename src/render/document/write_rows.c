@@ -30,7 +30,7 @@ static const void *items_of(const struct row *row, const void *object)
 static bool is_nothing(enum rows_of of, const void *object, bool empty);
 
 /* True if the value is null or, with `empty`, also if it is 0 or an empty list. */
-/* NOLINTNEXTLINE(misc-no-recursion): four deep at most */
+/* NOLINTNEXTLINE(misc-no-recursion): at most four levels */
 static bool says_nothing(const struct row *row, const void *object, bool empty)
 {
 	uint64_t number = rows_number(row, object);
@@ -55,7 +55,7 @@ static bool says_nothing(const struct row *row, const void *object, bool empty)
 }
 
 /* True if all members that are always written are null or, with `empty`, all members are empty. */
-/* NOLINTNEXTLINE(misc-no-recursion): four deep at most */
+/* NOLINTNEXTLINE(misc-no-recursion): at most four levels */
 static bool is_nothing(enum rows_of of, const void *object, bool empty)
 {
 	struct rows rows = rows_of(of);
@@ -74,7 +74,7 @@ static bool is_nothing(enum rows_of of, const void *object, bool empty)
 }
 
 /* True if the row is written: it and the WITH rows after it are written together or not at all. */
-/* NOLINTNEXTLINE(misc-no-recursion): four deep at most */
+/* NOLINTNEXTLINE(misc-no-recursion): at most four levels */
 static bool is_group(struct rows rows, size_t i, const void *object)
 {
 	while (rows.rows[i].when == WHEN_WITH)
@@ -138,7 +138,7 @@ static void write_number(struct out *out, uint64_t number)
 		out_u64(out, number);
 }
 
-/* NOLINTNEXTLINE(misc-no-recursion): four deep at most */
+/* NOLINTNEXTLINE(misc-no-recursion): at most four levels */
 static void write_item(const struct row_writer *writer, const struct row *row, const void *items,
 		       size_t i)
 {
@@ -163,7 +163,7 @@ static void write_item(const struct row_writer *writer, const struct row *row, c
 	}
 }
 
-/* NOLINTNEXTLINE(misc-no-recursion): four deep at most */
+/* NOLINTNEXTLINE(misc-no-recursion): at most four levels */
 static void write_items(const struct row_writer *writer, const struct row *row, const void *object)
 {
 	bool pairs = row->kind == ROW_PAIRS || row->kind == ROW_COUNTS;
@@ -187,7 +187,7 @@ static bool is_null(const struct row *row, const void *object)
 	return says_nothing(row, object, row->when == WHEN_OR_NULL || row->when == WHEN_NATIVE);
 }
 
-/* NOLINTNEXTLINE(misc-no-recursion): four deep at most */
+/* NOLINTNEXTLINE(misc-no-recursion): at most four levels */
 static void write_value(const struct row_writer *writer, const struct row *row, const void *object)
 {
 	uint64_t number = rows_number(row, object);
@@ -199,7 +199,7 @@ static void write_value(const struct row_writer *writer, const struct row *row, 
 	}
 	switch (row->kind) {
 	case ROW_TEXT:
-		out_json(out, items_of(row, object)); /* the file's own text, or null */
+		out_json(out, items_of(row, object)); /* the text from the file, or null */
 		break;
 	case ROW_VALUE:
 		out_text(out, items_of(row, object));
@@ -230,7 +230,7 @@ static void write_value(const struct row_writer *writer, const struct row *row, 
 	}
 }
 
-/* NOLINTNEXTLINE(misc-no-recursion): four deep at most */
+/* NOLINTNEXTLINE(misc-no-recursion): at most four levels */
 static inline void write_member(const struct row_writer *writer, const struct row *row,
 				const void *object, bool comma)
 {
@@ -239,7 +239,7 @@ static inline void write_member(const struct row_writer *writer, const struct ro
 }
 
 /* Writes an item of the list that the row `of` describes, or the object of the row's member. */
-/* NOLINTNEXTLINE(misc-no-recursion): four deep at most */
+/* NOLINTNEXTLINE(misc-no-recursion): at most four levels */
 static void write_object(const struct row_writer *writer, const struct row *of, const void *object)
 {
 	struct rows rows = rows_of(of->of);

@@ -15,7 +15,7 @@ struct chrome {
 	struct stack_texts stacks;
 	/* For each stack: the number of its innermost frame, 0 if it has none. */
 	uint32_t *innermost;
-	bool any; /* an event was written, so a comma must follow it */
+	bool any; /* an event was written: a comma must precede the next one */
 };
 
 /* An event of the Trace Event Format, with the values of its arguments. Optional members are not
@@ -58,5 +58,5 @@ extern const struct emit_column chrome_bytes[];
 /* chrome_slices.c: writes phases, long CUDA calls and spans of devices. 0 or -errno. */
 int chrome_slices(struct chrome *chrome);
 
-/* chrome_events.c: writes what is made from the trace's events. 0 or -errno with err_text(). */
+/* chrome_events.c: writes the trace's events in this format. 0 or -errno with err_text(). */
 int chrome_events(struct chrome *chrome);

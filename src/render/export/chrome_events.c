@@ -1,7 +1,7 @@
 /*
  * Writes a trace's events in the Trace Event Format: allocations and segments as nestable
  * asynchronous slices, whose id is the number of the event that began them; failed allocations and
- * marks as instants; the bytes that each library has reserved as a counter.
+ * marks as instants; a counter of the bytes that each library has reserved.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -117,8 +117,8 @@ static void put_owner(const struct slice_walk *walk, const struct slice_owner *o
 	chrome_counter(walk->chrome, name, t, owner->bytes);
 }
 
-/* Adds (sign 1) or subtracts (-1) the block's bytes at its library, if it is a segment of a pool or
- * a block of no pool: only these are reserved from the driver. */
+/* Adds (sign 1) or subtracts (-1) the block's bytes for its library, if it is a segment of a pool
+ * or a block of no pool: only these are reserved from the driver. */
 static int count_owner(struct slice_walk *walk, const struct block *block, int sign, uint64_t t)
 {
 	bool reserved =

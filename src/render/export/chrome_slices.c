@@ -3,8 +3,8 @@
  *
  * Phases and long calls lie on the track of their thread. A device is shown as a process, in which
  * each stream has a track for its kernels, its copies, its fills and its migrations. Slices of a
- * track must nest: one that overlaps another only in part is written as an asynchronous slice, for
- * which the viewer makes a track of its own.
+ * track must nest: a slice that overlaps another only in part is written as an asynchronous slice,
+ * which the viewer shows on a separate track.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,7 +88,7 @@ static int by_track(const void *a, const void *b)
 	return !x->phase - !y->phase;
 }
 
-/* Returns the slices, sorted by track and time, which the caller frees. NULL without memory. */
+/* Returns the slices, sorted by track and time, which the caller frees. NULL if memory runs out. */
 static struct slice *find_slices(const struct chrome *chrome, size_t *count)
 {
 	const struct trace *trace = chrome->trace;
@@ -156,7 +156,7 @@ static void put_payload(struct out *out, const char *payload)
 	if (!payload)
 		return;
 	out_text(out, ",\"payload\":");
-	/* Only another program's trace has a payload that is no number: it is written as a text. */
+	/* A payload that is not a number is from another program: it is written as text. */
 	if (payload[strspn(payload, "0123456789+-.eE")])
 		out_json(out, payload);
 	else

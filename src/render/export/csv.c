@@ -1,9 +1,9 @@
 /*
- * The export `csv`: a line for each event (RFC 4180), with names beside the numbers of threads,
+ * The export `csv`: a line for each event (RFC 4180), with names next to the numbers of threads,
  * stacks and call sites.
  *
  * Spreadsheets take a text that begins with = + - @ for a formula, so an apostrophe is put before
- * it (OWASP, "CSV Injection"). Numbers need none: they are never negative.
+ * it (OWASP, "CSV Injection"). Numbers need no apostrophe: they are never negative.
  */
 #include <string.h>
 

@@ -8,7 +8,7 @@
 #include "analyse/lifetimes/replay.h"
 #include "analyse/lifetimes/timepoint.h"
 
-/* Sets `end` to the event at which the selected bytes peak, for which all events are read. */
+/* Sets `end` to the event at which the selected bytes peak. Reads all events to find it. */
 static int find_highest(struct export_end *end, const struct trace *trace,
 			const struct replay_wish *wish)
 {

@@ -13,8 +13,8 @@ struct export_end {
 	uint64_t to, last;
 };
 
-/* Sets *end to the moment of --at, or to no bound without --at. "peak" and "phase:NAME" read the
- * file a second time. Returns 0 or -errno with err_text(). */
+/* Sets *end to the time given by --at, or to no bound without --at. "peak" and "phase:NAME" read
+ * the file a second time. Returns 0 or -errno with err_text(). */
 int export_find_end(struct export_end *end, const struct trace *trace,
 		    const struct selection_options *options);
 

@@ -19,9 +19,9 @@ enum format_takes {
 	FORMAT_BY = 32,
 };
 
-/* Without --at, formats that weigh stacks show the peak, and the others the whole run. */
+/* Without --at, formats that weigh stacks show the peak, and the other formats the whole run. */
 
-/* Writes the trace, which is open with no event read yet. Returns 0 or -errno with err_text(). */
+/* Writes an open trace of which no event was read yet. Returns 0 or -errno with err_text(). */
 typedef int format_fn(struct trace *trace, struct out *out,
 		      const struct selection_options *options);
 

@@ -28,7 +28,7 @@ enum {
 	BINGET = 'h',
 	LONG_BINGET = 'j',
 
-	/* Most items appended at once, since the viewer passes them as arguments of one call. */
+	/* Most items appended at once, since the viewer passes them as arguments to one call. */
 	BATCH = 1000,
 };
 

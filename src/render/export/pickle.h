@@ -2,8 +2,8 @@
  * Writes Python objects as a pickle of protocol 4, with only those opcodes that PyTorch's viewer
  * reads (torch/utils/viz/MemoryViz.js, unpickle()).
  *
- * A text that was written before becomes a reference to the first copy; pickle_remember() does that
- * for other values. The opcodes are described in the Python library's pickletools.py.
+ * A text that was written before becomes a reference to the first copy; pickle_remember() allows
+ * this for other values. The opcodes are described in the Python library's pickletools.py.
  */
 #pragma once
 
@@ -14,12 +14,12 @@
 #include "base/mem/map.h"
 #include "base/text/out.h"
 
-enum { PICKLE_DEEPEST = 8 }; /* most lists inside one another */
+enum { PICKLE_DEEPEST = 8 }; /* most lists that can be nested */
 
 struct pickle {
 	struct out *out;
-	struct map texts; /* hash of a written text: 1 + its memo number */
-	uint32_t memo;    /* values that the reader has in its memo */
+	struct map texts; /* maps a written text's hash to 1 + its memo number */
+	uint32_t memo;    /* number of values in the reader's memo */
 	bool no_memory;
 	unsigned depth;
 	size_t items[PICKLE_DEEPEST]; /* number of items written to each open list */

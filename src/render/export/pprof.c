@@ -2,9 +2,8 @@
  * The export `pprof`: a profile for `go tool pprof`, Pyroscope and Polar Signals, compressed by
  * gzip.
  *
- * A sample is a stack with all allocations made there (alloc_*), and with those of them that were
- * live at the chosen moment (inuse_*). Field numbers are those of google/pprof's
- * proto/profile.proto.
+ * A sample is a stack with all allocations made there (alloc_*), and with those that were live at
+ * the chosen time (inuse_*). Field numbers are those of google/pprof's proto/profile.proto.
  */
 #include "render/export/formats.h"
 
@@ -63,7 +62,7 @@ struct pprof_writer {
 	struct trace *trace;
 	struct weights weights;
 	const char *by;     /* key of the label for a stack's group: "phase" or "thread" */
-	struct map strings; /* hash of a text: 1 + its index in the string table */
+	struct map strings; /* maps a text's hash to 1 + its index in the string table */
 	uint32_t strings_n;
 	struct protobuf table;            /* the string table, as encoded fields */
 	struct protobuf profile;          /* encoded fields not yet compressed */
@@ -168,7 +167,7 @@ static void put_function(struct pprof_writer *writer, uint64_t id, const char *n
 {
 	protobuf_u64(&writer->part, FUNCTION_ID, id);
 	field_string(writer, FUNCTION_NAME, name);
-	/* With equal names pprof would take "f [backward]" for C++ and cut it. */
+	/* If both names were equal, pprof would take "f [backward]" for C++ and cut it. */
 	field_string(writer, FUNCTION_SYSTEM_NAME, symbol);
 	field_string(writer, FUNCTION_FILE, file);
 	add_part(writer, FUNCTION);
@@ -252,8 +251,8 @@ static void put_sample(struct pprof_writer *writer, uint32_t number, struct valu
 	add_part(writer, SAMPLE);
 }
 
-/* Writes the samples. With one set of weights, a stack has its allocations and its live bytes in
- * one sample. With several (one for each device) its allocations have a sample without a device. */
+/* Writes the samples. With one set of weights, one sample has a stack's allocations and its live
+ * bytes. With several (one for each device), its allocations get a sample without a device. */
 static void put_samples(struct pprof_writer *writer)
 {
 	const struct trace *trace = writer->trace;
@@ -321,7 +320,7 @@ static void put_profile(struct pprof_writer *writer, const struct selection_opti
 	const struct trace *trace = writer->trace;
 	uint64_t epoch = export_epoch_ns(trace);
 
-	string(writer, ""); /* the format demands "" as string 0 */
+	string(writer, ""); /* the format requires "" as string 0 */
 	put_type(writer, SAMPLE_TYPE, "alloc_objects", "count");
 	put_type(writer, SAMPLE_TYPE, "alloc_space", "bytes");
 	put_type(writer, SAMPLE_TYPE, "inuse_objects", "count");

@@ -6,7 +6,7 @@
 
 enum { VARINT = 0, LENGTH = 2, LONGEST_VARINT = 10 };
 
-/* Enlarges the buffer by `count` bytes and returns where they begin, NULL without memory. */
+/* Enlarges the buffer by `count` bytes and returns their address, NULL if memory runs out. */
 static unsigned char *make_room_for(struct protobuf *message, size_t count)
 {
 	if (message->size - message->used < count) {

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A growing message. Begins as zeros; protobuf_clear() frees its bytes. */
+/* A growing message. It must begin as zeros; protobuf_clear() frees its bytes. */
 struct protobuf {
 	unsigned char *bytes;
 	size_t used, size;
@@ -17,7 +17,7 @@ struct protobuf {
 
 void protobuf_varint(struct protobuf *message, uint64_t value);
 
-/* Append a field. A value of 0 is left out, because readers take a missing field for 0. */
+/* Append a field. A value of 0 is left out, because readers read a missing field as 0. */
 void protobuf_u64(struct protobuf *message, unsigned field, uint64_t value);
 void protobuf_bytes(struct protobuf *message, unsigned field, const void *bytes, size_t length);
 

@@ -20,10 +20,10 @@ struct speedscope_writer {
 	struct out *out;
 	const struct trace *trace;
 	const struct weights *weights;
-	uint32_t *numbers; /* by frame of the trace: 1 + its index in "frames", 0: not written */
+	uint32_t *numbers; /* per frame of the trace: 1 + its index in "frames"; 0: not written */
 	uint32_t frames_n;
 	bool no_memory;
-	struct map groups; /* hash of a phase's or thread's name: 1 + index of its frame */
+	struct map groups; /* maps the hash of a phase's or thread's name to 1 + frame index */
 };
 
 /* Indices of two pseudo-frames in "frames": stack not known, and stack without frames. */

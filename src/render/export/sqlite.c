@@ -314,7 +314,7 @@ static void put_event(struct sqlite_writer *writer, const struct event *event)
 }
 
 /* Writes a block with its allocation and its free. `by` is the event that freed it; NULL if it was
- * not freed or that is not known. */
+ * not freed, or if the event is not known. */
 static void put_life(struct sqlite_writer *writer, const struct block *block,
 		     const struct event *by, const char *fate)
 {

@@ -38,7 +38,7 @@ static void run_sql(struct sqlite_file *file, const char *sql)
 		broken(file);
 }
 
-/* Prepares the INSERT of a row; a row whose key exists already is ignored. */
+/* Prepares the table's INSERT statement; a row whose key exists already is ignored. */
 static void prepare_insert(struct sqlite_file *file, enum sqlite_table table)
 {
 	sqlite3_stmt *columns = NULL;
@@ -107,7 +107,7 @@ void sqlite_u64(struct sqlite_file *file, uint64_t value)
 {
 	int column = ++file->column;
 
-	/* SQLite's integers end at 2^63 - 1: larger values, as TRACE_NONE, become NULL. */
+	/* SQLite's integers end at 2^63 - 1: larger values such as TRACE_NONE become NULL. */
 	if (value <= INT64_MAX && !file->error)
 		sqlite3_bind_int64(file->row, column, (sqlite3_int64)value);
 }

@@ -40,7 +40,7 @@ struct snapshot_segment {
 	uint64_t address, size;
 	uint32_t stack;
 	bool mapped;         /* made of physical memory mapped at reserved addresses */
-	size_t first, count; /* position in blocks[] and number of its blocks */
+	size_t first, count; /* position of its first block in blocks[], number of its blocks */
 };
 
 struct snapshot_device {
@@ -53,8 +53,8 @@ struct snapshot_device {
 	uint64_t allocated, reserved;  /* bytes, summed up from the selected events */
 	bool summed;                   /* `allocated` and `reserved` count all bytes */
 	uint64_t unplaced;             /* bytes reserved by pools that report no addresses */
-	uint64_t placed;               /* bytes of `unplaced` that are blocks with own segments */
-	struct snapshot_segment spare; /* segment for unplaced - placed; size 0: there is none */
+	uint64_t placed;               /* bytes of `unplaced` in blocks with their own segments */
+	struct snapshot_segment spare; /* segment for unplaced - placed; size 0: no segment */
 	uint64_t spare_room;           /* bytes to which `spare` can grow at its address */
 
 	/* Filled by snapshot_tile(): the state after the last event. */
@@ -94,7 +94,7 @@ void snapshot_clear(struct snapshot *snapshot);
  * event. */
 void snapshot_tile(struct snapshot *snapshot, struct snapshot_device *device);
 
-/* Returns an address with `size` free bytes that no program uses; it is given only once. */
+/* Returns an address with `size` free bytes that no program uses; no address is returned twice. */
 uint64_t snapshot_address(struct snapshot *snapshot, uint64_t size);
 
 /* --- shared by the files snapshot*.c --- */
@@ -118,11 +118,11 @@ static inline bool snapshot_is_address(uint64_t address, uint64_t size)
 struct snapshot_segment *snapshot_segment_at(const struct snapshot *snapshot, uint64_t address,
 					     uint64_t size);
 
-/* Add and remove a live segment of the current device. A new one must not overlap another. */
+/* Add and remove a live segment of the current device. A new segment must not overlap another. */
 void snapshot_add_segment(struct snapshot *snapshot, struct snapshot_segment segment);
 void snapshot_drop_segment(struct snapshot_device *device, struct snapshot_segment *segment);
 
-/* Add the segment or mapping that the event begins (lives.begun), or remove lives.ended. */
+/* Add the segment or mapping that the event begins (lives.begun), or remove that in lives.ended. */
 void snapshot_begin_segment(struct snapshot *snapshot);
 void snapshot_end_segment(struct snapshot *snapshot);
 

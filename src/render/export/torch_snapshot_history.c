@@ -230,7 +230,7 @@ static void take_oom(struct snapshot *snapshot)
 	snapshot_enter(snapshot, SNAPSHOT_OOM, &what);
 }
 
-/* Events are missing here: discards all so far, so the snapshot begins after the gap. */
+/* Events are missing here: discards all entries so far, so the history begins after the gap. */
 static void forget_block(struct snapshot *snapshot)
 {
 	for (size_t i = 0; i < snapshot->devices_n; i++) {
@@ -314,7 +314,7 @@ int snapshot_read(struct snapshot *snapshot, struct trace *trace,
 	*snapshot = (struct snapshot){ .trace = trace,
 				       .options = options,
 				       .next_address = SNAPSHOT_ADDRESSES };
-	/* `false`: filtered events count as missing, for a known segment may hold their blocks. */
+	/* `false`: filtered events count as missing; their blocks may lie in known segments. */
 	lives_start(&snapshot->lives, false);
 	error = export_find_end(&end, trace, options);
 	while (!error && !snapshot->failed && (more = trace_next(trace, &event)) == 1 &&

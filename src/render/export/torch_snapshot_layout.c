@@ -1,6 +1,6 @@
 /*
  * Lays out the segments at the end: blocks and the free space between them fill each segment
- * exactly, and all segments together are the bytes that the device had reserved.
+ * exactly, and all segments sum to the bytes that the device had reserved.
  */
 #include <search.h>
 #include <stdlib.h>
@@ -43,7 +43,7 @@ static bool is_live(const struct snapshot *snapshot, const struct snapshot_devic
 	       export_wants(snapshot->trace, snapshot->options, block->device, block->pool);
 }
 
-/* Fills blocks[] and segments[], sorted by address, with room for fillers. False: no memory. */
+/* Fills blocks[] and segments[], sorted by address, with room for fillers. False: out of memory. */
 static bool collect(struct snapshot *snapshot, struct snapshot_device *device)
 {
 	const struct blocks *blocks = &snapshot->lives.blocks;
@@ -78,7 +78,7 @@ static bool collect(struct snapshot *snapshot, struct snapshot_device *device)
 }
 
 /* Moves blocks that overlap the block before them, or lie in no segment, to the end of the list,
- * and gives them new addresses. Returns their number, SIZE_MAX without memory. */
+ * and gives them new addresses. Returns their number, SIZE_MAX if memory runs out. */
 static size_t set_strays_aside(struct snapshot *snapshot, struct snapshot_device *device)
 {
 	struct snapshot_block *blocks = device->blocks;
@@ -124,7 +124,7 @@ static void add_own_segments(struct snapshot_device *device, size_t strays)
 
 /*
  * Adds a segment for reserved bytes that no segment has: those of pools that report no addresses,
- * and those reserved before missing events. Its block has the allocated bytes that no block has.
+ * and those reserved before missing events. Its block is for allocated bytes without a block.
  */
 static void add_filler(struct snapshot *snapshot, struct snapshot_device *device)
 {

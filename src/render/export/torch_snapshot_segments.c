@@ -143,7 +143,7 @@ void snapshot_end_segment(struct snapshot *snapshot)
 	if (!segment || segment->mapped != (block.kind == BLOCK_MAPPING) ||
 	    (!segment->mapped && (segment->address != block.ptr || segment->size != block.size)) ||
 	    block.ptr + block.size > segment->address + segment->size) {
-		/* An unknown segment gets a new address, because no blocks of it are known. */
+		/* An unknown segment gets a new address, because none of its blocks are known. */
 		where.address = snapshot_address(snapshot, block.size);
 		if (snapshot->lives.unseen)
 			snapshot_enter(snapshot, SNAPSHOT_SEGMENT_FREE, &where);
@@ -177,7 +177,7 @@ static void keep_unplaced(struct snapshot *snapshot)
 	if (!size)
 		return;
 	if (size > device->spare_room) {
-		/* Twice the bytes: a new address each time would use up the viewer's range. */
+		/* Twice the bytes: a new address each time would exhaust the viewer's range. */
 		device->spare_room = snapshot_is_size(size * 2) ? size * 2 : size;
 		spare->address = snapshot_address(snapshot, device->spare_room);
 	}

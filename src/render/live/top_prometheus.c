@@ -29,7 +29,7 @@ static void label(struct out *out, const char *name, const char *value)
 
 static const struct live_metric {
 	const char *name, *type, *help;
-	enum scope_kind kind; /* SCOPE_NONE: the metric is of the process */
+	enum scope_kind kind; /* SCOPE_NONE: the metric describes the process */
 	bool sampled;
 	size_t at, size; /* offset and size of the int64_t, uint64_t or bool */
 } metrics[] = {

@@ -1,7 +1,7 @@
 /*
  * Writes processes as text, for a page of a terminal or without a limit of rows.
  *
- * If a page has too few rows, it has fewer lines of source; if that is not enough, the last rows
+ * If a page has too few rows, it shows fewer lines of source; if that is not enough, the last rows
  * are left out.
  */
 #include <math.h>
@@ -46,7 +46,7 @@ static int page_take(void *to, const char *bytes, size_t length)
 	return 0;
 }
 
-/* Rounds a rate, limited to 1e18 as a damaged spool may have any; TRACE_NONE if unknown. */
+/* Rounds a rate, limited to 1e18, since a damaged spool may hold any; TRACE_NONE if unknown. */
 static uint64_t to_whole(double rate)
 {
 	if (isnan(rate))
@@ -98,7 +98,7 @@ static void head(const struct show *show, const struct look *look)
 struct scope_row {
 	const char *where, *note;
 	uint64_t allocated, reserved, cached, used;
-	int64_t residual; /* below 0 if other processes freed memory since */
+	int64_t residual; /* below 0 if other processes freed memory */
 	uint64_t rate;
 	const struct live_view_scope *of;
 };
@@ -293,7 +293,7 @@ static void ranges(const struct show *show, const struct look *look)
 		range(show, look, &all->ended[0]);
 }
 
-/* Returns how many lines of source each process may have, so that all processes fit on the page. */
+/* Returns how many lines of source each process may show, so that all processes fit on the page. */
 static unsigned lines_each(const struct top *top, const struct top_page *page)
 {
 	unsigned each;

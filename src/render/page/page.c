@@ -1,4 +1,4 @@
-/* Writes one self-contained HTML page of a trace, of two traces, or of the ranks of a job. */
+/* Writes one self-contained HTML page for a trace, for two traces, or for the ranks of a job. */
 #include "render/page/page.h"
 
 #include <errno.h>
@@ -116,7 +116,7 @@ static const char *part_name(const struct page_part *part)
 	return part->anonymizer ? "trace.json" : part->input->name;
 }
 
-/* Writes the report without the sections on one moment and call trees, which the page draws. */
+/* Writes the report without the sections of --at and the call trees, which the page draws. */
 static int write_report(const struct page_part *part, struct out *json)
 {
 	struct report_options options = {
@@ -214,7 +214,7 @@ static int write_parts(struct page_part *part, unsigned number, struct out *out)
 }
 
 /* Writes the data of a trace. `head`: bytes of page.html before the data; they are written with the
- * first trace, once that could be read. */
+ * first trace, once the trace could be read. */
 static int write_part(struct page_part *part, unsigned number, size_t head, struct out *out)
 {
 	int error = rules_read(&part->rules, part->options->rules);

@@ -16,13 +16,13 @@ struct merge;
 struct out;
 
 struct page_options {
-	bool anonymize;      /* hide paths, and all names but those of public libraries */
-	uint64_t max_events; /* events written one by one, others only in sums; 0: all events */
-	const char *rules;   /* a file of rules, analyse/categories/rules.h; NULL for none */
+	bool anonymize;      /* hide paths, and all names except those of public libraries */
+	uint64_t max_events; /* most events written one by one, others are summed; 0: all events */
+	const char *rules;   /* a file of rules (analyse/categories/rules.h); NULL for none */
 	struct merge *ranks; /* the ranks of the trace's job; NULL for none */
 };
 
-/* True if the tool contains the page's program; else err_text() has the way to build it. */
+/* True if the tool contains the page's program; else err_text() says how to build it. */
 bool page_is_built(void);
 
 struct page_input {
@@ -30,6 +30,6 @@ struct page_input {
 	const char *name; /* the name shown in the page */
 };
 
-/* Writes a page of one trace, of two (base and head), or of none (only ranks). 0 or -errno. */
+/* Writes a page for one trace, for two (base and head), or for none (only ranks). 0 or -errno. */
 int page_write(const struct page_input *inputs, size_t count, struct out *out,
 	       const struct page_options *options);

@@ -50,7 +50,7 @@ static void write_base64(struct out *out, const uint8_t *bytes, size_t count)
 	}
 }
 
-/* Compresses the numbers. zlib's counters may have only 32 bits, so it gets the input in parts. */
+/* Compresses the numbers. zlib gets the input in parts: its counters may have only 32 bits. */
 static int deflate_all(z_stream *stream, const struct protobuf *numbers, struct out *out,
 		       uint8_t *chunk)
 {

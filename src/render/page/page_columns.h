@@ -6,7 +6,7 @@
  *      zlib's format; a number has seven bits in each byte, the lowest first, and the highest
  *      bit of a byte is 1 if more follow</script>
  *
- * If memory is short while a column grows, column_write() returns the error.
+ * If memory runs out while a column grows, column_write() returns the error.
  */
 #pragma once
 

@@ -3,8 +3,8 @@
  *
  * Each column has a number for each event, with these exceptions: only memory events have `place`,
  * `stack`, `api` and `size`; only other events and failed allocations have `text`; `size` is 0 for
- * an event that only ends a known block, whose size the page has already; only events that begin a
- * block, segment or mapping have `death`, `ptr` and `category`, which is 0 for all but blocks.
+ * an event that only ends a known block, whose size is already in the page; only events that begin
+ * a block, segment or mapping have `death`, `ptr` and `category` (0 except for blocks).
  */
 #include "render/page/page_parts.h"
 
@@ -29,7 +29,7 @@ static const char *const names[PAGE_COLUMNS] = {
 #undef PAGE_COLUMN
 };
 
-/* A bit for each event: 1 if it ends a known block. The caller frees it; NULL without memory. */
+/* A bit for each event: 1 if it ends a known block. NULL: out of memory. The caller frees them. */
 static uint8_t *find_deaths(const struct history *history)
 {
 	uint8_t *deaths = calloc(history->events_n / 8 + 1, 1);
@@ -40,7 +40,7 @@ static uint8_t *find_deaths(const struct history *history)
 		if (death != HISTORY_NONE)
 			deaths[death / 8] |= (uint8_t)(1u << death % 8);
 	}
-	/* The event after a gap is `death` of blocks that the gap made unknown, but ended none. */
+	/* The event after a gap is the `death` of blocks lost in the gap, but ended none. */
 	for (size_t i = 0; deaths && i < history->gaps_n; i++) {
 		uint64_t event = history->gaps[i].event;
 

@@ -1,6 +1,6 @@
 /*
- * Writes the data of a page beside its report: names for the numbers in its columns, curves and
- * phases, and the gaps between events.
+ * Writes the data of a page that are not in its report: names for the numbers in the page's
+ * columns, curves and phases, and the gaps between events.
  */
 #include "render/page/page_parts.h"
 
@@ -57,7 +57,7 @@ static const struct emit_column fold_columns[] = {
 
 /* The lists of names that columns refer to, and the numbers of events and stacks. */
 struct page_names {
-	const char *name; /* of the trace */
+	const char *name; /* name of the trace */
 	const struct history_folded *folded;
 	uint64_t events, stacks;
 	struct emit_rows gaps, places, ops, threads, apis, texts;
@@ -126,7 +126,7 @@ static void add_names(struct trace *trace, const struct history *history, struct
 }
 
 /* Writes each frame as a list: its text, function, file or module, line, whether it is Python, its
- * rank (0 for the user's own code, higher for code that everybody runs through), whether it is a
+ * rank (0 for the user's own code, higher for code that all programs run through), whether it is a
  * name without code. */
 static void frames(const struct trace *trace, struct out *out)
 {
@@ -193,7 +193,7 @@ static void find_groups(struct trace *trace, enum trace_by by, struct page_group
 	to->of = EMIT_ROWS_OF(keys.of, trace->stacks_n);
 }
 
-/* Groups stacks by category. Only blocks have one, so a stack gets that of most of its bytes. */
+/* Groups stacks by category: a stack gets the category that most bytes of its blocks have. */
 static void find_category_groups(struct trace *trace, const struct categories *categories,
 				 struct page_grouping *to)
 {

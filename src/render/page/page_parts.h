@@ -20,15 +20,15 @@ enum { PAGE_NAME = 40 };
  * A track is a stream of a device, or a thread with long calls.
  */
 struct page_spans {
-	const struct trace_span **list; /* in the order of time */
-	uint32_t *tracks;               /* by span: position of its track */
+	const struct trace_span **list; /* sorted by time */
+	uint32_t *tracks;               /* for each span: position of its track */
 	size_t count;
-	const struct trace_span **track; /* by track: one of its spans */
+	const struct trace_span **track; /* for each track: one of its spans */
 	size_t track_n;
-	uint64_t left_out, left_out_ns; /* number of spans not shown, ns of the longest of them */
+	uint64_t left_out, left_out_ns; /* number of spans not shown, length of the longest in ns */
 };
 
-/* Finds the `most` longest spans (0: all), in memory of the trace. 0 or -errno. */
+/* Finds the `most` longest spans (0: all), in the trace's memory. 0 or -errno. */
 int page_spans_find(struct page_spans *spans, struct trace *trace, uint64_t most);
 
 /* Writes the member "spans" if CUPTI recorded any. 0 or -errno with err_text(). */
@@ -36,7 +36,7 @@ int page_spans_facts(const struct page_spans *spans, struct trace *trace, struct
 
 /* The phases that a page does not show. */
 struct page_phases {
-	uint64_t left_out, left_out_ns; /* number of these phases, ns of the longest of them */
+	uint64_t left_out, left_out_ns; /* number of these phases, length of the longest in ns */
 };
 
 /* Removes all but the `most` longest phases from the trace; none if `most` is 0. 0 or -errno. */

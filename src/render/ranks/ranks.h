@@ -16,8 +16,8 @@
 struct out;
 
 struct merge_options {
-	size_t limit; /* the most rows of a list, 0 for all; JSON always has all */
-	size_t sites; /* in JSON: the number of sites, those that differ most; 0 for all */
+	size_t limit; /* the most rows of a list, 0 for all; JSON always lists all */
+	size_t sites; /* in JSON: how many sites, of those that differ most; 0 for all */
 	bool full;    /* shows whole names, paths of traces, and sites that hold memory at exit */
 	bool colour;
 };
@@ -43,8 +43,8 @@ extern const struct merge_format merge_formats[];
 /* The sentences at the beginning, the most important one first; their number in *count. */
 const char **merge_sentences(struct merge *merge, size_t *count);
 
-/* The functions return texts that live as long as the merge. This one: the rank's number, "3"; "-"
- * if it belongs to another job. */
+/* These functions return texts that live as long as the merge. merge_rank_word() returns the rank's
+ * number, "3", or "-" if the rank belongs to another job. */
 const char *merge_rank_word(struct merge *merge, const struct merge_rank *rank);
 
 /* How the rank's process ended: "exit", "signal 9", "status 1", "running", "unfinished". */
@@ -98,11 +98,11 @@ struct merge_tables {
 extern const struct emit_column merge_document_columns[], merge_device_columns[],
 	merge_spread_columns[], merge_card_columns[], merge_site_columns[];
 
-/* Fills in all tables but the sites. The cards with the least memory left come first, unless
- * `order` is the merge's own. */
+/* Fills in all tables except the sites. The cards with the least memory left come first, unless
+ * `order` is merge->order. */
 void merge_find_tables(struct merge_tables *tables, struct merge *merge, const size_t *order);
 
 /* Fills in the table of sites from a list, or from all sites if it is NULL. Text and Markdown show
- * the sites' figures of one column. */
+ * the sites' values in one column. */
 void merge_find_sites(struct merge_tables *tables, struct merge *merge,
 		      const struct merge_site **list, size_t count, size_t column);

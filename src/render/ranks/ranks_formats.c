@@ -2,7 +2,7 @@
  * Writes a merge as JSON, as text, and as Markdown: sentences, then tables of ranks, spreads, cards
  * and sites.
  *
- * A comment on GitHub holds 65,536 characters, so the tables of Markdown stop well before that.
+ * A comment on GitHub holds 65,536 characters, so the Markdown tables stop well before that limit.
  */
 #include "render/emit/emit.h"
 #include "render/emit/term.h"

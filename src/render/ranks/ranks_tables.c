@@ -12,7 +12,7 @@ enum {
 	SITE_COLUMNS = 40,
 };
 
-/* A number of bytes, and the rank that has it. */
+/* A number of bytes, and the rank to which it belongs. */
 struct whose {
 	uint64_t bytes, rank;
 };
@@ -34,7 +34,7 @@ struct card_row {
 struct site_row {
 	struct merge_site of;
 	const char *name;
-	struct merge_column told; /* the figures of the column that text and Markdown show */
+	struct merge_column told; /* the values of the column that text and Markdown show */
 	int64_t above;
 };
 
@@ -197,7 +197,7 @@ static void add_row(struct merge *merge, struct emit_rows *rows, const void *row
 	emit_add(&merge->arena, rows, row);
 }
 
-/* Adds a rank's devices. A rank without any still gets a row, but not in JSON. */
+/* Adds a rank's devices. A rank without devices still gets a row, but not in JSON. */
 static void add_devices(struct merge_tables *tables, struct merge *merge,
 			struct merge_rank_row *rank)
 {
@@ -281,7 +281,7 @@ static struct emit_rows users_of(struct merge *merge, uint64_t card)
 	return users;
 }
 
-/* A card's UUID, cut (unless `whole`) to the digits that differ within a machine. */
+/* A card's UUID, cut (unless `whole`) to the digits that differ within a machine, and its name. */
 static const char *card_name(struct merge *merge, const struct merge_card *card, bool whole)
 {
 	char safe[4 * SITE_LONGEST];

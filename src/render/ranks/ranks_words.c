@@ -136,7 +136,7 @@ static const char *ooms_sentence(struct merge *merge)
 			 times == 1 ? "" : "s");
 }
 
-/* A card, " (GPU-1234 on node7)", as far as it is known: baselines have neither part. */
+/* A card, " (GPU-1234 on node7)", without what is not known: baselines have neither part. */
 static const char *card_place(struct merge *merge, const struct merge_card *card)
 {
 	char host[128];

@@ -45,7 +45,7 @@ struct timeline_cell *timeline_cells(const struct timeline *timeline)
 			   timeline->columns * sizeof(struct timeline_cell));
 }
 
-/* Writes the name that begins in the cell, if there is room. Returns its columns, else 0. */
+/* Writes the name that begins in the cell, if there is room. Returns its width, 0 if not. */
 static unsigned put_phase_name(const struct timeline *timeline, const struct timeline_cell *cell)
 {
 	char text[TIMELINE_WIDEST * 4 + 4];
@@ -128,7 +128,7 @@ static bool is_wanted(const struct timeline *timeline, const struct trace_curve 
 	       (!options->pool || (curve->pool && !strcmp(curve->pool, options->pool)));
 }
 
-/* Sets the time to show: from the first byte in use to the end of the run, or --from and --to. */
+/* Sets the time to show: --from and --to, or from the first byte in use to the end of the run. */
 static int find_stretch(struct timeline *timeline)
 {
 	const struct trace *trace = timeline->trace;

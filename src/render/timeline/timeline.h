@@ -2,7 +2,7 @@
  * Draws the curves of a trace in the terminal: allocated and reserved bytes over time, on each
  * device and in each pool, and the phases below.
  *
- * The curves are the document's timeline[], which never loses a peak: each column shows the highest
+ * The curves are the trace's timeline[], which never loses a peak: each column shows the highest
  * value of its stretch of time. Failed allocations are marked if the trace has events.
  */
 #pragma once
@@ -24,7 +24,7 @@ struct timeline_options {
 	const char *pool;      /* NULL: devices and all of their pools */
 	const char *from, *to; /* for timepoint_bound(); NULL: the whole run */
 	unsigned width;        /* columns of the terminal */
-	unsigned height;       /* rows of a device's curve; a pool's has half as many */
+	unsigned height;       /* rows of a device's curve; a pool's curve has half as many */
 	bool ascii;            /* write only ASCII characters */
 	bool colour;
 };

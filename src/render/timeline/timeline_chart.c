@@ -11,7 +11,7 @@
 enum { EIGHTHS = 8 };
 
 struct chart_column {
-	uint64_t allocated, reserved; /* highest bytes during the column's time */
+	uint64_t allocated, reserved; /* most bytes during the column's time */
 	bool oom;
 };
 
@@ -23,8 +23,8 @@ struct chart {
 	const struct timeline *timeline;
 	const struct trace_curve *curve;
 	struct chart_column *columns;
-	struct height allocated, reserved; /* highest bytes in the time shown */
-	uint64_t top;                      /* bytes at the chart's top: the higher of both peaks */
+	struct height allocated, reserved; /* most bytes in the time shown */
+	uint64_t top;                      /* bytes at the top: the higher of the two peaks */
 	unsigned rows;
 };
 
@@ -45,7 +45,7 @@ static void fill_column(struct chart *chart, unsigned column, uint64_t allocated
 		to->reserved = reserved;
 }
 
-/* Fills the columns. A point's values hold from its time to that of the next point. */
+/* Fills the columns. A point's values hold until the next point. */
 static void fill_columns(struct chart *chart)
 {
 	const struct timeline *timeline = chart->timeline;

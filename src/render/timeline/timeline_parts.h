@@ -51,7 +51,7 @@ struct timeline_cell {
 	unsigned room;    /* most columns that the text may take */
 };
 
-/* Returns a line of blank cells in memory of the trace's arena. NULL without memory. */
+/* Returns a line of blank cells in memory of the trace's arena. NULL: out of memory. */
 struct timeline_cell *timeline_cells(const struct timeline *timeline);
 
 /* Writes a line: label and axis (blank if `label` is NULL), then the cells up to the last used. */
@@ -61,7 +61,7 @@ void timeline_line(const struct timeline *timeline, const char *label, enum time
 /* Returns the column for a time, which must be between timeline->from and timeline->to. */
 unsigned timeline_column(const struct timeline *timeline, uint64_t t);
 
-/* Writes "2.3121 s" to `to` (SHOW_NUMBER bytes), with as many decimals as the columns differ by. */
+/* Writes "2.3121 s" to `to` (SHOW_NUMBER bytes), with enough decimals to tell two columns apart. */
 const char *timeline_time(const struct timeline *timeline, char *to, uint64_t t);
 
 /* Replaces each character that is not ASCII by '?', in place, if the options ask for ASCII. */

@@ -13,7 +13,7 @@
 
 enum {
 	LINES = 8,
-	FIGURES = 6, /* most names in the table of figures */
+	FIGURES = 6, /* most names in the table of phases */
 	NAME = 20,   /* columns of a name in that table */
 	NARROW = 66, /* fewest columns of a plot that the table needs */
 };

@@ -31,8 +31,8 @@ enum { FILL_NAME = 64 }; /* bytes of a fact's name, with its NUL */
 /* Writes the fact with this name, cut to size: returns its length, 0 if there is none. */
 typedef size_t fill_fact(char *to, size_t size, const char *name, const void *facts);
 
-/* For the body of a fill_fact, whose parameters have these names: if it is this fact's name, writes
- * the text `shown` and returns. `shown` is evaluated only then. */
+/* For the body of a fill_fact, whose parameters have these names: if `name` is `fact`, writes the
+ * text `shown` and returns. `shown` is evaluated only then. */
 #define FILL_FACT(fact, shown)    \
 	if (!strcmp(name, #fact)) \
 		return text_copy(to, size, shown);
