@@ -20,6 +20,13 @@ uint64_t used_reserved(const struct ledger *ledger, int device);
 int64_t used_unexplained(const struct ledger *ledger, int device, uint64_t used);
 
 /*
+ * Keeps `used` at no less than what the process certainly holds, when its reserved bytes change
+ * between two samples. Must be called inside the transaction of the event that changes them; does
+ * nothing before the first sample.
+ */
+void used_follow(struct ledger *ledger, struct spool_scope *device, uint64_t t);
+
+/*
  * Records a sample. The caller fills all but reserved, rounding and residual; `named` is the sum of
  * all named steps, `source` is a text: where `used` comes from. With `step`, the change has a cause
  * and becomes a row of the table USED: bytes taken during a call, or returned (less than 0), under

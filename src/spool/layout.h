@@ -251,7 +251,7 @@ struct spool_scope {
 	uint64_t curve_state; /* points << 16 | shift << 8 | half; stored as a single word */
 	uint64_t allocations, frees, ooms, retries;
 	struct spool_sum sums[METRICS];
-	/* For a device, at the last sample of `used` (ledger/used.h): */
+	/* For a device, at the last sample of `used` (ledger/device_used.h): */
 	int64_t rounding, named, residual;
 	int64_t residual_low, residual_high;
 	int64_t rounding_at_used, named_at_used, residual_at_used;

@@ -1,6 +1,6 @@
 /*
  * Asserts in debug builds (`make DEBUG=1`) that this library holds no lock when it calls the
- * dynamic loader, and that a hook allocates nothing on the heap (base/guest/watch.h).
+ * dynamic loader, and that a hook allocates nothing on the heap (base/guest/debug_checks.h).
  *
  * The linker redirects this library's calls of the loader to here (--wrap), so none can be
  * forgotten. Only dlsym is called through a pointer, and its callers check themselves. The heap's

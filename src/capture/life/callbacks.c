@@ -1,6 +1,6 @@
-/* The work of other folders for the recorder (recorder/guest.h), and the recorded facts about the
- * process: command, host, rank, settings, devices. */
-#include "capture/recorder/guest.h"
+/* The work of other folders for the recorder (recorder/callbacks.h), and the recorded facts about
+ * the process: command, host, rank, settings, devices. */
+#include "capture/recorder/callbacks.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -162,7 +162,7 @@ void guest_device(int device)
 		describe_device(device, bit);
 }
 
-/* --- the functions of recorder/guest.h --- */
+/* --- the functions of recorder/callbacks.h --- */
 
 void guest_wake(void)
 {

@@ -1,7 +1,7 @@
 /*
  * Carries out requests to this process while it runs: from a tool, through the spool's header
  * (memtrace ctl), or by the signal of MEMTRACE_SIGNAL. A request is carried out at the next memory
- * event (recorder/guest.h).
+ * event (recorder/callbacks.h).
  */
 #include "capture/life/life.h"
 

@@ -1,5 +1,5 @@
 /*
- * Finds the call frame information for an address and turns it into a rule (step.h).
+ * Finds the call frame information for an address and turns it into a rule (cfi_walk.h).
  *
  * The format is DWARF 5, section 6.4, with the changes that the Linux Standard Base makes for
  * .eh_frame and .eh_frame_hdr. Only the forms that compilers write for nearly all code are

@@ -81,7 +81,7 @@ union cfi_rule {
 		uint64_t kind : 2;    /* enum cfi_kind */
 		uint64_t saved : 9;   /* words from saved frame pointer to CFA, 0: not saved */
 		uint64_t offset : 16; /* words from the register up to the CFA */
-		uint64_t tag : 36;    /* identifies the address in its table line (step.c) */
+		uint64_t tag : 36;    /* identifies the address in its table line (cfi_walk.c) */
 	};
 };
 

@@ -1,6 +1,6 @@
 /*
  * Predicts a thread's next walk from earlier walks and checks the prediction against the stack:
- * about 1 ns a frame, as no rule (step.h) is looked up.
+ * about 1 ns a frame, as no rule (cfi_walk.h) is looked up.
  *
  * Programs repeat themselves: after the same series of walks, at the same place in Python, a thread
  * makes the same walk again (99 of 100 walks in a transformer's eager step). A path holds the words

@@ -17,7 +17,7 @@
  * frame recorded) outwards. Returns the stack's number in the spool (the recording's mapped file),
  * 0 if it could not be added. If `may_load` is false (inside PyTorch's report), the list of modules
  * is read again only if an address lies in no listed module. `frame` is the frame address of our
- * function that returns to `caller`, or NULL, which makes the walk slow (step.h). With
+ * function that returns to `caller`, or NULL, which makes the walk slow (cfi_walk.h). With
  * MEMTRACE_STACKS=none the stack has only the caller's frame, whose library is the owner.
  *
  * The host's stack may be as small as PTHREAD_STACK_MIN or MINSIGSTKSZ, so large variables are not

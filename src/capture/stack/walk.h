@@ -20,7 +20,7 @@ enum {
 };
 
 struct walk {
-	struct step_start start; /* the caller's frame, for a walk by rules (step.h) */
+	struct step_start start; /* the caller's frame, for a walk by rules (cfi_walk.h) */
 	uint64_t low, high;      /* address range of Python's evaluation loop; 0, 0: none */
 	size_t count;
 	void **native; /* return addresses, from the caller outwards */

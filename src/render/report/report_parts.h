@@ -191,7 +191,8 @@ void report_category_table(const struct report *report, const struct trace_peak 
 extern const struct emit_column report_category_columns[];
 struct emit_rows report_category_rows(const struct report *report, const struct trace_peak *peak);
 
-/* report_peaks.c: a peak in the JSON report, with the sites, stacks and categories of its bytes. */
+/* report_peak_sites.c: a peak in the JSON report, with the sites, stacks and categories of its
+ * bytes. */
 struct report_composed {
 	int device;
 	const char *pool, *metric;
