@@ -128,7 +128,8 @@ static int read_counts(struct dl_phdr_info *info, size_t size, void *counts)
 bool modules_is_runtime(const char *path)
 {
 	static const char names[][24] = { "libcuda.so",     "libcudart.so", "libcudart-",
-					  "libmemtrace.so", "libnvidia-",   "libcupti.so" };
+					  "libmemtrace.so", "libnvidia-",   "libcupti.so",
+					  "libffi.so",      "_ctypes." };
 	const char *base = text_base(path);
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {

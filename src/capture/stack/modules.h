@@ -33,7 +33,8 @@ struct module *modules_find(uint64_t address);
  * Called with the recorder's lock held. */
 uint32_t modules_owner(const struct module *module);
 
-/* True if the file's name is that of the CUDA runtime, the driver or this library. */
+/* True if memory is never counted for this file, by its name: the CUDA runtime, the driver, this
+ * library, and what calls them for a program in Python (ctypes). */
 bool modules_is_runtime(const char *path);
 
 /* Empties the list of modules (after fork). */

@@ -67,7 +67,7 @@ FAKE_CUDA_CONTEXT_BYTES=$((16 << 20))
 explained beside beside '"beside"'
 has 'beside: its line is named' words 'raw (oom.py:'
 is 'beside: who held what of the driver' "$(last "[[h['holder'], h['bytes'] // $MIB] for h in o['holders']]")" \
-	'[["libffi.so.8", 600], ["torch", 384]]'
+	"[[\"$(basename "$(readlink -f "$PYTHON")")\", 600], [\"torch\", 384]]"
 
 explained cache cache '"empty_cache", "leave_room"'
 is 'cache: what empty_cache() would give' "$(last "[o['api'], o['advice'][0]['bytes'] // $MIB]")" '["cudaMalloc", 512]'
