@@ -10,9 +10,6 @@
 
 /* --- the driver's rounding of allocations --- */
 
-enum { SHIFT = 21 };
-
-static const uint64_t GRANULE = 1ull << SHIFT;
 static const uint64_t SHARED_MOST = 1ull << 20;
 
 /* Counts a use of a granule. True if the granule was or becomes unused. False: no memory. */
@@ -35,8 +32,8 @@ static bool share(struct granules *granules, int device, uint64_t number, bool b
 /* How many granules only this node uses: the inner ones, and those at its ends if not shared. */
 static uint64_t own_granules(struct granules *granules, const struct spool_node *node, bool born)
 {
-	uint64_t first = node->address >> SHIFT;
-	uint64_t last = (node->address + (node->size ? node->size - 1 : 0)) >> SHIFT;
+	uint64_t first = node->address >> GRANULE_SHIFT;
+	uint64_t last = (node->address + (node->size ? node->size - 1 : 0)) >> GRANULE_SHIFT;
 	uint64_t count = share(granules, node->device, first, born);
 
 	if (last > first)
@@ -56,7 +53,7 @@ HOT_CODE void granules_count(struct granules *granules, const struct spool_node 
 	/* The driver does not report the address of a small array. */
 	if (array && node->size <= SHARED_MOST)
 		return;
-	bytes = array ? (node->size + GRANULE - 1) & ~(GRANULE - 1)
+	bytes = array ? (node->size + GRANULE - 1) & ~(GRANULE - 1ull)
 		      : own_granules(granules, node, born) * GRANULE;
 	bytes -= node->size; /* less than 0 if the node has only a part of a shared granule */
 	granules->rounding[node->device] += born ? (int64_t)bytes : -(int64_t)bytes;
@@ -131,6 +128,7 @@ void used_follow(struct ledger *ledger, struct spool_scope *device, uint64_t t)
 	int64_t explained = (int64_t)device->sums[METRIC_USED].now - now.residual;
 	int64_t grown;
 
+	ledger->granules.moved[(unsigned)device->device % GRANULES_DEVICES] = 0;
 	if (!device->used_samples)
 		return;
 	now.rounding = ledger->granules.rounding[device->device];
@@ -142,6 +140,19 @@ void used_follow(struct ledger *ledger, struct spool_scope *device, uint64_t t)
 		now.residual = MAX(now.residual - grown, MIN(now.residual, 0));
 	now.used += (uint64_t)now.residual;
 	put_used(ledger->spool, device, &now);
+}
+
+void used_settle(struct ledger *ledger)
+{
+	for (uint32_t i = 0; !ledger->error && i < spool_count(ledger->spool, SPOOL_SCOPE); i++) {
+		struct spool_scope *scope = totals_scope(ledger->spool, i);
+
+		if (scope->kind != SCOPE_DEVICE)
+			continue;
+		txn_begin(ledger->spool);
+		used_follow(ledger, scope, ledger->spool->header->t);
+		txn_commit(ledger->spool);
+	}
 }
 
 static void put_sample(struct spool *spool, struct spool_scope *scope,
@@ -190,6 +201,7 @@ void used_enter(struct ledger *ledger, const struct spool_used *sample, uint32_t
 		name = ledger_scope(ledger, SCOPE_NAMED, sample->device, sample->name);
 	if (ledger->error || (kept && ledger_fails(ledger, spool_need(spool, SPOOL_USED, rows))))
 		return;
+	ledger->granules.moved[sample->device] = 0;
 	row.reserved = used_reserved(ledger, sample->device);
 	row.rounding = ledger->granules.rounding[sample->device];
 	row.residual = used_unexplained(ledger, sample->device, sample->used) - sample->named;

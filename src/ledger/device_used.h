@@ -20,11 +20,24 @@ uint64_t used_reserved(const struct ledger *ledger, int device);
 int64_t used_unexplained(const struct ledger *ledger, int device, uint64_t used);
 
 /*
- * Keeps `used` at no less than what the process certainly holds, when its reserved bytes change
- * between two samples. Must be called inside the transaction of the event that changes them; does
- * nothing before the first sample.
+ * Keeps `used` at no less than what the process certainly holds, between two samples: a device's
+ * reserved bytes change by `bytes` at `t`, in a transaction. Small changes are taken in with a
+ * later one, or by used_settle() at the end. Does nothing before the first sample.
  */
 void used_follow(struct ledger *ledger, struct spool_scope *device, uint64_t t);
+
+static inline void used_move(struct ledger *ledger, struct spool_scope *device, int64_t bytes,
+			     uint64_t t)
+{
+	int64_t *moved = &ledger->granules.moved[(unsigned)device->device % GRANULES_DEVICES];
+
+	*moved += bytes;
+	if ((uint64_t)(*moved + GRANULE) >= 2 * GRANULE)
+		used_follow(ledger, device, t);
+}
+
+/* At the end of a recording: `used` of each device takes in what moved since its last value. */
+void used_settle(struct ledger *ledger);
 
 /*
  * Records a sample. The caller fills all but reserved, rounding and residual; `named` is the sum of

@@ -15,13 +15,14 @@
 #include "base/mem/map.h"
 #include "spool/spool.h"
 
-enum { GRANULES_DEVICES = 64 };
+enum { GRANULES_DEVICES = 64, GRANULE_SHIFT = 21, GRANULE = 1 << GRANULE_SHIFT };
 
 struct granules {
 	struct map shared;  /* by device and granule: 1 + the number of allocations that touch it */
 	uint64_t last;      /* the key that was looked up last */
 	uint32_t *last_one; /* where the value of `last` is, NULL before the first look-up */
 	int64_t rounding[GRANULES_DEVICES]; /* bytes that rounding adds, by device */
+	int64_t moved[GRANULES_DEVICES];    /* reserved bytes since `used` had its last value */
 };
 
 /* Counts a node when it is allocated (`born`) or freed. Ignores all but plain allocations. */

@@ -139,7 +139,7 @@ static HOT_CODE void move(struct ledger *ledger, const struct event *event, uint
 		shift(spool, &touched->owner, metric, &change);
 	}
 	if (part[METRIC_RESERVED] && touched->device.row)
-		used_follow(ledger, touched->device.row, event->t);
+		used_move(ledger, touched->device.row, part[METRIC_RESERVED], event->t);
 	if (touched->space.row && !(event->flags & EVENT_FOREIGN)) {
 		change.bytes = sign * (int64_t)event->size;
 		if (handed)

@@ -6,8 +6,6 @@
 #include "ledger/ledger_parts.h"
 #include "spool/txn.h"
 
-enum { GRANULE = 1 << 21 }; /* the smallest mapping on any current device */
-
 static void recount(struct ledger *ledger, uint32_t id, int references, int mappings)
 {
 	txn_begin(ledger->spool);

@@ -142,6 +142,8 @@ static __attribute__((noinline, cold)) void enter_failure(struct cuda_call *span
 	event.space = memory->space;
 	event.size = memory->size;
 	event.device = (int16_t)(memory->space == SPACE_PINNED ? NO_DEVICE : device);
+	if (event.device >= 0)
+		cuda_call_sample_now(span, event.device);
 	ask_driver(&known, &event);
 	record_lock();
 	if (event.device >= 0)

@@ -31,6 +31,9 @@ void cuda_call_enter_memory(struct cuda_call *span, const struct cuda_call_memor
 /* Samples the occupied bytes of the device if a sample is due (device_usage.c). */
 void cuda_call_sample_used(const struct cuda_call *span, int device);
 
+/* Samples them, and the reserved bytes of the device's pools, whenever the last sample was. */
+void cuda_call_sample_now(const struct cuda_call *span, int device);
+
 /* The outermost call, which the program made. */
 const struct cuda_call *cuda_call_root(const struct cuda_call *span);
 

@@ -234,6 +234,12 @@ HOT_CODE void cuda_call_sample_used(const struct cuda_call *span, int device)
 		rest_from(device, now, account(span, device, NULL));
 }
 
+void cuda_call_sample_now(const struct cuda_call *span, int device)
+{
+	if (!wanted(device) || !account(span, device, NULL))
+		cuda_call_refresh_pools(span, device);
+}
+
 /* --- steps: calls that may change the occupied bytes without an allocation --- */
 
 enum usage_kind usage_kind_of_limit(int limit)

@@ -25,6 +25,7 @@
 #include "capture/stack/stacks.h"
 #include "capture/stack/unwind.h"
 #include "capture/torch/torch.h"
+#include "ledger/device_used.h"
 #include "ledger/pending.h"
 #include "spool/txn.h"
 
@@ -107,6 +108,7 @@ void record_finish(void)
 		own_stack_call(ask_last, NULL);
 		record_lock();
 		process_info_late();
+		used_settle(&recorder.ledger);
 	}
 	atomic_store(&record_state, RECORD_ENDED);
 	signals_deliver(&deferred);

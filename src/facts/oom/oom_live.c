@@ -205,7 +205,7 @@ static void sort_holders(struct oom *oom)
 /* --- free memory in the segments of pools --- */
 
 static void add_pool(struct trace_oom *told, const struct spool_model *recording,
-		     const struct gaps *gaps, size_t number)
+		     const struct census *census, const struct gaps *gaps, size_t number)
 {
 	const struct gaps_pool *from = &gaps->pools[number];
 	const char *name = oom_name(recording, from->pool);
@@ -220,6 +220,14 @@ static void add_pool(struct trace_oom *told, const struct spool_model *recording
 		.gaps_bytes = from->gaps,
 		.gaps = from->gaps_n,
 	};
+	/* A stream-ordered pool has no segments, only a number of bytes that it reserved. */
+	for (unsigned i = 0; i < census->rests_n; i++) {
+		const struct block *rest = &census->rests[i];
+
+		if (rest->pool == from->pool && rest->device == from->device &&
+		    rest->kind == BLOCK_SEGMENT)
+			pool->reserved_bytes += rest->size;
+	}
 	for (size_t i = 0; i < gaps->segments_n; i++) {
 		const struct gaps_segment *segment = &gaps->segments[i];
 
@@ -254,7 +262,7 @@ static int find_pools(struct oom *oom, struct spool_model *recording, const stru
 	for (size_t i = 0; told->pools && i < gaps.pools_n; i++) {
 		if (gaps.pools[i].device != oom->row.device)
 			continue;
-		add_pool(told, recording, &gaps, i);
+		add_pool(told, recording, census, &gaps, i);
 		if (is_torch(recording, gaps.pools[i].pool))
 			tell_torch(&oom->facts, &told->pools[told->pools_n - 1]);
 	}

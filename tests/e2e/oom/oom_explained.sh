@@ -73,6 +73,9 @@ explained cache cache '"empty_cache", "leave_room"'
 is 'cache: what empty_cache() would give' "$(last "[o['api'], o['advice'][0]['bytes'] // $MIB]")" '["cudaMalloc", 512]'
 explained too_large too_large '"shape"'
 explained ordered full '"holder"'
+is 'ordered: the pool has what the driver reserved for it, and the rest of the card is the context' \
+	"$(last "[p[k] // $MIB for p in o['pools'] for k in ('reserved_bytes', 'allocated_bytes')] + [o['others_bytes'] // $MIB]")" \
+	'[960, 960, 16]'
 
 # --- silence --------------------------------------------------------------------------------------------
 

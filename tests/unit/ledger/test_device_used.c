@@ -8,7 +8,7 @@
 #include "unit/chance.h"
 #include "unit/recorder.h"
 
-enum { MIB = 1 << 20, GRANULE = 2 * MIB, NODES = 2000, PLACES = 400, GRANULES = 400000 };
+enum { MIB = 1 << 20, NODES = 2000, PLACES = 400, GRANULES = 400000 };
 
 static struct spool_node nodes[NODES];
 static unsigned nodes_n;

@@ -918,11 +918,11 @@ TEST(a_failure_knows_the_sums_and_what_is_left)
 	EQ(known.used, 3500);
 	/* Without a refusal: by the sample before, and what came since. */
 	event.ptr = 4 << 20;
-	event.size = 1000;
+	event.size = 3 << 20;
 	ledger_enter(&run.ledger, &event, NODE_ADDRESS, 0, 0);
 	known = (struct spool_oom){ .pool_reserved = 1 };
 	fail(700, &known);
-	EQ(known.used, 3500 + (2 << 20)); /* with a granule of its own */
+	EQ(known.used, 3500 + (4 << 20)); /* two granules of its own */
 	EQ(known.left, 0);
 	EQ(known.seq, 3);
 	finish();
