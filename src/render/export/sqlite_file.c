@@ -18,12 +18,23 @@
 #include "base/text/out.h"
 #include "base/text/text.h"
 
+/* The tables. Each column in `columns` begins with ", ". */
 static const struct {
-	const char *name, *create;
+	const char *name, *what, *columns;
 } tables[] = {
-#define TABLE(name, columns, what) { #name, "CREATE TABLE " #name " /* " what " */ (" columns ")" },
+#define TABLE(name, what, type) \
+	{                       \
+#name, what, ""
+#define INTEGER(name, value, ...) ", " #name " INTEGER" __VA_ARGS__
+#define POSITION(name, value) ", " #name " INTEGER"
+#define TEXT(name, value, ...) ", " #name " TEXT" __VA_ARGS__
+#define NUMERIC(name, text) ", " #name " NUMERIC"
+#define ANY(name, text, number) ", " #name
+#define KEYS(...) ", PRIMARY KEY (" #__VA_ARGS__ ")"
+#define END \
+	}   \
+	,
 #include "render/export/sqlite_schema.def"
-#undef TABLE
 };
 
 static void broken(struct sqlite_file *file)
@@ -38,12 +49,15 @@ static void run_sql(struct sqlite_file *file, const char *sql)
 		broken(file);
 }
 
-/* Prepares the table's INSERT statement; a row whose key exists already is ignored. */
-static void prepare_insert(struct sqlite_file *file, enum sqlite_table table)
+/* Makes a table and the INSERT of a row; a row whose key exists already is ignored. */
+static void make_table(struct sqlite_file *file, enum sqlite_table table)
 {
 	sqlite3_stmt *columns = NULL;
-	char sql[400];
+	char sql[1000];
 
+	snprintf(sql, sizeof(sql), "CREATE TABLE %s /* %s */ (%s)", tables[table].name,
+		 tables[table].what, tables[table].columns + strlen(", "));
+	run_sql(file, sql);
 	snprintf(sql, sizeof(sql), "SELECT * FROM %s", tables[table].name);
 	if (!file->error && sqlite3_prepare_v2(file->db, sql, -1, &columns, NULL) != SQLITE_OK)
 		broken(file);
@@ -79,10 +93,8 @@ int sqlite_file_open(struct sqlite_file *file)
 	run_sql(file,
 		"PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE");
 	run_sql(file, "BEGIN");
-	for (int i = 0; i < TABLES; i++) {
-		run_sql(file, tables[i].create);
-		prepare_insert(file, (enum sqlite_table)i);
-	}
+	for (int i = 0; i < TABLES; i++)
+		make_table(file, (enum sqlite_table)i);
 	return file->error;
 }
 
@@ -112,34 +124,12 @@ void sqlite_u64(struct sqlite_file *file, uint64_t value)
 		sqlite3_bind_int64(file->row, column, (sqlite3_int64)value);
 }
 
-void sqlite_device(struct sqlite_file *file, int device)
-{
-	sqlite_u64(file, device < 0 ? TRACE_NONE : (uint64_t)device);
-}
-
-void sqlite_number(struct sqlite_file *file, uint32_t id)
-{
-	sqlite_u64(file, id == UINT32_MAX ? TRACE_NONE : id);
-}
-
 void sqlite_text(struct sqlite_file *file, const char *text)
 {
 	int column = ++file->column;
 
 	if (text && !file->error)
 		sqlite3_bind_text(file->row, column, text, -1, SQLITE_TRANSIENT);
-}
-
-void sqlite_numbers(struct sqlite_file *file, const uint64_t *values, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		sqlite_u64(file, values[i]);
-}
-
-void sqlite_texts(struct sqlite_file *file, const char *const *texts, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		sqlite_text(file, texts[i]);
 }
 
 static void close_database(struct sqlite_file *file)

@@ -9,9 +9,8 @@ struct sqlite3;
 struct sqlite3_stmt;
 
 enum sqlite_table {
-#define TABLE(name, columns, what) TABLE_##name,
+#define TABLE(name, what, type) TABLE_##name,
 #include "render/export/sqlite_schema.def"
-#undef TABLE
 	TABLES
 };
 
@@ -29,21 +28,8 @@ int sqlite_file_open(struct sqlite_file *file);
 
 /* Ends the current row and begins another. Its columns follow in order; missing ones are NULL. */
 void sqlite_row(struct sqlite_file *file, enum sqlite_table table);
-void sqlite_u64(struct sqlite_file *file, uint64_t value); /* TRACE_NONE is written as NULL */
-void sqlite_device(struct sqlite_file *file, int device);  /* NO_DEVICE is written as NULL */
-void sqlite_number(struct sqlite_file *file, uint32_t id); /* UINT32_MAX is written as NULL */
+void sqlite_u64(struct sqlite_file *file, uint64_t value); /* NULL above INT64_MAX */
 void sqlite_text(struct sqlite_file *file, const char *text);
-
-/* Write an array of values into consecutive columns. */
-void sqlite_numbers(struct sqlite_file *file, const uint64_t *values, size_t count);
-void sqlite_texts(struct sqlite_file *file, const char *const *texts, size_t count);
-
-#define SQLITE_NUMBERS(file, ...)                               \
-	sqlite_numbers(file, (const uint64_t[]){ __VA_ARGS__ }, \
-		       sizeof((const uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t))
-#define SQLITE_TEXTS(file, ...)                                  \
-	sqlite_texts(file, (const char *const[]){ __VA_ARGS__ }, \
-		     sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(char *))
 
 /* Ends the last row, closes the database and copies the file's bytes to `out`. */
 int sqlite_file_copy(struct sqlite_file *file, struct out *out);
