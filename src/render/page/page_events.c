@@ -102,15 +102,15 @@ static void add_stacks(struct column *columns, const struct trace *trace)
 	}
 }
 
-static void add_spans(struct column *columns, const struct page_spans *spans)
+static void add_spans(struct column *columns, const struct trace *trace, const uint32_t *tracks)
 {
-	for (size_t i = 0; i < spans->count; i++) {
-		const struct trace_span *span = spans->list[i];
+	for (size_t i = 0; i < trace->spans_n; i++) {
+		const struct trace_span *span = &trace->spans[i];
 
 		column_add_delta(&columns[COLUMN_span_t], span->t);
 		column_add(&columns[COLUMN_span_ns], span->ns);
 		column_add(&columns[COLUMN_span_action], span->action);
-		column_add(&columns[COLUMN_span_track], spans->tracks[i]);
+		column_add(&columns[COLUMN_span_track], tracks[i]);
 		column_add(&columns[COLUMN_span_bytes], span->bytes);
 	}
 }
@@ -134,7 +134,7 @@ int page_events(const struct trace *trace, const struct history *history,
 	}
 	free(deaths);
 	add_stacks(columns, trace);
-	add_spans(columns, spans);
+	add_spans(columns, trace, spans->tracks);
 	for (size_t i = 0; i < PAGE_COLUMNS; i++) {
 		snprintf(name, sizeof(name), "%s%u", names[i], number);
 		if (error)

@@ -7,6 +7,7 @@
 #include "analyse/categories/categories.h"
 #include "analyse/lifetimes/history.h"
 #include "analyse/trace/trace.h"
+#include "render/emit/emit.h"
 #include "render/page/page.h"
 
 struct out;
@@ -20,19 +21,18 @@ enum { PAGE_NAME = 40 };
  * A track is a stream of a device, or a thread with long calls.
  */
 struct page_spans {
-	const struct trace_span **list; /* sorted by time */
-	uint32_t *tracks;               /* for each span: position of its track */
-	size_t count;
-	const struct trace_span **track; /* for each track: one of its spans */
-	size_t track_n;
-	uint64_t left_out, left_out_ns; /* number of spans not shown, length of the longest in ns */
+	uint32_t *tracks;       /* by span: position of its track */
+	struct emit_rows track; /* the tracks */
+	uint64_t count, dropped;
+	uint64_t left_out, left_out_ns; /* number of spans not shown, ns of the longest of them */
 };
 
-/* Finds the `most` longest spans (0: all), in the trace's memory. 0 or -errno. */
+/* Removes all but the `most` longest spans (0: none) from the trace, and sorts them by time. 0 or
+ * -errno. */
 int page_spans_find(struct page_spans *spans, struct trace *trace, uint64_t most);
 
-/* Writes the member "spans" if CUPTI recorded any. 0 or -errno with err_text(). */
-int page_spans_facts(const struct page_spans *spans, struct trace *trace, struct out *out);
+/* Writes the member "spans" if CUPTI recorded any. */
+void page_spans_facts(const struct page_spans *spans, const struct trace *trace, struct out *out);
 
 /* The phases that a page does not show. */
 struct page_phases {

@@ -1,9 +1,8 @@
 /* Selects the phases for a page (src/page/view/marks.ts): if there are very many, the longest. */
 #include "render/page/page_parts.h"
 
-#include <stdlib.h>
-
 #include "analyse/input/error.h"
+#include "base/mem/sort.h"
 #include "render/emit/emit.h"
 
 /* A phase that never ended counts as the longest. */
@@ -12,42 +11,32 @@ static uint64_t length_of(const struct trace_phase *phase)
 	return phase->end == TRACE_NONE ? UINT64_MAX : phase->end - phase->start;
 }
 
-static int longest_first(const void *a, const void *b)
-{
-	uint64_t x = length_of(*(const struct trace_phase *const *)a);
-	uint64_t y = length_of(*(const struct trace_phase *const *)b);
-
-	if (x != y)
-		return x > y ? -1 : 1;
-	return *(const struct trace_phase *const *)a < *(const struct trace_phase *const *)b ? -1
-											     : 1;
-}
+struct phase_length {
+	uint64_t ns, at; /* at: the phase's position in the trace */
+};
 
 int page_phases_find(struct page_phases *phases, struct trace *trace, uint64_t most)
 {
-	struct trace_phase *list = trace->phases;
+	static const struct sort_key longest_first[] = { SORT_DOWN(struct phase_length, ns),
+							 { 0 } };
+	static const struct sort_key in_order[] = { SORT_UP(struct phase_length, at), { 0 } };
 	size_t count = trace->phases_n;
-	const struct trace_phase **sorted;
-	bool *stays;
+	struct phase_length *lengths;
 
 	*phases = (struct page_phases){ 0, 0 };
 	if (!most || count <= most)
 		return 0;
-	sorted = arena_alloc(&trace->arena, count * sizeof(struct trace_phase *));
-	stays = arena_alloc(&trace->arena, count * sizeof(*stays));
-	if (!sorted || !stays)
+	lengths = arena_alloc(&trace->arena, count * sizeof(*lengths));
+	if (!lengths)
 		return err_no_memory(trace->path);
 	for (size_t i = 0; i < count; i++)
-		sorted[i] = &list[i];
-	qsort(sorted, count, sizeof(struct trace_phase *), longest_first);
-	*phases = (struct page_phases){ count - most, length_of(sorted[most]) };
+		lengths[i] = (struct phase_length){ length_of(&trace->phases[i]), i };
+	sort_rows(lengths, count, sizeof(*lengths), longest_first);
+	*phases = (struct page_phases){ count - most, lengths[most].ns };
+	sort_rows(lengths, most, sizeof(*lengths), in_order);
 	for (size_t i = 0; i < most; i++)
-		stays[sorted[i] - list] = true;
-	trace->phases_n = 0;
-	for (size_t i = 0; i < count; i++) {
-		if (stays[i])
-			list[trace->phases_n++] = list[i];
-	}
+		trace->phases[i] = trace->phases[lengths[i].at];
+	trace->phases_n = most;
 	return 0;
 }
 
