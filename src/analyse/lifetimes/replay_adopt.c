@@ -10,6 +10,7 @@
 #include "analyse/input/string_table.h"
 #include "analyse/lifetimes/replay.h"
 #include "base/mem/hash.h"
+#include "facts/spool_model.h"
 
 static uint32_t enter(struct replay *replay, struct replay_key key)
 {
@@ -122,18 +123,8 @@ static struct trace_place adopted_place(const struct replay *replay, const struc
 	return place;
 }
 
-static int compare_rows(const void *a, const void *b)
-{
-	const struct trace_share *x = a;
-	const struct trace_share *y = b;
-
-	if (x->bytes != y->bytes)
-		return x->bytes > y->bytes ? -1 : 1;
-	return x->stack < y->stack ? -1 : x->stack > y->stack;
-}
-
-/* Merges the entries of a peak whose rows have one stack. Such rows differ in their category, by
- * which the table is not split. */
+/* Merges the entries of a peak whose rows have the same stack; such rows differ in their category,
+ * which the table is not split by. */
 static void merge_shares(const struct replay *replay, struct trace_peak *peak, uint32_t *first)
 {
 	size_t kept = 0;
@@ -175,7 +166,7 @@ static void set_peak(const struct replay *replay, size_t stacks)
 	}
 	if (replay->wish->of_alloc && !replay_is_split(replay->wish))
 		merge_shares(replay, peak, need(&trace->arena, (stacks + 1) * sizeof(uint32_t)));
-	qsort(peak->stacks, peak->stacks_n, sizeof(*peak->stacks), compare_rows);
+	shares_sort(peak->stacks, peak->stacks_n);
 	trace->peaks = peak;
 	trace->peaks_n = 1;
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "analyse/input/error.h"
+#include "base/mem/sort.h"
 #include "base/text/out.h"
 #include "render/export/chrome.h"
 
@@ -72,25 +73,17 @@ static bool wants(const struct chrome *chrome, const struct trace_span *span)
 	       chrome->options->device == span->device;
 }
 
-static int by_track(const void *a, const void *b)
-{
-	const struct slice *x = a;
-	const struct slice *y = b;
-
-	if (x->pid != y->pid)
-		return x->pid < y->pid ? -1 : 1;
-	if (x->track != y->track)
-		return x->track < y->track ? -1 : 1;
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	if (x->end != y->end)
-		return x->end > y->end ? -1 : 1;
-	return !x->phase - !y->phase;
-}
-
-/* Returns the slices, sorted by track and time, which the caller frees. NULL if memory runs out. */
+/* Returns the slices, sorted by track and time, which the caller frees. NULL without memory. Of two
+ * that are alike, a phase comes first. */
 static struct slice *find_slices(const struct chrome *chrome, size_t *count)
 {
+	static const struct sort_key by_track[] = {
+		SORT_UP(struct slice, pid),
+		SORT_UP(struct slice, track),
+		SORT_UP(struct slice, start),
+		SORT_DOWN(struct slice, end),
+		{ 0 },
+	};
 	const struct trace *trace = chrome->trace;
 	struct slice *slices = calloc(trace->phases_n + trace->spans_n + 1, sizeof(*slices));
 
@@ -102,7 +95,7 @@ static struct slice *find_slices(const struct chrome *chrome, size_t *count)
 			slices[(*count)++] = slice_of_span(chrome, &trace->spans[i]);
 	}
 	if (slices)
-		qsort(slices, *count, sizeof(*slices), by_track);
+		sort_rows(slices, *count, sizeof(*slices), by_track);
 	return slices;
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem/sort.h"
 #include "render/export/torch_snapshot.h"
 
 struct layout_walk {
@@ -24,14 +25,6 @@ static void visit(const void *node, VISIT order, void *closure)
 	walk->count++;
 }
 
-static int by_address(const void *a, const void *b)
-{
-	const struct snapshot_block *x = a;
-	const struct snapshot_block *y = b;
-
-	return x->address < y->address ? -1 : x->address > y->address;
-}
-
 static bool is_live(const struct snapshot *snapshot, const struct snapshot_device *device,
 		    uint32_t at)
 {
@@ -46,6 +39,8 @@ static bool is_live(const struct snapshot *snapshot, const struct snapshot_devic
 /* Fills blocks[] and segments[], sorted by address, with room for fillers. False: out of memory. */
 static bool collect(struct snapshot *snapshot, struct snapshot_device *device)
 {
+	static const struct sort_key by_address[] = { SORT_UP(struct snapshot_block, address),
+						      { 0 } };
 	const struct blocks *blocks = &snapshot->lives.blocks;
 	struct layout_walk walk = { NULL, 0 };
 	size_t count = device->nameless_n;
@@ -70,7 +65,7 @@ static bool collect(struct snapshot *snapshot, struct snapshot_device *device)
 		memcpy(device->blocks + device->blocks_n, device->nameless,
 		       device->nameless_n * sizeof(*device->nameless));
 	device->blocks_n += device->nameless_n;
-	qsort(device->blocks, device->blocks_n, sizeof(*device->blocks), by_address);
+	sort_rows(device->blocks, device->blocks_n, sizeof(*device->blocks), by_address);
 	walk = (struct layout_walk){ device->segments, 0 };
 	twalk_r(device->tree, visit, &walk);
 	device->segments_n = walk.count;
