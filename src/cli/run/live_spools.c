@@ -129,21 +129,14 @@ int live_spools_of(struct live_spools *spools, pid_t pid)
 	return error;
 }
 
-static bool is_ours(const char *pid)
+/* True if the tool runs as root or as the user of the process. */
+static bool is_allowed(pid_t pid)
 {
-	char name[300];
 	struct stat status;
+	char path[32];
 
-	snprintf(name, sizeof(name), "/proc/%s", pid);
-	return !stat(name, &status) && (!geteuid() || status.st_uid == geteuid());
-}
-
-static int by_pid(const void *a, const void *b)
-{
-	const struct live_spool *x = a;
-	const struct live_spool *y = b;
-
-	return x->pid != y->pid ? (x->pid > y->pid) - (x->pid < y->pid) : strcmp(x->path, y->path);
+	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+	return !geteuid() || (!stat(path, &status) && status.st_uid == geteuid());
 }
 
 int live_spools_all(struct live_spools *spools)
@@ -156,13 +149,11 @@ int live_spools_all(struct live_spools *spools)
 	while ((entry = readdir(processes))) {
 		pid_t pid = live_spools_pid(entry->d_name);
 
-		/* Errors are ignored: the process ended, or cannot be inspected. */
-		if (pid && is_ours(entry->d_name))
+		/* Errors are ignored: the process ended, or may not be inspected. */
+		if (pid && is_allowed(pid))
 			live_spools_of(spools, pid);
 	}
 	closedir(processes);
-	if (spools->count)
-		qsort(spools->list, spools->count, sizeof(*spools->list), by_pid);
 	return 0;
 }
 
@@ -177,16 +168,6 @@ void live_spools_clear(struct live_spools *spools)
 /* --- requests to a process through its spool --- */
 
 enum { TRIES = 200, PAUSE_NS = 5000000 };
-
-/* True if the tool runs as root or as the user of the process. */
-static bool is_allowed(int pid)
-{
-	struct stat status;
-	char path[32];
-
-	snprintf(path, sizeof(path), "/proc/%d", pid);
-	return !geteuid() || (!stat(path, &status) && status.st_uid == geteuid());
-}
 
 static int cannot_look(int pid, int error)
 {

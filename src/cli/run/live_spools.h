@@ -17,7 +17,7 @@ struct live_spool {
 };
 
 struct live_spools {
-	struct live_spool *list; /* live_spools_all() sorts it by pid */
+	struct live_spool *list;
 	size_t count;
 	bool deleted; /* a spool was left out because its file is deleted */
 	bool library; /* a process has libmemtrace.so loaded */

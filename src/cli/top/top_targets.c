@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analyse/input/error.h"
+#include "analyse/input/grow.h"
 #include "base/guest/clock.h"
 #include "cli/cli.h"
 #include "cli/run/live_spools.h"
@@ -14,35 +15,28 @@
 /* ns between two searches for processes: a search reads /proc/PID/maps of all processes. */
 static const uint64_t SEARCH_EVERY = 5000000000;
 
-static int by_pid(const void *a, const void *b)
+static bool comes_before(const struct look *x, const struct look *y)
 {
-	const struct look *x = *(struct look *const *)a;
-	const struct look *y = *(struct look *const *)b;
-
-	return x->pid != y->pid ? (x->pid > y->pid) - (x->pid < y->pid)
-				: strcmp(x->follow.spool.path, y->follow.spool.path);
+	return x->pid != y->pid ? x->pid < y->pid
+				: strcmp(x->follow.spool.path, y->follow.spool.path) < 0;
 }
 
 static int add_target(struct top_targets *targets, const char *path, int pid)
 {
-	struct look **looks = targets->looks;
 	struct look *look = malloc(sizeof(*look));
-	int error;
+	size_t at = targets->count;
+	int error = look && GROW(targets->looks, at, targets->size, 8)
+			    ? live_view_open(look, path, pid)
+			    : err("no memory left");
 
-	if (targets->count == targets->size) {
-		looks = realloc(looks, (2 * targets->size + 8) * sizeof(struct look *));
-		if (looks) {
-			targets->looks = looks;
-			targets->size = 2 * targets->size + 8;
-		}
-	}
-	error = look && looks ? live_view_open(look, path, pid) : err("no memory left");
 	if (error) {
 		free(look);
 		return -EINVAL;
 	}
-	looks[targets->count++] = look;
-	qsort(looks, targets->count, sizeof(struct look *), by_pid);
+	for (; at && comes_before(look, targets->looks[at - 1]); at--)
+		targets->looks[at] = targets->looks[at - 1];
+	targets->looks[at] = look;
+	targets->count++;
 	return 0;
 }
 
