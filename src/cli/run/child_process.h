@@ -6,14 +6,8 @@
 #include <sys/types.h>
 #include <time.h>
 
+#include "base/mem/map.h"
 #include "cli/run/recovery.h"
-
-/* A file that existed before the run; `changed`, its ctime, shows whether it was written since. */
-struct run_seen {
-	dev_t device;
-	ino_t inode;
-	struct timespec changed;
-};
 
 struct child_run {
 	char **command;
@@ -21,8 +15,7 @@ struct child_run {
 	pid_t pid;
 	time_t start;         /* wall clock just before the fork */
 	uint64_t start_ticks; /* the child's process_start_ticks(), 0 if unknown */
-	struct run_seen *seen;
-	size_t seen_n;
+	struct map seen; /* hashes of the files that existed before, as run_before() saw them */
 	struct ending ending;
 	int exec_errno;  /* errno of a failed exec, else 0 */
 	int exit_status; /* exit status that memtrace returns */
@@ -38,7 +31,8 @@ void run_finish(struct child_run *run);
 
 struct run_trace {
 	char *path;
-	uint64_t pid, peak; /* peak: allocated bytes, of the device with the highest peak */
+	bool own;      /* the trace of the child itself */
+	uint64_t peak; /* allocated bytes, of the device with most */
 	uint64_t rank, world_size;
 };
 

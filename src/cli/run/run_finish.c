@@ -16,6 +16,7 @@
 #include "analyse/input/error.h"
 #include "analyse/input/grow.h"
 #include "analyse/trace/trace.h"
+#include "base/mem/hash.h"
 #include "base/settings/opt.h"
 #include "base/text/pack.h"
 #include "base/text/path.h"
@@ -50,37 +51,24 @@ static void escape(char *to, size_t size, const char *from)
 	}
 }
 
-static int by_file(const void *a, const void *b)
-{
-	const struct run_seen *x = a;
-	const struct run_seen *y = b;
-
-	if (x->device != y->device)
-		return x->device < y->device ? -1 : 1;
-	return x->inode < y->inode ? -1 : x->inode > y->inode;
-}
-
-static bool look_at_file(const char *path, struct run_seen *file)
+/* Hashes a file with the time of its last change. False if it is not a regular file. */
+static bool look_at_file(const char *path, uint64_t *file)
 {
 	struct stat status;
 
 	if (stat(path, &status) || !S_ISREG(status.st_mode))
 		return false;
-	*file = (struct run_seen){ status.st_dev, status.st_ino, status.st_ctim };
+	*file = hash_mix(
+		hash_mix(status.st_dev, status.st_ino),
+		hash_mix((uint64_t)status.st_ctim.tv_sec, (uint64_t)status.st_ctim.tv_nsec));
 	return true;
 }
 
 static bool is_new(const struct child_run *run, const char *path)
 {
-	const struct run_seen *seen = NULL;
-	struct run_seen file;
+	uint64_t file;
 
-	if (!look_at_file(path, &file))
-		return false;
-	if (run->seen_n)
-		seen = bsearch(&file, run->seen, run->seen_n, sizeof(file), by_file);
-	return !seen || seen->changed.tv_sec != file.changed.tv_sec ||
-	       seen->changed.tv_nsec != file.changed.tv_nsec;
+	return look_at_file(path, &file) && !map_get(&run->seen, file);
 }
 
 typedef void each_fn(struct file_finder *finder, const char *path);
@@ -226,7 +214,7 @@ static void add_trace(struct file_finder *finder, const char *path)
 	if (copy && !began_before(finder->run, &trace.process)) {
 		found = &finder->left.traces[finder->left.traces_n++];
 		*found = (struct run_trace){ .path = copy,
-					     .pid = trace.process.pid,
+					     .own = trace.process.pid == (uint64_t)finder->run->pid,
 					     .rank = trace.process.rank,
 					     .world_size = trace.process.world_size };
 		for (size_t i = 0; i < trace.summary.devices_n; i++) {
@@ -236,8 +224,8 @@ static void add_trace(struct file_finder *finder, const char *path)
 				found->peak = peak;
 		}
 		copy = NULL;
-		if (found->pid == (uint64_t)finder->run->pid &&
-		    trace.process.status == TRACE_NONE && trace.process.signal == TRACE_NONE) {
+		if (found->own && trace.process.status == TRACE_NONE &&
+		    trace.process.signal == TRACE_NONE) {
 			trace_close(&trace);
 			if (recovery_add_ending(path, &finder->run->ending))
 				run_say("%s", err_text());
@@ -281,14 +269,9 @@ static int name_output(struct file_finder *finder)
 
 static void remember(struct file_finder *finder, const char *path)
 {
-	struct child_run *run = finder->run;
-	struct run_seen *seen = run->seen;
+	uint64_t file;
 
-	if (!(run->seen_n & (run->seen_n - 1)))
-		seen = reallocarray(seen, 2 * run->seen_n + 1, sizeof(*seen));
-	NEED(seen);
-	run->seen = seen;
-	run->seen_n += look_at_file(path, &seen[run->seen_n]);
+	NEED(!look_at_file(path, &file) || map_put(&finder->run->seen, file, 1));
 }
 
 void run_before(struct child_run *run)
@@ -299,8 +282,6 @@ void run_before(struct child_run *run)
 		return; /* run_finish() reports that the name is too long */
 	find_spools(&finder, remember);
 	find_traces(&finder, remember);
-	if (run->seen_n)
-		qsort(run->seen, run->seen_n, sizeof(*run->seen), by_file);
 }
 
 void run_finish(struct child_run *run)
@@ -322,5 +303,5 @@ void run_finish(struct child_run *run)
 	for (size_t i = 0; i < finder.left.traces_n; i++)
 		free(finder.left.traces[i].path);
 	free(finder.left.traces);
-	free(run->seen);
+	map_clear(&run->seen);
 }

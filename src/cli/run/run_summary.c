@@ -1,12 +1,12 @@
 /* Prints the summary of a run: about ten lines on the traces of the child and other processes. */
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "analyse/input/error.h"
 #include "analyse/trace/trace.h"
+#include "base/mem/sort.h"
 #include "base/settings/opt.h"
 #include "base/text/out.h"
 #include "base/text/text.h"
@@ -35,24 +35,7 @@ void run_say(const char *format, ...)
 	fprintf(stderr, PREFIX "%s\n", safe);
 }
 
-/* The child's trace comes first, the others follow by peak. */
-static pid_t first_pid;
-
-static int compare_summary_weights(const void *a, const void *b)
-{
-	const struct run_trace *x = a;
-	const struct run_trace *y = b;
-	bool own_x = x->pid == (uint64_t)first_pid;
-	bool own_y = y->pid == (uint64_t)first_pid;
-
-	if (own_x != own_y)
-		return own_x ? -1 : 1;
-	if (x->peak != y->peak)
-		return x->peak > y->peak ? -1 : 1;
-	return strcmp(x->path, y->path);
-}
-
-/* The path relative to the working directory if the file is in it, else the path itself. */
+/* The path relative to the working directory if it lies in that, else the path itself. */
 static const char *short_path(const char *path)
 {
 	char cwd[4096];
@@ -146,12 +129,18 @@ static void say_nothing_found(const struct child_run *run)
 
 void run_summary(const struct child_run *run, struct run_left *left)
 {
+	static const struct sort_key by_weight[] = {
+		SORT_DOWN(struct run_trace, own),
+		SORT_DOWN(struct run_trace, peak),
+		SORT_TEXT(struct run_trace, path),
+		{ 0 },
+	};
+
 	if (run->ending.signal != UINT64_MAX)
 		run_say("%s was killed by signal %d (%s)", text_base(run->command[0]),
 			(int)run->ending.signal, strsignal((int)run->ending.signal));
 	if (left->traces_n) {
-		first_pid = run->pid;
-		qsort(left->traces, left->traces_n, sizeof(*left->traces), compare_summary_weights);
+		sort_rows(left->traces, left->traces_n, sizeof(*left->traces), by_weight);
 		say_first(run, &left->traces[0]);
 		say_others(left);
 	} else if (!left->running) {
