@@ -171,8 +171,8 @@ bool cli_unicode(void);
  * is an input of the command (args_reads()), which it would overwrite. */
 int cli_redirect(const char *path);
 
-/* cli_redirect() for output that is compressed already: the ending of the name has no effect. */
-int cli_redirect_as_is(const char *path);
+/* cli_redirect() for output that is always compressed by gzip, whatever the name. */
+int cli_redirect_gzipped(const char *path);
 
 /* --- completion and manual pages, made from the tables that --help is printed from --- */
 

@@ -68,7 +68,7 @@ static int run_export(const char *path, const char *output, const struct format 
 	if (!error)
 		error = report_select_check(&trace, options->device, options->pool);
 	if (!error)
-		error = format->takes & FORMAT_GZIPPED ? cli_redirect_as_is(output)
+		error = format->takes & FORMAT_GZIPPED ? cli_redirect_gzipped(output)
 						       : cli_redirect(output);
 	if (!error)
 		error = format->write(&trace, cli_out(), options);

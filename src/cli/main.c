@@ -56,7 +56,7 @@ bool cli_unicode(void)
 	return is;
 }
 
-int cli_redirect_as_is(const char *path)
+static int open_output(const char *path)
 {
 	int fd;
 
@@ -72,19 +72,25 @@ int cli_redirect_as_is(const char *path)
 	return 0;
 }
 
+static int redirect(const char *path, enum pack_kind kind)
+{
+	int error = open_output(path);
+
+	if (!error)
+		error = packed_start(&output.pack, kind, path, output.out.fd);
+	output.out.sink = output.pack ? pack_write : NULL;
+	output.out.sink_to = output.pack;
+	return error;
+}
+
 int cli_redirect(const char *path)
 {
-	int error = cli_redirect_as_is(path);
+	return redirect(path, path ? pack_named(path) : PACK_NONE);
+}
 
-	if (error || !path)
-		return error;
-	if (packed_start(&output.pack, path, output.out.fd))
-		return -EINVAL;
-	if (output.pack) {
-		output.out.sink = pack_write;
-		output.out.sink_to = output.pack;
-	}
-	return 0;
+int cli_redirect_gzipped(const char *path)
+{
+	return redirect(path, PACK_GZIP);
 }
 
 /* Prints a message with control characters escaped, since it may quote names from a trace. */

@@ -48,9 +48,8 @@ static void *find_symbol(void *unused, const char *name)
 	return NULL;
 }
 
-int packed_start(struct pack **pack, const char *path, int fd)
+int packed_start(struct pack **pack, enum pack_kind kind, const char *path, int fd)
 {
-	enum pack_kind kind = pack_named(path);
 	int error;
 
 	*pack = NULL;
@@ -60,7 +59,7 @@ int packed_start(struct pack **pack, const char *path, int fd)
 	if (error == -ENOTSUP)
 		return err("%s: this memtrace was built without %s: choose a name without %s", path,
 			   pack_rows[kind].word, pack_rows[kind].suffix);
-	return error ? err("%s: %s", path, strerror(-error)) : 0;
+	return error ? err("%s: %s", path ? path : "standard output", strerror(-error)) : 0;
 }
 
 bool packed_libraries(char text[PACKED_LIBRARIES])

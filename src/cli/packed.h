@@ -5,9 +5,9 @@
 
 #include "base/text/pack.h"
 
-/* Starts to compress output to fd if `path` ends in .gz or .zst; otherwise *pack is NULL. Returns
- * 0, or -EINVAL with err_text(). */
-int packed_start(struct pack **pack, const char *path, int fd);
+/* Starts to compress output to fd; for PACK_NONE *pack becomes NULL. `path` is for messages, NULL:
+ * standard output. Returns 0, or -EINVAL with err_text(). */
+int packed_start(struct pack **pack, enum pack_kind kind, const char *path, int fd);
 
 /* Writes "with zlib 1.2.13, with zstd 1.5.4, without sqlite" for the libraries that the tool was
  * built with; true if it has all of them. */

@@ -85,8 +85,9 @@ static int open_partial(struct partial *partial, const char *output)
 	partial->fd = mkostemp(partial->path, O_CLOEXEC);
 	if (partial->fd < 0)
 		return err("%s: cannot be written: %s", output, strerror(errno));
-	return packed_start(&partial->pack, output, partial->fd) ? end_partial(partial, -EINVAL)
-								 : 0;
+	return packed_start(&partial->pack, pack_named(output), output, partial->fd)
+		       ? end_partial(partial, -EINVAL)
+		       : 0;
 }
 
 /* --- how the process ended, added to its trace --- */

@@ -1,6 +1,6 @@
 /*
- * The export `pprof`: a profile for `go tool pprof`, Pyroscope and Polar Signals, compressed by
- * gzip.
+ * The export `pprof`: a profile for `go tool pprof`, Pyroscope and Polar Signals, which the caller
+ * compresses by gzip (FORMAT_GZIPPED).
  *
  * A sample is a stack with all allocations made there (alloc_*), and with those that were live at
  * the chosen time (inuse_*). Field numbers are those of google/pprof's proto/profile.proto.
@@ -9,7 +9,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <zlib.h>
 
 #include "analyse/input/error.h"
 #include "base/mem/hash.h"
@@ -52,7 +51,7 @@ enum { LOCATION_ID = 1, LOCATION_MAPPING = 2, LOCATION_ADDRESS = 3, LOCATION_LIN
 enum { LINE_FUNCTION = 1, LINE_LINE = 2 };
 enum { FUNCTION_ID = 1, FUNCTION_NAME = 2, FUNCTION_SYSTEM_NAME = 3, FUNCTION_FILE = 4 };
 
-enum { PACKED = 64 << 10, PAGE = 4096 };
+enum { PAGE = 4096 };
 
 /* Ids of locations: two pseudo-frames (unknown stack, no frames), then the real frames. */
 enum { LOCATION_UNKNOWN = 1, LOCATION_NO_FRAMES, LOCATION_FRAMES };
@@ -65,50 +64,27 @@ struct pprof_writer {
 	struct map strings; /* maps a text's hash to 1 + its index in the string table */
 	uint32_t strings_n;
 	struct protobuf table;            /* the string table, as encoded fields */
-	struct protobuf profile;          /* encoded fields not yet compressed */
+	struct protobuf profile;          /* encoded fields not yet written */
 	struct protobuf part, inner, ids; /* buffers for a field and its nested fields */
 	/* For each frame, then for each stack: 1 if its location or its sample was written. */
 	uint64_t *seen;
-	z_stream gzip;
 	int error;
 };
 
-/* --- output through gzip --- */
-
-static void deflate_part(struct pprof_writer *writer, const unsigned char *bytes, size_t length,
-			 int flush)
+static void write_fields(struct pprof_writer *writer, struct protobuf *fields)
 {
-	unsigned char packed[16384];
-	int state;
-
-	writer->gzip.next_in = (unsigned char *)bytes;
-	writer->gzip.avail_in = (unsigned)length;
-	do {
-		writer->gzip.next_out = packed;
-		writer->gzip.avail_out = sizeof(packed);
-		state = deflate(&writer->gzip, flush);
-		out_bytes(writer->out, (char *)packed, sizeof(packed) - writer->gzip.avail_out);
-	} while (state == Z_OK && (writer->gzip.avail_in || !writer->gzip.avail_out));
-}
-
-static void flush_profile(struct pprof_writer *writer, struct protobuf *fields)
-{
-	for (size_t at = 0; at < fields->used; at += PACKED) {
-		size_t left = fields->used - at;
-
-		deflate_part(writer, fields->bytes + at, left < PACKED ? left : PACKED, Z_NO_FLUSH);
-	}
+	if (fields->used)
+		out_bytes(writer->out, (const char *)fields->bytes, fields->used);
 	if (fields->no_memory)
 		writer->error = err_no_memory(writer->trace->path);
 	fields->used = 0;
 }
 
-/* Appends `part` to the profile as a field, and empties it. Long profiles are compressed here. */
+/* Writes `part` as a field of the profile, and empties it. */
 static void add_part(struct pprof_writer *writer, enum profile_field field)
 {
 	protobuf_message(&writer->profile, field, &writer->part);
-	if (writer->profile.used >= PACKED)
-		flush_profile(writer, &writer->profile);
+	write_fields(writer, &writer->profile);
 }
 
 /* --- strings --- */
@@ -340,14 +316,12 @@ static void put_profile(struct pprof_writer *writer, const struct selection_opti
 	put_location(writer, LOCATION_NO_FRAMES, 0);
 	add_part(writer, LOCATION);
 	put_samples(writer);
-	flush_profile(writer, &writer->profile);
-	flush_profile(writer, &writer->table);
-	deflate_part(writer, NULL, 0, Z_FINISH);
+	write_fields(writer, &writer->profile);
+	write_fields(writer, &writer->table);
 }
 
 int format_pprof(struct trace *trace, struct out *out, const struct selection_options *options)
 {
-	enum { GZIP = 16 + MAX_WBITS };
 	struct pprof_writer writer = { .out = out,
 				       .trace = trace,
 				       .by = options->by == TRACE_BY_THREAD ? "thread" : "phase" };
@@ -355,14 +329,11 @@ int format_pprof(struct trace *trace, struct out *out, const struct selection_op
 
 	writer.seen = arena_alloc(&trace->arena,
 				  (trace->frames_n + trace->stacks_n + 1) * sizeof(*writer.seen));
-	if (!error &&
-	    (!writer.seen || deflateInit2(&writer.gzip, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP,
-					  MAX_MEM_LEVEL, Z_DEFAULT_STRATEGY) != Z_OK))
+	if (!error && !writer.seen)
 		error = err_no_memory(trace->path);
 	if (!error) {
 		put_profile(&writer, options);
 		error = writer.error;
-		deflateEnd(&writer.gzip);
 	}
 	map_clear(&writer.strings);
 	protobuf_clear(&writer.table);

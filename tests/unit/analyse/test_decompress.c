@@ -35,7 +35,7 @@ static int packed(const char *name, size_t piece)
 	struct pack *pack;
 
 	fill();
-	EQ(packed_start(&pack, name, fd), 0);
+	EQ(packed_start(&pack, pack_named(name), name, fd), 0);
 	for (size_t at = 0; pack && at < SIZE; at += piece)
 		EQ(pack_write(pack, text + at, SIZE - at < piece ? SIZE - at : piece), 0);
 	if (pack)
@@ -130,7 +130,7 @@ TEST(what_comes_out_has_a_limit)
 		uint64_t got = 0;
 		ssize_t n;
 
-		EQ(packed_start(&pack, names[i], fd), 0);
+		EQ(packed_start(&pack, pack_named(names[i]), names[i], fd), 0);
 		for (uint64_t put = 0; put < wanted; put += sizeof(blanks))
 			EQ(pack_write(pack, blanks, sizeof(blanks)), 0);
 		EQ(pack_end(pack), 0);
@@ -210,7 +210,7 @@ TEST(members)
 		size_t length;
 
 		for (int n = 0; n < 3; n++) {
-			EQ(packed_start(&pack, names[i], fd), 0);
+			EQ(packed_start(&pack, pack_named(names[i]), names[i], fd), 0);
 			EQ(pack_write(pack, n == 1 ? "" : "abc", n == 1 ? 0 : 3), 0);
 			EQ(pack_end(pack), 0);
 		}
@@ -229,7 +229,7 @@ TEST(a_full_disk_is_told)
 		struct pack *pack;
 
 		fill();
-		EQ(packed_start(&pack, names[i], fd), 0);
+		EQ(packed_start(&pack, pack_named(names[i]), names[i], fd), 0);
 		pack_write(pack, text, SIZE);
 		EQ(pack_end(pack), -ENOSPC);
 		close(fd);
