@@ -178,14 +178,13 @@ static void print_script(const char *script, void (*print_commands)(struct out *
 			 usage_printer *print_branch)
 {
 	struct out *out = cli_out();
-	const char *first = strstr(script, "@@"), *second = strstr(first + 2, "@@");
 
-	out_bytes(out, script, (size_t)(first - script));
+	script = cli_put_until_gap(out, script);
 	print_commands(out);
-	out_bytes(out, first + 2, (size_t)(second - first - 2));
+	script = cli_put_until_gap(out, script);
 	for (const struct command *row = commands; row->name; row++)
 		args_with_usage(row, print_branch);
-	out_text(out, second + 2);
+	out_text(out, script);
 }
 
 bool completion_print(const char *shell)

@@ -15,6 +15,14 @@ const struct command commands[] = {
 	{ NULL, NULL, NULL },
 };
 
+const char *cli_put_until_gap(struct out *out, const char *text)
+{
+	const char *gap = strstr(text, "@@");
+
+	out_bytes(out, text, (size_t)(gap - text));
+	return gap + strlen("@@");
+}
+
 /* --- a command's --help --- */
 
 static void print_row(const struct show *show, const struct arg *arg)
@@ -123,20 +131,7 @@ static void print_keys(struct out *out)
 /* Prints how rules are written, as comments, and the built-in rules: a valid file for --rules. */
 static void print_rules(struct out *out)
 {
-	out_text(out,
-		 "# Rules for --rules FILE: one a line; the first that fits a block gives its\n"
-		 "# category. The file's own come first, then the built-in ones below.\n"
-		 "#\n"
-		 "#   CATEGORY: CONDITION CONDITION ...      all conditions must hold\n"
-		 "#   stage STAGE: CONDITION CONDITION ...   frames that run in the stage: "
-		 "forward,\n"
-		 "#                                          backward or optimizer\n"
-		 "#\n"
-		 "# A condition is KEY=VALUE or KEY!=VALUE. A value must fit the whole text, with "
-		 "*\n"
-		 "# for anything, ? for any letter, and | between alternatives; in quotes when it\n"
-		 "# has blanks. A category may be a new one. What follows # is a comment.\n"
-		 "#\n");
+	out_text(out, rules_help);
 	print_keys(out);
 	out_text(out, "#\n# Categories:\n");
 	for (size_t i = 0; i < CATEGORIES; i++)

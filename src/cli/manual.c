@@ -15,6 +15,9 @@ static const struct {
 #undef STATUS
 };
 
+TEXT_OF_FILE(page_memtrace, "src/cli/memtrace.roff");
+TEXT_OF_FILE(page_libmemtrace, "src/cli/libmemtrace.roff");
+
 /* --- help texts of the settings --- */
 
 const char *setting_help(enum opt_id id)
@@ -202,19 +205,10 @@ static void print_command(struct out *out, const struct usage *usage)
 
 static void print_memtrace(struct out *out)
 {
+	const char *rest;
+
 	begin_page(out, "memtrace", "1");
-	out_text(out,
-		 ".SH NAME\n"
-		 "memtrace \\- what fills the GPU's memory, and which line allocated it\n"
-		 ".SH SYNOPSIS\n"
-		 "\\fBmemtrace\\fR \\fICOMMAND\\fR [\\fIoptions\\fR] ...\n.br\n"
-		 "\\fBLD_PRELOAD=libmemtrace.so\\fR \\fIprogram\\fR ...\n"
-		 ".SH DESCRIPTION\n"
-		 "A program that uses CUDA is run with\n.I libmemtrace.so\npreloaded. It leaves a\n"
-		 "trace: a JSON timeline of every allocation, with Python and native stacks, sums\n"
-		 "and peaks. A program that dies leaves a spool, which every command takes\n"
-		 "wherever a trace is wanted;\n.B \\-\nis standard input.\n"
-		 ".SH COMMANDS\n");
+	rest = cli_put_until_gap(out, page_memtrace);
 	for (const struct command *row = commands; row->name; row++) {
 		out_text(out, ".TP\n.BR ");
 		put_roff(out, "memtrace-");
@@ -223,33 +217,15 @@ static void print_memtrace(struct out *out)
 		put_line(out, row->help);
 	}
 	put_statuses(out);
-	out_text(out, ".PP\n.B memtrace run\nends as the program does: its status, or 128 and its "
-		      "signal.\n"
-		      ".SH ENVIRONMENT\n"
-		      "The library's settings are in\n.BR libmemtrace (7).\n"
-		      ".TP\n.B MEMTRACE_LIBRARY\nthe library that\n.B memtrace run\npreloads\n"
-		      ".TP\n.B NO_COLOR\nno colours on a terminal\n"
-		      ".SH SEE ALSO\n.BR libmemtrace (7),\n.BR libmemtrace (3)\n");
+	out_text(out, rest);
 }
 
 static void print_settings(struct out *out)
 {
+	const char *rest;
+
 	begin_page(out, "libmemtrace", "7");
-	out_text(
-		out,
-		".SH NAME\n"
-		"libmemtrace \\- settings of the library that memtrace preloads\n"
-		".SH SYNOPSIS\n"
-		"\\fBLD_PRELOAD=libmemtrace.so\\fR [\\fBMEMTRACE_\\fINAME\\fB=\\fIVALUE\\fR] ...\n"
-		".I program\n"
-		".br\n"
-		"\\fBmemtrace run\\fR [\\fB\\-\\-\\fIname\\fR \\fIVALUE\\fR] ... \\-\\-\n"
-		".I program\n"
-		".SH DESCRIPTION\n"
-		"Each setting is a variable in the environment, and an option of\n"
-		".BR memtrace\\-run (1).\nA value that cannot be read leaves the default, and the\n"
-		"trace has a note of it. Counts may end in K, M, G or T, powers of 1024.\n"
-		".SH ENVIRONMENT\n");
+	rest = cli_put_until_gap(out, page_libmemtrace);
 	for (enum opt_id id = 0; id < OPT_IDS; id++) {
 		out_text(out, ".TP\n");
 		bold(out, "MEMTRACE_", opt_rows[id].env);
@@ -260,7 +236,7 @@ static void print_settings(struct out *out)
 		out_char(out, '\n');
 		put_line(out, setting_help(id));
 	}
-	out_text(out, ".SH SEE ALSO\n.BR memtrace (1),\n.BR libmemtrace (3)\n");
+	out_text(out, rest);
 }
 
 static const struct {

@@ -90,7 +90,7 @@ struct rule_key_row {
 extern const struct rule_key_row rule_keys[RULE_KEYS];
 extern const char *const category_names[CATEGORIES];
 extern const char *const category_whats[CATEGORIES];
-extern const char rules_builtin[];
+extern const char rules_builtin[], rules_help[]; /* help: how rules are written, as comments */
 
 /* Reads the rules in the file (NULL for no file); the built-in rules follow them. Returns 0, or
  * -errno with err_text(), which names the line of a mistake (-EINVAL). */
