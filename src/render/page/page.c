@@ -1,12 +1,9 @@
 /* Writes one self-contained HTML page for a trace, for two traces, or for the ranks of a job. */
 #include "render/page/page.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "analyse/anonymize/anonymize.h"
 #include "analyse/findings/steps.h"
@@ -15,7 +12,7 @@
 #include "render/emit/term.h"
 #include "render/page/page_parts.h"
 #include "render/ranks/ranks.h"
-#include "render/report/report.h"
+#include "render/report/report_parts.h"
 
 enum {
 	BUFFER = 65536,
@@ -42,57 +39,37 @@ bool page_is_built(void)
 /* --- JSON inside an HTML element --- */
 
 /* Writes each '<' of a JSON document as an escape: in JSON it can only be inside a string. */
-static void write_escaped(struct out *out, const char *text, size_t length)
+static int write_escaped(void *page, const char *text, size_t length)
 {
-	while (length) {
-		const char *at = memchr(text, '<', length);
-		size_t plain = at ? (size_t)(at - text) : length;
+	struct out *out = page;
+	const char *at;
 
-		out_bytes(out, text, plain);
-		if (!at)
-			return;
+	while ((at = memchr(text, '<', length))) {
+		out_bytes(out, text, (size_t)(at - text));
 		out_text(out, "\\u003c");
+		length -= (size_t)(at + 1 - text);
 		text = at + 1;
-		length -= plain + 1;
 	}
-}
-
-/* Writes all of the file fd as the content of an HTML element. */
-static int copy_json(int fd, const char *name, struct out *out)
-{
-	char buffer[BUFFER];
-	ssize_t got;
-
-	out_format(out, "<script type=\"application/json\" id=\"%s\">", name);
-	if (lseek(fd, 0, SEEK_SET))
-		return err("the page's data cannot be read back: %s", strerror(errno));
-	while ((got = read(fd, buffer, sizeof(buffer))) > 0)
-		write_escaped(out, buffer, (size_t)got);
-	if (got < 0)
-		return err("the page's data cannot be read back: %s", strerror(errno));
-	out_text(out, "</script>\n");
-	return 0;
+	out_bytes(out, text, length);
+	return out->error;
 }
 
 typedef int json_writer(struct out *json, void *what);
 
-/* Writes the output of `writer` as an HTML element, through a file in memory, each '<' escaped. */
+/* Writes the output of `writer` as the content of an HTML element. */
 static int write_json(const char *name, struct out *out, json_writer *writer, void *what)
 {
 	char buffer[BUFFER];
 	struct out json;
-	int fd = memfd_create("memtrace-page", MFD_CLOEXEC);
 	int error;
 
-	if (fd < 0)
-		return err("no memory left for the page: %s", strerror(errno));
-	out_init(&json, fd, buffer, sizeof(buffer));
+	out_init(&json, -1, buffer, sizeof(buffer));
+	json.sink = write_escaped;
+	json.sink_to = out;
+	out_format(out, "<script type=\"application/json\" id=\"%s\">", name);
 	error = writer(&json, what);
-	if (!error && out_flush(&json))
-		error = err("no memory left for the page: %s", strerror(-json.error));
-	if (!error)
-		error = copy_json(fd, name, out);
-	close(fd);
+	out_flush(&json);
+	out_text(out, "</script>\n");
 	return error;
 }
 
@@ -128,29 +105,11 @@ static int write_report(const struct page_part *part, struct out *json)
 	struct trace trace;
 	int error;
 
-#define WHOLE 1
-#define SCREEN 1
-#define DETAIL 1
-#define ASIDE 1
-#define MORE 1
-#define OOM 1
-#define EVENTS 1
-#define ASKED 0
-#define MOMENT 0
-#define SECTION(name, when, what) \
-	if (when)                 \
+#define SECTION(name, when, what)                                            \
+	if (REPORT_##when != REPORT_ASKED && REPORT_##when != REPORT_MOMENT) \
 		options.show |= report_section_bit(#name, strlen(#name));
 #include "render/report/report_sections.def"
 #undef SECTION
-#undef WHOLE
-#undef SCREEN
-#undef DETAIL
-#undef ASIDE
-#undef MORE
-#undef OOM
-#undef EVENTS
-#undef ASKED
-#undef MOMENT
 	error = trace_open(&trace, part->input->path);
 	if (error)
 		return error;

@@ -27,14 +27,9 @@ static const struct emit_column place_columns[] = {
 	EMIT_END,
 };
 
-struct page_thread {
-	uint64_t thread;
-	const char *name;
-};
-
 static const struct emit_column thread_columns[] = {
-	EMIT_MEMBER("thread", NUMBER, struct page_thread, thread),
-	EMIT_MEMBER("name", TEXT, struct page_thread, name),
+	EMIT_MEMBER("thread", NUMBER, struct trace_thread, thread),
+	EMIT_MEMBER("name", TEXT, struct trace_thread, name),
 	EMIT_END,
 };
 
@@ -114,10 +109,9 @@ static void add_names(struct trace *trace, const struct history *history, struct
 	add_text(trace, &names->ops, "fold");
 	for (size_t i = 0; i < history->threads_n; i++) {
 		const struct trace_thread *thread = trace_thread(trace, history->threads[i]);
-		const struct page_thread row = { history->threads[i],
-						 thread ? thread->name : NULL };
+		const struct trace_thread unknown = { .thread = history->threads[i] };
 
-		emit_add(&trace->arena, &names->threads, &row);
+		emit_add(&trace->arena, &names->threads, thread ? thread : &unknown);
 	}
 	for (size_t i = 0; i < history->apis_n; i++)
 		add_text(trace, &names->apis, trace_text(trace, history->apis[i]));
@@ -242,7 +236,7 @@ void page_facts(const char *name, struct trace *trace, const struct history *his
 		.gaps = EMIT_ROWS_OF(history->gaps, history->gaps_n),
 		.places = EMIT_NONE_OF(struct page_place, SIZE_MAX),
 		.ops = EMIT_NONE_OF(const char *, SIZE_MAX),
-		.threads = EMIT_NONE_OF(struct page_thread, SIZE_MAX),
+		.threads = EMIT_NONE_OF(struct trace_thread, SIZE_MAX),
 		.apis = EMIT_NONE_OF(const char *, SIZE_MAX),
 		.texts = EMIT_NONE_OF(const char *, SIZE_MAX),
 	};
