@@ -273,11 +273,6 @@ static void forget_address(struct replay *replay, const struct event *event)
 	replay->now = replay->bytes = 0;
 }
 
-static bool is_behind(const struct replay_wish *wish, const struct event *event)
-{
-	return event->t > wish->to || event->seq > wish->last;
-}
-
 static void step(struct replay *replay, const struct event *event)
 {
 	const struct replay_wish *wish = replay->wish;
@@ -336,7 +331,7 @@ int replay_run(struct replay *replay, struct trace *trace, const struct replay_w
 	lives_start(&replay->lives, trace->capture.events_filtered);
 	replay->lives.blocks.marking = wish->moment == REPLAY_PEAK;
 	replay_start_rows(replay);
-	while ((more = trace_next(trace, &event)) == 1 && !is_behind(wish, &event))
+	while ((more = trace_next(trace, &event)) == 1 && !replay_is_behind(wish, &event))
 		step(replay, &event);
 	if (more < 0) {
 		replay_clear(replay);

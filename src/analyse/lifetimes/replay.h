@@ -42,8 +42,14 @@ struct replay_wish {
 	enum trace_metric metric; /* the sum whose peak is sought: of allocated or reserved bytes */
 };
 
-/* The allocations and frees by one stack inside the window, and the bytes that its blocks held. If
- * rows are split, a row is for one thread, phase or category of the stack. */
+/* True if the event comes after the window. */
+static inline bool replay_is_behind(const struct replay_wish *wish, const struct event *event)
+{
+	return event->t > wish->to || event->seq > wish->last;
+}
+
+/* The allocations and frees of one stack inside the window, and the bytes that its blocks held. If
+ * the rows are split, it is for one thread, phase or category of the stack. */
 struct replay_row {
 	struct replay_key {
 		uint32_t stack, other;

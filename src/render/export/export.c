@@ -5,12 +5,10 @@
 #include <time.h>
 
 #include "analyse/input/error.h"
-#include "analyse/lifetimes/replay.h"
 #include "analyse/lifetimes/timepoint.h"
 
-/* Sets `end` to the event at which the selected bytes peak. Reads all events to find it. */
-static int find_highest(struct export_end *end, const struct trace *trace,
-			const struct replay_wish *wish)
+/* Sets `wish` to end at the event at which the selected bytes peak, for which all are read. */
+static int find_highest(struct replay_wish *wish, const struct trace *trace)
 {
 	struct trace again;
 	struct replay replay;
@@ -23,32 +21,29 @@ static int find_highest(struct export_end *end, const struct trace *trace,
 		return error;
 	error = replay_run(&replay, &again, wish);
 	if (!error) {
-		end->last = replay.seq;
+		wish->to = UINT64_MAX;
+		wish->last = replay.seq;
 		replay_clear(&replay);
 	}
 	trace_close(&again);
 	return error;
 }
 
-int export_find_end(struct export_end *end, const struct trace *trace,
+int export_find_end(struct replay_wish *end, const struct trace *trace,
 		    const struct selection_options *options)
 {
-	struct replay_wish wish = { .device = options->device,
-				    .pool = options->pool,
-				    .space = SPACES };
 	char what[300];
 	int error;
 
-	*end = (struct export_end){ UINT64_MAX, UINT64_MAX };
+	*end = (struct replay_wish){ .device = options->device,
+				     .pool = options->pool,
+				     .space = SPACES,
+				     .to = UINT64_MAX,
+				     .last = UINT64_MAX };
 	if (!options->at)
 		return 0;
-	error = moment_find(&wish, trace, options->at, what, sizeof(what));
-	if (error)
-		return error;
-	if (wish.moment == REPLAY_PEAK)
-		return find_highest(end, trace, &wish);
-	*end = (struct export_end){ wish.to, wish.last };
-	return 0;
+	error = moment_find(end, trace, options->at, what, sizeof(what));
+	return !error && end->moment == REPLAY_PEAK ? find_highest(end, trace) : error;
 }
 
 bool export_wants(const struct trace *trace, const struct selection_options *options, int device,

@@ -4,24 +4,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analyse/lifetimes/replay.h"
 #include "render/export/formats.h"
 
 struct block;
 
-/* The last event to export: bounds of its time (ns) and its number, both inclusive. */
-struct export_end {
-	uint64_t to, last;
-};
-
-/* Sets *end to the time given by --at, or to no bound without --at. "peak" and "phase:NAME" read
- * the file a second time. Returns 0 or -errno with err_text(). */
-int export_find_end(struct export_end *end, const struct trace *trace,
+/* Fills `end`, for replay_is_behind(), with the moment of --at, or with no bound without --at.
+ * "peak" and "phase:NAME" read the file a second time. Returns 0 or -errno with err_text(). */
+int export_find_end(struct replay_wish *end, const struct trace *trace,
 		    const struct selection_options *options);
-
-static inline bool export_is_behind(const struct export_end *end, const struct event *event)
-{
-	return event->t > end->to || event->seq > end->last;
-}
 
 /* True if an event's device and pool (the number of a text) are selected by the options. */
 bool export_wants(const struct trace *trace, const struct selection_options *options, int device,

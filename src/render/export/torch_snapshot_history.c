@@ -307,7 +307,7 @@ int snapshot_read(struct snapshot *snapshot, struct trace *trace,
 		  const struct selection_options *options)
 {
 	struct event event;
-	struct export_end end;
+	struct replay_wish end;
 	int more = 1;
 	int error;
 
@@ -318,7 +318,7 @@ int snapshot_read(struct snapshot *snapshot, struct trace *trace,
 	lives_start(&snapshot->lives, false);
 	error = export_find_end(&end, trace, options);
 	while (!error && !snapshot->failed && (more = trace_next(trace, &event)) == 1 &&
-	       !export_is_behind(&end, &event))
+	       !replay_is_behind(&end, &event))
 		place_event(snapshot, &event);
 	if (snapshot->failed)
 		return err_no_memory(trace->path);
