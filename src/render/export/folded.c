@@ -21,14 +21,6 @@ static void put_text(struct out *out, char *text)
 	out_text(out, text);
 }
 
-static void put_frame(struct out *out, const struct trace *trace, uint32_t frame)
-{
-	char text[600];
-
-	trace_frame_text(trace, frame, text, sizeof(text));
-	put_text(out, text);
-}
-
 static void put_bytes(struct out *out, uint64_t bytes)
 {
 	out_char(out, ' ');
@@ -40,16 +32,17 @@ static void put_share(struct out *out, const struct trace *trace, const char *ro
 		      const struct trace_share *share)
 {
 	const struct trace_stack *stack = &trace->stacks[share->stack];
-	char group[600];
+	char text[600];
 
 	out_text(out, root);
 	if (stack->group) {
-		text_copy(group, sizeof(group), stack->group);
-		put_text(out, group);
+		text_copy(text, sizeof(text), stack->group);
+		put_text(out, text);
 		out_char(out, ';');
 	}
 	for (size_t i = stack->frames_n; i--;) {
-		put_frame(out, trace, stack->frames[i]);
+		trace_frame_text(trace, stack->frames[i], text, sizeof(text));
+		put_text(out, text);
 		if (i)
 			out_char(out, ';');
 	}

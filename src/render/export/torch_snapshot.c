@@ -38,12 +38,6 @@ static void key_u64(struct snapshot_writer *writer, const char *key, uint64_t va
 	pickle_u64(&writer->pickle, value);
 }
 
-static void key_bool(struct snapshot_writer *writer, const char *key, bool value)
-{
-	pickle_text(&writer->pickle, key);
-	pickle_bool(&writer->pickle, value);
-}
-
 /* --- frames --- */
 
 static void frame(struct snapshot_writer *writer, const char *file, uint64_t line, const char *name)
@@ -122,27 +116,23 @@ static void frames_of_block(struct snapshot_writer *writer, const struct snapsho
 
 /* --- segments --- */
 
-static void free_space(struct snapshot_writer *writer, uint64_t address, uint64_t size)
+/* Writes an item of a segment: a block, or free space (NULL). */
+static void space_of(struct snapshot_writer *writer, uint64_t address, uint64_t size,
+		     const struct snapshot_block *block)
 {
+	pickle_item(&writer->pickle);
 	pickle_dict(&writer->pickle);
 	key_u64(writer, "address", address);
 	key_u64(writer, "size", size);
-	key_u64(writer, "requested_size", 0);
-	key_text(writer, "state", "inactive");
-	pickle_text(&writer->pickle, "frames");
-	pickle_list(&writer->pickle);
-	pickle_list_end(&writer->pickle);
-	pickle_dict_end(&writer->pickle);
-}
-
-static void used_space(struct snapshot_writer *writer, const struct snapshot_block *block)
-{
-	pickle_dict(&writer->pickle);
-	key_u64(writer, "address", block->address);
-	key_u64(writer, "size", block->size);
-	key_u64(writer, "requested_size", block->size);
-	key_text(writer, "state", "active_allocated");
-	frames_of_block(writer, block);
+	key_u64(writer, "requested_size", block ? size : 0);
+	key_text(writer, "state", block ? "active_allocated" : "inactive");
+	if (block) {
+		frames_of_block(writer, block);
+	} else {
+		pickle_text(&writer->pickle, "frames");
+		pickle_list(&writer->pickle);
+		pickle_list_end(&writer->pickle);
+	}
 	pickle_dict_end(&writer->pickle);
 }
 
@@ -158,19 +148,14 @@ static uint64_t blocks_of(struct snapshot_writer *writer, const struct snapshot_
 	for (size_t i = 0; i < segment->count; i++) {
 		const struct snapshot_block *block = &device->blocks[segment->first + i];
 
-		if (block->address > at) {
-			pickle_item(&writer->pickle);
-			free_space(writer, at, block->address - at);
-		}
-		pickle_item(&writer->pickle);
-		used_space(writer, block);
+		if (block->address > at)
+			space_of(writer, at, block->address - at, NULL);
+		space_of(writer, block->address, block->size, block);
 		used += block->size;
 		at = block->address + block->size;
 	}
-	if (at < end) {
-		pickle_item(&writer->pickle);
-		free_space(writer, at, end - at);
-	}
+	if (at < end)
+		space_of(writer, at, end - at, NULL);
 	pickle_list_end(&writer->pickle);
 	return used;
 }
@@ -188,7 +173,8 @@ static void segment_of(struct snapshot_writer *writer, const struct snapshot_dev
 	key_text(writer, "segment_type", segment->size <= SMALL_SEGMENT ? "small" : "large");
 	pickle_text(&writer->pickle, "segment_pool_id");
 	pickle_pair_of_zeros(&writer->pickle);
-	key_bool(writer, "is_expandable", segment->mapped);
+	pickle_text(&writer->pickle, "is_expandable");
+	pickle_bool(&writer->pickle, segment->mapped);
 	frames_of(writer, segment->stack);
 	pickle_text(&writer->pickle, "blocks");
 	used = blocks_of(writer, device, segment);
