@@ -2,13 +2,10 @@
 #include "render/page/page_columns.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <zlib.h>
 
 #include "analyse/input/error.h"
 #include "render/emit/term.h"
-
-enum { CHUNK = 3 * 16384 }; /* bytes deflated at a time: a multiple of 3, as base64 needs */
 
 void column_add(struct column *column, uint64_t value)
 {
@@ -50,50 +47,19 @@ static void write_base64(struct out *out, const uint8_t *bytes, size_t count)
 	}
 }
 
-/* Compresses the numbers. zlib gets the input in parts: its counters may have only 32 bits. */
-static int deflate_all(z_stream *stream, const struct protobuf *numbers, struct out *out,
-		       uint8_t *chunk)
-{
-	size_t given = 0;
-	int result = Z_OK;
-
-	stream->next_out = chunk;
-	stream->avail_out = CHUNK;
-	while (result == Z_OK) {
-		size_t part = numbers->used - given;
-
-		if (!stream->avail_in && part) {
-			part = part < (1u << 30) ? part : 1u << 30;
-			stream->next_in = numbers->bytes + given;
-			stream->avail_in = (uInt)part;
-			given += part;
-		}
-		result = deflate(stream, given == numbers->used ? Z_FINISH : Z_NO_FLUSH);
-		if (result == Z_BUF_ERROR)
-			result = Z_OK;
-		if (!stream->avail_out || result == Z_STREAM_END) {
-			write_base64(out, chunk, CHUNK - stream->avail_out);
-			stream->next_out = chunk;
-			stream->avail_out = CHUNK;
-		}
-	}
-	return result == Z_STREAM_END ? 0 : -1;
-}
-
 int column_write(struct column *column, struct out *out, const char *name)
 {
-	z_stream stream = { 0 };
-	uint8_t *chunk = malloc(CHUNK);
-	int error = column->numbers.no_memory || !chunk ||
-		    deflateInit(&stream, Z_DEFAULT_COMPRESSION) != Z_OK;
+	uLongf size = compressBound(column->numbers.used);
+	uint8_t *packed = column->numbers.no_memory ? NULL : malloc(size);
+	bool good = packed &&
+		    compress(packed, &size, column->numbers.bytes, column->numbers.used) == Z_OK;
 
-	if (!error) {
+	if (good) {
 		out_format(out, "<script type=\"application/octet-stream\" id=\"%s\">", name);
-		error = deflate_all(&stream, &column->numbers, out, chunk);
+		write_base64(out, packed, size);
 		out_text(out, "</script>\n");
-		deflateEnd(&stream);
 	}
-	free(chunk);
+	free(packed);
 	column_clear(column);
-	return error ? err("no memory left for the page's columns") : 0;
+	return good ? 0 : err("no memory left for the page's columns");
 }
