@@ -206,30 +206,32 @@ static int open_side(struct diff_side *side, const char *path)
 	return error;
 }
 
-struct page_pair {
+/* What is beside the traces in a page. */
+struct page_aside {
 	struct anonymizer *anonymizer;
-	const struct page_input *inputs;
+	const struct page_input *inputs; /* the two traces that are compared */
+	struct merge *ranks;
 };
 
 static int write_diff(struct out *json, void *what)
 {
 	const struct diff_options options = { .limit = ROWS };
-	const struct page_pair *pair = what;
+	const struct page_aside *aside = what;
 	struct diff_side base = { NULL, 0, 0 };
 	struct diff_side head = { NULL, 0, 0 };
 	struct diff diff = { .base = { NULL, 0, 0 } };
-	int error = open_side(&base, pair->inputs[0].path);
+	int error = open_side(&base, aside->inputs[0].path);
 
 	if (!error)
-		error = open_side(&head, pair->inputs[1].path);
+		error = open_side(&head, aside->inputs[1].path);
 	if (error) {
 		diff.base = base;
 		diff.head = head;
 	} else {
 		error = diff_make(&diff, &base, &head, NO_DEVICE);
 	}
-	if (!error && pair->anonymizer)
-		anonymize_diff(pair->anonymizer, &diff);
+	if (!error && aside->anonymizer)
+		anonymize_diff(aside->anonymizer, &diff);
 	if (!error)
 		error = diff_json(&diff, json, &options);
 	diff_clear(&diff);
@@ -238,19 +240,14 @@ static int write_diff(struct out *json, void *what)
 
 /* --- ranks --- */
 
-struct ranks {
-	struct anonymizer *anonymizer;
-	struct merge *merge;
-};
-
 static int write_ranks(struct out *json, void *what)
 {
 	const struct merge_options options = { .sites = ROWS };
-	const struct ranks *ranks = what;
+	const struct page_aside *aside = what;
 
-	if (ranks->anonymizer)
-		anonymize_merge(ranks->anonymizer, ranks->merge);
-	return merge_json(ranks->merge, json, &options);
+	if (aside->anonymizer)
+		anonymize_merge(aside->anonymizer, aside->ranks);
+	return merge_json(aside->ranks, json, &options);
 }
 
 /* --- the complete page --- */
@@ -260,8 +257,8 @@ int page_write(const struct page_input *inputs, size_t count, struct out *out,
 {
 	const char *mark = memmem(page_bundle, page_bundle_size, MARK, strlen(MARK));
 	struct anonymizer anonymizer = { 0 };
-	struct page_pair pair = { options->anonymize ? &anonymizer : NULL, inputs };
-	struct ranks ranks = { pair.anonymizer, options->ranks };
+	struct page_aside aside = { options->anonymize ? &anonymizer : NULL, inputs,
+				    options->ranks };
 	size_t head;
 	int error = 0;
 
@@ -271,16 +268,16 @@ int page_write(const struct page_input *inputs, size_t count, struct out *out,
 	if (!count) /* only ranks, no trace */
 		out_bytes(out, page_bundle, head);
 	for (size_t i = 0; !error && i < count; i++) {
-		struct page_part part = { .anonymizer = pair.anonymizer,
+		struct page_part part = { .anonymizer = aside.anonymizer,
 					  .input = &inputs[i],
 					  .options = options };
 
 		error = write_part(&part, (unsigned)i, head, out);
 	}
 	if (!error && count == 2)
-		error = write_json("diff", out, write_diff, &pair);
-	if (!error && ranks.merge)
-		error = write_json("ranks", out, write_ranks, &ranks);
+		error = write_json("diff", out, write_diff, &aside);
+	if (!error && aside.ranks)
+		error = write_json("ranks", out, write_ranks, &aside);
 	anonymizer_clear(&anonymizer);
 	if (error)
 		return error;
