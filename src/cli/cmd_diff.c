@@ -192,22 +192,18 @@ static bool take_sides(struct diff_words *words, int argc, char **argv)
 		words->head[0] = argv[2];
 		return true;
 	}
-	if (argc == 1 && words->base[0] && words->head[0])
-		return true;
-	cli_usage("give BASE and HEAD, or --base TRACE... --head TRACE... (memtrace diff "
-		  "--help)");
-	return false;
+	return (argc == 1 && words->base[0] && words->head[0]) ||
+	       !cli_usage("give BASE and HEAD, or --base TRACE... --head TRACE... (memtrace diff "
+			  "--help)");
 }
 
-static bool take_gates(const struct diff_words *words, struct gates *gates)
+static int take_gates(const struct diff_words *words, struct gates *gates)
 {
-	if (words->gate && !gates_add(gates, GATE_GROWTH, GATE_DEFAULT))
-		return false;
-	for (size_t i = 0; words->fail_on[i]; i++) {
-		if (!gates_add(gates, GATE_GROWTH, words->fail_on[i]))
-			return false;
-	}
-	return true;
+	int error = words->gate ? gates_add(gates, GATE_GROWTH, GATE_DEFAULT) : 0;
+
+	for (size_t i = 0; !error && words->fail_on[i]; i++)
+		error = gates_add(gates, GATE_GROWTH, words->fail_on[i]);
+	return error;
 }
 
 int cmd_diff(int argc, char **argv)
@@ -248,8 +244,8 @@ int cmd_diff(int argc, char **argv)
 	comparison.options.limit = words.limit != UINT64_MAX           ? words.limit
 				   : comparison.format != diff_formats ? 25
 								       : 5;
-	status = take_gates(&words, &comparison.gates) ? compare(&comparison)
-						       : cli_fail(STATUS_USAGE);
+	status = take_gates(&words, &comparison.gates) ? cli_fail(STATUS_USAGE)
+						       : compare(&comparison);
 	gates_clear(&comparison.gates);
 	return status;
 }
@@ -287,7 +283,7 @@ int cmd_check(int argc, char **argv)
 		ARG_OUTPUT_TO(&comparison.output),
 	};
 	const struct usage usage = USAGE("check", "TRACE", about, args, 1, 1);
-	bool read = true;
+	int error = 0;
 	int parsed;
 	int status;
 
@@ -299,12 +295,12 @@ int cmd_check(int argc, char **argv)
 	if (!max[0] && !budgets[0])
 		return cli_usage("give a limit: --max 'allocated.peak<=30GiB' or "
 				 "--budget FILE");
-	for (size_t i = 0; read && max[i]; i++)
-		read = gates_add(&comparison.gates, GATE_MOST, max[i]);
-	for (size_t i = 0; read && budgets[i]; i++)
-		read = gates_read(&comparison.gates, budgets[i]);
+	for (size_t i = 0; !error && max[i]; i++)
+		error = gates_add(&comparison.gates, GATE_MOST, max[i]);
+	for (size_t i = 0; !error && budgets[i]; i++)
+		error = gates_read(&comparison.gates, budgets[i]);
 	head[0] = argv[1];
-	status = read ? compare(&comparison) : cli_fail(STATUS_USAGE);
+	status = error ? cli_fail(STATUS_USAGE) : compare(&comparison);
 	gates_clear(&comparison.gates);
 	return status;
 }

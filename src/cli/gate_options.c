@@ -15,7 +15,7 @@
 
 enum { BUDGET_LARGEST = 1 << 20 };
 
-bool gates_add(struct gates *gates, enum gate_kind kind, const char *text)
+int gates_add(struct gates *gates, enum gate_kind kind, const char *text)
 {
 	struct gate **grown = realloc(gates->list, (gates->count + 1) * sizeof(void *));
 	struct gate *gate = calloc(1, sizeof(*gate));
@@ -24,10 +24,10 @@ bool gates_add(struct gates *gates, enum gate_kind kind, const char *text)
 	gates->list = grown;
 	if (gate_parse(gate, kind, text)) {
 		free(gate);
-		return false;
+		return -EINVAL;
 	}
 	gates->list[gates->count++] = gate;
-	return true;
+	return 0;
 }
 
 void gates_clear(struct gates *gates)
@@ -41,7 +41,7 @@ void gates_clear(struct gates *gates)
 /* --- budgets --- */
 
 /* Adds a member of "max" as a gate: "allocated.peak": "30 GiB" means allocated.peak<=30 GiB. */
-static bool add_limit(struct gates *gates, const char *path, const cJSON *limit)
+static int add_limit(struct gates *gates, const char *path, const cJSON *limit)
 {
 	char text[400];
 	char why[1000];
@@ -51,60 +51,48 @@ static bool add_limit(struct gates *gates, const char *path, const cJSON *limit)
 	} else if (cJSON_IsNumber(limit) && limit->valuedouble >= 0) {
 		snprintf(text, sizeof(text), "%s<=%.0f", limit->string, limit->valuedouble);
 	} else {
-		err("%s: \"max\": \"%.80s\" must be a text like \"30 GiB\" or a number", path,
-		    limit->string);
-		return false;
+		return err("%s: \"max\": \"%.80s\" must be a text like \"30 GiB\" or a number",
+			   path, limit->string);
 	}
-	if (gates_add(gates, GATE_MOST, text))
-		return true;
+	if (!gates_add(gates, GATE_MOST, text))
+		return 0;
 	text_copy(why, sizeof(why), err_text());
-	err("%s: %s", path, why);
-	return false;
+	return err("%s: %s", path, why);
 }
 
-static bool read_limits(struct gates *gates, const char *path, const cJSON *budget)
+static int read_limits(struct gates *gates, const char *path, const cJSON *budget)
 {
 	const cJSON *schema = cJSON_GetObjectItemCaseSensitive(budget, "schema");
 	const cJSON *max = cJSON_GetObjectItemCaseSensitive(budget, "max");
-	const cJSON *limit;
+	int error = 0;
 
-	if (!cJSON_IsString(schema) || strcmp(schema->valuestring, BUDGET_SCHEMA) != 0) {
-		err("%s: is not a budget, which begins like this: {\"schema\":\"" BUDGET_SCHEMA
-		    "\",\"max\":{\"allocated.peak\":\"30 GiB\"}}",
-		    path);
-		return false;
-	}
-	if (!cJSON_IsObject(max) || !max->child) {
-		err("%s: the budget has no limits: \"max\":{\"allocated.peak\":\"30 "
-		    "GiB\"}",
-		    path);
-		return false;
-	}
-	cJSON_ArrayForEach(limit, max)
-	{
-		if (!add_limit(gates, path, limit))
-			return false;
-	}
-	return true;
+	if (!cJSON_IsString(schema) || strcmp(schema->valuestring, BUDGET_SCHEMA) != 0)
+		return err(
+			"%s: is not a budget, which begins like this: {\"schema\":\"" BUDGET_SCHEMA
+			"\",\"max\":{\"allocated.peak\":\"30 GiB\"}}",
+			path);
+	if (!cJSON_IsObject(max) || !max->child)
+		return err("%s: the budget has no limits: \"max\":{\"allocated.peak\":\"30 GiB\"}",
+			   path);
+	for (const cJSON *limit = max->child; !error && limit; limit = limit->next)
+		error = add_limit(gates, path, limit);
+	return error;
 }
 
-bool gates_read(struct gates *gates, const char *path)
+int gates_read(struct gates *gates, const char *path)
 {
 	static char text[BUDGET_LARGEST + 2];
 	ssize_t length = fd_read_file(path, text, sizeof(text));
 	cJSON *budget;
-	bool read = false;
+	int error;
 
-	if (length < 0 || length > BUDGET_LARGEST) {
-		err("%s: %s", path,
-		    length < 0 ? strerror((int)-length) : "is larger than any budget");
-		return false;
-	}
+	if (length < 0 || length > BUDGET_LARGEST)
+		return err("%s: %s", path,
+			   length < 0 ? strerror((int)-length) : "is larger than any budget");
 	budget = cJSON_Parse(text);
-	if (budget)
-		read = read_limits(gates, path, budget);
-	else
-		err("%s: is not JSON from byte %zu on", path, (size_t)(cJSON_GetErrorPtr() - text));
+	error = budget ? read_limits(gates, path, budget)
+		       : err("%s: is not JSON from byte %zu on", path,
+			     (size_t)(cJSON_GetErrorPtr() - text));
 	cJSON_Delete(budget);
-	return read;
+	return error;
 }
