@@ -153,9 +153,10 @@ static inline bool args_wants_word(const struct arg *arg)
 /* The name of the running command, NULL until main() has found the command. */
 const char *cli_command(void);
 
-/* Print "memtrace: COMMAND: " and err_text() or the sentence. Return `status` or STATUS_USAGE. */
+/* Prints "memtrace: COMMAND: " and the sentence, in cli_fail() err_text(); returns the status. */
+int cli_say(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int cli_fail(int status);
-int cli_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
+#define cli_usage(...) cli_say(STATUS_USAGE, __VA_ARGS__)
 
 /* The tool's buffered standard output; main() flushes it at the end. */
 struct out *cli_out(void);

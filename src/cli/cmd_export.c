@@ -41,9 +41,8 @@ static bool takes(const struct format *format, const struct export_words *words)
 			text_append(list, sizeof(list), list[0] ? ", " : "");
 			text_append(list, sizeof(list), other->name);
 		}
-		cli_usage("--%s has no effect on %s, only on: %s", rows[i].option, format->name,
-			  list);
-		return false;
+		return !cli_usage("--%s has no effect on %s, only on: %s", rows[i].option,
+				  format->name, list);
 	}
 	return true;
 }

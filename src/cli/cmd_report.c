@@ -93,18 +93,13 @@ static bool check_times(const struct report_options *options)
 		if (bounds[i] && strncmp(bounds[i], "phase:", 6) != 0)
 			timepoint_time(bounds[i], &ns[i]);
 	}
-	if (ns[0] > ns[1]) {
-		cli_usage("--from %.60s is later than --to %.60s", bounds[0], bounds[1]);
-		return false;
-	}
-	if (options->select.at && (options->select.from || options->select.to)) {
-		cli_usage("--at is one moment and cannot be combined with --from or --to");
-		return false;
-	}
-	if (options->oom && (options->select.at || options->select.from || options->select.to)) {
-		cli_usage("--oom is one moment and cannot be combined with --at, --from or --to");
-		return false;
-	}
+	if (ns[0] > ns[1])
+		return !cli_usage("--from %.60s is later than --to %.60s", bounds[0], bounds[1]);
+	if (options->select.at && (options->select.from || options->select.to))
+		return !cli_usage("--at is one moment and cannot be combined with --from or --to");
+	if (options->oom && (options->select.at || options->select.from || options->select.to))
+		return !cli_usage(
+			"--oom is one moment and cannot be combined with --at, --from or --to");
 	return true;
 }
 
@@ -186,11 +181,10 @@ static bool check_alone(const struct report_words *words, const struct report_op
 	};
 
 	for (size_t i = 0; i < sizeof(alone) / sizeof(alone[0]); i++) {
-		if (!alone[i].given)
-			continue;
-		cli_usage("--%s is for one trace: give one trace only, or omit the option",
-			  alone[i].option);
-		return false;
+		if (alone[i].given)
+			return !cli_usage("--%s is for one trace: give one trace only, or omit the "
+					  "option",
+					  alone[i].option);
 	}
 	return true;
 }

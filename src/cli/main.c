@@ -105,15 +105,7 @@ static void print_message(const char *command, const char *text)
 		fprintf(stderr, "memtrace: %s\n", safe);
 }
 
-int cli_fail(int status)
-{
-	/* stdout and stderr may be one file: earlier output must precede the message. */
-	out_flush(&output.out);
-	print_message(output.command, err_text());
-	return status;
-}
-
-int cli_usage(const char *format, ...)
+int cli_say(int status, const char *format, ...)
 {
 	char text[1000];
 	va_list arguments;
@@ -121,21 +113,21 @@ int cli_usage(const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
+	/* stdout and stderr may be one file: what was printed before the message comes first. */
+	out_flush(&output.out);
 	print_message(output.command, text);
-	return STATUS_USAGE;
+	return status;
 }
 
-static void print_libraries(void)
+int cli_fail(int status)
 {
-	char text[PACKED_LIBRARIES];
-
-	packed_libraries(text);
-	out_format(cli_out(), "%s\n", text);
+	return cli_say(status, "%s", err_text());
 }
 
 static int dispatch(int argc, char **argv)
 {
 	static char help[] = "--help";
+	char libraries[PACKED_LIBRARIES];
 	const char *word = argc > 1 ? argv[1] : NULL;
 	const struct command *command;
 
@@ -144,8 +136,8 @@ static int dispatch(int argc, char **argv)
 		return STATUS_USAGE;
 	}
 	if (!strcmp(word, "--version") || !strcmp(word, "-V") || !strcmp(word, "version")) {
-		out_text(cli_out(), "memtrace " MEMTRACE_VERSION "\n");
-		print_libraries();
+		packed_libraries(libraries);
+		out_format(cli_out(), "memtrace " MEMTRACE_VERSION "\n%s\n", libraries);
 		return STATUS_DONE;
 	}
 	if (!strcmp(word, "--help") || !strcmp(word, "-h") ||

@@ -22,10 +22,10 @@ static struct {
 } file;
 
 /* Of main.c, which is not linked. */
-int cli_usage(const char *format, ...)
+int cli_say(int status, const char *format, ...)
 {
 	(void)format;
-	return STATUS_USAGE;
+	return status;
 }
 
 void cli_print_usage(struct out *out, const struct usage *usage)

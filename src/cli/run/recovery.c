@@ -174,17 +174,13 @@ static int write_with_ending(int from, struct partial *to, const struct ending *
 		       : err("%s: could not be written: %s", to->output, strerror(-written));
 }
 
-static bool is_failure(const struct ending *ending)
-{
-	return ending->signal != UINT64_MAX || (ending->status != UINT64_MAX && ending->status);
-}
-
 int recovery_add_ending(const char *path, const struct ending *ending)
 {
 	struct partial partial;
 	int from, error;
 
-	if (!is_failure(ending))
+	/* Only a failure is added. */
+	if (ending->signal == UINT64_MAX && (ending->status == UINT64_MAX || !ending->status))
 		return 0;
 	from = open(path, O_RDONLY | O_CLOEXEC);
 	if (from < 0)

@@ -89,11 +89,6 @@ static void say_other(const struct run_trace *found)
 		run_say("another trace is %s (peak %s allocated)", short_path(found->path), bytes);
 }
 
-static void say_merge(const struct run_left *left)
-{
-	run_say("memtrace merge %s summarizes all %zu", short_path(left->names), left->traces_n);
-}
-
 static void say_others(const struct run_left *left)
 {
 	size_t ranks = 0;
@@ -107,7 +102,8 @@ static void say_others(const struct run_left *left)
 	if (left->traces_n > shown + 1)
 		run_say("and %zu more traces", left->traces_n - shown - 1);
 	if (ranks > 1)
-		say_merge(left);
+		run_say("memtrace merge %s summarizes all %zu", short_path(left->names),
+			left->traces_n);
 }
 
 static void say_nothing_found(const struct child_run *run)

@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "analyse/input/error.h"
+#include "analyse/input/grow.h"
 #include "base/guest/clock.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
@@ -58,12 +58,11 @@ struct verb {
 
 static int ask_process(struct asked *asked, const struct ctl_wish *wish)
 {
-	if (atomic_load(&asked->attached.header->stop) != SPOOL_RECORDING) {
-		err("process %d no longer records: it is ending, or there was no space for its "
-		    "spool",
-		    asked->attached.pid);
-		return cli_fail(STATUS_UNREADABLE);
-	}
+	if (atomic_load(&asked->attached.header->stop) != SPOOL_RECORDING)
+		return cli_say(STATUS_UNREADABLE,
+			       "process %d no longer records: it is ending, or there was no space "
+			       "for its spool",
+			       asked->attached.pid);
 	if (attach_ask(&asked->attached, wish->verb->asks, wish->name ? wish->name : "",
 		       &asked->number))
 		return cli_fail(STATUS_NO);
@@ -82,10 +81,10 @@ static int send_wish(const struct asked *asked, const struct ctl_wish *wish)
 			   recording ? "recording" : "stopped: sums and peaks only");
 		return STATUS_DONE;
 	}
-	if (!recording) {
-		err("process %d is stopped, so the mark is lost: memtrace ctl %d start", pid, pid);
-		return cli_fail(STATUS_NO);
-	}
+	if (!recording)
+		return cli_say(STATUS_NO,
+			       "process %d is stopped, so the mark is lost: memtrace ctl %d start",
+			       pid, pid);
 	show_safe(name, sizeof(name), wish->name, sizeof(name));
 	out_format(cli_out(), "%d: marked %s\n", pid, name);
 	return STATUS_DONE;
@@ -97,16 +96,14 @@ static int await(struct asked *asked, const struct ctl_wish *wish)
 	int pid = asked->attached.pid;
 
 	while (!attach_acted(&asked->attached, asked->number)) {
-		if (!attach_lives(&asked->attached)) {
-			err("process %d ended before it carried out the request", pid);
-			return cli_fail(STATUS_UNREADABLE);
-		}
-		if (clock_now() >= wish->deadline) {
-			err("process %d has not allocated or freed GPU memory since the request: "
-			    "%s takes effect when it does",
-			    pid, wish->verb->name);
-			return cli_fail(STATUS_NO);
-		}
+		if (!attach_lives(&asked->attached))
+			return cli_say(STATUS_UNREADABLE,
+				       "process %d ended before it carried out the request", pid);
+		if (clock_now() >= wish->deadline)
+			return cli_say(STATUS_NO,
+				       "process %d has not allocated or freed GPU memory since the "
+				       "request: %s takes effect when it does",
+				       pid, wish->verb->name);
 		nanosleep(&pause, NULL);
 	}
 	return send_wish(asked, wish);
@@ -180,10 +177,7 @@ static int do_all(char **pids, const struct ctl_wish *wish)
 	struct asked *all = calloc(wish->processes, sizeof(*all));
 	int status = STATUS_DONE;
 
-	if (!all) {
-		err("no memory left");
-		return cli_fail(STATUS_UNREADABLE);
-	}
+	NEED(all);
 	for (unsigned i = 0; i < wish->processes; i++) {
 		int done = attach_open(&all[i].attached, live_spools_pid(pids[i]))
 				   ? cli_fail(STATUS_UNREADABLE)

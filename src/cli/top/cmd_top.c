@@ -51,11 +51,9 @@ static bool read_interval(const char *text, uint64_t *ns)
 	if (!strcmp(rest, "ms"))
 		seconds /= 1000;
 	if (rest == text || (*rest && strcmp(rest, "s") != 0 && strcmp(rest, "ms") != 0) ||
-	    !(seconds >= 0.01 && seconds <= LONGEST_INTERVAL)) {
-		cli_usage("--interval: cannot read %s (a time from 10ms to %ds)", text,
-			  LONGEST_INTERVAL);
-		return false;
-	}
+	    !(seconds >= 0.01 && seconds <= LONGEST_INTERVAL))
+		return !cli_usage("--interval: cannot read %s (a time from 10ms to %ds)", text,
+				  LONGEST_INTERVAL);
 	*ns = (uint64_t)(seconds * 1e9);
 	return true;
 }

@@ -53,8 +53,8 @@ static int end_session(const struct session *session)
 {
 	if (!is_over(session))
 		return STATUS_DONE;
-	err("%s", session->targets.said);
-	return cli_fail(session->targets.failed ? STATUS_UNREADABLE : STATUS_DONE);
+	return cli_say(session->targets.failed ? STATUS_UNREADABLE : STATUS_DONE, "%s",
+		       session->targets.said);
 }
 
 static void wait_for_time(uint64_t ns)
@@ -264,10 +264,9 @@ static int run_screen(struct session *session)
 	int error = top_screen_open(&screen, STDOUT_FILENO, STDIN_FILENO);
 	int number;
 
-	if (error) {
-		err("the terminal cannot be used: %s", strerror(-error));
-		return cli_fail(STATUS_UNREADABLE);
-	}
+	if (error)
+		return cli_say(STATUS_UNREADABLE, "the terminal cannot be used: %s",
+			       strerror(-error));
 	number = follow(session, &screen);
 	top_screen_close(&screen);
 	if (number) {
