@@ -204,8 +204,7 @@ int cmd_html(int argc, char **argv)
 		ARG("anonymize", 0, FLAG, NULL,
 		    "hide paths, and all names except those of public libraries",
 		    &request.options.anonymize),
-		ARG("rules", 0, TEXT, "FILE", "rules for categories (memtrace help --rules)",
-		    &request.options.rules),
+		ARG_RULES_FROM(&request.options.rules),
 		ARG("max-events", 0, NUMBER, "N",
 		    "show at most N events, and only sums of the others "
 		    "(default 2000000; 0: no limit)",

@@ -194,10 +194,9 @@ static int run_many(const char *const *operands, const struct report_words *word
 {
 	const struct merge_options shown = { .limit = options->full ? 0 : options->limit,
 					     .full = options->full };
-	static const struct merge_format formats[] = {
-		{ "text", NULL, merge_text },
-		{ "json", NULL, merge_json },
-	};
+	const struct merge_format *format =
+		words->json ? args_choose("format", "json", merge_formats, sizeof(*merge_formats))
+			    : merge_formats; /* text */
 	struct traces traces = { NULL, 0 };
 	int status;
 
@@ -206,7 +205,7 @@ static int run_many(const char *const *operands, const struct report_words *word
 	else if (!check_alone(words, options))
 		status = STATUS_USAGE;
 	else
-		status = traces_merge(&traces, &formats[words->json], &shown, words->output, false);
+		status = traces_merge(&traces, format, &shown, words->output, false);
 	traces_clear(&traces);
 	return status;
 }

@@ -6,15 +6,6 @@
 #include "base/text/text.h"
 #include "cli/cli.h"
 
-static const struct {
-	int status;
-	const char *what;
-} statuses[] = {
-#define STATUS(name, value, what) { value, what },
-#include "cli/statuses.def"
-#undef STATUS
-};
-
 TEXT_OF_FILE(page_memtrace, "src/cli/memtrace.roff");
 TEXT_OF_FILE(page_libmemtrace, "src/cli/libmemtrace.roff");
 
@@ -140,22 +131,14 @@ static void begin_page(struct out *out, const char *title, const char *section)
 static void put_statuses(struct out *out)
 {
 	out_text(out, ".SH EXIT STATUS\n");
-	for (size_t i = 0; i < sizeof(statuses) / sizeof(statuses[0]); i++) {
-		out_format(out, ".TP\n.B %d\n", statuses[i].status);
-		put_line(out, statuses[i].what);
-	}
+#define STATUS(name, value, what)               \
+	out_format(out, ".TP\n.B %d\n", value); \
+	put_line(out, what);
+#include "cli/statuses.def"
+#undef STATUS
 }
 
 /* --- the page of a command --- */
-
-static const char *help_of(const char *command)
-{
-	for (const struct command *row = commands; row->name; row++) {
-		if (!strcmp(row->name, command))
-			return row->help;
-	}
-	return "";
-}
 
 static void put_arg(struct out *out, const struct arg *arg)
 {
@@ -178,6 +161,8 @@ static void put_arg(struct out *out, const struct arg *arg)
 
 static void print_command(struct out *out, const struct usage *usage)
 {
+	const struct command *command =
+		args_choose("command", usage->command, commands, sizeof(commands[0]));
 	char title[100];
 
 	text_join(title, sizeof(title), "memtrace-", usage->command);
@@ -185,7 +170,7 @@ static void print_command(struct out *out, const struct usage *usage)
 	out_text(out, ".SH NAME\n");
 	put_roff(out, title);
 	out_text(out, " \\- ");
-	put_line(out, help_of(usage->command));
+	put_line(out, command->help);
 	out_text(out, ".SH SYNOPSIS\n");
 	bold(out, "memtrace ", usage->command);
 	out_text(out, " [\\fIoptions\\fR] ");
