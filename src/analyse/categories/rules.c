@@ -101,7 +101,6 @@ static int condition_number(const struct rules_source *source, struct rule_condi
 {
 	const char *what = "no number: ";
 	bool good;
-	char *end;
 
 	if (condition->key == RULE_SIZE) {
 		what = "no size like 4096 or 1MiB: ";
@@ -110,9 +109,7 @@ static int condition_number(const struct rules_source *source, struct rule_condi
 		what = "no time like 20ms or 1.5s: ";
 		good = quantity_parse(value, QUANTITY_TIME, &condition->number);
 	} else {
-		errno = 0;
-		condition->number = strtoull(value, &end, 10);
-		good = *value >= '0' && *value <= '9' && !*end && !errno;
+		good = quantity_digits(value, &condition->number);
 	}
 	return good ? 0 : rules_wrong(source, what, value);
 }

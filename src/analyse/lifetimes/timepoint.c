@@ -144,15 +144,11 @@ static int at_phase(struct replay_wish *wish, const struct trace *trace, const c
 /* Reads the number in "seq:123"; `text` is after the colon. */
 static int read_event(const char *text, uint64_t *seq)
 {
-	*seq = 0;
 	if (!*text)
 		return err("seq: needs the number of an event");
-	for (const char *p = text; *p; p++) {
-		if (*p < '0' || *p > '9' || __builtin_mul_overflow(*seq, 10, seq) ||
-		    __builtin_add_overflow(*seq, (uint64_t)(*p - '0'), seq))
-			return err("cannot read seq:%.40s: expected the number of an event", text);
-	}
-	return 0;
+	return quantity_digits(text, seq)
+		       ? 0
+		       : err("cannot read seq:%.40s: expected the number of an event", text);
 }
 
 static int not_moment(const char *text)

@@ -118,6 +118,15 @@ START_CODE const char *quantity_read(const char *text, enum quantity_kind kind, 
 	return __builtin_add_overflow(*value, part, value) ? NULL : rest;
 }
 
+bool quantity_digits(const char *text, uint64_t *value)
+{
+	const char *end = text;
+
+	while (is_digit(*end))
+		end++;
+	return end > text && !*end && read_whole(text, end, 1, value);
+}
+
 START_CODE bool quantity_parse(const char *text, enum quantity_kind kind, uint64_t *value)
 {
 	const char *end = quantity_read(text, kind, value);

@@ -23,3 +23,6 @@ const char *quantity_read(const char *text, enum quantity_kind kind, uint64_t *v
 
 /* True if the text is one quantity and nothing else. */
 bool quantity_parse(const char *text, enum quantity_kind kind, uint64_t *value);
+
+/* True if the text is one or more decimal digits and nothing else. */
+bool quantity_digits(const char *text, uint64_t *value);

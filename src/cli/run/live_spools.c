@@ -16,6 +16,7 @@
 
 #include "analyse/input/error.h"
 #include "analyse/input/grow.h"
+#include "base/settings/quantity.h"
 #include "base/text/text.h"
 #include "spool/spool.h"
 
@@ -24,14 +25,9 @@ static const char deleted[] = " (deleted)";
 
 pid_t live_spools_pid(const char *text)
 {
-	char *end;
-	long pid;
+	uint64_t pid;
 
-	if (text[0] < '1' || text[0] > '9')
-		return 0;
-	errno = 0;
-	pid = strtol(text, &end, 10);
-	return *end || errno || pid > INT_MAX ? 0 : (pid_t)pid;
+	return text[0] != '0' && quantity_digits(text, &pid) && pid <= INT_MAX ? (pid_t)pid : 0;
 }
 
 /* Undoes the kernel's escape of a line break in /proc/PID/maps: \012 (proc(5)). */
