@@ -106,18 +106,13 @@ static int copy_tables(struct follow *follow)
 	return error < 0 ? error : read_growing(&follow->spool, &follow->reading);
 }
 
+/* Forgets the tables that are not followed: those after the cells. */
 static void forget_others(struct spool *spool)
 {
-	static const enum spool_kind others[] = { SPOOL_NODE, SPOOL_BUCKET,  SPOOL_CURVE,
-						  SPOOL_CALL, SPOOL_WITNESS, SPOOL_ACTION,
-						  SPOOL_SPAN, SPOOL_OOM,     SPOOL_USED };
-
-	for (unsigned i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
-		/* Rows of nodes stay, as the next copy may need them. */
-		if (others[i] != SPOOL_NODE)
-			spool->used[others[i]] = 0;
-		spool->header->count[others[i]] = 0;
-	}
+	/* Rows of nodes stay, as the next copy may need them. */
+	spool->header->count[SPOOL_NODE] = 0;
+	for (unsigned kind = SPOOL_NODE + 1; kind < SPOOL_KINDS; kind++)
+		spool->header->count[kind] = spool->used[kind] = 0;
 }
 
 int follow_look(struct follow *follow)
