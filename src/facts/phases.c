@@ -32,14 +32,6 @@ static bool add_track(struct phases *phases, int device)
 	return true;
 }
 
-static bool meet(struct phases *phases, int device)
-{
-	if (!phases->tracks_n && !add_track(phases, NO_DEVICE))
-		return false;
-	phases->track_of[device] = (uint16_t)phases->tracks_n;
-	return add_track(phases, device);
-}
-
 static uint32_t gap_of(const struct phases *phases)
 {
 	return (uint32_t)phases->count;
@@ -75,7 +67,10 @@ static bool set_sums(struct phases *phases, int device, const struct decode_sums
 	if (!phases->track_of[device]) {
 		if (!sums->allocated && !sums->reserved)
 			return true;
-		if (!meet(phases, device))
+		if (!phases->tracks_n && !add_track(phases, NO_DEVICE))
+			return false;
+		phases->track_of[device] = (uint16_t)phases->tracks_n;
+		if (!add_track(phases, device))
 			return false;
 	}
 	own = &phases->tracks[phases->track_of[device]];

@@ -31,18 +31,15 @@ static const char *space_of(const struct spool_model *recording, const struct sp
 	return space_name(SPACE_DEVICE);
 }
 
-static bool is_at(const struct trace_site *site, const struct trace_place *place)
-{
-	return !strcmp(site->site, place->name) && !strcmp(site->space, place->space);
-}
-
-/* Returns the position of the place's site, added if it is new; UINT32_MAX if memory is short. */
+/* The position of the place's site, which is added if it is new; UINT32_MAX without memory. */
 static uint32_t find_site(struct trace *trace, struct map *known, const struct trace_place *place)
 {
 	uint64_t key = hash_mix(place->key, hash_bytes(place->space, strlen(place->space)));
 	uint32_t id;
 
-	while ((id = map_get(known, key)) && !is_at(&trace->sites[id - 1], place))
+	while ((id = map_get(known, key)) &&
+	       (strcmp(trace->sites[id - 1].site, place->name) != 0 ||
+		strcmp(trace->sites[id - 1].space, place->space) != 0))
 		key++; /* another site has the same hash */
 	if (id)
 		return id - 1;

@@ -56,14 +56,6 @@ static __attribute__((noinline)) struct spool_cell *make_cell(struct spool *spoo
 	return cell;
 }
 
-static inline struct spool_cell *find_cell(struct spool *spool, struct spool_stack *row,
-					   uint32_t sum)
-{
-	struct spool_cell *cell = totals_cell(spool, row, sum);
-
-	return cell ? cell : make_cell(spool, row, sum);
-}
-
 _Static_assert(offsetof(struct spool_cell, epoch) == offsetof(struct spool_cell, live) + 32 &&
 		       offsetof(struct spool_cell, estimated_at_peak) ==
 			       offsetof(struct spool_cell, live) + 48 &&
@@ -76,8 +68,10 @@ static inline __attribute__((always_inline)) void add_cell(struct spool *spool,
 							   const struct totals_change *change)
 {
 	const struct spool_sum *sum = &scope->row->sums[metric];
-	struct spool_cell *cell = find_cell(spool, change->row, scope->first + metric);
+	struct spool_cell *cell = totals_cell(spool, change->row, scope->first + metric);
 
+	if (!cell)
+		cell = make_cell(spool, change->row, scope->first + metric);
 	if (cell->epoch != sum->epoch) {
 		txn_keep_run(spool, &cell->live, 7);
 		cell->at_peak = cell->live;

@@ -111,20 +111,13 @@ static void begin_life(struct categories *categories, const struct event *event,
 	categories->places[at->place[POOL]].now += event->size;
 }
 
-static void step_curve(struct categories *categories, const struct whereabouts *at, uint64_t t)
-{
-	struct categories_place *place = &categories->places[at->place[WHOLE]];
-
-	while (place->point < place->points && place->t[place->point] < t)
-		place->point++;
-}
-
 static void move_block(struct categories *categories, const struct event *event)
 {
 	struct lives *lives = &categories->lives;
 	struct doing doing = doing_of(categories, event);
 	uint16_t number = (uint16_t)trace_position(categories->trace, event->device, event->space);
 	struct whereabouts at = places_of(categories, event);
+	struct categories_place *whole = &categories->places[at.place[WHOLE]];
 	bool comes = event->op == EVENT_ALLOC;
 
 	/* An event without a stack does not tell a stage: the open stage goes on. */
@@ -132,7 +125,8 @@ static void move_block(struct categories *categories, const struct event *event)
 		doing.stage = STAGE_BACKWARD;
 	else
 		track_step(categories, number, &doing, event->seq);
-	step_curve(categories, &at, event->t);
+	while (whole->point < whole->points && whole->t[whole->point] < event->t)
+		whole->point++;
 	NEED(!lives_take(lives, event, NULL));
 	if (lives->ended_id && lives_used(&lives->ended))
 		life_end(categories, event, doing.stage);

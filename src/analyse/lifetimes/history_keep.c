@@ -99,18 +99,14 @@ static bool is_gap(const struct history *history, uint32_t event)
 	return until && gaps[until - 1].event == event;
 }
 
-static bool on_device(const struct history_place *place)
-{
-	return space_on_card(place->device, place->space) && !place->foreign;
-}
-
 /* True for a block of device memory that a free of its own ended, or that never ended. */
 static bool may_go(const struct history *history, size_t i)
 {
 	const struct history_event *event = &history->events[i];
+	const struct history_place *place = &history->places[event->place];
 
 	return event->op == EVENT_ALLOC && event->born && event->ptr &&
-	       on_device(&history->places[event->place]) &&
+	       space_on_card(place->device, place->space) && !place->foreign &&
 	       (event->death == HISTORY_NONE ||
 		(history->events[event->death].op == EVENT_FREE && !is_gap(history, event->death)));
 }

@@ -53,12 +53,6 @@ static void read_device_facts(const struct look *look, struct live_view_scope *s
 
 /* --- sums --- */
 
-static const char *scope_name(const struct look *look, const struct spool_scope *scope)
-{
-	return scope->kind == SCOPE_SPACE ? space_name(scope->name)
-					  : spool_text(&look->follow.spool, scope->name);
-}
-
 static struct live_view_scope read_scope(const struct look *look, uint32_t number, double seconds)
 {
 	const struct spool_scope *row = totals_scope(&look->follow.spool, number);
@@ -67,7 +61,8 @@ static struct live_view_scope read_scope(const struct look *look, uint32_t numbe
 	uint64_t reserved = row->sums[METRIC_RESERVED].now;
 	struct live_view_scope scope = {
 		.row = *row,
-		.name = scope_name(look, row),
+		.name = row->kind == SCOPE_SPACE ? space_name(row->name)
+						 : spool_text(&look->follow.spool, row->name),
 		.source = spool_text(&look->follow.spool, row->used_source),
 		.total = TRACE_NONE,
 		.cached = reserved > allocated ? reserved - allocated : 0,

@@ -133,15 +133,7 @@ static int not_json(const struct trace *trace, const char *begin, size_t length)
 	return err("%s: is neither a trace of memtrace (JSON) nor a spool", trace->path);
 }
 
-/* Reads the last bytes of the file. Returns their number, or -1 if it is a pipe. */
-static ssize_t read_tail(const struct trace *trace, char *tail, off_t *size)
-{
-	*size = lseek(trace->reader->fd, 0, SEEK_END);
-	return *size < 0 ? -1
-			 : pread(trace->reader->fd, tail, TAIL, *size > TAIL ? *size - TAIL : 0);
-}
-
-/* Finds the last bytes of a compressed file by unpacking all of it. 0 or -EINVAL. */
+/* Finds the last bytes of a compressed file, which is unpacked for that. 0 or -EINVAL. */
 static int unpack_tail(struct trace *trace, char *tail, ssize_t *length, off_t *size)
 {
 	static char block[1 << 18];
@@ -185,13 +177,13 @@ static bool ends_events(const char *tail, ssize_t length)
 static int check_end(struct trace *trace)
 {
 	char tail[TAIL];
-	off_t size;
-	ssize_t length = read_tail(trace, tail, &size);
+	off_t size = lseek(trace->reader->fd, 0, SEEK_END);
+	ssize_t length = pread(trace->reader->fd, tail, TAIL, size > TAIL ? size - TAIL : 0);
 	struct json json;
 	int error = 0;
 
-	if (length < 0)
-		return 0; /* a pipe: a cut is found when all data has been read */
+	if (size < 0 || length < 0)
+		return 0; /* a pipe: a cut is found when all of it has been read */
 	if (trace->reader->json.source.unpack)
 		error = unpack_tail(trace, tail, &length, &size);
 	if (error)
@@ -239,9 +231,11 @@ static int read_member(struct trace *trace)
 static int read_facts(struct trace *trace)
 {
 	struct json *json = &trace->reader->json;
-	enum json_token token = json_next(json);
+	enum json_token token;
 	int error = 0;
 
+	NEED(!json_open(json, trace->reader->fd, trace->path));
+	token = json_next(json);
 	if (token == JSON_ERROR && !json->truncated)
 		return not_json(trace, json->at, (size_t)(json->end - json->at));
 	if (token == JSON_ERROR)
@@ -259,18 +253,12 @@ static int read_facts(struct trace *trace)
 	return error;
 }
 
-static int open_json(struct trace *trace)
-{
-	NEED(!json_open(&trace->reader->json, trace->reader->fd, trace->path));
-	return read_facts(trace);
-}
-
 static int open_trace(struct trace *trace)
 {
 	int error = open_file(trace);
 
 	if (!error)
-		error = trace->spool ? trace_spool_open(trace) : open_json(trace);
+		error = trace->spool ? trace_spool_open(trace) : read_facts(trace);
 	if (!error)
 		error = trace_check(trace);
 	if (!error && trace->capture.sample_bytes)

@@ -65,15 +65,6 @@ static void add_block(struct tally *tally, const struct oom *oom,
 		tally->largest = block;
 }
 
-static void add_all(struct tally *tally, const struct oom *oom, const struct spool_model *recording,
-		    const struct census *census)
-{
-	for (uint32_t i = 0; i < census->lives.blocks.used; i++)
-		add_block(tally, oom, recording, &census->lives.blocks.list[i]);
-	for (unsigned i = 0; i < census->rests_n; i++)
-		add_block(tally, oom, recording, &census->rests[i]);
-}
-
 static int keep_shares(struct oom *oom, struct spool_model *recording,
 		       const struct trace_share *shares)
 {
@@ -114,7 +105,10 @@ static int find_shares(struct oom *oom, struct spool_model *recording, const str
 	oom->told->holders = spool_model_room(recording, HOLDERS, sizeof(*oom->told->holders));
 	if (!tally.shares || !oom->told->holders)
 		return -ENOMEM;
-	add_all(&tally, oom, recording, census);
+	for (uint32_t i = 0; i < census->lives.blocks.used; i++)
+		add_block(&tally, oom, recording, &census->lives.blocks.list[i]);
+	for (unsigned i = 0; i < census->rests_n; i++)
+		add_block(&tally, oom, recording, &census->rests[i]);
 	error = keep_shares(oom, recording, tally.shares);
 	pages_free(tally.shares, bytes);
 	if (!oom->known)
