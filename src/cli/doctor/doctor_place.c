@@ -24,49 +24,28 @@
 
 /* --- settings --- */
 
-static void unknown_setting(const char *name)
-{
-	struct {
-		const char *env;
-	} settings[OPT_IDS + 1] = { { NULL } };
-	char word[128];
-	char mend[200];
-	const char *meant;
-
-	for (enum opt_id id = 0; id < OPT_IDS; id++)
-		settings[id].env = opt_rows[id].env;
-	text_copy_n(word, sizeof(word), name, strcspn(name, "="));
-	meant = args_suggestion(word, settings, sizeof(settings[0]));
-	if (meant)
-		snprintf(mend, sizeof(mend), "did you mean MEMTRACE_%s?", meant);
-	doctor_say(FINDING_WARN, "settings", meant ? mend : "memtrace run --help lists them",
-		   "there is no setting MEMTRACE_%s", word);
-}
-
 void doctor_settings(void)
 {
 	unsigned set = 0;
 
 	for (char **variable = environ; *variable; variable++) {
-		const char *name = *variable + sizeof(prefix) - 1;
-		const char *value = NULL;
-		enum opt_id id = 0;
+		struct setting_variable setting;
 		uint64_t count;
 		char mend[200];
 
-		if (strncmp(*variable, prefix, sizeof(prefix) - 1) != 0 ||
-		    text_value(name, "LIBRARY"))
+		if (!setting_variable(*variable, &setting))
 			continue;
-		while (id < OPT_IDS && !(value = text_value(name, opt_rows[id].env)))
-			id++;
-		if (!value) {
-			unknown_setting(name);
+		if (setting.id == OPT_IDS) {
+			snprintf(mend, sizeof(mend), "did you mean MEMTRACE_%s?", setting.meant);
+			doctor_say(FINDING_WARN, "settings",
+				   setting.meant ? mend : "memtrace run --help lists them",
+				   "there is no setting MEMTRACE_%s", setting.name);
 			continue;
 		}
 		set++;
-		if (*value && !opt_parse(id, value, &count)) {
+		if (*setting.value && !opt_parse(setting.id, setting.value, &count)) {
 			snprintf(mend, sizeof(mend), "must be %s; the default is taken",
-				 setting_wants(id));
+				 setting_wants(setting.id));
 			doctor_say(FINDING_WARN, "settings", mend, "%.900s", *variable);
 		} else {
 			doctor_say(FINDING_OK, "settings", NULL, "%.900s", *variable);
