@@ -92,6 +92,8 @@ static void find_parts(struct facts *facts, const struct trace *trace,
 
 static void find_process(struct facts *facts, const struct trace *trace)
 {
+	const struct trace_space *pinned = trace_space(trace, SPACE_PINNED);
+
 	facts->python = trace->environment.python != NULL;
 	facts->ended = trace->process.exit == TRACE_EXIT;
 	facts->recorded = trace->capture.events_recorded;
@@ -102,12 +104,8 @@ static void find_process(struct facts *facts, const struct trace *trace)
 
 		facts->expandable |= value && strstr(value, "expandable_segments:True");
 	}
-	for (size_t i = 0; i < trace->summary.spaces_n; i++) {
-		const struct trace_space *space = &trace->summary.spaces[i];
-
-		if (space->space && !strcmp(space->space, "pinned"))
-			facts->pinned = trace_known(space->allocated.peak_bytes);
-	}
+	if (pinned)
+		facts->pinned = trace_known(pinned->allocated.peak_bytes);
 }
 
 /* True for the calls in driver_calls.def, except stream-ordered pools' functions ("...Async"). */

@@ -72,7 +72,7 @@ void trace_phase_walk(struct trace_phase_walk *walk, struct trace *trace);
 /* Returns 1 + the position of the innermost phase at time t, 0 for none. */
 uint32_t trace_phase_at(struct trace_phase_walk *walk, const struct trace *trace, uint64_t t);
 
-/* The newest thread with the number, NULL if the trace has none. */
+/* The newest thread with the number, NULL if the trace does not have it. */
 const struct trace_thread *trace_thread(const struct trace *trace, uint64_t thread);
 
 /* Returns the number, or 0 for TRACE_NONE. */
@@ -84,11 +84,18 @@ static inline uint64_t trace_known(uint64_t number)
 /* The device's position in summary.devices; devices_n for memory that is not on a device. */
 size_t trace_position(const struct trace *trace, int device, unsigned space);
 
-/* Look up a device's summary, a peak, a curve. NULL if the trace does not have it. */
+/* Look up a device's summary, a peak, a kind of memory, a curve. NULL if the trace does not have it. */
 const struct trace_device *trace_device(const struct trace *trace, int device);
 const struct trace_peak *trace_peak(const struct trace *trace, int device, const char *pool,
 				    enum trace_metric metric);
+const struct trace_space *trace_space(const struct trace *trace, unsigned space);
 const struct trace_curve *trace_curve(const struct trace *trace, int device, const char *pool);
+
+/* True if the stack allocated memory of the kind: its site has a single one. */
+bool trace_is_of(const struct trace *trace, size_t stack, unsigned space);
+
+/* The peak of all memory of the kind, in memory of the trace; NULL if the trace cannot tell it. */
+struct trace_peak *trace_space_peak(struct trace *trace, unsigned space);
 
 /* The value of the curve's column at time t, TRACE_NONE before the curve begins. */
 uint64_t trace_curve_at(const struct trace_curve *curve, const uint64_t *column, uint64_t t);

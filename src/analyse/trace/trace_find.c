@@ -4,6 +4,7 @@
 #include "analyse/input/grow.h"
 #include "base/mem/sort.h"
 #include "base/text/text.h"
+#include "facts/spool_model.h"
 
 const struct trace_device *trace_device(const struct trace *trace, int device)
 {
@@ -42,6 +43,66 @@ const struct trace_peak *trace_peak(const struct trace *trace, int device, const
 			return peak;
 	}
 	return NULL;
+}
+
+const struct trace_space *trace_space(const struct trace *trace, unsigned space)
+{
+	for (size_t i = 0; i < trace->summary.spaces_n; i++) {
+		if (text_same(trace->summary.spaces[i].space, space_name(space)))
+			return &trace->summary.spaces[i];
+	}
+	return NULL;
+}
+
+/* The sum that is of this kind of memory alone, NULL if there is none: a device's sum has arrays as
+ * well, and the stacks of arrays tell what they held at the peak of that sum. */
+static const struct trace_sum *space_sum(const struct trace *trace, unsigned space)
+{
+	const struct trace_summary *summary = &trace->summary;
+	const struct trace_space *row = trace_space(trace, space);
+
+	if (space != SPACE_DEVICE)
+		return row && space != SPACE_ARRAY ? &row->allocated : NULL;
+	return summary->devices_n == 1 && !trace_space(trace, SPACE_ARRAY)
+		       ? &summary->devices[0].allocated
+		       : NULL;
+}
+
+bool trace_is_of(const struct trace *trace, size_t stack, unsigned space)
+{
+	uint32_t site = trace->site_of[stack];
+
+	return site != UINT32_MAX && text_same(trace->sites[site].space, space_name(space));
+}
+
+struct trace_peak *trace_space_peak(struct trace *trace, unsigned space)
+{
+	const struct trace_sum *sum = space_sum(trace, space);
+	struct trace_peak *peak;
+
+	if (!sum || !trace_known(sum->peak_bytes))
+		return NULL;
+	peak = need(&trace->arena, sizeof(*peak));
+	*peak = (struct trace_peak){
+		.device = NO_DEVICE,
+		.metric = TRACE_ALLOCATED,
+		.t = sum->peak_t,
+		.bytes = sum->peak_bytes,
+		.stacks = need(&trace->arena, (trace->stacks_n + 1) * sizeof(*peak->stacks)),
+	};
+	for (uint32_t i = 0; i < trace->stacks_n; i++) {
+		const struct trace_stack *stack = &trace->stacks[i];
+
+		if (!stack->peak_bytes || !trace_is_of(trace, i, space))
+			continue;
+		peak->count += stack->peak_count;
+		peak->stacks[peak->stacks_n++] = (struct trace_share){ .stack = i,
+								       .bytes = stack->peak_bytes,
+								       .count = stack->peak_count,
+								       .live = stack->live_bytes };
+	}
+	shares_sort(peak->stacks, peak->stacks_n);
+	return peak;
 }
 
 const struct trace_curve *trace_curve(const struct trace *trace, int device, const char *pool)

@@ -47,16 +47,13 @@ static void take_peaks(struct weights *weights, const struct trace_peak *peaks, 
 /* If no device was used (CPU tensors), the memory kind with the highest peak; otherwise SPACES. */
 static int main_space(const struct trace *trace)
 {
-	size_t rows = trace->summary.devices_n ? 0 : trace->summary.spaces_n;
 	uint64_t most = 0;
 	int main = SPACES;
 
-	for (size_t i = 0; i < rows * SPACES; i++) {
-		const struct trace_space *row = &trace->summary.spaces[i / SPACES];
-		unsigned space = i % SPACES;
+	for (unsigned space = 0; !trace->summary.devices_n && space < SPACES; space++) {
+		const struct trace_space *row = trace_space(trace, space);
 
-		if (!text_same(row->space, space_name(space)) ||
-		    trace_known(row->allocated.peak_bytes) <= most)
+		if (!row || trace_known(row->allocated.peak_bytes) <= most)
 			continue;
 		most = row->allocated.peak_bytes;
 		main = (int)space;

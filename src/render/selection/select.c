@@ -20,23 +20,12 @@ static bool is_split(const struct selection_options *options)
 	       report_asks_categories(options);
 }
 
-static bool has_other_memory(const struct trace *trace)
-{
-	for (size_t i = 0; i < trace->summary.spaces_n; i++) {
-		const struct trace_space *space = &trace->summary.spaces[i];
-
-		if (space->space && strcmp(space->space, "array") != 0 && space->allocations)
-			return true;
-	}
-	return trace->summary.devices_n > 1;
-}
-
 /* True if the selection's tables must be made by replaying the events. */
 static bool needs_replay(const struct trace *trace, const struct selection_options *options)
 {
 	return options->at || options->from || options->to || options->pool ||
 	       options->space != SPACES || is_split(options) ||
-	       (options->device != NO_DEVICE && has_other_memory(trace));
+	       (options->device != NO_DEVICE && trace->summary.devices_n > 1);
 }
 
 bool report_asks_categories(const struct selection_options *options)
@@ -80,7 +69,9 @@ static int find_wish(struct report_selection *selection, const struct trace *tra
 		.stacks = selection->stacks,
 		.metric = (enum trace_metric)options->metric,
 	};
-	if (categories->of_alloc && !is_device_only(options)) {
+	/* Where events are missing, rows of stacks can be told from the document. */
+	if (categories->of_alloc && !is_device_only(options) &&
+	    (!trace->capture.events_dropped || report_asks_categories(options))) {
 		wish->of_alloc = categories->of_alloc;
 		wish->allocs_n = categories->allocs_n;
 		wish->category_names = categories->rules->names;
@@ -100,13 +91,9 @@ static int find_wish(struct report_selection *selection, const struct trace *tra
 	return error;
 }
 
-/* True if the stack allocated memory of a GPU: its site is known, and has a single memory kind. */
 static bool is_of_card(const struct trace *trace, size_t stack)
 {
-	uint32_t site = trace->site_of[stack];
-
-	return site != UINT32_MAX && (!strcmp(trace->sites[site].space, "device") ||
-				      !strcmp(trace->sites[site].space, "array"));
+	return trace_is_of(trace, stack, SPACE_DEVICE) || trace_is_of(trace, stack, SPACE_ARRAY);
 }
 
 /* Fills the replay's rows with the bytes that were live at exit according to the trace's stacks.
@@ -136,32 +123,55 @@ static bool told_exit(struct report_selection *selection, const struct trace *tr
 	return true;
 }
 
-static bool told_peak(struct report_selection *selection, struct trace *trace)
+/* Makes the peak the trace's only one. False if it is NULL. */
+static bool told_peak(struct report_selection *selection, struct trace *trace,
+		      const struct trace_peak *peak)
 {
-	const struct trace_peak *peak =
-		trace_peak(trace, selection->wish.device, NULL, TRACE_ALLOCATED);
-
 	if (!peak)
 		return false;
-	trace->peaks += peak - trace->peaks;
+	trace->peaks = (struct trace_peak *)peak;
 	trace->peaks_n = 1;
 	selection->replay.t = peak->t;
 	selection->replay.bytes = peak->bytes;
 	return true;
 }
 
-/* True if events were dropped, but the trace itself has the exact totals for "peak" or "exit"; the
+/* Leaves the figures of stacks of the selected kind of memory alone, and its peak. */
+static bool told_space(struct report_selection *selection, struct trace *trace)
+{
+	unsigned space = (unsigned)selection->wish.space;
+
+	if (!told_peak(selection, trace, trace_space_peak(trace, space)))
+		return false;
+	selection->stacks = need(&trace->arena, trace->stacks_n + 1);
+	for (size_t i = 0; i < trace->stacks_n; i++)
+		selection->stacks[i] = trace_is_of(trace, i, space);
+	report_filter_facts(selection, trace);
+	return true;
+}
+
+/* True if events were dropped, but the trace itself has the exact figures of the selection; the
  * replay or the trace is then set to these. */
 static bool is_told(struct report_selection *selection, struct trace *trace,
 		    const struct selection_options *options)
 {
-	if (!selection->replay.dropped || selection->wish.of_alloc ||
-	    options->metric != TRACE_ALLOCATED || options->pool || options->space != SPACES ||
-	    options->filter || is_split(options) || !options->at)
+	struct replay_wish *wish = &selection->wish;
+
+	if (!selection->replay.dropped || wish->of_alloc || options->metric != TRACE_ALLOCATED ||
+	    options->filter || is_split(options) || options->from || options->to)
 		return false;
-	if (!strcmp(options->at, "exit"))
-		return told_exit(selection, trace);
-	return !strcmp(options->at, "peak") && told_peak(selection, trace);
+	if (options->at && !strcmp(options->at, "exit"))
+		return !options->pool && options->space == SPACES && told_exit(selection, trace);
+	if (options->at && strcmp(options->at, "peak") != 0)
+		return false;
+	if (options->space != SPACES)
+		return !options->pool && wish->device == NO_DEVICE && told_space(selection, trace);
+	if (!options->at && !options->pool)
+		return false;
+	if (wish->device == NO_DEVICE && trace->summary.devices_n == 1)
+		wish->device = trace->summary.devices[0].device;
+	return told_peak(selection, trace,
+			 trace_peak(trace, wish->device, options->pool, TRACE_ALLOCATED));
 }
 
 static bool is_empty(const struct replay *replay)
@@ -193,15 +203,15 @@ static void keep_sites(struct replay *replay, const struct trace *trace)
 	}
 }
 
-static void adopt_rows(struct replay *replay, struct trace *trace, bool device_only)
+static void adopt_rows(struct replay *replay, struct trace *trace, bool keep_peaks)
 {
 	struct trace_peak *peaks = trace->peaks;
 	size_t peaks_n = trace->peaks_n;
 
-	if (device_only)
+	if (keep_peaks)
 		keep_sites(replay, trace);
 	replay_adopt(replay);
-	if (!device_only)
+	if (!keep_peaks)
 		return;
 	trace->peaks = peaks;
 	trace->peaks_n = peaks_n;
@@ -228,13 +238,16 @@ static int run_selection(struct report_selection *selection, struct trace *trace
 		error = report_select_check(trace, NO_DEVICE, options->pool);
 	if (error)
 		return error;
-	selection->empty = !selection->moment && is_empty(replay);
 	selection->told = is_told(selection, trace, options);
+	selection->empty = !selection->moment && !selection->told && is_empty(replay);
 	if (selection->told)
 		replay->lost = 0;
-	/* If the trace itself states the peak, its stacks must remain unchanged. */
-	if (!selection->told || strcmp(options->at, "peak") != 0)
+	/* What the trace itself tells of "peak" and of a kind of memory refers to its own stacks;
+	 * of a pool it tells the peak alone. */
+	if (!selection->told || (options->at && !strcmp(options->at, "exit")))
 		adopt_rows(replay, trace, is_device_only(options));
+	else if (!options->at && options->pool)
+		adopt_rows(replay, trace, true);
 	if (!replay->dropped)
 		NEED(!gaps_find(&selection->gaps, &replay->lives.blocks));
 	if (selection->moment && replay->lost && replay->lost != TRACE_NONE)

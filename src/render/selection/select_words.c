@@ -46,10 +46,16 @@ bool report_select_doubt(const struct report_selection *selection, char *to, siz
 	char until[SHOW_NUMBER];
 	char what[200];
 
-	if (!selection->replayed || !replay->dropped)
+	/* Of a kind of memory the document tells all. */
+	if (!selection->replayed || !replay->dropped ||
+	    (selection->told && replay->wish->space != SPACES && !selection->moment))
 		return false;
 	show_time(until, replay->dropped_to);
-	if (selection->told)
+	if (selection->told && !selection->moment)
+		text_copy(what, sizeof(what),
+			  "the peak and the stacks that held it are exact, all other figures here "
+			  "lack them.");
+	else if (selection->told)
 		text_copy(what, sizeof(what),
 			  "the stacks that held memory are exact, but free gaps are not known.");
 	else if (selection->moment && replay->lost != TRACE_NONE)

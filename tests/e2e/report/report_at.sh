@@ -119,6 +119,21 @@ is 'and it is what the trace says' \
 ok 'people read it' memtrace report --at seq:29000 dropped.json
 has 'in the table' "$OUT" '[not known: allocated before events were dropped]'
 
+# Of NCCL's events most were dropped: what a kind of memory or a pool held at its peak is in the trace.
+for selected in 'space device 830472192' 'space pinned 2359308' 'pool torch 16777216'; do
+	held=${selected##* } option=--${selected% *}
+	# shellcheck disable=SC2086  # an option and its value
+	ok "the peak of $selected" memtrace report --json -n 0 ${option% *} ${option#* } "$TOP/tests/data/h200-nccl.json"
+	is 'is known to the byte, by stack' \
+		"$(json "$OUT" '[(p["bytes"], p["unknown_bytes"], sum(s["bytes"] for s in p["stacks"])) for p in d["peaks"]]')" \
+		"[[$held, 0, $held]]"
+	# shellcheck disable=SC2086
+	ok 'as a moment, too' memtrace report --json --at peak ${option% *} ${option#* } "$TOP/tests/data/h200-nccl.json"
+	is 'likewise' "$(json "$OUT" '[d["moment"]["live"]["bytes"], d["moment"]["live"]["unknown_bytes"]]')" "[$held, 0]"
+done
+ok 'people read it' memtrace report --space pinned "$TOP/tests/data/h200-nccl.json"
+has 'in the sentence' "$OUT" 'Of pinned memory: at most 2.25 MiB, at 2.5 s.'
+
 # The program stopped recording for a while: sequence numbers go on, sums do not fit any more.
 "$PYTHON" - plain.json paused.json <<'END'
 import json, sys
@@ -146,16 +161,11 @@ is 'what lives there' "$(json one.report 'd["live_at_exit"]["bytes"]')" \
 	"$(json three.json 'd["summary"]["devices"][1]["allocated"]["exit_bytes"]')"
 is 'its lines' "$(json one.report '[d["lines"]["total"]["allocations"], d["lines"]["total"]["frees_here"]]')" \
 	"$(json three.json '[d["summary"]["devices"][1]["allocations"], d["summary"]["devices"][1]["frees"]]')"
-for trace in train nccl; do # of NCCL's events most were dropped
+for trace in train nccl jax; do
 	recorded=$TOP/tests/data/h200-$trace.json
-	ok "$trace: the only device" memtrace report --json -n 0 --show peaks,categories --device 0 "$recorded"
-	cp "$OUT" only.report
-	memtrace report --json -n 0 --show peaks,categories "$recorded" >all.report
-	for part in '[[p["metric"], p["pool"], p["bytes"], p["categories"]] for p in d["peaks"]]' \
-		'[sorted([str(s["site"]), s["bytes"], s["count"]] for s in p["sites"]) for p in d["peaks"]]' \
-		'd["categories"][0]["categories"]'; do
-		is "$trace: has what all have: $part" "$(json only.report "$part")" "$(json all.report "$part")"
-	done
+	memtrace report --full "$recorded" >all.report
+	ok "$trace: the only device" memtrace report --full --device 0 -o only.report "$recorded"
+	ok "$trace: is all there is" cmp only.report all.report
 done
 ok 'people read it' memtrace report --device 1 three.json
 has 'as a whole report' "$OUT" 'Peak of allocated memory on device 1'
