@@ -251,8 +251,8 @@ static void apply(struct replay *replay, const struct event *event)
 		end_life(replay, event);
 }
 
-/* Called where events are missing: counts them, and clears the rows, which are now unknown. */
-static void forget_address(struct replay *replay, const struct event *event)
+/* Counts the events that are missing before this one. */
+static void count_missing(struct replay *replay, const struct event *event)
 {
 	if (!replay->dropped)
 		replay->dropped_from = replay->last_t;
@@ -263,6 +263,11 @@ static void forget_address(struct replay *replay, const struct event *event)
 					  ? replay->trace->capture.events_dropped
 					  : 1;
 	replay->dropped_to = event->t;
+}
+
+/* Clears the rows, which events that are missing make unknown. */
+static void forget_address(struct replay *replay)
+{
 	unattributed_forget(&replay->loose);
 	for (size_t i = 0; i < replay->rows_n; i++) {
 		struct replay_row *row = &replay->rows[i];
@@ -282,8 +287,10 @@ static void step(struct replay *replay, const struct event *event)
 		set_mark(replay, replay->lives.next_seq ? replay->lives.next_seq - 1 : 0,
 			 replay->last_t);
 	}
-	if (lives_gap(&replay->lives, event))
-		forget_address(replay, event);
+	if (lives_gap(&replay->lives, event)) {
+		count_missing(replay, event);
+		forget_address(replay);
+	}
 	if (selected(replay, event))
 		apply(replay, event);
 	else
@@ -344,6 +351,11 @@ int replay_run(struct replay *replay, struct trace *trace, const struct replay_w
 		set_mark(replay, seq, t);
 	}
 	count_lost(replay);
+	/* The window ends where events are missing. */
+	if (more && event.seq <= wish->last && lives_gap(&replay->lives, &event)) {
+		count_missing(replay, &event);
+		replay->lost = TRACE_NONE;
+	}
 	return 0;
 }
 

@@ -140,6 +140,8 @@ static const char *selection_answer(const struct report *report)
 	const char *what = selection->what[0] ? selection->what : "the whole run";
 	const char *before = selection->moment ? "Live " : "Of ";
 	const struct trace_peak *peak = report->trace->peaks;
+	bool lacks = selection->replay.dropped &&
+		     (!selection->moment || selection->replay.lost == TRACE_NONE);
 
 	if (selection->empty)
 		return report_format(report, "Nothing matches: %s.", selection->what);
@@ -148,7 +150,8 @@ static const char *selection_answer(const struct report *report)
 		what++;
 	}
 	if (!peak->bytes)
-		return report_format(report, "%s%s: nothing.", before, what);
+		return report_format(report, "%s%s: %s.", before, what,
+				     lacks ? "not known" : "nothing");
 	return report_format(report, "%s%s: %s%s, at %s.", before, what,
 			     selection->moment ? "" : "at most ", SAY_BYTES(peak->bytes),
 			     SAY_TIME(peak->t));

@@ -154,29 +154,52 @@ static const char *no_device_text(const struct report *report)
 			     SAY_BYTES(most->allocated.peak_bytes));
 }
 
+/* A group in words: of a call site, "Linear.forward (linear.py), called by Net.forward
+ * (net.py:12)", without the line if it has stacks from several. */
+static const char *group_text(const struct report *report, const struct report_group *group)
+{
+	const struct trace *trace = report->trace;
+	const char *line = report_line(report, group->shares->stack);
+	/* The name of a library's site has " from " and the function that called the library. */
+	const char *from = group->name ? strstr(group->name, " from ") : NULL;
+
+	if (group->name && trace->by != TRACE_BY_SITE)
+		return group->name;
+	for (size_t i = 1; group->name && i < group->shares_n; i++) {
+		if (trace_line(trace, (uint32_t)group->shares[i].stack) !=
+		    trace_line(trace, (uint32_t)group->shares->stack))
+			line = from ? from + strlen(" from ") : group->name;
+	}
+	return report_format(report, "%.*s%s%s", from ? (int)(from - group->name) : 0,
+			     from ? group->name : "", from ? ", called by " : "", line);
+}
+
 /* The end of the answer: "; most of it 812.00 MiB from Linear.forward (linear.py), called by
- * Net.forward (net.py:12)". */
+ * Net.forward (net.py:12)"; of a filter, "; stacks with Net held 812.00 MiB of that". */
 static const char *culprit_text(const struct report *report, const struct trace_device *device)
 {
 	const struct trace_peak *peak =
 		trace_peak(report->trace, device->device, NULL, TRACE_ALLOCATED);
 	const struct emit_rows groups = report_group_peak(report, peak);
 	const struct report_group *first = groups.rows;
-	const char *from;
+	uint64_t held = 0;
 	bool all;
 
-	if (!groups.count || !first->bytes)
+	for (size_t i = 0; i < groups.count; i++)
+		held += first[i].bytes;
+	if (report->selection->stacks)
+		return report_format(report, "; stacks with %.100s held %s of that",
+				     report->options->select.filter,
+				     held ? SAY_BYTES(held) : "nothing");
+	if (!held)
 		return "";
-	/* The name of a library's site has " from " and the line that called the library. */
-	from = first->name ? strstr(first->name, " from ") : NULL;
 	all = first->bytes == peak->bytes;
-	return report_format(report, "; %s%s%s from %.*s%s%s",
+	return report_format(report, "; %s%s%s from %s",
 			     all                                          ? "all of it"
 			     : first->bytes >= peak->bytes - first->bytes ? "most of it"
 									  : "the largest part",
 			     all ? "" : " ", all ? "" : SAY_BYTES(first->bytes),
-			     from ? (int)(from - first->name) : 0, from ? first->name : "",
-			     from ? ", called by " : "", report_line(report, first->shares->stack));
+			     group_text(report, first));
 }
 
 const char *report_answer(const struct report *report)

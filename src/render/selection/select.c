@@ -69,7 +69,7 @@ static int find_wish(struct report_selection *selection, const struct trace *tra
 		.stacks = selection->stacks,
 		.metric = (enum trace_metric)options->metric,
 	};
-	/* Where events are missing, rows of stacks can be told from the document. */
+	/* Where events are missing, rows of stacks can be told from the trace itself. */
 	if (categories->of_alloc && !is_device_only(options) &&
 	    (!trace->capture.events_dropped || report_asks_categories(options))) {
 		wish->of_alloc = categories->of_alloc;

@@ -96,7 +96,13 @@ hasnt 'Python is not told' "$OUT" '.py'
 ok 'threads by name' memtrace report --by thread --show peaks three.json
 has 'the name' "$OUT" 'python (thread 4242)'
 ok 'whole stacks' memtrace report --full --show peaks "$TOP/tests/data/example.json"
+for by in 'owner libcublas.so.13' 'module train.py' 'function Block.attend (train.py)' 'line Block.attend (train.py:28)'; do
+	memtrace report --json --by "${by%% *}" "$train" >by.json
+	is "by ${by%% *}: the answer names what the first row names" \
+		"$(json by.json '[d["answer"].split(" from ")[1], d["peaks"][0]["sites"][0]["site"]]')" "[\"${by#* }.\", \"${by#* }\"]"
+done
 ok 'a filter' memtrace report --filter Block.attend --show peaks "$train"
+has 'the part of the peak' "$OUT" 'stacks with Block.attend held 97.50 MiB of that.'
 has 'the rest is told' "$OUT" '[other stacks]'
 
 # --- what was dropped -------------------------------------------------------------------------------------
@@ -133,6 +139,10 @@ for selected in 'space device 830472192' 'space pinned 2359308' 'pool torch 1677
 done
 ok 'people read it' memtrace report --space pinned "$TOP/tests/data/h200-nccl.json"
 has 'in the sentence' "$OUT" 'Of pinned memory: at most 2.25 MiB, at 2.5 s.'
+ok 'a moment among events that are missing' memtrace report --at 3s "$TOP/tests/data/h200-nccl.json"
+has 'is in doubt' "$OUT" '2,610 events are missing between 2.4 s and 4.1 s: they are not counted here'
+ok 'what the trace cannot tell' memtrace report --by thread "$TOP/tests/data/h200-nccl.json"
+has 'is not called nothing' "$OUT" 'Of the whole run: not known.'
 
 # The program stopped recording for a while: sequence numbers go on, sums do not fit any more.
 "$PYTHON" - plain.json paused.json <<'END'
