@@ -141,17 +141,17 @@ static void find_calls(struct facts *facts, const struct trace *trace)
 	}
 }
 
-static void find_temporaries(struct facts *facts, const struct trace *trace,
+static void find_short_lived(struct facts *facts, const struct trace *trace,
 			     const struct trace_device *device, const struct event_scan *survey)
 {
 	size_t i = device ? (size_t)(device - trace->summary.devices) : 0;
 
 	if (!device || !event_scan_knows_peak(survey, trace, i))
 		return;
-	facts->temporaries = survey->devices[i].at_peak;
-	facts->temporary = survey->devices[i].largest;
+	facts->short_lived = survey->devices[i].at_peak;
+	facts->short_block = survey->devices[i].largest;
 	if (survey->devices[i].largest_site < trace->sites_n)
-		trace_site_text(trace, survey->devices[i].largest_site, facts->temporary_site,
+		trace_site_text(trace, survey->devices[i].largest_site, facts->short_site,
 				FACTS_WORDS);
 }
 
@@ -165,11 +165,13 @@ static void step_text(const struct event_scan *survey, char *to, size_t size)
 }
 
 void facts_find(struct facts *facts, const struct trace *trace, const struct trace_device *device,
-		const struct event_scan *survey, const struct leaks *leaks)
+		uint64_t temporaries, const struct event_scan *survey, const struct leaks *leaks)
 {
 	*facts = (struct facts){ 0 };
 	find_process(facts, trace);
 	find_calls(facts, trace);
+	facts->categorised = temporaries != TRACE_NONE;
+	facts->temporaries = trace_known(temporaries);
 	if (device) {
 		find_sums(facts, trace, device);
 		find_parts(facts, trace, device);
@@ -177,7 +179,7 @@ void facts_find(struct facts *facts, const struct trace *trace, const struct tra
 	if (!facts->peak)
 		find_space(facts, trace);
 	if (survey) {
-		find_temporaries(facts, trace, device, survey);
+		find_short_lived(facts, trace, device, survey);
 		facts->reserves = survey->reserves;
 		facts->releases = survey->releases;
 		if (survey->reserves > survey->releases)

@@ -29,9 +29,10 @@ enum advice {
 	ADVICES
 };
 
-/* Fills the facts. Device facts are 0 if `device` is NULL, event facts if `survey` is NULL. */
+/* Fills the facts. Device facts are 0 if `device` is NULL, event facts if `survey` is NULL.
+ * `temporaries`: bytes of that category in the device's peak, TRACE_NONE if not known. */
 void facts_find(struct facts *facts, const struct trace *trace, const struct trace_device *device,
-		const struct event_scan *survey, const struct leaks *leaks);
+		uint64_t temporaries, const struct event_scan *survey, const struct leaks *leaks);
 
 bool advice_applies(enum advice advice, const struct facts *facts);
 const char *advice_name(enum advice advice);

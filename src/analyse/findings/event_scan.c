@@ -16,7 +16,7 @@ static struct event_scan_bucket *bucket_of(struct event_scan *survey, uint64_t s
 	return &survey->buckets[size ? 63 - __builtin_clzll(size) : 0];
 }
 
-/* --- temporaries --- */
+/* --- short-lived blocks --- */
 
 /* If the device has a new peak: short-lived blocks that were freed before are not in it. */
 static void see_peak(struct event_scan *survey, const struct event *event, uint32_t device)
@@ -35,7 +35,7 @@ static void see_death(struct event_scan *survey, const struct event_scan_birth *
 {
 	struct event_scan_deaths *deaths = &survey->devices[birth->device].deaths;
 
-	if (deaths->count == SURVEY_TEMPORARY)
+	if (deaths->count == SURVEY_SHORT_LIVED)
 		return;
 	deaths->list[deaths->count++] = (struct event_scan_death){
 		.size = block->size,
@@ -47,21 +47,21 @@ static void see_death(struct event_scan *survey, const struct event_scan_birth *
 }
 
 /* Called when the device allocates again: blocks freed shortly before were short-lived. */
-static void count_temporaries(struct event_scan *survey, uint32_t device)
+static void count_short_lived(struct event_scan *survey, uint32_t device)
 {
 	struct event_scan_deaths *deaths = &survey->devices[device].deaths;
 	struct event_scan_deaths *corpses = &survey->devices[device].corpses;
 
 	for (size_t i = 0; i < deaths->count; i++) {
 		const struct event_scan_death *death = &deaths->list[i];
-		struct event_scan_temporaries *to = &survey->temporaries[death->site];
+		struct event_scan_short_lived *to = &survey->short_lived[death->site];
 
 		if (!to->count || death->lifetime < to->min_ns)
 			to->min_ns = death->lifetime;
 		to->sum_ns += death->lifetime;
 		to->count++;
 		to->bytes += death->size;
-		if (death->at_peak && corpses->count < SURVEY_TEMPORARY)
+		if (death->at_peak && corpses->count < SURVEY_SHORT_LIVED)
 			corpses->list[corpses->count++] = *death;
 	}
 	deaths->count = 0;
@@ -75,7 +75,7 @@ static void sum_corpses(struct event_scan *survey)
 		for (size_t k = 0; k < device->corpses.count; k++) {
 			const struct event_scan_death *corpse = &device->corpses.list[k];
 
-			survey->temporaries[corpse->site].at_peak += corpse->size;
+			survey->short_lived[corpse->site].at_peak += corpse->size;
 			device->at_peak += corpse->size;
 			if (corpse->size <= device->largest)
 				continue;
@@ -104,7 +104,7 @@ static void end_life(struct event_scan *survey, uint64_t t)
 	count_live(survey, block->size, -1);
 	survey->frees++;
 	event_scan_growth_death(survey, birth->site, block);
-	if (survey->devices[birth->device].ordinal - birth->ordinal < SURVEY_TEMPORARY)
+	if (survey->devices[birth->device].ordinal - birth->ordinal < SURVEY_SHORT_LIVED)
 		see_death(survey, birth, block, t);
 }
 
@@ -114,7 +114,7 @@ static void begin_life(struct event_scan *survey, const struct event *event)
 	uint32_t device = (uint32_t)trace_position(survey->trace, event->device, event->space);
 	struct event_scan_bucket *bucket = bucket_of(survey, event->size);
 
-	count_temporaries(survey, device);
+	count_short_lived(survey, device);
 	NEED(GROW_TO(survey->births, survey->lives.blocks.size, survey->births_n));
 	survey->births[survey->lives.begun_id - 1] =
 		(struct event_scan_birth){ ++survey->devices[device].ordinal, site, device };
@@ -163,8 +163,8 @@ void event_scan_start(struct event_scan *survey, struct trace *trace)
 	*survey = (struct event_scan){ .trace = trace };
 	lives_start(&survey->lives, trace->capture.events_filtered);
 	survey->devices = need(&survey->arena, devices * sizeof(*survey->devices));
-	survey->temporaries =
-		need(&survey->arena, event_scan_rows(survey) * sizeof(*survey->temporaries));
+	survey->short_lived =
+		need(&survey->arena, event_scan_rows(survey) * sizeof(*survey->short_lived));
 	event_scan_growth_start(survey);
 }
 

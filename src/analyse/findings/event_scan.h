@@ -1,6 +1,6 @@
 /*
- * One pass over a trace's events for facts that sums do not show: which sites make temporaries and
- * how much these add to the peak, how large allocations are, which sites keep growing.
+ * One pass over a trace's events for facts that sums do not show: which sites make short-lived
+ * blocks and how much these add to the peak, how large allocations are, which sites keep growing.
  *
  * Results are by the trace's sites, so the scan must follow trace_choose(). Memory is bounded by
  * the live blocks and by sites; the values in which growth is sought take at most 64 MiB.
@@ -16,10 +16,10 @@ enum {
 	SURVEY_BUCKETS = 64, /* bucket i has sizes from 2^i to 2^(i+1) - 1 */
 
 	/* A block that is freed before the device's next 16 allocations is short-lived. */
-	SURVEY_TEMPORARY = 16,
+	SURVEY_SHORT_LIVED = 16,
 };
 
-struct event_scan_temporaries {
+struct event_scan_short_lived {
 	uint64_t count, bytes;   /* all short-lived blocks since the start */
 	uint64_t at_peak;        /* bytes of short-lived blocks in the peaks of allocated memory */
 	uint64_t min_ns, sum_ns; /* shortest lifetime, and sum of the lifetimes */
@@ -38,9 +38,9 @@ struct event_scan_death {
 	bool at_peak;
 };
 
-/* A short list is enough: each block was among the device's last SURVEY_TEMPORARY allocations. */
+/* A short list is enough: each block was among the device's last SURVEY_SHORT_LIVED allocations. */
 struct event_scan_deaths {
-	struct event_scan_death list[SURVEY_TEMPORARY];
+	struct event_scan_death list[SURVEY_SHORT_LIVED];
 	size_t count;
 };
 
@@ -86,7 +86,7 @@ struct event_scan_held {
 };
 
 struct event_scan {
-	struct event_scan_temporaries *temporaries; /* by site; the last entry is for no site */
+	struct event_scan_short_lived *short_lived; /* by site; the last entry is for no site */
 	struct event_scan_bucket buckets[SURVEY_BUCKETS];
 	struct event_scan_growth *growth; /* the sites that grow, the steepest first */
 	size_t growth_n;

@@ -20,7 +20,7 @@ export interface Peak {
 export interface LineRow { name: string; allocations: number; bytes: number; net_bytes: number; peak_bytes: number; live_bytes: number; frees_here: number }
 export interface GrowthSite { site: string; space: string; line: string; bytes_per_step: number; bytes: number; rose: number; values: number }
 export interface LeakSite { site: string; space: string; line: string; bytes: number; count: number; allocations: number; frees: number }
-export interface TemporarySite { site: string | null; line: string; lifetime_min_ns: number; count: number; bytes: number; lifetime_sum_ns: number; at_peak_bytes: number }
+export interface ShortLivedSite { site: string | null; line: string; lifetime_min_ns: number; count: number; bytes: number; lifetime_sum_ns: number; at_peak_bytes: number }
 export interface Failure { seq: number; t: number; device: number | null; bytes: number; allocated: number; reserved: number; api: string | null; error: string | null; line: string; thread: number; stack: number | null }
 
 // An allocation that failed, and its explanation.
@@ -48,7 +48,7 @@ export interface Report {
 	other_phases: number;
 	calls: { api: string; calls: number; failed: number; total_ns: number; max_ns: number }[];
 	leaks: { bytes: number; count: number; held_bytes: number; suppressed_bytes: number; sites: LeakSite[]; other_sites: number; other_sites_bytes: number };
-	temporaries?: { count: number; bytes: number; lifetime_sum_ns: number; at_peak_bytes: number; sites: TemporarySite[]; other_sites: number } | null;
+	short_lived?: { count: number; bytes: number; lifetime_sum_ns: number; at_peak_bytes: number; sites: ShortLivedSite[]; other_sites: number } | null;
 	histogram?: { from_bytes: number; count: number; bytes: number; live_count: number; live_bytes: number }[] | null;
 	actions?: { kind: string; name: string; count: number; total_ns: number; max_ns: number; bytes: number }[];
 	events_recorded: number; events_dropped: number; truncated: boolean; notes: string[];

@@ -133,11 +133,11 @@ export class FindingsView implements View {
 	}
 
 	private churn(): HTMLElement | null {
-		const churn = this.app.trace.facts.report.temporaries;
+		const churn = this.app.trace.facts.report.short_lived;
 
 		if (!churn?.sites.length)
 			return null;
-		return this.section("Churn", table({
+		return this.section("Short-lived", table({
 			caption: `${format.plural(churn.count, "block")} of ${format.bytes(churn.bytes)} in all were freed a moment later; ${format.bytes(churn.at_peak_bytes)} of them were live at the peak`,
 			rows: churn.sites, sort: 0, note: churn.other_sites ? `${format.plural(churn.other_sites, "more site")}.` : "",
 			data: (row) => ({ site: row.site ?? "" }), selected: (row) => this.isChosen(row.site), choose: (row) => this.chooseSite(row.site, "map"),

@@ -97,10 +97,21 @@ static int read_events(struct report_study *study, struct trace *trace)
 	return more;
 }
 
+/* Bytes of temporaries in the device's peak, as the table of categories has them. */
+static uint64_t temporaries_of(const struct report_study *study, const struct trace_device *device)
+{
+	const struct categories_place *place = NULL;
+
+	if (study->categorised && device)
+		place = categories_place(&study->categories, device->device, NULL, "device");
+	return place ? place->peak[CATEGORY_TEMPORARIES].bytes : TRACE_NONE;
+}
+
 int report_study(struct report_study *study, const struct report *report)
 {
 	const struct report_selection *selection = report->selection;
 	struct trace *trace = report->trace;
+	const struct trace_device *worst = report_worst(report);
 	int error = 0;
 
 	if (selection->empty)
@@ -117,7 +128,7 @@ int report_study(struct report_study *study, const struct report *report)
 	leaks_find(&study->leaks, trace, &study->suppressions);
 	if (study->surveyed)
 		suppress_growth(study, trace);
-	facts_find(&study->facts, trace, report_worst(report),
+	facts_find(&study->facts, trace, worst, temporaries_of(study, worst),
 		   study->surveyed ? &study->survey : NULL, &study->leaks);
 	return 0;
 }

@@ -163,7 +163,7 @@ void report_tell_growth(const struct report *report)
 
 struct churn {
 	const char *site, *line;
-	struct event_scan_temporaries of;
+	struct event_scan_short_lived of;
 	uint64_t number; /* the site's number, or trace->sites_n for the row without a site */
 };
 
@@ -221,7 +221,7 @@ static struct churns find_churns(const struct report *report)
 	struct churns churns = { .rows = report_rows(report, struct churn) };
 
 	for (uint32_t i = 0; report->study->surveyed && i <= trace->sites_n; i++) {
-		const struct event_scan_temporaries *of = &report->study->survey.temporaries[i];
+		const struct event_scan_short_lived *of = &report->study->survey.short_lived[i];
 		bool known = i < trace->sites_n;
 
 		if (!of->count)
@@ -243,12 +243,12 @@ static void say_churns(const struct report *report, const struct churns *churns)
 {
 	bool whole = has_all_events(report);
 	const char *heading =
-		whole ? "Temporaries: none" : "Temporaries: none in the events that are left";
+		whole ? "Short-lived: none" : "Short-lived: none in the events that are left";
 
 	if (churns->rows.count)
 		heading = report_format(
-			report, "Temporaries%s: freed before their device made %d allocations more",
-			whole ? "" : " of the events that are left", SURVEY_TEMPORARY);
+			report, "Short-lived%s: freed before their device made %d allocations more",
+			whole ? "" : " of the events that are left", SURVEY_SHORT_LIVED);
 	report_put(report, (struct emit_table){ .columns = churn_columns,
 						.rows = &churns->rows,
 						.heading = heading,
@@ -256,16 +256,16 @@ static void say_churns(const struct report *report, const struct churns *churns)
 						.totalled = true });
 }
 
-void report_tell_temporaries(const struct report *report)
+void report_tell_short_lived(const struct report *report)
 {
 	const struct churns churns = find_churns(report);
 
-	report_member(report, "\ntemporaries", churns_all,
+	report_member(report, "\nshort_lived", churns_all,
 		      report->study->surveyed ? &churns : NULL);
 	if (report->study->surveyed)
 		say_churns(report, &churns);
 	else
-		say_unread(report, "Temporaries");
+		say_unread(report, "Short-lived");
 }
 
 /* --- sizes --- */

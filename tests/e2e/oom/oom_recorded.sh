@@ -16,7 +16,7 @@ explained() { # WAY REASON FIRST-ADVICE
 	has "$1: begins with it" "$OUT" "Out of memory: $5 on device 0 could not be had"
 	is "$1: in its first line" "$(sed -n '/^Out of memory: /{=;q;}' "$OUT")" 1
 	is "$1: and goes on with what would have helped" "$(sed -n '/^What to do$/{n;s/^\(- .\{12\}\).*/\1/p;q;}' "$OUT")" "$6"
-	is "$1: what the end of the program freed was no temporary" "$(grep -c 'were temporaries' "$OUT")" 0
+	is "$1: what the end of the program freed was no temporary" "$(grep -c 'short-lived\|were temporaries' "$OUT")" 0
 }
 
 explained plain full holder 'What this process holds fills the card: 7.97 GiB were lacking' '8.00 GiB' '- empty (oom.p'

@@ -58,7 +58,7 @@ ok 'a program without steps' memtrace report "$TRACE"
 has 'gets its leak told' "$OUT" 'were never freed'
 ok 'growth' memtrace report --show growth "$TRACE"
 has 'which cannot be told' "$OUT" 'Growth: not enough data'
-ok 'of a selection' memtrace report --show growth,temporaries,histogram --space device "$TRACE"
+ok 'of a selection' memtrace report --show growth,short_lived,histogram --space device "$TRACE"
 has 'not either' "$OUT" 'Growth: shown for the whole run only.'
 
 # --- sums ---------------------------------------------------------------------------------------------

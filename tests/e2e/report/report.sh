@@ -78,18 +78,27 @@ fails 3 'its spool is beside it: run memtrace recover' memtrace report cut.json
 fails 3 'cut.spool' memtrace report cut.spool
 
 # --- what is not known is not said ----------------------------------------------------------------------
-ok 'a baseline' memtrace report --show categories,temporaries,histogram,used "$TOP/tests/data/h200-change-none.json"
+ok 'a baseline' memtrace report --show categories,short_lived,histogram,used "$TOP/tests/data/h200-change-none.json"
 has 'has no sizes' "$OUT" 'Sizes: not known, for a baseline has no events.'
-has 'no temporaries' "$OUT" 'Temporaries: not known, for a baseline has no events.'
+has 'no short-lived blocks' "$OUT" 'Short-lived: not known, for a baseline has no events.'
 has 'nor blocks' "$OUT" ' 79.1%           -    193.25 MiB'
 has 'what was asked for is answered' "$OUT" 'used: none in this baseline.'
 fails 3 'is a baseline, which has no events to select from' memtrace report --at peak "$TOP/tests/data/h200-change-none.json"
 fails 3 'is a baseline, which has no events to select from' memtrace report --by thread "$TOP/tests/data/h200-change-none.json"
-ok 'a trace that lacks events' memtrace report --show histogram,temporaries,gaps "$TOP/tests/data/h200-nccl.json"
+ok 'a trace that lacks events' memtrace report --show histogram,short_lived,gaps "$TOP/tests/data/h200-nccl.json"
 has 'tells of the others' "$OUT" 'Sizes of those allocations whose events are left'
 is 'and not what lives of them' "$(grep -c '^  4 B  *1  *4 B  *-  *-' "$OUT")" 1
-has 'its temporaries, too' "$OUT" 'Temporaries of the events that are left: freed before'
+has 'its short-lived blocks, too' "$OUT" 'Short-lived of the events that are left: freed before'
 has 'gaps are of a moment' "$OUT" 'gaps: needs a moment, add --at WHEN.'
+
+# --- advice and table -----------------------------------------------------------------------------------
+ok 'advice about temporaries' memtrace report --show advice,categories "$TOP/tests/data/h200-operators.json"
+has 'is of the category' "$OUT" '- 4.00 GiB of the peak were temporaries'
+has 'which the table shows' "$OUT" '  temporaries                4.00 GiB'
+ok 'where the table has few' memtrace report --show advice "$TOP/tests/data/h200-cupy.json"
+hasnt 'there is none' "$OUT" 'of the peak were'
+ok 'what was short-lived has its name' memtrace report --show short_lived "$TOP/tests/data/h200-operators.json"
+has 'and no other' "$OUT" 'Short-lived: freed before their device made 16 allocations more'
 
 # --- several devices ------------------------------------------------------------------------------------
 ok 'four devices' "$BUILD/tests/generator" --events 3000 --devices 4 --json four.json

@@ -350,7 +350,7 @@ report --at peak --json F
 report --at seq:1 F
 report --oom --full F
 report --from 0.01s --to 0.1s --full F
-report --show tree,inverted,histogram,temporaries,leaks,live,lines,calls,used,growth,actions,cupti_check,moment,gaps F
+report --show tree,inverted,histogram,short_lived,leaks,live,lines,calls,used,growth,actions,cupti_check,moment,gaps F
 report --filter *a* F
 diff --force --full F F
 diff --force --full S F --format json

@@ -30,7 +30,8 @@ static struct facts healthy(void)
 		.workspace = 64 * MIB,
 		.pinned = GIB,
 		.temporaries = GIB,
-		.temporary = 200 * MIB,
+		.short_lived = GIB,
+		.short_block = 200 * MIB,
 		.run = 60000000000,
 		.driver_calls = 320,
 		.driver_time = 400000000,
@@ -77,8 +78,9 @@ static const struct {
 	{ ADVICE_fragmentation, { { F(cached), 9ull << 30 } }, { F(expandable), 1 } },
 	{ ADVICE_retries, { { F(retries), 1 } }, { F(ooms), 1 } },
 	{ ADVICE_full, { { F(used), 77ull << 30 } }, { F(ooms), 1 } },
-	{ ADVICE_huge, { { F(temporary), 10ull << 30 } }, { F(temporary), 9ull << 30 } },
+	{ ADVICE_huge, { { F(short_block), 10ull << 30 } }, { F(short_block), 9ull << 30 } },
 	{ ADVICE_temporaries, { { F(temporaries), 10ull << 30 } }, { F(temporaries), 9ull << 30 } },
+	{ ADVICE_short_lived, { { F(short_lived), 10ull << 30 } }, { F(categorised), 1 } },
 	{ ADVICE_workspace, { { F(workspace), 2ull << 30 } }, { F(workspace), 1ull << 30 } },
 	{ ADVICE_uncached,
 	  { { F(plain_allocs), 3000 }, { F(plain_frees), 2000 } },
@@ -125,7 +127,7 @@ TEST(a_program_without_a_device_has_a_peak)
 
 	spaces[0].allocated.peak_bytes = TRACE_NONE;
 	spaces[1].allocated.peak_bytes = 5 * MIB;
-	facts_find(&facts, &trace, NULL, NULL, &leaks);
+	facts_find(&facts, &trace, NULL, TRACE_NONE, NULL, &leaks);
 	EQ(facts.peak, 5 * MIB);
 }
 

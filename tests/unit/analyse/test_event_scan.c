@@ -135,12 +135,12 @@ static bool is_temporary(size_t alloc, size_t end)
 		if (events[i].op == EVENT_ALLOC && events[i].device == events[alloc].device)
 			++*(i < end ? &made : &later);
 	}
-	return later && made < SURVEY_TEMPORARY;
+	return later && made < SURVEY_SHORT_LIVED;
 }
 
 static void compare(void)
 {
-	struct event_scan_temporaries wanted[SITES] = { 0 };
+	struct event_scan_short_lived wanted[SITES] = { 0 };
 	struct event_scan_bucket buckets[SURVEY_BUCKETS] = { 0 };
 	uint64_t at_peak[DEVICES] = { 0 };
 	size_t peaks[DEVICES] = { peak_of(0), peak_of(1) };
@@ -148,7 +148,7 @@ static void compare(void)
 	for (size_t i = 0; i < EVENTS; i++) {
 		const struct event *event = &events[i];
 		struct event_scan_bucket *bucket = &buckets[(int)log2((double)event->size)];
-		struct event_scan_temporaries *row = &wanted[event->stack];
+		struct event_scan_short_lived *row = &wanted[event->stack];
 		size_t end;
 
 		if (event->op != EVENT_ALLOC)
@@ -171,7 +171,7 @@ static void compare(void)
 		at_peak[event->device] += event->size;
 	}
 	for (size_t i = 0; i < SITES; i++)
-		MEM(&survey.temporaries[i], &wanted[i], sizeof(wanted[i]));
+		MEM(&survey.short_lived[i], &wanted[i], sizeof(wanted[i]));
 	for (size_t i = 0; i < SURVEY_BUCKETS; i++)
 		MEM(&survey.buckets[i], &buckets[i], sizeof(buckets[i]));
 	for (int i = 0; i < DEVICES; i++) {
