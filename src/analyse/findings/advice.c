@@ -16,6 +16,8 @@ static void find_sums(struct facts *facts, const struct trace *trace,
 {
 	const struct trace_curve *curve = trace_curve(trace, device->device, NULL);
 	uint64_t reserved = TRACE_NONE;
+	uint64_t allocs = device->allocations;
+	uint64_t frees = device->frees;
 
 	facts->device = (uint64_t)device->device;
 	facts->total = trace_known(device->total_bytes);
@@ -30,18 +32,16 @@ static void find_sums(struct facts *facts, const struct trace *trace,
 		facts->cached = facts->reserved - facts->peak;
 	facts->ooms = device->ooms;
 	facts->retries = device->retries;
-	facts->plain_allocs = device->allocations;
-	facts->plain_frees = device->frees;
 	for (size_t i = 0; i < device->pools_n; i++) {
 		const struct trace_part *pool = &device->pools[i];
 
 		facts->torch |= pool->name && !strcmp(pool->name, "torch");
-		facts->plain_allocs -= pool->allocations < facts->plain_allocs
-					       ? pool->allocations
-					       : facts->plain_allocs;
-		facts->plain_frees -=
-			pool->frees < facts->plain_frees ? pool->frees : facts->plain_frees;
+		allocs -= pool->allocations < allocs ? pool->allocations : allocs;
+		frees -= pool->frees < frees ? pool->frees : frees;
 	}
+	/* A pool that is handed what was counted before makes a free that nobody called. */
+	facts->plain_allocs = allocs < facts->plain_allocs ? allocs : facts->plain_allocs;
+	facts->plain_frees = frees < facts->plain_frees ? frees : facts->plain_frees;
 }
 
 /* Without device memory in a trace, growth is compared with the largest peak of other memory. */
@@ -134,6 +134,10 @@ static void find_calls(struct facts *facts, const struct trace *trace)
 
 		if (!call->api || !is_driver_call(call->api))
 			continue;
+		if (!strstr(call->api, "Free"))
+			facts->plain_allocs += call->calls - call->failed;
+		else if (!strstr(call->api, "Host"))
+			facts->plain_frees += call->calls - call->failed;
 		facts->driver_calls += call->calls;
 		facts->driver_time += call->total_ns;
 		if (call->max_ns > facts->driver_long)
@@ -181,7 +185,7 @@ void facts_find(struct facts *facts, const struct trace *trace, const struct tra
 	if (survey) {
 		find_short_lived(facts, trace, device, survey);
 		facts->reserves = survey->reserves;
-		facts->releases = survey->releases;
+		facts->releases = survey->releases - survey->forced;
 		if (survey->reserves > survey->releases)
 			facts->segments = survey->reserves - survey->releases;
 		facts->growing = survey->growth_n;

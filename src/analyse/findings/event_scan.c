@@ -2,6 +2,7 @@
 #include "analyse/findings/event_scan.h"
 
 #include "analyse/input/grow.h"
+#include "base/text/text.h"
 
 static uint32_t site_of(const struct event_scan *survey, const struct event *event)
 {
@@ -134,6 +135,20 @@ static void forget_life(struct event_scan *survey, const struct event *event)
 	event_scan_growth_forget(survey);
 }
 
+static void see_segment(struct event_scan *survey, const struct event *event)
+{
+	bool retry = event->op == EVENT_MARK &&
+		     text_same(trace_text(survey->trace, event->name), "allocation retry");
+
+	survey->reserves += event->op == EVENT_RESERVE;
+	survey->releases += event->op == EVENT_RELEASE;
+	survey->forced += event->op == EVENT_RELEASE && survey->refused;
+	if (event->op == EVENT_OOM || retry)
+		survey->refused = true;
+	else if (event->op == EVENT_ALLOC || event->op == EVENT_FREE || event->op == EVENT_RESERVE)
+		survey->refused = false;
+}
+
 void event_scan_event(struct event_scan *survey, const struct event *event)
 {
 	struct lives *lives = &survey->lives;
@@ -149,8 +164,7 @@ void event_scan_event(struct event_scan *survey, const struct event *event)
 		begin_life(survey, event);
 	if (event->op == EVENT_OOM && survey->failures_n < SURVEY_FAILURES)
 		survey->failures[survey->failures_n++] = *event;
-	survey->reserves += event->op == EVENT_RESERVE;
-	survey->releases += event->op == EVENT_RELEASE;
+	see_segment(survey, event);
 	survey->events++;
 }
 

@@ -95,6 +95,8 @@ struct event_scan {
 	struct event failures[SURVEY_FAILURES]; /* the first failed allocations */
 	size_t failures_n;
 	uint64_t reserves, releases; /* numbers of segments that pools took and gave back */
+	uint64_t forced;             /* releases to make room after an allocation failed */
+	bool refused; /* one has failed since the last event that took or freed memory */
 	uint64_t frees;
 	uint64_t gap_seq; /* number of the first event after the last gap; 0 without a gap */
 	uint64_t events;

@@ -131,6 +131,28 @@ TEST(a_program_without_a_device_has_a_peak)
 	EQ(facts.peak, 5 * MIB);
 }
 
+/* A block that becomes a pool's segment is a free in the sums of the device, and no call. */
+TEST(frees_that_nobody_called_are_no_calls)
+{
+	struct trace_call calls[] = {
+		{ .api = "cudaMalloc", .calls = 2400 },
+		{ .api = "cudaFreeHost", .calls = 1500 },
+		{ .api = "cudaFree", .calls = 3, .failed = 1 },
+	};
+	struct trace_part pool = { .name = "mine", .allocations = 100 };
+	struct trace_device device = {
+		.pools = &pool, .pools_n = 1, .allocations = 2500, .frees = 1200
+	};
+	struct trace trace = { .calls = calls, .calls_n = 3 };
+	struct leaks leaks = { 0 };
+	struct facts facts;
+
+	facts_find(&facts, &trace, &device, TRACE_NONE, NULL, &leaks);
+	EQ(facts.plain_allocs, 2400);
+	EQ(facts.plain_frees, 2);
+	OK(!advice_applies(ADVICE_uncached, &facts));
+}
+
 /* A name that is no fact would be a hole in the sentence. */
 TEST(texts_name_facts_only)
 {

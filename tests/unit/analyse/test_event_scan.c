@@ -69,6 +69,27 @@ static void feed(enum event_op op, uint64_t ptr, uint64_t size, uint32_t site)
 	event_scan_event(&survey, &event);
 }
 
+/* --- segments --- */
+
+TEST(what_pytorch_releases_to_make_room_is_forced)
+{
+	make_trace(0, 10);
+	event_scan_start(&survey, &trace);
+	feed(EVENT_RESERVE, 4096, MIB, 0);
+	feed(EVENT_RESERVE, 8192, MIB, 0);
+	feed(EVENT_RESERVE, 12288, MIB, 0);
+	feed(EVENT_OOM, 0, 9 * MIB, 0);
+	feed(EVENT_RELEASE, 4096, MIB, 0);
+	feed(EVENT_RELEASE, 8192, MIB, 0);
+	feed(EVENT_RESERVE, 4096, MIB, 0);
+	feed(EVENT_RELEASE, 4096, MIB, 0);
+	event_scan_end(&survey);
+	EQ(survey.reserves, 4);
+	EQ(survey.releases, 3);
+	EQ(survey.forced, 2);
+	event_scan_clear(&survey);
+}
+
 /* --- against brute force --- */
 
 static struct event events[EVENTS];
