@@ -2,8 +2,9 @@
  * The sections `tree` and `inverted`: a peak's stacks as a tree of frames. `tree` begins with the
  * outermost callers, `inverted` with the frames that allocate.
  *
- * The bytes of a row are the sum of the rows below it: small branches share a row "... N more", and
- * the bytes that a frame allocates itself, not in its callees, are in a row "(itself)".
+ * Below a frame with one child the chain goes on in the same column; several children have a "- "
+ * each. The bytes of a row are the sum of the rows below it: small branches share a row "... N
+ * more", and the bytes that a frame allocates itself, not in its callees, are in a row "(itself)".
  */
 #include <stdio.h>
 
@@ -20,7 +21,8 @@ struct branch {
 	const char *name, *frame;    /* `frame` is NULL in a row "... N more" or "(itself)" */
 	uint64_t depth, more, count; /* depth: frames below the root */
 	uint32_t node;
-	unsigned indent;
+	unsigned indent; /* columns before the name, a "- " included */
+	bool sibling;
 };
 
 static const struct emit_column branch_columns[] = {
@@ -68,7 +70,7 @@ static struct branch branch_of(const struct report *report, const struct tree *t
 	struct branch branch = *row;
 
 	branch.part.of = tree->nodes[0].bytes;
-	branch.name = report_format(report, "%*s%s", (int)indent, "", text);
+	branch.name = report_format(report, "%*s%s", (int)indent, row->sibling ? "- " : "", text);
 	if (frame)
 		branch.frame = branch.name + indent;
 	return branch;
@@ -83,7 +85,8 @@ static size_t push_children(const struct report *report, const struct tree *tree
 	size_t count = told(report, tree, node);
 	bool branches = node->children_n > 1 || node->own_bytes;
 	struct branch row = { .depth = of->depth + 1,
-			      .indent = of->indent + (branches && of->node ? 2 : 0),
+			      .indent = of->indent + (branches ? 2 : 0),
+			      .sibling = branches,
 			      .more = node->children_n - count };
 	char text[440 - INDENT_MOST];
 

@@ -100,6 +100,15 @@ hasnt 'there is none' "$OUT" 'of the peak were'
 ok 'what was short-lived has its name' memtrace report --show short_lived "$TOP/tests/data/h200-operators.json"
 has 'and no other' "$OUT" 'Short-lived: freed before their device made 16 allocations more'
 
+# --- trees ----------------------------------------------------------------------------------------------
+ok 'a tree' memtrace report --show inverted "$TOP/tests/data/h200-train.json"
+is 'branches stand out from chains' "$(sed -n '6,9p;12,13p' "$OUT" | cut -c24-52 | sed 's/ *$//')" '- 0x5b45ee in libcublas.so.13
+  - Block.attend (train.py:28)
+    Block.forward (train.py:33)
+    Model.forward (train.py:47)
+    <module> (train.py:108)
+  - Model.forward [backward] (t'
+
 # --- several devices ------------------------------------------------------------------------------------
 ok 'four devices' "$BUILD/tests/generator" --events 3000 --devices 4 --json four.json
 ok 'on a screen' memtrace report four.json
