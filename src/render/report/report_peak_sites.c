@@ -7,7 +7,7 @@
 enum {
 	FRAMES = 3,      /* frames shown for a stack unless --full is given */
 	VIEWS = 2,       /* stacks shown for a site unless --full is given */
-	VIEWED = 3,      /* sites whose stacks are shown unless --full is given */
+	VIEWED = 3,      /* sites whose stacks are shown unless --full or --by stack is given */
 	TOLD_FRAMES = 4, /* frames of a stack in JSON unless --full is given */
 };
 
@@ -151,7 +151,8 @@ static void held_below(const struct show *show, const void *row, const void *wit
 	const struct report_group *group = &held->of;
 
 	(void)show;
-	if (!report->options->full && held->number < VIEWED)
+	if (!report->options->full &&
+	    (held->number < VIEWED || report->trace->by == TRACE_BY_STACK))
 		view_rows(report, group);
 	for (size_t i = 0; report->options->full && i < group->shares_n; i++)
 		stack_rows(report, &report->trace->stacks[group->shares[i].stack],

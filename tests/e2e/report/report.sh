@@ -102,12 +102,14 @@ has 'and no other' "$OUT" 'Short-lived: freed before their device made 16 alloca
 
 # --- trees ----------------------------------------------------------------------------------------------
 ok 'a tree' memtrace report --show inverted "$TOP/tests/data/h200-train.json"
-is 'branches stand out from chains' "$(sed -n '6,9p;12,13p' "$OUT" | cut -c24-52 | sed 's/ *$//')" '- 0x5b45ee in libcublas.so.13
+is 'branches stand out from chains' "$(sed -n '6,9p;12,13p' "$OUT" | cut -c25-55 | sed "s, *$,,")" '- 0x5b45ee in libcublas.so.13
   - Block.attend (train.py:28)
     Block.forward (train.py:33)
     Model.forward (train.py:47)
     <module> (train.py:108)
   - Model.forward [backward] (t'
+ok 'stacks' memtrace report --by stack --show peaks -n 9 "$TOP/tests/data/h200-train.json"
+is 'each has its frames' "$(grep -c '^  .*%.* blocks*$' "$OUT") $(grep -A 1 '^  .*%.* blocks*$' "$OUT" | grep -c '^  *[a-zA-Z0].*[0-9)]$')" '9 9'
 
 # --- several devices ------------------------------------------------------------------------------------
 ok 'four devices' "$BUILD/tests/generator" --events 3000 --devices 4 --json four.json
