@@ -13,10 +13,12 @@
 #include "render/values/values.h"
 
 enum {
-	LONG = 1024,      /* longest sentence before it is wrapped, in bytes */
-	WHY_LINES = 3,    /* most lines of the reason */
-	HELP_LINES = 3,   /* most lines of each piece of advice */
-	HOLDERS_TOLD = 3, /* most holders besides PyTorch that are named */
+	LONG = 1024,                /* longest sentence before it is wrapped, in bytes */
+	FACT_LINES = 2,             /* most lines of a fact */
+	WHY_LINES = 3,              /* most lines of the reason */
+	HELP_LINES = 3,             /* most lines of each piece of advice */
+	HELPS = 1 + 2 * HELP_LINES, /* most lines of all advice, with its heading */
+	HOLDERS_TOLD = 3,           /* most holders besides PyTorch that are named */
 };
 
 static size_t put_fact(char *to, size_t size, const char *name, const void *from)
@@ -42,18 +44,6 @@ static void add_line(struct oom_text *text, const char *line)
 {
 	if (text->count < OOM_TEXT_LINES)
 		show_safe(text->lines[text->count++], OOM_TEXT_BYTES, line, OOM_TEXT_COLUMNS);
-}
-
-__attribute__((format(printf, 2, 3))) static void say(struct oom_text *text, const char *format,
-						      ...)
-{
-	char line[LONG];
-	va_list values;
-
-	va_start(values, format);
-	vsnprintf(line, sizeof(line), format, values);
-	va_end(values);
-	add_line(text, line);
 }
 
 /* Adds the sentence in at most `most` lines, indented by the length of `begin`; cuts the rest. */
@@ -85,6 +75,19 @@ static void add_wrapped(struct oom_text *text, const char *begin, const char *se
 	}
 }
 
+/* Adds what printf would write, as add_wrapped() does. */
+__attribute__((format(printf, 4, 5))) static void say(struct oom_text *text, const char *begin,
+						      unsigned most, const char *format, ...)
+{
+	char line[LONG];
+	va_list values;
+
+	va_start(values, format);
+	vsnprintf(line, sizeof(line), format, values);
+	va_end(values);
+	add_wrapped(text, begin, line, most);
+}
+
 static void add_head(struct oom_text *text, const struct oom *oom)
 {
 	char size[SHOW_NUMBER];
@@ -92,13 +95,15 @@ static void add_head(struct oom_text *text, const struct oom *oom)
 
 	show_time(when, oom->row.t);
 	if (oom->facts.host)
-		say(text, "out of page-locked host memory, %s after the start", when);
+		say(text, "", FACT_LINES, "out of page-locked host memory, %s after the start",
+		    when);
 	else if (oom->facts.total)
-		say(text, "out of memory on device %d (%.60s, %s), %s after the start",
-		    oom->row.device, oom->card ? oom->card : "unnamed",
-		    show_bytes(size, oom->facts.total), when);
+		say(text, "", FACT_LINES,
+		    "out of memory on device %d (%.60s, %s), %s after the start", oom->row.device,
+		    oom->card ? oom->card : "unnamed", show_bytes(size, oom->facts.total), when);
 	else
-		say(text, "out of memory on device %d, %s after the start", oom->row.device, when);
+		say(text, "", FACT_LINES, "out of memory on device %d, %s after the start",
+		    oom->row.device, when);
 }
 
 static void add_asked(struct oom_text *text, const struct oom *oom)
@@ -106,8 +111,9 @@ static void add_asked(struct oom_text *text, const struct oom *oom)
 	const char *api = oom->facts.torch ? NULL : oom->told->api;
 	char size[SHOW_NUMBER];
 
-	say(text, "  asked     %s by %s%s%.60s%s", show_bytes(size, oom->facts.asked),
-	    oom->facts.line, api ? " (" : "", api ? api : "", api ? ")" : "");
+	say(text, "  asked     ", FACT_LINES, "%s by %s%s%.60s%s",
+	    show_bytes(size, oom->facts.asked), oom->facts.line, api ? " (" : "", api ? api : "",
+	    api ? ")" : "");
 }
 
 static void add_torch(struct oom_text *text, const struct oom *oom)
@@ -126,7 +132,7 @@ static void add_torch(struct oom_text *text, const struct oom *oom)
 	else if (oom->known && facts->whole)
 		snprintf(free, sizeof(free), "; %s of that in segments without a block",
 			 show_bytes(largest, facts->whole));
-	say(text, "  PyTorch   %s allocated, %s more cached%s",
+	say(text, "  PyTorch   ", FACT_LINES, "%s allocated, %s more cached%s",
 	    show_bytes(pooled, facts->pooled - facts->cached), show_bytes(cached, facts->cached),
 	    free);
 }
@@ -148,7 +154,7 @@ static void add_beside(struct oom_text *text, const struct oom *oom)
 			 show_bytes(size, holder->bytes));
 	}
 	if (!torch || oom->facts.beside)
-		say(text, "  %s %s%s", torch ? "beside it" : "process  ",
+		say(text, torch ? "  beside it " : "  process   ", FACT_LINES, "%s%s",
 		    show_bytes(size, torch ? oom->facts.beside : oom->facts.reserved), held);
 }
 
@@ -161,33 +167,41 @@ static void add_device(struct oom_text *text, const struct oom *oom)
 		return;
 	show_bytes(left, oom->facts.left);
 	if (oom->row.total)
-		say(text, "  device    %s left; %s not allocated here (other processes, CUDA)",
-		    left, show_bytes(others, oom->facts.others));
+		say(text, "  device    ", FACT_LINES,
+		    "%s left; %s not allocated here (other processes, CUDA)", left,
+		    show_bytes(others, oom->facts.others));
 	else
-		say(text, "  device    about %s left", left);
+		say(text, "  device    ", FACT_LINES, "about %s left", left);
 }
 
+/* Adds the lines that held most, as many as leave room for the advice; the others share a row. */
 static void add_lines(struct oom_text *text, const struct oom *oom)
 {
 	uint64_t unknown = oom->told->unknown_bytes;
+	uint64_t more = oom->more_bytes + unknown;
 	uint64_t all = oom->row.allocated;
+	unsigned room = OOM_TEXT_LINES - HELPS - text->count - 2;
+	unsigned told = oom->lines_n < room ? oom->lines_n : room;
+	uint64_t others = oom->more_lines + oom->lines_n - told;
 	char size[SHOW_NUMBER];
 	char share[SHOW_NUMBER];
 
 	if (!oom->lines_n)
 		return;
-	say(text, "Who held the %s that were allocated:", show_bytes(size, all));
+	say(text, "", 1, "Who held the %s that were allocated:", show_bytes(size, all));
 	for (unsigned i = 0; i < oom->lines_n; i++) {
 		const struct oom_line *held = &oom->lines[i];
 
-		say(text, "%13s %6s  %s", show_bytes(size, held->bytes),
-		    show_share(share, held->bytes, all), held->text);
+		if (i < told)
+			say(text, "", 1, "%13s %6s  %s", show_bytes(size, held->bytes),
+			    show_share(share, held->bytes, all), held->text);
+		else
+			more += held->bytes;
 	}
-	if (oom->more_lines || unknown)
-		say(text, "%13s %6s  ... %llu more lines%s",
-		    show_bytes(size, oom->more_bytes + unknown),
-		    show_share(share, oom->more_bytes + unknown, all),
-		    (unsigned long long)oom->more_lines,
+	if (more)
+		say(text, "", 1, "%13s %6s  ... %llu more line%s%s", show_bytes(size, more),
+		    show_share(share, more, all), (unsigned long long)others,
+		    others == 1 ? "" : "s",
 		    unknown ? ", and blocks from before the events that are kept" : "");
 }
 

@@ -26,6 +26,7 @@ explained() {
 	lines=$(wc -l <words)
 	is "$1: once" "$(grep -c '^memtrace: out of memory' "$ERR")" 1
 	ok "$1: it is explained in at most 24 lines" [ "$lines" -ge 6 -a "$lines" -le 24 ]
+	is "$1: no sentence is cut" "$(grep '[.][.][.]$' words)" ''
 	is "$1: the reason, and what would help" "$(last '[o["reason"], o["survived"]] + [a["rule"] for a in o["advice"]]')" \
 		"[\"$2\", false, $3]"
 	ok "$1: the trace keeps its promises" validate "$TRACE"

@@ -12,6 +12,7 @@ explained() { # WAY REASON FIRST-ADVICE
 	ok "$1: explained" memtrace report --oom "$trace"
 	has "$1: where it was asked for" "$OUT" 'oom.py:'
 	has "$1: why" "$OUT" "$4"
+	is "$1: no sentence is cut" "$(grep '[.][.][.]$' "$OUT")" ''
 	ok "$1: a report" memtrace report "$trace"
 	has "$1: begins with it" "$OUT" "Out of memory: $5 on device 0 could not be had"
 	is "$1: in its first line" "$(sed -n '/^Out of memory: /{=;q;}' "$OUT")" 1
