@@ -37,8 +37,7 @@ static void find_points(struct categories *categories, struct categories_place *
 
 static struct categories_place *add_place(struct categories *categories, int device,
 					  const char *pool, const char *space,
-					  const struct trace_sum *told,
-					  const struct trace_category *baseline, size_t baseline_n)
+					  const struct trace_sum *told)
 {
 	struct categories_place *place = &categories->places[categories->places_n++];
 
@@ -46,9 +45,14 @@ static struct categories_place *add_place(struct categories *categories, int dev
 	place->pool = pool;
 	place->space = space;
 	place->told = told;
-	place->baseline = baseline;
-	place->baseline_n = baseline_n;
 	return place;
+}
+
+static void take_baseline(struct categories_place *place, const struct trace_category *list,
+			  size_t count)
+{
+	place->baseline = list;
+	place->baseline_n = count;
 }
 
 static size_t count_places(const struct trace *trace)
@@ -68,10 +72,11 @@ void categories_find_places(struct categories *categories)
 		need(&categories->arena, (count_places(trace) + 1) * sizeof(*categories->places));
 	for (size_t i = 0; i < trace->summary.devices_n; i++) {
 		const struct trace_device *device = &trace->summary.devices[i];
+		struct categories_place *place =
+			add_place(categories, device->device, NULL, "device", &device->allocated);
 
-		find_points(categories, add_place(categories, device->device, NULL, "device",
-						  &device->allocated, device->categories,
-						  device->categories_n));
+		take_baseline(place, device->categories, device->categories_n);
+		find_points(categories, place);
 	}
 	for (size_t i = 0; i < trace->summary.devices_n; i++) {
 		const struct trace_device *device = &trace->summary.devices[i];
@@ -79,15 +84,16 @@ void categories_find_places(struct categories *categories)
 		for (size_t k = 0; k < device->pools_n; k++) {
 			if (device->pools[k].name)
 				add_place(categories, device->device, device->pools[k].name,
-					  "device", &device->pools[k].allocated, NULL, 0);
+					  "device", &device->pools[k].allocated);
 		}
 	}
 	for (size_t i = 0; i < trace->summary.spaces_n; i++) {
 		const struct trace_space *space = &trace->summary.spaces[i];
 
 		if (space->space && strcmp(space->space, "array") != 0)
-			add_place(categories, NO_DEVICE, NULL, space->space, &space->allocated,
-				  space->categories, space->categories_n);
+			take_baseline(add_place(categories, NO_DEVICE, NULL, space->space,
+						&space->allocated),
+				      space->categories, space->categories_n);
 	}
 }
 
