@@ -84,7 +84,8 @@ static inline uint64_t trace_known(uint64_t number)
 /* The device's position in summary.devices; devices_n for memory that is not on a device. */
 size_t trace_position(const struct trace *trace, int device, unsigned space);
 
-/* Look up a device's summary, a peak, a kind of memory, a curve. NULL if the trace does not have it. */
+/* Look up a device's summary, a peak, a kind of memory, a curve. NULL if the trace does not have
+ * it. */
 const struct trace_device *trace_device(const struct trace *trace, int device);
 const struct trace_peak *trace_peak(const struct trace *trace, int device, const char *pool,
 				    enum trace_metric metric);

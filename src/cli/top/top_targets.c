@@ -25,6 +25,7 @@ static int add_target(struct top_targets *targets, const char *path, int pid)
 {
 	struct look *look = malloc(sizeof(*look));
 	size_t at = targets->count;
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): a list of pointers */
 	int error = look && GROW(targets->looks, at, targets->size, 8)
 			    ? live_view_open(look, path, pid)
 			    : err("no memory left");
