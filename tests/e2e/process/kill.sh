@@ -153,7 +153,6 @@ unset MEMTRACE_OUTPUT
 # --- many moments --------------------------------------------------------------------------------------
 # One after the other, and looked at together: a start of the checker costs more than a look. The
 # first ones fall into the program's start, where nothing may be there yet.
-mkdir moments
 cat >kill_at.py <<'PYTHON'
 import random
 import signal
@@ -170,11 +169,15 @@ for i, program in zip(range(int(count)), ["churn", "threads", "churn-static"] * 
     child.send_signal(signal.SIGKILL)
     child.wait()
 PYTHON
-# A real driver takes its time to start.
-moments='0 0.0012 30'
-[ -z "$GPU" ] || moments='0.2 0.1 12'
-# shellcheck disable=SC2086  # words
-"$PYTHON" kill_at.py "$SAMPLES" "$LIBRARY" $moments
+# A real driver takes its time to start, and so does a program on a busy machine.
+for moments in '0 0.0012 30' '0.1 0.01 30' '0.4 0.1 12'; do
+	[ -z "$GPU" ] || moments='0.2 0.1 12'
+	rm -rf moments
+	mkdir moments
+	# shellcheck disable=SC2086  # words
+	"$PYTHON" kill_at.py "$SAMPLES" "$LIBRARY" $moments
+	[ "$(find moments -name '*.spool' | wc -l)" -lt 6 ] || break
+done
 is 'killed at many moments: no trace, no leftover' "$(find moments -name '*.json*')" ''
 ok 'and spools' [ "$(find moments -name '*.spool' | wc -l)" -ge 6 ]
 unfit=
