@@ -2,6 +2,7 @@
 #include "spool/journal.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/param.h>
 
@@ -188,6 +189,12 @@ static void leave_out(struct journal *journal, const struct event *event)
 		spool->caught[spool->caught_n++] = *event;
 }
 
+_Static_assert(offsetof(struct spool_header, t) == offsetof(struct spool_header, seq) + 16 &&
+		       offsetof(struct spool_chunk, used) ==
+			       offsetof(struct spool_chunk, events) + 4 &&
+		       offsetof(struct spool_chunk, events) % 8 == 0,
+	       "the words that journal_put() saves together are neighbours");
+
 HOT_CODE void journal_put(struct journal *journal, struct event *event)
 {
 	struct spool *spool = journal->spool;
@@ -195,17 +202,18 @@ HOT_CODE void journal_put(struct journal *journal, struct event *event)
 
 	event->seq = header->seq;
 	event->t = MAX(event->t, header->t);
-	txn_set64(spool, &header->seq, event->seq + 1);
-	txn_set64(spool, &header->t, event->t);
+	txn_keep_run(spool, &header->seq, 3);
+	header->seq++;
+	header->t = event->t;
 	if (!keeps(journal)) {
 		leave_out(journal, event);
 		return;
 	}
 	journal->before = journal->p;
 	journal->p = encode_event(&journal->state, journal->p, event);
-	txn_set32(spool, &journal->chunk->events, journal->chunk->events + 1);
-	txn_set32(spool, &journal->chunk->used,
-		  (uint32_t)(journal->p - (uint8_t *)(journal->chunk + 1)));
+	txn_keep_run(spool, &journal->chunk->events, 1);
+	journal->chunk->events++;
+	journal->chunk->used = (uint32_t)(journal->p - (uint8_t *)(journal->chunk + 1));
 	if (journal->chunk->first_seq >= journal->head_events)
 		journal->ring_events++;
 	else if (header->seq > journal->head_events)

@@ -57,7 +57,7 @@ void usage_forget_seen(void)
 
 /* --- queries of the occupied bytes --- */
 
-static bool wanted(int device)
+static inline bool wanted(int device)
 {
 	return device >= 0 && device < USED_DEVICES && opt_flag(OPT_ID_used) && !record_inside() &&
 	       !atomic_load(&cuda_call_exiting);
