@@ -164,10 +164,13 @@ struct out *cli_out(void);
 /* True if the descriptor is a terminal that shows colours and NO_COLOR is not set. */
 bool cli_colour(int fd);
 
+/* The width of a terminal, 0 for any other descriptor. */
+unsigned cli_columns(int fd);
+
 /* Prints the text up to the gap that "@@" marks in it. Returns the rest (help.c). */
 const char *cli_put_until_gap(struct out *out, const char *text);
 
-/* True if the user's locale has UTF-8. Does not change the locale of the tool. */
+/* True if the user's locale uses UTF-8. Does not change the locale of the tool. */
 bool cli_unicode(void);
 
 /* Implements -o FILE: cli_out() writes to the file, compressed if its name ends in .gz or .zst.

@@ -135,6 +135,7 @@ static int run_report(const char *path, const struct report_words *words,
 		return cli_fail(STATUS_UNREADABLE);
 	error = cli_redirect(words->output);
 	options->colour = cli_colour(cli_out()->fd);
+	options->columns = cli_columns(cli_out()->fd);
 	if (!error)
 		error = report_write(&trace, cli_out(), options, words->json);
 	trace_close(&trace);

@@ -1,7 +1,6 @@
 /* memtrace timeline TRACE: draws curves of memory over time in the terminal. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "analyse/findings/steps.h"
@@ -21,12 +20,9 @@ static const char about[] =
 static unsigned find_width(int fd)
 {
 	const char *columns = getenv("COLUMNS");
-	struct winsize size;
-	uint64_t number;
+	uint64_t number = cli_columns(fd);
 
-	if (isatty(fd) && !ioctl(fd, TIOCGWINSZ, &size) && size.ws_col)
-		number = size.ws_col;
-	else if (!columns || !quantity_parse(columns, QUANTITY_SETTING, &number) || !number)
+	if (!number && (!columns || !quantity_parse(columns, QUANTITY_SETTING, &number) || !number))
 		number = SHOW_COLUMNS;
 	if (number < TIMELINE_NARROWEST)
 		return TIMELINE_NARROWEST;

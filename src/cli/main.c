@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "analyse/input/error.h"
@@ -44,6 +45,13 @@ bool cli_colour(int fd)
 	const char *terminal = getenv("TERM");
 
 	return isatty(fd) && !(no && no[0]) && terminal && strcmp(terminal, "dumb") != 0;
+}
+
+unsigned cli_columns(int fd)
+{
+	struct winsize size;
+
+	return isatty(fd) && !ioctl(fd, TIOCGWINSZ, &size) ? size.ws_col : 0;
 }
 
 bool cli_unicode(void)

@@ -102,7 +102,7 @@ static void sentence_name(const char *name, char *to, size_t size)
 			columns = WORD_COLUMNS;
 		word += length;
 	}
-	show_safe(to, size, name, columns);
+	show_cut(to, size, name, columns, SHOW_MIDDLE);
 }
 
 /* The sites that explain a change: ": A holds 6.00 MiB more; B holds 1.00 MiB more (87% of it)." */

@@ -43,7 +43,8 @@ static size_t put_fact(char *to, size_t size, const char *name, const void *from
 static void add_line(struct oom_text *text, const char *line)
 {
 	if (text->count < OOM_TEXT_LINES)
-		show_safe(text->lines[text->count++], OOM_TEXT_BYTES, line, OOM_TEXT_COLUMNS);
+		show_cut(text->lines[text->count++], OOM_TEXT_BYTES, line, OOM_TEXT_COLUMNS,
+			 SHOW_MIDDLE);
 }
 
 /* Adds the sentence in at most `most` lines, indented by the length of `begin`; cuts the rest. */

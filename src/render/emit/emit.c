@@ -29,6 +29,11 @@ void emit_add(struct arena *arena, struct emit_rows *rows, const void *row)
 	rows->count++;
 }
 
+size_t emit_limit(size_t count, size_t limit)
+{
+	return !limit || count <= limit + 1 ? count : limit;
+}
+
 void emit_sort(const struct emit_rows *rows, const struct sort_key *keys)
 {
 	sort_rows((void *)rows->rows, rows->count, rows->size, keys);

@@ -1,14 +1,26 @@
-/* Writes rows as tables, on a screen and in Markdown. */
+/* Writes rows as tables on a screen. */
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "render/emit/emit.h"
+#include "analyse/input/grow.h"
+#include "base/mem/hash.h"
+#include "base/mem/map.h"
+#include "render/emit/emit_parts.h"
 #include "render/emit/term.h"
 #include "render/values/values.h"
 
-enum {
-	MARKDOWN_NAME = 240, /* longest name, in columns */
-	MORE = 80,           /* longest "... and 3 more", in bytes */
+/* The form of a table's lines. */
+struct layout {
+	const struct show *show;
+	const struct emit_column *columns;
+	uint64_t shown; /* the columns that are written, as bits */
+	unsigned indent;
+	unsigned sixths; /* of a cut name that are its end */
+	bool whole;      /* names are not cut */
+	/* A column of names, and how much wider it is than it says. */
+	const struct emit_column *names;
+	unsigned extra;
 };
 
 /* A line being written. Blanks are written only before text, so that no line ends with them. */
@@ -49,83 +61,196 @@ static void put_right(struct emit_line *line, const struct emit_column *column, 
 	put_text(line, text, column->flags & EMIT_DIM);
 }
 
-static void put_left(struct emit_line *line, const struct emit_column *column, const char *text,
-		     unsigned width)
-{
-	char safe[4 * EMIT_CELL_MOST];
-	unsigned columns;
-
-	show_safe(safe, sizeof(safe), text, width);
-	columns = show_columns(safe);
-	put_text(line, safe, column->flags & EMIT_DIM);
-	line->blanks += width - columns;
-}
-
 /* The text of a cell, or of the heading if the row is NULL. */
 static const char *text_of(char *to, const struct emit_column *column, const void *row)
 {
 	return row ? emit_cell(to, column, row) : column->heading;
 }
 
+/* The width that a row's cells take in these columns. */
 static unsigned width_from(const struct emit_column *column, uint64_t shown, const void *row)
 {
 	char text[EMIT_CELL_MOST];
 	unsigned sum = 0;
 
 	for (; column->kind; column++, shown >>= 1) {
-		unsigned columns;
+		unsigned columns, least = width_of(column);
 
 		if (!(shown & 1))
 			continue;
 		columns = show_columns(text_of(text, column, row));
-		if (columns < width_of(column))
-			columns = width_of(column);
+		if (columns < least)
+			columns = least;
+		else if (least && !column->gap && sum)
+			columns++;
 		sum += columns ? columns + column->gap : 0;
 	}
 	return sum;
 }
 
-static void put_cells(const struct show *show, const struct emit_column *columns, uint64_t shown,
-		      const void *row, unsigned indent)
+/* The width of a left-aligned cell: its column's, or what the other cells leave of the line. */
+static unsigned room_of(const struct layout *layout, const struct emit_column *column,
+			unsigned others)
 {
-	struct emit_line line = { .show = show, .blanks = indent, .heading = !row };
-	unsigned most = show->columns ? show->columns : SHOW_COLUMNS;
+	unsigned most = layout->show->columns ? layout->show->columns : SHOW_COLUMNS;
+
+	if (column->width)
+		return width_of(column) + (column == layout->names ? layout->extra : 0);
+	return others < most ? most - others : 0;
+}
+
+static void put_left(struct emit_line *line, const struct layout *layout,
+		     const struct emit_column *column, const char *text, unsigned room)
+{
+	bool whole = layout->whole || column->flags & EMIT_WHOLE;
+	char safe[4 * EMIT_CELL_MOST];
+	unsigned columns;
+
+	show_cut(safe, sizeof(safe), text, whole ? sizeof(safe) : room, layout->sixths);
+	columns = show_columns(safe);
+	put_text(line, safe, column->flags & EMIT_DIM);
+	line->blanks += columns < room ? room - columns : 0;
+}
+
+static void put_cells(const struct layout *layout, const void *row)
+{
+	const struct show *show = layout->show;
+	struct emit_line line = { .show = show, .blanks = layout->indent, .heading = !row };
+	uint64_t shown = layout->shown;
 
 	if (show->prefix)
 		out_text(show->out, show->prefix);
-
-	for (const struct emit_column *column = columns; column->kind; column++, shown >>= 1) {
+	for (const struct emit_column *column = layout->columns; column->kind;
+	     column++, shown >>= 1) {
 		char to[EMIT_CELL_MOST];
 		const char *text;
-		unsigned used;
+		unsigned others;
 
 		if (!(shown & 1))
 			continue;
 		text = text_of(to, column, row);
 		line.blanks += column->gap;
-		used = line.column + line.blanks;
-		if (column->width > 0) {
+		others = line.column + line.blanks + width_from(column + 1, shown >> 1, row);
+		if (column->width > 0)
 			put_right(&line, column, text);
-		} else if (column->width < 0) {
-			put_left(&line, column, text, width_of(column));
-		} else {
-			used += width_from(column + 1, shown >> 1, row);
-			put_left(&line, column, text,
-				 column->flags & EMIT_WHOLE ? EMIT_CELL_MOST
-				 : used < most              ? most - used
-							    : 0);
-		}
+		else
+			put_left(&line, layout, column, text, room_of(layout, column, others));
 	}
 	out_char(show->out, '\n');
+}
+
+static struct layout layout_of(const struct show *show, const struct emit_column *columns,
+			       const struct emit_rows *rows, unsigned indent)
+{
+	return (struct layout){
+		.show = show,
+		.columns = columns,
+		.shown = emit_shown_columns(columns, rows),
+		.indent = indent,
+		.sixths = SHOW_MIDDLE,
+		.whole = show->whole,
+	};
 }
 
 void emit_row(const struct show *show, const struct emit_column *columns, const void *row,
 	      unsigned indent)
 {
 	const struct emit_rows one = { row, row ? 1 : 0, 1, 0 };
+	const struct layout layout = layout_of(show, columns, &one, indent);
 
-	put_cells(show, columns, emit_shown_columns(columns, &one), row, indent);
+	put_cells(&layout, row);
 }
+
+/* --- names that are told apart --- */
+
+/* The first left-aligned column of texts, NULL for none. */
+static const struct emit_column *names_of(const struct layout *layout)
+{
+	const struct emit_column *column = layout->columns;
+
+	while (column->kind &&
+	       (column->width > 0 || !(layout->shown >> (column - layout->columns) & 1) ||
+		(column->kind != EMIT_TEXT && column->kind != EMIT_CODE)))
+		column++;
+	return column->kind ? column : NULL;
+}
+
+/* True if the row would look like an earlier one whose name is another; `known` has these. */
+static bool is_alike(const struct layout *layout, struct map *known, const struct emit_rows *rows,
+		     size_t i)
+{
+	uint64_t others = layout->shown & ~(1ull << (layout->names - layout->columns));
+	char cut[4 * EMIT_CELL_MOST], to[EMIT_CELL_MOST], other[EMIT_CELL_MOST];
+	const char *name = text_of(to, layout->names, emit_row_at(rows, i));
+	unsigned used = layout->indent + layout->names->gap +
+			width_from(layout->columns, others, emit_row_at(rows, i));
+	size_t length = show_cut(cut, sizeof(cut), name, room_of(layout, layout->names, used),
+				 layout->sixths);
+	uint64_t key = hash_bytes(cut, length);
+	uint32_t same = map_get(known, key);
+
+	NEED(map_put(known, key, (uint32_t)i + 1));
+	return same &&
+	       strcmp(name, text_of(other, layout->names, emit_row_at(rows, same - 1))) != 0;
+}
+
+static bool any_alike(const struct layout *layout, const struct emit_rows *rows, size_t listed)
+{
+	struct map known = { NULL, 0 };
+	bool alike = false;
+
+	for (size_t i = 0; i < listed && !alike; i++)
+		alike = is_alike(layout, &known, rows, i);
+	map_clear(&known);
+	return alike;
+}
+
+/* Makes a column of names as wide as the screen allows, and has names that must be cut cut where
+ * they differ, if they do in one place. */
+static void lay_out(struct layout *layout, const struct emit_rows *rows, size_t listed)
+{
+	static const unsigned char ends[] = { SHOW_MIDDLE, 4, 5, 2, 1, SHOW_MIDDLE };
+	unsigned most = layout->show->columns, width = width_of(layout->names);
+	char to[EMIT_CELL_MOST];
+
+	most = layout->whole ? UINT_MAX : most > SHOW_COLUMNS ? most - SHOW_COLUMNS : 0;
+	for (size_t i = 0; width && i < listed; i++) {
+		unsigned columns = show_columns(text_of(to, layout->names, emit_row_at(rows, i)));
+
+		if (columns > width + layout->extra)
+			layout->extra = columns - width < most ? columns - width : most;
+	}
+	for (size_t i = 0; i < sizeof(ends) && !layout->whole; i++) {
+		layout->sixths = ends[i];
+		if (!any_alike(layout, rows, listed))
+			return;
+	}
+}
+
+/* Writes the rows, each unlike the others: a name that cannot be told apart when cut is not cut. */
+static void put_rows(struct layout *layout, const struct emit_table *table, size_t listed)
+{
+	struct map known = { NULL, 0 };
+
+	layout->names = names_of(layout);
+	if (layout->names)
+		lay_out(layout, table->rows, listed);
+	if (!table->headless && table->rows->count)
+		put_cells(layout, NULL);
+	for (size_t i = 0; i < listed; i++) {
+		const char *row = emit_row_at(table->rows, i);
+
+		layout->whole = layout->show->whole ||
+				(layout->names && is_alike(layout, &known, table->rows, i));
+		put_cells(layout, row);
+		if (table->below)
+			table->below(layout->show, row, table->with);
+	}
+	layout->whole = layout->show->whole;
+	map_clear(&known);
+}
+
+/* --- tables --- */
 
 /* Names a row of sums: its first text becomes `name`, its other texts "". Its percentages refer to
  * the same total as those of the row `from`. */
@@ -144,38 +269,25 @@ static void name_row(const struct emit_column *columns, char *row, const char *f
 	}
 }
 
-size_t emit_limit(size_t count, size_t limit)
+const char *emit_more_text(char *to, uint64_t left, const char *more)
 {
-	return !limit || count <= limit + 1 ? count : limit;
-}
-
-static const char *more_text(char *to, size_t size, uint64_t left, const char *more)
-{
-	snprintf(to, size, "... and %s %s", SAY_COUNT(left), more ? more : "more");
+	snprintf(to, EMIT_MORE, "... and %s %s", SAY_COUNT(left), more ? more : "more");
 	return to;
 }
 
 void emit_more(const struct show *show, unsigned indent, uint64_t left, const char *more)
 {
-	char text[MORE];
+	char text[EMIT_MORE];
 
 	if (left)
-		out_format(show->out, "%*s%s\n", (int)indent, "",
-			   more_text(text, sizeof(text), left, more));
+		out_format(show->out, "%*s%s\n", (int)indent, "", emit_more_text(text, left, more));
 }
 
-/* Makes a row with the sums over the rows from position `from` on. */
-static void find_totals(const struct emit_table *table, size_t from, const char *name,
-			uint64_t *sum)
+void emit_totals(const struct emit_table *table, size_t from, const char *name, uint64_t *sum)
 {
 	memset(sum, 0, EMIT_LARGEST);
 	emit_sum(table->columns, table->rows, from, sum);
 	name_row(table->columns, (char *)sum, table->rows->rows, name);
-}
-
-static const char *row_at(const struct emit_rows *rows, size_t i)
-{
-	return (const char *)rows->rows + i * rows->size;
 }
 
 void emit_table(const struct show *show, const struct emit_table *table)
@@ -183,110 +295,24 @@ void emit_table(const struct show *show, const struct emit_table *table)
 	const struct emit_rows *rows = table->rows;
 	size_t listed = rows->shown < rows->count ? rows->shown : rows->count;
 	uint64_t left = rows->count - listed + table->unlisted;
-	uint64_t shown = emit_shown_columns(table->columns, rows);
+	struct layout layout = layout_of(show, table->columns, rows, table->indent);
 	uint64_t sum[EMIT_LARGEST / sizeof(uint64_t)];
-	char more[MORE];
+	char more[EMIT_MORE];
 
 	if (table->heading)
 		show_heading(show, table->heading);
-	if (!table->headless && rows->count)
-		put_cells(show, table->columns, shown, NULL, table->indent);
-	for (size_t i = 0; i < listed; i++) {
-		put_cells(show, table->columns, shown, row_at(rows, i), table->indent);
-		if (table->below)
-			table->below(show, row_at(rows, i), table->with);
-	}
+	put_rows(&layout, table, listed);
 	if (table->summed && left) {
-		more_text(more, sizeof(more), left, table->more);
-		find_totals(table, listed, more, sum);
-		put_cells(show, table->columns, shown, sum, table->indent);
+		emit_more_text(more, left, table->more);
+		emit_totals(table, listed, more, sum);
+		put_cells(&layout, sum);
 	} else {
 		emit_more(show, table->indent, left, table->more);
 	}
 	if (table->totalled && rows->count > 1) {
-		find_totals(table, 0, "all", sum);
-		put_cells(show, table->columns, shown, sum, table->indent);
+		emit_totals(table, 0, "all", sum);
+		put_cells(&layout, sum);
 	}
 	for (size_t i = 0; table->after && i < table->after->count; i++)
-		put_cells(show, table->columns, shown, row_at(table->after, i), table->indent);
-}
-
-/* --- Markdown --- */
-
-void markdown_text(struct out *out, const char *text)
-{
-	char safe[4 * MARKDOWN_NAME];
-
-	show_safe(safe, sizeof(safe), text, MARKDOWN_NAME);
-	for (const char *p = safe; *p; p++) {
-		if (strchr("&<>\"'|`*_~[](){}#@\\!:", *p))
-			out_format(out, "&#%d;", *p);
-		else
-			out_char(out, *p);
-	}
-}
-
-/* Writes a row; names of the traced program are written as code, other words are not. */
-static void write_markdown_row(struct out *out, const struct emit_column *columns, uint64_t shown,
-			       const void *row, bool sum)
-{
-	char to[EMIT_CELL_MOST];
-
-	out_char(out, '|');
-	for (const struct emit_column *column = columns; column->kind; column++, shown >>= 1) {
-		bool code = column->kind == EMIT_CODE && !sum;
-
-		if (!(shown & 1))
-			continue;
-		out_text(out, code ? " <code>" : " ");
-		if (column->kind == EMIT_CODE || column->kind == EMIT_TEXT)
-			markdown_text(out, emit_cell(to, column, row));
-		else
-			out_text(out, emit_cell(to, column, row));
-		out_text(out, code ? "</code> |" : " |");
-	}
-	out_char(out, '\n');
-}
-
-static void write_markdown_head(struct out *out, const struct emit_column *columns, uint64_t shown)
-{
-	out_char(out, '|');
-	for (unsigned i = 0; columns[i].kind; i++) {
-		if (shown >> i & 1)
-			out_format(out, " %s |",
-				   columns[i].title ? columns[i].title : columns[i].heading);
-	}
-	out_text(out, "\n|");
-	for (unsigned i = 0; columns[i].kind; i++) {
-		if (shown >> i & 1)
-			out_text(out, columns[i].width > 0 ? "--:|" : "---|");
-	}
-	out_char(out, '\n');
-}
-
-void emit_markdown(struct out *out, const struct emit_table *table, uint64_t most)
-{
-	const struct emit_column *columns = table->columns;
-	const struct emit_rows *rows = table->rows;
-	uint64_t shown = emit_shown_columns(columns, rows);
-	uint64_t sum[EMIT_LARGEST / sizeof(uint64_t)];
-	char more[MORE];
-	uint64_t left;
-	size_t i = 0;
-
-	for (unsigned k = 0; columns[k].kind; k++)
-		shown |= (uint64_t)(columns[k].title != NULL) << k;
-	write_markdown_head(out, columns, shown);
-	for (; i < rows->count && i < rows->shown && out->written + out->used < most; i++)
-		write_markdown_row(out, columns, shown, row_at(rows, i), false);
-	left = rows->count - i + table->unlisted;
-	more_text(more, sizeof(more), left, table->more);
-	if (left && table->summed) {
-		find_totals(table, i, more, sum);
-		write_markdown_row(out, columns, shown, sum, true);
-	}
-	for (size_t k = 0; table->after && k < table->after->count; k++)
-		write_markdown_row(out, columns, shown, row_at(table->after, k), true);
-	if (left && !table->summed)
-		out_format(out, "\n%s\n", more);
+		put_cells(&layout, emit_row_at(table->after, i));
 }

@@ -45,6 +45,7 @@ struct show {
 	struct out *out;
 	bool colour;
 	unsigned columns;   /* width of a table's lines, 0: SHOW_COLUMNS */
+	bool whole;         /* names in tables are not cut to it */
 	const char *prefix; /* text before each line of a table, NULL: none */
 };
 

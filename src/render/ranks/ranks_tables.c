@@ -327,8 +327,8 @@ void merge_find_sites(struct merge_tables *tables, struct merge *merge,
 		int64_t above = told.highest - told.median;
 		char name[4 * SITE_LONGEST];
 
-		show_safe(name, sizeof(name), site->name,
-			  tables->whole ? SITE_LONGEST : SITE_COLUMNS);
+		show_cut(name, sizeof(name), site->name,
+			 tables->whole ? SITE_LONGEST : SITE_COLUMNS, SHOW_MIDDLE);
 		told.median = told.median < 0 ? 0 : told.median;
 		add_row(merge, &tables->sites,
 			&(struct site_row){ *site, show_kept(&merge->arena, "%s", name), told,

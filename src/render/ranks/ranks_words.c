@@ -103,7 +103,7 @@ static const char *uneven_sentence(struct merge *merge)
 		return even_sentence(merge);
 	site = merge_culprit(merge, metric, spread->highest_rank, &excess);
 	if (site) {
-		show_safe(name, sizeof(name), site->name, NAME_COLUMNS);
+		show_cut(name, sizeof(name), site->name, NAME_COLUMNS, SHOW_MIDDLE);
 		culprit = show_kept(&merge->arena, ": %s holds %s more there", name,
 				    SAY_BYTES((uint64_t)excess));
 	}

@@ -273,10 +273,8 @@ int report_write(struct trace *trace, struct out *out, const struct report_optio
 	struct report_selection selection = { 0 };
 	struct report_study study = { 0 };
 	int error = 0;
-	struct report report = { trace,   { .out = out, .colour = options->colour },
-				 options, &selection,
-				 &study,  &error,
-				 json,    false };
+	const struct show show = { out, options->colour, options->columns, options->full, NULL };
+	struct report report = { trace, show, options, &selection, &study, &error, json, false };
 
 	error = report_oom_check(&report);
 	if (!error)

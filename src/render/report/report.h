@@ -24,6 +24,7 @@ struct report_options {
 	size_t limit; /* most rows of a list, 0 for all */
 	bool full;    /* shows whole stacks, and every stack of a site */
 	bool colour;
+	unsigned columns;          /* of the terminal; 0: there is none */
 	const struct rules *rules; /* rules for categories, NULL for the built-in ones */
 	const char *suppressions;  /* path of a file of suppressions (findings/leaks.h), or NULL */
 	const char *name;          /* the trace's name in JSON, NULL for its path */

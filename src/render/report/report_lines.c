@@ -5,9 +5,6 @@
  * A free counts for the line that made it, whichever line made the allocation. So a line that only
  * frees has a row too, and all rows together sum to what is live at the end.
  */
-#include <string.h>
-
-#include "base/text/text.h"
 #include "render/report/report_parts.h"
 
 struct lines_entry {
@@ -102,35 +99,16 @@ static struct lines find_lines(const struct report *report)
 
 /* --- for people --- */
 
-/* Long names are cut at the right, so "f (train.py:12)" becomes "train.py:12 f". */
-static const char *show_name(char *to, const void *row)
-{
-	const char *name = ((const struct lines_entry *)row)->name;
-	const char *at = NULL;
-	size_t length = strlen(name);
-
-	for (const char *p = name; (p = strstr(p, " (")); p += 2)
-		at = p;
-	if (!at || name[length - 1] != ')' || !memchr(at, ':', length - (size_t)(at - name)))
-		return name;
-	text_copy_n(to, EMIT_CELL_MOST, at + 2, (size_t)(name + length - 1 - (at + 2)));
-	text_append(to, EMIT_CELL_MOST, " ");
-	length = strlen(to);
-	text_copy_n(to + length, EMIT_CELL_MOST - length, name, (size_t)(at - name));
-	return to;
-}
-
 void report_tell_lines(const struct report *report)
 {
 	const struct emit_column line_cells[] = {
-		EMIT_SHOWN(trace_by_title(by_of(report)), -25, TEXT, struct lines_entry, name,
-			   show_name),
+		EMIT_CELL(trace_by_title(by_of(report)), -27, TEXT, struct lines_entry, name),
 		EMIT_CELL("net", 12, CHANGE, struct lines_entry, net),
 		EMIT_CELL("at peak", 12, BYTES, struct lines_entry, of.peak_bytes),
 		EMIT_CELL(report->options->select.to ? "at end" : "at exit", 12, BYTES,
 			  struct lines_entry, of.live_bytes),
-		EMIT_CELL("allocs", 9, COUNT, struct lines_entry, of.allocations),
-		EMIT_CELL("frees", 8, COUNT, struct lines_entry, of.frees_here),
+		EMIT_CELL("allocs", 8, COUNT, struct lines_entry, of.allocations),
+		EMIT_CELL("frees", 7, COUNT, struct lines_entry, of.frees_here),
 		EMIT_END,
 	};
 	struct lines lines;

@@ -53,7 +53,7 @@ static unsigned put_phase_name(const struct timeline *timeline, const struct tim
 	/* A name is not written if it would be cut to two letters and "...". */
 	if (!cell->room || (cell->room < 5 && show_columns(cell->name) > cell->room))
 		return 0;
-	show_safe(text, sizeof(text), cell->name, cell->room);
+	show_cut(text, sizeof(text), cell->name, cell->room, SHOW_MIDDLE);
 	timeline_ascii(timeline, text);
 	out_text(timeline->show.out, text);
 	return show_columns(text);
@@ -236,7 +236,7 @@ int timeline_text(struct trace *trace, struct out *out, const struct timeline_op
 {
 	struct timeline timeline = {
 		.trace = trace,
-		.show = { .out = out, .colour = options->colour },
+		.show = { out, options->colour, options->width, false, NULL },
 		.options = options,
 		.columns = options->width - TIMELINE_LEFT,
 		.ooms = EMIT_NONE_OF(struct timeline_oom, SIZE_MAX),

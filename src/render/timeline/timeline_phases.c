@@ -14,7 +14,7 @@
 enum {
 	LINES = 8,
 	FIGURES = 6, /* most names in the table of phases */
-	NAME = 20,   /* columns of a name in that table */
+	NAME = 34,   /* columns of a name in that table */
 	NARROW = 66, /* fewest columns of a plot that the table needs */
 };
 
@@ -133,14 +133,14 @@ static const struct emit_column figures_cells[] = {
 static void add_figures(const struct timeline *timeline, const struct phase_group *group,
 			struct emit_rows *rows)
 {
-	char text[NAME * 4 + 4];
-	char name[PHASE_GROUPS_NAME];
+	char title[PHASE_GROUPS_NAME];
+	char name[2 * PHASE_GROUPS_NAME];
 	struct arena *arena = &timeline->trace->arena;
 
-	show_safe(text, sizeof(text), phase_group_title(group, name, sizeof(name)), NAME);
-	timeline_ascii(timeline, text);
+	show_safe(name, sizeof(name), phase_group_title(group, title, sizeof(title)), sizeof(name));
+	timeline_ascii(timeline, name);
 	emit_add(arena, rows,
-		 &(struct figures_row){ show_kept(arena, "%s", text), group->count,
+		 &(struct figures_row){ show_kept(arena, "%s", name), group->count,
 					group->peak_bytes, group->growth });
 }
 

@@ -77,35 +77,48 @@ const char *show_share(char *to, uint64_t part, uint64_t whole)
 	return to;
 }
 
-size_t show_safe(char *to, size_t size, const char *text, unsigned columns)
+/* Writes the character at *text, or '?' for what a terminal should not get, and moves on. Returns
+ * the bytes written; `to` NULL: none are. */
+static size_t put_safe(char *to, const char **text)
 {
-	const char *p = text;
+	uint32_t c;
+	size_t length = utf8_decode(*text, 4, &c);
+	bool harmless = length && utf8_harmless(c);
+
+	if (to)
+		memcpy(to, harmless ? *text : "?", harmless ? length : 1);
+	*text += length ? length : 1;
+	return harmless ? length : 1;
+}
+
+size_t show_cut(char *to, size_t size, const char *text, unsigned columns, unsigned sixths)
+{
+	unsigned lead = (unsigned)strspn(text, " ");
+	unsigned dots = columns < 3 ? columns : 3;
+	unsigned all = 0, head, tail;
 	size_t used = 0;
-	size_t cut = 0; /* bytes before the place where "..." would be put */
-	unsigned column = 0;
 
-	while (*p && used + 4 < size && column <= columns) {
-		uint32_t c;
-		size_t length = utf8_decode(p, 4, &c);
-
-		if (column + 3 == columns)
-			cut = used;
-		if (length && utf8_harmless(c)) {
-			memcpy(to + used, p, length);
-			used += length;
-		} else {
-			to[used++] = '?';
-		}
-		p += length ? length : 1;
-		column++;
+	for (const char *p = text; *p; all++)
+		put_safe(NULL, &p);
+	tail = columns > lead + dots ? (columns - lead - dots) * sixths / 6 : 0;
+	head = all > columns ? columns - dots - tail : all;
+	for (unsigned i = 0; *text && used + 4 < size; i++) {
+		if (i == head)
+			used += text_copy_n(to + used, size - used, "...", dots);
+		if (i < head || i >= all - tail)
+			used += put_safe(to + used, &text);
+		else
+			put_safe(NULL, &text);
 	}
-	if (column > columns || *p) {
-		if (column > columns)
-			used = cut;
-		used += text_copy_n(to + used, size - used, "...", columns < 3 ? columns : 3);
-	}
+	if (*text)
+		used += text_copy(to + used, size - used, "...");
 	to[used] = '\0';
 	return used;
+}
+
+size_t show_safe(char *to, size_t size, const char *text, unsigned columns)
+{
+	return show_cut(to, size, text, columns, 0);
 }
 
 void fill_text(char *to, size_t size, const char *text, fill_fact *fact, const void *facts)

@@ -25,6 +25,10 @@ const char *show_share(char *to, uint64_t part, uint64_t whole);
  * Returns the number of bytes written, without the final NUL. */
 size_t show_safe(char *to, size_t size, const char *text, unsigned columns);
 
+/* The same for a name, cut in the middle: `sixths` of what is left of it are its end. */
+enum { SHOW_MIDDLE = 3 };
+size_t show_cut(char *to, size_t size, const char *text, unsigned columns, unsigned sixths);
+
 /* Texts in which names in braces are replaced by facts: "{cached} of {reserved} lay unused". */
 enum { FILL_NAME = 64 }; /* bytes of a fact's name, with its NUL */
 

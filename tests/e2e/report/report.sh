@@ -36,6 +36,8 @@ if command -v script >/dev/null && script -qec true /dev/null >/dev/null 2>&1 </
 	has 'colours on a terminal' terminal "$(printf '\033')[1m"
 	TERM=xterm NO_COLOR=1 script -qec "memtrace report '$example'" /dev/null >terminal </dev/null
 	hasnt 'none with NO_COLOR' terminal "$(printf '\033')["
+	script -qec "stty cols 150; NO_COLOR=1 memtrace report '$TOP/tests/data/h200-forward_backward.json'" /dev/null >terminal </dev/null
+	has 'a wide one has room for names' terminal 'cublasCreate_v2 (libcublas.so.13) from Net.forward (forward_backward.py) [backward]  '
 else
 	skip 'colours on a terminal' 'no script(1)'
 fi
@@ -90,6 +92,15 @@ has 'tells of the others' "$OUT" 'Sizes of those allocations whose events are le
 is 'and not what lives of them' "$(grep -c '^  4 B  *1  *4 B  *-  *-' "$OUT")" 1
 has 'its short-lived blocks, too' "$OUT" 'Short-lived of the events that are left: freed before'
 has 'gaps are of a moment' "$OUT" 'gaps: needs a moment, add --at WHEN.'
+
+# --- names ----------------------------------------------------------------------------------------------
+for trace in forward_backward operators jax; do
+	recorded=$TOP/tests/data/h200-$trace.json
+	ok "$trace: phases and lines" memtrace report --show phases,lines -n 0 "$recorded"
+	is 'are cut, but no two look alike' "$(sed -n 's/^  \([^ ].*[^ ]\)  *[-+]*[0-9][0-9.]* .*/\1/p' "$OUT" | sort | uniq -d)" ''
+	ok "$trace: in full" memtrace report --show phases,lines,short_lived --full "$recorded"
+	is 'no name is cut' "$(grep -F '...' "$OUT" | grep -vF '<...>')" ''
+done
 
 # --- advice and table -----------------------------------------------------------------------------------
 ok 'advice about temporaries' memtrace report --show advice,categories "$TOP/tests/data/h200-operators.json"
