@@ -66,8 +66,7 @@ static const struct emit_column leaks_members[] = {
 	EMIT_END,
 };
 
-/* The site's name and memory kind, "take (leak.py:3) [pinned]"; device memory is not named. */
-static const char *name_in_space(const struct report *report, const char *name, const char *space)
+const char *report_in_space(const struct report *report, const char *name, const char *space)
 {
 	bool device = !strcmp(space, "device");
 
@@ -96,15 +95,16 @@ void report_tell_live(const struct report *report)
 		const struct trace_site *site = &trace->sites[i];
 
 		if (site->live_bytes)
-			report_add(report, &lefts.sites,
-				   &(struct left){
-					   .row = { { site->live_bytes, lefts.bytes },
-						    name_in_space(report, site->site, site->space),
-						    "" },
-					   .site = site->site,
-					   .space = site->space,
-					   .number = i,
-				   });
+			report_add(
+				report, &lefts.sites,
+				&(struct left){
+					.row = { { site->live_bytes, lefts.bytes },
+						 report_in_space(report, site->site, site->space),
+						 "" },
+					.site = site->site,
+					.space = site->space,
+					.number = i,
+				});
 	}
 	emit_sort(&lefts.sites, left_order);
 	report_member(report, "\nlive_at_exit", lefts_members, &lefts);
@@ -126,7 +126,7 @@ static struct left leaked_of(const struct report *report, const struct leak *lea
 
 	return (struct left){
 		.row = { { leak->bytes, report->study->leaks.bytes },
-			 name_in_space(report, name, site->space),
+			 report_in_space(report, name, site->space),
 			 report_format(report, "%s%s%s", SAY_COUNT(leak->count),
 				       leak->allocations ? " of " : "",
 				       leak->allocations ? SAY_COUNT(leak->allocations) : "") },

@@ -3,7 +3,8 @@
  * difference, and the bytes that the line holds.
  *
  * A free counts for the line that made it, whichever line made the allocation. So a line that only
- * frees has a row too, and all rows together sum to what is live at the end.
+ * frees has a row too, and all rows together sum to what is live at the end. What a line allocated
+ * of the host's memory has a row of its own, and no part in the peak of a device.
  */
 #include "render/report/report_parts.h"
 
@@ -11,6 +12,7 @@ struct lines_entry {
 	const char *name;
 	struct trace_stack of; /* the sums over the line's stacks */
 	int64_t net_count, net;
+	const char *space; /* a kind of memory of the host; NULL for the device's */
 };
 
 /* The table of lines, with the line that holds most at the peak first. */
@@ -64,6 +66,19 @@ static enum trace_by by_of(const struct report *report)
 						  : (enum trace_by)report->trace->by;
 }
 
+/* The kind of memory that the stack allocated, if that is the host's and a device's stands beside
+ * it. */
+static const char *host_space(const struct report *report, size_t stack)
+{
+	const struct trace *trace = report->trace;
+
+	if (report->selection->narrow || !trace->summary.devices_n ||
+	    trace->site_of[stack] == UINT32_MAX || trace_is_of(trace, stack, SPACE_DEVICE) ||
+	    trace_is_of(trace, stack, SPACE_ARRAY))
+		return NULL;
+	return trace->sites[trace->site_of[stack]].space;
+}
+
 /* Finds the lines that allocated, freed or hold memory. */
 static struct lines find_lines(const struct report *report)
 {
@@ -74,21 +89,27 @@ static struct lines find_lines(const struct report *report)
 	struct lines_entry *list;
 
 	trace_keys_find(&keys, trace, by_of(report));
-	list = report_room(report, (keys.count + 1) * sizeof(*list));
+	list = report_room(report, (2 * keys.count + 1) * sizeof(*list));
 	for (size_t i = 0; i < trace->stacks_n; i++) {
 		const struct trace_stack *stack = &trace->stacks[i];
-		const struct lines_entry line = {
+		const char *space = host_space(report, i);
+		struct lines_entry *to = &list[2 * keys.of[i] + (space != NULL)];
+		struct lines_entry line = {
 			.of = *stack,
 			.net_count = (int64_t)(stack->allocations - stack->frees_here),
 			.net = (int64_t)(stack->bytes - stack->freed_here_bytes),
 		};
 
-		emit_sum(line_figures, &EMIT_ROWS_OF(&line, 1), 0, &list[keys.of[i]]);
+		if (space)
+			line.of.peak_bytes = line.of.peak_count = 0;
+		to->space = space;
+		emit_sum(line_figures, &EMIT_ROWS_OF(&line, 1), 0, to);
 	}
-	for (size_t i = 0; i < keys.count; i++) {
+	for (size_t i = 0; i < 2 * keys.count; i++) {
 		const struct trace_stack *of = &list[i].of;
 
-		list[i].name = keys.names[i];
+		list[i].name = report_in_space(report, keys.names[i / 2],
+					       list[i].space ? list[i].space : "device");
 		if (of->allocations || of->frees_here || of->peak_bytes || of->live_bytes)
 			report_add(report, &lines.rows, &list[i]);
 	}

@@ -103,6 +103,10 @@ const char *report_fatal_text(const struct report *report);
 /* The line to show for a stack: its most relevant frame, or its site, or "an unknown place". */
 const char *report_line(const struct report *report, uint64_t stack);
 
+/* report_leaks.c: a name and its kind of memory, "take (leak.py:3) [pinned]"; device memory is not
+ * named. */
+const char *report_in_space(const struct report *report, const char *name, const char *space);
+
 /* --- functions that write: report_output.c --- */
 
 /* Keeps the error unless an earlier one is kept already. */

@@ -111,6 +111,11 @@ hasnt 'there is none' "$OUT" 'of the peak were'
 ok 'what was short-lived has its name' memtrace report --show short_lived "$TOP/tests/data/h200-operators.json"
 has 'and no other' "$OUT" 'Short-lived: freed before their device made 16 allocations more'
 
+# --- lines ----------------------------------------------------------------------------------------------
+ok 'lines of two kinds of memory' memtrace report --json -n 0 --show lines "$TOP/tests/data/h200-jax.json"
+is 'make up the peak of the device' "$(json "$OUT" 'd["lines"]["total"]["peak_bytes"]')" 630004920
+is 'those of the host apart' "$(json "$OUT" '[r["peak_bytes"] for r in d["lines"]["rows"] if r["name"].endswith(" [pinned]")]')" '[0, 0]'
+
 # --- trees ----------------------------------------------------------------------------------------------
 ok 'a tree' memtrace report --show inverted "$TOP/tests/data/h200-train.json"
 is 'branches stand out from chains' "$(sed -n '6,9p;12,13p' "$OUT" | cut -c25-55 | sed "s, *$,,")" '- 0x5b45ee in libcublas.so.13
