@@ -22,8 +22,10 @@ static const char about[] =
 #undef SECTION
 	;
 
-/* Default --limit: SCREEN for text; LISTED with --json, --show, --oom, --at or several traces. */
-enum { SCREEN = 5, LISTED = 10 };
+/* Default --limit: SCREEN for text; LISTED with --show, --oom, --at or several traces; ALL for
+ * JSON.
+ */
+enum { SCREEN = 5, LISTED = 10, ALL = 0 };
 
 /* Parses "peaks,live" into a bit for each section; prints why and returns 0 on an unknown name. */
 static uint32_t read_sections(const char *text)
@@ -71,7 +73,10 @@ static bool read_report_words(struct report_options *options, const struct repor
 			      bool listed)
 {
 	listed = listed || words->show || words->oom || options->select.at;
-	options->limit = words->limit != UINT64_MAX ? words->limit : listed ? LISTED : SCREEN;
+	options->limit = words->limit != UINT64_MAX ? words->limit
+			 : words->json              ? ALL
+			 : listed                   ? LISTED
+						    : SCREEN;
 	if (words->show && !(options->show = read_sections(words->show)))
 		return false;
 	if (words->oom)
@@ -129,6 +134,7 @@ static int run_report(const char *path, const struct report_words *words,
 		      struct report_options *options)
 {
 	struct trace trace;
+	size_t failures;
 	int error;
 
 	if (trace_open(&trace, path))
@@ -138,8 +144,11 @@ static int run_report(const char *path, const struct report_words *words,
 	options->columns = cli_columns(cli_out()->fd);
 	if (!error)
 		error = report_write(&trace, cli_out(), options, words->json);
+	failures = trace.ooms_n;
 	trace_close(&trace);
-	return error ? cli_fail(STATUS_UNREADABLE) : STATUS_DONE;
+	if (error)
+		return cli_fail(STATUS_UNREADABLE);
+	return words->oom && !failures ? STATUS_NO : STATUS_DONE;
 }
 
 static int run_with_rules(const char *path, const struct report_words *words,
@@ -251,7 +260,8 @@ int cmd_report(int argc, char **argv)
 		    &options.suppressions),
 		ARG("show", 's', TEXT, "SECTIONS", "these sections only, by name: peaks,live",
 		    &words.show),
-		ARG("limit", 'n', NUMBER, "N", "rows of a list (default 5, with --show 10; 0: all)",
+		ARG("limit", 'n', NUMBER, "N",
+		    "rows of a list (default 5, with --show 10, with --json all; 0: all)",
 		    &words.limit),
 		ARG("full", 0, FLAG, NULL, "every row, every stack, every frame", &options.full),
 		ARG_OUTPUT_TO(&words.output),
@@ -262,7 +272,7 @@ int cmd_report(int argc, char **argv)
 	if (parsed != ARGS_GO)
 		return parsed;
 	several = argc != 2 || traces_is_folder(argv[1]);
-	if (!read_report_words(&options, &words, words.json || several) || !check_times(&options))
+	if (!read_report_words(&options, &words, several) || !check_times(&options))
 		return STATUS_USAGE;
 	return several ? run_many((const char *const *)argv + 1, &words, &options)
 		       : run_with_rules(argv[1], &words, &options);

@@ -158,6 +158,12 @@ static int not_moment(const char *text)
 		text);
 }
 
+static int after_end(const struct trace *trace, const char *text)
+{
+	return err("%s: %.100s is after its end, at %.3f s", trace->path, text,
+		   (double)trace->process.duration_ns / 1e9);
+}
+
 bool timepoint_makes_sense(const char *text)
 {
 	uint64_t number;
@@ -197,5 +203,7 @@ int moment_find(struct replay_wish *wish, const struct trace *trace, const char 
 	}
 	error = timepoint_time(text, &wish->to);
 	snprintf(what, size, "at %.100s", text);
+	if (!error && trace->process.duration_ns && wish->to > trace->process.duration_ns)
+		return after_end(trace, text);
 	return error ? not_moment(text) : 0;
 }

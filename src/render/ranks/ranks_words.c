@@ -7,7 +7,7 @@
 #include "render/emit/term.h"
 #include "render/ranks/ranks.h"
 
-enum { NAME_COLUMNS = 72, MOST_NAMED = 8 };
+enum { NAME_COLUMNS = 140, MOST_NAMED = 8 };
 
 const char *merge_rank_word(struct merge *merge, const struct merge_rank *rank)
 {

@@ -88,6 +88,30 @@ static bool is_shown(const struct report *report, size_t i)
 	return report->json && (sections[i].when <= REPORT_MORE || sections[i].when == REPORT_OOM);
 }
 
+static int drop(void *to, const char *bytes, size_t length)
+{
+	(void)to;
+	(void)bytes;
+	(void)length;
+	return 0;
+}
+
+/* True if the section would write nothing; one that needs events says so of a baseline. */
+static bool is_void(const struct report *report, size_t i)
+{
+	struct report tried = *report;
+	char buffer[4096];
+	struct out out;
+
+	if (sections[i].when == REPORT_EVENTS && report->trace->capture.baseline)
+		return true;
+	out_init(&out, -1, buffer, sizeof(buffer));
+	out.sink = drop;
+	tried.show.out = &out;
+	sections[i].tell(&tried);
+	return !out.written && !out.used;
+}
+
 /* Writes the last line of the first screen: the names of the sections that are not shown. */
 static void say_more(const struct report *report)
 {
@@ -98,7 +122,8 @@ static void say_more(const struct report *report)
 	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++) {
 		enum report_when when = sections[i].when;
 
-		if (!is_shown(report, i) && when != REPORT_OOM && when != REPORT_MOMENT)
+		if (!is_shown(report, i) && when != REPORT_OOM && when != REPORT_MOMENT &&
+		    !is_void(report, i))
 			show_more(names, sizeof(names), " %s", sections[i].name);
 	}
 	out_char(report->show.out, '\n');

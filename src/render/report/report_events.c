@@ -126,7 +126,8 @@ static void say_nothing(const struct report *report)
 {
 	const struct event_scan *survey = &report->study->survey;
 
-	if (!report->options->show && !report->study->surveyed && !report->selection->replayed) {
+	if (!report->options->show && !report->study->surveyed && !report->selection->replayed &&
+	    !report->trace->capture.baseline) {
 		report_say(report, SAID_LINE, "%s", "");
 		report_say(report, 0,
 			   "Growth was not looked for among %s events; --show growth does that.",

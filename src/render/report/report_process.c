@@ -255,25 +255,42 @@ void report_tell_notes(const struct report *report)
 
 /* --- the process --- */
 
-/* "`python train.py` (pid 4242, rank 0, on node7) ran for 81.2 ms from 2026-11-21T02:03:04Z." */
+/* Appends a word of a command so that a shell reads it as one. */
+static void add_quoted(char *to, size_t size, const char *word)
+{
+	if (*word && !word[strcspn(word, " \t\n'\"\\$`*?[](){}<>|&;~#!")]) {
+		text_append(to, size, word);
+		return;
+	}
+	text_append(to, size, "'");
+	for (size_t length; *word; word += length + (word[length] != '\0')) {
+		length = strcspn(word, "'");
+		show_more(to, size, "%.*s%s", (int)length, word, word[length] ? "'\\''" : "");
+	}
+	text_append(to, size, "'");
+}
+
+/* "`python train.py` (pid 4242, rank 1, on node7) ran for 81.2 ms from 2026-11-21T02:03:04Z." */
 static void say_process(const struct report *report)
 {
 	const struct trace_process *process = &report->trace->process;
 	const char *start = process->start_time;
 	bool timed = start && strlen(start) > 19;
-	char command[204] = "";
-	size_t used = 0;
+	bool ranked = process->world_size > 1;
+	char command[4096] = "";
+	char rank[SHOW_NUMBER];
+	size_t most = report->options->full ? sizeof(command) : 199;
 
 	/* A baseline has no command and no time of start: it may stand for many runs. */
 	if (report->trace->capture.baseline)
 		return;
-	for (size_t i = 0; i < process->command_n && used < 199; i++) {
+	for (size_t i = 0; i < process->command_n && strlen(command) <= most; i++) {
 		text_append(command, sizeof(command), i ? " " : "");
-		used = text_append(command, sizeof(command), process->command[i]);
+		add_quoted(command, sizeof(command), process->command[i]);
 	}
-	report_say(report, 0, "`%.199s%s` (pid %llu, rank %llu, on %.60s) ran for %s%s%.19s%s.",
-		   command, used > 199 ? "..." : "", /* marks a command whose end was cut */
-		   (unsigned long long)process->pid, (unsigned long long)process->rank,
+	report_say(report, 0, "`%.*s%s` (pid %llu%s%s, on %.60s) ran for %s%s%.19s%s.", (int)most,
+		   command, strlen(command) > most ? "..." : "", (unsigned long long)process->pid,
+		   ranked ? ", rank " : "", ranked ? show_count(rank, process->rank) : "",
 		   process->host ? process->host : "?", SAY_TIME(process->duration_ns),
 		   timed ? " from " : "", timed ? start : "", timed ? "Z" : "");
 }

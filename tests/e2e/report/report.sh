@@ -93,6 +93,20 @@ is 'and not what lives of them' "$(grep -c '^  4 B  *1  *4 B  *-  *-' "$OUT")" 1
 has 'its short-lived blocks, too' "$OUT" 'Short-lived of the events that are left: freed before'
 has 'gaps are of a moment' "$OUT" 'gaps: needs a moment, add --at WHEN.'
 
+# --- what is offered, and asked for -----------------------------------------------------------------------
+ok 'a baseline' memtrace report "$TOP/tests/data/h200-change-adamw.json"
+has 'offers what it has' "$OUT" 'More with --show: live leaks tree inverted; all of it with --full.'
+hasnt 'and no look at events' "$OUT" 'Growth was not looked for'
+ok 'a document' memtrace report --json "$TOP/tests/data/h200-forward_backward.json"
+is 'is whole' "$(json "$OUT" '[len(d["phases"]), d["other_phases"], d["lines"]["other_rows"]]')" '[24, 0, 0]'
+memtrace report --oom "$TOP/tests/data/h200-train.json" >oom.txt
+is 'where nothing failed, there is nothing to explain' "$? $(cat oom.txt)" '1 No allocation failed.'
+fails 3 'h200-train.json: 99s is after its end, at 7.073 s' memtrace report --at 99s "$TOP/tests/data/h200-train.json"
+sed "s/\"train.py\"\]/\"train.py\",\"--only\",\"it's both\",\"\"]/" "$example" >quoted.json
+ok 'a command with blanks' memtrace report quoted.json
+# shellcheck disable=SC2016  # the report's own quotes
+has 'is one for a shell' "$OUT" "\`python train.py --only 'it'\\''s both' ''\`"
+
 # --- names ----------------------------------------------------------------------------------------------
 for trace in forward_backward operators jax; do
 	recorded=$TOP/tests/data/h200-$trace.json
