@@ -1,5 +1,4 @@
 /* Writes rows as tables on a screen. */
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,11 +15,10 @@ struct layout {
 	const struct emit_column *columns;
 	uint64_t shown; /* the columns that are written, as bits */
 	unsigned indent;
-	unsigned sixths; /* of a cut name that are its end */
-	bool whole;      /* names are not cut */
-	/* A column of names, and how much wider it is than it says. */
-	const struct emit_column *names;
-	unsigned extra;
+	unsigned sixths;                 /* of a cut name that are its end */
+	bool whole;                      /* names are not cut */
+	const struct emit_column *names; /* the first left-aligned column of texts, NULL for none */
+	unsigned width;                  /* its width, unless that differs from row to row */
 };
 
 /* A line being written. Blanks are written only before text, so that no line ends with them. */
@@ -88,15 +86,18 @@ static unsigned width_from(const struct emit_column *column, uint64_t shown, con
 	return sum;
 }
 
+static unsigned line_of(const struct layout *layout)
+{
+	return layout->show->columns ? layout->show->columns : SHOW_COLUMNS;
+}
+
 /* The width of a left-aligned cell: its column's, or what the other cells leave of the line. */
 static unsigned room_of(const struct layout *layout, const struct emit_column *column,
 			unsigned others)
 {
-	unsigned most = layout->show->columns ? layout->show->columns : SHOW_COLUMNS;
-
 	if (column->width)
-		return width_of(column) + (column == layout->names ? layout->extra : 0);
-	return others < most ? most - others : 0;
+		return column == layout->names ? layout->width : width_of(column);
+	return others < line_of(layout) ? line_of(layout) - others : 0;
 }
 
 static void put_left(struct emit_line *line, const struct layout *layout,
@@ -142,13 +143,21 @@ static void put_cells(const struct layout *layout, const void *row)
 static struct layout layout_of(const struct show *show, const struct emit_column *columns,
 			       const struct emit_rows *rows, unsigned indent)
 {
+	uint64_t shown = emit_shown_columns(columns, rows);
+	const struct emit_column *names = columns;
+
+	while (names->kind && (names->width > 0 || !(shown >> (names - columns) & 1) ||
+			       (names->kind != EMIT_TEXT && names->kind != EMIT_CODE)))
+		names++;
 	return (struct layout){
 		.show = show,
 		.columns = columns,
-		.shown = emit_shown_columns(columns, rows),
+		.shown = shown,
 		.indent = indent,
 		.sixths = SHOW_MIDDLE,
 		.whole = show->whole,
+		.names = names->kind ? names : NULL,
+		.width = width_of(names),
 	};
 }
 
@@ -163,27 +172,26 @@ void emit_row(const struct show *show, const struct emit_column *columns, const 
 
 /* --- names that are told apart --- */
 
-/* The first left-aligned column of texts, NULL for none. */
-static const struct emit_column *names_of(const struct layout *layout)
+/* The width that a line has beside its name. */
+static unsigned others_of(const struct layout *layout, const void *row)
 {
-	const struct emit_column *column = layout->columns;
+	uint64_t others = layout->shown & ~(1ull << (layout->names - layout->columns));
 
-	while (column->kind &&
-	       (column->width > 0 || !(layout->shown >> (column - layout->columns) & 1) ||
-		(column->kind != EMIT_TEXT && column->kind != EMIT_CODE)))
-		column++;
-	return column->kind ? column : NULL;
+	return layout->indent + layout->names->gap + width_from(layout->columns, others, row);
+}
+
+static unsigned most_of(unsigned a, unsigned b)
+{
+	return a > b ? a : b;
 }
 
 /* True if the row would look like an earlier one whose name is another; `known` has these. */
 static bool is_alike(const struct layout *layout, struct map *known, const struct emit_rows *rows,
 		     size_t i)
 {
-	uint64_t others = layout->shown & ~(1ull << (layout->names - layout->columns));
 	char cut[4 * EMIT_CELL_MOST], to[EMIT_CELL_MOST], other[EMIT_CELL_MOST];
 	const char *name = text_of(to, layout->names, emit_row_at(rows, i));
-	unsigned used = layout->indent + layout->names->gap +
-			width_from(layout->columns, others, emit_row_at(rows, i));
+	unsigned used = others_of(layout, emit_row_at(rows, i));
 	size_t length = show_cut(cut, sizeof(cut), name, room_of(layout, layout->names, used),
 				 layout->sixths);
 	uint64_t key = hash_bytes(cut, length);
@@ -210,16 +218,18 @@ static bool any_alike(const struct layout *layout, const struct emit_rows *rows,
 static void lay_out(struct layout *layout, const struct emit_rows *rows, size_t listed)
 {
 	static const unsigned char ends[] = { SHOW_MIDDLE, 4, 5, 2, 1, SHOW_MIDDLE };
-	unsigned most = layout->show->columns, width = width_of(layout->names);
-	char to[EMIT_CELL_MOST];
+	unsigned used = others_of(layout, NULL), width = width_of(layout->names), longest = width;
 
-	most = layout->whole ? UINT_MAX : most > SHOW_COLUMNS ? most - SHOW_COLUMNS : 0;
 	for (size_t i = 0; width && i < listed; i++) {
-		unsigned columns = show_columns(text_of(to, layout->names, emit_row_at(rows, i)));
+		const char *row = emit_row_at(rows, i);
+		char to[EMIT_CELL_MOST];
 
-		if (columns > width + layout->extra)
-			layout->extra = columns - width < most ? columns - width : most;
+		longest = most_of(longest, show_columns(text_of(to, layout->names, row)));
+		used = most_of(used, others_of(layout, row));
 	}
+	if (!layout->whole && longest + used > line_of(layout))
+		longest = line_of(layout) > used ? line_of(layout) - used : 0;
+	layout->width = most_of(width, longest);
 	for (size_t i = 0; i < sizeof(ends) && !layout->whole; i++) {
 		layout->sixths = ends[i];
 		if (!any_alike(layout, rows, listed))
@@ -232,7 +242,6 @@ static void put_rows(struct layout *layout, const struct emit_table *table, size
 {
 	struct map known = { NULL, 0 };
 
-	layout->names = names_of(layout);
 	if (layout->names)
 		lay_out(layout, table->rows, listed);
 	if (!table->headless && table->rows->count)

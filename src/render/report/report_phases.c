@@ -22,32 +22,43 @@ static const struct emit_column count_members[] = {
 	EMIT_END,
 };
 
-static const struct emit_column phase_device_members[] = {
-	EMIT_FIELD(INTEGER, struct trace_phase_device, device),
-	EMIT_MEMBER("allocated_peak_bytes", BYTES, struct trace_phase_device, allocated.peak_bytes),
-	EMIT_MEMBER("reserved_peak_bytes", BYTES, struct trace_phase_device, reserved.peak_bytes),
-	EMIT_NESTED("allocations", KNOWN, struct trace_phase_device, allocations, count_members),
-	EMIT_NESTED("freed", KNOWN, struct trace_phase_device, freed, count_members),
-	EMIT_NESTED("kept", KNOWN, struct trace_phase_device, kept, count_members),
+static const struct emit_column value_members[] = {
+	EMIT_MEMBER("allocated_peak_bytes", BYTES, struct phase_values, peak_bytes),
+	EMIT_MEMBER("reserved_peak_bytes", BYTES, struct phase_values, peak_reserved),
+	EMIT_MEMBER("above_start_bytes", BYTES, struct phase_values, above_start),
+	EMIT_MEMBER("growth_bytes", CHANGE, struct phase_values, growth),
+	EMIT_NESTED("allocations", KNOWN, struct phase_values, allocations, count_members),
+	EMIT_NESTED("freed", KNOWN, struct phase_values, freed, count_members),
+	EMIT_NESTED("kept", KNOWN, struct phase_values, kept, count_members),
+	EMIT_END,
+};
+
+static const struct emit_column device_columns[] = {
+	EMIT_COLUMN("device", "device", 10, INTEGER, struct phase_values, device),
+	EMIT_CELL("peak", 12, BYTES, struct phase_values, peak_bytes),
+	EMIT_CELL("above start", 13, BYTES, struct phase_values, above_start),
+	EMIT_CELL("growth", 12, CHANGE, struct phase_values, growth),
+	EMIT_CELL("kept", 12, BYTES, struct phase_values, kept.bytes, .flags = EMIT_OPTIONAL),
+	EMIT_CELL("reserved", 12, BYTES, struct phase_values, peak_reserved),
+	EMIT_NESTED(NULL, INLINED, struct phase_values, device, value_members),
 	EMIT_END,
 };
 
 /* A row has the columns that fit in 80 characters; --full writes the other values below it. */
 static const struct emit_column phase_columns[] = {
 	EMIT_FIELD(TEXT, struct phase_told, name),
-	EMIT_CELL("phase", -24, TEXT, struct phase_told, title),
+	EMIT_CELL("phase", -17, TEXT, struct phase_told, title),
 	EMIT_FIELD(TEXT, struct phase_told, domain),
-	EMIT_COLUMN("times", "times", 7, COUNT, struct phase_told, of.count),
-	EMIT_COLUMN("total_ns", "time", 10, TIME, struct phase_told, of.total_ns,
+	EMIT_COLUMN("times", "times", 6, COUNT, struct phase_told, of.count),
+	EMIT_COLUMN("total_ns", "time", 9, TIME, struct phase_told, of.total_ns,
 		    .show = show_duration),
-	EMIT_COLUMN("allocated_peak_bytes", "peak", 12, BYTES, struct phase_told, of.peak_bytes),
-	EMIT_MEMBER("reserved_peak_bytes", BYTES, struct phase_told, of.peak_reserved),
-	EMIT_COLUMN("growth_bytes", "growth", 12, CHANGE, struct phase_told, of.growth),
-	EMIT_NESTED("allocations", KNOWN, struct phase_told, of.allocations, count_members),
-	EMIT_NESTED("freed", KNOWN, struct phase_told, of.freed, count_members),
-	EMIT_NESTED("kept", KNOWN, struct phase_told, of.kept, count_members),
-	EMIT_CELL("kept", 12, BYTES, struct phase_told, of.kept.bytes),
-	EMIT_LIST("devices", "", struct phase_told, devices, phase_device_members),
+	EMIT_CELL("peak", 11, BYTES, struct phase_told, of.values.peak_bytes),
+	EMIT_CELL("above start", 12, BYTES, struct phase_told, of.values.above_start),
+	EMIT_CELL("growth", 12, CHANGE, struct phase_told, of.values.growth),
+	EMIT_CELL("kept", 11, BYTES, struct phase_told, of.values.kept.bytes,
+		  .flags = EMIT_OPTIONAL),
+	EMIT_NESTED(NULL, INLINED, struct phase_told, of.values, value_members),
+	EMIT_LIST("devices", "", struct phase_told, devices, device_columns),
 	EMIT_END,
 };
 
@@ -69,22 +80,10 @@ static const char *count_text(const struct report *report, const char *what,
 static void more_of(const struct report *report, const struct phase_group *phase)
 {
 	report_say(report, SAID_LINE, "    reserved at most %s%s%s",
-		   SAY_BYTES(phase->peak_reserved),
-		   count_text(report, ", allocated ", &phase->allocations),
-		   count_text(report, ", freed ", &phase->freed));
+		   SAY_BYTES(phase->values.peak_reserved),
+		   count_text(report, ", allocated in all ", &phase->values.allocations),
+		   count_text(report, ", freed ", &phase->values.freed));
 }
-
-static const struct emit_column device_cells[] = {
-	EMIT_CELL("device", 10, INTEGER, struct trace_phase_device, device),
-	EMIT_CELL("peak", 12, BYTES, struct trace_phase_device, allocated.peak_bytes),
-	EMIT_CELL("reserved", 12, BYTES, struct trace_phase_device, reserved.peak_bytes),
-	EMIT_CELL("allocated", 12, BYTES, struct trace_phase_device, allocations.bytes,
-		  .flags = EMIT_OPTIONAL),
-	EMIT_CELL("freed", 12, BYTES, struct trace_phase_device, freed.bytes,
-		  .flags = EMIT_OPTIONAL),
-	EMIT_CELL("kept", 12, BYTES, struct trace_phase_device, kept.bytes, .flags = EMIT_OPTIONAL),
-	EMIT_END,
-};
 
 /* Writes the other values of a phase, and a row for each device unless there is only one. */
 static void phase_below(const struct show *show, const void *row, const void *with)
@@ -96,7 +95,7 @@ static void phase_below(const struct show *show, const void *row, const void *wi
 		return;
 	more_of(report, &phase->of);
 	if (report->trace->summary.devices_n > 1)
-		emit_table(show, &(struct emit_table){ .columns = device_cells,
+		emit_table(show, &(struct emit_table){ .columns = device_columns,
 						       .rows = &phase->devices,
 						       .indent = 2 });
 }
@@ -104,14 +103,15 @@ static void phase_below(const struct show *show, const void *row, const void *wi
 static struct emit_rows devices_of(const struct report *report, const struct phase_group *phase)
 {
 	const struct trace_summary *summary = &report->trace->summary;
-	struct emit_rows rows = EMIT_NONE_OF(struct trace_phase_device, SIZE_MAX);
-	struct trace_phase_device sums;
+	struct emit_rows rows = EMIT_NONE_OF(struct phase_values, SIZE_MAX);
+	struct phase_values values;
 
 	for (size_t i = 0; i < summary->devices_n; i++) {
 		int device = summary->devices[i].device;
 
-		if (report_wants(report, device) && phase_group_device(phase, device, &sums))
-			report_add(report, &rows, &sums);
+		if (report_wants(report, device) &&
+		    phase_group_device(phase, report->trace, device, &values))
+			report_add(report, &rows, &values);
 	}
 	return rows;
 }
@@ -141,10 +141,9 @@ void report_tell_phases(const struct report *report)
 {
 	const struct trace *trace = report->trace;
 	struct emit_rows rows = report_rows(report, struct phase_told);
-	struct emit_rows groups = { .count = 0 };
+	const struct emit_rows groups =
+		phase_groups_find(report->trace, trace->phases, trace->phases_n);
 
-	report_fail(report,
-		    phase_groups_find(&groups, report->trace, trace->phases, trace->phases_n));
 	for (size_t i = 0; i < groups.count; i++)
 		add_phase(report, &rows, (const struct phase_group *)groups.rows + i);
 	report_members(report, phases_members, &rows);
@@ -152,7 +151,8 @@ void report_tell_phases(const struct report *report)
 		report_put(report, (struct emit_table){
 					   .columns = phase_columns,
 					   .rows = &rows,
-					   .heading = "Phases, by peak of allocated memory",
+					   .heading = "Phases, by peak of allocated memory; growth "
+						      "and kept are medians",
 					   .below = phase_below,
 				   });
 }

@@ -1,11 +1,12 @@
-/* Groups phases by name: sorts them, so that groups are contiguous, and sums their values. */
+/* Groups phases by name: sorts them, so that groups are contiguous, and finds their values. */
 #include "render/selection/phase_groups.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/input/error.h"
+#include "analyse/compare/metrics.h"
+#include "analyse/input/grow.h"
 #include "analyse/trace/phase_name.h"
 #include "render/emit/emit.h"
 
@@ -59,22 +60,75 @@ static void raise_peak(uint64_t *peak, uint64_t bytes)
 		*peak = bytes;
 }
 
+/* A phase's values on the device; if that is NO_DEVICE, on the device with the highest peak, with
+ * the sums of all devices. False if the phase has none for the device. */
+static bool part_of(const struct trace_phase *phase, int device, struct trace_phase_device *part)
+{
+	const struct trace_phase_device *found = NULL;
+
+	for (size_t i = 0; i < phase->devices_n; i++) {
+		const struct trace_phase_device *row = &phase->devices[i];
+
+		if (device == NO_DEVICE ? !found || trace_known(row->allocated.peak_bytes) >
+							    trace_known(found->allocated.peak_bytes)
+					: row->device == device)
+			found = row;
+	}
+	*part = (struct trace_phase_device){ .allocated = phase->allocated,
+					     .reserved = phase->reserved,
+					     .kept = phase->kept };
+	if (found)
+		*part = *found;
+	if (device == NO_DEVICE) {
+		part->allocations = phase->allocations;
+		part->freed = phase->freed;
+	}
+	return found || device == NO_DEVICE;
+}
+
+bool phase_group_device(const struct phase_group *group, struct trace *trace, int device,
+			struct phase_values *values)
+{
+	int64_t *growth = need(&trace->arena, 3 * (group->count + 1) * sizeof(*growth));
+	int64_t *bytes = growth + group->count;
+	int64_t *count = bytes + group->count;
+	size_t grown = 0, known = 0, parts = 0;
+
+	*values = (struct phase_values){ .device = device };
+	for (uint64_t i = 0; i < group->count; i++) {
+		struct trace_phase_device part;
+		const struct trace_phase_sums *sums = &part.allocated;
+
+		if (!part_of(&group->first[i], device, &part))
+			continue;
+		parts++;
+		raise_peak(&values->peak_bytes, sums->peak_bytes);
+		raise_peak(&values->peak_reserved, part.reserved.peak_bytes);
+		if (sums->start_bytes != TRACE_NONE &&
+		    trace_known(sums->peak_bytes) > sums->start_bytes)
+			raise_peak(&values->above_start, sums->peak_bytes - sums->start_bytes);
+		if (sums->start_bytes != TRACE_NONE && sums->end_bytes != TRACE_NONE)
+			growth[grown++] = (int64_t)(sums->end_bytes - sums->start_bytes);
+		add_count(&values->allocations, &part.allocations);
+		add_count(&values->freed, &part.freed);
+		if (part.kept.count == TRACE_NONE)
+			continue;
+		bytes[known] = (int64_t)part.kept.bytes;
+		count[known++] = (int64_t)part.kept.count;
+	}
+	values->growth = grown ? median_of(growth, grown) : INT64_MIN;
+	values->kept.bytes = known == parts ? (uint64_t)median_of(bytes, known) : TRACE_NONE;
+	values->kept.count = known == parts ? (uint64_t)median_of(count, known) : TRACE_NONE;
+	return parts > 0;
+}
+
 static void add_phase(struct phase_group *to, const struct trace_phase *phase)
 {
-	const struct trace_phase_sums *sums = &phase->allocated;
-
 	to->count++;
 	if (phase->end == TRACE_NONE)
 		to->open = true;
 	else if (phase->end > phase->start)
 		to->total_ns += phase->end - phase->start;
-	raise_peak(&to->peak_bytes, sums->peak_bytes);
-	raise_peak(&to->peak_reserved, phase->reserved.peak_bytes);
-	add_count(&to->allocations, &phase->allocations);
-	add_count(&to->freed, &phase->freed);
-	add_count(&to->kept, &phase->kept);
-	if (sums->start_bytes != TRACE_NONE && sums->end_bytes != TRACE_NONE)
-		to->growth = (int64_t)((uint64_t)to->growth + sums->end_bytes - sums->start_bytes);
 }
 
 /* How many phases, from `first` on, are of one family; *names receives how many names they have. */
@@ -97,21 +151,19 @@ static bool is_folded(const struct trace_phase *first, size_t names)
 }
 
 static const struct sort_key group_order[] = {
-	SORT_DOWN(struct phase_group, peak_bytes),
+	SORT_DOWN(struct phase_group, values.peak_bytes),
 	SORT_UP(struct phase_group, number),
 	{ 0 },
 };
 
-int phase_groups_find(struct emit_rows *groups, struct trace *trace,
-		      const struct trace_phase *phases, size_t count)
+struct emit_rows phase_groups_find(struct trace *trace, const struct trace_phase *phases,
+				   size_t count)
 {
-	struct phase_group *list = arena_alloc(&trace->arena, (count + 1) * sizeof(*list));
-	struct trace_phase *sorted = arena_alloc(&trace->arena, (count + 1) * sizeof(*sorted));
+	struct phase_group *list = need(&trace->arena, (count + 1) * sizeof(*list));
+	struct trace_phase *sorted = need(&trace->arena, (count + 1) * sizeof(*sorted));
+	struct emit_rows groups = EMIT_ROWS_OF(list, 0);
 	size_t names;
 
-	if (!list || !sorted)
-		return err_no_memory(trace->path);
-	*groups = EMIT_ROWS_OF(list, 0);
 	if (count)
 		memcpy(sorted, phases, count * sizeof(*sorted));
 	qsort(sorted, count, sizeof(*sorted), compare_group_names);
@@ -122,14 +174,16 @@ int phase_groups_find(struct emit_rows *groups, struct trace *trace,
 		fold = is_folded(&sorted[i], names);
 		for (size_t k = i; k < end; k++) {
 			if (k == i || (!fold && compare_names(&sorted[k - 1], &sorted[k])))
-				list[groups->count++] = (struct phase_group){ .first = &sorted[k],
-									      .number = k,
-									      .folded = fold };
-			add_phase(&list[groups->count - 1], &sorted[k]);
+				list[groups.count++] = (struct phase_group){ .first = &sorted[k],
+									     .number = k,
+									     .folded = fold };
+			add_phase(&list[groups.count - 1], &sorted[k]);
 		}
 	}
-	emit_sort(groups, group_order);
-	return 0;
+	for (size_t i = 0; i < groups.count; i++)
+		phase_group_device(&list[i], trace, NO_DEVICE, &list[i].values);
+	emit_sort(&groups, group_order);
+	return groups;
 }
 
 const char *phase_group_name(const struct phase_group *group, char *to, size_t size)
@@ -153,29 +207,4 @@ const char *phase_group_title(const struct phase_group *group, char *to, size_t 
 	else
 		snprintf(to, size, "%s", title);
 	return to;
-}
-
-bool phase_group_device(const struct phase_group *group, int device,
-			struct trace_phase_device *sums)
-{
-	bool told = false;
-
-	*sums = (struct trace_phase_device){ .device = device };
-	for (uint64_t i = 0; i < group->count; i++) {
-		const struct trace_phase *phase = &group->first[i];
-
-		for (size_t k = 0; k < phase->devices_n; k++) {
-			const struct trace_phase_device *part = &phase->devices[k];
-
-			if (part->device != device)
-				continue;
-			told = true;
-			raise_peak(&sums->allocated.peak_bytes, part->allocated.peak_bytes);
-			raise_peak(&sums->reserved.peak_bytes, part->reserved.peak_bytes);
-			add_count(&sums->allocations, &part->allocations);
-			add_count(&sums->freed, &part->freed);
-			add_count(&sums->kept, &part->kept);
-		}
-	}
-	return told;
 }

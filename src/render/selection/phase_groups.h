@@ -1,6 +1,7 @@
 /*
- * Groups phases with the same name and sums their values. If a family (analyse/trace/phase_name.h)
- * has many names, such as "step 1" to "step 100", all its phases are one group: "step #".
+ * Groups phases with the same name and finds the values of a repetition. If a family
+ * (analyse/trace/phase_name.h) has many names, such as "step 1" to "step 100", all its phases are
+ * one group: "step #".
  */
 #pragma once
 
@@ -17,20 +18,31 @@ enum {
 
 struct emit_rows;
 
+/* The values of a group on one device. */
+struct phase_values {
+	int device;
+	uint64_t peak_bytes, peak_reserved; /* highest of all repetitions */
+	uint64_t above_start; /* the most that allocated bytes rose above those at a start */
+	int64_t growth; /* median of (allocated bytes at the end - at the start), INT64_MIN: not
+			   known */
+	struct trace_phase_count kept;               /* medians; TRACE_NONE: not known */
+	struct trace_phase_count allocations, freed; /* sums; TRACE_NONE: not known */
+};
+
 struct phase_group {
 	const struct trace_phase *first; /* the first of `count` adjacent phases */
 	uint64_t number;                 /* position when groups are sorted by name */
-	uint64_t count, total_ns, peak_bytes, peak_reserved;
-	struct trace_phase_count allocations, freed, kept; /* sums; TRACE_NONE: not known */
-	int64_t growth; /* sum of (allocated bytes at the end - at the start) */
+	uint64_t count, total_ns;
+	struct phase_values
+		values; /* of the device with the highest peak; sums are of all devices */
 	bool open;      /* a phase of the group never ended */
 	bool folded;    /* the group is a family of several names */
 };
 
 /* Finds the groups as rows of struct phase_group, the group with the highest allocated peak first.
- * Memory is from the trace's arena. Returns 0 or -errno with err_text(). */
-int phase_groups_find(struct emit_rows *groups, struct trace *trace,
-		      const struct trace_phase *phases, size_t count);
+ * Memory is from the trace's arena. */
+struct emit_rows phase_groups_find(struct trace *trace, const struct trace_phase *phases,
+				   size_t count);
 
 /* The name of the group's phases; if folded, "step #" or "Thunk", written to `to`. */
 const char *phase_group_name(const struct phase_group *group, char *to, size_t size);
@@ -38,7 +50,6 @@ const char *phase_group_name(const struct phase_group *group, char *to, size_t s
 /* Writes the group's name and any domain to `to`, "ncclAllReduce (NCCL)", and returns it. */
 const char *phase_group_title(const struct phase_group *group, char *to, size_t size);
 
-/* Sets *sums to the group's values on a device: the highest peaks; sums of bytes allocated, freed
- * and kept (not freed in the phase). False if no phase has values for the device. */
-bool phase_group_device(const struct phase_group *group, int device,
-			struct trace_phase_device *sums);
+/* Sets *values to the group's on a device. False if no phase has values for the device. */
+bool phase_group_device(const struct phase_group *group, struct trace *trace, int device,
+			struct phase_values *values);

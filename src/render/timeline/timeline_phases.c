@@ -141,19 +141,16 @@ static void add_figures(const struct timeline *timeline, const struct phase_grou
 	timeline_ascii(timeline, name);
 	emit_add(arena, rows,
 		 &(struct figures_row){ show_kept(arena, "%s", name), group->count,
-					group->peak_bytes, group->growth });
+					group->values.peak_bytes, group->values.growth });
 }
 
 /* Writes a table of the phases shown, grouped by name: the groups with the highest peaks. */
-static int put_figures(const struct timeline *timeline, const struct trace_phase *sorted,
-		       size_t count)
+static void put_figures(const struct timeline *timeline, const struct trace_phase *sorted,
+			size_t count)
 {
 	struct emit_rows rows = EMIT_NONE_OF(struct figures_row, FIGURES);
-	struct emit_rows groups;
-	int error = phase_groups_find(&groups, timeline->trace, sorted, count);
+	const struct emit_rows groups = phase_groups_find(timeline->trace, sorted, count);
 
-	if (error)
-		return error;
 	for (size_t i = 0; i < groups.count; i++)
 		add_figures(timeline, (const struct phase_group *)groups.rows + i, &rows);
 	emit_table(&timeline->show,
@@ -162,7 +159,6 @@ static int put_figures(const struct timeline *timeline, const struct trace_phase
 					 .heading = "By name, highest peak first",
 					 .indent = TIMELINE_LEFT,
 					 .more = "more (memtrace report --show phases)" });
-	return 0;
 }
 
 int timeline_phases(const struct timeline *timeline)
@@ -178,6 +174,6 @@ int timeline_phases(const struct timeline *timeline)
 	count = take_phases(timeline, sorted);
 	error = count ? put_lines(timeline, sorted, count) : 0;
 	if (!error && count && timeline->columns >= NARROW)
-		error = put_figures(timeline, sorted, count);
+		put_figures(timeline, sorted, count);
 	return error;
 }

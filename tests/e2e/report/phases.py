@@ -2,6 +2,7 @@
 import collections
 import json
 import re
+import statistics
 import sys
 
 FOLD = 8  # names that differ in their number and are still told one by one
@@ -19,12 +20,25 @@ def total(parts, key):
     return {what: sum(count[what] for count in counts) for what in ("bytes", "count")}
 
 
-def sums(parts):
+def median(values):
+    return statistics.median_low(values) if values else None
+
+
+def sums(phases, parts):
+    """Of some phases, in all, what they did on a device: `parts`."""
+    kept, held = [part.get("kept") for part in parts], [part["allocated"] for part in parts]
     return {
-        "allocated_peak_bytes": max(part["allocated"]["peak_bytes"] for part in parts),
+        "allocated_peak_bytes": max(sums["peak_bytes"] for sums in held),
         "reserved_peak_bytes": max(part["reserved"]["peak_bytes"] for part in parts),
-        **{key: total(parts, key) for key in ("allocations", "freed", "kept")},
+        "above_start_bytes": max(sums["peak_bytes"] - sums["start_bytes"] for sums in held),
+        "growth_bytes": median([sums["end_bytes"] - sums["start_bytes"] for sums in held if sums["end_bytes"] is not None]),
+        **{key: total(phases, key) for key in ("allocations", "freed")},
+        "kept": None if None in kept else {what: median([count[what] for count in kept]) for what in ("bytes", "count")},
     }
+
+
+def greatest(phase):
+    return max(phase.get("devices") or [phase], key=lambda part: part["allocated"]["peak_bytes"])
 
 
 def wanted(trace):
@@ -44,11 +58,10 @@ def wanted(trace):
         yield {
             "name": name, "domain": domain, "times": len(phases),
             "total_ns": sum(phase["end"] - phase["start"] for phase in phases if phase["end"] is not None),
-            **sums(phases),
-            "growth_bytes": sum(phase["allocated"]["end_bytes"] - phase["allocated"]["start_bytes"] for phase in phases
-                                if phase["allocated"]["end_bytes"] is not None),
-            "devices": [{"device": device, **sums([part for phase in phases for part in phase.get("devices", [])
-                                                   if part["device"] == device])} for device in devices],
+            **sums(phases, [greatest(phase) for phase in phases]),
+            "devices": [{"device": device, **sums(parts, parts)} for device in devices
+                        for parts in [[part for phase in phases for part in phase.get("devices", [])
+                                       if part["device"] == device]]],
         }
 
 
