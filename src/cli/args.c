@@ -241,7 +241,7 @@ static bool take_value(const struct arg *arg, const char *value)
 			memcpy(arg->to, &row, sizeof(row));
 		return row != NULL;
 	case ARG_TIME:
-		if (strncmp(value, "phase:", 6) != 0 && timepoint_time(value, &ns))
+		if (!timepoint_is_named(value) && timepoint_time(value, &ns))
 			return cli_usage("%s", err_text()) < 0;
 		break;
 	case ARG_WHEN:

@@ -43,7 +43,7 @@ enum arg_kind {
 	ARG_SWITCH, /* --cpu, --cpu=0, --no-cpu: *to is a text: "1", "0" or what follows the "=" */
 	ARG_MAYBE,  /* --oom, --oom=2: *to is a text: "" or what follows the "=" */
 	ARG_TEXT,   /* --pool NAME, --pool=NAME, -p NAME: *to is a text */
-	ARG_TIME,   /* --from WHEN: *to is a text, a time or phase:NAME */
+	ARG_TIME,   /* --from WHEN: *to is a text, a time, phase:NAME or mark:NAME */
 	ARG_WHEN,   /* --at WHEN: *to is a text that timepoint_makes_sense() accepts */
 	ARG_NUMBER, /* --limit N: *to is a uint64_t between `least` and `most` */
 	ARG_DEVICE, /* --device N: *to is an int */

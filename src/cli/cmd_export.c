@@ -86,6 +86,7 @@ int cmd_export(int argc, char **argv)
 		ARG_OUTPUT_TO(&words.output),
 		ARG("at", 0, WHEN, "WHEN",
 		    "the moment to show: 12.5s, peak, exit, 'phase:NAME' (its highest moment), "
+		    "'mark:NAME', "
 		    "seq:N",
 		    &words.at),
 		ARG("metric", 0, WORD, "allocated|reserved|used",

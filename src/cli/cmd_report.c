@@ -95,7 +95,7 @@ static bool check_times(const struct report_options *options)
 	uint64_t ns[] = { 0, UINT64_MAX };
 
 	for (size_t i = 0; i < 2; i++) {
-		if (bounds[i] && strncmp(bounds[i], "phase:", 6) != 0)
+		if (bounds[i] && !timepoint_is_named(bounds[i]))
 			timepoint_time(bounds[i], &ns[i]);
 	}
 	if (ns[0] > ns[1])
@@ -234,11 +234,12 @@ int cmd_report(int argc, char **argv)
 		    "frames of one language only (default: merged)", &options.select.stacks),
 		ARG("at", 0, WHEN, "WHEN",
 		    "one moment, with its free gaps: 12.5s, peak, exit, "
-		    "'phase:NAME' (its highest moment), seq:N",
+		    "'phase:NAME' (its highest moment), 'mark:NAME' (the last; the second: "
+		    "'mark:NAME#2'), seq:N",
 		    &options.select.at),
 		ARG("oom", 0, MAYBE, "[=N]", "explain the last failed allocation, or the Nth",
 		    &words.oom),
-		ARG("from", 0, TIME, "WHEN", "first moment: 12.5s, 'phase:NAME'",
+		ARG("from", 0, TIME, "WHEN", "first moment: 12.5s, 'phase:NAME', 'mark:NAME'",
 		    &options.select.from),
 		ARG("to", 0, TIME, "WHEN", "last moment", &options.select.to),
 		ARG_ONE_DEVICE(&options.select.device),

@@ -57,7 +57,8 @@ int cmd_timeline(int argc, char **argv)
 	const struct arg args[] = {
 		ARG_ONE_DEVICE(&options.device),
 		ARG_ONE_POOL(&options.pool),
-		ARG("from", 0, TIME, "WHEN", "first moment: 12.5s, 'phase:NAME'", &options.from),
+		ARG("from", 0, TIME, "WHEN", "first moment: 12.5s, 'phase:NAME', 'mark:NAME'",
+		    &options.from),
 		ARG("to", 0, TIME, "WHEN", "last moment", &options.to),
 		ARG_BOUNDED("width", 'w', "N", "columns (default: the terminal's, else 80)", &width,
 			    TIMELINE_NARROWEST, TIMELINE_WIDEST),

@@ -70,13 +70,83 @@ static const struct trace_phase *find_phase(const struct trace *trace, const cha
 	return best;
 }
 
+/* --- marks --- */
+
+struct mark {
+	uint64_t t, seq;
+	size_t number, count; /* it is the `number`th of `count` marks with the name */
+};
+
+/* Finds the mark "NAME", the last with the name, or "NAME#2", the second. Reads the trace again. */
+static int find_mark(struct mark *mark, const struct trace *trace, const char *text)
+{
+	const char *end = strrchr(text, '#');
+	uint64_t wanted = 0;
+	struct trace again;
+	struct event event;
+	int more;
+
+	*mark = (struct mark){ .count = 0 };
+	if (!end || !quantity_parse(end + 1, QUANTITY_SETTING, &wanted))
+		end = text + strlen(text);
+	if (trace->once)
+		return err("%s cannot be read twice, as a mark wants: give a file", trace->path);
+	if (trace_open(&again, trace->path))
+		return -EINVAL;
+	while ((more = trace_next_of(&again, EVENT_MARK, &event)) == 1) {
+		const char *name = trace_text(&again, event.name);
+
+		if (!name || strncmp(name, text, (size_t)(end - text)) != 0 || name[end - text])
+			continue;
+		mark->count++;
+		if (!wanted || wanted == mark->count) {
+			mark->t = event.t;
+			mark->seq = event.seq;
+			mark->number = mark->count;
+		}
+	}
+	trace_close(&again);
+	if (more < 0 || mark->number)
+		return more;
+	return err("%s: has no mark %.100s (there are %zu with the name)", trace->path, text,
+		   mark->count);
+}
+
+static int at_mark(struct replay_wish *wish, const struct trace *trace, const char *name,
+		   char *what, size_t size)
+{
+	struct mark mark;
+	int error = find_mark(&mark, trace, name);
+
+	wish->last = mark.seq;
+	if (mark.count > 1)
+		snprintf(what, size, "at mark %.200s (%zu of %zu)", name, mark.number, mark.count);
+	else
+		snprintf(what, size, "at mark %.200s", name);
+	return error;
+}
+
+/* --- bounds --- */
+
+bool timepoint_is_named(const char *text)
+{
+	return !strncmp(text, "phase:", 6) || !strncmp(text, "mark:", 5);
+}
+
 int timepoint_bound(const struct trace *trace, const char *text, bool end, uint64_t *ns)
 {
 	const struct trace_phase *phase;
 	size_t number, count;
+	struct mark mark;
+	int error;
 
-	if (strncmp(text, "phase:", 6) != 0)
+	if (!timepoint_is_named(text))
 		return timepoint_time(text, ns);
+	if (text[0] == 'm') {
+		error = find_mark(&mark, trace, text + 5);
+		*ns = mark.t;
+		return error;
+	}
 	phase = find_phase(trace, text + 6, &number, &count);
 	if (!phase)
 		return no_phase(trace, text + 6);
@@ -153,9 +223,9 @@ static int read_event(const char *text, uint64_t *seq)
 
 static int not_moment(const char *text)
 {
-	return err(
-		"cannot read the moment %.100s: expected 12.5s, peak, exit, 'phase:NAME' or seq:N",
-		text);
+	return err("cannot read the moment %.100s: expected 12.5s, peak, exit, 'phase:NAME', "
+		   "'mark:NAME' or seq:N",
+		   text);
 }
 
 static int after_end(const struct trace *trace, const char *text)
@@ -168,7 +238,7 @@ bool timepoint_makes_sense(const char *text)
 {
 	uint64_t number;
 
-	if (!strcmp(text, "peak") || !strcmp(text, "exit") || !strncmp(text, "phase:", 6))
+	if (!strcmp(text, "peak") || !strcmp(text, "exit") || timepoint_is_named(text))
 		return true;
 	if (!strncmp(text, "seq:", 4))
 		return !read_event(text + 4, &number);
@@ -196,6 +266,8 @@ int moment_find(struct replay_wish *wish, const struct trace *trace, const char 
 	}
 	if (!strncmp(text, "phase:", 6))
 		return at_phase(wish, trace, text + 6, what, size);
+	if (!strncmp(text, "mark:", 5))
+		return at_mark(wish, trace, text + 5, what, size);
 	if (!strncmp(text, "seq:", 4)) {
 		error = read_event(text + 4, &wish->last);
 		snprintf(what, size, "after event %.40s", text + 4);

@@ -105,6 +105,17 @@ ok 'a filter' memtrace report --filter Block.attend --show peaks "$train"
 has 'the part of the peak' "$OUT" 'stacks with Block.attend held 97.50 MiB of that.'
 has 'the rest is told' "$OUT" '[other stacks]'
 
+marks=$TOP/tests/data/h200-caching-py.json
+ok 'at a mark, the last of the name' memtrace report --json --at 'mark:freed by backward()' "$marks"
+is 'is what its number tells' "$(json "$OUT" '[d["answer"], d["moment"]["live"]["bytes"]]')" \
+	"[\"Live at mark freed by backward() (2 of 2): 217.26 MiB, at 4.7 s.\", $(memtrace report --json --at seq:347 "$marks" >n.json; json n.json 'd["moment"]["live"]["bytes"]')]"
+ok 'or another' memtrace report --at 'mark:freed by backward()#1' "$marks"
+has 'by its number' "$OUT" 'freed by backward()#1 (1 of 2): 217.26 MiB, at 4.6 s.'
+fails 3 'has no mark 40 MiB#2' memtrace report --at 'mark:40 MiB#2' "$marks"
+ok 'from mark to mark' memtrace report --from 'mark:40 MiB' --to 'mark:40 MiB again' "$marks"
+has 'in the sentence' "$OUT" 'From mark:40 MiB to mark:40 MiB again: at most 40.00 MiB, at 2.1 s.'
+ok 'so can a timeline' memtrace timeline --from 'mark:40 MiB' --to 'mark:40 MiB again' "$marks"
+
 # --- what was dropped -------------------------------------------------------------------------------------
 ok 'a trace that lacks events' "$GENERATOR" --events 30000 --max-events 4000 --live 300 --json dropped.json
 ok 'in front of the gap all is exact' memtrace report --json -n 0 --at seq:300 dropped.json

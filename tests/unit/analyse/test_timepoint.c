@@ -52,7 +52,8 @@ TEST(what_is_no_time)
 TEST(what_a_moment_is)
 {
 	OK(timepoint_makes_sense("peak") && timepoint_makes_sense("exit"));
-	OK(timepoint_makes_sense("phase:step 3") && timepoint_makes_sense("seq:0"));
+	OK(timepoint_makes_sense("phase:step 3") && timepoint_makes_sense("mark:loaded") &&
+	   timepoint_makes_sense("seq:0"));
 	OK(timepoint_makes_sense("1.5s"));
 	OK(!timepoint_makes_sense("seq:") && !timepoint_makes_sense("seq:-1"));
 	OK(!timepoint_makes_sense("seq:18446744073709551616"));
