@@ -177,18 +177,12 @@ void report_composition(const struct report *report, const struct trace_peak *pe
 
 static void peak_table(const struct report *report, const struct trace_peak *peak, const char *what)
 {
-	const char *of = report->selection->narrow ? report->selection->what : "";
 	bool timed = !report->trace->capture.baseline;
 
 	if (!peak || !peak->bytes)
 		return;
-	report_say(report, SAID_HEADING, "%s%s%s%s: %s%s%s, by %s", what,
-		   report->selection->narrow ? ""
-					     : report_format(report, " on device %d", peak->device),
-		   report->selection->window ? " "
-		   : of[0]                   ? " of "
-					     : "",
-		   of, SAY_BYTES(peak->bytes), timed ? " at " : "", timed ? SAY_TIME(peak->t) : "",
+	report_say(report, SAID_HEADING, "%s: %s%s%s, by %s", what, SAY_BYTES(peak->bytes),
+		   timed ? " at " : "", timed ? SAY_TIME(peak->t) : "",
 		   trace_by_title((enum trace_by)report->trace->by));
 	report_say_estimated(report);
 	if (peak->count && peak->count != TRACE_NONE)
@@ -320,19 +314,31 @@ static void say_peaks(const struct report *report)
 		if (!report_wants(report, device))
 			continue;
 		peak_table(report, trace_peak(trace, device, NULL, TRACE_ALLOCATED),
-			   "Peak of allocated memory");
+			   report_format(report, "Peak of allocated memory on device %d", device));
 		if (report->options->full)
 			peak_table(report, trace_peak(trace, device, NULL, TRACE_RESERVED),
-				   "Peak of reserved memory");
+				   report_format(report, "Peak of reserved memory on device %d",
+						 device));
 	}
+	/* A program that used no device, such as a training on the CPU. */
+	for (unsigned space = 0; !trace->summary.devices_n && space < SPACES; space++)
+		peak_table(report, trace_space_peak(report->trace, space),
+			   report_format(report, "Peak of %s memory", space_name(space)));
 }
 
 void report_tell_peaks(const struct report *report)
 {
+	const struct report_selection *selection = report->selection;
+
 	if (report->json)
 		compose_peaks(report);
-	else if (!report->selection->narrow)
+	else if (!selection->narrow)
 		say_peaks(report);
 	else if (report->trace->peaks_n)
-		peak_table(report, report->trace->peaks, "Highest sum");
+		peak_table(report, report->trace->peaks,
+			   report_format(report, "Highest sum%s%s",
+					 selection->window    ? " "
+					 : selection->what[0] ? " of "
+							      : "",
+					 selection->what));
 }

@@ -32,3 +32,5 @@ PY
 is "they are CPU memory" "$(json "$TRACE" '[s["space"] for s in d["summary"]["spaces"]]')" '["cpu"]'
 is "native frames end where Python begins" "$(json "$TRACE" \
 	'sum(f["function"] == "_PyEval_EvalFrameDefault" for f in d["frames"])')" "0"
+ok "a report" memtrace report "$TRACE"
+has "tells who held it" "$OUT" 'Peak of cpu memory: '
