@@ -1,44 +1,51 @@
-/* Writes rows as tables on a screen. */
+/* Writes rows as tables, on a screen and in Markdown. */
 #include <stdio.h>
 #include <string.h>
 
 #include "analyse/input/grow.h"
 #include "base/mem/hash.h"
 #include "base/mem/map.h"
-#include "render/emit/emit_parts.h"
+#include "render/emit/emit.h"
 #include "render/emit/term.h"
 #include "render/values/values.h"
 
-/* The form of a table's lines. */
-struct layout {
+enum {
+	MARKDOWN_NAME = 240, /* longest name, in columns */
+	MORE = 80,           /* longest "... and 3 more", in bytes */
+};
+
+/* The lines of a table. Blanks are written only before text, so that no line ends with them. */
+struct table_lines {
 	const struct show *show;
 	const struct emit_column *columns;
-	uint64_t shown; /* the columns that are written, as bits */
-	unsigned indent;
+	uint64_t shown;                  /* the columns that are written, as bits */
+	unsigned indent, most;           /* columns before the first cell, and of a whole line */
 	unsigned sixths;                 /* of a cut name that are its end */
 	bool whole;                      /* names are not cut */
 	const struct emit_column *names; /* the first left-aligned column of texts, NULL for none */
 	unsigned width;                  /* its width, unless that differs from row to row */
-};
 
-/* A line being written. Blanks are written only before text, so that no line ends with them. */
-struct emit_line {
-	const struct show *show;
+	/* The line being written. */
 	unsigned column, blanks;
 	bool heading; /* a line of headings, printed dim */
 };
 
-static void put_text(struct emit_line *line, const char *text, bool dim)
+static const char *row_at(const struct emit_rows *rows, size_t i)
+{
+	return (const char *)rows->rows + i * rows->size;
+}
+
+static void put_text(struct table_lines *lines, const char *text, bool dim)
 {
 	if (!*text)
 		return;
-	for (; line->blanks; line->blanks--, line->column++)
-		out_char(line->show->out, ' ');
-	if (dim || line->heading)
-		show_dim(line->show, text);
+	for (; lines->blanks; lines->blanks--, lines->column++)
+		out_char(lines->show->out, ' ');
+	if (dim || lines->heading)
+		show_dim(lines->show, text);
 	else
-		out_text(line->show->out, text);
-	line->column += show_columns(text);
+		out_text(lines->show->out, text);
+	lines->column += show_columns(text);
 }
 
 static unsigned width_of(const struct emit_column *column)
@@ -47,16 +54,16 @@ static unsigned width_of(const struct emit_column *column)
 }
 
 /* Writes a right-aligned cell: blanks, then the text. */
-static void put_right(struct emit_line *line, const struct emit_column *column, const char *text)
+static void put_right(struct table_lines *lines, const struct emit_column *column, const char *text)
 {
 	unsigned columns = show_columns(text);
 	unsigned width = width_of(column);
 
 	if (columns < width)
-		line->blanks += width - columns;
-	else if (!column->gap && line->column)
-		line->blanks++; /* a blank if the cell is full, so that cells do not touch */
-	put_text(line, text, column->flags & EMIT_DIM);
+		lines->blanks += width - columns;
+	else if (!column->gap && lines->column)
+		lines->blanks++; /* a blank if the cell is full, so that cells do not touch */
+	put_text(lines, text, column->flags & EMIT_DIM);
 }
 
 /* The text of a cell, or of the heading if the row is NULL. */
@@ -86,62 +93,55 @@ static unsigned width_from(const struct emit_column *column, uint64_t shown, con
 	return sum;
 }
 
-static unsigned line_of(const struct layout *layout)
-{
-	return layout->show->columns ? layout->show->columns : SHOW_COLUMNS;
-}
-
 /* The width of a left-aligned cell: its column's, or what the other cells leave of the line. */
-static unsigned room_of(const struct layout *layout, const struct emit_column *column,
+static unsigned room_of(const struct table_lines *lines, const struct emit_column *column,
 			unsigned others)
 {
 	if (column->width)
-		return column == layout->names ? layout->width : width_of(column);
-	return others < line_of(layout) ? line_of(layout) - others : 0;
+		return column == lines->names ? lines->width : width_of(column);
+	return others < lines->most ? lines->most - others : 0;
 }
 
-static void put_left(struct emit_line *line, const struct layout *layout,
-		     const struct emit_column *column, const char *text, unsigned room)
+/* Writes a left-aligned cell; `after` columns are those of the cells behind it. */
+static void put_left(struct table_lines *lines, const struct emit_column *column, const char *text,
+		     unsigned after)
 {
-	bool whole = layout->whole || column->flags & EMIT_WHOLE;
+	unsigned room = room_of(lines, column, lines->column + lines->blanks + after);
+	bool whole = lines->whole || column->flags & EMIT_WHOLE;
 	char safe[4 * EMIT_CELL_MOST];
 	unsigned columns;
 
-	show_cut(safe, sizeof(safe), text, whole ? sizeof(safe) : room, layout->sixths);
+	show_cut(safe, sizeof(safe), text, whole ? sizeof(safe) : room, lines->sixths);
 	columns = show_columns(safe);
-	put_text(line, safe, column->flags & EMIT_DIM);
-	line->blanks += columns < room ? room - columns : 0;
+	put_text(lines, safe, column->flags & EMIT_DIM);
+	lines->blanks += columns < room ? room - columns : 0;
 }
 
-static void put_cells(const struct layout *layout, const void *row)
+static void put_cells(struct table_lines *lines, const void *row)
 {
-	const struct show *show = layout->show;
-	struct emit_line line = { .show = show, .blanks = layout->indent, .heading = !row };
-	uint64_t shown = layout->shown;
+	const struct emit_column *column = lines->columns;
+	char to[EMIT_CELL_MOST];
 
-	if (show->prefix)
-		out_text(show->out, show->prefix);
-	for (const struct emit_column *column = layout->columns; column->kind;
-	     column++, shown >>= 1) {
-		char to[EMIT_CELL_MOST];
-		const char *text;
-		unsigned others;
-
+	if (lines->show->prefix)
+		out_text(lines->show->out, lines->show->prefix);
+	lines->column = 0;
+	lines->blanks = lines->indent;
+	lines->heading = !row;
+	for (uint64_t shown = lines->shown; column->kind; column++, shown >>= 1) {
 		if (!(shown & 1))
 			continue;
-		text = text_of(to, column, row);
-		line.blanks += column->gap;
-		others = line.column + line.blanks + width_from(column + 1, shown >> 1, row);
+		lines->blanks += column->gap;
 		if (column->width > 0)
-			put_right(&line, column, text);
+			put_right(lines, column, text_of(to, column, row));
 		else
-			put_left(&line, layout, column, text, room_of(layout, column, others));
+			put_left(lines, column, text_of(to, column, row),
+				 width_from(column + 1, shown >> 1, row));
 	}
-	out_char(show->out, '\n');
+	out_char(lines->show->out, '\n');
 }
 
-static struct layout layout_of(const struct show *show, const struct emit_column *columns,
-			       const struct emit_rows *rows, unsigned indent)
+static struct table_lines lines_of(const struct show *show, const struct emit_column *columns,
+				   const struct emit_rows *rows, unsigned indent)
 {
 	uint64_t shown = emit_shown_columns(columns, rows);
 	const struct emit_column *names = columns;
@@ -149,11 +149,12 @@ static struct layout layout_of(const struct show *show, const struct emit_column
 	while (names->kind && (names->width > 0 || !(shown >> (names - columns) & 1) ||
 			       (names->kind != EMIT_TEXT && names->kind != EMIT_CODE)))
 		names++;
-	return (struct layout){
+	return (struct table_lines){
 		.show = show,
 		.columns = columns,
 		.shown = shown,
 		.indent = indent,
+		.most = show->columns ? show->columns : SHOW_COLUMNS,
 		.sixths = SHOW_MIDDLE,
 		.whole = show->whole,
 		.names = names->kind ? names : NULL,
@@ -165,97 +166,86 @@ void emit_row(const struct show *show, const struct emit_column *columns, const 
 	      unsigned indent)
 {
 	const struct emit_rows one = { row, row ? 1 : 0, 1, 0 };
-	const struct layout layout = layout_of(show, columns, &one, indent);
+	struct table_lines lines = lines_of(show, columns, &one, indent);
 
-	put_cells(&layout, row);
+	put_cells(&lines, row);
 }
 
 /* --- names that are told apart --- */
 
 /* The width that a line has beside its name. */
-static unsigned others_of(const struct layout *layout, const void *row)
+static unsigned others_of(const struct table_lines *lines, const void *row)
 {
-	uint64_t others = layout->shown & ~(1ull << (layout->names - layout->columns));
+	uint64_t others = lines->shown & ~(1ull << (lines->names - lines->columns));
 
-	return layout->indent + layout->names->gap + width_from(layout->columns, others, row);
-}
-
-static unsigned most_of(unsigned a, unsigned b)
-{
-	return a > b ? a : b;
+	return lines->indent + lines->names->gap + width_from(lines->columns, others, row);
 }
 
 /* True if the row would look like an earlier one whose name is another; `known` has these. */
-static bool is_alike(const struct layout *layout, struct map *known, const struct emit_rows *rows,
-		     size_t i)
+static bool is_alike(const struct table_lines *lines, struct map *known,
+		     const struct emit_rows *rows, size_t i)
 {
 	char cut[4 * EMIT_CELL_MOST], to[EMIT_CELL_MOST], other[EMIT_CELL_MOST];
-	const char *name = text_of(to, layout->names, emit_row_at(rows, i));
-	unsigned used = others_of(layout, emit_row_at(rows, i));
-	size_t length = show_cut(cut, sizeof(cut), name, room_of(layout, layout->names, used),
-				 layout->sixths);
+	const char *name = text_of(to, lines->names, row_at(rows, i));
+	unsigned used = others_of(lines, row_at(rows, i));
+	size_t length =
+		show_cut(cut, sizeof(cut), name, room_of(lines, lines->names, used), lines->sixths);
 	uint64_t key = hash_bytes(cut, length);
 	uint32_t same = map_get(known, key);
 
 	NEED(map_put(known, key, (uint32_t)i + 1));
-	return same &&
-	       strcmp(name, text_of(other, layout->names, emit_row_at(rows, same - 1))) != 0;
-}
-
-static bool any_alike(const struct layout *layout, const struct emit_rows *rows, size_t listed)
-{
-	struct map known = { NULL, 0 };
-	bool alike = false;
-
-	for (size_t i = 0; i < listed && !alike; i++)
-		alike = is_alike(layout, &known, rows, i);
-	map_clear(&known);
-	return alike;
+	return same && strcmp(name, text_of(other, lines->names, row_at(rows, same - 1))) != 0;
 }
 
 /* Makes a column of names as wide as the screen allows, and has names that must be cut cut where
  * they differ, if they do in one place. */
-static void lay_out(struct layout *layout, const struct emit_rows *rows, size_t listed)
+static void lay_out(struct table_lines *lines, const struct emit_rows *rows, size_t listed)
 {
 	static const unsigned char ends[] = { SHOW_MIDDLE, 4, 5, 2, 1, SHOW_MIDDLE };
-	unsigned used = others_of(layout, NULL), width = width_of(layout->names), longest = width;
+	unsigned used = others_of(lines, NULL), least = lines->width, longest = least;
+	bool alike = true;
 
-	for (size_t i = 0; width && i < listed; i++) {
-		const char *row = emit_row_at(rows, i);
+	for (size_t i = 0; least && i < listed; i++) {
 		char to[EMIT_CELL_MOST];
+		unsigned name = show_columns(text_of(to, lines->names, row_at(rows, i)));
+		unsigned others = others_of(lines, row_at(rows, i));
 
-		longest = most_of(longest, show_columns(text_of(to, layout->names, row)));
-		used = most_of(used, others_of(layout, row));
+		longest = name > longest ? name : longest;
+		used = others > used ? others : used;
 	}
-	if (!layout->whole && longest + used > line_of(layout))
-		longest = line_of(layout) > used ? line_of(layout) - used : 0;
-	layout->width = most_of(width, longest);
-	for (size_t i = 0; i < sizeof(ends) && !layout->whole; i++) {
-		layout->sixths = ends[i];
-		if (!any_alike(layout, rows, listed))
-			return;
+	if (!lines->whole && longest + used > lines->most)
+		longest = lines->most > used ? lines->most - used : 0;
+	lines->width = longest > least ? longest : least;
+	for (size_t end = 0; alike && end < sizeof(ends); end++) {
+		struct map known = { NULL, 0 };
+
+		lines->sixths = ends[end];
+		alike = false;
+		for (size_t i = 0; i < listed && !alike; i++)
+			alike = is_alike(lines, &known, rows, i);
+		map_clear(&known);
 	}
 }
 
 /* Writes the rows, each unlike the others: a name that cannot be told apart when cut is not cut. */
-static void put_rows(struct layout *layout, const struct emit_table *table, size_t listed)
+static void put_rows(struct table_lines *lines, const struct emit_table *table, size_t listed)
 {
 	struct map known = { NULL, 0 };
 
-	if (layout->names)
-		lay_out(layout, table->rows, listed);
+	if (lines->names)
+		lay_out(lines, table->rows, listed);
 	if (!table->headless && table->rows->count)
-		put_cells(layout, NULL);
+		put_cells(lines, NULL);
 	for (size_t i = 0; i < listed; i++) {
-		const char *row = emit_row_at(table->rows, i);
+		const char *row = row_at(table->rows, i);
 
-		layout->whole = layout->show->whole ||
-				(layout->names && is_alike(layout, &known, table->rows, i));
-		put_cells(layout, row);
+		lines->whole = lines->show->whole ||
+			       (lines->names && is_alike(lines, &known, table->rows, i));
+		put_cells(lines, row);
 		if (table->below)
-			table->below(layout->show, row, table->with);
+			table->below(lines->show, row, table->with);
 	}
-	layout->whole = layout->show->whole;
+	lines->whole = lines->show->whole;
 	map_clear(&known);
 }
 
@@ -278,21 +268,22 @@ static void name_row(const struct emit_column *columns, char *row, const char *f
 	}
 }
 
-const char *emit_more_text(char *to, uint64_t left, const char *more)
+static const char *more_text(char *to, uint64_t left, const char *more)
 {
-	snprintf(to, EMIT_MORE, "... and %s %s", SAY_COUNT(left), more ? more : "more");
+	snprintf(to, MORE, "... and %s %s", SAY_COUNT(left), more ? more : "more");
 	return to;
 }
 
 void emit_more(const struct show *show, unsigned indent, uint64_t left, const char *more)
 {
-	char text[EMIT_MORE];
+	char text[MORE];
 
 	if (left)
-		out_format(show->out, "%*s%s\n", (int)indent, "", emit_more_text(text, left, more));
+		out_format(show->out, "%*s%s\n", (int)indent, "", more_text(text, left, more));
 }
 
-void emit_totals(const struct emit_table *table, size_t from, const char *name, uint64_t *sum)
+static void find_totals(const struct emit_table *table, size_t from, const char *name,
+			uint64_t *sum)
 {
 	memset(sum, 0, EMIT_LARGEST);
 	emit_sum(table->columns, table->rows, from, sum);
@@ -304,24 +295,104 @@ void emit_table(const struct show *show, const struct emit_table *table)
 	const struct emit_rows *rows = table->rows;
 	size_t listed = rows->shown < rows->count ? rows->shown : rows->count;
 	uint64_t left = rows->count - listed + table->unlisted;
-	struct layout layout = layout_of(show, table->columns, rows, table->indent);
+	struct table_lines lines = lines_of(show, table->columns, rows, table->indent);
 	uint64_t sum[EMIT_LARGEST / sizeof(uint64_t)];
-	char more[EMIT_MORE];
+	char more[MORE];
 
 	if (table->heading)
 		show_heading(show, table->heading);
-	put_rows(&layout, table, listed);
+	put_rows(&lines, table, listed);
 	if (table->summed && left) {
-		emit_more_text(more, left, table->more);
-		emit_totals(table, listed, more, sum);
-		put_cells(&layout, sum);
+		more_text(more, left, table->more);
+		find_totals(table, listed, more, sum);
+		put_cells(&lines, sum);
 	} else {
 		emit_more(show, table->indent, left, table->more);
 	}
 	if (table->totalled && rows->count > 1) {
-		emit_totals(table, 0, "all", sum);
-		put_cells(&layout, sum);
+		find_totals(table, 0, "all", sum);
+		put_cells(&lines, sum);
 	}
 	for (size_t i = 0; table->after && i < table->after->count; i++)
-		put_cells(&layout, emit_row_at(table->after, i));
+		put_cells(&lines, row_at(table->after, i));
+}
+
+/* --- Markdown --- */
+
+void markdown_text(struct out *out, const char *text)
+{
+	char safe[4 * MARKDOWN_NAME];
+
+	show_safe(safe, sizeof(safe), text, MARKDOWN_NAME);
+	for (const char *p = safe; *p; p++) {
+		if (strchr("&<>\"'|`*_~[](){}#@\\!:", *p))
+			out_format(out, "&#%d;", *p);
+		else
+			out_char(out, *p);
+	}
+}
+
+/* Writes a row; names of the traced program are written as code, other words are not. */
+static void write_markdown_row(struct out *out, const struct emit_column *columns, uint64_t shown,
+			       const void *row, bool sum)
+{
+	char to[EMIT_CELL_MOST];
+
+	out_char(out, '|');
+	for (const struct emit_column *column = columns; column->kind; column++, shown >>= 1) {
+		bool code = column->kind == EMIT_CODE && !sum;
+
+		if (!(shown & 1))
+			continue;
+		out_text(out, code ? " <code>" : " ");
+		if (column->kind == EMIT_CODE || column->kind == EMIT_TEXT)
+			markdown_text(out, emit_cell(to, column, row));
+		else
+			out_text(out, emit_cell(to, column, row));
+		out_text(out, code ? "</code> |" : " |");
+	}
+	out_char(out, '\n');
+}
+
+static void write_markdown_head(struct out *out, const struct emit_column *columns, uint64_t shown)
+{
+	out_char(out, '|');
+	for (unsigned i = 0; columns[i].kind; i++) {
+		if (shown >> i & 1)
+			out_format(out, " %s |",
+				   columns[i].title ? columns[i].title : columns[i].heading);
+	}
+	out_text(out, "\n|");
+	for (unsigned i = 0; columns[i].kind; i++) {
+		if (shown >> i & 1)
+			out_text(out, columns[i].width > 0 ? "--:|" : "---|");
+	}
+	out_char(out, '\n');
+}
+
+void emit_markdown(struct out *out, const struct emit_table *table, uint64_t most)
+{
+	const struct emit_column *columns = table->columns;
+	const struct emit_rows *rows = table->rows;
+	uint64_t shown = emit_shown_columns(columns, rows);
+	uint64_t sum[EMIT_LARGEST / sizeof(uint64_t)];
+	char more[MORE];
+	uint64_t left;
+	size_t i = 0;
+
+	for (unsigned k = 0; columns[k].kind; k++)
+		shown |= (uint64_t)(columns[k].title != NULL) << k;
+	write_markdown_head(out, columns, shown);
+	for (; i < rows->count && i < rows->shown && out->written + out->used < most; i++)
+		write_markdown_row(out, columns, shown, row_at(rows, i), false);
+	left = rows->count - i + table->unlisted;
+	more_text(more, left, table->more);
+	if (left && table->summed) {
+		find_totals(table, i, more, sum);
+		write_markdown_row(out, columns, shown, sum, true);
+	}
+	for (size_t k = 0; table->after && k < table->after->count; k++)
+		write_markdown_row(out, columns, shown, row_at(table->after, k), true);
+	if (left && !table->summed)
+		out_format(out, "\n%s\n", more);
 }
