@@ -156,33 +156,19 @@ int timepoint_bound(const struct trace *trace, const char *text, bool end, uint6
 
 /* --- points in time --- */
 
-/* The peak of the device, or of its pool if `pool` is given; 0 if there is none. */
-static uint64_t peak_of(const struct trace_device *device, const char *pool)
-{
-	const struct trace_sum *sum = pool ? NULL : &device->allocated;
-
-	for (size_t i = 0; pool && i < device->pools_n; i++) {
-		if (device->pools[i].name && !strcmp(device->pools[i].name, pool))
-			sum = &device->pools[i].allocated;
-	}
-	return sum && sum->peak_bytes != TRACE_NONE ? sum->peak_bytes : 0;
-}
-
-/* The device with the highest peak; NO_DEVICE if there is none. */
+/* The device with the highest peak, of the pool if `pool` is given; NO_DEVICE if there is none. */
 static int worst_device(const struct trace *trace, const char *pool)
 {
-	int worst = NO_DEVICE;
-	uint64_t most = 0;
+	const struct trace_peak *worst = NULL;
 
-	for (size_t i = 0; i < trace->summary.devices_n; i++) {
-		uint64_t peak = peak_of(&trace->summary.devices[i], pool);
+	for (size_t i = 0; i < trace->peaks_n; i++) {
+		const struct trace_peak *peak = &trace->peaks[i];
 
-		if (peak > most) {
-			most = peak;
-			worst = trace->summary.devices[i].device;
-		}
+		if (peak->metric == TRACE_ALLOCATED && text_same(peak->pool, pool) &&
+		    (!worst || peak->bytes > worst->bytes))
+			worst = peak;
 	}
-	return worst;
+	return worst ? worst->device : NO_DEVICE;
 }
 
 static void at_peak(struct replay_wish *wish, const struct trace *trace)
@@ -214,8 +200,6 @@ static int at_phase(struct replay_wish *wish, const struct trace *trace, const c
 /* Reads the number in "seq:123"; `text` is after the colon. */
 static int read_event(const char *text, uint64_t *seq)
 {
-	if (!*text)
-		return err("seq: needs the number of an event");
 	return quantity_digits(text, seq)
 		       ? 0
 		       : err("cannot read seq:%.40s: expected the number of an event", text);
@@ -226,12 +210,6 @@ static int not_moment(const char *text)
 	return err("cannot read the moment %.100s: expected 12.5s, peak, exit, 'phase:NAME', "
 		   "'mark:NAME' or seq:N",
 		   text);
-}
-
-static int after_end(const struct trace *trace, const char *text)
-{
-	return err("%s: %.100s is after its end, at %.3f s", trace->path, text,
-		   (double)trace->process.duration_ns / 1e9);
 }
 
 bool timepoint_makes_sense(const char *text)
@@ -276,6 +254,7 @@ int moment_find(struct replay_wish *wish, const struct trace *trace, const char 
 	error = timepoint_time(text, &wish->to);
 	snprintf(what, size, "at %.100s", text);
 	if (!error && trace->process.duration_ns && wish->to > trace->process.duration_ns)
-		return after_end(trace, text);
+		return err("%s: %.100s is after its end, at %.3f s", trace->path, text,
+			   (double)trace->process.duration_ns / 1e9);
 	return error ? not_moment(text) : 0;
 }

@@ -71,18 +71,13 @@ TEST(moments_of_a_trace)
 		  .end = TRACE_NONE,
 		  .allocated = { 5, TRACE_NONE, 9 } },
 	};
-	struct trace_part pool = { .name = "torch", .allocated = { .peak_bytes = 3, .peak_t = 1 } };
-	struct trace_device devices[] = {
-		{ .device = 0,
-		  .allocated = { .peak_bytes = 50, .peak_t = 1 },
-		  .pools = &pool,
-		  .pools_n = 1 },
-		{ .device = 2, .allocated = { .peak_bytes = 90, .peak_t = 2 } },
+	struct trace_peak peaks[] = { { .device = 0, .bytes = 50 },
+				      { .device = 0, .pool = "torch", .bytes = 3 },
+				      { .device = 2, .bytes = 90 },
+				      { .device = 0, .metric = TRACE_RESERVED, .bytes = 99 } };
+	struct trace trace = {
+		.path = "t.json", .phases = phases, .phases_n = 3, .peaks = peaks, .peaks_n = 4
 	};
-	struct trace trace = { .path = "t.json",
-			       .phases = phases,
-			       .phases_n = 3,
-			       .summary = { .devices = devices, .devices_n = 2 } };
 	struct replay_wish wish = { .device = NO_DEVICE, .space = SPACES };
 	char what[200];
 	uint64_t ns;
