@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyse/input/error.h"
+#include "analyse/input/grow.h"
 #include "analyse/lifetimes/timepoint.h"
 #include "analyse/trace/trace.h"
 #include "render/emit/term.h"
@@ -41,8 +41,7 @@ static void put_glyph(const struct timeline *timeline, enum timeline_glyph glyph
 struct timeline_cell *timeline_cells(const struct timeline *timeline)
 {
 	/* Zeroed cells are blank: GLYPH_BLANK is 0. */
-	return arena_alloc(&timeline->trace->arena,
-			   timeline->columns * sizeof(struct timeline_cell));
+	return need(&timeline->trace->arena, timeline->columns * sizeof(struct timeline_cell));
 }
 
 /* Writes the name that begins in the cell, if there is room. Returns its width, 0 if not. */
@@ -215,21 +214,21 @@ static int put_all(struct timeline *timeline)
 
 	if (!error)
 		error = find_ooms(timeline);
-	for (size_t i = 0; i < trace->timeline_n && !error; i++) {
+	if (error)
+		return error;
+	for (size_t i = 0; i < trace->timeline_n; i++) {
 		if (!is_wanted(timeline, &trace->timeline[i]))
 			continue;
-		error = timeline_chart(timeline, &trace->timeline[i]);
+		timeline_chart(timeline, &trace->timeline[i]);
 		any = true;
 	}
-	if (!any && !error) {
+	if (!any) {
 		out_text(timeline->show.out, "No device memory was used: there is no curve.\n");
 		return 0;
 	}
-	if (!error)
-		error = timeline_phases(timeline);
-	if (!error)
-		put_legend(timeline);
-	return error;
+	timeline_phases(timeline);
+	put_legend(timeline);
+	return 0;
 }
 
 int timeline_text(struct trace *trace, struct out *out, const struct timeline_options *options)

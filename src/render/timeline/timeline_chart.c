@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyse/input/error.h"
+#include "analyse/input/grow.h"
 #include "analyse/trace/trace.h"
 #include "base/text/utf8.h"
 #include "render/emit/term.h"
@@ -178,25 +178,22 @@ static void put_axis(const struct chart *chart, struct timeline_cell *cells)
 		   timeline_time(timeline, to, timeline->to));
 }
 
-int timeline_chart(const struct timeline *timeline, const struct trace_curve *curve)
+void timeline_chart(const struct timeline *timeline, const struct trace_curve *curve)
 {
 	struct timeline_cell *cells = timeline_cells(timeline);
 	struct chart chart = {
 		.timeline = timeline,
 		.curve = curve,
-		.columns = arena_alloc(&timeline->trace->arena,
-				       timeline->columns * sizeof(*chart.columns)),
+		.columns =
+			need(&timeline->trace->arena, timeline->columns * sizeof(*chart.columns)),
 		.rows = curve->pool && !timeline->options->pool
 				? (timeline->options->height + 1) / 2
 				: timeline->options->height,
 	};
 
-	if (!chart.columns || !cells)
-		return err_no_memory(timeline->trace->path);
 	fill_columns(&chart);
 	put_title(&chart);
 	put_marks(&chart, cells);
 	put_rows(&chart, cells);
 	put_axis(&chart, cells);
-	return 0;
 }

@@ -51,7 +51,7 @@ struct timeline_cell {
 	unsigned room;    /* most columns that the text may take */
 };
 
-/* Returns a line of blank cells in memory of the trace's arena. NULL: out of memory. */
+/* Returns a line of blank cells in memory of the trace's arena. */
 struct timeline_cell *timeline_cells(const struct timeline *timeline);
 
 /* Writes a line: label and axis (blank if `label` is NULL), then the cells up to the last used. */
@@ -67,6 +67,6 @@ const char *timeline_time(const struct timeline *timeline, char *to, uint64_t t)
 /* Replaces each character that is not ASCII by '?', in place, if the options ask for ASCII. */
 void timeline_ascii(const struct timeline *timeline, char *text);
 
-/* Draw a curve; draw the phases. Both return 0 or -errno with err_text(). */
-int timeline_chart(const struct timeline *timeline, const struct trace_curve *curve);
-int timeline_phases(const struct timeline *timeline);
+/* Draw a curve; draw the phases. */
+void timeline_chart(const struct timeline *timeline, const struct trace_curve *curve);
+void timeline_phases(const struct timeline *timeline);

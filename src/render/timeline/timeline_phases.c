@@ -4,9 +4,7 @@
  * A bar takes the first line that is free when its phase begins. So a phase inside another lies
  * below it, and phases that overlap in part lie on separate lines.
  */
-#include <stdlib.h>
-
-#include "analyse/input/error.h"
+#include "analyse/input/grow.h"
 #include "analyse/trace/trace.h"
 #include "render/selection/phase_groups.h"
 #include "render/timeline/timeline_parts.h"
@@ -23,30 +21,15 @@ struct phase_line {
 	struct timeline_cell *cells;
 };
 
-static uint64_t end_of(const struct trace_phase *phase)
-{
-	return phase->end == TRACE_NONE ? UINT64_MAX : phase->end;
-}
-
-static int by_start(const void *a, const void *b)
-{
-	const struct trace_phase *x = a;
-	const struct trace_phase *y = b;
-
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	return end_of(x) > end_of(y) ? -1 : end_of(x) < end_of(y);
-}
-
 static void draw_phase(const struct timeline *timeline, struct phase_line *line,
 		       const struct trace_phase *phase)
 {
 	uint64_t from = phase->start > timeline->from ? phase->start : timeline->from;
-	uint64_t to = end_of(phase) < timeline->to ? phase->end : timeline->to;
+	uint64_t to = phase->end < timeline->to ? phase->end : timeline->to;
 	unsigned first = timeline_column(timeline, from);
 	unsigned last = timeline_column(timeline, to);
 
-	line->end = end_of(phase);
+	line->end = phase->end;
 	if (line->cells[first].glyph != GLYPH_BLANK) {
 		line->cells[first++].glyph = GLYPH_MANY;
 		if (first > last)
@@ -83,37 +66,40 @@ static size_t draw_all(const struct timeline *timeline, struct phase_line *lines
 	return left;
 }
 
+/* Copies the phases in the time shown, those that begin first and, of these, end last before
+ * others; one that never ended has the last end, TRACE_NONE. */
 static size_t take_phases(const struct timeline *timeline, struct trace_phase *sorted)
 {
+	static const struct sort_key by_start[] = {
+		SORT_UP(struct trace_phase, start),
+		SORT_DOWN(struct trace_phase, end),
+		{ 0 },
+	};
 	const struct trace *trace = timeline->trace;
 	size_t count = 0;
 
 	for (size_t i = 0; i < trace->phases_n; i++) {
 		if (trace->phases[i].start <= timeline->to &&
-		    end_of(&trace->phases[i]) >= timeline->from)
+		    trace->phases[i].end >= timeline->from)
 			sorted[count++] = trace->phases[i];
 	}
-	qsort(sorted, count, sizeof(*sorted), by_start);
+	sort_rows(sorted, count, sizeof(*sorted), by_start);
 	return count;
 }
 
-static int put_lines(const struct timeline *timeline, const struct trace_phase *sorted,
-		     size_t count)
+static void put_lines(const struct timeline *timeline, const struct trace_phase *sorted,
+		      size_t count)
 {
 	struct phase_line lines[LINES] = { { 0 } };
 	size_t left;
 
-	for (unsigned i = 0; i < LINES; i++) {
+	for (unsigned i = 0; i < LINES; i++)
 		lines[i].cells = timeline_cells(timeline);
-		if (!lines[i].cells)
-			return err_no_memory(timeline->trace->path);
-	}
 	left = draw_all(timeline, lines, sorted, count);
 	show_heading(&timeline->show, "Phases");
 	for (unsigned i = 0; i < LINES && lines[i].end; i++)
 		timeline_line(timeline, NULL, GLYPH_BLANK, lines[i].cells);
 	emit_more(&timeline->show, TIMELINE_LEFT, left, "more phases inside these");
-	return 0;
 }
 
 struct figures_row {
@@ -161,19 +147,14 @@ static void put_figures(const struct timeline *timeline, const struct trace_phas
 					 .more = "more (memtrace report --show phases)" });
 }
 
-int timeline_phases(const struct timeline *timeline)
+void timeline_phases(const struct timeline *timeline)
 {
 	struct trace *trace = timeline->trace;
-	struct trace_phase *sorted =
-		arena_alloc(&trace->arena, (trace->phases_n + 1) * sizeof(*sorted));
-	size_t count;
-	int error;
+	struct trace_phase *sorted = need(&trace->arena, (trace->phases_n + 1) * sizeof(*sorted));
+	size_t count = take_phases(timeline, sorted);
 
-	if (!sorted)
-		return err_no_memory(trace->path);
-	count = take_phases(timeline, sorted);
-	error = count ? put_lines(timeline, sorted, count) : 0;
-	if (!error && count && timeline->columns >= NARROW)
+	if (count)
+		put_lines(timeline, sorted, count);
+	if (count && timeline->columns >= NARROW)
 		put_figures(timeline, sorted, count);
-	return error;
 }
