@@ -176,25 +176,24 @@ static void put_tree_frame(struct chrome *chrome, uint32_t position, uint32_t nu
 
 /* Writes the frames as a tree whose roots are the outermost frames. A stack is the path to its
  * innermost frame, whose number stands for the stack. */
-static int put_stacks(struct chrome *chrome)
+static void put_stacks(struct chrome *chrome)
 {
 	const struct trace *trace = chrome->trace;
 	struct map known = { NULL, 0 };
 	uint32_t count = 0;
-	bool ok = true;
 
 	out_text(chrome->out, "\"stackFrames\":{");
-	for (size_t i = 0; ok && i < trace->stacks_n; i++) {
+	for (size_t i = 0; i < trace->stacks_n; i++) {
 		const struct trace_stack *stack = &trace->stacks[i];
 		uint32_t parent = 0;
 
-		for (size_t k = stack->frames_n; ok && k--;) {
+		for (size_t k = stack->frames_n; k--;) {
 			uint64_t key = hash_mix(parent, stack->frames[k]);
 			uint32_t number = map_get(&known, key);
 
 			if (!number) {
 				number = ++count;
-				ok = map_put(&known, key, number);
+				NEED(map_put(&known, key, number));
 				put_tree_frame(chrome, stack->frames[k], number, parent);
 			}
 			parent = number;
@@ -203,7 +202,6 @@ static int put_stacks(struct chrome *chrome)
 	}
 	map_clear(&known);
 	out_text(chrome->out, "},\n");
-	return ok ? 0 : err_no_memory(trace->path);
 }
 
 /* --- the whole file --- */
@@ -238,15 +236,12 @@ static int put_document(struct chrome *chrome)
 	int error;
 
 	put_other(chrome);
-	error = put_stacks(chrome);
-	if (error)
-		return error;
+	put_stacks(chrome);
 	out_text(chrome->out, "\"traceEvents\":[");
 	put_names(chrome);
 	put_counters(chrome);
-	error = chrome_slices(chrome);
-	if (!error)
-		error = chrome_events(chrome);
+	chrome_slices(chrome);
+	error = chrome_events(chrome);
 	out_text(chrome->out, "\n]}\n");
 	return error;
 }

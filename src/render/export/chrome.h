@@ -55,8 +55,8 @@ void chrome_counter(struct chrome *chrome, const char *name, uint64_t t, uint64_
 /* For chrome_put(): the argument `bytes`, left out if it is TRACE_NONE. */
 extern const struct emit_column chrome_bytes[];
 
-/* chrome_slices.c: writes phases, long CUDA calls and spans of devices. 0 or -errno. */
-int chrome_slices(struct chrome *chrome);
+/* chrome_slices.c: writes phases, long CUDA calls and spans of devices. */
+void chrome_slices(struct chrome *chrome);
 
 /* chrome_events.c: writes the trace's events in this format. 0 or -errno with err_text(). */
 int chrome_events(struct chrome *chrome);

@@ -101,8 +101,7 @@ static struct slice_owner *owner_of(struct slice_walk *walk, const struct block 
 		if (walk->owners[i].device == block->device && !strcmp(walk->owners[i].name, name))
 			return &walk->owners[i];
 	}
-	if (!GROW(walk->owners, walk->owners_n, walk->owners_size, 16))
-		return NULL;
+	NEED(GROW(walk->owners, walk->owners_n, walk->owners_size, 16));
 	walk->owners[walk->owners_n] =
 		(struct slice_owner){ .name = name, .device = block->device };
 	return &walk->owners[walk->owners_n++];
@@ -119,7 +118,7 @@ static void put_owner(const struct slice_walk *walk, const struct slice_owner *o
 
 /* Adds (sign 1) or subtracts (-1) the block's bytes for its library, if it is a segment of a pool
  * or a block of no pool: only these are reserved from the driver. */
-static int count_owner(struct slice_walk *walk, const struct block *block, int sign, uint64_t t)
+static void count_owner(struct slice_walk *walk, const struct block *block, int sign, uint64_t t)
 {
 	bool reserved =
 		block->kind == BLOCK_SEGMENT || (block->kind == BLOCK_HANDED && !block->pool);
@@ -127,13 +126,10 @@ static int count_owner(struct slice_walk *walk, const struct block *block, int s
 
 	if (!reserved || walk->gap || !lives_counts(block) ||
 	    !export_wants(walk->chrome->trace, walk->chrome->options, block->device, block->pool))
-		return 0;
+		return;
 	owner = owner_of(walk, block);
-	if (!owner)
-		return err_no_memory(walk->chrome->trace->path);
 	owner->bytes += sign > 0 ? block->size : 0 - block->size;
 	put_owner(walk, owner, t);
-	return 0;
 }
 
 /* --- writing the events --- */
@@ -162,32 +158,28 @@ static void put_instant(struct chrome *chrome, const struct event *event)
 	chrome_put(chrome, &instant, oom ? oom_args : mark_args);
 }
 
-static int take_event(struct slice_walk *walk, const struct event *event)
+static void take_event(struct slice_walk *walk, const struct event *event)
 {
 	struct lives *lives = &walk->lives;
-	const struct trace *trace = walk->chrome->trace;
-	int error = 0;
 
 	if (lives_gap(lives, event)) {
 		end_all(walk, event->t, "not known: events are missing here");
 		walk->gap = true;
 	}
-	if (lives_take(lives, event, trace_text(trace, event->api)))
-		return err_no_memory(trace->path);
+	NEED(!lives_take(lives, event, trace_text(walk->chrome->trace, event->api)));
 	if (lives->ends && !lives->unseen) {
 		put_slice(walk, "e", &lives->ended, event->t, freed_args,
 			  stack_text(&walk->chrome->stacks, event->stack)->line);
-		error = count_owner(walk, &lives->ended, -1, event->t);
+		count_owner(walk, &lives->ended, -1, event->t);
 	} else if (lives->ends && !lives->ended.ptr) {
-		error = count_owner(walk, &lives->ended, -1, event->t);
+		count_owner(walk, &lives->ended, -1, event->t);
 	}
-	if (!error && lives->begins) {
+	if (lives->begins) {
 		put_slice(walk, "b", &lives->begun, lives->begun.t, begin_args, NULL);
-		error = count_owner(walk, &lives->begun, 1, event->t);
+		count_owner(walk, &lives->begun, 1, event->t);
 	}
 	if (event->op == EVENT_OOM || event->op == EVENT_MARK)
 		put_instant(walk->chrome, event);
-	return error;
 }
 
 int chrome_events(struct chrome *chrome)
@@ -196,19 +188,16 @@ int chrome_events(struct chrome *chrome)
 				   .gap = chrome->trace->capture.events_filtered };
 	struct event event = { .t = 0 };
 	uint64_t end = chrome->trace->process.duration_ns;
-	int error = 0;
 	int more = 1;
 
 	lives_start(&walk.lives, chrome->trace->capture.events_filtered);
-	while (!error && !chrome->out->error && (more = trace_next(chrome->trace, &event)) == 1)
-		error = take_event(&walk, &event);
-	if (!error && more < 0)
-		error = more;
-	if (!error)
+	while (!chrome->out->error && (more = trace_next(chrome->trace, &event)) == 1)
+		take_event(&walk, &event);
+	if (more >= 0)
 		end_all(&walk, end, "none: live when the trace ends");
-	for (size_t i = 0; !error && !walk.gap && i < walk.owners_n; i++)
+	for (size_t i = 0; more >= 0 && !walk.gap && i < walk.owners_n; i++)
 		put_owner(&walk, &walk.owners[i], end > event.t ? end : event.t);
 	lives_clear(&walk.lives);
 	free(walk.owners);
-	return error;
+	return more < 0 ? more : 0;
 }

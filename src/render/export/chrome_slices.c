@@ -7,10 +7,9 @@
  * which the viewer shows on a separate track.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "analyse/input/error.h"
+#include "analyse/input/grow.h"
 #include "base/mem/sort.h"
 #include "base/text/out.h"
 #include "render/export/chrome.h"
@@ -85,17 +84,17 @@ static struct slice *find_slices(const struct chrome *chrome, size_t *count)
 		{ 0 },
 	};
 	const struct trace *trace = chrome->trace;
-	struct slice *slices = calloc(trace->phases_n + trace->spans_n + 1, sizeof(*slices));
+	struct slice *slices = need(&chrome->trace->arena,
+				    (trace->phases_n + trace->spans_n + 1) * sizeof(*slices));
 
 	*count = 0;
-	for (size_t i = 0; slices && i < trace->phases_n; i++)
+	for (size_t i = 0; i < trace->phases_n; i++)
 		slices[(*count)++] = slice_of_phase(chrome, &trace->phases[i]);
-	for (size_t i = 0; slices && i < trace->spans_n; i++) {
+	for (size_t i = 0; i < trace->spans_n; i++) {
 		if (wants(chrome, &trace->spans[i]))
 			slices[(*count)++] = slice_of_span(chrome, &trace->spans[i]);
 	}
-	if (slices)
-		sort_rows(slices, *count, sizeof(*slices), by_track);
+	sort_rows(slices, *count, sizeof(*slices), by_track);
 	return slices;
 }
 
@@ -220,15 +219,15 @@ static void put_slice(struct chrome *chrome, const struct slice *slice, size_t n
 	chrome_put(chrome, &event, NULL);
 }
 
-int chrome_slices(struct chrome *chrome)
+void chrome_slices(struct chrome *chrome)
 {
 	size_t count;
 	struct slice *slices = find_slices(chrome, &count);
-	uint64_t *open = calloc(count + 1, sizeof(*open)); /* end times of the open slices */
-	bool ok = slices && open;
+	/* End times of the open slices. */
+	uint64_t *open = need(&chrome->trace->arena, (count + 1) * sizeof(*open));
 	size_t depth = 0;
 
-	for (size_t i = 0; ok && i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		const struct slice *slice = &slices[i];
 		bool first = !i || slice->pid != slice[-1].pid;
 		bool nests;
@@ -244,7 +243,4 @@ int chrome_slices(struct chrome *chrome)
 			open[depth++] = slice->end;
 		put_slice(chrome, slice, i, nests);
 	}
-	free(open);
-	free(slices);
-	return ok ? 0 : err_no_memory(chrome->trace->path);
 }

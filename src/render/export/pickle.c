@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "analyse/input/error.h"
+#include "analyse/input/grow.h"
 #include "base/mem/hash.h"
 #include "base/text/utf8.h"
 
@@ -51,11 +51,10 @@ void pickle_start(struct pickle *pickle, struct out *out)
 	put_opcode(pickle, 4);
 }
 
-int pickle_end(struct pickle *pickle)
+void pickle_end(struct pickle *pickle)
 {
 	put_opcode(pickle, STOP);
 	map_clear(&pickle->texts);
-	return pickle->no_memory ? err("no memory left") : 0;
 }
 
 void pickle_dict(struct pickle *pickle)
@@ -167,8 +166,7 @@ void pickle_text(struct pickle *pickle, const char *text)
 	put_opcode(pickle, length <= UINT8_MAX ? SHORT_BINUNICODE : BINUNICODE);
 	put_number(pickle, length, length <= UINT8_MAX ? 1 : 4);
 	clean(text, pickle->out);
-	if (!map_put(&pickle->texts, key, pickle_remember(pickle) + 1))
-		pickle->no_memory = true;
+	NEED(map_put(&pickle->texts, key, pickle_remember(pickle) + 1));
 }
 
 void pickle_pair_of_zeros(struct pickle *pickle)

@@ -20,15 +20,14 @@ struct pickle {
 	struct out *out;
 	struct map texts; /* maps a written text's hash to 1 + its memo number */
 	uint32_t memo;    /* number of values in the reader's memo */
-	bool no_memory;
 	unsigned depth;
 	size_t items[PICKLE_DEEPEST]; /* number of items written to each open list */
 };
 
 void pickle_start(struct pickle *pickle, struct out *out);
 
-/* Ends the pickle and frees memory. Returns 0 or -errno with err_text(). */
-int pickle_end(struct pickle *pickle);
+/* Ends the pickle and frees memory. */
+void pickle_end(struct pickle *pickle);
 
 void pickle_dict(struct pickle *pickle);
 void pickle_dict_end(struct pickle *pickle);

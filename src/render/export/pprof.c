@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyse/input/error.h"
+#include "analyse/input/grow.h"
 #include "base/mem/hash.h"
 #include "base/mem/map.h"
 #include "base/settings/version.h"
@@ -68,15 +68,12 @@ struct pprof_writer {
 	struct protobuf part, inner, ids; /* buffers for a field and its nested fields */
 	/* For each frame, then for each stack: 1 if its location or its sample was written. */
 	uint64_t *seen;
-	int error;
 };
 
 static void write_fields(struct pprof_writer *writer, struct protobuf *fields)
 {
 	if (fields->used)
 		out_bytes(writer->out, (const char *)fields->bytes, fields->used);
-	if (fields->no_memory)
-		writer->error = err_no_memory(writer->trace->path);
 	fields->used = 0;
 }
 
@@ -102,8 +99,7 @@ static uint64_t string(struct pprof_writer *writer, const char *text)
 	if (known)
 		return known - 1;
 	protobuf_bytes(&writer->table, STRING_TABLE, clean, strlen(clean));
-	if (!map_put(&writer->strings, key, ++writer->strings_n))
-		writer->table.no_memory = true;
+	NEED(map_put(&writer->strings, key, ++writer->strings_n));
 	return writer->strings_n - 1;
 }
 
@@ -327,14 +323,10 @@ int format_pprof(struct trace *trace, struct out *out, const struct selection_op
 				       .by = options->by == TRACE_BY_THREAD ? "thread" : "phase" };
 	int error = weights_find(&writer.weights, trace, options);
 
-	writer.seen = arena_alloc(&trace->arena,
-				  (trace->frames_n + trace->stacks_n + 1) * sizeof(*writer.seen));
-	if (!error && !writer.seen)
-		error = err_no_memory(trace->path);
-	if (!error) {
+	writer.seen =
+		need(&trace->arena, (trace->frames_n + trace->stacks_n + 1) * sizeof(*writer.seen));
+	if (!error)
 		put_profile(&writer, options);
-		error = writer.error;
-	}
 	map_clear(&writer.strings);
 	protobuf_clear(&writer.table);
 	protobuf_clear(&writer.profile);

@@ -12,7 +12,6 @@
 struct protobuf {
 	unsigned char *bytes;
 	size_t used, size;
-	bool no_memory;
 };
 
 void protobuf_varint(struct protobuf *message, uint64_t value);

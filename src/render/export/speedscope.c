@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyse/input/error.h"
+#include "analyse/input/grow.h"
 #include "base/mem/hash.h"
 #include "base/mem/map.h"
 #include "base/settings/version.h"
@@ -22,7 +22,6 @@ struct speedscope_writer {
 	const struct weights *weights;
 	uint32_t *numbers; /* per frame of the trace: 1 + its index in "frames"; 0: not written */
 	uint32_t frames_n;
-	bool no_memory;
 	struct map groups; /* maps the hash of a phase's or thread's name to 1 + frame index */
 };
 
@@ -69,8 +68,7 @@ static void put_group(struct speedscope_writer *writer, const char *name)
 	uint64_t key = name ? hash_bytes(name, strlen(name)) : 0;
 
 	if (name && !map_get(&writer->groups, key))
-		writer->no_memory |=
-			!map_put(&writer->groups, key, add_frame(writer, name, NULL, TRACE_NONE));
+		NEED(map_put(&writer->groups, key, add_frame(writer, name, NULL, TRACE_NONE)));
 }
 
 static void put_frames(struct speedscope_writer *writer)
@@ -202,12 +200,9 @@ int format_speedscope(struct trace *trace, struct out *out, const struct selecti
 	struct speedscope_writer writer = { .out = out, .trace = trace, .weights = &weights };
 	int error = weights_find(&weights, trace, options);
 
-	writer.numbers =
-		arena_alloc(&trace->arena, (trace->frames_n + 1) * sizeof(*writer.numbers));
-	if (!error && writer.numbers)
+	writer.numbers = need(&trace->arena, (trace->frames_n + 1) * sizeof(*writer.numbers));
+	if (!error)
 		put_document(&writer, options);
-	if (!error && (!writer.numbers || writer.no_memory))
-		error = err_no_memory(trace->path);
 	map_clear(&writer.groups);
 	report_select_clear(&weights.selection);
 	return error;

@@ -4,7 +4,7 @@
  */
 #include "render/export/formats.h"
 
-#include "analyse/input/error.h"
+#include "analyse/input/grow.h"
 
 #ifndef HAVE_SQLITE
 
@@ -196,23 +196,21 @@ static int put_all_events(struct sqlite_writer *writer)
 	struct trace *trace = writer->trace;
 	struct lives *lives = &writer->lives;
 	struct event event;
-	int error = 0;
 	int more = 1;
 
 	lives_start(lives, trace->capture.events_filtered);
-	while (!error && !writer->file.error && (more = trace_next(trace, &event)) == 1) {
+	while (!writer->file.error && (more = trace_next(trace, &event)) == 1) {
 		put_events(writer, 0, &event);
 		if (lives_gap(lives, &event))
 			put_lives(writer, "unknown");
-		if (lives_take(lives, &event, trace_text(trace, event.api)))
-			error = err_no_memory(trace->path);
-		else if (lives->ends && !lives->unseen)
+		NEED(!lives_take(lives, &event, trace_text(trace, event.api)));
+		if (lives->ends && !lives->unseen)
 			put_life(writer, &lives->ended, &event, "freed");
 	}
-	if (!error && more == 0)
+	if (more == 0)
 		put_lives(writer, "live");
 	lives_clear(lives);
-	return error ? error : more < 0 ? more : writer->file.error;
+	return more < 0 ? more : writer->file.error;
 }
 
 int format_sqlite(struct trace *trace, struct out *out, const struct selection_options *options)

@@ -8,7 +8,7 @@
  */
 #include <string.h>
 
-#include "analyse/input/error.h"
+#include "analyse/input/grow.h"
 #include "base/text/text.h"
 #include "render/export/pickle.h"
 #include "render/export/torch_snapshot.h"
@@ -192,7 +192,7 @@ static void segments(struct snapshot_writer *writer)
 		struct snapshot_device *device = &writer->snapshot->devices[i];
 
 		snapshot_tile(writer->snapshot, device);
-		for (size_t k = 0; !writer->snapshot->failed && k < device->segments_n; k++) {
+		for (size_t k = 0; k < device->segments_n; k++) {
 			pickle_item(&writer->pickle);
 			segment_of(writer, device, &device->segments[k]);
 		}
@@ -306,10 +306,8 @@ int format_torch_snapshot(struct trace *trace, struct out *out,
 					  .epoch = export_epoch_ns(trace) };
 	int error = snapshot_read(&snapshot, trace, options);
 
-	writer.frames = arena_alloc(&trace->arena, (trace->frames_n + 1) * sizeof(*writer.frames));
-	writer.stacks = arena_alloc(&trace->arena, (trace->stacks_n + 1) * sizeof(*writer.stacks));
-	if (!error && (!writer.frames || !writer.stacks))
-		error = err_no_memory(trace->path);
+	writer.frames = need(&trace->arena, (trace->frames_n + 1) * sizeof(*writer.frames));
+	writer.stacks = need(&trace->arena, (trace->stacks_n + 1) * sizeof(*writer.stacks));
 	if (!error) {
 		pickle_start(&writer.pickle, out);
 		pickle_dict(&writer.pickle);
@@ -318,9 +316,7 @@ int format_torch_snapshot(struct trace *trace, struct out *out,
 		annotations(&writer);
 		settings(&writer);
 		pickle_dict_end(&writer.pickle);
-		error = pickle_end(&writer.pickle);
-		if (snapshot.failed)
-			error = err_no_memory(trace->path);
+		pickle_end(&writer.pickle);
 	}
 	snapshot_clear(&snapshot);
 	return error;

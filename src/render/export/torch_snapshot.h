@@ -77,7 +77,6 @@ struct snapshot {
 	struct snapshot_place *places; /* parallel to lives.blocks.list */
 	size_t places_n;
 	uint64_t next_address;
-	bool failed; /* no memory left: the snapshot must not be used */
 
 	/* The event that is being read, and its device. */
 	const struct event *event;

@@ -17,10 +17,7 @@ void snapshot_enter(struct snapshot *snapshot, enum snapshot_action action,
 	struct snapshot_device *device = snapshot->device;
 	const struct event *event = snapshot->event;
 
-	if (!GROW(device->entries, device->entries_n, device->entries_size, 1024)) {
-		snapshot->failed = true;
-		return;
-	}
+	NEED(GROW(device->entries, device->entries_n, device->entries_size, 1024));
 	device->entries[device->entries_n++] = (struct snapshot_entry){
 		.address = where->address,
 		.size = where->size,
@@ -39,14 +36,12 @@ static struct snapshot_device *device_of(struct snapshot *snapshot, int ordinal)
 	if (ordinal < 0)
 		return NULL;
 	if (count > snapshot->devices_n) {
-		struct snapshot_device *devices =
-			reallocarray(snapshot->devices, count, sizeof(*devices));
-
-		if (!devices)
-			return NULL;
+		snapshot->devices =
+			reallocarray(snapshot->devices, count, sizeof(*snapshot->devices));
+		NEED(snapshot->devices);
 		for (size_t i = snapshot->devices_n; i < count; i++)
-			devices[i] = (struct snapshot_device){ .device = (int)i, .summed = true };
-		snapshot->devices = devices;
+			snapshot->devices[i] =
+				(struct snapshot_device){ .device = (int)i, .summed = true };
 		snapshot->devices_n = count;
 	}
 	return &snapshot->devices[ordinal];
@@ -96,10 +91,7 @@ static void begin_block(struct snapshot *snapshot)
 
 	if (!snapshot_is_size(block->size) || !snapshot->lives.begun_id)
 		return;
-	if (!GROW_TO(snapshot->places, snapshot->lives.blocks.size, snapshot->places_n)) {
-		snapshot->failed = true;
-		return;
-	}
+	NEED(GROW_TO(snapshot->places, snapshot->lives.blocks.size, snapshot->places_n));
 	if (own) {
 		where = own_segment(snapshot, block);
 		begin_own(snapshot, &where, block->pool);
@@ -145,10 +137,7 @@ static void begin_nameless(struct snapshot *snapshot, uint32_t stack, uint64_t s
 
 	if (!snapshot_is_size(size))
 		return;
-	if (!GROW(device->nameless, device->nameless_n, device->nameless_size, 16)) {
-		snapshot->failed = true;
-		return;
-	}
+	NEED(GROW(device->nameless, device->nameless_n, device->nameless_size, 16));
 	where.address = snapshot_address(snapshot, size);
 	device->nameless[device->nameless_n++] =
 		(struct snapshot_block){ where.address, size, stack, true };
@@ -162,7 +151,7 @@ static void end_nameless(struct snapshot *snapshot, uint64_t size)
 {
 	struct snapshot_device *device = snapshot->device;
 
-	for (size_t i = device->nameless_n; i-- && size && !snapshot->failed;) {
+	for (size_t i = device->nameless_n; i-- && size;) {
 		const struct snapshot_block was = device->nameless[i];
 
 		if (was.stack != snapshot->event->stack)
@@ -253,14 +242,11 @@ static void place_event(struct snapshot *snapshot, const struct event *event)
 
 	if (lives_gap(lives, event))
 		forget_block(snapshot);
-	snapshot->failed = lives_take(lives, event, trace_text(snapshot->trace, event->api));
-	if (snapshot->failed || event->device < 0 ||
+	NEED(!lives_take(lives, event, trace_text(snapshot->trace, event->api)));
+	if (event->device < 0 ||
 	    !export_wants(snapshot->trace, snapshot->options, event->device, event->pool))
 		return;
 	device = device_of(snapshot, event->device);
-	snapshot->failed = !device;
-	if (!device)
-		return;
 	snapshot->event = event;
 	snapshot->device = device;
 	event_effect(event, &allocated, &reserved);
@@ -317,11 +303,8 @@ int snapshot_read(struct snapshot *snapshot, struct trace *trace,
 	/* `false`: filtered events count as missing; their blocks may lie in known segments. */
 	lives_start(&snapshot->lives, false);
 	error = export_find_end(&end, trace, options);
-	while (!error && !snapshot->failed && (more = trace_next(trace, &event)) == 1 &&
-	       !replay_is_behind(&end, &event))
+	while (!error && (more = trace_next(trace, &event)) == 1 && !replay_is_behind(&end, &event))
 		place_event(snapshot, &event);
-	if (snapshot->failed)
-		return err_no_memory(trace->path);
 	if (error || more < 0)
 		return error ? error : -EINVAL;
 	take_sums(snapshot);

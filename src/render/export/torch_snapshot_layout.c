@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/input/grow.h"
 #include "base/mem/sort.h"
 #include "render/export/torch_snapshot.h"
 
@@ -36,8 +37,8 @@ static bool is_live(const struct snapshot *snapshot, const struct snapshot_devic
 	       export_wants(snapshot->trace, snapshot->options, block->device, block->pool);
 }
 
-/* Fills blocks[] and segments[], sorted by address, with room for fillers. False: out of memory. */
-static bool collect(struct snapshot *snapshot, struct snapshot_device *device)
+/* Fills blocks[] and segments[], sorted by address, with room for fillers. */
+static void collect(struct snapshot *snapshot, struct snapshot_device *device)
 {
 	static const struct sort_key by_address[] = { SORT_UP(struct snapshot_block, address),
 						      { 0 } };
@@ -50,8 +51,7 @@ static bool collect(struct snapshot *snapshot, struct snapshot_device *device)
 	twalk_r(device->tree, visit, &walk);
 	device->blocks = calloc(count + 2, sizeof(*device->blocks));
 	device->segments = calloc(walk.count + count + 1, sizeof(*device->segments));
-	if (!device->blocks || !device->segments)
-		return false;
+	NEED(device->blocks && device->segments);
 	for (uint32_t i = 0; i < blocks->used; i++) {
 		if (is_live(snapshot, device, i))
 			device->blocks[device->blocks_n++] = (struct snapshot_block){
@@ -69,22 +69,20 @@ static bool collect(struct snapshot *snapshot, struct snapshot_device *device)
 	walk = (struct layout_walk){ device->segments, 0 };
 	twalk_r(device->tree, visit, &walk);
 	device->segments_n = walk.count;
-	return true;
 }
 
 /* Moves blocks that overlap the block before them, or lie in no segment, to the end of the list,
- * and gives them new addresses. Returns their number, SIZE_MAX if memory runs out. */
+ * and gives them new addresses. Returns their number. */
 static size_t set_strays_aside(struct snapshot *snapshot, struct snapshot_device *device)
 {
 	struct snapshot_block *blocks = device->blocks;
-	struct snapshot_block *strays = calloc(device->blocks_n + 1, sizeof(*strays));
+	struct snapshot_block *strays =
+		need(&snapshot->trace->arena, (device->blocks_n + 1) * sizeof(*strays));
 	size_t segment = 0;
 	size_t kept = 0;
 	size_t strays_n = 0;
 	uint64_t from = 0;
 
-	if (!strays)
-		return SIZE_MAX;
 	for (size_t i = 0; i < device->blocks_n; i++) {
 		const struct snapshot_segment *in;
 
@@ -103,7 +101,6 @@ static size_t set_strays_aside(struct snapshot *snapshot, struct snapshot_device
 		blocks[kept++] = blocks[i];
 	}
 	memcpy(blocks + kept, strays, strays_n * sizeof(*strays));
-	free(strays);
 	return strays_n;
 }
 
@@ -147,12 +144,9 @@ static void add_filler(struct snapshot *snapshot, struct snapshot_device *device
 void snapshot_tile(struct snapshot *snapshot, struct snapshot_device *device)
 {
 	size_t block = 0;
-	size_t strays = collect(snapshot, device) ? set_strays_aside(snapshot, device) : SIZE_MAX;
 
-	snapshot->failed |= strays == SIZE_MAX;
-	if (snapshot->failed)
-		return;
-	add_own_segments(device, strays);
+	collect(snapshot, device);
+	add_own_segments(device, set_strays_aside(snapshot, device));
 	add_filler(snapshot, device);
 	/* Both lists are sorted: what was added lies above all other addresses. */
 	for (size_t i = 0; i < device->segments_n; i++) {

@@ -2,6 +2,7 @@
 #include <search.h>
 #include <stdlib.h>
 
+#include "analyse/input/grow.h"
 #include "render/export/torch_snapshot.h"
 
 static const uint64_t page = 512;
@@ -42,12 +43,12 @@ void snapshot_add_segment(struct snapshot *snapshot, struct snapshot_segment seg
 	struct snapshot_segment *own = malloc(sizeof(*own));
 	void *node;
 
-	if (own)
-		*own = segment;
-	node = own ? tsearch(own, &snapshot->device->tree, by_range) : NULL;
-	snapshot->failed |= !node;
-	if (!node || *(struct snapshot_segment **)node != own)
-		free(own); /* no memory, or an overlap, which callers exclude */
+	NEED(own);
+	*own = segment;
+	node = tsearch(own, &snapshot->device->tree, by_range);
+	NEED(node);
+	if (*(struct snapshot_segment **)node != own)
+		free(own); /* an overlap, which callers exclude */
 }
 
 void snapshot_drop_segment(struct snapshot_device *device, struct snapshot_segment *segment)

@@ -158,18 +158,17 @@ static int write_parts(struct page_part *part, unsigned number, struct out *out)
 		anonymize_history(part->anonymizer, &part->trace, &part->history);
 	}
 	error = steps_infer_if_few(&part->trace);
-	if (!error && part->options->max_events)
+	if (part->options->max_events)
 		history_fold(&part->history, part->options->max_events, &part->folded);
-	if (!error)
-		error = page_spans_find(&part->spans, &part->trace, part->options->max_events);
-	if (!error)
-		error = page_phases_find(&part->phases, &part->trace,
-					 (part->options->max_events + PHASE_EVENTS - 1) /
-						 PHASE_EVENTS);
+	page_spans_find(&part->spans, &part->trace, part->options->max_events);
+	page_phases_find(&part->phases, &part->trace,
+			 (part->options->max_events + PHASE_EVENTS - 1) / PHASE_EVENTS);
 	snprintf(name, sizeof(name), "facts%u", number);
 	if (!error)
 		error = write_json(name, out, write_facts, part);
-	return error ? error : page_events(&part->trace, &part->history, &part->spans, number, out);
+	if (!error)
+		page_events(&part->trace, &part->history, &part->spans, number, out);
+	return error;
 }
 
 /* Writes the data of a trace. `head`: bytes of page.html before the data; they are written with the

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <zlib.h>
 
-#include "analyse/input/error.h"
+#include "analyse/input/grow.h"
 #include "render/emit/term.h"
 
 void column_add(struct column *column, uint64_t value)
@@ -18,11 +18,6 @@ void column_add_delta(struct column *column, uint64_t value)
 
 	column->last = value;
 	column_add(column, (uint64_t)delta << 1 ^ (uint64_t)(delta >> 63));
-}
-
-void column_clear(struct column *column)
-{
-	protobuf_clear(&column->numbers);
 }
 
 static void write_base64(struct out *out, const uint8_t *bytes, size_t count)
@@ -47,19 +42,16 @@ static void write_base64(struct out *out, const uint8_t *bytes, size_t count)
 	}
 }
 
-int column_write(struct column *column, struct out *out, const char *name)
+void column_write(struct column *column, struct out *out, const char *name)
 {
 	uLongf size = compressBound(column->numbers.used);
-	uint8_t *packed = column->numbers.no_memory ? NULL : malloc(size);
-	bool good = packed &&
-		    compress(packed, &size, column->numbers.bytes, column->numbers.used) == Z_OK;
+	uint8_t *packed = malloc(size);
 
-	if (good) {
-		out_format(out, "<script type=\"application/octet-stream\" id=\"%s\">", name);
-		write_base64(out, packed, size);
-		out_text(out, "</script>\n");
-	}
+	NEED(packed &&
+	     compress(packed, &size, column->numbers.bytes, column->numbers.used) == Z_OK);
+	out_format(out, "<script type=\"application/octet-stream\" id=\"%s\">", name);
+	write_base64(out, packed, size);
+	out_text(out, "</script>\n");
 	free(packed);
-	column_clear(column);
-	return good ? 0 : err("no memory left for the page's columns");
+	protobuf_clear(&column->numbers);
 }

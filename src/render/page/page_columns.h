@@ -5,8 +5,6 @@
  *   <script type="application/octet-stream" id="NAME">base64 of numbers in
  *      zlib's format; a number has seven bits in each byte, the lowest first, and the highest
  *      bit of a byte is 1 if more follow</script>
- *
- * If memory runs out while a column grows, column_write() returns the error.
  */
 #pragma once
 
@@ -26,6 +24,5 @@ void column_add(struct column *column, uint64_t value);
 /* Adds the difference to the last value; differences 0, -1, 1, -2, ... become 0, 1, 2, 3, ... */
 void column_add_delta(struct column *column, uint64_t value);
 
-/* Writes the column as an HTML element whose id is the word `name`, and clears it. 0 or -errno. */
-int column_write(struct column *column, struct out *out, const char *name);
-void column_clear(struct column *column);
+/* Writes the column as an HTML element whose id is the word `name`, and clears it. */
+void column_write(struct column *column, struct out *out, const char *name);

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/input/error.h"
+#include "analyse/input/grow.h"
 #include "base/text/out.h"
 #include "render/page/page_columns.h"
 
@@ -29,19 +29,20 @@ static const char *const names[PAGE_COLUMNS] = {
 #undef PAGE_COLUMN
 };
 
-/* A bit for each event: 1 if it ends a known block. NULL: out of memory. The caller frees them. */
+/* A bit for each event: 1 if it ends a known block. The caller frees them. */
 static uint8_t *find_deaths(const struct history *history)
 {
 	uint8_t *deaths = calloc(history->events_n / 8 + 1, 1);
 
-	for (size_t i = 0; deaths && i < history->events_n; i++) {
+	NEED(deaths);
+	for (size_t i = 0; i < history->events_n; i++) {
 		uint32_t death = history->events[i].death;
 
 		if (death != HISTORY_NONE)
 			deaths[death / 8] |= (uint8_t)(1u << death % 8);
 	}
 	/* The event after a gap is the `death` of blocks lost in the gap, but ended none. */
-	for (size_t i = 0; deaths && i < history->gaps_n; i++) {
+	for (size_t i = 0; i < history->gaps_n; i++) {
 		uint64_t event = history->gaps[i].event;
 
 		deaths[event / 8] &= (uint8_t) ~(1u << event % 8);
@@ -115,16 +116,13 @@ static void add_spans(struct column *columns, const struct trace *trace, const u
 	}
 }
 
-int page_events(const struct trace *trace, const struct history *history,
-		const struct page_spans *spans, unsigned number, struct out *out)
+void page_events(const struct trace *trace, const struct history *history,
+		 const struct page_spans *spans, unsigned number, struct out *out)
 {
 	struct column columns[PAGE_COLUMNS] = { 0 };
 	uint8_t *deaths = find_deaths(history);
 	char name[PAGE_NAME];
-	int error = 0;
 
-	if (!deaths)
-		return err_no_memory(trace->path);
 	for (size_t i = 0; i < history->events_n; i++) {
 		const struct history_event *event = &history->events[i];
 
@@ -137,10 +135,6 @@ int page_events(const struct trace *trace, const struct history *history,
 	add_spans(columns, trace, spans->tracks);
 	for (size_t i = 0; i < PAGE_COLUMNS; i++) {
 		snprintf(name, sizeof(name), "%s%u", names[i], number);
-		if (error)
-			column_clear(&columns[i]);
-		else
-			error = column_write(&columns[i], out, name);
+		column_write(&columns[i], out, name);
 	}
-	return error;
 }

@@ -27,9 +27,9 @@ struct page_spans {
 	uint64_t left_out, left_out_ns; /* number of spans not shown, ns of the longest of them */
 };
 
-/* Removes all but the `most` longest spans (0: none) from the trace, and sorts them by time. 0 or
- * -errno. */
-int page_spans_find(struct page_spans *spans, struct trace *trace, uint64_t most);
+/* Removes all but the `most` longest spans (0: none) from the trace, and sorts them by
+ * time. */
+void page_spans_find(struct page_spans *spans, struct trace *trace, uint64_t most);
 
 /* Writes the member "spans" if CUPTI recorded any. */
 void page_spans_facts(const struct page_spans *spans, const struct trace *trace, struct out *out);
@@ -39,8 +39,8 @@ struct page_phases {
 	uint64_t left_out, left_out_ns; /* number of these phases, length of the longest in ns */
 };
 
-/* Removes all but the `most` longest phases from the trace; none if `most` is 0. 0 or -errno. */
-int page_phases_find(struct page_phases *phases, struct trace *trace, uint64_t most);
+/* Removes all but the `most` longest phases from the trace; none if `most` is 0. */
+void page_phases_find(struct page_phases *phases, struct trace *trace, uint64_t most);
 
 /* Writes the member "phases_left_out" after a comma; nothing if no phase was left out. */
 void page_phases_facts(const struct page_phases *phases, struct out *out);
@@ -51,6 +51,6 @@ void page_facts(const char *name, struct trace *trace, const struct history *his
 		struct out *out);
 
 /* Writes the columns of a trace, each as an HTML element. `number`: 0 for the first trace, 1 for
- * the second. 0 or -errno with err_text(). */
-int page_events(const struct trace *trace, const struct history *history,
-		const struct page_spans *spans, unsigned number, struct out *out);
+ * the second. */
+void page_events(const struct trace *trace, const struct history *history,
+		 const struct page_spans *spans, unsigned number, struct out *out);

@@ -1,7 +1,7 @@
 /* Selects the phases for a page (src/page/view/marks.ts): if there are very many, the longest. */
 #include "render/page/page_parts.h"
 
-#include "analyse/input/error.h"
+#include "analyse/input/grow.h"
 #include "base/mem/sort.h"
 #include "render/emit/emit.h"
 
@@ -15,7 +15,7 @@ struct phase_length {
 	uint64_t ns, at; /* at: the phase's position in the trace */
 };
 
-int page_phases_find(struct page_phases *phases, struct trace *trace, uint64_t most)
+void page_phases_find(struct page_phases *phases, struct trace *trace, uint64_t most)
 {
 	static const struct sort_key longest_first[] = { SORT_DOWN(struct phase_length, ns),
 							 { 0 } };
@@ -25,10 +25,8 @@ int page_phases_find(struct page_phases *phases, struct trace *trace, uint64_t m
 
 	*phases = (struct page_phases){ 0, 0 };
 	if (!most || count <= most)
-		return 0;
-	lengths = arena_alloc(&trace->arena, count * sizeof(*lengths));
-	if (!lengths)
-		return err_no_memory(trace->path);
+		return;
+	lengths = need(&trace->arena, count * sizeof(*lengths));
 	for (size_t i = 0; i < count; i++)
 		lengths[i] = (struct phase_length){ length_of(&trace->phases[i]), i };
 	sort_rows(lengths, count, sizeof(*lengths), longest_first);
@@ -37,7 +35,6 @@ int page_phases_find(struct page_phases *phases, struct trace *trace, uint64_t m
 	for (size_t i = 0; i < most; i++)
 		trace->phases[i] = trace->phases[lengths[i].at];
 	trace->phases_n = most;
-	return 0;
 }
 
 void page_phases_facts(const struct page_phases *phases, struct out *out)

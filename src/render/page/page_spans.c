@@ -1,7 +1,7 @@
 /* Selects the spans of CUPTI that a page shows, and finds their tracks (src/page/view/spans.ts). */
 #include "render/page/page_parts.h"
 
-#include "analyse/input/error.h"
+#include "analyse/input/grow.h"
 #include "base/mem/sort.h"
 
 static void leave_out(struct page_spans *spans, struct trace *trace, uint64_t most)
@@ -55,7 +55,7 @@ static void find_tracks(struct page_spans *spans, struct trace *trace, struct sp
 	}
 }
 
-int page_spans_find(struct page_spans *spans, struct trace *trace, uint64_t most)
+void page_spans_find(struct page_spans *spans, struct trace *trace, uint64_t most)
 {
 	/* Of those that begin together, the longest is first, as it encloses the others. */
 	static const struct sort_key by_time[] = {
@@ -63,21 +63,17 @@ int page_spans_find(struct page_spans *spans, struct trace *trace, uint64_t most
 		SORT_DOWN(struct trace_span, ns),
 		{ 0 },
 	};
-	struct span_place *places =
-		arena_alloc(&trace->arena, (trace->spans_n + 1) * sizeof(*places));
+	struct span_place *places = need(&trace->arena, (trace->spans_n + 1) * sizeof(*places));
 
 	*spans = (struct page_spans){
-		.tracks = arena_alloc(&trace->arena, (trace->spans_n + 1) * sizeof(*spans->tracks)),
+		.tracks = need(&trace->arena, (trace->spans_n + 1) * sizeof(*spans->tracks)),
 		.track = EMIT_NONE_OF(struct page_track, SIZE_MAX),
 		.dropped = trace->spans_dropped,
 	};
-	if (!spans->tracks || !places)
-		return err_no_memory(trace->path);
 	leave_out(spans, trace, most);
 	spans->count = trace->spans_n;
 	sort_rows(trace->spans, trace->spans_n, sizeof(*trace->spans), by_time);
 	find_tracks(spans, trace, places);
-	return 0;
 }
 
 void page_spans_facts(const struct page_spans *spans, const struct trace *trace, struct out *out)

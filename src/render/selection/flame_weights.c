@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "analyse/categories/categories.h"
-#include "analyse/input/error.h"
+#include "analyse/input/grow.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "facts/sites.h"
@@ -89,9 +89,7 @@ int weights_find(struct weights *weights, struct trace *trace,
 	int error;
 
 	*weights = (struct weights){ .trace = trace, .space = main_space(trace) };
-	weights->sets = arena_alloc(&trace->arena, (trace->peaks_n + 1) * sizeof(*weights->sets));
-	if (!weights->sets)
-		return err_no_memory(trace->path);
+	weights->sets = need(&trace->arena, (trace->peaks_n + 1) * sizeof(*weights->sets));
 	if (peak && !weights_split(options))
 		take_peaks(weights, trace->peaks, trace->peaks_n, options);
 	if (options->metric == TRACE_USED && !weights->sets_n)
