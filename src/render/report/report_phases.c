@@ -77,14 +77,6 @@ static const char *count_text(const struct report *report, const char *what,
 		       : report_format(report, "%s%s", what, SAY_BYTES(count->bytes));
 }
 
-static void more_of(const struct report *report, const struct phase_group *phase)
-{
-	report_say(report, SAID_LINE, "    reserved at most %s%s%s",
-		   SAY_BYTES(phase->values.peak_reserved),
-		   count_text(report, ", allocated in all ", &phase->values.allocations),
-		   count_text(report, ", freed ", &phase->values.freed));
-}
-
 /* Writes the other values of a phase, and a row for each device unless there is only one. */
 static void phase_below(const struct show *show, const void *row, const void *with)
 {
@@ -93,7 +85,10 @@ static void phase_below(const struct show *show, const void *row, const void *wi
 
 	if (!report->options->full && !report->options->show)
 		return;
-	more_of(report, &phase->of);
+	report_say(report, SAID_LINE, "    reserved at most %s%s%s",
+		   SAY_BYTES(phase->of.values.peak_reserved),
+		   count_text(report, ", allocated in all ", &phase->of.values.allocations),
+		   count_text(report, ", freed ", &phase->of.values.freed));
 	if (report->trace->summary.devices_n > 1)
 		emit_table(show, &(struct emit_table){ .columns = device_columns,
 						       .rows = &phase->devices,
@@ -143,16 +138,22 @@ void report_tell_phases(const struct report *report)
 	struct emit_rows rows = report_rows(report, struct phase_told);
 	const struct emit_rows groups =
 		phase_groups_find(report->trace, trace->phases, trace->phases_n);
+	const char *heading = "Phases, by peak of allocated memory";
 
-	for (size_t i = 0; i < groups.count; i++)
-		add_phase(report, &rows, (const struct phase_group *)groups.rows + i);
+	for (size_t i = 0; i < groups.count; i++) {
+		const struct phase_group *group = (const struct phase_group *)groups.rows + i;
+
+		add_phase(report, &rows, group);
+		if (group->count > 1)
+			heading = "Phases, by peak of allocated memory; growth and kept are "
+				  "medians";
+	}
 	report_members(report, phases_members, &rows);
 	if (rows.count)
 		report_put(report, (struct emit_table){
 					   .columns = phase_columns,
 					   .rows = &rows,
-					   .heading = "Phases, by peak of allocated memory; growth "
-						      "and kept are medians",
+					   .heading = heading,
 					   .below = phase_below,
 				   });
 }
