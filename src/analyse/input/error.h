@@ -17,9 +17,6 @@
 	})
 void err_set(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Stores the text "PATH: no memory left" and returns -EINVAL. */
-#define err_no_memory(path) err("%s: no memory left", path)
-
 /* The text of the latest err(), "" when there was none. */
 const char *err_text(void);
 

@@ -53,11 +53,6 @@ uint32_t report_section_bits_of_events(void)
 	return bits;
 }
 
-static bool of_whole(enum report_when when)
-{
-	return when == REPORT_WHOLE || when == REPORT_ASIDE || when == REPORT_EVENTS;
-}
-
 static bool has_peak(const struct report *report)
 {
 	const struct trace_device *device = report_worst(report);
@@ -69,23 +64,25 @@ static bool has_peak(const struct report *report)
 static bool is_shown(const struct report *report, size_t i)
 {
 	const struct report_options *options = report->options;
-	bool moment = sections[i].when == REPORT_MOMENT;
+	enum report_when when = sections[i].when;
+	bool moment = when == REPORT_MOMENT;
 
 	if (moment && !options->select.at)
 		return false;
 	if (options->show)
 		return options->show >> i & 1;
 	if (options->oom)
-		return sections[i].when == REPORT_OOM;
+		return when == REPORT_OOM;
 	if (options->select.at)
 		return moment;
-	if (report->selection->narrow && of_whole(sections[i].when))
+	if (report->selection->narrow &&
+	    (when == REPORT_WHOLE || when == REPORT_ASIDE || when == REPORT_EVENTS))
 		return false;
-	if (options->full || sections[i].when < REPORT_DETAIL)
+	if (options->full || when < REPORT_DETAIL)
 		return true;
-	if (sections[i].when == REPORT_DETAIL && !has_peak(report))
+	if (when == REPORT_DETAIL && !has_peak(report))
 		return true;
-	return report->json && (sections[i].when <= REPORT_MORE || sections[i].when == REPORT_OOM);
+	return report->json && (when <= REPORT_MORE || when == REPORT_OOM);
 }
 
 static int drop(void *to, const char *bytes, size_t length)
