@@ -9,7 +9,7 @@ phases='[(p["name"], p["times"], p["growth_bytes"], p["allocations"], p["kept"],
 traced "$E2E/period"
 ok 'a report' memtrace report --json "$TRACE" -o report.json
 is 'twenty steps, each with its figures' "$(json report.json "$phases")" \
-	'[["inferred step", 20, 20480, {"bytes": 8212480, "count": 160}, {"bytes": 20480, "count": 20}, 429056]]'
+	'[["inferred step", 20, 1024, {"bytes": 8212480, "count": 160}, {"bytes": 1024, "count": 1}, 429056]]'
 ok 'by phase' memtrace report --by phase "$TRACE"
 has 'what each step holds is told under its name' "$OUT" 'inferred step'
 is 'the trace itself has none' "$(json "$TRACE" 'd["phases"]')" '[]'
@@ -17,7 +17,7 @@ is 'the trace itself has none' "$(json "$TRACE" 'd["phases"]')" '[]'
 
 # Every picture and export has them.
 ok 'a timeline' memtrace timeline "$TRACE"
-has 'has the steps' "$OUT" 'inferred step             20   419.00 KiB'
+has 'has the steps' "$OUT" 'inferred step                           20   419.00 KiB'
 ok 'a page' memtrace html "$TRACE" -o page.html
 is 'has a band for each' "$(grep -c '^{"name":"inferred step","domain":null,"thread"' page.html)" 20
 ok 'chrome' memtrace export "$TRACE" --to chrome -o steps.chrome
