@@ -36,17 +36,12 @@ struct field {
 };
 
 #define MEMBER(type, member) (((type *)0)->member)
-#define FIELD(list, type, member, form)         \
-	{ #member,                              \
-	  offsetof(type, member),               \
-	  list,                                 \
-	  sizeof(MEMBER(type, member)),         \
-	  _Generic(MEMBER(type, member), int8_t \
-		   : true, int16_t              \
-		   : true, int32_t              \
-		   : true, int64_t              \
-		   : true, default              \
-		   : false),                    \
+#define FIELD(list, type, member, form)             \
+	{ #member,                                  \
+	  offsetof(type, member),                   \
+	  list,                                     \
+	  sizeof(MEMBER(type, member)),             \
+	  (__typeof__(MEMBER(type, member)))-1 < 1, \
 	  form },
 #define FIELD_OF(row, member, form) FIELD(row, member, form)
 #define N(member) FIELD_OF(ROW, member, 'N')
