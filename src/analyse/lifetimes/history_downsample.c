@@ -48,8 +48,8 @@ static void push_event(struct fold *fold, const struct history_event *event)
 	fold->events[fold->events_n++] = *event;
 }
 
-/* Counts the allocation (`sign` 1) or free (-1) of a block that is not kept. */
-static void take_block(struct fold *fold, const struct history_event *birth, int sign)
+/* Counts the allocation or the free of a block that is not kept one by one. */
+static void take_block(struct fold *fold, const struct history_event *birth, bool born)
 {
 	const struct fold_key key = { birth->stack, birth->place, birth->text };
 	uint32_t id =
@@ -58,8 +58,11 @@ static void take_block(struct fold *fold, const struct history_event *birth, int
 
 	NEED(id && GROW_TO(fold->changed, fold->entries_size, fold->changed_size));
 	entry = &fold->entries[id - 1];
-	entry->bytes += sign > 0 ? birth->size : 0 - birth->size;
-	entry->count += (uint32_t)sign;
+	entry->bytes += born ? birth->size : 0 - birth->size;
+	entry->count += born ? 1 : (uint32_t)-1;
+	fold->folded->blocks += born;
+	if (birth->size > fold->folded->largest)
+		fold->folded->largest = birth->size;
 	if (!entry->waiting)
 		fold->changed[fold->changed_n++] = id - 1;
 	entry->waiting = true;
@@ -108,14 +111,6 @@ static void forget_births(struct fold *fold)
 	fold->changed_n = 0;
 }
 
-static void take_birth(struct fold *fold, const struct history_event *event)
-{
-	fold->folded->blocks++;
-	if (event->size > fold->folded->largest)
-		fold->folded->largest = event->size;
-	take_block(fold, event, 1);
-}
-
 static void rebuild(struct fold *fold)
 {
 	const struct history *history = fold->history;
@@ -134,10 +129,10 @@ static void rebuild(struct fold *fold)
 		fold->renamed[i] = (uint32_t)fold->events_n;
 		if (fold->keep.stays[i])
 			push_event(fold, event);
-		else if (event->born)
-			take_birth(fold, event);
 		else
-			take_block(fold, &history->events[fold->keep.birth[i]], -1);
+			take_block(fold,
+				   event->born ? event : &history->events[fold->keep.birth[i]],
+				   event->born);
 	}
 	tell_totals(fold, history->events[history->events_n - 1].t);
 }
