@@ -110,10 +110,9 @@ static int refuse_unlike(const struct diff *diff)
 
 	for (size_t i = 0; i < diff->unlike_n; i++) {
 		const struct diff_key *key = &diff->unlike[i];
-		size_t used = strlen(keys);
 
-		snprintf(keys + used, sizeof(keys) - used, "%s%.60s (%.100s, %.100s)",
-			 i ? ", " : "", key->key, key->base, key->head);
+		show_more(keys, sizeof(keys), "%s%.60s (%.100s, %.100s)", i ? ", " : "", key->key,
+			  key->base, key->head);
 	}
 	return err("the runs are too unlike to be compared: %s %s; --force compares them anyway",
 		   keys, diff->unlike_n == 1 ? "differs" : "differ");

@@ -20,7 +20,7 @@
 #endif
 
 #include "analyse/input/error.h"
-#include "base/text/text.h"
+#include "render/emit/term.h"
 
 static const struct {
 	const char *name;
@@ -78,11 +78,9 @@ bool packed_libraries(char text[PACKED_LIBRARIES])
 		const char *version = libraries[i].version;
 
 		all = all && version;
-		text_append(text, PACKED_LIBRARIES, i ? ", " : "");
-		text_append(text, PACKED_LIBRARIES, version ? "with " : "without ");
-		text_append(text, PACKED_LIBRARIES, libraries[i].name);
-		text_append(text, PACKED_LIBRARIES, version ? " " : "");
-		text_append(text, PACKED_LIBRARIES, version ? version : "");
+		show_more(text, PACKED_LIBRARIES, "%s%s %s%s%s", i ? ", " : "",
+			  version ? "with" : "without", libraries[i].name, version ? " " : "",
+			  version ? version : "");
 	}
 	return all;
 }

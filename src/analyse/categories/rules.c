@@ -323,18 +323,15 @@ static char *read_file(const char *path)
 	FILE *file = fopen(path, "re");
 	char *text = NULL;
 	size_t size = 0;
+	int number;
 
 	if (!file)
 		return NULL;
-	/* getdelim() reads up to a NUL, which ends the text. */
-	if (getdelim(&text, &size, '\0', file) < 0 && !ferror(file)) {
+	/* getdelim() reads up to a NUL, which ends the text; of an empty file it reads nothing. */
+	if (getdelim(&text, &size, '\0', file) < 0 || ferror(file)) {
+		number = errno;
 		free(text);
-		text = strdup("");
-	} else if (ferror(file)) {
-		int number = errno;
-
-		free(text);
-		text = NULL;
+		text = ferror(file) ? NULL : strdup("");
 		errno = number;
 	}
 	fclose(file);

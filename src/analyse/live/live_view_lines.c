@@ -24,13 +24,7 @@ enum {
 
 static const char unnamed[] = "[new, not named yet]";
 
-/* Returns the number of the text in `names`, added if it is new. 0 if memory is short. */
-static uint32_t find_name(struct live_view_lines *lines, const char *text)
-{
-	return texts_enter(&lines->names, &lines->recording.arena, text, strlen(text));
-}
-
-/* Names the new stacks, unless naming must wait for a later look. 0 or -errno. */
+/* Names the new stacks, unless that waits for a later look. 0 or -errno. */
 static int name_stacks(struct live_view_lines *lines, const struct spool *spool)
 {
 	struct spool_model *recording = &lines->recording;
@@ -54,7 +48,7 @@ static int name_stacks(struct live_view_lines *lines, const struct spool *spool)
 		char text[SITE_LONGEST];
 
 		spool_model_line(recording, i, text, sizeof(text));
-		name_of[i] = find_name(lines, text);
+		name_of[i] = texts_enter(&lines->names, &recording->arena, text, strlen(text));
 		if (!name_of[i])
 			return -ENOMEM;
 		lines->name_of_n = i + 1;
@@ -157,7 +151,9 @@ static int keep_those_that_count(struct live_view_lines *lines, bool sampled, do
 int live_view_lines_read(struct live_view_lines *lines, const struct spool *spool, double seconds)
 {
 	int error = name_stacks(lines, spool);
-	uint32_t nameless = error ? 0 : find_name(lines, unnamed);
+	uint32_t nameless = error ? 0
+				  : texts_enter(&lines->names, &lines->recording.arena, unnamed,
+						strlen(unnamed));
 
 	if (!nameless)
 		return -ENOMEM;

@@ -202,12 +202,6 @@ static int find_spool(struct attached *attached, const struct live_spools *spool
 	return err("process %d is not traced (memtrace run, or LD_PRELOAD=libmemtrace.so)", pid);
 }
 
-static int open_file(struct attached *attached)
-{
-	attached->fd = open(attached->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY);
-	return attached->fd < 0 ? err("%s: %s", attached->path, strerror(errno)) : 0;
-}
-
 static int check_header(const struct attached *attached)
 {
 	const struct spool_header *header = attached->header;
@@ -226,7 +220,8 @@ static int map_header(struct attached *attached)
 	struct stat status;
 	void *p;
 
-	if (fstat(attached->fd, &status))
+	attached->fd = open(attached->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY);
+	if (attached->fd < 0 || fstat(attached->fd, &status))
 		return err("%s: %s", attached->path, strerror(errno));
 	if (!S_ISREG(status.st_mode) || status.st_size < SPOOL_BLOCK)
 		return err("%s: is no spool", attached->path);
@@ -248,9 +243,7 @@ int attach_open(struct attached *attached, int pid)
 	if (error)
 		return error;
 	attached->start = process_start_ticks(pid);
-	error = open_file(attached);
-	if (!error)
-		error = map_header(attached);
+	error = map_header(attached);
 	if (error)
 		attach_close(attached);
 	return error;

@@ -80,12 +80,6 @@ static void cell_text(struct csv_writer *writer, const char *text)
 	out_char(writer->out, '"');
 }
 
-static void end_line(struct csv_writer *writer)
-{
-	out_text(writer->out, "\r\n");
-	writer->first = true;
-}
-
 static void put_event(struct csv_writer *writer, const struct event *event)
 {
 	const struct trace *trace = writer->trace;
@@ -119,7 +113,8 @@ static void put_event(struct csv_writer *writer, const struct event *event)
 	cell_text(writer, stack->line);
 	cell_text(writer, stack->frames);
 	cell_text(writer, phase ? trace->phases[phase - 1].name : NULL);
-	end_line(writer);
+	out_text(writer->out, "\r\n");
+	writer->first = true;
 }
 
 static int put_events(struct csv_writer *writer, const struct selection_options *options)

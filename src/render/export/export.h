@@ -7,8 +7,6 @@
 #include "analyse/lifetimes/replay.h"
 #include "render/export/formats.h"
 
-struct block;
-
 /* Fills `end`, for replay_is_behind(), with the moment of --at, or with no bound without --at.
  * "peak" and "phase:NAME" read the file a second time. Returns 0 or -errno with err_text(). */
 int export_find_end(struct replay_wish *end, const struct trace *trace,

@@ -175,19 +175,14 @@ static void put_code(struct sqlite_writer *writer)
 
 /* --- events --- */
 
-static void put_life(struct sqlite_writer *writer, const struct block *block,
-		     const struct event *by, const char *fate)
-{
-	put_allocations(writer, 0, &(struct sqlite_life){ block, by, fate });
-}
-
 static void put_lives(struct sqlite_writer *writer, const char *fate)
 {
 	const struct blocks *blocks = &writer->lives.blocks;
 
 	for (uint32_t i = 0; i < blocks->used; i++) {
 		if (blocks->list[i].state == BLOCK_LIVE)
-			put_life(writer, &blocks->list[i], NULL, fate);
+			put_allocations(writer, 0,
+					&(struct sqlite_life){ &blocks->list[i], NULL, fate });
 	}
 }
 
@@ -205,7 +200,8 @@ static int put_all_events(struct sqlite_writer *writer)
 			put_lives(writer, "unknown");
 		NEED(!lives_take(lives, &event, trace_text(trace, event.api)));
 		if (lives->ends && !lives->unseen)
-			put_life(writer, &lives->ended, &event, "freed");
+			put_allocations(writer, 0,
+					&(struct sqlite_life){ &lives->ended, &event, "freed" });
 	}
 	if (more == 0)
 		put_lives(writer, "live");
