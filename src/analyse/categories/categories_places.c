@@ -35,26 +35,6 @@ static void find_points(struct categories *categories, struct categories_place *
 			    place->points * categories->rules->categories * sizeof(*place->bytes));
 }
 
-static struct categories_place *add_place(struct categories *categories, int device,
-					  const char *pool, const char *space,
-					  const struct trace_sum *told)
-{
-	struct categories_place *place = &categories->places[categories->places_n++];
-
-	place->device = device;
-	place->pool = pool;
-	place->space = space;
-	place->told = told;
-	return place;
-}
-
-static void take_baseline(struct categories_place *place, const struct trace_category *list,
-			  size_t count)
-{
-	place->baseline = list;
-	place->baseline_n = count;
-}
-
 static size_t count_places(const struct trace *trace)
 {
 	size_t count = trace->summary.devices_n + trace->summary.spaces_n;
@@ -67,34 +47,44 @@ static size_t count_places(const struct trace *trace)
 void categories_find_places(struct categories *categories)
 {
 	const struct trace *trace = categories->trace;
+	struct categories_place *next =
+		need(&categories->arena, (count_places(trace) + 1) * sizeof(*next));
 
-	categories->places =
-		need(&categories->arena, (count_places(trace) + 1) * sizeof(*categories->places));
+	categories->places = next;
 	for (size_t i = 0; i < trace->summary.devices_n; i++) {
 		const struct trace_device *device = &trace->summary.devices[i];
-		struct categories_place *place =
-			add_place(categories, device->device, NULL, "device", &device->allocated);
 
-		take_baseline(place, device->categories, device->categories_n);
-		find_points(categories, place);
+		*next = (struct categories_place){ .device = device->device,
+						   .space = "device",
+						   .told = &device->allocated,
+						   .baseline = device->categories,
+						   .baseline_n = device->categories_n };
+		find_points(categories, next++);
 	}
 	for (size_t i = 0; i < trace->summary.devices_n; i++) {
 		const struct trace_device *device = &trace->summary.devices[i];
 
 		for (size_t k = 0; k < device->pools_n; k++) {
 			if (device->pools[k].name)
-				add_place(categories, device->device, device->pools[k].name,
-					  "device", &device->pools[k].allocated);
+				*next++ = (struct categories_place){
+					.device = device->device,
+					.pool = device->pools[k].name,
+					.space = "device",
+					.told = &device->pools[k].allocated,
+				};
 		}
 	}
 	for (size_t i = 0; i < trace->summary.spaces_n; i++) {
 		const struct trace_space *space = &trace->summary.spaces[i];
 
 		if (space->space && strcmp(space->space, "array") != 0)
-			take_baseline(add_place(categories, NO_DEVICE, NULL, space->space,
-						&space->allocated),
-				      space->categories, space->categories_n);
+			*next++ = (struct categories_place){ .device = NO_DEVICE,
+							     .space = space->space,
+							     .told = &space->allocated,
+							     .baseline = space->categories,
+							     .baseline_n = space->categories_n };
 	}
+	categories->places_n = (size_t)(next - categories->places);
 }
 
 const struct categories_place *categories_place(const struct categories *categories, int device,
