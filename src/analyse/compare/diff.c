@@ -16,7 +16,7 @@ const struct run *diff_head(const struct diff *diff)
 	return &diff->head.runs[diff->head.middle];
 }
 
-/* --- the middle run --- */
+/* --- the middle run, and sums of all --- */
 
 int64_t diff_peak(const struct run *run)
 {
@@ -29,13 +29,15 @@ int64_t diff_peak(const struct run *run)
 	return peak;
 }
 
-static void find_middle(struct arena *arena, struct diff_side *side)
+static void sum_up(struct arena *arena, struct diff_side *side, int device)
 {
 	int64_t *peaks = need(arena, side->count * sizeof(*peaks));
 	int64_t median;
 
-	for (size_t i = 0; i < side->count; i++)
+	for (size_t i = 0; i < side->count; i++) {
 		peaks[i] = diff_peak(&side->runs[i]);
+		side->ooms += trace_ooms(&side->runs[i].trace, device);
+	}
 	median = median_of(peaks, side->count);
 	while (diff_peak(&side->runs[side->middle]) != median)
 		side->middle++;
@@ -239,10 +241,10 @@ int diff_make(struct diff *diff, const struct diff_side *base, const struct diff
 	int error;
 
 	*diff = (struct diff){ .base = *base, .head = *head, .device = device };
-	find_middle(&diff->arena, &diff->head);
+	sum_up(&diff->arena, &diff->head, device);
 	if (!diff->base.count)
 		return 0;
-	find_middle(&diff->arena, &diff->base);
+	sum_up(&diff->arena, &diff->base, device);
 	error = diff_pair_ranks(diff);
 	if (error)
 		return error;

@@ -41,6 +41,7 @@ struct diff_side {
 	struct run *runs;
 	size_t count;
 	size_t middle; /* position of the run that is compared */
+	uint64_t ooms; /* allocations of all runs that failed for lack of memory */
 };
 
 /* A rank that both sides have: the positions of its runs on each side. */

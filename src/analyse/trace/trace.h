@@ -81,6 +81,9 @@ static inline uint64_t trace_known(uint64_t number)
 	return number == TRACE_NONE ? 0 : number;
 }
 
+/* The number of allocations that failed for lack of memory, on a device or (NO_DEVICE) on all. */
+uint64_t trace_ooms(const struct trace *trace, int device);
+
 /* The device's position in summary.devices; devices_n for memory that is not on a device. */
 size_t trace_position(const struct trace *trace, int device, unsigned space);
 

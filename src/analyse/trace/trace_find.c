@@ -15,6 +15,18 @@ const struct trace_device *trace_device(const struct trace *trace, int device)
 	return NULL;
 }
 
+uint64_t trace_ooms(const struct trace *trace, int device)
+{
+	const struct trace_summary *summary = &trace->summary;
+	uint64_t ooms = 0;
+
+	for (size_t i = 0; i < summary->devices_n; i++) {
+		if (device == NO_DEVICE || summary->devices[i].device == device)
+			ooms += summary->devices[i].ooms;
+	}
+	return ooms;
+}
+
 size_t trace_position(const struct trace *trace, int device, unsigned space)
 {
 	const struct trace_device *row =

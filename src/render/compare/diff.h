@@ -47,8 +47,9 @@ enum { DIFF_PERCENT = 40 };
 /* diff_sentence.c: a sentence on the change of the peak and its reasons. */
 const char *diff_sentence(struct diff *diff);
 
-/* A sentence on how several runs of each side were compared; "" if each side has one run. */
-const char *diff_runs_words(struct diff *diff);
+/* Sentences on what the reader must know of the runs besides figures, rows of const char *: what is
+ * unlike in them, how several runs of a side were compared, which ran out of memory. */
+struct emit_rows diff_remarks(struct diff *diff);
 
 /* A gate's result: "allocated.peak>2%: device 0 went from 1.00 GiB to 1.04 GiB (+4.0%)". */
 const char *diff_gate_words(struct diff *diff, const struct gate_result *result);

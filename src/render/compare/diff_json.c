@@ -37,7 +37,7 @@ struct document {
 	bool broken;
 	const struct diff_side *base, *head; /* `base` is NULL if there is none */
 	const struct ranks_row *ranks; /* the comparison by rank, NULL if the runs have no ranks */
-	struct emit_rows unlike, gates, totals, rows;
+	struct emit_rows remarks, unlike, gates, totals, rows;
 };
 
 static const struct emit_column path_value[] = {
@@ -48,6 +48,7 @@ static const struct emit_column path_value[] = {
 static const struct emit_column side_columns[] = {
 	EMIT_ITEMS("traces", "", struct diff_side, runs, count, path_value),
 	EMIT_FIELD(NUMBER, struct diff_side, middle),
+	EMIT_FIELD(NUMBER, struct diff_side, ooms),
 	EMIT_END,
 };
 
@@ -124,6 +125,7 @@ static const struct emit_column document_columns[] = {
 	EMIT_NESTED("\nbase", POINTED, struct document, base, side_columns),
 	EMIT_NESTED("\nhead", POINTED, struct document, head, side_columns),
 	EMIT_NESTED("\nranks", POINTED, struct document, ranks, ranks_columns),
+	EMIT_LIST("\nremarks", "\n", struct document, remarks, emit_texts),
 	EMIT_LIST("\nunlike", "", struct document, unlike, unlike_columns),
 	EMIT_LIST("\ngates", "\n", struct document, gates, gate_columns),
 	EMIT_LIST("\ntotals", "\n", struct document, totals, total_columns),
@@ -257,6 +259,7 @@ int diff_json(struct diff *diff, struct out *out, const struct diff_options *opt
 		.base = diff->base.count ? &diff->base : NULL,
 		.head = diff->head.count ? &diff->head : NULL,
 		.ranks = diff->pairs_n ? &pairs : NULL,
+		.remarks = diff_remarks(diff),
 		.unlike = EMIT_ROWS_OF(diff->unlike, diff->unlike_n),
 		.gates = gates(diff),
 		.totals = totals(diff),

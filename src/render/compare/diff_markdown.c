@@ -61,7 +61,7 @@ static void table(struct diff *diff, struct out *out, enum column column,
 
 int diff_markdown(struct diff *diff, struct out *out, const struct diff_options *options)
 {
-	const char *runs = diff_runs_words(diff);
+	const struct emit_rows remarks = diff_remarks(diff);
 
 	out_text(out, "### GPU memory\n\n");
 	if (diff_broken(diff))
@@ -69,17 +69,13 @@ int diff_markdown(struct diff *diff, struct out *out, const struct diff_options 
 	markdown_text(out, diff_sentence(diff));
 	out_text(out, "\n\n");
 	gates(out, diff);
-	if (runs[0])
-		out_format(out, "%s\n\n", runs);
-	for (size_t i = 0; i < diff->unlike_n; i++) {
-		out_text(out, "- Compared by force: ");
-		markdown_text(out, diff->unlike[i].key);
-		out_text(out, " was ");
-		markdown_text(out, diff->unlike[i].base);
-		out_text(out, ", is ");
-		markdown_text(out, diff->unlike[i].head);
+	for (size_t i = 0; i < remarks.count; i++) {
+		out_text(out, "- ");
+		markdown_text(out, ((const char *const *)remarks.rows)[i]);
 		out_char(out, '\n');
 	}
+	if (remarks.count)
+		out_char(out, '\n');
 	for (enum column column = 0; diff->base.count && column < COLUMNS; column++) {
 		if (diff_columns(diff, DIMENSION_SITE) & 1u << column)
 			table(diff, out, column, options);

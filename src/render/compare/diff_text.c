@@ -246,18 +246,6 @@ static void gates_part(const struct diff_text *text)
 	}
 }
 
-static void unlike_part(const struct diff_text *text)
-{
-	for (size_t i = 0; i < text->diff->unlike_n; i++) {
-		const struct diff_key *key = &text->diff->unlike[i];
-
-		say_line(text, show_kept(&text->diff->arena,
-					 "Compared by force: %.100s was %.200s in the base and is "
-					 "%.200s.",
-					 key->key, key->base, key->head));
-	}
-}
-
 /*
  * --- the two runs' curves of allocated memory, one above the other on one scale ---
  *
@@ -367,15 +355,15 @@ static void show_curves(const struct diff *diff, const struct show *show, bool a
 int diff_text(struct diff *diff, struct out *out, const struct diff_options *options)
 {
 	struct diff_text text = { diff, { .out = out, .colour = options->colour }, options };
-	const char *runs = diff_runs_words(diff);
+	struct emit_rows remarks;
 
 	show_wrapped(&text.show, diff_sentence(diff), 0, true);
 	gates_part(&text);
 	if (!diff->base.count)
 		return 0;
-	unlike_part(&text);
-	if (runs[0])
-		say_line(&text, runs);
+	remarks = diff_remarks(diff);
+	for (size_t i = 0; i < remarks.count; i++)
+		say_line(&text, ((const char *const *)remarks.rows)[i]);
 	if (options->full && diff->moved)
 		say_line(&text,
 			 "The same peak was reached at another moment, by other sites; that is no "

@@ -91,7 +91,10 @@ size_t diff_growers(struct diff *diff, const struct diff_row ***list, enum colum
 	return kept;
 }
 
-const char *diff_runs_words(struct diff *diff)
+/* --- remarks: each function returns a sentence, or "" --- */
+
+/* How several runs of each side were compared. */
+static const char *runs_words(struct diff *diff)
 {
 	size_t left_out = diff->pairs_n ? diff_unpaired(diff) : 0;
 	const char *others = "";
@@ -112,6 +115,39 @@ const char *diff_runs_words(struct diff *diff)
 			 "gates apply to the worst rank.%s",
 			 diff->pairs_n, (unsigned long long)diff_rank(diff), others);
 }
+
+static const char *ooms_words(struct diff *diff)
+{
+	if (!diff->base.ooms && !diff->head.ooms)
+		return "";
+	return show_kept(&diff->arena, "Out of memory: %s failed in the base, %s in the head.",
+			 SAY_MANY(diff->base.ooms, "allocation"), SAY_COUNT(diff->head.ooms));
+}
+
+struct emit_rows diff_remarks(struct diff *diff)
+{
+	const char *const others[] = { runs_words(diff), ooms_words(diff) };
+	struct emit_rows rows = EMIT_NONE_OF(const char *, SIZE_MAX);
+
+	if (!diff->base.count)
+		return rows;
+	for (size_t i = 0; i < diff->unlike_n; i++) {
+		const struct diff_key *key = &diff->unlike[i];
+		const char *words = show_kept(&diff->arena,
+					      "Compared by force: %.100s was %.200s in the base "
+					      "and is %.200s.",
+					      key->key, key->base, key->head);
+
+		emit_add(&diff->arena, &rows, &words);
+	}
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		if (others[i][0])
+			emit_add(&diff->arena, &rows, &others[i]);
+	}
+	return rows;
+}
+
+/* --- words on a row or a gate --- */
 
 const char *diff_gate_words(struct diff *diff, const struct gate_result *result)
 {

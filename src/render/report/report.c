@@ -365,7 +365,7 @@ int report_brief(struct trace *trace, struct out *out, const char *prefix)
 	const struct report report = {
 		.trace = trace, .show = { .out = out }, .options = &options, .error = &error
 	};
-	uint64_t ooms = report_ooms(trace, NO_DEVICE);
+	uint64_t ooms = trace_ooms(trace, NO_DEVICE);
 	size_t devices = trace->summary.devices_n;
 
 	for (size_t i = 0; i < devices && i < BRIEF_DEVICES; i++)

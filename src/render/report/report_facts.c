@@ -223,18 +223,6 @@ const char *report_answer(const struct report *report)
 
 /* --- failed allocations --- */
 
-uint64_t report_ooms(const struct trace *trace, int device)
-{
-	const struct trace_summary *summary = &trace->summary;
-	uint64_t ooms = 0;
-
-	for (size_t i = 0; i < summary->devices_n; i++) {
-		if (device == NO_DEVICE || summary->devices[i].device == device)
-			ooms += summary->devices[i].ooms;
-	}
-	return ooms;
-}
-
 const struct trace_oom *report_fatal(const struct report *report)
 {
 	const struct trace *trace = report->trace;

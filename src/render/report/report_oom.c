@@ -153,12 +153,12 @@ static void list_all(const struct report *report)
 					   oom->survived ? "; the program went on" : ""),
 			   });
 	}
-	report_put(report, (struct emit_table){ .columns = oom_cells,
-						.rows = &rows,
-						.headless = true,
-						.more = "more failed in between and were not kept",
-						.unlisted = report_ooms(trace, NO_DEVICE) -
-							    trace->ooms_n });
+	report_put(report,
+		   (struct emit_table){ .columns = oom_cells,
+					.rows = &rows,
+					.headless = true,
+					.more = "more failed in between and were not kept",
+					.unlisted = trace_ooms(trace, NO_DEVICE) - trace->ooms_n });
 	out_char(report->show.out, '\n');
 }
 
@@ -166,7 +166,7 @@ static void say_all(const struct report *report, size_t from, size_t to)
 {
 	const struct trace *trace = report->trace;
 
-	if (!trace->ooms_n && report_ooms(trace, NO_DEVICE))
+	if (!trace->ooms_n && trace_ooms(trace, NO_DEVICE))
 		report_say(report, SAID_LINE,
 			   "Allocations failed because memory ran out, but this trace does not "
 			   "explain them (--show failures).");

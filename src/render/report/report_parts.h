@@ -89,9 +89,6 @@ uint64_t report_reserved_at_peak(const struct trace *trace, const struct trace_d
 /* "Peak 1.23 GiB allocated of ..., at 12.3 s; most of it 812.00 MiB from Net.forward (t.py:12)." */
 const char *report_answer(const struct report *report);
 
-/* The number of allocations that failed for lack of memory, on a device or (NO_DEVICE) on all. */
-uint64_t report_ooms(const struct trace *trace, int device);
-
 /* " on device 0"; "" for NO_DEVICE. */
 const char *report_place(const struct report *report, int device);
 

@@ -100,7 +100,7 @@ static const char *failure_text(const struct report *report, const struct failed
 void report_tell_failures(const struct report *report)
 {
 	const struct trace_oom *fatal = report_fatal(report);
-	uint64_t ooms = report_ooms(report->trace, report->options->select.device);
+	uint64_t ooms = trace_ooms(report->trace, report->options->select.device);
 	/* If a single failure ended the program, the report has begun with it. */
 	bool shown = ooms && !(ooms == 1 && report->screen && fatal);
 	struct emit_rows rows = EMIT_NONE_OF(struct failed, SIZE_MAX);

@@ -125,6 +125,16 @@ has 'the spread is no growth' "$OUT" 'within the noise'
 is 'nor a change of a site' "$(grep -c 'Net.forward' "$OUT")" 0
 verdict 1 --base "$example" "$example" --head more.json more.json --fail-on 'allocated.peak>0'
 
+# --- runs that ran out of memory -------------------------------------------------------------------------
+sed 's/"ooms":1,/"ooms":0,/' "$example" >enough.json
+ok 'one run had memory enough' memtrace diff enough.json "$example"
+has 'the other had not' "$OUT" 'Out of memory: 0 allocations failed in the base, 1 in the head.'
+ok 'in Markdown' memtrace diff -f markdown enough.json "$example"
+has 'as well' "$OUT" '- Out of memory&#58; 0 allocations failed in the base, 1 in the head.'
+is 'and for programs' "$(memtrace diff -f json enough.json "$example" >ooms.json; json ooms.json '[d["base"]["ooms"], d["head"]["ooms"], len(d["remarks"])]')" '[0, 1, 1]'
+ok 'none of two' memtrace diff enough.json enough.json
+hasnt 'is not told' "$OUT" 'Out of memory'
+
 # --- unlike runs ----------------------------------------------------------------------------------------
 unlike() { # KEY SED
 	sed "$2" "$example" >unlike.json

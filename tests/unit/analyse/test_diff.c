@@ -101,7 +101,7 @@ static const char *make(const struct made *sites, int64_t extra)
 
 static struct diff_side side(unsigned from, unsigned count)
 {
-	struct diff_side made = { calloc(count + 1, sizeof(*made.runs)), 0, 0 };
+	struct diff_side made = { calloc(count + 1, sizeof(*made.runs)), 0, 0, 0 };
 
 	for (; made.count < count; made.count++) {
 		if (run_open(&made.runs[made.count], paths[from + made.count], NO_DEVICE))
