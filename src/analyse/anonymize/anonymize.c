@@ -103,7 +103,7 @@ static const char *phase(struct anonymizer *anonymizer, const char *name)
 	const char *rest = name + length;
 
 	return hide(anonymizer, HIDDEN_PHASE, name, length,
-		    rest[strspn(rest, " _-:#0123456789")] ? "" : rest);
+		    rest[strspn(rest, PHASE_MARKS "#0123456789")] ? "" : rest);
 }
 
 static const char *pool(struct anonymizer *anonymizer, const char *name)

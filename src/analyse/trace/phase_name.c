@@ -14,7 +14,7 @@ static size_t noted(const char *name)
 	const char *notes = strchr(name, '#');
 	size_t length = strlen(name);
 
-	if (!notes || notes == name || !strchr(notes, '='))
+	if (!notes || notes == name || strchr(" =", notes[-1]) || !strchr(notes, '='))
 		return length;
 	if (name[length - 1] != '#' && notes[-1] != ':')
 		return length; /* neither notes nor the beginning of notes that were cut off */
@@ -27,40 +27,88 @@ bool phase_is_noted(const char *name)
 	return name[noted(name)];
 }
 
-size_t phase_stem(const char *name)
-{
-	size_t length = noted(name);
-	size_t number = length;
+/* --- the letters of a family --- */
 
-	while (number && is_number(name[number - 1]))
-		number--;
-	while (number && number < length && strchr(" _-:", name[number - 1]))
-		number--;
-	return number ? number : length;
+struct letters {
+	const char *at;
+	const char *const begin, *const end;
+	bool counted; /* the last run of digits numbers a repetition */
+};
+
+static struct letters letters_of(const char *name)
+{
+	return (struct letters){ .at = name, .begin = name, .end = name + noted(name) };
 }
 
-/* Returns the next letter of a family's name, 0 at the end. A run of digits becomes one #. */
-static char next_letter(const char **at, const char *end)
+static bool is_word(char c)
 {
-	char letter;
+	return (unsigned char)c >= 0x80 || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
+}
 
-	if (*at == end)
+/*
+ * True if the digits [run, after) number a repetition: they are the whole name, or end it as
+ * "step12" does, or stand after a word, or after such a number, and one mark: "epoch 3/10",
+ * "layer[3]". Operands, "x + 1", and decimals, "scale 0.125", do not.
+ */
+static bool is_repetition(const struct letters *from, const char *run, const char *after)
+{
+	bool ended = after == from->end;
+	const char *mark = run;
+
+	if (run == from->begin || is_word(run[-1]))
+		return ended || (run > from->begin && *run == '#');
+	mark -= run - from->begin > 2 && run[-1] == ' ' && run[-2] == ':' ? 2 : 1;
+	if (!strchr(PHASE_MARKS, *mark) || mark == from->begin ||
+	    !(is_word(mark[-1]) || (is_number(mark[-1]) && from->counted)))
+		return false;
+	if (*mark == '[' || *mark == '(')
+		return !ended && *after == (*mark == '[' ? ']' : ')');
+	return *mark == '.' || ended || *after != '.' || !is_number(after[1]);
+}
+
+/* Returns the next letter of a family, 0 at its end. A number of a repetition is one #. */
+static char next_letter(struct letters *from)
+{
+	const char *run = from->at;
+	const char *after = run;
+
+	if (run == from->end)
 		return '\0';
-	letter = *(*at)++;
-	if (!is_number(letter))
-		return letter;
-	while (*at < end && is_number(**at))
-		++*at;
+	while (after < from->end && is_number(*after))
+		after++;
+	from->at++;
+	if (after == run || (run > from->begin && is_number(run[-1])))
+		return *run;
+	from->counted = is_repetition(from, run, after);
+	if (!from->counted)
+		return *run;
+	from->at = after;
 	return '#';
+}
+
+size_t phase_stem(const char *name)
+{
+	struct letters from = letters_of(name);
+	const char *last = name;
+
+	while (from.at < from.end) {
+		last = from.at;
+		next_letter(&from);
+	}
+	if (last == name || !is_number(*last) || !from.counted)
+		return (size_t)(from.end - name);
+	while (last > name && strchr(PHASE_MARKS, last[-1]))
+		last--;
+	return (size_t)(last - name);
 }
 
 size_t phase_family(char *to, size_t size, const char *name)
 {
-	const char *end = name + noted(name);
+	struct letters from = letters_of(name);
 	size_t used = 0;
 	char letter;
 
-	while (used + 1 < size && (letter = next_letter(&name, end)))
+	while (used + 1 < size && (letter = next_letter(&from)))
 		to[used++] = letter;
 	to[used] = '\0';
 	return used;
@@ -68,13 +116,9 @@ size_t phase_family(char *to, size_t size, const char *name)
 
 int phase_family_order(const char *a, const char *b)
 {
-	const char *ends[] = { a + noted(a), b + noted(b) };
+	char families[2][PHASE_FAMILY];
 
-	for (;;) {
-		unsigned char x = (unsigned char)next_letter(&a, ends[0]);
-		unsigned char y = (unsigned char)next_letter(&b, ends[1]);
-
-		if (x != y || !x)
-			return x - y;
-	}
+	phase_family(families[0], PHASE_FAMILY, a);
+	phase_family(families[1], PHASE_FAMILY, b);
+	return strcmp(families[0], families[1]);
 }

@@ -104,8 +104,9 @@ export class SumsView implements View {
 	// Zooms to the phase of the name with the highest peak; "step #" is any of "step 1", "step 2" ...
 	private zoomTo(name: string): void {
 		const { trace, store } = this.app;
-		const family = name.includes("#");
-		const phase = trace.facts.phases.filter((one) => one.name === name || (family && one.name.replace(/[0-9#]+/g, "#") === name))
+		const parts = name.split("#").map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"));
+		const family = new RegExp(`^${parts.join("[0-9#]+")}$`);
+		const phase = trace.facts.phases.filter((one) => one.name === name || family.test(one.name))
 			.sort((a, b) => (b.allocated.peak_bytes ?? 0) - (a.allocated.peak_bytes ?? 0))[0];
 
 		if (!phase)
