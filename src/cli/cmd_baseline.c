@@ -5,10 +5,10 @@
 
 static const char about[] =
 	"Writes a small file that most commands read in place of the trace: sums, peaks by call "
-	"site and category, pools, libraries, phases. It has no events, no curve, no complete "
-	"stacks, and nothing that differs between two runs of one program (process ids, times, "
-	"hosts, folders), so an unchanged program gives an identical file. Commit it; compare "
-	"with memtrace diff.\n";
+	"site and category, pools, libraries, phases, the names of the program and its script. It "
+	"has no arguments, no events, no curve, no complete stacks, and nothing that differs "
+	"between two runs of one program (process ids, times, hosts, folders), so an unchanged "
+	"program gives an identical file. Commit it; compare with memtrace diff.\n";
 
 int cmd_baseline(int argc, char **argv)
 {

@@ -259,6 +259,14 @@ void anonymize_history(struct anonymizer *anonymizer, struct trace *trace,
 		memcpy(texts, other, count * sizeof(*texts));
 }
 
+static void side(struct diff_side *side, const char *path)
+{
+	for (size_t i = 0; i < side->count; i++) {
+		side->runs[i].trace.path = path;
+		process(&side->runs[i].trace);
+	}
+}
+
 void anonymize_diff(struct anonymizer *anonymizer, struct diff *diff)
 {
 	for (size_t i = 0; i < diff->rows_n; i++) {
@@ -274,10 +282,8 @@ void anonymize_diff(struct anonymizer *anonymizer, struct diff *diff)
 		else if (row->dimension == DIMENSION_PHASE)
 			row->name = phase(anonymizer, row->name);
 	}
-	for (size_t i = 0; i < diff->base.count; i++)
-		diff->base.runs[i].trace.path = "base.json";
-	for (size_t i = 0; i < diff->head.count; i++)
-		diff->head.runs[i].trace.path = "head.json";
+	side(&diff->base, "base.json");
+	side(&diff->head, "head.json");
 }
 
 void anonymize_merge(struct anonymizer *anonymizer, struct merge *merge)

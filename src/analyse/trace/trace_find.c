@@ -1,6 +1,8 @@
 /* Look-ups in an open trace: by device, thread, pool or time. */
 #include "analyse/trace/trace.h"
 
+#include <string.h>
+
 #include "analyse/input/grow.h"
 #include "base/mem/sort.h"
 #include "base/text/text.h"
@@ -13,6 +15,28 @@ const struct trace_device *trace_device(const struct trace *trace, int device)
 			return &trace->summary.devices[i];
 	}
 	return NULL;
+}
+
+size_t trace_program(const struct trace *trace, const char *names[2])
+{
+	const struct trace_process *process = &trace->process;
+
+	if (!process->command_n)
+		return 0;
+	names[0] = text_base(process->command[0]);
+	for (size_t i = 1; i < process->command_n && !strncmp(names[0], "python", 6); i++) {
+		const char *word = process->command[i];
+
+		if (!strcmp(word, "-c") || !strcmp(word, "-"))
+			break;
+		if (!strcmp(word, "-W") || !strcmp(word, "-X")) {
+			i++;
+		} else if (word[0] != '-') {
+			names[1] = text_base(word);
+			return 2;
+		}
+	}
+	return 1;
 }
 
 uint64_t trace_ooms(const struct trace *trace, int device)

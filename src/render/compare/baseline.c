@@ -12,15 +12,19 @@
 #include "render/document/document.h"
 #include "render/emit/emit.h"
 
-static void keep_head(struct trace *to, const struct trace *from)
+static void keep_head(struct trace *to, struct run *run)
 {
 	static const char *notes[] = {
 		"a baseline: it has no events, no timeline, no times and no whole stacks"
 	};
+	const struct trace *from = &run->trace;
 
 	to->schema = from->schema;
 	to->process.rank = from->process.rank;
 	to->process.world_size = from->process.world_size;
+	/* The other words of the command may be private. */
+	to->process.command = need(&run->arena, 2 * sizeof(*to->process.command));
+	to->process.command_n = trace_program(from, to->process.command);
 	to->process.start_time = "1970-01-01T00:00:00Z";
 	to->environment = from->environment;
 	for (size_t i = 0; i < to->environment.devices_n; i++)
@@ -218,7 +222,7 @@ void baseline_write(struct run *run, struct out *out)
 	struct trace to = { .path = NULL };
 
 	rows_clear(ROWS_trace, &to);
-	keep_head(&to, &run->trace);
+	keep_head(&to, run);
 	keep_summary(&to.summary, run);
 	baseline_sites(&to, run);
 	keep_phases(&to, run);

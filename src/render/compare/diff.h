@@ -48,7 +48,8 @@ enum { DIFF_PERCENT = 40 };
 const char *diff_sentence(struct diff *diff);
 
 /* Sentences on what the reader must know of the runs besides figures, rows of const char *: what is
- * unlike in them, how several runs of a side were compared, which ran out of memory. */
+ * unlike in them, that their programs differ, how several runs of a side were compared, which ran
+ * out of memory. */
 struct emit_rows diff_remarks(struct diff *diff);
 
 /* A gate's result: "allocated.peak>2%: device 0 went from 1.00 GiB to 1.04 GiB (+4.0%)". */
@@ -100,7 +101,8 @@ bool diff_changes(struct diff *diff, enum dimension dimension, const char *group
 
 /*
  * Writes the run as a small JSON trace (memtrace/1) of some tens of kB, to be committed: it has the
- * totals and sites of the whole trace, and nothing that differs between two runs of one program.
+ * totals and sites of the whole trace, the names of the program and its script, and nothing
+ * that differs between two runs of one program.
  *
  * Each site has one stack, cut to the frames that give the site its name (facts/sites.h).
  * "capture": {"baseline": true} marks the trace as a baseline. The function overwrites the rows of

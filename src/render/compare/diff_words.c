@@ -116,6 +116,21 @@ static const char *runs_words(struct diff *diff)
 			 diff->pairs_n, (unsigned long long)diff_rank(diff), others);
 }
 
+static const char *programs_words(struct diff *diff)
+{
+	const char *base[2];
+	const char *head[2];
+	size_t of_base = trace_program(&diff_base(diff)->trace, base);
+	size_t of_head = trace_program(&diff_head(diff)->trace, head);
+
+	if (!of_base || !of_head || !strcmp(base[of_base - 1], head[of_head - 1]))
+		return "";
+	return show_kept(&diff->arena,
+			 "The runs are of different programs: %.100s in the base, %.100s in the "
+			 "head.",
+			 base[of_base - 1], head[of_head - 1]);
+}
+
 static const char *ooms_words(struct diff *diff)
 {
 	if (!diff->base.ooms && !diff->head.ooms)
@@ -126,8 +141,8 @@ static const char *ooms_words(struct diff *diff)
 
 struct emit_rows diff_remarks(struct diff *diff)
 {
-	const char *const others[] = { runs_words(diff), ooms_words(diff) };
 	struct emit_rows rows = EMIT_NONE_OF(const char *, SIZE_MAX);
+	const char *others[3];
 
 	if (!diff->base.count)
 		return rows;
@@ -140,6 +155,9 @@ struct emit_rows diff_remarks(struct diff *diff)
 
 		emit_add(&diff->arena, &rows, &words);
 	}
+	others[0] = programs_words(diff);
+	others[1] = runs_words(diff);
+	others[2] = ooms_words(diff);
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
 		if (others[i][0])
 			emit_add(&diff->arena, &rows, &others[i]);

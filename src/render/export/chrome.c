@@ -93,10 +93,11 @@ static void put_names(struct chrome *chrome)
 {
 	const struct trace *trace = chrome->trace;
 	const struct trace_process *process = &trace->process;
+	const char *names[2];
+	size_t count = trace_program(trace, names);
 	char name[300];
 
-	snprintf(name, sizeof(name), "%.200s, rank %llu",
-		 process->command_n ? text_base(process->command[process->command_n > 1]) : "?",
+	snprintf(name, sizeof(name), "%.200s, rank %llu", count ? names[count - 1] : "?",
 		 (unsigned long long)process->rank);
 	chrome_name(chrome, "process_name", process->pid, TRACE_NONE, name);
 	for (size_t i = 0; i < trace->threads_n; i++)

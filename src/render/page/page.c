@@ -216,19 +216,13 @@ static int write_diff(struct out *json, void *what)
 {
 	const struct diff_options options = { .limit = ROWS };
 	const struct page_aside *aside = what;
-	struct diff_side base = { NULL, 0, 0 };
-	struct diff_side head = { NULL, 0, 0 };
-	struct diff diff = { .base = { NULL, 0, 0 } };
-	int error = open_side(&base, aside->inputs[0].path);
+	struct diff diff = { .rows = NULL };
+	int error = open_side(&diff.base, aside->inputs[0].path);
 
 	if (!error)
-		error = open_side(&head, aside->inputs[1].path);
-	if (error) {
-		diff.base = base;
-		diff.head = head;
-	} else {
-		error = diff_make(&diff, &base, &head, NO_DEVICE);
-	}
+		error = open_side(&diff.head, aside->inputs[1].path);
+	if (!error)
+		error = diff_make(&diff, &diff.base, &diff.head, NO_DEVICE);
 	if (!error && aside->anonymizer)
 		anonymize_diff(aside->anonymizer, &diff);
 	if (!error)

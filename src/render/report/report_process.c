@@ -281,7 +281,7 @@ static void say_process(const struct report *report)
 	char rank[SHOW_NUMBER];
 	size_t most = report->options->full ? sizeof(command) : 199;
 
-	/* A baseline has no command and no time of start: it may stand for many runs. */
+	/* A baseline has no arguments and no time of start: it may stand for many runs. */
 	if (report->trace->capture.baseline)
 		return;
 	for (size_t i = 0; i < process->command_n && strlen(command) <= most; i++) {

@@ -135,6 +135,18 @@ is 'and for programs' "$(memtrace diff -f json enough.json "$example" >ooms.json
 ok 'none of two' memtrace diff enough.json enough.json
 hasnt 'is not told' "$OUT" 'Out of memory'
 
+# --- runs of different programs -------------------------------------------------------------------------
+sed 's|\["python","train.py"\]|["/usr/bin/python3.12","-u","-X","dev","/home/other.py","train.py"]|' "$example" >other.json
+memtrace baseline other.json -o other.base.json
+is 'a baseline names the program and its script alone' "$(json other.base.json 'd["process"]["command"]')" '["python3.12", "other.py"]'
+for head in other.json other.base.json; do
+	ok "$head is compared" memtrace diff --gate "$example" $head
+	has 'with a remark' "$OUT" 'The runs are of different programs: train.py in the base, other.py in the'
+done
+sed 's|\["python","train.py"\]|["/opt/python3","/home/b/train.py","--steps","3"]|' "$example" >moved.json
+ok 'the same script' memtrace diff "$example" moved.json
+hasnt 'is the same program' "$OUT" 'different programs'
+
 # --- unlike runs ----------------------------------------------------------------------------------------
 unlike() { # KEY SED
 	sed "$2" "$example" >unlike.json

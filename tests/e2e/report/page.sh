@@ -83,6 +83,8 @@ for name in evil long-evil-names percent-names empty-names event-size-huge unkno
 done
 ok "two without names" memtrace html --anonymize base.json head.json -o nameless2.html
 hasnt "nothing of their files" nameless2.html cache.py
+ok 'two of different programs' memtrace html --anonymize "$recorded-train.json" "$recorded-scopes.json" -o nameless5.html
+hasnt 'that are not named' nameless5.html scopes.py
 ok 'a page of one that ran out of memory' memtrace html "$recorded-oom-limit.json" -o oom.html
 memtrace report --json "$recorded-oom-limit.json" >oom.report.json
 ok 'the same without names' memtrace html --anonymize "$recorded-oom-limit.json" -o nameless4.html
