@@ -162,15 +162,16 @@ static bool has_table(const struct diff_text *text, enum column column)
 	return first == column;
 }
 
-/* Appends the name of a column that changed but has no table, ", allocations (+4)". */
+/* Appends the name of a column whose sum changed but that has no table, ", allocations (+4)". */
 static const char *column_words(const struct diff_text *text, enum column column, const char *words)
 {
 	int64_t base;
 	int64_t head;
 
-	if (has_table(text, column) || !diff_any(text->diff, DIMENSION_SITE, "device", column))
-		return words;
 	diff_totals(text->diff, "device", column, &base, &head);
+	if (head == base || has_table(text, column) ||
+	    !diff_any(text->diff, DIMENSION_SITE, "device", column))
+		return words;
 	return show_kept(&text->diff->arena, "%s%s%s (%s)", words, words[0] ? ", " : "",
 			 run_columns[column].brief,
 			 SAY_SIGNED(head - base, run_columns[column].bytes));

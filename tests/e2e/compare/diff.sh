@@ -237,6 +237,8 @@ if [ -e "$data/h200-change-none.json" ]; then
 	done
 	is 'H200: a larger batch is larger blocks' "$(first_of batch none | "$PYTHON" -c 'import json, sys; print(json.load(sys.stdin)[1])')" larger
 	ok 'H200: kept losses keep their graphs' sh -c "memtrace diff '$data/h200-change-none.json' '$data/h200-change-losses.json' | grep -A1 'why .* site' | grep -F 'Block.forward (changes.py)'"
+	ok 'H200: other sites keep as many blocks at exit' memtrace diff --force "$data/h200-train.json" "$data/h200-change-none.json"
+	hasnt 'H200: a sum that did not change is not listed' "$OUT" '(0)'
 	ok 'H200: checkpointing lowers the peak' memtrace diff --gate "$data/h200-change-deep.json" "$data/h200-change-checkpoint.json"
 	has 'says the sentence' "$OUT" 'shrank'
 else
