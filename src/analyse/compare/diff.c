@@ -32,14 +32,15 @@ int64_t diff_peak(const struct run *run)
 static void sum_up(struct arena *arena, struct diff_side *side, int device)
 {
 	int64_t *peaks = need(arena, side->count * sizeof(*peaks));
-	int64_t median;
+	int64_t middle;
 
 	for (size_t i = 0; i < side->count; i++) {
 		peaks[i] = diff_peak(&side->runs[i]);
 		side->ooms += trace_ooms(&side->runs[i].trace, device);
 	}
-	median = median_of(peaks, side->count);
-	while (diff_peak(&side->runs[side->middle]) != median)
+	median_of(peaks, side->count);
+	middle = peaks[(side->count - 1) / 2]; /* of an even number the lower of the middle two */
+	while (diff_peak(&side->runs[side->middle]) != middle)
 		side->middle++;
 }
 

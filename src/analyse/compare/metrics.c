@@ -91,8 +91,15 @@ static int by_value(const void *a, const void *b)
 
 int64_t median_of(int64_t *values, size_t count)
 {
+	int64_t low;
+	uint64_t gap;
+
+	if (!count)
+		return 0;
 	qsort(values, count, sizeof(*values), by_value);
-	return count ? values[(count - 1) / 2] : 0;
+	low = values[(count - 1) / 2];
+	gap = (uint64_t)values[count / 2] - (uint64_t)low;
+	return low + (int64_t)(gap / 2);
 }
 
 /* --- the sources of values --- */

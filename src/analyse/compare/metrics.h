@@ -69,5 +69,6 @@ uint64_t metric_of_phase(const struct trace_phase *phase, enum metric_id metric)
 void figures_add(struct figures *figures, const struct run *run, const struct metric_query *query);
 void figures_clear(struct figures *figures);
 
-/* Sorts the values and returns the median: the lower one for an even number, 0 for no values. */
+/* Sorts the values and returns the median: of an even number the mean of the middle two, rounded
+ * down, of none 0. */
 int64_t median_of(int64_t *values, size_t count);

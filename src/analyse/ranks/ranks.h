@@ -154,7 +154,8 @@ enum trace_metric merge_uneven(const struct merge *merge);
 const struct merge_site *merge_culprit(const struct merge *merge, enum trace_metric metric,
 				       size_t rank, int64_t *excess);
 
-/* The sites of device memory, by difference between ranks, then by size; in the arena. */
+/* The sites of device memory of which a rank holds more than the median, those that differ most
+ * first, then the largest; in the arena. */
 const struct merge_site **merge_by_excess(struct merge *merge, size_t column, size_t *count);
 
 /* The rank whose trace is worth opening: among ranks with events, the rank with the highest peak

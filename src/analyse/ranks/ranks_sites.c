@@ -184,7 +184,8 @@ const struct merge_site **merge_by_excess(struct merge *merge, size_t column, si
 	for (size_t i = 0; i < merge->sites_n; i++) {
 		const struct merge_site *site = &merge->sites[i];
 
-		if (!strcmp(site->group, device_memory) && site->columns[column].highest)
+		if (!strcmp(site->group, device_memory) &&
+		    site->columns[column].highest > site->columns[column].median)
 			list[(*count)++] = site;
 	}
 	if (*count)

@@ -105,7 +105,7 @@ export class RanksView implements View {
 		const above = (row: RankSite) => row.allocated.highest_bytes - row.allocated.median_bytes;
 
 		return table({
-			caption: "Call sites at the peak of allocated memory: the highest rank against the median", rows: this.ranks.sites, empty: "No rank's trace has the call sites at its peak.",
+			caption: "Call sites at the peak of allocated memory: the highest rank against the median", rows: this.ranks.sites, empty: "No rank holds more than the median at a call site.",
 			data: (row) => ({ site: row.site, above: above(row) }),
 			...(app ? {
 				selected: (row: RankSite) => app.query?.text === quoted("site", row.site),

@@ -19,8 +19,10 @@ def same(what, found, wanted):
         wrong.append(f"{what}: {found}, wanted {wanted}")
 
 
-def lower_median(values):
-    return sorted(values)[(len(values) - 1) // 2]
+def median(values):
+    values = sorted(values)
+    low, high = values[(len(values) - 1) // 2], values[len(values) // 2]
+    return low + (high - low) // 2
 
 
 def peak(sums):
@@ -58,7 +60,7 @@ def check_imbalance(merged, traces):
         peaks = {r: [highest_of(d, row["metric"]) for d in t["summary"]["devices"]] for r, t in traces.items()}
         peaks = {r: max(p for p in ps if p is not None) for r, ps in peaks.items() if set(ps) - {None}}
         same(row["metric"], (row["ranks"], row["lowest"]["bytes"], row["median_bytes"], row["highest"]["bytes"]),
-             (len(peaks), min(peaks.values()), lower_median(list(peaks.values())), max(peaks.values())))
+             (len(peaks), min(peaks.values()), median(list(peaks.values())), max(peaks.values())))
         same(f"the rank with most {row['metric']}", peaks[row["highest"]["rank"]], max(peaks.values()))
 
 
@@ -88,7 +90,7 @@ def check_sites(merged, paths):
             values = {r: s.get((site["space"], site["site"]), {}).get(column, 0) for r, s in sites.items()}
             told = site[column]
             same(f"{site['site']} {column}", (told["median_bytes"], told["highest_bytes"]),
-                 (lower_median(list(values.values())), max(values.values())))
+                 (median(list(values.values())), max(values.values())))
             same(f"{site['site']} {column} of rank {told['rank']}", values[told["rank"]], told["highest_bytes"])
 
 

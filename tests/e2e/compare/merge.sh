@@ -113,6 +113,10 @@ is 'who would run out first' "$(json planted.all 'd["first_to_run_out"]["rank"]'
 planted 3 0
 ok 'without it' memtrace merge planted.?.json
 has 'all are alike' "$OUT" 'All 4 ranks peak alike'
+hasnt 'no site is listed that all hold alike' "$OUT" 'Sites at the peak'
+planted 3 1073741824
+ok 'one of two' memtrace merge --json -o two.all planted.0.json planted.3.json
+is 'is half of it above their mean' "$(json two.all '[d["imbalance"][0]["highest"]["bytes"] - d["imbalance"][0]["median_bytes"]]')" '[536870912]'
 
 # --- several traces given to verbs of one ---------------------------------------------------------------
 memtrace merge 0.json 1.json 2.json >merge.out

@@ -124,10 +124,11 @@ static int by_value(const void *a, const void *b)
 }
 
 /* Sorts them. */
-static int64_t lower_median(int64_t *values, size_t count)
+static int64_t median(int64_t *values, size_t count)
 {
 	qsort(values, count, sizeof(*values), by_value);
-	return values[(count - 1) / 2];
+	return count % 2 ? values[count / 2]
+			 : values[count / 2 - 1] + (values[count / 2] - values[count / 2 - 1]) / 2;
 }
 
 static void compare_sites(const struct made *made, size_t ranks)
@@ -161,7 +162,7 @@ static void compare_sites(const struct made *made, size_t ranks)
 				EQ(merge_share_of(site, r, k), values[r]);
 			}
 			EQ(made[site->columns[k].rank].sites[i][k], site->columns[k].highest);
-			EQ(site->columns[k].median, lower_median(values, ranks));
+			EQ(site->columns[k].median, median(values, ranks));
 			EQ(site->columns[k].highest, values[ranks - 1]);
 		}
 	}
@@ -187,7 +188,7 @@ static void compare_spread(const struct made *made, size_t ranks, enum trace_met
 	EQ(spread->count, count);
 	if (!count)
 		return;
-	EQ((int64_t)spread->median, lower_median(values, count));
+	EQ((int64_t)spread->median, median(values, count));
 	EQ((int64_t)spread->lowest, values[0]);
 	EQ((int64_t)spread->highest, values[count - 1]);
 	EQ(merge.ranks[spread->highest_rank].peaks[metric], spread->highest);
