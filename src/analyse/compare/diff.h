@@ -81,6 +81,19 @@ int diff_judge(struct diff *diff, struct gate *const *gates, size_t count);
 /* The number of gates that are broken. */
 size_t diff_broken(const struct diff *diff);
 
+/* gate_sites.c: up to GATE_SITES sites that hold most of the figure that broke a budget, or of the
+ * growth that broke a gate. Returns their number: 0 if the gate holds, or they are not known. */
+enum { GATE_SITES = 3 };
+
+struct gate_site {
+	const char *name, *file; /* as in struct run_row */
+	uint32_t line;
+	int64_t amount; /* what the site has, or by how much that grew */
+};
+
+size_t diff_gate_sites(const struct diff *diff, const struct gate_result *result,
+		       struct gate_site *list);
+
 /* The run that stands for a side; diff_base() is NULL without a base. */
 const struct run *diff_base(const struct diff *diff);
 const struct run *diff_head(const struct diff *diff);

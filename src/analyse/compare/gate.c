@@ -316,7 +316,7 @@ int gate_judge(const struct gate *gate, const struct run *base, size_t base_n,
 	if (base_n)
 		error = told_by_both(gate, base, head, told_by_base, figures.told - told_by_base);
 	for (size_t i = 0; !error && i < figures.count; i++) {
-		struct gate_result one = { .gate = gate };
+		struct gate_result one = { .gate = gate, .run = head };
 		int64_t *values = figures.list[i].values;
 
 		text_copy(one.place, sizeof(one.place), figures.list[i].place);

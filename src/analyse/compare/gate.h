@@ -30,6 +30,7 @@ struct gate {
 
 struct gate_result {
 	const struct gate *gate;
+	const struct run *run;    /* the run of the head, or the first of several */
 	char place[FIGURE_PLACE]; /* the device, pool, phase, ... where the value is worst */
 	int64_t base, head, noise;
 	bool broken;

@@ -27,8 +27,7 @@ const struct narrowing_row narrowing_rows[NARROWINGS + 1] = {
 	{ NULL, NULL },
 };
 
-/* A site's name is long, so a pattern without * and ? may match any part of it. */
-static bool site_matches(const char *pattern, const char *name)
+bool site_matches(const char *pattern, const char *name)
 {
 	return strpbrk(pattern, "*?") ? pattern_fits(pattern, name) : strstr(name, pattern) != NULL;
 }

@@ -62,6 +62,10 @@ struct figures {
 	struct arena arena;
 };
 
+/* True if the value of the filter "site" fits: a site's name is long, so a pattern without * and ?
+ * needs to match only a part of it. */
+bool site_matches(const char *pattern, const char *name);
+
 /* The metric's value in one phase; TRACE_NONE if phases do not have it or the trace lacks it. */
 uint64_t metric_of_phase(const struct trace_phase *phase, enum metric_id metric);
 

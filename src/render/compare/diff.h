@@ -52,7 +52,8 @@ const char *diff_sentence(struct diff *diff);
  * out of memory. */
 struct emit_rows diff_remarks(struct diff *diff);
 
-/* A gate's result: "allocated.peak>2%: device 0 went from 1.00 GiB to 1.04 GiB (+4.0%)". */
+/* A gate's result: "allocated.peak>2%: device 0 went from 1.00 GiB to 1.04 GiB (+4.0%)", and the
+ * sites that broke it. */
 const char *diff_gate_words(struct diff *diff, const struct gate_result *result);
 
 /* A site's change: "train (train.py:12) holds +2.00 MiB at exit (new)". */

@@ -4,7 +4,7 @@
  *
  * JUnit XML has a test case for each gate, in the form that Jenkins' junit-10.xsd describes and
  * that GitLab, GitHub's reporters and Azure read. GitHub's annotations (workflow commands) and
- * SARIF 2.1.0 have an error for each broken gate, at the line of the site that grew most, and a
+ * SARIF 2.1.0 have an error for each broken gate, at the line of a site that broke it, and a
  * notice or note for each site that grew.
  *
  * GitHub's code scanning requires a place for every result: where there is no line of the program,
@@ -28,16 +28,30 @@ enum { LONGEST = 2048 }; /* most bytes of a text */
 
 struct ci_finding {
 	enum { HOLDS, BROKEN, GREW } kind;
-	const char *rule, *about;    /* a gate's metric and text, or "site" and a site's name */
-	const struct diff_row *site; /* the site whose line is shown, NULL for none */
+	const char *rule, *about; /* a gate's metric and text, or "site" and a site's name */
 	const char *words;
-	const char *file; /* that line's file; NULL: outside of the program's folder */
+	const char *file; /* a site's; NULL: outside of the program's folder */
 	uint64_t line;
 
 	/* Members for SARIF only: */
 	const char *level, *uri, *base, *print;
 	struct emit_rows places; /* one row: the finding itself, as its list of places */
 };
+
+static void take_gate(struct diff *diff, struct ci_finding *to, const struct gate_result *gate)
+{
+	struct gate_site sites[GATE_SITES];
+	size_t count = diff_gate_sites(diff, gate, sites);
+
+	*to = (struct ci_finding){ .kind = gate->broken ? BROKEN : HOLDS,
+				   .rule = metric_rows[gate->gate->query.metric].name,
+				   .about = gate->gate->text,
+				   .words = diff_gate_words(diff, gate) };
+	for (size_t i = 0; i < count && !to->file; i++) {
+		to->file = diff_file(diff, sites[i].file);
+		to->line = to->file ? sites[i].line : 0;
+	}
+}
 
 /* All findings: the gates in their order, then the sites that grew, the largest change first. */
 static struct ci_finding *find_all(struct diff *diff, size_t *count)
@@ -49,26 +63,18 @@ static struct ci_finding *find_all(struct diff *diff, size_t *count)
 	struct ci_finding *list = need(&diff->arena, (diff->gates_n + grew + 1) * sizeof(*list));
 
 	*count = diff->gates_n + grew;
-	for (size_t i = 0; i < *count; i++) {
-		struct ci_finding *to = &list[i];
+	for (size_t i = 0; i < diff->gates_n; i++)
+		take_gate(diff, &list[i], &diff->gates[i]);
+	for (size_t i = 0; i < grew; i++) {
+		const char *file = diff_file(diff, rows[i]->file);
 
-		if (i < diff->gates_n) {
-			const struct gate_result *gate = &diff->gates[i];
-
-			to->kind = gate->broken ? BROKEN : HOLDS;
-			to->rule = metric_rows[gate->gate->query.metric].name;
-			to->about = gate->gate->text;
-			to->site = grew ? rows[0] : NULL;
-			to->words = diff_gate_words(diff, gate);
-		} else {
-			to->kind = GREW;
-			to->rule = "site";
-			to->site = rows[i - diff->gates_n];
-			to->about = to->site->name;
-			to->words = diff_holds_words(diff, to->site, column);
-		}
-		to->file = to->site ? diff_file(diff, to->site->file) : NULL;
-		to->line = to->file ? to->site->line : 0;
+		list[diff->gates_n + i] =
+			(struct ci_finding){ .kind = GREW,
+					     .rule = "site",
+					     .about = rows[i]->name,
+					     .words = diff_holds_words(diff, rows[i], column),
+					     .file = file,
+					     .line = file ? rows[i]->line : 0 };
 	}
 	return list;
 }

@@ -8,6 +8,8 @@
 #include "base/text/text.h"
 #include "render/emit/term.h"
 
+enum { SITE_COLUMNS = 64 }; /* of a site in the words on a gate */
+
 const struct diff_format diff_formats[] = {
 #define DIFF_FORMAT(name, help) { #name, help, diff_##name },
 #include "render/compare/diff_formats.def"
@@ -167,28 +169,55 @@ struct emit_rows diff_remarks(struct diff *diff)
 
 /* --- words on a row or a gate --- */
 
+/* The sites behind a broken gate: ": 36.00 MiB in Net.forward (train.py), train.py:12; ...". */
+static const char *gate_sites_words(struct diff *diff, const struct gate_result *result)
+{
+	bool bytes = metric_rows[result->gate->query.metric].bytes;
+	struct gate_site sites[GATE_SITES];
+	size_t count = diff_gate_sites(diff, result, sites);
+	const char *words = "";
+
+	for (size_t i = 0; i < count; i++) {
+		const struct gate_site *site = &sites[i];
+		char name[4 * SITE_COLUMNS];
+		char line[SITE_COLUMNS] = "";
+
+		show_safe(name, sizeof(name), site->name, SITE_COLUMNS);
+		if (site->file)
+			snprintf(line, sizeof(line), ", %.50s:%u", text_base(site->file),
+				 site->line);
+		words = show_kept(&diff->arena, "%s%s%s in %s%s", words, i ? "; " : ": ",
+				  result->gate->kind == GATE_MOST ? SAY_AMOUNT(site->amount, bytes)
+								  : SAY_SIGNED(site->amount, bytes),
+				  name, line);
+	}
+	return words;
+}
+
 const char *diff_gate_words(struct diff *diff, const struct gate_result *result)
 {
 	const struct gate *gate = result->gate;
 	bool bytes = metric_rows[gate->query.metric].bytes;
 	int64_t change = result->head - result->base;
+	const char *sites = gate_sites_words(diff, result);
 
 	if (gate->kind == GATE_MOST)
-		return show_kept(&diff->arena, "%s: %s has %s%s%s%s", gate->text, result->place,
+		return show_kept(&diff->arena, "%s: %s has %s%s%s%s%s", gate->text, result->place,
 				 SAY_AMOUNT(result->head, bytes), result->broken ? ", " : "",
 				 result->broken
 					 ? SAY_AMOUNT(result->head - (int64_t)gate->amount, bytes)
 					 : "",
-				 result->broken ? " over" : "");
+				 result->broken ? " over" : "", sites);
 	if (!change)
 		return show_kept(&diff->arena, "%s: %s stayed at %s", gate->text, result->place,
 				 SAY_AMOUNT(result->head, bytes));
 	return show_kept(
-		&diff->arena, "%s: %s went from %s to %s (%s, %s%s)", gate->text, result->place,
+		&diff->arena, "%s: %s went from %s to %s (%s, %s%s)%s", gate->text, result->place,
 		SAY_AMOUNT(result->base, bytes), SAY_AMOUNT(result->head, bytes),
 		SAY_SIGNED(change, bytes), SAY_PERCENT(result->base, result->head),
 		!result->broken && result->noise >= change && result->noise ? ", within the noise"
-									    : "");
+									    : "",
+		sites);
 }
 
 const char *diff_holds_words(struct diff *diff, const struct diff_row *row, enum column column)

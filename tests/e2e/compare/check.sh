@@ -19,6 +19,17 @@ verdict 0 "$example" --max 'allocated.peak<=68MiB'
 has 'it says what was held' "$OUT" 'PASS    allocated.peak<=68MiB: device 0 has 68.00 MiB'
 verdict 1 "$example" --max 'allocated.peak<=67.9MiB'
 has 'and what was not, and by how much' "$OUT" 'FAIL    allocated.peak<=67.9MiB: device 0 has 68.00 MiB, 102.40 KiB over'
+has 'and which site holds it, at which line' "$OUT" '        68.00 MiB in Net.forward (train.py), train.py:12'
+for format in github junit sarif markdown; do
+	verdict 1 "$example" --max 'allocated.peak<=67.9MiB' -f $format
+	has "$format names the site" "$OUT" '68.00 MiB in Net'
+done
+memtrace check "$example" --max 'allocated.peak<=67.9MiB' -f github >"$OUT"
+has 'the annotation is at its line' "$OUT" '::error file=train.py,line=12,title=GPU memory::allocated.peak<=67.9MiB: device 0 has'
+verdict 1 "$h200" --max 'allocated.exit[site=cublas*]<=1MiB'
+is 'of the sites that are asked for' "$(grep -o '[0-9.]* MiB in [a-zA-Z_0-9]*' "$OUT" | sort -u)" '64.13 MiB in cublasCreate_v2'
+verdict 1 "$h200" --max 'allocated.peak[pool=torch]<=1MiB'
+hasnt 'sites of all pools explain no pool' "$OUT" ' in cublas'
 verdict 0 "$example" --max 'allocated.peak <= 71303168'
 verdict 1 "$example" --max 'allocated.peak<=71303167'
 verdict 1 "$example" --max 'allocated.peak<=100MiB' --max 'ooms<=0'

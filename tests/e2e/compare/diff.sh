@@ -82,6 +82,7 @@ verdict() { # STATUS EXPR...
 }
 verdict 0 base.json larger.json
 verdict 1 base.json larger.json --gate
+has 'the site that grew is named' "$OUT" '+8.00 MiB in forward (changes)'
 verdict 0 larger.json base.json --gate
 verdict 0 base.json leak.json --gate
 verdict 1 base.json leak.json --fail-on 'allocated.peak>512KiB'

@@ -1,0 +1,88 @@
+/* Finds the sites that hold most of what broke a gate. */
+#include <string.h>
+
+#include "analyse/categories/glob.h"
+#include "analyse/compare/diff.h"
+
+/* The column in which sites have a metric; COLUMNS for none. */
+static const enum column columns[METRIC_IDS] = {
+	[METRIC_ALLOCATED_PEAK] = COLUMN_ALLOCATED,
+	[METRIC_ALLOCATED_EXIT] = COLUMN_EXIT,
+	[METRIC_ALLOCATED_ADDED] = COLUMN_ALLOCATED,
+	[METRIC_RESERVED_PEAK] = COLUMN_RESERVED,
+	[METRIC_USED_PEAK] = COLUMNS,
+	[METRIC_COUNT] = COLUMN_COUNT,
+	[METRIC_OOMS] = COLUMNS,
+};
+
+static bool is_asked(const struct metric_query *query, const char *group, const char *name)
+{
+	const char *space = query->by[NARROWING_SPACE];
+	const char *site = query->by[NARROWING_SITE];
+
+	return pattern_fits(space ? space : "device", group) && (!site || site_matches(site, name));
+}
+
+/* Keeps the site if it is one of those with the largest amounts, the largest first. */
+static void keep_site(struct gate_site *list, size_t *count, struct gate_site site)
+{
+	size_t at = *count;
+
+	while (at && list[at - 1].amount < site.amount)
+		at--;
+	if (at == GATE_SITES || site.amount <= 0)
+		return;
+	*count += *count < GATE_SITES;
+	memmove(&list[at + 1], &list[at], (*count - at - 1) * sizeof(*list));
+	list[at] = site;
+}
+
+static size_t sites_that_grew(const struct diff *diff, const struct metric_query *query,
+			      enum column column, struct gate_site *list)
+{
+	size_t count = 0;
+
+	for (size_t i = diff->first[DIMENSION_SITE]; i < diff->first[DIMENSION_SITE + 1]; i++) {
+		const struct diff_row *row = &diff->rows[i];
+
+		if (is_asked(query, row->group, row->name) && row->why != WHY_MOMENT)
+			keep_site(list, &count,
+				  (struct gate_site){ row->name, row->file, row->line,
+						      diff_change(row, column) });
+	}
+	return count;
+}
+
+static size_t sites_that_hold(const struct gate_result *result, enum column column,
+			      struct gate_site *list)
+{
+	const struct metric_query *query = &result->gate->query;
+	int64_t left = result->head;
+	size_t count = 0;
+
+	for (size_t i = 0; i < result->run->rows_n; i++) {
+		const struct run_row *row = &result->run->rows[i];
+
+		if (row->dimension != DIMENSION_SITE || !is_asked(query, row->group, row->name))
+			continue;
+		run_count(&left, -row->values[column]);
+		keep_site(
+			list, &count,
+			(struct gate_site){ row->name, row->file, row->line, row->values[column] });
+	}
+	/* Sites that sum to another figure do not explain this one, of a pool or one of several
+	 * devices; those of other memory kinds have peaks of their own. */
+	return left && !query->by[NARROWING_SPACE] ? 0 : count;
+}
+
+size_t diff_gate_sites(const struct diff *diff, const struct gate_result *result,
+		       struct gate_site *list)
+{
+	const struct metric_query *query = &result->gate->query;
+	enum column column = columns[query->metric];
+
+	if (!result->broken || column == COLUMNS)
+		return 0;
+	return result->gate->kind == GATE_MOST ? sites_that_hold(result, column, list)
+					       : sites_that_grew(diff, query, column, list);
+}
