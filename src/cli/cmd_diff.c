@@ -22,6 +22,7 @@ struct comparison {
 	const struct diff_format *format; /* default: diff_formats[0], text */
 	struct diff_options options;
 	int device;
+	bool gate;  /* --gate: the first gate is GATE_DEFAULT */
 	bool force; /* --force: also compares runs of different cards, drivers ... */
 };
 
@@ -94,6 +95,18 @@ static int categorise(struct diff_side *const *sides, const struct gates *gates,
 
 /* --- the comparison --- */
 
+/* Makes the default gate one on CPU memory if no run has a device. */
+static void fit_gate(struct diff_side *const *sides, const struct gates *gates)
+{
+	for (size_t s = 0; s < 2; s++) {
+		for (size_t i = 0; i < sides[s]->count; i++) {
+			if (sides[s]->runs[i].trace.summary.devices_n)
+				return;
+		}
+	}
+	gate_parse(gates->list[0], GATE_GROWTH, GATE_OF_CPU);
+}
+
 static int write_comparison(struct diff *diff, const struct comparison *asked)
 {
 	struct diff_options shown = asked->options;
@@ -132,6 +145,8 @@ static int compare(const struct comparison *asked)
 		return cli_fail(STATUS_USAGE);
 	for (size_t s = 0; s < 2 && !error; s++)
 		error = open_side(sides[s], &traces[s], asked->sides[s], asked->device);
+	if (!error && asked->gate)
+		fit_gate(sides, &asked->gates);
 	if (!error)
 		error = categorise(sides, &asked->gates, &rules, asked->device);
 	if (!error)
@@ -180,7 +195,6 @@ static void about_diff(char *to, size_t size)
 struct diff_words {
 	const char *base[ARG_MOST + 1], *head[ARG_MOST + 1], *fail_on[ARG_MOST + 1];
 	uint64_t limit;
-	bool gate;
 };
 
 /* Stores BASE and HEAD from operands or options; false, with a message, if one is missing. */
@@ -196,13 +210,13 @@ static bool take_sides(struct diff_words *words, int argc, char **argv)
 			  "--help)");
 }
 
-static int take_gates(const struct diff_words *words, struct gates *gates)
+static int take_gates(const struct diff_words *words, struct comparison *to)
 {
-	int error = words->gate ? gates_add(gates, GATE_GROWTH, GATE_DEFAULT) : 0;
+	bool read = !to->gate || gates_add(&to->gates, GATE_GROWTH, GATE_DEFAULT);
 
-	for (size_t i = 0; !error && words->fail_on[i]; i++)
-		error = gates_add(gates, GATE_GROWTH, words->fail_on[i]);
-	return error;
+	for (size_t i = 0; read && words->fail_on[i]; i++)
+		read = gates_add(&to->gates, GATE_GROWTH, words->fail_on[i]);
+	return read;
 }
 
 int cmd_diff(int argc, char **argv)
@@ -217,7 +231,9 @@ int cmd_diff(int argc, char **argv)
 		ARG("head", 0, WORDS, "TRACE...", "several runs of the head", words.head),
 		ARG("fail-on", 0, LIST, "EXPR", "a gate, as above; may be given again",
 		    words.fail_on),
-		ARG("gate", 0, FLAG, NULL, "the default gate: " GATE_DEFAULT, &words.gate),
+		ARG("gate", 0, FLAG, NULL,
+		    "the default gate: " GATE_DEFAULT " (CPU memory without a device)",
+		    &comparison.gate),
 		ARG_ONE_FORMAT("format", 'f', diff_formats, &comparison.format),
 		ARG_ONE_DEVICE(&comparison.device),
 		ARG("limit", 'n', NUMBER, "N",
@@ -243,8 +259,7 @@ int cmd_diff(int argc, char **argv)
 	comparison.options.limit = words.limit != UINT64_MAX           ? words.limit
 				   : comparison.format != diff_formats ? 25
 								       : 5;
-	status = take_gates(&words, &comparison.gates) ? cli_fail(STATUS_USAGE)
-						       : compare(&comparison);
+	status = take_gates(&words, &comparison) ? cli_fail(STATUS_USAGE) : compare(&comparison);
 	gates_clear(&comparison.gates);
 	return status;
 }

@@ -118,6 +118,21 @@ fails 2 'did you mean markdown' memtrace diff -f markdwn base.json larger.json
 fails 2 'give BASE and HEAD' memtrace diff base.json
 fails 2 'give BASE and HEAD' memtrace diff --base base.json -- larger.json
 
+# --- runs without a device ------------------------------------------------------------------------------
+for bytes in 10000000 20000000; do
+	"$PYTHON" - "$example" $bytes >cpu.$bytes.json <<'END'
+import json, sys
+d = json.load(open(sys.argv[1]))
+sums = {"peak_bytes": int(sys.argv[2]), "peak_t": 1, "exit_bytes": 0}
+d["summary"] = {"devices": [], "spaces": [{"space": "cpu", "allocated": sums, "allocations": 1, "frees": 1}]}
+d.update(peaks=[], sites=[], timeline=[], ooms=[], events=[])
+print(json.dumps(d))
+END
+done
+verdict 0 cpu.20000000.json cpu.20000000.json --gate
+verdict 1 cpu.10000000.json cpu.20000000.json --gate
+has 'CPU memory is judged' "$OUT" 'FAIL    allocated.peak[space=cpu]>2%+1MiB: cpu memory went from 9.54 MiB to'
+
 # --- several runs a side --------------------------------------------------------------------------------
 sed 's/"peak_bytes":71303168,"peak_t":70123456,"exit/"peak_bytes":72351744,"peak_t":70123456,"exit/g; s/"bytes":71303168,"stacks"/"bytes":72351744,"stacks"/; s/{"stack":0,"bytes":37748736/{"stack":0,"bytes":38797312/' "$example" >more.json
 verdict 1 "$example" more.json --fail-on 'allocated.peak>0'
