@@ -4,7 +4,7 @@
 Each format by its reader's rules: json by include/memtrace/diff.schema.json and its sums, junit by
 the elements and attributes of Jenkins' junit-10.xsd, sarif by what SARIF 2.1.0 and GitHub's code
 scanning require, github by @actions/core's command syntax, benchmark by what github-action-benchmark
-takes, markdown by the length of a comment and by what may stand in a cell, text by its columns.
+takes, bencher by Bencher's Metric Format, markdown by the length of a comment and by what may stand in a cell, text by its columns.
 One line a problem; ends 1 when there is one.
 """
 import collections
@@ -143,6 +143,11 @@ def check_github(text):
     need(max(kinds.values()) <= 11, f"{kinds}: GitHub shows ten of a kind")
 
 
+def unique(pairs):
+    need(len(dict(pairs)) == len(pairs), "a name is there twice")
+    return dict(pairs)
+
+
 # --- benchmark ----------------------------------------------------------------------------------------
 
 def check_benchmark(text):
@@ -155,6 +160,15 @@ def check_benchmark(text):
         need(isinstance(entry["value"], (int, float)) and entry["value"] >= 0, "a value")
         need(all(isinstance(entry[key], str) and entry[key] for key in entry if key != "value"),
              f"texts of {entry}")
+
+
+def check_bencher(text):
+    for name, measures in json.loads(text, object_pairs_hook=unique).items():
+        need(name and measures, f"{name} has no measure")
+        for measure, metric in measures.items():
+            need(measure and set(metric) in ({"value"}, {"value", "lower_value", "upper_value"}), f"{measure} of {name}")
+            need(metric.get("lower_value", metric["value"]) <= metric["value"] <= metric.get("upper_value", metric["value"]),
+                 f"the bounds of {name}")
 
 
 # --- markdown, text -----------------------------------------------------------------------------------

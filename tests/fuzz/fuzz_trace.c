@@ -190,7 +190,7 @@ static void compare_as(struct diff *diff, const struct diff_format *format, size
 	if (format->write(diff, &state.printed, &options))
 		return;
 	if (!strcmp(format->name, "json") || !strcmp(format->name, "sarif") ||
-	    !strcmp(format->name, "benchmark"))
+	    !strcmp(format->name, "benchmark") || !strcmp(format->name, "bencher"))
 		check_json(false);
 	else
 		check_safe();

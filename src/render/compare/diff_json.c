@@ -1,6 +1,5 @@
 /*
- * The comparison as JSON: the document memtrace-diff/1 (include/memtrace/diff.schema.json), and as
- * values for github-action-benchmark.
+ * The comparison as JSON: the document memtrace-diff/1 (include/memtrace/diff.schema.json).
  *
  * memtrace-diff/1 has every row in which anything differs, so the rows sum to the totals.
  */
@@ -267,91 +266,6 @@ int diff_json(struct diff *diff, struct out *out, const struct diff_options *opt
 	};
 
 	emit_json(out, document_columns, &document);
-	out_char(out, '\n');
-	return 0;
-}
-
-/* --- the head's values as github-action-benchmark reads them (tool: customSmallerIsBetter) --- */
-
-struct benchmark_row {
-	const char *name, *unit, *extra;
-	const char *range; /* the spread over runs, NULL for a single run */
-	int64_t value;
-};
-
-static const struct emit_column benchmark_columns[] = {
-	EMIT_FIELD(TEXT, struct benchmark_row, name),
-	EMIT_FIELD(TEXT, struct benchmark_row, unit),
-	EMIT_FIELD(CHANGE, struct benchmark_row, value),
-	EMIT_IF_KNOWN("range", TEXT, struct benchmark_row, range),
-	EMIT_FIELD(TEXT, struct benchmark_row, extra),
-	EMIT_END,
-};
-
-static const struct emit_column benchmark_list[] = {
-	{ .kind = EMIT_ROWS, .of = benchmark_columns, .between = "\n" },
-	EMIT_END,
-};
-
-static void add_entry(struct diff *diff, struct emit_rows *rows, const struct metric_row *metric,
-		      const struct figures *figures, const struct figure *figure)
-{
-	size_t count = figures->runs;
-	const struct benchmark_row row = {
-		/* The name must not vary: github-action-benchmark joins points by name. */
-		.name = show_kept(&diff->arena, "%s (%s)", metric->name, figure->place),
-		.unit = metric->bytes ? "bytes" : "allocations",
-		.extra = metric->what,
-		.value = median_of(figure->values, count),
-		.range = count > 1 ? show_kept(&diff->arena, "\u00b1 %lld",
-					       (long long)(figure->values[count - 1] -
-							   figure->values[0]))
-				   : NULL,
-	};
-
-	emit_add(&diff->arena, rows, &row);
-}
-
-/* Adds a metric's values for each device or pool, with their spread over several runs. */
-static void add_entries(struct diff *diff, struct emit_rows *rows, const struct metric_query *query)
-{
-	struct figures figures = { .runs = diff->pairs_n ? 1 : diff->head.count };
-	size_t places;
-
-	figures_add(&figures, diff_head(diff), query);
-	places = figures.count;
-	for (size_t i = 0; !diff->pairs_n && i < diff->head.count; i++) {
-		if (i != diff->head.middle)
-			figures_add(&figures, &diff->head.runs[i], query);
-	}
-	for (size_t i = 0; i < places; i++)
-		add_entry(diff, rows, &metric_rows[query->metric], &figures, &figures.list[i]);
-	figures_clear(&figures);
-}
-
-static bool is_narrowed(const struct metric_query *query)
-{
-	for (size_t i = 0; i < NARROWINGS; i++) {
-		if (query->by[i])
-			return true;
-	}
-	return false;
-}
-
-int diff_benchmark(struct diff *diff, struct out *out, const struct diff_options *options)
-{
-	static const enum metric_id always[] = { METRIC_ALLOCATED_PEAK, METRIC_ALLOCATED_EXIT,
-						 METRIC_RESERVED_PEAK, METRIC_COUNT };
-	struct emit_rows rows = EMIT_NONE_OF(struct benchmark_row, SIZE_MAX);
-
-	(void)options;
-	for (size_t i = 0; i < sizeof(always) / sizeof(always[0]); i++)
-		add_entries(diff, &rows, &(struct metric_query){ .metric = always[i] });
-	for (size_t i = 0; i < diff->gates_n; i++) {
-		if (is_narrowed(&diff->gates[i].gate->query))
-			add_entries(diff, &rows, &diff->gates[i].gate->query);
-	}
-	emit_json(out, benchmark_list, &rows);
 	out_char(out, '\n');
 	return 0;
 }

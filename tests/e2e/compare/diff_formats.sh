@@ -5,7 +5,7 @@
 
 example=$TOP/tests/data/example.json
 formats=$(sed -n 's/^DIFF_FORMAT(\([a-z]*\),.*/\1/p' "$TOP/src/render/compare/diff_formats.def")
-is 'there are seven formats' "$(echo "$formats" | wc -w)" 7
+is 'there are eight formats' "$(echo "$formats" | wc -w)" 8
 
 "$BUILD/tests/generator" --events 4000 --seed 1 --stacks 300 --json one.json >"$OUT"
 "$BUILD/tests/generator" --events 9000 --seed 2 --stacks 900 --devices 2 --json two.json >"$OUT"
@@ -59,6 +59,11 @@ is 'named on and on the same' "$(json out.benchmark '[e["name"] for e in d]')" \
 	'["allocated.peak (device 0)", "allocated.exit (device 0)", "reserved.peak (device 0)", "count (device 0)"]'
 ok 'of several runs' written 0 benchmark diff --base "$example" --head "$example" "$example"
 has 'with their range' out.benchmark '"range":"± 0"'
+ok 'a gate that is given twice' written 0 bencher diff "$example" "$example" --fail-on 'count[pool=torch]>1' --fail-on 'count[pool=torch]>2'
+is 'is one benchmark for Bencher' "$(json out.bencher 'd')" '{"allocated.peak (device 0)": {"bytes": {"value": 71303168}}, "allocated.exit (device 0)": {"bytes": {"value": 67108864}}, "reserved.peak (device 0)": {"bytes": {"value": 75497472}}, "count (device 0)": {"allocations": {"value": 10}}, "count (pool torch on device 0)": {"allocations": {"value": 10}}}'
+sed 's/"peak_bytes":71303168,"peak_t":70123456,"exit/"peak_bytes":81303168,"peak_t":70123456,"exit/' "$example" >high.json
+ok 'several runs' written 0 bencher diff --base "$example" --head "$example" high.json
+is 'have bounds' "$(json out.bencher 'd["allocated.peak (device 0)"]["bytes"]')" '{"value": 76303168, "lower_value": 71303168, "upper_value": 81303168}'
 
 # --- a terminal -----------------------------------------------------------------------------------------
 if command -v script >/dev/null && script -qec true /dev/null >/dev/null 2>&1 </dev/null; then

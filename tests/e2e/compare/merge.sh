@@ -182,7 +182,7 @@ fails 3 'are both rank 1, and others here are other ranks' memtrace diff --base 
 fails 3 'has no rank' memtrace diff --force --base 1.json 2.json --head "$TOP/tests/data/example.json"
 ok 'one rank several times is a repetition' memtrace diff --base 1.json 1.json --head 1.json
 has 'as any' "$OUT" 'the middle ones are shown'
-for format in text markdown junit sarif github benchmark; do
+for format in text markdown junit sarif github benchmark bencher; do
 	ok "format $format of ranks" memtrace diff -f $format -o told.$format --base ./[0-7].json --head head.?.json
 	ok "format $format keeps its rules" "$PYTHON" "$TOP/tests/formats.py" $format told.$format
 done

@@ -357,6 +357,7 @@ diff --force --full S F --format json
 diff --force --full S F --format sarif
 diff --force --full F S --format markdown
 diff --force S F --format benchmark --fail-on allocated.peak>0%
+diff --force S F --format bencher
 merge --force --full F S
 merge --force --json F F
 html F -o O
