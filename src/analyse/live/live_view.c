@@ -32,7 +32,7 @@ static void read_command(struct look *look)
 	utf8_clean(look->command);
 }
 
-/* Reads a device's model and size: facts that follow the device's number in the spool. */
+/* Reads a device's model, UUID and size: facts that follow the device's number in the spool. */
 static void read_device_facts(const struct look *look, struct live_view_scope *scope)
 {
 	const struct spool *spool = &look->follow.spool;
@@ -45,6 +45,7 @@ static void read_device_facts(const struct look *look, struct live_view_scope *s
 			continue;
 		total = fact_value(spool, fact_find(spool, "total_bytes", i));
 		scope->name = fact_value(spool, fact_find(spool, "name", i));
+		scope->uuid = fact_value(spool, fact_find(spool, "uuid", i));
 		if (total && strtoull(total, NULL, 10))
 			scope->total = strtoull(total, NULL, 10);
 		return;
@@ -141,6 +142,7 @@ static void read_process(struct look *look, double seconds)
 	look->events_on = atomic_load(&header->recording);
 	look->sample = header->sample ? header->sample : TRACE_NONE;
 	look->rank = fact_told(&look->follow.spool, "rank");
+	look->host = fact_told(&look->follow.spool, "host");
 	look->start_time = header->start_realtime / 1000000000u;
 	look->uptime = here && look->running && look->looked_at > header->start_monotonic
 			       ? look->looked_at - header->start_monotonic

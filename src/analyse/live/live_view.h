@@ -41,6 +41,7 @@ void live_view_ranges_read(struct look_ranges *ranges, struct follow *follow);
 struct live_view_scope {
 	struct spool_scope row; /* sums; METRIC_USED has TRACE_NONE bytes if it was never sampled */
 	const char *name;       /* a device's model or another scope's name, NULL if unknown */
+	const char *uuid;       /* of a device, NULL if unknown, and of all else */
 	const char *source;     /* where METRIC_USED comes from: "nvml", "cuMemGetInfo" */
 	uint64_t total;         /* a device's memory in bytes, TRACE_NONE if unknown */
 	/* Bytes that pools reserved and did not allocate. 0 while a pool's allocation is recorded
@@ -53,6 +54,7 @@ struct look {
 	struct live_view_lines lines;
 	int pid;             /* in the tool's pid namespace */
 	const char *rank;    /* NULL for none */
+	const char *host;    /* NULL if unknown */
 	char command[512];   /* words of the command line, separated by blanks, safe to print */
 	uint64_t start_time; /* seconds since 1970 */
 	uint64_t uptime;     /* ns since process start */

@@ -12,13 +12,15 @@
 
 enum { LABEL = 512 };
 
-/* Writes the label name="value", with quotes and backslashes escaped. */
+/* Writes one more label, ,name="value", with quotes and backslashes escaped; nothing for NULL. */
 static void label(struct out *out, const char *name, const char *value)
 {
 	char safe[LABEL];
 
-	show_safe(safe, sizeof(safe), value ? value : "", sizeof(safe));
-	out_format(out, "%s=\"", name);
+	if (!value)
+		return;
+	show_safe(safe, sizeof(safe), value, sizeof(safe));
+	out_format(out, ",%s=\"", name);
 	for (const char *p = safe; *p; p++) {
 		if (*p == '"' || *p == '\\')
 			out_char(out, '\\');
@@ -55,10 +57,9 @@ static void scope_labels(struct out *out, const struct live_view_scope *scope)
 
 	if (scope->row.kind != SCOPE_SPACE && scope->row.device != NO_DEVICE)
 		out_format(out, ",device=\"%d\"", scope->row.device);
-	if (scope->row.kind != SCOPE_DEVICE) {
-		out_char(out, ',');
-		label(out, names[scope->row.kind], scope->name);
-	}
+	label(out, "uuid", scope->uuid);
+	if (scope->row.kind != SCOPE_DEVICE)
+		label(out, names[scope->row.kind], scope->name ? scope->name : "");
 }
 
 /* Writes the metric's value for a scope, or for the process if `scope` is NULL. */
@@ -68,10 +69,9 @@ static void sample(struct out *out, const struct live_metric *metric, const stru
 	const void *member = (scope ? (const char *)scope : (const char *)look) + metric->at;
 
 	out_format(out, "memtrace_%s{pid=\"%d\"", metric->name, look->pid);
-	if (look->rank) {
-		out_char(out, ',');
-		label(out, "rank", look->rank);
-	}
+	label(out, "rank", look->rank);
+	label(out, "host", look->host);
+	label(out, "command", look->command);
 	if (scope)
 		scope_labels(out, scope);
 	out_format(out, "} %" PRId64 "\n",

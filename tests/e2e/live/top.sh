@@ -98,6 +98,10 @@ ok 'a file for the textfile collector' memtrace top "$pid" --once --prometheus m
 ok 'which is well formed' "$PYTHON" "$helper" metrics metrics.prom
 cp "$OUT" metrics.json
 is 'and has the same sums' "$(json metrics.json 'sorted([s[1]["device"], s[2]] for s in d if s[0] == "memtrace_allocated_bytes")')" '[["0", 5246976], ["1", 30000]]'
+is 'each with its process' "$(json metrics.json 'sorted({(s[1]["pid"], s[1]["rank"], s[1]["host"], s[1]["command"]) for s in d})')" \
+	"[[\"$pid\", \"3\", \"$(uname -n)\", \"$E2E/alive "'one \\\"quoted\\\" \\\\word"]]'
+is 'and a device with its card' "$(json metrics.json 'sorted({s[1].get("uuid") for s in d if s[0] == "memtrace_allocated_bytes"})')" \
+	"$(json same.json 'sorted(x["uuid"] for x in d["environment"]["devices"])')"
 is 'one file, readable by others' "$(find . -name 'metrics.prom*' -perm 644)" ./metrics.prom
 fails 3 'cannot be written' memtrace top "$pid" --once --prometheus none/metrics.prom
 
