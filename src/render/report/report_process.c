@@ -270,13 +270,13 @@ static void add_quoted(char *to, size_t size, const char *word)
 	text_append(to, size, "'");
 }
 
-/* "`python train.py` (pid 4242, rank 1, on node7) ran for 81.2 ms from 2026-11-21T02:03:04Z." */
+/* "`python train.py` (pid 4242, rank 3, on node7) ran for 81.2 ms from 2026-11-21T02:03:04Z." */
 static void say_process(const struct report *report)
 {
 	const struct trace_process *process = &report->trace->process;
 	const char *start = process->start_time;
 	bool timed = start && strlen(start) > 19;
-	bool ranked = process->world_size > 1;
+	bool ranked = process->rank || process->world_size > 1; /* else it may have no launcher */
 	char command[4096] = "";
 	char rank[SHOW_NUMBER];
 	size_t most = report->options->full ? sizeof(command) : 199;
