@@ -85,6 +85,7 @@ struct arg {
 		.help = "the format, from the list above", .to = (to_), .formats = (formats_), \
 		.format_size = sizeof((formats_)[0])                                           \
 	}
+#define ARG_ONE_JSON(json) ARG("json", 0, FLAG, NULL, "the same as --format json", json)
 #define ARG_OUTPUT_TO(path) \
 	ARG("output", 'o', TEXT, "FILE", "write there instead of standard output", path)
 #define ARG_RULES_FROM(path) \

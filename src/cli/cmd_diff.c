@@ -22,6 +22,7 @@ struct comparison {
 	const struct diff_format *format; /* default: diff_formats[0], text */
 	struct diff_options options;
 	int device;
+	bool json;  /* --json: the format json */
 	bool gate;  /* --gate: the first gate is GATE_DEFAULT */
 	bool force; /* --force: also compares runs of different cards, drivers ... */
 };
@@ -110,11 +111,14 @@ static void fit_gate(struct diff_side *const *sides, const struct gates *gates)
 static int write_comparison(struct diff *diff, const struct comparison *asked)
 {
 	struct diff_options shown = asked->options;
+	const struct diff_format *format = asked->format;
 	int error = cli_redirect(asked->output);
 
 	shown.colour = cli_colour(cli_out()->fd);
 	shown.ascii = isatty(cli_out()->fd) && !cli_unicode();
-	return error ? error : asked->format->write(diff, cli_out(), &shown);
+	if (asked->json)
+		format = args_choose("format", "json", diff_formats, sizeof(*format));
+	return error ? error : format->write(diff, cli_out(), &shown);
 }
 
 static int refuse_unlike(const struct diff *diff)
@@ -235,6 +239,7 @@ int cmd_diff(int argc, char **argv)
 		    "the default gate: " GATE_DEFAULT " (CPU memory without a device)",
 		    &comparison.gate),
 		ARG_ONE_FORMAT("format", 'f', diff_formats, &comparison.format),
+		ARG_ONE_JSON(&comparison.json),
 		ARG_ONE_DEVICE(&comparison.device),
 		ARG("limit", 'n', NUMBER, "N",
 		    "rows of each table (default 5, in files 25; 0: all)", &words.limit),
@@ -294,6 +299,7 @@ int cmd_check(int argc, char **argv)
 		ARG("budget", 'b', LIST, "FILE", "limits from a file", budgets),
 		ARG_RULES_FROM(&comparison.rules),
 		ARG_ONE_FORMAT("format", 'f', diff_formats, &comparison.format),
+		ARG_ONE_JSON(&comparison.json),
 		ARG_OUTPUT_TO(&comparison.output),
 	};
 	const struct usage usage = USAGE("check", "TRACE", about, args, 1, 1);

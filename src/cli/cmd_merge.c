@@ -30,7 +30,7 @@ int cmd_merge(int argc, char **argv)
 	char about[3000];
 	const struct arg args[] = {
 		ARG_ONE_FORMAT("format", 'f', merge_formats, &format),
-		ARG("json", 0, FLAG, NULL, "the same as --format json", &json),
+		ARG_ONE_JSON(&json),
 		ARG("limit", 'n', NUMBER, "N",
 		    "rows of each table (default 10, in files 25; 0: all)", &limit),
 		ARG("full", 0, FLAG, NULL, "show every table, full names, paths of traces",

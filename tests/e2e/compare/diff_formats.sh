@@ -47,6 +47,11 @@ for format in $formats; do
 	ok "$format: a budget that is held" written 0 "$format" check "$example" --max 'allocated.peak<=1GiB'
 	ok "$format: a budget that is not" written 1 "$format" check "$example" --max 'allocated.peak<=1KiB' --max 'count<=10'
 done
+for command in "diff --gate $example" "check --max allocated.peak<=1GiB"; do
+	memtrace $command "$example" --json >json.out
+	memtrace $command "$example" --format json | cmp -s - json.out
+	is "${command%% *} --json is --format json" $? 0
+done
 ok 'text in full' written 0 text diff "$example" hostile.json
 is 'no letter steers a terminal' "$(LC_ALL=C grep -c "$(printf '\033')" h.text)" 0
 is 'no command of a name' "$(grep -c '^::error::' h.github)" 0
