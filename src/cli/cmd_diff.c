@@ -42,16 +42,14 @@ static int open_side(struct diff_side *side, struct traces *traces, const char *
 	return error;
 }
 
-/* Returns the first run whose categories have another source than those of `like`, or NULL. */
-static const struct run *unlike(struct diff_side *const *sides, const struct run *like)
+/* Run i of both sides, those of the base first; NULL after the last one. */
+static struct run *run_at(struct diff_side *const *sides, size_t i)
 {
-	for (size_t s = 0; s < 2; s++) {
-		for (size_t i = 0; i < sides[s]->count; i++) {
-			if (sides[s]->runs[i].categories_from != like->categories_from)
-				return &sides[s]->runs[i];
-		}
-	}
-	return NULL;
+	size_t bases = sides[0]->count;
+
+	if (i < bases)
+		return &sides[0]->runs[i];
+	return i - bases < sides[1]->count ? &sides[1]->runs[i - bases] : NULL;
 }
 
 static bool asks_categories(const struct gates *gates)
@@ -69,17 +67,18 @@ static int categorise(struct diff_side *const *sides, const struct gates *gates,
 		      const struct rules *rules, int device)
 {
 	bool asked = asks_categories(gates);
-	const struct run *first = sides[0]->count ? sides[0]->runs : sides[1]->runs;
-	const struct run *other;
-	int error = 0;
+	const struct run *first = run_at(sides, 0);
+	const struct run *other = NULL;
+	struct run *run;
 
-	for (size_t s = 0; s < 2; s++) {
-		for (size_t i = 0; !error && i < sides[s]->count; i++)
-			error = run_find_categories(&sides[s]->runs[i], rules, asked);
+	for (size_t i = 0; (run = run_at(sides, i)); i++) {
+		int error = run_find_categories(run, rules, asked);
+
+		if (error)
+			return error;
+		if (!other && run->categories_from != first->categories_from)
+			other = run;
 	}
-	if (error)
-		return error;
-	other = unlike(sides, first);
 	if (other && asked)
 		return err("%s and %s cannot be compared by category: one has the category of each "
 			   "block, the other has too few events for that (record with a larger "
@@ -87,10 +86,8 @@ static int categorise(struct diff_side *const *sides, const struct gates *gates,
 			   first->trace.path, other->trace.path);
 	if (other || (first->categories_from != RUN_BLOCKS && !asked))
 		return 0;
-	for (size_t s = 0; s < 2; s++) {
-		for (size_t i = 0; i < sides[s]->count; i++)
-			run_add_categories(&sides[s]->runs[i], device);
-	}
+	for (size_t i = 0; (run = run_at(sides, i)); i++)
+		run_add_categories(run, device);
 	return 0;
 }
 
@@ -99,11 +96,11 @@ static int categorise(struct diff_side *const *sides, const struct gates *gates,
 /* Makes the default gate one on CPU memory if no run has a device. */
 static void fit_gate(struct diff_side *const *sides, const struct gates *gates)
 {
-	for (size_t s = 0; s < 2; s++) {
-		for (size_t i = 0; i < sides[s]->count; i++) {
-			if (sides[s]->runs[i].trace.summary.devices_n)
-				return;
-		}
+	const struct run *run;
+
+	for (size_t i = 0; (run = run_at(sides, i)); i++) {
+		if (run->trace.summary.devices_n)
+			return;
 	}
 	gate_parse(gates->list[0], GATE_GROWTH, GATE_OF_CPU);
 }
@@ -118,7 +115,9 @@ static int write_comparison(struct diff *diff, const struct comparison *asked)
 	shown.ascii = isatty(cli_out()->fd) && !cli_unicode();
 	if (asked->json)
 		format = args_choose("format", "json", diff_formats, sizeof(*format));
-	return error ? error : format->write(diff, cli_out(), &shown);
+	if (!error)
+		format->write(diff, cli_out(), &shown);
+	return error;
 }
 
 static int refuse_unlike(const struct diff *diff)

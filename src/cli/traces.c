@@ -167,7 +167,7 @@ int traces_merge(const struct traces *traces, const struct merge_format *format,
 		error = cli_redirect(output);
 	shown.colour = cli_colour(cli_out()->fd);
 	if (!error)
-		error = format->write(&merge, cli_out(), &shown);
+		format->write(&merge, cli_out(), &shown);
 	merge_clear(&merge);
 	return error ? cli_fail(STATUS_UNREADABLE) : STATUS_DONE;
 }

@@ -187,8 +187,7 @@ static void compare_as(struct diff *diff, const struct diff_format *format, size
 	const struct diff_options options = { .limit = size % 4, .full = size & 1 };
 
 	begin();
-	if (format->write(diff, &state.printed, &options))
-		return;
+	format->write(diff, &state.printed, &options);
 	if (!strcmp(format->name, "json") || !strcmp(format->name, "sarif") ||
 	    !strcmp(format->name, "benchmark") || !strcmp(format->name, "bencher"))
 		check_json(false);

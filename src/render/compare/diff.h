@@ -23,8 +23,8 @@ struct diff_options {
 	bool ascii; /* the terminal shows ASCII only */
 };
 
-/* Writes the comparison. Returns 0, or -errno with err_text(). */
-typedef int diff_format_fn(struct diff *diff, struct out *out, const struct diff_options *options);
+/* Writes the comparison. */
+typedef void diff_format_fn(struct diff *diff, struct out *out, const struct diff_options *options);
 
 struct diff_format {
 	const char *name, *help;
@@ -68,10 +68,8 @@ const char *diff_percent(char *to, int64_t base, int64_t head);
 /* The path of a site's file relative to the head's working directory; NULL if it lies elsewhere. */
 const char *diff_file(const struct diff *diff, const char *file);
 
-/* The sites that changed most at the peak of allocated memory, or at exit when none did. */
-size_t diff_culprits(struct diff *diff, const struct diff_row ***list, enum column *column);
-
-/* The sites of diff_culprits() that hold more, unless only because the peak's time changed. */
+/* The sites that hold more at the peak of allocated memory, or at exit when none changed there, and
+ * not only for the peak's new moment; the one that grew most first. */
 size_t diff_growers(struct diff *diff, const struct diff_row ***list, enum column *column);
 
 /* The text of diff_percent(), which lives as long as the enclosing block. */

@@ -111,17 +111,16 @@ static struct emit_rows find_figures(struct diff *diff)
 	return rows;
 }
 
-int diff_benchmark(struct diff *diff, struct out *out, const struct diff_options *options)
+void diff_benchmark(struct diff *diff, struct out *out, const struct diff_options *options)
 {
 	const struct emit_rows rows = find_figures(diff);
 
 	(void)options;
 	emit_json(out, benchmark_list, &rows);
 	out_char(out, '\n');
-	return 0;
 }
 
-int diff_bencher(struct diff *diff, struct out *out, const struct diff_options *options)
+void diff_bencher(struct diff *diff, struct out *out, const struct diff_options *options)
 {
 	const struct emit_rows rows = find_figures(diff);
 	const struct benchmark_row *list = rows.rows;
@@ -139,5 +138,4 @@ int diff_bencher(struct diff *diff, struct out *out, const struct diff_options *
 		emit_json(out, measure, &list[i]);
 	}
 	out_text(out, rows.count ? "}\n" : "{}\n");
-	return 0;
 }

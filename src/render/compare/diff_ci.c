@@ -99,22 +99,9 @@ static void put_xml(struct out *out, const char *text)
 	}
 }
 
-static void put_culprits(struct diff *diff, struct out *out, size_t limit)
-{
-	const struct diff_row **rows;
-	enum column column;
-	size_t count = diff_culprits(diff, &rows, &column);
-
-	for (size_t i = 0; i < count && (!limit || i < limit); i++) {
-		out_text(out, SAY_SIGNED(diff_change(rows[i], column), true));
-		out_text(out, "  ");
-		put_xml(out, rows[i]->name);
-		out_char(out, '\n');
-	}
-}
-
-static void put_case(struct diff *diff, struct out *out, const struct ci_finding *gate,
-		     size_t limit)
+/* Writes a gate, and below one that is broken the `grew` sites that grew. */
+static void put_case(struct out *out, const struct ci_finding *gate, const struct ci_finding *sites,
+		     size_t grew)
 {
 	out_text(out, "    <testcase classname=\"memtrace\" name=\"");
 	put_xml(out, gate->about);
@@ -128,18 +115,24 @@ static void put_case(struct diff *diff, struct out *out, const struct ci_finding
 	out_text(out, "\" message=\"");
 	put_xml(out, gate->words);
 	out_text(out, "\">");
-	put_culprits(diff, out, limit);
+	for (size_t i = 0; i < grew; i++) {
+		put_xml(out, sites[i].words);
+		out_char(out, '\n');
+	}
 	out_text(out, "</failure>\n    </testcase>\n");
 }
 
-int diff_junit(struct diff *diff, struct out *out, const struct diff_options *options)
+void diff_junit(struct diff *diff, struct out *out, const struct diff_options *options)
 {
 	size_t count;
 	const struct ci_finding *list = find_all(diff, &count);
+	size_t grew = count - diff->gates_n;
 	const char *suite =
 		show_kept(&diff->arena, " name=\"%s\" tests=\"%zu\" failures=\"%zu\" errors=\"0\"",
 			  diff->base.count ? "memtrace diff" : "memtrace check",
 			  diff->gates_n ? diff->gates_n : 1, diff_broken(diff));
+
+	grew = options->limit && options->limit < grew ? options->limit : grew;
 	out_format(out,
 		   "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites%s time=\"0\">\n"
 		   "  <testsuite%s skipped=\"0\" time=\"0\">\n",
@@ -149,11 +142,10 @@ int diff_junit(struct diff *diff, struct out *out, const struct diff_options *op
 		out_text(out,
 			 "    <testcase classname=\"memtrace\" name=\"no gate\" time=\"0\"/>\n");
 	for (size_t i = 0; i < diff->gates_n; i++)
-		put_case(diff, out, &list[i], options->limit);
+		put_case(out, &list[i], &list[diff->gates_n], grew);
 	out_text(out, "    <system-out>");
 	put_xml(out, diff_sentence(diff));
 	out_text(out, "</system-out>\n  </testsuite>\n</testsuites>\n");
-	return 0;
 }
 
 /* --- GitHub --- */
@@ -194,7 +186,7 @@ static void annotate(struct out *out, const char *level, const struct ci_finding
 	out_char(out, '\n');
 }
 
-int diff_github(struct diff *diff, struct out *out, const struct diff_options *options)
+void diff_github(struct diff *diff, struct out *out, const struct diff_options *options)
 {
 	size_t count;
 	const struct ci_finding *list = find_all(diff, &count);
@@ -215,7 +207,6 @@ int diff_github(struct diff *diff, struct out *out, const struct diff_options *o
 			 i - diff->gates_n < ANNOTATIONS)
 			annotate(out, "notice", finding, NULL);
 	}
-	return 0;
 }
 
 /* --- SARIF --- */
@@ -317,7 +308,7 @@ static void take_result(struct diff *diff, struct ci_finding *to)
 	to->places = EMIT_ROWS_OF(to, 1);
 }
 
-int diff_sarif(struct diff *diff, struct out *out, const struct diff_options *options)
+void diff_sarif(struct diff *diff, struct out *out, const struct diff_options *options)
 {
 	size_t count;
 	struct ci_finding *list = find_all(diff, &count);
@@ -345,5 +336,4 @@ int diff_sarif(struct diff *diff, struct out *out, const struct diff_options *op
 	}
 	emit_json(out, sarif_columns, &sarif);
 	out_char(out, '\n');
-	return 0;
 }

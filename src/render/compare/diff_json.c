@@ -10,7 +10,6 @@
 #include "base/text/out.h"
 #include "render/compare/diff.h"
 #include "render/emit/emit.h"
-#include "render/emit/term.h"
 
 struct ranks_row {
 	struct emit_rows compared;
@@ -248,7 +247,7 @@ static struct emit_rows rows(struct diff *diff, bool all)
 	return rows;
 }
 
-int diff_json(struct diff *diff, struct out *out, const struct diff_options *options)
+void diff_json(struct diff *diff, struct out *out, const struct diff_options *options)
 {
 	const struct ranks_row pairs = ranks(diff);
 	const struct document document = {
@@ -267,5 +266,4 @@ int diff_json(struct diff *diff, struct out *out, const struct diff_options *opt
 
 	emit_json(out, document_columns, &document);
 	out_char(out, '\n');
-	return 0;
 }

@@ -59,7 +59,7 @@ static void table(struct diff *diff, struct out *out, enum column column,
 	out_text(out, "\n</details>\n\n");
 }
 
-int diff_markdown(struct diff *diff, struct out *out, const struct diff_options *options)
+void diff_markdown(struct diff *diff, struct out *out, const struct diff_options *options)
 {
 	const struct emit_rows remarks = diff_remarks(diff);
 
@@ -80,5 +80,4 @@ int diff_markdown(struct diff *diff, struct out *out, const struct diff_options 
 		if (diff_columns(diff, DIMENSION_SITE) & 1u << column)
 			table(diff, out, column, options);
 	}
-	return 0;
 }

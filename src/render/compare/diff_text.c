@@ -12,6 +12,7 @@
 #include "render/compare/diff.h"
 #include "render/emit/emit.h"
 #include "render/emit/term.h"
+#include "render/timeline/timeline.h"
 
 struct diff_text {
 	struct diff *diff;
@@ -247,113 +248,37 @@ static void gates_part(const struct diff_text *text)
 	}
 }
 
-/*
- * --- the two runs' curves of allocated memory, one above the other on one scale ---
- *
- * A column shows the highest value in its stretch of time, so no peak is lost.
- */
-
-enum { HEIGHT = 3, NAME = 18, WIDTH = SHOW_COLUMNS - NAME };
-
-struct picture {
-	uint64_t columns[WIDTH];
-	uint64_t peak;
-	bool known;
-};
-
-/* Finds the highest value of the run's curve in each column; a value lasts until the next point. */
-static void draw_curve(struct picture *picture, const struct run *run, int device)
-{
-	const struct trace_curve *curve = trace_curve(&run->trace, device, NULL);
-	uint64_t end = run->trace.process.duration_ns;
-	uint64_t start;
-	uint64_t value = 0;
-	size_t i = 0;
-
-	memset(picture, 0, sizeof(*picture));
-	if (!curve || !curve->t_n)
-		return;
-	picture->known = true;
-	if (end <= curve->t[curve->t_n - 1])
-		end = curve->t[curve->t_n - 1] + 1;
-	/* The flat beginning, while a program loads its libraries, is left out. */
-	while (i + 1 < curve->t_n && !curve->allocated[i + 1])
-		i++;
-	start = curve->t[i];
-	for (unsigned column = 0; column < WIDTH; column++) {
-		uint64_t until = start + (uint64_t)((double)(end - start) * (column + 1) / WIDTH);
-		uint64_t most = value;
-
-		for (; i < curve->t_n && (curve->t[i] < until || column + 1 == WIDTH); i++) {
-			value = curve->allocated[i] == TRACE_NONE ? value : curve->allocated[i];
-			most = value > most ? value : most;
-		}
-		picture->columns[column] = most;
-		picture->peak = most > picture->peak ? most : picture->peak;
-	}
-}
-
-/* Writes line `row` of a picture: each column is filled to eighths of a line's height. */
-static void draw_line(const struct picture *picture, const struct show *show, unsigned row,
-		      uint64_t scale, bool ascii)
-{
-	static const char *const blocks[] = { " ",      "\u2581", "\u2582", "\u2583", "\u2584",
-					      "\u2585", "\u2586", "\u2587", "\u2588" };
-	static const char *const letters[] = { " ", ".", ".", ":", ":", "+", "+", "#", "#" };
-	unsigned last = WIDTH;
-	unsigned eighths[WIDTH];
-
-	for (unsigned i = 0; i < WIDTH; i++) {
-		double full = (double)picture->columns[i] * HEIGHT * 8 / (double)scale;
-		unsigned height = picture->columns[i] ? (unsigned)(full + 0.999) : 0;
-		unsigned below = (HEIGHT - 1 - row) * 8;
-
-		eighths[i] = height <= below ? 0 : height - below > 8 ? 8 : height - below;
-	}
-	while (last && !eighths[last - 1])
-		last--;
-	for (unsigned i = 0; i < last; i++)
-		out_text(show->out, (ascii ? letters : blocks)[eighths[i]]);
-}
-
-static void show_picture(const struct picture *picture, const struct show *show, const char *name,
-			 uint64_t scale, bool ascii)
-{
-	for (unsigned row = 0; row < HEIGHT; row++) {
-		char label[NAME + 1];
-		bool first = row == 0;
-
-		snprintf(label, sizeof(label), first ? "%-5s%11s" : "%16s", first ? name : "",
-			 first ? SAY_BYTES(picture->peak) : "");
-		out_format(show->out, "%-16s %s", label, ascii ? "|" : "\u2502");
-		draw_line(picture, show, row, scale, ascii);
-		out_char(show->out, '\n');
-	}
-}
-
+/* The two runs' curves, one above the other on one scale. */
 static void show_curves(const struct diff *diff, const struct show *show, bool ascii)
 {
-	const struct run *const runs[] = { diff_base(diff), diff_head(diff) };
-	const struct trace_summary *summary = &runs[1]->trace.summary;
-	struct picture pictures[2];
-	uint64_t scale = 0;
+	struct trace *const traces[] = { &diff->base.runs[diff->base.middle].trace,
+					 &diff->head.runs[diff->head.middle].trace };
+	const struct trace_summary *summary = &traces[1]->summary;
+	struct timeline_options options = {
+		.width = SHOW_COLUMNS, .height = 3, .ascii = ascii, .colour = show->colour
+	};
+	uint64_t top = 0;
+	bool drawn = true;
 
-	for (size_t i = 0; i < 2 && summary->devices_n; i++) {
-		draw_curve(&pictures[i], runs[i], summary->devices[0].device);
-		scale = pictures[i].peak > scale ? pictures[i].peak : scale;
-	}
-	if (!scale)
+	if (!summary->devices_n || (!traces[0]->timeline_n && !traces[1]->timeline_n))
 		return;
-	show_heading(show, "Allocated over time");
+	options.device = summary->devices[0].device;
 	for (size_t i = 0; i < 2; i++) {
-		if (pictures[i].known)
-			show_picture(&pictures[i], show, i ? "head" : "base", scale, ascii);
+		const struct trace_device *device = trace_device(traces[i], options.device);
+
+		if (device && trace_known(device->allocated.peak_bytes) > top)
+			top = device->allocated.peak_bytes;
+		if (device && trace_known(device->reserved.peak_bytes) > top)
+			top = device->reserved.peak_bytes;
 	}
-	if (!pictures[0].known || !pictures[1].known)
+	show_heading(show, "Allocated and, shaded, cached over time");
+	for (size_t i = 0; i < 2; i++)
+		drawn &= timeline_sketch(traces[i], show->out, &options, i ? "head" : "base", top);
+	if (!drawn)
 		show_dim(show, "(a baseline has no curve)\n");
 }
 
-int diff_text(struct diff *diff, struct out *out, const struct diff_options *options)
+void diff_text(struct diff *diff, struct out *out, const struct diff_options *options)
 {
 	struct diff_text text = { diff, { .out = out, .colour = options->colour }, options };
 	struct emit_rows remarks;
@@ -361,7 +286,7 @@ int diff_text(struct diff *diff, struct out *out, const struct diff_options *opt
 	show_wrapped(&text.show, diff_sentence(diff), 0, true);
 	gates_part(&text);
 	if (!diff->base.count)
-		return 0;
+		return;
 	remarks = diff_remarks(diff);
 	for (size_t i = 0; i < remarks.count; i++)
 		say_line(&text, ((const char *const *)remarks.rows)[i]);
@@ -375,5 +300,4 @@ int diff_text(struct diff *diff, struct out *out, const struct diff_options *opt
 	site_tables(&text);
 	dimension_tables(&text);
 	more_line(&text);
-	return 0;
 }

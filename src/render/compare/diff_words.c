@@ -67,23 +67,18 @@ const char *diff_file(const struct diff *diff, const char *file)
 	return file + length + 1;
 }
 
-size_t diff_culprits(struct diff *diff, const struct diff_row ***list, enum column *column)
-{
-	static const enum column order[] = { COLUMN_ALLOCATED, COLUMN_EXIT };
-
-	for (size_t i = 0; diff->base.count && i < 2; i++) {
-		*column = order[i];
-		if (diff_any(diff, DIMENSION_SITE, "device", order[i]))
-			return diff_changed(diff, DIMENSION_SITE, "device", order[i], list);
-	}
-	return 0;
-}
-
 size_t diff_growers(struct diff *diff, const struct diff_row ***list, enum column *column)
 {
-	size_t count = diff_culprits(diff, list, column);
 	size_t kept = 0;
+	size_t count;
 
+	if (!diff->base.count)
+		return 0;
+	*column = diff_any(diff, DIMENSION_SITE, "device", COLUMN_ALLOCATED) ? COLUMN_ALLOCATED
+									     : COLUMN_EXIT;
+	if (!diff_any(diff, DIMENSION_SITE, "device", *column))
+		return 0;
+	count = diff_changed(diff, DIMENSION_SITE, "device", *column, list);
 	for (size_t i = 0; i < count; i++) {
 		const struct diff_row *row = (*list)[i];
 

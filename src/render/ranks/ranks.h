@@ -22,9 +22,9 @@ struct merge_options {
 	bool colour;
 };
 
-/* Writes the merge. Returns 0, or -errno with err_text(). */
-typedef int merge_format_fn(struct merge *merge, struct out *out,
-			    const struct merge_options *options);
+/* Writes the merge. */
+typedef void merge_format_fn(struct merge *merge, struct out *out,
+			     const struct merge_options *options);
 
 struct merge_format {
 	const char *name, *help;

@@ -27,7 +27,7 @@ static struct emit_rows devices_of(const struct merge_tables *tables, size_t ran
 
 /* --- JSON --- */
 
-int merge_json(struct merge *merge, struct out *out, const struct merge_options *options)
+void merge_json(struct merge *merge, struct out *out, const struct merge_options *options)
 {
 	struct merge_tables tables = { .whole = true };
 	size_t count = merge->sites_n;
@@ -39,7 +39,6 @@ int merge_json(struct merge *merge, struct out *out, const struct merge_options 
 	merge_find_sites(&tables, merge, list, count, 0);
 	emit_json(out, merge_document_columns, &tables);
 	out_char(out, '\n');
-	return 0;
 }
 
 /* --- text --- */
@@ -105,7 +104,7 @@ static void text_sites(const struct show *show, struct merge_tables *tables, str
 	}
 }
 
-int merge_text(struct merge *merge, struct out *out, const struct merge_options *options)
+void merge_text(struct merge *merge, struct out *out, const struct merge_options *options)
 {
 	const struct show show = { .out = out, .colour = options->colour };
 	struct merge_tables tables = { .whole = options->full, .paths = options->full };
@@ -130,7 +129,6 @@ int merge_text(struct merge *merge, struct out *out, const struct merge_options 
 					.heading = "Cards, least free memory first",
 					.more = "more cards (--limit 0)" });
 	text_sites(&show, &tables, merge, options);
-	return 0;
 }
 
 /* --- Markdown --- */
@@ -155,7 +153,7 @@ static void markdown_sites(struct out *out, struct merge_tables *tables, struct 
 	out_text(out, "\n</details>\n");
 }
 
-int merge_markdown(struct merge *merge, struct out *out, const struct merge_options *options)
+void merge_markdown(struct merge *merge, struct out *out, const struct merge_options *options)
 {
 	struct merge_tables tables = { .whole = true, .repeated = true };
 	const char *const *sentences;
@@ -184,5 +182,4 @@ int merge_markdown(struct merge *merge, struct out *out, const struct merge_opti
 		out_char(out, '\n');
 	}
 	markdown_sites(out, &tables, merge, options);
-	return 0;
 }

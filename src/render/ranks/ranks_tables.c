@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "analyse/input/grow.h"
 #include "render/emit/term.h"
 
 enum {

@@ -168,12 +168,9 @@ static int find_ooms(struct timeline *timeline)
 {
 	struct trace *trace = timeline->trace;
 	struct event event;
-	uint64_t ooms = 0;
 	int more;
 
-	for (size_t i = 0; i < trace->summary.devices_n; i++)
-		ooms += trace->summary.devices[i].ooms;
-	if (!ooms)
+	if (!trace_ooms(trace, NO_DEVICE))
 		return 0;
 	while ((more = trace_next_of(trace, EVENT_OOM, &event)) == 1) {
 		const struct timeline_oom oom = { event.t, event.device };
@@ -231,15 +228,33 @@ static int put_all(struct timeline *timeline)
 	return 0;
 }
 
-int timeline_text(struct trace *trace, struct out *out, const struct timeline_options *options)
+static struct timeline timeline_of(struct trace *trace, struct out *out,
+				   const struct timeline_options *options)
 {
-	struct timeline timeline = {
+	return (struct timeline){
 		.trace = trace,
 		.show = { out, options->colour, options->width, false, NULL },
 		.options = options,
 		.columns = options->width - TIMELINE_LEFT,
 		.ooms = EMIT_NONE_OF(struct timeline_oom, SIZE_MAX),
 	};
+}
+
+bool timeline_sketch(struct trace *trace, struct out *out, const struct timeline_options *options,
+		     const char *name, uint64_t top)
+{
+	struct timeline timeline = timeline_of(trace, out, options);
+	const struct trace_curve *curve = trace_curve(trace, options->device, NULL);
+
+	if (!curve || !curve->t_n || find_stretch(&timeline))
+		return false;
+	timeline_bare_chart(&timeline, curve, name, top);
+	return true;
+}
+
+int timeline_text(struct trace *trace, struct out *out, const struct timeline_options *options)
+{
+	struct timeline timeline = timeline_of(trace, out, options);
 	int error = report_select_check(trace, options->device, options->pool);
 
 	return error ? error : put_all(&timeline);

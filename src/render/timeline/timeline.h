@@ -8,6 +8,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct out;
 struct trace;
@@ -28,6 +29,11 @@ struct timeline_options {
 	bool ascii;            /* write only ASCII characters */
 	bool colour;
 };
+
+/* Draws the curve of options->device alone, without heading and time: its name and peak stand at
+ * the left, `top` bytes are the full height. False if the trace has no curve. */
+bool timeline_sketch(struct trace *trace, struct out *out, const struct timeline_options *options,
+		     const char *name, uint64_t top);
 
 /* Writes all curves. Returns 0, or -errno with a sentence in err_text(). */
 int timeline_text(struct trace *trace, struct out *out, const struct timeline_options *options);

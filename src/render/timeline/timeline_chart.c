@@ -178,22 +178,49 @@ static void put_axis(const struct chart *chart, struct timeline_cell *cells)
 		   timeline_time(timeline, to, timeline->to));
 }
 
+static void begin_chart(struct chart *chart)
+{
+	const struct timeline *timeline = chart->timeline;
+
+	chart->columns =
+		need(&timeline->trace->arena, timeline->columns * sizeof(*chart->columns));
+	fill_columns(chart);
+}
+
 void timeline_chart(const struct timeline *timeline, const struct trace_curve *curve)
 {
 	struct timeline_cell *cells = timeline_cells(timeline);
 	struct chart chart = {
 		.timeline = timeline,
 		.curve = curve,
-		.columns =
-			need(&timeline->trace->arena, timeline->columns * sizeof(*chart.columns)),
 		.rows = curve->pool && !timeline->options->pool
 				? (timeline->options->height + 1) / 2
 				: timeline->options->height,
 	};
 
-	fill_columns(&chart);
+	begin_chart(&chart);
 	put_title(&chart);
 	put_marks(&chart, cells);
 	put_rows(&chart, cells);
 	put_axis(&chart, cells);
+}
+
+void timeline_bare_chart(const struct timeline *timeline, const struct trace_curve *curve,
+			 const char *name, uint64_t top)
+{
+	struct timeline_cell *cells = timeline_cells(timeline);
+	struct chart chart = { .timeline = timeline,
+			       .curve = curve,
+			       .rows = timeline->options->height };
+
+	begin_chart(&chart);
+	chart.top = top;
+	for (unsigned row = 0; row < chart.rows; row++) {
+		fill_row(&chart, row, cells);
+		timeline_line(timeline,
+			      row == 0   ? name
+			      : row == 1 ? SAY_BYTES(chart.allocated.bytes)
+					 : "",
+			      GLYPH_AXIS, cells);
+	}
 }
