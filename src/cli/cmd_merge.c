@@ -1,6 +1,5 @@
 /* memtrace merge TRACE...: summarizes the ranks of a job. */
 
-#include "analyse/input/error.h"
 #include "base/text/text.h"
 #include "cli/cli.h"
 #include "cli/traces.h"

@@ -1,6 +1,5 @@
 /* memtrace report TRACE: shows what filled the memory, and the lines that allocated it. */
 #include <string.h>
-#include <unistd.h>
 
 #include "analyse/categories/glob.h"
 #include "analyse/categories/rules.h"

@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "analyse/input/error.h"
-#include "analyse/trace/trace.h"
 #include "base/settings/version.h"
 #include "cli/cli.h"
 #include "cli/packed.h"

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/mem/sort.h"
-#include "codec/event.h"
 #include "facts/sites.h"
 #include "ledger/totals.h"
 

@@ -1,7 +1,6 @@
 /* Parses the expressions of gates and budgets, and judges runs by them. */
 #include "analyse/compare/gate.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,6 @@
 #include "base/text/pack.h"
 
 #include <errno.h>
-#include <stdint.h>
 #include <zlib.h>
 
 #include "base/guest/table_rows.h"

@@ -7,7 +7,6 @@
 #include "capture/cuda/cuda_call_parts.h"
 #include "capture/cuda/driver.h"
 #include "capture/recorder/callbacks.h"
-#include "capture/stack/stacks.h"
 #include "codec/event.h"
 #include "ledger/vmm.h"
 

@@ -6,7 +6,6 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include "base/guest/clock.h"
 #include "base/guest/own_thread.h"

@@ -1,5 +1,4 @@
 /* memtrace ctl PID... VERB: sends requests to running processes through the spools they write. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

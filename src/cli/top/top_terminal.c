@@ -14,7 +14,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/guest/clock.h"
 #include "base/text/fd.h"
 
 /* Escape sequences (ECMA-48, xterm): alternate screen without cursor and line wrap, and back. */

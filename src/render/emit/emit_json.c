@@ -1,7 +1,6 @@
 /* Writes rows as JSON. */
 #include <string.h>
 
-#include "analyse/trace/trace.h"
 #include "base/text/out.h"
 #include "render/emit/emit.h"
 
