@@ -1,21 +1,13 @@
 /*
  * The comparison as a comment on a pull request: the sentence and the gates, with the sites folded.
  *
- * A comment holds 65,536 characters on GitHub. Rows stop well before this limit; the rest are
- * summed. Names are entities inside <code>, so nothing in them is markup, a mention or a link.
+ * Names are entities inside <code>, so nothing in them is markup, a mention or a link.
  */
 #include <string.h>
 
 #include "render/compare/diff.h"
 #include "render/emit/emit.h"
 #include "render/emit/term.h"
-
-enum { MOST = 48000 };
-
-static uint64_t written(const struct out *out)
-{
-	return out->written + out->used;
-}
 
 struct verdict_line {
 	const char *mark, *words;
@@ -34,10 +26,8 @@ static void gates(struct out *out, struct diff *diff)
 		emit_add(&diff->arena, &rows,
 			 &(struct verdict_line){ diff->gates[i].broken ? "\u274c" : "\u2705",
 						 diff_gate_words(diff, &diff->gates[i]) });
-	if (!rows.count)
-		return;
-	emit_markdown(out, &(struct emit_table){ .columns = cells, .rows = &rows }, MOST);
-	out_char(out, '\n');
+	if (rows.count)
+		emit_markdown(out, &(struct emit_table){ .columns = cells, .rows = &rows });
 }
 
 static void table(struct diff *diff, struct out *out, enum column column,
@@ -45,18 +35,12 @@ static void table(struct diff *diff, struct out *out, enum column column,
 {
 	struct changes changes;
 
-	if (written(out) >= MOST ||
-	    !diff_changes(diff, DIMENSION_SITE, "device", column, options->limit, &changes))
-		return;
-	out_format(out, "<details><summary>%s: %zu %s</summary>\n\n", run_columns[column].what,
-		   changes.rows.count, changes.rows.count == 1 ? "site" : "sites");
-	emit_markdown(out,
-		      &(struct emit_table){ .columns = changes.columns,
-					    .rows = &changes.rows,
-					    .after = &changes.after,
-					    .summed = true },
-		      MOST);
-	out_text(out, "\n</details>\n\n");
+	if (diff_changes(diff, DIMENSION_SITE, "device", column, options->limit, &changes))
+		emit_markdown_folded(out, &(struct emit_table){ .heading = run_columns[column].what,
+								.columns = changes.columns,
+								.rows = &changes.rows,
+								.after = &changes.after,
+								.summed = true });
 }
 
 void diff_markdown(struct diff *diff, struct out *out, const struct diff_options *options)

@@ -237,5 +237,9 @@ uint64_t emit_shown_columns(const struct emit_column *columns, const struct emit
  * mention or a link, and cut to 240 columns. */
 void markdown_text(struct out *out, const char *text);
 
-/* Writes the table without its heading, and no more rows after `most` bytes of output. */
-void emit_markdown(struct out *out, const struct emit_table *table, uint64_t most);
+/* Writes the table without its heading, and an empty line. Rows end well before the 65,536
+ * characters that a comment on GitHub holds. */
+void emit_markdown(struct out *out, const struct emit_table *table);
+
+/* Writes a table of sites, folded below "HEADING: 3 sites"; nothing where no row has room. */
+void emit_markdown_folded(struct out *out, const struct emit_table *table);

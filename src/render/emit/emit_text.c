@@ -10,8 +10,9 @@
 #include "render/values/values.h"
 
 enum {
-	MARKDOWN_NAME = 240, /* longest name, in columns */
-	MORE = 80,           /* longest "... and 3 more", in bytes */
+	MARKDOWN_NAME = 240,   /* longest name, in columns */
+	MARKDOWN_MOST = 48000, /* bytes of output after which no row begins */
+	MORE = 80,             /* longest "... and 3 more", in bytes */
 };
 
 /* The lines of a table. Blanks are written only before text, so that no line ends with them. */
@@ -370,7 +371,12 @@ static void write_markdown_head(struct out *out, const struct emit_column *colum
 	out_char(out, '\n');
 }
 
-void emit_markdown(struct out *out, const struct emit_table *table, uint64_t most)
+static bool is_full(const struct out *out)
+{
+	return out->written + out->used >= MARKDOWN_MOST;
+}
+
+void emit_markdown(struct out *out, const struct emit_table *table)
 {
 	const struct emit_column *columns = table->columns;
 	const struct emit_rows *rows = table->rows;
@@ -383,7 +389,7 @@ void emit_markdown(struct out *out, const struct emit_table *table, uint64_t mos
 	for (unsigned k = 0; columns[k].kind; k++)
 		shown |= (uint64_t)(columns[k].title != NULL) << k;
 	write_markdown_head(out, columns, shown);
-	for (; i < rows->count && i < rows->shown && out->written + out->used < most; i++)
+	for (; i < rows->count && i < rows->shown && !is_full(out); i++)
 		write_markdown_row(out, columns, shown, row_at(rows, i), false);
 	left = rows->count - i + table->unlisted;
 	more_text(more, left, table->more);
@@ -395,4 +401,17 @@ void emit_markdown(struct out *out, const struct emit_table *table, uint64_t mos
 		write_markdown_row(out, columns, shown, row_at(table->after, k), true);
 	if (left && !table->summed)
 		out_format(out, "\n%s\n", more);
+	out_char(out, '\n');
+}
+
+void emit_markdown_folded(struct out *out, const struct emit_table *table)
+{
+	size_t count = table->rows->count;
+
+	if (!count || is_full(out))
+		return;
+	out_format(out, "<details><summary>%s: %zu %s</summary>\n\n", table->heading, count,
+		   count == 1 ? "site" : "sites");
+	emit_markdown(out, table);
+	out_text(out, "</details>\n\n");
 }

@@ -1,14 +1,10 @@
 /*
  * Writes a merge as JSON, as text, and as Markdown: sentences, then tables of ranks, spreads, cards
  * and sites.
- *
- * A comment on GitHub holds 65,536 characters, so the Markdown tables stop well before that limit.
  */
 #include "render/emit/emit.h"
 #include "render/emit/term.h"
 #include "render/ranks/ranks.h"
-
-enum { MARKDOWN_MOST = 48000 };
 
 const struct merge_format merge_formats[] = {
 #define MERGE_FORMAT(name, help) { #name, help, merge_##name },
@@ -140,17 +136,12 @@ static void markdown_sites(struct out *out, struct merge_tables *tables, struct 
 	const struct merge_site **list = merge_by_excess(merge, 0, &count);
 
 	merge_find_sites(tables, merge, list, count, 0);
-	if (!count || out->written + out->used >= MARKDOWN_MOST)
-		return;
-	out_format(out, "<details><summary>%s: %zu %s</summary>\n\n",
-		   run_columns[merge_columns[0]].what, count, count == 1 ? "site" : "sites");
 	tables->sites.shown = emit_limit(count, options->limit);
-	emit_markdown(out,
-		      &(struct emit_table){ .columns = merge_site_columns,
-					    .rows = &tables->sites,
-					    .more = "more sites" },
-		      MARKDOWN_MOST);
-	out_text(out, "\n</details>\n");
+	emit_markdown_folded(out,
+			     &(struct emit_table){ .heading = run_columns[merge_columns[0]].what,
+						   .columns = merge_site_columns,
+						   .rows = &tables->sites,
+						   .more = "more sites" });
 }
 
 void merge_markdown(struct merge *merge, struct out *out, const struct merge_options *options)
@@ -172,14 +163,9 @@ void merge_markdown(struct merge *merge, struct out *out, const struct merge_opt
 	ranks = ranks_table(&tables, &rows, tables.ranks.count);
 	ranks.more = rows.count == tables.ranks.count ? "more ranks" : "more rows";
 	rows.shown = shown;
-	emit_markdown(out, &ranks, MARKDOWN_MOST);
-	out_char(out, '\n');
-	if (merge->order_n > 1) {
-		emit_markdown(out,
-			      &(struct emit_table){ .columns = merge_spread_columns,
-						    .rows = &tables.spreads },
-			      MARKDOWN_MOST);
-		out_char(out, '\n');
-	}
+	emit_markdown(out, &ranks);
+	if (merge->order_n > 1)
+		emit_markdown(out, &(struct emit_table){ .columns = merge_spread_columns,
+							 .rows = &tables.spreads });
 	markdown_sites(out, &tables, merge, options);
 }
