@@ -62,7 +62,7 @@ static int read_metric(struct gate *gate, const char *name)
 		}
 	}
 	return wrong_word(gate, "there is no metric ", name,
-#define METRIC(id, name, what, bytes, by) " " name
+#define METRIC(id, name, what, bytes, column, by) " " name
 #include "analyse/compare/metrics.def"
 #undef METRIC
 	);

@@ -4,17 +4,6 @@
 #include "analyse/categories/glob.h"
 #include "analyse/compare/diff.h"
 
-/* The column in which sites have a metric; COLUMNS for none. */
-static const enum column columns[METRIC_IDS] = {
-	[METRIC_ALLOCATED_PEAK] = COLUMN_ALLOCATED,
-	[METRIC_ALLOCATED_EXIT] = COLUMN_EXIT,
-	[METRIC_ALLOCATED_ADDED] = COLUMN_ALLOCATED,
-	[METRIC_RESERVED_PEAK] = COLUMN_RESERVED,
-	[METRIC_USED_PEAK] = COLUMNS,
-	[METRIC_COUNT] = COLUMN_COUNT,
-	[METRIC_OOMS] = COLUMNS,
-};
-
 static bool is_asked(const struct metric_query *query, const char *group, const char *name)
 {
 	const char *space = query->by[NARROWING_SPACE];
@@ -79,9 +68,9 @@ size_t diff_gate_sites(const struct diff *diff, const struct gate_result *result
 		       struct gate_site *list)
 {
 	const struct metric_query *query = &result->gate->query;
-	enum column column = columns[query->metric];
+	enum column column = metric_rows[query->metric].column;
 
-	if (!result->broken || column == COLUMNS)
+	if (!result->broken || column == COLUMN_NONE)
 		return 0;
 	return result->gate->kind == GATE_MOST ? sites_that_hold(result, column, list)
 					       : sites_that_grew(diff, query, column, list);

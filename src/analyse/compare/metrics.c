@@ -13,11 +13,11 @@
 
 const struct metric_row metric_rows[METRIC_IDS + 1] = {
 #define BY(narrowing) (1u << NARROWING_##narrowing)
-#define METRIC(id, name, what, bytes, by) { name, what, bytes, by },
+#define METRIC(id, name, what, bytes, column, by) { name, what, bytes, COLUMN_##column, by },
 #include "analyse/compare/metrics.def"
 #undef METRIC
 #undef BY
-	{ NULL, NULL, false, 0 },
+	{ NULL, NULL, false, COLUMN_NONE, 0 },
 };
 
 const struct narrowing_row narrowing_rows[NARROWINGS + 1] = {
@@ -191,7 +191,7 @@ static void add_devices(struct figures *figures, const struct run *run,
 static void add_sites(struct figures *figures, const struct run *run,
 		      const struct metric_query *query)
 {
-	enum column column = query->metric == METRIC_COUNT ? COLUMN_COUNT : COLUMN_EXIT;
+	enum column column = metric_rows[query->metric].column;
 	const char *wanted = query->by[NARROWING_SITE];
 
 	for (size_t i = 0; i < run->rows_n; i++) {

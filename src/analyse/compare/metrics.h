@@ -14,7 +14,7 @@
 #include "analyse/compare/run_totals.h"
 
 enum metric_id {
-#define METRIC(id, name, what, bytes, by) METRIC_##id,
+#define METRIC(id, name, what, bytes, column, by) METRIC_##id,
 #include "analyse/compare/metrics.def"
 #undef METRIC
 	METRIC_IDS
@@ -30,7 +30,8 @@ enum narrowing {
 struct metric_row {
 	const char *name, *what;
 	bool bytes;
-	unsigned by; /* bit NARROWING_x: the metric can be filtered by x */
+	enum column column; /* in which sites have the metric; COLUMN_NONE if they have not */
+	unsigned by;        /* bit NARROWING_x: the metric can be filtered by x */
 };
 
 struct narrowing_row {

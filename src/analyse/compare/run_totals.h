@@ -22,7 +22,8 @@ enum column {
 #define COLUMN(id, key, what, brief, bytes) COLUMN_##id,
 #include "analyse/compare/columns.def"
 #undef COLUMN
-	COLUMNS
+	COLUMNS,
+	COLUMN_NONE = COLUMNS
 };
 
 enum dimension {
