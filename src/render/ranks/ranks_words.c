@@ -156,13 +156,11 @@ static const char *tightest_sentence(struct merge *merge)
 	const struct merge_card *card;
 	const char *first;
 	const char *place;
-	const char *users;
 
 	if (merge->tightest == SIZE_MAX)
 		return NULL;
 	card = &merge->cards[merge->tightest];
 	place = card_place(merge, card);
-	users = merge_users_word(merge, card);
 	first = merge_rank_word(merge, &merge->ranks[card->fullest]);
 	if (card->ranks_n == 1)
 		return show_kept(&merge->arena,
@@ -170,18 +168,13 @@ static const char *tightest_sentence(struct merge *merge)
 				 "peak.",
 				 first, merge_headroom_word(merge, card), SAY_BYTES(card->total),
 				 place);
-	if (card->headroom >= 0)
-		return show_kept(&merge->arena,
-				 "Rank %s is closest to running out: it shares a card of %s%s "
-				 "(ranks %s). If those that ran at the same time peaked at once, "
-				 "%s would be left.",
-				 first, SAY_BYTES(card->total), place, users,
-				 merge_headroom_word(merge, card));
 	return show_kept(&merge->arena,
 			 "Rank %s is closest to running out: it shares a card of %s%s (ranks %s). "
-			 "If those that ran at the same time peaked at once, %s would be missing.",
-			 first, SAY_BYTES(card->total), place, users,
-			 SAY_BYTES(0 - (uint64_t)card->headroom));
+			 "If those that ran at the same time peaked at once, %s would be %s.",
+			 first, SAY_BYTES(card->total), place, merge_users_word(merge, card),
+			 card->headroom < 0 ? SAY_BYTES(0 - (uint64_t)card->headroom)
+					    : merge_headroom_word(merge, card),
+			 card->headroom < 0 ? "missing" : "left");
 }
 
 static const char *missing_sentence(struct merge *merge)
