@@ -23,7 +23,6 @@ struct comparison {
 	struct diff_options options;
 	int device;
 	bool json;  /* --json: the format json */
-	bool gate;  /* --gate: the first gate is GATE_DEFAULT */
 	bool force; /* --force: also compares runs of different cards, drivers ... */
 };
 
@@ -93,18 +92,6 @@ static int categorise(struct diff_side *const *sides, const struct gates *gates,
 
 /* --- the comparison --- */
 
-/* Makes the default gate one on CPU memory if no run has a device. */
-static void fit_gate(struct diff_side *const *sides, const struct gates *gates)
-{
-	const struct run *run;
-
-	for (size_t i = 0; (run = run_at(sides, i)); i++) {
-		if (run->trace.summary.devices_n)
-			return;
-	}
-	gate_parse(gates->list[0], GATE_GROWTH, GATE_OF_CPU);
-}
-
 static int write_comparison(struct diff *diff, const struct comparison *asked)
 {
 	struct diff_options shown = asked->options;
@@ -148,8 +135,6 @@ static int compare(const struct comparison *asked)
 		return cli_fail(STATUS_USAGE);
 	for (size_t s = 0; s < 2 && !error; s++)
 		error = open_side(sides[s], &traces[s], asked->sides[s], asked->device);
-	if (!error && asked->gate)
-		fit_gate(sides, &asked->gates);
 	if (!error)
 		error = categorise(sides, &asked->gates, &rules, asked->device);
 	if (!error)
@@ -175,8 +160,9 @@ static const char about_head[] =
 	"Each of BASE and HEAD is a trace, a spool or a baseline, or a folder of them. With "
 	"--base and --head each side has several runs; a change within their spread counts as "
 	"none. Ranks of a job do not count as several runs: they are compared rank by rank. With "
-	"a gate, the status is 1 if the gate is broken. Runs that are too unlike to be compared "
-	"(card, driver, PyTorch, allocator settings, world size) are an error: status 3.\n"
+	"a gate, the status is 1 if the gate is broken; runs without a device are judged by their "
+	"CPU memory. Runs that are too unlike to be compared (card, driver, PyTorch, allocator "
+	"settings, world size) are an error: status 3.\n"
 	"\n"
 	"  --fail-on 'allocated.peak>2%'             grew by more than 2%\n"
 	"  --fail-on 'reserved.peak>1GiB'            by more than that many bytes\n"
@@ -198,6 +184,7 @@ static void about_diff(char *to, size_t size)
 struct diff_words {
 	const char *base[ARG_MOST + 1], *head[ARG_MOST + 1], *fail_on[ARG_MOST + 1];
 	uint64_t limit;
+	bool gate;
 };
 
 /* Stores BASE and HEAD from operands or options; false, with a message, if one is missing. */
@@ -213,12 +200,12 @@ static bool take_sides(struct diff_words *words, int argc, char **argv)
 			  "--help)");
 }
 
-static int take_gates(const struct diff_words *words, struct comparison *to)
+static int take_gates(const struct diff_words *words, struct gates *gates)
 {
-	bool read = !to->gate || gates_add(&to->gates, GATE_GROWTH, GATE_DEFAULT);
+	bool read = !words->gate || gates_add(gates, GATE_GROWTH, GATE_DEFAULT);
 
 	for (size_t i = 0; read && words->fail_on[i]; i++)
-		read = gates_add(&to->gates, GATE_GROWTH, words->fail_on[i]);
+		read = gates_add(gates, GATE_GROWTH, words->fail_on[i]);
 	return read;
 }
 
@@ -234,9 +221,7 @@ int cmd_diff(int argc, char **argv)
 		ARG("head", 0, WORDS, "TRACE...", "several runs of the head", words.head),
 		ARG("fail-on", 0, LIST, "EXPR", "a gate, as above; may be given again",
 		    words.fail_on),
-		ARG("gate", 0, FLAG, NULL,
-		    "the default gate: " GATE_DEFAULT " (CPU memory without a device)",
-		    &comparison.gate),
+		ARG("gate", 0, FLAG, NULL, "the default gate: " GATE_DEFAULT, &words.gate),
 		ARG_ONE_FORMAT("format", 'f', diff_formats, &comparison.format),
 		ARG_ONE_JSON(&comparison.json),
 		ARG_ONE_DEVICE(&comparison.device),
@@ -263,7 +248,8 @@ int cmd_diff(int argc, char **argv)
 	comparison.options.limit = words.limit != UINT64_MAX           ? words.limit
 				   : comparison.format != diff_formats ? 25
 								       : 5;
-	status = take_gates(&words, &comparison) ? cli_fail(STATUS_USAGE) : compare(&comparison);
+	status = take_gates(&words, &comparison.gates) ? cli_fail(STATUS_USAGE)
+						       : compare(&comparison);
 	gates_clear(&comparison.gates);
 	return status;
 }

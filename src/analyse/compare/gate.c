@@ -271,12 +271,8 @@ static int64_t middle_of(int64_t *values, size_t count, int64_t *spread)
 static int told_by_both(const struct gate *gate, const struct run *base, const struct run *head,
 			size_t told_by_base, size_t told_by_head)
 {
-	for (size_t i = 0; i < NARROWINGS; i++) {
-		if (gate->query.by[i])
-			return 0; /* values are 0 for a name that is new or gone */
-	}
-	if (told_by_base && told_by_head)
-		return 0;
+	if (metric_is_narrowed(&gate->query) || (told_by_base && told_by_head))
+		return 0; /* values are 0 for a name that is new or gone */
 	return err("%s: the gate %s cannot be judged: the trace does not record it",
 		   (told_by_base ? head : base)->trace.path, gate->text);
 }

@@ -36,9 +36,8 @@ struct gate_result {
 	bool broken;
 };
 
-/* The gate of `memtrace diff --gate`, and that of runs without a device. */
+/* The gate that `memtrace diff --gate` uses if no expression is given. */
 #define GATE_DEFAULT "allocated.peak>2%+1MiB"
-#define GATE_OF_CPU "allocated.peak[space=cpu]>2%+1MiB"
 
 /* Parses an expression: 0, or -EINVAL with err_text(), which shows the accepted form. */
 int gate_parse(struct gate *gate, enum gate_kind kind, const char *text);

@@ -4,12 +4,14 @@
 #include "analyse/categories/glob.h"
 #include "analyse/compare/diff.h"
 
-static bool is_asked(const struct metric_query *query, const char *group, const char *name)
+/* True if the gate is about the site of that name and memory kind. */
+static bool is_asked(const struct gate_result *result, const char *group, const char *name)
 {
-	const char *space = query->by[NARROWING_SPACE];
+	const struct metric_query *query = &result->gate->query;
 	const char *site = query->by[NARROWING_SITE];
 
-	return pattern_fits(space ? space : "device", group) && (!site || site_matches(site, name));
+	return pattern_fits(metric_space(query, result->run), group) &&
+	       (!site || site_matches(site, name));
 }
 
 /* Keeps the site if it is one of those with the largest amounts, the largest first. */
@@ -26,7 +28,7 @@ static void keep_site(struct gate_site *list, size_t *count, struct gate_site si
 	list[at] = site;
 }
 
-static size_t sites_that_grew(const struct diff *diff, const struct metric_query *query,
+static size_t sites_that_grew(const struct diff *diff, const struct gate_result *result,
 			      enum column column, struct gate_site *list)
 {
 	size_t count = 0;
@@ -34,7 +36,7 @@ static size_t sites_that_grew(const struct diff *diff, const struct metric_query
 	for (size_t i = diff->first[DIMENSION_SITE]; i < diff->first[DIMENSION_SITE + 1]; i++) {
 		const struct diff_row *row = &diff->rows[i];
 
-		if (is_asked(query, row->group, row->name) && row->why != WHY_MOMENT)
+		if (is_asked(result, row->group, row->name) && row->why != WHY_MOMENT)
 			keep_site(list, &count,
 				  (struct gate_site){ row->name, row->file, row->line,
 						      diff_change(row, column) });
@@ -45,14 +47,14 @@ static size_t sites_that_grew(const struct diff *diff, const struct metric_query
 static size_t sites_that_hold(const struct gate_result *result, enum column column,
 			      struct gate_site *list)
 {
-	const struct metric_query *query = &result->gate->query;
+	bool summed = !strcmp(metric_space(&result->gate->query, result->run), "device");
 	int64_t left = result->head;
 	size_t count = 0;
 
 	for (size_t i = 0; i < result->run->rows_n; i++) {
 		const struct run_row *row = &result->run->rows[i];
 
-		if (row->dimension != DIMENSION_SITE || !is_asked(query, row->group, row->name))
+		if (row->dimension != DIMENSION_SITE || !is_asked(result, row->group, row->name))
 			continue;
 		run_count(&left, -row->values[column]);
 		keep_site(
@@ -61,17 +63,16 @@ static size_t sites_that_hold(const struct gate_result *result, enum column colu
 	}
 	/* Sites that sum to another figure do not explain this one, of a pool or one of several
 	 * devices; those of other memory kinds have peaks of their own. */
-	return left && !query->by[NARROWING_SPACE] ? 0 : count;
+	return left && summed ? 0 : count;
 }
 
 size_t diff_gate_sites(const struct diff *diff, const struct gate_result *result,
 		       struct gate_site *list)
 {
-	const struct metric_query *query = &result->gate->query;
-	enum column column = metric_rows[query->metric].column;
+	enum column column = metric_rows[result->gate->query.metric].column;
 
 	if (!result->broken || column == COLUMN_NONE)
 		return 0;
 	return result->gate->kind == GATE_MOST ? sites_that_hold(result, column, list)
-					       : sites_that_grew(diff, query, column, list);
+					       : sites_that_grew(diff, result, column, list);
 }

@@ -32,6 +32,22 @@ bool site_matches(const char *pattern, const char *name)
 	return strpbrk(pattern, "*?") ? pattern_fits(pattern, name) : strstr(name, pattern) != NULL;
 }
 
+bool metric_is_narrowed(const struct metric_query *query)
+{
+	size_t i = 0;
+
+	while (i < NARROWINGS && !query->by[i])
+		i++;
+	return i < NARROWINGS;
+}
+
+const char *metric_space(const struct metric_query *query, const struct run *run)
+{
+	if (query->by[NARROWING_SPACE])
+		return query->by[NARROWING_SPACE];
+	return run->trace.summary.devices_n ? "device" : "cpu";
+}
+
 /* --- values by place --- */
 
 static int64_t *values_at(struct figures *figures, const char *place)
@@ -247,7 +263,7 @@ static void add_spaces(struct figures *figures, const struct run *run,
 	for (size_t i = 0; i < run->trace.summary.spaces_n; i++) {
 		const struct trace_space *space = &run->trace.summary.spaces[i];
 
-		if (space->space && pattern_fits(query->by[NARROWING_SPACE], space->space))
+		if (space->space && pattern_fits(metric_space(query, run), space->space))
 			put(figures, value_at(space, metric_at[query->metric].space), SUMMED,
 			    "%.80s memory", space->space);
 	}
@@ -306,7 +322,8 @@ void figures_add(struct figures *figures, const struct run *run, const struct me
 {
 	if (query->by[NARROWING_PHASE])
 		add_phases(figures, run, query);
-	else if (query->by[NARROWING_SPACE])
+	else if (query->by[NARROWING_SPACE] ||
+		 (!metric_is_narrowed(query) && !run->trace.summary.devices_n))
 		add_spaces(figures, run, query);
 	else if (query->by[NARROWING_CATEGORY])
 		add_categories(figures, run, query);

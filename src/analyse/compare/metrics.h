@@ -63,6 +63,13 @@ struct figures {
 	struct arena arena;
 };
 
+/* True if the query has a filter. */
+bool metric_is_narrowed(const struct metric_query *query);
+
+/* The memory kinds that the query is about, a pattern: without a filter for them "device", or "cpu"
+ * for a run without a device. */
+const char *metric_space(const struct metric_query *query, const struct run *run);
+
 /* True if the value of the filter "site" fits: a site's name is long, so a pattern without * and ?
  * needs to match only a part of it. */
 bool site_matches(const char *pattern, const char *name);

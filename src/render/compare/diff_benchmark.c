@@ -87,15 +87,6 @@ static void add_entries(struct diff *diff, struct emit_rows *rows, const struct 
 	figures_clear(&figures);
 }
 
-static bool is_narrowed(const struct metric_query *query)
-{
-	for (size_t i = 0; i < NARROWINGS; i++) {
-		if (query->by[i])
-			return true;
-	}
-	return false;
-}
-
 static struct emit_rows find_figures(struct diff *diff)
 {
 	static const enum metric_id always[] = { METRIC_ALLOCATED_PEAK, METRIC_ALLOCATED_EXIT,
@@ -105,7 +96,7 @@ static struct emit_rows find_figures(struct diff *diff)
 	for (size_t i = 0; i < sizeof(always) / sizeof(always[0]); i++)
 		add_entries(diff, &rows, &(struct metric_query){ .metric = always[i] });
 	for (size_t i = 0; i < diff->gates_n; i++) {
-		if (is_narrowed(&diff->gates[i].gate->query))
+		if (metric_is_narrowed(&diff->gates[i].gate->query))
 			add_entries(diff, &rows, &diff->gates[i].gate->query);
 	}
 	return rows;

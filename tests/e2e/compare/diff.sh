@@ -131,7 +131,10 @@ END
 done
 verdict 0 cpu.20000000.json cpu.20000000.json --gate
 verdict 1 cpu.10000000.json cpu.20000000.json --gate
-has 'CPU memory is judged' "$OUT" 'FAIL    allocated.peak[space=cpu]>2%+1MiB: cpu memory went from 9.54 MiB to'
+has 'CPU memory is judged' "$OUT" 'FAIL    allocated.peak>2%+1MiB: cpu memory went from 9.54 MiB to'
+
+memtrace check cpu.20000000.json --max 'allocated.peak<=10MiB' >"$OUT" 2>"$ERR"
+is 'a limit is one of CPU memory, too' $? 1
 
 # --- several runs a side --------------------------------------------------------------------------------
 sed 's/"peak_bytes":71303168,"peak_t":70123456,"exit/"peak_bytes":72351744,"peak_t":70123456,"exit/g; s/"bytes":71303168,"stacks"/"bytes":72351744,"stacks"/; s/{"stack":0,"bytes":37748736/{"stack":0,"bytes":38797312/' "$example" >more.json
