@@ -56,18 +56,15 @@ static const char *source_of(const struct diff_text *text, const struct diff_row
 
 static void rest_below(const struct show *show, const void *row, const void *with)
 {
-	static const struct emit_column cells[] = {
-		EMIT_CELL("", 0, TEXT, struct change_row, rest),
-		EMIT_END,
-	};
-	static const struct emit_column source_cells[] = {
-		EMIT_CELL("", 0, TEXT, struct change_row, rest, .flags = EMIT_DIM | EMIT_WHOLE),
-		EMIT_END,
-	};
 	const struct changes_text *about = with;
+	const struct emit_column cells[] = {
+		EMIT_CELL("", 0, TEXT, struct change_row, rest,
+			  .flags = about->full ? EMIT_DIM | EMIT_WHOLE : 0),
+		EMIT_END,
+	};
 
 	if (((const struct change_row *)row)->rest)
-		emit_row(show, about->full ? source_cells : cells, row, about->indent);
+		emit_row(show, cells, row, about->indent);
 }
 
 /* Only rows of sites are summed: rows of other dimensions peak at different times. */
