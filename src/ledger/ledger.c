@@ -181,7 +181,7 @@ _Static_assert(offsetof(struct spool_stack, bytes) ==
 			       offsetof(struct spool_stack, frees) + 8 &&
 		       offsetof(struct spool_stack, freed_here) ==
 			       offsetof(struct spool_stack, frees_here) + 8,
-	       "a count and its bytes are kept together");
+	       "a count and its bytes must be contiguous");
 
 HOT_CODE void ledger_count_free(struct spool *spool, uint32_t born, uint32_t died, uint64_t size)
 {

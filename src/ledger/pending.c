@@ -288,7 +288,7 @@ struct high {
 _Static_assert(offsetof(struct spool_scope, frees) ==
 			       offsetof(struct spool_scope, allocations) + 8 &&
 		       offsetof(struct spool_point, top) == 8,
-	       "the words that book_sum() keeps are neighbours");
+	       "the words that book_sum() keeps must be contiguous");
 
 /* Changes one sum and the point of its curve; the transaction saves each of these words once. */
 static void book_sum(struct spool *spool, const struct backlog_sum *sum, int64_t bytes,

@@ -60,7 +60,7 @@ _Static_assert(offsetof(struct spool_cell, epoch) == offsetof(struct spool_cell,
 		       offsetof(struct spool_cell, estimated_at_peak) ==
 			       offsetof(struct spool_cell, live) + 48 &&
 		       sizeof(struct spool_sum) == 32,
-	       "the words that add_cell() keeps are neighbours");
+	       "the words that add_cell() keeps must be contiguous");
 
 static inline __attribute__((always_inline)) void add_cell(struct spool *spool,
 							   const struct totals_scope *scope,

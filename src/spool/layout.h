@@ -164,7 +164,7 @@ struct spool_header {
 	struct spool_undo_word undo[SPOOL_UNDO];
 };
 
-_Static_assert(sizeof(struct spool_header) <= SPOOL_BLOCK, "the header is one block");
+_Static_assert(sizeof(struct spool_header) <= SPOOL_BLOCK, "the header must fit in one block");
 
 /* The beginning of each CHUNK element; its records follow. */
 struct spool_chunk {
@@ -175,7 +175,7 @@ struct spool_chunk {
 	uint64_t unused[5];
 };
 
-_Static_assert(sizeof(struct spool_chunk) == 64, "records start at byte 64");
+_Static_assert(sizeof(struct spool_chunk) == 64, "records must start at byte 64");
 
 struct spool_fact {
 	uint32_t key, value; /* texts */
@@ -368,6 +368,6 @@ struct spool_point {
 #include "spool/layout_calls.h"
 
 #define TABLE(kind, type, shift, what) \
-	_Static_assert(sizeof(type) == 1 << (shift), "the size that tables.def gives");
+	_Static_assert(sizeof(type) == 1 << (shift), "the size must be as tables.def says");
 #include "spool/tables.def"
 #undef TABLE

@@ -26,7 +26,7 @@ static _Thread_local struct {
 
 static void stop(const char *what, const char *how, const char *why)
 {
-	const char *const parts[] = { "memtrace: promise broken: ", what, how, why, "\n" };
+	const char *const parts[] = { "memtrace: assertion failed: ", what, how, why, "\n" };
 
 	self.held = 0; /* a handler of the trap's signal may take locks and allocate */
 	self.hook = NULL;
@@ -47,7 +47,7 @@ static const char *innermost(unsigned held)
 void watch_same(bool same, const char *what)
 {
 	if (!same)
-		stop(what, " is not as the code assumes", "");
+		stop(what, " differs from what the code assumes", "");
 }
 
 void watch_take(enum lock_rank rank)
@@ -55,9 +55,9 @@ void watch_take(enum lock_rank rank)
 	unsigned above = self.held >> rank;
 
 	if (rank == LOCK_UNRANKED)
-		stop(names[rank], " is taken", "");
+		stop(names[rank], " was taken", "");
 	if (above)
-		stop(names[rank], " is taken with this lock held: ", innermost(above << rank));
+		stop(names[rank], " was taken while holding ", innermost(above << rank));
 	self.held |= 1u << rank;
 }
 
@@ -74,9 +74,9 @@ void watch_forked(void)
 void watch_host(const char *function)
 {
 	if (self.held)
-		stop(function, " is called with this lock held: ", innermost(self.held));
+		stop(function, " was called while holding the lock ", innermost(self.held));
 	if (self.listing)
-		stop(function, " is called inside dl_iterate_phdr()", "");
+		stop(function, " was called inside dl_iterate_phdr()", "");
 }
 
 void watch_listing(bool on)
@@ -87,7 +87,7 @@ void watch_listing(bool on)
 void watch_malloc(const char *function)
 {
 	if (self.hook)
-		stop(function, " is called inside the hook of ", self.hook);
+		stop(function, " was called inside the hook of ", self.hook);
 	watch_host(function);
 }
 

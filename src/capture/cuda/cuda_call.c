@@ -54,9 +54,8 @@ static bool call_counts(const struct cuda_call *span, int status)
 		if (cuda_call_top.span != span || atomic_load(&cuda_call_apart))
 			return false;
 		if (!status && !atomic_exchange(&runtime_counts, true))
-			record_note(
-				"CUDA runtime calls were recorded themselves, because no driver "
-				"call was seen beneath them");
+			record_note("CUDA runtime calls were recorded directly, because no driver "
+				    "calls were seen beneath them");
 	}
 	door_uses[DOOR_RUNTIME]++;
 	return true;

@@ -172,7 +172,7 @@ static const char *switch_on(void)
 		return "no CUPTI records: CUPTI not found, set CUDA_HOME to the toolkit's folder";
 	if (cupti_library.cuptiGetVersion(&cupti_library.version) ||
 	    cupti_library.version < CUPTI_ACTIVITY_API_MEMORY2)
-		return "no CUPTI records: this CUPTI is older than that of CUDA 11.2";
+		return "no CUPTI records: this version of CUPTI is older than CUDA 11.2";
 	if (cupti_library.cuptiActivityRegisterCallbacks(wanted, filled))
 		return "no CUPTI records: another tool is using CUPTI";
 	set_offset();
@@ -208,7 +208,7 @@ void cupti_finish(void)
 	if (atomic_load(&cupti.state) == ON) {
 		cupti_library.cuptiActivityFlushAll(CUPTI_FLUSH_FORCED);
 		if (atomic_load(&cupti.contexts) && !atomic_load(&cupti.migrations))
-			record_note("CUPTI does not report migrations of managed memory here");
+			record_note("CUPTI did not report migrations of managed memory");
 	} else if (atomic_load(&cupti.state) == IDLE && opt_flag(OPT_ID_cupti)) {
 		record_note("no CUPTI records: CUDA_INJECTION64_PATH names another tool's library");
 	}
@@ -236,7 +236,7 @@ static void yield(void)
 	cupti_library.cuptiActivityDisable(CUPTI_KIND_UNIFIED);
 	if (cupti_library.cuptiActivityFlushPeriod)
 		cupti_library.cuptiActivityFlushPeriod(0);
-	record_note("the program began to use CUPTI itself: memtrace's CUPTI records end there");
+	record_note("CUPTI records end where the program began to use CUPTI itself");
 }
 
 /* --- CUPTI's functions that this library replaces --- */

@@ -204,7 +204,6 @@ void guest_open(void)
 	record_process_info();
 	usage_settle();
 	if (atomic_load(&torch_cpu_lost))
-		record_fact("note",
-			    "born while PyTorch's CPU allocator was at work: CPU tensors were not "
-			    "looked at");
+		record_fact("note", "this process was forked while PyTorch's CPU allocator was "
+				    "busy: CPU tensors were not recorded");
 }

@@ -41,8 +41,8 @@ START_CODE void control_init(void)
 	if (!chosen.signal || sigaction(chosen.signal, NULL, &before))
 		return;
 	if (before.sa_flags & SA_SIGINFO || before.sa_handler != SIG_DFL) {
-		record_note("MEMTRACE_SIGNAL does nothing: the program was started with a handler "
-			    "for that signal, or ignoring it");
+		record_note("MEMTRACE_SIGNAL has no effect: that signal was already handled or "
+			    "ignored when the program started");
 		return;
 	}
 	sigemptyset(&ours.sa_mask);
@@ -56,8 +56,8 @@ void control_check_signal(void)
 	if (!atomic_load(&installed) || sigaction(chosen.signal, NULL, &now) ||
 	    (!(now.sa_flags & SA_SIGINFO) && now.sa_handler == on_signal))
 		return;
-	record_note("the program took the signal of MEMTRACE_SIGNAL for itself: it does nothing "
-		    "here any more");
+	record_note("MEMTRACE_SIGNAL has no effect any more: the program installed a handler of "
+		    "its own for that signal");
 }
 
 /* Dumps once for all new signals, at the next hooked call: a signal handler cannot write files. */
@@ -69,7 +69,7 @@ static void dump_on_signals(uint32_t times)
 		return;
 	error = finalize_dump(NULL);
 	if (error && error != -EBUSY)
-		record_note("a trace that MEMTRACE_SIGNAL asked for could not be written");
+		record_note("a trace requested through MEMTRACE_SIGNAL could not be written");
 }
 
 /* Carries out a request. Any process may have written the spool, so the text may lack its end. */

@@ -122,7 +122,7 @@ static void explain(const struct oom_text *oom, const char *trace)
 		text_append(text, sizeof(text), oom->lines[i]);
 		text_append(text, sizeof(text), "\n");
 	}
-	text_append(text, sizeof(text), "All of it: memtrace report --oom ");
+	text_append(text, sizeof(text), "Full report: memtrace report --oom ");
 	text_copy(path, sizeof(path), trace);
 	utf8_clean(path);
 	text_append(text, sizeof(text), path);
@@ -140,7 +140,7 @@ static void say_written(const char *trace, const struct document_told *told, boo
 	if (told->ooms && !explained)
 		log_say("wrote ", trace, " (", number,
 			told->ooms == 1 ? " allocation" : " allocations",
-			" failed for want of memory: memtrace report --oom)", NULL);
+			" failed for lack of memory: see memtrace report --oom)", NULL);
 	else if (compression.missing)
 		log_say("wrote ", trace, " (not compressed: ", compression.missing,
 			" could not be loaded)", NULL);
@@ -250,7 +250,7 @@ void finalize_write(bool in_handler)
 		explain(&ending.told.oom, error ? paths->spool : file.final);
 	if (error)
 		log_say(paths->output, " could not be written: ", record_error_text(error),
-			"; what was recorded is kept in ", paths->spool, " (memtrace recover)",
+			"; the recording is kept in ", paths->spool, " (see memtrace recover)",
 			NULL);
 	else
 		say_written(file.final, &ending.told, explained);

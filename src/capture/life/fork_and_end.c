@@ -58,8 +58,8 @@ static void tell_if_blind(void)
 	for (unsigned i = 0; i < DOORS; i++)
 		seen += door_uses[i];
 	if (!seen && record_on() && atomic_load(&record_process.cuda_started))
-		log_say("CUDA was used in a way that a preload cannot see (RTLD_DEEPBIND, "
-			"dlmopen): no trace",
+		log_say("CUDA was used in a way that a preloaded library cannot see (RTLD_DEEPBIND "
+			"or dlmopen): no trace was written",
 			NULL);
 }
 
@@ -79,8 +79,8 @@ static void ask_last(void *unused)
 	modules_refresh();
 	control_check_signal();
 	if (!atomic_load(&loader_silent) && libc_binding_past_us())
-		record_note("a library calls the CUDA runtime past every preload "
-			    "(RTLD_DEEPBIND): seen at the driver only");
+		record_note("a library bypasses preloaded libraries (RTLD_DEEPBIND): its CUDA "
+			    "runtime calls are seen only as driver calls");
 }
 
 void record_finish(void)

@@ -19,7 +19,7 @@ typedef void *lookup_fn(void *handle, const char *name);
 
 #define TEXT_OF(number) #number
 #define TEXT(number) TEXT_OF(number)
-#define KNOWN " than this build knows (3." TEXT(PYTHON_OLDEST) "-3." TEXT(PYTHON_NEWEST) ")"
+#define KNOWN " than this build reads (3." TEXT(PYTHON_OLDEST) "-3." TEXT(PYTHON_NEWEST) ")"
 
 /* Sets the refusal: "CPython 3.12.3", then the texts a, b and c, then the consequence. */
 static void refuse_version(const char *a, const char *b, const char *c)
@@ -118,7 +118,8 @@ static int read_version(const char *text)
 	text_copy_n(python_process.version, sizeof(python_process.version), text,
 		    strcspn(text, " "));
 	if (foreign(text)) {
-		refuse_version(" is a variant (", foreign(text), ") that this build does not know");
+		refuse_version(" is a variant (", foreign(text),
+			       ") that memtrace does not support");
 		return -ENOTSUP;
 	}
 	if (major != 3 || minor < PYTHON_OLDEST) {
@@ -202,7 +203,7 @@ int python_find(lookup_fn *lookup)
 	if ((unsigned)minor > PYTHON_NEWEST)
 		refuse_version(" is newer", KNOWN, "");
 	else
-		refuse_version(" does not store its frames where this build expects them", "", "");
+		refuse_version(" does not store its frames where memtrace expects them", "", "");
 	if (!python_layout_find((unsigned)minor, version ? *version : 0))
 		return -ENOTSUP;
 	if (minor == 8) /* offset of _PyRuntimeState.ceval.pending.finishing (pycore_pystate.h) */

@@ -104,9 +104,9 @@ const char *record_error_text(int error)
 	const char *text = strerrordesc_np(error < 0 ? -error : error);
 
 	if (error == -EOWNERDEAD)
-		return "a thread of the program ended inside an update";
+		return "a thread of the program ended while it updated the recording";
 	if (error == -ESTALE)
-		return "the file was taken away, or another is in its place";
+		return "the file was removed or replaced";
 	return text ? text : "unknown error";
 }
 
@@ -117,7 +117,7 @@ void record_give_up(const char *what, int error)
 	if (atomic_exchange(&record_state, RECORD_ENDED) == RECORD_ENDED)
 		return; /* only the first thread reports */
 	log_say("recording stopped: ", what, ": ", record_error_text(error),
-		"; what was recorded so far is kept and the program goes on", NULL);
+		"; what was recorded so far is kept, and the program continues", NULL);
 }
 
 int record_pid(void)
@@ -240,8 +240,9 @@ static int make_file(void *unused)
 		record_give_up(recorder.paths.spool, error);
 	record_marks_put(!error);
 	if (!error && atomic_load(&loader_silent))
-		record_fact("note", "born by a clone past fork's handlers, among threads: native "
-				    "frames were not looked for");
+		record_fact("note",
+			    "this process was created by clone() without fork handlers, among "
+			    "threads: native frames were not recorded");
 	atomic_store(&record_process.open, !error);
 	return 0;
 }

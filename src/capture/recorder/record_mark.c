@@ -62,7 +62,7 @@ static uint32_t mark_name(const char *name)
 	if (++marks.names < NAMES && marks.bytes < BYTES)
 		return id;
 	marks.full = true;
-	record_fact("note", "very many names of ranges: the numbers in later ones are told as #");
+	record_fact("note", "very many range names: numbers in later ones are replaced by #");
 	return id;
 }
 
@@ -145,8 +145,8 @@ void record_marks_put(bool opened)
 	for (uint32_t i = 0; opened && i < marks.pending_count; i++)
 		put_mark(&marks.pending[i]);
 	if (opened && marks.pending_lost)
-		record_fact("note", "some of very many ranges and marks from before the first "
-				    "memory event were not kept");
+		record_fact("note", "too many ranges and marks came before the first memory "
+				    "event: some were not kept");
 	marks.pending_count = 0;
 	marks.pending_lost = 0;
 }

@@ -59,7 +59,7 @@ export class FindingsView implements View {
 		const explained = ooms.filter((oom) => oom.text.length).slice(-EXPLAINED).map((oom) => h("pre", { class: "explained", "data-oom": oom.number }, oom.text.join("\n")));
 
 		return this.section("Failed allocations", ...explained, table({
-			caption: `${format.plural(failures.length, "allocation")} failed for want of memory`, rows: failures,
+			caption: `${format.plural(failures.length, "allocation")} failed for lack of memory`, rows: failures,
 			choose: (row) => { this.app.moveCursor(this.app.trace.eventAt(row.t)); this.app.store.set({ view: "flame" }); },
 			data: (row) => ({ seq: row.seq }),
 			columns: [

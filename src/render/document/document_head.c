@@ -137,18 +137,17 @@ const char *document_stop_text(unsigned stop)
 		return "recording stopped early: no space for the spool (full disk, quota or "
 		       "ulimit -f)";
 	case SPOOL_VANISHED:
-		return "recording stopped early: the spool vanished from its directory, or may no "
-		       "longer be opened there";
+		return "recording stopped early: the spool was removed from its directory or can "
+		       "no longer be opened";
 	case SPOOL_TOO_LARGE:
-		return "recording stopped early: the spool reached its largest size";
+		return "recording stopped early: the spool reached its maximum size";
 	case SPOOL_NO_FILES:
 		return "recording stopped early: no file descriptor was free for the spool to grow";
 	case SPOOL_ABANDONED:
-		return "recording stopped early: a thread of the program ended inside an update, "
-		       "or "
-		       "never came back to it";
+		return "recording stopped early: a thread of the program ended while it updated "
+		       "the recording, or never finished the update";
 	case SPOOL_NO_MEMORY:
-		return "recording stopped early: no memory for the spool's mapping";
+		return "recording stopped early: not enough memory to map the spool";
 	default:
 		return NULL;
 	}
@@ -177,8 +176,8 @@ static void note_count(struct spool_model *recording, uint64_t count, const char
 static void note_torn(struct spool_model *recording)
 {
 	const struct spool *spool = recording->spool;
-	char text[256] = "the process wrote on all the while that its spool was read: sums, lines "
-			 "and what is live are of moments up to ";
+	char text[256] = "the process kept writing while its spool was read: totals, lines and "
+			 "live memory are from moments up to ";
 
 	if (!spool->torn)
 		return;
@@ -193,7 +192,7 @@ static void note_sampling(struct spool_model *recording, uint64_t interval)
 {
 	static const char units[][8] = { " bytes", " KiB", " MiB", " GiB" };
 	unsigned unit = 0;
-	char text[256] = "sites are estimated from samples of ";
+	char text[256] = "call sites are estimated from samples of ";
 
 	if (!interval)
 		return;
@@ -202,7 +201,7 @@ static void note_sampling(struct spool_model *recording, uint64_t interval)
 	text_u64(text + strlen(text), interval);
 	text_append(text, sizeof(text), units[unit]);
 	text_append(text, sizeof(text),
-		    " (MEMTRACE_SAMPLE): sums and peaks are exact; frees have no "
+		    " (MEMTRACE_SAMPLE): totals and peaks are exact; frees have no "
 		    "line");
 	note(recording, text);
 }
@@ -219,30 +218,31 @@ static void fill_notes(struct spool_model *recording)
 	for (uint32_t i = 0; (i = fact_find(spool, "note", i));)
 		note(recording, fact_value(spool, i));
 	note_count(recording, atomic_load(&header->nested),
-		   " memory calls of signal handlers were not recorded: they had interrupted an "
-		   "update");
+		   " memory calls in signal handlers were not recorded, because they "
+		   "interrupted an update of the recording");
 	note_count(recording, atomic_load(&header->abandoned),
-		   " updates were left half done (a signal handler jumped away, or a thread was "
-		   "cancelled) and are taken back: those calls are not in the trace");
+		   " updates were never finished (a signal handler jumped away, or a thread was "
+		   "cancelled) and were undone: those calls are not in the trace");
 	if (spool->cut)
 		note(recording, "the last update was not complete and is left out");
 	note_torn(recording);
 	note_count(recording, header->paused,
-		   " events while stopped (memtrace_stop) are counted in sums only");
+		   " events while recording was stopped are included only in totals and peaks");
 	note_count(recording, header->filtered,
-		   " events are filtered out (MEMTRACE_FILTER): sums and peaks include them, "
-		   "events[] and figures made from it do not");
+		   " events are filtered out (MEMTRACE_FILTER): totals and peaks include them, "
+		   "but events[] and what is computed from it do not");
 	note_sampling(recording, header->sample);
-	note_count(recording, header->unmatched, " frees of addresses that were not seen before");
+	note_count(recording, header->unmatched,
+		   " frees of addresses whose allocation was not recorded");
 	note_count(recording, atomic_load(&header->late),
-		   " memory calls after recording had ended");
+		   " memory calls came after recording had ended");
 	note_count(recording, header->used_dropped,
-		   " samples of occupied memory found no room in used[]: sums include them");
+		   " samples of occupied memory did not fit in used[]; totals include them");
 #define BOUND(kind, most, what) note_count(recording, header->left_out[SPOOL_##kind], what);
 #include "ledger/bounds.def"
 #undef BOUND
 	if (recording->damaged)
-		note(recording, "parts of the spool were damaged and left out");
+		note(recording, "parts of the spool were damaged and are left out");
 }
 
 static void fill_doors(struct spool_model *recording)

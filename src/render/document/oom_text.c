@@ -128,10 +128,10 @@ static void add_torch(struct oom_text *text, const struct oom *oom)
 	if (oom->known && facts->cached && facts->torch)
 		snprintf(free, sizeof(free),
 			 facts->largest < facts->asked ? "; no free piece larger than %s"
-						       : "; the largest free piece %s",
+						       : "; the largest free piece is %s",
 			 show_bytes(largest, facts->largest));
 	else if (oom->known && facts->whole)
-		snprintf(free, sizeof(free), "; %s of that in segments without a block",
+		snprintf(free, sizeof(free), "; %s of that in empty segments",
 			 show_bytes(largest, facts->whole));
 	say(text, "  PyTorch   ", FACT_LINES, "%s allocated, %s more cached%s",
 	    show_bytes(pooled, facts->pooled - facts->cached), show_bytes(cached, facts->cached),
@@ -151,7 +151,7 @@ static void add_beside(struct oom_text *text, const struct oom *oom)
 		if (holder->pool && text_same(holder->holder, "torch"))
 			continue;
 		snprintf(held + strlen(held), sizeof(held) - strlen(held), "%s%.60s %s",
-			 told++ ? ", " : ": ", holder->holder ? holder->holder : "not known",
+			 told++ ? ", " : ": ", holder->holder ? holder->holder : "unknown library",
 			 show_bytes(size, holder->bytes));
 	}
 	if (!torch || oom->facts.beside)
@@ -169,10 +169,10 @@ static void add_device(struct oom_text *text, const struct oom *oom)
 	show_bytes(left, oom->facts.left);
 	if (oom->row.total)
 		say(text, "  device    ", FACT_LINES,
-		    "%s left; %s not allocated here (other processes, CUDA)", left,
+		    "%s free; %s held elsewhere (other processes, CUDA)", left,
 		    show_bytes(others, oom->facts.others));
 	else
-		say(text, "  device    ", FACT_LINES, "about %s left", left);
+		say(text, "  device    ", FACT_LINES, "about %s free", left);
 }
 
 /* Adds the lines that held most, as many as leave room for the advice; the others share a row. */
@@ -203,7 +203,7 @@ static void add_lines(struct oom_text *text, const struct oom *oom)
 		say(text, "", 1, "%13s %6s  ... %llu more line%s%s", show_bytes(size, more),
 		    show_share(share, more, all), (unsigned long long)others,
 		    others == 1 ? "" : "s",
-		    unknown ? ", and blocks from before the events that are kept" : "");
+		    unknown ? ", and blocks allocated before the first event kept" : "");
 }
 
 static void write_text(struct oom_text *text, const struct oom *oom)

@@ -18,7 +18,7 @@ rows() {
 		"$PYTHON" "$TOP/tests/e2e/capture/rows.py" "$TRACE" calls names
 	ok "$name: the trace keeps its promises" validate "$TRACE"
 	is "$name: nothing was freed that was not seen" \
-		"$(json "$TRACE" '[note for note in d["capture"]["notes"] if "not seen" in note]')" '[]'
+		"$(json "$TRACE" '[note for note in d["capture"]["notes"] if "allocation was not recorded" in note]')" '[]'
 }
 
 # Those that are only counted are calls.sh's.
@@ -33,5 +33,5 @@ mv runtime names
 FAKE_CUDART_UNSEEN=1
 export FAKE_CUDART_UNSEEN
 rows 'the runtime alone' runtime
-is 'the trace says that runtime calls were recorded themselves' \
-	"$(json "$TRACE" 'sum("runtime calls were recorded themselves" in note for note in d["capture"]["notes"])')" 1
+is 'the trace says that runtime calls were recorded directly' \
+	"$(json "$TRACE" 'sum("runtime calls were recorded directly" in note for note in d["capture"]["notes"])')" 1

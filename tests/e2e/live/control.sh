@@ -155,13 +155,13 @@ MEMTRACE_SIGNAL=SIGUSR2:mark
 own taken
 sums 'a program that takes the signal'
 is 'a program that takes the signal has it for itself' \
-	"$(json "$TRACE" '[sum(e["op"] == "mark" for e in d["events"]), any("took the signal" in n for n in d["capture"]["notes"])]')" \
+	"$(json "$TRACE" '[sum(e["op"] == "mark" for e in d["events"]), any("a handler of its own for that signal" in n for n in d["capture"]["notes"])]')" \
 	'[0, true]'
 traced sh -c 'trap "" USR2; exec "$@"' - "$PYTHON" "$TOP/tests/e2e/live/control.py" "$E2E" signalled
 cp "$OUT" own.out
 sums 'a program that ignores the signal'
 is 'a program that ignores the signal goes on so' \
-	"$(json "$TRACE" '[sum(e["op"] == "mark" for e in d["events"]), any("does nothing" in n for n in d["capture"]["notes"])]')" \
+	"$(json "$TRACE" '[sum(e["op"] == "mark" for e in d["events"]), any("has no effect" in n for n in d["capture"]["notes"])]')" \
 	'[0, true]'
 MEMTRACE_SIGNAL=SEGV
 own stopped
@@ -240,7 +240,7 @@ finish 'toggled by the program'
 # Killed in between: nothing that was done is missing.
 begin 4 1000000
 ok 'a dump of a busy process' memtrace ctl "$pid" dump -o busy.json
-if grep -q 'wrote on all the while' busy.json; then
+if grep -q 'kept writing while' busy.json; then
 	skip 'is of one moment' 'it did not pause for as long as a copy takes, and the dump says so'
 else
 	ok 'is of one moment' validate busy.json

@@ -74,7 +74,7 @@ is 'and only then' "$(json "$TRACE" 'sum("RTLD_DEEPBIND" in note for note in d["
 # It brings its own runtime, bound to libc past every preload: nothing can be seen.
 traced "$E2E/loader" -d "$PWD/deep.so"
 is 'RTLD_DEEPBIND, runtime and all: the library works' "$(cat "$OUT")" "$right"
-has 'RTLD_DEEPBIND, runtime and all: it is said' "$ERR" 'a preload cannot see'
+has 'RTLD_DEEPBIND, runtime and all: it is said' "$ERR" 'a preloaded library cannot see'
 
 # --- dlvsym -------------------------------------------------------------------------------------------
 # A version names the library's own function: it is not ours to answer, and its driver call is seen.

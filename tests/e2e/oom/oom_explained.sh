@@ -22,7 +22,7 @@ explained() {
 	run_out "$1"
 	is "$1: the status is the program's" "$?" 1
 	has "$1: so are its words" "$ERR" 'rror: CUDA'
-	sed -n '/^memtrace: out of memory on device 0 (Simulated GPU, 1.00 GiB)/,/^All of it: /p' "$ERR" >words
+	sed -n '/^memtrace: out of memory on device 0 (Simulated GPU, 1.00 GiB)/,/^Full report: /p' "$ERR" >words
 	lines=$(wc -l <words)
 	is "$1: once" "$(grep -c '^memtrace: out of memory' "$ERR")" 1
 	ok "$1: it is explained in at most 24 lines" [ "$lines" -ge 6 -a "$lines" -le 24 ]
@@ -31,7 +31,7 @@ explained() {
 		"[\"$2\", false, $3]"
 	ok "$1: the trace keeps its promises" validate "$TRACE"
 	ok "$1: report --oom" memtrace report --oom "$TRACE"
-	sed -e '1s/^memtrace: //' -e '/^All of it: /d' words >wanted
+	sed -e '1s/^memtrace: //' -e '/^Full report: /d' words >wanted
 	is "$1: it says the same" "$(head -n "$((lines - 1))" "$OUT")" "$(cat wanted)"
 	memtrace report --json --at "seq:$(last 'o["seq"]')" "$TRACE" >then.json
 	is "$1: what was live is what the events say" \
@@ -92,10 +92,10 @@ is 'retried: report --oom says that there was none' "$(memtrace report --oom "$T
 run_out caught
 is 'caught: ends well' "$?" 0
 is 'caught: one line tells of it' "$(cat "$ERR")" \
-	"memtrace: wrote $TRACE (3 allocations failed for want of memory: memtrace report --oom)"
+	"memtrace: wrote $TRACE (3 allocations failed for lack of memory: see memtrace report --oom)"
 is 'caught: all were survived' "$(json "$TRACE" '[o["survived"] for o in d["ooms"]]')" '[true, true, true]'
 ok 'caught: report tells the second' memtrace report --oom=2 "$TRACE"
-has 'caught: by its number' "$OUT" 'asked     2.00 GiB by caught (oom.py:'
+has 'caught: by its number' "$OUT" 'requested 2.00 GiB by caught (oom.py:'
 fails 3 'has no failed allocation number 4; it explains 3' memtrace report --oom=4 "$TRACE"
 is 'caught: and prints nothing then' "$(cat "$OUT")" ''
 fails 2 'the first failed allocation has the number 1' memtrace report --oom=0 "$TRACE"
@@ -116,11 +116,11 @@ unset MEMTRACE_QUIET
 
 traced "$E2E/outofmemory" 5
 is 'a plain program: its status' "$?" 5
-has 'a plain program: explained' "$ERR" 'Why: This process fills the card; it was 92.00 MiB short.'
+has 'a plain program: explained' "$ERR" 'Why: This process fills the card; it needed 92.00 MiB more.'
 has 'a plain program: by its functions' "$ERR" '700.00 MiB  70.0%  work (outofmemory)'
 traced "$E2E/outofmemory" 0
 is 'a plain program that ends well: one line' "$(grep -v '^no memory' "$ERR")" \
-	"memtrace: wrote $TRACE (1 allocation failed for want of memory: memtrace report --oom)"
+	"memtrace: wrote $TRACE (1 allocation failed for lack of memory: see memtrace report --oom)"
 
 traced env FAKE_CUDA_OOM_AFTER=2 "$E2E/outofmemory" 5
 has 'refused with room on the card: it is not the card' "$ERR" 'Why: The driver refused 100.00 MiB with '
@@ -140,7 +140,7 @@ spool() {
 traced "$E2E/outofmemory" abort
 is 'abort: the signal' "$?" 134
 ok 'abort: the spool tells' memtrace report --oom "$(spool)"
-has 'abort: the same' "$OUT" 'it was 92.00 MiB short'
+has 'abort: the same' "$OUT" 'it needed 92.00 MiB more'
 run_out killed
 is '_exit: the status' "$?" 3
 hasnt '_exit: nothing is said' "$ERR" memtrace
@@ -186,7 +186,7 @@ while packet := ours.recv(1 << 20):
     packets.append(packet.decode())
 child.wait()
 whole = [p for p in packets if p.startswith("memtrace: out of memory")]
-print(len(whole), whole[0].count("\n") >= 6, whole[0].splitlines()[-1].startswith("All of it: "))
+print(len(whole), whole[0].count("\n") >= 6, whole[0].splitlines()[-1].startswith("Full report: "))
 PYTHON
 is 'it comes in one write' "$(env LD_PRELOAD="$LIBRARY" MEMTRACE_OUTPUT="$PWD/packets.json" \
 	"$PYTHON" packets.py "$E2E/outofmemory" 5)" '1 True True'

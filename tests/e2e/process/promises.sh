@@ -13,18 +13,18 @@ steps() { # STEPS: what is said of them
 is 'inward is in order, and again once dropped' "$(steps ornNRO)$(steps rRonNOoO)" keptkept
 is 'the host may be called with none held' "$(steps rRhpPm)" kept
 while read -r order said; do
-	is "$order is not kept" "$(steps "$order" | head -n 1)" "memtrace: promise broken: $said"
+	is "$order is not kept" "$(steps "$order" | head -n 1)" "memtrace: assertion failed: $said"
 	hasnt "$order ends there" "$OUT" kept
 done <<END
-ro OPEN is taken with this lock held: RECORD
-rr RECORD is taken with this lock held: RECORD
-onr RECORD is taken with this lock held: NAMES
-no OPEN is taken with this lock held: NAMES
-u a lock without a rank is taken
-rh dlopen is called with this lock held: RECORD
-onh dlopen is called with this lock held: NAMES
-pm malloc is called inside the hook of cuMemAlloc_v2
-rm malloc is called with this lock held: RECORD
+ro OPEN was taken while holding RECORD
+rr RECORD was taken while holding RECORD
+onr RECORD was taken while holding NAMES
+no OPEN was taken while holding NAMES
+u a lock without a rank was taken
+rh dlopen was called while holding the lock RECORD
+onh dlopen was called while holding the lock NAMES
+pm malloc was called inside the hook of cuMemAlloc_v2
+rm malloc was called while holding the lock RECORD
 END
 
 # --- the library ----------------------------------------------------------------------------------------
@@ -40,7 +40,7 @@ keeps() { # NAME PROGRAM ARGS...: as untraced, and nothing is said
 	"$@" >plain.out 2>plain.err
 	plain=$?
 	traced "$@"
-	is "$keeps" "$?:$(grep -a 'promise broken' "$ERR")" "$plain:"
+	is "$keeps" "$?:$(grep -a 'assertion failed' "$ERR")" "$plain:"
 }
 for program in leak leak-static churn threads pool vmm managed arrays graph oom; do
 	keeps "$program" "$SAMPLES/$program"

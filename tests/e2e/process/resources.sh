@@ -211,7 +211,7 @@ wait $program
 SH
 traced sh remove.sh "$SAMPLES/churn" $pairs $threads
 undisturbed 'the directory is removed' $?
-has 'the directory is removed: why is told' "$ERR" 'the file was taken away'
+has 'the directory is removed: why is told' "$ERR" 'the file was removed'
 is 'the directory is removed: nothing comes back' "$(ls -d gone 2>/dev/null)" ''
 unset MEMTRACE_OUTPUT
 

@@ -33,8 +33,8 @@ for stacks in native none; do
 		[ -e "$TRACE" ] || TRACE=$(ls "${TRACE%.json}".*.json)
 		made=$(sed -n 's/.*calls=//p' "$OUT")
 		is "$what: each call is an event, or counted as passed" \
-			$(($(json "$TRACE" 'len(d["events"])') + $(noted 'of signal handlers were not recorded'))) "$made"
-		is "$what: nothing was taken back" "$(noted 'left half done')" 0
+			$(($(json "$TRACE" 'len(d["events"])') + $(noted 'in signal handlers were not recorded'))) "$made"
+		is "$what: nothing was taken back" "$(noted 'never finished')" 0
 		is "$what: what lives at the end is what passed" \
 			"$(json "$TRACE" 'sum(e["op"] == "alloc" for e in d["events"]) == sum(e["op"] == "free" for e in d["events"])')" true
 		ok "$what: the trace keeps its promises" validate "$TRACE"
@@ -77,11 +77,11 @@ for stacks in native none; do
 	traced timeout 100 "$E2E/signals" jump $((signals * 3))
 	is "$what: the program does what it does" "$?:$(sed 's/forks=.*//' "$OUT")" '0:handled=1 failed=0 errno=0 '
 	is "$what: recording goes on" "$(json "$TRACE" '[e["size"] for e in d["events"]].count(8192)')" 400
-	lost=$(($(noted 'of signal handlers were not recorded') + $(noted 'left half done')))
+	lost=$(($(noted 'in signal handlers were not recorded') + $(noted 'never finished')))
 	ok "$what: what is missing is counted" [ $(($(json "$TRACE" 'len(d["events"])') + lost)) -ge \
 		"$(sed -n 's/.*calls=//p' "$OUT")" ]
 	ok "$what: the trace keeps its promises" validate "$TRACE"
-	echo "# $what: $(noted 'left half done') updates were taken back"
+	echo "# $what: $(noted 'never finished') updates were taken back"
 done
 unset MEMTRACE_STACKS
 

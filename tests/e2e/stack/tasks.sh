@@ -23,7 +23,7 @@ goes() {
 	is "$what: the program does what it does" "$?:$(cat "$OUT")" "$without"
 	made=$(sed -n 's/^calls=//p' "$ERR")
 	ok "$what: the trace keeps its promises" validate "$TRACE"
-	hasnt "$what: calls are counted where the driver is" "$TRACE" 'runtime calls were recorded themselves'
+	hasnt "$what: calls are counted where the driver is" "$TRACE" 'runtime calls were recorded directly'
 }
 
 if [ "${LIBRARY#*/debug/}" = "$LIBRARY" ]; then
@@ -36,10 +36,10 @@ if [ "${LIBRARY#*/debug/}" = "$LIBRARY" ]; then
 			goes $mode 60
 			# A block whose free passed ends with the next one at its address.
 			counted=$(json "$TRACE" 'sum(e["op"] == "alloc" or "Free" in e["api"] for e in d["events"])')
-			passed=$(($(noted 'of signal handlers were not recorded') + $(noted 'not seen before')))
+			passed=$(($(noted 'in signal handlers were not recorded') + $(noted 'whose allocation was not recorded')))
 			ok "$what: each call is an event, or counted as passed ($counted + $passed of $made)" \
 				[ $((counted + passed)) -ge "$made" ]
-			is "$what: nothing was taken back" "$(noted 'left half done')" 0
+			is "$what: nothing was taken back" "$(noted 'never finished')" 0
 		done
 	done
 	unset MEMTRACE_STACKS
