@@ -110,7 +110,7 @@ def recovered(child, done):
                            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     os.unlink(spool)
     if asked.returncode:
-        nothing = b"recorded in it" in asked.stderr and not done
+        nothing = b"nothing is recorded" in asked.stderr and not done
         return [], "" if nothing else asked.stderr.decode()
     with open(folder + "/one.json") as file:
         trace = json.load(file)

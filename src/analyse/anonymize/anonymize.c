@@ -192,7 +192,7 @@ static void failures(struct anonymizer *anonymizer, struct trace *trace)
 static void process(struct trace *trace)
 {
 	static const char *command[] = { "program" };
-	static const char *notes[] = { "what the recorder noted is not shown here" };
+	static const char *notes[] = { "the recorder's notes are not shown here" };
 
 	trace->process.host = "host";
 	trace->process.cwd = "/";

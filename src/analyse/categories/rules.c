@@ -85,9 +85,9 @@ static int condition_words(const struct rules_source *source, struct rule_condit
 		char text[300];
 
 		if (!bit) {
-			snprintf(text, sizeof(text), "%.60s: %s", value,
+			snprintf(text, sizeof(text), "%.60s; expected %s", value,
 				 rule_keys[condition->key].what);
-			return rules_wrong(source, "there is no ", text);
+			return rules_wrong(source, "unknown value ", text);
 		}
 		condition->words |= bit;
 		value += length;
@@ -99,14 +99,14 @@ static int condition_words(const struct rules_source *source, struct rule_condit
 static int condition_number(const struct rules_source *source, struct rule_condition *condition,
 			    const char *value)
 {
-	const char *what = "no number: ";
+	const char *what = "not a number: ";
 	bool good;
 
 	if (condition->key == RULE_SIZE) {
-		what = "no size like 4096 or 1MiB: ";
+		what = "not a size such as 4096 or 1MiB: ";
 		good = quantity_parse(value, QUANTITY_SIZE, &condition->number);
 	} else if (condition->key == RULE_LIFETIME) {
-		what = "no time like 20ms or 1.5s: ";
+		what = "not a time such as 20ms or 1.5s: ";
 		good = quantity_parse(value, QUANTITY_TIME, &condition->number);
 	} else {
 		good = quantity_digits(value, &condition->number);
@@ -142,8 +142,8 @@ static int no_key(const struct rules_source *source, const char *text)
 		text_append(keys, sizeof(keys), i ? ", " : "");
 		text_append(keys, sizeof(keys), rule_keys[i].key);
 	}
-	return err("%s: line %u: %.60s: a condition is KEY=VALUE, KEY one of %s", source->name,
-		   source->line, text, keys);
+	return err("%s: line %u: %.60s: a condition is KEY=VALUE, where KEY is one of %s",
+		   source->name, source->line, text, keys);
 }
 
 /* Reads "key=value"; the condition keeps pointers into `text`. 0, or -EINVAL with err_text(). */
@@ -161,7 +161,7 @@ static int read_condition(const struct rules_source *source, struct rule_conditi
 	if (key == RULE_KEYS || !behind)
 		return no_key(source, text);
 	if (!*value)
-		return rules_wrong(source, "no value: ", text);
+		return rules_wrong(source, "missing value: ", text);
 	condition->key = (uint8_t)key;
 	if (rule_keys[key].kind == RULE_KIND_NUMBER)
 		return condition_number(source, condition, value);
@@ -173,7 +173,7 @@ static int read_condition(const struct rules_source *source, struct rule_conditi
 	if (rule_keys[key].kind != RULE_KIND_FRAME)
 		return 0;
 	if (source->rules->frame_conditions == MOST_CONDITIONS)
-		return rules_wrong(source, "too many conditions about frames: ", text);
+		return rules_wrong(source, "too many conditions on frames: ", text);
 	condition->bit = source->rules->frame_conditions++;
 	return 0;
 }
@@ -223,13 +223,12 @@ static int read_conditions(const struct rules_source *source, struct rule *rule,
 			return -EINVAL;
 		if (rule->stage != STAGES &&
 		    rule_keys[conditions[count].key].kind != RULE_KIND_FRAME)
-			return rules_wrong(source,
-					   "a stage rule takes conditions about frames only, not ",
-					   word);
+			return rules_wrong(
+				source, "a stage rule takes only conditions on frames, not ", word);
 		count++;
 	}
 	if (!count)
-		return rules_wrong(source, "a rule without a condition", "");
+		return rules_wrong(source, "a rule needs at least one condition", "");
 	rule->conditions = need(&source->rules->arena, count * sizeof(*rule->conditions));
 	memcpy(rule->conditions, conditions, count * sizeof(*rule->conditions));
 	rule->conditions_n = (uint16_t)count;
@@ -255,11 +254,10 @@ static int read_category(const struct rules_source *source, struct rule *rule, c
 	if (!length || length > LONGEST_NAME ||
 	    strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") !=
 		    length)
-		return rules_wrong(source,
-				   "no name for a category (letters, digits, - _ .): ", name);
+		return rules_wrong(source, "not a category name (letters, digits, - _ .): ", name);
 	if (number < 0) {
 		if (rules->categories == CATEGORIES_MOST)
-			return rules_wrong(source, "one category too many: ", name);
+			return rules_wrong(source, "too many categories: ", name);
 		number = (int)rules->categories++;
 		rules->names[number] = need_text(&rules->arena, name);
 	}
@@ -281,9 +279,9 @@ static int read_line(const struct rules_source *source, char *line)
 		return 0;
 	colon = strchr(at, ':');
 	if (!colon)
-		return rules_wrong(source, "no colon: a rule is CATEGORY: KEY=VALUE ...: ", at);
+		return rules_wrong(source, "no colon (a rule is CATEGORY: KEY=VALUE ...): ", at);
 	if (source->rules->count == MOST_RULES)
-		return rules_wrong(source, "one rule too many: ", at);
+		return rules_wrong(source, "too many rules: ", at);
 	*colon = '\0';
 	rule = add_rule(source);
 	head = next_word(&at);
@@ -291,8 +289,7 @@ static int read_line(const struct rules_source *source, char *line)
 	if (name && !strcmp(head, "stage"))
 		error = read_stage(source, rule, name);
 	else if (name)
-		error = rules_wrong(source,
-				    "no name for a category (letters, digits, - _ .): ", line);
+		error = rules_wrong(source, "not a category name (letters, digits, - _ .): ", line);
 	else
 		error = read_category(source, rule, head ? head : "");
 	return error ? error : read_conditions(source, rule, colon + 1);

@@ -49,15 +49,15 @@ static int check_side(const struct diff_side *side)
 		const struct run *run = &side->runs[i];
 
 		if (!tells_rank(run))
-			return err(
-				"%s has no rank, but other traces here are ranks of a job, which "
-				"are compared rank by rank",
-				run->trace.path);
+			return err("%s has no rank, but the other traces are ranks of a job, which "
+				   "are compared rank by rank",
+				   run->trace.path);
 		if (find_rank(side, rank_of(run)) != run)
-			return err("%s and %s are both rank %llu, and others here are other ranks: "
-				   "give each rank once, or one rank several times",
-				   find_rank(side, rank_of(run))->trace.path, run->trace.path,
-				   (unsigned long long)rank_of(run));
+			return err(
+				"%s and %s are both rank %llu, but other traces have other ranks: "
+				"give each rank once, or only traces of one rank",
+				find_rank(side, rank_of(run))->trace.path, run->trace.path,
+				(unsigned long long)rank_of(run));
 	}
 	return 0;
 }
@@ -74,13 +74,12 @@ static int pair_up(struct diff *diff)
 						    .head = i };
 	}
 	if (!diff->pairs_n)
-		return err(
-			"no rank is on both sides (%s is rank %llu, %s is rank %llu): ranks of a "
-			"job are compared rank by rank",
-			diff->base.runs[0].trace.path,
-			(unsigned long long)rank_of(&diff->base.runs[0]),
-			diff->head.runs[0].trace.path,
-			(unsigned long long)rank_of(&diff->head.runs[0]));
+		return err("no rank was given on both sides (%s is rank %llu, %s is rank %llu): "
+			   "ranks of a job are compared rank by rank",
+			   diff->base.runs[0].trace.path,
+			   (unsigned long long)rank_of(&diff->base.runs[0]),
+			   diff->head.runs[0].trace.path,
+			   (unsigned long long)rank_of(&diff->head.runs[0]));
 	return 0;
 }
 

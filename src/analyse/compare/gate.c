@@ -49,7 +49,7 @@ static int wrong_word(const struct gate *gate, const char *what, const char *wor
 {
 	char text[400];
 
-	snprintf(text, sizeof(text), "%s%.60s, but:%s", what, word[0] ? word : "\"\"", names);
+	snprintf(text, sizeof(text), "%s%.60s (known:%s)", what, word[0] ? word : "\"\"", names);
 	return wrong(gate, text, "");
 }
 
@@ -61,7 +61,7 @@ static int read_metric(struct gate *gate, const char *name)
 			return 0;
 		}
 	}
-	return wrong_word(gate, "there is no metric ", name,
+	return wrong_word(gate, "unknown metric ", name,
 #define METRIC(id, name, what, bytes, column, by) " " name
 #include "analyse/compare/metrics.def"
 #undef METRIC
@@ -87,17 +87,17 @@ static int read_narrowing(struct gate *gate, char *pair)
 	size_t by;
 
 	if (!value)
-		return wrong(gate, "no KEY=VALUE in the brackets: ", pair);
+		return wrong(gate, "not KEY=VALUE in the brackets: ", pair);
 	*value++ = '\0';
 	by = find_key(pair);
 	if (by == NARROWINGS)
-		return wrong_word(gate, "there is no filter ", pair,
+		return wrong_word(gate, "unknown filter ", pair,
 #define NARROWING(id, key, what) " " key
 #include "analyse/compare/metric_filters.def"
 #undef NARROWING
 		);
 	if (!*value)
-		return wrong(gate, "no value for ", pair);
+		return wrong(gate, "missing value for ", pair);
 	if (gate->query.by[by])
 		return wrong(gate, "given twice: ", pair);
 	gate->query.by[by] = value;
@@ -117,7 +117,7 @@ static int read_narrowings(struct gate *gate, char *at)
 			 find_key(skip_blanks(at + 1)) < NARROWINGS))
 			at++;
 		if (!*at)
-			return wrong(gate, "a bracket is not closed: [", pair);
+			return wrong(gate, "unclosed bracket: [", pair);
 		if (*at == ',') {
 			*at = '\0';
 			at = (char *)skip_blanks(at + 1) - 1;
@@ -189,7 +189,7 @@ static int read_limit(struct gate *gate, const char *at)
 			break;
 		at = end;
 	}
-	return wrong(gate, "no limit: ", *whole ? whole : "\"\"");
+	return wrong(gate, "not a limit: ", *whole ? whole : "\"\"");
 }
 
 /* Finds the comparison sign after the brackets, since their values may contain the sign as well. */
@@ -211,15 +211,15 @@ int gate_parse(struct gate *gate, enum gate_kind kind, const char *text)
 	*gate = (struct gate){ .kind = kind };
 	text = skip_blanks(text);
 	if (text_copy(gate->text, sizeof(gate->text), text) < strlen(text))
-		return wrong(gate, "it is too long", "");
+		return wrong(gate, "too long", "");
 	text_copy(gate->words, sizeof(gate->words), text);
 	limit = find_operator(gate->words, kind == GATE_GROWTH ? '>' : '<');
 	if (!limit)
-		return wrong(gate, "there is no ", kind == GATE_GROWTH ? ">" : "<=");
+		return wrong(gate, "missing ", kind == GATE_GROWTH ? ">" : "<=");
 	for (end = limit; end > gate->words && (end[-1] == ' ' || end[-1] == '\t'); end--)
 		;
 	if (kind == GATE_MOST && limit[1] != '=')
-		return wrong(gate, "there is no ", "<=");
+		return wrong(gate, "missing ", "<=");
 	limit += kind == GATE_MOST ? 2 : 1;
 	*end = '\0';
 	brackets = strchr(gate->words, '[');
@@ -273,15 +273,15 @@ static int told_by_both(const struct gate *gate, const struct run *base, const s
 {
 	if (metric_is_narrowed(&gate->query) || (told_by_base && told_by_head))
 		return 0; /* values are 0 for a name that is new or gone */
-	return err("%s: the gate %s cannot be judged: the trace does not record it",
+	return err("%s: the gate %s cannot be checked: the trace does not record the metric",
 		   (told_by_base ? head : base)->trace.path, gate->text);
 }
 
 static int matches_nothing(const struct gate *gate, const struct run *run)
 {
 	if (gate->query.by[NARROWING_CATEGORY] && run->categories_from == RUN_UNTOLD)
-		return err("%s: the gate %s matches nothing: the trace has no categories, which "
-			   "need its events",
+		return err("%s: the gate %s matches nothing: the trace has no categories, because "
+			   "it lacks the events that determine them",
 			   run->trace.path, gate->text);
 	for (size_t i = 0; i < NARROWINGS; i++) {
 		if (gate->query.by[i])
@@ -291,8 +291,8 @@ static int matches_nothing(const struct gate *gate, const struct run *run)
 	if (!run->trace.summary.devices_n)
 		return err("%s: the gate %s matches nothing: the trace has no device",
 			   run->trace.path, gate->text);
-	return err("%s: the gate %s matches nothing: the trace does not record it", run->trace.path,
-		   gate->text);
+	return err("%s: the gate %s matches nothing: the trace does not record the metric",
+		   run->trace.path, gate->text);
 }
 
 int gate_judge(const struct gate *gate, const struct run *base, size_t base_n,

@@ -254,18 +254,18 @@ const char *decompress_why(const struct decompress *source, int error)
 {
 	switch (error) {
 	case -ENODATA:
-		return source->kind == PACK_GZIP ? "truncated: its gzip data ends too early"
-						 : "truncated: its zstd data ends too early";
+		return source->kind == PACK_GZIP ? "truncated: the gzip data ends too early"
+						 : "truncated: the zstd data ends too early";
 	case -EBADMSG:
-		return source->kind == PACK_GZIP ? "its gzip data is corrupt"
-						 : "its zstd data is corrupt, or needs a window of "
+		return source->kind == PACK_GZIP ? "the gzip data is corrupt"
+						 : "the zstd data is corrupt, or needs a window of "
 						   "more than 128 MiB";
 	case -EFBIG:
-		return "unpacks to more than 100 times its size, which no recording "
-		       "does: " LIMITS_LIFT;
+		return "unpacks to more than 100 times its size, unlike any "
+		       "recording; " LIMITS_LIFT;
 	case -ENOTSUP:
-		return "is compressed with zstd, which this memtrace cannot unpack: run "
-		       "zstdcat FILE | memtrace report -";
+		return "compressed with zstd, which this build of memtrace cannot unpack; "
+		       "run: zstdcat FILE | memtrace report -";
 	default:
 		return strerror(-error);
 	}

@@ -49,7 +49,7 @@ enum {
 	LIMITS_FACTS = 1 << 29,
 };
 
-#define LIMITS_LIFT "to read it nevertheless, add --no-limits"
+#define LIMITS_LIFT "to read it anyway, add --no-limits"
 
 /* Turns the limits off for the rest of the process. */
 void limits_lift(void);

@@ -67,7 +67,7 @@ bool json_more(struct json *json)
 			json->token = json->buffer;
 		json->end = json->buffer + kept;
 	} else if (kept == json->size && !grow_text(json)) {
-		json_fail(json, "a token that does not end within %zu bytes", json->size);
+		json_fail(json, "a token longer than %zu bytes", json->size);
 		return false;
 	}
 	length = decompress_read(&json->source, json->end,
@@ -132,11 +132,11 @@ static enum json_token refuse_token(struct json *json, const char *wanted)
 		return JSON_ERROR;
 	if (json->at == json->end) {
 		json->truncated = true;
-		json_fail(json, "the document ends where %s should be", wanted);
+		json_fail(json, "the file ends where %s is expected", wanted);
 	} else if (c > ' ' && c < 0x7f) {
-		json_fail(json, "'%c' where %s should be", c, wanted);
+		json_fail(json, "'%c' where %s is expected", c, wanted);
 	} else {
-		json_fail(json, "byte 0x%02x where %s should be", c, wanted);
+		json_fail(json, "byte 0x%02x where %s is expected", c, wanted);
 	}
 	return JSON_ERROR;
 }
@@ -194,20 +194,20 @@ static int string(struct json *json)
 			continue;
 		}
 		if (p < json->end && *p != '\\')
-			return json_fail(json, "a string with a raw control character");
+			return json_fail(json, "unescaped control character in a string");
 		if (i > JSON_LONGEST)
 			return json_fail(json, "a string longer than %d bytes", JSON_LONGEST);
 		if (json_more(json))
 			continue;
 		json->truncated |= !json->failed;
-		return json_fail(json, "the document ends inside a string");
+		return json_fail(json, "the file ends inside a string");
 	}
 	json->text = json->at + 1;
 	json->length = i - 1;
 	json->text[json->length] = '\0';
 	json->at += i + 1;
 	if (escapes && !json_unescape(json))
-		return json_fail(json, "a string with a broken escape");
+		return json_fail(json, "invalid escape in a string");
 	return 0;
 }
 
@@ -232,7 +232,7 @@ static int slow_number(struct json *json)
 	copy[length] = '\0';
 	if (!json_read_number(json, copy)) {
 		json->truncated |= json->at + length == json->end && !json->failed;
-		return json_fail(json, "a broken number");
+		return json_fail(json, "invalid number");
 	}
 	json->at += length;
 	return 0;
@@ -262,7 +262,7 @@ static int number(struct json *json)
 static enum json_token opened(struct json *json, bool object)
 {
 	if (json->depth == JSON_DEEPEST) {
-		json_fail(json, "more than %d arrays and objects within one another", JSON_DEEPEST);
+		json_fail(json, "arrays and objects nested more than %d levels deep", JSON_DEEPEST);
 		return JSON_ERROR;
 	}
 	json->token = json->at++;
@@ -369,5 +369,5 @@ enum json_token json_next(struct json *json)
 	}
 	if (json->at == json->end && !json->failed)
 		return JSON_END;
-	return refuse_token(json, "the end of the document");
+	return refuse_token(json, "the end of the file");
 }

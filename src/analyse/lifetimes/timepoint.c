@@ -35,13 +35,13 @@ static int no_phase(const struct trace *trace, const char *name)
 			before++;
 		if (!phase || before < i)
 			continue;
-		text_append(list, sizeof(list), shown++ ? ", " : "; its phases: ");
+		text_append(list, sizeof(list), shown++ ? ", " : "; the phases are: ");
 		text_append(list, sizeof(list), phase);
 	}
 	return err("%s: has no phase %.100s%s%s", trace->path, name, list,
 		   shown == 6 ? ", ..."
 		   : shown    ? ""
-			      : " (it has none at all)");
+			      : " (it has no phases)");
 }
 
 static uint64_t height(const struct trace_phase *phase)
@@ -190,10 +190,10 @@ static int at_phase(struct replay_wish *wish, const struct trace *trace, const c
 	wish->from = phase->start;
 	wish->to = phase->end;
 	if (count > 1)
-		snprintf(what, size, "at the highest moment of phase %.200s (%zu of %zu)", name,
-			 number, count);
+		snprintf(what, size, "at the peak of phase %.200s (%zu of %zu)", name, number,
+			 count);
 	else
-		snprintf(what, size, "at the highest moment of phase %.200s", name);
+		snprintf(what, size, "at the peak of phase %.200s", name);
 	return 0;
 }
 

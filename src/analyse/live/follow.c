@@ -121,7 +121,7 @@ int follow_look(struct follow *follow)
 	int error = copy_tables(follow);
 
 	if (error == -ENODATA)
-		return err("%s: is cut short: another process has truncated it", spool->path);
+		return err("%s: another process has truncated this spool", spool->path);
 	if (error)
 		return read_failed(spool->path, error);
 	error = read_check_header(spool->header, spool->path);

@@ -39,7 +39,7 @@ static int find_world(struct merge *merge, bool force)
 			continue;
 		if (!force)
 			return err("the traces are not of one job: %s has world size %llu, %s has "
-				   "%llu; memtrace merge --force takes them anyway",
+				   "%llu; memtrace merge --force merges them anyway",
 				   rank->path, (unsigned long long)rank->world_size, largest->path,
 				   (unsigned long long)largest->world_size);
 		rank->rank = TRACE_NONE;
@@ -95,10 +95,9 @@ static int find_same(struct merge *merge, struct ordered *list, bool force)
 		if (!second->pid || !second->start_time[0] || !same_process(&list[i - 1], &list[i]))
 			continue;
 		if (!force)
-			return err(
-				"%s and %s are of the same process (rank %llu): leave one out, or "
-				"memtrace merge --force counts it once",
-				first->path, second->path, (unsigned long long)second->rank);
+			return err("%s and %s are from the same process (rank %llu): leave one "
+				   "out, or use memtrace merge --force to count it once",
+				   first->path, second->path, (unsigned long long)second->rank);
 		second->left_out = true;
 		merge->left_out++;
 	}
@@ -114,8 +113,8 @@ static int find_twice(const struct merge *merge, bool force)
 		if (first->rank == second->rank && first->rank != TRACE_NONE)
 			return err(
 				"rank %llu is given twice, by %s and %s (a restart, another job, "
-				"or a process that the rank started): leave one out, or "
-				"memtrace merge --force counts both",
+				"or a process that the rank started): leave one out, or use "
+				"memtrace merge --force to count both",
 				(unsigned long long)first->rank, first->path, second->path);
 	}
 	return 0;

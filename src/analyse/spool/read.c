@@ -170,17 +170,21 @@ int read_check_header(const struct spool_header *header, const char *path)
 	static const char nothing[sizeof(header->magic)];
 
 	if (!memcmp(header->magic, nothing, sizeof(nothing)))
-		return err("%s: nothing is recorded in it: its process ended as it began, or "
-			   "begins just now",
+		return err("%s: nothing is recorded in this spool: the process ended during "
+			   "startup, or is still starting",
 			   path);
 	if (memcmp(header->magic, SPOOL_MAGIC, sizeof(header->magic)))
 		return err("%s: not a memtrace spool", path);
 	if (header->version > SPOOL_VERSION)
-		return err("%s: made by a newer memtrace: read it with that one", path);
+		return err(
+			"%s: written by a newer version of memtrace; use that version to read it",
+			path);
 	if (header->version < SPOOL_VERSION && header->version)
-		return err("%s: made by an older memtrace: read it with that one", path);
+		return err(
+			"%s: written by an older version of memtrace; use that version to read it",
+			path);
 	if (header->version != SPOOL_VERSION || header->header_bytes != sizeof(struct spool_header))
-		return err("%s: a damaged spool, or one of another machine's byte order", path);
+		return err("%s: damaged, or written on a machine with another byte order", path);
 	return 0;
 }
 
@@ -195,7 +199,7 @@ static int too_short(int fd, const char *path)
 	/* Most such files are traces given by mistake, not cut spools. */
 	if (n > 0 && memcmp(magic, SPOOL_MAGIC, (size_t)n) != 0)
 		return err("%s: not a memtrace spool", path);
-	return err("%s: too short for a spool: nothing is recorded in it", path);
+	return err("%s: too short for a spool: nothing is recorded", path);
 }
 
 static int open_file(struct read_progress *reading, const char *path)
@@ -207,7 +211,7 @@ static int open_file(struct read_progress *reading, const char *path)
 	if (reading->fd < 0 || fstat(reading->fd, &status))
 		return read_failed(path, -errno);
 	if (!S_ISREG(status.st_mode))
-		return err("%s: is no regular file, so no spool", path);
+		return err("%s: not a regular file, so not a memtrace spool", path);
 	if (status.st_size < (off_t)SPOOL_FIRST_BLOCK << SPOOL_BLOCK_SHIFT)
 		return too_short(reading->fd, path);
 	return 0;

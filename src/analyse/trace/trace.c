@@ -72,7 +72,7 @@ static int truncated(const struct trace *trace, uint64_t size)
 	const char *unpacked = trace->reader->json.source.unpack ? " (unpacked)" : "";
 
 	if (!path_spool(spool, sizeof(spool), trace->path, NULL) && !access(spool, R_OK))
-		text_join(hint, sizeof(hint), "; its spool is beside it: run memtrace recover ",
+		text_join(hint, sizeof(hint), "; the spool is next to it; run: memtrace recover ",
 			  spool);
 	if (!trace->reader->section)
 		return err("%s: truncated: it ends at byte %llu%s, before any data%s", trace->path,
@@ -108,13 +108,12 @@ int trace_broken(struct trace *trace)
 static int wrong_schema(const struct trace *trace)
 {
 	if (!trace->schema)
-		return err(
-			"%s: is JSON, but not a trace of memtrace: its first key is not \"schema\"",
-			trace->path);
+		return err("%s: JSON, but not a memtrace trace: the first key is not \"schema\"",
+			   trace->path);
 	if (!strncmp(trace->schema, "memtrace/", 9))
-		return err("%s: made by a newer memtrace (schema %.40s; this one reads " SCHEMA ")",
+		return err("%s: written by a newer memtrace version (schema %.40s, not " SCHEMA ")",
 			   trace->path, trace->schema);
-	return err("%s: holds %.40s, not a trace (" SCHEMA ")", trace->path, trace->schema);
+	return err("%s: contains %.40s, not a trace (" SCHEMA ")", trace->path, trace->schema);
 }
 
 static int not_json(const struct trace *trace, const char *begin, size_t length)
@@ -122,15 +121,15 @@ static int not_json(const struct trace *trace, const char *begin, size_t length)
 	static const char nothing[sizeof(SPOOL_BEGINS) - 1];
 
 	if (length >= strlen(SPOOL_BEGINS) && !memcmp(begin, SPOOL_BEGINS, strlen(SPOOL_BEGINS)))
-		return err("%s: is a spool that is compressed or comes through a pipe: "
-			   "memtrace recover SPOOL needs it as a plain file",
+		return err("%s: a spool cannot be read compressed or through a pipe: "
+			   "give the uncompressed file itself",
 			   trace->path);
 	/* A spool's header is all zeros until its first rows are written. */
 	if (length >= sizeof(nothing) && !memcmp(begin, nothing, sizeof(nothing)))
-		return err("%s: nothing is recorded in it: it is the spool of a process that "
-			   "ended while it started, or is still starting",
+		return err("%s: nothing is recorded in this spool: the process ended during "
+			   "startup, or is still starting",
 			   trace->path);
-	return err("%s: is neither a trace of memtrace (JSON) nor a spool", trace->path);
+	return err("%s: neither a memtrace trace (JSON) nor a memtrace spool", trace->path);
 }
 
 /* Finds the last bytes of a compressed file, which is unpacked for that. 0 or -EINVAL. */

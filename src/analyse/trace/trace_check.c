@@ -12,7 +12,7 @@ static int in_range(const struct trace *trace, const char *from, size_t i, const
 {
 	if (position < size)
 		return 0;
-	return err("%s: %s[%zu] refers to %s[%u], but there are %zu", trace->path, from, i, to,
+	return err("%s: %s[%zu] refers to %s[%u], but there are only %zu", trace->path, from, i, to,
 		   position, size);
 }
 

@@ -99,7 +99,7 @@ static int event_number(struct trace *trace, enum json_token token, uint64_t *to
 	}
 	return token == JSON_NULL
 		       ? 0
-		       : json_fail(json, "a number in an event must be whole and not negative");
+		       : json_fail(json, "a number in an event must be a non-negative integer");
 }
 
 static int read_address(struct trace *trace, enum json_token token, uint64_t *to)
@@ -135,7 +135,7 @@ static int read_stack(struct trace *trace, enum json_token token, uint32_t *to)
 		return -EINVAL;
 	if (stack != TRACE_NONE && stack >= trace->stacks_n)
 		return json_fail(&trace->reader->json,
-				 "an event refers to stacks[%llu], but there are %zu",
+				 "an event refers to stacks[%llu], but there are only %zu",
 				 (unsigned long long)stack, trace->stacks_n);
 	*to = (uint32_t)stack;
 	return 0;
@@ -149,7 +149,7 @@ static int read_device(struct trace *trace, enum json_token token, int16_t *to)
 		return 0;
 	if (token != JSON_NUMBER || !json->exact || json->magnitude > INT16_MAX)
 		return json_fail(&trace->reader->json,
-				 "\"device\" in an event must be a small whole number");
+				 "\"device\" in an event must be a small integer");
 	*to = (int16_t)(json->negative ? -(int)json->magnitude : (int)json->magnitude);
 	return 0;
 }

@@ -47,7 +47,7 @@ static int keep_bytes(const struct reader *reader, size_t bytes)
 	if (json->kept <= LIMITS_FACTS || !limits_hold())
 		return 0;
 	return json_fail(json,
-			 "the data before its events need more than %u MiB, as in no recording: %s",
+			 "the data before the events takes over %u MiB, unlike any recording; %s",
 			 LIMITS_FACTS >> 20, LIMITS_LIFT);
 }
 
@@ -95,8 +95,7 @@ static int read_unsigned(struct reader *reader, enum json_token token, uint64_t 
 
 	if (token != JSON_NUMBER || !json->exact || (json->negative && json->magnitude) ||
 	    json->magnitude > most)
-		return refuse_value(reader,
-				    "a whole number that is neither negative nor too large");
+		return refuse_value(reader, "a non-negative integer, and not too large");
 	memcpy(to, &json->magnitude, size); /* little-endian, so the low bytes come first */
 	return 0;
 }
@@ -108,8 +107,7 @@ static int read_signed(struct reader *reader, enum json_token token, uint64_t mo
 	int64_t number = (int64_t)json->magnitude;
 
 	if (token != JSON_NUMBER || !json->exact || json->magnitude > most)
-		return refuse_value(reader,
-				    most == INT64_MAX ? "a whole number" : "a small whole number");
+		return refuse_value(reader, most == INT64_MAX ? "an integer" : "a small integer");
 	number = json->negative ? -number : number;
 	memcpy(to, &number, size);
 	return 0;
@@ -122,10 +120,11 @@ static int read_hex(struct reader *reader, enum json_token token, uint64_t *to)
 
 	if (token != JSON_STRING || json->length < 3 || json->length > 18 ||
 	    memcmp(json->text, "0x", 2) != 0)
-		return refuse_value(reader, "a string \"0x...\" of 64 bits");
+		return refuse_value(reader, "a string \"0x...\" of at most 64 bits");
 	*to = strtoull(json->text + 2, &end, 16);
-	return *end || json->text[2] == '-' ? refuse_value(reader, "a string \"0x...\" of 64 bits")
-					    : 0;
+	return *end || json->text[2] == '-'
+		       ? refuse_value(reader, "a string \"0x...\" of at most 64 bits")
+		       : 0;
 }
 
 static int read_bool(struct reader *reader, enum json_token token, bool *to)

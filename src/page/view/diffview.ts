@@ -15,7 +15,7 @@ const titles: [string, string][] = [
 // Titles of the figures in a row, which src/analyse/compare/columns.def lists.
 const figures: Record<string, string> = {
 	allocated: "at the peak of allocated memory", reserved: "at the peak of reserved memory", exit: "at exit", exit_count: "blocks at exit",
-	allocations: "allocations", bytes: "bytes in all",
+	allocations: "allocations", bytes: "total bytes",
 };
 const counts = ["exit_count", "allocations", "frees", "count", "ooms"];
 

@@ -73,7 +73,7 @@ budget() { # TEXT, WHAT IS SAID
 }
 budget '{"max":{}}' 'is not a budget'
 budget '{"schema":"memtrace-budget/1","max":{}}' 'has no limits'
-budget '{"schema":"memtrace-budget/1","max":{"peak":"1 GiB"}}' 'there is no metric peak'
+budget '{"schema":"memtrace-budget/1","max":{"peak":"1 GiB"}}' 'unknown metric peak'
 budget '{"schema":"memtrace-budget/1","max":{"count":true}}' 'must be a text'
 budget '{"schema":"memtrace-budget/1","max":{"count":-1}}' 'must be a text'
 budget '{"schema":' 'is not JSON'
@@ -109,7 +109,7 @@ is 'it is small' "$([ "$(wc -c <h200-train.base.json)" -lt 40000 ] && echo yes)"
 ok 'JAX: hundreds of names with the numbers of a compilation' memtrace baseline "$TOP/tests/data/h200-jax.json" -o jax.base.json
 is 'JAX: are few, and small' "$([ "$(wc -c <jax.base.json)" -lt 40000 ] && echo yes)" yes
 is 'JAX: and no change' "$(memtrace diff -f json jax.base.json "$TOP/tests/data/h200-jax.json" | "$PYTHON" -c 'import json, sys; print(json.load(sys.stdin)["rows"])')" '[]'
-fails 3 'the trace does not record it' memtrace diff --fail-on 'used.peak>1' h200-train.base.json "$h200"
+fails 3 'the trace does not record the metric' memtrace diff --fail-on 'used.peak>1' h200-train.base.json "$h200"
 head -c 2000 "$example" >cut.json
 fails 3 'cut.json: truncated' memtrace baseline cut.json
 for seed in 1 2; do

@@ -191,7 +191,7 @@ sed 's|memtrace/1|memtrace/2|' "$example" >newer.json
 head -c 3000 "$example" >cut.json
 sed '/^"events"/,$d' "$example" | sed '$s/,$/}/' >eventless.json
 fails 3 'empty.json: is empty' memtrace diff "$example" empty.json
-fails 3 'newer.json: made by a newer memtrace' memtrace diff newer.json "$example"
+fails 3 'newer.json: written by a newer memtrace version' memtrace diff newer.json "$example"
 fails 3 'cut.json: truncated' memtrace diff "$example" cut.json
 fails 3 'nowhere.json: No such file' memtrace diff "$example" nowhere.json
 fails 3 'eventless.json: has no "events"' memtrace diff "$example" eventless.json

@@ -61,7 +61,7 @@ ok 'says the text' memtrace merge 0.json 1.json 2.json 4.json 5.json 6.json
 has 'in a sentence' "$OUT" 'Of 8 ranks 6 are here: 3, 7 are missing.'
 ok 'one of eight' memtrace merge 2.json
 has 'is told as well' "$OUT" 'Of 8 ranks 1 is here: 0-1, 3-7 are missing.'
-fails 3 'of the same process (rank 3): leave one out' memtrace merge 3.json 1.json 3.json
+fails 3 'from the same process (rank 3): leave one out' memtrace merge 3.json 1.json 3.json
 ok '--force counts it once' memtrace merge --force --json -o once.json 3.json 1.json 3.json
 is 'one row' "$(json once.json '[r["rank"] for r in d["ranks"]]')" '[1, 3]'
 sed 's/"pid":4245/"pid":99/' 3.json >again.json
@@ -125,10 +125,10 @@ is 'the same text' "$(cat "$OUT")" "$(cat merge.out)"
 is 'and document' "$(memtrace report --json folder)" "$(memtrace merge --json folder)"
 fails 2 '--at is for one trace' memtrace report --at peak 0.json 1.json
 fails 2 '--by is for one trace' memtrace report --by line folder
-fails 3 'of the same process (rank 0)' memtrace report 0.json 0.json
+fails 3 'from the same process (rank 0)' memtrace report 0.json 0.json
 highest=$(json merged.json 'd["imbalance"][0]["highest"]["rank"]')
 fails 3 'nowhere.json' memtrace html -o page.html 0.json 1.json nowhere.json
-fails 3 'of the same process (rank 0)' memtrace html -o page.html 0.json 0.json 1.json
+fails 3 'from the same process (rank 0)' memtrace html -o page.html 0.json 0.json 1.json
 fails 3 'standard input: each of the ranks must be a file' memtrace html -o page.html 0.json 1.json -
 ok 'no page is begun' [ ! -e page.html ]
 if [ -s "$BUILD/page/page.html" ]; then
@@ -177,8 +177,8 @@ worst = max(run(rank) for rank in (1, 2, 3))
 assert (gate["head"] - gate["base"], gate["broken"], gate["place"]) == worst, (gate, worst)
 PYTHON
 is 'the gate is about the worst of them' "$?:$(cat "$OUT")" 0:
-fails 3 'no rank is on both sides' memtrace diff --base 0.json 1.json --head head.2.json head.3.json
-fails 3 'are both rank 1, and others here are other ranks' memtrace diff --base 1.json 1.json 2.json --head head.1.json head.2.json
+fails 3 'no rank was given on both sides' memtrace diff --base 0.json 1.json --head head.2.json head.3.json
+fails 3 'are both rank 1, but other traces have other ranks' memtrace diff --base 1.json 1.json 2.json --head head.1.json head.2.json
 fails 3 'has no rank' memtrace diff --force --base 1.json 2.json --head "$TOP/tests/data/example.json"
 ok 'one rank several times is a repetition' memtrace diff --base 1.json 1.json --head 1.json
 has 'as any' "$OUT" 'the middle ones are shown'
@@ -218,7 +218,7 @@ fails 3 'nowhere.json: No such file' memtrace merge 0.json nowhere.json
 fails 3 'nothing.json: is empty' memtrace merge 0.json nothing.json
 fails 3 'cut.json: truncated' memtrace merge 0.json cut.json
 fails 3 'empty: this folder has no trace and no spool in it' memtrace merge 0.json empty
-fails 3 'is neither a trace' memtrace merge "$SAMPLES/ipc" 0.json
+fails 3 'neither a memtrace trace' memtrace merge "$SAMPLES/ipc" 0.json
 fails 3 'nowhere/out.json' memtrace merge -o nowhere/out.json 0.json 1.json
 cp 0.json "bad$(printf '\033[31m').json"
 # The same process again: what the name holds must not reach a terminal.

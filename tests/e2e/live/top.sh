@@ -224,13 +224,13 @@ fails 2 'a time from 10ms' memtrace top --interval nan
 fails 2 'cannot be combined' memtrace top --once --json --prometheus x
 cp a.spool newer.spool
 printf '\177' | dd of=newer.spool bs=1 seek=8 conv=notrunc status=none
-fails 3 'made by a newer memtrace' memtrace top newer.spool --once
+fails 3 'written by a newer version of memtrace' memtrace top newer.spool --once
 head -c 1000 a.spool >short.spool
 fails 3 'too short for a spool' memtrace top short.spool --once
 head -c 700000 a.spool >cut.spool
-fails 3 'is cut short' memtrace top cut.spool --once
+fails 3 'has truncated this spool' memtrace top cut.spool --once
 head -c 2000000 /dev/zero >empty.spool
-fails 3 'nothing is recorded in it' memtrace top empty.spool --once
+fails 3 'nothing is recorded in this spool' memtrace top empty.spool --once
 cp a.spool shrinks.spool
 memtrace top shrinks.spool --json --interval 20ms >shrinks.out 2>shrinks.err &
 watcher=$!

@@ -101,7 +101,7 @@ def recovered(number, any_done):
     direct = reported(spool) if number % 8 == 0 else None
     done = subprocess.run(["memtrace", "recover", spool], capture_output=True, text=True)
     if done.returncode:
-        if any_done or "recorded in it" not in done.stderr:
+        if any_done or "nothing is recorded" not in done.stderr:
             complain(number, f"recover: {done.stderr.strip()}")
         return None
     if direct and direct != reported(f"storm.{number}.json"):

@@ -88,8 +88,8 @@ has 'and it is told' torn.json 'the last update was not complete and is left out
 is 'one event less' "$(grep -c '^{"seq"' torn.json)" "$(($(grep -c '^{"seq"' "$recovered") - 1))"
 # Killed as it was made: nothing to tell, in one sentence.
 truncate -s $((64 * 131072)) young.spool
-fails 3 'nothing is recorded in it' memtrace recover young.spool
-fails 3 'nothing is recorded in it' memtrace report young.spool
+fails 3 'nothing is recorded in this spool' memtrace recover young.spool
+fails 3 'nothing is recorded in this spool' memtrace report young.spool
 
 # --- Python's own ways -----------------------------------------------------------------------------------
 # multiprocessing ends forked children by os._exit: no destructor runs. Those of spawn end as programs.

@@ -59,14 +59,14 @@ fails 3 'empty.json: is empty' memtrace report empty.json
 mkdir -p no_traces
 fails 3 'this folder has no trace' memtrace report no_traces
 echo hello >text.json
-fails 3 'text.json: is neither a trace of memtrace (JSON) nor a spool' memtrace report text.json
+fails 3 'text.json: neither a memtrace trace (JSON) nor a memtrace spool' memtrace report text.json
 echo '{"traceEvents":[]}' >other.json
-fails 3 'other.json: is JSON, but not a trace of memtrace' memtrace report other.json
+fails 3 'other.json: JSON, but not a memtrace trace' memtrace report other.json
 sed 's|memtrace/1|memtrace/2|' "$example" >newer.json
-fails 3 'newer.json: made by a newer memtrace (schema memtrace/2' memtrace report newer.json
-fails 3 'whole.json: holds memtrace-report/1, not a trace' memtrace report whole.json
+fails 3 'newer.json: written by a newer memtrace version (schema memtrace/2' memtrace report newer.json
+fails 3 'whole.json: contains memtrace-report/1, not a trace' memtrace report whole.json
 sed 's|"module":0|"module":7|' "$example" >range.json
-fails 3 'range.json: frames[1] refers to modules[7], but there are 1' memtrace report range.json
+fails 3 'range.json: frames[1] refers to modules[7], but there are only 1' memtrace report range.json
 gzip -c "$example" >packed.json.gz
 ok 'one that is compressed' memtrace report packed.json.gz
 ok 'through a pipe, too' sh -c 'cat packed.json.gz | memtrace report -'
@@ -76,7 +76,7 @@ fails 3 'cut.json: truncated: it ends at byte 1500, inside "summary"' memtrace r
 head -n -2 "$example" >cut.json
 fails 3 'inside "events"' memtrace report cut.json
 printf MEMTRACE >cut.spool
-fails 3 'its spool is beside it: run memtrace recover' memtrace report cut.json
+fails 3 'the spool is next to it; run: memtrace recover' memtrace report cut.json
 fails 3 'cut.spool' memtrace report cut.spool
 
 # --- what is not known is not said ----------------------------------------------------------------------

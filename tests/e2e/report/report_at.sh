@@ -27,7 +27,7 @@ traced "$E2E/graphs"
 ok 'memory without addresses' "$PYTHON" "$MOMENTS" "$TRACE" --moments 2
 ok 'keeps its promises' validate "$TRACE"
 ok 'no stack is missing' memtrace report --show advice "$TRACE"
-hasnt 'graphs have none' "$OUT" 'have no stack'
+hasnt 'graphs have none' "$OUT" 'has no stack'
 ok 'by thread' memtrace report --json --by thread "$TRACE"
 is 'it is whose it was' "$(json "$OUT" '(d["peaks"][0]["bytes"] >> 20, d["live_at_exit"]["bytes"] >> 20, d["lines"]["total"]["live_count"])')" '[128, 32, 1]'
 echo 'shrunk: api=cudaDeviceGraphMemTrim' >rules
@@ -209,10 +209,10 @@ ok 'nothing yet' memtrace report --at 0s "$train"
 has 'is said' "$OUT" 'Live at 0s: nothing.'
 fails 3 'has no device 7; it has 0, 1, 2' memtrace report --device 7 three.json
 fails 3 'has no pool x; its pools: torch' memtrace report --pool x "$train"
-fails 3 'has no phase x; its phases: step 0, step 1' memtrace report --at phase:x "$train"
+fails 3 'has no phase x; the phases are: step 0, step 1' memtrace report --at phase:x "$train"
 fails 2 'is later than --to' memtrace report --from 2s --to 1s "$train"
 fails 2 'cannot read the moment yesterday' memtrace report --at yesterday "$train"
-fails 2 'expected the number of an event' memtrace report --at seq:1x "$train"
+fails 2 'expected an event number' memtrace report --at seq:1x "$train"
 fails 2 'cannot read the time 12' memtrace report --from 12 "$train"
 fails 2 '--by: x is not one of site, line' memtrace report --by x "$train"
 fails 2 '--stacks: x is not one of merged' memtrace report --stacks x "$train"

@@ -178,18 +178,18 @@ for kind in gzip zstd; do
 		head -c 100 /dev/zero | tr '\0' x
 		tail -c +$((size / 2 + 101)) $kind/real.json
 	} >$bad
-	fails 3 "$bad: its $kind data is corrupt" memtrace check $bad --max 'allocated.peak<=1TiB'
+	fails 3 "$bad: the $kind data is corrupt" memtrace check $bad --max 'allocated.peak<=1TiB'
 	{
 		cat $kind/real.json
 		echo garbage
 	} >$bad
-	fails 3 "$bad: its $kind data is corrupt" memtrace report $bad
+	fails 3 "$bad: the $kind data is corrupt" memtrace report $bad
 	: | $kind >$bad
 	fails 3 "$bad: truncated: it ends at byte 0 (unpacked), before any data" memtrace report $bad
 	echo '[1]' | $kind >$bad
-	fails 3 "$bad: is neither a trace of memtrace (JSON) nor a spool" memtrace report $bad
+	fails 3 "$bad: neither a memtrace trace (JSON) nor a memtrace spool" memtrace report $bad
 	printf MEMTRACE | $kind >$bad
-	fails 3 "$bad: is a spool that is compressed" memtrace report $bad
+	fails 3 "$bad: a spool cannot be read compressed" memtrace report $bad
 done
 cut=$(head -c 2000 gzip/own.json | memtrace report - 2>&1)
 is 'a pipe that ends too early' $? 3

@@ -325,7 +325,7 @@ TEST(the_sentence_names_who_went_as_gone)
 	STR(diff_sentence(&diff),
 	    "The peak is unchanged (154 B allocated on device 0), and so is the sum that "
 	    "is live at exit, but not whose it is: comes (prog) is new and keeps 64 B; "
-	    "leaves (prog) is gone with 64 B.");
+	    "leaves (prog) is gone and held 64 B.");
 }
 
 TEST(the_sentence_names_who_goes_along)

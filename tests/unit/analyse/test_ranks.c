@@ -374,7 +374,7 @@ TEST(a_process_given_twice_counts_once_at_most)
 		fold(&made);
 		EQ(merge_end(&merge, force) == 0, force);
 		if (!force) {
-			OK(strstr(err_text(), "are of the same process (rank 0)"));
+			OK(strstr(err_text(), "are from the same process (rank 0)"));
 		} else {
 			EQ(merge.order_n, 1);
 			EQ(merge.left_out, 1);

@@ -77,26 +77,26 @@ TEST(a_file_comes_first_and_adds_categories)
 TEST(what_is_wrong_is_said_with_its_line)
 {
 	refuses("\n\nweights function=f\n", "my.rules: line 3: no colon");
-	refuses("weights:\n", "line 1: a rule without a condition");
-	refuses("weights: # function=f\n", "line 1: a rule without a condition");
-	refuses(": function=f", "line 1: no name for a category");
-	refuses("my weights: function=f", "line 1: no name for a category");
-	refuses("w/x: function=f", "line 1: no name for a category");
+	refuses("weights:\n", "line 1: a rule needs at least one condition");
+	refuses("weights: # function=f\n", "line 1: a rule needs at least one condition");
+	refuses(": function=f", "line 1: not a category name");
+	refuses("my weights: function=f", "line 1: not a category name");
+	refuses("w/x: function=f", "line 1: not a category name");
 	refuses("w: functions=f",
-		"line 1: functions=f: a condition is KEY=VALUE, KEY one of function");
+		"line 1: functions=f: a condition is KEY=VALUE, where KEY is one of function");
 	refuses("w: function", "line 1: function: a condition is KEY=VALUE");
-	refuses("w: function=", "line 1: no value");
+	refuses("w: function=", "line 1: missing value");
 	refuses("w: function<f", "line 1: only numbers can be compared with < or >");
-	refuses("w: stage=birth", "line 1: there is no birth: the stage that allocated it");
-	refuses("w: stage=soon", "line 1: there is no soon");
-	refuses("w: gradient=maybe", "line 1: there is no maybe");
-	refuses("w: size>1XB", "line 1: no size like 4096 or 1MiB: 1XB");
-	refuses("w: lifetime>1", "line 1: no time like 20ms or 1.5s: 1");
-	refuses("w: passes>-1", "line 1: no number: -1");
-	refuses("w: passes>99999999999999999999", "line 1: no number");
+	refuses("w: stage=birth", "line 1: unknown value birth; expected forward, recompute");
+	refuses("w: stage=soon", "line 1: unknown value soon");
+	refuses("w: gradient=maybe", "line 1: unknown value maybe");
+	refuses("w: size>1XB", "line 1: not a size such as 4096 or 1MiB: 1XB");
+	refuses("w: lifetime>1", "line 1: not a time such as 20ms or 1.5s: 1");
+	refuses("w: passes>-1", "line 1: not a number: -1");
+	refuses("w: passes>99999999999999999999", "line 1: not a number");
 	refuses("stage recompute: function=f", "line 1: a stage is forward, backward or optimizer");
 	refuses("stage eval: function=f", "line 1: a stage is forward");
-	refuses("stage forward: size>1", "line 1: a stage rule takes conditions about frames only");
+	refuses("stage forward: size>1", "line 1: a stage rule takes only conditions on frames");
 	OK(rules_read(&rules, "/nowhere/my.rules"));
 	OK(strstr(err_text(), "/nowhere/my.rules: No such file"));
 	EQ(rules.count, 0);
@@ -112,7 +112,7 @@ TEST(more_categories_than_there_is_room_for)
 		snprintf(line, sizeof(line), "c%d: size>%d\n", i, i);
 		strcat(text, line);
 	}
-	refuses(text, "line 54: one category too many: c64");
+	refuses(text, "line 54: too many categories: c64");
 }
 
 TEST(patterns)

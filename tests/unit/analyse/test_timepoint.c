@@ -87,7 +87,7 @@ TEST(moments_of_a_trace)
 	EQ(wish.to, 30);
 	EQ(wish.moment, REPLAY_PEAK);
 	EQ(wish.device, 2);
-	STR(what, "at the highest moment of phase step (2 of 2)");
+	STR(what, "at the peak of phase step (2 of 2)");
 	wish = (struct replay_wish){ .device = NO_DEVICE, .space = SPACES, .pool = "torch" };
 	EQ(moment_find(&wish, &trace, "peak", what, sizeof(what)), 0);
 	EQ(wish.device, 0);
@@ -102,7 +102,7 @@ TEST(moments_of_a_trace)
 	EQ(timepoint_bound(&trace, "phase:eval", true, &ns), 0);
 	EQ(ns, TRACE_NONE);
 	OK(moment_find(&wish, &trace, "phase:foo", what, sizeof(what)));
-	STR(err_text(), "t.json: has no phase foo; its phases: step, eval");
+	STR(err_text(), "t.json: has no phase foo; the phases are: step, eval");
 }
 
 /* --- blocks --- */

@@ -476,17 +476,18 @@ TEST(other_files_are_refused)
 	refused("/nowhere/t.json", "/nowhere/t.json: No such file or directory");
 	refused("/tmp", "/tmp: is a directory");
 	refused(file_of("t.json", "", 0), "is empty");
-	refused(file_of("t.json", "hello\n", 6), "neither a trace of memtrace (JSON) nor a spool");
+	refused(file_of("t.json", "hello\n", 6),
+		"neither a memtrace trace (JSON) nor a memtrace spool");
 	refused(file_of("t.json",
 			"\x7f"
 			"ELF\1\1",
 			6),
-		"neither a trace");
+		"neither a memtrace trace");
 	refused(file_of("t.json", "\x1f\x8b\x08\x00\x00", 5), "truncated: it ends at byte 0");
-	refused(file_of("t.json", "\x1f\x8b\x09\x00\x00", 5), "its gzip data is corrupt");
-	refused(file_of("t.json", "[1,2,3]", 7), "neither a trace");
-	refused(file_of("t.json", "{}", 2), "is JSON, but not a trace");
-	refused(file_of("t.json", "{\"a\":[]}", 8), "is JSON, but not a trace");
+	refused(file_of("t.json", "\x1f\x8b\x09\x00\x00", 5), "the gzip data is corrupt");
+	refused(file_of("t.json", "[1,2,3]", 7), "neither a memtrace trace");
+	refused(file_of("t.json", "{}", 2), "JSON, but not a memtrace trace");
+	refused(file_of("t.json", "{\"a\":[]}", 8), "JSON, but not a memtrace trace");
 	refused(file_of("t.json", "{\"schema\":\"memtrace/1\"}", 23), "has no \"events\"");
 	refused(file_of("t.json", "{\"schema\":7,\"events\":[]}", 24),
 		"\"schema\" must be a string");
@@ -497,26 +498,27 @@ TEST(other_files_are_refused)
 TEST(other_schemas_are_refused)
 {
 	refused(changed("memtrace/1", "memtrace/2"),
-		"made by a newer memtrace (schema memtrace/2;");
-	refused(changed("memtrace/1", "memtrace-report/1"), "holds memtrace-report/1, not a trace");
+		"written by a newer memtrace version (schema memtrace/2,");
+	refused(changed("memtrace/1", "memtrace-report/1"),
+		"contains memtrace-report/1, not a trace");
 	remove_all();
 }
 
 TEST(positions_out_of_range_are_refused)
 {
 	refused(changed("\"module\":0", "\"module\":1"),
-		"frames[1] refers to modules[1], but there are 1");
+		"frames[1] refers to modules[1], but there are only 1");
 	refused(changed("{\"frames\":[1,0]", "{\"frames\":[1,2]"),
-		"stacks[1] refers to frames[2], but there are 2");
+		"stacks[1] refers to frames[2], but there are only 2");
 	refused(changed("\"entries\":[1]", "\"entries\":[2]"),
-		"stacks[1] refers to its frames[2], but there are 2");
+		"stacks[1] refers to its frames[2], but there are only 2");
 	refused(changed("\"stacks\":[0,1]", "\"stacks\":[0,4294967294]"),
-		"sites[0] refers to stacks[4294967294], but there are 2");
+		"sites[0] refers to stacks[4294967294], but there are only 2");
 	refused(changed("{\"stack\":1,", "{\"stack\":9,"),
-		"peaks[0] refers to stacks[9], but there are 2");
+		"peaks[0] refers to stacks[9], but there are only 2");
 	refused(changed("{\"stack\":1,", "{"), "peaks[0] refers to stacks[");
 	refused(changed("\"stack\":0,\"thread\"", "\"stack\":2,\"thread\""),
-		"an event refers to stacks[2], but there are 2");
+		"an event refers to stacks[2], but there are only 2");
 	refused(changed("\"allocated\":[0,20971520", "\"allocated\":[20971520"),
 		"different lengths");
 	remove_all();
@@ -524,9 +526,10 @@ TEST(positions_out_of_range_are_refused)
 
 TEST(wrong_types_are_refused)
 {
-	refused(changed("\"pid\":4242", "\"pid\":\"4242\""), "\"pid\" must be a whole number");
-	refused(changed("\"pid\":4242", "\"pid\":-1"), "\"pid\" must be a whole number");
-	refused(changed("\"pid\":4242", "\"pid\":1.5"), "\"pid\" must be a whole number");
+	refused(changed("\"pid\":4242", "\"pid\":\"4242\""),
+		"\"pid\" must be a non-negative integer");
+	refused(changed("\"pid\":4242", "\"pid\":-1"), "\"pid\" must be a non-negative integer");
+	refused(changed("\"pid\":4242", "\"pid\":1.5"), "\"pid\" must be a non-negative integer");
 	refused(changed("\"pid\":4242", "\"pid\":18446744073709551616"), "\"pid\" must be");
 	refused(changed("\"line\":12", "\"line\":4294967296"), "\"line\" must be");
 	refused(changed("\"host\":\"node7\"", "\"host\":[]"), "\"host\" must be a string");

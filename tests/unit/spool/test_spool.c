@@ -220,7 +220,7 @@ TEST(what_is_no_spool_is_refused)
 	OK(strstr(err_text(), "too short"));
 	write_file("zeros", bytes, sizeof(bytes));
 	EQ(recorder_read(&spool, path), -EINVAL);
-	OK(strstr(err_text(), "nothing is recorded in it"));
+	OK(strstr(err_text(), "nothing is recorded in this spool"));
 	header->magic[0] = 'm';
 	write_file("strange", bytes, sizeof(bytes));
 	EQ(recorder_read(&spool, path), -EINVAL);
@@ -229,7 +229,7 @@ TEST(what_is_no_spool_is_refused)
 	header->version = SPOOL_VERSION + 1;
 	write_file("newer", bytes, sizeof(bytes));
 	EQ(recorder_read(&spool, path), -EINVAL);
-	OK(strstr(err_text(), "newer memtrace"));
+	OK(strstr(err_text(), "newer version of memtrace"));
 	header->version = SPOOL_VERSION;
 	header->header_bytes = 12;
 	write_file("other", bytes, sizeof(bytes));
