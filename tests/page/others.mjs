@@ -72,7 +72,7 @@ async function testNotices() {
 	const { page, troubles, close } = await openPage(browser, `${folder}/oom.html`);
 	const notice = await page.textContent("[data-oom]");
 
-	check("that memory ran out comes first", notice.startsWith("Out of memory at ") && notice.includes(oom.line) && notice.includes("a limit of this process (set_per_process_memory_fraction) between"), notice);
+	check("that memory ran out comes first", notice.startsWith("Out of memory at ") && notice.includes(oom.line) && notice.includes("this process reached a limit (set_per_process_memory_fraction) between"), notice);
 	await page.click("[data-oom] button:text-is('Explain')");
 	await settled(page);
 	same("all that is known of it", await page.textContent("pre.explained"), oom.text.join("\n"));

@@ -141,9 +141,9 @@ static const char *culprits(struct diff *diff, const char *group, enum column co
 	if (!named || !whole || told == whole || told * 100 / whole <= 0)
 		return show_kept(&diff->arena, "%s.", words);
 	return show_kept(&diff->arena, "%s (%d%% of %s).", words, (int)(told * 100 / whole),
-			 whole == change ? "it"
-			 : change > 0    ? "all that grew"
-					 : "all that shrank");
+			 whole == change ? "the change"
+			 : change > 0    ? "all growth"
+					 : "all decrease");
 }
 
 static bool any_change(const struct diff *diff, enum column column)
@@ -154,8 +154,8 @@ static bool any_change(const struct diff *diff, enum column column)
 /* The sentence for a peak that did not change: it names another metric that did change. */
 static const char *other_change(struct diff *diff, const char *where)
 {
-	const char *end = "; the amounts by call site are not.";
-	const char *live = ", and so is the sum that is live at exit, but not whose it is";
+	const char *end = "; what each call site holds has changed.";
+	const char *live = ", and so is the total live at exit, but other call sites hold it";
 	int64_t base;
 	int64_t head;
 
@@ -171,7 +171,7 @@ static const char *other_change(struct diff *diff, const char *where)
 		   !any_change(diff, COLUMN_COUNT) && !any_change(diff, COLUMN_TOTAL)) {
 		return any_change(diff, COLUMN_RESERVED)
 			       ? show_kept(&diff->arena,
-					   "No change in what is allocated%s; what the pools "
+					   "No change in allocated memory%s; the memory that pools "
 					   "reserve for it differs.",
 					   where)
 			       : show_kept(&diff->arena, "No change%s.", where);

@@ -202,7 +202,7 @@ static void more_line(const struct diff_text *text)
 	if (!words[0])
 		return;
 	out_char(text->show.out, '\n');
-	say_line(text, show_kept(&text->diff->arena, "Changed as well: %s; see --full.", words));
+	say_line(text, show_kept(&text->diff->arena, "Also changed: %s; see --full.", words));
 }
 
 /* Writes tables of memory outside of devices: with --full, or if nothing changed on devices. */
@@ -289,8 +289,8 @@ void diff_text(struct diff *diff, struct out *out, const struct diff_options *op
 		say_line(&text, ((const char *const *)remarks.rows)[i]);
 	if (options->full && diff->moved)
 		say_line(&text,
-			 "The same peak was reached at another moment, by other sites; that is no "
-			 "change.");
+			 "The same peak was reached at another moment, by other sites; this does "
+			 "not count as a change.");
 	if (options->full || diff_any(diff, DIMENSION_DEVICE, NULL, COLUMN_ALLOCATED) ||
 	    diff_any(diff, DIMENSION_DEVICE, NULL, COLUMN_EXIT))
 		show_curves(diff, &text.show, options->ascii);

@@ -99,16 +99,16 @@ static const char *runs_words(struct diff *diff)
 	if (diff->base.count < 2 && diff->head.count < 2)
 		return "";
 	if (!diff->pairs_n)
-		return show_kept(&diff->arena,
-				 "Of %zu base and %zu head runs the middle ones are shown; changes "
-				 "within their spread count as none.",
-				 diff->base.count, diff->head.count);
+		return show_kept(
+			&diff->arena,
+			"Of %zu base and %zu head runs, the median runs are shown; changes "
+			"within the spread of the runs are ignored.",
+			diff->base.count, diff->head.count);
 	if (left_out)
-		others = show_kept(&diff->arena,
-				   " %zu trace%s left out, of a rank on one side only.", left_out,
-				   left_out == 1 ? " is" : "s are");
+		others = show_kept(&diff->arena, " %zu trace%s left out (rank on one side only).",
+				   left_out, left_out == 1 ? " is" : "s are");
 	return show_kept(&diff->arena,
-			 "Compared rank by rank, %zu in all: rank %llu is shown, which grew most; "
+			 "Compared rank by rank (%zu ranks): rank %llu is shown, which grew most; "
 			 "gates apply to the worst rank.%s",
 			 diff->pairs_n, (unsigned long long)diff_rank(diff), others);
 }
@@ -202,7 +202,7 @@ const char *diff_gate_words(struct diff *diff, const struct gate_result *result)
 				 result->broken
 					 ? SAY_AMOUNT(result->head - (int64_t)gate->amount, bytes)
 					 : "",
-				 result->broken ? " over" : "", sites);
+				 result->broken ? " over the limit" : "", sites);
 	if (!change)
 		return show_kept(&diff->arena, "%s: %s stayed at %s", gate->text, result->place,
 				 SAY_AMOUNT(result->head, bytes));
@@ -274,7 +274,7 @@ bool diff_changes(struct diff *diff, enum dimension dimension, const char *group
 	const struct diff_row **rows;
 	size_t count = diff_changed(diff, dimension, group, column, &rows);
 	struct change_row noise = { .name = "within the noise of several runs" };
-	struct change_row all = { .name = "in all" };
+	struct change_row all = { .name = "total" };
 
 	set_columns(to->columns, run_columns[column].bytes, reasons);
 	to->before_names = CHANGE + NOW + 2 + (reasons ? WHY : 0);

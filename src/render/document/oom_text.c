@@ -126,14 +126,12 @@ static void add_torch(struct oom_text *text, const struct oom *oom)
 	char free[LONG] = "";
 
 	if (oom->known && facts->cached && facts->torch)
-		snprintf(free, sizeof(free),
-			 facts->largest < facts->asked ? "; no free piece larger than %s"
-						       : "; the largest free piece is %s",
+		snprintf(free, sizeof(free), "; largest free piece %s",
 			 show_bytes(largest, facts->largest));
 	else if (oom->known && facts->whole)
-		snprintf(free, sizeof(free), "; %s of that in empty segments",
+		snprintf(free, sizeof(free), "; %s in empty segments",
 			 show_bytes(largest, facts->whole));
-	say(text, "  PyTorch   ", FACT_LINES, "%s allocated, %s more cached%s",
+	say(text, "  PyTorch   ", FACT_LINES, "%s allocated, %s cached%s",
 	    show_bytes(pooled, facts->pooled - facts->cached), show_bytes(cached, facts->cached),
 	    free);
 }

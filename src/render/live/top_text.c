@@ -79,7 +79,7 @@ static void head(const struct show *show, const struct look *look)
 	put_line(show, text, show_bold);
 	text[0] = '\0';
 	show_more(text, sizeof(text), "  %s %s; %s events, %s/s; allocates %s/s",
-		  look->running ? "running for" : "has ended, after", SAY_TIME(look->uptime),
+		  look->running ? "running for" : "ended after", SAY_TIME(look->uptime),
 		  SAY_COUNT(look->events), SAY_COUNT(to_whole(look->events_rate)),
 		  SAY_BYTES(to_whole(look->bytes_rate)));
 	if (look->ooms)
@@ -136,7 +136,7 @@ static void peak_below(const struct show *show, const void *row, const void *wit
 	const struct spool_sum *sums = scope->row.sums;
 	char note[LONGEST] = "";
 	const struct scope_row peak = {
-		.where = "    at most",
+		.where = "    peak",
 		.note = note,
 		.allocated = sums[METRIC_ALLOCATED].peak,
 		.reserved = sums[METRIC_RESERVED].peak,
@@ -184,8 +184,8 @@ static void spaces(const struct show *show, const struct look *look, struct aren
 		const struct spool_sum *sum = &scope->row.sums[METRIC_ALLOCATED];
 		const struct scope_row row = {
 			.where = show_kept(arena, "  %s", scope->name ? scope->name : "?"),
-			.note = show_kept(arena, "at most %s, %s allocations/s",
-					  SAY_BYTES(sum->peak), SAY_COUNT(to_whole(scope->rate))),
+			.note = show_kept(arena, "peak %s, %s allocations/s", SAY_BYTES(sum->peak),
+					  SAY_COUNT(to_whole(scope->rate))),
 			.allocated = sum->now,
 		};
 
@@ -243,7 +243,7 @@ static void lines(const struct show *show, const struct look *look, unsigned mos
 		show_more(line, sizeof(line), "  (estimated from samples of %s)",
 			  SAY_BYTES(look->sample));
 	if (look->follow.torn)
-		show_more(line, sizeof(line), "  (not all of the same moment as the sums)");
+		show_more(line, sizeof(line), "  (not from the same moment as the totals)");
 	for (uint32_t i = 0; i < all->sorted_n; i++) {
 		const struct live_view_line *row = &all->sorted[i];
 

@@ -61,7 +61,7 @@ static struct emit_table ranks_table(const struct merge_tables *tables, struct e
 	return (struct emit_table){
 		.columns = merge_device_columns,
 		.rows = rows,
-		.heading = shown == ranks ? "Ranks" : "Ranks, the highest peaks first",
+		.heading = shown == ranks ? "Ranks" : "Ranks, highest peak first",
 		.below = path_below,
 		.more = "more ranks (--limit 0)",
 		.unlisted = ranks - shown,
@@ -82,7 +82,7 @@ static void text_sites(const struct show *show, struct merge_tables *tables, str
 		       const struct merge_options *options)
 {
 	static const char *const headings[MERGE_COLUMNS] = {
-		"Sites at the peak of allocated memory, the highest rank against the median",
+		"Sites at the peak of allocated memory, highest rank compared with median",
 		"Sites at the peak of reserved memory",
 		"Sites live at exit",
 	};
@@ -118,7 +118,7 @@ void merge_text(struct merge *merge, struct out *out, const struct merge_options
 		text_table(&show, 0,
 			   (struct emit_table){ .columns = merge_spread_columns,
 						.rows = &tables.spreads,
-						.heading = "Peaks over ranks" });
+						.heading = "Peaks across ranks" });
 	text_table(&show, options->limit,
 		   (struct emit_table){ .columns = merge_card_columns,
 					.rows = &tables.cards,

@@ -61,7 +61,7 @@ const struct emit_column merge_device_columns[] = {
 	PEAK("allocated", TRACE_ALLOCATED),
 	PEAK("reserved", TRACE_RESERVED),
 	PEAK("used", TRACE_USED),
-	EMIT_CELL("left", 11, TEXT, struct merge_device_row, left),
+	EMIT_CELL("free", 11, TEXT, struct merge_device_row, left),
 	EMIT_COLUMN("ooms", "ooms", 5, NUMBER, struct merge_device_row, of.ooms),
 	EMIT_CELL("exit", 0, TEXT, struct merge_device_row, exit, .gap = 1, .flags = EMIT_WHOLE),
 	EMIT_END,
@@ -114,7 +114,8 @@ static const char *show_ratio(char *to, const void *row)
 }
 
 const struct emit_column merge_spread_columns[] = {
-	EMIT_COLUMN("metric", "", -9, TEXT, struct spread_row, metric, .title = "peaks over ranks"),
+	EMIT_COLUMN("metric", "", -9, TEXT, struct spread_row, metric,
+		    .title = "peaks across ranks"),
 	EMIT_MEMBER("ranks", NUMBER, struct spread_row, of.count),
 	EMIT_NESTED("lowest", OBJECT, struct spread_row, lowest, whose_columns),
 	EMIT_SHOWN("lowest", 23, BYTES, struct spread_row, lowest, show_lowest),
@@ -131,9 +132,9 @@ const struct emit_column merge_card_columns[] = {
 	EMIT_MEMBER("host", TEXT, struct card_row, of.host),
 	EMIT_MEMBER("uuid", TEXT, struct card_row, of.uuid),
 	EMIT_MEMBER("name", TEXT, struct card_row, of.name),
-	EMIT_CELL("left", 10, TEXT, struct card_row, left),
+	EMIT_CELL("free", 10, TEXT, struct card_row, left),
 	EMIT_CELL("held", 11, BYTES, struct card_row, of.peak),
-	EMIT_COLUMN("total_bytes", "of", 11, BYTES, struct card_row, of.total),
+	EMIT_COLUMN("total_bytes", "total", 11, BYTES, struct card_row, of.total),
 	EMIT_MEMBER("peak_bytes", BYTES, struct card_row, of.peak),
 	EMIT_MEMBER("headroom_bytes", CHANGE, struct card_row, of.headroom),
 	EMIT_MEMBER("ooms", NUMBER, struct card_row, of.ooms),

@@ -76,10 +76,10 @@ static const char *even_sentence(struct merge *merge)
 	const char *highest;
 
 	if (!spread->count)
-		return "No rank has figures of a device.";
+		return "No rank has data for a device.";
 	highest = merge_rank_word(merge, &merge->ranks[spread->highest_rank]);
 	if (spread->count == 1)
-		return show_kept(&merge->arena, "Rank %s is alone: %s allocated at its peak.",
+		return show_kept(&merge->arena, "Only rank %s is given: its peak is %s allocated.",
 				 highest, SAY_BYTES(spread->highest));
 	return show_kept(&merge->arena, "All %zu ranks peak alike: %s allocated%s.", spread->count,
 			 SAY_BYTES(spread->median),
@@ -170,7 +170,7 @@ static const char *tightest_sentence(struct merge *merge)
 				 place);
 	return show_kept(&merge->arena,
 			 "Rank %s is closest to running out: it shares a card of %s%s (ranks %s). "
-			 "If those that ran at the same time peaked at once, %s would be %s.",
+			 "If ranks that ran at the same time peaked together, %s would be %s.",
 			 first, SAY_BYTES(card->total), place, merge_users_word(merge, card),
 			 card->headroom < 0 ? SAY_BYTES(0 - (uint64_t)card->headroom)
 					    : merge_headroom_word(merge, card),
@@ -194,10 +194,9 @@ static const char *missing_sentence(struct merge *merge)
 					 ? show_kept(&merge->arena, "%llu", first)
 					 : show_kept(&merge->arena, "%llu-%llu", first, last));
 	}
-	return show_kept(&merge->arena, "Of %llu ranks %llu %s here: %s%s %s missing.",
+	return show_kept(&merge->arena, "Of %llu ranks, %llu %s given; missing: %s%s.",
 			 (unsigned long long)merge->world_size, here, here == 1 ? "is" : "are",
-			 names, merge->gaps_n > MOST_NAMED ? " and others" : "",
-			 merge->missing == 1 ? "is" : "are");
+			 names, merge->gaps_n > MOST_NAMED ? " and others" : "");
 }
 
 static const char *apart_sentence(struct merge *merge)
@@ -208,7 +207,7 @@ static const char *apart_sentence(struct merge *merge)
 	return merge->apart
 		       ? show_kept(&merge->arena,
 				   "Rank %s (%.100s) had ended %s before rank %s (%.100s) began: "
-				   "do they belong to one job?",
+				   "are they from the same job?",
 				   merge_rank_word(merge, ended), ended->path,
 				   SAY_TIME(began->start - ended->start - ended->duration),
 				   merge_rank_word(merge, began), began->path)
@@ -217,8 +216,8 @@ static const char *apart_sentence(struct merge *merge)
 
 static const char *numbered_sentence(struct merge *merge)
 {
-	return merge->numbered ? "No trace has the number of its rank (RANK, OMPI_COMM_WORLD_RANK, "
-				 "PMI_RANK, SLURM_PROCID): they are numbered in the order given."
+	return merge->numbered ? "No trace records its rank (RANK, OMPI_COMM_WORLD_RANK, PMI_RANK, "
+				 "SLURM_PROCID): ranks are numbered in the order given."
 			       : NULL;
 }
 
@@ -226,8 +225,8 @@ static const char *forced_sentence(struct merge *merge)
 {
 	return merge->left_out || merge->strangers
 		       ? show_kept(&merge->arena,
-				   "Because of --force: %zu traces of another world size have no "
-				   "rank; %zu are left out, as their process is here already.",
+				   "Because of --force, %zu traces of another world size have no "
+				   "rank, and %zu are left out as repeats of a process.",
 				   merge->strangers, merge->left_out)
 		       : NULL;
 }

@@ -124,7 +124,7 @@ static void say_more(const struct report *report)
 			show_more(names, sizeof(names), " %s", sections[i].name);
 	}
 	out_char(report->show.out, '\n');
-	report_say(report, 2, "More with --show:%s%s; all of it with --full.", names,
+	report_say(report, 2, "More with --show:%s%s; everything with --full.", names,
 		   others ? "; another device with --device N" : "");
 }
 
@@ -155,12 +155,12 @@ static void run_sections(const struct report *report)
 
 /* --- the answer --- */
 
-/* The answer for a selection: "Of pool torch, from 1 s to 2 s: at most 1.23 GiB, at 1.5 s." */
+/* The answer for a selection: "For pool torch, from 1 s to 2 s: peak 1.23 GiB, at 1.5 s." */
 static const char *selection_answer(const struct report *report)
 {
 	const struct report_selection *selection = report->selection;
 	const char *what = selection->what[0] ? selection->what : "the whole run";
-	const char *before = selection->moment ? "Live " : "Of ";
+	const char *before = selection->moment ? "Live " : "For ";
 	const struct trace_peak *peak = report->trace->peaks;
 	bool lacks = selection->replay.dropped &&
 		     (!selection->moment || selection->replay.lost == TRACE_NONE);
@@ -175,7 +175,7 @@ static const char *selection_answer(const struct report *report)
 		return report_format(report, "%s%s: %s.", before, what,
 				     lacks ? "not known" : "nothing");
 	return report_format(report, "%s%s: %s%s, at %s.", before, what,
-			     selection->moment ? "" : "at most ", SAY_BYTES(peak->bytes),
+			     selection->moment ? "" : "peak ", SAY_BYTES(peak->bytes),
 			     SAY_TIME(peak->t));
 }
 

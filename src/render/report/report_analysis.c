@@ -37,7 +37,7 @@ static int find_first(struct report_study *study, struct trace *trace, const str
 	int error;
 
 	if (trace->once)
-		return err("%s cannot be read twice, as categories of a selection want: give a "
+		return err("%s cannot be read twice, which a selection by category needs: give a "
 			   "file",
 			   trace->path);
 	error = trace_open(&study->again, trace->path);
@@ -153,12 +153,12 @@ const char *report_study_story(const struct report *report)
 
 	if (facts->growth && facts->grown * 20 >= facts->peak)
 		return report_format(report,
-				     "Memory keeps growing: %s more each %s, %s in all, from %s.",
+				     "Memory keeps growing: %s more each %s, %s in total, from %s.",
 				     SAY_BYTES(facts->growth), facts->step, SAY_BYTES(facts->grown),
 				     facts->growth_site);
 	if (facts->cached >= 1 << 30 && facts->cached * 3 >= facts->reserved)
-		return report_format(report,
-				     "%s of %s reserved lay unused when memory was at its peak.",
-				     SAY_BYTES(facts->cached), SAY_BYTES(facts->reserved));
+		return report_format(
+			report, "%s of %s reserved was unused at the peak of allocated memory.",
+			SAY_BYTES(facts->cached), SAY_BYTES(facts->reserved));
 	return NULL;
 }

@@ -44,7 +44,7 @@ void report_tell_calls(const struct report *report)
 
 	report_tell_rows(report, "\ncalls", call_columns,
 			 EMIT_SOME_OF(trace->calls, trace->calls_n, few_of(report, FEW_CALLS)),
-			 "Time inside CUDA calls, as the program made them");
+			 "Time inside CUDA calls made by the program");
 	report_member(report, "\ndriver", driver_members, facts);
 	if (trace->calls_n && facts->driver_calls) /* these calls are in no row of the table */
 		report_say(report, SAID_LINE,
@@ -67,7 +67,7 @@ static void say_verdict(const struct report *report, const struct trace_cupti_ch
 	if (missing(witness))
 		report_say(report, SAID_LINE,
 			   "%s of CUPTI's %s records have no event: memtrace missed these calls, "
-			   "which is a bug of memtrace; please report it.",
+			   "which is a bug in memtrace; please report it.",
 			   SAY_COUNT(missing(witness)), SAY_COUNT(witness->records));
 	else
 		report_say(report, SAID_LINE,
@@ -75,10 +75,10 @@ static void say_verdict(const struct report *report, const struct trace_cupti_ch
 			   SAY_COUNT(witness->matched));
 	if (witness->unjudged)
 		report_say(report, SAID_LINE,
-			   "%s of them are from a time whose events were dropped.",
+			   "%s CUPTI records are from a time whose events were dropped.",
 			   SAY_COUNT(witness->unjudged));
 	if (witness->lost)
-		report_say(report, SAID_LINE, "%s records were not compared, for lack of room.",
+		report_say(report, SAID_LINE, "%s CUPTI records did not fit and were not compared.",
 			   SAY_COUNT(witness->lost));
 }
 
@@ -172,8 +172,8 @@ static void say_whose(const struct report *report)
 		if (strcmp(report->trace->actions[i].kind, "driver") != 0)
 			continue;
 		report_say(report, SAID_LINE,
-			   "Among the driver's calls are those by which memtrace asks for "
-			   "contexts, devices and what is used.");
+			   "Driver calls include those that memtrace itself makes to query "
+			   "contexts, devices and used memory.");
 		return;
 	}
 }
@@ -196,6 +196,6 @@ void report_tell_actions(const struct report *report)
 	say_whose(report);
 	if (trace->spans_dropped) /* `memtrace html` and the exports show these spans one by one */
 		report_say(report, SAID_LINE,
-			   "The latest %s are on the timeline; %s before them found no room there.",
+			   "The latest %s are on the timeline; %s earlier ones were dropped.",
 			   SAY_COUNT(trace->spans_n), SAY_COUNT(trace->spans_dropped));
 }

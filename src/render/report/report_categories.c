@@ -163,7 +163,7 @@ static void place_table(const struct report *report, const struct categories_pla
 	table(report, peak_columns, place,
 	      report_format(report, "Peak by category, %s: %s%s", name,
 			    SAY_BYTES(place->peak_bytes),
-			    place->peak_exact ? "" : ", by stacks alone"));
+			    place->peak_exact ? "" : ", from stacks alone"));
 }
 
 static void say_categories(const struct report *report)

@@ -69,7 +69,7 @@ static void cached_row(const struct report *report, const struct trace_device *d
 
 	if (cached == TRACE_NONE || !cached)
 		return;
-	row.note = report_format(report, "(%s of what was reserved)",
+	row.note = report_format(report, "(%s of reserved memory)",
 				 SAY_SHARE(cached, cached + device->allocated.peak_bytes));
 	emit_row(&report->show, cached_cells, &row, 2);
 }
@@ -187,7 +187,7 @@ static void tell_devices(const struct report *report)
 				report, &rows,
 				&(struct device_sums){ *device, cached_at_peak(report, device) });
 	}
-	report_tell_rows(report, "\ndevices", device_columns, rows, "Peaks of devices");
+	report_tell_rows(report, "\ndevices", device_columns, rows, "Peaks by device");
 }
 
 void report_tell_devices(const struct report *report)

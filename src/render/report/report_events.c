@@ -13,7 +13,7 @@ enum { BAR = 20 };
 static void say_unread(const struct report *report, const char *what)
 {
 	if (report->trace->capture.baseline)
-		report_say(report, 0, "%s: not known, for a baseline has no events.", what);
+		report_say(report, 0, "%s: not known, because a baseline has no events.", what);
 	else
 		report_say(report, 0, "%s: shown for the whole run only.", what);
 }
@@ -116,7 +116,7 @@ static const char *steps_text(const struct report *report)
 	const struct event_scan_steps *steps = &report->study->survey.steps;
 
 	if (!steps->name)
-		return report_format(report, "%s windows of equally many events",
+		return report_format(report, "%s windows with equal numbers of events",
 				     SAY_COUNT(steps->count));
 	return report_format(report, "%s phases `%.60s`", SAY_COUNT(steps->count), steps->name);
 }
@@ -130,7 +130,7 @@ static void say_nothing(const struct report *report)
 	    !report->trace->capture.baseline) {
 		report_say(report, SAID_LINE, "%s", "");
 		report_say(report, 0,
-			   "Growth was not looked for among %s events; --show growth does that.",
+			   "Growth was not checked over %s events; to check it: --show growth.",
 			   SAY_COUNT(report->trace->capture.events_recorded));
 	}
 	if (!report->options->show)
@@ -154,7 +154,7 @@ void report_tell_growth(const struct report *report)
 		      report->study->surveyed ? &growths : NULL);
 	if (growths.sites.count)
 		report_table(report, grown_columns, &growths.sites,
-			     report_format(report, "Growth over %s, those of the warm-up left out",
+			     report_format(report, "Growth over %s, without the warm-up",
 					   steps_text(report)));
 	else
 		say_nothing(report);
@@ -244,12 +244,12 @@ static void say_churns(const struct report *report, const struct churns *churns)
 {
 	bool whole = has_all_events(report);
 	const char *heading =
-		whole ? "Short-lived: none" : "Short-lived: none in the events that are left";
+		whole ? "Short-lived: none" : "Short-lived: none in the events that were kept";
 
 	if (churns->rows.count)
 		heading = report_format(
-			report, "Short-lived%s: freed before their device made %d allocations more",
-			whole ? "" : " of the events that are left", SURVEY_SHORT_LIVED);
+			report, "Short-lived%s: freed within %d further allocations on the device",
+			whole ? "" : " in the events that were kept", SURVEY_SHORT_LIVED);
 	report_put(report, (struct emit_table){ .columns = churn_columns,
 						.rows = &churns->rows,
 						.heading = heading,
@@ -325,10 +325,10 @@ static struct emit_rows find_sizes(const struct report *report)
 void report_tell_histogram(const struct report *report)
 {
 	static const char *const headings[2][2] = {
-		{ "Sizes: no event of an allocation is left",
-		  "Sizes of those allocations whose events are left" },
+		{ "Sizes: no allocation event was kept",
+		  "Sizes of allocations whose events were kept" },
 		{ "Sizes: there were no allocations",
-		  "Sizes of allocations, and what of them is live at the end" },
+		  "Sizes of allocations, and how much is live at the end" },
 	};
 	bool known = report->study->surveyed;
 	struct emit_rows rows = find_sizes(report);

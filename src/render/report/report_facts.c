@@ -145,7 +145,7 @@ static const char *no_device_text(const struct report *report)
 			most = space;
 	}
 	if (report->options->select.device != NO_DEVICE)
-		return report_format(report, "No memory of device %d was allocated.",
+		return report_format(report, "No memory was allocated on device %d.",
 				     report->options->select.device);
 	if (!most)
 		return "No GPU memory was allocated.";
@@ -261,7 +261,7 @@ const char *report_fatal_text(const struct report *report)
 
 	if (!oom)
 		return NULL;
-	return report_format(report, "Out of memory: %s%s could not be had at %s, by %s.%s",
+	return report_format(report, "Out of memory: %s%s could not be allocated at %s, by %s.%s",
 			     SAY_BYTES(oom->size), report_place(report, oom->device),
 			     SAY_TIME(oom->t), report_line(report, oom->stack),
 			     reason_text(report, oom));

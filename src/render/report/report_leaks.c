@@ -80,7 +80,7 @@ const char *report_in_space(const struct report *report, const char *name, const
 static const char *end_of(const struct report *report)
 {
 	if (report->options->select.to && report->selection->narrow)
-		return "at the end of it";
+		return "at the end of the selection";
 	return report->trace->process.exit == TRACE_EXIT ? "at exit" : "when recording ended";
 }
 
@@ -168,16 +168,16 @@ void report_tell_leaks(const struct report *report)
 	report_member(report, "\nleaks", leaks_members, &found);
 	if (leaks->count)
 		report_say(report, SAID_HEADING,
-			   "Never freed: %s in %s, with how many of the site's",
+			   "Never freed: %s in %s (and how many of each site's allocations)",
 			   SAY_BYTES(leaks->bytes), SAY_MANY(leaks->blocks, "block"));
 	else if (report->options->show)
 		report_say(report, SAID_HEADING, "Never freed: nothing");
 	report_site_rows(report, &found.sites);
 	if (leaks->held)
-		report_note(report, leaks->held, "left out: libraries hold it on purpose");
+		report_note(report, leaks->held, "left out: held by libraries on purpose");
 	if (leaks->suppressed)
 		report_note(report, leaks->suppressed, "left out: suppressed");
 	for (size_t i = 0; unused && i < found.unused.count; i++)
-		report_say(report, 2, "%.150s:%u: this suppression fits nothing: %.150s",
+		report_say(report, 2, "%.150s:%u: this suppression matches nothing: %.150s",
 			   report->options->suppressions, unused[i].line, unused[i].pattern);
 }

@@ -260,18 +260,18 @@ static void say_facts(const struct report *report, const struct pool_told *told)
 {
 	const struct gaps_pool *pool = &told->of;
 	const struct fact facts[] = {
-		{ "segments without a block",
-		  report_format(report, "in %s that can be given back", SAY_COUNT(pool->whole_n)),
+		{ "empty segments",
+		  report_format(report, "in %s that can be released",
+				SAY_MANY(pool->whole_n, "segment")),
 		  pool->whole },
-		{ "gaps beside blocks", report_format(report, "in %s", SAY_COUNT(pool->gaps_n)),
-		  pool->gaps },
+		{ "gaps between blocks", SAY_MANY(pool->gaps_n, "gap"), pool->gaps },
 		{ "  the largest", "", pool->largest },
 		{ "  in gaps below 1 MiB",
-		  report_format(report, "%s%% of what is free",
+		  report_format(report, "%s%% of free memory",
 				SAY_COUNT(told->cached ? pool->fragments * 100 / told->cached : 0)),
 		  pool->fragments },
-		{ "blocks in no known segment",
-		  report_format(report, "in %s", SAY_COUNT(pool->elsewhere_n)), pool->elsewhere },
+		{ "blocks in no known segment", SAY_MANY(pool->elsewhere_n, "block"),
+		  pool->elsewhere },
 	};
 	const struct emit_rows rows = EMIT_ROWS_OF(facts, pool->elsewhere_n ? 5 : 4);
 
@@ -293,8 +293,8 @@ static void say_pool(const struct report *report, const struct pool_told *told)
 		   pool->device, of, (unsigned long long)count, what, count == 1 ? "" : "s");
 	if (!pool->segments_n) {
 		report_say(report, SAID_LINE,
-			   "  The driver does not show where its segments are, so free gaps "
-			   "are not known.");
+			   "  The driver does not reveal where the pool's segments are, so free "
+			   "gaps are not known.");
 		return;
 	}
 	say_facts(report, told);

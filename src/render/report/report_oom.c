@@ -10,7 +10,7 @@ int report_oom_check(const struct report *report)
 
 	return wanted == REPORT_OOM_LAST || wanted <= trace->ooms_n
 		       ? 0
-		       : err("%s: has no failed allocation number %llu; it explains %zu",
+		       : err("%s: has no failed allocation number %llu; %zu are explained",
 			     trace->path, (unsigned long long)wanted, trace->ooms_n);
 }
 
@@ -66,7 +66,7 @@ static void holder_rows(const struct report *report, const struct trace_oom *oom
 			   });
 	}
 	if (rows.count)
-		report_say(report, SAID_HEADING, "Holders of the driver's memory");
+		report_say(report, SAID_HEADING, "Holders of driver memory");
 	report_site_rows(report, &rows);
 }
 
@@ -117,12 +117,12 @@ static void tell_one(const struct report *report, const struct trace_oom *oom)
 	if (!then.bytes)
 		return;
 	tell_category(report, &then);
-	report_say(report, SAID_HEADING, "Allocated then, by %s",
+	report_say(report, SAID_HEADING, "Allocated at that moment, by %s",
 		   trace_by_title((enum trace_by)report->trace->by));
 	report_composition(report, &then, "[not known: allocated before events were dropped]");
 }
 
-/* A failure: "2 1.2 s 64.00 MiB fragmentation step (train.py:12); the program went on". */
+/* A failure: "2 1.2 s 64.00 MiB fragmentation step (train.py:12); the program continued". */
 static const struct emit_column oom_cells[] = {
 	EMIT_CELL("", 3, NUMBER, struct oom_told, number),
 	EMIT_CELL("", 10, TIME, struct oom_told, of.t),
@@ -150,7 +150,7 @@ static void list_all(const struct report *report)
 				   .of = *oom,
 				   .line = report_format(
 					   report, "%s%s", report_line(report, oom->stack),
-					   oom->survived ? "; the program went on" : ""),
+					   oom->survived ? "; the program continued" : ""),
 			   });
 	}
 	report_put(report,
@@ -169,7 +169,7 @@ static void say_all(const struct report *report, size_t from, size_t to)
 	if (!trace->ooms_n && trace_ooms(trace, NO_DEVICE))
 		report_say(report, SAID_LINE,
 			   "Allocations failed because memory ran out, but this trace does not "
-			   "explain them (--show failures).");
+			   "explain them (see --show failures).");
 	else if (!trace->ooms_n && (report->options->oom || report->options->show))
 		report_say(report, SAID_LINE, "No allocation failed.");
 	if (report->options->oom == REPORT_OOM_LAST)

@@ -119,7 +119,7 @@ void report_tell_failures(const struct report *report)
 		emit_more(&report->show, 0, ooms - rows.count, NULL);
 	if (report->trace->ooms_n && !fatal)
 		report_say(report, SAID_LINE,
-			   "  `memtrace report --oom` explains the last of them.");
+			   "  `memtrace report --oom` explains the last failure.");
 }
 
 /* --- advice --- */
@@ -154,7 +154,7 @@ static void tell_fatal(const struct report *report, const struct trace_oom *oom)
 			report_say(report, 2, "- %s", oom->advice[i].text);
 	}
 	report_say(report, 2, "- %s",
-		   "`memtrace report --oom` shows the holders of memory when it ran out");
+		   "`memtrace report --oom` shows what held the memory at that moment");
 }
 
 struct advised {
@@ -221,10 +221,10 @@ static void say_notes(const struct report *report)
 			   "_exit); this is what was recorded until then");
 	if (crowded)
 		report_say(report, 2,
-			   "- %s of the events were dropped for newer ones; sums, peaks and "
-			   "sites count them all the same%s%s",
+			   "- %s events were dropped to make room for newer ones; totals, "
+			   "peaks and sites still include them%s%s",
 			   SAY_COUNT(crowded),
-			   since == TRACE_NONE ? "" : "; none is missing of the last ",
+			   since == TRACE_NONE ? "" : "; none is missing from the last ",
 			   since == TRACE_NONE ? "" : SAY_TIME(end > since ? end - since : 0));
 	for (size_t i = 0; i < capture->notes_n; i++)
 		report_say(report, 2, "- %s", capture->notes[i]);

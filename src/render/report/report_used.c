@@ -83,14 +83,14 @@ static struct emit_rows find_parts(const struct report *report, const struct tra
 	}
 	sort_from(&parts, first);
 	add_part(report, &parts, "others", "other allocations", NULL, (int64_t)left);
-	add_part(report, &parts, "rounding", "rounding to granules of 2 MiB", NULL,
+	add_part(report, &parts, "rounding", "rounding up to multiples of 2 MiB", NULL,
 		 then->rounding_bytes);
 	first = parts.count;
 	for (size_t i = 0; i < device->named_n; i++)
 		add_named(report, &parts, "named", "", device->named[i].name,
 			  device->named[i].at_used_peak_bytes);
 	sort_from(&parts, first);
-	add_part(report, &parts, "residual", "residual: nothing explains it", NULL,
+	add_part(report, &parts, "residual", "residual (not explained)", NULL,
 		 then->residual_bytes);
 	for (size_t i = 0; i < parts.count; i++)
 		((struct used_part *)parts.rows)[i].part.of = device->used.peak_bytes;
@@ -136,9 +136,9 @@ static void device_table(const struct report *report, const struct trace_device 
 	const struct trace_sum *used = &device->used;
 	bool own = used->source && !strcmp(used->source, "nvml");
 
-	report_say(report, SAID_HEADING, "%s of device %d: %s at most, at %s",
-		   own ? "What nvidia-smi shows" : "What all processes occupy", device->device,
-		   SAY_BYTES(used->peak_bytes), SAY_TIME(used->peak_t));
+	report_say(report, SAID_HEADING, "%s device %d: peak %s, at %s",
+		   own ? "What nvidia-smi shows for" : "What all processes occupy on",
+		   device->device, SAY_BYTES(used->peak_bytes), SAY_TIME(used->peak_t));
 	/* Only the named parts have a limit, because a program may load many libraries. */
 	for (size_t i = 0; i < parts->count;)
 		i = put_parts(report, parts, put_parts(report, parts, i, false), true);

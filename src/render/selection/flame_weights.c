@@ -94,8 +94,8 @@ int weights_find(struct weights *weights, struct trace *trace,
 		take_peaks(weights, trace->peaks, trace->peaks_n, options);
 	if (options->metric == TRACE_USED && !weights->sets_n)
 		return err(
-			"%s: stacks that hold used memory are not known: the driver reports it for "
-			"the whole device only; use --metric reserved",
+			"%s: stacks that hold used memory are not known: the driver reports used "
+			"memory only for the whole device; use --metric reserved",
 			trace->path);
 	error = select_stacks(weights, options, peak);
 	/* The trace does not state this peak, so the peak that the replay found is taken. */

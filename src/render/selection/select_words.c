@@ -59,10 +59,11 @@ bool report_select_doubt(const struct report_selection *selection, char *to, siz
 		text_copy(what, sizeof(what),
 			  "the stacks that held memory are exact, but free gaps are not known.");
 	else if (selection->moment && replay->lost != TRACE_NONE)
-		snprintf(what, sizeof(what),
-			 "of the memory allocated before %s, only the sum is known: %s; free gaps "
-			 "are not known.",
-			 until, SAY_BYTES(replay->lost));
+		snprintf(
+			what, sizeof(what),
+			"of the memory allocated before %s, only the total is known: %s; free gaps "
+			"are not known.",
+			until, SAY_BYTES(replay->lost));
 	else
 		snprintf(what, sizeof(what),
 			 "they are not counted here, and memory allocated before %s is not known.",
@@ -83,7 +84,7 @@ static int check_device(const struct trace *trace, int device)
 		show_more(list, sizeof(list), "%s%d", !i ? "; it has " : ", ",
 			  trace->summary.devices[i].device);
 	return err("%s: has no device %d%s", trace->path, device,
-		   trace->summary.devices_n ? list : "; it has none at all");
+		   trace->summary.devices_n ? list : "; it has no devices");
 }
 
 static int check_pool(const struct trace *trace, int device, const char *pool)
@@ -100,11 +101,11 @@ static int check_pool(const struct trace *trace, int device, const char *pool)
 			    text_same(row->pools[k].name, pool))
 				return 0;
 			show_more(list, sizeof(list), "%s%s",
-				  list[0] ? ", " : "; its pools: ", name);
+				  list[0] ? ", " : "; the pools are: ", name);
 		}
 	}
 	return err("%s: has no pool %.100s%s", trace->path, pool,
-		   list[0] ? list : "; it has none at all");
+		   list[0] ? list : "; it has no pools");
 }
 
 int report_select_check(const struct trace *trace, int device, const char *pool)

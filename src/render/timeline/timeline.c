@@ -156,7 +156,7 @@ static int find_stretch(struct timeline *timeline)
 		error = timepoint_bound(trace, options->to, true, &timeline->to);
 	if (!error && timeline->from > timeline->to && (options->from || options->to))
 		error = err("%s: nothing lies between %.60s and %.60s", trace->path,
-			    options->from ? options->from : "the first byte",
+			    options->from ? options->from : "the start",
 			    options->to ? options->to : "the end");
 	/* --to names a phase that never ended: it lasts until the process ends. */
 	if (timeline->to == TRACE_NONE)

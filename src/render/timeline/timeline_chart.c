@@ -98,8 +98,7 @@ static void put_title(const struct chart *chart)
 	utf8_clean(text);
 	timeline_ascii(timeline, text);
 	show_heading(&timeline->show, text);
-	snprintf(text, sizeof(text), "at most %s allocated, at %s",
-		 SAY_BYTES(chart->allocated.bytes),
+	snprintf(text, sizeof(text), "peak: %s allocated, at %s", SAY_BYTES(chart->allocated.bytes),
 		 timeline_time(timeline, at, chart->allocated.t));
 	snprintf(reserved, sizeof(reserved), "%s reserved, at %s", SAY_BYTES(chart->reserved.bytes),
 		 timeline_time(timeline, at, chart->reserved.t));

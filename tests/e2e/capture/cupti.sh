@@ -75,7 +75,7 @@ spans=$(json "$TRACE" 'len(d["spans"])')
 ok 'a report for programs' memtrace report --json "$TRACE"
 is 'tells how many are on the timeline' "$(json "$OUT" '"%d %d" % (d["spans"]["count"], d["spans"]["dropped"])')" "$spans 0"
 ok 'a report' memtrace report "$TRACE" --show actions
-has 'says whose calls are among them' "$OUT" 'by which memtrace asks'
+has 'says whose calls are among them' "$OUT" 'that memtrace itself makes'
 ok 'an export' memtrace export "$TRACE" --to chrome
 is 'with tracks of the device and its streams' "$(json "$OUT" 'sorted(set(e["args"]["name"] for e in d["traceEvents"]
 	if e["ph"] == "M" and e["pid"] != '"$(json "$TRACE" 'd["process"]["pid"]')"'))')" \

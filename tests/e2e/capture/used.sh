@@ -38,9 +38,9 @@ is "steps: NVML was asked" "$(used "$TRACE" source)" nvml
 is "steps: the call's stack is there" "$(json "$TRACE" '[d["frames"][d["stacks"][r["stack"]]["frames"][0]]["function"]
 	for r in d["used"] if r["kind"] == "malloc heap"]')" '["steps", "steps"]'
 ok "steps: a report tells of it" memtrace report "$TRACE" --show used
-has "in one table" "$OUT" "What nvidia-smi shows of device 0: 878.00 MiB at most"
+has "in one table" "$OUT" "What nvidia-smi shows for device 0: peak 878.00 MiB"
 has "with what was allocated" "$OUT" "5.00 MiB    0.6%   allocated by used"
-has "with rounding" "$OUT" "1.00 MiB    0.1%   rounding to granules of 2 MiB"
+has "with rounding" "$OUT" "1.00 MiB    0.1%   rounding up to multiples of 2 MiB"
 has "with names" "$OUT" "512.00 MiB   58.3%   context"
 ok "steps: and a report for programs" memtrace report "$TRACE" --show used --json
 cp "$OUT" report.json
@@ -66,7 +66,7 @@ is "unseen memory is a residual" "$(json "$TRACE" '[(r["name"], r["residual"] >>
 is "its extremes" "$(used "$TRACE" residual_min_bytes) $(used "$TRACE" residual_max_bytes)" "0 41943040"
 ok "the trace keeps its promises" validate "$TRACE"
 ok "the report does not hide it" memtrace report "$TRACE" --show used
-has "by its name" "$OUT" "40.00 MiB    7.1%   residual: nothing explains it"
+has "by its name" "$OUT" "40.00 MiB    7.1%   residual (not explained)"
 
 # --- rounding, contexts, threads ---------------------------------------------------------------------
 

@@ -87,7 +87,7 @@ is 'a folder: one rank is enough to break a limit' $? 1
 has 'the worst is shown' "$OUT" 'device 1 of rank 1 has 1.70 GiB, '
 ok 'which all of them hold' memtrace check "$ddp" --max 'allocated.peak<=2GiB'
 ok 'and are compared, folder by folder' memtrace diff --gate "$ddp" "$ddp"
-has 'rank by rank' "$OUT" 'Compared rank by rank, 2 in all'
+has 'rank by rank' "$OUT" 'Compared rank by rank (2 ranks)'
 mkdir -p nothing
 fails 3 'nothing: this folder has no trace and no spool in it' memtrace check nothing --max 'ooms<=0'
 fails 3 'nothing: this folder has no trace and no spool in it' memtrace diff "$ddp" nothing

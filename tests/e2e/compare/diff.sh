@@ -171,7 +171,7 @@ unlike() { # KEY SED
 	sed "$2" "$example" >unlike.json
 	fails 3 "$1" memtrace diff "$example" unlike.json
 	ok "--force compares all the same ($1)" memtrace diff --force "$example" unlike.json
-	has 'and says so' "$OUT" "Compared by force: ${1%% (*}"
+	has 'and says so' "$OUT" "Compared only because of --force: ${1%% (*}"
 }
 unlike 'device 0 (NVIDIA H200, NVIDIA A100)' 's/"name":"NVIDIA H200","uuid"/"name":"NVIDIA A100","uuid"/'
 unlike 'device 0 total_bytes (150109880320, 80)' 's/"uuid":"GPU-...","total_bytes":150109880320/"uuid":"GPU-...","total_bytes":80/'

@@ -33,7 +33,7 @@ done
 is '--json is --format json' "$(memtrace merge --json folder)" "$(memtrace merge -f json folder)"
 ok 'few rows on request' memtrace merge --limit 2 folder
 has 'say what is left out' "$OUT" '... and 6 more ranks (--limit 0)'
-has 'and show the highest' "$OUT" 'Ranks, the highest peaks first'
+has 'and show the highest' "$OUT" 'Ranks, highest peak first'
 
 # A spool tells what its document tells.
 ok 'documents of the same three' "$GENERATOR" --events 3000 --ranks 3 --devices 2 --json 'three.%r.json'
@@ -58,9 +58,9 @@ ok 'and changes nothing' same_picture both.json documents.json
 ok 'six of eight' memtrace merge --json -o gaps.json 0.json 1.json 2.json 4.json 5.json 6.json
 is 'two are missing' "$(json gaps.json '[d["world_size"], d["missing"]]')" '[8, [{"first": 3, "last": 3}, {"first": 7, "last": 7}]]'
 ok 'says the text' memtrace merge 0.json 1.json 2.json 4.json 5.json 6.json
-has 'in a sentence' "$OUT" 'Of 8 ranks 6 are here: 3, 7 are missing.'
+has 'in a sentence' "$OUT" 'Of 8 ranks, 6 are given; missing: 3, 7.'
 ok 'one of eight' memtrace merge 2.json
-has 'is told as well' "$OUT" 'Of 8 ranks 1 is here: 0-1, 3-7 are missing.'
+has 'is told as well' "$OUT" 'Of 8 ranks, 1 is given; missing: 0-1, 3-7.'
 fails 3 'from the same process (rank 3): leave one out' memtrace merge 3.json 1.json 3.json
 ok '--force counts it once' memtrace merge --force --json -o once.json 3.json 1.json 3.json
 is 'one row' "$(json once.json '[r["rank"] for r in d["ranks"]]')" '[1, 3]'
@@ -79,7 +79,7 @@ sed 's/"start_time":"2026-11-21T02/"start_time":"2026-11-22T02/' 3.json >later.j
 ok 'a rank of the next day' memtrace merge 1.json 2.json later.json
 has 'is doubted' "$OUT" 'Rank 1 (1.json) had ended 23 h 59 min before rank 3 (later.json) began'
 ok 'those of one job' memtrace merge 1.json 2.json 3.json
-hasnt 'are not' "$OUT" 'belong to one job?'
+hasnt 'are not' "$OUT" 'from the same job?'
 
 # --- a rank that stands out -----------------------------------------------------------------------------
 "$BUILD/tests/generator" --events 3000 --ranks 4 --json 'even.%r.json' >"$OUT"
@@ -155,7 +155,7 @@ is 'with the peaks of their traces' "$(json baselines.json '[d["imbalance"][:2],
 # --- a side of ranks in a diff --------------------------------------------------------------------------
 "$GENERATOR" --events 3000 --ranks 8 --devices 2 --seed 9 --json 'head.%r.json' >"$OUT"
 ok 'the same ranks are no change' memtrace diff --gate --base ./[0-7].json --head ./[0-7].json
-has 'rank by rank' "$OUT" 'Compared rank by rank, 8 in all'
+has 'rank by rank' "$OUT" 'Compared rank by rank (8 ranks)'
 hasnt 'not as repetitions' "$OUT" 'middle'
 memtrace diff -f json --fail-on 'allocated.peak>0' --base 3.json 1.json 2.json --head head.2.json head.7.json head.3.json head.1.json >ranks.diff
 is 'growth of one rank breaks a gate' "$?" 1
@@ -181,7 +181,7 @@ fails 3 'no rank was given on both sides' memtrace diff --base 0.json 1.json --h
 fails 3 'are both rank 1, but other traces have other ranks' memtrace diff --base 1.json 1.json 2.json --head head.1.json head.2.json
 fails 3 'has no rank' memtrace diff --force --base 1.json 2.json --head "$TOP/tests/data/example.json"
 ok 'one rank several times is a repetition' memtrace diff --base 1.json 1.json --head 1.json
-has 'as any' "$OUT" 'the middle ones are shown'
+has 'as any' "$OUT" 'the median runs are shown'
 for format in text markdown junit sarif github benchmark bencher; do
 	ok "format $format of ranks" memtrace diff -f $format -o told.$format --base ./[0-7].json --head head.?.json
 	ok "format $format keeps its rules" "$PYTHON" "$TOP/tests/formats.py" $format told.$format

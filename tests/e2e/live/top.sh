@@ -237,7 +237,7 @@ watcher=$!
 until [ -s shrinks.out ]; do sleep 0.05; done
 head -c 700000 a.spool | dd of=shrinks.spool status=none
 wait "$watcher"
-is 'a spool that is truncated while it is watched' "$? $(grep -c 'cut short\|has ended' shrinks.err)" '3 1'
+is 'a spool that is truncated while it is watched' "$? $(grep -c 'truncated this spool\|has ended' shrinks.err)" '3 1'
 
 exec 5>&- 6<&-
 wait "$pid"

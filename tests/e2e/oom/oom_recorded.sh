@@ -14,16 +14,16 @@ explained() { # WAY REASON FIRST-ADVICE
 	has "$1: why" "$OUT" "$4"
 	is "$1: no sentence is cut" "$(grep '[.][.][.]$' "$OUT")" ''
 	ok "$1: a report" memtrace report "$trace"
-	has "$1: begins with it" "$OUT" "Out of memory: $5 on device 0 could not be had"
+	has "$1: begins with it" "$OUT" "Out of memory: $5 on device 0 could not be allocated"
 	is "$1: in its first line" "$(sed -n '/^Out of memory: /{=;q;}' "$OUT")" 1
 	is "$1: and goes on with what would have helped" "$(sed -n '/^What to do$/{n;s/^\(- .\{12\}\).*/\1/p;q;}' "$OUT")" "$6"
 	is "$1: what the end of the program freed was no temporary" "$(grep -c 'short-lived\|were temporaries' "$OUT")" 0
 }
 
-explained plain full holder 'What this process holds fills the card: 7.97 GiB were lacking' '8.00 GiB' '- empty (oom.p'
-explained limit limit limit 'a limit of this' '1.00 GiB' '- raise torch.'
+explained plain full holder 'This process fills the card; it needed 7.97 GiB more' '8.00 GiB' '- empty (oom.p'
+explained limit limit limit 'this process reached a' '1.00 GiB' '- raise torch.'
 # shellcheck disable=SC2016  # the tool's own quotes
-explained others others processes 'belong to other processes' '8.00 GiB' '- `nvidia-smi`'
-explained beside beside beside '83.88 GiB of this process are not PyTorch' '8.00 GiB' '- free what ra'
-explained cache cache empty_cache "PyTorch's cache keeps 64.00 GiB in segments without a single block" '40.00 GiB' '- torch.cuda.e'
-explained too_large too_large shape 'One allocation of 279.60 GiB is more than the whole card can give' '279.60 GiB' '- look at the '
+explained others others processes 'is held by other processes' '8.00 GiB' '- `nvidia-smi`'
+explained beside beside beside 'This process holds 83.88 GiB outside PyTorch' '8.00 GiB' '- free what ra'
+explained cache cache empty_cache "PyTorch's cache keeps 64.00 GiB in empty segments" '40.00 GiB' '- run torch.cu'
+explained too_large too_large shape 'A single allocation of 279.60 GiB is more than the whole card can provide' '279.60 GiB' '- check the sh'

@@ -116,7 +116,7 @@ for at in 6.57s seq:200 'phase:step 1' exit; do
 done
 fails 3 'stacks that hold used memory are not known' memtrace export "$train" --to folded --metric used
 fails 3 'has no device 4; it has 0' memtrace export "$train" --to folded --device 4
-fails 3 'has no pool nonsense; its pools: torch' memtrace export "$train" --to folded --pool nonsense
+fails 3 'has no pool nonsense; the pools are: torch' memtrace export "$train" --to folded --pool nonsense
 fails 2 '--at has no effect on events, only on: ' memtrace export "$train" --to events --at 1s
 fails 2 'cannot read the moment nonsense: expected 12.5s' memtrace export "$train" --to folded --at nonsense
 if command -v go >/dev/null; then

@@ -33,7 +33,7 @@ traced "$E2E/steps" plain 50 2097152
 ok 'a large leak is reported' memtrace report "$TRACE"
 # shellcheck disable=SC2016  # the names of phases are quoted so
 is 'in the first line' "$(head -n 1 "$OUT")" \
-	'Memory keeps growing: 2.00 MiB more each `step #`, 78.00 MiB in all, from'
+	'Memory keeps growing: 2.00 MiB more each `step #`, 78.00 MiB in total, from'
 has 'with its row' "$OUT" '2.00 MiB   78.00 MiB   39 of 39'
 is 'no line is wider than a terminal' "$(awk 'length > 80' "$OUT")" ''
 is 'no line ends in blanks' "$(grep -n ' $' "$OUT")" ''
@@ -51,7 +51,7 @@ ok 'known ones' memtrace report --suppressions known --show leaks,growth,advice 
 has 'are left out' "$OUT" '100.00 MiB           left out: suppressed'
 # shellcheck disable=SC2016
 has 'and grow no more' "$OUT" 'Growth: none over 50 phases `step #`.'
-has 'what is out of date is said' "$OUT" 'known:3: this suppression fits nothing: nobody*'
+has 'what is out of date is said' "$OUT" 'known:3: this suppression matches nothing: nobody*'
 fails 3 'nothere: No such file' memtrace report --suppressions nothere "$TRACE"
 traced "$SAMPLES/leak"
 ok 'a program without steps' memtrace report "$TRACE"

@@ -88,9 +88,9 @@ has 'what was asked for is answered' "$OUT" 'used: none in this baseline.'
 fails 3 'is a baseline, which has no events to select from' memtrace report --at peak "$TOP/tests/data/h200-change-none.json"
 fails 3 'is a baseline, which has no events to select from' memtrace report --by thread "$TOP/tests/data/h200-change-none.json"
 ok 'a trace that lacks events' memtrace report --show histogram,short_lived,gaps "$TOP/tests/data/h200-nccl.json"
-has 'tells of the others' "$OUT" 'Sizes of those allocations whose events are left'
+has 'tells of the others' "$OUT" 'Sizes of allocations whose events were kept'
 is 'and not what lives of them' "$(grep -c '^  4 B  *1  *4 B  *-  *-' "$OUT")" 1
-has 'its short-lived blocks, too' "$OUT" 'Short-lived of the events that are left: freed before'
+has 'its short-lived blocks, too' "$OUT" 'Short-lived in the events that were kept: freed within'
 has 'gaps are of a moment' "$OUT" 'gaps: needs a moment, add --at WHEN.'
 
 # --- what is offered, and asked for -----------------------------------------------------------------------
@@ -145,7 +145,7 @@ is 'each has its frames' "$(grep -c '^  .*%.* blocks*$' "$OUT") $(grep -A 1 '^  
 ok 'four devices' "$BUILD/tests/generator" --events 3000 --devices 4 --json four.json
 ok 'on a screen' memtrace report four.json
 is 'which is one, of 80 columns' "$(awk 'length > 80 { n++ } END { print NR <= 75 && !n }' "$OUT")" 1
-is 'each device has its line' "$(sed -n '/^Peaks of devices$/,/^$/p' "$OUT" | grep -c '^  [0-3] ')" 4
+is 'each device has its line' "$(sed -n '/^Peaks by device$/,/^$/p' "$OUT" | grep -c '^  [0-3] ')" 4
 is 'one has more' "$(grep -c '^Peak of allocated memory on device' "$OUT")" 1
 ok 'another when it is asked for' memtrace report --device 3 four.json
 has 'has, too' "$OUT" 'Peak of allocated memory on device 3'

@@ -125,7 +125,7 @@ cp "$OUT" behind.report
 is 'the sum is' "$(json behind.report 'd["moment"]["live"]["bytes"] - d["moment"]["devices"][0]["allocated_bytes"]')" 0
 is 'though not who holds it' "$(json behind.report 'd["moment"]["live"]["unknown_bytes"] > 0')" true
 is 'nor the gaps' "$(json behind.report 'd["gaps"]')" null
-has 'which is said' behind.report 'only the sum'
+has 'which is said' behind.report 'only the total'
 for when in peak exit; do
 	ok "$when: in spite of the gap" memtrace report --json -n 0 --at $when dropped.json
 	is 'known to the byte' "$(json "$OUT" 'd["moment"]["live"]["unknown_bytes"]')" 0
@@ -199,8 +199,8 @@ has 'from it' "$OUT" 'Live at 50ms'
 
 # --- nothing, and nonsense --------------------------------------------------------------------------------
 ok 'a window' memtrace report --from 6.5s --to 6.6s "$train"
-has 'is told as one' "$OUT" 'From 6.5s to 6.6s: at most 197.77 MiB'
-has 'of a pool as well' "$(memtrace report --to 6.6s --pool torch "$train" >pool.txt; echo pool.txt)" 'Of pool torch until 6.6s: at most'
+has 'is told as one' "$OUT" 'From 6.5s to 6.6s: peak 197.77 MiB'
+has 'of a pool as well' "$(memtrace report --to 6.6s --pool torch "$train" >pool.txt; echo pool.txt)" 'For pool torch until 6.6s: peak'
 ok 'nothing matches' memtrace report --filter no-such-frame "$train"
 is 'in one sentence' "$(cat "$OUT")" 'Nothing matches: stacks with no-such-frame.'
 ok 'no such memory' memtrace report --space cpu "$train"
@@ -208,7 +208,7 @@ is 'in one sentence' "$(cat "$OUT")" 'Nothing matches: cpu memory.'
 ok 'nothing yet' memtrace report --at 0s "$train"
 has 'is said' "$OUT" 'Live at 0s: nothing.'
 fails 3 'has no device 7; it has 0, 1, 2' memtrace report --device 7 three.json
-fails 3 'has no pool x; its pools: torch' memtrace report --pool x "$train"
+fails 3 'has no pool x; the pools are: torch' memtrace report --pool x "$train"
 fails 3 'has no phase x; the phases are: step 0, step 1' memtrace report --at phase:x "$train"
 fails 2 'is later than --to' memtrace report --from 2s --to 1s "$train"
 fails 2 'cannot read the moment yesterday' memtrace report --at yesterday "$train"

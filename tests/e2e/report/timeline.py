@@ -86,7 +86,7 @@ def main(path, drawn, width, height, start=None, end=None):
         for column, (g, w) in enumerate(zip(got, want)):
             if g != w:
                 wrong.append(f"{lines[at]}: column {column} is {g}, not {w}")
-        for text in (f"at most {size(allocated)} allocated", f"; {size(reserved)} reserved"):
+        for text in (f"peak: {size(allocated)} allocated", f"; {size(reserved)} reserved"):
             if text not in "; ".join(lines[at + 1:at + 1 + titled]):
                 wrong.append(f"{lines[at + 1]}: not {text}")
         mark = lines[at + titled + 1].find("▼")

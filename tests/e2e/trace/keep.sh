@@ -25,7 +25,7 @@ for keep in 1s,256KiB 256KiB 1h,256KiB; do
 	ok "$keep: a trace that keeps its promises" validate kept.json
 	is "$keep: the end, without a hole" "$(json kept.json "$stretch")" '[true, true, true, true, true]'
 	ok "$keep: reported" memtrace report kept.json
-	has "$keep: with what the events cover" "$OUT" 'none is missing of the last'
+	has "$keep: with what the events cover" "$OUT" 'none is missing from the last'
 	ok "$keep: as JSON" memtrace report --json kept.json
 	is "$keep: with the same" "$(json "$OUT" 'd["events_since"]')" "$(json kept.json 'd["capture"]["events_since"]')"
 	for verb in timeline 'html -o page.html' 'export --to chrome' 'export --to csv'; do

@@ -323,8 +323,8 @@ TEST(the_sentence_names_who_went_as_gone)
 	make(after, 0);
 	compare(1);
 	STR(diff_sentence(&diff),
-	    "The peak is unchanged (154 B allocated on device 0), and so is the sum that "
-	    "is live at exit, but not whose it is: comes (prog) is new and keeps 64 B; "
+	    "The peak is unchanged (154 B allocated on device 0), and so is the total live "
+	    "at exit, but other call sites hold it: comes (prog) is new and keeps 64 B; "
 	    "leaves (prog) is gone and held 64 B.");
 }
 
@@ -346,7 +346,7 @@ TEST(the_sentence_names_who_goes_along)
 	compare(1);
 	STR(diff_sentence(&diff),
 	    "The peak on device 0 grew by 10 B (0.9%) to 1.08 KiB allocated: up (prog) "
-	    "allocates larger blocks and holds 560 B more (91% of all that grew).");
+	    "allocates larger blocks and holds 560 B more (91% of all growth).");
 	EQ(diff_growers(&diff, &rows, &column), 2);
 	STR(rows[0]->name, "up (prog)");
 }
