@@ -82,12 +82,12 @@ struct arg {
 #define ARG_ONE_FORMAT(name_, letter_, formats_, to_)                                          \
 	{                                                                                      \
 		.name = (name_), .letter = (letter_), .kind = ARG_FORMAT, .value = "FORMAT",   \
-		.help = "the format, from the list above", .to = (to_), .formats = (formats_), \
+		.help = "one of the formats listed above", .to = (to_), .formats = (formats_), \
 		.format_size = sizeof((formats_)[0])                                           \
 	}
 #define ARG_ONE_JSON(json) ARG("json", 0, FLAG, NULL, "the same as --format json", json)
 #define ARG_OUTPUT_TO(path) \
-	ARG("output", 'o', TEXT, "FILE", "write there instead of standard output", path)
+	ARG("output", 'o', TEXT, "FILE", "write to FILE instead of standard output", path)
 #define ARG_RULES_FROM(path) \
 	ARG("rules", 0, TEXT, "FILE", "rules for categories (memtrace help --rules)", path)
 #define ARG_ONE_DEVICE(device) ARG("device", 'd', DEVICE, "N", "this device only", device)

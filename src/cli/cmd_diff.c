@@ -117,7 +117,7 @@ static int refuse_unlike(const struct diff *diff)
 		show_more(keys, sizeof(keys), "%s%.60s (%.100s, %.100s)", i ? ", " : "", key->key,
 			  key->base, key->head);
 	}
-	return err("the runs are too unlike to be compared: %s %s; --force compares them anyway",
+	return err("the runs are too different to be compared: %s %s; --force compares them anyway",
 		   keys, diff->unlike_n == 1 ? "differs" : "differ");
 }
 
@@ -165,8 +165,8 @@ static const char about_head[] =
 	"settings, world size) are an error: status 3.\n"
 	"\n"
 	"  --fail-on 'allocated.peak>2%'             grew by more than 2%\n"
-	"  --fail-on 'reserved.peak>1GiB'            by more than that many bytes\n"
-	"  --fail-on 'allocated.peak[phase=step]>2%+1MiB'   by more than both\n"
+	"  --fail-on 'reserved.peak>1GiB'            grew by more than 1 GiB\n"
+	"  --fail-on 'allocated.peak[phase=step]>2%+1MiB'   grew by more than both\n"
 	"\n";
 
 static void about_diff(char *to, size_t size)
@@ -174,7 +174,7 @@ static void about_diff(char *to, size_t size)
 	text_copy(to, size, about_head);
 	text_append(to, size, "Metrics:\n");
 	args_list(to, size, 16, metric_rows, sizeof(metric_rows[0]));
-	text_append(to, size, "\nNarrowed by [key=value], where * and ? match as in file names:\n");
+	text_append(to, size, "\nFilters, as [key=value]; * and ? match as in file names:\n");
 	args_list(to, size, 16, narrowing_rows, sizeof(narrowing_rows[0]));
 	text_append(to, size, "\nFormats:\n");
 	args_list(to, size, 10, diff_formats, sizeof(diff_formats[0]));
@@ -217,19 +217,18 @@ int cmd_diff(int argc, char **argv)
 					 .format = diff_formats };
 	char about[6000];
 	const struct arg args[] = {
-		ARG("base", 0, WORDS, "TRACE...", "several runs of the base", words.base),
-		ARG("head", 0, WORDS, "TRACE...", "several runs of the head", words.head),
-		ARG("fail-on", 0, LIST, "EXPR", "a gate, as above; may be given again",
-		    words.fail_on),
+		ARG("base", 0, WORDS, "TRACE...", "runs of the base side", words.base),
+		ARG("head", 0, WORDS, "TRACE...", "runs of the head side", words.head),
+		ARG("fail-on", 0, LIST, "EXPR", "a gate, as above; may be repeated", words.fail_on),
 		ARG("gate", 0, FLAG, NULL, "the default gate: " GATE_DEFAULT, &words.gate),
 		ARG_ONE_FORMAT("format", 'f', diff_formats, &comparison.format),
 		ARG_ONE_JSON(&comparison.json),
 		ARG_ONE_DEVICE(&comparison.device),
 		ARG("limit", 'n', NUMBER, "N",
-		    "rows of each table (default 5, in files 25; 0: all)", &words.limit),
-		ARG("full", 0, FLAG, NULL, "show every table, full names, lines of source",
+		    "rows of each table (default 5, or 25 in files; 0: all)", &words.limit),
+		ARG("full", 0, FLAG, NULL, "show every table, full names and source lines",
 		    &comparison.options.full),
-		ARG("force", 0, FLAG, NULL, "compare runs even if they are too unlike",
+		ARG("force", 0, FLAG, NULL, "compare runs even if they are too different",
 		    &comparison.force),
 		ARG_RULES_FROM(&comparison.rules),
 		ARG_OUTPUT_TO(&comparison.output),
@@ -257,10 +256,9 @@ int cmd_diff(int argc, char **argv)
 /* --- check --- */
 
 static const char about_check_head[] =
-	"Checks that a run (a trace, a spool or a baseline) keeps within limits; if it exceeds "
+	"Checks that a run (a trace, a spool or a baseline) stays within limits; if it exceeds "
 	"one, the status is 1. The traces in a folder are the ranks of a job: each is checked, "
-	"and the worst is shown. `memtrace diff --help` lists the metrics and how to narrow "
-	"them.\n"
+	"and the worst is shown. `memtrace diff --help` lists the metrics and their filters.\n"
 	"\n"
 	"  --max 'allocated.peak<=30GiB'             on every device\n"
 	"  --max 'allocated.peak[phase=step]<=4GiB'  in every phase of that name\n"
@@ -280,7 +278,7 @@ int cmd_check(int argc, char **argv)
 					 .format = diff_formats };
 	char about[3000];
 	const struct arg args[] = {
-		ARG("max", 'm', LIST, "EXPR", "a limit, as above; may be given again", max),
+		ARG("max", 'm', LIST, "EXPR", "a limit, as above; may be repeated", max),
 		ARG("budget", 'b', LIST, "FILE", "limits from a file", budgets),
 		ARG_RULES_FROM(&comparison.rules),
 		ARG_ONE_FORMAT("format", 'f', diff_formats, &comparison.format),

@@ -90,7 +90,7 @@ int cmd_export(int argc, char **argv)
 		    "seq:N",
 		    &words.at),
 		ARG("metric", 0, WORD, "allocated|reserved|used",
-		    "the bytes to weigh stacks by (default: allocated)", &words.metric),
+		    "which bytes of the stacks to show (default: allocated)", &words.metric),
 		ARG_ONE_DEVICE(&words.device),
 		ARG_ONE_POOL(&words.pool),
 		ARG("by", 0, WORD, "phase|thread",
@@ -102,10 +102,9 @@ int cmd_export(int argc, char **argv)
 	int parsed;
 
 	args_list(about, sizeof(about), 15, formats, sizeof(formats[0]));
-	text_append(
-		about, sizeof(about),
-		"\nFormats that weigh stacks weigh them by the bytes allocated at the peak; the "
-		"others show the whole run.\n");
+	text_append(about, sizeof(about),
+		    "\nFormats of stacks and bytes show what was allocated at the peak; the others "
+		    "show the whole run.\n");
 	parsed = args_parse(&usage, &argc, argv);
 	if (parsed != ARGS_GO)
 		return parsed;

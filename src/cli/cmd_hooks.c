@@ -5,7 +5,7 @@
 
 static const char about[] =
 	"Lists the calls that the library intercepts, and what else it exports. Each call is "
-	"seen however it is reached: linked, by dlsym, by cuGetProcAddress.\n";
+	"seen however the program reaches it: by linking, dlsym or cuGetProcAddress.\n";
 
 #define HOOK(api, name, parameters, ...) { #api, #name, #parameters, "" },
 #define BOTH(api, name, parameters, ...) { #api, #name, #parameters, "_ptsz" },
@@ -61,7 +61,7 @@ static void print_rows(struct out *out, const struct hook_row *rows, size_t coun
 			continue;
 		out_format(out, "  %s %s%s", result, rows[i].name, rows[i].parameters);
 		if (rows[i].twin[0])
-			out_format(out, ", and its %s twin", rows[i].twin);
+			out_format(out, ", and its %s variant", rows[i].twin);
 		out_char(out, '\n');
 	}
 }
@@ -72,11 +72,11 @@ static void print_table(struct out *out)
 	print_rows(out, hooks, COUNT(hooks), "RT");
 	out_text(out, "\nCUDA driver (libcuda):\n");
 	print_rows(out, hooks, COUNT(hooks), "DRV");
-	out_text(out, "\nCounted and timed, beside all of those:\n");
+	out_text(out, "\nAlso counted and timed:\n");
 	print_rows(out, calls, COUNT(calls), "RT");
 	print_rows(out, calls, COUNT(calls), "DRV");
-	out_text(out, "\nOther entry points: look-up of symbols, PyTorch's reports, injection, the "
-		      "C API:\n");
+	out_text(out, "\nOther entry points (symbol look-up, PyTorch's reports, injection, C "
+		      "API):\n");
 	for (size_t i = 0; i < COUNT(doors); i++)
 		out_format(out, "  %s\n      %s\n", doors[i].name, doors[i].what);
 }
@@ -85,7 +85,7 @@ int cmd_hooks(int argc, char **argv)
 {
 	bool names = false;
 	const struct arg args[] = {
-		ARG("names", 0, FLAG, NULL, "the exported names only, one a line", &names),
+		ARG("names", 0, FLAG, NULL, "only the exported names, one per line", &names),
 	};
 	const struct usage usage = USAGE("hooks", NULL, about, args, 0, 0);
 	int parsed = args_parse(&usage, &argc, argv);

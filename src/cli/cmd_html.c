@@ -16,11 +16,11 @@
 
 static const char about[] =
 	"Writes one HTML file that opens from disk, needs no network and holds the whole trace: "
-	"curves over time and over events, what was live at any moment as flame graph, table, "
-	"map of blocks and of segments, leaks, growth and advice. With two traces (base and "
-	"head) both curves stand on one axis, beside the difference by call site. Of more than "
-	"two, or of a folder, which are the ranks of one job, the page shows all ranks in tables "
-	"(as memtrace merge does), and the one with the highest peak in full.\n";
+	"curves over time and over events, the memory live at any moment as a flame graph, a "
+	"table, and maps of blocks and of segments, leaks, growth and advice. With two traces "
+	"(base and head), both curves share one axis, next to the difference by call site. More "
+	"than two traces, or a folder, are the ranks of one job: the page shows all ranks in "
+	"tables (as memtrace merge does), and the rank with the highest peak in full.\n";
 
 /* An input of the page. It is read more than once, so the bytes of a pipe are copied first. */
 struct input {
@@ -206,11 +206,11 @@ int cmd_html(int argc, char **argv)
 		    &request.options.anonymize),
 		ARG_RULES_FROM(&request.options.rules),
 		ARG("max-events", 0, NUMBER, "N",
-		    "show at most N events, and only sums of the others "
+		    "show at most N events, and only totals of the others "
 		    "(default 2000000; 0: no limit)",
 		    &request.options.max_events),
 		ARG("force", 0, FLAG, NULL,
-		    "show ranks even if they are of different jobs or given twice", &force),
+		    "show ranks even if they are from different jobs or given twice", &force),
 	};
 	const struct usage usage = USAGE("html", "TRACE [TRACE2] | TRACE...", about, args, 1, 0);
 	int parsed = args_parse(&usage, &argc, argv);

@@ -5,13 +5,13 @@
 #include "cli/traces.h"
 
 static const char about_head[] =
-	"Reads the traces of a job's ranks, one after the other, and summarizes them: which rank "
-	"peaks above the others and at which call site, which would run out of memory first, "
-	"what every rank and every card held, and which ranks are missing. Each TRACE is a "
-	"trace, a spool, a baseline, or a folder with any of them. Ranks on one card (by host "
-	"and UUID) are summed where they ran at the same time; memory that one imported from "
-	"another counts once. A rank that is given twice and traces of different world sizes are "
-	"errors: status 3.\n"
+	"Reads the traces of a job's ranks, one after the other, and summarizes them: which "
+	"rank peaks above the others and at which call site, which would run out of memory "
+	"first, what every rank and every card held, and which ranks are missing. Each TRACE is "
+	"a trace, a spool, a baseline, or a folder with any of them. Ranks that share a card "
+	"(by host and UUID) are added up where they ran at the same time; memory that one rank "
+	"imported from another counts once. A rank that is given twice and traces of different "
+	"world sizes are errors: status 3.\n"
 	"\n"
 	"  MEMTRACE_OUTPUT=trace.%r.json memtrace run -- torchrun --nproc-per-node 8 train.py\n"
 	"  memtrace merge trace.*.json\n"
@@ -31,11 +31,11 @@ int cmd_merge(int argc, char **argv)
 		ARG_ONE_FORMAT("format", 'f', merge_formats, &format),
 		ARG_ONE_JSON(&json),
 		ARG("limit", 'n', NUMBER, "N",
-		    "rows of each table (default 10, in files 25; 0: all)", &limit),
-		ARG("full", 0, FLAG, NULL, "show every table, full names, paths of traces",
+		    "rows of each table (default 10, or 25 in files; 0: all)", &limit),
+		ARG("full", 0, FLAG, NULL, "show every table, full names and paths of traces",
 		    &options.full),
 		ARG("force", 0, FLAG, NULL,
-		    "merge ranks even if they are of different jobs or given twice", &force),
+		    "merge ranks even if they are from different jobs or given twice", &force),
 		ARG_OUTPUT_TO(&output),
 	};
 	const struct usage usage = USAGE("merge", "TRACE...", about, args, 1, 0);

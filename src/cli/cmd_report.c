@@ -14,7 +14,7 @@ static const char about[] =
 	"Explains a trace, or the spool of a killed process: the peak and its call sites, what "
 	"each line allocated and freed, what is still allocated at exit, pools, libraries, "
 	"phases and failed allocations; for the whole run, a selection, or one moment (--at). "
-	"Several traces, or a folder of them, are taken for the ranks of a job, as by memtrace "
+	"Several traces, or a folder of them, are taken as the ranks of one job, as in memtrace "
 	"merge. Sections for --show:\n"
 #define SECTION(name, when, what) "  " #name ": " what "\n"
 #include "render/report/report_sections.def"
@@ -225,15 +225,14 @@ int cmd_report(int argc, char **argv)
 	struct report_words words = { .limit = UINT64_MAX };
 	bool several;
 	const struct arg args[] = {
-		ARG("json", 0, FLAG, NULL, "the document memtrace-report/1, for programs",
-		    &words.json),
-		ARG("by", 'b', WORD, by_words + 1, "show a row for each of these (default site)",
+		ARG("json", 0, FLAG, NULL, "JSON (memtrace-report/1), for programs", &words.json),
+		ARG("by", 'b', WORD, by_words + 1, "group rows by this (default site)",
 		    &options.select.by),
 		ARG("stacks", 0, WORD, "merged|native|python",
 		    "frames of one language only (default: merged)", &options.select.stacks),
 		ARG("at", 0, WHEN, "WHEN",
-		    "one moment, with its free gaps: 12.5s, peak, exit, "
-		    "'phase:NAME' (its highest moment), 'mark:NAME' (the last; the second: "
+		    "one moment, with the free gaps: 12.5s, peak, exit, "
+		    "'phase:NAME' (the peak of that phase), 'mark:NAME' (the last; the second: "
 		    "'mark:NAME#2'), seq:N",
 		    &options.select.at),
 		ARG("oom", 0, MAYBE, "[=N]", "explain the last failed allocation, or the Nth",
@@ -254,11 +253,10 @@ int cmd_report(int argc, char **argv)
 		    "`memtrace help --rules` explains them",
 		    &words.rules),
 		ARG("suppressions", 0, TEXT, "FILE",
-		    "known leaks and growth to hide: a pattern a line (with "
-		    "* and ?) for a call site, function, file or module; "
-		    "what follows # is a comment",
+		    "known leaks and growth to hide: one pattern per line (* and ? match as in "
+		    "file names) for a call site, function, file or module; # begins a comment",
 		    &options.suppressions),
-		ARG("show", 's', TEXT, "SECTIONS", "these sections only, by name: peaks,live",
+		ARG("show", 's', TEXT, "SECTIONS", "only these sections, by name: peaks,live",
 		    &words.show),
 		ARG("limit", 'n', NUMBER, "N",
 		    "rows of a list (default 5, with --show 10, with --json all; 0: all)",

@@ -9,8 +9,8 @@
 #include "spool/spool.h"
 
 static const char about[] =
-	"Prints the header and the tables of a spool as they are in the file: a line for each "
-	"row, with every field that is not 0; then the blocks that the tables do not count yet "
+	"Prints the header and the tables of a spool as they are in the file: one line per row, "
+	"with every field that is not 0; then the blocks that the tables do not count yet "
 	"(PENDING) and the old values of the newest update (UNDO). An unfinished update is "
 	"undone first.\n";
 

@@ -12,9 +12,9 @@
 #include "render/timeline/timeline.h"
 
 static const char about[] =
-	"Draws what was allocated and reserved over time, on each device and in each pool, with "
-	"the phases below. Each column shows the highest value in its stretch of time, so no "
-	"peak is lost.\n";
+	"Draws allocated and reserved memory over time, for each device and each pool, with the "
+	"phases below. Each column shows the highest value in its stretch of time, so no peak "
+	"is lost.\n";
 
 /* Returns the terminal's width in columns; if fd is not a terminal, COLUMNS or SHOW_COLUMNS. */
 static unsigned find_width(int fd)

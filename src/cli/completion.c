@@ -151,7 +151,7 @@ static void zsh_command(struct out *out, const struct usage *usage)
 	out_format(out, "\t%s)\n\t\t_arguments -S \\\n", usage->command);
 	for (size_t i = 0; args_row(usage, i); i++)
 		zsh_arg(out, args_row(usage, i));
-	out_text(out, "\t\t\t'(- *)'{-h,--help}'[this text]'");
+	out_text(out, "\t\t\t'(- *)'{-h,--help}'[show this help]'");
 	if (usage->program) {
 		out_text(out, " \\\n\t\t\t'*::: :_normal'");
 	} else if (usage->operands) {

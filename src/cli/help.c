@@ -72,7 +72,7 @@ static void print_about(const struct show *show, const char *text)
 
 void cli_print_usage(struct out *out, const struct usage *usage)
 {
-	static const struct arg help = ARG("help", 'h', FLAG, NULL, "this text", NULL);
+	static const struct arg help = ARG("help", 'h', FLAG, NULL, "show this help", NULL);
 	const struct show show = { .out = out };
 
 	out_format(out, "usage: memtrace %s [options]%s%s\n\n", usage->command,
@@ -98,32 +98,31 @@ static void print_commands(struct out *out)
 	out_text(
 		out,
 		"\n`memtrace COMMAND --help` lists the options of each. A spool (left by a killed\n"
-		"process) is read wherever a trace is, and so is one compressed by gzip or zstd; "
-		"`-`\n"
-		"is standard input. Output to *.gz or *.zst (-o) is compressed. Completion:\n"
-		"`memtrace help --completion bash` (or zsh). Rules for categories: `memtrace help "
-		"--rules`.\n\n"
+		"process) or a trace compressed by gzip or zstd is accepted wherever a trace\n"
+		"is; `-` is standard input. Output (-o) to *.gz or *.zst is compressed.\n"
+		"Completion: `memtrace help --completion bash` (or zsh).\n"
+		"Rules for categories: `memtrace help --rules`.\n\n"
 		"Exit status:\n");
 #define STATUS(name, value, what) out_format(out, "  %d  %s\n", value, what);
 #include "cli/statuses.def"
 #undef STATUS
-	out_text(out, "`memtrace run` ends as the program does: its status, or 128 and its "
-		      "signal.\n");
+	out_text(out, "`memtrace run` ends with the program's status, or 128 plus its signal "
+		      "number.\n");
 }
 
 static void print_keys(struct out *out)
 {
 	static const char *const kinds[] = {
-		[RULE_KIND_FRAME] = "of the stack's frames",
-		[RULE_KIND_STACK] = "of the stack",
-		[RULE_KIND_BLOCK] = "of the block",
-		[RULE_KIND_WORD] = "of its life, one or several of the words",
-		[RULE_KIND_NUMBER] = "numbers, also with < <= >= >",
+		[RULE_KIND_FRAME] = "on the frames of the stack",
+		[RULE_KIND_STACK] = "on the stack",
+		[RULE_KIND_BLOCK] = "on the block",
+		[RULE_KIND_WORD] = "on the life of the block (one word, or several with |)",
+		[RULE_KIND_NUMBER] = "on numbers, also with < <= >= >",
 	};
 
 	for (size_t i = 0; i < RULE_KEYS; i++) {
 		if (!i || rule_keys[i].kind != rule_keys[i - 1].kind)
-			out_format(out, "# Conditions, %s:\n", kinds[rule_keys[i].kind]);
+			out_format(out, "# Conditions %s:\n", kinds[rule_keys[i].kind]);
 		out_format(out, "#   %-12s %s\n", rule_keys[i].key, rule_keys[i].what);
 	}
 }

@@ -76,7 +76,7 @@ int library_find(char *path, size_t size)
 			return 0;
 	}
 	return err(LIBRARY
-		   " is neither beside this program nor in ../lib; set MEMTRACE_LIBRARY=PATH");
+		   " is neither next to this program nor in ../lib; set MEMTRACE_LIBRARY=PATH");
 }
 
 int library_preload(const char *library, char *value, size_t size)
@@ -84,7 +84,7 @@ int library_preload(const char *library, char *value, size_t size)
 	const char *old = getenv("LD_PRELOAD");
 
 	if (strpbrk(library, " :"))
-		return err("%s: the loader cannot preload a path with a blank or a colon in it",
+		return err("%s: the loader cannot preload a path with a space or a colon in it",
 			   library);
 	text_copy(value, size, library);
 	if (!old || !old[0] || !strcmp(old, library))

@@ -31,7 +31,7 @@ const char *setting_wants(enum opt_id id)
 		[OPT_STACKS] = "python,native, one of the two, or none",
 		[OPT_DEPTH] = "a number from 1 to 256",
 		[OPT_KEEP] = "a time, a size or both with a comma (10min,1GiB)",
-		[OPT_SIGNAL] = "USR1, USR2, HUP, URG, WINCH or PWR, perhaps with :toggle or :mark",
+		[OPT_SIGNAL] = "USR1, USR2, HUP, URG, WINCH or PWR[:toggle|:mark|:dump]",
 		[OPT_FILTER] = "a filter like size>=1MiB,device=0,pool=torch,owner=libnccl.so.2",
 	};
 
@@ -180,7 +180,7 @@ static void print_command(struct out *out, const struct usage *usage)
 	out_text(out, ".SH OPTIONS\n");
 	for (size_t i = 0; args_row(usage, i); i++)
 		put_arg(out, args_row(usage, i));
-	out_text(out, ".TP\n\\fB\\-h\\fR, \\fB\\-\\-help\\fR\nthe same text, on the terminal\n");
+	out_text(out, ".TP\n\\fB\\-h\\fR, \\fB\\-\\-help\\fR\nshow this help on the terminal\n");
 	if (!usage->program || !usage->least) /* memtrace run returns the program's status */
 		put_statuses(out);
 	out_text(out, ".SH SEE ALSO\n.BR memtrace (1),\n.BR libmemtrace (7)\n");

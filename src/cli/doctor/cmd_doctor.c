@@ -12,7 +12,7 @@
 
 static const char about[] =
 	"Checks everything that recording needs: the library, CUDA, the unwinder, Python, the "
-	"settings in the environment, the directory of the output, and whether a library can be "
+	"settings in the environment, the output directory, and whether a library can be "
 	"preloaded into CMD. The status is 1 if nothing can be recorded.\n";
 
 static unsigned found[FINDING_MISSING + 1];
@@ -61,7 +61,7 @@ int cmd_doctor(int argc, char **argv)
 	if (!found[FINDING_MISSING] && !found[FINDING_WARN])
 		out_text(cli_out(), "\nAll is well.\n");
 	else
-		out_format(cli_out(), "\n%u missing, %u to look at.\n", found[FINDING_MISSING],
+		out_format(cli_out(), "\n%u missing, %u to check.\n", found[FINDING_MISSING],
 			   found[FINDING_WARN]);
 	return found[FINDING_MISSING] ? STATUS_NO : STATUS_DONE;
 }

@@ -68,7 +68,7 @@ void doctor_library(void)
 	}
 	if (library_preload(library, preload, sizeof(preload))) {
 		doctor_say(FINDING_MISSING, "library",
-			   "install it under a path without blanks and colons", "%s", err_text());
+			   "install it under a path without spaces and colons", "%s", err_text());
 		return;
 	}
 	/* A loader that cannot preload the library prints an error first, then runs the program. */
@@ -162,7 +162,7 @@ static const struct optional {
 	{ "libunwind",
 	  { "libunwind.so.8" },
 	  FINDING_WARN,
-	  "not found: native stacks cost seven times as much",
+	  "not found: native stacks take seven times as long",
 	  "apt-get install libunwind8" },
 };
 

@@ -44,7 +44,7 @@ void doctor_settings(void)
 		}
 		set++;
 		if (*setting.value && !opt_parse(setting.id, setting.value, &count)) {
-			snprintf(mend, sizeof(mend), "must be %s; the default is taken",
+			snprintf(mend, sizeof(mend), "must be %s; the default is used",
 				 setting_wants(setting.id));
 			doctor_say(FINDING_WARN, "settings", mend, "%.900s", *variable);
 		} else {

@@ -17,10 +17,10 @@
 #include "spool/spool.h"
 
 static const char about[] =
-	"Runs a program with the profiler preloaded, passes signals on to it, finishes the trace "
-	"of a process that was killed, and prints a summary of a few lines. The exit status is "
-	"that of the program: 128 plus the number of the signal if one killed it, 126 or 127 if "
-	"it could not be started.\n"
+	"Runs a program with the profiler preloaded, passes signals on to the program, finishes "
+	"the trace of a process that was killed, and prints a short summary. The exit status is "
+	"that of the program: 128 plus the signal number if a signal killed the program, 126 or "
+	"127 if it could not be started.\n"
 	"\n"
 	"Each option is a setting of the library, MEMTRACE_<NAME> in the environment.\n";
 
@@ -99,7 +99,7 @@ static int set_all(const struct arg *args, const char *const *values)
 	setenv("MEMTRACE_ANNOUNCE", "0", 0);
 	opt_read();
 	if (opt_trouble())
-		cli_usage("MEMTRACE_%s has a value that cannot be read; its default is used",
+		cli_usage("MEMTRACE_%s has a value that cannot be read; the default is used",
 			  opt_trouble());
 	for (char **variable = environ; *variable; variable++) {
 		struct setting_variable setting;

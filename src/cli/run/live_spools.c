@@ -171,10 +171,10 @@ static int cannot_look(int pid, int error)
 		return err("there is no process %d", pid);
 	/* A sandbox can forbid access even to root and to the process's own user. */
 	if ((error == EACCES || error == EPERM) && is_allowed(pid))
-		return err("process %d: the system forbids looking at it: run this where it was "
-			   "started, "
-			   "outside of this sandbox or container",
-			   pid);
+		return err(
+			"process %d: the system does not allow inspecting it: run this where the "
+			"process was started, outside this sandbox or container",
+			pid);
 	if (error == EACCES || error == EPERM)
 		return err("process %d belongs to another user: run this as that user or as root",
 			   pid);
@@ -187,8 +187,8 @@ static int find_spool(struct attached *attached, const struct live_spools *spool
 	int pid = attached->pid;
 
 	if (spools->count > 1)
-		return err("process %d has %zu spools mapped: its own is not known", pid,
-			   spools->count);
+		return err("process %d has %zu spools mapped; which one is in use is not known",
+			   pid, spools->count);
 	if (spools->count) {
 		text_copy(attached->path, sizeof(attached->path), spools->list[0].path);
 		return 0;
@@ -197,7 +197,7 @@ static int find_spool(struct attached *attached, const struct live_spools *spool
 		return err("the recording of process %d has ended", pid);
 	if (spools->library)
 		return err("process %d has not used any GPU memory yet: there is no recording "
-			   "(MEMTRACE_START=off begins stopped)",
+			   "(to start it with recording off: MEMTRACE_START=off)",
 			   pid);
 	return err("process %d is not traced (memtrace run, or LD_PRELOAD=libmemtrace.so)", pid);
 }
@@ -207,10 +207,11 @@ static int check_header(const struct attached *attached)
 	const struct spool_header *header = attached->header;
 
 	if (memcmp(header->magic, SPOOL_MAGIC, sizeof(header->magic)))
-		return err("%s: is no spool, or its recording has just begun", attached->path);
+		return err("%s: not a memtrace spool, or the recording has just begun",
+			   attached->path);
 	if (header->version != SPOOL_VERSION || header->header_bytes != sizeof(*header))
 		return err("process %d is traced by another version of memtrace (its spool has "
-			   "version %u, not %d): use the memtrace of that version",
+			   "version %u, not %d): use that version of memtrace",
 			   attached->pid, header->version, SPOOL_VERSION);
 	return 0;
 }
@@ -224,7 +225,7 @@ static int map_header(struct attached *attached)
 	if (attached->fd < 0 || fstat(attached->fd, &status))
 		return err("%s: %s", attached->path, strerror(errno));
 	if (!S_ISREG(status.st_mode) || status.st_size < SPOOL_BLOCK)
-		return err("%s: is no spool", attached->path);
+		return err("%s: not a memtrace spool", attached->path);
 	p = mmap(NULL, SPOOL_BLOCK, PROT_READ | PROT_WRITE, MAP_SHARED, attached->fd, 0);
 	if (p == MAP_FAILED)
 		return err("%s: %s", attached->path, strerror(errno));
@@ -289,8 +290,8 @@ int attach_ask(struct attached *attached, enum spool_verb verb, const char *text
 		return error;
 	asked = atomic_load(&header->asked);
 	if (asked - atomic_load(&header->acted) >= SPOOL_REQUESTS) {
-		error = err("%d requests wait for process %d already: it will act when it "
-			    "allocates or frees GPU memory",
+		error = err("%d requests are already pending for process %d, which handles "
+			    "them when it next allocates or frees GPU memory",
 			    SPOOL_REQUESTS, attached->pid);
 	} else {
 		request = &header->requests[asked % SPOOL_REQUESTS];

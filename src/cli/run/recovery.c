@@ -210,7 +210,7 @@ static int write_document(const char *path, const struct partial *partial)
 		return error;
 	error = document_write(&spool, &to, SYMBOLS_LOAD, spool_exit(&spool), NULL);
 	if (error)
-		error = err("%s: its document could not be written: %s", path, strerror(-error));
+		error = err("%s: the trace could not be written: %s", path, strerror(-error));
 	spool_close(&spool);
 	return error;
 }
@@ -243,10 +243,9 @@ int recovery_run(struct recovery *recovery)
 	if (error)
 		return error;
 	if (owner.alive && !recovery->live && !recovery->force)
-		return err(
-			"%s: its process (pid %llu) still runs and writes the trace when it ends; "
-			"--force writes what is recorded so far",
-			recovery->spool, (unsigned long long)owner.pid);
+		return err("%s: process %llu is still running and writes the trace when it ends; "
+			   "--force writes what is recorded so far",
+			   recovery->spool, (unsigned long long)owner.pid);
 	if (!recovery->force && !recovery->numbered && !access(recovery->output, F_OK))
 		return err("%s: exists already (--force replaces it)", recovery->output);
 	error = open_partial(&partial, recovery->output);
@@ -265,10 +264,10 @@ int recovery_run(struct recovery *recovery)
 /* --- memtrace recover SPOOL --- */
 
 static const char about[] =
-	"Writes the trace of a process that was killed, crashed or left by _exit, from the spool "
-	"that it left. Nothing that was recorded is lost. The spool stays; every command reads "
-	"it as it is. Without -o the trace goes beside the spool, under the next free name. A "
-	"FILE named *.json.gz or *.json.zst is written compressed.\n";
+	"Writes the trace of a process that was killed, crashed or ended by _exit, from the "
+	"spool that the process left. Nothing that was recorded is lost. The spool stays; every "
+	"command can also read it directly. Without -o the trace goes next to the spool, under "
+	"the next free name. A FILE named *.json.gz or *.json.zst is written compressed.\n";
 
 int cmd_recover(int argc, char **argv)
 {

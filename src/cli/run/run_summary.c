@@ -147,7 +147,7 @@ void run_summary(const struct child_run *run, struct run_left *left)
 			left->running == 1 ? "process is" : "processes are",
 			left->running == 1 ? "its trace" : "their traces");
 	if (left->elsewhere)
-		run_say("%zu spool%s to another machine or container; once its process has ended, "
-			"memtrace recover makes its trace",
+		run_say("%zu spool%s to another machine or container; once the process has ended, "
+			"memtrace recover writes the trace",
 			left->elsewhere, left->elsewhere == 1 ? " here belongs" : "s here belong");
 }

@@ -19,16 +19,16 @@ static const char about[] =
 	"Starts, stops, marks or dumps the recording of running processes. VERB is one of:\n"
 	"\n"
 	"  start       records events and stacks from the next memory event on\n"
-	"  stop        keeps only sums and peaks from the next memory event on\n"
+	"  stop        keeps only totals and peaks from the next memory event on\n"
 	"  mark NAME   puts the mark NAME into the trace, at the next memory event\n"
 	"  dump        writes a trace of the recording so far; the process is not touched\n"
-	"  status      shows whether events are recorded, their number, and the spool\n"
+	"  status      shows whether events are recorded, how many were, and the spool\n"
 	"\n"
-	"A process acts upon start, stop and mark when it next allocates or frees GPU memory. "
-	"Status 0: it has done so within the time of --wait. Status 1: it has not allocated or "
-	"freed since the request (it will act when it does), or its recording is stopped, so a "
-	"mark is lost. Status 3: it is not traced, has ended, belongs to another user, or no "
-	"longer records.\n";
+	"A process carries out start, stop and mark when it next allocates or frees GPU memory. "
+	"Status 0: done within the time of --wait. Status 1: the process has not allocated or "
+	"freed GPU memory since the request, which stays pending, or recording is off, so a "
+	"mark was not recorded. Status 3: the process is not traced, has ended, belongs to "
+	"another user, or no longer records.\n";
 
 enum { WAIT_SECONDS = 2, PAUSE_NS = 1000000, LONGEST_WAIT = 86400 };
 
@@ -60,7 +60,7 @@ static int ask_process(struct asked *asked, const struct ctl_wish *wish)
 	if (atomic_load(&asked->attached.header->stop) != SPOOL_RECORDING)
 		return cli_say(STATUS_UNREADABLE,
 			       "process %d no longer records: it is ending, or there was no space "
-			       "for its spool",
+			       "for the spool",
 			       asked->attached.pid);
 	if (attach_ask(&asked->attached, wish->verb->asks, wish->name ? wish->name : "",
 		       &asked->number))
@@ -77,7 +77,7 @@ static int send_wish(const struct asked *asked, const struct ctl_wish *wish)
 
 	if (wish->verb->asks != VERB_MARK) {
 		out_format(cli_out(), "%d: %s\n", pid,
-			   recording ? "recording" : "stopped: sums and peaks only");
+			   recording ? "recording" : "stopped: totals and peaks only");
 		return STATUS_DONE;
 	}
 	if (!recording)
@@ -155,8 +155,8 @@ static int show_status(struct asked *asked, const struct ctl_wish *wish)
 	if (header->filtered)
 		out_format(out, " and %llu filtered out", (unsigned long long)header->filtered);
 	if (waiting)
-		out_format(out, ", %u request%s for its next memory event", waiting,
-			   waiting == 1 ? "" : "s");
+		out_format(out, ", %u pending request%s (handled at the next allocation or free)",
+			   waiting, waiting == 1 ? "" : "s");
 	out_format(out, "; %s\n", path);
 	return STATUS_DONE;
 }
@@ -241,9 +241,9 @@ int cmd_ctl(int argc, char **argv)
 	struct ctl_wish wish = { .processes = 0 };
 	uint64_t seconds = WAIT_SECONDS;
 	const struct arg args[] = {
-		ARG("output", 'o', TEXT, "FILE", "dump: the file (default: beside the spool)",
+		ARG("output", 'o', TEXT, "FILE", "file for dump (default: next to the spool)",
 		    &wish.output),
-		ARG_BOUNDED("wait", 0, "SECONDS", "the longest wait for the process (default 2)",
+		ARG_BOUNDED("wait", 0, "SECONDS", "longest wait for the process (default 2)",
 			    &seconds, 0, LONGEST_WAIT),
 	};
 	const struct usage usage = USAGE("ctl", "PID... VERB", about, args, 1, 10000);

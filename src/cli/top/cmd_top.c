@@ -9,27 +9,28 @@
 
 static const char about_head[] =
 	"Shows traced processes without touching them: the bytes allocated and reserved, the "
-	"bytes in use that the driver reported at the last sample, the lines of source that hold "
-	"most memory, and the open ranges. PID is a process, or the spool of one; without it, "
-	"all of this user's are shown. Figures come from the spool, which is only read.\n"
+	"bytes in use that the driver reported at the last sample, the source lines that hold "
+	"the most memory, and the open ranges. PID is a process, or the spool of a process; "
+	"without PID, all processes of this user are shown. All data comes from the spool, "
+	"which is only read.\n"
 	"\n"
-	"On a terminal the page is redrawn; elsewhere it is printed again and again. It ends "
-	"when the processes that were named have ended. Rates are averages between two readings: "
-	"--once shows them only with --interval, and then reads twice.\n"
+	"On a terminal the display is redrawn; otherwise it is printed again and again. The "
+	"command ends when all named processes have ended. Rates are averages between two "
+	"readings: --once shows them only with --interval, and then reads twice.\n"
 	"\n"
-	"--prometheus FILE writes a file for node_exporter's textfile collector at each reading; "
-	"the file is complete at any moment. --prometheus :PORT serves "
+	"--prometheus FILE writes a file for node_exporter's textfile collector at each "
+	"reading; the file is complete at any moment. --prometheus :PORT serves "
 	"http://127.0.0.1:PORT/metrics and reads at each request; ADDRESS:PORT serves everybody "
-	"who can reach that address. A request by a host name other than localhost, this "
-	"machine's own or one given by --host is refused, because the owner of a web page can "
-	"point its name at this machine; requests by an address are always served. Figures have "
+	"who can reach that address. A request for a host name other than localhost, this "
+	"machine's own name or one given by --host is refused, because a web page could make "
+	"its own host name point at this machine; requests for an IP address are always served. Figures have "
 	"the labels pid, rank, host and command, those of a device its uuid.\n"
 	"\n"
 	"The status is 0 even when a process ends while it is watched; 1 when --once finds no "
-	"traced process; 3 when a process that was named does not exist, is not traced, or has a "
-	"spool that cannot be read.\n"
+	"traced process; 3 when a named process does not exist, is not traced, or has a spool "
+	"that cannot be read.\n"
 	"\n"
-	"Keys: q ends, + and - show more and fewer lines of source; these choose their order:\n";
+	"Keys: q quits, + and - show more or fewer source lines; these keys sort the lines:\n";
 
 enum {
 	DEFAULT_LINES = 20,
@@ -77,17 +78,17 @@ int cmd_top(int argc, char **argv)
 	char about[3000];
 	const struct arg args[] = {
 		ARG("interval", 'i', TEXT, "TIME",
-		    "between two readings: 0.5, 2s, 500ms (default 1s)", &interval),
-		ARG("once", '1', FLAG, NULL, "print one page and end", &options.once),
+		    "time between readings: 0.5, 2s, 500ms (default 1s)", &interval),
+		ARG("once", '1', FLAG, NULL, "print once and end", &options.once),
 		ARG("json", 'j', FLAG, NULL,
 		    "a JSON document at each reading (share/memtrace/top.schema.json)",
 		    &options.json),
 		ARG("prometheus", 'p', TEXT, "FILE|[ADDRESS]:PORT",
-		    "figures for Prometheus, see above", &options.prometheus),
+		    "metrics for Prometheus, see above", &options.prometheus),
 		ARG("host", 0, LIST, "NAME", "another name of this machine for requests, see above",
 		    options.hosts),
-		ARG_BOUNDED("lines", 'n', "N", "lines of source of each process (default 20)",
-			    &lines, 0, TOP_LINES_MOST),
+		ARG_BOUNDED("lines", 'n', "N", "source lines of each process (default 20)", &lines,
+			    0, TOP_LINES_MOST),
 		ARG("sort", 's', WORD, orders + 1, "the order of the lines, see above", &order),
 	};
 	const struct usage usage = USAGE("top", "[PID...]", about, args, 0, 1000);

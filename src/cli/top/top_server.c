@@ -168,11 +168,10 @@ static void answer(struct client *client, const char *status, const char *type, 
 static void refuse_client(struct client *client, const char *status)
 {
 	char text[200];
-	int length =
-		snprintf(text, sizeof(text), "%s%s\n", status,
-			 strcmp(status, TOP_REQUEST_HOST)
-				 ? ""
-				 : ": memtrace top --host NAME serves it under this name, too");
+	int length = snprintf(text, sizeof(text), "%s%s\n", status,
+			      strcmp(status, TOP_REQUEST_HOST)
+				      ? ""
+				      : ": to serve this host name, too: memtrace top --host NAME");
 
 	answer(client, status, "text/plain; charset=utf-8", strdup(text), (size_t)length, true);
 }

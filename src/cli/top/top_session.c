@@ -185,7 +185,7 @@ static void draw_screen(const struct session *session, const struct top_screen *
 	struct top_page page = { .colour = cli_colour(screen->fd), .note = note, .erase = true };
 	struct top top = top_of(session);
 
-	snprintf(note, sizeof(note), "memtrace top, every %.3g s; q ends%s%s%s",
+	snprintf(note, sizeof(note), "memtrace top, every %.3g s; q quits%s%s%s",
 		 (double)session->options.interval / 1e9,
 		 session->targets.count ? "" : "; no process is traced",
 		 session->targets.said[0] ? "; " : "", session->targets.said);

@@ -71,13 +71,13 @@ budget() { # TEXT, WHAT IS SAID
 	printf '%s' "$1" >wrong.json
 	fails 2 "$2" memtrace check "$example" --budget wrong.json
 }
-budget '{"max":{}}' 'is not a budget'
+budget '{"max":{}}' 'not a budget'
 budget '{"schema":"memtrace-budget/1","max":{}}' 'has no limits'
 budget '{"schema":"memtrace-budget/1","max":{"peak":"1 GiB"}}' 'unknown metric peak'
 budget '{"schema":"memtrace-budget/1","max":{"count":true}}' 'must be a text'
 budget '{"schema":"memtrace-budget/1","max":{"count":-1}}' 'must be a text'
-budget '{"schema":' 'is not JSON'
-budget '' 'is not JSON'
+budget '{"schema":' 'not valid JSON'
+budget '' 'not valid JSON'
 fails 2 'nowhere.json: No such file' memtrace check "$example" --budget nowhere.json
 
 # --- ranks of a job -------------------------------------------------------------------------------------

@@ -204,7 +204,7 @@ unset MEMTRACE_START
 ok 'status' memtrace ctl "$pid" status
 is 'it has begun stopped' "$(sed -E 's/, 0 events and [0-9]+ while/, 0 events and N while/' "$OUT")" \
 	"$pid: stopped, 0 events and N while stopped; $SPOOL"
-fails 1 "process $pid is stopped, so the mark is lost: memtrace ctl $pid start" memtrace ctl "$pid" mark 'too early'
+fails 1 "recording is off in process $pid, so the mark was not recorded; turn it on with: memtrace ctl $pid start" memtrace ctl "$pid" mark 'too early'
 ok 'start' memtrace ctl "$pid" start
 is 'which is done when it says so' "$(cat "$OUT")" "$pid: recording"
 ok 'start once more' memtrace ctl "$pid" start
@@ -222,7 +222,7 @@ ok 'and is a trace' memtrace report there.json
 fails 3 'there.json: exists already' memtrace ctl "$pid" dump -o there.json
 ok 'the spool stays' test -e "$SPOOL"
 ok 'stop' memtrace ctl "$pid" stop
-is 'which is done, too' "$(cat "$OUT")" "$pid: stopped: sums and peaks only"
+is 'which is done, too' "$(cat "$OUT")" "$pid: stopped: totals and peaks only"
 ok 'start again' memtrace ctl "$pid" start
 : "${TOGGLES:=1000}"
 for _ in $(seq $((TOGGLES / 2))); do
@@ -263,9 +263,9 @@ for i in 2 3 4 5 6 7; do
 	memtrace ctl "$pid" mark "mark $i" --wait 0 >>"$OUT" 2>>"$ERR"
 done
 fails 1 'has not allocated or freed GPU memory since the request' memtrace ctl "$pid" start --wait 0
-fails 1 "8 requests wait for process $pid already" memtrace ctl "$pid" mark nine --wait 0
+fails 1 "8 requests are already pending for process $pid" memtrace ctl "$pid" mark nine --wait 0
 ok 'status' memtrace ctl "$pid" status
-has 'says what waits' "$OUT" ', 8 requests for its next memory event; '
+has 'says what waits' "$OUT" ', 8 pending requests (handled at the next allocation or free); '
 : >again
 ok "its next event takes them all" sh -c "while memtrace ctl $pid status | grep -q request; do sleep 0.01; done"
 finish 'idle'
@@ -295,7 +295,7 @@ else
 	skip "another user's process" 'not root, or no setpriv'
 fi
 if [ "$(id -u)" = 0 ] && ! cat /proc/1/maps >"$OUT" 2>&1; then
-	fails 3 'process 1: the system forbids looking at it' memtrace ctl 1 status
+	fails 3 'process 1: the system does not allow inspecting it' memtrace ctl 1 status
 else
 	skip 'a process that even root may not look at' 'not root, or nothing is forbidden here'
 fi

@@ -37,7 +37,7 @@ fails 2 'must begin with a slash' make_install install PREFIX=relative
 # --- a prefix -------------------------------------------------------------------------------------------
 prefix="$PWD/a prefix"
 ok 'make install with PREFIX' make_install install PREFIX="$prefix"
-fails 3 'the loader cannot preload a path with a blank' "$prefix/bin/memtrace" run -- true
+fails 3 'the loader cannot preload a path with a space' "$prefix/bin/memtrace" run -- true
 ok 'and away again' make_install uninstall PREFIX="$prefix"
 ok 'the prefix is gone, it was made by us' test ! -e "$prefix"
 prefix=$PWD/prefix
