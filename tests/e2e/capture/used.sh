@@ -129,7 +129,7 @@ done
 asked none FAKE_NVML=none
 is "none: others cannot be told from the context" "$(used "$TRACE" source) $(names "$TRACE" | head -1)" "cuMemGetInfo context 812"
 ok "none: the report says whose figure it is" memtrace report "$TRACE" --show used
-has "of everybody" "$OUT" "What all processes occupy of device 0"
+has "of everybody" "$OUT" "What all processes occupy on device 0"
 asked mig FAKE_CUDA_MIG=1
 is "mig: a part of a card is found by its own UUID" "$(used "$TRACE" source) $(json "$TRACE" 'd["environment"]["devices"][0]["uuid"][:4]')" "nvml MIG-"
 asked crowd FAKE_NVML_NEIGHBOURS=500

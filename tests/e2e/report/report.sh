@@ -81,8 +81,8 @@ fails 3 'cut.spool' memtrace report cut.spool
 
 # --- what is not known is not said ----------------------------------------------------------------------
 ok 'a baseline' memtrace report --show categories,short_lived,histogram,used "$TOP/tests/data/h200-change-none.json"
-has 'has no sizes' "$OUT" 'Sizes: not known, for a baseline has no events.'
-has 'no short-lived blocks' "$OUT" 'Short-lived: not known, for a baseline has no events.'
+has 'has no sizes' "$OUT" 'Sizes: not known, because a baseline has no events.'
+has 'no short-lived blocks' "$OUT" 'Short-lived: not known, because a baseline has no events.'
 has 'nor blocks' "$OUT" ' 79.1%           -    193.25 MiB'
 has 'what was asked for is answered' "$OUT" 'used: none in this baseline.'
 fails 3 'is a baseline, which has no events to select from' memtrace report --at peak "$TOP/tests/data/h200-change-none.json"
