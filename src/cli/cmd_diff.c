@@ -202,11 +202,11 @@ static bool take_sides(struct diff_words *words, int argc, char **argv)
 
 static int take_gates(const struct diff_words *words, struct gates *gates)
 {
-	bool read = !words->gate || gates_add(gates, GATE_GROWTH, GATE_DEFAULT);
+	int error = words->gate ? gates_add(gates, GATE_GROWTH, GATE_DEFAULT) : 0;
 
-	for (size_t i = 0; read && words->fail_on[i]; i++)
-		read = gates_add(gates, GATE_GROWTH, words->fail_on[i]);
-	return read;
+	for (size_t i = 0; !error && words->fail_on[i]; i++)
+		error = gates_add(gates, GATE_GROWTH, words->fail_on[i]);
+	return error;
 }
 
 int cmd_diff(int argc, char **argv)
