@@ -4,11 +4,11 @@
 #include "render/compare/diff.h"
 
 static const char about[] =
-	"Writes a small file that most commands read in place of the trace: sums, peaks by call "
+	"Writes a small file that most commands read in place of the trace: totals, peaks by call "
 	"site and category, pools, libraries, phases, the names of the program and its script. It "
 	"has no arguments, no events, no curve, no complete stacks, and nothing that differs "
-	"between two runs of one program (process ids, times, hosts, folders), so an unchanged "
-	"program gives an identical file. Commit it; compare with memtrace diff.\n";
+	"between two runs of the same program (process ids, times, hosts, folders), so an "
+	"unchanged program gives an identical file. Commit it; compare with memtrace diff.\n";
 
 int cmd_baseline(int argc, char **argv)
 {

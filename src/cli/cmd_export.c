@@ -85,9 +85,8 @@ int cmd_export(int argc, char **argv)
 		ARG_ONE_FORMAT("to", 't', formats, &format),
 		ARG_OUTPUT_TO(&words.output),
 		ARG("at", 0, WHEN, "WHEN",
-		    "the moment to show: 12.5s, peak, exit, 'phase:NAME' (its highest moment), "
-		    "'mark:NAME', "
-		    "seq:N",
+		    "the moment to show: 12.5s, peak, exit, 'phase:NAME' (the peak of that "
+		    "phase), 'mark:NAME', seq:N",
 		    &words.at),
 		ARG("metric", 0, WORD, "allocated|reserved|used",
 		    "which bytes of the stacks to show (default: allocated)", &words.metric),

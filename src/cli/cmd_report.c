@@ -259,7 +259,7 @@ int cmd_report(int argc, char **argv)
 		ARG("show", 's', TEXT, "SECTIONS", "only these sections, by name: peaks,live",
 		    &words.show),
 		ARG("limit", 'n', NUMBER, "N",
-		    "rows of a list (default 5, with --show 10, with --json all; 0: all)",
+		    "rows of each list (default 5, or 10 with --show, all with --json; 0: all)",
 		    &words.limit),
 		ARG("full", 0, FLAG, NULL, "every row, every stack, every frame", &options.full),
 		ARG_OUTPUT_TO(&words.output),

@@ -88,10 +88,10 @@ int gates_read(struct gates *gates, const char *path)
 
 	if (length < 0 || length > BUDGET_LARGEST)
 		return err("%s: %s", path,
-			   length < 0 ? strerror((int)-length) : "is larger than any budget");
+			   length < 0 ? strerror((int)-length) : "too large for a budget");
 	budget = cJSON_Parse(text);
 	error = budget ? read_limits(gates, path, budget)
-		       : err("%s: is not JSON from byte %zu on", path,
+		       : err("%s: not valid JSON (error at byte %zu)", path,
 			     (size_t)(cJSON_GetErrorPtr() - text));
 	cJSON_Delete(budget);
 	return error;

@@ -202,7 +202,7 @@ static int read_event(const char *text, uint64_t *seq)
 {
 	return quantity_digits(text, seq)
 		       ? 0
-		       : err("cannot read seq:%.40s: expected the number of an event", text);
+		       : err("cannot read seq:%.40s: expected an event number", text);
 }
 
 static int not_moment(const char *text)

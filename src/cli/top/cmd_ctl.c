@@ -82,7 +82,8 @@ static int send_wish(const struct asked *asked, const struct ctl_wish *wish)
 	}
 	if (!recording)
 		return cli_say(STATUS_NO,
-			       "process %d is stopped, so the mark is lost: memtrace ctl %d start",
+			       "recording is off in process %d, so the mark was not recorded; "
+			       "turn it on with: memtrace ctl %d start",
 			       pid, pid);
 	show_safe(name, sizeof(name), wish->name, sizeof(name));
 	out_format(cli_out(), "%d: marked %s\n", pid, name);

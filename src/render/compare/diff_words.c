@@ -146,8 +146,8 @@ struct emit_rows diff_remarks(struct diff *diff)
 	for (size_t i = 0; i < diff->unlike_n; i++) {
 		const struct diff_key *key = &diff->unlike[i];
 		const char *words = show_kept(&diff->arena,
-					      "Compared by force: %.100s was %.200s in the base "
-					      "and is %.200s.",
+					      "Compared only because of --force: %.100s is %.200s "
+					      "in the base and %.200s in the head.",
 					      key->key, key->base, key->head);
 
 		emit_add(&diff->arena, &rows, &words);

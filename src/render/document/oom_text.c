@@ -112,7 +112,7 @@ static void add_asked(struct oom_text *text, const struct oom *oom)
 	const char *api = oom->facts.torch ? NULL : oom->told->api;
 	char size[SHOW_NUMBER];
 
-	say(text, "  asked     ", FACT_LINES, "%s by %s%s%.60s%s",
+	say(text, "  requested ", FACT_LINES, "%s by %s%s%.60s%s",
 	    show_bytes(size, oom->facts.asked), oom->facts.line, api ? " (" : "", api ? api : "",
 	    api ? ")" : "");
 }
@@ -153,7 +153,7 @@ static void add_beside(struct oom_text *text, const struct oom *oom)
 			 show_bytes(size, holder->bytes));
 	}
 	if (!torch || oom->facts.beside)
-		say(text, torch ? "  beside it " : "  process   ", FACT_LINES, "%s%s",
+		say(text, torch ? "  non-Torch " : "  process   ", FACT_LINES, "%s%s",
 		    show_bytes(size, torch ? oom->facts.beside : oom->facts.reserved), held);
 }
 
@@ -187,7 +187,7 @@ static void add_lines(struct oom_text *text, const struct oom *oom)
 
 	if (!oom->lines_n)
 		return;
-	say(text, "", 1, "Who held the %s that were allocated:", show_bytes(size, all));
+	say(text, "", 1, "What held the allocated %s:", show_bytes(size, all));
 	for (unsigned i = 0; i < oom->lines_n; i++) {
 		const struct oom_line *held = &oom->lines[i];
 

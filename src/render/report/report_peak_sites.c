@@ -336,7 +336,7 @@ void report_tell_peaks(const struct report *report)
 		say_peaks(report);
 	else if (report->trace->peaks_n)
 		peak_table(report, report->trace->peaks,
-			   report_format(report, "Highest sum%s%s",
+			   report_format(report, "Peak%s%s",
 					 selection->window    ? " "
 					 : selection->what[0] ? " of "
 							      : "",

@@ -95,8 +95,8 @@ has 'gaps are of a moment' "$OUT" 'gaps: needs a moment, add --at WHEN.'
 
 # --- what is offered, and asked for -----------------------------------------------------------------------
 ok 'a baseline' memtrace report "$TOP/tests/data/h200-change-adamw.json"
-has 'offers what it has' "$OUT" 'More with --show: live leaks tree inverted; all of it with --full.'
-hasnt 'and no look at events' "$OUT" 'Growth was not looked for'
+has 'offers what it has' "$OUT" 'More with --show: live leaks tree inverted; everything with --full.'
+hasnt 'and no look at events' "$OUT" 'Growth was not checked'
 ok 'a document' memtrace report --json "$TOP/tests/data/h200-forward_backward.json"
 is 'is whole' "$(json "$OUT" '[len(d["phases"]), d["other_phases"], d["lines"]["other_rows"]]')" '[24, 0, 0]'
 memtrace report --oom "$TOP/tests/data/h200-train.json" >oom.txt
