@@ -19,7 +19,7 @@ verdict 0 "$example" --max 'allocated.peak<=68MiB'
 has 'it says what was held' "$OUT" 'PASS    allocated.peak<=68MiB: device 0 has 68.00 MiB'
 verdict 1 "$example" --max 'allocated.peak<=67.9MiB'
 has 'and what was not, and by how much' "$OUT" 'FAIL    allocated.peak<=67.9MiB: device 0 has 68.00 MiB, 102.40 KiB over'
-has 'and which site holds it, at which line' "$OUT" '        68.00 MiB in Net.forward (train.py), train.py:12'
+has 'and which site holds it, at which line' "$OUT" 'limit: 68.00 MiB in Net.forward (train.py), train.py:12'
 for format in github junit sarif markdown; do
 	verdict 1 "$example" --max 'allocated.peak<=67.9MiB' -f $format
 	has "$format names the site" "$OUT" '68.00 MiB in Net'

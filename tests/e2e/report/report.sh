@@ -123,7 +123,7 @@ has 'which the table shows' "$OUT" '  temporaries                4.00 GiB'
 ok 'where the table has few' memtrace report --show advice "$TOP/tests/data/h200-cupy.json"
 hasnt 'there is none' "$OUT" 'of the peak were'
 ok 'what was short-lived has its name' memtrace report --show short_lived "$TOP/tests/data/h200-operators.json"
-has 'and no other' "$OUT" 'Short-lived: freed before their device made 16 allocations more'
+has 'and no other' "$OUT" 'Short-lived: freed within 16 further allocations on the device'
 
 # --- lines ----------------------------------------------------------------------------------------------
 ok 'lines of two kinds of memory' memtrace report --json -n 0 --show lines "$TOP/tests/data/h200-jax.json"

@@ -113,7 +113,7 @@ ok 'or another' memtrace report --at 'mark:freed by backward()#1' "$marks"
 has 'by its number' "$OUT" 'freed by backward()#1 (1 of 2): 217.26 MiB, at 4.6 s.'
 fails 3 'has no mark 40 MiB#2' memtrace report --at 'mark:40 MiB#2' "$marks"
 ok 'from mark to mark' memtrace report --from 'mark:40 MiB' --to 'mark:40 MiB again' "$marks"
-has 'in the sentence' "$OUT" 'From mark:40 MiB to mark:40 MiB again: at most 40.00 MiB, at 2.1 s.'
+has 'in the sentence' "$OUT" 'From mark:40 MiB to mark:40 MiB again: peak 40.00 MiB, at 2.1 s.'
 ok 'so can a timeline' memtrace timeline --from 'mark:40 MiB' --to 'mark:40 MiB again' "$marks"
 
 # --- what was dropped -------------------------------------------------------------------------------------
@@ -149,11 +149,11 @@ for selected in 'space device 830472192' 'space pinned 2359308' 'pool torch 1677
 	is 'likewise' "$(json "$OUT" '[d["moment"]["live"]["bytes"], d["moment"]["live"]["unknown_bytes"]]')" "[$held, 0]"
 done
 ok 'people read it' memtrace report --space pinned "$TOP/tests/data/h200-nccl.json"
-has 'in the sentence' "$OUT" 'Of pinned memory: at most 2.25 MiB, at 2.5 s.'
+has 'in the sentence' "$OUT" 'For pinned memory: peak 2.25 MiB, at 2.5 s.'
 ok 'a moment among events that are missing' memtrace report --at 3s "$TOP/tests/data/h200-nccl.json"
 has 'is in doubt' "$OUT" '2,610 events are missing between 2.4 s and 4.1 s: they are not counted here'
 ok 'what the trace cannot tell' memtrace report --by thread "$TOP/tests/data/h200-nccl.json"
-has 'is not called nothing' "$OUT" 'Of the whole run: not known.'
+has 'is not called nothing' "$OUT" 'For the whole run: not known.'
 
 # The program stopped recording for a while: sequence numbers go on, sums do not fit any more.
 "$PYTHON" - plain.json paused.json <<'END'
