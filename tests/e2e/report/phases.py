@@ -1,6 +1,7 @@
 """phases.py REPORT TRACE: what a report's JSON says of phases, counted anew from the trace's own."""
 import collections
 import json
+import math
 import re
 import statistics
 import sys
@@ -21,7 +22,7 @@ def total(parts, key):
 
 
 def median(values):
-    return statistics.median_low(values) if values else None
+    return math.floor(statistics.median(values)) if values else None
 
 
 def sums(phases, parts):
