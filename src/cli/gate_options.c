@@ -67,12 +67,12 @@ static int read_limits(struct gates *gates, const char *path, const cJSON *budge
 	int error = 0;
 
 	if (!cJSON_IsString(schema) || strcmp(schema->valuestring, BUDGET_SCHEMA) != 0)
-		return err(
-			"%s: not a budget, which looks like this: {\"schema\":\"" BUDGET_SCHEMA
-			"\",\"max\":{\"allocated.peak\":\"30 GiB\"}}",
-			path);
+		return err("%s: not a budget, which looks like this: {\"schema\":\"" BUDGET_SCHEMA
+			   "\",\"max\":{\"allocated.peak\":\"30 GiB\"}}",
+			   path);
 	if (!cJSON_IsObject(max) || !max->child)
-		return err("%s: the budget has no limits, such as \"max\":{\"allocated.peak\":\"30 GiB\"}",
+		return err("%s: the budget has no limits, such as \"max\":{\"allocated.peak\":\"30 "
+			   "GiB\"}",
 			   path);
 	for (const cJSON *limit = max->child; !error && limit; limit = limit->next)
 		error = add_limit(gates, path, limit);

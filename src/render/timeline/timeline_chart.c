@@ -181,8 +181,7 @@ static void begin_chart(struct chart *chart)
 {
 	const struct timeline *timeline = chart->timeline;
 
-	chart->columns =
-		need(&timeline->trace->arena, timeline->columns * sizeof(*chart->columns));
+	chart->columns = need(&timeline->trace->arena, timeline->columns * sizeof(*chart->columns));
 	fill_columns(chart);
 }
 

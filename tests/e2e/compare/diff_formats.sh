@@ -48,7 +48,9 @@ for format in $formats; do
 	ok "$format: a budget that is not" written 1 "$format" check "$example" --max 'allocated.peak<=1KiB' --max 'count<=10'
 done
 for command in "diff --gate $example" "check --max allocated.peak<=1GiB"; do
+	# shellcheck disable=SC2086  # a command and its options
 	memtrace $command "$example" --json >json.out
+	# shellcheck disable=SC2086
 	memtrace $command "$example" --format json | cmp -s - json.out
 	is "${command%% *} --json is --format json" $? 0
 done

@@ -31,8 +31,8 @@ for rank in 1 2 3; do
 	is "rank $rank says what it is" "$(json "four/$host.$rank.json" '[d["process"][k] for k in ("rank", "world_size", "local_rank")]')" "[$rank, 4, $rank]"
 done
 has 'and what takes all of them' said "memtrace merge four/$host.*.json summarizes all 4"
-memtrace report "four/$host.1.json" >report
-has 'a report says which rank it is of' report ', rank 1, on '
+memtrace report "four/$host.1.json" >report.txt
+has 'a report says which rank it is of' report.txt ', rank 1, on '
 ok 'which merges' memtrace merge four/*.*.json
 hasnt 'with no rank missing' "$OUT" 'missing'
 
