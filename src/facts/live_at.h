@@ -26,8 +26,9 @@ struct census {
 
 struct live_at_visitor {
 	void *context;
-	/* Called with the blocks that were live before event `seq`, where they are known; `seq` may
-	 * be the first missing event. Returns 0, or -errno to end the pass. */
+	/* Called before each event with the blocks that are live then, also before the first event
+	 * of a gap and after the last event, but never with a filter. `seq`: number of that event.
+	 * Returns 0, or -errno to end the pass. */
 	int (*moment)(void *context, const struct census *census, uint64_t seq);
 	/* Called for each event, in order. */
 	void (*event)(void *context, const struct event *event);

@@ -45,7 +45,7 @@ void journal_clear(struct journal *journal);
  */
 void journal_keep(struct journal *journal, uint64_t ns, uint64_t bytes);
 
-/* The number of events that surely fit into the rest of the chunk, along with records of sums. */
+/* The number of events of any size that the rest of the chunk can hold besides records of sums. */
 static inline uint64_t journal_fit(const struct journal *journal)
 {
 	const uint8_t *p = journal->p + WIRE_SUMS_MAX * JOURNAL_SUMS_DEVICES;
@@ -53,7 +53,7 @@ static inline uint64_t journal_fit(const struct journal *journal)
 	return p < journal->end ? (size_t)(journal->end - p) / WIRE_EVENT_MAX : 0;
 }
 
-/* The number of events that surely fit, after journal_room(). */
+/* The number of events of any size that can be written before the next journal_room(). */
 static inline uint64_t journal_left(const struct journal *journal)
 {
 	uint64_t seq = journal->spool->header->seq;

@@ -345,7 +345,7 @@ struct spool_used {
 	uint64_t t;
 	uint64_t used, reserved;           /* in bytes */
 	int64_t rounding, named, residual; /* used = reserved + rounding + named + residual */
-	int64_t bytes;                     /* bytes of the step, < 0: returned, 0: none */
+	int64_t bytes;                     /* bytes added; < 0: bytes freed; 0: neither */
 	uint32_t name, kind, api;          /* texts */
 	uint32_t stack, thread;
 	int16_t device;

@@ -28,10 +28,10 @@ enum trace_exit spool_exit(const struct spool *spool);
 
 /* --- the steps of reading, for following a spool --- */
 
-/* An open file, and the parts of it that have been copied. */
+/* An open spool's file, and how much of it has been copied to memory. */
 struct read_progress {
 	int fd;
-	size_t addresses;             /* bytes of addresses reserved for the copy */
+	size_t addresses;             /* size of the address range reserved for the copy */
 	uint64_t copied[SPOOL_KINDS]; /* by table: elements copied, if rows never change */
 	uint64_t owned;               /* number of blocks whose owners have been read */
 };

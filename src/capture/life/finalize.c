@@ -96,7 +96,7 @@ static int write_piece(void *unused, const char *bytes, size_t length)
 
 /* --- allocations that failed for lack of memory --- */
 
-/* Called by exit(): another thread that ends the program waits here for the document. */
+/* Called by exit(): waits until another thread has written the document that it began. */
 static void wait_written(int status, void *unused)
 {
 	const struct timespec nap = { 0, 1000000 };

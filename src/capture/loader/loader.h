@@ -109,8 +109,8 @@ void loader_forked(void);
 
 /* --- how libraries are bound --- */
 
-/* True if a loaded library's calls of hooked functions are bound to CUDA itself, past this library.
- * Takes the loader's lock and reads relocations; for the end of a recording. */
+/* True if a loaded library's calls of hooked functions go straight to CUDA, so that no hook sees
+ * them. Takes the loader's lock and reads relocations; for the end of a recording. */
 bool libc_binding_past_us(void);
 
 /*

@@ -185,7 +185,7 @@ void record_forked_in_handler(bool inside);
  *
  * The trace has this cost by kind of event. One event in COST_EVERY is timed from the hook's entry
  * to its return, without the time of the hooked function itself. A runtime call and the driver call
- * that it makes are one event with two hooks: the time in both counts, not the time between them.
+ * that it makes are one event with two hooks: the time inside each hook is added up.
  */
 enum { COST_EVERY = 61 }; /* prime, since programs allocate and free in turns */
 

@@ -144,9 +144,9 @@ static void dimension_tables(const struct diff_text *text)
 		dimension_table(text, shown[i], UINT_MAX);
 }
 
-/* True if the sites have a table for the column. With --full, each column that changed has a table.
- * The first screen has the tables for allocated and live at exit, or else for the first column that
- * changed. */
+/* True if a table of sites is shown for the column. With --full, each column that changed has one.
+ * The first screen has those for allocated and live at exit, and for the first column that changed.
+ */
 static bool has_table(const struct diff_text *text, enum column column)
 {
 	enum column first = 0;

@@ -217,8 +217,8 @@ void emit_more(const struct show *show, unsigned indent, uint64_t left, const ch
 void emit_row(const struct show *show, const struct emit_column *columns, const void *row,
 	      unsigned indent);
 
-/* Adds the fields of kinds BYTES to DELTA in the rows from position `from` on to the fields of
- * `sum`. A field that has several columns is added only once. */
+/* Sums each field of the kinds EMIT_BYTES to EMIT_DELTA over the rows from position `from` on, into
+ * the same field of `sum`. A field that has several columns is added only once. */
 void emit_sum(const struct emit_column *columns, const struct emit_rows *rows, size_t from,
 	      void *sum);
 

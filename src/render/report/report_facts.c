@@ -68,7 +68,7 @@ struct emit_rows report_group_peak(const struct report *report, const struct tra
 	return groups;
 }
 
-/* --- the answer --- */
+/* --- the sentence that begins a report --- */
 
 bool report_is_wanted(const struct report *report, int device)
 {

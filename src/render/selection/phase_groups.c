@@ -60,8 +60,8 @@ static void raise_peak(uint64_t *peak, uint64_t bytes)
 		*peak = bytes;
 }
 
-/* A phase's values on the device; if that is NO_DEVICE, on the device with the highest peak, with
- * the sums of all devices. False if the phase has none for the device. */
+/* Finds a phase's values on the device. With NO_DEVICE: on the device with the highest peak, but
+ * allocations and frees of all devices. False if the phase has no values for the device. */
 static bool part_of(const struct trace_phase *phase, int device, struct trace_phase_device *part)
 {
 	const struct trace_phase_device *found = NULL;
