@@ -33,15 +33,22 @@ adopt() { # SCRIPT
 	grep -q '^not ok' "$1.tap" || is "$1: ends well" "$script_status" 0
 }
 
+scripts='truth stacks doors rtld_next threads fork kill oom api nvtx errno env quiet'
+
+# The programs of tests/e2e that these scripts name.
 programs=
-for program in doors ends forks api errno nvtx nocuda loader libnext1.so libnext2.so liballoc.so libwrap.so; do
-	[ -e "$E2E/$program" ] || programs="$programs $E2E/$program"
+for script in $scripts; do
+	# shellcheck disable=SC2013,SC2016  # words, and a name that stands in the scripts
+	for program in $(grep -ohE '\$E2E/[a-z_0-9.]+' "$TOP"/tests/e2e/*/"$script.sh" | sort -u); do
+		program=$E2E/${program#*/}
+		[ -e "$program" ] || programs="$programs $program"
+	done
 done
 # shellcheck disable=SC2086  # words
 [ -z "$programs" ] || ok 'test programs' "${MAKE:-make}" -s -C "$TOP" BUILD="$BUILD" CUDA= $programs
 
-for script in truth stacks doors rtld_next threads fork kill oom api nvtx errno env quiet; do
-	adopt $script
+for script in $scripts; do
+	adopt "$script"
 done
 
 # Kernels, and nvcc's way to link.

@@ -60,7 +60,7 @@ is 'and of a mark, whose domain has no such category' \
 
 # Where a person or another tool sees phases, their words are there too.
 ok 'a report' memtrace report --show phases "$TRACE"
-has 'names the domain' "$OUT" '  full (library)                1'
+has 'names the domain' "$OUT" '  full (library) '
 ok 'a timeline' memtrace timeline "$TRACE"
 has 'too' "$OUT" 'full (library) '
 ok 'chrome' memtrace export "$TRACE" --to chrome -o nvtx.chrome
