@@ -83,7 +83,7 @@ static int categorise(struct diff_side *const *sides, const struct gates *gates,
 			   "block, the other has too few events for that (record with a larger "
 			   "MEMTRACE_MAX_EVENTS)",
 			   first->trace.path, other->trace.path);
-	if (other || (first->categories_from != RUN_BLOCKS && !asked))
+	if (!first || other || (first->categories_from != RUN_BLOCKS && !asked))
 		return 0;
 	for (size_t i = 0; (run = run_at(sides, i)); i++)
 		run_add_categories(run, device);
