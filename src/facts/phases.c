@@ -1,4 +1,7 @@
-/* Finds the phases of a recording: pairs pushes with pops, and takes sums from the tracks. */
+/*
+ * Finds the phases of a recording: pairs pushes with pops, and takes sums from the tracks. One
+ * file: pushes, pops and blocks change the one struct phases, in the order of the events.
+ */
 #include "facts/phases.h"
 
 #include <errno.h>

@@ -271,8 +271,9 @@ static int64_t middle_of(int64_t *values, size_t count, int64_t *spread)
 static int told_by_both(const struct gate *gate, const struct run *base, const struct run *head,
 			size_t told_by_base, size_t told_by_head)
 {
+	/* With a filter, the values are 0 for a name that is new or gone. */
 	if (metric_is_narrowed(&gate->query) || (told_by_base && told_by_head))
-		return 0; /* values are 0 for a name that is new or gone */
+		return 0;
 	return err("%s: the gate %s cannot be checked: the trace does not record the metric",
 		   (told_by_base ? head : base)->trace.path, gate->text);
 }

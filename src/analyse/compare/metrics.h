@@ -70,8 +70,8 @@ bool metric_is_narrowed(const struct metric_query *query);
  * for a run without a device. */
 const char *metric_space(const struct metric_query *query, const struct run *run);
 
-/* True if the value of the filter "site" fits: a site's name is long, so a pattern without * and ?
- * needs to match only a part of it. */
+/* True if the pattern of the filter "site" matches the name. As names of sites are long, a pattern
+ * without * and ? may match any part of the name. */
 bool site_matches(const char *pattern, const char *name);
 
 /* The metric's value in one phase; TRACE_NONE if phases do not have it or the trace lacks it. */

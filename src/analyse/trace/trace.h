@@ -82,7 +82,8 @@ static inline uint64_t trace_known(uint64_t number)
 }
 
 /* Stores the name of the program and, if that is Python, of its script or module, without folders;
- * returns the number of names. The last one tells programs apart. */
+ * returns the number of names. Two programs differ if
+ * their last names do. */
 size_t trace_program(const struct trace *trace, const char *names[2]);
 
 /* The number of allocations that failed for lack of memory, on a device or (NO_DEVICE) on all. */

@@ -164,7 +164,8 @@ struct emit_rows diff_remarks(struct diff *diff)
 
 /* --- words on a row or a gate --- */
 
-/* The sites behind a broken gate: ": 36.00 MiB in Net.forward (train.py), train.py:12; ...". */
+/* The sites that hold most of what broke a gate:
+ * ": 36.00 MiB in Net.forward (train.py), train.py:12; ...". */
 static const char *gate_sites_words(struct diff *diff, const struct gate_result *result)
 {
 	bool bytes = metric_rows[result->gate->query.metric].bytes;

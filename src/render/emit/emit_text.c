@@ -1,4 +1,7 @@
-/* Writes rows as tables, on a screen and in Markdown. */
+/*
+ * Writes rows as tables, on a screen and in Markdown: one file, for both choose, limit and sum the
+ * same rows.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -103,7 +106,7 @@ static unsigned room_of(const struct table_lines *lines, const struct emit_colum
 	return others < lines->most ? lines->most - others : 0;
 }
 
-/* Writes a left-aligned cell; `after` columns are those of the cells behind it. */
+/* Writes a left-aligned cell; `after` is the width of the cells to its right. */
 static void put_left(struct table_lines *lines, const struct emit_column *column, const char *text,
 		     unsigned after)
 {
@@ -172,7 +175,7 @@ void emit_row(const struct show *show, const struct emit_column *columns, const 
 	put_cells(&lines, row);
 }
 
-/* --- names that are told apart --- */
+/* --- names stay distinct when they are cut --- */
 
 /* The width that a line has beside its name. */
 static unsigned others_of(const struct table_lines *lines, const void *row)
@@ -228,7 +231,7 @@ static void lay_out(struct table_lines *lines, const struct emit_rows *rows, siz
 	}
 }
 
-/* Writes the rows, each unlike the others: a name that cannot be told apart when cut is not cut. */
+/* Writes the rows. A name is not cut if it would then equal the cut name of another row. */
 static void put_rows(struct table_lines *lines, const struct emit_table *table, size_t listed)
 {
 	struct map known = { NULL, 0 };
