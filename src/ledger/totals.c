@@ -94,20 +94,39 @@ HOT_CODE void totals_add_cell(struct spool *spool, const struct totals_scope *sc
 	add_cell(spool, scope, metric, change);
 }
 
-HOT_CODE void totals_add(struct spool *spool, const struct totals_scope *scope, enum metric metric,
-			 const struct totals_change *change)
+/* A new peak, the first change of a cell since a peak, a new cell, or a sampled block. */
+static __attribute__((noinline)) void add_anew(struct spool *spool,
+					       const struct totals_scope *scope, enum metric metric,
+					       const struct totals_change *change)
 {
 	struct spool_sum *sum = &scope->row->sums[metric];
 	uint64_t now = sum->now + (uint64_t)change->bytes;
 
 	add_cell(spool, scope, metric, change);
+	txn_keep_run(spool, sum, 4);
 	if (now > sum->peak) {
-		txn_keep_run(spool, sum, 4);
 		sum->peak = now;
 		sum->peak_t = change->t;
 		sum->epoch++;
-	} else {
-		txn_keep_run(spool, sum, 1);
 	}
+	sum->now = now;
+}
+
+HOT_CODE void totals_add(struct spool *spool, const struct totals_scope *scope, enum metric metric,
+			 const struct totals_change *change)
+{
+	struct spool_sum *sum = &scope->row->sums[metric];
+	struct spool_cell *cell = totals_cell(spool, change->row, scope->first + metric);
+	uint64_t now = sum->now + (uint64_t)change->bytes;
+
+	if (__builtin_expect(!cell || cell->epoch != sum->epoch || now > sum->peak ||
+				     change->stands != 0,
+			     0)) {
+		add_anew(spool, scope, metric, change);
+		return;
+	}
+	txn_keep_runs(spool, &cell->live, 2, sum, 1);
+	cell->live += (uint64_t)change->bytes;
+	cell->live_count += (uint64_t)change->count;
 	sum->now = now;
 }

@@ -41,28 +41,39 @@ static __attribute__((noinline, cold, unused)) void txn_full(struct spool *spool
 }
 
 /*
- * Saves neighbouring words, which the caller may then change. Saving many at once is cheaper,
- * because each call loads and stores the count of saved words. A kill stops the process between two
- * instructions, so the fences only need to order the compiler's stores.
+ * Saves two runs of neighbouring words, which the caller may then change. Saving many at once is
+ * cheaper, because each call loads and stores the count of saved words. A kill stops the process
+ * between two instructions, so the fences only need to order the compiler's stores.
  */
-static inline __attribute__((always_inline)) void txn_keep_run(struct spool *spool,
-							       const void *from, size_t words)
+static inline __attribute__((always_inline)) void txn_keep_runs(struct spool *spool,
+								const void *first, size_t first_n,
+								const void *second, size_t second_n)
 {
 	struct spool_header *header = spool->header;
-	uint64_t where = (uint64_t)((const char *)from - spool->base);
 	uint64_t at = header->undo_count;
+	size_t words = first_n + second_n;
 
 	if (__builtin_expect(at + words > SPOOL_UNDO, 0)) {
 		txn_full(spool, words);
 		return;
 	}
-	for (size_t i = 0; i < words; i++)
-		header->undo[at + i] =
-			(struct spool_undo_word){ .where = where + 8 * i,
-						  .old = ((const txn_word *)from)[i] };
+	for (size_t i = 0; i < words; i++) {
+		const txn_word *from = i < first_n ? (const txn_word *)first + i
+						   : (const txn_word *)second + (i - first_n);
+
+		header->undo[at + i] = (struct spool_undo_word){
+			.where = (uint64_t)((const char *)from - spool->base), .old = *from
+		};
+	}
 	atomic_signal_fence(memory_order_seq_cst);
 	header->undo_count = at + words;
 	atomic_signal_fence(memory_order_seq_cst);
+}
+
+static inline __attribute__((always_inline)) void txn_keep_run(struct spool *spool,
+							       const void *from, size_t words)
+{
+	txn_keep_runs(spool, from, words, NULL, 0);
 }
 
 static inline void txn_set64(struct spool *spool, txn_word *word, uint64_t value)
