@@ -36,12 +36,13 @@ struct field {
 };
 
 #define MEMBER(type, member) (((type *)0)->member)
-#define FIELD(list, type, member, form)             \
-	{ #member,                                  \
-	  offsetof(type, member),                   \
-	  list,                                     \
-	  sizeof(MEMBER(type, member)),             \
-	  (__typeof__(MEMBER(type, member)))-1 < 1, \
+/* A comma's right side has the type of the value, which is not atomic. */
+#define FIELD(list, type, member, form)                        \
+	{ #member,                                             \
+	  offsetof(type, member),                              \
+	  list,                                                \
+	  sizeof(MEMBER(type, member)),                        \
+	  (__typeof__(((void)0, MEMBER(type, member))))-1 < 1, \
 	  form },
 #define FIELD_OF(row, member, form) FIELD(row, member, form)
 #define N(member) FIELD_OF(ROW, member, 'N')
