@@ -11,7 +11,11 @@ cd "$(dirname "$0")/.."
 found=$({
 	find src -name '*.[ch]' | sort | xargs awk '
 	FNR == 1 { head = "" }
-	/^struct [a-z_0-9]+ \{/ { count["struct " $2]++ }
+	/^[ \t]*((static|const|typedef) )*struct [a-z_0-9]+ \{/ {
+		tag = $0
+		sub(/.*struct /, "", tag)
+		count["struct " substr(tag, 1, index(tag, " ") - 1)]++
+	}
 	/^\{/ && head != "" {
 		kind = head ~ /(^|[ \t])static[ \t]/ ? "static " : "function "
 		gsub(/__attribute__\(\([^)]*\)*\)/, "", head)

@@ -7,7 +7,7 @@
  * compressed block of 4x4 texels (CUarray_format of cuda.h). */
 enum unit { CHANNEL, TEXEL, BLOCK };
 
-static const struct format {
+static const struct array_format {
 	uint8_t first, last; /* a range of CUarray_format values that have the same size */
 	uint8_t unit;
 	uint8_t bits;
@@ -47,7 +47,7 @@ struct texel {
 static struct texel texel_of(unsigned int format, unsigned int channels)
 {
 	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
-		const struct format *row = &formats[i];
+		const struct array_format *row = &formats[i];
 
 		if (format >= row->first && format <= row->last)
 			return (struct texel){ row->unit == CHANNEL ? row->bits * channels

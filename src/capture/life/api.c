@@ -25,7 +25,7 @@ static struct {
  * freed a segment since, so the segment's node in the ledger is checked (still_there). */
 static struct {
 	uint32_t count;
-	struct segment {
+	struct pool_segment {
 		uint64_t start, end;
 		uint64_t address; /* address of the driver's allocation that contains the segment */
 		uint32_t id;      /* that allocation's node in the ledger */
@@ -131,7 +131,7 @@ EXPORT memtrace_pool memtrace_pool_grow(memtrace_pool pool)
 static uint32_t find_segment(uint64_t address)
 {
 	return (uint32_t)sort_until(segments.list, segments.count, sizeof(*segments.list),
-				    offsetof(struct segment, end), address);
+				    offsetof(struct pool_segment, end), address);
 }
 
 /* Removes the segments in [start, end), and returns the position where they were. */
@@ -150,7 +150,7 @@ static uint32_t drop_segments(uint64_t start, uint64_t end)
 
 /* Adds a segment and removes those at its addresses, which must be gone, since allocations never
  * overlap. A full list is emptied; segments that are missing are found in the ledger. */
-static void add_segment(const struct segment *segment)
+static void add_segment(const struct pool_segment *segment)
 {
 	struct signals_deferred deferred;
 	uint32_t at;
@@ -174,7 +174,7 @@ static uint32_t memory_at(uint64_t address)
 	return id ? id : ledger_around(record_ledger(), address);
 }
 
-static const struct spool_node *still_there(const struct segment *segment)
+static const struct spool_node *still_there(const struct pool_segment *segment)
 {
 	const struct spool_node *node;
 
@@ -190,7 +190,7 @@ static const struct spool_node *still_there(const struct segment *segment)
 static void take_segment(uint32_t id, uint64_t start, uint64_t size, const struct event *like)
 {
 	const struct spool_node *node = live_node(record_spool(), id);
-	const struct segment segment = { start, start + size, node->address, id };
+	const struct pool_segment segment = { start, start + size, node->address, id };
 
 	if (!node->pool)
 		ledger_retag(record_ledger(), id, like->pool, like);

@@ -42,7 +42,7 @@ static const struct python_layout known[] = {
 #undef TEXT
 
 /* For each column of TELLS in python.def: the field of python_layout, and the valid values. */
-static const struct column {
+static const struct told_field {
 	int place;
 	unsigned width; /* bytes of the field; its offset is a multiple of this */
 	uint64_t least;
@@ -109,7 +109,7 @@ static bool read_told(struct python_layout *layout, const int *at)
 	*layout =
 		(struct python_layout){ .thread_cframe = PYTHON_NONE, .frame_entry = PYTHON_NONE };
 	for (size_t i = 0; i < COUNT(columns); i++) {
-		const struct column *column = &columns[i];
+		const struct told_field *column = &columns[i];
 		uint64_t end = column->end ? column->end : struct_end;
 		uint64_t value = PYTHON_NONE;
 
