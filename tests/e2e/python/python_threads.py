@@ -2,7 +2,9 @@
 
     python_threads.py forks FOLDER COUNT    the first thread forks COUNT times beside three of them
     python_threads.py ends FOLDER COUNT     COUNT interpreters end while daemon threads allocate
-    python_threads.py jumps FOLDER COUNT    COUNT processes in which calls are left by siglongjmp()
+    python_threads.py jumps FOLDER COUNT FIRST
+                                            COUNT processes in which calls are left by siglongjmp(), in
+                                            the ways from number FIRST on
 
 FOLDER has the libraries of this one's C files. Prints "N of COUNT ..., [what the others did]".
 """
@@ -187,7 +189,8 @@ def jump(jumps):
 def jumps():
     jumps = ctypes.CDLL(FOLDER + "/libjump.so").jumps
     ends = []
-    for number in range(COUNT):
+    first = int(sys.argv[4])
+    for number in range(first, first + COUNT):
         child = os.fork()
         if child == 0:
             jump(lambda: jumps(number, 10))

@@ -4,7 +4,7 @@
  *
  * One process does the update, an instruction at a time; after every few of them another reads what
  * SIGKILL would leave there. STEPS=1 looks after each instruction (check-all), 0 not at all, else
- * so many of them lie between two looks.
+ * so many of them lie between two looks. Without STEPS a long update is followed at its beginning.
  */
 #define CHECK_SECONDS 3600
 #include "check.h"
@@ -19,7 +19,7 @@
 #include "unit/stepping.h"
 
 enum { MIB2 = 1 << 21, MOST_STEPS = 4000000 };
-enum { NEAR = 97, FAR = 797, LONG = 10000 }; /* an update that long repeats what it does */
+enum { EVERY = 97, LONG = 10000 }; /* an update that long repeats what it does */
 
 static const uint64_t HOME = 0x600000000000u;  /* where these tests allocate */
 static const uint64_t RANGE = 0x7e0000000000u; /* and map */
@@ -545,13 +545,8 @@ static void look(const struct kind *kind, unsigned long step)
 	spool_close(&spool);
 }
 
-/* `every`: 0 if nobody wished for one. */
-static bool is_looked_at(unsigned long step, unsigned long every)
-{
-	return step % (every ? every : step < LONG ? NEAR : FAR) == 0;
-}
-
-/* The number of instructions; -1 when that cannot be done here. */
+/* `every`: 0 if nobody wished for one. The number of instructions; -1 when that cannot be done
+ * here. */
 static long run(const struct kind *kind, unsigned long every, unsigned *looks)
 {
 	unsigned long step = 0;
@@ -572,9 +567,15 @@ static long run(const struct kind *kind, unsigned long every, unsigned *looks)
 		OK(WIFSTOPPED(status));
 		if (WSTOPSIG(status) == SIGSTOP)
 			break;
-		if (is_looked_at(step, every)) {
+		if (step % (every ? every : EVERY) == 0) {
 			look(kind, step);
 			++*looks;
+		}
+		if (!every && step == LONG) {
+			ptrace(PTRACE_CONT, child, NULL, NULL);
+			EQ(waitpid(child, &status, 0), child);
+			OK(WIFSTOPPED(status) && WSTOPSIG(status) == SIGSTOP);
+			break;
 		}
 	}
 	OK(step < MOST_STEPS);
