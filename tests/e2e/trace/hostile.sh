@@ -62,7 +62,7 @@ while read -r line; do
 	before=${line%% *}
 	# shellcheck disable=SC2086  # words
 	is "memtrace $line" "$(EVENTS=$events hostile try $files memtrace $line)" ''
-	[ $files = bad ] || continue
+	[ "$files" = bad ] || continue
 	# shellcheck disable=SC2086
 	is "memtrace $line: cut" "$(hostile try cut memtrace $line)" ''
 done <list-of-commands
