@@ -1,7 +1,6 @@
 /* memtrace timeline TRACE: draws curves of memory over time in the terminal. */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "analyse/findings/steps.h"
 #include "analyse/input/error.h"

@@ -3,7 +3,6 @@
  *
  * Both change the trace itself, once, before it is read, so every table shows the choice.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "analyse/input/grow.h"

@@ -2,7 +2,6 @@
 #include "cli/top/top_parts.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <netdb.h>
 #include <poll.h>
 #include <stdint.h>

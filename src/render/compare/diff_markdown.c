@@ -7,7 +7,6 @@
 
 #include "render/compare/diff.h"
 #include "render/emit/emit.h"
-#include "render/emit/term.h"
 
 struct verdict_line {
 	const char *mark, *words;

@@ -5,7 +5,6 @@
  */
 #include "render/compare/diff.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "render/emit/term.h"

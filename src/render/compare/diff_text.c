@@ -6,7 +6,6 @@
  */
 #include <ctype.h>
 #include <limits.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "render/compare/diff.h"

@@ -1,7 +1,6 @@
 /* Fills a SQLite database row by row, with the tables of sqlite_schema.def. */
 #pragma once
 
-#include <stddef.h>
 #include <stdint.h>
 
 struct out;

@@ -1,7 +1,6 @@
 /* Declarations that the writers of a page's parts share. */
 #pragma once
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "analyse/categories/categories.h"
