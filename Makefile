@@ -326,7 +326,7 @@ DEBUG_LIBRARY := $(BUILD)/debug/libmemtrace.so
 $(DEBUG_LIBRARY): $(LIB_SOURCES) $(TREE_HEADERS) $(BUILD)/flags
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/debug DEBUG=1 OPT=-O0 $@
 
-WATCH_SOURCES := $(addprefix src/base/,$(addprefix guest/,debug_checks.c lock.c own_thread.c signals.c) $(addprefix text/,log.c fd.c text.c utf8.c))
+WATCH_SOURCES := $(addprefix src/base/,$(addprefix guest/,debug_checks.c lock.c own_stack_and_thread.c signals.c) $(addprefix text/,log.c fd.c text.c utf8.c))
 $(TESTS)/debug/promises: tests/debug/promises.c $(WATCH_SOURCES) $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$@) $(COMPILE) $(CLI_FLAGS) -DMEMTRACE_DEBUG=1 $(LDFLAGS) -o $@ $(filter %.c,$^)

@@ -4,7 +4,7 @@
 # The first check gives a line number, the second is the truth: a fact of the linked library that no
 # macro hides. To allow one more function, put it in its row of `allowed`, and mind why others are
 # not there: nothing that ends the host, speaks on its stdout, allocates with its malloc, takes its
-# signals or starts threads of libc's (`clone` is for base/guest/own_thread.c alone). The row `heap` is for
+# signals or starts threads of libc's (`clone` is for base/guest/own_stack_and_thread.c alone). The row `heap` is for
 # the exit path alone: what the process's own __cxa_demangle gave is freed.
 set -eu
 cd "$(dirname "$0")/.."

@@ -3,8 +3,8 @@
  *
  * No descriptor stays open: daemons close all that they find, and if the program then reused the
  * number, the spool would be written into the program's file. Each growth opens the path again, in
- * a descriptor table that the program does not share (base/guest/own_thread.h), and compares device
- * and inode.
+ * a descriptor table that the program does not share (base/guest/own_stack_and_thread.h), and
+ * compares device and inode.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 #include <sys/param.h>
 #include <sys/resource.h>
 
-#include "base/guest/own_thread.h"
+#include "base/guest/own_stack_and_thread.h"
 #include "base/guest/raw_call.h"
 #include "base/guest/signals.h"
 #include "base/text/fd.h"

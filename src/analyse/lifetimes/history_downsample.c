@@ -5,7 +5,7 @@
 #include "analyse/input/grow.h"
 #include "analyse/input/string_table.h"
 #include "analyse/lifetimes/history.h"
-#include "analyse/lifetimes/history_keep.h"
+#include "analyse/lifetimes/history_downsample_choice.h"
 #include "base/mem/map.h"
 
 /* The folded blocks of one stack, place and category that are live. */

@@ -5,7 +5,7 @@
 #include <fcntl.h>
 #include <linux/fs.h>
 
-#include "base/guest/own_thread.h"
+#include "base/guest/own_stack_and_thread.h"
 #include "base/guest/raw_call.h"
 
 /* The kernel's struct stat, which is also libc's on x86-64 and aarch64 (asm/stat.h). */

@@ -2,9 +2,9 @@
  * Writes the library's rare messages to the stderr of the traced program.
  *
  * No function here allocates, blocks for long or ends the program: a signal that a write raises
- * does not reach the program (base/guest/own_thread.h). Text that a full pipe does not take within
- * 100 ms is lost. Nothing is written if descriptor 2 is no longer the file that it was at start.
- * errno is unchanged.
+ * does not reach the program (base/guest/own_stack_and_thread.h). Text that a full pipe does not
+ * take within 100 ms is lost. Nothing is written if descriptor 2 is no longer the file that it was
+ * at start. errno is unchanged.
  */
 #pragma once
 

@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "base/guest/debug_checks.h"
-#include "base/guest/own_thread.h"
+#include "base/guest/own_stack_and_thread.h"
 #include "base/guest/raw_call.h"
 #include "base/guest/table_rows.h"
 #include "base/mem/arena.h"

@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 
 #include "base/guest/clock.h"
-#include "base/guest/own_thread.h"
+#include "base/guest/own_stack_and_thread.h"
 #include "base/guest/raw_call.h"
 #include "base/guest/signals.h"
 #include "base/guest/start.h"

@@ -7,7 +7,7 @@
 #include "base/guest/debug_checks.h"
 #include "base/guest/hot.h"
 #include "base/guest/lock.h"
-#include "base/guest/own_thread.h"
+#include "base/guest/own_stack_and_thread.h"
 
 enum { NAP_US = 50 };
 

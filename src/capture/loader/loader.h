@@ -94,7 +94,7 @@ loader_end(const struct signals_deferred *deferred)
 }
 
 /* Calls work(argument) between loader_begin() and loader_end(), on a stack of this library's own
- * (own_thread.h): for work that allocates. */
+ * (own_stack_and_thread.h): for work that allocates. */
 void loader_call(void (*work)(void *), void *argument);
 
 /* True if a thread has ever called loader_enter(). */

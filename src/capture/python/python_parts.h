@@ -164,7 +164,7 @@ int python_find(void *(*lookup)(void *, const char *));
  * the table in _PyRuntime. `version` is PY_VERSION_HEX or 0. False if there is no valid layout. */
 bool python_layout_find(unsigned minor, uint64_t version);
 
-/* --- python_object.c --- */
+/* --- python_code_and_lines.c --- */
 
 enum python_verdict { PYTHON_EMPTY, PYTHON_RIGHT, PYTHON_WRONG };
 

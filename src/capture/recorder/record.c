@@ -11,7 +11,7 @@
 
 #include "base/guest/clock.h"
 #include "base/guest/hot.h"
-#include "base/guest/own_thread.h"
+#include "base/guest/own_stack_and_thread.h"
 #include "base/guest/raw_call.h"
 #include "base/guest/signals.h"
 #include "base/guest/start.h"

@@ -4,7 +4,7 @@
 #include <stdatomic.h>
 
 #include "base/guest/hot.h"
-#include "base/guest/own_thread.h"
+#include "base/guest/own_stack_and_thread.h"
 #include "base/mem/arena.h"
 #include "base/text/text.h"
 #include "capture/loader/loader.h"

@@ -14,7 +14,7 @@
 
 #include "base/guest/debug_checks.h"
 #include "base/guest/hot.h"
-#include "base/guest/own_thread.h"
+#include "base/guest/own_stack_and_thread.h"
 #include "base/guest/raw_call.h"
 #include "base/guest/safe_read.h"
 #include "base/text/text.h"

@@ -1,7 +1,6 @@
 /* The formats that `memtrace export` writes, each a row of formats.def. */
 #pragma once
 
-
 #include "analyse/trace/trace.h"
 #include "render/selection/selection_options.h"
 

@@ -89,8 +89,8 @@ int snapshot_read(struct snapshot *snapshot, struct trace *trace,
 		  const struct selection_options *options);
 void snapshot_clear(struct snapshot *snapshot);
 
-/* torch_snapshot_layout.c: fills segments[] and blocks[] of a device, the state after the last
- * event. */
+/* torch_snapshot_final_segments.c: fills segments[] and blocks[] of a device, the state after the
+ * last event. */
 void snapshot_tile(struct snapshot *snapshot, struct snapshot_device *device);
 
 /* Returns an address with `size` free bytes that no program uses; no address is returned twice. */

@@ -1,5 +1,5 @@
 /* Runs work on a separate stack, or on a separate thread with its own descriptor table. */
-#include "base/guest/own_thread.h"
+#include "base/guest/own_stack_and_thread.h"
 
 #ifndef MEMTRACE_LIBRARY
 

@@ -1,5 +1,5 @@
 /* Chooses which events of a long history are kept, and where folds replace the other events. */
-#include "analyse/lifetimes/history_keep.h"
+#include "analyse/lifetimes/history_downsample_choice.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
