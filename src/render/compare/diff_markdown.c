@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "base/text/out.h"
 #include "render/compare/diff.h"
 #include "render/emit/emit.h"
 
