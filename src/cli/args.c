@@ -378,8 +378,7 @@ bool args_reads(const char *path)
 		if (is_file(&file, *word))
 			return true;
 	}
-	for (size_t i = 0; i < usage->args_n; i++) {
-		const struct arg *arg = &usage->args[i];
+	EACH (arg, usage->args) {
 		const char **list = arg->to;
 
 		for (size_t k = 0; arg->kind == ARG_WORDS && list[k]; k++) {

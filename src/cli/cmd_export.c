@@ -32,16 +32,16 @@ static bool takes(const struct format *format, const struct export_words *words)
 	};
 	char list[500] = "";
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		if (!rows[i].given || (format->takes & rows[i].needs))
+	EACH_IN (row, rows) {
+		if (!row->given || (format->takes & row->needs))
 			continue;
 		for (const struct format *other = formats; other->name; other++) {
-			if (!(other->takes & rows[i].needs))
+			if (!(other->takes & row->needs))
 				continue;
 			text_append(list, sizeof(list), list[0] ? ", " : "");
 			text_append(list, sizeof(list), other->name);
 		}
-		return !cli_usage("--%s has no effect on %s, only on: %s", rows[i].option,
+		return !cli_usage("--%s has no effect on %s, only on: %s", row->option,
 				  format->name, list);
 	}
 	return true;

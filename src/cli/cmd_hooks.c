@@ -1,6 +1,7 @@
 /* memtrace hooks: lists the calls that the library intercepts, from the tables it is built from. */
 #include <string.h>
 
+#include "analyse/input/each.h"
 #include "cli/cli.h"
 
 static const char about[] =
@@ -25,8 +26,6 @@ static const struct hook_row calls[] = {
 };
 #undef HOOK
 
-#define COUNT(rows) (sizeof(rows) / sizeof((rows)[0]))
-
 static const struct {
 	const char *name, *what;
 } doors[] = {
@@ -37,31 +36,31 @@ static const struct {
 
 static void print_row_names(struct out *out, const struct hook_row *rows, size_t count)
 {
-	for (size_t i = 0; i < count; i++) {
-		out_format(out, "%s\n", rows[i].name);
-		if (rows[i].twin[0])
-			out_format(out, "%s%s\n", rows[i].name, rows[i].twin);
+	EACH_OF (row, rows, count) {
+		out_format(out, "%s\n", row->name);
+		if (row->twin[0])
+			out_format(out, "%s%s\n", row->name, row->twin);
 	}
 }
 
 static void print_names(struct out *out)
 {
-	print_row_names(out, hooks, COUNT(hooks));
-	print_row_names(out, calls, COUNT(calls));
-	for (size_t i = 0; i < COUNT(doors); i++)
-		out_format(out, "%s\n", doors[i].name);
+	print_row_names(out, hooks, COUNT_OF(hooks));
+	print_row_names(out, calls, COUNT_OF(calls));
+	EACH_IN (door, doors)
+		out_format(out, "%s\n", door->name);
 }
 
 static void print_rows(struct out *out, const struct hook_row *rows, size_t count, const char *api)
 {
 	const char *result = strcmp(api, "RT") ? "CUresult" : "cudaError_t";
 
-	for (size_t i = 0; i < count; i++) {
-		if (strcmp(rows[i].api, api) != 0)
+	EACH_OF (row, rows, count) {
+		if (strcmp(row->api, api) != 0)
 			continue;
-		out_format(out, "  %s %s%s", result, rows[i].name, rows[i].parameters);
-		if (rows[i].twin[0])
-			out_format(out, ", and its %s variant", rows[i].twin);
+		out_format(out, "  %s %s%s", result, row->name, row->parameters);
+		if (row->twin[0])
+			out_format(out, ", and its %s variant", row->twin);
 		out_char(out, '\n');
 	}
 }
@@ -69,16 +68,16 @@ static void print_rows(struct out *out, const struct hook_row *rows, size_t coun
 static void print_table(struct out *out)
 {
 	out_text(out, "CUDA runtime (libcudart):\n");
-	print_rows(out, hooks, COUNT(hooks), "RT");
+	print_rows(out, hooks, COUNT_OF(hooks), "RT");
 	out_text(out, "\nCUDA driver (libcuda):\n");
-	print_rows(out, hooks, COUNT(hooks), "DRV");
+	print_rows(out, hooks, COUNT_OF(hooks), "DRV");
 	out_text(out, "\nAlso counted and timed:\n");
-	print_rows(out, calls, COUNT(calls), "RT");
-	print_rows(out, calls, COUNT(calls), "DRV");
+	print_rows(out, calls, COUNT_OF(calls), "RT");
+	print_rows(out, calls, COUNT_OF(calls), "DRV");
 	out_text(out, "\nOther entry points (symbol look-up, PyTorch's reports, injection, C "
 		      "API):\n");
-	for (size_t i = 0; i < COUNT(doors); i++)
-		out_format(out, "  %s\n      %s\n", doors[i].name, doors[i].what);
+	EACH_IN (door, doors)
+		out_format(out, "  %s\n      %s\n", door->name, door->what);
 }
 
 int cmd_hooks(int argc, char **argv)

@@ -71,15 +71,15 @@ static int take_input(struct page_input *page, struct input *input, const char *
 /* Replaces the path of a copied input in err_text() by the name that the user gave. */
 static void name_inputs(const struct page_input *pages, size_t count)
 {
-	for (size_t i = 0; i < count; i++) {
-		size_t length = strlen(pages[i].path);
+	EACH_OF (page, pages, count) {
+		size_t length = strlen(page->path);
 
-		if (!strncmp(pages[i].path, "/proc/self/fd/", 14) &&
-		    !strncmp(err_text(), pages[i].path, length)) {
+		if (!strncmp(page->path, "/proc/self/fd/", 14) &&
+		    !strncmp(err_text(), page->path, length)) {
 			char text[1000];
 
 			text_copy(text, sizeof(text), err_text() + length);
-			err("%s%s", pages[i].name, text);
+			err("%s%s", page->name, text);
 			return;
 		}
 	}
@@ -173,9 +173,9 @@ static int take_request(struct request *request, int argc, char **argv, bool for
 
 static void let_go(struct request *request)
 {
-	for (size_t i = 0; i < request->count; i++) {
-		if (request->inputs[i].fd >= 0)
-			close(request->inputs[i].fd);
+	EACH_OF (input, request->inputs, request->count) {
+		if (input->fd >= 0)
+			close(input->fd);
 	}
 	merge_clear(&request->merge);
 	traces_clear(&request->traces);

@@ -189,11 +189,11 @@ static bool check_alone(const struct report_words *words, const struct report_op
 		{ "to", options->select.to },
 	};
 
-	for (size_t i = 0; i < sizeof(alone) / sizeof(alone[0]); i++) {
-		if (alone[i].given)
+	EACH_IN (row, alone) {
+		if (row->given)
 			return !cli_usage("--%s is for one trace: give one trace only, or omit the "
 					  "option",
-					  alone[i].option);
+					  row->option);
 	}
 	return true;
 }

@@ -2,6 +2,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "analyse/input/each.h"
 #include "analyse/input/error.h"
 #include "analyse/spool/read.h"
 #include "cli/cli.h"
@@ -91,14 +92,14 @@ static void print_row(const struct spool *spool, unsigned list, uint64_t index, 
 {
 	bool any = false;
 
-	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
-		uint64_t value = fields[i].list == list ? field_value(&fields[i], row) : 0;
+	EACH_IN (field, fields) {
+		uint64_t value = field->list == list ? field_value(field, row) : 0;
 
 		if (value && !any)
 			out_format(cli_out(), "%s %llu:", lists[list].name,
 				   (unsigned long long)index);
 		if (value)
-			print_value(spool, &fields[i], value);
+			print_value(spool, field, value);
 		any |= value != 0;
 	}
 	if (any)

@@ -1,6 +1,7 @@
 /* Prints completion scripts for bash and zsh, from the tables that --help is printed from. */
 #include <string.h>
 
+#include "analyse/input/each.h"
 #include "base/text/text.h"
 #include "cli/cli.h"
 
@@ -75,8 +76,8 @@ static void bash_command(struct out *out, const struct usage *usage)
 				     : "value");
 	if (usage->args_n) {
 		out_text(out, "\t\tcase $prev in\n");
-		for (size_t i = 0; i < usage->args_n; i++)
-			bash_value(out, &usage->args[i]);
+		EACH (arg, usage->args)
+			bash_value(out, arg);
 		out_text(out, "\t\tesac\n");
 	}
 	out_text(out, "\t\t;;\n");

@@ -32,8 +32,8 @@ int gates_add(struct gates *gates, enum gate_kind kind, const char *text)
 
 void gates_clear(struct gates *gates)
 {
-	for (size_t i = 0; i < gates->count; i++)
-		free(gates->list[i]);
+	EACH_OF (gate, gates->list, gates->count)
+		free(*gate);
 	free(gates->list);
 	*gates = (struct gates){ NULL, 0 };
 }

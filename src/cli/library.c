@@ -1,5 +1,6 @@
 /* Finds the library to preload, and the reasons why a program cannot have it preloaded. */
 #include "cli/library.h"
+#include "analyse/input/each.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -67,11 +68,11 @@ int library_find(char *path, size_t size)
 	own[length > 0 ? length : 0] = '\0';
 	if (strrchr(own, '/'))
 		*strrchr(own, '/') = '\0';
-	for (size_t i = 0; i < sizeof(beside) / sizeof(beside[0]); i++) {
-		if (take_path(own, beside[i], path, size))
+	EACH_IN (folder, beside) {
+		if (take_path(own, *folder, path, size))
 			return 0;
 	}
-	for (size_t i = 0; i < sizeof(systems) / sizeof(systems[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(systems); i++) {
 		if (take_path(systems[i], "", path, size))
 			return 0;
 	}
@@ -227,19 +228,17 @@ bool program_refuses(const char *path, char *why, size_t size)
 /* AddressSanitizer's shared runtimes: gcc's, clang's. A static runtime is always loaded first. */
 static const char *const runtimes[] = { "libasan.so", "libclang_rt.asan" };
 
-enum { RUNTIMES = sizeof(runtimes) / sizeof(runtimes[0]) };
-
 /* Source: https://github.com/google/sanitizers/wiki/AddressSanitizerFlags */
 #define ORDER "verify_asan_link_order"
 
 /* True if the bytes of an ELF file name a runtime. A 0 byte precedes names in string tables. */
 static bool names_runtime(const char *bytes, size_t size)
 {
-	for (unsigned i = 0; i < RUNTIMES; i++) {
+	EACH_IN (runtime, runtimes) {
 		char text[64] = "";
 
-		text_copy(text + 1, sizeof(text) - 1, runtimes[i]);
-		if (memmem(bytes, size, text, strlen(runtimes[i]) + 1))
+		text_copy(text + 1, sizeof(text) - 1, *runtime);
+		if (memmem(bytes, size, text, strlen(*runtime) + 1))
 			return true;
 	}
 	return false;
@@ -273,8 +272,8 @@ static bool preloaded(void)
 {
 	const char *preload = getenv("LD_PRELOAD");
 
-	for (unsigned i = 0; preload && i < RUNTIMES; i++) {
-		if (strstr(preload, runtimes[i]))
+	EACH_IN (runtime, runtimes) {
+		if (preload && strstr(preload, *runtime))
 			return true;
 	}
 	return false;

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analyse/input/each.h"
 #include "base/settings/version.h"
 #include "base/text/text.h"
 #include "cli/cli.h"
@@ -239,8 +240,8 @@ static void page_name(char *to, size_t size, const struct command *command)
 
 void manual_list(struct out *out)
 {
-	for (size_t i = 0; i < sizeof(pages) / sizeof(pages[0]); i++)
-		out_format(out, "%s\n", pages[i].name);
+	EACH_IN (page, pages)
+		out_format(out, "%s\n", page->name);
 	for (const struct command *row = commands; row->name; row++) {
 		char name[100];
 
@@ -251,7 +252,7 @@ void manual_list(struct out *out)
 
 bool manual_page(const char *name)
 {
-	for (size_t i = 0; i < sizeof(pages) / sizeof(pages[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(pages); i++) {
 		if (!strcmp(name, pages[i].name)) {
 			pages[i].print(cli_out());
 			return true;

@@ -1,5 +1,6 @@
 /* Compresses the tool's output with the zlib and zstd that it is linked with. */
 #include "cli/packed.h"
+#include "analyse/input/each.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -41,9 +42,9 @@ static const struct {
 static void *find_symbol(void *unused, const char *name)
 {
 	(void)unused;
-	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
-		if (!strcmp(functions[i].name, name))
-			return functions[i].function;
+	EACH_IN (function, functions) {
+		if (!strcmp(function->name, name))
+			return function->function;
 	}
 	return NULL;
 }
@@ -74,7 +75,7 @@ bool packed_libraries(char text[PACKED_LIBRARIES])
 	bool all = true;
 
 	text[0] = '\0';
-	for (size_t i = 0; i < sizeof(libraries) / sizeof(libraries[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(libraries); i++) {
 		const char *version = libraries[i].version;
 
 		all = all && version;

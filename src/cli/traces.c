@@ -139,8 +139,8 @@ int traces_add(struct traces *traces, const char *const *operands)
 
 void traces_clear(struct traces *traces)
 {
-	for (size_t i = 0; i < traces->count; i++)
-		free(traces->paths[i]);
+	EACH_OF (path, traces->paths, traces->count)
+		free(*path);
 	free(traces->paths);
 	*traces = (struct traces){ NULL, 0 };
 }

@@ -48,8 +48,8 @@ static const char *public_part(const char *path)
 	static const char *const parts[] = { "-packages/", "/lib/python", "/lib64/python",
 					     "<frozen " };
 
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-		const char *at = strstr(path, parts[i]);
+	EACH_IN (part, parts) {
+		const char *at = strstr(path, *part);
 
 		if (at)
 			return at;
@@ -120,8 +120,7 @@ static void frames(struct anonymizer *anonymizer, struct trace *trace)
 {
 	char shorter[WORD];
 
-	for (size_t i = 0; i < trace->frames_n; i++) {
-		struct trace_frame *frame = &trace->frames[i];
+	EACH (frame, trace->frames) {
 		const char *module =
 			frame->module == UINT32_MAX ? NULL : trace->modules[frame->module].path;
 		bool known = frame->language == TRACE_PYTHON
@@ -141,9 +140,7 @@ static void frames(struct anonymizer *anonymizer, struct trace *trace)
 			frame->function = need_text(&anonymizer->arena, shorter);
 		}
 	}
-	for (size_t i = 0; i < trace->modules_n; i++) {
-		struct trace_module *module = &trace->modules[i];
-
+	EACH (module, trace->modules) {
 		module->path = library(anonymizer, module->path);
 		module->build_id = NULL;
 	}
@@ -151,38 +148,32 @@ static void frames(struct anonymizer *anonymizer, struct trace *trace)
 
 static void summary(struct anonymizer *anonymizer, struct trace *trace)
 {
-	for (size_t i = 0; i < trace->summary.devices_n; i++) {
-		struct trace_device *device = &trace->summary.devices[i];
-
+	EACH (device, trace->summary.devices) {
 		for (size_t k = 0; k < device->pools_n; k++)
 			device->pools[k].name = pool(anonymizer, device->pools[k].name);
-		for (size_t k = 0; k < device->owners_n; k++)
-			device->owners[k].name = library(anonymizer, device->owners[k].name);
+		EACH (owner, device->owners)
+			owner->name = library(anonymizer, owner->name);
 	}
-	for (size_t i = 0; i < trace->peaks_n; i++)
-		trace->peaks[i].pool = pool(anonymizer, trace->peaks[i].pool);
-	for (size_t i = 0; i < trace->timeline_n; i++)
-		trace->timeline[i].pool = pool(anonymizer, trace->timeline[i].pool);
-	for (size_t i = 0; i < trace->stacks_n; i++)
-		trace->stacks[i].owner = library(anonymizer, trace->stacks[i].owner);
-	for (size_t i = 0; i < trace->sites_n; i++)
-		trace->sites[i].site = hide_all(anonymizer, HIDDEN_SITE, trace->sites[i].site);
+	EACH (peak, trace->peaks)
+		peak->pool = pool(anonymizer, peak->pool);
+	EACH (curve, trace->timeline)
+		curve->pool = pool(anonymizer, curve->pool);
+	EACH (stack, trace->stacks)
+		stack->owner = library(anonymizer, stack->owner);
+	EACH (site, trace->sites)
+		site->site = hide_all(anonymizer, HIDDEN_SITE, site->site);
 }
 
 /* Hides pools and holders; drops the explanations in words, which name call sites and pools. */
 static void failures(struct anonymizer *anonymizer, struct trace *trace)
 {
-	for (size_t i = 0; i < trace->ooms_n; i++) {
-		struct trace_oom *oom = &trace->ooms[i];
-
+	EACH (oom, trace->ooms) {
 		oom->text_n = 0;
 		oom->advice_n = 0;
 		oom->pool = pool(anonymizer, oom->pool);
 		for (size_t k = 0; k < oom->pools_n; k++)
 			oom->pools[k].pool = pool(anonymizer, oom->pools[k].pool);
-		for (size_t k = 0; k < oom->holders_n; k++) {
-			struct trace_oom_holder *row = &oom->holders[k];
-
+		EACH (row, oom->holders) {
 			row->holder = row->pool ? pool(anonymizer, row->holder)
 						: library(anonymizer, row->holder);
 		}
@@ -200,8 +191,8 @@ static void process(struct trace *trace)
 	trace->process.command_n = 1;
 	trace->capture.notes_n = trace->capture.notes_n > 0;
 	trace->capture.notes = notes;
-	for (size_t i = 0; i < trace->environment.devices_n; i++)
-		trace->environment.devices[i].uuid = NULL;
+	EACH (device, trace->environment.devices)
+		device->uuid = NULL;
 }
 
 void anonymize_trace(struct anonymizer *anonymizer, struct trace *trace)
@@ -218,15 +209,12 @@ void anonymize_trace(struct anonymizer *anonymizer, struct trace *trace)
 		trace->phases[i].category =
 			hide_all(anonymizer, HIDDEN_PHASE, trace->phases[i].category);
 	}
-	for (size_t i = 0; i < trace->actions_n; i++) {
-		struct trace_action *action = &trace->actions[i];
-
+	EACH (action, trace->actions) {
 		if (!strcmp(action->kind, "kernel")) /* other kinds have CUDA's own names */
 			action->name = hide_all(anonymizer, HIDDEN_KERNEL, action->name);
 	}
-	for (size_t i = 0; i < trace->threads_n; i++)
-		trace->threads[i].name =
-			hide_all(anonymizer, HIDDEN_THREAD, trace->threads[i].name);
+	EACH (thread, trace->threads)
+		thread->name = hide_all(anonymizer, HIDDEN_THREAD, thread->name);
 }
 
 void anonymize_history(struct anonymizer *anonymizer, struct trace *trace,
@@ -239,19 +227,17 @@ void anonymize_history(struct anonymizer *anonymizer, struct trace *trace,
 	/* Any text that is not a call's name or an error may be a private name. */
 	for (size_t i = 0; i < count; i++)
 		other[i] = phase(anonymizer, texts[i]);
-	for (size_t i = 0; i < history->places_n; i++) {
-		uint32_t id = history->places[i].pool;
+	EACH (place, history->places) {
+		uint32_t id = place->pool;
 
 		if (id)
 			other[id - 1] = pool(anonymizer, texts[id - 1]);
 	}
-	for (size_t i = 0; i < history->apis_n; i++) {
-		if (history->apis[i])
-			other[history->apis[i] - 1] = texts[history->apis[i] - 1];
+	EACH (api, history->apis) {
+		if (*api)
+			other[*api - 1] = texts[*api - 1];
 	}
-	for (size_t i = 0; i < history->events_n; i++) {
-		const struct history_event *event = &history->events[i];
-
+	EACH (event, history->events) {
 		if (event->op == EVENT_OOM && event->text)
 			other[event->text - 1] = texts[event->text - 1];
 	}
@@ -261,17 +247,15 @@ void anonymize_history(struct anonymizer *anonymizer, struct trace *trace,
 
 static void side(struct diff_side *side, const char *path)
 {
-	for (size_t i = 0; i < side->count; i++) {
-		side->runs[i].trace.path = path;
-		process(&side->runs[i].trace);
+	EACH_OF (run, side->runs, side->count) {
+		run->trace.path = path;
+		process(&run->trace);
 	}
 }
 
 void anonymize_diff(struct anonymizer *anonymizer, struct diff *diff)
 {
-	for (size_t i = 0; i < diff->rows_n; i++) {
-		struct diff_row *row = &diff->rows[i];
-
+	EACH (row, diff->rows) {
 		row->file = NULL;
 		if (row->dimension == DIMENSION_SITE && row->name[0] != '[')
 			row->name = hide_all(anonymizer, HIDDEN_SITE, row->name);
@@ -288,17 +272,15 @@ void anonymize_diff(struct anonymizer *anonymizer, struct diff *diff)
 
 void anonymize_merge(struct anonymizer *anonymizer, struct merge *merge)
 {
-	for (size_t i = 0; i < merge->ranks_n; i++) {
-		merge->ranks[i].path = "trace.json";
-		merge->ranks[i].host = hide_all(anonymizer, HIDDEN_HOST, merge->ranks[i].host);
+	EACH (rank, merge->ranks) {
+		rank->path = "trace.json";
+		rank->host = hide_all(anonymizer, HIDDEN_HOST, rank->host);
 	}
-	for (size_t i = 0; i < merge->cards_n; i++) {
-		merge->cards[i].uuid = NULL;
-		merge->cards[i].host = hide_all(anonymizer, HIDDEN_HOST, merge->cards[i].host);
+	EACH (card, merge->cards) {
+		card->uuid = NULL;
+		card->host = hide_all(anonymizer, HIDDEN_HOST, card->host);
 	}
-	for (size_t i = 0; i < merge->sites_n; i++) {
-		struct merge_site *site = &merge->sites[i];
-
+	EACH (site, merge->sites) {
 		site->file = NULL;
 		if (site->name[0] != '[')
 			site->name = hide_all(anonymizer, HIDDEN_SITE, site->name);
@@ -307,8 +289,8 @@ void anonymize_merge(struct anonymizer *anonymizer, struct merge *merge)
 
 void anonymizer_clear(struct anonymizer *anonymizer)
 {
-	for (size_t i = 0; i < HIDDEN_KINDS; i++)
-		texts_clear(&anonymizer->known[i]);
+	EACH_OF (row, anonymizer->known, HIDDEN_KINDS)
+		texts_clear(row);
 	arena_clear(&anonymizer->arena);
 	*anonymizer = (struct anonymizer){ 0 };
 }

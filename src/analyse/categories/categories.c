@@ -44,8 +44,8 @@ static void shift_loose(struct categories *categories, const struct whereabouts 
 {
 	uint64_t by = go ? 0 - part->bytes : part->bytes;
 
-	for (size_t i = 0; i < BOTH; i++) {
-		struct categories_place *place = &categories->places[at->place[i]];
+	EACH_OF (number, at->place, BOTH) {
+		struct categories_place *place = &categories->places[*number];
 
 		place->now += by;
 		category_add(&place->loose[category], by, go ? 0 - part->count : part->count);
@@ -66,8 +66,8 @@ static void loose_begin(struct categories *categories, const struct event *event
 		    &(struct category_sum){ event->size, (uint64_t)lumps }, false);
 	if (categories->keep_allocs)
 		categories->of_alloc[categories->allocs_n - 1] = category;
-	for (size_t i = 0; i < BOTH; i++)
-		category_add(&categories->places[at->place[i]].made[category], event->size, 1);
+	EACH_OF (number, at->place, BOTH)
+		category_add(&categories->places[*number].made[category], event->size, 1);
 }
 
 static void loose_end(struct categories *categories, const struct event *event,
@@ -149,9 +149,9 @@ static void forget_block(struct categories *categories, uint64_t seq)
 		categories->gap_seq = seq;
 	blocks_forget(&categories->lives.blocks);
 	unattributed_forget(&categories->loose);
-	for (size_t i = 0; i < categories->places_n; i++) {
-		categories->places[i].now = 0;
-		memset(categories->places[i].loose, 0, sizeof(categories->places[i].loose));
+	EACH (place, categories->places) {
+		place->now = 0;
+		memset(place->loose, 0, sizeof(place->loose));
 	}
 	for (size_t i = 0; i <= categories->trace->summary.devices_n; i++)
 		categories->tracks[i].in_pass = categories->tracks[i].in_step = false;

@@ -56,8 +56,7 @@ static bool fits_condition(const struct categories *categories,
 static bool rule_holds(const struct categories *categories, const struct rule *rule,
 		       const struct life *life)
 {
-	for (size_t i = 0; i < rule->conditions_n; i++) {
-		const struct rule_condition *condition = &rule->conditions[i];
+	EACH (condition, rule->conditions) {
 		unsigned kind = rule_keys[condition->key].kind;
 
 		if (kind <= RULE_KIND_STACK)
@@ -130,8 +129,8 @@ static void book(struct categories *categories, const struct block *block,
 {
 	if (categories->keep_allocs)
 		categories->of_alloc[birth->alloc] = category;
-	for (size_t i = 0; i < BOTH; i++) {
-		struct categories_place *place = &categories->places[birth->at.place[i]];
+	EACH_OF (number, birth->at.place, BOTH) {
+		struct categories_place *place = &categories->places[*number];
 
 		category_add(&place->made[category], block->size, 1);
 		if (block->seq <= place->peak_seq)

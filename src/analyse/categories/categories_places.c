@@ -39,8 +39,8 @@ static size_t count_places(const struct trace *trace)
 {
 	size_t count = trace->summary.devices_n + trace->summary.spaces_n;
 
-	for (size_t i = 0; i < trace->summary.devices_n; i++)
-		count += trace->summary.devices[i].pools_n;
+	EACH (device, trace->summary.devices)
+		count += device->pools_n;
 	return count;
 }
 
@@ -51,9 +51,7 @@ void categories_find_places(struct categories *categories)
 		need(&categories->arena, (count_places(trace) + 1) * sizeof(*next));
 
 	categories->places = next;
-	for (size_t i = 0; i < trace->summary.devices_n; i++) {
-		const struct trace_device *device = &trace->summary.devices[i];
-
+	EACH (device, trace->summary.devices) {
 		*next = (struct categories_place){ .device = device->device,
 						   .space = "device",
 						   .told = &device->allocated,
@@ -61,22 +59,18 @@ void categories_find_places(struct categories *categories)
 						   .baseline_n = device->categories_n };
 		find_points(categories, next++);
 	}
-	for (size_t i = 0; i < trace->summary.devices_n; i++) {
-		const struct trace_device *device = &trace->summary.devices[i];
-
-		for (size_t k = 0; k < device->pools_n; k++) {
-			if (device->pools[k].name)
+	EACH (device, trace->summary.devices) {
+		EACH (pool, device->pools) {
+			if (pool->name)
 				*next++ = (struct categories_place){
 					.device = device->device,
-					.pool = device->pools[k].name,
+					.pool = pool->name,
 					.space = "device",
-					.told = &device->pools[k].allocated,
+					.told = &pool->allocated,
 				};
 		}
 	}
-	for (size_t i = 0; i < trace->summary.spaces_n; i++) {
-		const struct trace_space *space = &trace->summary.spaces[i];
-
+	EACH (space, trace->summary.spaces) {
 		if (space->space && strcmp(space->space, "array") != 0)
 			*next++ = (struct categories_place){ .device = NO_DEVICE,
 							     .space = space->space,
@@ -90,9 +84,7 @@ void categories_find_places(struct categories *categories)
 const struct categories_place *categories_place(const struct categories *categories, int device,
 						const char *pool, const char *space)
 {
-	for (size_t i = 0; i < categories->places_n; i++) {
-		const struct categories_place *place = &categories->places[i];
-
+	EACH (place, categories->places) {
 		if (place->device == device && text_same(place->pool, pool) &&
 		    text_same(place->space, space))
 			return place;

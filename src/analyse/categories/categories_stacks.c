@@ -84,9 +84,7 @@ static bool is_set(const uint64_t *bits, unsigned bit)
 
 static bool is_stage(const struct rule *rule, const uint64_t *bits)
 {
-	for (size_t i = 0; i < rule->conditions_n; i++) {
-		const struct rule_condition *condition = &rule->conditions[i];
-
+	EACH (condition, rule->conditions) {
 		if (is_set(bits, condition->bit) != (condition->test == TEST_IS))
 			return false;
 	}
@@ -101,12 +99,8 @@ static void see_frame(const struct stack_matcher *matcher, size_t number)
 
 	read_frame(matcher, number, &texts);
 	matcher->stages[number] = STAGES;
-	for (size_t i = 0; i < rules->count; i++) {
-		const struct rule *rule = &rules->list[i];
-
-		for (size_t k = 0; k < rule->conditions_n; k++) {
-			const struct rule_condition *condition = &rule->conditions[k];
-
+	EACH_OF (rule, rules->list, rules->count) {
+		EACH (condition, rule->conditions) {
 			if (rule_keys[condition->key].kind == RULE_KIND_FRAME &&
 			    frame_fits(condition, &texts))
 				bits[condition->bit / 64] |= 1ull << condition->bit % 64;
@@ -130,8 +124,8 @@ static size_t own_frames(const struct trace *trace, const struct trace_stack *st
 	via = &trace->stacks[stack->via_stack];
 	if (via->via_stack != UINT32_MAX)
 		return stack->frames_n;
-	for (size_t i = 0; i < via->frames_n; i++)
-		python += trace->frames[via->frames[i]].language == TRACE_PYTHON;
+	EACH (frame, via->frames)
+		python += trace->frames[*frame].language == TRACE_PYTHON;
 	return python <= stack->frames_n ? stack->frames_n - python : stack->frames_n;
 }
 

@@ -70,13 +70,13 @@ void categories_of_shares(const struct categories *categories, const struct trac
 	uint64_t known = 0;
 
 	memset(sums, 0, CATEGORIES_MOST * sizeof(*sums));
-	for (size_t i = 0; i < count; i++) {
-		uint8_t category = shares[i].stack < categories->stacks_n
-					   ? categories->of_stack[shares[i].stack]
+	EACH_OF (share, shares, count) {
+		uint8_t category = share->stack < categories->stacks_n
+					   ? categories->of_stack[share->stack]
 					   : CATEGORY_OTHER;
 
-		category_add(&sums[category], shares[i].bytes, shares[i].count);
-		known += shares[i].bytes;
+		category_add(&sums[category], share->bytes, share->count);
+		known += share->bytes;
 	}
 	if (known < bytes)
 		sums[CATEGORY_OTHER].bytes += bytes - known;
@@ -209,8 +209,7 @@ static void take_baseline(const struct categories *categories, size_t i)
 		return;
 	memset(place->peak, 0, sizeof(place->peak));
 	memset(place->exit, 0, sizeof(place->exit));
-	for (size_t k = 0; k < place->baseline_n; k++) {
-		const struct trace_category *of = &place->baseline[k];
+	EACH (of, place->baseline) {
 		int number = of->category ? rules_category(categories->rules, of->category) : -1;
 		size_t category = number < 0 ? CATEGORY_OTHER : (size_t)number;
 

@@ -55,8 +55,8 @@ static void minor(char *to, const char *version)
 
 static void compare_cards(struct diff *diff, const struct trace *base, const struct trace *head)
 {
-	for (size_t i = 0; i < head->summary.devices_n; i++) {
-		int ordinal = head->summary.devices[i].device;
+	EACH (device, head->summary.devices) {
+		int ordinal = device->device;
 		const struct trace_card *was = trace_card(base, ordinal);
 		const struct trace_card *is = trace_card(head, ordinal);
 		char key[40];
@@ -89,8 +89,8 @@ static void compare_ordinals(struct diff *diff, const struct trace *base, const 
 {
 	char texts[2][VALUE];
 
-	for (size_t i = 0; i < head->summary.devices_n; i++) {
-		if (trace_device(base, head->summary.devices[i].device))
+	EACH (device, head->summary.devices) {
+		if (trace_device(base, device->device))
 			return;
 	}
 	if (!base->summary.devices_n || !head->summary.devices_n)
@@ -149,8 +149,8 @@ void diff_compare_keys(struct diff *diff)
 
 	for (size_t i = 1; i < diff->base.count; i++)
 		compare(diff, first, &diff->base.runs[i].trace);
-	for (size_t i = 0; i < diff->head.count; i++)
-		compare(diff, first, &diff->head.runs[i].trace);
+	EACH_OF (run, diff->head.runs, diff->head.count)
+		compare(diff, first, &run->trace);
 	/* Ranks use different devices: only the devices of the pair that is shown are compared. */
 	compare_ordinals(diff, &diff_base(diff)->trace, &diff_head(diff)->trace);
 }

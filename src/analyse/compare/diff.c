@@ -22,9 +22,9 @@ int64_t diff_peak(const struct run *run)
 {
 	int64_t peak = 0;
 
-	for (size_t i = 0; i < run->rows_n; i++) {
-		if (run->rows[i].dimension == DIMENSION_DEVICE)
-			peak += run->rows[i].values[COLUMN_ALLOCATED];
+	EACH (row, run->rows) {
+		if (row->dimension == DIMENSION_DEVICE)
+			peak += row->values[COLUMN_ALLOCATED];
 	}
 	return peak;
 }
@@ -52,9 +52,8 @@ static int64_t spread_of(const struct diff_side *side, const struct diff_row *ro
 	int64_t low = INT64_MAX;
 	int64_t high = INT64_MIN;
 
-	for (size_t i = 0; i < side->count; i++) {
-		const struct run_row *found =
-			run_find(&side->runs[i], row->dimension, row->group, row->name);
+	EACH_OF (run, side->runs, side->count) {
+		const struct run_row *found = run_find(run, row->dimension, row->group, row->name);
 		int64_t value = found ? found->values[column] : 0;
 
 		low = value < low ? value : low;
@@ -102,16 +101,12 @@ static void join_rows(struct diff *diff)
 	diff->rows = need(&diff->arena, (base->rows_n + head->rows_n + 1) * sizeof(*diff->rows));
 	for (enum dimension dimension = 0; dimension < DIMENSIONS; dimension++) {
 		diff->first[dimension] = diff->rows_n;
-		for (size_t i = 0; i < head->rows_n; i++) {
-			const struct run_row *row = &head->rows[i];
-
+		EACH (row, head->rows) {
 			if (row->dimension == (uint8_t)dimension)
 				join_row(diff, run_find(base, dimension, row->group, row->name),
 					 row);
 		}
-		for (size_t i = 0; i < base->rows_n; i++) {
-			const struct run_row *row = &base->rows[i];
-
+		EACH (row, base->rows) {
 			if (row->dimension == (uint8_t)dimension &&
 			    !run_find(head, dimension, row->group, row->name))
 				join_row(diff, row, NULL);
@@ -277,15 +272,15 @@ size_t diff_broken(const struct diff *diff)
 {
 	size_t broken = 0;
 
-	for (size_t i = 0; i < diff->gates_n; i++)
-		broken += diff->gates[i].broken;
+	EACH (gate, diff->gates)
+		broken += gate->broken;
 	return broken;
 }
 
 void diff_clear(struct diff *diff)
 {
-	for (size_t i = 0; i < diff->base.count; i++)
-		run_close(&diff->base.runs[i]);
+	EACH_OF (run, diff->base.runs, diff->base.count)
+		run_close(run);
 	for (size_t i = 0; i < diff->head.count; i++)
 		run_close(&diff->head.runs[i]);
 	free(diff->base.runs);

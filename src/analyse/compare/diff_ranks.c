@@ -36,18 +36,16 @@ static bool has_ranks(const struct diff_side *side)
 
 static const struct run *find_rank(const struct diff_side *side, uint64_t rank)
 {
-	for (size_t i = 0; i < side->count; i++) {
-		if (tells_rank(&side->runs[i]) && rank_of(&side->runs[i]) == rank)
-			return &side->runs[i];
+	EACH_OF (run, side->runs, side->count) {
+		if (tells_rank(run) && rank_of(run) == rank)
+			return run;
 	}
 	return NULL;
 }
 
 static int check_side(const struct diff_side *side)
 {
-	for (size_t i = 0; i < side->count; i++) {
-		const struct run *run = &side->runs[i];
-
+	EACH_OF (run, side->runs, side->count) {
 		if (!tells_rank(run))
 			return err("%s has no rank, but the other traces are ranks of a job, which "
 				   "are compared rank by rank",
@@ -89,16 +87,16 @@ static void choose(struct diff *diff)
 	int64_t most = INT64_MIN;
 	int64_t highest = INT64_MIN;
 
-	for (size_t i = 0; i < diff->pairs_n; i++) {
-		int64_t base = diff_peak(&diff->base.runs[diff->pairs[i].base]);
-		int64_t head = diff_peak(&diff->head.runs[diff->pairs[i].head]);
+	EACH (pair, diff->pairs) {
+		int64_t base = diff_peak(&diff->base.runs[pair->base]);
+		int64_t head = diff_peak(&diff->head.runs[pair->head]);
 
 		if (head - base < most || (head - base == most && head <= highest))
 			continue;
 		most = head - base;
 		highest = head;
-		diff->base.middle = diff->pairs[i].base;
-		diff->head.middle = diff->pairs[i].head;
+		diff->base.middle = pair->base;
+		diff->head.middle = pair->head;
 	}
 }
 

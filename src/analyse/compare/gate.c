@@ -304,8 +304,8 @@ int gate_judge(const struct gate *gate, const struct run *base, size_t base_n,
 	int error = 0;
 
 	*result = (struct gate_result){ .gate = NULL };
-	for (size_t i = 0; i < base_n; i++)
-		figures_add(&figures, &base[i], &gate->query);
+	EACH (run, base)
+		figures_add(&figures, run, &gate->query);
 	told_by_base = figures.told;
 	for (size_t i = 0; i < head_n; i++)
 		figures_add(&figures, &head[i], &gate->query);

@@ -51,9 +51,7 @@ static size_t sites_that_hold(const struct gate_result *result, enum column colu
 	int64_t left = result->head;
 	size_t count = 0;
 
-	for (size_t i = 0; i < result->run->rows_n; i++) {
-		const struct run_row *row = &result->run->rows[i];
-
+	EACH (row, result->run->rows) {
 		if (row->dimension != DIMENSION_SITE || !is_asked(result, row->group, row->name))
 			continue;
 		run_count(&left, -row->values[column]);

@@ -147,10 +147,10 @@ static uint64_t value_at(const void *of, uint16_t at)
 static void add_parts(struct figures *figures, const struct trace_part *parts, size_t count,
 		      const struct metric_query *query, enum narrowing by, int device)
 {
-	for (size_t i = 0; i < count; i++) {
-		if (parts[i].name && pattern_fits(query->by[by], parts[i].name))
-			put(figures, value_at(&parts[i], metric_at[query->metric].part), SUMMED,
-			    "%s %.80s on device %d", narrowing_rows[by].key, parts[i].name, device);
+	EACH_OF (part, parts, count) {
+		if (part->name && pattern_fits(query->by[by], part->name))
+			put(figures, value_at(part, metric_at[query->metric].part), SUMMED,
+			    "%s %.80s on device %d", narrowing_rows[by].key, part->name, device);
 	}
 }
 
@@ -184,9 +184,7 @@ static bool is_wanted(const struct metric_query *query, int device)
 static void add_devices(struct figures *figures, const struct run *run,
 			const struct metric_query *query)
 {
-	for (size_t i = 0; i < run->trace.summary.devices_n; i++) {
-		const struct trace_device *device = &run->trace.summary.devices[i];
-
+	EACH (device, run->trace.summary.devices) {
 		if (!is_wanted(query, device->device))
 			continue;
 		if (query->by[NARROWING_POOL])
@@ -210,9 +208,7 @@ static void add_sites(struct figures *figures, const struct run *run,
 	enum column column = metric_rows[query->metric].column;
 	const char *wanted = query->by[NARROWING_SITE];
 
-	for (size_t i = 0; i < run->rows_n; i++) {
-		const struct run_row *row = &run->rows[i];
-
+	EACH (row, run->rows) {
 		if (row->dimension == DIMENSION_SITE && !strcmp(row->group, "device") &&
 		    site_matches(wanted, row->name))
 			put(figures, row->values[column] > 0 ? (uint64_t)row->values[column] : 0,
@@ -236,8 +232,7 @@ static void add_phases(struct figures *figures, const struct run *run,
 {
 	const char *wanted = query->by[NARROWING_PHASE];
 
-	for (size_t i = 0; i < run->trace.phases_n; i++) {
-		const struct trace_phase *phase = &run->trace.phases[i];
+	EACH (phase, run->trace.phases) {
 		char family[FIGURE_PLACE];
 		char stem[FIGURE_PLACE];
 
@@ -260,9 +255,7 @@ static void add_phases(struct figures *figures, const struct run *run,
 static void add_spaces(struct figures *figures, const struct run *run,
 		       const struct metric_query *query)
 {
-	for (size_t i = 0; i < run->trace.summary.spaces_n; i++) {
-		const struct trace_space *space = &run->trace.summary.spaces[i];
-
+	EACH (space, run->trace.summary.spaces) {
 		if (space->space && pattern_fits(metric_space(query, run), space->space))
 			put(figures, value_at(space, metric_at[query->metric].space), SUMMED,
 			    "%.80s memory", space->space);

@@ -196,16 +196,14 @@ static void add_sites(struct run *run, int device)
 {
 	const struct trace *trace = &run->trace;
 
-	for (size_t i = 0; i < trace->sites_n; i++)
-		add_site(run, &trace->sites[i]);
-	for (size_t i = 0; i < trace->peaks_n; i++) {
-		const struct trace_peak *peak = &trace->peaks[i];
-
+	EACH (site, trace->sites)
+		add_site(run, site);
+	EACH (peak, trace->peaks) {
 		if (peak->pool || peak->metric == TRACE_USED ||
 		    (device != NO_DEVICE && peak->device != device))
 			continue;
-		for (size_t k = 0; k < peak->stacks_n; k++)
-			add_share(run, &peak->stacks[k],
+		EACH (share, peak->stacks)
+			add_share(run, share,
 				  peak->metric == TRACE_ALLOCATED ? COLUMN_ALLOCATED
 								  : COLUMN_RESERVED);
 	}
@@ -225,23 +223,21 @@ static void count_sums(struct run_row *row, const struct trace_sum *allocated,
 static void add_parts(struct run *run, enum dimension dimension, const char *device,
 		      const struct trace_part *parts, size_t count)
 {
-	for (size_t i = 0; i < count; i++) {
-		const char *name = parts[i].name ? parts[i].name : "?";
+	EACH_OF (part, parts, count) {
+		const char *name = part->name ? part->name : "?";
 		struct run_row *row;
 
 		/* A stream-ordered pool's name contains its address, which differs in every run. */
 		if (!strncmp(name, "async:", 6))
 			name = "async";
 		row = run_row(run, dimension, device, name);
-		count_sums(row, &parts[i].allocated, &parts[i].reserved, parts[i].allocations,
-			   parts[i].frees);
+		count_sums(row, &part->allocated, &part->reserved, part->allocations, part->frees);
 	}
 }
 
 static void add_devices(struct run *run, int wanted)
 {
-	for (size_t i = 0; i < run->trace.summary.devices_n; i++) {
-		const struct trace_device *device = &run->trace.summary.devices[i];
+	EACH (device, run->trace.summary.devices) {
 		char ordinal[16];
 		struct run_row *row;
 
@@ -258,8 +254,7 @@ static void add_devices(struct run *run, int wanted)
 
 static void add_spaces(struct run *run)
 {
-	for (size_t i = 0; i < run->trace.summary.spaces_n; i++) {
-		const struct trace_space *space = &run->trace.summary.spaces[i];
+	EACH (space, run->trace.summary.spaces) {
 		struct run_row *row =
 			run_row(run, DIMENSION_SPACE, "", space->space ? space->space : "?");
 
@@ -275,8 +270,7 @@ static void raise_i64(int64_t *value, uint64_t bytes)
 
 static void add_phases(struct run *run)
 {
-	for (size_t i = 0; i < run->trace.phases_n; i++) {
-		const struct trace_phase *phase = &run->trace.phases[i];
+	EACH (phase, run->trace.phases) {
 		char name[SITE_LONGEST];
 		struct run_row *row;
 
@@ -294,10 +288,9 @@ static int64_t sum_of(const struct run *run, enum dimension dimension, const cha
 {
 	int64_t sum = 0;
 
-	for (size_t i = 0; i < run->rows_n; i++) {
-		if (run->rows[i].dimension == (uint8_t)dimension &&
-		    !strcmp(run->rows[i].group, group))
-			run_count(&sum, run->rows[i].values[column]);
+	EACH (row, run->rows) {
+		if (row->dimension == (uint8_t)dimension && !strcmp(row->group, group))
+			run_count(&sum, row->values[column]);
 	}
 	return sum;
 }
@@ -333,7 +326,7 @@ static void add_rests(struct run *run, int device)
 	for (enum column column = 0; column < COLUMNS; column++)
 		totals[column] = sum_of(run, DIMENSION_DEVICE, "", column);
 	add_rest(run, device_memory, totals, columns);
-	for (size_t i = 0; i < run->rows_n; i++) {
+	for (size_t i = 0; i < run->rows_n; i++) { /* by position: add_rest() adds rows */
 		if (run->rows[i].dimension != DIMENSION_SPACE ||
 		    !strcmp(run->rows[i].name, "array"))
 			continue;

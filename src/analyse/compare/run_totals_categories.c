@@ -27,10 +27,10 @@ bool run_place(const struct run *run, size_t i, struct run_place *place)
 
 static bool take_told(struct trace_category *list, size_t count)
 {
-	for (size_t i = 0; i < count; i++) {
-		list[i].category = list[i].category ? list[i].category : "?";
-		list[i].peak_bytes = trace_known(list[i].peak_bytes);
-		list[i].exit_bytes = trace_known(list[i].exit_bytes);
+	EACH_OF (row, list, count) {
+		row->category = row->category ? row->category : "?";
+		row->peak_bytes = trace_known(row->peak_bytes);
+		row->exit_bytes = trace_known(row->exit_bytes);
 	}
 	return count;
 }

@@ -32,9 +32,7 @@ static void find_sums(struct facts *facts, const struct trace *trace,
 		facts->cached = facts->reserved - facts->peak;
 	facts->ooms = device->ooms;
 	facts->retries = device->retries;
-	for (size_t i = 0; i < device->pools_n; i++) {
-		const struct trace_part *pool = &device->pools[i];
-
+	EACH (pool, device->pools) {
 		facts->torch |= pool->name && !strcmp(pool->name, "torch");
 		allocs -= pool->allocations < allocs ? pool->allocations : allocs;
 		frees -= pool->frees < frees ? pool->frees : frees;
@@ -47,8 +45,8 @@ static void find_sums(struct facts *facts, const struct trace *trace,
 /* Without device memory in a trace, growth is compared with the largest peak of other memory. */
 static void find_space(struct facts *facts, const struct trace *trace)
 {
-	for (size_t i = 0; i < trace->summary.spaces_n; i++) {
-		uint64_t peak = trace_known(trace->summary.spaces[i].allocated.peak_bytes);
+	EACH (space, trace->summary.spaces) {
+		uint64_t peak = trace_known(space->allocated.peak_bytes);
 
 		facts->peak = peak > facts->peak ? peak : facts->peak;
 	}
@@ -67,8 +65,8 @@ static bool is_stackless(const struct trace *trace, const struct trace_stack *st
 	frame = &trace->frames[stack->frames[0]];
 	if (stack->frames_n > 1 || !trace_frame_named(frame))
 		return false;
-	for (size_t i = 0; i < sizeof(by_nature) / sizeof(by_nature[0]); i++) {
-		if (frame->function && !strcmp(frame->function, by_nature[i]))
+	EACH_IN (kind, by_nature) {
+		if (frame->function && !strcmp(frame->function, *kind))
 			return false;
 	}
 	return true;
@@ -99,8 +97,8 @@ static void find_process(struct facts *facts, const struct trace *trace)
 	facts->recorded = trace->capture.events_recorded;
 	facts->dropped = trace_crowded_out(&trace->capture);
 	facts->events = facts->max_events = facts->recorded + facts->dropped;
-	for (size_t i = 0; i < trace->environment.settings_n; i++) {
-		const char *value = trace->environment.settings[i].value;
+	EACH (setting, trace->environment.settings) {
+		const char *value = setting->value;
 
 		facts->expandable |= value && strstr(value, "expandable_segments:True");
 	}
@@ -119,8 +117,8 @@ static bool is_driver_call(const char *api)
 
 	if (strstr(api, "Async"))
 		return false;
-	for (size_t i = 0; i < sizeof(begin) / sizeof(begin[0]); i++) {
-		if (!strncmp(api, begin[i], strlen(begin[i])))
+	EACH_IN (prefix, begin) {
+		if (!strncmp(api, *prefix, strlen(*prefix)))
 			return true;
 	}
 	return false;
@@ -129,9 +127,7 @@ static bool is_driver_call(const char *api)
 static void find_calls(struct facts *facts, const struct trace *trace)
 {
 	facts->run = trace_known(trace->process.duration_ns);
-	for (size_t i = 0; i < trace->calls_n; i++) {
-		const struct trace_call *call = &trace->calls[i];
-
+	EACH (call, trace->calls) {
 		if (!call->api || !is_driver_call(call->api))
 			continue;
 		if (!strstr(call->api, "Free"))

@@ -53,8 +53,7 @@ static void count_short_lived(struct event_scan *survey, uint32_t device)
 	struct event_scan_deaths *deaths = &survey->devices[device].deaths;
 	struct event_scan_deaths *corpses = &survey->devices[device].corpses;
 
-	for (size_t i = 0; i < deaths->count; i++) {
-		const struct event_scan_death *death = &deaths->list[i];
+	EACH_OF (death, deaths->list, deaths->count) {
 		struct event_scan_short_lived *to = &survey->short_lived[death->site];
 
 		if (!to->count || death->lifetime < to->min_ns)
@@ -70,12 +69,8 @@ static void count_short_lived(struct event_scan *survey, uint32_t device)
 
 static void sum_corpses(struct event_scan *survey)
 {
-	for (size_t i = 0; i < survey->trace->summary.devices_n; i++) {
-		struct event_scan_device *device = &survey->devices[i];
-
-		for (size_t k = 0; k < device->corpses.count; k++) {
-			const struct event_scan_death *corpse = &device->corpses.list[k];
-
+	EACH_OF (device, survey->devices, survey->trace->summary.devices_n) {
+		EACH_OF (corpse, device->corpses.list, device->corpses.count) {
 			survey->short_lived[corpse->site].at_peak += corpse->size;
 			device->at_peak += corpse->size;
 			if (corpse->size <= device->largest)
@@ -130,8 +125,8 @@ static void begin_life(struct event_scan *survey, const struct event *event)
 static void forget_life(struct event_scan *survey, const struct event *event)
 {
 	survey->gap_seq = event->seq;
-	for (size_t i = 0; i < SURVEY_BUCKETS; i++)
-		survey->buckets[i].live_count = survey->buckets[i].live_bytes = 0;
+	EACH_OF (bucket, survey->buckets, SURVEY_BUCKETS)
+		bucket->live_count = bucket->live_bytes = 0;
 	event_scan_growth_forget(survey);
 }
 

@@ -96,9 +96,9 @@ static const struct group *find_group(struct trace *trace, struct group *groups,
 	}
 	map_clear(&known);
 	texts_clear(&texts);
-	for (uint32_t i = 0; i < count; i++) {
-		if (groups[i].count >= GROWTH_LEAST && groups[i].total_ns > longest)
-			longest = groups[i].total_ns;
+	EACH_OF (group, groups, count) {
+		if (group->count >= GROWTH_LEAST && group->total_ns > longest)
+			longest = group->total_ns;
 	}
 	for (uint32_t i = 0; i < count; i++) {
 		if (is_better(&groups[i], best, longest))
@@ -235,8 +235,8 @@ void event_scan_growth_death(struct event_scan *survey, uint32_t site, const str
 /* Called where events are missing: the values taken so far do not count. */
 void event_scan_growth_forget(struct event_scan *survey)
 {
-	for (size_t i = 0; i < event_scan_rows(survey); i++)
-		survey->held[i] = (struct event_scan_held){ 0 };
+	EACH_OF (row, survey->held, event_scan_rows(survey))
+		*row = (struct event_scan_held){ 0 };
 	survey->steps.first = survey->steps.taken;
 }
 

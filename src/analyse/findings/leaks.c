@@ -25,13 +25,13 @@ static const char *held_by(const struct trace *trace, const struct trace_frame *
 {
 	const char *module = trace_module(trace, frame);
 
-	for (size_t i = 0; i < sizeof(held_rows) / sizeof(held_rows[0]); i++) {
-		const char *part = held_rows[i].part;
+	EACH_IN (kind, held_rows) {
+		const char *part = kind->part;
 
 		if (!strncmp(part, "lib", 3)
 			    ? module && !strncmp(text_base(module), part, strlen(part))
 			    : frame->function && strstr(frame->function, part))
-			return held_rows[i].what;
+			return kind->what;
 	}
 	return NULL;
 }
@@ -142,8 +142,8 @@ static bool fits_stack(const char *pattern, const struct trace *trace, uint32_t 
 
 	if (site != UINT32_MAX && fits_text(pattern, trace->sites[site].site))
 		return true;
-	for (size_t i = 0; i < stack->frames_n; i++) {
-		if (fits_frame(pattern, trace, stack->frames[i]))
+	EACH (frame, stack->frames) {
+		if (fits_frame(pattern, trace, *frame))
 			return true;
 	}
 	return false;
@@ -153,10 +153,10 @@ bool suppressions_fit(struct suppressions *suppressions, const struct trace *tra
 {
 	bool any = false;
 
-	for (size_t i = 0; i < suppressions->count; i++) {
-		if (!fits_stack(suppressions->list[i].pattern, trace, stack))
+	EACH_OF (suppression, suppressions->list, suppressions->count) {
+		if (!fits_stack(suppression->pattern, trace, stack))
 			continue;
-		suppressions->list[i].used++;
+		suppression->used++;
 		any = true;
 	}
 	return any;
@@ -199,8 +199,8 @@ void leaks_find(struct leaks *leaks, const struct trace *trace, struct suppressi
 		const struct trace_site *site = &trace->sites[i];
 		struct leak leak = { .site = i, .stack = UINT32_MAX };
 
-		for (size_t k = 0; k < site->stacks_n; k++)
-			leak_add_stack(leaks, &leak, trace, site->stacks[k], suppressions);
+		EACH (stack, site->stacks)
+			leak_add_stack(leaks, &leak, trace, *stack, suppressions);
 		if (!leak.bytes)
 			continue;
 		leaks->bytes += leak.bytes;

@@ -107,11 +107,9 @@ static bool find_turns_of(struct step_finder *finder, uint32_t n, uint32_t first
 	size_t whole = 0;
 
 	finder->steps = 0;
-	for (size_t i = 0; i < finder->stacks; i++)
-		finder->of[i].seen = 0;
-	for (size_t i = 0; i < finder->changes_n; i++) {
-		const struct change *birth = &finder->changes[i];
-
+	EACH_OF (turns, finder->of, finder->stacks)
+		turns->seen = 0;
+	EACH (birth, finder->changes) {
 		if (birth->stack == NO_STACK || finder->of[birth->stack].count != n)
 			continue;
 		if (birth->stack == first) {
@@ -160,9 +158,7 @@ static bool gives_back(const struct step_finder *finder)
 	size_t good = 0;
 	size_t step = 0; /* 1 + the current step, 0 before the first */
 
-	for (size_t i = 0; i < finder->changes_n; i++) {
-		const struct change *change = &finder->changes[i];
-
+	EACH (change, finder->changes) {
 		if (step < finder->steps && change->seq == finder->starts[step]) {
 			good += step && freed >= born / 2;
 			born = freed = 0;
@@ -185,11 +181,9 @@ static bool are_alike(struct step_finder *finder, uint32_t n)
 	uint64_t present = 0; /* of `all`, what the stacks' steps cover */
 	uint32_t step = 0;
 
-	for (size_t i = 0; i < finder->stacks; i++)
-		finder->of[i] = (struct stack_turns){ .count = finder->of[i].count };
-	for (size_t i = 0; i < finder->changes_n; i++) {
-		const struct change *change = &finder->changes[i];
-
+	EACH_OF (turns, finder->of, finder->stacks)
+		*turns = (struct stack_turns){ .count = turns->count };
+	EACH (change, finder->changes) {
 		if (step < finder->steps && change->seq == finder->starts[step])
 			step++;
 		if (!step || change->stack == NO_STACK || change->seq > finder->end)
@@ -265,8 +259,8 @@ static bool find_steps(struct step_finder *finder)
 {
 	finder->sharing = need(&finder->arena, (finder->changes_n + 1) * sizeof(*finder->sharing));
 	finder->starts = need(&finder->arena, (finder->changes_n + 1) * sizeof(*finder->starts));
-	for (size_t i = 0; i < finder->stacks; i++)
-		finder->sharing[finder->of[i].count]++;
+	EACH_OF (turns, finder->of, finder->stacks)
+		finder->sharing[turns->count]++;
 	for (unsigned i = 0; i < TRIED; i++) {
 		uint32_t n = next_count(finder);
 		int found = n ? try_count(finder, n) : 0;

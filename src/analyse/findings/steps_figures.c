@@ -65,8 +65,7 @@ static bool are_named(const struct trace *trace, const struct phases *steps)
 {
 	size_t like = 0;
 
-	for (size_t i = 0; i < trace->phases_n; i++) {
-		const struct trace_phase *phase = &trace->phases[i];
+	EACH (phase, trace->phases) {
 		uint64_t ns = phase->end == TRACE_NONE ? 0 : phase->end - phase->start;
 		const struct trace_phase *step = step_at(steps, phase->start + ns / 2);
 		uint64_t length = step->end - step->start;
@@ -85,7 +84,7 @@ static void take_steps(struct trace *trace, const struct phases *steps)
 	size_t own = 0;
 	size_t step = 0;
 
-	for (size_t i = 0; i < count; i++) {
+	EACH_OF (row, list, count) {
 		const struct trace_phase *mine = &trace->phases[own];
 		const struct trace_phase *found = &steps->list[step];
 
@@ -93,12 +92,12 @@ static void take_steps(struct trace *trace, const struct phases *steps)
 		    (own < trace->phases_n &&
 		     (mine->start < found->start ||
 		      (mine->start == found->start && mine->end > found->end)))) {
-			list[i] = trace->phases[own++];
+			*row = trace->phases[own++];
 			continue;
 		}
-		list[i] = steps->list[step++];
-		list[i].name = "inferred step";
-		list[i].thread = trace->process.pid;
+		*row = steps->list[step++];
+		row->name = "inferred step";
+		row->thread = trace->process.pid;
 	}
 	trace->phases = list;
 	trace->phases_n = count;

@@ -92,8 +92,8 @@ void tree_build(struct tree *tree, const struct trace *trace, const struct trace
 	uint32_t *at;
 	size_t frames = 1;
 
-	for (size_t i = 0; i < count; i++)
-		frames += trace->stacks[shares[i].stack].frames_n;
+	EACH_OF (share, shares, count)
+		frames += trace->stacks[share->stack].frames_n;
 	at = need(&arena, frames * sizeof(*at));
 	/* There are at most as many nodes as frames in all paths. */
 	*tree = (struct tree){ .nodes = calloc(frames, sizeof(*tree->nodes)), .count = 1 };
@@ -108,8 +108,8 @@ void tree_build(struct tree *tree, const struct trace *trace, const struct trace
 		tree->nodes[0].count += shares[i].count;
 	}
 	qsort(paths, count, sizeof(*paths), by_frames);
-	for (size_t i = 0; i < tree->count; i++)
-		add_children(tree, paths, &tree->nodes[i]);
+	EACH_OF (node, tree->nodes, tree->count)
+		add_children(tree, paths, node);
 	arena_clear(&arena);
 }
 

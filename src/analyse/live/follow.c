@@ -6,6 +6,7 @@
  * it) is rolled back in the copy.
  */
 #include "analyse/live/follow.h"
+#include "analyse/input/each.h"
 
 #include <errno.h>
 #include <string.h>
@@ -38,7 +39,7 @@ static uint64_t waiting_n(const struct spool *spool)
 
 static unsigned changing_n(const struct spool *spool)
 {
-	return sizeof(changing) / sizeof(changing[0]) - !waiting_n(spool);
+	return COUNT_OF(changing) - !waiting_n(spool);
 }
 
 /* Tables that changed while they were copied are copied again, up to this many bytes. */
@@ -69,8 +70,8 @@ static uint64_t changing_bytes(const struct spool *spool)
 {
 	uint64_t bytes = 0;
 
-	for (unsigned i = 0; i < changing_n(spool); i++)
-		bytes += spool_count(spool, changing[i]) << spool_shift[changing[i]];
+	EACH_OF (kind, changing, changing_n(spool))
+		bytes += spool_count(spool, *kind) << spool_shift[*kind];
 	return bytes;
 }
 

@@ -4,6 +4,7 @@
  * The chunks are a ring: each may be overwritten at any time. So a chunk's head is read before and
  * after the chunk, and the chunk is left out if the two differ.
  */
+#include "analyse/input/each.h"
 #include "analyse/live/follow.h"
 
 #include <string.h>
@@ -80,9 +81,7 @@ static bool read_chunk(struct follow *follow, const struct chunk_part *part,
 static uint64_t hand_over_waiting(const struct follow *follow, uint64_t seq, follow_event_fn *each,
 				  void *context)
 {
-	for (unsigned i = 0; i < follow->spool.caught_n; i++) {
-		const struct event *event = &follow->spool.caught[i];
-
+	EACH (event, follow->spool.caught) {
 		if (event->seq < seq)
 			continue;
 		each(context, event);
@@ -98,11 +97,11 @@ uint64_t follow_events(struct follow *follow, uint64_t seq, unsigned chunks, fol
 	struct chunk_part parts[FOLLOW_CHUNKS];
 	unsigned count = find_parts(follow, seq, MIN(chunks, FOLLOW_CHUNKS), parts);
 
-	for (unsigned i = 0; i < count; i++) {
+	EACH_OF (part, parts, count) {
 		struct spool_chunk head;
 		struct event event;
 
-		if (!read_chunk(follow, &parts[i], &head))
+		if (!read_chunk(follow, part, &head))
 			continue;
 		decode_start(&decoder, follow->chunk, head.used, head.first_seq, head.t);
 		while (decode_event(&decoder, &event) == 1) {
@@ -111,7 +110,7 @@ uint64_t follow_events(struct follow *follow, uint64_t seq, unsigned chunks, fol
 			each(context, &event);
 			seq = event.seq + 1;
 		}
-		follow->newest = parts[i].index + 1;
+		follow->newest = part->index + 1;
 	}
 	return hand_over_waiting(follow, seq, each, context);
 }

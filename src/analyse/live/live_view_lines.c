@@ -6,6 +6,7 @@
  * this time must pass before the next naming. Until then all stacks without a name share one line.
  */
 #include "analyse/live/live_view_lines.h"
+#include "analyse/input/each.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -137,9 +138,7 @@ static int keep_those_that_count(struct live_view_lines *lines, bool sampled, do
 		return -ENOMEM;
 	lines->sorted = sorted;
 	lines->sorted_n = 0;
-	for (size_t i = 0; i < lines->list_n; i++) {
-		struct live_view_line *line = &lines->list[i];
-
+	EACH (line, lines->list) {
 		line->estimated = sampled ? line->holds : TRACE_NONE;
 		line->rate = live_view_rate(line->allocated, line->before, seconds);
 		if (line->holds || line->rate > 0 || (line->count && !sampled))
@@ -157,9 +156,7 @@ int live_view_lines_read(struct live_view_lines *lines, const struct spool *spoo
 
 	if (!nameless)
 		return -ENOMEM;
-	for (size_t i = 0; i < lines->list_n; i++) {
-		struct live_view_line *line = &lines->list[i];
-
+	EACH (line, lines->list) {
 		line->before = line->allocated;
 		line->allocated = line->bytes = line->count = line->holds = 0;
 	}

@@ -1,4 +1,5 @@
 /* Finds the open ranges from the events that push and pop ranges. */
+#include "analyse/input/each.h"
 #include "analyse/live/live_view.h"
 
 #include <string.h>
@@ -64,9 +65,9 @@ static void take_event(void *context, const struct event *event)
 
 static void read_names(struct live_view_range *list, uint32_t count, const struct spool *spool)
 {
-	for (uint32_t i = 0; i < count; i++) {
-		list[i].name = spool_text(spool, list[i].name_text);
-		list[i].domain = spool_text(spool, list[i].domain_text);
+	EACH_OF (row, list, count) {
+		row->name = spool_text(spool, row->name_text);
+		row->domain = spool_text(spool, row->domain_text);
 	}
 }
 

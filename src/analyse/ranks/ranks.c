@@ -123,18 +123,15 @@ static struct merge_rank fold_process(struct merge *merge, const struct trace *t
 void merge_fold(struct merge *merge, const struct run *run)
 {
 	const struct trace *trace = &run->trace;
-	size_t devices = trace->summary.devices_n;
 	struct merge_rank *rank;
 
 	NEED(GROW(merge->ranks, merge->ranks_n, merge->ranks_size, 64));
 	rank = &merge->ranks[merge->ranks_n];
 	*rank = fold_process(merge, trace);
-	rank->devices = need(&merge->arena, (devices + 1) * sizeof(*rank->devices));
-	for (size_t i = 0; i < devices; i++) {
-		const struct trace_device *device = &trace->summary.devices[i];
-
+	rank->devices =
+		need(&merge->arena, (trace->summary.devices_n + 1) * sizeof(*rank->devices));
+	EACH (device, trace->summary.devices)
 		fold_device(merge, rank, device, trace_card(trace, device->device));
-	}
 	merge_fold_sites(merge, run);
 	merge->ranks_n++;
 }

@@ -24,9 +24,9 @@ static void sort_cards(struct merge *merge)
 	sort_rows(merge->cards, merge->cards_n, sizeof(*merge->cards), by_identity);
 	for (size_t i = 0; i < merge->cards_n; i++)
 		to[merge->cards[i].at] = i;
-	for (size_t i = 0; i < merge->ranks_n; i++) {
-		for (size_t k = 0; k < merge->ranks[i].devices_n; k++)
-			merge->ranks[i].devices[k].card = to[merge->ranks[i].devices[k].card];
+	EACH (rank, merge->ranks) {
+		EACH (device, rank->devices)
+			device->card = to[device->card];
 	}
 }
 
@@ -81,8 +81,7 @@ static size_t take_ranks(struct merge *merge, struct edge *edges)
 		uint64_t start = known ? rank->start : 0;
 		uint64_t end = known ? start + rank->duration : UINT64_MAX;
 
-		for (size_t k = 0; k < rank->devices_n; k++) {
-			const struct merge_device *device = &rank->devices[k];
+		EACH (device, rank->devices) {
 			uint64_t bytes = own_peak(device);
 
 			take_device(merge, at, device);

@@ -32,9 +32,7 @@ static int find_world(struct merge *merge, bool force)
 		if (merge->ranks[i].world_size > largest->world_size)
 			largest = &merge->ranks[i];
 	}
-	for (size_t i = 0; i < merge->ranks_n; i++) {
-		struct merge_rank *rank = &merge->ranks[i];
-
+	EACH (rank, merge->ranks) {
 		if (rank->world_size == largest->world_size)
 			continue;
 		if (!force)
@@ -52,8 +50,8 @@ static int find_world(struct merge *merge, bool force)
 /* If no launcher numbered the processes, a process's rank is the number of its trace. */
 static void number_ranks(struct merge *merge)
 {
-	for (size_t i = 0; i < merge->ranks_n; i++) {
-		if (tells_rank(&merge->ranks[i]))
+	EACH (rank, merge->ranks) {
+		if (tells_rank(rank))
 			return;
 	}
 	merge->numbered = merge->ranks_n > 1;
@@ -140,9 +138,9 @@ static int put_in_order(struct merge *merge, bool force)
 	}
 	error = find_same(merge, list, force);
 	sort_rows(list, merge->ranks_n, sizeof(*list), by_rank);
-	for (size_t i = 0; i < merge->ranks_n; i++) {
-		if (!merge->ranks[list[i].at].left_out)
-			merge->order[merge->order_n++] = list[i].at;
+	EACH_OF (row, list, merge->ranks_n) {
+		if (!merge->ranks[row->at].left_out)
+			merge->order[merge->order_n++] = row->at;
 	}
 	return error ? error : find_twice(merge, force);
 }
@@ -164,8 +162,8 @@ static void find_missing(struct merge *merge)
 	if (!merge->world_size)
 		return;
 	merge->gaps = need(&merge->arena, (merge->order_n + 1) * sizeof(*merge->gaps));
-	for (size_t i = 0; i < merge->order_n; i++) {
-		uint64_t rank = merge->ranks[merge->order[i]].rank;
+	EACH (at, merge->order) {
+		uint64_t rank = merge->ranks[*at].rank;
 
 		if (rank >= merge->world_size)
 			break; /* ranks of other jobs come last */
@@ -184,8 +182,8 @@ static void find_apart(struct merge *merge)
 	const struct merge_rank *ended = NULL;
 	const struct merge_rank *began = NULL;
 
-	for (size_t i = 0; i < merge->order_n; i++) {
-		const struct merge_rank *rank = &merge->ranks[merge->order[i]];
+	EACH (at, merge->order) {
+		const struct merge_rank *rank = &merge->ranks[*at];
 
 		if (rank->start == TRACE_NONE || !rank->pid ||
 		    rank->duration >= UINT64_MAX / 2 - rank->start)
@@ -253,8 +251,8 @@ const struct merge_rank *merge_worth_a_look(const struct merge *merge)
 {
 	const struct merge_rank *found = NULL;
 
-	for (size_t i = 0; i < merge->order_n; i++) {
-		const struct merge_rank *rank = &merge->ranks[merge->order[i]];
+	EACH (at, merge->order) {
+		const struct merge_rank *rank = &merge->ranks[*at];
 		uint64_t peak = rank->peaks[TRACE_ALLOCATED];
 
 		if (!rank->baseline && (!found || (peak != TRACE_NONE &&

@@ -12,6 +12,7 @@
  */
 #pragma once
 
+#include "analyse/input/each.h"
 #include "codec/event.h"
 #include "facts/trace_model.h"
 

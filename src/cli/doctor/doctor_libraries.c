@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "analyse/input/each.h"
 #include "analyse/input/error.h"
 #include "base/text/fd.h"
 #include "base/text/text.h"
@@ -169,8 +170,7 @@ static const struct optional {
 void doctor_cuda(void)
 {
 	driver();
-	for (size_t i = 0; i < sizeof(optional) / sizeof(optional[0]); i++) {
-		const struct optional *library = &optional[i];
+	EACH_IN (library, optional) {
 		const char *const *name = library->names;
 		char path[PATH_MAX];
 
@@ -232,18 +232,18 @@ void doctor_pythons(void)
 	static const char *const names[] = { "python",     "python3",    "python3.8",
 					     "python3.9",  "python3.10", "python3.11",
 					     "python3.12", "python3.13", "python3.14" };
-	static struct python seen[sizeof(names) / sizeof(names[0])];
+	static struct python seen[COUNT_OF(names)];
 	size_t count = 0;
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	EACH_IN (name, names) {
 		char path[PATH_MAX];
 		bool known = false;
 
-		if (program_find(names[i], path, sizeof(path)) || !ask_python(path, &seen[count]))
+		if (program_find(*name, path, sizeof(path)) || !ask_python(path, &seen[count]))
 			continue;
-		for (size_t k = 0; k < count; k++)
-			known = known || (seen[k].minor == seen[count].minor &&
-					  !strcmp(seen[k].path, seen[count].path));
+		EACH_OF (row, seen, count)
+			known = known || (row->minor == seen[count].minor &&
+					  !strcmp(row->path, seen[count].path));
 		if (!known)
 			say_python(&seen[count++]);
 	}

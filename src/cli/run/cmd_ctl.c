@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "analyse/input/each.h"
 #include "analyse/input/grow.h"
 #include "base/guest/clock.h"
 #include "base/text/text.h"
@@ -185,11 +186,11 @@ static int do_all(char **pids, const struct ctl_wish *wish)
 
 		status = MAX(status, done);
 	}
-	for (unsigned i = 0; i < wish->processes; i++) {
-		int answer = all[i].waiting ? await(&all[i], wish) : STATUS_DONE;
+	EACH_OF (row, all, wish->processes) {
+		int answer = row->waiting ? await(row, wish) : STATUS_DONE;
 
 		status = MAX(status, answer);
-		attach_close(&all[i].attached);
+		attach_close(&row->attached);
 	}
 	free(all);
 	return status;

@@ -1,5 +1,6 @@
 /* Finds the spools of running processes, and sends requests to these processes. */
 #include "cli/run/live_spools.h"
+#include "analyse/input/each.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -66,8 +67,8 @@ static void add_spool(struct live_spools *spools, pid_t pid, const char *path)
 	char *name = name_here(pid, path);
 
 	/* A spool that grew has several mappings, but is added once. */
-	for (size_t i = 0; i < spools->count; i++) {
-		if (spools->list[i].pid == pid && !strcmp(spools->list[i].path, name)) {
+	EACH_OF (spool, spools->list, spools->count) {
+		if (spool->pid == pid && !strcmp(spool->path, name)) {
 			free(name);
 			return;
 		}
@@ -155,8 +156,8 @@ int live_spools_all(struct live_spools *spools)
 
 void live_spools_clear(struct live_spools *spools)
 {
-	for (size_t i = 0; i < spools->count; i++)
-		free(spools->list[i].path);
+	EACH_OF (spool, spools->list, spools->count)
+		free(spool->path);
 	free(spools->list);
 	*spools = (struct live_spools){ .list = NULL };
 }

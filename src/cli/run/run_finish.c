@@ -103,13 +103,11 @@ static void find_files(struct file_finder *finder, const char *name, const char 
 		make_pattern(&pattern, name, extension, numbered);
 		if (glob(pattern.text, GLOB_NOSORT, NULL, &files))
 			continue;
-		for (size_t i = 0; i < files.gl_pathc; i++) {
-			const char *path = files.gl_pathv[i];
-
+		EACH_OF (path, files.gl_pathv, files.gl_pathc) {
 			/* Skips files found without a number: the text for %p may contain a dot. */
-			if (numbered && !fnmatch(plain.text, path, FNM_PATHNAME | FNM_PERIOD))
+			if (numbered && !fnmatch(plain.text, *path, FNM_PATHNAME | FNM_PERIOD))
 				continue;
-			each(finder, path);
+			each(finder, *path);
 		}
 		globfree(&files);
 	}
@@ -174,7 +172,7 @@ static void find_spools(struct file_finder *finder, each_fn *each)
 
 	/* The library uses the next directory if one lacks space for the spool (life/callbacks.c).
 	 */
-	for (size_t i = 0; i < sizeof(directories) / sizeof(directories[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(directories); i++) {
 		char spool[4096];
 
 		if (!directories[i] || (i && given && !strcmp(directories[i], given)))
@@ -217,8 +215,8 @@ static void add_trace(struct file_finder *finder, const char *path)
 					     .own = trace.process.pid == (uint64_t)finder->run->pid,
 					     .rank = trace.process.rank,
 					     .world_size = trace.process.world_size };
-		for (size_t i = 0; i < trace.summary.devices_n; i++) {
-			uint64_t peak = trace.summary.devices[i].allocated.peak_bytes;
+		EACH (device, trace.summary.devices) {
+			uint64_t peak = device->allocated.peak_bytes;
 
 			if (peak != TRACE_NONE && peak > found->peak)
 				found->peak = peak;
@@ -300,8 +298,8 @@ void run_finish(struct child_run *run)
 		if (!opt_flag(OPT_ID_quiet))
 			run_summary(run, &finder.left);
 	}
-	for (size_t i = 0; i < finder.left.traces_n; i++)
-		free(finder.left.traces[i].path);
+	EACH (trace, finder.left.traces)
+		free(trace->path);
 	free(finder.left.traces);
 	map_clear(&run->seen);
 }

@@ -94,8 +94,8 @@ static void say_others(const struct run_left *left)
 	size_t ranks = 0;
 	size_t shown;
 
-	for (size_t i = 0; i < left->traces_n; i++)
-		ranks += is_rank(&left->traces[i]);
+	EACH (trace, left->traces)
+		ranks += is_rank(trace);
 	shown = ranks > 1 ? RANKS_SHOWN : OTHERS_SHOWN;
 	for (size_t i = 1; i < left->traces_n && i <= shown; i++)
 		say_other(&left->traces[i]);

@@ -1,4 +1,5 @@
 /* Finds the processes that `memtrace top` shows, and opens and reads their spools. */
+#include "analyse/input/each.h"
 #include "cli/top/top_parts.h"
 
 #include <errno.h>
@@ -84,9 +85,8 @@ static struct look *find_look(const struct top_targets *targets, const struct li
  * unreadable: this is an error only if the user named processes. */
 static int add_found(struct top_targets *targets, const struct live_spools *found)
 {
-	for (size_t i = 0; i < found->count; i++) {
-		if (!find_look(targets, &found->list[i]) &&
-		    add_target(targets, found->list[i].path, found->list[i].pid) &&
+	EACH_OF (row, found->list, found->count) {
+		if (!find_look(targets, row) && add_target(targets, row->path, row->pid) &&
 		    targets->words[0])
 			return -EINVAL;
 	}
@@ -150,8 +150,8 @@ static void search(struct top_targets *targets)
 	}
 	for (size_t i = 0; i < targets->count; i++)
 		targets->looks[i]->running &= is_word(targets, targets->looks[i]);
-	for (size_t i = 0; i < found.count; i++) {
-		struct look *look = find_look(targets, &found.list[i]);
+	EACH_OF (row, found.list, found.count) {
+		struct look *look = find_look(targets, row);
 
 		if (look)
 			look->running = true;
@@ -182,8 +182,8 @@ void top_targets_look(struct top_targets *targets)
 
 void top_targets_sort(struct top_targets *targets, enum live_view_order order)
 {
-	for (size_t i = 0; i < targets->count; i++)
-		live_view_lines_sort(&targets->looks[i]->lines, order);
+	EACH_OF (look, targets->looks, targets->count)
+		live_view_lines_sort(&(*look)->lines, order);
 }
 
 void top_targets_close(struct top_targets *targets)

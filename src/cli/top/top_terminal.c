@@ -4,6 +4,7 @@
  * Signals are read from a descriptor instead of being handled, so the terminal is always restored
  * by top_screen_close(), outside of a signal handler.
  */
+#include "analyse/input/each.h"
 #include "cli/top/top_parts.h"
 
 #include <errno.h>
@@ -53,8 +54,8 @@ int top_screen_open(struct top_screen *screen, int fd, int keys)
 	screen->fd = fd;
 	screen->keys = keys;
 	sigemptyset(&set);
-	for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++)
-		sigaddset(&set, taken[i]);
+	EACH_IN (number, taken)
+		sigaddset(&set, *number);
 	if (tcgetattr(keys, &screen->before) || sigprocmask(SIG_BLOCK, &set, &screen->mask))
 		return -errno;
 	screen->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);

@@ -27,8 +27,8 @@ static void keep_head(struct trace *to, struct run *run)
 	to->process.command_n = trace_program(from, to->process.command);
 	to->process.start_time = "1970-01-01T00:00:00Z";
 	to->environment = from->environment;
-	for (size_t i = 0; i < to->environment.devices_n; i++)
-		to->environment.devices[i].uuid = NULL;
+	EACH (device, to->environment.devices)
+		device->uuid = NULL;
 	to->capture.baseline = true;
 	to->capture.stacks = from->capture.stacks ? from->capture.stacks : "";
 	to->capture.truncated = true;
@@ -63,11 +63,11 @@ static struct trace_part *keep_parts(struct run *run, enum dimension dimension, 
 	char group[16];
 
 	snprintf(group, sizeof(group), "%d", device);
-	for (size_t i = 0; i < run->rows_n; i++) {
-		const int64_t *values = run->rows[i].values;
-		struct trace_part part = { .name = run->rows[i].name };
+	EACH (row, run->rows) {
+		const int64_t *values = row->values;
+		struct trace_part part = { .name = row->name };
 
-		if (run->rows[i].dimension != dimension || strcmp(run->rows[i].group, group) != 0)
+		if (row->dimension != dimension || strcmp(row->group, group) != 0)
 			continue;
 		rows_clear(ROWS_at_used, &part.at_used_peak);
 		set_sum(&part.allocated, (uint64_t)values[COLUMN_ALLOCATED],
@@ -103,15 +103,15 @@ static void keep_summary(struct trace_summary *summary, struct run *run)
 	bool categorised = run->categories_from == RUN_BLOCKS;
 
 	*summary = run->trace.summary;
-	for (size_t i = 0; i < summary->devices_n; i++) {
-		keep_device(run, &summary->devices[i]);
+	EACH (device, summary->devices) {
+		keep_device(run, device);
 		if (!categorised)
-			summary->devices[i].categories_n = 0;
+			device->categories_n = 0;
 	}
-	for (size_t i = 0; i < summary->spaces_n; i++) {
-		keep_sum(&summary->spaces[i].allocated);
+	EACH (space, summary->spaces) {
+		keep_sum(&space->allocated);
 		if (!categorised)
-			summary->spaces[i].categories_n = 0;
+			space->categories_n = 0;
 	}
 }
 
@@ -140,17 +140,17 @@ static size_t join_phases(struct kept_phase *list, size_t count)
 	size_t kept = 0;
 
 	sort_rows(list, count, sizeof(*list), by_name);
-	for (size_t i = 0; i < count; i++) {
+	EACH_OF (row, list, count) {
 		struct kept_phase *to = kept ? &list[kept - 1] : NULL;
 
-		if (!to || strcmp(to->name, list[i].name) != 0) {
-			list[kept++] = list[i];
+		if (!to || strcmp(to->name, row->name) != 0) {
+			list[kept++] = *row;
 			continue;
 		}
 		for (enum metric_id metric = 0; metric < METRIC_IDS; metric++) {
-			if (height(list[i].highest[metric], metric) >
+			if (height(row->highest[metric], metric) >
 			    height(to->highest[metric], metric))
-				to->highest[metric] = list[i].highest[metric];
+				to->highest[metric] = row->highest[metric];
 		}
 	}
 	return kept;
@@ -173,22 +173,22 @@ static struct kept_phase *find_phases(struct run *run, size_t *count)
 	struct kept_phase *list = need(&run->arena, (trace->phases_n + 1) * sizeof(*list));
 
 	*count = 0;
-	for (size_t i = 0; i < trace->phases_n; i++) {
-		if (!trace->phases[i].name)
+	EACH (phase, trace->phases) {
+		if (!phase->name)
 			continue;
-		list[*count].name = trace->phases[i].name;
+		list[*count].name = phase->name;
 		for (enum metric_id metric = 0; metric < METRIC_IDS; metric++)
-			list[*count].highest[metric] = &trace->phases[i];
+			list[*count].highest[metric] = phase;
 		(*count)++;
 	}
 	*count = join_phases(list, *count);
 	if (*count <= PHASE_NAMES)
 		return list;
-	for (size_t i = 0; i < *count; i++) {
+	EACH_OF (row, list, *count) {
 		char family[PHASE_FAMILY];
 
-		phase_family(family, sizeof(family), list[i].name);
-		list[i].name = need_text(&run->arena, family);
+		phase_family(family, sizeof(family), row->name);
+		row->name = need_text(&run->arena, family);
 	}
 	*count = join_phases(list, *count);
 	return list;
@@ -201,14 +201,14 @@ static void keep_phases(struct trace *to, struct run *run)
 	const struct kept_phase *list = find_phases(run, &count);
 
 	to->phases = baseline_room(run, ROWS_phase, METRIC_IDS * count);
-	for (size_t i = 0; i < count; i++) {
+	EACH_OF (row, list, count) {
 		for (enum metric_id metric = 0; metric < METRIC_IDS; metric++) {
-			const struct trace_phase *of = list[i].highest[metric];
+			const struct trace_phase *of = row->highest[metric];
 			struct trace_phase *phase = &to->phases[to->phases_n];
 
-			if (stands_already(&list[i], metric))
+			if (stands_already(row, metric))
 				continue;
-			phase->name = list[i].name;
+			phase->name = row->name;
 			phase->end = 0;
 			phase->allocated = of->allocated;
 			phase->reserved = of->reserved;

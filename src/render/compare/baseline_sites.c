@@ -117,12 +117,12 @@ static void enter_site(struct kept *kept, const struct trace_site *site)
 		return;
 	run_site_name(kept->run, site->stacks[0], name);
 	/* The stack that represents the site must produce the site's name by itself. */
-	for (size_t i = 0; i < site->stacks_n; i++) {
+	EACH (stack, site->stacks) {
 		char own[SITE_LONGEST];
 
-		run_site_name(kept->run, site->stacks[i], own);
+		run_site_name(kept->run, *stack, own);
 		if (!strcmp(own, name))
-			enter_kept(kept, site->stacks[i], name, site->space);
+			enter_kept(kept, *stack, name, site->space);
 	}
 	to = &kept->sites[kept->of_stack[site->stacks[0]] - 1];
 	for (size_t i = 0; i < site->stacks_n; i++)
@@ -136,8 +136,7 @@ static void enter_site(struct kept *kept, const struct trace_site *site)
 
 static void enter_shares(struct kept *kept, const struct trace_peak *peak, size_t number)
 {
-	for (size_t i = 0; i < peak->stacks_n; i++) {
-		const struct trace_share *share = &peak->stacks[i];
+	EACH (share, peak->stacks) {
 		char name[SITE_LONGEST];
 		uint64_t *shares;
 
@@ -166,9 +165,9 @@ static void find_sites(struct kept *kept, struct trace *to)
 	kept->sites = need(arena, (trace->stacks_n + 1) * sizeof(*kept->sites));
 	kept->of_stack = need(arena, (trace->stacks_n + 1) * sizeof(*kept->of_stack));
 	to->peaks = baseline_room(kept->run, ROWS_peak, trace->peaks_n);
-	for (size_t i = 0; i < trace->peaks_n; i++) {
-		if (!trace->peaks[i].pool)
-			to->peaks[kept->peaks_n++] = trace->peaks[i];
+	EACH (peak, trace->peaks) {
+		if (!peak->pool)
+			to->peaks[kept->peaks_n++] = *peak;
 	}
 	for (size_t i = 0; i < trace->sites_n; i++)
 		enter_site(kept, &trace->sites[i]);

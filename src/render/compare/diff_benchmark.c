@@ -82,8 +82,8 @@ static void add_entries(struct diff *diff, struct emit_rows *rows, const struct 
 		if (i != diff->head.middle)
 			figures_add(&figures, &diff->head.runs[i], query);
 	}
-	for (size_t i = 0; i < places; i++)
-		add_entry(diff, rows, &metric_rows[query->metric], &figures, &figures.list[i]);
+	EACH_OF (row, figures.list, places)
+		add_entry(diff, rows, &metric_rows[query->metric], &figures, row);
 	figures_clear(&figures);
 }
 
@@ -93,11 +93,11 @@ static struct emit_rows find_figures(struct diff *diff)
 						 METRIC_RESERVED_PEAK, METRIC_COUNT };
 	struct emit_rows rows = EMIT_NONE_OF(struct benchmark_row, SIZE_MAX);
 
-	for (size_t i = 0; i < sizeof(always) / sizeof(always[0]); i++)
-		add_entries(diff, &rows, &(struct metric_query){ .metric = always[i] });
-	for (size_t i = 0; i < diff->gates_n; i++) {
-		if (metric_is_narrowed(&diff->gates[i].gate->query))
-			add_entries(diff, &rows, &diff->gates[i].gate->query);
+	EACH_IN (metric, always)
+		add_entries(diff, &rows, &(struct metric_query){ .metric = *metric });
+	EACH (gate, diff->gates) {
+		if (metric_is_narrowed(&gate->gate->query))
+			add_entries(diff, &rows, &gate->gate->query);
 	}
 	return rows;
 }

@@ -145,8 +145,7 @@ static struct emit_rows gates(struct diff *diff)
 {
 	struct emit_rows rows = EMIT_NONE_OF(struct gate_row, SIZE_MAX);
 
-	for (size_t i = 0; i < diff->gates_n; i++) {
-		const struct gate_result *of = &diff->gates[i];
+	EACH (of, diff->gates) {
 		const struct metric_row *metric = &metric_rows[of->gate->query.metric];
 		struct gate_row row = {
 			.gate = of->gate->text,
@@ -198,7 +197,7 @@ static struct emit_rows totals(struct diff *diff)
 	static const char *const groups[] = { "device", "managed", "pinned", "cpu" };
 	struct emit_rows rows = EMIT_NONE_OF(struct json_row, SIZE_MAX);
 
-	for (size_t i = 0; diff->base.count && i < sizeof(groups) / sizeof(groups[0]); i++) {
+	for (size_t i = 0; diff->base.count && i < COUNT_OF(groups); i++) {
 		struct diff_row sum = { .dimension = DIMENSION_SITE, .group = groups[i] };
 		struct json_row row;
 		bool any = i == 0;

@@ -115,8 +115,8 @@ static void put_case(struct out *out, const struct ci_finding *gate, const struc
 	out_text(out, "\" message=\"");
 	put_xml(out, gate->words);
 	out_text(out, "\">");
-	for (size_t i = 0; i < grew; i++) {
-		put_xml(out, sites[i].words);
+	EACH_OF (site, sites, grew) {
+		put_xml(out, site->words);
 		out_char(out, '\n');
 	}
 	out_text(out, "</failure>\n    </testcase>\n");
@@ -141,8 +141,8 @@ void diff_junit(struct diff *diff, struct out *out, const struct diff_options *o
 	if (!diff->gates_n)
 		out_text(out,
 			 "    <testcase classname=\"memtrace\" name=\"no gate\" time=\"0\"/>\n");
-	for (size_t i = 0; i < diff->gates_n; i++)
-		put_case(out, &list[i], &list[diff->gates_n], grew);
+	EACH_OF (row, list, diff->gates_n)
+		put_case(out, row, &list[diff->gates_n], grew);
 	out_text(out, "    <system-out>");
 	put_xml(out, diff_sentence(diff));
 	out_text(out, "</system-out>\n  </testsuite>\n</testsuites>\n");
@@ -328,10 +328,10 @@ void diff_sarif(struct diff *diff, struct out *out, const struct diff_options *o
 	memcpy(rules, metric_rows, sizeof(rules));
 	rules[METRIC_IDS].name = "site";
 	rules[METRIC_IDS].what = "a call site that holds more GPU memory";
-	for (size_t i = 0; i < count; i++) {
-		if (list[i].kind == HOLDS)
+	EACH_OF (row, list, count) {
+		if (row->kind == HOLDS)
 			continue;
-		list[sarif.results.count] = list[i];
+		list[sarif.results.count] = *row;
 		take_result(diff, &list[sarif.results.count++]);
 	}
 	emit_json(out, sarif_columns, &sarif);

@@ -22,10 +22,10 @@ static void gates(struct out *out, struct diff *diff)
 	};
 	struct emit_rows rows = EMIT_NONE_OF(struct verdict_line, SIZE_MAX);
 
-	for (size_t i = 0; i < diff->gates_n; i++)
+	EACH (gate, diff->gates)
 		emit_add(&diff->arena, &rows,
-			 &(struct verdict_line){ diff->gates[i].broken ? "\u274c" : "\u2705",
-						 diff_gate_words(diff, &diff->gates[i]) });
+			 &(struct verdict_line){ gate->broken ? "\u274c" : "\u2705",
+						 diff_gate_words(diff, gate) });
 	if (rows.count)
 		emit_markdown(out, &(struct emit_table){ .columns = cells, .rows = &rows });
 }

@@ -81,8 +81,8 @@ static int64_t moved_along(const struct diff_row *const *rows, size_t count, enu
 {
 	int64_t along = 0;
 
-	for (size_t i = 0; i < count; i++) {
-		int64_t part = diff_change(rows[i], column);
+	EACH_OF (row, rows, count) {
+		int64_t part = diff_change(*row, column);
 
 		along += (part < 0) == (change < 0) ? part : 0;
 	}

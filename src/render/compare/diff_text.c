@@ -80,11 +80,11 @@ static void change_table(const struct diff_text *text, enum dimension dimension,
 	for (struct emit_column *name = changes.columns; full && name->kind; name++)
 		name->flags = name->width ? 0 : EMIT_WHOLE;
 	list = (struct change_row *)changes.rows.rows;
-	for (size_t i = 0; i < changes.rows.count; i++) {
+	EACH_OF (row, list, changes.rows.count) {
 		if (full)
-			list[i].rest = source_of(text, list[i].of);
+			row->rest = source_of(text, row->of);
 		else
-			split_name(text, &list[i], SHOW_COLUMNS - changes.before_names);
+			split_name(text, row, SHOW_COLUMNS - changes.before_names);
 	}
 	emit_table(&text->show,
 		   &(struct emit_table){
@@ -139,7 +139,7 @@ static void dimension_tables(const struct diff_text *text)
 	if (text->options->full || tells_more(text->diff))
 		dimension_table(text, DIMENSION_CATEGORY,
 				text->options->full ? UINT_MAX : 1u << COLUMN_ALLOCATED);
-	for (size_t i = 0; text->options->full && i < sizeof(shown) / sizeof(shown[0]); i++)
+	for (size_t i = 0; text->options->full && i < COUNT_OF(shown); i++)
 		dimension_table(text, shown[i], UINT_MAX);
 }
 
@@ -213,10 +213,10 @@ static void space_tables(const struct diff_text *text)
 	if (!text->options->full && diff_head(text->diff)->trace.summary.devices_n &&
 	    dimension_changed(text, DIMENSION_DEVICE))
 		return;
-	for (size_t i = 0; i < sizeof(spaces) / sizeof(spaces[0]); i++) {
+	EACH_IN (space, spaces) {
 		for (size_t k = 0; k < 2; k++)
-			change_table(text, DIMENSION_SITE, columns[k], spaces[i],
-				     show_kept(&text->diff->arena, "%s memory: %s", spaces[i],
+			change_table(text, DIMENSION_SITE, columns[k], *space,
+				     show_kept(&text->diff->arena, "%s memory: %s", *space,
 					       run_columns[columns[k]].what));
 	}
 }
@@ -233,8 +233,7 @@ static void site_tables(const struct diff_text *text)
 
 static void gates_part(const struct diff_text *text)
 {
-	for (size_t i = 0; i < text->diff->gates_n; i++) {
-		const struct gate_result *result = &text->diff->gates[i];
+	EACH (result, text->diff->gates) {
 		const char *words = diff_gate_words(text->diff, result);
 
 		show_wrapped(&text->show,
@@ -259,8 +258,8 @@ static void show_curves(const struct diff *diff, const struct show *show, bool a
 	if (!summary->devices_n || (!traces[0]->timeline_n && !traces[1]->timeline_n))
 		return;
 	options.device = summary->devices[0].device;
-	for (size_t i = 0; i < 2; i++) {
-		const struct trace_device *device = trace_device(traces[i], options.device);
+	EACH_OF (trace, traces, 2) {
+		const struct trace_device *device = trace_device(*trace, options.device);
 
 		if (device && trace_known(device->allocated.peak_bytes) > top)
 			top = device->allocated.peak_bytes;

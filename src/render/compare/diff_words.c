@@ -143,8 +143,7 @@ struct emit_rows diff_remarks(struct diff *diff)
 
 	if (!diff->base.count)
 		return rows;
-	for (size_t i = 0; i < diff->unlike_n; i++) {
-		const struct diff_key *key = &diff->unlike[i];
+	EACH (key, diff->unlike) {
 		const char *words = show_kept(&diff->arena,
 					      "Compared only because of --force: %.100s is %.200s "
 					      "in the base and %.200s in the head.",
@@ -155,7 +154,7 @@ struct emit_rows diff_remarks(struct diff *diff)
 	others[0] = programs_words(diff);
 	others[1] = runs_words(diff);
 	others[2] = ooms_words(diff);
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(others); i++) {
 		if (others[i][0])
 			emit_add(&diff->arena, &rows, &others[i]);
 	}

@@ -100,9 +100,8 @@ static void put_names(struct chrome *chrome)
 	snprintf(name, sizeof(name), "%.200s, rank %llu", count ? names[count - 1] : "?",
 		 (unsigned long long)process->rank);
 	chrome_name(chrome, "process_name", process->pid, TRACE_NONE, name);
-	for (size_t i = 0; i < trace->threads_n; i++)
-		chrome_name(chrome, "thread_name", process->pid, trace->threads[i].thread,
-			    trace->threads[i].name);
+	EACH (thread, trace->threads)
+		chrome_name(chrome, "thread_name", process->pid, thread->thread, thread->name);
 }
 
 /* --- counters --- */
@@ -129,8 +128,7 @@ static void put_counters(struct chrome *chrome)
 {
 	const struct trace *trace = chrome->trace;
 
-	for (size_t i = 0; i < trace->timeline_n; i++) {
-		const struct trace_curve *curve = &trace->timeline[i];
+	EACH (curve, trace->timeline) {
 		const struct selection_options *options = chrome->options;
 
 		if ((options->device != NO_DEVICE && options->device != curve->device) ||

@@ -83,10 +83,9 @@ static void end_all(const struct slice_walk *walk, uint64_t t, const char *why)
 {
 	const struct blocks *blocks = &walk->lives.blocks;
 
-	for (uint32_t i = 0; i < blocks->used; i++) {
-		if (blocks->list[i].state == BLOCK_LIVE)
-			put_slice(walk, "e", &blocks->list[i],
-				  t > blocks->list[i].t ? t : blocks->list[i].t, end_args, why);
+	EACH_OF (row, blocks->list, blocks->used) {
+		if (row->state == BLOCK_LIVE)
+			put_slice(walk, "e", row, t > row->t ? t : row->t, end_args, why);
 	}
 }
 
@@ -97,9 +96,9 @@ static struct slice_owner *owner_of(struct slice_walk *walk, const struct block 
 	const char *name = stack_text(&walk->chrome->stacks, block->stack)->owner;
 
 	name = name ? name : "[unknown library]";
-	for (size_t i = 0; i < walk->owners_n; i++) {
-		if (walk->owners[i].device == block->device && !strcmp(walk->owners[i].name, name))
-			return &walk->owners[i];
+	EACH (owner, walk->owners) {
+		if (owner->device == block->device && !strcmp(owner->name, name))
+			return owner;
 	}
 	NEED(GROW(walk->owners, walk->owners_n, walk->owners_size, 16));
 	walk->owners[walk->owners_n] =

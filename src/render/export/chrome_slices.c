@@ -88,11 +88,11 @@ static struct slice *find_slices(const struct chrome *chrome, size_t *count)
 				    (trace->phases_n + trace->spans_n + 1) * sizeof(*slices));
 
 	*count = 0;
-	for (size_t i = 0; i < trace->phases_n; i++)
-		slices[(*count)++] = slice_of_phase(chrome, &trace->phases[i]);
-	for (size_t i = 0; i < trace->spans_n; i++) {
-		if (wants(chrome, &trace->spans[i]))
-			slices[(*count)++] = slice_of_span(chrome, &trace->spans[i]);
+	EACH (phase, trace->phases)
+		slices[(*count)++] = slice_of_phase(chrome, phase);
+	EACH (span, trace->spans) {
+		if (wants(chrome, span))
+			slices[(*count)++] = slice_of_span(chrome, span);
 	}
 	sort_rows(slices, *count, sizeof(*slices), by_track);
 	return slices;
@@ -165,15 +165,14 @@ static void put_phase(struct chrome *chrome, const struct trace_phase *phase)
 	emit_begin(out, phase_words, phase);
 	put_payload(out, phase->payload);
 	emit_members(out, phase_figures, phase);
-	for (size_t i = 0; i < phase->devices_n; i++) {
+	EACH (device, phase->devices) {
 		const struct emit_column peak[] = {
 			EMIT_IF_KNOWN(key, NUMBER, struct trace_phase_device, allocated.peak_bytes),
 			EMIT_END,
 		};
 
-		snprintf(key, sizeof(key), "peak of allocated on device %d",
-			 phase->devices[i].device);
-		emit_members(out, peak, &phase->devices[i]);
+		snprintf(key, sizeof(key), "peak of allocated on device %d", device->device);
+		emit_members(out, peak, device);
 	}
 	if (phase->end == TRACE_NONE)
 		emit_members(out, phase_end, &unseen);

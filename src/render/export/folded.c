@@ -65,9 +65,9 @@ int format_folded(struct trace *trace, struct out *out, const struct selection_o
 			weights_name(&weights, set, root, sizeof(root) - 1);
 			text_append(root, sizeof(root), ";");
 		}
-		for (size_t k = 0; k < set->shares_n; k++) {
-			if (set->shares[k].bytes)
-				put_share(out, trace, root, &set->shares[k]);
+		EACH (share, set->shares) {
+			if (share->bytes)
+				put_share(out, trace, root, share);
 		}
 		if (set->unknown) {
 			out_text(out, root);

@@ -118,9 +118,7 @@ static void put_mappings(struct pprof_writer *writer)
 		const struct trace_module *module = &trace->modules[i];
 		uint64_t limit = module->base + PAGE;
 
-		for (size_t k = 0; k < trace->frames_n; k++) {
-			const struct trace_frame *frame = &trace->frames[k];
-
+		EACH (frame, trace->frames) {
 			if (frame->module == i && module->base + frame->offset >= limit)
 				limit = (module->base + frame->offset) / PAGE * PAGE + PAGE;
 		}
@@ -232,11 +230,8 @@ static void put_samples(struct pprof_writer *writer)
 	uint64_t *seen = writer->seen + trace->frames_n;
 	bool one = weights->sets_n == 1;
 
-	for (size_t i = 0; i < weights->sets_n; i++) {
-		const struct weights_set *set = &weights->sets[i];
-
-		for (size_t k = 0; k < set->shares_n; k++) {
-			const struct trace_share *share = &set->shares[k];
+	EACH (set, weights->sets) {
+		EACH (share, set->shares) {
 			const struct trace_stack *stack = &trace->stacks[share->stack];
 			struct values all = { one ? stack->allocations : 0,
 					      one ? stack->bytes : 0 };
@@ -271,8 +266,7 @@ static void put_comments(struct pprof_writer *writer, const struct selection_opt
 {
 	protobuf_u64(&writer->profile, COMMENT,
 		     string(writer, "memtrace " MEMTRACE_VERSION ": GPU memory"));
-	for (size_t i = 0; i < writer->weights.sets_n; i++) {
-		const struct weights_set *set = &writer->weights.sets[i];
+	EACH (set, writer->weights.sets) {
 		char text[200];
 		char where[40];
 		char time[SHOW_NUMBER];

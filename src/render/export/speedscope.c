@@ -75,17 +75,14 @@ static void put_frames(struct speedscope_writer *writer)
 {
 	add_frame(writer, WEIGHTS_UNKNOWN, NULL, TRACE_NONE);
 	add_frame(writer, WEIGHTS_NO_FRAMES, NULL, TRACE_NONE);
-	for (size_t i = 0; i < writer->weights->sets_n; i++) {
-		const struct weights_set *set = &writer->weights->sets[i];
-
-		for (size_t k = 0; k < set->shares_n; k++) {
-			const struct trace_stack *stack =
-				&writer->trace->stacks[set->shares[k].stack];
+	EACH (set, writer->weights->sets) {
+		EACH (share, set->shares) {
+			const struct trace_stack *stack = &writer->trace->stacks[share->stack];
 
 			put_group(writer, stack->group);
-			for (size_t n = 0; n < stack->frames_n; n++) {
-				if (!writer->numbers[stack->frames[n]])
-					put_frame(writer, stack->frames[n]);
+			EACH (frame, stack->frames) {
+				if (!writer->numbers[*frame])
+					put_frame(writer, *frame);
 			}
 		}
 	}

@@ -116,19 +116,18 @@ static void put_facts(struct sqlite_writer *writer)
 		{ "events_dropped", NULL, trace->capture.events_dropped },
 		{ "spans_dropped", NULL, trace->spans_dropped }, /* the last: only with CUPTI */
 	};
-	size_t facts_n = sizeof(facts) / sizeof(facts[0]) - !trace->cupti_check.cupti;
+	size_t facts_n = COUNT_OF(facts) - !trace->cupti_check.cupti;
 
 	for (size_t i = 0; i < process->command_n; i++) {
 		text_append(command, sizeof(command), i ? " " : "");
 		text_append(command, sizeof(command), process->command[i]);
 	}
 	PUT_ALL(meta, 0, facts);
-	for (size_t i = 0; i < environment->settings_n; i++) {
+	EACH (setting, environment->settings) {
 		char key[300];
 
-		text_join(key, sizeof(key), "setting:", environment->settings[i].name);
-		put_meta(writer, 0,
-			 &(struct sqlite_fact){ key, environment->settings[i].value, TRACE_NONE });
+		text_join(key, sizeof(key), "setting:", setting->name);
+		put_meta(writer, 0, &(struct sqlite_fact){ key, setting->value, TRACE_NONE });
 	}
 }
 
@@ -136,9 +135,7 @@ static void put_sums(struct sqlite_writer *writer)
 {
 	const struct trace *trace = writer->trace;
 
-	for (size_t i = 0; i < trace->summary.devices_n; i++) {
-		const struct trace_device *device = &trace->summary.devices[i];
-
+	EACH (device, trace->summary.devices) {
 		put_devices(writer, 0, device);
 		PUT_ALL(pools, (uint64_t)device->device, device->pools);
 		PUT_ALL(owners, (uint64_t)device->device, device->owners);
@@ -147,9 +144,9 @@ static void put_sums(struct sqlite_writer *writer)
 		put_peaks(writer, 0, &trace->peaks[i]);
 		PUT_ALL(peak_stacks, i, trace->peaks[i].stacks);
 	}
-	for (size_t i = 0; i < trace->timeline_n; i++) {
-		for (size_t k = 0; k < trace->timeline[i].t_n; k++)
-			put_timeline(writer, k, &trace->timeline[i]);
+	EACH (curve, trace->timeline) {
+		for (size_t k = 0; k < curve->t_n; k++)
+			put_timeline(writer, k, curve);
 	}
 	for (size_t i = 0; i < trace->phases_n; i++) {
 		put_phases(writer, 0, &trace->phases[i]);
@@ -164,10 +161,10 @@ static void put_code(struct sqlite_writer *writer)
 	const struct trace *trace = writer->trace;
 
 	PUT_ALL(frames, 0, trace->frames);
-	for (size_t i = 0; i < trace->stacks_n; i++) {
-		put_stacks(writer, 0, &trace->stacks[i]);
-		for (size_t k = 0; k < trace->stacks[i].frames_n; k++)
-			put_stack_frames(writer, k, &trace->stacks[i]);
+	EACH (stack, trace->stacks) {
+		put_stacks(writer, 0, stack);
+		for (size_t k = 0; k < stack->frames_n; k++)
+			put_stack_frames(writer, k, stack);
 	}
 	PUT_ALL(threads, 0, trace->threads);
 	PUT_ALL(calls, 0, trace->calls);
@@ -179,10 +176,9 @@ static void put_lives(struct sqlite_writer *writer, const char *fate)
 {
 	const struct blocks *blocks = &writer->lives.blocks;
 
-	for (uint32_t i = 0; i < blocks->used; i++) {
-		if (blocks->list[i].state == BLOCK_LIVE)
-			put_allocations(writer, 0,
-					&(struct sqlite_life){ &blocks->list[i], NULL, fate });
+	EACH_OF (row, blocks->list, blocks->used) {
+		if (row->state == BLOCK_LIVE)
+			put_allocations(writer, 0, &(struct sqlite_life){ row, NULL, fate });
 	}
 }
 

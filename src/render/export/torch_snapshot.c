@@ -96,9 +96,9 @@ static void frames_of(struct snapshot_writer *writer, uint32_t stack)
 	}
 	row = &writer->trace->stacks[stack];
 	pickle_list(&writer->pickle);
-	for (size_t i = 0; i < row->frames_n; i++) {
+	EACH (frame, row->frames) {
 		pickle_item(&writer->pickle);
-		trace_frame(writer, row->frames[i]);
+		trace_frame(writer, *frame);
 	}
 	pickle_list_end(&writer->pickle);
 	writer->stacks[stack] = pickle_remember(&writer->pickle) + 1;
@@ -188,13 +188,11 @@ static void segments(struct snapshot_writer *writer)
 {
 	pickle_text(&writer->pickle, "segments");
 	pickle_list(&writer->pickle);
-	for (size_t i = 0; i < writer->snapshot->devices_n; i++) {
-		struct snapshot_device *device = &writer->snapshot->devices[i];
-
+	EACH (device, writer->snapshot->devices) {
 		snapshot_tile(writer->snapshot, device);
-		for (size_t k = 0; k < device->segments_n; k++) {
+		EACH (segment, device->segments) {
 			pickle_item(&writer->pickle);
-			segment_of(writer, device, &device->segments[k]);
+			segment_of(writer, device, segment);
 		}
 	}
 	pickle_list_end(&writer->pickle);
@@ -232,9 +230,7 @@ static void trace_of(struct snapshot_writer *writer, const struct snapshot_devic
 	};
 
 	pickle_list(&writer->pickle);
-	for (size_t i = 0; i < device->entries_n; i++) {
-		const struct snapshot_entry *entry = &device->entries[i];
-
+	EACH (entry, device->entries) {
 		pickle_item(&writer->pickle);
 		entry_of(writer, entry, actions[entry->action]);
 		if (entry->action != SNAPSHOT_FREE)
@@ -249,9 +245,9 @@ static void traces(struct snapshot_writer *writer)
 {
 	pickle_text(&writer->pickle, "device_traces");
 	pickle_list(&writer->pickle);
-	for (size_t i = 0; i < writer->snapshot->devices_n; i++) {
+	EACH (device, writer->snapshot->devices) {
 		pickle_item(&writer->pickle);
-		trace_of(writer, &writer->snapshot->devices[i]);
+		trace_of(writer, device);
 	}
 	pickle_list_end(&writer->pickle);
 }
@@ -272,9 +268,7 @@ static void annotations(struct snapshot_writer *writer)
 {
 	pickle_text(&writer->pickle, "external_annotations");
 	pickle_list(&writer->pickle);
-	for (size_t i = 0; i < writer->trace->phases_n; i++) {
-		const struct trace_phase *phase = &writer->trace->phases[i];
-
+	EACH (phase, writer->trace->phases) {
 		pickle_item(&writer->pickle);
 		annotation(writer, phase, "START", phase->start);
 		if (phase->end == TRACE_NONE)
@@ -291,9 +285,8 @@ static void settings(struct snapshot_writer *writer)
 
 	pickle_text(&writer->pickle, "allocator_settings");
 	pickle_dict(&writer->pickle);
-	for (size_t i = 0; i < environment->settings_n; i++)
-		key_text(writer, environment->settings[i].name,
-			 environment->settings[i].value ? environment->settings[i].value : "");
+	EACH (setting, environment->settings)
+		key_text(writer, setting->name, setting->value ? setting->value : "");
 	pickle_dict_end(&writer->pickle);
 }
 

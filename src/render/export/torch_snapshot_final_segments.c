@@ -83,22 +83,22 @@ static size_t set_strays_aside(struct snapshot *snapshot, struct snapshot_device
 	size_t strays_n = 0;
 	uint64_t from = 0;
 
-	for (size_t i = 0; i < device->blocks_n; i++) {
+	EACH_OF (block, blocks, device->blocks_n) {
 		const struct snapshot_segment *in;
 
 		while (segment < device->segments_n &&
 		       device->segments[segment].address + device->segments[segment].size <=
-			       blocks[i].address)
+			       block->address)
 			segment++;
 		in = segment < device->segments_n ? &device->segments[segment] : NULL;
-		if (!in || blocks[i].address < in->address || blocks[i].address < from ||
-		    blocks[i].address + blocks[i].size > in->address + in->size) {
-			strays[strays_n] = blocks[i];
-			strays[strays_n++].address = snapshot_address(snapshot, blocks[i].size);
+		if (!in || block->address < in->address || block->address < from ||
+		    block->address + block->size > in->address + in->size) {
+			strays[strays_n] = *block;
+			strays[strays_n++].address = snapshot_address(snapshot, block->size);
 			continue;
 		}
-		from = blocks[i].address + blocks[i].size;
-		blocks[kept++] = blocks[i];
+		from = block->address + block->size;
+		blocks[kept++] = *block;
 	}
 	memcpy(blocks + kept, strays, strays_n * sizeof(*strays));
 	return strays_n;
@@ -127,9 +127,8 @@ static void add_filler(struct snapshot *snapshot, struct snapshot_device *device
 	for (size_t i = 0; i < device->segments_n; i++)
 		reserved -=
 			device->segments[i].size < reserved ? device->segments[i].size : reserved;
-	for (size_t i = 0; i < device->blocks_n; i++)
-		allocated -=
-			device->blocks[i].size < allocated ? device->blocks[i].size : allocated;
+	EACH (block, device->blocks)
+		allocated -= block->size < allocated ? block->size : allocated;
 	segment.size = reserved > allocated ? reserved : allocated;
 	if (!device->summed || !segment.size)
 		return;
@@ -149,9 +148,7 @@ void snapshot_tile(struct snapshot *snapshot, struct snapshot_device *device)
 	add_own_segments(device, set_strays_aside(snapshot, device));
 	add_filler(snapshot, device);
 	/* Both lists are sorted: what was added lies above all other addresses. */
-	for (size_t i = 0; i < device->segments_n; i++) {
-		struct snapshot_segment *segment = &device->segments[i];
-
+	EACH (segment, device->segments) {
 		segment->first = block;
 		while (block < device->blocks_n &&
 		       device->blocks[block].address < segment->address + segment->size)

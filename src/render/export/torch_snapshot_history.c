@@ -222,9 +222,7 @@ static void take_oom(struct snapshot *snapshot)
 /* Events are missing here: discards all entries so far, so the history begins after the gap. */
 static void forget_block(struct snapshot *snapshot)
 {
-	for (size_t i = 0; i < snapshot->devices_n; i++) {
-		struct snapshot_device *device = &snapshot->devices[i];
-
+	EACH (device, snapshot->devices) {
 		device->entries_n = 0;
 		device->nameless_n = 0;
 		device->summed = false;
@@ -268,8 +266,7 @@ static void take_sums(struct snapshot *snapshot)
 {
 	const struct lives *lives = &snapshot->lives;
 
-	for (size_t i = 0; i < snapshot->trace->summary.devices_n; i++) {
-		const struct trace_device *row = &snapshot->trace->summary.devices[i];
+	EACH (row, snapshot->trace->summary.devices) {
 		struct snapshot_device *device = device_of(snapshot, row->device);
 
 		if (!device || snapshot->options->pool ||
@@ -313,12 +310,12 @@ int snapshot_read(struct snapshot *snapshot, struct trace *trace,
 
 void snapshot_clear(struct snapshot *snapshot)
 {
-	for (size_t i = 0; i < snapshot->devices_n; i++) {
-		tdestroy(snapshot->devices[i].tree, free);
-		free(snapshot->devices[i].entries);
-		free(snapshot->devices[i].nameless);
-		free(snapshot->devices[i].segments);
-		free(snapshot->devices[i].blocks);
+	EACH (device, snapshot->devices) {
+		tdestroy(device->tree, free);
+		free(device->entries);
+		free(device->nameless);
+		free(device->segments);
+		free(device->blocks);
 	}
 	free(snapshot->devices);
 	free(snapshot->places);

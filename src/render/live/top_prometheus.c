@@ -6,6 +6,7 @@
  */
 #include <inttypes.h>
 
+#include "analyse/input/each.h"
 #include "render/emit/term.h"
 #include "render/live/top.h"
 #include "render/values/values.h"
@@ -94,12 +95,10 @@ static void samples(struct out *out, const struct live_metric *metric, const str
 
 void top_prometheus(const struct top *top, struct out *out)
 {
-	for (size_t i = 0; i < sizeof(metrics) / sizeof(metrics[0]); i++) {
-		const struct live_metric *metric = &metrics[i];
-
+	EACH_IN (metric, metrics) {
 		out_format(out, "# HELP memtrace_%s %s\n# TYPE memtrace_%s %s\n", metric->name,
 			   metric->help, metric->name, metric->type);
-		for (size_t k = 0; k < top->looks_n; k++)
-			samples(out, metric, top->looks[k]);
+		EACH (look, top->looks)
+			samples(out, metric, *look);
 	}
 }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <sys/param.h>
 
+#include "analyse/input/each.h"
 #include "base/text/out.h"
 #include "base/text/text.h"
 #include "render/document/document.h"
@@ -244,9 +245,7 @@ static void lines(const struct show *show, const struct look *look, unsigned mos
 			  SAY_BYTES(look->sample));
 	if (look->follow.torn)
 		show_more(line, sizeof(line), "  (not from the same moment as the totals)");
-	for (uint32_t i = 0; i < all->sorted_n; i++) {
-		const struct live_view_line *row = &all->sorted[i];
-
+	EACH (row, all->sorted) {
 		emit_add(arena, &rows,
 			 &(struct line_row){ row->holds, row->count, to_whole(row->rate), row,
 					     row->name });

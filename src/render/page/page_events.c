@@ -42,8 +42,8 @@ static uint8_t *find_deaths(const struct history *history)
 			deaths[death / 8] |= (uint8_t)(1u << death % 8);
 	}
 	/* The event after a gap is the `death` of blocks lost in the gap, but ended none. */
-	for (size_t i = 0; i < history->gaps_n; i++) {
-		uint64_t event = history->gaps[i].event;
+	EACH (gap, history->gaps) {
+		uint64_t event = gap->event;
 
 		deaths[event / 8] &= (uint8_t) ~(1u << event % 8);
 	}
@@ -94,12 +94,10 @@ static void add_event(struct column *columns, const struct history_event *event,
 
 static void add_stacks(struct column *columns, const struct trace *trace)
 {
-	for (size_t i = 0; i < trace->stacks_n; i++) {
-		const struct trace_stack *stack = &trace->stacks[i];
-
+	EACH (stack, trace->stacks) {
 		column_add(&columns[COLUMN_depth], stack->frames_n);
-		for (size_t k = 0; k < stack->frames_n; k++)
-			column_add_delta(&columns[COLUMN_frame], stack->frames[k]);
+		EACH (frame, stack->frames)
+			column_add_delta(&columns[COLUMN_frame], *frame);
 	}
 }
 

@@ -83,8 +83,7 @@ static void add_text(struct trace *trace, struct emit_rows *rows, const char *te
 
 static void add_places(struct trace *trace, const struct history *history, struct emit_rows *rows)
 {
-	for (size_t i = 0; i < history->places_n; i++) {
-		const struct history_place *place = &history->places[i];
+	EACH (place, history->places) {
 		const struct page_place row = {
 			.device = place->device,
 			.space = place->space < SPACES ? space_name(place->space) : NULL,
@@ -113,8 +112,8 @@ static void add_names(struct trace *trace, const struct history *history, struct
 
 		emit_add(&trace->arena, &names->threads, thread ? thread : &unknown);
 	}
-	for (size_t i = 0; i < history->apis_n; i++)
-		add_text(trace, &names->apis, trace_text(trace, history->apis[i]));
+	EACH (api, history->apis)
+		add_text(trace, &names->apis, trace_text(trace, *api));
 	for (uint32_t id = 0; id <= texts; id++)
 		add_text(trace, &names->texts, trace_text(trace, id));
 }
@@ -199,8 +198,8 @@ static void find_category_groups(struct trace *trace, const struct categories *c
 	};
 	for (size_t i = 0; i < categories->rules->categories; i++)
 		add_text(trace, &to->names, categories_name(categories, i));
-	for (size_t i = 0; i < categories->stacks_n; i++)
-		emit_add(&trace->arena, &to->of, &(uint32_t){ categories->of_stack[i] });
+	EACH_OF (category, categories->of_stack, categories->stacks_n)
+		emit_add(&trace->arena, &to->of, &(uint32_t){ *category });
 }
 
 static void groupings(struct trace *trace, const struct categories *categories, struct out *out)
@@ -244,9 +243,9 @@ void page_facts(const char *name, struct trace *trace, const struct history *his
 	add_names(trace, history, &names);
 	emit_members(out, name_columns, &names);
 	frames(trace, out);
-	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
+	EACH_IN (member, members) {
 		out_text(out, ",\n");
-		document_member(out, trace, members[i]);
+		document_member(out, trace, *member);
 	}
 	groupings(trace, categories, out);
 }

@@ -155,8 +155,8 @@ void merge_markdown(struct merge *merge, struct out *out, const struct merge_opt
 	merge_find_tables(&tables, merge, merge_shown_ranks(merge, options));
 	out_text(out, "### GPU memory by rank\n\n");
 	sentences = tables.sentences.rows;
-	for (size_t i = 0; i < tables.sentences.count; i++) {
-		markdown_text(out, sentences[i]);
+	EACH_OF (sentence, sentences, tables.sentences.count) {
+		markdown_text(out, *sentence);
 		out_text(out, "\n\n");
 	}
 	shown = devices_of(&tables, emit_limit(tables.ranks.count, options->limit)).count;

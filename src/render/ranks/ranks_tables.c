@@ -270,11 +270,11 @@ static struct emit_rows users_of(struct merge *merge, uint64_t card)
 {
 	struct emit_rows users = EMIT_NONE_OF(uint64_t, SIZE_MAX);
 
-	for (size_t i = 0; i < merge->order_n; i++) {
-		const struct merge_rank *rank = &merge->ranks[merge->order[i]];
+	EACH (at, merge->order) {
+		const struct merge_rank *rank = &merge->ranks[*at];
 
-		for (size_t k = 0; k < rank->devices_n; k++) {
-			if (rank->devices[k].card == card)
+		EACH (device, rank->devices) {
+			if (device->card == card)
 				add_row(merge, &users, &rank->rank);
 		}
 	}

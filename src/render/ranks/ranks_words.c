@@ -31,8 +31,8 @@ const char *merge_exit_word(struct merge *merge, const struct merge_rank *rank)
 static bool uses(const struct merge *merge, const struct merge_rank *rank,
 		 const struct merge_card *card)
 {
-	for (size_t i = 0; i < rank->devices_n; i++) {
-		if (&merge->cards[rank->devices[i].card] == card)
+	EACH (device, rank->devices) {
+		if (&merge->cards[device->card] == card)
 			return true;
 	}
 	return false;
@@ -51,8 +51,8 @@ const char *merge_users_word(struct merge *merge, const struct merge_card *card)
 	const char *users = "";
 	size_t count = 0;
 
-	for (size_t i = 0; i < merge->order_n; i++) {
-		const struct merge_rank *rank = &merge->ranks[merge->order[i]];
+	EACH (at, merge->order) {
+		const struct merge_rank *rank = &merge->ranks[*at];
 
 		if (uses(merge, rank, card))
 			users = add_name(merge, users, count++, merge_rank_word(merge, rank));
@@ -119,8 +119,8 @@ static const char *ooms_sentence(struct merge *merge)
 	uint64_t times = 0;
 	const char *names = "";
 
-	for (size_t i = 0; i < merge->order_n; i++) {
-		const struct merge_rank *rank = &merge->ranks[merge->order[i]];
+	EACH (at, merge->order) {
+		const struct merge_rank *rank = &merge->ranks[*at];
 
 		times += rank->ooms;
 		if (rank->ooms)
@@ -240,8 +240,8 @@ const char **merge_sentences(struct merge *merge, size_t *count)
 	const char **list = need(&merge->arena, sizeof(all));
 
 	*count = 0;
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-		const char *sentence = all[i](merge);
+	EACH_IN (make, all) {
+		const char *sentence = (*make)(merge);
 
 		if (sentence)
 			list[(*count)++] = sentence;

@@ -19,14 +19,14 @@ static void suppress_growth(struct report_study *study, const struct trace *trac
 	struct event_scan *survey = &study->survey;
 	size_t kept = 0;
 
-	for (size_t i = 0; i < survey->growth_n; i++) {
-		const struct trace_site *site = &trace->sites[survey->growth[i].site];
+	EACH (grown, survey->growth) {
+		const struct trace_site *site = &trace->sites[grown->site];
 		bool fits = site->stacks_n > 0;
 
-		for (size_t k = 0; k < site->stacks_n; k++)
-			fits &= suppressions_fit(&study->suppressions, trace, site->stacks[k]);
+		EACH (stack, site->stacks)
+			fits &= suppressions_fit(&study->suppressions, trace, *stack);
 		if (!fits)
-			survey->growth[kept++] = survey->growth[i];
+			survey->growth[kept++] = *grown;
 	}
 	survey->growth_n = kept;
 }

@@ -168,8 +168,8 @@ static const struct emit_column span_members[] = {
 /* Says that CUPTI's records do not distinguish memtrace's own driver calls from the program's. */
 static void say_whose(const struct report *report)
 {
-	for (size_t i = 0; i < report->trace->actions_n; i++) {
-		if (strcmp(report->trace->actions[i].kind, "driver") != 0)
+	EACH (action, report->trace->actions) {
+		if (strcmp(action->kind, "driver") != 0)
 			continue;
 		report_say(report, SAID_LINE,
 			   "Driver calls include those that memtrace itself makes to query "
@@ -187,8 +187,8 @@ void report_tell_actions(const struct report *report)
 
 	if (!trace->actions_n)
 		return;
-	for (size_t i = 0; i < trace->actions_n; i++)
-		report_add(report, &rows, &trace->actions[i]);
+	EACH (action, trace->actions)
+		report_add(report, &rows, action);
 	emit_sort(&rows, action_order);
 	report_tell_rows(report, "\nactions", action_columns, rows,
 			 "Kernels, copies and calls that CUPTI recorded");

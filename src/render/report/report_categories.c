@@ -68,8 +68,8 @@ static struct emit_rows ordered_rows(const struct report *report,
 		held[i].count += place->exit[i].bytes > 0;
 	}
 	count = categories_order(&report->study->categories, held, order);
-	for (size_t i = 0; i < count; i++)
-		add_category(report, &rows, place, order[i]);
+	EACH_OF (row, order, count)
+		add_category(report, &rows, place, *row);
 	return rows;
 }
 
@@ -78,8 +78,8 @@ static bool tells(const struct report *report, const struct emit_rows *rows)
 {
 	const struct category_told *list = rows->rows;
 
-	for (size_t i = 0; i < rows->count; i++) {
-		if (list[i].category != CATEGORY_OTHER && list[i].category != CATEGORY_TEMPORARIES)
+	EACH_OF (row, list, rows->count) {
+		if (row->category != CATEGORY_OTHER && row->category != CATEGORY_TEMPORARIES)
 			return true;
 	}
 	return rows->count && (report->options->full || report->options->show);
@@ -176,9 +176,9 @@ static void say_categories(const struct report *report)
 			report_category_table(report, report->trace->peaks);
 		return;
 	}
-	for (size_t i = 0; i < categories->places_n; i++) {
-		if (is_shown(report, &categories->places[i]))
-			place_table(report, &categories->places[i]);
+	EACH (place, categories->places) {
+		if (is_shown(report, place))
+			place_table(report, place);
 	}
 }
 

@@ -179,9 +179,7 @@ static void tell_devices(const struct report *report)
 	const struct trace_summary *summary = &report->trace->summary;
 	struct emit_rows rows = EMIT_NONE_OF(struct device_sums, SIZE_MAX);
 
-	for (size_t i = 0; i < summary->devices_n; i++) {
-		const struct trace_device *device = &summary->devices[i];
-
+	EACH (device, summary->devices) {
 		if (!report->json || report_wants(report, device->device))
 			report_add(
 				report, &rows,
@@ -203,9 +201,9 @@ void report_tell_devices(const struct report *report)
 		tell_parts(report, devices, count, false);
 		return;
 	}
-	for (size_t i = 0; i < count; i++) {
-		if (report_wants(report, devices[i].device))
-			device_table(report, &devices[i]);
+	EACH_OF (device, devices, count) {
+		if (report_wants(report, device->device))
+			device_table(report, device);
 	}
 }
 

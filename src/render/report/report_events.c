@@ -94,9 +94,9 @@ static struct growths find_growths(const struct report *report)
 	const struct event_scan_steps *steps = &survey->steps;
 	struct emit_rows rows = report_rows(report, struct grown);
 
-	for (size_t i = 0; i < survey->growth_n; i++) {
-		const struct growth_trend *trend = &survey->growth[i].trend;
-		uint32_t site = survey->growth[i].site;
+	EACH (grown, survey->growth) {
+		const struct growth_trend *trend = &grown->trend;
+		uint32_t site = grown->site;
 
 		report_add(report, &rows,
 			   &(struct grown){

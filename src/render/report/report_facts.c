@@ -61,9 +61,9 @@ struct emit_rows report_group_peak(const struct report *report, const struct tra
 	}
 	groups = report_group(report, &shares);
 	list = (struct report_group *)groups.rows;
-	for (size_t i = 0; i < groups.count; i++) {
-		if (list[i].key <= UINT32_MAX)
-			list[i].name = trace->sites[list[i].key].site;
+	EACH_OF (row, list, groups.count) {
+		if (row->key <= UINT32_MAX)
+			row->name = trace->sites[row->key].site;
 	}
 	return groups;
 }
@@ -82,9 +82,7 @@ const struct trace_device *report_worst(const struct report *report)
 	const struct trace_summary *summary = &report->trace->summary;
 	const struct trace_device *worst = NULL;
 
-	for (size_t i = 0; i < summary->devices_n; i++) {
-		const struct trace_device *device = &summary->devices[i];
-
+	EACH (device, summary->devices) {
 		if (report_is_wanted(report, device->device) &&
 		    (!worst || trace_known(device->allocated.peak_bytes) >
 				       trace_known(worst->allocated.peak_bytes)))
@@ -137,9 +135,7 @@ static const char *no_device_text(const struct report *report)
 	const struct trace_summary *summary = &report->trace->summary;
 	const struct trace_space *most = NULL;
 
-	for (size_t i = 0; i < summary->spaces_n; i++) {
-		const struct trace_space *space = &summary->spaces[i];
-
+	EACH (space, summary->spaces) {
 		if (trace_known(space->allocated.peak_bytes) >
 		    (most ? most->allocated.peak_bytes : 0))
 			most = space;
@@ -185,8 +181,8 @@ static const char *culprit_text(const struct report *report, const struct trace_
 	uint64_t held = 0;
 	bool all;
 
-	for (size_t i = 0; i < groups.count; i++)
-		held += first[i].bytes;
+	EACH_OF (group, first, groups.count)
+		held += group->bytes;
 	if (report->selection->stacks)
 		return report_format(report, "; stacks with %.100s held %s of that",
 				     report->options->select.filter,

@@ -147,14 +147,14 @@ static struct lefts find_leaks(const struct report *report)
 		.unused = EMIT_NONE_OF(struct suppression, SIZE_MAX),
 	};
 
-	for (size_t i = 0; i < found.of.count; i++) {
-		const struct left left = leaked_of(report, &found.of.list[i]);
+	EACH_OF (leak, found.of.list, found.of.count) {
+		const struct left left = leaked_of(report, leak);
 
 		report_add(report, &found.sites, &left);
 	}
-	for (size_t i = 0; i < all->count; i++) {
-		if (!all->list[i].used)
-			report_add(report, &found.unused, &all->list[i]);
+	EACH_OF (row, all->list, all->count) {
+		if (!row->used)
+			report_add(report, &found.unused, row);
 	}
 	return found;
 }

@@ -36,10 +36,9 @@ static void say_moment(const struct report *report)
 	const struct emit_rows rows = find_devices(report);
 	const struct replay_device *list = rows.rows;
 
-	for (size_t i = 0; i < rows.count; i++)
+	EACH_OF (row, list, rows.count)
 		report_say(report, SAID_LINE, "Device %d: %s allocated of %s reserved.",
-			   list[i].device, SAY_BYTES(list[i].at_allocated),
-			   SAY_BYTES(list[i].at_reserved));
+			   row->device, SAY_BYTES(row->at_allocated), SAY_BYTES(row->at_reserved));
 	if (!peak->bytes)
 		return;
 	report_say(report, SAID_HEADING, "Live %s, by %s", report->selection->what,
@@ -308,8 +307,7 @@ void report_tell_gaps(const struct report *report)
 	const struct gaps *gaps = &report->selection->gaps;
 	struct emit_rows rows = EMIT_NONE_OF(struct pool_told, SIZE_MAX);
 
-	for (size_t i = 0; i < gaps->pools_n; i++) {
-		const struct gaps_pool *pool = &gaps->pools[i];
+	EACH (pool, gaps->pools) {
 		const char *name = trace_text(report->trace, pool->pool);
 		const struct pool_told told = {
 			.of = *pool,

@@ -54,9 +54,7 @@ static void holder_rows(const struct report *report, const struct trace_oom *oom
 {
 	struct emit_rows rows = EMIT_NONE_OF(struct report_site, SIZE_MAX);
 
-	for (size_t i = 0; i < oom->holders_n; i++) {
-		const struct trace_oom_holder *holder = &oom->holders[i];
-
+	EACH (holder, oom->holders) {
 		report_add(report, &rows,
 			   &(struct report_site){
 				   { holder->bytes, oom->reserved },

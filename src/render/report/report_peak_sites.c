@@ -87,8 +87,7 @@ static size_t find_views(const struct report *report, const struct report_group 
 	size_t count = 0;
 
 	*rest = 0;
-	for (size_t i = 0; i < group->shares_n; i++) {
-		const struct report_share *share = &group->shares[i];
+	EACH (share, group->shares) {
 		struct view view = { .bytes = share->bytes };
 		size_t k = 0;
 
@@ -119,10 +118,10 @@ static void view_rows(const struct report *report, const struct report_group *gr
 	/* A single frame that is the site's name already is not repeated below it. */
 	if (count == 1 && views[0].frames_n == 1 && group->name && !strcmp(group->name, line))
 		return;
-	for (size_t i = 0; i < count; i++) {
-		for (size_t k = 0; k < views[i].frames_n; k++)
-			report_note(report, count > 1 && !k ? views[i].bytes : TRACE_NONE,
-				    frame_text(report, views[i].frames[k]));
+	EACH_OF (view, views, count) {
+		for (size_t k = 0; k < view->frames_n; k++)
+			report_note(report, count > 1 && !k ? view->bytes : TRACE_NONE,
+				    frame_text(report, view->frames[k]));
 	}
 	if (rest)
 		report_note(report, rest, "other call paths");
@@ -282,8 +281,8 @@ struct report_composed report_compose(const struct report *report, const struct 
 		.stacks = compose_stacks(report, peak),
 	};
 
-	for (size_t i = 0; i < peak->stacks_n; i++)
-		composed.unknown -= peak->stacks[i].bytes;
+	EACH (share, peak->stacks)
+		composed.unknown -= share->bytes;
 	return composed;
 }
 
@@ -292,9 +291,7 @@ static void compose_peaks(const struct report *report)
 	const struct trace *trace = report->trace;
 	struct emit_rows rows = EMIT_NONE_OF(struct report_composed, SIZE_MAX);
 
-	for (size_t i = 0; i < trace->peaks_n; i++) {
-		const struct trace_peak *peak = &trace->peaks[i];
-
+	EACH (peak, trace->peaks) {
 		if (report->selection->narrow || report_wants(report, peak->device)) {
 			const struct report_composed composed = report_compose(report, peak);
 

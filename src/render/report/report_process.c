@@ -113,8 +113,8 @@ void report_tell_failures(const struct report *report)
 		return;
 	list = rows.rows;
 	report_say(report, SAID_HEADING, "Out of memory: %s failed", SAY_MANY(ooms, "allocation"));
-	for (size_t i = 0; i < rows.count; i++)
-		report_say(report, 2, "- %s", failure_text(report, &list[i]));
+	EACH_OF (row, list, rows.count)
+		report_say(report, 2, "- %s", failure_text(report, row));
 	if (rows.count < ooms && rows.count)
 		emit_more(&report->show, 0, ooms - rows.count, NULL);
 	if (report->trace->ooms_n && !fatal)
@@ -149,9 +149,9 @@ static size_t put_fact(char *to, size_t size, const char *name, const void *from
 /* Advice for an allocation that failed and ended the program; it comes before all other advice. */
 static void tell_fatal(const struct report *report, const struct trace_oom *oom)
 {
-	for (size_t i = 0; i < oom->advice_n; i++) {
-		if (oom->advice[i].text)
-			report_say(report, 2, "- %s", oom->advice[i].text);
+	EACH (advice, oom->advice) {
+		if (advice->text)
+			report_say(report, 2, "- %s", advice->text);
 	}
 	report_say(report, 2, "- %s",
 		   "`memtrace report --oom` shows what held the memory at that moment");
@@ -191,8 +191,8 @@ void report_tell_advice(const struct report *report)
 	if (oom)
 		tell_fatal(report, oom);
 	list = rows.rows;
-	for (size_t i = 0; i < rows.count; i++)
-		report_say(report, 2, "- %s", list[i].text);
+	EACH_OF (row, list, rows.count)
+		report_say(report, 2, "- %s", row->text);
 }
 
 /* --- notes --- */
@@ -226,8 +226,8 @@ static void say_notes(const struct report *report)
 			   SAY_COUNT(crowded),
 			   since == TRACE_NONE ? "" : "; none is missing from the last ",
 			   since == TRACE_NONE ? "" : SAY_TIME(end > since ? end - since : 0));
-	for (size_t i = 0; i < capture->notes_n; i++)
-		report_say(report, 2, "- %s", capture->notes[i]);
+	EACH (note, capture->notes)
+		report_say(report, 2, "- %s", *note);
 }
 
 static const struct emit_column noted_members[] = {

@@ -171,8 +171,7 @@ static void tell_all(const struct report *report, const char *key, bool inverted
 	const struct trace *trace = report->trace;
 	struct emit_rows rows = EMIT_NONE_OF(struct branches, SIZE_MAX);
 
-	for (size_t i = 0; i < trace->peaks_n; i++) {
-		const struct trace_peak *peak = &trace->peaks[i];
+	EACH (peak, trace->peaks) {
 		struct branches branches = { .device = peak->device };
 		struct tree tree;
 

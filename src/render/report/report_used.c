@@ -62,8 +62,7 @@ static struct emit_rows find_parts(const struct report *report, const struct tra
 	uint64_t left = then->reserved_bytes;
 	size_t first;
 
-	for (size_t i = 0; i < device->pools_n; i++) {
-		const struct trace_part *pool = &device->pools[i];
+	EACH (pool, device->pools) {
 		const struct trace_at_used *at = &pool->at_used_peak;
 
 		add_named(report, &parts, "allocated", "allocated in pool ", pool->name,
@@ -74,11 +73,10 @@ static struct emit_rows find_parts(const struct report *report, const struct tra
 	}
 	/* A library's segments belong to pools, so only its other allocations are counted. */
 	first = parts.count;
-	for (size_t i = 0; i < device->owners_n; i++) {
-		uint64_t bytes = device->owners[i].at_used_peak.allocated_bytes;
+	EACH (owner, device->owners) {
+		uint64_t bytes = owner->at_used_peak.allocated_bytes;
 
-		add_named(report, &parts, "owner", "allocated by ", device->owners[i].name,
-			  (int64_t)bytes);
+		add_named(report, &parts, "owner", "allocated by ", owner->name, (int64_t)bytes);
 		left -= bytes;
 	}
 	sort_from(&parts, first);
@@ -86,9 +84,8 @@ static struct emit_rows find_parts(const struct report *report, const struct tra
 	add_part(report, &parts, "rounding", "rounding up to multiples of 2 MiB", NULL,
 		 then->rounding_bytes);
 	first = parts.count;
-	for (size_t i = 0; i < device->named_n; i++)
-		add_named(report, &parts, "named", "", device->named[i].name,
-			  device->named[i].at_used_peak_bytes);
+	EACH (named, device->named)
+		add_named(report, &parts, "named", "", named->name, named->at_used_peak_bytes);
 	sort_from(&parts, first);
 	add_part(report, &parts, "residual", "residual (not explained)", NULL,
 		 then->residual_bytes);
@@ -166,8 +163,7 @@ void report_tell_used(const struct report *report)
 	const struct trace *trace = report->trace;
 	struct emit_rows rows = EMIT_NONE_OF(struct used_then, SIZE_MAX);
 
-	for (size_t i = 0; i < trace->summary.devices_n; i++) {
-		const struct trace_device *device = &trace->summary.devices[i];
+	EACH (device, trace->summary.devices) {
 		struct used_then then = { .device = device->device, .of = device->used };
 
 		if (!report_wants(report, then.device) || then.of.peak_bytes == TRACE_NONE ||

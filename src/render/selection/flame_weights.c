@@ -25,22 +25,21 @@ static void add_set(struct weights *weights, const struct trace_peak *peak)
 				     .shares = peak->stacks,
 				     .shares_n = peak->stacks_n,
 				     .unknown = peak->bytes };
-	for (size_t i = 0; i < peak->stacks_n; i++)
-		set->unknown -=
-			peak->stacks[i].bytes < set->unknown ? peak->stacks[i].bytes : set->unknown;
+	EACH (share, peak->stacks)
+		set->unknown -= share->bytes < set->unknown ? share->bytes : set->unknown;
 }
 
 /* Makes sets from the trace's own peaks that fit the options: exact even if events were dropped. */
 static void take_peaks(struct weights *weights, const struct trace_peak *peaks, size_t count,
 		       const struct selection_options *options)
 {
-	for (size_t i = 0; i < count; i++) {
-		const char *pool = peaks[i].pool;
+	EACH_OF (peak, peaks, count) {
+		const char *pool = peak->pool;
 
-		if (peaks[i].metric == (int)options->metric && peaks[i].device >= 0 &&
-		    (options->device == NO_DEVICE || options->device == peaks[i].device) &&
+		if (peak->metric == (int)options->metric && peak->device >= 0 &&
+		    (options->device == NO_DEVICE || options->device == peak->device) &&
 		    (options->pool ? pool && !strcmp(pool, options->pool) : !pool))
-			add_set(weights, &peaks[i]);
+			add_set(weights, peak);
 	}
 }
 

@@ -66,9 +66,7 @@ static bool part_of(const struct trace_phase *phase, int device, struct trace_ph
 {
 	const struct trace_phase_device *found = NULL;
 
-	for (size_t i = 0; i < phase->devices_n; i++) {
-		const struct trace_phase_device *row = &phase->devices[i];
-
+	EACH (row, phase->devices) {
 		if (device == NO_DEVICE ? !found || trace_known(row->allocated.peak_bytes) >
 							    trace_known(found->allocated.peak_bytes)
 					: row->device == device)
@@ -180,8 +178,8 @@ struct emit_rows phase_groups_find(struct trace *trace, const struct trace_phase
 			add_phase(&list[groups.count - 1], &sorted[k]);
 		}
 	}
-	for (size_t i = 0; i < groups.count; i++)
-		phase_group_device(&list[i], trace, NO_DEVICE, &list[i].values);
+	EACH_OF (row, list, groups.count)
+		phase_group_device(row, trace, NO_DEVICE, &row->values);
 	emit_sort(&groups, group_order);
 	return groups;
 }

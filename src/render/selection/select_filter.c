@@ -70,13 +70,12 @@ void report_filter_facts(const struct report_selection *selection, struct trace 
 			places[i] = (struct trace_place){ trace->sites[site].site,
 							  trace->sites[site].space, site };
 	}
-	for (size_t i = 0; i < trace->peaks_n; i++) {
-		struct trace_peak *peak = &trace->peaks[i];
+	EACH (peak, trace->peaks) {
 		size_t kept = 0;
 
-		for (size_t k = 0; k < peak->stacks_n; k++) {
-			if (selection->stacks[peak->stacks[k].stack])
-				peak->stacks[kept++] = peak->stacks[k];
+		EACH (share, peak->stacks) {
+			if (selection->stacks[share->stack])
+				peak->stacks[kept++] = *share;
 		}
 		peak->stacks_n = kept;
 	}

@@ -91,9 +91,7 @@ static int check_pool(const struct trace *trace, int device, const char *pool)
 {
 	char list[400] = "";
 
-	for (size_t i = 0; i < trace->summary.devices_n; i++) {
-		const struct trace_device *row = &trace->summary.devices[i];
-
+	EACH (row, trace->summary.devices) {
 		for (size_t k = 0; k < row->pools_n; k++) {
 			const char *name = row->pools[k].name ? row->pools[k].name : "?";
 

@@ -136,8 +136,7 @@ static int find_stretch(struct timeline *timeline)
 
 	timeline->from = UINT64_MAX;
 	timeline->to = trace->process.duration_ns;
-	for (size_t i = 0; i < trace->timeline_n; i++) {
-		const struct trace_curve *curve = &trace->timeline[i];
+	EACH (curve, trace->timeline) {
 		size_t first = 0;
 
 		if (!is_wanted(timeline, curve))
@@ -213,10 +212,10 @@ static int put_all(struct timeline *timeline)
 		error = find_ooms(timeline);
 	if (error)
 		return error;
-	for (size_t i = 0; i < trace->timeline_n; i++) {
-		if (!is_wanted(timeline, &trace->timeline[i]))
+	EACH (curve, trace->timeline) {
+		if (!is_wanted(timeline, curve))
 			continue;
-		timeline_chart(timeline, &trace->timeline[i]);
+		timeline_chart(timeline, curve);
 		any = true;
 	}
 	if (!any) {

@@ -168,8 +168,8 @@ static void put_axis(const struct chart *chart, struct timeline_cell *cells)
 	char from[SHOW_NUMBER];
 	char to[SHOW_NUMBER];
 
-	for (unsigned i = 0; i < timeline->columns; i++)
-		cells[i].glyph = GLYPH_LINE;
+	EACH_OF (cell, cells, timeline->columns)
+		cell->glyph = GLYPH_LINE;
 	timeline_line(timeline, "0 B", GLYPH_CORNER, cells);
 	timeline_time(timeline, from, timeline->from);
 	out_format(timeline->show.out, "%*s%s%*s\n", TIMELINE_LEFT, "", from,

@@ -53,13 +53,13 @@ static size_t draw_all(const struct timeline *timeline, struct phase_line *lines
 {
 	size_t left = 0;
 
-	for (size_t i = 0; i < count; i++) {
+	EACH_OF (row, sorted, count) {
 		unsigned line = 0;
 
-		while (line < LINES && lines[line].end > sorted[i].start)
+		while (line < LINES && lines[line].end > row->start)
 			line++;
 		if (line < LINES)
-			draw_phase(timeline, &lines[line], &sorted[i]);
+			draw_phase(timeline, &lines[line], row);
 		else
 			left++;
 	}
@@ -78,10 +78,9 @@ static size_t take_phases(const struct timeline *timeline, struct trace_phase *s
 	const struct trace *trace = timeline->trace;
 	size_t count = 0;
 
-	for (size_t i = 0; i < trace->phases_n; i++) {
-		if (trace->phases[i].start <= timeline->to &&
-		    trace->phases[i].end >= timeline->from)
-			sorted[count++] = trace->phases[i];
+	EACH (phase, trace->phases) {
+		if (phase->start <= timeline->to && phase->end >= timeline->from)
+			sorted[count++] = *phase;
 	}
 	sort_rows(sorted, count, sizeof(*sorted), by_start);
 	return count;
@@ -93,8 +92,8 @@ static void put_lines(const struct timeline *timeline, const struct trace_phase 
 	struct phase_line lines[LINES] = { { 0 } };
 	size_t left;
 
-	for (unsigned i = 0; i < LINES; i++)
-		lines[i].cells = timeline_cells(timeline);
+	EACH_OF (line, lines, LINES)
+		line->cells = timeline_cells(timeline);
 	left = draw_all(timeline, lines, sorted, count);
 	show_heading(&timeline->show, "Phases");
 	for (unsigned i = 0; i < LINES && lines[i].end; i++)
