@@ -57,31 +57,35 @@ static const char *public_part(const char *path)
 	return NULL;
 }
 
+/* The word for a name at the end of a path, behind a folder that shows if a package is installed.
+ */
+static const char *hide_at(struct anonymizer *anonymizer, enum hidden kind, const char *path,
+			   const char *name)
+{
+	char word[WORD];
+
+	text_join(word, sizeof(word), place_kind(path) == PLACE_OWN ? "" : "/site-packages/",
+		  hide_all(anonymizer, kind, name));
+	return need_text(&anonymizer->arena, word);
+}
+
 static const char *library(struct anonymizer *anonymizer, const char *path)
 {
 	const char *base = path ? text_base(path) : NULL;
-	char word[WORD];
 
 	if (!path)
 		return NULL;
 	if (!*path || site_library(base) != SITE_OWN)
 		return need_text(&anonymizer->arena, base);
-	text_copy(word, sizeof(word), place_kind(path) == PLACE_OWN ? "" : "/site-packages/");
-	text_append(word, sizeof(word), hide_all(anonymizer, HIDDEN_LIBRARY, base));
-	return need_text(&anonymizer->arena, word);
+	return hide_at(anonymizer, HIDDEN_LIBRARY, path, base);
 }
 
 static const char *file(struct anonymizer *anonymizer, const char *path)
 {
-	enum place_kind kind = place_kind(path);
-	const char *part = public_part(path);
-	char word[WORD];
+	const char *part = place_kind(path) == PLACE_FRAMEWORK ? public_part(path) : NULL;
 
-	if (kind == PLACE_FRAMEWORK && part)
-		return need_text(&anonymizer->arena, part);
-	text_copy(word, sizeof(word), kind == PLACE_OWN ? "" : "/site-packages/");
-	text_append(word, sizeof(word), hide_all(anonymizer, HIDDEN_FILE, path));
-	return need_text(&anonymizer->arena, word);
+	return part ? need_text(&anonymizer->arena, part)
+		    : hide_at(anonymizer, HIDDEN_FILE, path, path);
 }
 
 /* Hides a function's name, but not the end " [backward]" that trace_backward.c added. */
@@ -121,8 +125,7 @@ static void frames(struct anonymizer *anonymizer, struct trace *trace)
 	char shorter[WORD];
 
 	EACH (frame, trace->frames) {
-		const char *module =
-			frame->module == UINT32_MAX ? NULL : trace->modules[frame->module].path;
+		const char *module = trace_module(trace, frame);
 		bool known = frame->language == TRACE_PYTHON
 				     ? frame->file && place_kind(frame->file) == PLACE_FRAMEWORK
 				     : module && site_library(text_base(module)) != SITE_OWN;
@@ -149,8 +152,8 @@ static void frames(struct anonymizer *anonymizer, struct trace *trace)
 static void summary(struct anonymizer *anonymizer, struct trace *trace)
 {
 	EACH (device, trace->summary.devices) {
-		for (size_t k = 0; k < device->pools_n; k++)
-			device->pools[k].name = pool(anonymizer, device->pools[k].name);
+		EACH (part, device->pools)
+			part->name = pool(anonymizer, part->name);
 		EACH (owner, device->owners)
 			owner->name = library(anonymizer, owner->name);
 	}
@@ -171,12 +174,11 @@ static void failures(struct anonymizer *anonymizer, struct trace *trace)
 		oom->text_n = 0;
 		oom->advice_n = 0;
 		oom->pool = pool(anonymizer, oom->pool);
-		for (size_t k = 0; k < oom->pools_n; k++)
-			oom->pools[k].pool = pool(anonymizer, oom->pools[k].pool);
-		EACH (row, oom->holders) {
+		EACH (row, oom->pools)
+			row->pool = pool(anonymizer, row->pool);
+		EACH (row, oom->holders)
 			row->holder = row->pool ? pool(anonymizer, row->holder)
 						: library(anonymizer, row->holder);
-		}
 	}
 }
 
@@ -201,13 +203,10 @@ void anonymize_trace(struct anonymizer *anonymizer, struct trace *trace)
 	frames(anonymizer, trace);
 	summary(anonymizer, trace);
 	failures(anonymizer, trace);
-	for (size_t i = 0; i < trace->phases_n; i++) {
-		trace->phases[i].name =
-			trace->phases[i].name ? phase(anonymizer, trace->phases[i].name) : NULL;
-		trace->phases[i].domain =
-			hide_all(anonymizer, HIDDEN_PHASE, trace->phases[i].domain);
-		trace->phases[i].category =
-			hide_all(anonymizer, HIDDEN_PHASE, trace->phases[i].category);
+	EACH (row, trace->phases) {
+		row->name = row->name ? phase(anonymizer, row->name) : NULL;
+		row->domain = hide_all(anonymizer, HIDDEN_PHASE, row->domain);
+		row->category = hide_all(anonymizer, HIDDEN_PHASE, row->category);
 	}
 	EACH (action, trace->actions) {
 		if (!strcmp(action->kind, "kernel")) /* other kinds have CUDA's own names */
@@ -222,7 +221,7 @@ void anonymize_history(struct anonymizer *anonymizer, struct trace *trace,
 {
 	size_t count;
 	const char **texts = trace_texts(trace, &count); /* the id of a text is its position + 1 */
-	const char **other = need(&anonymizer->arena, (count + 1) * sizeof(*other));
+	const char **other = NEED_ROOM(&anonymizer->arena, other, count);
 
 	/* Any text that is not a call's name or an error may be a private name. */
 	for (size_t i = 0; i < count; i++)

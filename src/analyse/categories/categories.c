@@ -187,8 +187,7 @@ void categories_start(struct categories *categories, struct trace *trace, const 
 	categories_find_places(categories);
 	lives_start(&categories->lives, trace->capture.events_filtered);
 	categories->gap_seq = trace->capture.events_filtered ? 0 : UINT64_MAX;
-	categories->tracks =
-		need(arena, (trace->summary.devices_n + 1) * sizeof(*categories->tracks));
+	categories->tracks = NEED_ROOM(arena, categories->tracks, trace->summary.devices_n);
 	categories->votes = need(arena, stacks * sizeof(*categories->votes));
 	categories->of_stack = need(arena, stacks);
 	trace_phase_walk(&categories->phases, trace);

@@ -47,8 +47,7 @@ static size_t count_places(const struct trace *trace)
 void categories_find_places(struct categories *categories)
 {
 	const struct trace *trace = categories->trace;
-	struct categories_place *next =
-		need(&categories->arena, (count_places(trace) + 1) * sizeof(*next));
+	struct categories_place *next = NEED_ROOM(&categories->arena, next, count_places(trace));
 
 	categories->places = next;
 	EACH (device, trace->summary.devices) {
@@ -142,11 +141,8 @@ struct whereabouts places_of(struct categories *categories, const struct event *
 	return categories->last_at;
 }
 
-static void see_peak(struct categories *categories, size_t i, uint64_t bytes,
-		     const struct event *event)
+static void see_peak(struct categories_place *place, uint64_t bytes, const struct event *event)
 {
-	struct categories_place *place = &categories->places[i];
-
 	if (bytes <= place->peak_bytes)
 		return;
 	place->peak_bytes = bytes;
@@ -159,12 +155,12 @@ static void see_peak(struct categories *categories, size_t i, uint64_t bytes,
 void places_see_peaks(struct categories *categories, const struct whereabouts *at,
 		      const struct event *event)
 {
-	const struct categories_place *places = categories->places;
+	struct categories_place *whole = &categories->places[at->place[WHOLE]];
+	struct categories_place *pool = &categories->places[at->place[POOL]];
 	bool told = event_on_card(event) && event->allocated != TRACE_NONE;
 
-	see_peak(categories, at->place[WHOLE],
-		 told ? event->allocated : places[at->place[WHOLE]].now, event);
-	see_peak(categories, at->place[POOL], places[at->place[POOL]].now, event);
+	see_peak(whole, told ? event->allocated : whole->now, event);
+	see_peak(pool, pool->now, event);
 }
 
 void place_change_curve(struct categories_place *place, uint8_t category, size_t point, uint64_t by)

@@ -240,7 +240,7 @@ void stack_views_find(struct stack_views *views, struct trace *trace, const stru
 	matcher.stages = need(arena, trace->frames_n + 1);
 	matcher.seen = need(arena, matcher.words * sizeof(*matcher.seen));
 	matcher.line_seen = need(arena, matcher.words * sizeof(*matcher.line_seen));
-	views->list = need(arena, (trace->stacks_n + 1) * sizeof(*views->list));
+	views->list = NEED_ROOM(arena, views->list, trace->stacks_n);
 	for (size_t i = 0; i < trace->frames_n; i++)
 		see_frame(&matcher, i);
 	for (uint32_t i = 0; i <= trace->stacks_n; i++)

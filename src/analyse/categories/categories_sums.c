@@ -164,9 +164,8 @@ static bool settle(struct category_sum *blocks, const struct category_sum *stack
 	return true;
 }
 
-static void settle_peak(struct categories *categories, size_t i)
+static void settle_peak(const struct categories *categories, struct categories_place *place)
 {
-	struct categories_place *place = &categories->places[i];
 	const struct trace_sum *told = place->told;
 	struct category_sum stacks[SUMS];
 	bool seen = categories->any &&
@@ -186,9 +185,8 @@ static void settle_peak(struct categories *categories, size_t i)
 	place->peak_exact = settle(place->peak, stacks, place->peak_bytes, seen);
 }
 
-static void settle_exit(struct categories *categories, size_t i)
+static void settle_exit(const struct categories *categories, struct categories_place *place)
 {
-	struct categories_place *place = &categories->places[i];
 	const struct trace_sum *told = place->told;
 	struct category_sum stacks[SUMS];
 	bool seen = categories->any && categories->gap_seq == UINT64_MAX;
@@ -201,10 +199,8 @@ static void settle_exit(struct categories *categories, size_t i)
 }
 
 /* Takes a baseline's sums; categories that the rules do not have count as "other". */
-static void take_baseline(const struct categories *categories, size_t i)
+static void take_baseline(const struct categories *categories, struct categories_place *place)
 {
-	struct categories_place *place = &categories->places[i];
-
 	if (!place->baseline_n)
 		return;
 	memset(place->peak, 0, sizeof(place->peak));
@@ -258,11 +254,11 @@ static void settle_curve(const struct categories *categories, struct categories_
 
 void categories_settle(struct categories *categories)
 {
-	for (size_t i = 0; i < categories->places_n; i++) {
-		settle_peak(categories, i);
-		settle_exit(categories, i);
-		take_baseline(categories, i);
-		settle_curve(categories, &categories->places[i]);
+	EACH (place, categories->places) {
+		settle_peak(categories, place);
+		settle_exit(categories, place);
+		take_baseline(categories, place);
+		settle_curve(categories, place);
 	}
 }
 

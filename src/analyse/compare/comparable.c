@@ -11,13 +11,19 @@
 
 enum { VALUE = 160 };
 
+static const char *or_none(const char *text)
+{
+	return text && text[0] ? text : "none";
+}
+
 static void unlike(struct diff *diff, const char *key, const char *base, const char *head)
 {
+	base = or_none(base);
+	head = or_none(head);
 	if (!strcmp(base, head))
 		return;
-	for (size_t i = 0; i < diff->unlike_n;
-	     i++) { /* with several runs on a side, the first difference is enough */
-		if (!strcmp(diff->unlike[i].key, key))
+	EACH (known, diff->unlike) { /* with several runs on a side, the first one is enough */
+		if (!strcmp(known->key, key))
 			return;
 	}
 	NEED(GROW(diff->unlike, diff->unlike_n, diff->unlike_size, 16));
@@ -26,11 +32,6 @@ static void unlike(struct diff *diff, const char *key, const char *base, const c
 		need_text(&diff->arena, base),
 		need_text(&diff->arena, head),
 	};
-}
-
-static const char *or_none(const char *text)
-{
-	return text && text[0] ? text : "none";
 }
 
 static void unlike_number(struct diff *diff, const char *key, uint64_t base, uint64_t head)
@@ -64,7 +65,7 @@ static void compare_cards(struct diff *diff, const struct trace *base, const str
 		if (!trace_device(base, ordinal) || !was || !is)
 			continue;
 		snprintf(key, sizeof(key), "device %d", ordinal);
-		unlike(diff, key, or_none(was->name), or_none(is->name));
+		unlike(diff, key, was->name, is->name);
 		snprintf(key, sizeof(key), "device %d total_bytes", ordinal);
 		if (was->total_bytes != TRACE_NONE && is->total_bytes != TRACE_NONE)
 			unlike_number(diff, key, was->total_bytes, is->total_bytes);
@@ -102,9 +103,9 @@ static void compare_ordinals(struct diff *diff, const struct trace *base, const 
 
 static const char *setting(const struct trace *trace, const char *name)
 {
-	for (size_t i = 0; i < trace->environment.settings_n; i++) {
-		if (!strcmp(trace->environment.settings[i].name, name))
-			return trace->environment.settings[i].value;
+	EACH (own, trace->environment.settings) {
+		if (!strcmp(own->name, name))
+			return own->value;
 	}
 	return NULL;
 }
@@ -114,13 +115,9 @@ static void compare_settings(struct diff *diff, const struct trace *base, const 
 {
 	const struct trace *const both[] = { base, head };
 
-	for (size_t i = 0; i < 2; i++) {
-		for (size_t k = 0; k < both[i]->environment.settings_n; k++) {
-			const char *name = both[i]->environment.settings[k].name;
-
-			unlike(diff, name, or_none(setting(base, name)),
-			       or_none(setting(head, name)));
-		}
+	EACH_IN (side, both) {
+		EACH (own, (*side)->environment.settings)
+			unlike(diff, own->name, setting(base, own->name), setting(head, own->name));
 	}
 }
 
@@ -135,12 +132,12 @@ static void compare(struct diff *diff, const struct trace *base, const struct tr
 	compare_cards(diff, base, head);
 	unlike_number(diff, "cuda_driver", was->cuda_driver, is->cuda_driver);
 	unlike_number(diff, "cuda_runtime", was->cuda_runtime, is->cuda_runtime);
-	unlike(diff, "torch", or_none(was->torch), or_none(is->torch));
+	unlike(diff, "torch", was->torch, is->torch);
 	unlike(diff, "python", pythons[0], pythons[1]);
 	compare_settings(diff, base, head);
 	unlike_number(diff, "world_size", base->process.world_size, head->process.world_size);
 	/* With another kind of stacks, sites have other names. */
-	unlike(diff, "stacks", or_none(base->capture.stacks), or_none(head->capture.stacks));
+	unlike(diff, "stacks", base->capture.stacks, head->capture.stacks);
 }
 
 void diff_compare_keys(struct diff *diff)

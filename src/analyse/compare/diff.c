@@ -98,7 +98,7 @@ static void join_rows(struct diff *diff)
 	const struct run *base = diff_base(diff);
 	const struct run *head = diff_head(diff);
 
-	diff->rows = need(&diff->arena, (base->rows_n + head->rows_n + 1) * sizeof(*diff->rows));
+	diff->rows = NEED_ROOM(&diff->arena, diff->rows, base->rows_n + head->rows_n);
 	for (enum dimension dimension = 0; dimension < DIMENSIONS; dimension++) {
 		diff->first[dimension] = diff->rows_n;
 		EACH (row, head->rows) {
@@ -119,9 +119,7 @@ static void join_rows(struct diff *diff)
 
 static bool same_height(const struct diff *diff, enum column column)
 {
-	for (size_t i = diff->first[DIMENSION_DEVICE]; i < diff->first[DIMENSION_DEVICE + 1]; i++) {
-		const struct diff_row *row = &diff->rows[i];
-
+	EACH_DIFF_ROW (row, diff, DIMENSION_DEVICE) {
 		if (row->base[column] != row->head[column])
 			return false;
 	}
@@ -136,9 +134,7 @@ static void settle_moment(struct diff *diff, enum column column)
 {
 	if (!same_height(diff, column))
 		return;
-	for (size_t i = diff->first[DIMENSION_SITE]; i < diff->first[DIMENSION_SITE + 1]; i++) {
-		struct diff_row *row = &diff->rows[i];
-
+	EACH_DIFF_ROW (row, diff, DIMENSION_SITE) {
 		if (strcmp(row->group, "device") != 0 || row->base[column] == row->head[column])
 			continue;
 		diff->moved = true;
@@ -160,11 +156,11 @@ void diff_totals(const struct diff *diff, const char *group, enum column column,
 		 int64_t *head)
 {
 	*base = *head = 0;
-	for (size_t i = diff->first[DIMENSION_SITE]; i < diff->first[DIMENSION_SITE + 1]; i++) {
-		if (!group || strcmp(diff->rows[i].group, group) != 0)
+	EACH_DIFF_ROW (row, diff, DIMENSION_SITE) {
+		if (!group || strcmp(row->group, group) != 0)
 			continue;
-		*base += diff->rows[i].base[column];
-		*head += diff->rows[i].head[column];
+		*base += row->base[column];
+		*head += row->head[column];
 	}
 }
 
@@ -206,13 +202,13 @@ static bool is_changed(const struct diff_row *row, const char *group, enum colum
 bool diff_any(const struct diff *diff, enum dimension dimension, const char *group,
 	      enum column column)
 {
-	size_t i = diff->first[dimension];
-
 	if (!(diff_columns(diff, dimension) & 1u << column))
 		return false;
-	while (i < diff->first[dimension + 1] && !is_changed(&diff->rows[i], group, column))
-		i++;
-	return i < diff->first[dimension + 1];
+	EACH_DIFF_ROW (row, diff, dimension) {
+		if (is_changed(row, group, column))
+			return true;
+	}
+	return false;
 }
 
 size_t diff_changed(struct diff *diff, enum dimension dimension, const char *group,
@@ -222,9 +218,9 @@ size_t diff_changed(struct diff *diff, enum dimension dimension, const char *gro
 
 	*list = need(&diff->arena, (diff->first[dimension + 1] - diff->first[dimension] + 1) *
 					   sizeof(const void *));
-	for (size_t i = diff->first[dimension]; i < diff->first[dimension + 1]; i++) {
-		if (is_changed(&diff->rows[i], group, column))
-			(*list)[count++] = &diff->rows[i];
+	EACH_DIFF_ROW (row, diff, dimension) {
+		if (is_changed(row, group, column))
+			(*list)[count++] = row;
 	}
 	if (count)
 		qsort_r(*list, count, sizeof(const void *), by_change, &column);
@@ -254,7 +250,7 @@ int diff_make(struct diff *diff, const struct diff_side *base, const struct diff
 
 int diff_judge(struct diff *diff, struct gate *const *gates, size_t count)
 {
-	diff->gates = need(&diff->arena, (count + 1) * sizeof(*diff->gates));
+	diff->gates = NEED_ROOM(&diff->arena, diff->gates, count);
 	for (size_t i = 0; i < count; i++) {
 		bool each = diff->pairs_n || (!diff->base.count && diff->head.count > 1);
 		int error = each ? diff_judge_ranks(diff, gates[i], &diff->gates[i])

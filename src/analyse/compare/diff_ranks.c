@@ -62,7 +62,7 @@ static int check_side(const struct diff_side *side)
 
 static int pair_up(struct diff *diff)
 {
-	diff->pairs = need(&diff->arena, (diff->head.count + 1) * sizeof(*diff->pairs));
+	diff->pairs = NEED_ROOM(&diff->arena, diff->pairs, diff->head.count);
 	for (size_t i = 0; i < diff->head.count; i++) {
 		const struct run *base = find_rank(&diff->base, rank_of(&diff->head.runs[i]));
 

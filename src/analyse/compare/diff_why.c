@@ -102,14 +102,13 @@ static bool is_cause(const struct diff_row *row, const struct tide *tide)
  */
 void diff_find_why(struct diff *diff)
 {
-	struct diff_row *end = diff->rows + diff->first[DIMENSION_SITE + 1];
 	struct tide tide = { 0, 0 };
 
-	for (struct diff_row *row = diff->rows + diff->first[DIMENSION_SITE]; row < end; row++) {
+	EACH_DIFF_ROW (row, diff, DIMENSION_SITE) {
 		row->why = (uint8_t)why(row);
 		add_to_tide(&tide, row);
 	}
-	for (struct diff_row *row = diff->rows + diff->first[DIMENSION_SITE]; row < end; row++) {
+	EACH_DIFF_ROW (row, diff, DIMENSION_SITE) {
 		int64_t change = peak_change(row);
 
 		if (row->why == WHY_LONGER || row->why == WHY_SOONER) {

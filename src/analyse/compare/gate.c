@@ -272,7 +272,7 @@ static int told_by_both(const struct gate *gate, const struct run *base, const s
 			size_t told_by_base, size_t told_by_head)
 {
 	/* With a filter, the values are 0 for a name that is new or gone. */
-	if (metric_is_narrowed(&gate->query) || (told_by_base && told_by_head))
+	if (metric_narrowing(&gate->query) || (told_by_base && told_by_head))
 		return 0;
 	return err("%s: the gate %s cannot be checked: the trace does not record the metric",
 		   (told_by_base ? head : base)->trace.path, gate->text);
@@ -280,20 +280,20 @@ static int told_by_both(const struct gate *gate, const struct run *base, const s
 
 static int matches_nothing(const struct gate *gate, const struct run *run)
 {
-	if (gate->query.by[NARROWING_CATEGORY] && run->categories_from == RUN_UNTOLD)
-		return err("%s: the gate %s matches nothing: the trace has no categories, because "
-			   "it lacks the events that determine them",
-			   run->trace.path, gate->text);
-	for (size_t i = 0; i < NARROWINGS; i++) {
-		if (gate->query.by[i])
-			return err("%s: the gate %s matches nothing: there is no such %s",
-				   run->trace.path, gate->text, narrowing_rows[i].key);
+	const char *key = metric_narrowing(&gate->query);
+	const char *why = "the trace does not record the metric";
+
+	if (gate->query.by[NARROWING_CATEGORY] && run->categories_from == RUN_UNTOLD) {
+		why = "the trace has no categories, because it lacks the events that determine "
+		      "them";
+		key = NULL;
+	} else if (key) {
+		why = "there is no such ";
+	} else if (!run->trace.summary.devices_n) {
+		why = "the trace has no device";
 	}
-	if (!run->trace.summary.devices_n)
-		return err("%s: the gate %s matches nothing: the trace has no device",
-			   run->trace.path, gate->text);
-	return err("%s: the gate %s matches nothing: the trace does not record the metric",
-		   run->trace.path, gate->text);
+	return err("%s: the gate %s matches nothing: %s%s", run->trace.path, gate->text, why,
+		   key ? key : "");
 }
 
 int gate_judge(const struct gate *gate, const struct run *base, size_t base_n,

@@ -33,9 +33,7 @@ static size_t sites_that_grew(const struct diff *diff, const struct gate_result 
 {
 	size_t count = 0;
 
-	for (size_t i = diff->first[DIMENSION_SITE]; i < diff->first[DIMENSION_SITE + 1]; i++) {
-		const struct diff_row *row = &diff->rows[i];
-
+	EACH_DIFF_ROW (row, diff, DIMENSION_SITE) {
 		if (is_asked(result, row->group, row->name) && row->why != WHY_MOMENT)
 			keep_site(list, &count,
 				  (struct gate_site){ row->name, row->file, row->line,

@@ -32,13 +32,13 @@ bool site_matches(const char *pattern, const char *name)
 	return strpbrk(pattern, "*?") ? pattern_fits(pattern, name) : strstr(name, pattern) != NULL;
 }
 
-bool metric_is_narrowed(const struct metric_query *query)
+const char *metric_narrowing(const struct metric_query *query)
 {
-	size_t i = 0;
-
-	while (i < NARROWINGS && !query->by[i])
-		i++;
-	return i < NARROWINGS;
+	for (size_t i = 0; i < NARROWINGS; i++) {
+		if (query->by[i])
+			return narrowing_rows[i].key;
+	}
+	return NULL;
 }
 
 const char *metric_space(const struct metric_query *query, const struct run *run)
@@ -316,7 +316,7 @@ void figures_add(struct figures *figures, const struct run *run, const struct me
 	if (query->by[NARROWING_PHASE])
 		add_phases(figures, run, query);
 	else if (query->by[NARROWING_SPACE] ||
-		 (!metric_is_narrowed(query) && !run->trace.summary.devices_n))
+		 (!metric_narrowing(query) && !run->trace.summary.devices_n))
 		add_spaces(figures, run, query);
 	else if (query->by[NARROWING_CATEGORY])
 		add_categories(figures, run, query);

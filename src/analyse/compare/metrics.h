@@ -63,8 +63,8 @@ struct figures {
 	struct arena arena;
 };
 
-/* True if the query has a filter. */
-bool metric_is_narrowed(const struct metric_query *query);
+/* The key of the query's first filter, NULL if it has none. */
+const char *metric_narrowing(const struct metric_query *query);
 
 /* The memory kinds that the query is about, a pattern: without a filter for them "device", or "cpu"
  * for a run without a device. */

@@ -93,7 +93,7 @@ static void read_frames(struct run *run)
 {
 	const struct trace *trace = &run->trace;
 
-	run->seen = need(&run->arena, (trace->frames_n + 1) * sizeof(*run->seen));
+	run->seen = NEED_ROOM(&run->arena, run->seen, trace->frames_n);
 	for (size_t i = 0; i < trace->frames_n; i++) {
 		const struct trace_frame *frame = &trace->frames[i];
 		bool python = frame->language == TRACE_PYTHON;

@@ -151,8 +151,8 @@ static void take_windows(struct event_scan *survey, size_t most)
 static void choose_steps(struct event_scan *survey, size_t most)
 {
 	struct trace *trace = survey->trace;
-	struct group *groups = need(&survey->arena, (trace->phases_n + 1) * sizeof(*groups));
-	uint32_t *of = need(&survey->arena, (trace->phases_n + 1) * sizeof(*of));
+	struct group *groups = NEED_ROOM(&survey->arena, groups, trace->phases_n);
+	uint32_t *of = NEED_ROOM(&survey->arena, of, trace->phases_n);
 	const struct group *best = find_group(trace, groups, of);
 
 	if (best)
@@ -182,7 +182,7 @@ void event_scan_growth_start(struct event_scan *survey)
 	survey->held = need(arena, rows * sizeof(*survey->held));
 	survey->live = need(arena, cells * sizeof(*survey->live));
 	survey->old = need(arena, cells * sizeof(*survey->old));
-	survey->seqs = need(arena, (survey->steps.values + 1) * sizeof(*survey->seqs));
+	survey->seqs = NEED_ROOM(arena, survey->seqs, survey->steps.values);
 }
 
 /* Called when a step is over: takes the values of all sites. */

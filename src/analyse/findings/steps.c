@@ -257,8 +257,8 @@ static int look_around(struct step_finder *finder, uint32_t n, int percent)
 
 static bool find_steps(struct step_finder *finder)
 {
-	finder->sharing = need(&finder->arena, (finder->changes_n + 1) * sizeof(*finder->sharing));
-	finder->starts = need(&finder->arena, (finder->changes_n + 1) * sizeof(*finder->starts));
+	finder->sharing = NEED_ROOM(&finder->arena, finder->sharing, finder->changes_n);
+	finder->starts = NEED_ROOM(&finder->arena, finder->starts, finder->changes_n);
 	EACH_OF (turns, finder->of, finder->stacks)
 		finder->sharing[turns->count]++;
 	for (unsigned i = 0; i < TRIED; i++) {

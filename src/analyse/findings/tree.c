@@ -88,7 +88,7 @@ void tree_build(struct tree *tree, const struct trace *trace, const struct trace
 		size_t count, bool inverted, bool whole)
 {
 	struct arena arena = { 0 };
-	struct path *paths = need(&arena, (count + 1) * sizeof(*paths));
+	struct path *paths = NEED_ROOM(&arena, paths, count);
 	uint32_t *at;
 	size_t frames = 1;
 

@@ -64,6 +64,9 @@ static inline void *need(struct arena *arena, size_t size)
 	return memory;
 }
 
+/* Room in the arena for `count` zeroed rows of a list, and for one more: never NULL. */
+#define NEED_ROOM(arena, list, count) need(arena, ((count) + 1) * sizeof(*(list)))
+
 /* Returns a copy of the text in the arena, never NULL. */
 static inline const char *need_text(struct arena *arena, const char *text)
 {

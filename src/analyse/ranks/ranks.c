@@ -3,33 +3,13 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "analyse/input/error.h"
 #include "analyse/input/grow.h"
 
-#define NS 1000000000ull
-
 static const char *kept(struct merge *merge, const char *text)
 {
 	return text ? need_text(&merge->arena, text) : NULL;
-}
-
-/* Converts "2026-11-21T02:03:04.123456789Z" to ns since 1970. */
-static uint64_t time_of(const char *text)
-{
-	struct tm time = { 0 };
-	const char *rest = text ? strptime(text, "%Y-%m-%dT%H:%M:%S", &time) : NULL;
-	uint64_t scale = NS / 10;
-	uint64_t ns = 0;
-
-	if (!rest || timegm(&time) < 0)
-		return TRACE_NONE;
-	if (*rest == '.') {
-		for (rest++; *rest >= '0' && *rest <= '9' && scale; rest++, scale /= 10)
-			ns += (uint64_t)(*rest - '0') * scale;
-	}
-	return (uint64_t)timegm(&time) * NS + ns;
 }
 
 static void raise_u64(uint64_t *value, uint64_t other)
@@ -107,7 +87,7 @@ static struct merge_rank fold_process(struct merge *merge, const struct trace *t
 		.world_size = told && process->world_size ? process->world_size : 1,
 		.local_rank = process->local_rank,
 		.pid = process->pid,
-		.start = time_of(process->start_time),
+		.start = trace_start_ns(trace),
 		.duration = process->duration_ns,
 		.path = kept(merge, trace->path),
 		.host = kept(merge, process->host ? process->host : "?"),
@@ -128,8 +108,7 @@ void merge_fold(struct merge *merge, const struct run *run)
 	NEED(GROW(merge->ranks, merge->ranks_n, merge->ranks_size, 64));
 	rank = &merge->ranks[merge->ranks_n];
 	*rank = fold_process(merge, trace);
-	rank->devices =
-		need(&merge->arena, (trace->summary.devices_n + 1) * sizeof(*rank->devices));
+	rank->devices = NEED_ROOM(&merge->arena, rank->devices, trace->summary.devices_n);
 	EACH (device, trace->summary.devices)
 		fold_device(merge, rank, device, trace_card(trace, device->device));
 	merge_fold_sites(merge, run);

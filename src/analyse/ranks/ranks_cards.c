@@ -19,7 +19,7 @@ static void sort_cards(struct merge *merge)
 		SORT_TEXT(struct merge_card, sorted_by),
 		{ 0 },
 	};
-	size_t *to = need(&merge->arena, (merge->cards_n + 1) * sizeof(*to));
+	size_t *to = NEED_ROOM(&merge->arena, to, merge->cards_n);
 
 	sort_rows(merge->cards, merge->cards_n, sizeof(*merge->cards), by_identity);
 	for (size_t i = 0; i < merge->cards_n; i++)
@@ -130,7 +130,7 @@ void merge_find_cards(struct merge *merge)
 		SORT_DOWN(struct edge, ends), /* at equal times ends come before beginnings */
 		{ 0 },
 	};
-	struct edge *edges = need(&merge->arena, (2 * merge->devices_n + 1) * sizeof(*edges));
+	struct edge *edges = NEED_ROOM(&merge->arena, edges, 2 * merge->devices_n);
 	size_t count;
 
 	sort_cards(merge);

@@ -126,10 +126,10 @@ static int put_in_order(struct merge *merge, bool force)
 		SORT_UP(struct ordered, at),
 		{ 0 },
 	};
-	struct ordered *list = need(&merge->arena, (merge->ranks_n + 1) * sizeof(*list));
+	struct ordered *list = NEED_ROOM(&merge->arena, list, merge->ranks_n);
 	int error;
 
-	merge->order = need(&merge->arena, (merge->ranks_n + 1) * sizeof(*merge->order));
+	merge->order = NEED_ROOM(&merge->arena, merge->order, merge->ranks_n);
 	for (size_t i = 0; i < merge->ranks_n; i++) {
 		const struct merge_rank *rank = &merge->ranks[i];
 
@@ -161,7 +161,7 @@ static void find_missing(struct merge *merge)
 
 	if (!merge->world_size)
 		return;
-	merge->gaps = need(&merge->arena, (merge->order_n + 1) * sizeof(*merge->gaps));
+	merge->gaps = NEED_ROOM(&merge->arena, merge->gaps, merge->order_n);
 	EACH (at, merge->order) {
 		uint64_t rank = merge->ranks[*at].rank;
 
@@ -205,7 +205,7 @@ static void find_apart(struct merge *merge)
 static void find_spread(struct merge *merge, enum trace_metric metric)
 {
 	struct merge_spread *spread = &merge->spreads[metric];
-	int64_t *values = need(&merge->arena, (merge->order_n + 1) * sizeof(*values));
+	int64_t *values = NEED_ROOM(&merge->arena, values, merge->order_n);
 
 	for (size_t i = 0; i < merge->order_n; i++) {
 		size_t at = merge->order[i];

@@ -124,7 +124,7 @@ static void rank_column(const struct merge *merge, struct merge_site *site, size
 
 void merge_rank_sites(struct merge *merge)
 {
-	int64_t *values = need(&merge->arena, (merge->ranks_n + 1) * sizeof(*values));
+	int64_t *values = NEED_ROOM(&merge->arena, values, merge->ranks_n);
 	size_t ranks = 0;
 
 	for (size_t i = 0; i < merge->ranks_n; i++)

@@ -87,6 +87,9 @@ static inline uint64_t trace_known(uint64_t number)
  * their last names do. */
 size_t trace_program(const struct trace *trace, const char *names[2]);
 
+/* When the process began, in ns since 1970; TRACE_NONE if the trace has no valid time. */
+uint64_t trace_start_ns(const struct trace *trace);
+
 /* The number of allocations that failed for lack of memory, on a device or (NO_DEVICE) on all. */
 uint64_t trace_ooms(const struct trace *trace, int device);
 

@@ -2,6 +2,7 @@
 #include "analyse/trace/trace.h"
 
 #include <string.h>
+#include <time.h>
 
 #include "analyse/input/grow.h"
 #include "base/mem/sort.h"
@@ -15,6 +16,24 @@ const struct trace_device *trace_device(const struct trace *trace, int device)
 			return &trace->summary.devices[i];
 	}
 	return NULL;
+}
+
+/* Reads "2026-11-21T02:03:04.123456789Z". */
+uint64_t trace_start_ns(const struct trace *trace)
+{
+	const char *text = trace->process.start_time;
+	struct tm tm = { 0 };
+	const char *rest = text ? strptime(text, "%Y-%m-%dT%H:%M:%S", &tm) : NULL;
+	time_t seconds = rest ? timegm(&tm) : -1;
+	uint64_t ns = 0, unit = 100000000;
+
+	if (seconds < 0 || (uint64_t)seconds > UINT64_MAX / 1000000000 - 1)
+		return TRACE_NONE;
+	if (*rest == '.') {
+		for (rest++; *rest >= '0' && *rest <= '9'; rest++, unit /= 10)
+			ns += (uint64_t)(*rest - '0') * unit;
+	}
+	return (uint64_t)seconds * 1000000000 + ns;
 }
 
 size_t trace_program(const struct trace *trace, const char *names[2])

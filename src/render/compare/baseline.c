@@ -170,7 +170,7 @@ static bool stands_already(const struct kept_phase *kept, enum metric_id metric)
 static struct kept_phase *find_phases(struct run *run, size_t *count)
 {
 	const struct trace *trace = &run->trace;
-	struct kept_phase *list = need(&run->arena, (trace->phases_n + 1) * sizeof(*list));
+	struct kept_phase *list = NEED_ROOM(&run->arena, list, trace->phases_n);
 
 	*count = 0;
 	EACH (phase, trace->phases) {

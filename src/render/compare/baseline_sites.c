@@ -85,7 +85,7 @@ static struct kept_site *find_site(struct kept *kept, const char *name, const ch
 			return site;
 	}
 	site = &kept->sites[kept->sites_n];
-	site->shares = need(&kept->run->arena, (2 * kept->peaks_n + 1) * sizeof(*site->shares));
+	site->shares = NEED_ROOM(&kept->run->arena, site->shares, 2 * kept->peaks_n);
 	rows_clear(ROWS_site, &site->site);
 	site->site.site = need_text(&kept->run->arena, name);
 	site->site.space = space;
@@ -162,8 +162,8 @@ static void find_sites(struct kept *kept, struct trace *to)
 	const struct trace *trace = &kept->run->trace;
 	struct arena *arena = &kept->run->arena;
 
-	kept->sites = need(arena, (trace->stacks_n + 1) * sizeof(*kept->sites));
-	kept->of_stack = need(arena, (trace->stacks_n + 1) * sizeof(*kept->of_stack));
+	kept->sites = NEED_ROOM(arena, kept->sites, trace->stacks_n);
+	kept->of_stack = NEED_ROOM(arena, kept->of_stack, trace->stacks_n);
 	to->peaks = baseline_room(kept->run, ROWS_peak, trace->peaks_n);
 	EACH (peak, trace->peaks) {
 		if (!peak->pool)
@@ -227,7 +227,7 @@ static void keep_sites(const struct kept *kept, struct trace *to)
 {
 	struct arena *arena = &kept->run->arena;
 	size_t most = KEPT_FRAMES * kept->sites_n;
-	uint32_t *numbers = need(arena, (most + kept->sites_n + 1) * sizeof(*numbers));
+	uint32_t *numbers = NEED_ROOM(arena, numbers, most + kept->sites_n);
 	uint32_t *stack_numbers = numbers + most;
 
 	to->modules = baseline_room(kept->run, ROWS_module, most);

@@ -96,7 +96,7 @@ static struct emit_rows find_figures(struct diff *diff)
 	EACH_IN (metric, always)
 		add_entries(diff, &rows, &(struct metric_query){ .metric = *metric });
 	EACH (gate, diff->gates) {
-		if (metric_is_narrowed(&gate->gate->query))
+		if (metric_narrowing(&gate->gate->query))
 			add_entries(diff, &rows, &gate->gate->query);
 	}
 	return rows;

@@ -65,16 +65,11 @@ static const struct emit_column unlike_columns[] = {
 };
 
 static const struct emit_column gate_columns[] = {
-	EMIT_FIELD(TEXT, struct gate_row, gate),
-	EMIT_FIELD(TEXT, struct gate_row, metric),
-	EMIT_FIELD(TEXT, struct gate_row, unit),
-	EMIT_FIELD(TEXT, struct gate_row, place),
-	EMIT_MEMBER("base", CHANGE, struct gate_row, of.base),
-	EMIT_MEMBER("head", CHANGE, struct gate_row, of.head),
-	EMIT_MEMBER("noise", CHANGE, struct gate_row, of.noise),
-	EMIT_MEMBER("broken", TRUTH, struct gate_row, of.broken),
-	EMIT_FIELD(TEXT, struct gate_row, words),
-	EMIT_END,
+	EMIT_FIELD(TEXT, struct gate_row, gate),  EMIT_FIELD(TEXT, struct gate_row, metric),
+	EMIT_FIELD(TEXT, struct gate_row, unit),  EMIT_FIELD(TEXT, struct gate_row, place),
+	EMIT_OF(CHANGE, struct gate_row, base),   EMIT_OF(CHANGE, struct gate_row, head),
+	EMIT_OF(CHANGE, struct gate_row, noise),  EMIT_OF(TRUTH, struct gate_row, broken),
+	EMIT_FIELD(TEXT, struct gate_row, words), EMIT_END,
 };
 
 /* Columns of arrays that have an int64_t for each metric. */
@@ -91,9 +86,9 @@ static const struct emit_column number_columns[] = {
 
 static const struct emit_column line_columns[] = {
 	EMIT_FIELD(TEXT, struct json_row, why),
-	EMIT_MEMBER("file", TEXT, struct json_row, of.file),
-	EMIT_MEMBER("line", POSITION, struct json_row, of.line),
-	EMIT_MEMBER("base_line", POSITION, struct json_row, of.base_line),
+	EMIT_OF(TEXT, struct json_row, file),
+	EMIT_OF(POSITION, struct json_row, line),
+	EMIT_OF(POSITION, struct json_row, base_line),
 	EMIT_END,
 };
 
@@ -106,7 +101,7 @@ static const struct emit_column total_columns[] = {
 
 static const struct emit_column row_columns[] = {
 	EMIT_FIELD(TEXT, struct json_row, dimension),
-	EMIT_MEMBER("name", TEXT, struct json_row, of.name),
+	EMIT_OF(TEXT, struct json_row, name),
 	EMIT_IF_KNOWN("space", TEXT, struct json_row, space),
 	EMIT_IF_KNOWN("device", DEVICE, struct json_row, device),
 	EMIT_NESTED(NULL, POINTED, struct json_row, site, line_columns),
@@ -133,7 +128,7 @@ static const struct emit_column document_columns[] = {
 
 static struct ranks_row ranks(struct diff *diff)
 {
-	uint64_t *list = need(&diff->arena, (diff->pairs_n + 1) * sizeof(*list));
+	uint64_t *list = NEED_ROOM(&diff->arena, list, diff->pairs_n);
 
 	for (size_t i = 0; i < diff->pairs_n; i++)
 		list[i] = diff->head.runs[diff->pairs[i].head].trace.process.rank;
@@ -237,7 +232,7 @@ static void add_rows(struct diff *diff, enum dimension dimension, bool all, bool
 
 static struct emit_rows rows(struct diff *diff, bool all)
 {
-	struct json_row *list = need(&diff->arena, (diff->rows_n + 1) * sizeof(*list));
+	struct json_row *list = NEED_ROOM(&diff->arena, list, diff->rows_n);
 	bool *done = need(&diff->arena, diff->rows_n + 1);
 	struct emit_rows rows = EMIT_ROWS_OF(list, 0);
 

@@ -60,7 +60,7 @@ static struct ci_finding *find_all(struct diff *diff, size_t *count)
 	enum column column;
 	size_t growers = diff_growers(diff, &rows, &column);
 	size_t grew = growers < NOTES ? growers : NOTES;
-	struct ci_finding *list = need(&diff->arena, (diff->gates_n + grew + 1) * sizeof(*list));
+	struct ci_finding *list = NEED_ROOM(&diff->arena, list, diff->gates_n + grew);
 
 	*count = diff->gates_n + grew;
 	for (size_t i = 0; i < diff->gates_n; i++)

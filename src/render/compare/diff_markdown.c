@@ -53,9 +53,9 @@ void diff_markdown(struct diff *diff, struct out *out, const struct diff_options
 	markdown_text(out, diff_sentence(diff));
 	out_text(out, "\n\n");
 	gates(out, diff);
-	for (size_t i = 0; i < remarks.count; i++) {
+	EACH_ROW (const char *const, remark, remarks) {
 		out_text(out, "- ");
-		markdown_text(out, ((const char *const *)remarks.rows)[i]);
+		markdown_text(out, *remark);
 		out_char(out, '\n');
 	}
 	if (remarks.count)

@@ -23,8 +23,7 @@ static const struct diff_row *worst_of(const struct diff *diff, enum dimension d
 {
 	const struct diff_row *worst = NULL;
 
-	for (size_t i = diff->first[dimension]; i < diff->first[dimension + 1]; i++) {
-		const struct diff_row *row = &diff->rows[i];
+	EACH_DIFF_ROW (row, diff, dimension) {
 		int64_t change = diff_change(row, COLUMN_ALLOCATED);
 		int64_t most = worst ? diff_change(worst, COLUMN_ALLOCATED) : 0;
 

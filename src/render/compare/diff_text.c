@@ -73,14 +73,12 @@ static void change_table(const struct diff_text *text, enum dimension dimension,
 	bool sites = dimension == DIMENSION_SITE;
 	bool full = text->options->full;
 	struct changes changes;
-	struct change_row *list;
 
 	if (!diff_changes(text->diff, dimension, group, column, text->options->limit, &changes))
 		return;
 	for (struct emit_column *name = changes.columns; full && name->kind; name++)
 		name->flags = name->width ? 0 : EMIT_WHOLE;
-	list = (struct change_row *)changes.rows.rows;
-	EACH_OF (row, list, changes.rows.count) {
+	EACH_ROW (struct change_row, row, changes.rows) {
 		if (full)
 			row->rest = source_of(text, row->of);
 		else
@@ -116,13 +114,10 @@ static void dimension_table(const struct diff_text *text, enum dimension dimensi
 /* True if a category other than "temporaries" and "other" changed. */
 static bool tells_more(const struct diff *diff)
 {
-	for (size_t i = diff->first[DIMENSION_CATEGORY]; i < diff->first[DIMENSION_CATEGORY + 1];
-	     i++) {
-		const char *name = diff->rows[i].name;
-
-		if (strcmp(name, category_names[CATEGORY_OTHER]) != 0 &&
-		    strcmp(name, category_names[CATEGORY_TEMPORARIES]) != 0 &&
-		    diff_change(&diff->rows[i], COLUMN_ALLOCATED))
+	EACH_DIFF_ROW (row, diff, DIMENSION_CATEGORY) {
+		if (strcmp(row->name, category_names[CATEGORY_OTHER]) != 0 &&
+		    strcmp(row->name, category_names[CATEGORY_TEMPORARIES]) != 0 &&
+		    diff_change(row, COLUMN_ALLOCATED))
 			return true;
 	}
 	return false;
@@ -283,8 +278,8 @@ void diff_text(struct diff *diff, struct out *out, const struct diff_options *op
 	if (!diff->base.count)
 		return;
 	remarks = diff_remarks(diff);
-	for (size_t i = 0; i < remarks.count; i++)
-		say_line(&text, ((const char *const *)remarks.rows)[i]);
+	EACH_ROW (const char *const, remark, remarks)
+		say_line(&text, *remark);
 	if (options->full && diff->moved)
 		say_line(&text,
 			 "The same peak was reached at another moment, by other sites; this does "

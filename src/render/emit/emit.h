@@ -8,7 +8,7 @@
  *	static const struct emit_column columns[] = {
  *		EMIT_COLUMN("api", "call", -32, TEXT, struct trace_call, api),
  *		EMIT_COLUMN("calls", "calls", 12, COUNT, struct trace_call, calls),
- *		EMIT_MEMBER("max_ns", TIME, struct trace_call, max_ns),
+ *		EMIT_FIELD(TIME, struct trace_call, max_ns),
  *		EMIT_END,
  *	};
  *	struct emit_rows rows = EMIT_ROWS_OF(trace->calls, trace->calls_n);
@@ -26,6 +26,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyse/input/each.h"
 #include "base/mem/sort.h"
 
 struct arena;
@@ -102,6 +103,9 @@ enum { EMIT_LARGEST = 512, EMIT_CELL_MOST = 512 };
 /* An empty list for emit_add(); the first `some` of its rows will be shown. */
 #define EMIT_NONE_OF(type, some) ((struct emit_rows){ NULL, 0, (some), sizeof(type) })
 
+/* A loop over all rows of a list, each a `type`. */
+#define EACH_ROW(type, row, list) EACH_OF (row, (type *)(list).rows, (list).count)
+
 /* Adds a copy of the row to a list that began with EMIT_NONE_OF(). */
 void emit_add(struct arena *arena, struct emit_rows *rows, const void *row);
 
@@ -129,6 +133,7 @@ struct emit_column {
 #define EMIT_HEADED(text, columns) .heading = (text), .width = (columns)
 
 /* COLUMN: in JSON and text. MEMBER: only in JSON. FIELD: a MEMBER whose key is the field's name.
+ * OF: a FIELD of the struct `of` in the row.
  * IF_KNOWN: a MEMBER that is left out if it is null. CELL: only in text. SHOWN: only in text, by a
  * function that writes the text. NESTED: only in JSON, with columns of its own. LIST: rows, only in
  * JSON. ITEMS: an array and its count, only in JSON. More members of the column may follow:
@@ -142,6 +147,7 @@ struct emit_column {
 		EMIT_KEYED(key_, kind_, type, field), __VA_ARGS__ \
 	}
 #define EMIT_FIELD(kind_, type, field) EMIT_MEMBER(#field, kind_, type, field)
+#define EMIT_OF(kind_, type, field) EMIT_MEMBER(#field, kind_, type, of.field)
 #define EMIT_IF_KNOWN(key_, kind_, type, field, ...) \
 	EMIT_MEMBER(key_, kind_, type, field, .flags = EMIT_OPTIONAL, __VA_ARGS__)
 #define EMIT_CELL(heading_, width_, kind_, type, field, ...) \

@@ -148,7 +148,7 @@ struct chrome_frame {
 };
 
 static const struct emit_column frame_columns[] = {
-	EMIT_MEMBER("name", TEXT, struct chrome_frame, name),
+	EMIT_FIELD(TEXT, struct chrome_frame, name),
 	EMIT_MEMBER("category", TEXT, struct chrome_frame, language),
 	EMIT_IF_KNOWN("parent", TEXT, struct chrome_frame, parent),
 	EMIT_END,
@@ -212,7 +212,7 @@ static const struct emit_column other_columns[] = {
 	EMIT_END,
 };
 static const struct emit_column spans_columns[] = {
-	EMIT_MEMBER("spans_dropped", NUMBER, struct trace, spans_dropped),
+	EMIT_FIELD(NUMBER, struct trace, spans_dropped),
 	EMIT_END,
 };
 
@@ -250,6 +250,6 @@ int format_chrome(struct trace *trace, struct out *out, const struct selection_o
 	struct chrome chrome = { .out = out, .trace = trace, .options = options };
 
 	stack_texts_make(&chrome.stacks, trace);
-	chrome.innermost = need(&trace->arena, (trace->stacks_n + 1) * sizeof(*chrome.innermost));
+	chrome.innermost = NEED_ROOM(&trace->arena, chrome.innermost, trace->stacks_n);
 	return put_document(&chrome);
 }

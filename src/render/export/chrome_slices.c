@@ -84,8 +84,8 @@ static struct slice *find_slices(const struct chrome *chrome, size_t *count)
 		{ 0 },
 	};
 	const struct trace *trace = chrome->trace;
-	struct slice *slices = need(&chrome->trace->arena,
-				    (trace->phases_n + trace->spans_n + 1) * sizeof(*slices));
+	struct slice *slices =
+		NEED_ROOM(&chrome->trace->arena, slices, trace->phases_n + trace->spans_n);
 
 	*count = 0;
 	EACH (phase, trace->phases)
@@ -124,7 +124,7 @@ static void name_track(struct chrome *chrome, const struct slice *slice, bool fi
 
 /* Attributes that the program gave to a phase (NVTX: domain, category, color). */
 static const struct emit_column phase_words[] = {
-	EMIT_MEMBER("domain", TEXT, struct trace_phase, domain),
+	EMIT_FIELD(TEXT, struct trace_phase, domain),
 	EMIT_IF_KNOWN("category", TEXT, struct trace_phase, category),
 	EMIT_IF_KNOWN("color", TEXT, struct trace_phase, color),
 	EMIT_END,
@@ -223,7 +223,7 @@ void chrome_slices(struct chrome *chrome)
 	size_t count;
 	struct slice *slices = find_slices(chrome, &count);
 	/* End times of the open slices. */
-	uint64_t *open = need(&chrome->trace->arena, (count + 1) * sizeof(*open));
+	uint64_t *open = NEED_ROOM(&chrome->trace->arena, open, count);
 	size_t depth = 0;
 
 	for (size_t i = 0; i < count; i++) {

@@ -1,8 +1,7 @@
-/* Shared by the export formats: the last event to export, the selected events, the start time. */
+/* Shared by the export formats: the last event to export and the selected events. */
 #include "render/export/export.h"
 
 #include <string.h>
-#include <time.h>
 
 #include "analyse/input/error.h"
 #include "analyse/lifetimes/timepoint.h"
@@ -53,22 +52,4 @@ bool export_wants(const struct trace *trace, const struct selection_options *opt
 
 	return (options->device == NO_DEVICE || options->device == device) &&
 	       (!options->pool || (name && !strcmp(name, options->pool)));
-}
-
-uint64_t export_epoch_ns(const struct trace *trace)
-{
-	const char *text = trace->process.start_time ? trace->process.start_time : "";
-	struct tm tm = { 0 };
-	char *rest = strptime(text, "%Y-%m-%dT%H:%M:%S", &tm);
-	time_t seconds = rest ? timegm(&tm) : 0;
-	uint64_t ns = 0;
-	uint64_t unit = 100000000;
-
-	if (seconds <= 0 || (uint64_t)seconds > UINT64_MAX / 1000000000 - 1)
-		return 0;
-	if (*rest == '.') {
-		for (rest++; *rest >= '0' && *rest <= '9'; rest++, unit /= 10)
-			ns += (uint64_t)(*rest - '0') * unit;
-	}
-	return (uint64_t)seconds * 1000000000 + ns;
 }

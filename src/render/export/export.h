@@ -1,4 +1,4 @@
-/* Shared by the export formats: the last event to export, the selected events, the start time. */
+/* Shared by the export formats: the last event to export and the selected events. */
 #pragma once
 
 #include <stdbool.h>
@@ -15,6 +15,3 @@ int export_find_end(struct replay_wish *end, const struct trace *trace,
 /* True if an event's device and pool (the number of a text) are selected by the options. */
 bool export_wants(const struct trace *trace, const struct selection_options *options, int device,
 		  uint32_t pool);
-
-/* The process's start time in ns since 1970, 0 if the trace has no valid one. */
-uint64_t export_epoch_ns(const struct trace *trace);

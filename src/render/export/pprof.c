@@ -284,7 +284,7 @@ static void put_comments(struct pprof_writer *writer, const struct selection_opt
 static void put_profile(struct pprof_writer *writer, const struct selection_options *options)
 {
 	const struct trace *trace = writer->trace;
-	uint64_t epoch = export_epoch_ns(trace);
+	uint64_t epoch = trace_known(trace_start_ns(trace));
 
 	string(writer, ""); /* the format requires "" as string 0 */
 	put_type(writer, SAMPLE_TYPE, "alloc_objects", "count");
@@ -317,8 +317,7 @@ int format_pprof(struct trace *trace, struct out *out, const struct selection_op
 				       .by = options->by == TRACE_BY_THREAD ? "thread" : "phase" };
 	int error = weights_find(&writer.weights, trace, options);
 
-	writer.seen =
-		need(&trace->arena, (trace->frames_n + trace->stacks_n + 1) * sizeof(*writer.seen));
+	writer.seen = NEED_ROOM(&trace->arena, writer.seen, trace->frames_n + trace->stacks_n);
 	if (!error)
 		put_profile(&writer, options);
 	map_clear(&writer.strings);

@@ -34,7 +34,7 @@ struct speedscope_frame {
 };
 
 static const struct emit_column frame_columns[] = {
-	EMIT_MEMBER("name", TEXT, struct speedscope_frame, name),
+	EMIT_FIELD(TEXT, struct speedscope_frame, name),
 	EMIT_IF_KNOWN("file", TEXT, struct speedscope_frame, file),
 	EMIT_IF_KNOWN("line", NUMBER, struct speedscope_frame, line),
 	EMIT_END,
@@ -134,9 +134,9 @@ struct speedscope_profile {
 };
 
 static const struct emit_column profile_columns[] = {
-	EMIT_MEMBER("type", TEXT, struct speedscope_profile, type),
-	EMIT_MEMBER("name", TEXT, struct speedscope_profile, name),
-	EMIT_MEMBER("unit", TEXT, struct speedscope_profile, unit),
+	EMIT_FIELD(TEXT, struct speedscope_profile, type),
+	EMIT_FIELD(TEXT, struct speedscope_profile, name),
+	EMIT_FIELD(TEXT, struct speedscope_profile, unit),
 	EMIT_MEMBER("startValue", NUMBER, struct speedscope_profile, start),
 	EMIT_MEMBER("endValue", NUMBER, struct speedscope_profile, end),
 	EMIT_END,
@@ -197,7 +197,7 @@ int format_speedscope(struct trace *trace, struct out *out, const struct selecti
 	struct speedscope_writer writer = { .out = out, .trace = trace, .weights = &weights };
 	int error = weights_find(&weights, trace, options);
 
-	writer.numbers = need(&trace->arena, (trace->frames_n + 1) * sizeof(*writer.numbers));
+	writer.numbers = NEED_ROOM(&trace->arena, writer.numbers, trace->frames_n);
 	if (!error)
 		put_document(&writer, options);
 	map_clear(&writer.groups);

@@ -53,15 +53,13 @@ static void trace_frame(struct snapshot_writer *writer, uint32_t number)
 {
 	const struct trace *trace = writer->trace;
 	const struct trace_frame *row = &trace->frames[number];
-	const char *file = row->file;
+	const char *file = row->file ? row->file : trace_module(trace, row);
 	char offset[24];
 
 	if (writer->frames[number]) {
 		pickle_again(&writer->pickle, writer->frames[number] - 1);
 		return;
 	}
-	if (!file && row->module != UINT32_MAX)
-		file = trace->modules[row->module].path;
 	text_hex(offset, row->offset);
 	frame(writer, file ? file : "", row->line, row->function ? row->function : offset);
 	writer->frames[number] = pickle_remember(&writer->pickle) + 1;
@@ -296,11 +294,11 @@ int format_torch_snapshot(struct trace *trace, struct out *out,
 	struct snapshot snapshot;
 	struct snapshot_writer writer = { .snapshot = &snapshot,
 					  .trace = trace,
-					  .epoch = export_epoch_ns(trace) };
+					  .epoch = trace_known(trace_start_ns(trace)) };
 	int error = snapshot_read(&snapshot, trace, options);
 
-	writer.frames = need(&trace->arena, (trace->frames_n + 1) * sizeof(*writer.frames));
-	writer.stacks = need(&trace->arena, (trace->stacks_n + 1) * sizeof(*writer.stacks));
+	writer.frames = NEED_ROOM(&trace->arena, writer.frames, trace->frames_n);
+	writer.stacks = NEED_ROOM(&trace->arena, writer.stacks, trace->stacks_n);
 	if (!error) {
 		pickle_start(&writer.pickle, out);
 		pickle_dict(&writer.pickle);

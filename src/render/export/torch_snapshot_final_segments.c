@@ -77,7 +77,7 @@ static size_t set_strays_aside(struct snapshot *snapshot, struct snapshot_device
 {
 	struct snapshot_block *blocks = device->blocks;
 	struct snapshot_block *strays =
-		need(&snapshot->trace->arena, (device->blocks_n + 1) * sizeof(*strays));
+		NEED_ROOM(&snapshot->trace->arena, strays, device->blocks_n);
 	size_t segment = 0;
 	size_t kept = 0;
 	size_t strays_n = 0;

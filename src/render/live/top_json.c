@@ -26,7 +26,7 @@ struct top_document {
 static const struct emit_column sum_columns[] = {
 	EMIT_MEMBER("now_bytes", BYTES, struct spool_sum, now),
 	EMIT_MEMBER("peak_bytes", BYTES, struct spool_sum, peak),
-	EMIT_MEMBER("peak_t", TIME, struct spool_sum, peak_t),
+	EMIT_FIELD(TIME, struct spool_sum, peak_t),
 	EMIT_END,
 };
 
@@ -35,7 +35,7 @@ static const struct emit_column used_columns[] = {
 	EMIT_MEMBER("now_bytes", BYTES, struct live_view_scope, row.sums[METRIC_USED].now),
 	EMIT_MEMBER("peak_bytes", BYTES, struct live_view_scope, row.sums[METRIC_USED].peak),
 	EMIT_MEMBER("peak_t", TIME, struct live_view_scope, row.sums[METRIC_USED].peak_t),
-	EMIT_MEMBER("source", TEXT, struct live_view_scope, source),
+	EMIT_FIELD(TEXT, struct live_view_scope, source),
 	EMIT_MEMBER("rounding_bytes", CHANGE, struct live_view_scope, row.rounding),
 	EMIT_MEMBER("named_bytes", CHANGE, struct live_view_scope, row.named),
 	EMIT_MEMBER("residual_bytes", CHANGE, struct live_view_scope, row.residual),
@@ -58,7 +58,7 @@ static const struct emit_column count_columns[] = {
 
 static const struct emit_column device_columns[] = {
 	EMIT_MEMBER("device", DEVICE, struct live_view_scope, row.device),
-	EMIT_MEMBER("name", TEXT, struct live_view_scope, name),
+	EMIT_FIELD(TEXT, struct live_view_scope, name),
 	EMIT_MEMBER("total_bytes", BYTES, struct live_view_scope, total),
 	SUM("\n   allocated", ALLOCATED),
 	SUM("reserved", RESERVED),
@@ -97,10 +97,10 @@ static const struct emit_column space_columns[] = {
 
 static const struct emit_column line_columns[] = {
 	EMIT_MEMBER("line", TEXT, struct live_view_line, name),
-	EMIT_MEMBER("device", DEVICE, struct live_view_line, device),
-	EMIT_MEMBER("space", TEXT, struct live_view_line, space),
-	EMIT_MEMBER("bytes", BYTES, struct live_view_line, bytes),
-	EMIT_MEMBER("count", COUNT, struct live_view_line, count),
+	EMIT_FIELD(DEVICE, struct live_view_line, device),
+	EMIT_FIELD(TEXT, struct live_view_line, space),
+	EMIT_FIELD(BYTES, struct live_view_line, bytes),
+	EMIT_FIELD(COUNT, struct live_view_line, count),
 	EMIT_MEMBER("estimated_bytes", BYTES, struct live_view_line, estimated),
 	EMIT_MEMBER("allocated_bytes", BYTES, struct live_view_line, allocated),
 	EMIT_MEMBER("allocated_rate", RATE, struct live_view_line, rate),
@@ -119,11 +119,11 @@ static const struct emit_column left_out_columns[] = {
 };
 
 static const struct emit_column range_columns[] = {
-	EMIT_MEMBER("name", TEXT, struct live_view_range, name),
-	EMIT_MEMBER("domain", TEXT, struct live_view_range, domain),
-	EMIT_MEMBER("thread", NUMBER, struct live_view_range, thread),
-	EMIT_MEMBER("start", TIME, struct live_view_range, start),
-	EMIT_MEMBER("end", TIME, struct live_view_range, end),
+	EMIT_FIELD(TEXT, struct live_view_range, name),
+	EMIT_FIELD(TEXT, struct live_view_range, domain),
+	EMIT_FIELD(NUMBER, struct live_view_range, thread),
+	EMIT_FIELD(TIME, struct live_view_range, start),
+	EMIT_FIELD(TIME, struct live_view_range, end),
 	EMIT_END,
 };
 
@@ -135,7 +135,7 @@ static const struct emit_column ranges_columns[] = {
 };
 
 static const struct emit_column time_columns[] = {
-	EMIT_MEMBER("events_on", TRUTH, struct look, events_on),
+	EMIT_FIELD(TRUTH, struct look, events_on),
 	EMIT_MEMBER("sample_bytes", BYTES, struct look, sample),
 	EMIT_MEMBER("uptime_ns", TIME, struct look, uptime),
 	EMIT_END,
@@ -144,10 +144,10 @@ static const struct emit_column time_columns[] = {
 static const struct emit_column figure_columns[] = {
 	EMIT_MEMBER("\n  events", COUNT, struct look, events),
 	EMIT_MEMBER("events_dropped", COUNT, struct look, dropped),
-	EMIT_MEMBER("events_rate", RATE, struct look, events_rate),
+	EMIT_FIELD(RATE, struct look, events_rate),
 	EMIT_MEMBER("allocated_bytes", BYTES, struct look, lines.allocated),
 	EMIT_MEMBER("allocated_rate", RATE, struct look, bytes_rate),
-	EMIT_MEMBER("ooms", COUNT, struct look, ooms),
+	EMIT_FIELD(COUNT, struct look, ooms),
 	EMIT_END,
 };
 
@@ -159,14 +159,14 @@ static const struct emit_column figure_columns[] = {
 	EMIT_LIST("\n  " key, "\n   ", struct process_row, scopes[SCOPE_##scope], columns)
 
 static const struct emit_column process_columns[] = {
-	EMIT_MEMBER("pid", INTEGER, struct process_row, pid),
-	EMIT_MEMBER("rank", TEXT, struct process_row, rank),
-	EMIT_MEMBER("command", TEXT, struct process_row, command),
-	EMIT_MEMBER("spool", TEXT, struct process_row, spool),
+	EMIT_FIELD(INTEGER, struct process_row, pid),
+	EMIT_FIELD(TEXT, struct process_row, rank),
+	EMIT_FIELD(TEXT, struct process_row, command),
+	EMIT_FIELD(TEXT, struct process_row, spool),
 	EMIT_MEMBER("\n  state", TEXT, struct process_row, state),
-	EMIT_MEMBER("stopped", TEXT, struct process_row, stopped),
+	EMIT_FIELD(TEXT, struct process_row, stopped),
 	OF_LOOK(time_columns),
-	EMIT_MEMBER("one_moment", TRUTH, struct process_row, one_moment),
+	EMIT_FIELD(TRUTH, struct process_row, one_moment),
 	OF_LOOK(figure_columns),
 	SCOPES("devices", DEVICE, device_columns),
 	SCOPES("pools", POOL, pool_columns),
@@ -179,7 +179,7 @@ static const struct emit_column process_columns[] = {
 };
 
 static const struct emit_column document_columns[] = {
-	EMIT_MEMBER("schema", TEXT, struct top_document, schema),
+	EMIT_FIELD(TEXT, struct top_document, schema),
 	EMIT_MEMBER("time_ns", TIME, struct top_document, time),
 	EMIT_LIST("processes", "\n ", struct top_document, processes, process_columns),
 	EMIT_END,

@@ -19,34 +19,34 @@ struct page_place {
 };
 
 static const struct emit_column place_columns[] = {
-	EMIT_MEMBER("device", DEVICE, struct page_place, device),
-	EMIT_MEMBER("space", TEXT, struct page_place, space),
-	EMIT_MEMBER("pool", TEXT, struct page_place, pool),
-	EMIT_MEMBER("foreign", TRUTH, struct page_place, foreign),
-	EMIT_MEMBER("handle", TRUTH, struct page_place, handle),
+	EMIT_FIELD(DEVICE, struct page_place, device),
+	EMIT_FIELD(TEXT, struct page_place, space),
+	EMIT_FIELD(TEXT, struct page_place, pool),
+	EMIT_FIELD(TRUTH, struct page_place, foreign),
+	EMIT_FIELD(TRUTH, struct page_place, handle),
 	EMIT_END,
 };
 
 static const struct emit_column thread_columns[] = {
-	EMIT_MEMBER("thread", NUMBER, struct trace_thread, thread),
-	EMIT_MEMBER("name", TEXT, struct trace_thread, name),
+	EMIT_FIELD(NUMBER, struct trace_thread, thread),
+	EMIT_FIELD(TEXT, struct trace_thread, name),
 	EMIT_END,
 };
 
 static const struct emit_column gap_columns[] = {
-	EMIT_MEMBER("event", NUMBER, struct history_gap, event),
-	EMIT_MEMBER("dropped", NUMBER, struct history_gap, dropped),
-	EMIT_MEMBER("device", DEVICE, struct history_gap, device),
-	EMIT_MEMBER("allocated", NUMBER, struct history_gap, allocated),
-	EMIT_MEMBER("reserved", NUMBER, struct history_gap, reserved),
+	EMIT_FIELD(NUMBER, struct history_gap, event),
+	EMIT_FIELD(NUMBER, struct history_gap, dropped),
+	EMIT_FIELD(DEVICE, struct history_gap, device),
+	EMIT_FIELD(NUMBER, struct history_gap, allocated),
+	EMIT_FIELD(NUMBER, struct history_gap, reserved),
 	EMIT_END,
 };
 
 static const struct emit_column fold_columns[] = {
-	EMIT_MEMBER("events", NUMBER, struct history_folded, events),
-	EMIT_MEMBER("blocks", NUMBER, struct history_folded, blocks),
-	EMIT_MEMBER("largest", NUMBER, struct history_folded, largest),
-	EMIT_MEMBER("slices", NUMBER, struct history_folded, slices),
+	EMIT_FIELD(NUMBER, struct history_folded, events),
+	EMIT_FIELD(NUMBER, struct history_folded, blocks),
+	EMIT_FIELD(NUMBER, struct history_folded, largest),
+	EMIT_FIELD(NUMBER, struct history_folded, slices),
 	EMIT_END,
 };
 
@@ -66,7 +66,7 @@ static const struct emit_column name_columns[] = {
 		.flags = EMIT_OPTIONAL,
 	},
 	EMIT_MEMBER("\nevents", NUMBER, struct page_names, events),
-	EMIT_MEMBER("stacks", NUMBER, struct page_names, stacks),
+	EMIT_FIELD(NUMBER, struct page_names, stacks),
 	EMIT_LIST("\ngaps", "", struct page_names, gaps, gap_columns),
 	EMIT_LIST("\nplaces", "", struct page_names, places, place_columns),
 	EMIT_LIST("\nops", "", struct page_names, ops, emit_texts),
@@ -128,10 +128,8 @@ static void frames(const struct trace *trace, struct out *out)
 	out_text(out, ",\n\"frames\":[");
 	for (uint32_t i = 0; i < trace->frames_n; i++) {
 		const struct trace_frame *frame = &trace->frames[i];
-		const char *where = frame->file;
+		const char *where = frame->file ? frame->file : trace_module(trace, frame);
 
-		if (!where && frame->module < trace->modules_n)
-			where = trace->modules[frame->module].path;
 		trace_frame_text(trace, i, name, sizeof(name));
 		out_text(out, i ? ",\n[" : "\n[");
 		out_json(out, name);
@@ -161,8 +159,8 @@ struct page_grouping {
 };
 
 static const struct emit_column grouping_columns[] = {
-	EMIT_MEMBER("by", TEXT, struct page_grouping, by),
-	EMIT_MEMBER("title", TEXT, struct page_grouping, title),
+	EMIT_FIELD(TEXT, struct page_grouping, by),
+	EMIT_FIELD(TEXT, struct page_grouping, title),
 	EMIT_LIST("names", "", struct page_grouping, names, emit_texts),
 	EMIT_LIST("of", "", struct page_grouping, of, emit_positions),
 	EMIT_END,

@@ -63,10 +63,10 @@ void page_spans_find(struct page_spans *spans, struct trace *trace, uint64_t mos
 		SORT_DOWN(struct trace_span, ns),
 		{ 0 },
 	};
-	struct span_place *places = need(&trace->arena, (trace->spans_n + 1) * sizeof(*places));
+	struct span_place *places = NEED_ROOM(&trace->arena, places, trace->spans_n);
 
 	*spans = (struct page_spans){
-		.tracks = need(&trace->arena, (trace->spans_n + 1) * sizeof(*spans->tracks)),
+		.tracks = NEED_ROOM(&trace->arena, spans->tracks, trace->spans_n),
 		.track = EMIT_NONE_OF(struct page_track, SIZE_MAX),
 		.dropped = trace->spans_dropped,
 	};

@@ -147,15 +147,13 @@ static void markdown_sites(struct out *out, struct merge_tables *tables, struct 
 void merge_markdown(struct merge *merge, struct out *out, const struct merge_options *options)
 {
 	struct merge_tables tables = { .whole = true, .repeated = true };
-	const char *const *sentences;
 	struct emit_table ranks;
 	struct emit_rows rows;
 	size_t shown;
 
 	merge_find_tables(&tables, merge, merge_shown_ranks(merge, options));
 	out_text(out, "### GPU memory by rank\n\n");
-	sentences = tables.sentences.rows;
-	EACH_OF (sentence, sentences, tables.sentences.count) {
+	EACH_ROW (const char *const, sentence, tables.sentences) {
 		markdown_text(out, *sentence);
 		out_text(out, "\n\n");
 	}

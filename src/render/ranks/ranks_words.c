@@ -263,8 +263,8 @@ const size_t *merge_shown_ranks(struct merge *merge, const struct merge_options 
 		SORT_UP(struct weighed, at),
 		{ 0 },
 	};
-	struct weighed *rows = need(&merge->arena, (merge->order_n + 1) * sizeof(*rows));
-	size_t *list = need(&merge->arena, (merge->order_n + 1) * sizeof(*list));
+	struct weighed *rows = NEED_ROOM(&merge->arena, rows, merge->order_n);
+	size_t *list = NEED_ROOM(&merge->arena, list, merge->order_n);
 
 	for (size_t i = 0; i < merge->order_n; i++) {
 		const struct merge_rank *rank = &merge->ranks[merge->order[i]];

@@ -85,15 +85,8 @@ static bool is_shown(const struct report *report, size_t i)
 	return report->json && (when <= REPORT_MORE || when == REPORT_OOM);
 }
 
-static int drop(void *to, const char *bytes, size_t length)
-{
-	(void)to;
-	(void)bytes;
-	(void)length;
-	return 0;
-}
-
-/* True if the section would write nothing; one that needs events says so of a baseline. */
+/* True if the section would write nothing; one that needs events says so of a baseline. What it
+ * writes is for no descriptor, and is lost. */
 static bool is_void(const struct report *report, size_t i)
 {
 	struct report tried = *report;
@@ -103,7 +96,6 @@ static bool is_void(const struct report *report, size_t i)
 	if (sections[i].when == REPORT_EVENTS && report->trace->capture.baseline)
 		return true;
 	out_init(&out, -1, buffer, sizeof(buffer));
-	out.sink = drop;
 	tried.show.out = &out;
 	sections[i].tell(&tried);
 	return !out.written && !out.used;
@@ -234,13 +226,13 @@ struct selected {
 static const struct emit_column selected_members[] = {
 	EMIT_FIELD(TEXT, struct selected, stacks),
 	EMIT_FIELD(TEXT, struct selected, by),
-	EMIT_MEMBER("device", DEVICE, struct selected, of.device),
-	EMIT_MEMBER("pool", TEXT, struct selected, of.pool),
+	EMIT_OF(DEVICE, struct selected, device),
+	EMIT_OF(TEXT, struct selected, pool),
 	EMIT_FIELD(TEXT, struct selected, space),
 	EMIT_FIELD(TIME, struct selected, from),
 	EMIT_FIELD(TIME, struct selected, to),
-	EMIT_MEMBER("filter", TEXT, struct selected, of.filter),
-	EMIT_MEMBER("at", TEXT, struct selected, of.at),
+	EMIT_OF(TEXT, struct selected, filter),
+	EMIT_OF(TEXT, struct selected, at),
 	EMIT_FIELD(TEXT, struct selected, doubt),
 	EMIT_END,
 };

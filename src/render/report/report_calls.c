@@ -115,11 +115,11 @@ static const struct emit_column record_columns[] = {
 };
 
 static const struct emit_column verdict_members[] = {
-	EMIT_MEMBER("records", COUNT, struct verdict, of.records),
-	EMIT_MEMBER("matched", COUNT, struct verdict, of.matched),
+	EMIT_OF(COUNT, struct verdict, records),
+	EMIT_OF(COUNT, struct verdict, matched),
 	EMIT_FIELD(COUNT, struct verdict, missing),
-	EMIT_MEMBER("unjudged", COUNT, struct verdict, of.unjudged),
-	EMIT_MEMBER("lost", COUNT, struct verdict, of.lost),
+	EMIT_OF(COUNT, struct verdict, unjudged),
+	EMIT_OF(COUNT, struct verdict, lost),
 	EMIT_ITEMS("unmatched", "\n", struct verdict, of.unmatched, of.unmatched_n, record_columns),
 	EMIT_END,
 };

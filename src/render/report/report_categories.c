@@ -76,9 +76,7 @@ static struct emit_rows ordered_rows(const struct report *report,
 /* True if a rule for a purpose matched a block, or if --full or --show wants the rows anyway. */
 static bool tells(const struct report *report, const struct emit_rows *rows)
 {
-	const struct category_told *list = rows->rows;
-
-	EACH_OF (row, list, rows->count) {
+	EACH_ROW (const struct category_told, row, *rows) {
 		if (row->category != CATEGORY_OTHER && row->category != CATEGORY_TEMPORARIES)
 			return true;
 	}
@@ -204,12 +202,12 @@ static const struct emit_column curve_members[] = {
 };
 
 static const struct emit_column place_members[] = {
-	EMIT_MEMBER("device", DEVICE, struct place_told, of.device),
-	EMIT_MEMBER("pool", TEXT, struct place_told, of.pool),
-	EMIT_MEMBER("space", TEXT, struct place_told, of.space),
-	EMIT_MEMBER("peak_t", TIME, struct place_told, of.peak_t),
-	EMIT_MEMBER("peak_bytes", BYTES, struct place_told, of.peak_bytes),
-	EMIT_MEMBER("exit_bytes", BYTES, struct place_told, of.exit_bytes),
+	EMIT_OF(DEVICE, struct place_told, device),
+	EMIT_OF(TEXT, struct place_told, pool),
+	EMIT_OF(TEXT, struct place_told, space),
+	EMIT_OF(TIME, struct place_told, peak_t),
+	EMIT_OF(BYTES, struct place_told, peak_bytes),
+	EMIT_OF(BYTES, struct place_told, exit_bytes),
 	EMIT_FIELD(TEXT, struct place_told, peak_from),
 	EMIT_FIELD(TEXT, struct place_told, exit_from),
 	EMIT_LIST("categories", "\n  ", struct place_told, categories, peak_columns),

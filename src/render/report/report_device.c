@@ -156,8 +156,8 @@ struct device_sums {
 
 static const struct emit_column device_columns[] = {
 	EMIT_COLUMN("device", "device", -8, INTEGER, struct device_sums, of.device),
-	EMIT_MEMBER("name", TEXT, struct device_sums, of.name),
-	EMIT_MEMBER("total_bytes", BYTES, struct device_sums, of.total_bytes),
+	EMIT_OF(TEXT, struct device_sums, name),
+	EMIT_OF(BYTES, struct device_sums, total_bytes),
 	EMIT_NESTED("allocated", KNOWN, struct device_sums, of.allocated, sum_members),
 	EMIT_NESTED("reserved", KNOWN, struct device_sums, of.reserved, sum_members),
 	EMIT_NESTED("used", KNOWN, struct device_sums, of.used, sum_members),
@@ -166,10 +166,10 @@ static const struct emit_column device_columns[] = {
 	EMIT_CELL("used", 13, BYTES, struct device_sums, of.used.peak_bytes),
 	EMIT_CELL("at exit", 13, BYTES, struct device_sums, of.allocated.exit_bytes),
 	EMIT_MEMBER("cached_at_peak_bytes", BYTES, struct device_sums, cached),
-	EMIT_MEMBER("allocations", COUNT, struct device_sums, of.allocations),
-	EMIT_MEMBER("frees", COUNT, struct device_sums, of.frees),
+	EMIT_OF(COUNT, struct device_sums, allocations),
+	EMIT_OF(COUNT, struct device_sums, frees),
 	EMIT_COLUMN("ooms", "out of memory", 15, COUNT, struct device_sums, of.ooms),
-	EMIT_MEMBER("retries", COUNT, struct device_sums, of.retries),
+	EMIT_OF(COUNT, struct device_sums, retries),
 	EMIT_END,
 };
 

@@ -66,8 +66,8 @@ static const struct emit_column grown_columns[] = {
 	EMIT_COLUMN("bytes_per_step", "per step", 11, BYTES, struct grown, per_step),
 	EMIT_COLUMN("bytes", "total", 12, BYTES, struct grown, of.bytes),
 	EMIT_COLUMN("rose", "grew in", 11, COUNT, struct grown, of.rose, .show = show_rose),
-	EMIT_MEMBER("values", COUNT, struct grown, of.values),
-	EMIT_MEMBER("tau", REAL, struct grown, of.tau),
+	EMIT_OF(COUNT, struct grown, values),
+	EMIT_OF(REAL, struct grown, tau),
 	EMIT_COLUMN("p", "p-value", 8, REAL, struct grown, of.p, .show = show_chance),
 	EMIT_CELL("site", 0, TEXT, struct grown, line, .gap = 3),
 	EMIT_END,
@@ -175,8 +175,8 @@ struct churns {
 };
 
 static const struct emit_column churn_figures[] = {
-	EMIT_MEMBER("count", COUNT, struct churn, of.count),
-	EMIT_MEMBER("bytes", BYTES, struct churn, of.bytes),
+	EMIT_OF(COUNT, struct churn, count),
+	EMIT_OF(BYTES, struct churn, bytes),
 	EMIT_MEMBER("lifetime_sum_ns", TIME, struct churn, of.sum_ns),
 	EMIT_MEMBER("at_peak_bytes", BYTES, struct churn, of.at_peak),
 	EMIT_END,

@@ -49,7 +49,6 @@ struct emit_rows report_group_peak(const struct report *report, const struct tra
 	const struct trace *trace = report->trace;
 	struct emit_rows shares = EMIT_NONE_OF(struct report_share, SIZE_MAX);
 	struct emit_rows groups;
-	struct report_group *list;
 
 	for (size_t i = 0; peak && i < peak->stacks_n; i++) {
 		const struct trace_share *share = &peak->stacks[i];
@@ -60,10 +59,9 @@ struct emit_rows report_group_peak(const struct report *report, const struct tra
 			   &(struct report_share){ key, share->bytes, share->count, share->stack });
 	}
 	groups = report_group(report, &shares);
-	list = (struct report_group *)groups.rows;
-	EACH_OF (row, list, groups.count) {
-		if (row->key <= UINT32_MAX)
-			row->name = trace->sites[row->key].site;
+	EACH_ROW (struct report_group, group, groups) {
+		if (group->key <= UINT32_MAX)
+			group->name = trace->sites[group->key].site;
 	}
 	return groups;
 }
@@ -181,7 +179,7 @@ static const char *culprit_text(const struct report *report, const struct trace_
 	uint64_t held = 0;
 	bool all;
 
-	EACH_OF (group, first, groups.count)
+	EACH_ROW (const struct report_group, group, groups)
 		held += group->bytes;
 	if (report->selection->stacks)
 		return report_format(report, "; stacks with %.100s held %s of that",

@@ -18,14 +18,10 @@ static const struct emit_column left_members[] = {
 };
 
 static const struct emit_column leaked_members[] = {
-	EMIT_FIELD(TEXT, struct left, site),
-	EMIT_FIELD(TEXT, struct left, space),
-	EMIT_FIELD(TEXT, struct left, line),
-	EMIT_MEMBER("bytes", BYTES, struct left, row.part),
-	EMIT_MEMBER("count", COUNT, struct left, of.count),
-	EMIT_MEMBER("allocations", COUNT, struct left, of.allocations),
-	EMIT_MEMBER("frees", COUNT, struct left, of.frees),
-	EMIT_END,
+	EMIT_FIELD(TEXT, struct left, site), EMIT_FIELD(TEXT, struct left, space),
+	EMIT_FIELD(TEXT, struct left, line), EMIT_MEMBER("bytes", BYTES, struct left, row.part),
+	EMIT_OF(COUNT, struct left, count),  EMIT_OF(COUNT, struct left, allocations),
+	EMIT_OF(COUNT, struct left, frees),  EMIT_END,
 };
 
 static const struct sort_key left_order[] = {
@@ -55,7 +51,7 @@ static const struct emit_column lefts_members[] = {
 };
 
 static const struct emit_column leaks_members[] = {
-	EMIT_MEMBER("bytes", BYTES, struct lefts, of.bytes),
+	EMIT_OF(BYTES, struct lefts, bytes),
 	EMIT_MEMBER("count", COUNT, struct lefts, of.blocks),
 	EMIT_MEMBER("held_bytes", BYTES, struct lefts, of.held),
 	EMIT_MEMBER("suppressed_bytes", BYTES, struct lefts, of.suppressed),

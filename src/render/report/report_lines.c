@@ -23,16 +23,16 @@ struct lines {
 };
 
 static const struct emit_column line_figures[] = {
-	EMIT_MEMBER("allocations", COUNT, struct lines_entry, of.allocations),
-	EMIT_MEMBER("bytes", BYTES, struct lines_entry, of.bytes),
-	EMIT_MEMBER("frees_here", COUNT, struct lines_entry, of.frees_here),
-	EMIT_MEMBER("freed_here_bytes", BYTES, struct lines_entry, of.freed_here_bytes),
+	EMIT_OF(COUNT, struct lines_entry, allocations),
+	EMIT_OF(BYTES, struct lines_entry, bytes),
+	EMIT_OF(COUNT, struct lines_entry, frees_here),
+	EMIT_OF(BYTES, struct lines_entry, freed_here_bytes),
 	EMIT_FIELD(CHANGE, struct lines_entry, net_count),
 	EMIT_MEMBER("net_bytes", CHANGE, struct lines_entry, net),
-	EMIT_MEMBER("peak_bytes", BYTES, struct lines_entry, of.peak_bytes),
-	EMIT_MEMBER("peak_count", COUNT, struct lines_entry, of.peak_count),
-	EMIT_MEMBER("live_bytes", BYTES, struct lines_entry, of.live_bytes),
-	EMIT_MEMBER("live_count", COUNT, struct lines_entry, of.live_count),
+	EMIT_OF(BYTES, struct lines_entry, peak_bytes),
+	EMIT_OF(COUNT, struct lines_entry, peak_count),
+	EMIT_OF(BYTES, struct lines_entry, live_bytes),
+	EMIT_OF(COUNT, struct lines_entry, live_count),
 	EMIT_END,
 };
 

@@ -34,9 +34,8 @@ static void say_moment(const struct report *report)
 {
 	const struct trace_peak *peak = report->trace->peaks;
 	const struct emit_rows rows = find_devices(report);
-	const struct replay_device *list = rows.rows;
 
-	EACH_OF (row, list, rows.count)
+	EACH_ROW (const struct replay_device, row, rows)
 		report_say(report, SAID_LINE, "Device %d: %s allocated of %s reserved.",
 			   row->device, SAY_BYTES(row->at_allocated), SAY_BYTES(row->at_reserved));
 	if (!peak->bytes)
@@ -107,7 +106,7 @@ static const struct emit_column segment_columns[] = {
 	EMIT_COLUMN("used_bytes", "used", 12, BYTES, struct segment_told, of.used),
 	EMIT_COLUMN("free_bytes", "free", 12, BYTES, struct segment_told, free),
 	EMIT_COLUMN("largest_gap_bytes", "largest gap", 13, BYTES, struct segment_told, of.largest),
-	EMIT_MEMBER("gaps", POSITION, struct segment_told, of.gaps),
+	EMIT_OF(POSITION, struct segment_told, gaps),
 	EMIT_COLUMN("blocks", "blocks", 8, COUNT, struct segment_told, of.blocks_n),
 	EMIT_LIST("held_open_by", "", struct segment_told, pins, pin_members),
 	EMIT_MEMBER("other_lines", HIDDEN, struct segment_told, pins),
@@ -221,7 +220,7 @@ struct pool_told {
 };
 
 static const struct emit_column gap_pool_members[] = {
-	EMIT_MEMBER("device", DEVICE, struct pool_told, of.device),
+	EMIT_OF(DEVICE, struct pool_told, device),
 	EMIT_MEMBER("pool", TEXT, struct pool_told, name),
 	EMIT_MEMBER("segments", COUNT, struct pool_told, of.segments_n),
 	EMIT_MEMBER("reserved_bytes", BYTES, struct pool_told, of.reserved),

@@ -23,8 +23,8 @@ struct held {
 static const struct emit_column held_members[] = {
 	EMIT_MEMBER("site", TEXT, struct held, of.name),
 	EMIT_FIELD(TEXT, struct held, line),
-	EMIT_MEMBER("bytes", BYTES, struct held, of.bytes),
-	EMIT_MEMBER("count", COUNT, struct held, of.count),
+	EMIT_OF(BYTES, struct held, bytes),
+	EMIT_OF(COUNT, struct held, count),
 	EMIT_MEMBER("stacks", COUNT, struct held, of.shares_n),
 	EMIT_END,
 };
@@ -202,8 +202,8 @@ struct composed_stack {
 
 static const struct emit_column composed_stack_members[] = {
 	EMIT_FIELD(POSITION, struct composed_stack, stack),
-	EMIT_MEMBER("bytes", BYTES, struct composed_stack, of.bytes),
-	EMIT_MEMBER("count", COUNT, struct composed_stack, of.count),
+	EMIT_OF(BYTES, struct composed_stack, bytes),
+	EMIT_OF(COUNT, struct composed_stack, count),
 	EMIT_LIST("frames", "", struct composed_stack, frames, emit_texts),
 	EMIT_ITEMS("entries", "", struct composed_stack, entries, entries_n, emit_positions,
 		   .flags = EMIT_OPTIONAL),
@@ -211,7 +211,7 @@ static const struct emit_column composed_stack_members[] = {
 };
 
 static const struct emit_column stack_bytes[] = {
-	EMIT_MEMBER("bytes", BYTES, struct composed_stack, of.bytes),
+	EMIT_OF(BYTES, struct composed_stack, bytes),
 	EMIT_END,
 };
 

@@ -140,9 +140,7 @@ void report_tell_phases(const struct report *report)
 		phase_groups_find(report->trace, trace->phases, trace->phases_n);
 	const char *heading = "Phases, by peak of allocated memory";
 
-	for (size_t i = 0; i < groups.count; i++) {
-		const struct phase_group *group = (const struct phase_group *)groups.rows + i;
-
+	EACH_ROW (const struct phase_group, group, groups) {
 		add_phase(report, &rows, group);
 		if (group->count > 1)
 			heading = "Phases, by peak of allocated memory; growth and kept are "

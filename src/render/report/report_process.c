@@ -22,18 +22,18 @@ struct failed {
 };
 
 static const struct emit_column failed_members[] = {
-	EMIT_MEMBER("seq", NUMBER, struct failed, of.seq),
-	EMIT_MEMBER("t", TIME, struct failed, of.t),
+	EMIT_OF(NUMBER, struct failed, seq),
+	EMIT_OF(TIME, struct failed, t),
 	EMIT_FIELD(DEVICE, struct failed, device),
 	EMIT_MEMBER("bytes", BYTES, struct failed, of.size),
-	EMIT_MEMBER("allocated", BYTES, struct failed, of.allocated),
-	EMIT_MEMBER("reserved", BYTES, struct failed, of.reserved),
+	EMIT_OF(BYTES, struct failed, allocated),
+	EMIT_OF(BYTES, struct failed, reserved),
 	EMIT_FIELD(TEXT, struct failed, api),
 	EMIT_FIELD(TEXT, struct failed, error),
 	EMIT_FIELD(TEXT, struct failed, line),
-	EMIT_MEMBER("thread", POSITION, struct failed, of.thread),
+	EMIT_OF(POSITION, struct failed, thread),
 	EMIT_FIELD(TEXT, struct failed, thread_name),
-	EMIT_MEMBER("stack", POSITION, struct failed, of.stack),
+	EMIT_OF(POSITION, struct failed, stack),
 	EMIT_END,
 };
 
@@ -104,16 +104,14 @@ void report_tell_failures(const struct report *report)
 	/* If a single failure ended the program, the report has begun with it. */
 	bool shown = ooms && !(ooms == 1 && report->screen && fatal);
 	struct emit_rows rows = EMIT_NONE_OF(struct failed, SIZE_MAX);
-	const struct failed *list;
 
 	if (shown)
 		rows = find_failures(report, report->json ? FAILURES : SAID);
 	report_list(report, "\nfailures", failed_members, &rows);
 	if (!shown || *report->error)
 		return;
-	list = rows.rows;
 	report_say(report, SAID_HEADING, "Out of memory: %s failed", SAY_MANY(ooms, "allocation"));
-	EACH_OF (row, list, rows.count)
+	EACH_ROW (const struct failed, row, rows)
 		report_say(report, 2, "- %s", failure_text(report, row));
 	if (rows.count < ooms && rows.count)
 		emit_more(&report->show, 0, ooms - rows.count, NULL);
@@ -172,7 +170,6 @@ void report_tell_advice(const struct report *report)
 	const struct facts *facts = &report->study->facts;
 	const struct trace_oom *oom = report_fatal(report);
 	struct emit_rows rows = EMIT_NONE_OF(struct advised, SIZE_MAX);
-	const struct advised *list;
 	char text[ADVICE];
 
 	for (unsigned i = 0; i < ADVICES; i++) {
@@ -190,8 +187,7 @@ void report_tell_advice(const struct report *report)
 		report_say(report, SAID_LINE, "No advice: nothing stands out.");
 	if (oom)
 		tell_fatal(report, oom);
-	list = rows.rows;
-	EACH_OF (row, list, rows.count)
+	EACH_ROW (const struct advised, row, rows)
 		report_say(report, 2, "- %s", row->text);
 }
 
@@ -301,15 +297,15 @@ struct told_process {
 };
 
 static const struct emit_column process_members[] = {
-	EMIT_MEMBER("pid", NUMBER, struct told_process, of.pid),
-	EMIT_MEMBER("host", TEXT, struct told_process, of.host),
-	EMIT_MEMBER("rank", NUMBER, struct told_process, of.rank),
+	EMIT_OF(NUMBER, struct told_process, pid),
+	EMIT_OF(TEXT, struct told_process, host),
+	EMIT_OF(NUMBER, struct told_process, rank),
 	EMIT_ITEMS("command", "", struct told_process, of.command, of.command_n, emit_texts),
-	EMIT_MEMBER("start_time", TEXT, struct told_process, of.start_time),
-	EMIT_MEMBER("duration_ns", TIME, struct told_process, of.duration_ns),
+	EMIT_OF(TEXT, struct told_process, start_time),
+	EMIT_OF(TIME, struct told_process, duration_ns),
 	EMIT_FIELD(TEXT, struct told_process, exit),
-	EMIT_MEMBER("status", NUMBER, struct told_process, of.status),
-	EMIT_MEMBER("signal", NUMBER, struct told_process, of.signal),
+	EMIT_OF(NUMBER, struct told_process, status),
+	EMIT_OF(NUMBER, struct told_process, signal),
 	EMIT_END,
 };
 

@@ -89,8 +89,8 @@ static struct emit_rows find_parts(const struct report *report, const struct tra
 	sort_from(&parts, first);
 	add_part(report, &parts, "residual", "residual (not explained)", NULL,
 		 then->residual_bytes);
-	for (size_t i = 0; i < parts.count; i++)
-		((struct used_part *)parts.rows)[i].part.of = device->used.peak_bytes;
+	EACH_ROW (struct used_part, part, parts)
+		part->part.of = device->used.peak_bytes;
 	return parts;
 }
 
@@ -151,9 +151,9 @@ static const struct emit_column used_members[] = {
 	EMIT_FIELD(INTEGER, struct used_then, device),
 	EMIT_MEMBER("t", TIME, struct used_then, of.peak_t),
 	EMIT_MEMBER("bytes", BYTES, struct used_then, of.peak_bytes),
-	EMIT_MEMBER("source", TEXT, struct used_then, of.source),
-	EMIT_MEMBER("residual_min_bytes", CHANGE, struct used_then, of.residual_min_bytes),
-	EMIT_MEMBER("residual_max_bytes", CHANGE, struct used_then, of.residual_max_bytes),
+	EMIT_OF(TEXT, struct used_then, source),
+	EMIT_OF(CHANGE, struct used_then, residual_min_bytes),
+	EMIT_OF(CHANGE, struct used_then, residual_max_bytes),
 	EMIT_LIST("\n parts", "\n  ", struct used_then, parts, part_members),
 	EMIT_END,
 };

@@ -88,7 +88,7 @@ int weights_find(struct weights *weights, struct trace *trace,
 	int error;
 
 	*weights = (struct weights){ .trace = trace, .space = main_space(trace) };
-	weights->sets = need(&trace->arena, (trace->peaks_n + 1) * sizeof(*weights->sets));
+	weights->sets = NEED_ROOM(&trace->arena, weights->sets, trace->peaks_n);
 	if (peak && !weights_split(options))
 		take_peaks(weights, trace->peaks, trace->peaks_n, options);
 	if (options->metric == TRACE_USED && !weights->sets_n)

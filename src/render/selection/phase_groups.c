@@ -157,8 +157,8 @@ static const struct sort_key group_order[] = {
 struct emit_rows phase_groups_find(struct trace *trace, const struct trace_phase *phases,
 				   size_t count)
 {
-	struct phase_group *list = need(&trace->arena, (count + 1) * sizeof(*list));
-	struct trace_phase *sorted = need(&trace->arena, (count + 1) * sizeof(*sorted));
+	struct phase_group *list = NEED_ROOM(&trace->arena, list, count);
+	struct trace_phase *sorted = NEED_ROOM(&trace->arena, sorted, count);
 	struct emit_rows groups = EMIT_ROWS_OF(list, 0);
 	size_t names;
 

@@ -59,7 +59,7 @@ static void clear_figures(struct trace_stack *stack)
 /* Clears the totals of stacks that do not fit, without the events. A peak keeps its total. */
 void report_filter_facts(const struct report_selection *selection, struct trace *trace)
 {
-	struct trace_place *places = need(&trace->arena, (trace->stacks_n + 1) * sizeof(*places));
+	struct trace_place *places = NEED_ROOM(&trace->arena, places, trace->stacks_n);
 
 	for (size_t i = 0; i < trace->stacks_n; i++) {
 		uint32_t site = trace->site_of[i];

@@ -40,7 +40,7 @@ static void make_one(struct stack_texts *texts, uint32_t stack)
 void stack_texts_make(struct stack_texts *texts, struct trace *trace)
 {
 	texts->trace = trace;
-	texts->texts = need(&trace->arena, (trace->stacks_n + 1) * sizeof(*texts->texts));
+	texts->texts = NEED_ROOM(&trace->arena, texts->texts, trace->stacks_n);
 	for (uint32_t i = 0; i < trace->stacks_n; i++)
 		make_one(texts, i);
 }

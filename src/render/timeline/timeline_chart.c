@@ -69,10 +69,7 @@ static void fill_columns(struct chart *chart)
 	}
 	chart->top = chart->reserved.bytes > chart->allocated.bytes ? chart->reserved.bytes
 								    : chart->allocated.bytes;
-	for (size_t i = 0; i < timeline->ooms.count; i++) {
-		const struct timeline_oom *oom =
-			(const struct timeline_oom *)timeline->ooms.rows + i;
-
+	EACH_ROW (const struct timeline_oom, oom, timeline->ooms) {
 		if (oom->device == curve->device && oom->t >= timeline->from &&
 		    oom->t <= timeline->to)
 			chart->columns[timeline_column(timeline, oom->t)].oom = true;

@@ -136,8 +136,8 @@ static void put_figures(const struct timeline *timeline, const struct trace_phas
 	struct emit_rows rows = EMIT_NONE_OF(struct figures_row, FIGURES);
 	const struct emit_rows groups = phase_groups_find(timeline->trace, sorted, count);
 
-	for (size_t i = 0; i < groups.count; i++)
-		add_figures(timeline, (const struct phase_group *)groups.rows + i, &rows);
+	EACH_ROW (const struct phase_group, group, groups)
+		add_figures(timeline, group, &rows);
 	emit_table(&timeline->show,
 		   &(struct emit_table){ .columns = figures_cells,
 					 .rows = &rows,
@@ -149,7 +149,7 @@ static void put_figures(const struct timeline *timeline, const struct trace_phas
 void timeline_phases(const struct timeline *timeline)
 {
 	struct trace *trace = timeline->trace;
-	struct trace_phase *sorted = need(&trace->arena, (trace->phases_n + 1) * sizeof(*sorted));
+	struct trace_phase *sorted = NEED_ROOM(&trace->arena, sorted, trace->phases_n);
 	size_t count = take_phases(timeline, sorted);
 
 	if (count)
