@@ -378,7 +378,7 @@ bool args_reads(const char *path)
 		if (is_file(&file, *word))
 			return true;
 	}
-	EACH (arg, usage->args) {
+	foreach (arg, usage->args) {
 		const char **list = arg->to;
 
 		for (size_t k = 0; arg->kind == ARG_WORDS && list[k]; k++) {

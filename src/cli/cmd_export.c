@@ -32,7 +32,7 @@ static bool takes(const struct format *format, const struct export_words *words)
 	};
 	char list[500] = "";
 
-	EACH_IN (row, rows) {
+	foreach (row, rows, COUNT_OF(rows)) {
 		if (!row->given || (format->takes & row->needs))
 			continue;
 		for (const struct format *other = formats; other->name; other++) {

@@ -36,7 +36,7 @@ static const struct {
 
 static void print_row_names(struct out *out, const struct hook_row *rows, size_t count)
 {
-	EACH_OF (row, rows, count) {
+	foreach (row, rows, count) {
 		out_format(out, "%s\n", row->name);
 		if (row->twin[0])
 			out_format(out, "%s%s\n", row->name, row->twin);
@@ -47,7 +47,7 @@ static void print_names(struct out *out)
 {
 	print_row_names(out, hooks, COUNT_OF(hooks));
 	print_row_names(out, calls, COUNT_OF(calls));
-	EACH_IN (door, doors)
+	foreach (door, doors, COUNT_OF(doors))
 		out_format(out, "%s\n", door->name);
 }
 
@@ -55,7 +55,7 @@ static void print_rows(struct out *out, const struct hook_row *rows, size_t coun
 {
 	const char *result = strcmp(api, "RT") ? "CUresult" : "cudaError_t";
 
-	EACH_OF (row, rows, count) {
+	foreach (row, rows, count) {
 		if (strcmp(row->api, api) != 0)
 			continue;
 		out_format(out, "  %s %s%s", result, row->name, row->parameters);
@@ -76,7 +76,7 @@ static void print_table(struct out *out)
 	print_rows(out, calls, COUNT_OF(calls), "DRV");
 	out_text(out, "\nOther entry points (symbol look-up, PyTorch's reports, injection, C "
 		      "API):\n");
-	EACH_IN (door, doors)
+	foreach (door, doors, COUNT_OF(doors))
 		out_format(out, "  %s\n      %s\n", door->name, door->what);
 }
 

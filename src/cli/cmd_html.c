@@ -71,7 +71,7 @@ static int take_input(struct page_input *page, struct input *input, const char *
 /* Replaces the path of a copied input in err_text() by the name that the user gave. */
 static void name_inputs(const struct page_input *pages, size_t count)
 {
-	EACH_OF (page, pages, count) {
+	foreach (page, pages, count) {
 		size_t length = strlen(page->path);
 
 		if (!strncmp(page->path, "/proc/self/fd/", 14) &&
@@ -173,7 +173,7 @@ static int take_request(struct request *request, int argc, char **argv, bool for
 
 static void let_go(struct request *request)
 {
-	EACH_OF (input, request->inputs, request->count) {
+	foreach (input, request->inputs, request->count) {
 		if (input->fd >= 0)
 			close(input->fd);
 	}

@@ -189,7 +189,7 @@ static bool check_alone(const struct report_words *words, const struct report_op
 		{ "to", options->select.to },
 	};
 
-	EACH_IN (row, alone) {
+	foreach (row, alone, COUNT_OF(alone)) {
 		if (row->given)
 			return !cli_usage("--%s is for one trace: give one trace only, or omit the "
 					  "option",

@@ -92,7 +92,7 @@ static void print_row(const struct spool *spool, unsigned list, uint64_t index, 
 {
 	bool any = false;
 
-	EACH_IN (field, fields) {
+	foreach (field, fields, COUNT_OF(fields)) {
 		uint64_t value = field->list == list ? field_value(field, row) : 0;
 
 		if (value && !any)

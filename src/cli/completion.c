@@ -76,7 +76,7 @@ static void bash_command(struct out *out, const struct usage *usage)
 				     : "value");
 	if (usage->args_n) {
 		out_text(out, "\t\tcase $prev in\n");
-		EACH (arg, usage->args)
+		foreach (arg, usage->args)
 			bash_value(out, arg);
 		out_text(out, "\t\tesac\n");
 	}

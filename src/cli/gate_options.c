@@ -32,7 +32,7 @@ int gates_add(struct gates *gates, enum gate_kind kind, const char *text)
 
 void gates_clear(struct gates *gates)
 {
-	EACH_OF (gate, gates->list, gates->count)
+	foreach (gate, gates->list, gates->count)
 		free(*gate);
 	free(gates->list);
 	*gates = (struct gates){ NULL, 0 };

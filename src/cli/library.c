@@ -68,7 +68,7 @@ int library_find(char *path, size_t size)
 	own[length > 0 ? length : 0] = '\0';
 	if (strrchr(own, '/'))
 		*strrchr(own, '/') = '\0';
-	EACH_IN (folder, beside) {
+	foreach (folder, beside, COUNT_OF(beside)) {
 		if (take_path(own, *folder, path, size))
 			return 0;
 	}
@@ -234,7 +234,7 @@ static const char *const runtimes[] = { "libasan.so", "libclang_rt.asan" };
 /* True if the bytes of an ELF file name a runtime. A 0 byte precedes names in string tables. */
 static bool names_runtime(const char *bytes, size_t size)
 {
-	EACH_IN (runtime, runtimes) {
+	foreach (runtime, runtimes, COUNT_OF(runtimes)) {
 		char text[64] = "";
 
 		text_copy(text + 1, sizeof(text) - 1, *runtime);
@@ -272,7 +272,7 @@ static bool preloaded(void)
 {
 	const char *preload = getenv("LD_PRELOAD");
 
-	EACH_IN (runtime, runtimes) {
+	foreach (runtime, runtimes, COUNT_OF(runtimes)) {
 		if (preload && strstr(preload, *runtime))
 			return true;
 	}

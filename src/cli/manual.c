@@ -240,7 +240,7 @@ static void page_name(char *to, size_t size, const struct command *command)
 
 void manual_list(struct out *out)
 {
-	EACH_IN (page, pages)
+	foreach (page, pages, COUNT_OF(pages))
 		out_format(out, "%s\n", page->name);
 	for (const struct command *row = commands; row->name; row++) {
 		char name[100];

@@ -42,7 +42,7 @@ static const struct {
 static void *find_symbol(void *unused, const char *name)
 {
 	(void)unused;
-	EACH_IN (function, functions) {
+	foreach (function, functions, COUNT_OF(functions)) {
 		if (!strcmp(function->name, name))
 			return function->function;
 	}

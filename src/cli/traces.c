@@ -139,7 +139,7 @@ int traces_add(struct traces *traces, const char *const *operands)
 
 void traces_clear(struct traces *traces)
 {
-	EACH_OF (path, traces->paths, traces->count)
+	foreach (path, traces->paths, traces->count)
 		free(*path);
 	free(traces->paths);
 	*traces = (struct traces){ NULL, 0 };

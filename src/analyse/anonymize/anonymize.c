@@ -48,7 +48,7 @@ static const char *public_part(const char *path)
 	static const char *const parts[] = { "-packages/", "/lib/python", "/lib64/python",
 					     "<frozen " };
 
-	EACH_IN (part, parts) {
+	foreach (part, parts, COUNT_OF(parts)) {
 		const char *at = strstr(path, *part);
 
 		if (at)
@@ -124,7 +124,7 @@ static void frames(struct anonymizer *anonymizer, struct trace *trace)
 {
 	char shorter[WORD];
 
-	EACH (frame, trace->frames) {
+	foreach (frame, trace->frames) {
 		const char *module = trace_module(trace, frame);
 		bool known = frame->language == TRACE_PYTHON
 				     ? frame->file && place_kind(frame->file) == PLACE_FRAMEWORK
@@ -143,7 +143,7 @@ static void frames(struct anonymizer *anonymizer, struct trace *trace)
 			frame->function = need_text(&anonymizer->arena, shorter);
 		}
 	}
-	EACH (module, trace->modules) {
+	foreach (module, trace->modules) {
 		module->path = library(anonymizer, module->path);
 		module->build_id = NULL;
 	}
@@ -151,32 +151,32 @@ static void frames(struct anonymizer *anonymizer, struct trace *trace)
 
 static void summary(struct anonymizer *anonymizer, struct trace *trace)
 {
-	EACH (device, trace->summary.devices) {
-		EACH (part, device->pools)
+	foreach (device, trace->summary.devices) {
+		foreach (part, device->pools)
 			part->name = pool(anonymizer, part->name);
-		EACH (owner, device->owners)
+		foreach (owner, device->owners)
 			owner->name = library(anonymizer, owner->name);
 	}
-	EACH (peak, trace->peaks)
+	foreach (peak, trace->peaks)
 		peak->pool = pool(anonymizer, peak->pool);
-	EACH (curve, trace->timeline)
+	foreach (curve, trace->timeline)
 		curve->pool = pool(anonymizer, curve->pool);
-	EACH (stack, trace->stacks)
+	foreach (stack, trace->stacks)
 		stack->owner = library(anonymizer, stack->owner);
-	EACH (site, trace->sites)
+	foreach (site, trace->sites)
 		site->site = hide_all(anonymizer, HIDDEN_SITE, site->site);
 }
 
 /* Hides pools and holders; drops the explanations in words, which name call sites and pools. */
 static void failures(struct anonymizer *anonymizer, struct trace *trace)
 {
-	EACH (oom, trace->ooms) {
+	foreach (oom, trace->ooms) {
 		oom->text_n = 0;
 		oom->advice_n = 0;
 		oom->pool = pool(anonymizer, oom->pool);
-		EACH (row, oom->pools)
+		foreach (row, oom->pools)
 			row->pool = pool(anonymizer, row->pool);
-		EACH (row, oom->holders)
+		foreach (row, oom->holders)
 			row->holder = row->pool ? pool(anonymizer, row->holder)
 						: library(anonymizer, row->holder);
 	}
@@ -193,7 +193,7 @@ static void process(struct trace *trace)
 	trace->process.command_n = 1;
 	trace->capture.notes_n = trace->capture.notes_n > 0;
 	trace->capture.notes = notes;
-	EACH (device, trace->environment.devices)
+	foreach (device, trace->environment.devices)
 		device->uuid = NULL;
 }
 
@@ -203,16 +203,16 @@ void anonymize_trace(struct anonymizer *anonymizer, struct trace *trace)
 	frames(anonymizer, trace);
 	summary(anonymizer, trace);
 	failures(anonymizer, trace);
-	EACH (row, trace->phases) {
+	foreach (row, trace->phases) {
 		row->name = row->name ? phase(anonymizer, row->name) : NULL;
 		row->domain = hide_all(anonymizer, HIDDEN_PHASE, row->domain);
 		row->category = hide_all(anonymizer, HIDDEN_PHASE, row->category);
 	}
-	EACH (action, trace->actions) {
+	foreach (action, trace->actions) {
 		if (!strcmp(action->kind, "kernel")) /* other kinds have CUDA's own names */
 			action->name = hide_all(anonymizer, HIDDEN_KERNEL, action->name);
 	}
-	EACH (thread, trace->threads)
+	foreach (thread, trace->threads)
 		thread->name = hide_all(anonymizer, HIDDEN_THREAD, thread->name);
 }
 
@@ -226,17 +226,17 @@ void anonymize_history(struct anonymizer *anonymizer, struct trace *trace,
 	/* Any text that is not a call's name or an error may be a private name. */
 	for (size_t i = 0; i < count; i++)
 		other[i] = phase(anonymizer, texts[i]);
-	EACH (place, history->places) {
+	foreach (place, history->places) {
 		uint32_t id = place->pool;
 
 		if (id)
 			other[id - 1] = pool(anonymizer, texts[id - 1]);
 	}
-	EACH (api, history->apis) {
+	foreach (api, history->apis) {
 		if (*api)
 			other[*api - 1] = texts[*api - 1];
 	}
-	EACH (event, history->events) {
+	foreach (event, history->events) {
 		if (event->op == EVENT_OOM && event->text)
 			other[event->text - 1] = texts[event->text - 1];
 	}
@@ -246,7 +246,7 @@ void anonymize_history(struct anonymizer *anonymizer, struct trace *trace,
 
 static void side(struct diff_side *side, const char *path)
 {
-	EACH_OF (run, side->runs, side->count) {
+	foreach (run, side->runs, side->count) {
 		run->trace.path = path;
 		process(&run->trace);
 	}
@@ -254,7 +254,7 @@ static void side(struct diff_side *side, const char *path)
 
 void anonymize_diff(struct anonymizer *anonymizer, struct diff *diff)
 {
-	EACH (row, diff->rows) {
+	foreach (row, diff->rows) {
 		row->file = NULL;
 		if (row->dimension == DIMENSION_SITE && row->name[0] != '[')
 			row->name = hide_all(anonymizer, HIDDEN_SITE, row->name);
@@ -271,15 +271,15 @@ void anonymize_diff(struct anonymizer *anonymizer, struct diff *diff)
 
 void anonymize_merge(struct anonymizer *anonymizer, struct merge *merge)
 {
-	EACH (rank, merge->ranks) {
+	foreach (rank, merge->ranks) {
 		rank->path = "trace.json";
 		rank->host = hide_all(anonymizer, HIDDEN_HOST, rank->host);
 	}
-	EACH (card, merge->cards) {
+	foreach (card, merge->cards) {
 		card->uuid = NULL;
 		card->host = hide_all(anonymizer, HIDDEN_HOST, card->host);
 	}
-	EACH (site, merge->sites) {
+	foreach (site, merge->sites) {
 		site->file = NULL;
 		if (site->name[0] != '[')
 			site->name = hide_all(anonymizer, HIDDEN_SITE, site->name);
@@ -288,7 +288,7 @@ void anonymize_merge(struct anonymizer *anonymizer, struct merge *merge)
 
 void anonymizer_clear(struct anonymizer *anonymizer)
 {
-	EACH_OF (row, anonymizer->known, HIDDEN_KINDS)
+	foreach (row, anonymizer->known, HIDDEN_KINDS)
 		texts_clear(row);
 	arena_clear(&anonymizer->arena);
 	*anonymizer = (struct anonymizer){ 0 };

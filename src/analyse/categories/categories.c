@@ -44,7 +44,7 @@ static void shift_loose(struct categories *categories, const struct whereabouts 
 {
 	uint64_t by = go ? 0 - part->bytes : part->bytes;
 
-	EACH_OF (number, at->place, BOTH) {
+	foreach (number, at->place, BOTH) {
 		struct categories_place *place = &categories->places[*number];
 
 		place->now += by;
@@ -66,7 +66,7 @@ static void loose_begin(struct categories *categories, const struct event *event
 		    &(struct category_sum){ event->size, (uint64_t)lumps }, false);
 	if (categories->keep_allocs)
 		categories->of_alloc[categories->allocs_n - 1] = category;
-	EACH_OF (number, at->place, BOTH)
+	foreach (number, at->place, BOTH)
 		category_add(&categories->places[*number].made[category], event->size, 1);
 }
 
@@ -149,7 +149,7 @@ static void forget_block(struct categories *categories, uint64_t seq)
 		categories->gap_seq = seq;
 	blocks_forget(&categories->lives.blocks);
 	unattributed_forget(&categories->loose);
-	EACH (place, categories->places) {
+	foreach (place, categories->places) {
 		place->now = 0;
 		memset(place->loose, 0, sizeof(place->loose));
 	}

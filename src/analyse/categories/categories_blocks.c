@@ -56,7 +56,7 @@ static bool fits_condition(const struct categories *categories,
 static bool rule_holds(const struct categories *categories, const struct rule *rule,
 		       const struct life *life)
 {
-	EACH (condition, rule->conditions) {
+	foreach (condition, rule->conditions) {
 		unsigned kind = rule_keys[condition->key].kind;
 
 		if (kind <= RULE_KIND_STACK)
@@ -129,7 +129,7 @@ static void book(struct categories *categories, const struct block *block,
 {
 	if (categories->keep_allocs)
 		categories->of_alloc[birth->alloc] = category;
-	EACH_OF (number, birth->at.place, BOTH) {
+	foreach (number, birth->at.place, BOTH) {
 		struct categories_place *place = &categories->places[*number];
 
 		category_add(&place->made[category], block->size, 1);

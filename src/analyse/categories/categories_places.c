@@ -39,7 +39,7 @@ static size_t count_places(const struct trace *trace)
 {
 	size_t count = trace->summary.devices_n + trace->summary.spaces_n;
 
-	EACH (device, trace->summary.devices)
+	foreach (device, trace->summary.devices)
 		count += device->pools_n;
 	return count;
 }
@@ -50,7 +50,7 @@ void categories_find_places(struct categories *categories)
 	struct categories_place *next = NEED_ROOM(&categories->arena, next, count_places(trace));
 
 	categories->places = next;
-	EACH (device, trace->summary.devices) {
+	foreach (device, trace->summary.devices) {
 		*next = (struct categories_place){ .device = device->device,
 						   .space = "device",
 						   .told = &device->allocated,
@@ -58,8 +58,8 @@ void categories_find_places(struct categories *categories)
 						   .baseline_n = device->categories_n };
 		find_points(categories, next++);
 	}
-	EACH (device, trace->summary.devices) {
-		EACH (pool, device->pools) {
+	foreach (device, trace->summary.devices) {
+		foreach (pool, device->pools) {
 			if (pool->name)
 				*next++ = (struct categories_place){
 					.device = device->device,
@@ -69,7 +69,7 @@ void categories_find_places(struct categories *categories)
 				};
 		}
 	}
-	EACH (space, trace->summary.spaces) {
+	foreach (space, trace->summary.spaces) {
 		if (space->space && strcmp(space->space, "array") != 0)
 			*next++ = (struct categories_place){ .device = NO_DEVICE,
 							     .space = space->space,
@@ -83,7 +83,7 @@ void categories_find_places(struct categories *categories)
 const struct categories_place *categories_place(const struct categories *categories, int device,
 						const char *pool, const char *space)
 {
-	EACH (place, categories->places) {
+	foreach (place, categories->places) {
 		if (place->device == device && text_same(place->pool, pool) &&
 		    text_same(place->space, space))
 			return place;

@@ -84,7 +84,7 @@ static bool is_set(const uint64_t *bits, unsigned bit)
 
 static bool is_stage(const struct rule *rule, const uint64_t *bits)
 {
-	EACH (condition, rule->conditions) {
+	foreach (condition, rule->conditions) {
 		if (is_set(bits, condition->bit) != (condition->test == TEST_IS))
 			return false;
 	}
@@ -99,8 +99,8 @@ static void see_frame(const struct stack_matcher *matcher, size_t number)
 
 	read_frame(matcher, number, &texts);
 	matcher->stages[number] = STAGES;
-	EACH_OF (rule, rules->list, rules->count) {
-		EACH (condition, rule->conditions) {
+	foreach (rule, rules->list, rules->count) {
+		foreach (condition, rule->conditions) {
 			if (rule_keys[condition->key].kind == RULE_KIND_FRAME &&
 			    frame_fits(condition, &texts))
 				bits[condition->bit / 64] |= 1ull << condition->bit % 64;
@@ -124,7 +124,7 @@ static size_t own_frames(const struct trace *trace, const struct trace_stack *st
 	via = &trace->stacks[stack->via_stack];
 	if (via->via_stack != UINT32_MAX)
 		return stack->frames_n;
-	EACH (frame, via->frames)
+	foreach (frame, via->frames)
 		python += trace->frames[*frame].language == TRACE_PYTHON;
 	return python <= stack->frames_n ? stack->frames_n - python : stack->frames_n;
 }

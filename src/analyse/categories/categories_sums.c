@@ -70,7 +70,7 @@ void categories_of_shares(const struct categories *categories, const struct trac
 	uint64_t known = 0;
 
 	memset(sums, 0, CATEGORIES_MOST * sizeof(*sums));
-	EACH_OF (share, shares, count) {
+	foreach (share, shares, count) {
 		uint8_t category = share->stack < categories->stacks_n
 					   ? categories->of_stack[share->stack]
 					   : CATEGORY_OTHER;
@@ -205,7 +205,7 @@ static void take_baseline(const struct categories *categories, struct categories
 		return;
 	memset(place->peak, 0, sizeof(place->peak));
 	memset(place->exit, 0, sizeof(place->exit));
-	EACH (of, place->baseline) {
+	foreach (of, place->baseline) {
 		int number = of->category ? rules_category(categories->rules, of->category) : -1;
 		size_t category = number < 0 ? CATEGORY_OTHER : (size_t)number;
 
@@ -254,7 +254,7 @@ static void settle_curve(const struct categories *categories, struct categories_
 
 void categories_settle(struct categories *categories)
 {
-	EACH (place, categories->places) {
+	foreach (place, categories->places) {
 		settle_peak(categories, place);
 		settle_exit(categories, place);
 		take_baseline(categories, place);

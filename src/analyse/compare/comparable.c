@@ -22,7 +22,7 @@ static void unlike(struct diff *diff, const char *key, const char *base, const c
 	head = or_none(head);
 	if (!strcmp(base, head))
 		return;
-	EACH (known, diff->unlike) { /* with several runs on a side, the first one is enough */
+	foreach (known, diff->unlike) { /* with several runs on a side, the first one is enough */
 		if (!strcmp(known->key, key))
 			return;
 	}
@@ -56,7 +56,7 @@ static void minor(char *to, const char *version)
 
 static void compare_cards(struct diff *diff, const struct trace *base, const struct trace *head)
 {
-	EACH (device, head->summary.devices) {
+	foreach (device, head->summary.devices) {
 		int ordinal = device->device;
 		const struct trace_card *was = trace_card(base, ordinal);
 		const struct trace_card *is = trace_card(head, ordinal);
@@ -90,7 +90,7 @@ static void compare_ordinals(struct diff *diff, const struct trace *base, const 
 {
 	char texts[2][VALUE];
 
-	EACH (device, head->summary.devices) {
+	foreach (device, head->summary.devices) {
 		if (trace_device(base, device->device))
 			return;
 	}
@@ -103,7 +103,7 @@ static void compare_ordinals(struct diff *diff, const struct trace *base, const 
 
 static const char *setting(const struct trace *trace, const char *name)
 {
-	EACH (own, trace->environment.settings) {
+	foreach (own, trace->environment.settings) {
 		if (!strcmp(own->name, name))
 			return own->value;
 	}
@@ -115,8 +115,8 @@ static void compare_settings(struct diff *diff, const struct trace *base, const 
 {
 	const struct trace *const both[] = { base, head };
 
-	EACH_IN (side, both) {
-		EACH (own, (*side)->environment.settings)
+	foreach (side, both, COUNT_OF(both)) {
+		foreach (own, (*side)->environment.settings)
 			unlike(diff, own->name, setting(base, own->name), setting(head, own->name));
 	}
 }
@@ -146,7 +146,7 @@ void diff_compare_keys(struct diff *diff)
 
 	for (size_t i = 1; i < diff->base.count; i++)
 		compare(diff, first, &diff->base.runs[i].trace);
-	EACH_OF (run, diff->head.runs, diff->head.count)
+	foreach (run, diff->head.runs, diff->head.count)
 		compare(diff, first, &run->trace);
 	/* Ranks use different devices: only the devices of the pair that is shown are compared. */
 	compare_ordinals(diff, &diff_base(diff)->trace, &diff_head(diff)->trace);

@@ -22,7 +22,7 @@ int64_t diff_peak(const struct run *run)
 {
 	int64_t peak = 0;
 
-	EACH (row, run->rows) {
+	foreach (row, run->rows) {
 		if (row->dimension == DIMENSION_DEVICE)
 			peak += row->values[COLUMN_ALLOCATED];
 	}
@@ -52,7 +52,7 @@ static int64_t spread_of(const struct diff_side *side, const struct diff_row *ro
 	int64_t low = INT64_MAX;
 	int64_t high = INT64_MIN;
 
-	EACH_OF (run, side->runs, side->count) {
+	foreach (run, side->runs, side->count) {
 		const struct run_row *found = run_find(run, row->dimension, row->group, row->name);
 		int64_t value = found ? found->values[column] : 0;
 
@@ -101,12 +101,12 @@ static void join_rows(struct diff *diff)
 	diff->rows = NEED_ROOM(&diff->arena, diff->rows, base->rows_n + head->rows_n);
 	for (enum dimension dimension = 0; dimension < DIMENSIONS; dimension++) {
 		diff->first[dimension] = diff->rows_n;
-		EACH (row, head->rows) {
+		foreach (row, head->rows) {
 			if (row->dimension == (uint8_t)dimension)
 				join_row(diff, run_find(base, dimension, row->group, row->name),
 					 row);
 		}
-		EACH (row, base->rows) {
+		foreach (row, base->rows) {
 			if (row->dimension == (uint8_t)dimension &&
 			    !run_find(head, dimension, row->group, row->name))
 				join_row(diff, row, NULL);
@@ -119,7 +119,7 @@ static void join_rows(struct diff *diff)
 
 static bool same_height(const struct diff *diff, enum column column)
 {
-	EACH_DIFF_ROW (row, diff, DIMENSION_DEVICE) {
+	foreach (row, DIFF_ROWS(diff, DIMENSION_DEVICE)) {
 		if (row->base[column] != row->head[column])
 			return false;
 	}
@@ -134,7 +134,7 @@ static void settle_moment(struct diff *diff, enum column column)
 {
 	if (!same_height(diff, column))
 		return;
-	EACH_DIFF_ROW (row, diff, DIMENSION_SITE) {
+	foreach (row, DIFF_ROWS(diff, DIMENSION_SITE)) {
 		if (strcmp(row->group, "device") != 0 || row->base[column] == row->head[column])
 			continue;
 		diff->moved = true;
@@ -156,7 +156,7 @@ void diff_totals(const struct diff *diff, const char *group, enum column column,
 		 int64_t *head)
 {
 	*base = *head = 0;
-	EACH_DIFF_ROW (row, diff, DIMENSION_SITE) {
+	foreach (row, DIFF_ROWS(diff, DIMENSION_SITE)) {
 		if (!group || strcmp(row->group, group) != 0)
 			continue;
 		*base += row->base[column];
@@ -204,7 +204,7 @@ bool diff_any(const struct diff *diff, enum dimension dimension, const char *gro
 {
 	if (!(diff_columns(diff, dimension) & 1u << column))
 		return false;
-	EACH_DIFF_ROW (row, diff, dimension) {
+	foreach (row, DIFF_ROWS(diff, dimension)) {
 		if (is_changed(row, group, column))
 			return true;
 	}
@@ -218,7 +218,7 @@ size_t diff_changed(struct diff *diff, enum dimension dimension, const char *gro
 
 	*list = need(&diff->arena, (diff->first[dimension + 1] - diff->first[dimension] + 1) *
 					   sizeof(const void *));
-	EACH_DIFF_ROW (row, diff, dimension) {
+	foreach (row, DIFF_ROWS(diff, dimension)) {
 		if (is_changed(row, group, column))
 			(*list)[count++] = row;
 	}
@@ -268,14 +268,14 @@ size_t diff_broken(const struct diff *diff)
 {
 	size_t broken = 0;
 
-	EACH (gate, diff->gates)
+	foreach (gate, diff->gates)
 		broken += gate->broken;
 	return broken;
 }
 
 void diff_clear(struct diff *diff)
 {
-	EACH_OF (run, diff->base.runs, diff->base.count)
+	foreach (run, diff->base.runs, diff->base.count)
 		run_close(run);
 	for (size_t i = 0; i < diff->head.count; i++)
 		run_close(&diff->head.runs[i]);

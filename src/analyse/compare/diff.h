@@ -70,10 +70,10 @@ struct diff {
 	struct arena arena;
 };
 
-/* A loop over the rows of a dimension. */
-#define EACH_DIFF_ROW(row, diff, dimension)                    \
-	EACH_OF (row, (diff)->rows + (diff)->first[dimension], \
-		 (diff)->first[(dimension) + 1] - (diff)->first[dimension])
+/* The rows of a dimension, for foreach(). */
+#define DIFF_ROWS(diff, dimension)               \
+	(diff)->rows + (diff)->first[dimension], \
+		(diff)->first[(dimension) + 1] - (diff)->first[dimension]
 
 /* Compares two sides of opened runs; `base` may have a count of 0. The diff owns the runs from then
  * on, even if it fails. 0, or -errno with err_text(). */

@@ -36,7 +36,7 @@ static bool has_ranks(const struct diff_side *side)
 
 static const struct run *find_rank(const struct diff_side *side, uint64_t rank)
 {
-	EACH_OF (run, side->runs, side->count) {
+	foreach (run, side->runs, side->count) {
 		if (tells_rank(run) && rank_of(run) == rank)
 			return run;
 	}
@@ -45,7 +45,7 @@ static const struct run *find_rank(const struct diff_side *side, uint64_t rank)
 
 static int check_side(const struct diff_side *side)
 {
-	EACH_OF (run, side->runs, side->count) {
+	foreach (run, side->runs, side->count) {
 		if (!tells_rank(run))
 			return err("%s has no rank, but the other traces are ranks of a job, which "
 				   "are compared rank by rank",
@@ -87,7 +87,7 @@ static void choose(struct diff *diff)
 	int64_t most = INT64_MIN;
 	int64_t highest = INT64_MIN;
 
-	EACH (pair, diff->pairs) {
+	foreach (pair, diff->pairs) {
 		int64_t base = diff_peak(&diff->base.runs[pair->base]);
 		int64_t head = diff_peak(&diff->head.runs[pair->head]);
 

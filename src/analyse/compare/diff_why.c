@@ -104,11 +104,11 @@ void diff_find_why(struct diff *diff)
 {
 	struct tide tide = { 0, 0 };
 
-	EACH_DIFF_ROW (row, diff, DIMENSION_SITE) {
+	foreach (row, DIFF_ROWS(diff, DIMENSION_SITE)) {
 		row->why = (uint8_t)why(row);
 		add_to_tide(&tide, row);
 	}
-	EACH_DIFF_ROW (row, diff, DIMENSION_SITE) {
+	foreach (row, DIFF_ROWS(diff, DIMENSION_SITE)) {
 		int64_t change = peak_change(row);
 
 		if (row->why == WHY_LONGER || row->why == WHY_SOONER) {

@@ -304,7 +304,7 @@ int gate_judge(const struct gate *gate, const struct run *base, size_t base_n,
 	int error = 0;
 
 	*result = (struct gate_result){ .gate = NULL };
-	EACH (run, base)
+	foreach (run, base)
 		figures_add(&figures, run, &gate->query);
 	told_by_base = figures.told;
 	for (size_t i = 0; i < head_n; i++)

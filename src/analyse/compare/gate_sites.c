@@ -33,7 +33,7 @@ static size_t sites_that_grew(const struct diff *diff, const struct gate_result 
 {
 	size_t count = 0;
 
-	EACH_DIFF_ROW (row, diff, DIMENSION_SITE) {
+	foreach (row, DIFF_ROWS(diff, DIMENSION_SITE)) {
 		if (is_asked(result, row->group, row->name) && row->why != WHY_MOMENT)
 			keep_site(list, &count,
 				  (struct gate_site){ row->name, row->file, row->line,
@@ -49,7 +49,7 @@ static size_t sites_that_hold(const struct gate_result *result, enum column colu
 	int64_t left = result->head;
 	size_t count = 0;
 
-	EACH (row, result->run->rows) {
+	foreach (row, result->run->rows) {
 		if (row->dimension != DIMENSION_SITE || !is_asked(result, row->group, row->name))
 			continue;
 		run_count(&left, -row->values[column]);

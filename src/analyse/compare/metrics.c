@@ -147,7 +147,7 @@ static uint64_t value_at(const void *of, uint16_t at)
 static void add_parts(struct figures *figures, const struct trace_part *parts, size_t count,
 		      const struct metric_query *query, enum narrowing by, int device)
 {
-	EACH_OF (part, parts, count) {
+	foreach (part, parts, count) {
 		if (part->name && pattern_fits(query->by[by], part->name))
 			put(figures, value_at(part, metric_at[query->metric].part), SUMMED,
 			    "%s %.80s on device %d", narrowing_rows[by].key, part->name, device);
@@ -184,7 +184,7 @@ static bool is_wanted(const struct metric_query *query, int device)
 static void add_devices(struct figures *figures, const struct run *run,
 			const struct metric_query *query)
 {
-	EACH (device, run->trace.summary.devices) {
+	foreach (device, run->trace.summary.devices) {
 		if (!is_wanted(query, device->device))
 			continue;
 		if (query->by[NARROWING_POOL])
@@ -208,7 +208,7 @@ static void add_sites(struct figures *figures, const struct run *run,
 	enum column column = metric_rows[query->metric].column;
 	const char *wanted = query->by[NARROWING_SITE];
 
-	EACH (row, run->rows) {
+	foreach (row, run->rows) {
 		if (row->dimension == DIMENSION_SITE && !strcmp(row->group, "device") &&
 		    site_matches(wanted, row->name))
 			put(figures, row->values[column] > 0 ? (uint64_t)row->values[column] : 0,
@@ -232,7 +232,7 @@ static void add_phases(struct figures *figures, const struct run *run,
 {
 	const char *wanted = query->by[NARROWING_PHASE];
 
-	EACH (phase, run->trace.phases) {
+	foreach (phase, run->trace.phases) {
 		char family[FIGURE_PLACE];
 		char stem[FIGURE_PLACE];
 
@@ -255,7 +255,7 @@ static void add_phases(struct figures *figures, const struct run *run,
 static void add_spaces(struct figures *figures, const struct run *run,
 		       const struct metric_query *query)
 {
-	EACH (space, run->trace.summary.spaces) {
+	foreach (space, run->trace.summary.spaces) {
 		if (space->space && pattern_fits(metric_space(query, run), space->space))
 			put(figures, value_at(space, metric_at[query->metric].space), SUMMED,
 			    "%.80s memory", space->space);

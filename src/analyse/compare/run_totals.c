@@ -196,13 +196,13 @@ static void add_sites(struct run *run, int device)
 {
 	const struct trace *trace = &run->trace;
 
-	EACH (site, trace->sites)
+	foreach (site, trace->sites)
 		add_site(run, site);
-	EACH (peak, trace->peaks) {
+	foreach (peak, trace->peaks) {
 		if (peak->pool || peak->metric == TRACE_USED ||
 		    (device != NO_DEVICE && peak->device != device))
 			continue;
-		EACH (share, peak->stacks)
+		foreach (share, peak->stacks)
 			add_share(run, share,
 				  peak->metric == TRACE_ALLOCATED ? COLUMN_ALLOCATED
 								  : COLUMN_RESERVED);
@@ -223,7 +223,7 @@ static void count_sums(struct run_row *row, const struct trace_sum *allocated,
 static void add_parts(struct run *run, enum dimension dimension, const char *device,
 		      const struct trace_part *parts, size_t count)
 {
-	EACH_OF (part, parts, count) {
+	foreach (part, parts, count) {
 		const char *name = part->name ? part->name : "?";
 		struct run_row *row;
 
@@ -237,7 +237,7 @@ static void add_parts(struct run *run, enum dimension dimension, const char *dev
 
 static void add_devices(struct run *run, int wanted)
 {
-	EACH (device, run->trace.summary.devices) {
+	foreach (device, run->trace.summary.devices) {
 		char ordinal[16];
 		struct run_row *row;
 
@@ -254,7 +254,7 @@ static void add_devices(struct run *run, int wanted)
 
 static void add_spaces(struct run *run)
 {
-	EACH (space, run->trace.summary.spaces) {
+	foreach (space, run->trace.summary.spaces) {
 		struct run_row *row =
 			run_row(run, DIMENSION_SPACE, "", space->space ? space->space : "?");
 
@@ -270,7 +270,7 @@ static void raise_i64(int64_t *value, uint64_t bytes)
 
 static void add_phases(struct run *run)
 {
-	EACH (phase, run->trace.phases) {
+	foreach (phase, run->trace.phases) {
 		char name[SITE_LONGEST];
 		struct run_row *row;
 
@@ -288,7 +288,7 @@ static int64_t sum_of(const struct run *run, enum dimension dimension, const cha
 {
 	int64_t sum = 0;
 
-	EACH (row, run->rows) {
+	foreach (row, run->rows) {
 		if (row->dimension == (uint8_t)dimension && !strcmp(row->group, group))
 			run_count(&sum, row->values[column]);
 	}

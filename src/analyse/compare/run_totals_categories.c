@@ -27,7 +27,7 @@ bool run_place(const struct run *run, size_t i, struct run_place *place)
 
 static bool take_told(struct trace_category *list, size_t count)
 {
-	EACH_OF (row, list, count) {
+	foreach (row, list, count) {
 		row->category = row->category ? row->category : "?";
 		row->peak_bytes = trace_known(row->peak_bytes);
 		row->exit_bytes = trace_known(row->exit_bytes);

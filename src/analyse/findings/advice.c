@@ -32,7 +32,7 @@ static void find_sums(struct facts *facts, const struct trace *trace,
 		facts->cached = facts->reserved - facts->peak;
 	facts->ooms = device->ooms;
 	facts->retries = device->retries;
-	EACH (pool, device->pools) {
+	foreach (pool, device->pools) {
 		facts->torch |= pool->name && !strcmp(pool->name, "torch");
 		allocs -= pool->allocations < allocs ? pool->allocations : allocs;
 		frees -= pool->frees < frees ? pool->frees : frees;
@@ -45,7 +45,7 @@ static void find_sums(struct facts *facts, const struct trace *trace,
 /* Without device memory in a trace, growth is compared with the largest peak of other memory. */
 static void find_space(struct facts *facts, const struct trace *trace)
 {
-	EACH (space, trace->summary.spaces) {
+	foreach (space, trace->summary.spaces) {
 		uint64_t peak = trace_known(space->allocated.peak_bytes);
 
 		facts->peak = peak > facts->peak ? peak : facts->peak;
@@ -65,7 +65,7 @@ static bool is_stackless(const struct trace *trace, const struct trace_stack *st
 	frame = &trace->frames[stack->frames[0]];
 	if (stack->frames_n > 1 || !trace_frame_named(frame))
 		return false;
-	EACH_IN (kind, by_nature) {
+	foreach (kind, by_nature, COUNT_OF(by_nature)) {
 		if (frame->function && !strcmp(frame->function, *kind))
 			return false;
 	}
@@ -97,7 +97,7 @@ static void find_process(struct facts *facts, const struct trace *trace)
 	facts->recorded = trace->capture.events_recorded;
 	facts->dropped = trace_crowded_out(&trace->capture);
 	facts->events = facts->max_events = facts->recorded + facts->dropped;
-	EACH (setting, trace->environment.settings) {
+	foreach (setting, trace->environment.settings) {
 		const char *value = setting->value;
 
 		facts->expandable |= value && strstr(value, "expandable_segments:True");
@@ -117,7 +117,7 @@ static bool is_driver_call(const char *api)
 
 	if (strstr(api, "Async"))
 		return false;
-	EACH_IN (prefix, begin) {
+	foreach (prefix, begin, COUNT_OF(begin)) {
 		if (!strncmp(api, *prefix, strlen(*prefix)))
 			return true;
 	}
@@ -127,7 +127,7 @@ static bool is_driver_call(const char *api)
 static void find_calls(struct facts *facts, const struct trace *trace)
 {
 	facts->run = trace_known(trace->process.duration_ns);
-	EACH (call, trace->calls) {
+	foreach (call, trace->calls) {
 		if (!call->api || !is_driver_call(call->api))
 			continue;
 		if (!strstr(call->api, "Free"))

@@ -53,7 +53,7 @@ static void count_short_lived(struct event_scan *survey, uint32_t device)
 	struct event_scan_deaths *deaths = &survey->devices[device].deaths;
 	struct event_scan_deaths *corpses = &survey->devices[device].corpses;
 
-	EACH_OF (death, deaths->list, deaths->count) {
+	foreach (death, deaths->list, deaths->count) {
 		struct event_scan_short_lived *to = &survey->short_lived[death->site];
 
 		if (!to->count || death->lifetime < to->min_ns)
@@ -69,8 +69,8 @@ static void count_short_lived(struct event_scan *survey, uint32_t device)
 
 static void sum_corpses(struct event_scan *survey)
 {
-	EACH_OF (device, survey->devices, survey->trace->summary.devices_n) {
-		EACH_OF (corpse, device->corpses.list, device->corpses.count) {
+	foreach (device, survey->devices, survey->trace->summary.devices_n) {
+		foreach (corpse, device->corpses.list, device->corpses.count) {
 			survey->short_lived[corpse->site].at_peak += corpse->size;
 			device->at_peak += corpse->size;
 			if (corpse->size <= device->largest)
@@ -125,7 +125,7 @@ static void begin_life(struct event_scan *survey, const struct event *event)
 static void forget_life(struct event_scan *survey, const struct event *event)
 {
 	survey->gap_seq = event->seq;
-	EACH_OF (bucket, survey->buckets, SURVEY_BUCKETS)
+	foreach (bucket, survey->buckets, SURVEY_BUCKETS)
 		bucket->live_count = bucket->live_bytes = 0;
 	event_scan_growth_forget(survey);
 }

@@ -96,7 +96,7 @@ static const struct group *find_group(struct trace *trace, struct group *groups,
 	}
 	map_clear(&known);
 	texts_clear(&texts);
-	EACH_OF (group, groups, count) {
+	foreach (group, groups, count) {
 		if (group->count >= GROWTH_LEAST && group->total_ns > longest)
 			longest = group->total_ns;
 	}
@@ -235,7 +235,7 @@ void event_scan_growth_death(struct event_scan *survey, uint32_t site, const str
 /* Called where events are missing: the values taken so far do not count. */
 void event_scan_growth_forget(struct event_scan *survey)
 {
-	EACH_OF (row, survey->held, event_scan_rows(survey))
+	foreach (row, survey->held, event_scan_rows(survey))
 		*row = (struct event_scan_held){ 0 };
 	survey->steps.first = survey->steps.taken;
 }

@@ -25,7 +25,7 @@ static const char *held_by(const struct trace *trace, const struct trace_frame *
 {
 	const char *module = trace_module(trace, frame);
 
-	EACH_IN (kind, held_rows) {
+	foreach (kind, held_rows, COUNT_OF(held_rows)) {
 		const char *part = kind->part;
 
 		if (!strncmp(part, "lib", 3)
@@ -142,7 +142,7 @@ static bool fits_stack(const char *pattern, const struct trace *trace, uint32_t 
 
 	if (site != UINT32_MAX && fits_text(pattern, trace->sites[site].site))
 		return true;
-	EACH (frame, stack->frames) {
+	foreach (frame, stack->frames) {
 		if (fits_frame(pattern, trace, *frame))
 			return true;
 	}
@@ -153,7 +153,7 @@ bool suppressions_fit(struct suppressions *suppressions, const struct trace *tra
 {
 	bool any = false;
 
-	EACH_OF (suppression, suppressions->list, suppressions->count) {
+	foreach (suppression, suppressions->list, suppressions->count) {
 		if (!fits_stack(suppression->pattern, trace, stack))
 			continue;
 		suppression->used++;
@@ -199,7 +199,7 @@ void leaks_find(struct leaks *leaks, const struct trace *trace, struct suppressi
 		const struct trace_site *site = &trace->sites[i];
 		struct leak leak = { .site = i, .stack = UINT32_MAX };
 
-		EACH (stack, site->stacks)
+		foreach (stack, site->stacks)
 			leak_add_stack(leaks, &leak, trace, *stack, suppressions);
 		if (!leak.bytes)
 			continue;

@@ -107,9 +107,9 @@ static bool find_turns_of(struct step_finder *finder, uint32_t n, uint32_t first
 	size_t whole = 0;
 
 	finder->steps = 0;
-	EACH_OF (turns, finder->of, finder->stacks)
+	foreach (turns, finder->of, finder->stacks)
 		turns->seen = 0;
-	EACH (birth, finder->changes) {
+	foreach (birth, finder->changes) {
 		if (birth->stack == NO_STACK || finder->of[birth->stack].count != n)
 			continue;
 		if (birth->stack == first) {
@@ -158,7 +158,7 @@ static bool gives_back(const struct step_finder *finder)
 	size_t good = 0;
 	size_t step = 0; /* 1 + the current step, 0 before the first */
 
-	EACH (change, finder->changes) {
+	foreach (change, finder->changes) {
 		if (step < finder->steps && change->seq == finder->starts[step]) {
 			good += step && freed >= born / 2;
 			born = freed = 0;
@@ -181,9 +181,9 @@ static bool are_alike(struct step_finder *finder, uint32_t n)
 	uint64_t present = 0; /* of `all`, what the stacks' steps cover */
 	uint32_t step = 0;
 
-	EACH_OF (turns, finder->of, finder->stacks)
+	foreach (turns, finder->of, finder->stacks)
 		*turns = (struct stack_turns){ .count = turns->count };
-	EACH (change, finder->changes) {
+	foreach (change, finder->changes) {
 		if (step < finder->steps && change->seq == finder->starts[step])
 			step++;
 		if (!step || change->stack == NO_STACK || change->seq > finder->end)
@@ -259,7 +259,7 @@ static bool find_steps(struct step_finder *finder)
 {
 	finder->sharing = NEED_ROOM(&finder->arena, finder->sharing, finder->changes_n);
 	finder->starts = NEED_ROOM(&finder->arena, finder->starts, finder->changes_n);
-	EACH_OF (turns, finder->of, finder->stacks)
+	foreach (turns, finder->of, finder->stacks)
 		finder->sharing[turns->count]++;
 	for (unsigned i = 0; i < TRIED; i++) {
 		uint32_t n = next_count(finder);

@@ -65,7 +65,7 @@ static bool are_named(const struct trace *trace, const struct phases *steps)
 {
 	size_t like = 0;
 
-	EACH (phase, trace->phases) {
+	foreach (phase, trace->phases) {
 		uint64_t ns = phase->end == TRACE_NONE ? 0 : phase->end - phase->start;
 		const struct trace_phase *step = step_at(steps, phase->start + ns / 2);
 		uint64_t length = step->end - step->start;
@@ -84,7 +84,7 @@ static void take_steps(struct trace *trace, const struct phases *steps)
 	size_t own = 0;
 	size_t step = 0;
 
-	EACH_OF (row, list, count) {
+	foreach (row, list, count) {
 		const struct trace_phase *mine = &trace->phases[own];
 		const struct trace_phase *found = &steps->list[step];
 

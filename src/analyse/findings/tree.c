@@ -92,7 +92,7 @@ void tree_build(struct tree *tree, const struct trace *trace, const struct trace
 	uint32_t *at;
 	size_t frames = 1;
 
-	EACH_OF (share, shares, count)
+	foreach (share, shares, count)
 		frames += trace->stacks[share->stack].frames_n;
 	at = need(&arena, frames * sizeof(*at));
 	/* There are at most as many nodes as frames in all paths. */
@@ -108,7 +108,7 @@ void tree_build(struct tree *tree, const struct trace *trace, const struct trace
 		tree->nodes[0].count += shares[i].count;
 	}
 	qsort(paths, count, sizeof(*paths), by_frames);
-	EACH_OF (node, tree->nodes, tree->count)
+	foreach (node, tree->nodes, tree->count)
 		add_children(tree, paths, node);
 	arena_clear(&arena);
 }

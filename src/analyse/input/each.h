@@ -1,16 +1,17 @@
 /*
- * Loops over lists: EACH (device, summary->devices) makes `device` point to one row of the list
- * `devices` after the other, whose length is the member or variable `devices_n`; EACH_OF() has
- * the length as an argument, EACH_IN() is for an array.
- * A list that grows meanwhile needs a loop over positions.
+ * Loops over lists: foreach (device, summary->devices) makes `device` point to one row of the list
+ * `devices` after the other, whose length is the member or variable `devices_n`; a third argument
+ * is a length that has another name. A list that grows meanwhile needs a loop over positions.
  */
 #pragma once
 
 #include <stddef.h>
 
-#define EACH_OF(row, list, count) \
-	for (__typeof__(*(list)) *row = (list); (size_t)(row - (list)) < (size_t)(count); (row)++)
-#define EACH(row, list) EACH_OF (row, list, list##_n)
-
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-#define EACH_IN(row, array) EACH_OF (row, array, COUNT_OF(array))
+
+#define FOREACH_IN(row, list, count) \
+	for (__typeof__(*(list)) *row = (list); (size_t)(row - (list)) < (size_t)(count); (row)++)
+#define FOREACH_ROW(row, list) FOREACH_IN(row, list, list##_n)
+#define FOREACH_CHOICE(row, list, count, macro, ...) macro
+#define foreach(row, ...) \
+	FOREACH_CHOICE(row, __VA_ARGS__, FOREACH_IN, FOREACH_ROW, )(row, __VA_ARGS__)

@@ -70,7 +70,7 @@ static uint64_t changing_bytes(const struct spool *spool)
 {
 	uint64_t bytes = 0;
 
-	EACH_OF (kind, changing, changing_n(spool))
+	foreach (kind, changing, changing_n(spool))
 		bytes += spool_count(spool, *kind) << spool_shift[*kind];
 	return bytes;
 }

@@ -81,7 +81,7 @@ static bool read_chunk(struct follow *follow, const struct chunk_part *part,
 static uint64_t hand_over_waiting(const struct follow *follow, uint64_t seq, follow_event_fn *each,
 				  void *context)
 {
-	EACH (event, follow->spool.caught) {
+	foreach (event, follow->spool.caught) {
 		if (event->seq < seq)
 			continue;
 		each(context, event);
@@ -97,7 +97,7 @@ uint64_t follow_events(struct follow *follow, uint64_t seq, unsigned chunks, fol
 	struct chunk_part parts[FOLLOW_CHUNKS];
 	unsigned count = find_parts(follow, seq, MIN(chunks, FOLLOW_CHUNKS), parts);
 
-	EACH_OF (part, parts, count) {
+	foreach (part, parts, count) {
 		struct spool_chunk head;
 		struct event event;
 

@@ -138,7 +138,7 @@ static int keep_those_that_count(struct live_view_lines *lines, bool sampled, do
 		return -ENOMEM;
 	lines->sorted = sorted;
 	lines->sorted_n = 0;
-	EACH (line, lines->list) {
+	foreach (line, lines->list) {
 		line->estimated = sampled ? line->holds : TRACE_NONE;
 		line->rate = live_view_rate(line->allocated, line->before, seconds);
 		if (line->holds || line->rate > 0 || (line->count && !sampled))
@@ -156,7 +156,7 @@ int live_view_lines_read(struct live_view_lines *lines, const struct spool *spoo
 
 	if (!nameless)
 		return -ENOMEM;
-	EACH (line, lines->list) {
+	foreach (line, lines->list) {
 		line->before = line->allocated;
 		line->allocated = line->bytes = line->count = line->holds = 0;
 	}

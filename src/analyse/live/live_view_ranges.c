@@ -65,7 +65,7 @@ static void take_event(void *context, const struct event *event)
 
 static void read_names(struct live_view_range *list, uint32_t count, const struct spool *spool)
 {
-	EACH_OF (row, list, count) {
+	foreach (row, list, count) {
 		row->name = spool_text(spool, row->name_text);
 		row->domain = spool_text(spool, row->domain_text);
 	}

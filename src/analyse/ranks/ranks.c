@@ -109,7 +109,7 @@ void merge_fold(struct merge *merge, const struct run *run)
 	rank = &merge->ranks[merge->ranks_n];
 	*rank = fold_process(merge, trace);
 	rank->devices = NEED_ROOM(&merge->arena, rank->devices, trace->summary.devices_n);
-	EACH (device, trace->summary.devices)
+	foreach (device, trace->summary.devices)
 		fold_device(merge, rank, device, trace_card(trace, device->device));
 	merge_fold_sites(merge, run);
 	merge->ranks_n++;

@@ -24,8 +24,8 @@ static void sort_cards(struct merge *merge)
 	sort_rows(merge->cards, merge->cards_n, sizeof(*merge->cards), by_identity);
 	for (size_t i = 0; i < merge->cards_n; i++)
 		to[merge->cards[i].at] = i;
-	EACH (rank, merge->ranks) {
-		EACH (device, rank->devices)
+	foreach (rank, merge->ranks) {
+		foreach (device, rank->devices)
 			device->card = to[device->card];
 	}
 }
@@ -81,7 +81,7 @@ static size_t take_ranks(struct merge *merge, struct edge *edges)
 		uint64_t start = known ? rank->start : 0;
 		uint64_t end = known ? start + rank->duration : UINT64_MAX;
 
-		EACH (device, rank->devices) {
+		foreach (device, rank->devices) {
 			uint64_t bytes = own_peak(device);
 
 			take_device(merge, at, device);

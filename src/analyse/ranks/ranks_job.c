@@ -32,7 +32,7 @@ static int find_world(struct merge *merge, bool force)
 		if (merge->ranks[i].world_size > largest->world_size)
 			largest = &merge->ranks[i];
 	}
-	EACH (rank, merge->ranks) {
+	foreach (rank, merge->ranks) {
 		if (rank->world_size == largest->world_size)
 			continue;
 		if (!force)
@@ -50,7 +50,7 @@ static int find_world(struct merge *merge, bool force)
 /* If no launcher numbered the processes, a process's rank is the number of its trace. */
 static void number_ranks(struct merge *merge)
 {
-	EACH (rank, merge->ranks) {
+	foreach (rank, merge->ranks) {
 		if (tells_rank(rank))
 			return;
 	}
@@ -138,7 +138,7 @@ static int put_in_order(struct merge *merge, bool force)
 	}
 	error = find_same(merge, list, force);
 	sort_rows(list, merge->ranks_n, sizeof(*list), by_rank);
-	EACH_OF (row, list, merge->ranks_n) {
+	foreach (row, list, merge->ranks_n) {
 		if (!merge->ranks[row->at].left_out)
 			merge->order[merge->order_n++] = row->at;
 	}
@@ -162,7 +162,7 @@ static void find_missing(struct merge *merge)
 	if (!merge->world_size)
 		return;
 	merge->gaps = NEED_ROOM(&merge->arena, merge->gaps, merge->order_n);
-	EACH (at, merge->order) {
+	foreach (at, merge->order) {
 		uint64_t rank = merge->ranks[*at].rank;
 
 		if (rank >= merge->world_size)
@@ -182,7 +182,7 @@ static void find_apart(struct merge *merge)
 	const struct merge_rank *ended = NULL;
 	const struct merge_rank *began = NULL;
 
-	EACH (at, merge->order) {
+	foreach (at, merge->order) {
 		const struct merge_rank *rank = &merge->ranks[*at];
 
 		if (rank->start == TRACE_NONE || !rank->pid ||
@@ -251,7 +251,7 @@ const struct merge_rank *merge_worth_a_look(const struct merge *merge)
 {
 	const struct merge_rank *found = NULL;
 
-	EACH (at, merge->order) {
+	foreach (at, merge->order) {
 		const struct merge_rank *rank = &merge->ranks[*at];
 		uint64_t peak = rank->peaks[TRACE_ALLOCATED];
 

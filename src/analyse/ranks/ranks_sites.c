@@ -62,7 +62,7 @@ static bool holds_bytes(const struct run_row *row)
 
 void merge_fold_sites(struct merge *merge, const struct run *run)
 {
-	EACH (row, run->rows) {
+	foreach (row, run->rows) {
 		if (row->dimension == DIMENSION_SITE && holds_bytes(row))
 			add_share(merge, site_of(merge, row), row);
 	}
@@ -70,7 +70,7 @@ void merge_fold_sites(struct merge *merge, const struct run *run)
 
 void merge_clear_sites(struct merge *merge)
 {
-	EACH (site, merge->sites)
+	foreach (site, merge->sites)
 		free(site->shares);
 	free(merge->sites);
 	texts_clear(&merge->texts);
@@ -102,7 +102,7 @@ static void rank_column(const struct merge *merge, struct merge_site *site, size
 
 	memset(values, 0, ranks * sizeof(*values));
 	to->rank = merge->ranks[0].rank;
-	EACH (share, site->shares) {
+	foreach (share, site->shares) {
 		if (!counts(merge, share->rank))
 			continue;
 		if (!count || share->values[column] > to->highest) {
@@ -129,7 +129,7 @@ void merge_rank_sites(struct merge *merge)
 
 	for (size_t i = 0; i < merge->ranks_n; i++)
 		ranks += counts(merge, i);
-	EACH (site, merge->sites) {
+	foreach (site, merge->sites) {
 		for (size_t column = 0; column < MERGE_COLUMNS; column++)
 			rank_column(merge, site, column, values, ranks);
 	}
@@ -177,7 +177,7 @@ const struct merge_site **merge_by_excess(struct merge *merge, size_t column, si
 		need(&merge->arena, (merge->sites_n + 1) * sizeof(const void *));
 
 	*count = 0;
-	EACH (site, merge->sites) {
+	foreach (site, merge->sites) {
 		if (!strcmp(site->group, device_memory) &&
 		    site->columns[column].highest > site->columns[column].median)
 			list[(*count)++] = site;

@@ -170,7 +170,7 @@ static const struct optional {
 void doctor_cuda(void)
 {
 	driver();
-	EACH_IN (library, optional) {
+	foreach (library, optional, COUNT_OF(optional)) {
 		const char *const *name = library->names;
 		char path[PATH_MAX];
 
@@ -235,13 +235,13 @@ void doctor_pythons(void)
 	static struct python seen[COUNT_OF(names)];
 	size_t count = 0;
 
-	EACH_IN (name, names) {
+	foreach (name, names, COUNT_OF(names)) {
 		char path[PATH_MAX];
 		bool known = false;
 
 		if (program_find(*name, path, sizeof(path)) || !ask_python(path, &seen[count]))
 			continue;
-		EACH_OF (row, seen, count)
+		foreach (row, seen, count)
 			known = known || (row->minor == seen[count].minor &&
 					  !strcmp(row->path, seen[count].path));
 		if (!known)

@@ -186,7 +186,7 @@ static int do_all(char **pids, const struct ctl_wish *wish)
 
 		status = MAX(status, done);
 	}
-	EACH_OF (row, all, wish->processes) {
+	foreach (row, all, wish->processes) {
 		int answer = row->waiting ? await(row, wish) : STATUS_DONE;
 
 		status = MAX(status, answer);

@@ -67,7 +67,7 @@ static void add_spool(struct live_spools *spools, pid_t pid, const char *path)
 	char *name = name_here(pid, path);
 
 	/* A spool that grew has several mappings, but is added once. */
-	EACH_OF (spool, spools->list, spools->count) {
+	foreach (spool, spools->list, spools->count) {
 		if (spool->pid == pid && !strcmp(spool->path, name)) {
 			free(name);
 			return;
@@ -156,7 +156,7 @@ int live_spools_all(struct live_spools *spools)
 
 void live_spools_clear(struct live_spools *spools)
 {
-	EACH_OF (spool, spools->list, spools->count)
+	foreach (spool, spools->list, spools->count)
 		free(spool->path);
 	free(spools->list);
 	*spools = (struct live_spools){ .list = NULL };

@@ -103,7 +103,7 @@ static void find_files(struct file_finder *finder, const char *name, const char 
 		make_pattern(&pattern, name, extension, numbered);
 		if (glob(pattern.text, GLOB_NOSORT, NULL, &files))
 			continue;
-		EACH_OF (path, files.gl_pathv, files.gl_pathc) {
+		foreach (path, files.gl_pathv, files.gl_pathc) {
 			/* Skips files found without a number: the text for %p may contain a dot. */
 			if (numbered && !fnmatch(plain.text, *path, FNM_PATHNAME | FNM_PERIOD))
 				continue;
@@ -215,7 +215,7 @@ static void add_trace(struct file_finder *finder, const char *path)
 					     .own = trace.process.pid == (uint64_t)finder->run->pid,
 					     .rank = trace.process.rank,
 					     .world_size = trace.process.world_size };
-		EACH (device, trace.summary.devices) {
+		foreach (device, trace.summary.devices) {
 			uint64_t peak = device->allocated.peak_bytes;
 
 			if (peak != TRACE_NONE && peak > found->peak)
@@ -298,7 +298,7 @@ void run_finish(struct child_run *run)
 		if (!opt_flag(OPT_ID_quiet))
 			run_summary(run, &finder.left);
 	}
-	EACH (trace, finder.left.traces)
+	foreach (trace, finder.left.traces)
 		free(trace->path);
 	free(finder.left.traces);
 	map_clear(&run->seen);

@@ -94,7 +94,7 @@ static void say_others(const struct run_left *left)
 	size_t ranks = 0;
 	size_t shown;
 
-	EACH (trace, left->traces)
+	foreach (trace, left->traces)
 		ranks += is_rank(trace);
 	shown = ranks > 1 ? RANKS_SHOWN : OTHERS_SHOWN;
 	for (size_t i = 1; i < left->traces_n && i <= shown; i++)

@@ -85,7 +85,7 @@ static struct look *find_look(const struct top_targets *targets, const struct li
  * unreadable: this is an error only if the user named processes. */
 static int add_found(struct top_targets *targets, const struct live_spools *found)
 {
-	EACH_OF (row, found->list, found->count) {
+	foreach (row, found->list, found->count) {
 		if (!find_look(targets, row) && add_target(targets, row->path, row->pid) &&
 		    targets->words[0])
 			return -EINVAL;
@@ -150,7 +150,7 @@ static void search(struct top_targets *targets)
 	}
 	for (size_t i = 0; i < targets->count; i++)
 		targets->looks[i]->running &= is_word(targets, targets->looks[i]);
-	EACH_OF (row, found.list, found.count) {
+	foreach (row, found.list, found.count) {
 		struct look *look = find_look(targets, row);
 
 		if (look)
@@ -182,7 +182,7 @@ void top_targets_look(struct top_targets *targets)
 
 void top_targets_sort(struct top_targets *targets, enum live_view_order order)
 {
-	EACH_OF (look, targets->looks, targets->count)
+	foreach (look, targets->looks, targets->count)
 		live_view_lines_sort(&(*look)->lines, order);
 }
 

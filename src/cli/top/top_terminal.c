@@ -54,7 +54,7 @@ int top_screen_open(struct top_screen *screen, int fd, int keys)
 	screen->fd = fd;
 	screen->keys = keys;
 	sigemptyset(&set);
-	EACH_IN (number, taken)
+	foreach (number, taken, COUNT_OF(taken))
 		sigaddset(&set, *number);
 	if (tcgetattr(keys, &screen->before) || sigprocmask(SIG_BLOCK, &set, &screen->mask))
 		return -errno;

@@ -27,7 +27,7 @@ static void keep_head(struct trace *to, struct run *run)
 	to->process.command_n = trace_program(from, to->process.command);
 	to->process.start_time = "1970-01-01T00:00:00Z";
 	to->environment = from->environment;
-	EACH (device, to->environment.devices)
+	foreach (device, to->environment.devices)
 		device->uuid = NULL;
 	to->capture.baseline = true;
 	to->capture.stacks = from->capture.stacks ? from->capture.stacks : "";
@@ -63,7 +63,7 @@ static struct trace_part *keep_parts(struct run *run, enum dimension dimension, 
 	char group[16];
 
 	snprintf(group, sizeof(group), "%d", device);
-	EACH (row, run->rows) {
+	foreach (row, run->rows) {
 		const int64_t *values = row->values;
 		struct trace_part part = { .name = row->name };
 
@@ -103,12 +103,12 @@ static void keep_summary(struct trace_summary *summary, struct run *run)
 	bool categorised = run->categories_from == RUN_BLOCKS;
 
 	*summary = run->trace.summary;
-	EACH (device, summary->devices) {
+	foreach (device, summary->devices) {
 		keep_device(run, device);
 		if (!categorised)
 			device->categories_n = 0;
 	}
-	EACH (space, summary->spaces) {
+	foreach (space, summary->spaces) {
 		keep_sum(&space->allocated);
 		if (!categorised)
 			space->categories_n = 0;
@@ -140,7 +140,7 @@ static size_t join_phases(struct kept_phase *list, size_t count)
 	size_t kept = 0;
 
 	sort_rows(list, count, sizeof(*list), by_name);
-	EACH_OF (row, list, count) {
+	foreach (row, list, count) {
 		struct kept_phase *to = kept ? &list[kept - 1] : NULL;
 
 		if (!to || strcmp(to->name, row->name) != 0) {
@@ -173,7 +173,7 @@ static struct kept_phase *find_phases(struct run *run, size_t *count)
 	struct kept_phase *list = NEED_ROOM(&run->arena, list, trace->phases_n);
 
 	*count = 0;
-	EACH (phase, trace->phases) {
+	foreach (phase, trace->phases) {
 		if (!phase->name)
 			continue;
 		list[*count].name = phase->name;
@@ -184,7 +184,7 @@ static struct kept_phase *find_phases(struct run *run, size_t *count)
 	*count = join_phases(list, *count);
 	if (*count <= PHASE_NAMES)
 		return list;
-	EACH_OF (row, list, *count) {
+	foreach (row, list, *count) {
 		char family[PHASE_FAMILY];
 
 		phase_family(family, sizeof(family), row->name);
@@ -201,7 +201,7 @@ static void keep_phases(struct trace *to, struct run *run)
 	const struct kept_phase *list = find_phases(run, &count);
 
 	to->phases = baseline_room(run, ROWS_phase, METRIC_IDS * count);
-	EACH_OF (row, list, count) {
+	foreach (row, list, count) {
 		for (enum metric_id metric = 0; metric < METRIC_IDS; metric++) {
 			const struct trace_phase *of = row->highest[metric];
 			struct trace_phase *phase = &to->phases[to->phases_n];

@@ -117,7 +117,7 @@ static void enter_site(struct kept *kept, const struct trace_site *site)
 		return;
 	run_site_name(kept->run, site->stacks[0], name);
 	/* The stack that represents the site must produce the site's name by itself. */
-	EACH (stack, site->stacks) {
+	foreach (stack, site->stacks) {
 		char own[SITE_LONGEST];
 
 		run_site_name(kept->run, *stack, own);
@@ -136,7 +136,7 @@ static void enter_site(struct kept *kept, const struct trace_site *site)
 
 static void enter_shares(struct kept *kept, const struct trace_peak *peak, size_t number)
 {
-	EACH (share, peak->stacks) {
+	foreach (share, peak->stacks) {
 		char name[SITE_LONGEST];
 		uint64_t *shares;
 
@@ -165,7 +165,7 @@ static void find_sites(struct kept *kept, struct trace *to)
 	kept->sites = NEED_ROOM(arena, kept->sites, trace->stacks_n);
 	kept->of_stack = NEED_ROOM(arena, kept->of_stack, trace->stacks_n);
 	to->peaks = baseline_room(kept->run, ROWS_peak, trace->peaks_n);
-	EACH (peak, trace->peaks) {
+	foreach (peak, trace->peaks) {
 		if (!peak->pool)
 			to->peaks[kept->peaks_n++] = *peak;
 	}

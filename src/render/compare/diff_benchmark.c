@@ -82,7 +82,7 @@ static void add_entries(struct diff *diff, struct emit_rows *rows, const struct 
 		if (i != diff->head.middle)
 			figures_add(&figures, &diff->head.runs[i], query);
 	}
-	EACH_OF (row, figures.list, places)
+	foreach (row, figures.list, places)
 		add_entry(diff, rows, &metric_rows[query->metric], &figures, row);
 	figures_clear(&figures);
 }
@@ -93,9 +93,9 @@ static struct emit_rows find_figures(struct diff *diff)
 						 METRIC_RESERVED_PEAK, METRIC_COUNT };
 	struct emit_rows rows = EMIT_NONE_OF(struct benchmark_row, SIZE_MAX);
 
-	EACH_IN (metric, always)
+	foreach (metric, always, COUNT_OF(always))
 		add_entries(diff, &rows, &(struct metric_query){ .metric = *metric });
-	EACH (gate, diff->gates) {
+	foreach (gate, diff->gates) {
 		if (metric_narrowing(&gate->gate->query))
 			add_entries(diff, &rows, &gate->gate->query);
 	}

@@ -140,7 +140,7 @@ static struct emit_rows gates(struct diff *diff)
 {
 	struct emit_rows rows = EMIT_NONE_OF(struct gate_row, SIZE_MAX);
 
-	EACH (of, diff->gates) {
+	foreach (of, diff->gates) {
 		const struct metric_row *metric = &metric_rows[of->gate->query.metric];
 		struct gate_row row = {
 			.gate = of->gate->text,

@@ -115,7 +115,7 @@ static void put_case(struct out *out, const struct ci_finding *gate, const struc
 	out_text(out, "\" message=\"");
 	put_xml(out, gate->words);
 	out_text(out, "\">");
-	EACH_OF (site, sites, grew) {
+	foreach (site, sites, grew) {
 		put_xml(out, site->words);
 		out_char(out, '\n');
 	}
@@ -141,7 +141,7 @@ void diff_junit(struct diff *diff, struct out *out, const struct diff_options *o
 	if (!diff->gates_n)
 		out_text(out,
 			 "    <testcase classname=\"memtrace\" name=\"no gate\" time=\"0\"/>\n");
-	EACH_OF (row, list, diff->gates_n)
+	foreach (row, list, diff->gates_n)
 		put_case(out, row, &list[diff->gates_n], grew);
 	out_text(out, "    <system-out>");
 	put_xml(out, diff_sentence(diff));
@@ -328,7 +328,7 @@ void diff_sarif(struct diff *diff, struct out *out, const struct diff_options *o
 	memcpy(rules, metric_rows, sizeof(rules));
 	rules[METRIC_IDS].name = "site";
 	rules[METRIC_IDS].what = "a call site that holds more GPU memory";
-	EACH_OF (row, list, count) {
+	foreach (row, list, count) {
 		if (row->kind == HOLDS)
 			continue;
 		list[sarif.results.count] = *row;

@@ -22,7 +22,7 @@ static void gates(struct out *out, struct diff *diff)
 	};
 	struct emit_rows rows = EMIT_NONE_OF(struct verdict_line, SIZE_MAX);
 
-	EACH (gate, diff->gates)
+	foreach (gate, diff->gates)
 		emit_add(&diff->arena, &rows,
 			 &(struct verdict_line){ gate->broken ? "\u274c" : "\u2705",
 						 diff_gate_words(diff, gate) });
@@ -53,7 +53,7 @@ void diff_markdown(struct diff *diff, struct out *out, const struct diff_options
 	markdown_text(out, diff_sentence(diff));
 	out_text(out, "\n\n");
 	gates(out, diff);
-	EACH_ROW (const char *const, remark, remarks) {
+	foreach (remark, ROWS_IN(const char *const, remarks)) {
 		out_text(out, "- ");
 		markdown_text(out, *remark);
 		out_char(out, '\n');

@@ -23,7 +23,7 @@ static const struct diff_row *worst_of(const struct diff *diff, enum dimension d
 {
 	const struct diff_row *worst = NULL;
 
-	EACH_DIFF_ROW (row, diff, dimension) {
+	foreach (row, DIFF_ROWS(diff, dimension)) {
 		int64_t change = diff_change(row, COLUMN_ALLOCATED);
 		int64_t most = worst ? diff_change(worst, COLUMN_ALLOCATED) : 0;
 
@@ -80,7 +80,7 @@ static int64_t moved_along(const struct diff_row *const *rows, size_t count, enu
 {
 	int64_t along = 0;
 
-	EACH_OF (row, rows, count) {
+	foreach (row, rows, count) {
 		int64_t part = diff_change(*row, column);
 
 		along += (part < 0) == (change < 0) ? part : 0;

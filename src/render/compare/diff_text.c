@@ -78,7 +78,7 @@ static void change_table(const struct diff_text *text, enum dimension dimension,
 		return;
 	for (struct emit_column *name = changes.columns; full && name->kind; name++)
 		name->flags = name->width ? 0 : EMIT_WHOLE;
-	EACH_ROW (struct change_row, row, changes.rows) {
+	foreach (row, ROWS_IN(struct change_row, changes.rows)) {
 		if (full)
 			row->rest = source_of(text, row->of);
 		else
@@ -114,7 +114,7 @@ static void dimension_table(const struct diff_text *text, enum dimension dimensi
 /* True if a category other than "temporaries" and "other" changed. */
 static bool tells_more(const struct diff *diff)
 {
-	EACH_DIFF_ROW (row, diff, DIMENSION_CATEGORY) {
+	foreach (row, DIFF_ROWS(diff, DIMENSION_CATEGORY)) {
 		if (strcmp(row->name, category_names[CATEGORY_OTHER]) != 0 &&
 		    strcmp(row->name, category_names[CATEGORY_TEMPORARIES]) != 0 &&
 		    diff_change(row, COLUMN_ALLOCATED))
@@ -208,7 +208,7 @@ static void space_tables(const struct diff_text *text)
 	if (!text->options->full && diff_head(text->diff)->trace.summary.devices_n &&
 	    dimension_changed(text, DIMENSION_DEVICE))
 		return;
-	EACH_IN (space, spaces) {
+	foreach (space, spaces, COUNT_OF(spaces)) {
 		for (size_t k = 0; k < 2; k++)
 			change_table(text, DIMENSION_SITE, columns[k], *space,
 				     show_kept(&text->diff->arena, "%s memory: %s", *space,
@@ -228,7 +228,7 @@ static void site_tables(const struct diff_text *text)
 
 static void gates_part(const struct diff_text *text)
 {
-	EACH (result, text->diff->gates) {
+	foreach (result, text->diff->gates) {
 		const char *words = diff_gate_words(text->diff, result);
 
 		show_wrapped(&text->show,
@@ -253,7 +253,7 @@ static void show_curves(const struct diff *diff, const struct show *show, bool a
 	if (!summary->devices_n || (!traces[0]->timeline_n && !traces[1]->timeline_n))
 		return;
 	options.device = summary->devices[0].device;
-	EACH_OF (trace, traces, 2) {
+	foreach (trace, traces, 2) {
 		const struct trace_device *device = trace_device(*trace, options.device);
 
 		if (device && trace_known(device->allocated.peak_bytes) > top)
@@ -278,7 +278,7 @@ void diff_text(struct diff *diff, struct out *out, const struct diff_options *op
 	if (!diff->base.count)
 		return;
 	remarks = diff_remarks(diff);
-	EACH_ROW (const char *const, remark, remarks)
+	foreach (remark, ROWS_IN(const char *const, remarks))
 		say_line(&text, *remark);
 	if (options->full && diff->moved)
 		say_line(&text,

@@ -143,7 +143,7 @@ struct emit_rows diff_remarks(struct diff *diff)
 
 	if (!diff->base.count)
 		return rows;
-	EACH (key, diff->unlike) {
+	foreach (key, diff->unlike) {
 		const char *words = show_kept(&diff->arena,
 					      "Compared only because of --force: %.100s is %.200s "
 					      "in the base and %.200s in the head.",

@@ -103,8 +103,8 @@ enum { EMIT_LARGEST = 512, EMIT_CELL_MOST = 512 };
 /* An empty list for emit_add(); the first `some` of its rows will be shown. */
 #define EMIT_NONE_OF(type, some) ((struct emit_rows){ NULL, 0, (some), sizeof(type) })
 
-/* A loop over all rows of a list, each a `type`. */
-#define EACH_ROW(type, row, list) EACH_OF (row, (type *)(list).rows, (list).count)
+/* All rows of a list, each a `type`, for foreach(). */
+#define ROWS_IN(type, list) (type *)(list).rows, (list).count
 
 /* Adds a copy of the row to a list that began with EMIT_NONE_OF(). */
 void emit_add(struct arena *arena, struct emit_rows *rows, const void *row);

@@ -100,7 +100,7 @@ static void put_names(struct chrome *chrome)
 	snprintf(name, sizeof(name), "%.200s, rank %llu", count ? names[count - 1] : "?",
 		 (unsigned long long)process->rank);
 	chrome_name(chrome, "process_name", process->pid, TRACE_NONE, name);
-	EACH (thread, trace->threads)
+	foreach (thread, trace->threads)
 		chrome_name(chrome, "thread_name", process->pid, thread->thread, thread->name);
 }
 
@@ -128,7 +128,7 @@ static void put_counters(struct chrome *chrome)
 {
 	const struct trace *trace = chrome->trace;
 
-	EACH (curve, trace->timeline) {
+	foreach (curve, trace->timeline) {
 		const struct selection_options *options = chrome->options;
 
 		if ((options->device != NO_DEVICE && options->device != curve->device) ||

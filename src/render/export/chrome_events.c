@@ -83,7 +83,7 @@ static void end_all(const struct slice_walk *walk, uint64_t t, const char *why)
 {
 	const struct blocks *blocks = &walk->lives.blocks;
 
-	EACH_OF (row, blocks->list, blocks->used) {
+	foreach (row, blocks->list, blocks->used) {
 		if (row->state == BLOCK_LIVE)
 			put_slice(walk, "e", row, t > row->t ? t : row->t, end_args, why);
 	}
@@ -96,7 +96,7 @@ static struct slice_owner *owner_of(struct slice_walk *walk, const struct block 
 	const char *name = stack_text(&walk->chrome->stacks, block->stack)->owner;
 
 	name = name ? name : "[unknown library]";
-	EACH (owner, walk->owners) {
+	foreach (owner, walk->owners) {
 		if (owner->device == block->device && !strcmp(owner->name, name))
 			return owner;
 	}

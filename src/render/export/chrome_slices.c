@@ -88,9 +88,9 @@ static struct slice *find_slices(const struct chrome *chrome, size_t *count)
 		NEED_ROOM(&chrome->trace->arena, slices, trace->phases_n + trace->spans_n);
 
 	*count = 0;
-	EACH (phase, trace->phases)
+	foreach (phase, trace->phases)
 		slices[(*count)++] = slice_of_phase(chrome, phase);
-	EACH (span, trace->spans) {
+	foreach (span, trace->spans) {
 		if (wants(chrome, span))
 			slices[(*count)++] = slice_of_span(chrome, span);
 	}
@@ -165,7 +165,7 @@ static void put_phase(struct chrome *chrome, const struct trace_phase *phase)
 	emit_begin(out, phase_words, phase);
 	put_payload(out, phase->payload);
 	emit_members(out, phase_figures, phase);
-	EACH (device, phase->devices) {
+	foreach (device, phase->devices) {
 		const struct emit_column peak[] = {
 			EMIT_IF_KNOWN(key, NUMBER, struct trace_phase_device, allocated.peak_bytes),
 			EMIT_END,

@@ -65,7 +65,7 @@ int format_folded(struct trace *trace, struct out *out, const struct selection_o
 			weights_name(&weights, set, root, sizeof(root) - 1);
 			text_append(root, sizeof(root), ";");
 		}
-		EACH (share, set->shares) {
+		foreach (share, set->shares) {
 			if (share->bytes)
 				put_share(out, trace, root, share);
 		}

@@ -118,7 +118,7 @@ static void put_mappings(struct pprof_writer *writer)
 		const struct trace_module *module = &trace->modules[i];
 		uint64_t limit = module->base + PAGE;
 
-		EACH (frame, trace->frames) {
+		foreach (frame, trace->frames) {
 			if (frame->module == i && module->base + frame->offset >= limit)
 				limit = (module->base + frame->offset) / PAGE * PAGE + PAGE;
 		}
@@ -230,8 +230,8 @@ static void put_samples(struct pprof_writer *writer)
 	uint64_t *seen = writer->seen + trace->frames_n;
 	bool one = weights->sets_n == 1;
 
-	EACH (set, weights->sets) {
-		EACH (share, set->shares) {
+	foreach (set, weights->sets) {
+		foreach (share, set->shares) {
 			const struct trace_stack *stack = &trace->stacks[share->stack];
 			struct values all = { one ? stack->allocations : 0,
 					      one ? stack->bytes : 0 };
@@ -266,7 +266,7 @@ static void put_comments(struct pprof_writer *writer, const struct selection_opt
 {
 	protobuf_u64(&writer->profile, COMMENT,
 		     string(writer, "memtrace " MEMTRACE_VERSION ": GPU memory"));
-	EACH (set, writer->weights.sets) {
+	foreach (set, writer->weights.sets) {
 		char text[200];
 		char where[40];
 		char time[SHOW_NUMBER];

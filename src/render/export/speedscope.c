@@ -75,12 +75,12 @@ static void put_frames(struct speedscope_writer *writer)
 {
 	add_frame(writer, WEIGHTS_UNKNOWN, NULL, TRACE_NONE);
 	add_frame(writer, WEIGHTS_NO_FRAMES, NULL, TRACE_NONE);
-	EACH (set, writer->weights->sets) {
-		EACH (share, set->shares) {
+	foreach (set, writer->weights->sets) {
+		foreach (share, set->shares) {
 			const struct trace_stack *stack = &writer->trace->stacks[share->stack];
 
 			put_group(writer, stack->group);
-			EACH (frame, stack->frames) {
+			foreach (frame, stack->frames) {
 				if (!writer->numbers[*frame])
 					put_frame(writer, *frame);
 			}

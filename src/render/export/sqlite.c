@@ -123,7 +123,7 @@ static void put_facts(struct sqlite_writer *writer)
 		text_append(command, sizeof(command), process->command[i]);
 	}
 	PUT_ALL(meta, 0, facts);
-	EACH (setting, environment->settings) {
+	foreach (setting, environment->settings) {
 		char key[300];
 
 		text_join(key, sizeof(key), "setting:", setting->name);
@@ -135,7 +135,7 @@ static void put_sums(struct sqlite_writer *writer)
 {
 	const struct trace *trace = writer->trace;
 
-	EACH (device, trace->summary.devices) {
+	foreach (device, trace->summary.devices) {
 		put_devices(writer, 0, device);
 		PUT_ALL(pools, (uint64_t)device->device, device->pools);
 		PUT_ALL(owners, (uint64_t)device->device, device->owners);
@@ -144,7 +144,7 @@ static void put_sums(struct sqlite_writer *writer)
 		put_peaks(writer, 0, &trace->peaks[i]);
 		PUT_ALL(peak_stacks, i, trace->peaks[i].stacks);
 	}
-	EACH (curve, trace->timeline) {
+	foreach (curve, trace->timeline) {
 		for (size_t k = 0; k < curve->t_n; k++)
 			put_timeline(writer, k, curve);
 	}
@@ -161,7 +161,7 @@ static void put_code(struct sqlite_writer *writer)
 	const struct trace *trace = writer->trace;
 
 	PUT_ALL(frames, 0, trace->frames);
-	EACH (stack, trace->stacks) {
+	foreach (stack, trace->stacks) {
 		put_stacks(writer, 0, stack);
 		for (size_t k = 0; k < stack->frames_n; k++)
 			put_stack_frames(writer, k, stack);
@@ -176,7 +176,7 @@ static void put_lives(struct sqlite_writer *writer, const char *fate)
 {
 	const struct blocks *blocks = &writer->lives.blocks;
 
-	EACH_OF (row, blocks->list, blocks->used) {
+	foreach (row, blocks->list, blocks->used) {
 		if (row->state == BLOCK_LIVE)
 			put_allocations(writer, 0, &(struct sqlite_life){ row, NULL, fate });
 	}

@@ -94,7 +94,7 @@ static void frames_of(struct snapshot_writer *writer, uint32_t stack)
 	}
 	row = &writer->trace->stacks[stack];
 	pickle_list(&writer->pickle);
-	EACH (frame, row->frames) {
+	foreach (frame, row->frames) {
 		pickle_item(&writer->pickle);
 		trace_frame(writer, *frame);
 	}
@@ -186,9 +186,9 @@ static void segments(struct snapshot_writer *writer)
 {
 	pickle_text(&writer->pickle, "segments");
 	pickle_list(&writer->pickle);
-	EACH (device, writer->snapshot->devices) {
+	foreach (device, writer->snapshot->devices) {
 		snapshot_tile(writer->snapshot, device);
-		EACH (segment, device->segments) {
+		foreach (segment, device->segments) {
 			pickle_item(&writer->pickle);
 			segment_of(writer, device, segment);
 		}
@@ -228,7 +228,7 @@ static void trace_of(struct snapshot_writer *writer, const struct snapshot_devic
 	};
 
 	pickle_list(&writer->pickle);
-	EACH (entry, device->entries) {
+	foreach (entry, device->entries) {
 		pickle_item(&writer->pickle);
 		entry_of(writer, entry, actions[entry->action]);
 		if (entry->action != SNAPSHOT_FREE)
@@ -243,7 +243,7 @@ static void traces(struct snapshot_writer *writer)
 {
 	pickle_text(&writer->pickle, "device_traces");
 	pickle_list(&writer->pickle);
-	EACH (device, writer->snapshot->devices) {
+	foreach (device, writer->snapshot->devices) {
 		pickle_item(&writer->pickle);
 		trace_of(writer, device);
 	}
@@ -266,7 +266,7 @@ static void annotations(struct snapshot_writer *writer)
 {
 	pickle_text(&writer->pickle, "external_annotations");
 	pickle_list(&writer->pickle);
-	EACH (phase, writer->trace->phases) {
+	foreach (phase, writer->trace->phases) {
 		pickle_item(&writer->pickle);
 		annotation(writer, phase, "START", phase->start);
 		if (phase->end == TRACE_NONE)
@@ -283,7 +283,7 @@ static void settings(struct snapshot_writer *writer)
 
 	pickle_text(&writer->pickle, "allocator_settings");
 	pickle_dict(&writer->pickle);
-	EACH (setting, environment->settings)
+	foreach (setting, environment->settings)
 		key_text(writer, setting->name, setting->value ? setting->value : "");
 	pickle_dict_end(&writer->pickle);
 }

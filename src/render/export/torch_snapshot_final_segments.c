@@ -83,7 +83,7 @@ static size_t set_strays_aside(struct snapshot *snapshot, struct snapshot_device
 	size_t strays_n = 0;
 	uint64_t from = 0;
 
-	EACH_OF (block, blocks, device->blocks_n) {
+	foreach (block, blocks, device->blocks_n) {
 		const struct snapshot_segment *in;
 
 		while (segment < device->segments_n &&
@@ -127,7 +127,7 @@ static void add_filler(struct snapshot *snapshot, struct snapshot_device *device
 	for (size_t i = 0; i < device->segments_n; i++)
 		reserved -=
 			device->segments[i].size < reserved ? device->segments[i].size : reserved;
-	EACH (block, device->blocks)
+	foreach (block, device->blocks)
 		allocated -= block->size < allocated ? block->size : allocated;
 	segment.size = reserved > allocated ? reserved : allocated;
 	if (!device->summed || !segment.size)
@@ -148,7 +148,7 @@ void snapshot_tile(struct snapshot *snapshot, struct snapshot_device *device)
 	add_own_segments(device, set_strays_aside(snapshot, device));
 	add_filler(snapshot, device);
 	/* Both lists are sorted: what was added lies above all other addresses. */
-	EACH (segment, device->segments) {
+	foreach (segment, device->segments) {
 		segment->first = block;
 		while (block < device->blocks_n &&
 		       device->blocks[block].address < segment->address + segment->size)

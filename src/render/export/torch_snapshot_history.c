@@ -222,7 +222,7 @@ static void take_oom(struct snapshot *snapshot)
 /* Events are missing here: discards all entries so far, so the history begins after the gap. */
 static void forget_block(struct snapshot *snapshot)
 {
-	EACH (device, snapshot->devices) {
+	foreach (device, snapshot->devices) {
 		device->entries_n = 0;
 		device->nameless_n = 0;
 		device->summed = false;
@@ -266,7 +266,7 @@ static void take_sums(struct snapshot *snapshot)
 {
 	const struct lives *lives = &snapshot->lives;
 
-	EACH (row, snapshot->trace->summary.devices) {
+	foreach (row, snapshot->trace->summary.devices) {
 		struct snapshot_device *device = device_of(snapshot, row->device);
 
 		if (!device || snapshot->options->pool ||
@@ -310,7 +310,7 @@ int snapshot_read(struct snapshot *snapshot, struct trace *trace,
 
 void snapshot_clear(struct snapshot *snapshot)
 {
-	EACH (device, snapshot->devices) {
+	foreach (device, snapshot->devices) {
 		tdestroy(device->tree, free);
 		free(device->entries);
 		free(device->nameless);

@@ -95,10 +95,10 @@ static void samples(struct out *out, const struct live_metric *metric, const str
 
 void top_prometheus(const struct top *top, struct out *out)
 {
-	EACH_IN (metric, metrics) {
+	foreach (metric, metrics, COUNT_OF(metrics)) {
 		out_format(out, "# HELP memtrace_%s %s\n# TYPE memtrace_%s %s\n", metric->name,
 			   metric->help, metric->name, metric->type);
-		EACH (look, top->looks)
+		foreach (look, top->looks)
 			samples(out, metric, *look);
 	}
 }

@@ -245,7 +245,7 @@ static void lines(const struct show *show, const struct look *look, unsigned mos
 			  SAY_BYTES(look->sample));
 	if (look->follow.torn)
 		show_more(line, sizeof(line), "  (not from the same moment as the totals)");
-	EACH (row, all->sorted) {
+	foreach (row, all->sorted) {
 		emit_add(arena, &rows,
 			 &(struct line_row){ row->holds, row->count, to_whole(row->rate), row,
 					     row->name });

@@ -42,7 +42,7 @@ static uint8_t *find_deaths(const struct history *history)
 			deaths[death / 8] |= (uint8_t)(1u << death % 8);
 	}
 	/* The event after a gap is the `death` of blocks lost in the gap, but ended none. */
-	EACH (gap, history->gaps) {
+	foreach (gap, history->gaps) {
 		uint64_t event = gap->event;
 
 		deaths[event / 8] &= (uint8_t) ~(1u << event % 8);
@@ -94,9 +94,9 @@ static void add_event(struct column *columns, const struct history_event *event,
 
 static void add_stacks(struct column *columns, const struct trace *trace)
 {
-	EACH (stack, trace->stacks) {
+	foreach (stack, trace->stacks) {
 		column_add(&columns[COLUMN_depth], stack->frames_n);
-		EACH (frame, stack->frames)
+		foreach (frame, stack->frames)
 			column_add_delta(&columns[COLUMN_frame], *frame);
 	}
 }

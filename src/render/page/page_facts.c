@@ -83,7 +83,7 @@ static void add_text(struct trace *trace, struct emit_rows *rows, const char *te
 
 static void add_places(struct trace *trace, const struct history *history, struct emit_rows *rows)
 {
-	EACH (place, history->places) {
+	foreach (place, history->places) {
 		const struct page_place row = {
 			.device = place->device,
 			.space = place->space < SPACES ? space_name(place->space) : NULL,
@@ -112,7 +112,7 @@ static void add_names(struct trace *trace, const struct history *history, struct
 
 		emit_add(&trace->arena, &names->threads, thread ? thread : &unknown);
 	}
-	EACH (api, history->apis)
+	foreach (api, history->apis)
 		add_text(trace, &names->apis, trace_text(trace, *api));
 	for (uint32_t id = 0; id <= texts; id++)
 		add_text(trace, &names->texts, trace_text(trace, id));
@@ -196,7 +196,7 @@ static void find_category_groups(struct trace *trace, const struct categories *c
 	};
 	for (size_t i = 0; i < categories->rules->categories; i++)
 		add_text(trace, &to->names, categories_name(categories, i));
-	EACH_OF (category, categories->of_stack, categories->stacks_n)
+	foreach (category, categories->of_stack, categories->stacks_n)
 		emit_add(&trace->arena, &to->of, &(uint32_t){ *category });
 }
 
@@ -241,7 +241,7 @@ void page_facts(const char *name, struct trace *trace, const struct history *his
 	add_names(trace, history, &names);
 	emit_members(out, name_columns, &names);
 	frames(trace, out);
-	EACH_IN (member, members) {
+	foreach (member, members, COUNT_OF(members)) {
 		out_text(out, ",\n");
 		document_member(out, trace, *member);
 	}

@@ -153,7 +153,7 @@ void merge_markdown(struct merge *merge, struct out *out, const struct merge_opt
 
 	merge_find_tables(&tables, merge, merge_shown_ranks(merge, options));
 	out_text(out, "### GPU memory by rank\n\n");
-	EACH_ROW (const char *const, sentence, tables.sentences) {
+	foreach (sentence, ROWS_IN(const char *const, tables.sentences)) {
 		markdown_text(out, *sentence);
 		out_text(out, "\n\n");
 	}

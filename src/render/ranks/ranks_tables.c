@@ -270,10 +270,10 @@ static struct emit_rows users_of(struct merge *merge, uint64_t card)
 {
 	struct emit_rows users = EMIT_NONE_OF(uint64_t, SIZE_MAX);
 
-	EACH (at, merge->order) {
+	foreach (at, merge->order) {
 		const struct merge_rank *rank = &merge->ranks[*at];
 
-		EACH (device, rank->devices) {
+		foreach (device, rank->devices) {
 			if (device->card == card)
 				add_row(merge, &users, &rank->rank);
 		}

@@ -31,7 +31,7 @@ const char *merge_exit_word(struct merge *merge, const struct merge_rank *rank)
 static bool uses(const struct merge *merge, const struct merge_rank *rank,
 		 const struct merge_card *card)
 {
-	EACH (device, rank->devices) {
+	foreach (device, rank->devices) {
 		if (&merge->cards[device->card] == card)
 			return true;
 	}
@@ -51,7 +51,7 @@ const char *merge_users_word(struct merge *merge, const struct merge_card *card)
 	const char *users = "";
 	size_t count = 0;
 
-	EACH (at, merge->order) {
+	foreach (at, merge->order) {
 		const struct merge_rank *rank = &merge->ranks[*at];
 
 		if (uses(merge, rank, card))
@@ -119,7 +119,7 @@ static const char *ooms_sentence(struct merge *merge)
 	uint64_t times = 0;
 	const char *names = "";
 
-	EACH (at, merge->order) {
+	foreach (at, merge->order) {
 		const struct merge_rank *rank = &merge->ranks[*at];
 
 		times += rank->ooms;
@@ -240,7 +240,7 @@ const char **merge_sentences(struct merge *merge, size_t *count)
 	const char **list = need(&merge->arena, sizeof(all));
 
 	*count = 0;
-	EACH_IN (make, all) {
+	foreach (make, all, COUNT_OF(all)) {
 		const char *sentence = (*make)(merge);
 
 		if (sentence)

@@ -19,11 +19,11 @@ static void suppress_growth(struct report_study *study, const struct trace *trac
 	struct event_scan *survey = &study->survey;
 	size_t kept = 0;
 
-	EACH (grown, survey->growth) {
+	foreach (grown, survey->growth) {
 		const struct trace_site *site = &trace->sites[grown->site];
 		bool fits = site->stacks_n > 0;
 
-		EACH (stack, site->stacks)
+		foreach (stack, site->stacks)
 			fits &= suppressions_fit(&study->suppressions, trace, *stack);
 		if (!fits)
 			survey->growth[kept++] = *grown;

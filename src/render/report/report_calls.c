@@ -168,7 +168,7 @@ static const struct emit_column span_members[] = {
 /* Says that CUPTI's records do not distinguish memtrace's own driver calls from the program's. */
 static void say_whose(const struct report *report)
 {
-	EACH (action, report->trace->actions) {
+	foreach (action, report->trace->actions) {
 		if (strcmp(action->kind, "driver") != 0)
 			continue;
 		report_say(report, SAID_LINE,
@@ -187,7 +187,7 @@ void report_tell_actions(const struct report *report)
 
 	if (!trace->actions_n)
 		return;
-	EACH (action, trace->actions)
+	foreach (action, trace->actions)
 		report_add(report, &rows, action);
 	emit_sort(&rows, action_order);
 	report_tell_rows(report, "\nactions", action_columns, rows,

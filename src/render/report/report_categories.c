@@ -68,7 +68,7 @@ static struct emit_rows ordered_rows(const struct report *report,
 		held[i].count += place->exit[i].bytes > 0;
 	}
 	count = categories_order(&report->study->categories, held, order);
-	EACH_OF (row, order, count)
+	foreach (row, order, count)
 		add_category(report, &rows, place, *row);
 	return rows;
 }
@@ -76,7 +76,7 @@ static struct emit_rows ordered_rows(const struct report *report,
 /* True if a rule for a purpose matched a block, or if --full or --show wants the rows anyway. */
 static bool tells(const struct report *report, const struct emit_rows *rows)
 {
-	EACH_ROW (const struct category_told, row, *rows) {
+	foreach (row, ROWS_IN(const struct category_told, *rows)) {
 		if (row->category != CATEGORY_OTHER && row->category != CATEGORY_TEMPORARIES)
 			return true;
 	}
@@ -174,7 +174,7 @@ static void say_categories(const struct report *report)
 			report_category_table(report, report->trace->peaks);
 		return;
 	}
-	EACH (place, categories->places) {
+	foreach (place, categories->places) {
 		if (is_shown(report, place))
 			place_table(report, place);
 	}

@@ -179,7 +179,7 @@ static void tell_devices(const struct report *report)
 	const struct trace_summary *summary = &report->trace->summary;
 	struct emit_rows rows = EMIT_NONE_OF(struct device_sums, SIZE_MAX);
 
-	EACH (device, summary->devices) {
+	foreach (device, summary->devices) {
 		if (!report->json || report_wants(report, device->device))
 			report_add(
 				report, &rows,
@@ -201,7 +201,7 @@ void report_tell_devices(const struct report *report)
 		tell_parts(report, devices, count, false);
 		return;
 	}
-	EACH_OF (device, devices, count) {
+	foreach (device, devices, count) {
 		if (report_wants(report, device->device))
 			device_table(report, device);
 	}

@@ -94,7 +94,7 @@ static struct growths find_growths(const struct report *report)
 	const struct event_scan_steps *steps = &survey->steps;
 	struct emit_rows rows = report_rows(report, struct grown);
 
-	EACH (grown, survey->growth) {
+	foreach (grown, survey->growth) {
 		const struct growth_trend *trend = &grown->trend;
 		uint32_t site = grown->site;
 

@@ -59,7 +59,7 @@ struct emit_rows report_group_peak(const struct report *report, const struct tra
 			   &(struct report_share){ key, share->bytes, share->count, share->stack });
 	}
 	groups = report_group(report, &shares);
-	EACH_ROW (struct report_group, group, groups) {
+	foreach (group, ROWS_IN(struct report_group, groups)) {
 		if (group->key <= UINT32_MAX)
 			group->name = trace->sites[group->key].site;
 	}
@@ -80,7 +80,7 @@ const struct trace_device *report_worst(const struct report *report)
 	const struct trace_summary *summary = &report->trace->summary;
 	const struct trace_device *worst = NULL;
 
-	EACH (device, summary->devices) {
+	foreach (device, summary->devices) {
 		if (report_is_wanted(report, device->device) &&
 		    (!worst || trace_known(device->allocated.peak_bytes) >
 				       trace_known(worst->allocated.peak_bytes)))
@@ -133,7 +133,7 @@ static const char *no_device_text(const struct report *report)
 	const struct trace_summary *summary = &report->trace->summary;
 	const struct trace_space *most = NULL;
 
-	EACH (space, summary->spaces) {
+	foreach (space, summary->spaces) {
 		if (trace_known(space->allocated.peak_bytes) >
 		    (most ? most->allocated.peak_bytes : 0))
 			most = space;
@@ -179,7 +179,7 @@ static const char *culprit_text(const struct report *report, const struct trace_
 	uint64_t held = 0;
 	bool all;
 
-	EACH_ROW (const struct report_group, group, groups)
+	foreach (group, ROWS_IN(const struct report_group, groups))
 		held += group->bytes;
 	if (report->selection->stacks)
 		return report_format(report, "; stacks with %.100s held %s of that",

@@ -143,12 +143,12 @@ static struct lefts find_leaks(const struct report *report)
 		.unused = EMIT_NONE_OF(struct suppression, SIZE_MAX),
 	};
 
-	EACH_OF (leak, found.of.list, found.of.count) {
+	foreach (leak, found.of.list, found.of.count) {
 		const struct left left = leaked_of(report, leak);
 
 		report_add(report, &found.sites, &left);
 	}
-	EACH_OF (row, all->list, all->count) {
+	foreach (row, all->list, all->count) {
 		if (!row->used)
 			report_add(report, &found.unused, row);
 	}

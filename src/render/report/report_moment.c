@@ -35,7 +35,7 @@ static void say_moment(const struct report *report)
 	const struct trace_peak *peak = report->trace->peaks;
 	const struct emit_rows rows = find_devices(report);
 
-	EACH_ROW (const struct replay_device, row, rows)
+	foreach (row, ROWS_IN(const struct replay_device, rows))
 		report_say(report, SAID_LINE, "Device %d: %s allocated of %s reserved.",
 			   row->device, SAY_BYTES(row->at_allocated), SAY_BYTES(row->at_reserved));
 	if (!peak->bytes)
@@ -306,7 +306,7 @@ void report_tell_gaps(const struct report *report)
 	const struct gaps *gaps = &report->selection->gaps;
 	struct emit_rows rows = EMIT_NONE_OF(struct pool_told, SIZE_MAX);
 
-	EACH (pool, gaps->pools) {
+	foreach (pool, gaps->pools) {
 		const char *name = trace_text(report->trace, pool->pool);
 		const struct pool_told told = {
 			.of = *pool,

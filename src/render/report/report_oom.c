@@ -54,7 +54,7 @@ static void holder_rows(const struct report *report, const struct trace_oom *oom
 {
 	struct emit_rows rows = EMIT_NONE_OF(struct report_site, SIZE_MAX);
 
-	EACH (holder, oom->holders) {
+	foreach (holder, oom->holders) {
 		report_add(report, &rows,
 			   &(struct report_site){
 				   { holder->bytes, oom->reserved },

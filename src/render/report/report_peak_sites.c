@@ -87,7 +87,7 @@ static size_t find_views(const struct report *report, const struct report_group 
 	size_t count = 0;
 
 	*rest = 0;
-	EACH (share, group->shares) {
+	foreach (share, group->shares) {
 		struct view view = { .bytes = share->bytes };
 		size_t k = 0;
 
@@ -118,7 +118,7 @@ static void view_rows(const struct report *report, const struct report_group *gr
 	/* A single frame that is the site's name already is not repeated below it. */
 	if (count == 1 && views[0].frames_n == 1 && group->name && !strcmp(group->name, line))
 		return;
-	EACH_OF (view, views, count) {
+	foreach (view, views, count) {
 		for (size_t k = 0; k < view->frames_n; k++)
 			report_note(report, count > 1 && !k ? view->bytes : TRACE_NONE,
 				    frame_text(report, view->frames[k]));
@@ -281,7 +281,7 @@ struct report_composed report_compose(const struct report *report, const struct 
 		.stacks = compose_stacks(report, peak),
 	};
 
-	EACH (share, peak->stacks)
+	foreach (share, peak->stacks)
 		composed.unknown -= share->bytes;
 	return composed;
 }
@@ -291,7 +291,7 @@ static void compose_peaks(const struct report *report)
 	const struct trace *trace = report->trace;
 	struct emit_rows rows = EMIT_NONE_OF(struct report_composed, SIZE_MAX);
 
-	EACH (peak, trace->peaks) {
+	foreach (peak, trace->peaks) {
 		if (report->selection->narrow || report_wants(report, peak->device)) {
 			const struct report_composed composed = report_compose(report, peak);
 

@@ -140,7 +140,7 @@ void report_tell_phases(const struct report *report)
 		phase_groups_find(report->trace, trace->phases, trace->phases_n);
 	const char *heading = "Phases, by peak of allocated memory";
 
-	EACH_ROW (const struct phase_group, group, groups) {
+	foreach (group, ROWS_IN(const struct phase_group, groups)) {
 		add_phase(report, &rows, group);
 		if (group->count > 1)
 			heading = "Phases, by peak of allocated memory; growth and kept are "

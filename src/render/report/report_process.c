@@ -111,7 +111,7 @@ void report_tell_failures(const struct report *report)
 	if (!shown || *report->error)
 		return;
 	report_say(report, SAID_HEADING, "Out of memory: %s failed", SAY_MANY(ooms, "allocation"));
-	EACH_ROW (const struct failed, row, rows)
+	foreach (row, ROWS_IN(const struct failed, rows))
 		report_say(report, 2, "- %s", failure_text(report, row));
 	if (rows.count < ooms && rows.count)
 		emit_more(&report->show, 0, ooms - rows.count, NULL);
@@ -147,7 +147,7 @@ static size_t put_fact(char *to, size_t size, const char *name, const void *from
 /* Advice for an allocation that failed and ended the program; it comes before all other advice. */
 static void tell_fatal(const struct report *report, const struct trace_oom *oom)
 {
-	EACH (advice, oom->advice) {
+	foreach (advice, oom->advice) {
 		if (advice->text)
 			report_say(report, 2, "- %s", advice->text);
 	}
@@ -187,7 +187,7 @@ void report_tell_advice(const struct report *report)
 		report_say(report, SAID_LINE, "No advice: nothing stands out.");
 	if (oom)
 		tell_fatal(report, oom);
-	EACH_ROW (const struct advised, row, rows)
+	foreach (row, ROWS_IN(const struct advised, rows))
 		report_say(report, 2, "- %s", row->text);
 }
 
@@ -222,7 +222,7 @@ static void say_notes(const struct report *report)
 			   SAY_COUNT(crowded),
 			   since == TRACE_NONE ? "" : "; none is missing from the last ",
 			   since == TRACE_NONE ? "" : SAY_TIME(end > since ? end - since : 0));
-	EACH (note, capture->notes)
+	foreach (note, capture->notes)
 		report_say(report, 2, "- %s", *note);
 }
 

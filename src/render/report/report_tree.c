@@ -171,7 +171,7 @@ static void tell_all(const struct report *report, const char *key, bool inverted
 	const struct trace *trace = report->trace;
 	struct emit_rows rows = EMIT_NONE_OF(struct branches, SIZE_MAX);
 
-	EACH (peak, trace->peaks) {
+	foreach (peak, trace->peaks) {
 		struct branches branches = { .device = peak->device };
 		struct tree tree;
 

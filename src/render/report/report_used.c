@@ -62,7 +62,7 @@ static struct emit_rows find_parts(const struct report *report, const struct tra
 	uint64_t left = then->reserved_bytes;
 	size_t first;
 
-	EACH (pool, device->pools) {
+	foreach (pool, device->pools) {
 		const struct trace_at_used *at = &pool->at_used_peak;
 
 		add_named(report, &parts, "allocated", "allocated in pool ", pool->name,
@@ -73,7 +73,7 @@ static struct emit_rows find_parts(const struct report *report, const struct tra
 	}
 	/* A library's segments belong to pools, so only its other allocations are counted. */
 	first = parts.count;
-	EACH (owner, device->owners) {
+	foreach (owner, device->owners) {
 		uint64_t bytes = owner->at_used_peak.allocated_bytes;
 
 		add_named(report, &parts, "owner", "allocated by ", owner->name, (int64_t)bytes);
@@ -84,12 +84,12 @@ static struct emit_rows find_parts(const struct report *report, const struct tra
 	add_part(report, &parts, "rounding", "rounding up to multiples of 2 MiB", NULL,
 		 then->rounding_bytes);
 	first = parts.count;
-	EACH (named, device->named)
+	foreach (named, device->named)
 		add_named(report, &parts, "named", "", named->name, named->at_used_peak_bytes);
 	sort_from(&parts, first);
 	add_part(report, &parts, "residual", "residual (not explained)", NULL,
 		 then->residual_bytes);
-	EACH_ROW (struct used_part, part, parts)
+	foreach (part, ROWS_IN(struct used_part, parts))
 		part->part.of = device->used.peak_bytes;
 	return parts;
 }
@@ -163,7 +163,7 @@ void report_tell_used(const struct report *report)
 	const struct trace *trace = report->trace;
 	struct emit_rows rows = EMIT_NONE_OF(struct used_then, SIZE_MAX);
 
-	EACH (device, trace->summary.devices) {
+	foreach (device, trace->summary.devices) {
 		struct used_then then = { .device = device->device, .of = device->used };
 
 		if (!report_wants(report, then.device) || then.of.peak_bytes == TRACE_NONE ||

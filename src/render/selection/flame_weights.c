@@ -25,7 +25,7 @@ static void add_set(struct weights *weights, const struct trace_peak *peak)
 				     .shares = peak->stacks,
 				     .shares_n = peak->stacks_n,
 				     .unknown = peak->bytes };
-	EACH (share, peak->stacks)
+	foreach (share, peak->stacks)
 		set->unknown -= share->bytes < set->unknown ? share->bytes : set->unknown;
 }
 
@@ -33,7 +33,7 @@ static void add_set(struct weights *weights, const struct trace_peak *peak)
 static void take_peaks(struct weights *weights, const struct trace_peak *peaks, size_t count,
 		       const struct selection_options *options)
 {
-	EACH_OF (peak, peaks, count) {
+	foreach (peak, peaks, count) {
 		const char *pool = peak->pool;
 
 		if (peak->metric == (int)options->metric && peak->device >= 0 &&

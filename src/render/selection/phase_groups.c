@@ -66,7 +66,7 @@ static bool part_of(const struct trace_phase *phase, int device, struct trace_ph
 {
 	const struct trace_phase_device *found = NULL;
 
-	EACH (row, phase->devices) {
+	foreach (row, phase->devices) {
 		if (device == NO_DEVICE ? !found || trace_known(row->allocated.peak_bytes) >
 							    trace_known(found->allocated.peak_bytes)
 					: row->device == device)
@@ -178,7 +178,7 @@ struct emit_rows phase_groups_find(struct trace *trace, const struct trace_phase
 			add_phase(&list[groups.count - 1], &sorted[k]);
 		}
 	}
-	EACH_OF (row, list, groups.count)
+	foreach (row, list, groups.count)
 		phase_group_device(row, trace, NO_DEVICE, &row->values);
 	emit_sort(&groups, group_order);
 	return groups;

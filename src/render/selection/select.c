@@ -105,7 +105,7 @@ static bool told_exit(struct report_selection *selection, const struct trace *tr
 	uint64_t told = 0;
 	uint64_t sum = 0;
 
-	EACH (device, trace->summary.devices)
+	foreach (device, trace->summary.devices)
 		told += device->allocated.exit_bytes;
 	for (size_t i = 0; i < trace->stacks_n; i++)
 		sum += is_of_card(trace, i) ? trace->stacks[i].live_bytes : 0;
@@ -176,7 +176,7 @@ static bool is_told(struct report_selection *selection, struct trace *trace,
 
 static bool is_empty(const struct replay *replay)
 {
-	EACH (row, replay->rows) {
+	foreach (row, replay->rows) {
 		if (row->allocations || row->frees_here || row->live_count || row->sum_count ||
 		    (row->epoch == replay->epoch && row->at_count))
 			return false;
@@ -187,7 +187,7 @@ static bool is_empty(const struct replay *replay)
 /* If a stack's allocation events were dropped, sets its memory kind to that of its site. */
 static void keep_sites(struct replay *replay, const struct trace *trace)
 {
-	EACH (peak, trace->peaks) {
+	foreach (peak, trace->peaks) {
 		for (size_t k = 0; peak->device == replay->wish->device && k < peak->stacks_n;
 		     k++) {
 			uint32_t stack = peak->stacks[k].stack;

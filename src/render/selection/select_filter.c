@@ -70,10 +70,10 @@ void report_filter_facts(const struct report_selection *selection, struct trace 
 			places[i] = (struct trace_place){ trace->sites[site].site,
 							  trace->sites[site].space, site };
 	}
-	EACH (peak, trace->peaks) {
+	foreach (peak, trace->peaks) {
 		size_t kept = 0;
 
-		EACH (share, peak->stacks) {
+		foreach (share, peak->stacks) {
 			if (selection->stacks[share->stack])
 				peak->stacks[kept++] = *share;
 		}

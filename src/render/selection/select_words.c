@@ -91,7 +91,7 @@ static int check_pool(const struct trace *trace, int device, const char *pool)
 {
 	char list[400] = "";
 
-	EACH (row, trace->summary.devices) {
+	foreach (row, trace->summary.devices) {
 		for (size_t k = 0; k < row->pools_n; k++) {
 			const char *name = row->pools[k].name ? row->pools[k].name : "?";
 

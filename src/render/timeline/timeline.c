@@ -136,7 +136,7 @@ static int find_stretch(struct timeline *timeline)
 
 	timeline->from = UINT64_MAX;
 	timeline->to = trace->process.duration_ns;
-	EACH (curve, trace->timeline) {
+	foreach (curve, trace->timeline) {
 		size_t first = 0;
 
 		if (!is_wanted(timeline, curve))
@@ -212,7 +212,7 @@ static int put_all(struct timeline *timeline)
 		error = find_ooms(timeline);
 	if (error)
 		return error;
-	EACH (curve, trace->timeline) {
+	foreach (curve, trace->timeline) {
 		if (!is_wanted(timeline, curve))
 			continue;
 		timeline_chart(timeline, curve);

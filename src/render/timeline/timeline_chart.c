@@ -69,7 +69,7 @@ static void fill_columns(struct chart *chart)
 	}
 	chart->top = chart->reserved.bytes > chart->allocated.bytes ? chart->reserved.bytes
 								    : chart->allocated.bytes;
-	EACH_ROW (const struct timeline_oom, oom, timeline->ooms) {
+	foreach (oom, ROWS_IN(const struct timeline_oom, timeline->ooms)) {
 		if (oom->device == curve->device && oom->t >= timeline->from &&
 		    oom->t <= timeline->to)
 			chart->columns[timeline_column(timeline, oom->t)].oom = true;
@@ -165,7 +165,7 @@ static void put_axis(const struct chart *chart, struct timeline_cell *cells)
 	char from[SHOW_NUMBER];
 	char to[SHOW_NUMBER];
 
-	EACH_OF (cell, cells, timeline->columns)
+	foreach (cell, cells, timeline->columns)
 		cell->glyph = GLYPH_LINE;
 	timeline_line(timeline, "0 B", GLYPH_CORNER, cells);
 	timeline_time(timeline, from, timeline->from);

@@ -53,7 +53,7 @@ static size_t draw_all(const struct timeline *timeline, struct phase_line *lines
 {
 	size_t left = 0;
 
-	EACH_OF (row, sorted, count) {
+	foreach (row, sorted, count) {
 		unsigned line = 0;
 
 		while (line < LINES && lines[line].end > row->start)
@@ -78,7 +78,7 @@ static size_t take_phases(const struct timeline *timeline, struct trace_phase *s
 	const struct trace *trace = timeline->trace;
 	size_t count = 0;
 
-	EACH (phase, trace->phases) {
+	foreach (phase, trace->phases) {
 		if (phase->start <= timeline->to && phase->end >= timeline->from)
 			sorted[count++] = *phase;
 	}
@@ -92,7 +92,7 @@ static void put_lines(const struct timeline *timeline, const struct trace_phase 
 	struct phase_line lines[LINES] = { { 0 } };
 	size_t left;
 
-	EACH_OF (line, lines, LINES)
+	foreach (line, lines, LINES)
 		line->cells = timeline_cells(timeline);
 	left = draw_all(timeline, lines, sorted, count);
 	show_heading(&timeline->show, "Phases");
@@ -136,7 +136,7 @@ static void put_figures(const struct timeline *timeline, const struct trace_phas
 	struct emit_rows rows = EMIT_NONE_OF(struct figures_row, FIGURES);
 	const struct emit_rows groups = phase_groups_find(timeline->trace, sorted, count);
 
-	EACH_ROW (const struct phase_group, group, groups)
+	foreach (group, ROWS_IN(const struct phase_group, groups))
 		add_figures(timeline, group, &rows);
 	emit_table(&timeline->show,
 		   &(struct emit_table){ .columns = figures_cells,
