@@ -143,7 +143,7 @@ $(BUILD)/lib/%.o: src/%.S $(BUILD)/flags | $(BUILD)/ready
 	$(call say,AS,$@) $(COMPILE) $(LIB_FLAGS) -c -o $@ $<
 
 # A sanitizer asks dlsym before it can be called itself, and the first who asks begins our life.
-$(call lib_o,src/capture/exports/interpose.c src/capture/life/init.c): private override LIB_SANITIZE :=
+$(call lib_o,src/capture/exports/interpose_dlsym.c src/capture/life/init.c): private override LIB_SANITIZE :=
 
 $(BUILD)/cli/%.o: src/%.c $(BUILD)/flags | $(BUILD)/ready
 	@mkdir -p $(@D)
@@ -378,7 +378,7 @@ check-gpu: ## tests/gpu/*.sh on the real device (CUDA=/usr/local/cuda)
 # sanitizers with the compiler at hand, which is a test of `make check`.
 FUZZ := $(BUILD)/fuzz
 FUZZ_TARGETS := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
-FUZZ_SOURCES := $(sort $(SHARED) $(call src_of,analyse render)) $(addprefix src/cli/,args.c gate_options.c top/top_request.c traces.c) \
+FUZZ_SOURCES := $(sort $(SHARED) $(call src_of,analyse render)) $(addprefix src/cli/,args.c budget_file.c top/top_request.c traces.c) \
 	tests/unit/recorder.c
 # fuzz-portable links what another machine may lack into the targets; of cJSON Debian has no archive,
 # so its library lies beside them.

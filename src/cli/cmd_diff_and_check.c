@@ -11,8 +11,8 @@
 #include "analyse/input/error.h"
 #include "analyse/input/grow.h"
 #include "base/text/text.h"
+#include "cli/budget_file.h"
 #include "cli/cli.h"
-#include "cli/gate_options.h"
 #include "cli/traces.h"
 
 struct comparison {

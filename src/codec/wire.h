@@ -31,7 +31,7 @@ enum {
 	WIRE_SUMS = 249,
 	WIRE_CACHE = 255,
 	WIRE_ESCAPE = 255,
-	WIRE_EVENT_MAX = 128, /* most bytes of an event, together with its wire_context */
+	WIRE_EVENT_MAX = 128, /* maximum bytes of an event and its wire_context */
 	WIRE_SUMS_MAX = 32,
 };
 

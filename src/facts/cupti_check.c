@@ -281,8 +281,9 @@ static bool take_array_at(struct witness_matcher *m, const struct event *array, 
 	return began ? take_array(m, array, until - 1, -1) : take_array(m, array, until, 1);
 }
 
-/* Takes the records from `at` on and before t: stream-ordered ones while graphs hold at most `most`
- * bytes, others if another process owns the memory. Returns the next record's position. */
+/* Skips records that our events need not have, from `at` on and before t: stream-ordered ones as
+ * long as graphs hold at most `most` bytes, and others whose memory another process owns. Returns
+ * the position of the next record. */
 static size_t take_until(struct witness_matcher *m, size_t at, uint64_t t, uint64_t most,
 			 uint64_t *live)
 {

@@ -177,7 +177,8 @@ static int step(struct census *census, const struct live_at_visitor *visitor,
 
 int live_at_take(const struct spool *spool, const struct live_at_visitor *visitor)
 {
-	static struct census census; /* static: the traced program's stack may lack 10 KiB */
+	/* Static, because the traced program's stack may not have 10 KiB left. */
+	static struct census census;
 	struct journal_reader reader;
 	struct event event;
 	int error = journal_read(&reader, spool);

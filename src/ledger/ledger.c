@@ -144,8 +144,8 @@ static HOT_CODE void move(struct ledger *ledger, const struct event *event, uint
 		change.bytes = sign * (int64_t)event->size;
 		if (handed)
 			totals_add(spool, &touched->space, METRIC_ALLOCATED, &change);
-		if (!space_on_card(event->device, event->space)) /* a pool has both sums,
-								    wherever its memory lies */
+		/* A pool has both sums, whether its memory is on a device or the host. */
+		if (!space_on_card(event->device, event->space))
 			shift(spool, &touched->pool, handed ? METRIC_ALLOCATED : METRIC_RESERVED,
 			      &change);
 	}

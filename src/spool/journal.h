@@ -22,7 +22,7 @@ struct journal {
 	uint8_t *before; /* start of the last event; records of sums may lie before it */
 	bool beside;     /* true for a copy: events go to spool->caught, not into chunks */
 	uint64_t max_events;
-	uint64_t head_events;  /* number of first events that are never dropped */
+	uint64_t head_events;  /* number of events at the start that are never dropped */
 	uint64_t keep_ns;      /* from journal_keep(): ns for which events stay; 0: no limit */
 	uint64_t keep_chunks;  /* most chunks of the ring; 0: limited only by max_events */
 	uint32_t chunk_events; /* most events in one chunk */

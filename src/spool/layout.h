@@ -328,7 +328,7 @@ struct spool_oom {
 	uint64_t size;
 	uint64_t refused;     /* bytes of the failed driver call, 0: the driver was not called */
 	uint64_t left, total; /* of the device, as the driver reported; total 0: not known. `left`
-				 includes memory that was freed since */
+				 also counts memory that was freed after the report */
 	uint64_t used; /* `used` of the last sample, with the bytes reserved since; 0: not known */
 	uint64_t allocated, reserved;           /* sums of the device */
 	uint64_t pool_allocated, pool_reserved; /* sums of the framework, as it reported them */

@@ -10,8 +10,8 @@
 
 #include "analyse/findings/leaks.h"
 #include "analyse/input/decompress.h"
+#include "cli/budget_file.h"
 #include "cli/cli.h"
-#include "cli/gate_options.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -110,7 +110,7 @@ struct categories {
 	struct map gradients; /* sizes of blocks that outlived a backward pass */
 	uint32_t looks;       /* number of searches of live blocks for gradients so far */
 	uint64_t last_t;
-	uint64_t gap_seq; /* number of the first event after missing ones; UINT64_MAX for none */
+	uint64_t gap_seq; /* number of the first event after a gap; UINT64_MAX for none */
 	uint64_t longest; /* ns: 1 + longest lifetime of a backward pass's memory; 0: not found */
 	struct whereabouts last_at; /* places of the previous event */
 	uint32_t last_pool;

@@ -1,4 +1,4 @@
-/* Reads rules for the categories of memory: conditions, lines, and files. */
+/* Reads rules for the categories of memory: a single condition, a line, a whole file. */
 #include "analyse/categories/rules.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "base/text/text.h"
 
 enum {
-	LONGEST_NAME = 40,      /* most bytes of a category's name, without the NUL */
+	LONGEST_NAME = 40,      /* maximum length of a category's name, without the NUL */
 	MOST_RULES = 10000,     /* more rules are not taken for a file of rules */
 	MOST_CONDITIONS = 4096, /* conditions about frames, in all rules together */
 };

@@ -91,10 +91,10 @@ static bool is_cause(const struct diff_row *row, const struct tide *tide)
 }
 
 /*
- * When some sites hold more at the peak, and others with unchanged allocations hold less, the peak
- * has moved to the time of the former: of a new site, or of one that always allocated then. A site
- * with unchanged allocations is then not a cause, unless its change has the direction of the peak's
- * change and its lifetime is much longer or shorter than before. Without lifetimes, the side with
+ * If some sites hold more at the peak, and others with unchanged allocations hold less, the peak
+ * has moved to another time, at which the sites that hold more have their memory. A site with
+ * unchanged allocations is then no cause, unless its bytes changed in the same direction as the
+ * peak and its lifetime is much longer or shorter than before. Without lifetimes, the side with
  * the larger change is the cause.
  *
  * A site that allocates more and yet holds less at the peak is freed sooner (its memory may be

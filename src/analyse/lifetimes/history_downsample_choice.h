@@ -17,7 +17,7 @@ struct history_sum;
 
 struct history_keep {
 	uint8_t *stays;  /* by event: 1 if kept; of a block's two events, both or none are kept */
-	uint8_t *edges;  /* by event: 1 if a slice begins, or a sum peaks, at it */
+	uint8_t *edges;  /* by event: 1 if a slice begins or a sum peaks at this event */
 	uint32_t *birth; /* by event: where the removable block it frees began, or HISTORY_NONE */
 	size_t slices;
 };

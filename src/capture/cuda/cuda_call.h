@@ -121,7 +121,7 @@ void cuda_call_end(struct cuda_call *span, enum cuda_call_end end, enum node_kin
 void cuda_call_ended(struct cuda_call *span, int status);
 void cuda_call_sampled(struct cuda_call *span, int status);
 
-/* Stream-ordered memory, and memory that CUDA graphs allocate (cuda_call_pool.c). */
+/* Stream-ordered memory, and memory that CUDA graphs allocate (cuda_call_async_pool.c). */
 void cuda_call_alloc_async(struct cuda_call *span, int status, uint64_t ptr, uint64_t size);
 void cuda_call_import_block(struct cuda_call *span, int status, uint64_t ptr, uint64_t pool);
 void cuda_call_pool_ending(uint64_t pool);
@@ -131,7 +131,7 @@ void cuda_call_pool_sampled(struct cuda_call *span, int status, uint64_t pool, b
 void cuda_call_graph_node(struct cuda_call *span, int status, int device, uint64_t size);
 void cuda_call_graph_sampled(struct cuda_call *span, int status);
 
-/* Virtual memory management, and memory imported by IPC (cuda_call_pool.c). */
+/* Virtual memory management, and memory imported by IPC (cuda_call_async_pool.c). */
 void cuda_call_create(struct cuda_call *span, int status, uint64_t handle, uint64_t size,
 		      int device);
 void cuda_call_multicast(struct cuda_call *span, int status, uint64_t handle);

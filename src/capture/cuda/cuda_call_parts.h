@@ -1,4 +1,5 @@
-/* Functions shared by cuda_call.c, cuda_call_pool.c, cuda_call_context.c and device_usage.c. */
+/* Functions shared by cuda_call.c, cuda_call_async_pool.c, cuda_call_context.c and device_usage.c.
+ */
 #pragma once
 
 #include "capture/cuda/cuda_call.h"

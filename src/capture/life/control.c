@@ -17,7 +17,8 @@
 
 HOT_DATA _Atomic uint32_t guest_control_seen;
 
-enum { LOOK_AGAIN = UINT32_MAX }; /* a count that requests never reach: guest_control() runs */
+/* Larger than any number of requests; means that guest_control() is running now. */
+enum { LOOK_AGAIN = UINT32_MAX };
 
 static START_DATA struct signal_choice chosen;
 static _Atomic uint32_t signalled; /* number of signals that have not been acted upon yet */

@@ -70,8 +70,9 @@ static bool each_slot(const struct dynamic *dynamic, unsigned kinds, slot_fn *ea
 
 enum { CUDAS = 16 }; /* most CUDA libraries in a process, which usually has two or three */
 
-/* The addresses of CUDA's own libraries, found before the search: the list of modules is read under
- * a lock that dlopen() takes second, so nothing may be looked up meanwhile. */
+/* The addresses of CUDA's own libraries, found before the search. The search runs under the lock of
+ * the list of modules, which dlopen() takes while it holds the loader's lock: a look-up during the
+ * search would take the two in reverse order and could deadlock. */
 struct symbol_search {
 	struct {
 		uintptr_t low, high;

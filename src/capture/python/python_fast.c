@@ -12,7 +12,8 @@
 
 enum { NUMBER_SHIFT = 8 };
 
-/* Stands in the sum for a shim, a frame that the interpreter puts below an evaluation loop. */
+/* The value in a stack's sum for a shim, a frame that the interpreter puts below an evaluation
+ * loop. */
 static const uint64_t SHIM = 1ULL << 63;
 
 static inline bool is_shim(uint64_t kind)

@@ -35,7 +35,7 @@ enum unwind_found {
 };
 enum unwind_found unwind_until(const void *until);
 
-/* True if this thread handles a signal that interrupted this library; false if unknown. */
+/* True if this thread is handling a signal that interrupted this library; false if unknown. */
 bool unwind_signal_in_us(void);
 
 /*

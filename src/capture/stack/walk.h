@@ -31,7 +31,7 @@ struct walk {
 	const struct predict_path *path;
 	struct predict_next *next; /* entry that caches the stack's number, or NULL */
 	uint64_t unloaded;         /* unload_word() when the walk began, see modules.h */
-	bool may_load;             /* the list of modules may be read again */
+	bool may_load;             /* the walk is allowed to read the list of modules again */
 	uint32_t id;               /* the stack's number once recorded, 0 if that failed */
 	bool learnt;               /* rules were made: the unwinder may have met new modules */
 	struct python_frames python;

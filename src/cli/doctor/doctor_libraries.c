@@ -158,7 +158,7 @@ static const struct optional {
 	{ "nvml",
 	  { "libnvidia-ml.so.1" },
 	  FINDING_NOTE,
-	  "not found: used memory will be that of all processes on the device",
+	  "not found: used memory will include all processes on the device",
 	  "in a container: set NVIDIA_DRIVER_CAPABILITIES=compute,utility" },
 	{ "libunwind",
 	  { "libunwind.so.8" },

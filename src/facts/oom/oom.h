@@ -14,7 +14,8 @@ enum {
 	OOM_WORDS = 200,
 	OOM_LINES = 5,
 	OOM_ADVICE_MOST = 2,
-	OOM_GOES_ON = 256, /* allocations after a failure that prove that the program survived it */
+	OOM_GOES_ON = 256, /* number of allocations after a failure that shows that the program
+			      survived it */
 };
 
 struct oom_facts {

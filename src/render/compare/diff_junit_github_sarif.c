@@ -99,7 +99,7 @@ static void put_xml(struct out *out, const char *text)
 	}
 }
 
-/* Writes a gate, and below one that is broken the `grew` sites that grew. */
+/* Writes a gate; below a broken gate, also the first `grew` of `sites`, which grew. */
 static void put_case(struct out *out, const struct ci_finding *gate, const struct ci_finding *sites,
 		     size_t grew)
 {

@@ -201,8 +201,8 @@ static void note_sampling(struct spool_model *recording, uint64_t interval)
 	text_u64(text + strlen(text), interval);
 	text_append(text, sizeof(text), units[unit]);
 	text_append(text, sizeof(text),
-		    " (MEMTRACE_SAMPLE): totals and peaks are exact; frees have no "
-		    "line");
+		    " (MEMTRACE_SAMPLE): totals and peaks are exact; the call sites of frees "
+		    "are not recorded");
 	note(recording, text);
 }
 

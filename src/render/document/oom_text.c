@@ -1,7 +1,5 @@
-/*
- * Explains an allocation that failed in at most 24 lines: for stderr when the program ends, for the
- * JSON trace, and for `memtrace report --oom`.
- */
+/* Explains a failed allocation in at most 24 lines: for stderr when the program ends, for the JSON
+ * trace, and for `memtrace report --oom`. */
 #include "render/document/document.h"
 
 #include <stdarg.h>

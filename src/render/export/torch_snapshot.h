@@ -53,7 +53,7 @@ struct snapshot_device {
 	uint64_t allocated, reserved;  /* bytes, summed up from the selected events */
 	bool summed;                   /* `allocated` and `reserved` count all bytes */
 	uint64_t unplaced;             /* bytes reserved by pools that report no addresses */
-	uint64_t placed;               /* bytes of `unplaced` in blocks with their own segments */
+	uint64_t placed;               /* the part of `unplaced` that has segments of its own */
 	struct snapshot_segment spare; /* segment for unplaced - placed; size 0: no segment */
 	uint64_t spare_room;           /* bytes to which `spare` can grow at its address */
 

@@ -3,7 +3,8 @@
 #include "analyse/input/error.h"
 #include "render/report/report_parts.h"
 
-/* As many events are read unasked: it takes 3 s at most. A leak shows in a long run above all. */
+/* Up to so many events are read even if no section asks for them, which takes at most 3 s, because
+ * leaks show mainly in long runs. */
 enum { UNASKED = 4000000 };
 
 /* True if the events must be read: they are few, or --full or a section of --show needs them. */

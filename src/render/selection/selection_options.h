@@ -13,5 +13,5 @@ struct selection_options {
 	uint64_t categories; /* bits of the categories in `filter`; 0: `filter` is about frames */
 	const char *at;      /* time for moment_find(); NULL: the command's default */
 	int stacks, by;      /* enum trace_stacks, enum trace_by */
-	int metric;          /* enum trace_metric: the bytes that stacks are weighed by */
+	int metric;          /* enum trace_metric: the bytes that stacks are weighted by */
 };

@@ -1,5 +1,5 @@
 /* Parses the gates of `memtrace diff` and `check`: limits from options and from budget files. */
-#include "cli/gate_options.h"
+#include "cli/budget_file.h"
 
 #include <cjson/cJSON.h>
 #include <stdio.h>
@@ -51,7 +51,7 @@ static int add_limit(struct gates *gates, const char *path, const cJSON *limit)
 	} else if (cJSON_IsNumber(limit) && limit->valuedouble >= 0) {
 		snprintf(text, sizeof(text), "%s<=%.0f", limit->string, limit->valuedouble);
 	} else {
-		return err("%s: \"max\": \"%.80s\" must be a text like \"30 GiB\" or a number",
+		return err("%s: \"max\": \"%.80s\" must be a string such as \"30 GiB\" or a number",
 			   path, limit->string);
 	}
 	if (!gates_add(gates, GATE_MOST, text))
