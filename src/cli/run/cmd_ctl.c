@@ -4,13 +4,10 @@
 #include <string.h>
 #include <sys/param.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "analyse/input/each.h"
 #include "analyse/input/grow.h"
 #include "base/guest/clock.h"
-#include "base/text/text.h"
-#include "base/text/utf8.h"
 #include "cli/cli.h"
 #include "cli/run/live_spools.h"
 #include "cli/run/recovery.h"
@@ -120,22 +117,8 @@ static int dump(struct asked *asked, const struct ctl_wish *wish)
 		.live = true,
 		.ending = { UINT64_MAX, UINT64_MAX },
 	};
-	char output[4096];
 
-	if (!wish->output) {
-		size_t stem = strlen(recovery.spool) - strlen(".spool");
-
-		text_copy_n(output, sizeof(output), recovery.spool, stem);
-		text_append(output, sizeof(output), ".dump.json");
-		recovery.output = output;
-		recovery.numbered = true;
-	}
-	if (recovery_run(&recovery))
-		return cli_fail(STATUS_UNREADABLE);
-	if (isatty(STDOUT_FILENO))
-		utf8_clean(recovery.written);
-	out_format(cli_out(), "%s\n", recovery.written);
-	return STATUS_DONE;
+	return recovery_print(&recovery, ".dump.json");
 }
 
 static int show_status(struct asked *asked, const struct ctl_wish *wish)

@@ -44,14 +44,14 @@ int recovery_owner(const char *path, struct owner *owner)
 	return 0;
 }
 
-void recovery_name(char *to, size_t size, const char *spool)
+void recovery_name(char *to, size_t size, const char *spool, const char *end)
 {
 	size_t length = strlen(spool);
 
 	if (text_ends(spool, ".spool"))
 		length -= strlen(".spool");
 	text_copy_n(to, size, spool, length);
-	text_append(to, size, ".json");
+	text_append(to, size, end);
 }
 
 /* A temporary file in the folder of `output`, renamed to `output` when complete. */
@@ -261,6 +261,24 @@ int recovery_run(struct recovery *recovery)
 	return error;
 }
 
+int recovery_print(struct recovery *recovery, const char *end)
+{
+	char output[4096];
+
+	if (!recovery->output) {
+		recovery_name(output, sizeof(output), recovery->spool, end);
+		recovery->output = output;
+		recovery->numbered = true;
+	}
+	if (recovery_run(recovery))
+		return cli_fail(STATUS_UNREADABLE);
+	/* A terminal gets the name escaped; a script gets it unchanged. */
+	if (isatty(STDOUT_FILENO))
+		utf8_clean(recovery->written);
+	out_format(cli_out(), "%s\n", recovery->written);
+	return STATUS_DONE;
+}
+
 /* --- memtrace recover SPOOL --- */
 
 static const char about[] =
@@ -272,7 +290,6 @@ static const char about[] =
 int cmd_recover(int argc, char **argv)
 {
 	struct recovery recovery = { .ending = { UINT64_MAX, UINT64_MAX } };
-	char output[4096];
 	const struct arg args[] = {
 		ARG("output", 'o', TEXT, "FILE", "the trace to write", &recovery.output),
 		ARG("force", 'f', FLAG, NULL,
@@ -284,16 +301,5 @@ int cmd_recover(int argc, char **argv)
 	if (parsed != ARGS_GO)
 		return parsed;
 	recovery.spool = argv[1];
-	if (!recovery.output) {
-		recovery_name(output, sizeof(output), recovery.spool);
-		recovery.output = output;
-		recovery.numbered = true;
-	}
-	if (recovery_run(&recovery))
-		return cli_fail(STATUS_UNREADABLE);
-	/* A terminal gets the name escaped; a script gets it unchanged. */
-	if (isatty(STDOUT_FILENO))
-		utf8_clean(recovery.written);
-	out_format(cli_out(), "%s\n", recovery.written);
-	return STATUS_DONE;
+	return recovery_print(&recovery, ".json");
 }

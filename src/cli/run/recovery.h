@@ -37,5 +37,11 @@ struct owner {
 
 int recovery_owner(const char *spool, struct owner *owner);
 
-/* Derives a trace's name from its spool's: memtrace.5.spool becomes memtrace.5.json. */
-void recovery_name(char *to, size_t size, const char *spool);
+/* Derives a trace's name from its spool's: memtrace.5.spool becomes memtrace.5.json, if `end` is
+ * ".json". */
+void recovery_name(char *to, size_t size, const char *spool, const char *end);
+
+/* recovery_run() for a command: prints the trace's path, or why there is no trace. Without an
+ * output the trace lies beside the spool, under the next free name that ends in `end`. Returns the
+ * exit status. */
+int recovery_print(struct recovery *recovery, const char *end);

@@ -156,7 +156,7 @@ static void finish_spool(struct file_finder *finder, const char *path)
 		return;
 	}
 	if (!owner.output[0])
-		recovery_name(owner.output, sizeof(owner.output), path);
+		recovery_name(owner.output, sizeof(owner.output), path, ".json");
 	if (owner.pid == (uint64_t)finder->run->pid)
 		recovery.ending = finder->run->ending;
 	if (recovery_run(&recovery))
@@ -186,18 +186,17 @@ static void find_spools(struct file_finder *finder, each_fn *each)
 
 /* True if the process began before this run: another run wrote its trace into the same directory.
  * Compares the kernel's start ticks on the same host, else the wall clock of the trace. */
-static bool began_before(const struct child_run *run, const struct trace_process *process)
+static bool began_before(const struct child_run *run, const struct trace *trace)
 {
-	struct tm time = { 0 };
+	const struct trace_process *process = &trace->process;
+	uint64_t start = trace_start_ns(trace);
 	char host[256] = "";
 
 	gethostname(host, sizeof(host) - 1);
 	if (process->start_ticks && run->start_ticks && process->host &&
 	    !strcmp(process->host, host))
 		return process->start_ticks < run->start_ticks;
-	if (!process->start_time || !strptime(process->start_time, "%Y-%m-%dT%H:%M:%S", &time))
-		return false;
-	return timegm(&time) < run->start - 1;
+	return start != TRACE_NONE && (time_t)(start / 1000000000) < run->start - 1;
 }
 
 static void add_trace(struct file_finder *finder, const char *path)
@@ -209,7 +208,7 @@ static void add_trace(struct file_finder *finder, const char *path)
 	if (finder->left.traces_n == MOST || !is_new(finder->run, path) || trace_open(&trace, path))
 		return; /* a new .json file need not be a trace */
 	copy = strdup(path);
-	if (copy && !began_before(finder->run, &trace.process)) {
+	if (copy && !began_before(finder->run, &trace)) {
 		found = &finder->left.traces[finder->left.traces_n++];
 		*found = (struct run_trace){ .path = copy,
 					     .own = trace.process.pid == (uint64_t)finder->run->pid,
