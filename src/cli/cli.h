@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/mem/each.h"
 #include "base/settings/opt.h"
 #include "render/emit/term.h"
 
@@ -104,10 +105,9 @@ struct usage {
 };
 
 /* Initializes a struct usage with an array of options. */
-#define USAGE(command, operands, about, args, least, most)                                     \
-	{                                                                                      \
-		command, operands, about, args, sizeof(args) / sizeof((args)[0]), least, most, \
-			false                                                                  \
+#define USAGE(command, operands, about, args, least, most)                         \
+	{                                                                          \
+		command, operands, about, args, COUNT_OF(args), least, most, false \
 	}
 
 /* The command's i-th option; after its last, --no-limits if the command reads traces, then NULL. */

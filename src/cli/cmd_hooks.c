@@ -1,7 +1,7 @@
 /* memtrace hooks: lists the calls that the library intercepts, from the tables it is built from. */
 #include <string.h>
 
-#include "analyse/input/each.h"
+#include "base/mem/each.h"
 #include "cli/cli.h"
 
 static const char about[] =

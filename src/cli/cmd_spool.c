@@ -2,9 +2,9 @@
 #include <string.h>
 #include <strings.h>
 
-#include "analyse/input/each.h"
 #include "analyse/input/error.h"
 #include "analyse/spool/read.h"
+#include "base/mem/each.h"
 #include "cli/cli.h"
 #include "ledger/pending.h"
 #include "spool/spool.h"

@@ -1,7 +1,7 @@
 /* Prints completion scripts for bash and zsh, from the tables that --help is printed from. */
 #include <string.h>
 
-#include "analyse/input/each.h"
+#include "base/mem/each.h"
 #include "base/text/text.h"
 #include "cli/cli.h"
 

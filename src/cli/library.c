@@ -1,6 +1,6 @@
 /* Finds the library to preload, and the reasons why a program cannot have it preloaded. */
 #include "cli/library.h"
-#include "analyse/input/each.h"
+#include "base/mem/each.h"
 
 #include <elf.h>
 #include <errno.h>

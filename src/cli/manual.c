@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyse/input/each.h"
+#include "base/mem/each.h"
 #include "base/settings/version.h"
 #include "base/text/text.h"
 #include "cli/cli.h"

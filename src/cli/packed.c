@@ -1,6 +1,6 @@
 /* Compresses the tool's output with the zlib and zstd that it is linked with. */
 #include "cli/packed.h"
-#include "analyse/input/each.h"
+#include "base/mem/each.h"
 
 #include <errno.h>
 #include <stddef.h>

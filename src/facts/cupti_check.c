@@ -17,6 +17,7 @@
  * All passes work on one list of records, sorted by time: later passes skip the records that an
  * earlier pass has taken.
  */
+#include "base/mem/each.h"
 #include "facts/spool_model.h"
 
 #include <errno.h>
@@ -337,7 +338,7 @@ static const char *memory_name(unsigned memory)
 {
 	static const char names[][16] = { "pool", "pinned", "device", "array", "managed" };
 
-	return memory < sizeof(names) / sizeof(names[0]) ? names[memory] : "other";
+	return memory < COUNT_OF(names) ? names[memory] : "other";
 }
 
 static void tell(const struct witness_matcher *m, struct trace_cupti_check *witness)

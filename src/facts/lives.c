@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem/arena.h"
+#include "base/mem/each.h"
 #include "base/mem/hash.h"
 #include "facts/trace_model.h"
 
@@ -275,7 +276,7 @@ static bool is_handle_call(const char *api)
 		"cuMemUnmap",  "cuMulticastCreate",
 	};
 
-	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(calls); i++) {
 		if (!strcmp(api, calls[i]))
 			return true;
 	}

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem/arena.h"
+#include "base/mem/each.h"
 #include "base/text/text.h"
 #include "facts/sites.h"
 
@@ -111,7 +112,7 @@ static void cut_clones(char *name)
 	static const char marks[][16] = { ".isra.", ".constprop.", ".part.",  ".cold", ".lto_priv.",
 					  ".llvm.", ".localalias", ".clone.", ".warm" };
 
-	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(marks); i++) {
 		char *at = strstr(name, marks[i]);
 
 		if (at && at != name)
@@ -275,7 +276,7 @@ static const struct generated *generated(const char *path)
 		{ "<ipython-input-", "<ipython>" },
 	};
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
 		if (strstr(path, rows[i].has))
 			return &rows[i];
 	}

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/mem/each.h"
 #include "facts/trace_model.h"
 
 #define trace_trace trace
@@ -12,10 +13,10 @@ struct rows rows_of(enum rows_of of)
 	case ROWS_##name: {                      \
 		typedef struct trace_##name own; \
 		static const struct row rows[] = {
-#define END(name)                                                                  \
-	}                                                                          \
-	;                                                                          \
-	return (struct rows){ rows, sizeof(rows) / sizeof(rows[0]), sizeof(own) }; \
+#define END(name)                                                  \
+	}                                                          \
+	;                                                          \
+	return (struct rows){ rows, COUNT_OF(rows), sizeof(own) }; \
 	}
 #define SIZE(member) (sizeof(((own *)NULL)->member) > 8 ? 0 : sizeof(((own *)NULL)->member))
 #define CELL(key, kind, member, count, when, of, layout)                                        \

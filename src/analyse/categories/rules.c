@@ -8,6 +8,7 @@
 
 #include "analyse/input/error.h"
 #include "analyse/input/grow.h"
+#include "base/mem/each.h"
 #include "base/settings/quantity.h"
 #include "base/text/text.h"
 
@@ -123,7 +124,7 @@ static size_t read_test(const char *text, uint8_t *test)
 	};
 	size_t longest = 0;
 
-	for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(tests); i++) {
 		size_t length = strlen(tests[i]);
 
 		if (length > longest && !strncmp(text, tests[i], length)) {
@@ -217,7 +218,7 @@ static int read_conditions(const struct rules_source *source, struct rule *rule,
 	char *word;
 
 	while ((word = next_word(&text)) != NULL) {
-		if (count == sizeof(conditions) / sizeof(conditions[0]))
+		if (count == COUNT_OF(conditions))
 			return rules_wrong(source, "too many conditions: ", word);
 		if (read_condition(source, &conditions[count], word))
 			return -EINVAL;

@@ -6,7 +6,7 @@
  * it) is rolled back in the copy.
  */
 #include "analyse/live/follow.h"
-#include "analyse/input/each.h"
+#include "base/mem/each.h"
 
 #include <errno.h>
 #include <string.h>

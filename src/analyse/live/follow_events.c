@@ -4,8 +4,8 @@
  * The chunks are a ring: each may be overwritten at any time. So a chunk's head is read before and
  * after the chunk, and the chunk is left out if the two differ.
  */
-#include "analyse/input/each.h"
 #include "analyse/live/follow.h"
+#include "base/mem/each.h"
 
 #include <string.h>
 #include <sys/param.h>

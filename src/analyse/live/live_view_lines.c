@@ -6,7 +6,7 @@
  * this time must pass before the next naming. Until then all stacks without a name share one line.
  */
 #include "analyse/live/live_view_lines.h"
-#include "analyse/input/each.h"
+#include "base/mem/each.h"
 
 #include <errno.h>
 #include <stdlib.h>

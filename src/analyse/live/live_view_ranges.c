@@ -1,6 +1,6 @@
 /* Finds the open ranges from the events that push and pop ranges. */
-#include "analyse/input/each.h"
 #include "analyse/live/live_view.h"
+#include "base/mem/each.h"
 
 #include <string.h>
 

@@ -12,7 +12,7 @@
  */
 #pragma once
 
-#include "analyse/input/each.h"
+#include "base/mem/each.h"
 #include "codec/event.h"
 #include "facts/trace_model.h"
 

@@ -46,7 +46,7 @@ static const struct key keys[] = {
 #undef KEY
 };
 
-enum { KEYS = sizeof(keys) / sizeof(keys[0]) };
+enum { KEYS = COUNT_OF(keys) };
 
 /* --- texts --- */
 

@@ -40,6 +40,7 @@ void own_thread_forked(void)
 
 #include "base/guest/raw_call.h"
 #include "base/guest/signals.h"
+#include "base/mem/each.h"
 
 /* --- stacks --- */
 
@@ -329,7 +330,7 @@ static void run_here(void *argument)
 
 	sigpending(&before);
 	task->result = task->work(task->argument);
-	for (size_t i = 0; i < sizeof(of_writes) / sizeof(of_writes[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(of_writes); i++) {
 		sigset_t raised;
 
 		if (sigismember(&before, of_writes[i]) == 1)

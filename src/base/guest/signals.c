@@ -4,6 +4,8 @@
 #include <pthread.h>
 #include <stddef.h>
 
+#include "base/mem/each.h"
+
 void signals_defer(struct signals_deferred *deferred)
 {
 	static const int own[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT };
@@ -11,7 +13,7 @@ void signals_defer(struct signals_deferred *deferred)
 
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &deferred->cancel);
 	sigfillset(&all);
-	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(own); i++)
 		sigdelset(&all, own[i]);
 	pthread_sigmask(SIG_BLOCK, &all, &deferred->before); /* cannot fail with valid arguments */
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/guest/table_rows.h"
+#include "base/mem/each.h"
 #include "base/settings/quantity.h"
 #include "base/text/text.h"
 
@@ -47,7 +48,7 @@ static bool parse_key(const char **text, struct filter_term *term)
 
 static bool parse_relation(const char **text, struct filter_term *term)
 {
-	for (size_t i = 0; i < sizeof(relations) / sizeof(relations[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(relations); i++) {
 		size_t length = strlen(relations[i].text);
 
 		if (strncmp(*text, relations[i].text, length) != 0)

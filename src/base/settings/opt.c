@@ -8,6 +8,7 @@
 
 #include "base/guest/start.h"
 #include "base/guest/table_rows.h"
+#include "base/mem/each.h"
 #include "base/settings/filter.h"
 #include "base/settings/quantity.h"
 #include "base/text/text.h"
@@ -36,7 +37,7 @@ START_CODE static bool parse_flag(const char *text, uint64_t *count)
 	static START_CONST const char yes[][5] = { "1", "on", "yes", "true" };
 	static START_CONST const char no[][6] = { "0", "off", "no", "false" };
 
-	for (size_t i = 0; i < sizeof(yes) / sizeof(yes[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(yes); i++) {
 		bool is_yes = start_same(text, yes[i]);
 
 		if (is_yes || start_same(text, no[i])) {
@@ -59,7 +60,7 @@ START_CODE static bool parse_stacks(const char *text, uint64_t *kinds)
 
 	for (;;) {
 		const char *after = NULL;
-		uint64_t kind = sizeof(words) / sizeof(words[0]);
+		uint64_t kind = COUNT_OF(words);
 
 		while (!after && kind--)
 			after = start_after(text, words[kind]);
@@ -119,7 +120,7 @@ static const char deeds[][8] = {
 
 static bool parse_deed(const char *text, enum signal_does *does)
 {
-	for (size_t i = 0; i < sizeof(deeds) / sizeof(deeds[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(deeds); i++) {
 		if (!strcmp(text, deeds[i])) {
 			*does = (enum signal_does)i;
 			return true;
@@ -140,7 +141,7 @@ bool signal_choice_parse(const char *text, struct signal_choice *choice)
 	length = strcspn(text, ":");
 	if (text[length] && !parse_deed(text + length + 1, &choice->does))
 		return false;
-	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(signals); i++) {
 		if (strlen(signals[i].name) == length && !strncmp(signals[i].name, text, length))
 			choice->signal = signals[i].signal;
 	}

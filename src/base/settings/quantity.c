@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "base/guest/start.h"
+#include "base/mem/each.h"
 
 #define SIZES (QUANTITY_SETTING | QUANTITY_SIZE)
 
@@ -65,7 +66,7 @@ START_CODE static const char *read_unit(const char *text, enum quantity_kind kin
 	size_t longest = 0;
 
 	*factor = kind & (SIZES | QUANTITY_NUMBER) ? 1 : 0;
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(units); i++) {
 		size_t length = units[i].kinds & kind ? fits(text, units[i].name, kind) : 0;
 
 		if (length <= longest)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/guest/table_rows.h"
+#include "base/mem/each.h"
 #include "base/text/pack.h"
 #include "base/text/text.h"
 
@@ -69,7 +70,7 @@ const char *rank_fact(enum rank_fact fact)
 {
 	const char *rank = NULL;
 
-	for (size_t i = 0; i < sizeof(launchers) / sizeof(launchers[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(launchers); i++) {
 		const char *own = number(launchers[i][RANK_NUMBER]);
 		const char *value = number(launchers[i][fact]);
 

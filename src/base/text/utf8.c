@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/mem/each.h"
+
 size_t utf8_decode(const char *text, size_t left, uint32_t *c)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
@@ -55,7 +57,7 @@ bool utf8_harmless(uint32_t c)
 		{ 0x1d173, 0x1d17a }, { 0xe0000, 0xe0fff },
 	};
 
-	for (size_t i = 0; i < sizeof(harmful) / sizeof(harmful[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(harmful); i++) {
 		if (c >= harmful[i].low && c <= harmful[i].high)
 			return false;
 	}

@@ -1,4 +1,5 @@
 /* Computes the bytes of a CUDA array from its format, its extent and its mipmap levels. */
+#include "base/mem/each.h"
 #include "capture/cuda/cuda_call.h"
 
 #include <stdbool.h>
@@ -46,7 +47,7 @@ struct texel {
 
 static struct texel texel_of(unsigned int format, unsigned int channels)
 {
-	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(formats); i++) {
 		const struct array_format *row = &formats[i];
 
 		if (format >= row->first && format <= row->last)

@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 
 #include "base/guest/table_rows.h"
+#include "base/mem/each.h"
 #include "base/settings/opt.h"
 #include "capture/loader/loader.h"
 #include "capture/recorder/record.h"
@@ -71,7 +72,7 @@ static void *open_in(const char *folder, const char *below, int flags)
 	char path[4096];
 	void *handle = NULL;
 
-	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]) && !handle; i++) {
+	for (unsigned i = 0; i < COUNT_OF(names) && !handle; i++) {
 		snprintf(path, sizeof(path), "%s%s%s", folder, below, names[i]);
 		handle = dlopen(path, RTLD_NOW | flags);
 	}
@@ -87,7 +88,7 @@ static void *open_cupti(void)
 
 	if (!handle)
 		handle = open_in("", "", RTLD_LOCAL);
-	for (unsigned i = 0; i < sizeof(below) / sizeof(below[0]) && !handle; i++) {
+	for (unsigned i = 0; i < COUNT_OF(below) && !handle; i++) {
 		if (home && *home)
 			handle = open_in(home, below[i], RTLD_LOCAL);
 		if (!handle)
@@ -98,7 +99,7 @@ static void *open_cupti(void)
 
 static bool find_functions(void *handle)
 {
-	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(functions); i++) {
 		void *found = resolve_dlsym(handle, functions[i].name);
 
 		if (!found && functions[i].needed)

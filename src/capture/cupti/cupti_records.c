@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/guest/signals.h"
+#include "base/mem/each.h"
 #include "base/mem/hash.h"
 #include "base/mem/map.h"
 #include "base/text/text.h"
@@ -124,7 +125,7 @@ static void take_transfer(const void *record)
 	};
 	const struct cupti_transfer *transfer = record;
 	bool copy = transfer->kind == CUPTI_KIND_MEMCPY;
-	bool named = transfer->copy < sizeof(copies) / sizeof(copies[0]);
+	bool named = transfer->copy < COUNT_OF(copies);
 	struct spool_span span = {
 		.kind = copy ? ACTION_COPY : ACTION_FILL,
 		.name = record_text(copy ? copies[named ? transfer->copy : 0] : "fill"),

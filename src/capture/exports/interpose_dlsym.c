@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/mem/each.h"
 #include "capture/cupti/cupti.h"
 #include "capture/life/life.h"
 #include "capture/loader/loader.h"
@@ -34,7 +35,7 @@ static void find_real(void)
 	dlsym_fn *found = NULL;
 
 	life_begin();
-	for (size_t i = 0; !found && i < sizeof(dlsym_versions) / sizeof(dlsym_versions[0]); i++)
+	for (size_t i = 0; !found && i < COUNT_OF(dlsym_versions); i++)
 		found = (dlsym_fn *)dlvsym(RTLD_NEXT, "dlsym", dlsym_versions[i]);
 	if (!found)
 		return;

@@ -1,6 +1,7 @@
 /* The work of other folders for the recorder (recorder/callbacks.h), and the recorded facts about
  * the process: command, host, rank, settings, devices. */
 #include "capture/recorder/callbacks.h"
+#include "base/mem/each.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +57,7 @@ static const char settings[][40] = {
 
 static void record_settings(void)
 {
-	for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(settings); i++) {
 		const char *value = getenv(settings[i]);
 
 		/* The first two are in every trace, null if not set. */
@@ -89,7 +90,7 @@ void process_info_late(void)
 		text_u64(driver, (uint64_t)atomic_load(&driver_known));
 		values[4] = driver;
 	}
-	for (unsigned i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+	for (unsigned i = 0; i < COUNT_OF(keys); i++) {
 		if (!values[i] || (late_known >> i & 1))
 			continue;
 		record_fact(keys[i], values[i]);

@@ -14,6 +14,7 @@
 #include "base/guest/signals.h"
 #include "base/guest/start.h"
 #include "base/mem/arena.h"
+#include "base/mem/each.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "capture/recorder/callbacks.h"
@@ -314,7 +315,7 @@ int InitializeInjectionNvtx2(const void *(*get_table)(uint32_t id))
 	callbacks = get_table(ETID_CALLBACKS);
 	if (!callbacks || callbacks->size < sizeof(*callbacks))
 		return 0;
-	fill(callbacks, MODULE_CORE, core, sizeof(core) / sizeof(core[0]));
-	fill(callbacks, MODULE_CORE2, core2, sizeof(core2) / sizeof(core2[0]));
+	fill(callbacks, MODULE_CORE, core, COUNT_OF(core));
+	fill(callbacks, MODULE_CORE2, core2, COUNT_OF(core2));
 	return 1;
 }

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/mem/each.h"
 #include "capture/loader/hooks.h"
 #include "capture/nvtx/nvtx.h"
 #include "capture/recorder/callbacks.h"
@@ -211,7 +212,7 @@ int InitializeInjectionNvtxExtension(const struct extension_module *module)
 	if (!guest_preloaded || !module || module->size < sizeof(*module) ||
 	    module->id != MODULE_PAYLOAD || !module->segments_n)
 		return 0;
-	for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(ours); i++) {
 		if (i < module->segments[0].slots_n)
 			module->segments[0].slots[i] = ours[i];
 	}

@@ -4,6 +4,7 @@
  * Nothing of Python is linked, so every symbol is looked up. An interpreter that lacks a symbol, is
  * not CPython, or has an unknown version is refused, and python_process.refusal states the reason.
  */
+#include "base/mem/each.h"
 #include "capture/python/python_parts.h"
 
 #include <dlfcn.h>
@@ -90,7 +91,7 @@ static const char *foreign(const char *version)
 {
 	static const char others[][16] = { "PyPy", "GraalVM", "+cinder", "+meta" };
 
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(others); i++)
 		if (strstr(version, others[i]))
 			return others[i];
 	return NULL;
@@ -164,7 +165,7 @@ static bool find_needs(lookup_fn *lookup, void *handle)
 #undef NEED
 	bool all = true;
 
-	for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(needs); i++) {
 		void *found = lookup(handle, needs[i].names[0]);
 
 		if (!found && needs[i].names[1][0])

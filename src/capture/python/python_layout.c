@@ -5,6 +5,7 @@
  * The interpreter's table is checked before it is used: an unknown version's table is read as if it
  * were the newest known version's, so its fields can hold anything.
  */
+#include "base/mem/each.h"
 #include "capture/python/python_parts.h"
 
 enum {
@@ -74,12 +75,10 @@ static const struct told_field {
 #undef FIELD
 };
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 #define TELLS(minor, ...) [minor - PYTHON_TELLING] = { __VA_ARGS__ },
 
 /* The byte offset of each column in _Py_DebugOffsets, for each version. */
-static const int tells[PYTHON_NEWEST - PYTHON_TELLING + 1][COUNT(columns)] = {
+static const int tells[PYTHON_NEWEST - PYTHON_TELLING + 1][COUNT_OF(columns)] = {
 #include "capture/python/python.def"
 };
 
@@ -108,7 +107,7 @@ static bool read_told(struct python_layout *layout, const int *at)
 
 	*layout =
 		(struct python_layout){ .thread_cframe = PYTHON_NONE, .frame_entry = PYTHON_NONE };
-	for (size_t i = 0; i < COUNT(columns); i++) {
+	for (size_t i = 0; i < COUNT_OF(columns); i++) {
 		const struct told_field *column = &columns[i];
 		uint64_t end = column->end ? column->end : struct_end;
 		uint64_t value = PYTHON_NONE;

@@ -1,4 +1,5 @@
 /* Paths of the files that this process writes. */
+#include "base/mem/each.h"
 #include "capture/recorder/record_parts.h"
 
 #include <errno.h>
@@ -148,7 +149,7 @@ int process_paths_create(void)
 		return error;
 	}
 	error = create_in(first, directory);
-	for (unsigned i = 0; error == -EOPNOTSUPP && i < sizeof(others) / sizeof(others[0]); i++) {
+	for (unsigned i = 0; error == -EOPNOTSUPP && i < COUNT_OF(others); i++) {
 		if (others[i])
 			error = create_in(first, others[i]);
 	}

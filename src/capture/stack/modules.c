@@ -16,6 +16,7 @@
 
 #include "base/guest/hot.h"
 #include "base/mem/arena.h"
+#include "base/mem/each.h"
 #include "base/mem/sort.h"
 #include "base/text/text.h"
 #include "capture/loader/loader.h"
@@ -132,7 +133,7 @@ bool modules_is_runtime(const char *path)
 					  "libffi.so",      "_ctypes." };
 	const char *base = text_base(path);
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(names); i++) {
 		if (!strncmp(base, names[i], strlen(names[i])))
 			return true;
 	}

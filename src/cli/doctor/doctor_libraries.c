@@ -8,8 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "analyse/input/each.h"
 #include "analyse/input/error.h"
+#include "base/mem/each.h"
 #include "base/text/fd.h"
 #include "base/text/text.h"
 #include "cli/doctor/doctor.h"

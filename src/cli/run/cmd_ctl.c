@@ -5,9 +5,9 @@
 #include <sys/param.h>
 #include <time.h>
 
-#include "analyse/input/each.h"
 #include "analyse/input/grow.h"
 #include "base/guest/clock.h"
+#include "base/mem/each.h"
 #include "cli/cli.h"
 #include "cli/run/live_spools.h"
 #include "cli/run/recovery.h"

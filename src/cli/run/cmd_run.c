@@ -9,6 +9,7 @@
 
 #include "analyse/input/decompress.h"
 #include "analyse/input/error.h"
+#include "base/mem/each.h"
 #include "base/text/fd.h"
 #include "base/text/text.h"
 #include "cli/cli.h"
@@ -120,7 +121,7 @@ static int set_all(const struct arg *args, const char *const *values)
 
 static const int forwarded[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 };
 
-enum { FORWARDED = sizeof(forwarded) / sizeof(forwarded[0]) };
+enum { FORWARDED = COUNT_OF(forwarded) };
 
 static struct {
 	volatile sig_atomic_t pid;

@@ -1,6 +1,6 @@
 /* Finds the spools of running processes, and sends requests to these processes. */
 #include "cli/run/live_spools.h"
-#include "analyse/input/each.h"
+#include "base/mem/each.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* Finds the processes that `memtrace top` shows, and opens and reads their spools. */
-#include "analyse/input/each.h"
+#include "base/mem/each.h"
 #include "cli/top/top_parts.h"
 
 #include <errno.h>

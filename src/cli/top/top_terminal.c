@@ -4,7 +4,7 @@
  * Signals are read from a descriptor instead of being handled, so the terminal is always restored
  * by top_screen_close(), outside of a signal handler.
  */
-#include "analyse/input/each.h"
+#include "base/mem/each.h"
 #include "cli/top/top_parts.h"
 
 #include <errno.h>

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem/each.h"
 #include "base/text/text.h"
 #include "render/document/document.h"
 #include "spool/journal.h"
@@ -248,7 +249,7 @@ static void fill_notes(struct spool_model *recording)
 static void fill_doors(struct spool_model *recording)
 {
 	static const char doors[][16] = { "linked", "dlsym", "procaddress", "torch" };
-	enum { DOORS = sizeof(doors) / sizeof(doors[0]) };
+	enum { DOORS = COUNT_OF(doors) };
 	struct trace_capture *capture = &recording->trace->capture;
 
 	capture->hooks = spool_model_room(recording, DOORS, sizeof(*capture->hooks));

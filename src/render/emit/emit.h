@@ -26,7 +26,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyse/input/each.h"
+#include "base/mem/each.h"
 #include "base/mem/sort.h"
 
 struct arena;

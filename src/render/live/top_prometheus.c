@@ -6,7 +6,7 @@
  */
 #include <inttypes.h>
 
-#include "analyse/input/each.h"
+#include "base/mem/each.h"
 #include "render/emit/term.h"
 #include "render/live/top.h"
 #include "render/values/values.h"

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <sys/param.h>
 
-#include "analyse/input/each.h"
+#include "base/mem/each.h"
 #include "base/text/out.h"
 #include "base/text/text.h"
 #include "render/document/document.h"

@@ -23,11 +23,11 @@ static const struct {
 #undef SECTION
 };
 
-_Static_assert(sizeof(sections) / sizeof(sections[0]) <= 32, "a bit each");
+_Static_assert(COUNT_OF(sections) <= 32, "a bit each");
 
 uint32_t report_section_bit(const char *name, size_t length)
 {
-	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(sections); i++) {
 		if (strlen(sections[i].name) == length && !memcmp(sections[i].name, name, length))
 			return 1u << i;
 	}
@@ -48,7 +48,7 @@ uint32_t report_section_bits_of_events(void)
 	/* If the events were read, the first screen also shows growth and categories. */
 	uint32_t bits = report_section_bit("growth", 6) | report_section_bit("categories", 10);
 
-	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
+	for (size_t i = 0; i < COUNT_OF(sections); i++)
 		bits |= (uint32_t)(sections[i].when == REPORT_EVENTS) << i;
 	return bits;
 }
@@ -108,7 +108,7 @@ static void say_more(const struct report *report)
 		report->options->select.device == NO_DEVICE && report->trace->summary.devices_n > 1;
 	char names[SENTENCE] = "";
 
-	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++) {
+	for (size_t i = 0; i < COUNT_OF(sections); i++) {
 		enum report_when when = sections[i].when;
 
 		if (!is_shown(report, i) && when != REPORT_OOM && when != REPORT_MOMENT &&
@@ -141,7 +141,7 @@ static void run_section(const struct report *report, size_t i)
 
 static void run_sections(const struct report *report)
 {
-	for (size_t i = 0; !*report->error && i < sizeof(sections) / sizeof(sections[0]); i++)
+	for (size_t i = 0; !*report->error && i < COUNT_OF(sections); i++)
 		run_section(report, i);
 }
 
