@@ -57,8 +57,8 @@ static const char *public_part(const char *path)
 	return NULL;
 }
 
-/* The word for a name at the end of a path, behind a folder that shows if a package is installed.
- */
+/* Hides a name, and puts "/site-packages/" before it unless the path is one of the program's own
+ * files: the folder still shows that it belongs to an installed package. */
 static const char *hide_at(struct anonymizer *anonymizer, enum hidden kind, const char *path,
 			   const char *name)
 {

@@ -83,8 +83,7 @@ static inline uint64_t trace_known(uint64_t number)
 }
 
 /* Stores the name of the program and, if that is Python, of its script or module, without folders;
- * returns the number of names. Two programs differ if
- * their last names do. */
+ * returns the number of names. Two programs differ if their last names do. */
 size_t trace_program(const struct trace *trace, const char *names[2]);
 
 /* When the process began, in ns since 1970; TRACE_NONE if the trace has no valid time. */
