@@ -347,10 +347,15 @@ static void next_task(int number)
 	swapcontext(&tasks[was], &tasks[current]);
 }
 
+/* A task is begun with the alarm blocked: one that came while swapcontext() reads the task's context
+ * would let next_task() write over it. */
 static void until_over(void)
 {
 	sigset_t all;
 
+	sigemptyset(&all);
+	sigaddset(&all, SIGALRM);
+	sigprocmask(SIG_UNBLOCK, &all, NULL);
 	while (!over)
 		pair();
 	sigfillset(&all);
@@ -369,7 +374,7 @@ static void *end_soon(void *unused)
 static void preempted(void)
 {
 	struct sigaction action = { .sa_handler = next_task, .sa_flags = SA_RESTART };
-	struct itimerval tick = { { 0, 1000 }, { 0, 1000 } };
+	struct itimerval tick = { { 0, 100 }, { 0, 100 } };
 	volatile bool begun = false;
 	pthread_t thread;
 	sigset_t alarm;
@@ -378,7 +383,6 @@ static void preempted(void)
 	sigaddset(&alarm, SIGALRM);
 	sigprocmask(SIG_BLOCK, &alarm, NULL);
 	must(pthread_create(&thread, NULL, end_soon, NULL));
-	sigprocmask(SIG_UNBLOCK, &alarm, NULL);
 	for (int i = 0; i < count; i++) {
 		getcontext(&tasks[i]);
 		tasks[i].uc_stack.ss_sp = stack_of(TASK * 4);

@@ -261,21 +261,22 @@ int recovery_run(struct recovery *recovery)
 	return error;
 }
 
-int recovery_print(struct recovery *recovery, const char *end)
+int recovery_print(const struct recovery *recovery, const char *end)
 {
-	char output[4096];
+	char beside[4096];
+	struct recovery run = *recovery;
 
-	if (!recovery->output) {
-		recovery_name(output, sizeof(output), recovery->spool, end);
-		recovery->output = output;
-		recovery->numbered = true;
+	if (!run.output) {
+		recovery_name(beside, sizeof(beside), run.spool, end);
+		run.output = beside;
+		run.numbered = true;
 	}
-	if (recovery_run(recovery))
+	if (recovery_run(&run))
 		return cli_fail(STATUS_UNREADABLE);
 	/* A terminal gets the name escaped; a script gets it unchanged. */
 	if (isatty(STDOUT_FILENO))
-		utf8_clean(recovery->written);
-	out_format(cli_out(), "%s\n", recovery->written);
+		utf8_clean(run.written);
+	out_format(cli_out(), "%s\n", run.written);
 	return STATUS_DONE;
 }
 

@@ -44,4 +44,4 @@ void recovery_name(char *to, size_t size, const char *spool, const char *end);
 /* recovery_run() for a command: prints the trace's path, or why there is no trace. Without an
  * output the trace lies beside the spool, under the next free name that ends in `end`. Returns the
  * exit status. */
-int recovery_print(struct recovery *recovery, const char *end);
+int recovery_print(const struct recovery *recovery, const char *end);
