@@ -256,7 +256,7 @@ HOT_CODE void ledger_commit(struct ledger *ledger, const struct touched *touched
 static void remember(struct ledger *ledger, const struct event *event, uint32_t id)
 {
 	ledger->newest = id;
-	ledger->newest_generation = ledger_generation(ledger);
+	ledger->newest_generation = txn_generation(ledger->spool);
 	ledger->newest_event = *event;
 	ledger->newest_quiet = ledger->quiet;
 }

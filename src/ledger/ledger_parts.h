@@ -9,11 +9,6 @@
 
 #include "ledger/ledger.h"
 
-static inline uint64_t ledger_generation(const struct ledger *ledger)
-{
-	return atomic_load_explicit(&ledger->spool->header->generation, memory_order_relaxed);
-}
-
 /* The pen of a scope, chosen by address, so that scopes next to each other have different pens. */
 static inline struct timeline_pen *ledger_pen(struct ledger *ledger,
 					      const struct spool_scope *scope)

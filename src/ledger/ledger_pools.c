@@ -137,7 +137,7 @@ static bool reborn(struct ledger *ledger, uint32_t id, uint32_t pool)
 	const struct touched *touched;
 
 	if (id != ledger->newest || ledger->quiet != ledger->newest_quiet ||
-	    ledger_generation(ledger) != ledger->newest_generation)
+	    txn_generation(ledger->spool) != ledger->newest_generation)
 		return false;
 	set_pool(&node, pool);
 	event.op = pool ? EVENT_RESERVE : EVENT_ALLOC;

@@ -79,7 +79,7 @@ static bool open_for(struct ledger *ledger, const struct event *event)
 	backlog->pool = event->pool;
 	backlog->api = event->api;
 	backlog->device = event->device;
-	ledger->backlog.generation = ledger_generation(ledger);
+	ledger->backlog.generation = txn_generation(ledger->spool);
 	return true;
 }
 
@@ -104,7 +104,7 @@ static inline bool may_wait(const struct ledger *ledger, const struct event *eve
 	const struct spool_backlog *shared = pending_shared(ledger);
 
 	return backlog->waiting < backlog->room &&
-	       backlog->generation == ledger_generation(ledger) && event->t < backlog->until &&
+	       backlog->generation == txn_generation(ledger->spool) && event->t < backlog->until &&
 	       shared->pool == event->pool && shared->api == event->api &&
 	       shared->device == event->device && is_quiet(backlog, signed_size(event), told);
 }

@@ -184,16 +184,33 @@ static void leave_out(struct journal *journal, const struct event *event)
 	struct spool *spool = journal->spool;
 
 	if (!journal->beside)
-		txn_add64(spool, &spool->header->dropped, 1);
+		spool->header->dropped++;
 	else if (spool->caught_n < SPOOL_CAUGHT)
 		spool->caught[spool->caught_n++] = *event;
 }
 
-_Static_assert(offsetof(struct spool_header, t) == offsetof(struct spool_header, seq) + 16 &&
+_Static_assert(offsetof(struct spool_header, dropped) == offsetof(struct spool_header, seq) + 8 &&
+		       offsetof(struct spool_header, t) ==
+			       offsetof(struct spool_header, seq) + 16 &&
 		       offsetof(struct spool_chunk, used) ==
 			       offsetof(struct spool_chunk, events) + 4 &&
 		       offsetof(struct spool_chunk, events) % 8 == 0,
-	       "the words that journal_put() saves together are neighbours");
+	       "the words that save_counts() saves together are neighbours");
+
+/* Saves the words that each event changes, once in a transaction. */
+static inline void save_counts(struct journal *journal)
+{
+	const uint64_t *counts = &journal->spool->header->seq;
+	uint64_t transaction = txn_generation(journal->spool);
+
+	if (journal->saved == transaction)
+		return;
+	journal->saved = transaction;
+	if (journal->chunk)
+		txn_keep_runs(journal->spool, counts, 3, &journal->chunk->events, 1);
+	else
+		txn_keep_run(journal->spool, counts, 3);
+}
 
 HOT_CODE void journal_put(struct journal *journal, struct event *event)
 {
@@ -202,7 +219,7 @@ HOT_CODE void journal_put(struct journal *journal, struct event *event)
 
 	event->seq = header->seq;
 	event->t = MAX(event->t, header->t);
-	txn_keep_run(spool, &header->seq, 3);
+	save_counts(journal);
 	header->seq++;
 	header->t = event->t;
 	if (!keeps(journal)) {
@@ -211,7 +228,6 @@ HOT_CODE void journal_put(struct journal *journal, struct event *event)
 	}
 	journal->before = journal->p;
 	journal->p = encode_event(&journal->state, journal->p, event);
-	txn_keep_run(spool, &journal->chunk->events, 1);
 	journal->chunk->events++;
 	journal->chunk->used = (uint32_t)(journal->p - (uint8_t *)(journal->chunk + 1));
 	if (journal->chunk->first_seq >= journal->head_events)

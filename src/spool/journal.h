@@ -31,6 +31,7 @@ struct journal {
 	uint64_t ring_events;
 	uint64_t
 		ready; /* events with numbers below this fit into the chunk, if its bytes suffice */
+	uint64_t saved; /* txn_generation() of the transaction that saved the counts of events */
 	struct wire_state state;
 };
 

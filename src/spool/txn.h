@@ -15,10 +15,16 @@
 typedef uint64_t __attribute__((may_alias)) txn_word;
 typedef uint32_t __attribute__((may_alias)) txn_half;
 
+/* A number that each txn_begin() and each txn_commit() raise by one: odd inside a transaction. */
+static inline uint64_t txn_generation(const struct spool *spool)
+{
+	return atomic_load_explicit(&spool->header->generation, memory_order_relaxed);
+}
+
 static inline void txn_begin(struct spool *spool)
 {
 	struct spool_header *header = spool->header;
-	uint64_t generation = atomic_load_explicit(&header->generation, memory_order_relaxed);
+	uint64_t generation = txn_generation(spool);
 
 	header->undo_count = 0;
 	atomic_store_explicit(&header->generation, generation | 1, memory_order_release);
@@ -27,10 +33,8 @@ static inline void txn_begin(struct spool *spool)
 
 static inline void txn_commit(struct spool *spool)
 {
-	struct spool_header *header = spool->header;
-	uint64_t generation = atomic_load_explicit(&header->generation, memory_order_relaxed);
-
-	atomic_store_explicit(&header->generation, (generation | 1) + 1, memory_order_release);
+	atomic_store_explicit(&spool->header->generation, (txn_generation(spool) | 1) + 1,
+			      memory_order_release);
 }
 
 /* Called if a transaction changes more words than it can save. A kill then leaves a part of it. */
@@ -38,6 +42,17 @@ static __attribute__((noinline, cold, unused)) void txn_full(struct spool *spool
 {
 	spool->header->unkept += words;
 	watch_same(false, "the number of words that a transaction changes");
+}
+
+static inline __attribute__((always_inline)) void txn_save(const struct spool *spool,
+							   struct spool_undo_word *undo,
+							   const txn_word *from, size_t words)
+{
+	uint64_t where = (uint64_t)((const char *)from - spool->base);
+
+#pragma GCC unroll 4
+	for (size_t i = 0; i < words; i++)
+		undo[i] = (struct spool_undo_word){ .where = where + 8 * i, .old = from[i] };
 }
 
 /*
@@ -57,14 +72,8 @@ static inline __attribute__((always_inline)) void txn_keep_runs(struct spool *sp
 		txn_full(spool, words);
 		return;
 	}
-	for (size_t i = 0; i < words; i++) {
-		const txn_word *from = i < first_n ? (const txn_word *)first + i
-						   : (const txn_word *)second + (i - first_n);
-
-		header->undo[at + i] = (struct spool_undo_word){
-			.where = (uint64_t)((const char *)from - spool->base), .old = *from
-		};
-	}
+	txn_save(spool, header->undo + at, first, first_n);
+	txn_save(spool, header->undo + at + first_n, second, second_n);
 	atomic_signal_fence(memory_order_seq_cst);
 	header->undo_count = at + words;
 	atomic_signal_fence(memory_order_seq_cst);

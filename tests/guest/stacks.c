@@ -347,8 +347,8 @@ static void next_task(int number)
 	swapcontext(&tasks[was], &tasks[current]);
 }
 
-/* A task is begun with the alarm blocked: one that came while swapcontext() reads the task's context
- * would let next_task() write over it. */
+/* A task is begun with the alarm blocked: one that came while swapcontext() reads the task's
+ * context would let next_task() write over it. */
 static void until_over(void)
 {
 	sigset_t all;

@@ -2,6 +2,7 @@
 #include "capture/stack/predict.h"
 
 #include "base/guest/hot.h"
+#include "base/mem/each.h"
 #include "capture/stack/modules.h"
 #include "capture/stack/unwind.h"
 
@@ -18,11 +19,10 @@ static inline void pass(struct predict_memory *memory, unsigned index)
 static inline bool holds_range(const struct predict_path *path, uint64_t low, uint64_t high)
 {
 	const uint64_t *stack = (const uint64_t *)(uintptr_t)path->start.stack;
+	const struct predict_word *end = path->word + path->words;
 
-	for (unsigned i = 0; i < path->words; i++) {
-		struct predict_word word = path->word[i];
-
-		if (__builtin_expect(stack[word.place] != word.value, 0))
+	for (const struct predict_word *word = path->word; word < end; word++) {
+		if (__builtin_expect(stack[word->place] != word->value, 0))
 			return false;
 	}
 	return !path->cut || stack[path->beyond] - 1 - low < high - low;
@@ -192,9 +192,9 @@ size_t predict_list(const struct predict_path *path, void **addresses)
 	size_t count = 0;
 
 	addresses[count++] = (void *)(uintptr_t)path->start.address;
-	for (unsigned i = 0; i < path->words; i++) {
-		if (!path->word[i].saved)
-			addresses[count++] = (void *)(uintptr_t)path->word[i].value;
+	foreach (word, path->word, path->words) {
+		if (!word->saved)
+			addresses[count++] = (void *)(uintptr_t)word->value;
 	}
 	return count;
 }
