@@ -116,11 +116,15 @@ static bool all_known(void *const *addresses, size_t count)
 	return true;
 }
 
+/* True if modules were added since guest_loaded() ran, whose dlsym() must wait for a hook in which
+ * the caller holds no lock that a constructor in dlopen() may want (walk.h, may_load). */
+static atomic_bool loaded_since;
+
 /* Records a stack that may be new; first updates the list of modules, if allowed or necessary. */
 static void name_walk(void *argument)
 {
 	struct walk *walk = argument;
-	bool may_load = walk->may_load;
+	bool refreshes = walk->may_load;
 
 	walk->id = 0;
 	if (record_held()) /* signals are deferred, so a wait for the lock would not end */
@@ -128,13 +132,15 @@ static void name_walk(void *argument)
 	walk_list(walk);
 	if (!python_list(&walk->python))
 		walk->python.count = 0;
-	if (!may_load) {
+	if (!refreshes) {
 		record_lock();
-		may_load = modules_stale() || !all_known(walk->native, walk->native_count) ||
-			   (walk->learnt && !all_known(walk->buffer, walk->count));
+		refreshes = modules_stale() || !all_known(walk->native, walk->native_count) ||
+			    (walk->learnt && !all_known(walk->buffer, walk->count));
 		record_unlock();
 	}
-	if (may_load && modules_refresh())
+	if (refreshes && modules_refresh())
+		atomic_store(&loaded_since, true);
+	if (walk->may_load && atomic_exchange(&loaded_since, false))
 		guest_loaded();
 	record_lock();
 	walk->id = enter_stack(walk);

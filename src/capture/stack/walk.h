@@ -20,7 +20,7 @@ enum {
 };
 
 struct walk {
-	struct step_start start; /* the caller's frame, for a walk by rules (cfi_walk.h) */
+	struct step_start start; /* the host's innermost frame, for a walk by rules (cfi_walk.h) */
 	uint64_t low, high;      /* address range of Python's evaluation loop; 0, 0: none */
 	size_t count;
 	void **native; /* return addresses, from the caller outwards */
@@ -31,11 +31,12 @@ struct walk {
 	const struct predict_path *path;
 	struct predict_next *next; /* entry that caches the stack's number, or NULL */
 	uint64_t unloaded;         /* unload_word() when the walk began, see modules.h */
-	bool may_load;             /* the walk is allowed to read the list of modules again */
-	uint32_t id;               /* the stack's number once recorded, 0 if that failed */
-	bool learnt;               /* rules were made: the unwinder may have met new modules */
+	bool may_load; /* false: the caller may hold a lock that a constructor in dlopen() waits for
+			*/
+	uint32_t id;   /* the stack's number once recorded, 0 if that failed */
+	bool learnt;   /* rules were made: the unwinder may have met new modules */
 	struct python_frames python;
-	/* Lists of native and Python frames, filled only if the stack may be new. */
+	/* Lists of native and Python frames; a walk of a known stack seldom fills them. */
 	void *buffer[WALK_NATIVE + WALK_OWN];
 	struct python_frame frames[WALK_PYTHON];
 };
