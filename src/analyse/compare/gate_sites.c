@@ -31,8 +31,13 @@ static void keep_site(struct gate_site *list, size_t *count, struct gate_site si
 static size_t sites_that_grew(const struct diff *diff, const struct gate_result *result,
 			      enum column column, struct gate_site *list)
 {
+	const char *const *by = result->gate->query.by;
 	size_t count = 0;
 
+	/* The parts that sites have in one of these are not known. */
+	if (by[NARROWING_POOL] || by[NARROWING_OWNER] || by[NARROWING_PHASE] ||
+	    by[NARROWING_CATEGORY])
+		return 0;
 	foreach (row, DIFF_ROWS(diff, DIMENSION_SITE)) {
 		if (is_asked(result, row->group, row->name) && row->why != WHY_MOMENT)
 			keep_site(list, &count,
@@ -57,8 +62,8 @@ static size_t sites_that_hold(const struct gate_result *result, enum column colu
 			list, &count,
 			(struct gate_site){ row->name, row->file, row->line, row->values[column] });
 	}
-	/* Sites that sum to another figure do not explain this one, of a pool or one of several
-	 * devices; those of other memory kinds have peaks of their own. */
+	/* If the sites' sum differs from the figure, which may be that of a pool or of one device,
+	 * they do not explain it. Sites in other memory kinds need not sum to the kind's peak. */
 	return left && summed ? 0 : count;
 }
 

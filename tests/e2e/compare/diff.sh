@@ -99,6 +99,7 @@ verdict 0 base.json larger.json --fail-on 'allocated.peak[site=back*]>1MiB'
 verdict 1 base.json larger.json --fail-on 'allocated.peak[device=0][site=forward (changes)]>1MiB'
 verdict 1 base.json larger.json --fail-on 'reserved.peak[owner=changes]>1MiB'
 verdict 1 first.json grown.json --fail-on 'allocated.peak[phase=step]>1MiB'
+is 'whose sites are not known: none is named' "$(grep -A2 ^FAIL "$OUT" | grep -c ' in ')" 0
 verdict 1 first.json grown.json --fail-on 'allocated.added[phase=step 3]>1MiB'
 verdict 3 base.json larger.json --fail-on 'allocated.peak[pool=torch]>1%'
 has 'nothing matches' "$ERR" 'matches nothing: there is no such pool'
