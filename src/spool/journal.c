@@ -101,9 +101,9 @@ static void start_chunk(struct journal *journal, uint32_t index)
 }
 
 /*
- * The number of events for which the current chunk has room, `wanted` of them in one transaction.
- * The first events, which are never dropped, must fill whole chunks, since the ring drops whole
- * chunks; so a few more events than planned may be kept.
+ * The number of events that the current chunk may still get; 0 if it has no bytes for `wanted`. The
+ * ring drops whole chunks, so they contain none of the first events, which are never dropped. The
+ * last chunk of first events gets all `wanted` of a transaction, even if a few more are then kept.
  */
 static uint64_t chunk_left(const struct journal *journal, unsigned wanted)
 {
@@ -166,12 +166,12 @@ int journal_make_room(struct journal *journal, unsigned events)
 		error = next_place(journal);
 		signals_deliver(&deferred);
 	}
-	/* Events with numbers below `ready` fit; after an error, none. */
+	/* Events with numbers below journal->ready fit into the chunk; after an error, none. */
 	journal->ready = error ? 0 : journal->spool->header->seq + chunk_left(journal, events);
 	return error;
 }
 
-/* False if the event cannot be kept: max_events is 0, or a ring for one event has one already. */
+/* False if the event cannot be kept: max_events is 0, or the ring has as many as it may have. */
 static bool keeps(const struct journal *journal)
 {
 	return journal->max_events &&
@@ -197,7 +197,7 @@ _Static_assert(offsetof(struct spool_header, dropped) == offsetof(struct spool_h
 		       offsetof(struct spool_chunk, events) % 8 == 0,
 	       "the words that save_counts() saves together are neighbours");
 
-/* Saves the words that each event changes, once in a transaction. */
+/* Saves the old values of the words that each event changes, once in a transaction. */
 static inline void save_counts(struct journal *journal)
 {
 	const uint64_t *counts = &journal->spool->header->seq;
@@ -222,11 +222,11 @@ HOT_CODE void journal_put(struct journal *journal, struct event *event)
 	save_counts(journal);
 	header->seq++;
 	header->t = event->t;
-	if (!keeps(journal)) {
+	journal->before = keeps(journal) ? journal->p : NULL;
+	if (!journal->before) {
 		leave_out(journal, event);
 		return;
 	}
-	journal->before = journal->p;
 	journal->p = encode_event(&journal->state, journal->p, event);
 	journal->chunk->events++;
 	journal->chunk->used = (uint32_t)(journal->p - (uint8_t *)(journal->chunk + 1));
@@ -255,9 +255,9 @@ void journal_rewind(struct journal *journal)
 	const uint64_t *from = (const void *)((uintptr_t)journal->before & ~(uintptr_t)7);
 	size_t words = ((size_t)(journal->p - (const uint8_t *)from) + 7) / 8;
 
-	if (!journal->max_events)
+	if (!journal->before)
 		return;
-	/* The earlier state of the caches comes only from decoding the bytes that stay. */
+	/* The caches' earlier state was not kept: the bytes that stay are decoded to restore it. */
 	reread(journal, (size_t)(journal->before - (const uint8_t *)(journal->chunk + 1)));
 	txn_keep_run(journal->spool, from, words);
 	if (journal->chunk->first_seq >= journal->head_events)
@@ -291,7 +291,7 @@ int journal_read(struct journal_reader *reader, const struct spool *spool)
 	reader->order = pages_grow(NULL, 0, sizeof(uint32_t) * reader->places);
 	if (!reader->order)
 		return -ENOMEM;
-	/* Inserts from the end: chunks are in order, except where the ring starts over. */
+	/* Insertion sort: chunks are in order, except where the ring started over. */
 	for (uint32_t i = 0; i < chunks; i++) {
 		const struct spool_chunk *chunk = chunk_at(spool, i);
 		uint32_t at = reader->chunks;

@@ -1,7 +1,7 @@
 /*
- * The events of a spool, in chunks. The first tenth of the events is never dropped, and a ring
- * holds the latest nine tenths; with journal_keep(), only events of the latest stretch of time or
- * bytes stay.
+ * The events of a spool, in chunks. The first max_events / 10 events are never dropped, and a ring
+ * holds the latest max_events * 9 / 10; with journal_keep(), only events of the latest stretch of
+ * time or bytes stay.
  *
  * Each chunk can be read without the others (codec/wire.h), so the oldest chunk can be overwritten.
  * Functions that write events run inside transactions, with the writer's lock held.
@@ -19,15 +19,15 @@ struct journal {
 	struct spool *spool;
 	struct spool_chunk *chunk; /* the current chunk, NULL before the first */
 	uint8_t *p, *end;
-	uint8_t *before; /* start of the last event; records of sums may lie before it */
+	uint8_t *before; /* where the last event's bytes begin; NULL if it was left out */
 	bool beside;     /* true for a copy: events go to spool->caught, not into chunks */
 	uint64_t max_events;
 	uint64_t head_events;  /* number of events at the start that are never dropped */
 	uint64_t keep_ns;      /* from journal_keep(): ns for which events stay; 0: no limit */
-	uint64_t keep_chunks;  /* most chunks of the ring; 0: limited only by max_events */
-	uint32_t chunk_events; /* most events in one chunk */
+	uint64_t keep_chunks;  /* maximum chunks of the ring; 0: limited only by max_events */
+	uint32_t chunk_events; /* maximum number of events in one chunk */
 	uint32_t *queue;      /* the ring's chunks, oldest first: a circular list of SPOOL_BLOCKS */
-	uint64_t first, last; /* queue[first..last) modulo SPOOL_BLOCKS */
+	uint64_t first, last; /* the ring is queue[n % SPOOL_BLOCKS] for first <= n < last */
 	uint64_t ring_events;
 	uint64_t
 		ready; /* events with numbers below this fit into the chunk, if its bytes suffice */
@@ -82,8 +82,7 @@ void journal_put(struct journal *journal, struct event *event);
  * the transaction that wrote the event. */
 void journal_rewind(struct journal *journal);
 
-/* Continues after the spool's last event, after an unfinished transaction was undone
- * (txn_cancel). */
+/* Continues after the spool's last event once txn_cancel() has undone an unfinished transaction. */
 void journal_mend(struct journal *journal);
 
 /* To be called after sums changed without a written event: writes all sums for readers. */
