@@ -6,6 +6,7 @@
  * with json_skip(), which does not recurse.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,6 +89,15 @@ static int read_text(struct reader *reader, enum json_token token, const char **
 	return keep_text(reader, to);
 }
 
+static int refuse_number(struct reader *reader, int64_t least, uint64_t most)
+{
+	char wanted[64];
+
+	snprintf(wanted, sizeof(wanted), "an integer from %lld to %llu", (long long)least,
+		 (unsigned long long)most);
+	return refuse_value(reader, wanted);
+}
+
 static int read_unsigned(struct reader *reader, enum json_token token, uint64_t most, void *to,
 			 size_t size)
 {
@@ -95,7 +105,7 @@ static int read_unsigned(struct reader *reader, enum json_token token, uint64_t 
 
 	if (token != JSON_NUMBER || !json->exact || (json->negative && json->magnitude) ||
 	    json->magnitude > most)
-		return refuse_value(reader, "a non-negative integer, and not too large");
+		return refuse_number(reader, 0, most);
 	memcpy(to, &json->magnitude, size); /* little-endian, so the low bytes come first */
 	return 0;
 }
@@ -107,7 +117,7 @@ static int read_signed(struct reader *reader, enum json_token token, uint64_t mo
 	int64_t number = (int64_t)json->magnitude;
 
 	if (token != JSON_NUMBER || !json->exact || json->magnitude > most)
-		return refuse_value(reader, most == INT64_MAX ? "an integer" : "a small integer");
+		return refuse_number(reader, -(int64_t)most, most);
 	number = json->negative ? -number : number;
 	memcpy(to, &number, size);
 	return 0;

@@ -136,7 +136,7 @@ static const char *ooms_sentence(struct merge *merge)
 			 times == 1 ? "" : "s");
 }
 
-/* A card, " (GPU-1234 on node7)", without what is not known: baselines have neither part. */
+/* The card's UUID and host, " (GPU-1234 on node7)". A part that is not known is left out. */
 static const char *card_place(struct merge *merge, const struct merge_card *card)
 {
 	char host[128];
@@ -225,8 +225,9 @@ static const char *forced_sentence(struct merge *merge)
 {
 	return merge->left_out || merge->strangers
 		       ? show_kept(&merge->arena,
-				   "Because of --force, %zu traces of another world size have no "
-				   "rank, and %zu are left out as repeats of a process.",
+				   "Because of --force: traces of another world size, which have "
+				   "no rank: %zu; left out because another trace of the same "
+				   "process counts: %zu.",
 				   merge->strangers, merge->left_out)
 		       : NULL;
 }

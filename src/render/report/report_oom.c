@@ -1,4 +1,6 @@
 /* The section on failed allocations: the trace's explanations, and the memory in use, by site. */
+#include <sys/param.h>
+
 #include "analyse/input/error.h"
 #include "base/text/out.h"
 #include "render/report/report_parts.h"
@@ -138,7 +140,8 @@ static void list_all(const struct report *report)
 	if (trace->ooms_n < 2)
 		return;
 	report_say(report, SAID_LINE,
-		   "Out of memory %zu times; --oom=N explains one of them:", trace->ooms_n);
+		   "Out of memory %llu times; --oom=N explains one of those listed:",
+		   (unsigned long long)MAX(trace_ooms(trace, NO_DEVICE), trace->ooms_n));
 	for (size_t i = 0; i < trace->ooms_n; i++) {
 		const struct trace_oom *oom = &trace->ooms[i];
 

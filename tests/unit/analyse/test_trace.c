@@ -527,9 +527,11 @@ TEST(positions_out_of_range_are_refused)
 TEST(wrong_types_are_refused)
 {
 	refused(changed("\"pid\":4242", "\"pid\":\"4242\""),
-		"\"pid\" must be a non-negative integer");
-	refused(changed("\"pid\":4242", "\"pid\":-1"), "\"pid\" must be a non-negative integer");
-	refused(changed("\"pid\":4242", "\"pid\":1.5"), "\"pid\" must be a non-negative integer");
+		"\"pid\" must be an integer from 0 to 1844674");
+	refused(changed("\"pid\":4242", "\"pid\":-1"),
+		"\"pid\" must be an integer from 0 to 1844674");
+	refused(changed("\"pid\":4242", "\"pid\":1.5"),
+		"\"pid\" must be an integer from 0 to 1844674");
 	refused(changed("\"pid\":4242", "\"pid\":18446744073709551616"), "\"pid\" must be");
 	refused(changed("\"line\":12", "\"line\":4294967296"), "\"line\" must be");
 	refused(changed("\"host\":\"node7\"", "\"host\":[]"), "\"host\" must be a string");
