@@ -2,7 +2,7 @@
  * memtrace.h: the C API by which a program names its memory for memtrace and controls recording.
  *
  * Every function is a weak symbol, called through a macro: in a process without libmemtrace.so a
- * call does nothing and costs one comparison. No library is linked, so the calls can stay in:
+ * call does nothing and costs one comparison. No library is linked, so programs can keep the calls:
  *
  *	memtrace_push("step");
  *	...
@@ -25,7 +25,7 @@ extern "C" {
 
 #define MEMTRACE_WEAK __attribute__((weak))
 
-typedef uint32_t memtrace_pool; /* a pool's number; with 0, no pool, the calls do nothing */
+typedef uint32_t memtrace_pool; /* a pool's number; 0 for no pool, for which calls record nothing */
 
 /*
  * Starts to record events, as a process does by itself unless MEMTRACE_START=off is set. From the

@@ -39,6 +39,7 @@ int cli_help(int argc, char **argv);
 
 /* --- options: args.c --- */
 
+/* The kinds of options, each with an example and the type of *to in struct arg. */
 enum arg_kind {
 	ARG_FLAG,   /* --full: *to is a bool */
 	ARG_SWITCH, /* --cpu, --cpu=0, --no-cpu: *to is a text: "1", "0" or what follows the "=" */
@@ -154,7 +155,7 @@ static inline bool args_wants_word(const struct arg *arg)
 /* The name of the running command, NULL until main() has found the command. */
 const char *cli_command(void);
 
-/* Prints "memtrace: COMMAND: " and the sentence, in cli_fail() err_text(); returns the status. */
+/* Print "memtrace: COMMAND: " and a sentence, err_text() in cli_fail(). Return `status`. */
 int cli_say(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int cli_fail(int status);
 #define cli_usage(...) cli_say(STATUS_USAGE, __VA_ARGS__)
@@ -192,8 +193,8 @@ bool completion_print(const char *shell);
  * manual.c: manual pages in roff (man(7)): one for the tool, one for each command, and
  * libmemtrace.7 for the settings. scripts/manual-api.sh makes libmemtrace.3.
  *
- * manual_list() writes the pages' names, a line each; manual_page() returns false if no page has
- * the name.
+ * manual_list() writes the pages' names, a line each; manual_page() prints a page, or returns false
+ * if no page has the name.
  */
 void manual_list(struct out *out);
 bool manual_page(const char *name);
@@ -210,6 +211,5 @@ struct setting_variable {
 	const char *meant; /* for OPT_IDS: the setting with a similar name, or NULL */
 };
 
-/* Reads "MEMTRACE_NAME=value"; false for other variables and for MEMTRACE_LIBRARY, the tool's own.
- */
+/* Reads "MEMTRACE_NAME=value"; false for other variables, and for the tool's MEMTRACE_LIBRARY. */
 bool setting_variable(const char *text, struct setting_variable *setting);

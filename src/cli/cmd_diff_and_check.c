@@ -1,5 +1,5 @@
 /*
- * memtrace diff BASE HEAD: compares two runs by call site, and checks that growth is within gates.
+ * memtrace diff BASE HEAD: compares two runs by call site, and checks limits of growth (gates).
  *
  * memtrace check TRACE: checks that one run is within limits.
  */

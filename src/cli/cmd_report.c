@@ -21,9 +21,7 @@ static const char about[] =
 #undef SECTION
 	;
 
-/* Default --limit: SCREEN for text; LISTED with --show, --oom, --at or several traces; ALL for
- * JSON.
- */
+/* Default --limit: ALL for JSON; LISTED with --show, --oom, --at or several traces; else SCREEN. */
 enum { SCREEN = 5, LISTED = 10, ALL = 0 };
 
 /* Parses "peaks,live" into a bit for each section; prints why and returns 0 on an unknown name. */

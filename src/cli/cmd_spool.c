@@ -37,7 +37,7 @@ struct field {
 };
 
 #define MEMBER(type, member) (((type *)0)->member)
-/* A comma's right side has the type of the value, which is not atomic. */
+/* (0, x) has x's type without _Atomic, to which -1 can be cast; -1 < 1 if the type is signed. */
 #define FIELD(list, type, member, form)                        \
 	{ #member,                                             \
 	  offsetof(type, member),                              \

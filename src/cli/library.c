@@ -156,8 +156,7 @@ static bool has_interpreter(int fd, const Elf64_Ehdr *header)
 	return false;
 }
 
-/* The reason why the loader cannot preload anything into the file that begins with `head`, or NULL.
- */
+/* The reason why the loader can preload nothing into the file that begins with `head`, or NULL. */
 static const char *elf_trouble(int fd, const char *head, size_t length)
 {
 	Elf64_Ehdr header;

@@ -8,7 +8,7 @@
  * this executable's directory, its ../lib, or a system directory. 0, or -EINVAL with err_text(). */
 int library_find(char *path, size_t size);
 
-/* Writes a value for LD_PRELOAD: the library, then the value that is set. Returns 0 or -EINVAL. */
+/* Writes a new value for LD_PRELOAD: the library, then the present value. Returns 0 or -EINVAL. */
 int library_preload(const char *library, char *value, size_t size);
 
 /* Finds the file that execvp() would run for a name. 0, or -errno (-ENOENT, -EACCES). */

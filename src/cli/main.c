@@ -1,8 +1,4 @@
-/*
- * Entry point of the tool: finds the command, runs it, and checks that the output was written.
- *
- * No other file ends the process.
- */
+/* Entry point of the tool: finds the command, runs it, and checks that the output was written. */
 #include <errno.h>
 #include <fcntl.h>
 #include <langinfo.h>
@@ -120,7 +116,7 @@ int cli_say(int status, const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
-	/* stdout and stderr may be one file: what was printed before the message comes first. */
+	/* stdout and stderr may be one file, so earlier output is written before the message. */
 	out_flush(&output.out);
 	print_message(output.command, text);
 	return status;

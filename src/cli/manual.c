@@ -74,7 +74,7 @@ static void put_roff(struct out *out, const char *text)
 	}
 }
 
-/* Writes a line of text; a dot or quote at its beginning is escaped, or roff would obey it. */
+/* Writes a line of text; a dot or quote at its start, which begins a roff command, is escaped. */
 static void put_line(struct out *out, const char *line)
 {
 	if (*line == '.' || *line == '\'')

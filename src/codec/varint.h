@@ -2,7 +2,7 @@
  * LEB128 variable-length integers: seven bits per byte, the lowest bits first.
  *
  * Addresses and sizes are mostly multiples of 256. varint_align() rotates them right by eight bits,
- * so that their low zero bits become high ones, which a varint omits.
+ * so that their low zero bits become high zero bits, which a varint omits.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
-/* Finds, for a stack of a backward pass, the node of autograd's graph that it runs, and the stack
- * that has the Python code which the node comes from. */
+/* Finds, for a stack of a thread in a backward pass, the node of autograd's graph that the thread
+ * runs, and the stack that has the Python code which the node comes from. */
 #include "facts/spool_model.h"
 
 #include <string.h>

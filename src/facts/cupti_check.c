@@ -33,7 +33,7 @@
 
 enum { BEGAN = 1, ENDED = 2, LISTED = 100 };
 
-/* What a key's number is; part of the key, because an address and a size may be equal. */
+/* The meaning of a key's number; part of the key, because an address may equal a size. */
 enum kind { PLACE, MAPPING, SIZE };
 
 /* A span of time (ns) whose events were dropped: CUPTI's records from it are not checked. */
@@ -41,7 +41,7 @@ struct gap {
 	uint64_t from, to;
 };
 
-/* How far times may differ: CUPTI's lie within a call, an event's before or after the call. */
+/* Most ns between the times of a record (within its call) and an event (before or after it). */
 enum { GAP_SLACK_NS = 10000000, CLOCK_SLACK_NS = 200000 };
 
 struct record {
@@ -282,9 +282,9 @@ static bool take_array_at(struct witness_matcher *m, const struct event *array, 
 	return began ? take_array(m, array, until - 1, -1) : take_array(m, array, until, 1);
 }
 
-/* Skips records that our events need not have, from `at` on and before t: stream-ordered ones as
- * long as graphs hold at most `most` bytes, and others whose memory another process owns. Returns
- * the position of the next record. */
+/* Takes records that need no event, from position `at` on and before time t: those of memory that
+ * another process owns, and of stream-ordered memory while its bytes, *live, are at most `most`,
+ * the bytes that the trace has for graphs. Returns the position of the first record since t. */
 static size_t take_until(struct witness_matcher *m, size_t at, uint64_t t, uint64_t most,
 			 uint64_t *live)
 {
@@ -306,7 +306,7 @@ static size_t take_until(struct witness_matcher *m, size_t at, uint64_t t, uint6
 	return at;
 }
 
-/* The second pass. A sample of graphs' memory may be late: the larger of two neighbours counts. */
+/* The second pass. A sample of graphs' bytes may be late, so the larger of two in a row counts. */
 static int look_again(struct witness_matcher *m, struct trace_cupti_check *witness)
 {
 	struct journal_reader reader;

@@ -114,7 +114,7 @@ static void add_gap(struct gaps_pool *pool, struct gaps_segment *segment, uint64
 	pool->by_size[bit].count++;
 }
 
-/* Adds blocks from `at` on, and their gaps, to the segment. Returns the next block's position. */
+/* Adds its blocks, from `at` on, and its gaps to the segment. Returns the next block's position. */
 static size_t fill_segment(struct gaps *gaps, struct gaps_segment *segment, size_t at, size_t end)
 {
 	struct gaps_pool *pool = &gaps->pools[segment->pool];
@@ -147,7 +147,7 @@ static size_t fill_segment(struct gaps *gaps, struct gaps_segment *segment, size
 	return at;
 }
 
-/* Finds the gaps in one pool, whose blocks are at `at` to `end`; all are sorted by address. */
+/* Finds the gaps in one pool, whose blocks are gaps->blocks[at] to [end - 1], by address. */
 static void fill_pool(struct gaps *gaps, uint32_t number, size_t at, size_t end)
 {
 	struct gaps_pool *pool = &gaps->pools[number];

@@ -5,7 +5,7 @@
  * Only segments with known addresses can be examined. The driver does not report the segments of
  * its stream-ordered pools: the blocks of these pools are counted as `elsewhere`.
  *
- * Also used at the end of the traced program.
+ * This also runs in the traced program when it ends, so memory comes from mmap, not malloc.
  */
 #pragma once
 
@@ -24,12 +24,12 @@ struct gaps_segment {
 
 struct gaps_pool {
 	int device;
-	uint32_t pool; /* the text number of the pool's name */
+	uint32_t pool; /* id of the pool's name in the spool's texts */
 	size_t segments_n;
 	bool filled;
 	uint64_t reserved, used; /* bytes of the segments with addresses, and of their blocks */
 	uint64_t whole, whole_n; /* bytes and number of segments without a block */
-	uint64_t gaps, gaps_n, largest;  /* gaps in other segments: bytes, number, largest */
+	uint64_t gaps, gaps_n, largest;  /* gaps in segments with a block: bytes, number, largest */
 	uint64_t fragments;              /* bytes in gaps smaller than GAPS_FRAGMENT */
 	uint64_t elsewhere, elsewhere_n; /* bytes and number of blocks outside known segments */
 	struct {

@@ -46,10 +46,10 @@ static int apply(struct census *census, const struct event *event)
 struct mending {
 	const struct event *from; /* first event after the missing ones */
 	const struct blocks *old; /* blocks that were live before the missing events */
-	struct blocks first;      /* by address: the block in the first event there since `from` */
+	struct blocks first;      /* the block of the first event at each address since `from` */
 };
 
-/* Takes the first event at an address since `from`: a block that it frees was live before. */
+/* Takes the first event since mending->from at an address: a block that it frees was live then. */
 static int hear(struct census *census, struct mending *mending, struct block *block, bool ending,
 		bool surely)
 {
@@ -60,7 +60,7 @@ static int hear(struct census *census, struct mending *mending, struct block *bl
 		return -ENOMEM;
 	if (old && old->size != block->size)
 		old = NULL;
-	/* Where more events were missing, the block may have been allocated during the gap. */
+	/* After another gap (not `surely`), the block may have been allocated in that gap. */
 	if (!ending || (!surely && !old))
 		return 0;
 	block->stack = old ? old->stack : UINT32_MAX;
@@ -68,10 +68,10 @@ static int hear(struct census *census, struct mending *mending, struct block *bl
 	return blocks_add(&census->lives.blocks, block) ? 0 : -ENOMEM;
 }
 
-/* Finds blocks that are freed later without a recorded allocation: they were live. */
+/* Finds blocks that are freed without a recorded allocation since mending->from: they were live. */
 static int find_ended(struct census *census, struct mending *mending)
 {
-	static struct lives look; /* static: the traced program's stack may lack 6 KiB */
+	static struct lives look; /* static: the traced program's stack may not have 6 KiB left */
 	struct journal_reader reader;
 	struct event event;
 	bool surely = true;
@@ -120,7 +120,7 @@ static bool block_of_node(const struct spool_node *node, struct block *block)
 	return kind && node->address;
 }
 
-/* Finds blocks that are live at the end, older than `from`, and in no event since then. */
+/* Finds blocks that are live at the end, older than mending->from, and in no event since then. */
 static int find_living(struct census *census, const struct mending *mending)
 {
 	uint64_t nodes = spool_count(census->spool, SPOOL_NODE);

@@ -2,12 +2,12 @@
  * Finds the blocks that were live before each event of a recording, by reading the events once more
  * from the spool.
  *
- * The result is exact even after events that were dropped or not recorded (memtrace_stop). The
- * blocks that were live when events resume are those that are freed later without an allocation in
- * between (their stack may be unknown), and older blocks that are live at the end. In a recording
- * with a filter, the live blocks are never known.
+ * After events that were dropped or not recorded (memtrace_stop), the live blocks are those that
+ * are freed later without an allocation in between (their stack may be unknown), and older blocks
+ * that are live at the end. Bytes without an address are not known then, nor, if more events are
+ * missing later, some blocks. In a recording with a filter, the live blocks are never known.
  *
- * Also used at the end of the traced program.
+ * This also runs in the traced program when it ends, so memory comes from mmap, not malloc.
  */
 #pragma once
 
@@ -18,7 +18,7 @@ enum { CENSUS_RESTS = 64 };
 
 struct census {
 	const struct spool *spool;
-	struct lives lives; /* blocks[].stack: number in the spool, UINT32_MAX if unknown */
+	struct lives lives; /* stacks of its blocks: numbers in the spool, UINT32_MAX if unknown */
 	/* Bytes without an address, by stack and pool: only a pool's counters showed them. */
 	struct block rests[CENSUS_RESTS];
 	unsigned rests_n;
@@ -26,9 +26,9 @@ struct census {
 
 struct live_at_visitor {
 	void *context;
-	/* Called before each event with the blocks that are live then, also before the first event
-	 * of a gap and after the last event, but never with a filter. `seq`: number of that event.
-	 * Returns 0, or -errno to end the pass. */
+	/* Called with the blocks that are live before each event, before the first missing event of
+	 * a gap and after the last event; never if the recording had a filter. `seq`: number of the
+	 * event that comes next. Returns 0, or -errno to end the pass. */
 	int (*moment)(void *context, const struct census *census, uint64_t seq);
 	/* Called for each event, in order. */
 	void (*event)(void *context, const struct event *event);

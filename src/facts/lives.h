@@ -4,7 +4,7 @@
  * A free is paired with its allocation by kind, device, space, pool and address. Where events are
  * missing, the live blocks are no longer known, and all blocks are removed.
  *
- * Also used at the end of the traced program.
+ * This also runs in the traced program when it ends, so memory comes from mmap, not malloc.
  */
 #pragma once
 
@@ -13,19 +13,11 @@
 
 #include "codec/event.h"
 
-/*
- * A table of the blocks, segments and mappings that are live, by address, and of those that were
- * live at one past point in time, the mark.
- *
- * The mark moves each time a sum reaches a new maximum, so moving it must be cheap: a block that is
- * freed after the mark stays in the table, as a `corpse`, until the mark moves on. The blocks that
- * were live at the mark are the corpses, and the live blocks that began before the mark.
- */
 enum block_kind {
 	BLOCK_HANDED,  /* from an `alloc` event: memory that the program uses */
 	BLOCK_SEGMENT, /* from a `reserve` event: memory that a pool got from the driver */
 	BLOCK_MAPPING, /* from a `map` event: a pool's addresses with memory mapped to them */
-	RANGE_STARTED, /* not memory: an open range of a phase, see ranges_push() */
+	RANGE_STARTED, /* RANGE_*: not memory, but open ranges, see ranges_push() */
 	RANGE_PUSHED,
 };
 
@@ -35,7 +27,7 @@ struct block {
 	uint64_t ptr, size;
 	uint64_t seq, t; /* number and time (ns) of the event that began the block */
 	uint32_t stack;  /* number of the event's stack, UINT32_MAX for none */
-	uint32_t pool;   /* the text number of the pool's name, 0 for no pool */
+	uint32_t pool;   /* id of the pool's name in the spool's texts, 0 for no pool */
 	uint32_t thread;
 	uint32_t next; /* 1 + position of the next block in the hash chain, 0 for none */
 	int16_t device;
@@ -44,10 +36,17 @@ struct block {
 	bool handle;  /* true if ptr is a handle, not an address */
 };
 
-/* An empty table is all 0. */
+/*
+ * A table of the blocks, segments and mappings that are live, by address, and of those that were
+ * live at one past point in time, the mark. An empty table is all 0.
+ *
+ * The mark moves each time a sum reaches a new maximum, so moving it must be cheap: a block that
+ * was live at the mark and is freed later stays in the table, as a `corpse`, until the mark moves.
+ * The blocks that were live at the mark are the corpses, and the live blocks that began before it.
+ */
 struct blocks {
 	struct block *list;
-	uint32_t used, size; /* entries of list: used (some may be free), allocated */
+	uint32_t used, size; /* entries of list: ever used (some free again), and allocated */
 	uint32_t *heads;     /* `size` (2^n) hash chains: 1 + position of the first block */
 	uint32_t spare;      /* 1 + position of the first free entry, 0 for none */
 	uint32_t corpses;    /* 1 + position of the first corpse, 0 for none */
@@ -58,13 +57,13 @@ struct blocks {
 
 void blocks_clear(struct blocks *blocks);
 
-/* Returns 1 + the position of the live block with the kind and place of `like`, 0 for none. */
+/* 1 + position of the live block with `like`'s kind, device, space, pool, address; 0 for none. */
 uint32_t blocks_find(const struct blocks *blocks, const struct block *like);
 
 /* Adds a copy of the block. Returns 1 + the copy's position, 0 if memory is short. */
 uint32_t blocks_add(struct blocks *blocks, const struct block *block);
 
-/* Removes the block with the id from blocks_find(), or keeps it as a corpse. */
+/* Ends the block with the id from blocks_find(). If live at the mark, it becomes a corpse. */
 void blocks_end(struct blocks *blocks, uint32_t id);
 
 /* Moves the mark to the present, just after event `seq`. */
@@ -83,16 +82,16 @@ static inline bool block_counts(const struct blocks *blocks, const struct block 
 }
 
 /*
- * Open ranges, for phases. ranges_pop() finds the range that a pop closes: the newest open one with
- * the same number, if the range was started and ended (on any thread), else with the same thread
- * and domain. `open` must hold nothing but open ranges; `what` is a number that the caller stores
- * with the range. ranges_push() returns false if memory is short, ranges_pop() if no such range is
- * open.
+ * Open ranges, for phases. ranges_pop() removes the range that a pop closes: the newest open one
+ * that has the same number (NVTX's start and end, on any thread), or else the same thread and
+ * domain (NVTX's push and pop). `open` must hold nothing but open ranges; `what` is a number that
+ * the caller stores with the range. ranges_push() returns false if memory is short, ranges_pop() if
+ * no such range is open.
  */
 bool ranges_push(struct blocks *open, const struct event *push, uint32_t what);
 bool ranges_pop(struct blocks *open, const struct event *pop, uint32_t *what);
 
-/* Takes every event in order; sets each pop's name to its push's. False if memory is short. */
+/* Takes every event in order; gives each pop the name of its push. False if memory is short. */
 bool ranges_tell(struct blocks *open, struct event *event);
 
 /* --- events --- */
@@ -102,7 +101,7 @@ enum { LIVES_DEVICES = 256 };
 struct lives {
 	struct blocks blocks; /* the live blocks */
 	uint64_t next_seq;
-	bool filtered; /* the recording had a filter; sums include the memory it left out */
+	bool filtered; /* true if a filter left out events; the sums include their memory */
 	struct {       /* sums of each device after the latest event that has them */
 		uint64_t allocated, reserved;
 		bool known;
@@ -126,10 +125,10 @@ void lives_clear(struct lives *lives);
  * last sums plus this event's effect, as after the program stopped recording for a while. */
 bool lives_gap(const struct lives *lives, const struct event *event);
 
-/* Moves on to the event without applying it. If events are missing before it, drops all blocks. */
+/* Takes only the event's number and sums. If events are missing before it, drops all blocks. */
 void lives_pass(struct lives *lives, const struct event *event);
 
-/* Like lives_pass(), and applies the event; `api` is the name of the event's call. 0 or -ENOMEM. */
+/* Like lives_pass(), and begins or ends the event's block. `api`: its call's name. 0 or -ENOMEM. */
 int lives_take(struct lives *lives, const struct event *event, const char *api);
 
 /* lives_begins() is true if the event begins a block, lives_ends() if it ends one. */
@@ -142,7 +141,7 @@ static inline bool lives_counts(const struct block *block)
 	return space_on_card(block->device, block->space) && !block->foreign;
 }
 
-/* True for memory that this process uses. */
+/* True for a block that the recorded process uses: no segment, mapping or foreign memory. */
 static inline bool lives_used(const struct block *block)
 {
 	return block->kind == BLOCK_HANDED && !block->foreign;

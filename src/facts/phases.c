@@ -1,7 +1,4 @@
-/*
- * Finds the phases of a recording: pairs pushes with pops, and takes sums from the tracks. One
- * file: pushes, pops and blocks change the one struct phases, in the order of the events.
- */
+/* Finds the phases of a recording: pairs pushes with pops, and takes sums from struct track. */
 #include "facts/phases.h"
 
 #include <errno.h>
@@ -265,8 +262,8 @@ bool phases_event(struct phases *phases, const struct event *event)
 	}
 }
 
-/* Takes sums that changed without an event. A chunk begins with all sums, as events before it may
- * be missing, and a recording that is started again writes all sums again. */
+/* Before a push or pop, takes sums that changed without an event. A chunk begins with all sums, as
+ * events before it may be missing, and a recording that is started again writes all sums again. */
 static bool take_sums(struct phases *phases, const struct journal_reader *reader,
 		      const struct event *event)
 {

@@ -17,10 +17,10 @@
  * The bytes allocated and reserved on one device or on all, while phases begin and end. The time
  * for a phase grows with the logarithm of the number of phases, however they nest or overlap.
  *
- * Time is counted in pushes: `gap` is the number of phases that have begun so far. In `peaks`, gaps
- * rise and bytes fall: the highest value since a push is the first entry at or after it. What was
- * both allocated and freed since a push is a sum over a Fenwick tree (Fenwick 1994) by the gap of
- * the allocation: a freed block is inside the phase if it was allocated after the phase's push.
+ * Time is counted in pushes, at which phases begin: gap n is the time between pushes n and n + 1.
+ * In `peaks`, gaps rise and bytes fall, so the first entry with a gap of at least n has the highest
+ * value since push n. A freed block is inside a phase if it was allocated after the phase's push,
+ * so a Fenwick tree (Fenwick 1994) sums freed blocks by the gap in which they were allocated.
  */
 struct track_peak {
 	uint64_t bytes;
@@ -38,7 +38,7 @@ struct track {
 	struct track_curve allocated, reserved;
 	struct trace_phase_count allocations, freed; /* totals since recording began */
 	struct trace_phase_count inside;             /* the part of `freed` that is in the tree */
-	struct trace_phase_count *tree;              /* Fenwick tree by gap, from 1 */
+	struct trace_phase_count *tree;              /* Fenwick tree of `freed` by gap, from [1] */
 	size_t tree_n, tree_size;
 };
 
@@ -56,9 +56,9 @@ bool track_freed(struct track *track, uint64_t bytes, uint32_t gap);
 void track_forget(struct track *track);
 
 /*
- * track_begin(): a phase begins. track_end(): the phase of push number `gap`, counted from 1, ends.
- * Between the two, the share's `allocations` and `freed` are the track's counts at the begin; then
- * the phase's own, and `kept` is the part of the phase's allocations that is not freed at its end.
+ * track_begin() stores the track's sums and counts in the share when a phase begins. track_end()
+ * turns them into the phase's own when the phase ends; `gap` is the number of its push, from 1. The
+ * share's `kept` then has the phase's allocations that were not freed before its end.
  */
 void track_begin(const struct track *track, struct trace_phase_device *share);
 void track_end(const struct track *track, uint32_t gap, struct trace_phase_device *share);
@@ -74,17 +74,17 @@ struct phases {
 	size_t tracks_n, tracks_size;
 	uint16_t track_of[DECODE_DEVICES]; /* by device: position in tracks, 0 for none */
 	struct blocks open;                /* open ranges */
-	struct blocks blocks; /* blocks allocated while a phase was open; `seq` is the gap then */
+	struct blocks blocks; /* allocated while a phase was open; `seq` is the allocation's gap */
 	uint64_t next_seq;
 	uint32_t chunk; /* number of the last chunk whose sums have been taken */
-	size_t cut_at;  /* phases before this position lack events: their counts are unknown */
+	size_t cut_at;  /* open phases before this position lack events: their counts are unknown */
 };
 
 /* Fills the trace's phases, sorted by start. 0 or -ENOMEM. */
 int phases_find(struct spool_model *recording);
 
-/* Takes one event, for callers that stream events. Before the first, all of `phases` but the arena
- * must be 0. False if memory is short. */
+/* Takes one event, for callers that stream events. Before the first event, all of `phases` but the
+ * arena must be 0. False if memory is short. */
 bool phases_event(struct phases *phases, const struct event *event);
 void phases_clear(struct phases *phases);
 

@@ -28,7 +28,7 @@ static uint32_t innermost(const struct site_frame *all, const uint32_t *frames, 
 	return nameless;
 }
 
-/* Finds the innermost Python or native frame of a framework that has a name and is not a helper. */
+/* Finds a framework's innermost frame, Python or native, that has a name and is not a helper. */
 static uint32_t framework(const struct site_frame *all, const uint32_t *frames, size_t count,
 			  bool python)
 {
@@ -56,7 +56,7 @@ static uint32_t backward(const struct site_frame *all, const uint32_t *frames, s
 	return UINT32_MAX;
 }
 
-/* Finds a site's inner frame: among the `count` frames that the outer one called, or among all. */
+/* Finds a site's inner frame among the first `count`. `native`: also a framework's C++ frames. */
 static uint32_t inside(const struct site_frame *all, const uint32_t *frames, size_t count,
 		       bool native)
 {

@@ -7,11 +7,11 @@
  *
  *   Block.attend (train.py)                 the user's code itself
  *   Linear.forward (linear.py) from Block.attend (train.py)    through a framework
- *   libcublas.so.13 from Block.attend (train.py)               a library on its behalf
+ *   libcublas.so.13 from Block.attend (train.py)               through a library
  *   take (leak)                             native code
  *
- * JSON traces and spools follow the same rule. This also runs at the end of the traced program, so
- * memory comes from the caller's arena.
+ * A spool and the JSON trace made from it give sites the same names. This also runs at the end of
+ * the traced program, so memory comes from the caller's arena, not from malloc.
  */
 #pragma once
 
@@ -31,7 +31,7 @@ enum site_kind {
 /* The kind of a library, by the base name of its file. */
 enum site_kind site_library(const char *base);
 
-/* True for a library function that is linked into programs (LINKED in frame_kinds.def). */
+/* True for a function of libc or the CUDA runtime that is linked into the program itself. */
 bool site_linked_in(const char *function);
 
 enum { SITE_LONGEST = 512 }; /* most bytes of a site's name, including the NUL */
@@ -43,7 +43,7 @@ struct site_frame {
 	uint8_t kind;         /* enum site_kind */
 	bool python;
 	bool installed; /* true if the file belongs to an installed package, not to the program */
-	bool helper;    /* true if frame_kinds.def lists the function as NATIVE or PYTHON */
+	bool helper;    /* a framework's function that frame_kinds.def has as NATIVE or PYTHON */
 };
 
 /* Fills the frame. `path` is a Python frame's source file or a native frame's ELF file; path and
@@ -57,7 +57,7 @@ int site_frame_read(struct site_frame *frame, bool python, const char *function,
  */
 const char *site_path(bool python, const char *path, const char *cwd);
 
-/* "void at::f<float, 4>(at::Tensor const&) const" becomes "at::f<...>", cut to size. */
+/* Shortens "void at::f<float, 4>(at::Tensor const&) const" to "at::f<...>", cut to size. */
 void names_short(const char *from, char *to, size_t size);
 
 /* The last part of a path, or the last two if every package has such a file (__init__.py). */

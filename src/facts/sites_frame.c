@@ -137,7 +137,7 @@ static void drop_numbers(char *name)
 	}
 }
 
-/* Drops the line or number from the names of functions that dynamo and inductor generate. */
+/* Drops the line or number from names of functions that PyTorch's dynamo and inductor generate. */
 static void drop_generated(char *name)
 {
 	char *at = strstr(name, "torch_dynamo_resume_in_");
@@ -215,8 +215,8 @@ bool site_linked_in(const char *function)
 #include "facts/frame_kinds.def"
 #undef LINKED
 	/*
-	 * Also the static CUDA runtime's API, "cuda" and a capital: programs call these functions,
-	 * so they keep their names. C++ names, with an argument list or a scope, are not API.
+	 * The static CUDA runtime's API: "cuda" and a capital. The program calls these functions by
+	 * name, so they keep their names. C++ names (an argument list or a scope) are not API.
 	 */
 	return begins(function, "cuda") && function[4] >= 'A' && function[4] <= 'Z' &&
 	       !strpbrk(function, "(:");

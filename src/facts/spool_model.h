@@ -45,7 +45,7 @@ struct spool_model {
 	uint32_t frames, stacks, scopes;
 	uint32_t room;              /* number of entries allocated in `names` and `seen` */
 	struct trace_frame *names;  /* by frame: its row in the trace */
-	struct site_frame *seen;    /* by frame: its part in the names of sites */
+	struct site_frame *seen;    /* by frame: its texts and kind, for the names of sites */
 	struct trace *trace;        /* the trace that is filled; it points into the arena */
 	struct trace_phase *phases; /* the trace's phases, which are not in the arena */
 	size_t phases_size;
@@ -59,8 +59,8 @@ int spool_model_extend(struct spool_model *recording, const struct spool *spool,
 		       enum symbols_names names);
 void spool_model_clear(struct spool_model *recording);
 
-/* Return memory from the arena: `count` zeroed values of `size` bytes; `count` cleared structs of
- * an object (enum rows_of); a copy of a text. Without memory, return NULL and set `error`. */
+/* Return memory from the arena: `count` zeroed values of `size` bytes; `count` structs of the kind
+ * `of` (enum rows_of), all null; a copy of a text. Without memory, return NULL and set `error`. */
 void *spool_model_room(struct spool_model *recording, size_t count, size_t size);
 void *spool_model_items(struct spool_model *recording, size_t count, unsigned of);
 const char *spool_model_text(struct spool_model *recording, const char *text);
@@ -84,8 +84,8 @@ void spool_model_site(const struct spool_model *recording, const struct spool_st
  * stack with the Python code that the node comes from, since such threads run no Python. */
 enum backward_via {
 	BACKWARD_NOT,     /* not a stack of a backward pass, or its origin is unknown */
-	BACKWARD_FORWARD, /* found by the stack of the forward operator */
-	BACKWARD_CALL,    /* found by the stack that called backward() */
+	BACKWARD_FORWARD, /* the Python code is in the stack of the forward operator */
+	BACKWARD_CALL,    /* the Python code is in the stack that called backward() */
 };
 
 struct backward {
@@ -95,9 +95,9 @@ struct backward {
 };
 
 /*
- * The forward stack is used only if an operator in it has the node's name (mm for MmBackward0):
- * under the node's number, the recorder stores the first stack that allocated, see
- * capture/stack/autograd.c.
+ * The forward stack is used only if an operator in it has the node's name (mm for MmBackward0). The
+ * recorder may have stored another operator's stack for the node, if the node's own operator
+ * allocated nothing (capture/stack/autograd.c).
  */
 void backward_read(const struct spool_model *recording, const struct spool_stack *stack,
 		   struct backward *backward);

@@ -12,7 +12,7 @@ enum { NAMING_DEPTH = 1024 }; /* the most frames that a stack's name is made fro
 /* A stack's frames, then those of the Python code that its backward pass comes from. */
 struct frame_naming {
 	uint32_t frames[NAMING_DEPTH]; /* frame numbers in the spool */
-	uint32_t count, own;           /* number of all frames; of the stack's own, the first */
+	uint32_t count, own;           /* numbers: all frames; the stack's own, which come first */
 	enum backward_via via;
 };
 
@@ -70,7 +70,7 @@ static void read_stack(struct frame_naming *naming, const struct spool_model *re
 	}
 }
 
-/* Returns frame number `at` with the name that trace_backward.c gives it, too; NULL for none. */
+/* The frame at `at`, marked as by trace_backward.c if it is not the stack's own. NULL for none. */
 static const struct site_frame *say(struct said *said, const struct frame_naming *naming,
 				    const struct spool_model *recording, uint32_t at)
 {

@@ -1,4 +1,4 @@
-/* Makes a recording's sites: each has the stacks that share a line of code, and their sums. */
+/* Makes a recording's sites: each has the stacks of one name and memory space, and their sums. */
 #include "facts/spool_model.h"
 
 #include <errno.h>

@@ -77,7 +77,7 @@ struct trace_place {
 int trace_gather_sites(struct trace *trace, struct arena *arena, const struct trace_place *places);
 
 /* The rows as tables, which direct how a JSON object is read into a struct and written from it.
- * They hold no pointers (base/guest/table_rows.h). */
+ * They hold no pointers; base/guest/table_rows.h says why. */
 enum row_kind {
 	ROW_TEXT,     /* const char *, NULL for null */
 	ROW_VALUE,    /* const char *: a value of any kind, spelled as in the file */
@@ -150,7 +150,7 @@ struct rows rows_of(enum rows_of of);
 /* The row with the key, NULL for none. */
 const struct row *rows_find(struct rows rows, const char *key);
 
-/* Sets every member of the object to its value for null. */
+/* Sets every member of an object that is all 0 to its value for null. */
 void rows_clear(enum rows_of of, void *object);
 
 /* The value of a member that is a number or a pointer, as bits. */

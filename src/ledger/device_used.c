@@ -12,7 +12,7 @@
 
 static const uint64_t SHARED_MOST = 1ull << 20;
 
-/* Counts a use of a granule. True if the granule was or becomes unused. False: no memory. */
+/* Counts an allocation or free in a granule. True if no other uses it; false if memory is short. */
 static bool share(struct granules *granules, int device, uint64_t number, bool born)
 {
 	uint64_t key = (uint64_t)device << 48 | number;
@@ -50,12 +50,12 @@ HOT_CODE void granules_count(struct granules *granules, const struct spool_node 
 	    node->device < 0 || node->device >= GRANULES_DEVICES || (node->flags & NODE_FOREIGN) ||
 	    live_is_ordered(node))
 		return;
-	/* The driver does not report the address of a small array. */
+	/* Small arrays share granules, but the driver does not report their addresses. */
 	if (array && node->size <= SHARED_MOST)
 		return;
 	bytes = array ? (node->size + GRANULE - 1) & ~(GRANULE - 1ull)
 		      : own_granules(granules, node, born) * GRANULE;
-	bytes -= node->size; /* less than 0 if the node has only a part of a shared granule */
+	bytes -= node->size; /* less than 0 if the granule is counted for another node */
 	granules->rounding[node->device] += born ? (int64_t)bytes : -(int64_t)bytes;
 }
 
@@ -102,7 +102,7 @@ static void put_word(struct spool *spool, int64_t *word, int64_t value)
 		txn_set64(spool, (txn_word *)word, (uint64_t)value);
 }
 
-/* Stores the used bytes of a device and their parts, and the peak if this is one. */
+/* Stores a device's used bytes and their parts, also as the peak if they are more than it was. */
 static void put_used(struct spool *spool, struct spool_scope *scope,
 		     const struct spool_used *sample)
 {
@@ -134,8 +134,7 @@ void used_follow(struct ledger *ledger, struct spool_scope *device, uint64_t t)
 	now.rounding = ledger->granules.rounding[device->device];
 	now.used = device->sums[METRIC_RESERVED].now + (uint64_t)(now.rounding + now.named);
 	grown = (int64_t)now.used - explained;
-	/* What nothing explained may have been given back meanwhile, so growth takes it up first.
-	 */
+	/* Unexplained bytes may have been freed meanwhile: growth reduces the residual first. */
 	if (grown > 0)
 		now.residual = MAX(now.residual - grown, MIN(now.residual, 0));
 	now.used += (uint64_t)now.residual;

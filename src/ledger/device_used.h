@@ -3,9 +3,9 @@
  *
  * used = reserved + rounding + named + residual
  *
- * `named` is the sum of steps, measured around calls that take memory but return no address
- * (contexts, modules, heaps); `residual` is what no call explains. The caller takes the samples and
- * names the steps. The ledger stores the sums, the steps in order, and the parts of the peak.
+ * See granules.h for `rounding`. `named` is the sum of steps of `used`, measured around calls that
+ * take memory but return no address (contexts, modules, heaps); `residual` is the rest. The caller
+ * takes samples and names steps. The ledger stores the sums, the steps and the parts of the peak.
  */
 #pragma once
 
@@ -20,9 +20,9 @@ uint64_t used_reserved(const struct ledger *ledger, int device);
 int64_t used_unexplained(const struct ledger *ledger, int device, uint64_t used);
 
 /*
- * Keeps `used` at no less than what the process certainly holds, between two samples: a device's
- * reserved bytes change by `bytes` at `t`, in a transaction. Small changes are taken in with a
- * later one, or by used_settle() at the end. Does nothing before the first sample.
+ * To be called in a transaction: used_move() when a device's reserved bytes change by `bytes` at
+ * time t. Between two samples, used_follow() keeps `used` at no less than the process holds, once
+ * the changes add up to a granule. It does nothing before the first sample.
  */
 void used_follow(struct ledger *ledger, struct spool_scope *device, uint64_t t);
 
@@ -36,7 +36,7 @@ static inline void used_move(struct ledger *ledger, struct spool_scope *device, 
 		used_follow(ledger, device, t);
 }
 
-/* At the end of a recording: `used` of each device takes in what moved since its last value. */
+/* At the end of a recording: adds to `used` the changes that used_follow() has not seen yet. */
 void used_settle(struct ledger *ledger);
 
 /*

@@ -22,7 +22,7 @@ struct granules {
 	uint64_t last;      /* the key that was looked up last */
 	uint32_t *last_one; /* where the value of `last` is, NULL before the first look-up */
 	int64_t rounding[GRANULES_DEVICES]; /* bytes that rounding adds, by device */
-	int64_t moved[GRANULES_DEVICES];    /* reserved bytes since `used` had its last value */
+	int64_t moved[GRANULES_DEVICES];    /* change of reserved bytes since `used` changed */
 };
 
 /* Counts a node when it is allocated (`born`) or freed. Ignores all but plain allocations. */

@@ -147,7 +147,7 @@ void intern_thread(struct intern *intern, uint32_t thread, const char *name, uin
 	spool_add_rows(intern->spool, SPOOL_THREAD, 1);
 }
 
-/* Finds or adds the row whose key these words are. Returns 1 + its position, 0 without room. */
+/* Finds or adds the row whose key is made of `words`. Returns 1 + its position, 0 without room. */
 static uint32_t intern_row(struct intern *intern, enum spool_kind kind, struct map *map,
 			   const uint64_t *words, size_t words_n, const void *from)
 {
@@ -222,7 +222,7 @@ static uint64_t key_of_steps(const struct intern_steps *steps)
 	return key;
 }
 
-/* Finds the stack with the same frames, and gives it this hash too; 0 if there is none. */
+/* Finds the stack with the same frames, and replaces its hash by `hash`; 0 if there is none. */
 static uint32_t rename_stack(struct intern *intern, struct hash128 hash,
 			     const struct intern_steps *steps)
 {

@@ -2,9 +2,9 @@
  * Stores each distinct text, module, frame and stack once in the spool, and gives it a number.
  *
  * There is one writer at a time, as for the ledger; only intern_stack_find() needs no lock. Numbers
- * are positions in the spool's tables. 0 stands for "none", and for "no room": either the file
- * cannot grow, and the spool's next transaction meets the same error and stops the recording; or
- * the table is full (bounds.def), and the recording goes on.
+ * are positions in the spool's tables (modules, frames: 1 + position). 0 is "none", or "no room":
+ * either the file cannot grow, and the spool's next transaction meets the same error and stops the
+ * recording; or the table is full (bounds.def), and the recording goes on.
  */
 #pragma once
 
@@ -66,7 +66,7 @@ uint32_t intern_stack(struct intern *intern, struct hash128 hash, const struct i
 /*
  * Returns the stack that has a single frame of this name. It stands for bytes that no call
  * allocated (owner 0, SPACE_DEVICE), or for bytes of a library (`owner`, a text) whose stacks are
- * not recorded. Each memory kind has its own, because a call site has one kind.
+ * not recorded. Each `space` has a stack of its own, because a call site has one space.
  */
 uint32_t intern_pseudo_stack(struct intern *intern, const char *name, uint32_t owner,
 			     enum space space);

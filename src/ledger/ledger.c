@@ -1,7 +1,7 @@
 /*
  * The ledger turns events into sums, in one transaction each.
  *
- * move() alone decides which sums an event changes; other files reach it through ledger_parts.h.
+ * move() decides which sums an event changes; pending.c changes sums by itself for waiting blocks.
  * The code that runs at every event is in this one file, so that the compiler can inline it.
  */
 #include "ledger/ledger_parts.h"
@@ -45,7 +45,7 @@ HOT_CODE const struct touched *ledger_touch(struct ledger *ledger, const struct 
 	return &last->touched;
 }
 
-/* Draws the curves of the scopes that the last event changed. This event is now final. */
+/* Draws the curves of the scopes that the last event changed, because that event is now final. */
 static void draw_curves(struct ledger *ledger)
 {
 	struct spool *spool = ledger->spool;
@@ -144,7 +144,7 @@ static HOT_CODE void move(struct ledger *ledger, const struct event *event, uint
 		change.bytes = sign * (int64_t)event->size;
 		if (handed)
 			totals_add(spool, &touched->space, METRIC_ALLOCATED, &change);
-		/* A pool has both sums, whether its memory is on a device or the host. */
+		/* event_effect() gives 0 for memory off the card, but its pool has sums, too. */
 		if (!space_on_card(event->device, event->space))
 			shift(spool, &touched->pool, handed ? METRIC_ALLOCATED : METRIC_RESERVED,
 			      &change);

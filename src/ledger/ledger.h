@@ -1,8 +1,8 @@
 /*
  * The ledger: the memory that is held, by stack, now and at every peak. The recorder feeds it with
- * events; so do tools that rebuild a ledger. Allocations, sums, the stacks' cells and the journal
- * change together, in one transaction for each event, so they agree even if the process is killed
- * at any instruction.
+ * events; so does a reader, with those that wait in its copy of a spool (pending.h). Allocations,
+ * sums, the stacks' cells and the journal change together, in one transaction for each event or for
+ * several that waited, so they agree even if the process is killed at any instruction.
  *
  * The caller serialises all calls. A call that finds no room stops the ledger: `error` is set (an
  * error of spool_need()) and later calls do nothing.
@@ -26,9 +26,9 @@ struct touched {
 struct ledger_backlog {
 	unsigned waiting, room; /* numbers of blocks: those that wait, most that may wait */
 	bool taking;            /* the open transaction records the oldest waiting block */
-	uint64_t generation; /* the spool's when waiting began; if it differs, sums have changed */
+	uint64_t generation; /* txn_generation() when waiting began; if it changed, so did sums */
 	uint64_t until;      /* ns; before that time, the curves need no new point */
-	/* With the waiting blocks: bytes that may come without a new peak, and the pool's sums. */
+	/* Including waiting blocks: bytes that may be added without a new peak; the pool's sums. */
 	int64_t headroom;
 	uint64_t allocated, reserved;
 	struct backlog_sum { /* the sums that waiting blocks change: of the pool, of the device */
@@ -41,7 +41,7 @@ struct ledger {
 	struct spool *spool;
 	int error;
 	bool quiet;  /* only sums change, events are not written (memtrace_stop) */
-	bool behind; /* an event after the last written one was not written */
+	bool behind; /* true if the last event changed sums but was not written */
 	struct ledger_backlog backlog;
 	struct journal journal;
 	struct granules granules;
@@ -50,7 +50,7 @@ struct ledger {
 	struct spool_scope *undrawn[LEDGER_UNDRAWN];
 	uint32_t undrawn_n;
 	struct timeline_pen pens[LEDGER_PENS];
-	uint32_t newest; /* number of the node that the last transaction made, 0: it made none */
+	uint32_t newest; /* number of the last transaction's new node; 0: none, or a NODE_BLOCK */
 	uint64_t newest_generation;
 	struct event newest_event;
 	bool newest_quiet;              /* newest_event was not written */
@@ -62,7 +62,7 @@ struct ledger {
 	} last_touched;
 };
 
-/* 0 or -errno. The spool must be new. */
+/* 0 or -errno. The spool must be new; `max_events` is for journal_init(). */
 int ledger_init(struct ledger *ledger, struct spool *spool, uint64_t max_events);
 void ledger_clear(struct ledger *ledger);
 
@@ -73,14 +73,14 @@ void ledger_mend(struct ledger *ledger);
 /*
  * Records an allocation: writes its event and changes its sums. The caller fills op (EVENT_ALLOC,
  * or EVENT_RESERVE for a pool's segment), space, device, pool, ptr, size, stack, thread, stream,
- * api, t, untold and sampled. An older allocation at the same address, whose free was never seen,
- * is freed first.
+ * flags, api, t, untold and sampled; `owner` and `link` are stored in the node. An older allocation
+ * at the same address, whose free was never seen, is freed first.
  */
 void ledger_enter(struct ledger *ledger, struct event *event, enum node_kind kind, uint32_t owner,
 		  uint64_t link);
 
 /* Records the free of the allocation at event->ptr. Fills the event from the node, and copies the
- * node to *was unless NULL. Returns false, with nothing done, if the address is unknown. */
+ * node to *was if `was` is not NULL. False, with nothing done, if the address is unknown. */
 bool ledger_leave(struct ledger *ledger, struct event *event, enum node_kind kind,
 		  struct spool_node *was);
 
@@ -94,7 +94,7 @@ void ledger_undo(struct ledger *ledger, struct event *event, const struct spool_
 void ledger_note(struct ledger *ledger, struct event *event);
 
 /*
- * Records an allocation that failed for lack of memory and whose error the caller did not catch: an
+ * Records an allocation that failed for lack of memory, with an error that no framework caught: an
  * EVENT_OOM and a row of the table OOM, with the sums at that time. The caller fills refused, left,
  * total, pool_allocated and pool_reserved of the row, and `reserved` with what used_reserved()
  * returned when the driver reported `left`.
@@ -117,16 +117,16 @@ void ledger_adjust_to(struct ledger *ledger, const struct event *like, enum metr
 		      uint64_t now, uint32_t stack);
 
 /*
- * To be called when a plain driver allocation turns out to be a pool's segment, or the reverse
- * (pool 0). If the last event recorded this allocation, the event is rewritten. Otherwise two more
- * events correct it (such as a free and a reserve), and peaks in between stay as they were.
+ * To be called when a plain driver allocation turns out to be a segment of `pool`, or a segment to
+ * be plain (`pool` 0). If the last event recorded this allocation, that event is rewritten. Else
+ * two more events correct it (such as a free and a reserve); peaks in between stay as they were.
  */
 void ledger_retag(struct ledger *ledger, uint32_t id, uint32_t pool, const struct event *like);
 
-/* 1 + the node of the driver allocation that the address lies in, or 0. Searches all nodes. */
+/* Number of the node of the driver allocation around the address, or 0. Searches all nodes. */
 uint32_t ledger_around(const struct ledger *ledger, uint64_t address);
 
-/* True if the pool's sums in the ledger equal these, or the ledger has stopped. */
+/* True if the sums of the event's pool are `allocated` and `reserved`, or it has no sums. */
 bool ledger_pool_agrees(struct ledger *ledger, const struct event *event, uint64_t allocated,
 			uint64_t reserved);
 
@@ -139,7 +139,7 @@ bool ledger_pool_device(const struct ledger *ledger, uint32_t pool, int *device)
 /* To be called when a stream-ordered pool was destroyed: its live blocks no longer refer to it. */
 void ledger_orphan_pool(struct ledger *ledger, uint64_t pool);
 
-/* 1 + the next node after `id` that is freed with the context, or 0. Searches all nodes. */
+/* Number of the next node after `id` that is freed with the context, or 0. Searches all nodes. */
 uint32_t ledger_next_of_context(const struct ledger *ledger, uint32_t id, uint64_t context);
 
 /* Records all live blocks of a pool as freed, because the pool's own counters start again. */

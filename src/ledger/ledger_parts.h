@@ -16,7 +16,7 @@ static inline struct timeline_pen *ledger_pen(struct ledger *ledger,
 	return &ledger->pens[(unsigned)((uintptr_t)scope / sizeof(*scope)) % LEDGER_PENS];
 }
 
-/* If this is an error of spool_need(), stops the ledger and returns true. */
+/* If `error` (of spool_need()) is not 0, stops the ledger because of it and returns true. */
 bool ledger_fails(struct ledger *ledger, int64_t error);
 
 /* Returns the scope's index, making the scope if it is new. -1: an error, or too many scopes. */
@@ -29,7 +29,7 @@ int64_t ledger_scope(struct ledger *ledger, enum scope_kind kind, int device, ui
 const struct touched *ledger_touch(struct ledger *ledger, const struct event *event,
 				   uint32_t owner);
 
-/* ledger_touch() for an event unlike the previous one; `where` is the key in last_touched. */
+/* ledger_touch() for an event with other scopes than the previous one; `where` is their key. */
 bool ledger_touch_anew(struct ledger *ledger, const struct event *event, uint64_t where,
 		       uint32_t owner);
 
@@ -48,7 +48,7 @@ void ledger_put(struct ledger *ledger, struct event *event);
 void ledger_book(struct ledger *ledger, struct event *event, uint32_t stack,
 		 const struct touched *touched);
 
-/* All steps for one event, up to its sums; the stack then has `blocks` more blocks. The caller
+/* ledger_touch() to ledger_book() for one event; its stack gets `blocks` more blocks. The caller
  * passes ledger->last_touched to ledger_commit(). False: error, no transaction is open. */
 bool ledger_begin(struct ledger *ledger, struct event *event, uint32_t stack, uint32_t owner,
 		  int64_t blocks);

@@ -1,4 +1,4 @@
-/* Sums that a pool reports itself, and memory that becomes a pool's or stops being one's. */
+/* Sums that a pool reports itself, and memory that becomes, or no longer is, a pool's. */
 #include <sys/param.h>
 
 #include "base/guest/hot.h"
@@ -125,9 +125,9 @@ static void set_pool(struct spool_node *node, uint32_t pool)
 }
 
 /*
- * Rewrites the last event, which made the node, as if the pool had been known before. The event
- * gets the same number again, so the transaction must save the bytes of the old event, the node and
- * the new cells.
+ * Rewrites the last event, if it made the node, as if the pool had been known before; else returns
+ * false. The event gets the same number again, so the transaction must save the bytes of the old
+ * event, the node and the new cells.
  */
 static bool reborn(struct ledger *ledger, uint32_t id, uint32_t pool)
 {

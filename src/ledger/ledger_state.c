@@ -34,7 +34,7 @@ void ledger_mend(struct ledger *ledger)
 	memset(ledger->scopes, 0, sizeof(ledger->scopes));
 	memset(ledger->pens, 0, sizeof(ledger->pens));
 	ledger->last_touched.where = 0;
-	/* It is not known which curves need a point: all get one. A second one does no harm. */
+	/* It is not known which curves need a point: all get one. A needless point does no harm. */
 	ledger->undrawn_n = 0;
 	for (uint32_t i = 0; i < spool_count(spool, SPOOL_SCOPE); i++) {
 		struct spool_scope *scope = totals_scope(spool, i);
@@ -160,7 +160,7 @@ void ledger_retry(struct ledger *ledger, int device)
 
 /* --- rows of allocations that failed and whose error was not caught --- */
 
-/* The next row's index. Once all rows are in use, the oldest after the first few is overwritten. */
+/* Index of the next row. If all are in use: the oldest row after the first SPOOL_OOMS_FIRST. */
 static uint64_t next_note(const struct spool_header *header)
 {
 	uint64_t latest = SPOOL_OOMS - SPOOL_OOMS_FIRST;
@@ -183,7 +183,7 @@ static void complete(struct spool_oom *row, const struct event *event,
 	row->space = event->space;
 	if (!device)
 		return;
-	/* An expandable segment that could not grow has already freed its first pieces. */
+	/* Freed since `left` was read: an expandable segment that cannot grow frees its pieces. */
 	if (row->total && row->reserved > device->sums[METRIC_RESERVED].now)
 		row->left += row->reserved - device->sums[METRIC_RESERVED].now;
 	row->allocated = device->sums[METRIC_ALLOCATED].now;

@@ -28,7 +28,7 @@ static inline int live_room(struct spool *spool)
 	return error;
 }
 
-/* Returns 1 + the node, 0 if there is none. Only for NODE_BLOCK is the pool a part of the key. */
+/* Returns the node's number, 1 + its index; 0: none. The key has the pool only for NODE_BLOCK. */
 uint32_t live_find(const struct spool *spool, enum node_kind kind, uint32_t pool, uint64_t address);
 
 static inline struct spool_node *live_node(const struct spool *spool, uint32_t id)

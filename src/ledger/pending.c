@@ -1,6 +1,6 @@
 /*
  * Waiting blocks: which blocks may wait, for how long, and how they are added to the sums. Blocks
- * that are as expected are added together in one transaction, the others one by one.
+ * that plan_next() accepts are added together in one transaction, the others one by one.
  *
  * No waiting block raises a peak, so their order changes no result. Each sum changes once, by their
  * total. A block that is allocated and freed while it waits changes no sum; only its events and the
@@ -52,7 +52,7 @@ static HOT_CODE bool find_sums(struct ledger *ledger, const struct event *event)
 
 /* --- which blocks may wait --- */
 
-/* Makes room for blocks to wait. Only as many may wait as surely fit, even in a reader's copy. */
+/* Makes room for all that waiting blocks may need, as a reader's copy of the spool cannot grow. */
 static bool make_run_room(struct ledger *ledger)
 {
 	struct spool *spool = ledger->spool;
@@ -67,7 +67,7 @@ static bool make_run_room(struct ledger *ledger)
 	return true;
 }
 
-/* While no block waits, lets blocks like this one wait. False if they may not. */
+/* Lets blocks of the event's pool, call and device wait; none waits yet. False if they may not. */
 static bool open_for(struct ledger *ledger, const struct event *event)
 {
 	struct spool_backlog *backlog = pending_shared(ledger);
@@ -151,17 +151,17 @@ void pending_before(struct ledger *ledger, uint32_t stack)
 /* --- blocks that are added together --- */
 
 enum {
-	/* Most words that a transaction saves: once, and for each block of a kind. */
+	/* Most words that a run's transaction saves: once for the run, then for each block. */
 	WORDS_RUN = 64,
-	WORDS_BIRTH = 72, /* with a split in the live table, and chains of usual length */
+	WORDS_BIRTH = 72, /* if the live table splits a bucket; chains have a usual length */
 	WORDS_DEATH = 32,
-	WORDS_PAIR = 16, /* for a stack with cells; else cells are made, as for a birth */
+	WORDS_PAIR = 16, /* an allocation and its free, if the stack has cells; else WORDS_BIRTH */
 };
 
 /* A block of a run, which is a sequence of blocks that are added together. */
 struct run_part {
-	uint32_t node; /* of a free: 1 + its node; 0 if the block was allocated in the run */
-	uint8_t other; /* 1 + the position of the same block's allocation or free, 0 for none */
+	uint32_t node; /* of a free: number of the block's node; 0 if allocated in the run */
+	uint8_t other; /* 1 + position in the run of the same block's allocation or free; 0: none */
 };
 
 struct pending_run {
@@ -290,7 +290,7 @@ _Static_assert(offsetof(struct spool_scope, frees) ==
 		       offsetof(struct spool_point, top) == 8,
 	       "the words that book_sum() keeps must be contiguous");
 
-/* Changes one sum and the point of its curve; the transaction saves each of these words once. */
+/* Changes one sum and the point of its curve, first to the run's peak, then to its end. */
 static void book_sum(struct spool *spool, const struct backlog_sum *sum, int64_t bytes,
 		     const struct high *high, unsigned births, unsigned deaths)
 {
@@ -312,7 +312,7 @@ static void book_sum(struct spool *spool, const struct backlog_sum *sum, int64_t
 		timeline_update(sum->point, row, spool->header->t);
 }
 
-/* Applies block n of the run to nodes, cells and counts; sets born[n] for a pair's lifetime. */
+/* Applies block n of the run to nodes, cells and counts; born[n] becomes the time of the event. */
 static inline void book(struct ledger *ledger, const struct pending_run *run, unsigned n,
 			const struct event *event, uint64_t *born)
 {
@@ -328,8 +328,8 @@ static inline void book(struct ledger *ledger, const struct pending_run *run, un
 	row = spool_at(ledger->spool, SPOOL_STACK, event->stack);
 	if (!part->other)
 		book_birth(ledger, event);
-	else if (!row->cell) /* All its blocks were short-lived: it needs cells that name its device
-				and pool. */
+	else if (!row->cell) /* All blocks of the stack were short-lived: it needs cells that name
+				its device and pool. */
 		move_cells(ledger, event->stack, 0, 0);
 }
 

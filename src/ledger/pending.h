@@ -4,8 +4,8 @@
  * If a block raises no peak, and its pool reports the sums that the ledger has, no reader needs its
  * change of the sums in the same microsecond. The block waits in the spool, where it stays if the
  * process is killed; the reader then adds it to the sums. Up to SPOOL_WAITING blocks are added in
- * one transaction. Blocks that were allocated and freed among these change no sum, and all others
- * find their rows in the caches.
+ * one transaction. A block that is allocated and freed while it waits changes no sum; the rows that
+ * the others change are in the processor's caches.
  *
  * Code that reads the ledger, or records anything else in it, calls pending_settle() first.
  */
@@ -56,7 +56,7 @@ void pending_before(struct ledger *ledger, uint32_t stack);
  */
 void pending_settle_left(struct spool *spool);
 
-/* To be called after a transaction was undone (ledger_mend). */
+/* Called by ledger_mend(), after a transaction was undone: counts the waiting blocks again. */
 void pending_mend(struct ledger *ledger);
 
 /* --- shared by the files pending*.c --- */

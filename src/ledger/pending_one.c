@@ -38,7 +38,7 @@ void pending_book_one(struct ledger *ledger)
 		book_unmatched(ledger, &event);
 		return;
 	}
-	/* If a free of the address was not seen, the block there is freed by an extra event. */
+	/* If a free was not seen, an extra event frees the block there; the new one waits on. */
 	ledger->backlog.taking = event.op == EVENT_FREE || !id;
 	if (id)
 		ledger_leave_node(ledger, &event, id);
@@ -62,7 +62,7 @@ static void check_cells(const struct spool *spool, struct spool_stack *stack)
 		stack->cell = 0;
 }
 
-/* The stack's number, or 0 if there is no such stack. */
+/* The stack's number, or 0 if there is no such stack. Its cells are checked. */
 static uint32_t checked_stack(const struct spool *spool, uint32_t stack)
 {
 	if (stack >= spool_count(spool, SPOOL_STACK))
@@ -106,7 +106,7 @@ static void find_nodes(struct spool *spool, struct waiting_slots *slots)
 	txn_commit(spool);
 }
 
-/* Each step records at most one event. */
+/* Each step records at most one event, in `caught`, to which the device's sums are added. */
 static void book_all(struct ledger *ledger)
 {
 	struct spool *spool = ledger->spool;
@@ -127,7 +127,7 @@ static void book_all(struct ledger *ledger)
 
 void pending_settle_left(struct spool *spool)
 {
-	static struct ledger ledger; /* static: 14 KiB are too much for the stack */
+	static struct ledger ledger; /* static: the program's stack may not have 14 KiB left */
 	struct spool_header *header = spool->header;
 	uint64_t count = waiting_count(&header->backlog);
 	uint32_t stop = atomic_load(&header->stop);

@@ -73,7 +73,7 @@ static struct state halve(struct spool *spool, struct spool_scope *scope, struct
 	return state;
 }
 
-/* Extends the newest stretch to time t. False if t lies beyond it, or there is none. */
+/* Merges the sums at time t into the newest point. False if t is after its stretch, or no point. */
 static HOT_CODE bool prolong(struct spool *spool, const struct spool_scope *scope,
 			     struct state state, uint64_t t)
 {

@@ -27,7 +27,7 @@ struct timeline_pen {
 void timeline_draw_anew(struct spool *spool, struct spool_scope *scope, struct timeline_pen *pen,
 			uint64_t t);
 
-/* The scope's present sums. */
+/* The scope's present sums, as a point of its curve at time t (ns). */
 static inline struct spool_point timeline_now(const struct spool_scope *scope, uint64_t t)
 {
 	struct spool_point now = {

@@ -86,8 +86,8 @@ HOT_CODE void totals_add_cell(struct spool *spool, const struct totals_scope *sc
 	cell->estimated += (uint64_t)change->stands;
 }
 
-/* The rare cases: a new peak, the first change of a cell since a peak, a new cell, or a sampled
- * block. Apart, so that the usual case saves fewer registers. */
+/* The rare cases of totals_add(): a new peak, the first change of a cell since a peak, a new cell,
+ * a sampled block. Not inlined, so that the usual case saves fewer registers. */
 static __attribute__((noinline)) void add_anew(struct spool *spool,
 					       const struct totals_scope *scope, enum metric metric,
 					       const struct totals_change *change)

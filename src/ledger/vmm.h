@@ -36,5 +36,5 @@ void vmm_unrelease(struct ledger *ledger, struct event *event, const struct spoo
 /* Maps event->size bytes at event->ptr to the handle. */
 void vmm_map(struct ledger *ledger, struct event *event, uint64_t handle);
 
-/* Removes all mappings that begin in [event->ptr, event->ptr + event->size), after the call. */
+/* Removes all mappings that begin in the event->size bytes from event->ptr on. */
 void vmm_unmap(struct ledger *ledger, const struct event *event);

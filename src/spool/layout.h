@@ -13,7 +13,7 @@
  *
  * Crash consistency: all words that change together are changed in a transaction. `generation` is
  * odd while one is under way, and `undo` then holds the old values of the words that it has changed
- * so far. A reader rolls back the spool of a dead process; it copies that of a live process again.
+ * so far. A reader puts the old values back if the process is dead, else it copies the spool again.
  * Elements beyond a table's count do not exist yet. A killed process stops between two instructions
  * and the kernel keeps what it wrote, so program order is all that is needed.
  *
@@ -45,7 +45,7 @@ enum spool_kind {
 	SPOOL_KINDS
 };
 
-/* Why recording stopped. */
+/* The reasons why recording stopped. */
 enum spool_stop {
 	SPOOL_RECORDING,
 	SPOOL_CLOSED,    /* the process ended, or ended the recording */
@@ -58,11 +58,11 @@ enum spool_stop {
 };
 
 struct spool_undo_word {
-	uint64_t where; /* position in the file; bit 0 set: a 32-bit word (older libraries) */
+	uint64_t where; /* position in the file; bit 0 set (by older versions): a 32-bit word */
 	uint64_t old;
 };
 
-/* The hash table of live allocations: linear hashing over BUCKET heads and NODE chains. */
+/* The hash table of live allocations: linear hashing, chains of NODE rows with heads in BUCKET. */
 struct spool_live {
 	uint64_t count;
 	uint64_t buckets; /* number of buckets in use, from which the split point follows */
@@ -105,11 +105,11 @@ struct spool_waiting {
 
 struct spool_backlog {
 	uint64_t put;    /* number of blocks ever put here; block n is waiting[n % SPOOL_WAITING] */
-	uint64_t booked; /* how many of them are in the sums; changes in the same transaction */
-	uint32_t pool, api; /* texts, common to all waiting blocks */
+	uint64_t booked; /* number of blocks put here that the sums contain; set with the sums */
+	uint32_t pool, api; /* text ids, common to all waiting blocks */
 	int16_t device;
 	uint16_t unused;
-	uint32_t before; /* 1 + the stack for bytes from before the recording, 0 for none */
+	uint32_t before; /* 1 + pseudo-stack of the bytes from before the recording, 0 for none */
 	struct spool_waiting waiting[SPOOL_WAITING];
 };
 
@@ -121,7 +121,7 @@ struct spool_header {
 	uint64_t start_monotonic;
 	uint32_t pid, ppid;
 	uint64_t boot_pid_start; /* start time (field 22 of /proc/PID/stat), as pids are reused */
-	uint64_t place;          /* process_place(): its machine and pid namespace */
+	uint64_t place;          /* process_place(): the machine's boot, the pid namespace */
 
 	_Atomic uint64_t generation; /* odd inside a transaction */
 	_Atomic uint32_t recording;  /* 1 while events are on, 0 while only sums change */
@@ -133,13 +133,13 @@ struct spool_header {
 	uint64_t count[SPOOL_KINDS]; /* number of elements of each table */
 	uint64_t blocks;             /* number of blocks in use, including the header's own */
 	uint64_t seq;                /* number of events so far, which is the next event's number */
-	uint64_t dropped; /* number of events that were dropped, or counted and not written */
+	uint64_t dropped; /* number of events that the ring dropped or that max_events excludes */
 	uint64_t t;       /* time of the newest event, ns since process start */
-	/* Numbers of requests, next to words that each event changes: each event reads `asked`. */
+	/* Request numbers, next to words that each event changes, as each event reads `asked`. */
 	_Atomic uint32_t asked; /* requests made so far; a tool counts one after writing it */
 	_Atomic uint32_t acted; /* requests that the process has acted upon */
 	uint64_t end;           /* time when the process ended, 0 until then */
-	uint64_t paused;        /* events during memtrace_stop(): in the sums, not written */
+	uint64_t paused;        /* events after memtrace_stop(): in the sums, not written */
 	uint64_t sample;        /* mean bytes between samples (MEMTRACE_SAMPLE), 0: no sampling */
 	uint64_t filtered;      /* events that MEMTRACE_FILTER left out: in the sums, not written */
 	uint64_t unmatched;     /* number of frees of addresses that were never seen */
@@ -150,7 +150,7 @@ struct spool_header {
 	uint64_t tick_ns;           /* for spool_call: ns per tick, times 2^32 */
 	uint64_t witness_lost;      /* number of CUPTI's records that had no room */
 	uint64_t spans;             /* number of spans so far; the table has the last SPANS_MOST */
-	uint64_t ooms;              /* number of failures so far; the table OOM has some of them */
+	uint64_t ooms;              /* failed allocations so far; the table OOM has some of them */
 	_Atomic uint64_t abandoned; /* updates that a thread left unfinished and that were undone */
 	uint64_t status;            /* 1 + the exit status, 0 if not known */
 	uint64_t used_dropped;      /* number of samples that had no room in USED */
@@ -169,7 +169,7 @@ _Static_assert(sizeof(struct spool_header) <= SPOOL_BLOCK, "the header must fit 
 /* The beginning of each CHUNK element; its records follow. */
 struct spool_chunk {
 	uint64_t first_seq;
-	uint64_t t; /* ns; the first dt of the records counts from this time */
+	uint64_t t; /* ns; the first event's time is stored as the ns since t */
 	uint32_t events;
 	uint32_t used; /* bytes of records */
 	uint64_t unused[5];
@@ -178,7 +178,7 @@ struct spool_chunk {
 _Static_assert(sizeof(struct spool_chunk) == 64, "records must start at byte 64");
 
 struct spool_fact {
-	uint32_t key, value; /* texts */
+	uint32_t key, value; /* text ids */
 	uint32_t unused[2];
 };
 
@@ -190,7 +190,7 @@ struct spool_thread {
 struct spool_module {
 	uint64_t base; /* load bias: an address minus this is one of the ELF file's own addresses */
 	uint64_t low, high;
-	uint32_t path, build_id; /* texts: path; build-id in hexadecimal, 0 for none */
+	uint32_t path, build_id; /* text ids: path; build-id in hexadecimal, 0 for none */
 	uint64_t unused[4];
 };
 
@@ -211,7 +211,7 @@ struct spool_frame {
 struct spool_stack {
 	uint32_t step;                   /* index of its first frame in the table STEP */
 	uint16_t native, python;         /* number of frames of each language, native ones first */
-	uint32_t owner;                  /* text: the library that allocated */
+	uint32_t owner;                  /* text id: the library that allocated */
 	uint32_t cell;                   /* 1 + the first cell of its chain, 0 for none */
 	uint64_t allocations, bytes;     /* events of op alloc with this stack: number, bytes */
 	uint64_t frees, freed;           /* number and bytes of those allocations that were freed */
@@ -220,10 +220,9 @@ struct spool_stack {
 		lifetime_max; /* lifetimes of freed allocations, ns; 0 if none is known */
 	uint64_t entries;     /* bit i: Python frame i was entered from C */
 	uint64_t hash[2];
-	uint32_t via_forward;  /* for a backward: the stack of its forward operator, 0: unknown */
+	uint32_t via_forward;  /* for a backward operator: stack of the forward one, 0: unknown */
 	uint32_t via_backward; /* for a thread without Python: the stack that called backward() */
-	/* What its sampled allocations represent: blocks in units of 1 / SAMPLE_PARTS, and
-	 * bytes. */
+	/* Estimates by the stack's samples: blocks in units of 1 / SAMPLE_PARTS, and bytes. */
 	uint64_t estimated_parts, estimated_bytes;
 };
 
@@ -246,18 +245,18 @@ struct spool_sum {
 struct spool_scope {
 	uint32_t kind;        /* enum scope_kind */
 	int32_t device;       /* NO_DEVICE for a memory kind */
-	uint32_t name;        /* text: of the pool, owner or memory kind */
+	uint32_t name;        /* text id: of the pool, owner or memory kind */
 	uint32_t curve;       /* 1 + the curve's number, 0 for none */
-	uint64_t curve_state; /* points << 16 | shift << 8 | half; stored as a single word */
+	uint64_t curve_state; /* points << 16 | shift << 8 | half in use (ledger/timeline.c) */
 	uint64_t allocations, frees, ooms, retries;
 	struct spool_sum sums[METRICS];
 	/* For a device, at the last sample of `used` (ledger/device_used.h): */
 	int64_t rounding, named, residual;
 	int64_t residual_low, residual_high;
 	int64_t rounding_at_used, named_at_used, residual_at_used;
-	uint64_t used_samples;     /* number of samples; for a SCOPE_NAMED: of its steps */
-	uint32_t used_source;      /* text: where `used` comes from */
-	uint32_t used_kind;        /* text: the kind of a SCOPE_NAMED */
+	uint64_t used_samples;     /* number of samples; of a SCOPE_NAMED: of its changes */
+	uint32_t used_source;      /* text id: where `used` comes from */
+	uint32_t used_kind;        /* text id: the kind of a SCOPE_NAMED */
 	uint64_t at_used[METRICS]; /* sums at the peak of `used` */
 };
 
@@ -272,7 +271,7 @@ struct spool_cell {
 	uint64_t live, live_count;
 	uint64_t at_peak, at_peak_count;
 	uint64_t epoch;
-	uint64_t estimated, estimated_at_peak; /* what its sampled blocks represent, in bytes */
+	uint64_t estimated, estimated_at_peak; /* bytes that its sampled blocks represent */
 };
 
 /* The kind of a live allocation, a part of its key. */
@@ -299,11 +298,11 @@ enum node_flags {
 struct spool_node {
 	uint64_t address;
 	uint64_t size;
-	uint64_t t;    /* time when it was allocated */
+	uint64_t t;    /* time of the allocation */
 	uint32_t next; /* 1 + the next node of the chain, 0 at the end */
 	uint32_t stack;
-	uint32_t pool;  /* text, 0 for none */
-	uint32_t owner; /* text */
+	uint32_t pool;  /* text id, 0 for none */
+	uint32_t owner; /* text id */
 	int16_t device;
 	uint8_t kind, space;
 	uint16_t references,
@@ -314,13 +313,13 @@ struct spool_node {
 	 * none.
 	 */
 	uint64_t link;
-	uint32_t label; /* text */
+	uint32_t label; /* text id */
 	uint8_t flags;
 	uint8_t unused[3];
 };
 
-/* The facts about an allocation that failed for lack of memory and whose error the caller did not
- * catch. The table keeps the first SPOOL_OOMS_FIRST rows, and the latest ones. */
+/* The facts about an allocation that failed for lack of memory, except a failure after which the
+ * framework tries again. The table keeps the first SPOOL_OOMS_FIRST rows, and the latest ones. */
 enum { SPOOL_OOMS_FIRST = 8, SPOOL_OOMS = 32 };
 
 struct spool_oom {
@@ -334,7 +333,7 @@ struct spool_oom {
 	uint64_t pool_allocated, pool_reserved; /* sums of the framework, as it reported them */
 	uint64_t allocations;                   /* number of the device's allocations until then */
 	uint32_t stack, thread;
-	uint32_t pool, api; /* texts */
+	uint32_t pool, api; /* text ids */
 	int16_t device;
 	uint8_t space;
 	uint8_t unused[13];
@@ -346,7 +345,7 @@ struct spool_used {
 	uint64_t used, reserved;           /* in bytes */
 	int64_t rounding, named, residual; /* used = reserved + rounding + named + residual */
 	int64_t bytes;                     /* bytes added; < 0: bytes freed; 0: neither */
-	uint32_t name, kind, api;          /* texts */
+	uint32_t name, kind, api;          /* text ids */
 	uint32_t stack, thread;
 	int16_t device;
 	uint16_t unused;
@@ -357,7 +356,7 @@ enum { CURVE_POINTS = 2048 };
 
 /* A stretch of time on a curve: its sums when most was allocated or reserved, and at its end. */
 struct spool_point {
-	uint64_t stretch; /* number of the stretch: t >> shift */
+	uint64_t stretch; /* number of the stretch: t >> the shift in curve_state */
 	struct {
 		uint64_t t, allocated, reserved;
 	} top, high, last;     /* top: most allocated; high: most reserved; last: the end */

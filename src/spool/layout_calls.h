@@ -6,7 +6,7 @@
 
 /* Changed without a lock and outside of transactions: each word is valid by itself. */
 struct spool_call {
-	uint32_t name; /* text */
+	uint32_t name; /* text id */
 	uint32_t unused;
 	_Atomic uint64_t calls, failed;
 	_Atomic uint64_t ticks, max; /* in ticks (tick_ns in the header) */
@@ -50,7 +50,7 @@ enum action_kind {
 };
 
 struct spool_action {
-	uint32_t name;              /* text */
+	uint32_t name;              /* text id */
 	uint32_t kind;              /* enum action_kind */
 	uint64_t count, total, max; /* total and max: ns */
 	uint64_t bytes;
@@ -62,10 +62,10 @@ enum { SPANS_MOST = 1 << 18, WITNESS_MOST = 1 << 22 };
 struct spool_span {
 	uint64_t t, ns; /* begin and length, ns */
 	uint64_t bytes;
-	uint32_t name;   /* text */
+	uint32_t name;   /* text id */
 	uint32_t thread; /* of a call: its thread */
-	uint32_t stream; /* of work on the device: CUPTI's number for its stream */
-	int16_t device;  /* of work on the device: that device */
+	uint32_t stream; /* of work on a device: CUPTI's number of the stream */
+	int16_t device;  /* of work on a device: its number */
 	uint8_t kind;    /* enum action_kind */
 	uint8_t unused;
 	uint64_t unused_too[3];

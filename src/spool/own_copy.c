@@ -1,8 +1,8 @@
 /*
- * Copies a process's own spool, as it was between two updates.
+ * Copies a process's own spool, as it was between two transactions.
  *
- * Events, and tables that only grow, never change once they are written. So everything is copied
- * once; later copies are quick, as they copy only the parts that may have changed.
+ * Rows of tables that only grow never change once they are written, and chunks of events seldom do.
+ * So all is copied once; later copies are quick, as they copy only what may have changed.
  */
 #include <errno.h>
 #include <string.h>

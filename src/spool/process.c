@@ -10,7 +10,7 @@
 
 uint64_t process_start_ticks(int pid)
 {
-	enum { STATE = 1, THREADS = 18, START = 20 }; /* field numbers, the name being 0 */
+	enum { STATE = 1, THREADS = 18, START = 20 }; /* fields, counted after the name */
 	char path[64] = "/proc/";
 	char stat[1024];
 	const char *fields[START + 1];
@@ -25,7 +25,7 @@ uint64_t process_start_ticks(int pid)
 		fields[i + 1] = fields[i] ? strchr(fields[i] + 1, ' ') : NULL;
 	if (!fields[START])
 		return 0;
-	/* A zombie: it has ended and its parent has not waited. But other threads may still run. */
+	/* A zombie (ended, but not waited for) counts as ended, unless other threads still run. */
 	if ((fields[STATE][1] == 'Z' || fields[STATE][1] == 'X') &&
 	    strtoull(fields[THREADS], NULL, 10) <= 1)
 		return 0;

@@ -25,7 +25,7 @@ struct spool {
 	bool sealed;                   /* set by spool_seal() */
 	bool cut;                      /* set by spool_open(): an unfinished update was undone */
 	bool torn; /* set by spool_open(): the file changed while it was copied */
-	uint64_t torn_events, torn_ns;     /* events written and ns passed meanwhile */
+	uint64_t torn_events, torn_ns;     /* events written and ns passed during the copying */
 	uint32_t caught_n;                 /* number of events in `caught` */
 	struct event caught[SPOOL_CAUGHT]; /* events from the backlog, after those in the chunks */
 	uint64_t device, inode;            /* of the file, to recognise it */
@@ -66,7 +66,7 @@ static inline bool spool_only_grows(enum spool_kind kind)
 	return kind >= SPOOL_TEXT && kind <= SPOOL_STEP;
 }
 
-/* Makes the rows valid that were written after the last valid one. Not for use in transactions. */
+/* Makes valid the `rows` rows written after the last valid one. Not for use in transactions. */
 static inline void spool_add_rows(struct spool *spool, enum spool_kind kind, uint64_t rows)
 {
 	__atomic_store_n(&spool->header->count[kind], spool_count(spool, kind) + rows,
@@ -113,8 +113,7 @@ enum spool_stop spool_stop_reason(int error);
 int spool_snapshot(struct spool *copy, const struct spool *of);
 
 /* For a forked child whose parent was in the middle of an update that the child will finish:
- * replaces the mapping by a private copy, which is not written to the file and does not grow. 0 or
- * -errno. */
+ * replaces the mapping by a private copy, which is not written to the file and does not grow. */
 int spool_copy_in_child(struct spool *spool);
 
 /*

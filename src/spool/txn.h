@@ -37,7 +37,7 @@ static inline void txn_commit(struct spool *spool)
 			      memory_order_release);
 }
 
-/* Called if a transaction changes more words than it can save. A kill then leaves a part of it. */
+/* Called if the words to save have no room in `undo`: a killed process then leaves some changed. */
 static __attribute__((noinline, cold, unused)) void txn_full(struct spool *spool, size_t words)
 {
 	spool->header->unkept += words;

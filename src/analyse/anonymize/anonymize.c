@@ -22,7 +22,7 @@ static const char *const words[HIDDEN_KINDS] = {
 	[HIDDEN_POOL] = "pool",         [HIDDEN_THREAD] = "thread", [HIDDEN_HOST] = "host",
 };
 
-/* Returns the word for the first `length` bytes of a name, followed by the public `rest`. */
+/* Returns the word that replaces `length` bytes of `name`, followed by the name's public `rest`. */
 static const char *hide(struct anonymizer *anonymizer, enum hidden kind, const char *name,
 			size_t length, const char *rest)
 {
@@ -42,7 +42,7 @@ static const char *hide_all(struct anonymizer *anonymizer, enum hidden kind, con
 
 /* --- names that are public --- */
 
-/* The end of a path that is the same on every machine; NULL if there is none. */
+/* The end of `path` that does not differ between machines, as "-packages/x.py"; NULL for none. */
 static const char *public_part(const char *path)
 {
 	static const char *const parts[] = { "-packages/", "/lib/python", "/lib64/python",
@@ -57,8 +57,8 @@ static const char *public_part(const char *path)
 	return NULL;
 }
 
-/* Hides a name, and puts "/site-packages/" before it unless the path is one of the program's own
- * files: the folder still shows that it belongs to an installed package. */
+/* Hides a name. If the path belongs to an installed package, not to the program, the new name gets
+ * the folder "/site-packages/", which still shows this. */
 static const char *hide_at(struct anonymizer *anonymizer, enum hidden kind, const char *path,
 			   const char *name)
 {
@@ -88,7 +88,7 @@ static const char *file(struct anonymizer *anonymizer, const char *path)
 		    : hide_at(anonymizer, HIDDEN_FILE, path, path);
 }
 
-/* Hides a function's name, but not the end " [backward]" that trace_backward.c added. */
+/* Hides a function's name, but not the words in brackets that trace_backward.c added at the end. */
 static const char *function(struct anonymizer *anonymizer, const char *name)
 {
 	const char *rest = strstr(name, " [backward]");
@@ -100,7 +100,7 @@ static const char *function(struct anonymizer *anonymizer, const char *name)
 	return hide(anonymizer, HIDDEN_FUNCTION, name, (size_t)(rest - name), rest);
 }
 
-/* Hides a phase's name except for a number at its end ("step 3"): steps must stay one family. */
+/* Hides a phase's name but no number at its end ("step 3"), so that phase_family() joins steps. */
 static const char *phase(struct anonymizer *anonymizer, const char *name)
 {
 	size_t length = phase_stem(name);
@@ -167,7 +167,7 @@ static void summary(struct anonymizer *anonymizer, struct trace *trace)
 		site->site = hide_all(anonymizer, HIDDEN_SITE, site->site);
 }
 
-/* Hides pools and holders; drops the explanations in words, which name call sites and pools. */
+/* Hides pools and libraries; drops the explanations in words, which name call sites and pools. */
 static void failures(struct anonymizer *anonymizer, struct trace *trace)
 {
 	foreach (oom, trace->ooms) {
@@ -223,7 +223,7 @@ void anonymize_history(struct anonymizer *anonymizer, struct trace *trace,
 	const char **texts = trace_texts(trace, &count); /* the id of a text is its position + 1 */
 	const char **other = NEED_ROOM(&anonymizer->arena, other, count);
 
-	/* Any text that is not a call's name or an error may be a private name. */
+	/* Any text may be a private name, except calls' names and errors (restored below). */
 	for (size_t i = 0; i < count; i++)
 		other[i] = phase(anonymizer, texts[i]);
 	foreach (place, history->places) {

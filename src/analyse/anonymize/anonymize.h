@@ -2,9 +2,9 @@
  * Makes traces fit to be shown to strangers: no paths, and only names that are public.
  *
  * Functions and files of the program and of packages that are not frameworks become "function 3" or
- * "file 1.py". Libraries, phases ("phase 2 7": a step keeps its number), threads, pools, kernels,
- * host and command line are replaced in the same way. Frameworks, CUDA's libraries and the
- * interpreter keep their names, which reveal nothing about the program. Sums, times and sizes stay.
+ * "file 1.py". Libraries, phases ("step 7" becomes "phase 2 7"), threads, pools, kernels, host and
+ * command line are replaced as well. Frameworks, CUDA's libraries and the interpreter keep their
+ * names, which reveal nothing about the program. Sums, times and sizes stay.
  * A name becomes the same word in all traces that are given to one anonymizer.
  */
 #pragma once
@@ -32,7 +32,7 @@ enum hidden {
 
 struct anonymizer {
 	struct texts known[HIDDEN_KINDS];
-	struct arena arena; /* holds the new names: it must outlive the traces */
+	struct arena arena; /* the new names: must not be cleared before the traces */
 };
 
 void anonymizer_clear(struct anonymizer *anonymizer);

@@ -1,4 +1,4 @@
-/* Finds each block's category in one pass over the events: it is known when the block ends. */
+/* Finds each block's category in one pass over the events, when the block or the trace ends. */
 #include "analyse/categories/categories.h"
 
 #include <stdlib.h>
@@ -38,7 +38,7 @@ static struct life loose_life(const struct categories *categories, const struct 
 	};
 }
 
-/* Adds the bytes and blocks `part` of a category to the event's places; with `go`, removes them. */
+/* Adds `part` (memory without an address) to a category of the event's places; `go`: removes it. */
 static void shift_loose(struct categories *categories, const struct whereabouts *at,
 			uint8_t category, const struct category_sum *part, bool go)
 {
@@ -120,7 +120,7 @@ static void move_block(struct categories *categories, const struct event *event)
 	struct categories_place *whole = &categories->places[at.place[WHOLE]];
 	bool comes = event->op == EVENT_ALLOC;
 
-	/* An event without a stack does not tell a stage: the open stage goes on. */
+	/* An event without a stack does not show its stage: an open backward pass goes on. */
 	if (event->stack == UINT32_MAX && !doing.inside && categories->tracks[number].in_pass)
 		doing.stage = STAGE_BACKWARD;
 	else
@@ -197,7 +197,7 @@ void categories_start(struct categories *categories, struct trace *trace, const 
 
 void categories_end(struct categories *categories)
 {
-	/* An empty list must not be NULL, which stands for "not wanted". */
+	/* Even if empty, of_alloc must not be NULL, which tells readers that it is not wanted. */
 	NEED(!categories->keep_allocs ||
 	     GROW(categories->of_alloc, categories->allocs_n, categories->allocs_size, 1));
 	gradients_remember_live(categories, -1);

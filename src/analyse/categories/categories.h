@@ -5,13 +5,13 @@
  * This takes one pass over the events: a block's category is known once it is freed or the trace
  * ends. So sums by category are exact to the byte at the peak of each device, pool and space, at
  * the end, and along the timeline. Where events are missing (dropped, or not in the file), all
- * bytes of a stack count in one category: that of most of its bytes in the events that there are
- * or, without any, the one that the stack's sums and lifetimes suggest. peak_exact and exit_exact
- * tell which.
+ * bytes of a stack count in one category: the category of most of its bytes in the events that are
+ * in the trace; for a stack without events, the category that its sums and lifetimes suggest. Then
+ * peak_exact or exit_exact is false.
  *
- * A backward pass ("pass") begins with the first event inside of it and ends with the next event
- * outside of it by a thread that trains; so does an optimizer's step. Both are found by stacks and
- * by the names of autograd's threads, for each device.
+ * A backward pass ("pass") begins with an event whose stack or thread belongs to backward code, and
+ * ends with the next other event by a thread that trains: the main thread, or one that had an event
+ * of another stage than forward. Optimizer steps are found likewise, both for each device.
  *
  * Memory that no rule fits is in CATEGORY_OTHER, so the categories add up to the total.
  */
@@ -44,24 +44,24 @@ struct categories_place {
 	struct category_sum exit[CATEGORIES_MOST];
 	/* Everything that was allocated since recording began. */
 	struct category_sum made[CATEGORIES_MOST];
-	/* The number of the curve's points; 0 for memory kinds, and where events are missing. */
+	/* The number of points of a device's curve; 0 for other places or if events are missing. */
 	size_t points;
 	uint64_t *t;
 	uint64_t *bytes; /* [category * points + i]: bytes after the last event up to t[i] */
 
-	/* Used only during the pass: */
+	/* Used only while events are read: */
 	uint64_t now; /* live bytes */
 	uint64_t peak_seq;
-	struct category_sum corpses[CATEGORIES_MOST];  /* at the peak, ended since then */
+	struct category_sum corpses[CATEGORIES_MOST];  /* live at the peak, ended since then */
 	struct category_sum loose[CATEGORIES_MOST];    /* live bytes without an address */
 	struct category_sum loose_at[CATEGORIES_MOST]; /* bytes without an address at the peak */
-	size_t point;                          /* the curve's first point after the last event */
+	size_t point;                          /* first curve point at or after the last event */
 	const struct trace_sum *told;          /* the place's sum in the trace's summary */
 	const struct trace_category *baseline; /* the place's categories in a baseline */
 	size_t baseline_n;
 };
 
-/* What rules test about a stack; the same for all of its blocks. */
+/* The facts about a stack that rules test; the same for all of its blocks. */
 struct stack_view {
 	uint8_t marked; /* enum stage of the innermost frame that has a stage; STAGES if none has */
 	bool inside;    /* true if the stack is inside a backward pass */
@@ -95,7 +95,7 @@ struct categories {
 	uint8_t *of_alloc;
 	size_t allocs_n;
 
-	/* Used only during the pass: */
+	/* Used only while events are read: */
 	struct trace *trace;
 	struct arena arena;
 	struct stack_views views;
@@ -105,13 +105,13 @@ struct categories {
 	struct stage_track *tracks;
 	struct vote *votes;        /* by stack; the last entry is for blocks without a stack */
 	struct unattributed loose; /* bytes without an address, by category */
-	bool *trains;              /* by thread: true if the thread trains: its events end passes */
+	bool *trains;              /* by thread: true if the thread's events can end passes */
 	struct trace_phase_walk phases;
 	struct map gradients; /* sizes of blocks that outlived a backward pass */
 	uint32_t looks;       /* number of searches of live blocks for gradients so far */
 	uint64_t last_t;
 	uint64_t gap_seq; /* number of the first event after a gap; UINT64_MAX for none */
-	uint64_t longest; /* ns: 1 + longest lifetime of a backward pass's memory; 0: not found */
+	uint64_t longest; /* ns: 1 + longest lifetime of a backward pass's memory; 0: not set */
 	struct whereabouts last_at; /* places of the previous event */
 	uint32_t last_pool;
 	int16_t last_device;
@@ -147,7 +147,7 @@ const char *categories_name(const struct categories *categories, size_t category
 size_t categories_order(const struct categories *categories, const struct category_sum *sums,
 			uint8_t *order);
 
-/* Sums a peak's stacks by category. A stack counts in the category of most of its bytes; bytes
- * without a stack are "other". `sums` has room for CATEGORIES_MOST. */
+/* Sums a peak of `bytes` by category, from its stacks' shares. A stack counts in the category of
+ * most of its bytes; bytes without a stack are "other". `sums` has room for CATEGORIES_MOST. */
 void categories_of_shares(const struct categories *categories, const struct trace_share *shares,
 			  size_t count, uint64_t bytes, struct category_sum *sums);

@@ -1,6 +1,6 @@
 /*
- * Finds a block's category when the block ends: the first rule whose conditions its stack and its
- * lifetime meet decides. Updates the sums.
+ * Finds a block's category when the block is freed or the trace ends: that of the first rule whose
+ * conditions the block meets. Updates the sums.
  */
 #include "analyse/categories/categories_parts.h"
 #include "analyse/categories/glob.h"
@@ -36,7 +36,7 @@ static bool number_fits(const struct rule_condition *condition, uint64_t number)
 	}
 }
 
-/* True if the block meets a condition. Candidate rules' conditions about stacks are already met. */
+/* True if the block's value fits. rule_holds() handles !=, find_candidates() tests stacks. */
 static bool fits_condition(const struct categories *categories,
 			   const struct rule_condition *condition, const struct life *life)
 {
@@ -61,7 +61,7 @@ static bool rule_holds(const struct categories *categories, const struct rule *r
 
 		if (kind <= RULE_KIND_STACK)
 			continue;
-		/* Negates KEY!=VALUE; a condition on a number has its own operator for this. */
+		/* Negates the result for KEY!=VALUE; for numbers, number_fits() has done so. */
 		if (fits_condition(categories, condition, life) ==
 		    (kind != RULE_KIND_NUMBER && condition->test == TEST_IS_NOT))
 			return false;
@@ -175,7 +175,7 @@ void life_end_all(struct categories *categories, bool lives)
 			continue;
 		birth = &categories->births[i];
 		track = &categories->tracks[birth->track];
-		/* The open stage might still free the block: expect what its stack's others did. */
+		/* In an open stage, a block counts as freed soon if most of its stack's were. */
 		life = life_of(categories, block, birth, categories->last_t);
 		life.of[RULE_FREED].number =
 			track->passes && categories->votes[block->stack].kept < 0 &&

@@ -8,7 +8,7 @@
 void stack_views_find(struct stack_views *views, struct trace *trace, const struct rules *rules,
 		      struct arena *arena);
 
-/* The values of a block that rules test, by the keys BLOCK, WORD and NUMBER of rules.def. */
+/* The values of a block that rules test, for keys of the kinds BLOCK, WORD, NUMBER in rules.def. */
 struct life {
 	uint32_t stack; /* position in stack_views */
 	uint32_t phase; /* 1 + the innermost phase open at the allocation, 0 for none */
@@ -18,7 +18,7 @@ struct life {
 	} of[RULE_KEYS];
 };
 
-/* categories_blocks.c: the category of the first rule that the block meets. */
+/* categories_blocks.c: the category of the first rule whose conditions the block meets. */
 uint8_t life_category(const struct categories *categories, struct life *life);
 
 /* Values kept from a block's allocation until its end. */
@@ -33,10 +33,10 @@ struct birth {
 	uint32_t pass, step;
 };
 
-/* The backward passes and optimizer steps on a device; the last track is for no device. */
+/* The backward passes and optimizer steps on a device. The last track is for no device's memory. */
 struct stage_track {
 	uint64_t allocations;
-	uint64_t backward_seq; /* last event in a backward pass, except recomputation */
+	uint64_t backward_seq; /* number of the last event of the stage backward */
 	uint32_t passes, steps;
 	bool in_pass, in_step;
 };
@@ -75,7 +75,7 @@ void place_change_curve(struct categories_place *place, uint8_t category, size_t
 struct doing {
 	enum stage stage;
 	bool inside; /* true if the event is inside a backward pass */
-	bool ends;   /* true if the event ends an open pass, unless it is inside a pass */
+	bool ends;   /* true if the event, when not `inside`, ends an open pass or step */
 };
 
 /* The position of the event's stack in stack_views; the last one for no stack. */
@@ -111,7 +111,8 @@ static inline uint64_t gradient_key(uint64_t size)
 /* Remembers the size of a block that outlived a backward pass. */
 void gradient_remember(struct categories *categories, uint64_t size);
 
-/* Remembers the sizes of live blocks from the track's latest backward pass; -1: from all passes. */
+/* Remembers the sizes of live blocks that the track's latest backward pass allocated. If `track` is
+ * -1, of those that any backward pass allocated. */
 void gradients_remember_live(struct categories *categories, int track);
 
 /* --- categories_blocks.c --- */
@@ -125,7 +126,7 @@ static inline bool lives_now(const struct block *block)
 /* Finds the category of lives.ended, the block that the event freed in this stage. */
 void life_end(struct categories *categories, const struct event *event, enum stage stage);
 
-/* Finds all live blocks' categories: at the trace's end (`lives`), or where events are missing. */
+/* Finds all live blocks' categories. `lives`: at the trace's end, not where events are missing. */
 void life_end_all(struct categories *categories, bool lives);
 
 /* --- categories_sums.c --- */

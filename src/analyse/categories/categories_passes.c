@@ -8,7 +8,7 @@
 #include "analyse/input/grow.h"
 
 enum {
-	LOOKS = 16, /* most searches of live blocks for gradients, one after each pass */
+	LOOKS = 16, /* searches of live blocks for gradients: the first 16 passes end with one */
 };
 
 /* --- passes --- */

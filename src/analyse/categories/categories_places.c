@@ -6,7 +6,7 @@
 #include "base/text/text.h"
 
 enum {
-	POINTS = 1000, /* about so many points of the trace's curve are used */
+	POINTS = 1000, /* at most about this number of points of a device's curve are used */
 };
 
 /* Takes the highest point of each stretch of the trace's curve, so that no peak is lost. */
@@ -127,7 +127,7 @@ static struct whereabouts find_places(const struct categories *categories,
 	return at;
 }
 
-/* Tries the previous event's places first: most events have the same pool. */
+/* Tries the previous event's places first: most events have the pool of the event before. */
 struct whereabouts places_of(struct categories *categories, const struct event *event)
 {
 	if (!categories->last_known || categories->last_device != event->device ||

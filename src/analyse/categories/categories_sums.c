@@ -5,7 +5,8 @@
 #include "analyse/categories/categories_parts.h"
 
 enum {
-	/* A stack has temporaries if a block lives less than 1/20 of backward's longest life. */
+	/* Without events, a stack's blocks count as freed soon if the shortest lifetime is under
+	 * 1/20 of the longest lifetime of memory from backward passes. */
 	SHORT = 20,
 
 	/* A category after all others, for bytes that no stack explains. */
@@ -46,7 +47,7 @@ uint8_t categories_stack_alone(struct categories *categories, size_t number)
 		},
 	};
 
-	/* Memory that PyTorch's allocator reserved already counts in its pool. */
+	/* A stack whose innermost library is PyTorch's allocator has its blocks in pool "torch". */
 	if (known && stack->owner && !strncmp(stack->owner, "libc10", 6))
 		life.of[RULE_POOL].text = "torch";
 	if (!categories->longest)
@@ -128,7 +129,7 @@ static void take_figures(const struct categories *categories, const struct categ
 	sums[CATEGORY_UNTOLD].bytes = bytes - known;
 }
 
-/* Sums the stacks that hold the peak in the trace; without them, all stacks' peak totals. */
+/* Sums the stacks that the trace lists for the peak; without a list, all stacks' peak totals. */
 static void stacks_at_peak(const struct categories *categories,
 			   const struct categories_place *place, struct category_sum *sums)
 {
@@ -147,8 +148,8 @@ static void stacks_at_peak(const struct categories *categories,
 				       0 };
 }
 
-/* Counts bytes of unknown blocks as "other", unless stacks explain more bytes: then takes the sums
- * of stacks. Returns true if the sums of blocks are kept. */
+/* Counts bytes beyond the blocks' sum as "other". If events are missing (not `seen`) or that sum is
+ * not between the stacks' sum and `bytes`, takes the stacks' sums instead and returns false. */
 static bool settle(struct category_sum *blocks, const struct category_sum *stacks, uint64_t bytes,
 		   bool seen)
 {
@@ -228,8 +229,8 @@ static void add_unknown(const struct categories *categories, struct categories_p
 		place->bytes[CATEGORY_OTHER * place->points + i] += whole - known;
 }
 
-/* Turns the curve's differences into values. The peak keeps its own sums, as it may lie between two
- * events at the same time. */
+/* Turns the curve's differences into values. The point of the peak gets the peak's own sums, as the
+ * peak may lie between two events at the same time. */
 static void settle_curve(const struct categories *categories, struct categories_place *place)
 {
 	const struct trace_curve *curve = trace_curve(categories->trace, place->device, NULL);

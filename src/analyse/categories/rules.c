@@ -14,7 +14,7 @@
 
 enum {
 	LONGEST_NAME = 40,      /* maximum length of a category's name, without the NUL */
-	MOST_RULES = 10000,     /* more rules are not taken for a file of rules */
+	MOST_RULES = 10000,     /* a file with more is not taken for a file of rules */
 	MOST_CONDITIONS = 4096, /* conditions about frames, in all rules together */
 };
 

@@ -4,13 +4,14 @@
  *	CATEGORY: CONDITION CONDITION ...         all conditions hold for the block
  *	stage STAGE: CONDITION CONDITION ...      all conditions hold for one frame
  *
- * A condition is KEY=VALUE or KEY!=VALUE (no frame fits); numbers also take < <= >= >. rules.def
- * lists the keys. A value is a pattern that must fit the whole text (* stands for any text, ? for
+ * A condition is KEY=VALUE or KEY!=VALUE (for frames: none fits); numbers also take < <= >= >.
+ * rules.def lists the keys. A value is a pattern that must fit the whole text (* is any text, ? any
  * one character), or several patterns separated by |; a value with blanks stands in "...". A # at
  * the beginning of a line or after a blank begins a comment.
  *
- * A block's stage is the stage of the innermost frame of its stack that a stage rule fits,
- * `forward` if none fits; `forward` inside of a backward pass becomes `recompute`.
+ * A block's stage is that of the innermost frame of its stack that a stage rule fits; `forward`
+ * inside of a backward pass becomes `recompute`. If no frame fits, the stage is `backward` inside
+ * of a backward pass, else `forward`.
  *
  * The built-in rules (builtin.rules) are such a text; they follow the user's rules.
  */
@@ -59,8 +60,8 @@ enum rule_test { TEST_IS, TEST_IS_NOT, TEST_LESS, TEST_MOST, TEST_LEAST, TEST_MO
 struct rule_condition {
 	uint8_t key;          /* enum rule_key */
 	uint8_t test;         /* enum rule_test */
-	uint16_t bit;         /* the number of a condition about frames */
-	uint32_t words;       /* one bit for each word of the value */
+	uint16_t bit;         /* of a condition about frames: its bit in struct stack_matcher */
+	uint32_t words;       /* bit i: the value names word i of those that the key can have */
 	const char *patterns; /* patterns for texts, separated by | */
 	uint64_t number;
 };
@@ -89,7 +90,7 @@ struct rule_key_row {
 extern const struct rule_key_row rule_keys[RULE_KEYS];
 extern const char *const category_names[CATEGORIES];
 extern const char *const category_whats[CATEGORIES];
-extern const char rules_builtin[], rules_help[]; /* help: how rules are written, as comments */
+extern const char rules_builtin[], rules_help[]; /* rules_help: how rules are written */
 
 /* Reads the rules in the file (NULL for no file); the built-in rules follow them. Returns 0, or
  * -errno with err_text(), which names the line of a mistake (-EINVAL). */

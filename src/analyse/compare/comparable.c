@@ -22,7 +22,7 @@ static void unlike(struct diff *diff, const char *key, const char *base, const c
 	head = or_none(head);
 	if (!strcmp(base, head))
 		return;
-	foreach (known, diff->unlike) { /* with several runs on a side, the first one is enough */
+	foreach (known, diff->unlike) { /* one entry per key, though several runs may differ */
 		if (!strcmp(known->key, key))
 			return;
 	}

@@ -127,7 +127,7 @@ static bool same_height(const struct diff *diff, enum column column)
 }
 
 /*
- * A peak may be reached more than once, and chance decides which time comes first. So if no
+ * A run may reach its peak several times, and chance decides which of these times counts. So if no
  * device's peak changed, the sites that held the base's peak are used for both sides.
  */
 static void settle_moment(struct diff *diff, enum column column)

@@ -31,7 +31,7 @@ struct diff_row {
 	uint8_t why;       /* enum diff_why, for a site */
 	const char *name, *group;
 	int64_t base[COLUMNS], head[COLUMNS];
-	int64_t noise[COLUMNS]; /* the larger spread over the repetitions of a side */
+	int64_t noise[COLUMNS]; /* the spread over a side's runs; the larger of both sides */
 	const char *file;       /* as in struct run_row; NULL for none */
 	uint32_t line, base_line;
 	uint64_t base_lifetime, lifetime; /* as in struct run_row */
@@ -41,7 +41,7 @@ struct diff_side {
 	struct run *runs;
 	size_t count;
 	size_t middle; /* position of the run that is compared */
-	uint64_t ooms; /* allocations of all runs that failed for lack of memory */
+	uint64_t ooms; /* allocations that failed for lack of memory, in all runs */
 };
 
 /* A rank that both sides have: the positions of its runs on each side. */
@@ -62,7 +62,7 @@ struct diff {
 	size_t rows_n;
 	size_t first[DIMENSIONS + 1]; /* dimension d has rows [first[d], first[d + 1]) */
 	int device;                   /* the device that is compared, NO_DEVICE for all */
-	bool moved;                   /* true if a side reached a device's peak at another time */
+	bool moved;                   /* true if other sites held the same peak: settle_moment() */
 	struct diff_key *unlike;
 	size_t unlike_n, unlike_size;
 	struct gate_result *gates;
@@ -83,17 +83,16 @@ void diff_clear(struct diff *diff);
 
 /* Judges the runs by the gates: 0, or -errno with err_text(). */
 int diff_judge(struct diff *diff, struct gate *const *gates, size_t count);
-/* The number of gates that are broken. */
 size_t diff_broken(const struct diff *diff);
 
 /* gate_sites.c: up to GATE_SITES sites that hold most of the figure that broke a budget, or of the
- * growth that broke a gate. Returns their number: 0 if the gate holds, or they are not known. */
+ * growth that broke a gate. Returns the number of sites: 0 if the gate holds, or if unknown. */
 enum { GATE_SITES = 3 };
 
 struct gate_site {
 	const char *name, *file; /* as in struct run_row */
 	uint32_t line;
-	int64_t amount; /* what the site has, or by how much that grew */
+	int64_t amount; /* for a budget, what the site has; for a gate, its growth */
 };
 
 size_t diff_gate_sites(const struct diff *diff, const struct gate_result *result,
@@ -128,14 +127,14 @@ int64_t diff_peak(const struct run *run);
  * and chooses the pair that grew most for the comparison. 0, or -errno with err_text(). */
 int diff_pair_ranks(struct diff *diff);
 
-/* Judges the gate for the rank where the result is worst; without a base, for the worst run. */
+/* Judges each pair of ranks by the gate (without a base: each run); `result` is the worst. */
 int diff_judge_ranks(const struct diff *diff, const struct gate *gate, struct gate_result *result);
 
-/* With pairs: the rank that is compared; and the number of runs without a counterpart. */
+/* If ranks are paired: the rank that is compared, and the number of runs without a partner. */
 uint64_t diff_rank(const struct diff *diff);
 size_t diff_unpaired(const struct diff *diff);
 
-/* diff_why.c: finds the reason for each site's change, `why`. The rows must have all columns. */
+/* diff_why.c: sets `why` in the sites' rows, the reason for the change, from all their columns. */
 void diff_find_why(struct diff *diff);
 
 /* The reason for a row's change in a column; `why` is the reason for the change at the peak. */

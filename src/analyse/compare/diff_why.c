@@ -13,9 +13,9 @@ static const int8_t ways[WHYS] = {
 };
 
 /*
- * Sums alone do not show whether blocks became larger or whether larger blocks were added. A site
- * that allocates more often may do either, so "larger" is used only for sites that allocate about
- * as often as before.
+ * Sums alone do not show whether blocks became larger or whether larger blocks were added. So if
+ * the count and the mean size changed in the same direction, size is the reason only if the count
+ * is about the same as before. Else the reason is what changed by the larger factor.
  */
 static enum diff_why often_or_large(const struct diff_row *row)
 {
@@ -49,7 +49,7 @@ static enum diff_why why(const struct diff_row *row)
 	return peak > 0 ? WHY_LONGER : peak < 0 ? WHY_SOONER : WHY_SAME;
 }
 
-/* The growth and the shrinkage of sites at the peak, without sites that contradict their `why`. */
+/* Bytes that sites gained and lost at the peak, without changes that contradict a site's `why`. */
 struct tide {
 	int64_t rises, falls;
 };
@@ -93,9 +93,9 @@ static bool is_cause(const struct diff_row *row, const struct tide *tide)
 /*
  * If some sites hold more at the peak, and others with unchanged allocations hold less, the peak
  * has moved to another time, at which the sites that hold more have their memory. A site with
- * unchanged allocations is then no cause, unless its bytes changed in the same direction as the
- * peak and its lifetime is much longer or shorter than before. Without lifetimes, the side with
- * the larger change is the cause.
+ * unchanged allocations is then no cause, unless its bytes changed in the direction in which most
+ * bytes of sites changed, and its lifetime is much longer or shorter than before. If lifetimes are
+ * not known, at least twice as many bytes must have changed in its direction as in the other.
  *
  * A site that allocates more and yet holds less at the peak is freed sooner (its memory may be
  * computed again instead of kept). Memory that is kept at exit does not explain a peak that fell.

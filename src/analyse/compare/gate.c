@@ -16,7 +16,7 @@ static const char *skip_blanks(const char *text)
 	return text + strspn(text, " \t");
 }
 
-/* Reads a number followed by %. Returns the text after it, NULL if there is none. */
+/* Reads a number followed by %. Returns the text after the %, NULL if there is no such number. */
 static const char *read_percent(const char *text, double *percent)
 {
 	size_t length = strspn(text, "0123456789");
@@ -257,7 +257,7 @@ bool gate_worse(const struct gate_result *a, const struct gate_result *b)
 	return a->head - a->base > b->head - b->base;
 }
 
-/* Returns the median of the values; raises *spread to their spread if it is less. */
+/* Returns the median of the values; raises *spread to their spread if *spread is less. */
 static int64_t middle_of(int64_t *values, size_t count, int64_t *spread)
 {
 	int64_t median = median_of(values, count);

@@ -1,8 +1,8 @@
 /*
  * A gate or a budget: an expression, its parser, and its verdict on runs.
  *
- *	allocated.peak[device=0]>2%+1MiB        a gate on two sides: both limits exceeded
- *	allocated.peak[phase=step]<=30GiB       a budget on one side: the limit exceeded
+ *	allocated.peak[device=0]>2%+1MiB        a gate: growth from base to head above both limits
+ *	allocated.peak[phase=step]<=30GiB       a budget: a value of the head above the limit
  *
  * Several runs on a side count by their median; growth within their spread does not count.
  */
@@ -43,7 +43,7 @@ struct gate_result {
 int gate_parse(struct gate *gate, enum gate_kind kind, const char *text);
 
 /* Judges runs by the gate: those of the base (none for GATE_MOST) and those of the head, at least
- * one. Returns 0, or -errno with err_text() if the filters match nothing. */
+ * one. Returns 0, or -errno with err_text() if the filters match nothing or a metric is missing. */
 int gate_judge(const struct gate *gate, const struct run *base, size_t base_n,
 	       const struct run *head, size_t head_n, struct gate_result *result);
 

@@ -262,7 +262,7 @@ static void add_spaces(struct figures *figures, const struct run *run,
 	}
 }
 
-/* Adds the categories of a device or memory kind, each with a peak of its own. */
+/* Adds the matching categories' bytes at the peak, or at exit, of a device or memory kind. */
 static void put_categories(struct figures *figures, const struct metric_query *query,
 			   const struct run_place *at)
 {

@@ -30,7 +30,7 @@ enum narrowing {
 struct metric_row {
 	const char *name, *what;
 	bool bytes;
-	enum column column; /* in which sites have the metric; COLUMN_NONE if they have not */
+	enum column column; /* the column of a site's row that has the metric, or COLUMN_NONE */
 	unsigned by;        /* bit NARROWING_x: the metric can be filtered by x */
 };
 
@@ -59,15 +59,14 @@ struct figures {
 	struct figure *list;
 	size_t count, size;
 	size_t runs, read; /* number of runs: in all, and read so far */
-	size_t told;       /* number of values that the runs had */
+	size_t told;       /* number of values that the runs read so far had */
 	struct arena arena;
 };
 
 /* The key of the query's first filter, NULL if it has none. */
 const char *metric_narrowing(const struct metric_query *query);
 
-/* The memory kinds that the query is about, a pattern: without a filter for them "device", or "cpu"
- * for a run without a device. */
+/* The query's pattern for memory kinds. By default "device"; "cpu" for a run without devices. */
 const char *metric_space(const struct metric_query *query, const struct run *run);
 
 /* True if the pattern of the filter "site" matches the name. As names of sites are long, a pattern

@@ -1,9 +1,9 @@
 /*
  * Reduces a run to rows.
  *
- * Sites are always named anew from their frames, never by the trace's own sites: so one rule holds
- * for traces of all versions. Where a column of sites does not reach the total (bytes without a
- * stack), an extra row holds the rest, so that the column adds up exactly.
+ * Sites are always named anew from their frames, as the names in the trace may come from another
+ * version of memtrace. Where a column of sites does not reach the total (bytes without a stack), an
+ * extra row holds the rest, so that the column adds up exactly.
  */
 #include "analyse/compare/run_totals.h"
 
@@ -155,8 +155,8 @@ static const char *group_of(const struct trace_site *site)
 	return !strcmp(site->space, "array") ? device_memory : site->space;
 }
 
-/* All stacks of a site in the trace get the first stack's name, even if older versions joined
- * stacks with different names: then all columns agree. */
+/* All stacks of a site in the trace get the first stack's name, even if an older version joined
+ * stacks that are now named differently, so that the site's numbers are all in one row. */
 static void add_site(struct run *run, const struct trace_site *site)
 {
 	char name[SITE_LONGEST] = "[unknown]";
@@ -313,8 +313,8 @@ static void add_rest(struct run *run, const char *group, const int64_t *totals, 
 	}
 }
 
-/* Adds a row for the bytes that the summary has beyond the sites' bytes. The summary has no total
- * of all bytes ever allocated. */
+/* Adds rows for the bytes that the summary has beyond the sites' bytes, except in COLUMN_TOTAL: the
+ * summary has no total of all bytes ever allocated. */
 static void add_rests(struct run *run, int device)
 {
 	int64_t totals[COLUMNS];
@@ -326,7 +326,7 @@ static void add_rests(struct run *run, int device)
 	for (enum column column = 0; column < COLUMNS; column++)
 		totals[column] = sum_of(run, DIMENSION_DEVICE, "", column);
 	add_rest(run, device_memory, totals, columns);
-	for (size_t i = 0; i < run->rows_n; i++) { /* by position: add_rest() adds rows */
+	for (size_t i = 0; i < run->rows_n; i++) { /* add_rest() may move the rows */
 		if (run->rows[i].dimension != DIMENSION_SPACE ||
 		    !strcmp(run->rows[i].name, "array"))
 			continue;

@@ -2,9 +2,9 @@
  * A run, reduced to rows by which it is compared with another run: numbers under names that both
  * runs have.
  *
- * Only a trace's sums are read, so the cost does not depend on the number of events (except for
- * categories, which have a function of their own). Numbers are signed, so that the difference of
- * two columns can be stored in a column.
+ * Only a trace's sums are read, so the cost does not depend on the number of events (except in
+ * run_find_categories()). Numbers are signed, so that the difference of two columns can be stored
+ * in a column.
  */
 #pragma once
 
@@ -47,7 +47,7 @@ extern const struct column_row run_columns[COLUMNS];
 extern const struct dimension_row run_dimensions[DIMENSIONS];
 
 struct run_row {
-	uint32_t dimension; /* enum dimension; the key of a row, with group and name */
+	uint32_t dimension; /* enum dimension; with the next two, the row's key */
 	uint32_t group_text, name_text;
 	const char *name;
 	/* For sites and categories, the memory kind: "device" for all memory in the sums of
@@ -57,7 +57,7 @@ struct run_row {
 	uint64_t lifetime; /* ns: the longest of a site; TRACE_NONE if nothing was freed */
 	const char *file;  /* a site's source file in the program; NULL for none */
 	uint32_t line;
-	uint64_t line_bytes; /* bytes of the stack that has the line */
+	uint64_t line_bytes; /* bytes of the stack that `line` comes from */
 };
 
 /* The source of the categories (analyse/categories/categories.h): none, blocks, or stacks. */
@@ -79,8 +79,8 @@ struct run {
 int run_open(struct run *run, const char *path, int device);
 void run_close(struct run *run);
 
-/* Finds the categories by reading the events, if they are few or if `always`. A trace without
- * categories (many events, none, a baseline without them) is not an error. To be called once. */
+/* Takes the categories from a baseline, or else finds them by reading the events, if these are few
+ * or if `always`. It is no error if the run then has no categories. To be called once. */
 int run_find_categories(struct run *run, const struct rules *rules, bool always);
 
 /* A device or memory kind of the run's trace, and its list of categories. */
@@ -107,8 +107,8 @@ void run_site_name(const struct run *run, uint32_t stack, char *to);
 /* Writes the name of the site that these frames belong to, to SITE_LONGEST bytes. */
 void site_name(char *to, const struct site_frame *all, const uint32_t *frames, size_t count);
 
-/* The frame whose line is shown for a stack: the innermost Python frame that is not in an installed
- * package; UINT32_MAX for none. */
+/* The position in `frames` of the frame whose line is shown: the innermost Python frame that is not
+ * in an installed package; UINT32_MAX for none. */
 uint32_t site_line(const struct site_frame *all, const uint32_t *frames, size_t count);
 
 /* --- for the files that make rows --- */

@@ -37,7 +37,7 @@ static void find_sums(struct facts *facts, const struct trace *trace,
 		allocs -= pool->allocations < allocs ? pool->allocations : allocs;
 		frees -= pool->frees < frees ? pool->frees : frees;
 	}
-	/* A pool that is handed what was counted before makes a free that nobody called. */
+	/* Memory that becomes a pool's counts as freed without a call: takes the smaller number. */
 	facts->plain_allocs = allocs < facts->plain_allocs ? allocs : facts->plain_allocs;
 	facts->plain_frees = frees < facts->plain_frees ? frees : facts->plain_frees;
 }
@@ -55,7 +55,7 @@ static void find_space(struct facts *facts, const struct trace *trace)
 /* Names of memory that has no stack because no call allocated it, or because of sampling. */
 static const char *const by_nature[] = { PSEUDO_GRAPH_MEMORY, PSEUDO_NOT_SAMPLED };
 
-/* True if the stack lacks code: it has no frames, or only a name that is not one of the above. */
+/* True if the stack lacks code: it has no frames, or only a name that is not in by_nature[]. */
 static bool is_stackless(const struct trace *trace, const struct trace_stack *stack)
 {
 	const struct trace_frame *frame;
@@ -155,7 +155,7 @@ static void find_short_lived(struct facts *facts, const struct trace *trace,
 				FACTS_WORDS);
 }
 
-/* Writes what a step was when growth was measured: "`step #`", "64th of the run". */
+/* Writes what growth was measured by: the phases' name, "`step #`", or "64th of the run". */
 static void step_text(const struct event_scan *survey, char *to, size_t size)
 {
 	if (survey->steps.name)

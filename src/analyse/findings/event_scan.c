@@ -19,7 +19,7 @@ static struct event_scan_bucket *bucket_of(struct event_scan *survey, uint64_t s
 
 /* --- short-lived blocks --- */
 
-/* If the device has a new peak: short-lived blocks that were freed before are not in it. */
+/* Notes a new peak of the device. Short-lived blocks that were freed before it are not in it. */
 static void see_peak(struct event_scan *survey, const struct event *event, uint32_t device)
 {
 	struct event_scan_device *to = &survey->devices[device];
@@ -47,7 +47,7 @@ static void see_death(struct event_scan *survey, const struct event_scan_birth *
 	};
 }
 
-/* Called when the device allocates again: blocks freed shortly before were short-lived. */
+/* Called when the device allocates: the blocks in its `deaths` are now known to be short-lived. */
 static void count_short_lived(struct event_scan *survey, uint32_t device)
 {
 	struct event_scan_deaths *deaths = &survey->devices[device].deaths;
@@ -148,7 +148,7 @@ void event_scan_event(struct event_scan *survey, const struct event *event)
 {
 	struct lives *lives = &survey->lives;
 
-	/* Steps that ended among missing events are measured before this event is counted. */
+	/* Measures the steps that ended before this event, some perhaps among missing events. */
 	event_scan_growth_time(survey, event->seq, event->t);
 	if (lives_gap(lives, event))
 		forget_life(survey, event);

@@ -3,7 +3,7 @@
  * blocks and how much these add to the peak, how large allocations are, which sites keep growing.
  *
  * Results are by the trace's sites, so the scan must follow trace_choose(). Memory is bounded by
- * the live blocks and by sites; the values in which growth is sought take at most 64 MiB.
+ * the live blocks and by sites; the series for growth take up to 64 MiB, more from 170,000 sites.
  */
 #pragma once
 
@@ -15,7 +15,7 @@ enum {
 	SURVEY_FAILURES = 100,
 	SURVEY_BUCKETS = 64, /* bucket i has sizes from 2^i to 2^(i+1) - 1 */
 
-	/* A block that is freed before the device's next 16 allocations is short-lived. */
+	/* A block is short-lived if it is freed before the device's 16th allocation after it. */
 	SURVEY_SHORT_LIVED = 16,
 };
 
@@ -50,7 +50,7 @@ struct event_scan_device {
 	uint64_t peak;    /* peak of allocated memory so far */
 	uint64_t peak_seq;
 	uint64_t at_peak; /* bytes of short-lived blocks in the peak */
-	uint64_t largest; /* bytes of the largest such block */
+	uint64_t largest; /* bytes of the largest short-lived block in the peak */
 	uint32_t largest_site;
 	struct event_scan_deaths deaths;  /* blocks freed since the last allocation */
 	struct event_scan_deaths corpses; /* short-lived blocks in the peak, freed since then */
@@ -96,7 +96,7 @@ struct event_scan {
 	size_t failures_n;
 	uint64_t reserves, releases; /* numbers of segments that pools took and gave back */
 	uint64_t forced;             /* releases to make room after an allocation failed */
-	bool refused; /* one has failed since the last event that took or freed memory */
+	bool refused; /* an allocation failed since the last event that took or freed memory */
 	uint64_t frees;
 	uint64_t gap_seq; /* number of the first event after the last gap; 0 without a gap */
 	uint64_t events;

@@ -3,12 +3,12 @@
  *
  * There are two series. `live` has all bytes that the site holds (for windows of events, the lowest
  * number in the window, since a window may begin anywhere in a step). `old` has only the bytes that
- * have outlived a whole step: batches of changing size leave no trace there, so that even a leak of
- * a thousandth per step shows.
+ * have outlived a whole step. Batches of changing size leave no trace in `old`, so that even a leak
+ * of a thousandth of the site's bytes per step shows.
  *
  * Steps are the phases with one name, or else windows of events. Names that differ only in numbers
- * count as one name (analyse/trace/phase_name.h). Of the names whose phases fill the most time, the
- * name with the most phases is taken: the steps, not the epochs around or the parts inside them.
+ * count as one name (analyse/trace/phase_name.h). Of the names whose phases fill at least half of
+ * the longest total time, the one with the most phases is taken: steps, not epochs of many steps.
  */
 #include "analyse/findings/event_scan.h"
 
@@ -46,7 +46,7 @@ struct group {
 	uint32_t first; /* position of the group's first phase */
 };
 
-/* The key of a phase's group: the numbers of two texts, the family's name and the domain. */
+/* The key of a phase's group: the numbers of two texts, its phase_family() and its domain. */
 static uint64_t group_key(struct texts *texts, struct arena *arena, const struct trace_phase *phase)
 {
 	char name[PHASE_FAMILY];
@@ -267,7 +267,7 @@ static struct born *find_born(struct event_scan *survey)
 	return born;
 }
 
-/* The number of sites whose values change after the warm-up. */
+/* The number of sites whose first and last values after the warm-up differ. */
 static uint64_t count_moving(const struct event_scan *survey)
 {
 	const struct event_scan_steps *steps = &survey->steps;

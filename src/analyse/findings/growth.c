@@ -83,8 +83,9 @@ static uint64_t lowest(const uint64_t *v, size_t from, size_t to)
 	return low;
 }
 
-/* True if the lower envelope (at each time, the lowest value from there to the end) rises in every
- * quarter, by at least half of the slope's rate and half of the steepest quarter's rise. */
+/* True if the lower envelope (at each time, the lowest value from then on) rises in each of the
+ * first three quarters, by at least half of the slope's rate and half of the steepest quarter's
+ * rise. climbs_to_the_end() tests the last quarter. */
 static bool climbs_throughout(const uint64_t *v, size_t n, double per_value)
 {
 	double promised = per_value * (double)n / GROWTH_QUARTERS;
@@ -103,7 +104,7 @@ static bool climbs_throughout(const uint64_t *v, size_t n, double per_value)
 	return least >= promised / 2 && least >= most / 2;
 }
 
-/* True if the last values still rise, as often as earlier values did. */
+/* True if the series rose in the longer of its last eighth and two mean intervals between rises. */
 static bool climbs_to_the_end(const uint64_t *v, size_t n, uint64_t rose)
 {
 	size_t back = 2 * n / (rose ? rose : 1);
@@ -137,7 +138,7 @@ static size_t rises_wanted(size_t n)
 	return n * 4 / 5 < 10 ? n * 4 / 5 : 10;
 }
 
-/* True if blocks of each quarter but the last are still live; the last may be about to be freed. */
+/* True if enough blocks of each quarter but the last, whose may soon be freed, are still live. */
 static bool keeps_every_age(const uint64_t *born, size_t n, double per_value)
 {
 	double promised = per_value * (double)n / GROWTH_QUARTERS;

@@ -2,12 +2,12 @@
  * Decides whether a series of live bytes, one value per phase, keeps rising, by how much, and how
  * certain that is.
  *
- * Growth is a trend (Mann-Kendall's test) whose lower envelope climbs evenly in every quarter of
- * the time, to the very end. So memory that is taken once (lazy state), caches that fill up, cycles
- * (epochs, evaluation) and scatter (batch sizes, shuffled data) are not growth, whatever their
- * size. Such tests assume that a value does not depend on the value before, but a queue's length
- * does. So there must be further evidence: either memory of every age is still there at the end (a
- * leak, a list), or the series hardly ever falls (one buffer, made larger and larger).
+ * Growth is a trend (Mann-Kendall's test) whose lower envelope climbs evenly in the first three
+ * quarters of the time, and which rises to the end. So memory that is taken once (lazy state),
+ * caches that fill up, cycles (epochs, evaluation) and scatter (batch sizes, shuffled data) are not
+ * growth, whatever their size. Tests for trends assume that a value does not depend on the value
+ * before, but a queue's length does. So growth needs further evidence: either memory of every age
+ * is still live at the end (a leak, a list), or the series hardly falls (a buffer made larger).
  *
  * Pure arithmetic: the values come from analyse/findings/event_scan.h.
  */
@@ -27,15 +27,15 @@ struct growth_trend {
 	bool grows;
 	double slope;    /* bytes per value: the median of all pairs' slopes (Theil and Sen) */
 	double tau;      /* Kendall's tau: 1 if all values rise, 0 without a trend */
-	double p;        /* one-sided p-value times `tried`, so it may be above 1 */
+	double p;        /* one-sided p-value times growth_find()'s `tried`, so it may be above 1 */
 	uint64_t rose;   /* number of values that are higher than the value before */
 	uint64_t values; /* number of values after the warm-up */
-	uint64_t bytes;  /* growth from the first of these values to the last */
+	uint64_t bytes;  /* growth from the first value after the warm-up to the last */
 };
 
 void growth_sort(uint64_t *values, size_t count);
 
-/* The position, among n values, of the first value after the warm-up. */
+/* The position of the first value after the warm-up: the first fifth of n values, at least two. */
 size_t growth_warm(size_t n);
 
 /*

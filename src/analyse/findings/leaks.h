@@ -60,5 +60,5 @@ struct leaks {
 void leaks_find(struct leaks *leaks, const struct trace *trace, struct suppressions *suppressions);
 void leaks_clear(struct leaks *leaks);
 
-/* What a library holds on purpose by this stack, as "cuBLAS workspace"; NULL for nothing. */
+/* The name of memory that a library holds on purpose by this stack, "cuBLAS workspace", or NULL. */
 const char *leaks_held(const struct trace *trace, uint32_t stack);

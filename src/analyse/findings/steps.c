@@ -9,7 +9,7 @@
 
 enum {
 	STEPS_LEAST = 5,  /* fewer steps do not count as a period */
-	STACKS_LEAST = 3, /* stacks that must share a number of allocations */
+	STACKS_LEAST = 3, /* so many stacks must have the same number of allocations */
 	TRIED = 16,       /* candidate numbers of steps that are tried, at most */
 	LEADERS = 4,      /* stacks tried, for each candidate, as the first of a step */
 	REGULAR = 60,     /* percent of the time that steps of similar length must fill */
@@ -27,7 +27,7 @@ enum { NO_STACK = UINT32_MAX };
 struct stack_turns {
 	uint32_t count;               /* number of the stack's allocations */
 	uint32_t seen;                /* number of the last step in which the stack allocated */
-	uint32_t steps_in, births_in; /* steps with such allocations; allocations in steps */
+	uint32_t steps_in, births_in; /* steps with its allocations; allocations in steps */
 };
 
 struct step_finder {
@@ -92,8 +92,8 @@ static uint32_t next_count(const struct step_finder *finder)
 	return best;
 }
 
-/* True if nearly all of the stacks are present: one stack, or one in ten, may be missing. Some
- * stacks share the number by chance, as a model's layers if there are as many layers as steps. */
+/* True if nearly all of the stacks are present: one and a tenth of all may be missing, as some have
+ * the same count by chance (a model's layers, if there are as many layers as steps). */
 static bool are_most(size_t members, size_t all)
 {
 	return members >= STACKS_LEAST && members + 1 + all / 10 >= all;
@@ -173,12 +173,12 @@ static bool gives_back(const struct step_finder *finder)
 	return good * 2 > finder->steps;
 }
 
-/* True if steps are alike: a stack with about as many allocations as there are steps, or more,
- * allocates in nearly every step. In calls without order it does not. */
+/* True if steps are alike: the stacks with at least n / 2 allocations in steps allocate in three of
+ * four steps, on average (weighted by allocations). In calls without order, stacks do not. */
 static bool are_alike(struct step_finder *finder, uint32_t n)
 {
 	uint64_t all = 0;
-	uint64_t present = 0; /* of `all`, what the stacks' steps cover */
+	uint64_t present = 0; /* as `all`, with the steps in which a stack allocates, not all n */
 	uint32_t step = 0;
 
 	foreach (turns, finder->of, finder->stacks)
@@ -231,8 +231,8 @@ static int try_count(struct step_finder *finder, uint32_t n)
 	return percent < REGULAR ? 0 : percent;
 }
 
-/* If the n steps are turns of an inner loop, such as an optimizer's over its parameters: the number
- * of turns of the loop around it, which n is a multiple of; 0 for none. */
+/* The n steps may be turns of an inner loop, such as an optimizer's over its parameters. Returns
+ * the number of turns of a loop around it, of which n is a multiple; 0 if there is no such loop. */
 static uint32_t count_around(const struct step_finder *finder, uint32_t n)
 {
 	uint32_t best = 0;
@@ -246,7 +246,7 @@ static uint32_t count_around(const struct step_finder *finder, uint32_t n)
 	return best;
 }
 
-/* Replaces n steps that are not very regular by the steps of a loop around, if there is one. */
+/* Replaces n steps that are not very regular by steps of a loop around them, if there are any. */
 static int look_around(struct step_finder *finder, uint32_t n, int percent)
 {
 	uint32_t around = percent < VERY_REGULAR ? count_around(finder, n) : 0;

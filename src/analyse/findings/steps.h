@@ -4,8 +4,8 @@
  * In a loop of n steps, a call that is made once per step allocates n times. So n is the number of
  * allocations that several stacks share and whose stacks allocate most in all, provided that these
  * stacks take turns, each allocating once between two allocations of the first; that the steps have
- * similar lengths (else they may be layers inside a step); that most steps free about as much as
- * they allocate (else something is being built); and that nearly all steps make the same calls
+ * similar lengths (else they may be layers inside a step); that most steps free at least half of
+ * what they allocate (else something is being built); and that nearly all steps make the same calls
  * (else it is chance).
  */
 #pragma once

@@ -1,4 +1,4 @@
-/* Measures the steps that were found in the way of phases, and adds them to the trace's phases. */
+/* Measures inferred steps as if they were the program's ranges; adds them to the trace's phases. */
 #include "analyse/findings/steps.h"
 
 #include "analyse/input/grow.h"
@@ -14,7 +14,7 @@ static bool put_step(struct phases *phases, uint64_t t, enum event_op op)
 	return phases_event(phases, &event);
 }
 
-/* Measures an event. The program's own ranges are left out, as their sums are known. */
+/* Counts an event in its step, and begins and ends steps. The program's own ranges are left out. */
 static bool measure_event(struct phases *phases, const struct steps_found *found,
 			  const struct event *from)
 {
@@ -28,14 +28,14 @@ static bool measure_event(struct phases *phases, const struct steps_found *found
 		return false;
 	if (event.allocated == TRACE_NONE)
 		event.device = NO_DEVICE;
-	/* Takes the number back: an inserted event must not look like missing events. */
+	/* Sets next_seq back: the inserted events have no numbers, and must not look like a gap. */
 	phases->next_seq = from->seq - gap;
 	if (event_is_memory(event.op) && !phases_event(phases, &event))
 		return false;
 	phases->next_seq = from->seq + 1;
 	if (from->seq != found->end)
 		return true;
-	/* The step ends after its last event. */
+	/* The last step ends after its last event. */
 	return put_step(phases, from->t + 1, EVENT_POP) && (phases->next_seq = from->seq + 1);
 }
 

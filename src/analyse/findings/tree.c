@@ -1,6 +1,6 @@
 /*
  * Builds the tree level by level, without recursion, so that a node's children lie side by side:
- * stacks are sorted by their frames, and a node is a run of stacks that begin with the same frames.
+ * stacks are sorted by their frames, and a node has adjacent stacks that begin with equal frames.
  */
 #include "analyse/findings/tree.h"
 

@@ -29,7 +29,7 @@ struct tree {
 	size_t count;
 };
 
-/* Builds a tree of all frames (`whole`) or of the most relevant ones. */
+/* Builds a tree of all frames (`whole`) or relevant ones; `inverted`: from the allocation up. */
 void tree_build(struct tree *tree, const struct trace *trace, const struct trace_share *shares,
 		size_t count, bool inverted, bool whole);
 void tree_clear(struct tree *tree);

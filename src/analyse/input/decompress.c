@@ -157,7 +157,7 @@ static int start_stream(struct decompress *source)
 		return -ENOMEM;
 	source->unpack = unpack;
 	unpack->error = start_kind(unpack, source->kind);
-	/* Reads a full block: zstd 1.5.4, given only the magic, takes what follows for a frame. */
+	/* Reads a full block: zstd 1.5.4, given only 4 bytes, takes the next ones for a frame. */
 	memcpy(unpack->block, source->begin, source->begun);
 	more = fd_read_all(source->fd, unpack->block + source->begun, BLOCK - source->begun);
 	if (more < 0)

@@ -31,7 +31,7 @@ void decompress_close(struct decompress *source);
 /*
  * Fills the buffer unless the end comes first. Returns the number of bytes, 0 at the end, or
  * -errno: -ENODATA if compressed data ends too early, -EBADMSG if it is corrupt, -EFBIG if it
- * unpacks to far more than LIMITS_RATIO allows, -ENOTSUP if this tool was built without the library
+ * exceeds LIMITS_UNPACKED and LIMITS_RATIO, -ENOTSUP if this tool was built without the library
  * that unpacks it. Once compressed data has failed, every later call returns the same error.
  */
 ssize_t decompress_read(struct decompress *source, char *bytes, size_t size);

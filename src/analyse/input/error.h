@@ -1,9 +1,6 @@
 /*
  * The text of the latest error, set as close to the cause as possible: `return err("%s: chunk %u
- * ends past the file", ...)`.
- *
- * Used by the tool and by the writer of JSON traces. The tool prints the text as `memtrace:
- * <command>: <text>`.
+ * ends past the file", ...)`. The tool prints the text as `memtrace: <command>: <text>`.
  */
 #pragma once
 

@@ -1,8 +1,8 @@
 /*
  * Reads JSON one token at a time from a bounded buffer.
  *
- * json_more() moves the contents of the buffer, so all code with pointers into the buffer is here;
- * json_values.c works on complete tokens.
+ * json_more() moves the contents of the buffer, so code that must then correct pointers is here;
+ * json_values.c works on complete tokens and lines.
  *
  * A NUL is stored after the last byte read, so that the inner loops need no other bound: they stop
  * at a NUL and only then check whether it is the end of the buffer. Strings are unescaped in place,
@@ -211,7 +211,7 @@ static int string(struct json *json)
 	return 0;
 }
 
-/* Reads any number: for number(), those that are long, negative or not integers. */
+/* Reads any number; number() leaves those that are long, negative or not integers to this. */
 static int slow_number(struct json *json)
 {
 	char copy[JSON_LONGEST_NUMBER + 1];

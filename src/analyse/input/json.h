@@ -60,7 +60,7 @@ struct json {
 	uint64_t objects; /* bit i: the open container at depth i is an object, not an array */
 	char *buffer, *at, *end, *token;
 	size_t size;
-	uint64_t kept;   /* bytes that the caller allocated for the document, by its count */
+	uint64_t kept;   /* bytes allocated for the document, as counted by the caller */
 	uint64_t passed; /* bytes of the file before those in the buffer */
 };
 

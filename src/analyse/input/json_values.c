@@ -186,7 +186,7 @@ bool json_find_line(struct json *json, const char *text)
 			json->state = WANT_VALUE;
 			return true;
 		}
-		/* A match cannot begin before the last line break, so those bytes are dropped. */
+		/* Drops the bytes before the last line break: no match contains a line break. */
 		line = memrchr(json->at, '\n', (size_t)(json->end - json->at));
 		json->at = line ? line : json->at;
 		if (json->end - json->at > JSON_LONGEST)

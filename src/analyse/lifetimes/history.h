@@ -16,7 +16,7 @@
 
 #define HISTORY_NONE UINT32_MAX
 
-/* HISTORY_FOLD is the next value after enum event_op, whose EVENT_OPS stands for unknown ops. */
+/* HISTORY_FOLD is a further op; the value before it, EVENT_OPS, stands for an unknown op. */
 enum { HISTORY_FOLD = EVENT_OPS + 1, HISTORY_OPS };
 
 /* The pool, device and kind of memory that an event is about. */
@@ -33,11 +33,11 @@ struct history_event {
 	uint32_t stack;  /* position in the trace's stacks, HISTORY_NONE for none */
 	uint32_t death;  /* of an event that begins a block: the position of the event that ended
 			    the block, HISTORY_NONE if none did */
-	uint32_t thread; /* position in threads[] */
+	uint32_t thread; /* position in history.threads[] */
 	uint32_t text;   /* id for trace_text(): a mark's name, an oom's error; for a block, 1 + its
 			    category, 0 without categories */
-	uint32_t place;  /* position in places[] */
-	uint16_t api;    /* position in apis[] */
+	uint32_t place;  /* position in history.places[] */
+	uint16_t api;    /* position in history.apis[] */
 	uint8_t op;      /* enum event_op, or HISTORY_FOLD */
 	bool born;       /* the event begins a block, segment or mapping */
 };
@@ -54,7 +54,7 @@ struct history_sum {
 	uint64_t allocated, reserved;
 };
 
-/* In a folded history: an event's device's and pool's sums after it. Gaps do not change them. */
+/* In a folded history: the sums of the device and pool after an event. Gaps do not reset sums. */
 struct history_sums {
 	struct history_sum device, pool;
 	uint64_t blocks; /* number of blocks that the event represents */
@@ -66,7 +66,7 @@ struct history {
 	struct history_event *events;
 	struct history_sums *sums; /* by event; NULL unless the history was folded */
 	struct history_place *places;
-	struct history_gap *gaps; /* the `death` of each block live at a gap is the gap's event */
+	struct history_gap *gaps; /* blocks live at a gap have the gap's event as their `death` */
 	uint64_t *threads;
 	uint32_t *apis; /* ids for trace_text() */
 	size_t events_n, places_n, gaps_n, threads_n, apis_n;
@@ -74,14 +74,14 @@ struct history {
 	/* The members below are private. */
 	size_t events_size, places_size, gaps_size, threads_size, apis_size;
 	uint64_t first_seq;   /* seq of the first event after the last gap */
-	uint32_t first_event; /* position of that event */
+	uint32_t first_event; /* position of the first event after the last gap */
 	struct map known_places, known_threads, known_apis;
-	struct unattributed loose; /* bytes without an address, tagged with an event's position */
+	struct unattributed loose; /* bytes without an address; the tag is their event's position */
 	struct categories *categories;
 };
 
 /* Reads all events of a trace that was just opened. `categories` (NULL, or started with keep_allocs
- * set) gets the events, and is ended after them. 0, or -errno with err_text(). */
+ * set) gets the events; then categories_end() is called. 0, or -errno with err_text(). */
 int history_read(struct history *history, struct trace *trace, struct categories *categories);
 void history_clear(struct history *history);
 
@@ -91,8 +91,8 @@ void history_clear(struct history *history);
  * A device's blocks that were small or short-lived (by bytes times events lived) are removed. They
  * are replaced with folds, events of op HISTORY_FOLD: until its `death`, a fold represents a number
  * of live blocks of one stack, place and category, and has the sum of their bytes. There are folds
- * at the ends of slices (stretches with equally many events) and before each peak, so the live
- * bytes are exact there. The sums (history->sums) are exact at every event that is left, and each
+ * at the ends of slices (stretches with equally many events) and before each peak; the live bytes
+ * are exact at these points. The sums (history->sums) are exact at every event that is left. Each
  * slice keeps the events at which the sum of a device or pool is highest and lowest.
  */
 struct history_folded {

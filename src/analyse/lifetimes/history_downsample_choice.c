@@ -10,7 +10,7 @@
 #include "base/mem/sort.h"
 
 enum {
-	AREAS = 1 << 16, /* classes of areas (bytes times events): a float's upper half */
+	AREAS = 1 << 16, /* number of values of area_class(), the upper 16 bits of a float */
 	SLICES_MOST = 2048,
 	SLICES_LEAST = 64,
 };
@@ -159,8 +159,8 @@ static void keep_largest(struct choice *choice, size_t most)
 	}
 }
 
-/* Chooses the number of slices: all folds must fit in a quarter of `most`, even if the blocks of
- * each stack change in every slice. */
+/* Chooses the number of slices, from SLICES_LEAST to SLICES_MOST: all folds should fit in a quarter
+ * of `most`, even if the blocks of each stack change in every slice. */
 static void choose_slices(struct choice *choice, size_t most)
 {
 	const struct history *history = choice->history;

@@ -2,9 +2,9 @@
  * Chooses the events of a long history that are kept one by one, and the positions of the folds
  * (events with sums) that replace the other events.
  *
- * Only blocks of a device can be removed, and only if a free of their own, or nothing, ended them.
- * Of these, the blocks with the largest areas (bytes times events lived) are kept and, in each
- * slice of the history, the blocks at which the sum of a device or a pool is highest or lowest.
+ * Only blocks of a device can be removed, and only if a free of their own or nothing ended them. Of
+ * such blocks, those with the largest areas (bytes times events lived) are kept, and those at whose
+ * events the sum of a device or pool is highest or lowest in a slice (a fixed number of events).
  */
 #pragma once
 
@@ -18,7 +18,7 @@ struct history_sum;
 struct history_keep {
 	uint8_t *stays;  /* by event: 1 if kept; of a block's two events, both or none are kept */
 	uint8_t *edges;  /* by event: 1 if a slice begins or a sum peaks at this event */
-	uint32_t *birth; /* by event: where the removable block it frees began, or HISTORY_NONE */
+	uint32_t *birth; /* by free of a removable block: its allocation; else HISTORY_NONE */
 	size_t slices;
 };
 

@@ -78,7 +78,7 @@ static void set_mark(struct replay *replay, uint64_t seq, uint64_t t)
 	}
 }
 
-/* Saves a row's bytes at the peak before the bytes change for the first time after the peak. */
+/* Called before a row's bytes change: the first time after a peak, saves the bytes at the peak. */
 static void keep_row(const struct replay *replay, struct replay_row *row)
 {
 	if (row->epoch == replay->epoch)
@@ -201,7 +201,7 @@ static void begin_block(struct replay *replay, const struct event *event)
 }
 
 /* Subtracts freed bytes without an address from the rows that they were added to, whatever stack
- * frees them. Returns 1 + the row of the newest bytes, 0 if no row is known. */
+ * frees them. Returns 1 + the row of the newest of these bytes, 0 if no row is known. */
 static uint32_t end_loose(struct replay *replay, const struct block *like, uint64_t t)
 {
 	struct block part = *like;
@@ -265,7 +265,7 @@ static void count_missing(struct replay *replay, const struct event *event)
 	replay->dropped_to = event->t;
 }
 
-/* Clears the rows, which events that are missing make unknown. */
+/* Sets all rows' live bytes to 0, as they are unknown after missing events. */
 static void forget_address(struct replay *replay)
 {
 	unattributed_forget(&replay->loose);
@@ -307,7 +307,7 @@ static void step(struct replay *replay, const struct event *event)
 	}
 }
 
-/* Computes `lost`: the part of the devices' own sums that no known block holds. */
+/* Computes replay->lost: the part of the devices' own sums that no known block holds. */
 static void count_lost(struct replay *replay)
 {
 	const struct replay_wish *wish = replay->wish;
@@ -351,7 +351,7 @@ int replay_run(struct replay *replay, struct trace *trace, const struct replay_w
 		set_mark(replay, seq, t);
 	}
 	count_lost(replay);
-	/* The window ends where events are missing. */
+	/* Events that are missing at the window's end may be part of the window. */
 	if (more && event.seq <= wish->last && lives_gap(&replay->lives, &event)) {
 		count_missing(replay, &event);
 		replay->lost = TRACE_NONE;

@@ -4,13 +4,13 @@
  * time of their peak.
  *
  * The peak is the peak of one sum, of allocated or of reserved bytes: the sum of the selected pool
- * or kind of memory, else that of the selected device (or all devices), which leaves out managed,
- * pinned and CPU memory.
+ * or kind of memory, else that of the selected device (or all devices). The sum of a device leaves
+ * out managed, pinned and CPU memory.
  *
  * After missing events (dropped, or not recorded), the blocks that were live before are unknown:
- * `lost` is the part of the device's sum that they held. If a filter left events out, `lost` is the
- * part of the device's sum that no recorded block holds; the recorded blocks are then known from
- * beginning to end.
+ * replay.lost is the part of the device's sum that the unknown blocks hold. If a filter left events
+ * out, replay.lost is the part of that sum that no recorded block holds; recorded blocks are then
+ * known from beginning to end.
  */
 #pragma once
 
@@ -31,7 +31,7 @@ struct replay_wish {
 	uint64_t from, to; /* the window in ns, both ends included */
 	uint64_t last;     /* the window ends with the event of this number at the latest */
 	enum replay_moment moment;
-	enum trace_by split; /* TRACE_BY_THREAD, _PHASE, _CATEGORY split rows further */
+	enum trace_by split; /* TRACE_BY_THREAD, _PHASE and _CATEGORY split a stack's row */
 	const bool *stacks;  /* by stack: true if the stack is selected; NULL for all stacks */
 
 	/* The category of each allocation in the trace, by which rows are split; NULL for none. */
@@ -49,7 +49,7 @@ static inline bool replay_is_behind(const struct replay_wish *wish, const struct
 }
 
 /* The allocations and frees of one stack inside the window, and the bytes that its blocks held. If
- * the rows are split, it is for one thread, phase or category of the stack. */
+ * the rows are split, a row is for one thread, phase or category of the stack. */
 struct replay_row {
 	struct replay_key {
 		uint32_t stack, other;
@@ -60,7 +60,7 @@ struct replay_row {
 	uint64_t lifetime_min, lifetime_max; /* ns, 0 if no block was freed */
 	uint64_t live, live_count;    /* live blocks of all kinds of memory, at the window's end */
 	uint64_t sum, sum_count;      /* live blocks that the sum counts, at the window's end */
-	uint64_t at, at_count, epoch; /* `sum` at the peak, valid if `epoch` is the replay's */
+	uint64_t at, at_count, epoch; /* `sum` at the peak; valid if `epoch` is replay.epoch */
 };
 
 struct replay_device {
@@ -71,22 +71,22 @@ struct replay_device {
 struct replay {
 	const struct replay_wish *wish;
 	struct trace *trace;
-	struct lives lives;        /* of the selected events; a block's `stack` is its row */
-	struct unattributed loose; /* bytes without an address, tagged with a row */
+	struct lives lives;        /* of the selected events; block.stack is a position in rows[] */
+	struct unattributed loose; /* bytes without an address; the tag is a position in rows[] */
 	struct replay_row *rows;
 	size_t rows_n, rows_size;
-	struct map row_of; /* 1 + position in rows[] by key, if rows are split */
+	struct map row_of; /* 1 + position in rows[] by key, if rows are split or have categories */
 	struct replay_device *devices;
 	size_t devices_n;
 	uint64_t now;           /* the sum after the last event read */
 	uint64_t t, seq, bytes; /* time and number of the moment's last event; the sum then */
-	bool any;               /* true if an event came before the moment */
+	bool any;               /* true if an event was read */
 	uint64_t events;        /* number of events read */
 	uint64_t epoch;         /* increases at each new peak */
 	bool open;              /* true if the window has begun */
 
 	/* The events that are missing before the moment. */
-	uint64_t dropped, dropped_from, dropped_to; /* number; times before and after */
+	uint64_t dropped, dropped_from, dropped_to; /* number; times of the events around them */
 	uint64_t lost; /* part of the sum that no known block holds, TRACE_NONE if unknown */
 
 	/* The members below are private. */
@@ -107,8 +107,8 @@ uint64_t replay_at(const struct replay *replay, const struct replay_row *row, ui
 struct category_sum;
 void replay_categories(const struct replay *replay, struct category_sum *sums);
 
-/* Replaces the trace's sums with the replay's: stacks[] become the rows, sites[] are computed from
- * the rows, and peaks[] gets one element, the moment. */
+/* Replaces the trace's sums with the replay's: the rows become trace.stacks[], trace.sites[] are
+ * computed from the rows, and trace.peaks[] gets one element, the moment. */
 void replay_adopt(const struct replay *replay);
 
 /* True if rows are split by thread, phase or category. */
@@ -120,7 +120,7 @@ static inline bool replay_is_split(const struct replay_wish *wish)
 
 /* --- used by replay.c and replay_adopt.c only --- */
 
-/* Allocates replay->devices; unless rows have keys, makes a row for each stack. */
+/* Allocates replay->devices. Makes a row per stack, unless rows are split or have categories. */
 void replay_start_rows(struct replay *replay);
 
 /* Returns 1 + the position of the row that counts the event. */

@@ -49,7 +49,7 @@ static uint64_t height(const struct trace_phase *phase)
 	return phase->allocated.peak_bytes == TRACE_NONE ? 0 : phase->allocated.peak_bytes;
 }
 
-/* Returns the phase with the name and the highest peak, the `number`th of `count` with the name. */
+/* Returns the phase with the highest peak of those with the name: the `number`th of `count`. */
 static const struct trace_phase *find_phase(const struct trace *trace, const char *name,
 					    size_t *number, size_t *count)
 {
@@ -77,7 +77,7 @@ struct mark {
 	size_t number, count; /* it is the `number`th of `count` marks with the name */
 };
 
-/* Finds the mark "NAME", the last with the name, or "NAME#2", the second. Reads the trace again. */
+/* Reads the trace again to find a mark: the last named NAME for "NAME", the second for "NAME#2". */
 static int find_mark(struct mark *mark, const struct trace *trace, const char *text)
 {
 	const char *end = strrchr(text, '#');

@@ -15,18 +15,18 @@ int timepoint_time(const char *text, uint64_t *ns);
 /* True for the forms "phase:NAME" and "mark:NAME". */
 bool timepoint_is_named(const char *text);
 
-/* Reads a time; phase:NAME, which gives the phase's end or start; or mark:NAME, the last mark with
- * the name, and mark:NAME#2, the second. */
+/* Reads a bound of a span: a time; "phase:NAME", the phase's end if `end` is true, else its start;
+ * "mark:NAME", the last mark with the name; or "mark:NAME#2", the second mark with the name. */
 int timepoint_bound(const struct trace *trace, const char *text, bool end, uint64_t *ns);
 
 /* True if the text is well-formed, whatever is in the trace; else err_text() has the reason. */
 bool timepoint_makes_sense(const char *text);
 
 /*
- * Sets the moment, window and device of `wish`, and no other member, and writes a description to
- * `what`: "at 12.5 s". A peak belongs to a device: that in `wish`, else the device with the highest
- * peak. phase:NAME is the time of the highest sum in the phase; if several phases have the name, in
- * the phase with the highest peak.
+ * Reads a point in time. Sets the moment, window and device of `wish`, and no other member, and
+ * writes a description to `what`, such as "at 12.5s". A peak belongs to a device: that in `wish`,
+ * else the device with the highest peak. phase:NAME is the time of the highest sum in the phase; of
+ * several phases with the name, the phase with the highest peak is taken.
  */
 int moment_find(struct replay_wish *wish, const struct trace *trace, const char *text, char *what,
 		size_t size);

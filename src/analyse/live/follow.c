@@ -1,9 +1,9 @@
 /*
  * Keeps a copy of a spool's tables up to date, while another process writes the spool.
  *
- * The copy is made as in read.c. It shows one point in time if no transaction began, went on or
- * ended meanwhile. A transaction that stays unfinished (its process was killed or stopped inside
- * it) is rolled back in the copy.
+ * The copy is made with analyse/spool/read.h. It shows one point in time if no transaction began,
+ * went on or ended meanwhile. A transaction that stays unfinished (its process was killed or
+ * stopped inside it) is rolled back in the copy.
  */
 #include "analyse/live/follow.h"
 #include "base/mem/each.h"
@@ -21,10 +21,10 @@ enum {
 	SUMS_TRIES = 4096, /* tries to copy sums without a change: some microseconds each */
 };
 
-/* The tables whose rows change. Nodes are read only to find blocks that uncounted events free. */
+/* The tables whose rows change. Nodes (live blocks) are read only if events wait to be counted. */
 static const enum spool_kind changing[] = { SPOOL_SCOPE, SPOOL_STACK, SPOOL_CELL, SPOOL_NODE };
 
-/* The number of events that the tables will not count when an unfinished transaction is undone. */
+/* The number of waiting events (pending.h), if an unfinished transaction is taken to be undone. */
 static uint64_t waiting_n(const struct spool *spool)
 {
 	const struct spool_header *header = spool->header;
@@ -75,8 +75,8 @@ static uint64_t changing_bytes(const struct spool *spool)
 	return bytes;
 }
 
-/* True if no changing table has changed since it was copied, and no events wait to be counted (the
- * copy counts such events). Other counts in the header may have grown. */
+/* True if no changing table has changed since it was copied, and no events wait to be counted (only
+ * the copy has counted them). Other counts in the header may have grown. */
 static bool is_same(const struct follow *follow)
 {
 	const struct spool_header *header = follow->spool.header;
@@ -110,7 +110,7 @@ static int copy_tables(struct follow *follow)
 /* Forgets the tables that are not followed: those after the cells. */
 static void forget_others(struct spool *spool)
 {
-	/* Rows of nodes stay, as the next copy may need them. */
+	/* Nodes are hidden by their count alone; spool->used still has their blocks. */
 	spool->header->count[SPOOL_NODE] = 0;
 	for (unsigned kind = SPOOL_NODE + 1; kind < SPOOL_KINDS; kind++)
 		spool->header->count[kind] = spool->used[kind] = 0;

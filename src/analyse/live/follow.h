@@ -12,10 +12,10 @@
 
 struct follow {
 	struct spool spool; /* tables as last copied; tables that are not followed are empty */
-	bool torn;          /* true if only the sums are consistent: the writer never paused */
+	bool torn;          /* true if only the sums are consistent: the writer did not pause */
 	bool blurred;       /* true if the sums are not consistent either */
 	struct read_progress reading;
-	uint64_t generation; /* the header's when tables were copied; odd: none are copied */
+	uint64_t generation; /* header.generation at the last copy; odd: the next look must copy */
 	uint8_t *chunk;      /* buffer for a block of the file */
 	uint64_t newest;     /* 1 + the number of the last chunk read, 0 for none */
 };
@@ -26,7 +26,7 @@ void follow_close(struct follow *follow);
 
 /*
  * Brings follow->spool up to date: texts, frames, sums, stacks and cells as they were between two
- * transactions of the writer. 0, or -errno with err_text(); the tables then stay as last copied.
+ * transactions of the writer (but see `torn`). 0, or -errno with err_text() and a partial copy.
  */
 int follow_look(struct follow *follow);
 

@@ -25,7 +25,7 @@ static bool read_chunk_head(const struct follow *follow, uint64_t index, struct 
 	       head->used <= SPOOL_BLOCK - sizeof(*head);
 }
 
-/* Finds the newest chunks with events from `seq` on, and sorts them. Returns their number. */
+/* Finds the newest chunks (`most` at most) with events from `seq` on, sorted. Returns how many. */
 static unsigned find_parts(struct follow *follow, uint64_t seq, unsigned most,
 			   struct chunk_part *parts)
 {
@@ -77,7 +77,7 @@ static bool read_chunk(struct follow *follow, const struct chunk_part *part,
 	return head->first_seq == part->first && after.first_seq == part->first;
 }
 
-/* Passes on the events that no chunk has yet; they will keep their numbers in a chunk. */
+/* Passes on the events that are in no chunk yet; in a chunk they will have the same numbers. */
 static uint64_t hand_over_waiting(const struct follow *follow, uint64_t seq, follow_event_fn *each,
 				  void *context)
 {
@@ -93,7 +93,7 @@ static uint64_t hand_over_waiting(const struct follow *follow, uint64_t seq, fol
 uint64_t follow_events(struct follow *follow, uint64_t seq, unsigned chunks, follow_event_fn *each,
 		       void *context)
 {
-	static struct decoder decoder; /* static: 10 KiB */
+	static struct decoder decoder; /* static: 16 KiB are too much for the stack */
 	struct chunk_part parts[FOLLOW_CHUNKS];
 	unsigned count = find_parts(follow, seq, MIN(chunks, FOLLOW_CHUNKS), parts);
 

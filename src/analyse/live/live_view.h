@@ -3,7 +3,7 @@
  * memory, the open ranges.
  *
  * The sums are in the spool: each look copies the tables of scopes (devices, pools, kinds of
- * memory), stacks and cells. The cost does not depend on the number of events.
+ * memory), stacks, and cells (one stack's bytes in one scope). More events do not cost more.
  */
 #pragma once
 
@@ -30,10 +30,10 @@ struct look_ranges {
 	struct live_view_range ended[LOOK_RANGES_ENDED]; /* newest first */
 	uint32_t ended_n;
 	uint64_t next; /* the sequence number of the next event to read */
-	bool late;     /* true if ranges may be missing, as events were overwritten */
+	bool late;     /* true if ranges may be missing: too many, or events were overwritten */
 };
 
-/* Reads the events since the last call; the first call reads the last few hundred thousand. */
+/* Reads the events since the last call, at most those of the newest FOLLOW_CHUNKS chunks. */
 void live_view_ranges_read(struct look_ranges *ranges, struct follow *follow);
 
 /* --- the process --- */
@@ -41,11 +41,11 @@ void live_view_ranges_read(struct look_ranges *ranges, struct follow *follow);
 struct live_view_scope {
 	struct spool_scope row; /* sums; METRIC_USED has TRACE_NONE bytes if it was never sampled */
 	const char *name;       /* a device's model or another scope's name, NULL if unknown */
-	const char *uuid;       /* of a device, NULL if unknown, and of all else */
+	const char *uuid;       /* of a device; NULL if unknown, or for another scope */
 	const char *source;     /* where METRIC_USED comes from: "nvml", "cuMemGetInfo" */
 	uint64_t total;         /* a device's memory in bytes, TRACE_NONE if unknown */
-	/* Bytes that pools reserved and did not allocate. 0 while a pool's allocation is recorded
-	 * before the memory around it. */
+	/* Bytes that pools reserved and did not hand out. 0 if more bytes are allocated than
+	 * reserved, as while a pool's block is recorded and its segment is not yet. */
 	uint64_t cached;
 	double rate; /* allocations per second since the last look, NAN if unknown */
 };
@@ -68,7 +68,7 @@ struct look {
 
 	struct live_view_scope *scopes; /* sorted by kind and device */
 	size_t scopes_n;
-	uint64_t *allocations; /* by scope's number, at this look */
+	uint64_t *allocations; /* by number of the scope: its allocations until this look */
 	size_t allocations_n;
 	uint64_t looked_at; /* time of this look: ns, CLOCK_MONOTONIC */
 
@@ -81,8 +81,8 @@ const struct live_view_scope *live_view_next(const struct look *look, enum scope
 					     const struct live_view_scope *after);
 
 /* live_view_open() opens and reads a process's spool, live_view_now() reads it once more. `pid`: as
- * the user gave it, 0 to use the spool's. 0, or -errno with err_text(); live_view_now() then
- * changes nothing. */
+ * the user gave it, 0 to use the spool's. 0, or -errno with err_text(): then live_view_now() may
+ * have updated only a part of `look`. */
 int live_view_open(struct look *look, const char *path, int pid);
 int live_view_now(struct look *look);
 void live_view_close(struct look *look);

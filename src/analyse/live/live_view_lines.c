@@ -2,8 +2,8 @@
  * Reads the lines of source that hold memory, at each look at a spool.
  *
  * To name native frames, complete symbol tables are read. For a program that makes new stacks all
- * the time, this must not be done at each look: after naming that took some time, a hundred times
- * this time must pass before the next naming. Until then all stacks without a name share one line.
+ * the time, this must not be done at each look: after a naming, a hundred times the time that it
+ * took must pass before the next naming. Until then all stacks without a name share one line.
  */
 #include "analyse/live/live_view_lines.h"
 #include "base/mem/each.h"

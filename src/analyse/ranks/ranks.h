@@ -3,8 +3,7 @@
  * of memory, and at which call sites ranks differ.
  *
  * One trace at a time is read, reduced to sums and closed, so the memory needed grows with the
- * ranks and sites, not with the traces. Only a trace's summary is read, whatever the number of its
- * events.
+ * ranks and sites, not with the size of traces. Of each trace only the summary is read, no events.
  *
  * Memory that a process imported from another (IPC, shareable handles) counts 0 in its sums, so
  * memory shared by two ranks counts once, for the rank that exported it.
@@ -26,21 +25,21 @@ struct merge_device {
 	size_t card;                   /* position of the device's card in cards[] */
 	uint64_t peaks[TRACE_METRICS]; /* TRACE_NONE if not known */
 	uint64_t ooms;
-	bool used_of_card; /* true if `used` is that of all processes on the card */
+	bool used_of_card; /* true if peaks[TRACE_USED] is of all processes on the card */
 };
 
 struct merge_rank {
-	uint64_t rank;                 /* TRACE_NONE for a rank of another job, included by force */
+	uint64_t rank;                 /* TRACE_NONE for a rank of another job, merged by --force */
 	uint64_t world_size;           /* 1 if not known, or if the job has one rank */
 	uint64_t local_rank;           /* TRACE_NONE if not known */
-	uint64_t pid, start, duration; /* ns; start: since 1970, TRACE_NONE if not known */
+	uint64_t pid, start, duration; /* times in ns; start: since 1970, or TRACE_NONE */
 	const char *path, *host, *start_time;
 	int exit;                /* enum trace_exit */
 	uint64_t status, signal; /* TRACE_NONE if not known */
 	struct merge_device *devices;
 	size_t devices_n;
-	/* For each metric, the highest peak of any device, `used` at least as high as reserved;
-	 * TRACE_NONE if not known. */
+	/* For each metric, the highest peak of any device, TRACE_NONE if not known. A known peak of
+	 * `used` is at least that of `reserved`. */
 	uint64_t peaks[TRACE_METRICS];
 	uint64_t ooms;
 	bool baseline; /* true if the trace is a baseline, which has no events */
@@ -49,14 +48,14 @@ struct merge_rank {
 
 /* A physical device, identified by host and UUID. */
 struct merge_card {
-	uint32_t host_text, uuid_text;  /* text ids of both, the key of card_of */
+	uint32_t host_text, uuid_text;  /* text ids of host and uuid: the key in merge.card_of */
 	const char *host, *uuid, *name; /* uuid and name may be NULL */
 	const char *sorted_by;          /* the UUID, "" for none */
 	uint64_t total;                 /* bytes of the card; TRACE_NONE if not known */
-	/* The most bytes that processes held together, if those that ran at one time all had their
-	 * peaks together: exact for one process, an upper bound for several. */
+	/* The most bytes that processes held together, as if all that ran at one time had their
+	 * peaks at the same time: exact for one process, an upper bound for several. */
 	uint64_t peak;
-	int64_t headroom; /* total - peak; negative if the bound exceeds the card */
+	int64_t headroom; /* total - peak; negative if `peak` exceeds `total` */
 	size_t ranks_n;   /* number of ranks that use the card */
 	size_t fullest;   /* position of the rank that holds most bytes */
 	uint64_t ooms;
@@ -73,7 +72,7 @@ struct merge_share {
 };
 
 struct merge_site {
-	uint32_t group_text, name_text; /* ids of the texts below, the key of site_of */
+	uint32_t group_text, name_text; /* text ids of group and name: the key in merge.site_of */
 	const char *name, *group;       /* as in struct run_row */
 	const char *file;               /* source file, from the first rank that has one; or NULL */
 	uint64_t line;
@@ -82,7 +81,7 @@ struct merge_site {
 	/* Set by merge_end(): values over all ranks; a rank without the site counts as 0. */
 	struct merge_column {
 		int64_t median, highest;
-		uint64_t rank; /* the rank with the highest value */
+		uint64_t rank; /* number of the rank with the highest value */
 	} columns[MERGE_COLUMNS];
 };
 
@@ -114,16 +113,16 @@ struct merge {
 	size_t *order; /* positions of the ranks that are not left out, by rank, then by start */
 	size_t order_n;
 	uint64_t world_size; /* ranks of the job; 0 if no trace records it */
-	bool numbered;       /* true if no trace records a rank: ranks are numbered as the traces */
+	bool numbered;       /* true if no trace records a rank: traces are numbered instead */
 	struct merge_gap *gaps;
 	size_t gaps_n;
 	uint64_t missing;
-	/* True if the ranks did not all run together. Then: the positions of a rank that had ended
-	 * long before another rank began, and of this other rank. */
+	/* True if the ranks did not all run together. Then `ended` is the position of a rank that
+	 * had ended long before another rank began, and `began` is the position of the latter. */
 	bool apart;
 	size_t ended, began;
-	size_t left_out, strangers; /* by force: number of second traces of a process left out, and
-				       of ranks with another world size included */
+	size_t left_out, strangers; /* with --force: number of second traces of a process, left out,
+				       and of ranks with another world size, included */
 	struct merge_spread spreads[TRACE_METRICS];
 	size_t tightest; /* the card with the least headroom; SIZE_MAX if none is known */
 	struct arena arena;
@@ -150,19 +149,19 @@ int64_t merge_share_of(const struct merge_site *site, size_t rank, size_t column
  * of at least two ranks. TRACE_METRICS if ranks have similar peaks in all metrics. */
 enum trace_metric merge_uneven(const struct merge *merge);
 
-/* The site of device memory that exceeds its median most in this rank; NULL for none. */
+/* The site of device memory that is most above its median in this rank, by `excess`; else NULL. */
 const struct merge_site *merge_culprit(const struct merge *merge, enum trace_metric metric,
 				       size_t rank, int64_t *excess);
 
-/* The sites of device memory of which a rank holds more than the median, those that differ most
- * first, then the largest; in the arena. */
+/* The sites of device memory of which a rank holds more than the median, sorted by that difference,
+ * then by the highest value. The list is in merge->arena. */
 const struct merge_site **merge_by_excess(struct merge *merge, size_t column, size_t *count);
 
-/* The rank whose trace is worth opening: among ranks with events, the rank with the highest peak
- * (the first of equal ranks). NULL if all are baselines. */
+/* The rank whose trace is worth opening: among ranks with events, that with the highest peak of
+ * allocated bytes (the first of equal ranks). NULL if all are baselines. */
 const struct merge_rank *merge_worth_a_look(const struct merge *merge);
 
-/* The cards, sorted by rising headroom; in the arena. */
+/* The cards, sorted by rising headroom. The list is in merge->arena. */
 const struct merge_card **merge_by_headroom(struct merge *merge);
 
 /* The parts of merge_end() in ranks_cards.c and ranks_sites.c. */

@@ -1,8 +1,8 @@
 /*
  * Finds the physical cards that ranks use, and the memory left on each card.
  *
- * Devices with one UUID are one card, wherever they are seen. Without a UUID (a baseline, an old
- * trace) it is not known whether ranks share a card, so each rank has a card of its own.
+ * Devices with the same host and UUID are one card. Without a UUID (a baseline, an old trace) it is
+ * not known whether ranks share a card, so each device of a rank has a card of its own.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static void sort_cards(struct merge *merge)
 
 /* --- the bytes that processes held together --- */
 
-/* The beginning or end of a process, which is taken to hold its peak all the time in between. */
+/* The beginning or end of a process, which is taken to hold its peak from beginning to end. */
 struct edge {
 	size_t card;
 	uint64_t t;

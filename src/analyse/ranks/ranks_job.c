@@ -9,11 +9,11 @@
 #include "analyse/ranks/ranks.h"
 #include "base/mem/sort.h"
 
-/* Smaller differences are not reported, as in `memtrace diff --gate`. */
+/* Smaller differences are not reported. The limits are those of `memtrace diff --gate`. */
 enum { WORTH_PERCENT = 2, WORTH_BYTES = 1 << 20 };
 
-/* ns between the runs of two ranks that still count as together: hosts' clocks differ, and ranks
- * start and end one after the other. */
+/* Ranks run together if at most these ns pass between the end of one and the beginning of another:
+ * the clocks of hosts differ, and ranks start and end one after the other. */
 #define TOGETHER (60ull * 1000000000)
 
 /* --- the size of the job --- */

@@ -4,8 +4,8 @@
  * Copying the whole file takes milliseconds, and a process that records a hundred thousand events a
  * second does not pause that long. But nearly all of the file never changes once it is written:
  * events, and tables that only grow. So the whole file is copied once, and then the parts that may
- * have changed are copied again until nothing happens meanwhile. The pauses between kernels are
- * long enough for that, and so are the pauses of a writer that waits for a processor.
+ * have changed are copied again until nothing happens meanwhile. Some pauses between
+ * events are long enough for that, and so are those of a writer that waits for a processor.
  */
 #include <errno.h>
 #include <sys/mman.h>
@@ -31,8 +31,8 @@ static int read_head(const struct spool *spool, const struct read_progress *read
 	return pread(reading->fd, now, sizeof(*now), at) == sizeof(*now) ? 0 : -ENODATA;
 }
 
-/* Copies a chunk. A chunk that is reused gets counts of 0 first. So if a chunk's counts are
- * unchanged after its events were copied, counts and events fit; else the copy is made empty. */
+/* Copies a chunk. A chunk that is reused gets counts of 0 first. So if after the copying the chunk
+ * has the same first event and at least as many bytes, the copy is right; else it is made empty. */
 static int copy_chunk(const struct spool *spool, const struct read_progress *reading,
 		      uint64_t index)
 {
@@ -48,7 +48,7 @@ static int copy_chunk(const struct spool *spool, const struct read_progress *rea
 }
 
 /*
- * Copies the chunks that may have changed since the copy with `seq` events. Equal counts do not
+ * Copies the chunks that may have changed since the recording had `seq` events. Equal counts do not
  * prove that a chunk is unchanged: its last events may have been rewritten (journal_rewind).
  */
 static int copy_chunks(const struct spool *spool, const struct read_progress *reading, uint64_t seq)
@@ -74,7 +74,7 @@ static int copy_once(struct spool *spool, struct read_progress *reading, uint64_
 
 	if (!error)
 		error = read_growing(spool, reading);
-	/* Copies whole blocks: taking an update back makes rows count that do not count now. */
+	/* Copies whole blocks: rows that are not valid now may be, once an update is undone. */
 	for (unsigned kind = SPOOL_CHUNK + 1; kind < SPOOL_KINDS && !error; kind++) {
 		if (!spool_only_grows(kind))
 			error = read_rows(spool, reading, kind, 0,
@@ -85,7 +85,7 @@ static int copy_once(struct spool *spool, struct read_progress *reading, uint64_
 	return error || !read_changed(spool, reading) ? error : CHANGED;
 }
 
-/* Records how many events and how much time passed during the last copy. */
+/* Sets spool->torn, and the numbers of events and ns that passed during the last copy. */
 static void tell_torn(struct spool *spool, int fd)
 {
 	uint64_t now[3]; /* number of events, number of dropped events, time */
@@ -97,7 +97,7 @@ static void tell_torn(struct spool *spool, int fd)
 	spool->torn_ns = now[2] - spool->header->t;
 }
 
-/* Copies until nothing changes meanwhile. After a second without success, sets `torn`. */
+/* Copies until nothing changes meanwhile. After a second without success, sets spool->torn. */
 static int settle(struct spool *spool, struct read_progress *reading)
 {
 	const struct timespec pause = { 0, PAUSE_NS };

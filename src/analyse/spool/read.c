@@ -86,7 +86,7 @@ bool read_changed(const struct spool *spool, const struct read_progress *reading
 
 /* --- the header --- */
 
-/* Makes each table's list of blocks from the owners of the blocks. A table ends at the first block
+/* Makes each table's list of blocks from the file's list of owners. A table ends at the first block
  * that is missing, and is cut to the elements for which its blocks have room. */
 static void find_blocks(struct spool *spool)
 {

@@ -7,19 +7,20 @@
 #include "spool/spool.h"
 
 /*
- * consistent_copy.c: makes a private, writable copy of a file, without its unfinished update (`cut`
- * if there was one); waiting events stay uncounted. The copy of a living process shows one point in
- * time, between two updates. Only if the process never pauses for as long as it takes to copy its
- * sums (`torn`), the sums are from times up to torn_events and torn_ns apart, but each event is
- * right. 0, or -errno with err_text(): -EINVAL if it is not a spool that this build can read.
+ * consistent_copy.c: makes a private, writable copy of a file. An unfinished update is undone, and
+ * spool->cut set. Events that wait (pending.h) stay uncounted. The copy of a living process shows
+ * one point in time, between two updates. Only if the process never pauses for as long as it takes
+ * to copy its sums, spool->torn is set: the sums are from times up to torn_events and torn_ns
+ * apart, but each event is right. 0, or -errno with err_text(): -EINVAL if it is not a spool that
+ * this build can read.
  */
 int spool_open(struct spool *spool, const char *path);
 
 /* Like spool_open(), and counts the waiting events, as the end of a process does. */
 int spool_read(struct spool *spool, const char *path);
 
-/* spool_writer_lives(): the process that writes the spool still runs. spool_writer_elsewhere(): not
- * known, as it runs on another machine, in an earlier boot or in another pid namespace. */
+/* spool_writer_lives(): true if the process that writes the spool still runs. This is not known if
+ * spool_writer_elsewhere(): its machine, boot or pid namespace is another than the caller's. */
 bool spool_writer_lives(const struct spool *spool);
 bool spool_writer_elsewhere(const struct spool *spool);
 
@@ -32,8 +33,8 @@ enum trace_exit spool_exit(const struct spool *spool);
 struct read_progress {
 	int fd;
 	size_t addresses;             /* size of the address range reserved for the copy */
-	uint64_t copied[SPOOL_KINDS]; /* by table: elements copied, if rows never change */
-	uint64_t owned;               /* number of blocks whose owners have been read */
+	uint64_t copied[SPOOL_KINDS]; /* by table: rows copied; 0 if its rows may change */
+	uint64_t owned;               /* number of blocks whose owners (tables) have been read */
 };
 
 /* Opens a spool that this build can read: 0, or -errno with err_text(). */
@@ -50,7 +51,7 @@ int read_check_header(const struct spool_header *header, const char *path);
  * function and the next two return 0 or -errno, -ENODATA for bytes that the file lacks. */
 int read_header(struct spool *spool, struct read_progress *reading);
 
-/* Reads elements [from, to) of a table. */
+/* Reads the rows of a table from position `from` to the one before `to`. */
 int read_rows(const struct spool *spool, const struct read_progress *reading, enum spool_kind kind,
 	      uint64_t from, uint64_t to);
 

@@ -32,7 +32,7 @@ bool phase_is_noted(const char *name)
 struct letters {
 	const char *at;
 	const char *const begin, *const end;
-	bool counted; /* the last run of digits numbers a repetition */
+	bool counted; /* true if the last run of digits numbers a repetition */
 };
 
 static struct letters letters_of(const char *name)
@@ -46,9 +46,9 @@ static bool is_word(char c)
 }
 
 /*
- * True if the digits [run, after) number a repetition: they are the whole name, or end it as
- * "step12" does, or stand after a word, or after such a number, and one mark: "epoch 3/10",
- * "layer[3]". Operands, "x + 1", and decimals, "scale 0.125", do not.
+ * True if the digits from `run` to before `after` number a repetition: they are the whole name, or
+ * end it right after a word ("step12"), or follow a word, or another such number, and one mark
+ * ("epoch 3/10", "layer[3]"). Operands ("x + 1") and decimals ("scale 0.125") number none.
  */
 static bool is_repetition(const struct letters *from, const char *run, const char *after)
 {

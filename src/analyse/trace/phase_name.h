@@ -13,8 +13,8 @@ enum { PHASE_FAMILY = 200 };
 /* The marks that stand between a word and the number of a repetition. */
 #define PHASE_MARKS " _-:/=.[("
 
-/* Writes a name's family, cut to size: a # for each number of a repetition, no notes. Returns its
- * length. */
+/* Writes a name's family, cut to size: a # for each number of a repetition, no notes of XLA.
+ * Returns the family's length. */
 size_t phase_family(char *to, size_t size, const char *name);
 
 /* Compares the families of two names as strcmp() does: 0 if they are equal. */

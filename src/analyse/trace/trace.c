@@ -64,7 +64,7 @@ static int open_file(struct trace *trace)
 
 /* --- messages --- */
 
-/* Sets the error for a file that ends too early, with a hint at its spool if there is one. */
+/* Sets the error for a file that ends too early; names the trace's spool if that exists. */
 static int truncated(const struct trace *trace, uint64_t size)
 {
 	char spool[4096];

@@ -39,8 +39,8 @@ void trace_close(struct trace *trace);
 
 /*
  * Reads the next event. Its texts are ids for trace_text(), its stack is UINT32_MAX if it has none,
- * and members that the file does not have are TRACE_NONE, NO_DEVICE, EVENT_OPS and SPACES. Returns
- * 1 with an event, 0 after the last event, -EINVAL if the file is damaged.
+ * and members that the file does not have are as in trace_no_event (trace_parts.h). Returns 1 with
+ * an event, 0 after the last event, -EINVAL if the file is damaged.
  */
 int trace_next(struct trace *trace, struct event *event);
 
@@ -60,14 +60,14 @@ const char **trace_texts(const struct trace *trace, size_t *count);
 bool trace_is_spool(const char *path);
 
 /* A walk through time that finds the innermost phase: of all phases that are open, on any thread,
- * the phase that began last. Times must not decrease from call to call. */
+ * the phase that began last. Times must not decrease from one trace_phase_at() to the next. */
 struct trace_phase_walk {
 	uint32_t *open;    /* phases that have begun and may still be open, oldest first */
 	uint32_t *parents; /* by phase: 1 + the phase open when it began, 0 for none */
 	size_t open_n, next;
 };
 
-/* Starts a walk, in memory of the trace. */
+/* Starts a walk, whose lists are in the trace's arena. */
 void trace_phase_walk(struct trace_phase_walk *walk, struct trace *trace);
 
 /* Returns 1 + the position of the innermost phase at time t, 0 for none. */
@@ -95,18 +95,17 @@ uint64_t trace_ooms(const struct trace *trace, int device);
 /* The device's position in summary.devices; devices_n for memory that is not on a device. */
 size_t trace_position(const struct trace *trace, int device, unsigned space);
 
-/* Look up a device's summary, a peak, a kind of memory, a curve. NULL if the trace does not have
- * it. */
+/* Look up a device's summary, a peak, a kind of memory, a curve. NULL if the trace has none. */
 const struct trace_device *trace_device(const struct trace *trace, int device);
 const struct trace_peak *trace_peak(const struct trace *trace, int device, const char *pool,
 				    enum trace_metric metric);
 const struct trace_space *trace_space(const struct trace *trace, unsigned space);
 const struct trace_curve *trace_curve(const struct trace *trace, int device, const char *pool);
 
-/* True if the stack allocated memory of the kind: its site has a single one. */
+/* True if the stack allocated memory of the kind. All memory of the stack's site is of one kind. */
 bool trace_is_of(const struct trace *trace, size_t stack, unsigned space);
 
-/* The peak of all memory of the kind, in memory of the trace; NULL if the trace cannot tell it. */
+/* The peak of all memory of the kind, in the trace's arena; NULL if the trace does not show it. */
 struct trace_peak *trace_space_peak(struct trace *trace, unsigned space);
 
 /* The value of the curve's column at time t, TRACE_NONE before the curve begins. */
@@ -114,7 +113,7 @@ uint64_t trace_curve_at(const struct trace_curve *curve, const uint64_t *column,
 
 /* --- the frames of a stack to show: trace_frames.c --- */
 
-/* True for native framework code, what is below it (CUDA, c10, libc, Python), and unknown code. */
+/* True for native code of frameworks and of what they call (CUDA, c10, libc), and unknown code. */
 bool trace_frame_internal(const struct trace *trace, const struct trace_frame *frame);
 
 /* The rank of a frame for the user: 0 for their own code, higher for code of libraries. */
@@ -136,11 +135,11 @@ static inline const char *trace_frame_path(const struct trace *trace,
 /* True for the user's own code, and for Python code in packages that are not frameworks. */
 bool trace_frame_own(const struct trace *trace, const struct trace_frame *frame);
 
-/* The frame that names a stack to the user: the first in their own code, else the first in Python,
- * else the first that is not internal; UINT32_MAX without frames. */
+/* The frame that names a stack to the user: of the frames with the lowest trace_frame_rank(), the
+ * innermost; UINT32_MAX without frames. */
 uint32_t trace_line(const struct trace *trace, uint32_t stack);
 
-/* Lists up to `most` frames to show, innermost first, with trace_line(). Returns their number. */
+/* Lists up to `most` frames to show, innermost first, trace_line()'s included. Returns how many. */
 size_t trace_lines(const struct trace *trace, uint32_t stack, uint32_t *frames, size_t most);
 
 /* Writes a frame, cut to size: "Net.forward (train.py:12)", "decode<...> (libdecode.so)". */
@@ -156,7 +155,7 @@ enum place_kind {
 	PLACE_FRAMEWORK,
 };
 
-/* The owner of a Python file, by the path in the interpreter, which may also be "<stdin>". */
+/* The owner of a Python file, by its path as the interpreter has it, such as "<stdin>". */
 enum place_kind place_kind(const char *path);
 
 /* True for a frame that is a name without code: "[not recorded]", or the growth of a pool. */
@@ -186,15 +185,15 @@ struct trace_keys {
 	size_t count;
 };
 
-/* Groups the stacks by a property, in memory of the trace. */
+/* Groups the stacks by a property. The lists are in the trace's arena. */
 void trace_keys_find(struct trace_keys *keys, struct trace *trace, enum trace_by by);
 
 /*
- * Removes frames of other kinds from stacks[], and replaces sites[] with groups by the property,
- * for all later readers. A stack without a frame of the kind gets a frame "[no Python frames]". To
- * be called once, after trace_open(); the sums of sites are then the sums of their stacks.
+ * Removes frames that `stacks` leaves out, and replaces sites[] with groups by the property, for
+ * all later readers. A stack that keeps no frame gets a frame such as "[no Python frames]".
+ * To be called once, after trace_open(); the sums of sites are then the sums of their stacks.
  */
 void trace_choose(struct trace *trace, enum trace_stacks stacks, enum trace_by by);
 
-/* Calls trace_gather_sites() with memory of the trace. */
+/* Calls trace_gather_sites() with the trace's arena. */
 void trace_set_sites(struct trace *trace, const struct trace_place *places);

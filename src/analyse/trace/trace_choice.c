@@ -1,7 +1,7 @@
 /*
  * Applies the user's choice of the frames that stacks show, and of the groups that they form.
  *
- * Both change the trace itself, once, before it is read, so every table shows the choice.
+ * Both choices change the trace itself, before any table is made from it, so that all show them.
  */
 #include <string.h>
 
@@ -56,7 +56,7 @@ static uint32_t add_named_frame(struct trace *trace, const char *name)
 	return (uint32_t)count;
 }
 
-/* Removes frames. Entries are positions of frames in the stack, so entries change too. */
+/* Removes frames of other kinds. stack->entries are positions of frames, so they change too. */
 static void filter_stack(const struct trace *trace, struct trace_stack *stack,
 			 enum trace_stacks stacks)
 {

@@ -109,8 +109,8 @@ const struct trace_space *trace_space(const struct trace *trace, unsigned space)
 	return NULL;
 }
 
-/* The sum that is of this kind of memory alone, NULL if there is none: a device's sum has arrays as
- * well, and the stacks of arrays tell what they held at the peak of that sum. */
+/* The sum of this kind of memory alone, NULL if there is none: a device's sum counts arrays too,
+ * and stacks of arrays have their bytes at the peak of the device's sum, not of the arrays' own. */
 static const struct trace_sum *space_sum(const struct trace *trace, unsigned space)
 {
 	const struct trace_summary *summary = &trace->summary;

@@ -12,7 +12,7 @@ struct trace_reader {
 	int fd;
 	bool in_events;
 	const char *section; /* member being read, for messages */
-	uint8_t order[32];   /* position in keys[] of each key in the last event */
+	uint8_t order[32];   /* by key of the last event: position in trace_events.c's keys[] */
 	uint32_t last_text[32];
 	struct texts texts; /* the texts of events */
 };
@@ -42,5 +42,5 @@ int trace_check(struct trace *trace);
 /* Replaces a sampled trace's sums with estimates. To be called after trace_check(). */
 void trace_estimate(struct trace *trace);
 
-/* Appends to each stack the Python frames of its via_stack, with "[backward]" in their names. */
+/* Appends to each stack the Python frames of its via_stack, marked as those of a backward pass. */
 void trace_extend_backward(struct trace *trace);

@@ -12,14 +12,14 @@
 #include "render/document/document.h"
 #include "spool/journal.h"
 
-/* The spool, into which the trace points, and the reader of the spool's events. */
+/* The spool, whose bytes the trace points to, and the reader of the spool's events. */
 struct trace_spool {
 	struct spool spool;
 	struct spool_model recording;
 	struct journal_reader events;
 	struct blocks open;       /* open ranges, which give pops their names */
 	const char *last_text[8]; /* by key: the last text, as in the spool */
-	uint32_t last_id[8];      /* by key: the id of that text */
+	uint32_t last_id[8];      /* by key: the id of last_text[key] */
 };
 
 /* --- texts --- */

@@ -1,17 +1,17 @@
 /*
  * Bytes without an address: a pool's own totals grew or shrank, and no call explained it.
  *
- * The bytes are counted under a pseudo-stack and freed in the reverse order of their allocation. A
- * caller that groups bytes by more than the stack (thread, phase, category) gives allocated bytes a
- * tag, and gets the tag back when they are freed: memory is often freed by another thread, or in
- * another phase, than it was allocated.
+ * The bytes are counted under a pseudo-stack (a name in place of a call stack) and freed in the
+ * reverse order of their allocation. A caller that groups bytes by more than the stack (thread,
+ * phase, category) gives allocated bytes a tag, and gets the tag back when they are freed: often
+ * memory is freed by another thread, or in another phase, than it was allocated.
  */
 #pragma once
 
 #include "base/mem/map.h"
 #include "facts/lives.h"
 
-/* Bytes with one tag, allocated one after another; they count as one block, however they change. */
+/* Bytes with one tag, allocated one after another; they count as one block. */
 struct unattributed_lump {
 	uint64_t bytes;
 	uint32_t tag;

@@ -2,8 +2,8 @@
  * Checks promises of the library in debug builds (`make DEBUG=1`), at no cost in others: the order
  * of locks (locks.def), no call of the program's code while a lock is held, no malloc in a hook.
  *
- * A thread that breaks a promise is stopped at once, with a line on stderr that names the call and
- * the lock or hook. Otherwise the deadlock would show only when two threads happen to meet.
+ * A thread that breaks a promise ends the program at once, with a line on stderr that names the
+ * call and the lock or hook. Unchecked, a deadlock would show only when two threads happen to meet.
  */
 #pragma once
 
@@ -21,7 +21,7 @@ enum lock_rank {
 
 enum { WATCHED = true };
 
-/* Stops the program if an assumption that was made to save time is wrong; `what` names it. */
+/* Stops the program if `same` is false: the code's assumption `what` is then wrong. */
 void watch_same(bool same, const char *what);
 
 /* To be called before a lock is taken, and before it is dropped. */

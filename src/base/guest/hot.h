@@ -7,7 +7,7 @@
  */
 #pragma once
 
-/* For functions that run at each event from a known call site; inline functions need no mark. */
+/* For functions that run even for an event with a known call stack; inline ones need no mark. */
 #define HOT_CODE __attribute__((hot))
 
 /* For a small variable that each event reads or writes. */

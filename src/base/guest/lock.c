@@ -76,7 +76,7 @@ bool lock_frame_left(void **frame, const void *back, void **here)
 
 /*
  * True if the holder has left its stack frame without dropping the lock (a signal handler jumped
- * away). `left` and `back` may be a later holder's, so the caller must check `turn` afterwards.
+ * away). lock->left and lock->back may be a later holder's: the caller must check lock->turn next.
  */
 static bool was_left(struct lock *lock)
 {
@@ -120,11 +120,11 @@ static enum lock_got inherit(struct lock *lock, int self)
 			waited = 0;
 			continue;
 		}
-		/* Slices are counted, not time: in a stopped process, only one slice passes. */
+		/* Counts slices, not time: while the process is stopped, at most one slice ends. */
 		left = is_gone(state & ~LOCK_AWAITED) || was_left(lock);
 		if ((!left && ++waited < most) || turn != atomic_load(&lock->turn))
 			continue;
-		atomic_store(&lock->left, NULL); /* the frame of the previous holder */
+		atomic_store(&lock->left, NULL); /* forgets the previous holder's frame */
 		if (atomic_compare_exchange_strong(&lock->state, &state, self | LOCK_AWAITED))
 			return left ? LOCK_LEFT : LOCK_OVERDUE;
 	}

@@ -15,11 +15,11 @@
 #include "base/guest/debug_checks.h"
 
 struct lock {
-	atomic_int state;      /* 0: free; 1: held; 2: held and awaited; or the holder's number */
+	atomic_int state;      /* 0: free; lock_take(): 1, 2 if awaited; lock_take_as(): `self` */
 	_Atomic(void **) left; /* where the holder's frame keeps its return address, or NULL */
-	_Atomic(void *) back; /* that address itself: *left differs if the holder has jumped away */
-	atomic_uint turn;     /* counts holders, so that a waiting thread notices progress */
-	enum lock_rank rank;  /* the lock's place in the order of locks (locks.def) */
+	_Atomic(void *) back;  /* the return address; *left differs if the holder jumped away */
+	atomic_uint turn;      /* counts holders, so that a waiting thread notices progress */
+	enum lock_rank rank;   /* the lock's place in the order of locks (locks.def) */
 };
 
 /* Values in `state`: the flag that a thread waits, and the holder's number after lock_rescue(). */
@@ -34,8 +34,8 @@ enum { LOCK_AWAITED = 1 << 30, LOCK_RESCUED = LOCK_AWAITED - 1 };
 enum {
 	LOCK_SLICE_MS = 200, /* the interval at which a waiting thread checks the holder */
 	LOCK_SLICES = 50,    /* intervals (10 s in all) after which the holder loses the lock */
-	/* Slices after which a thread takes the lock from itself: it took the lock on another
-	 * stack, which a signal interrupted, and only another signal could return to that stack. */
+	/* Intervals after which a thread takes over a lock that it holds itself. It took the lock
+	 * on another stack, which a signal handler left and only another signal can return to. */
 	LOCK_OWN_SLICES = 5,
 };
 

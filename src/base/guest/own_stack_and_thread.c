@@ -107,7 +107,7 @@ __asm__(".pushsection .text\n"
 /* True under valgrind and ThreadSanitizer. Stored at first use, as the environment may change. */
 static bool is_watched(void)
 {
-#ifdef __SANITIZE_THREAD__ /* after a change of stacks it reports the wrong thread */
+#ifdef __SANITIZE_THREAD__ /* ThreadSanitizer reports the wrong thread after a change of stacks */
 	return true;
 #endif
 	enum { NOT_ASKED, NO, YES };
@@ -174,7 +174,7 @@ void own_stack_call(void (*work)(void *), void *argument)
 enum {
 	FLAGS = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM |
 		CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID,
-	MOST_FILES = 1 << 16, /* without close_range(): most descriptors to be closed one by one */
+	MOST_FILES = 1 << 16, /* without close_range(), all descriptors below this are closed */
 	FORGET_TRIES = 10000,
 };
 
@@ -215,8 +215,8 @@ static void close_all(void)
 		raw_call(SYS_close, fd, 0, 0);
 }
 
-/* Gives this thread its own descriptor table. Without close_range() (Linux before 5.9) the table of
- * short work keeps copies of the program's descriptors until the work is done. */
+/* Gives this thread its own descriptor table. Without close_range() (Linux before 5.9) the table
+ * keeps copies of the program's descriptors until the work is done, unless that is `lengthy`. */
 static void take_table(bool lengthy)
 {
 	if (!raw_call(SYS_close_range, lengthy ? 0 : 3, ~0U, CLOSE_RANGE_UNSHARE)) {
@@ -300,7 +300,7 @@ static void wait_for_thread(int id, atomic_int *thread, bool lengthy,
 		raw_call(SYS_sched_yield, 0, 0, 0);
 }
 
-/* Runs the task on a thread of its own. False if the kernel refuses the thread. */
+/* Runs the task on a thread of its own. False if the kernel refuses it, or if is_watched(). */
 static bool run_apart(struct task *task, struct signals_deferred *deferred)
 {
 	char *stack = is_watched() ? NULL : map_stack();

@@ -2,8 +2,8 @@
  * Runs work on a separate stack of the library, or on a separate thread with its own descriptors.
  *
  * Threads of the program may have stacks of only PTHREAD_STACK_MIN bytes, its signal handlers may
- * have only 8 KiB, and a stack that it allocated on its heap has no guard page. So work that needs
- * much stack and is done once (loading libunwind, naming a new stack, creating the file) runs on a
+ * have only 8 KiB, and a stack that it allocated on its heap has no guard page. So rare work that
+ * needs much stack (loading libunwind, unwinding by libunwind, storing a new call stack) runs on a
  * stack of the library's own, from which an unwinder still finds the program's frames.
  *
  * If the library opened a file in the program's descriptor table, another thread could close that
@@ -14,7 +14,7 @@
  * writes raise vanish with it. It uses the thread-local storage of the thread that waits for it, so
  * libc and this library take it for that thread (which holds the locks).
  *
- * In the tool, whose threads do not close each other's descriptors, both just call the work.
+ * In the tool, whose threads do not close each other's descriptors, the work is just called.
  */
 #pragma once
 
@@ -24,20 +24,20 @@
  * Calls work(argument) on a stack of the library's own, with signals and cancellation deferred
  * (base/guest/signals.h): the work takes locks of the loader, of libunwind and of malloc. A signal
  * handler would wait for them for ever, or leave them locked by jumping away. Nested calls just
- * call the work. The caller's stack is used if there is no memory, and under valgrind and
- * ThreadSanitizer, which report the change of stacks as an error.
+ * call the work. The caller's stack is used if none of the library's is free, and under valgrind
+ * and ThreadSanitizer, which report the change of stacks as an error.
  */
 void own_stack_call(void (*work)(void *), void *argument);
 
 /*
- * Calls work(argument) on a thread of the library's own and returns its result; inside such work
- * this just calls it. `lengthy` is for work during which the program's signals must be handled and
+ * Calls work(argument) on a thread of the library's own and returns its result; nested calls just
+ * call the work. `lengthy` is for work during which the program's signals must be handled and
  * its files must not be kept open. Such work has not even descriptors 0 to 2 of the program, and
  * the program's signal handlers run on the waiting thread while the work calls own_thread_rest().
  * Only one lengthy work may run at a time.
  *
- * If the kernel refuses the thread (a sandbox, a process limit), the work runs on the caller's own
- * thread, on a stack of the library's own. Signals that its writes raise are discarded.
+ * If the kernel refuses the thread (a sandbox, a process limit), and under valgrind, the work runs
+ * on the caller's thread by own_stack_call(). Signals that its writes raise are discarded.
  */
 int own_thread_run(int (*work)(void *), void *argument, bool lengthy);
 

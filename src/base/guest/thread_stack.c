@@ -8,7 +8,7 @@
 #include "base/guest/hot.h"
 #include "base/guest/safe_read.h"
 
-enum { PAGE = 4096, MOST = 1 << 20 }; /* MOST: most bytes searched below the part already found */
+enum { PAGE = 4096, MOST = 1 << 20 }; /* MOST: bytes that a call may search below the known part */
 
 /* The part of this thread's stack that was found so far. */
 static HOT_THREAD _Thread_local struct {

@@ -8,5 +8,5 @@
 #include <stdbool.h>
 
 /* True if the address is on this thread's stack. Each page that was not tested before costs a
- * system call. False also if a sandbox forbids these calls. */
+ * system call; if a sandbox forbids these calls, only the outer 32 KiB count as stack. */
 bool thread_stack_has(const void *address);

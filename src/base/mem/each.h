@@ -1,7 +1,7 @@
 /*
- * Loops over lists: foreach (device, summary->devices) makes `device` point to one row of the list
- * `devices` after the other, whose length is the member or variable `devices_n`; a third argument
- * is a length that has another name. A list that grows meanwhile needs a loop over positions.
+ * Loops over lists: foreach (device, summary->devices) makes `device` point to each row of the
+ * list `devices` in turn. The number of rows is the member or variable `devices_n`, or the third
+ * argument if there is one. A list that grows during the loop needs a loop over positions.
  */
 #pragma once
 

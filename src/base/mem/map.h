@@ -1,8 +1,8 @@
 /*
  * A map of 64-bit keys to 32-bit values: open addressing in memory by mmap.
  *
- * There may be one writer at a time. Readers need no lock: they see an entry completely or not at
- * all, because old tables stay mapped until map_clear(). Keys should be hashes; key 0 is valid.
+ * There may be one writer at a time. Readers need no lock: an entry's key is stored before its
+ * value, and old tables stay mapped until map_clear(). Keys should be hashes; key 0 is valid.
  */
 #pragma once
 

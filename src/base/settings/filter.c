@@ -1,4 +1,4 @@
-/* Parses filters of the memory events that are recorded, and applies them to events. */
+/* Parses filters that select the memory events to record, and applies them to events. */
 #include "base/settings/filter.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /*
- * Filters of the memory events that are recorded: the value of MEMTRACE_FILTER.
+ * Filters that select the memory events to record: the value of MEMTRACE_FILTER.
  *
  *   filter = term { "," term }     an event is recorded if all terms hold
  *   term   = key relation value    the keys are in filter_keys.def
@@ -37,10 +37,10 @@ struct filter {
 	struct filter_term terms[FILTER_TERMS];
 };
 
-/* An event's values. Bit `key` of `known`: the key's value is known. No device: UINT64_MAX. */
+/* An event's values by enum filter_key. Bit n of `known` is set if value n is known. */
 struct filter_facts {
 	unsigned known;
-	uint64_t number[FILTER_KEYS];
+	uint64_t number[FILTER_KEYS];  /* for the key device, UINT64_MAX if the event has none */
 	const char *name[FILTER_KEYS]; /* NULL or "" if the event has no such name */
 };
 

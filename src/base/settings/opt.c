@@ -26,7 +26,7 @@ static START_DATA struct {
 } opt;
 
 /* Copies of the settings' texts, because a program that sets its process title overwrites the
- * environment. Short texts go into `near`, in a page that the constructor writes anyway. */
+ * environment. `near` is filled first: it lies in a page that is written at start anyway. */
 static START_DATA char near[160];
 static START_DATA uint32_t near_used;
 static char far[3 * 4096];
@@ -48,7 +48,7 @@ START_CODE static bool parse_flag(const char *text, uint64_t *count)
 	return false;
 }
 
-/* Parses the kinds of frames that a stack has: words with commas between them. */
+/* Parses the kinds of frames to record in a call stack: words with commas between them. */
 START_CODE static bool parse_stacks(const char *text, uint64_t *kinds)
 {
 	static START_CONST const char words[][7] = {
@@ -73,13 +73,13 @@ START_CODE static bool parse_stacks(const char *text, uint64_t *kinds)
 	}
 }
 
-/* Parses a number and a unit (s, min, h, d), without a blank, into ns; false for anything else. */
+/* Parses a number above 0 and a unit (s, min, h, d), without a blank, into ns; otherwise false. */
 static bool parse_time(const char *text, uint64_t *ns)
 {
 	return !strchr(text, ' ') && quantity_parse(text, QUANTITY_AGE, ns) && *ns;
 }
 
-/* Parses a number of bytes. A unit is needed, and not "m": "10m" might mean minutes. */
+/* Parses a number of bytes with a unit. No unit may begin with "m": "10m" might mean minutes. */
 static bool parse_bytes(const char *text, uint64_t *bytes)
 {
 	const char *unit = text + strspn(text, "0123456789");
@@ -192,7 +192,7 @@ START_CODE static void find_values(const char *values[OPT_IDS])
 	}
 }
 
-/* Copies a value. NULL if there is no room: the default is used and opt_trouble() reports it. */
+/* Copies a value. NULL if there is no room: opt_read() uses the default and sets opt.trouble. */
 START_CODE static const char *keep_text(const char *value)
 {
 	size_t size = start_length(value) + 1;

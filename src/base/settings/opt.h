@@ -13,7 +13,7 @@ enum opt_kind {
 	OPT_FLAG,
 	OPT_COUNT,
 	OPT_STACKS, /* kinds of frames: the bits STACKS_NATIVE and STACKS_PYTHON */
-	OPT_DEPTH,  /* most frames of a stack, 1 to OPT_DEPTH_MAX */
+	OPT_DEPTH,  /* the maximum number of frames in a stack, 1 to OPT_DEPTH_MAX */
 	OPT_KEEP,   /* a time, a size or both: opt_parse_keep() */
 	OPT_SIGNAL, /* a signal and its effect: signal_choice_parse() */
 	OPT_FILTER, /* a filter of events: filter.h */
@@ -29,7 +29,7 @@ enum opt_id {
 };
 
 struct opt_row {
-	char name[14];  /* the option without dashes: stack_depth */
+	char name[14];  /* stack_depth for the option --stack-depth */
 	char env[14];   /* the environment variable without MEMTRACE_ */
 	char value[20]; /* the default, as text */
 	enum opt_kind kind;
@@ -69,7 +69,7 @@ bool signal_choice_parse(const char *text, struct signal_choice *choice);
 /* True if the setting's text differs from its default. */
 bool opt_given(enum opt_id id);
 
-/* True if `value` is valid for the setting. *count becomes the number or flag, otherwise 0. */
+/* True if `value` is valid for the setting; *count becomes its number, flag or bits (texts: 0). */
 bool opt_parse(enum opt_id id, const char *value, uint64_t *count);
 
 /* The variable (without MEMTRACE_) of the first value that opt_read() refused, or NULL. */

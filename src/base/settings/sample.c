@@ -45,7 +45,7 @@ static double natural_log(double x)
 	return 2 * sum + exponent * ln_2;
 }
 
-/* 1 - exp(-x) for x > 0: up to x = 1/2 by the series, above by 1 - e^-2y = (1 - e^-y)(1 + e^-y). */
+/* 1 - exp(-x) for x > 0: by its series up to 1/2, else by 1 - e^-2y = (1 - e^-y)(1 + e^-y). */
 static double probability(double x)
 {
 	int halvings = 0;

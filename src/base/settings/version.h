@@ -1,4 +1,4 @@
-/* The version, which the tool, doctor and every trace show. */
+/* The version of memtrace, which the tool and every trace show. */
 #pragma once
 
 #define MEMTRACE_VERSION "1.0.0"

@@ -8,7 +8,7 @@
 #include "base/guest/own_stack_and_thread.h"
 #include "base/guest/raw_call.h"
 
-/* The kernel's struct stat, which is also libc's on x86-64 and aarch64 (asm/stat.h). */
+/* fd_stat() needs libc's struct stat to be the kernel's, as on x86-64 and aarch64 (asm/stat.h). */
 _Static_assert(sizeof(struct stat) == 144 || sizeof(struct stat) == 128, "unknown struct stat");
 
 int fd_open(const char *path, int flags)
@@ -55,7 +55,7 @@ int fd_create(const char *path)
 }
 
 /*
- * Not every file system (or sandbox) allows a rename that must not replace. Making a hard link also
+ * Not every file system (or sandbox) supports RENAME_NOREPLACE. Making a hard link also
  * fails if the new name exists, so this is tried next. Some file systems have no links (a mounted
  * bucket of object storage): there an empty file first reserves the new name.
  */

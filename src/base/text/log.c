@@ -33,7 +33,7 @@ START_CODE void log_init(bool quiet)
 	}
 }
 
-/* False if the program has closed descriptor 2 and a file of its own has got this number. */
+/* True if descriptor 2 is still the file that log_init() saw: the program may have replaced it. */
 static bool still_stderr(void)
 {
 	struct stat status;
@@ -47,7 +47,7 @@ enum {
 	PATIENCE_MS = 100,
 };
 
-/* Waits a short time until stderr is writable: a pipe that nobody reads would block for ever. */
+/* Waits up to PATIENCE_MS for a writable stderr: a write to a full pipe might block for ever. */
 static bool takes_a_piece(void)
 {
 	struct pollfd ready = { .fd = STDERR_FILENO, .events = POLLOUT };

@@ -27,7 +27,7 @@ int out_flush(struct out *out)
 	return out->error;
 }
 
-/* Returns space for `length` bytes, at most the buffer's size; flushes the buffer if needed. */
+/* Returns space for `length` bytes, which must fit into the buffer; flushes it if needed. */
 static inline char *out_room(struct out *out, size_t length)
 {
 	if (out->size - out->used < length)

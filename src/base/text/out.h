@@ -2,7 +2,7 @@
  * A buffered writer of text to a descriptor, quick enough for a million JSON lines a second.
  *
  * The caller owns the descriptor and the buffer. After a failed write all further output is dropped
- * and out_flush() returns that error, so callers need to check only its result. No stdio, no
+ * and out_flush() returns that error, so callers need to check only out_flush(). No stdio, no
  * locale, no allocation: this code also runs inside the traced program.
  */
 #pragma once
@@ -20,7 +20,7 @@ struct out {
 	size_t size; /* bytes of the buffer, at least 4096 */
 	size_t used;
 	uint64_t written; /* bytes handed to the descriptor or the sink so far */
-	out_sink *sink;   /* called instead of write(); out_init() sets NULL */
+	out_sink *sink;   /* if not NULL, gets the bytes instead of fd; NULL after out_init() */
 	void *sink_to;
 };
 

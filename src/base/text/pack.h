@@ -1,7 +1,7 @@
 /*
  * Compresses output with zlib or zstd, chosen by the suffix of the file's name (pack.def).
  *
- * This code is linked with neither library: its caller passes a function that finds theirs by name.
+ * This code is linked with neither library: its caller passes a function that finds their symbols.
  * The tool is linked with both. libmemtrace.so loads the one it needs when it writes the trace.
  */
 #pragma once
@@ -31,7 +31,7 @@ typedef void *pack_find(void *from, const char *name);
 struct pack;
 
 /* Starts a stream that compresses into fd, with memory from mmap; pack_end() frees it, the caller
- * closes fd. Returns 0, -ENOMEM, or -ENOTSUP if the library lacks a function or does not fit. */
+ * closes fd. Returns 0, -ENOMEM, or -ENOTSUP if a function is missing or zlib is incompatible. */
 int pack_start(struct pack **pack, enum pack_kind kind, int fd, pack_find *find, void *from);
 
 /* Sets the descriptor if pack_start() was given none; to be called before pack_write(). */

@@ -14,7 +14,7 @@
 #include "base/text/pack.h"
 #include "base/text/text.h"
 
-/* Appends to `to`, a buffer of `size` bytes. Returns 0, or -ENAMETOOLONG if it does not fit. */
+/* Appends `text` to `to`, a buffer of `size` bytes. 0, or -ENAMETOOLONG if it does not fit. */
 static int add_n(char *to, size_t size, const char *text, size_t length)
 {
 	size_t used = strlen(to);
@@ -30,7 +30,7 @@ static int add(char *to, size_t size, const char *text)
 	return add_n(to, size, text, strlen(text));
 }
 
-/* Starts a path: with the working directory and a slash if `path` is relative, else empty. */
+/* Sets `to` to the working directory and a slash if `path` is relative, else to an empty text. */
 static int begin(char *to, size_t size, const char *path)
 {
 	to[0] = '\0';

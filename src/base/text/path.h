@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Texts for a pattern's letters. For a NULL, this process's own is used, except that %e stays. */
+/* Texts that path_expand() puts in for a pattern's letters; its comment says what NULL means. */
 struct path_words {
 	const char *pid;     /* the pid, for %p */
 	const char *host;    /* the host's name, for %h */

@@ -15,7 +15,7 @@ size_t utf8_decode(const char *p, size_t left, uint32_t *c);
 enum { UTF8_MOST = 4 };
 
 /* Writes a character's bytes, or those of U+FFFD if c is not a character (a surrogate, above
- * 0x10ffff). Returns how many, at most UTF8_MOST, or 0 (nothing written) if `room` is less. */
+ * 0x10ffff). Returns their number, at most UTF8_MOST, or 0 if more than `room` bytes are needed. */
 size_t utf8_encode(char *to, size_t room, uint32_t c);
 
 /* False for control characters and for those that reorder or hide text or break lines (UAX 9,

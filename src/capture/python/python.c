@@ -15,7 +15,7 @@
 
 enum stage {
 	STAGE_NONE,  /* no interpreter was found yet */
-	STAGE_FOUND, /* an interpreter was found; its layout is not verified yet (proven()) */
+	STAGE_FOUND, /* an interpreter was found; its layout is not verified yet, see proven() */
 	STAGE_ON,
 	STAGE_OFF,
 };
@@ -82,7 +82,7 @@ static inline uint64_t text_tail(const struct python_layout *at, const void *tex
 
 /*
  * A value that distinguishes this code object from an earlier one at the same address. From CPython
- * 3.12 on it is the object's version number, if that is not 0 (as after 2^32 of them). Otherwise it
+ * 3.12 on it is the object's version number, unless that is 0 (all 2^32 were used). Otherwise it
  * is made of the pointers to the object's file, name and line table, and of the file name's last
  * characters: among 3,000 generated modules all three pointers were sometimes reused together.
  */
@@ -131,7 +131,7 @@ static unsigned __int128 sum_list(const struct python_frame *list, unsigned coun
 	return sum;
 }
 
-/* Where the first instruction is; free-threaded builds copy the code for each thread (PEP 703). */
+/* The first instruction's address: free-threaded builds copy the code for each thread (PEP 703). */
 static inline const void *code_start(const struct python_layout *at, const void *frame,
 				     const void *code)
 {
@@ -164,7 +164,7 @@ static void walk_frames(const struct python_layout *from, const void *frame,
 	const struct python_layout *at = &layout;
 	bool objects = at->frame_owner == PYTHON_NONE;
 	struct python_frames frames = *to;
-	/* Stops at an endless chain of shims: a sound stack has no more shims than frames. */
+	/* Ends the loop on a damaged, endless chain: a stack has no more shims than frames. */
 	uint64_t steps = 2 * (uint64_t)frames.capacity + 64;
 
 	for (; frame; frame = python_pointer(frame, at->frame_previous)) {

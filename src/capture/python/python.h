@@ -1,11 +1,11 @@
 /*
  * Reads this thread's Python frames where CPython (3.8 and newer, see python.def) stores them:
- * without the GIL, without touching a reference count, without an allocation, without waiting for a
- * lock.
+ * without the GIL, without touching a reference count, without an allocation, and without waiting
+ * for a lock, except for an instant in a first walk (python_ask()).
  *
  * The GIL cannot be taken here: PyTorch has released it and may hold its allocator's lock when it
  * reports an allocation, and the thread that has the GIL may be waiting for that lock. The GIL is
- * not needed either: only this thread pushes and pops its frames, and it is now in our hook.
+ * not needed either: only this thread pushes and pops its frames, and it is now in this library.
  */
 #pragma once
 
@@ -20,9 +20,9 @@
 struct python_frame {
 	uint64_t code;
 	uint64_t identity;
-	int32_t position;         /* byte of the instruction in the code; negative: not begun */
+	int32_t position;         /* offset of the instruction, bytes; < 0: frame has not begun */
 	uint32_t first_line : 31; /* first line of the code object */
-	uint32_t entry : 1;       /* the frame began an evaluation loop, see python_eval_range */
+	uint32_t entry : 1;       /* the frame began an evaluation loop: python_eval_range() */
 };
 
 _Static_assert(sizeof(struct python_frame) == 24, "hashed and compared as three words");
@@ -35,37 +35,37 @@ struct python_name {
 
 /*
  * Looks for an interpreter in this process, unless one was found. `lookup` works like dlsym().
- * Called when CUDA starts and, while python_version() is NULL, again after a library was loaded.
- * Takes the loader's locks and may allocate, so it must not be called inside PyTorch's report.
+ * Called at the first hooked call and, while python_version() is NULL, after a library was loaded.
+ * Takes the loader's locks and may allocate, so PyTorch's report of a block (torch.h) avoids it.
  */
 void python_prepare(void *(*lookup)(void *handle, const char *name));
 
-enum { PYTHON_TRAIL = 160 }; /* most frames in a trail; deeper stacks are listed at each walk */
+enum { PYTHON_TRAIL = 160 }; /* most frames in a trail; a deeper stack is listed at each walk */
 
 /* A frame's address, and those words of the frame that determine what is recorded for it. */
 struct python_place {
 	uint64_t frame;
-	uint64_t code, next; /* references to the code object and to an instruction */
-	uint64_t kind; /* low 8 bits: the frame's owner; above them: the code's version number */
+	uint64_t code, next; /* the frame's references to its code object and an instruction */
+	uint64_t kind;       /* low 8 bits: enum _frameowner (CPython); above: the code's version */
 };
 
 /* The frames of the last walk, outermost first, stored for the next walk, including shims: frames
- * that the interpreter puts in between for its own use. All zeros before the first walk. */
+ * that the interpreter adds for its own use. All zeros before the first walk. */
 struct python_trail {
 	unsigned last; /* number of places in the last walk */
 	unsigned high; /* number of filled places; those after `last` are older */
-	unsigned good; /* number of outermost places with a valid sum */
+	unsigned good; /* number of outermost places for which sum[] and frames[] are valid */
 	struct python_place at[PYTHON_TRAIL];
 	unsigned __int128 sum[PYTHON_TRAIL + 1]; /* sum[n]: sum of the n outermost places */
 	uint16_t frames[PYTHON_TRAIL + 1]; /* frames[n]: n minus the shims among these places */
-	struct python_place fresh[PYTHON_TRAIL]; /* frames read in this walk, innermost first */
+	struct python_place fresh[PYTHON_TRAIL]; /* new frames of this walk, innermost first */
 };
 
 /* The result of a walk; the caller sets the list, its capacity and the trail. */
 struct python_frames {
 	struct python_frame *list; /* frames, innermost first */
 	unsigned capacity;
-	struct python_trail *trail; /* NULL: the list is always filled, and the sum differs */
+	struct python_trail *trail; /* NULL: the list is always filled, and the sum made from it */
 	unsigned count;
 	bool listed;           /* true if the list is filled */
 	unsigned __int128 sum; /* identifies the stack: all frames and their order */
@@ -75,21 +75,21 @@ struct python_frames {
  * is ending. The list is filled only if the sum cannot be computed without the list. */
 unsigned python_walk(struct python_frames *frames);
 
-/* Fills the list of a walk. Only within the hook call that walked. False if that is not possible,
- * because the interpreter is ending. */
+/* Fills the list of a walk; must be called within the hook call that walked. False if that is not
+ * possible, because the interpreter is ending. */
 bool python_list(struct python_frames *frames);
 
 /*
- * Reads the names and the line of a frame. Only within the hook call that walked, while the frame
- * keeps its code object alive. False if the interpreter is ending or the frame has no valid code
- * object; in the latter case Python stacks are off from then on.
+ * Reads the names and the line of a frame; must be called within the hook call that walked, while
+ * the frame keeps its code object alive. False if the interpreter is ending, or if the frame has no
+ * valid code object, which turns Python stacks off from then on.
  */
 bool python_name(const struct python_frame *frame, struct python_name *name);
 
 /*
  * The addresses of the evaluation loop's code, [*low, *high); false if unknown. On a native stack
- * each return address (minus one) in that range is one run of the loop, which executes the Python
- * frames up to and including the next frame with `entry` set.
+ * each call in that range (a return address minus one) is one run of the loop, which executes the
+ * Python frames outwards up to and including the next one whose python_frame.entry is set.
  */
 bool python_eval_range(uint64_t *low, uint64_t *high);
 

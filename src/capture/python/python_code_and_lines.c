@@ -46,7 +46,7 @@ bool python_text(const void *text, char *to, size_t size)
 struct trial {
 	bool careful;
 	bool failed;
-	bool barred; /* the kernel forbids such reads */
+	bool barred; /* the kernel forbids peek(), which makes these reads */
 };
 
 static void look(struct trial *trial, void *to, const void *base, int32_t offset, size_t size)
@@ -74,8 +74,8 @@ static const void *follow(struct trial *trial, const void *base, int32_t offset)
 	return value;
 }
 
-/* Fails the trial unless the object at base + offset is a str or bytes (`flag`), or of a subclass:
- * compile() stores a file name of a subclass of str unchanged. */
+/* Fails the trial unless the pointer at base + offset is to a str or bytes (as `flag` says) or to
+ * an object of a subclass: compile() stores a file name of a subclass of str unchanged. */
 static void expect_kind(struct trial *trial, const void *base, int32_t offset, uint64_t flag)
 {
 	const struct python_layout *at = &python_process.layout;
@@ -176,7 +176,7 @@ static int32_t take_signed(struct table *table)
 }
 
 /* Reads pairs: number of code bytes, number of lines to add. In co_lnotab the lines are added after
- * these bytes; in 3.10 (`deltas`) before them, and -128 means that the bytes have no line. */
+ * the bytes; in 3.10's table (`deltas`) before the bytes, and -128 says that they have no line. */
 static int32_t pairs_line(struct table table, int32_t line, int64_t position, bool deltas)
 {
 	int64_t end = 0;

@@ -12,8 +12,7 @@
 
 enum { NUMBER_SHIFT = 8 };
 
-/* The value in a stack's sum for a shim, a frame that the interpreter puts below an evaluation
- * loop. */
+/* Stands in a stack's sum for a shim, a frame that the interpreter adds for an evaluation loop. */
 static const uint64_t SHIM = 1ULL << 63;
 
 static inline bool is_shim(uint64_t kind)
@@ -76,8 +75,8 @@ static inline unsigned __int128 part(const struct python_place *place, unsigned 
 			   place->next, index);
 }
 
-/* Searches the trail, whose addresses mostly grow inwards, for a frame. Returns the position after
- * that frame, or after the next lower address. */
+/* Searches the trail, whose addresses mostly grow inwards, for a frame, from place `index` on.
+ * Returns the position after that frame, or else after the place with the next lower address. */
 static inline unsigned search(const struct python_trail *trail, unsigned index, uint64_t frame)
 {
 	while (index && trail->at[index - 1].frame > frame)
@@ -87,8 +86,9 @@ static inline unsigned search(const struct python_trail *trail, unsigned index, 
 	return index;
 }
 
-/* Reads frames from *frame outwards into trail->fresh, up to a frame in the trail (if `known`) or
- * to the end. False if there are too many frames, or if one's code has no version number. */
+/* Reads *fresh frames from *frame outwards into trail->fresh, to the stack's end or, if `known`, up
+ * to a frame in the trail, to which *frame is set; *index becomes the number of trail places up to
+ * that frame, 0 for none. False for too many frames, or for code without a version number. */
 static HOT_CODE bool gather(const struct python_layout *at, struct python_trail *trail,
 			    uint64_t *frame, unsigned *fresh, unsigned *index, bool known)
 {
@@ -136,8 +136,8 @@ static inline __attribute__((always_inline)) bool is_same(const struct python_la
 		 (python_word(pointer(frame), at->frame_position) ^ there->next));
 }
 
-/* Compares the trail's outermost `index` places with the frames from `frame` outwards, and corrects
- * the places. False if the frames are not the trail's; even then each place is valid. */
+/* Compares the trail's outermost `index` places with the frames from `frame` outwards, and updates
+ * places that differ. False if a frame has another address, no version number, or is incomplete. */
 static inline bool follow(const struct python_layout *from, struct python_trail *trail,
 			  uint64_t frame, unsigned index)
 {
@@ -163,14 +163,14 @@ static inline bool follow(const struct python_layout *from, struct python_trail 
 	return !frame;
 }
 
-/* Puts the `fresh` new places, innermost first, after the trail's outermost `index` places. */
+/* Puts the `fresh` places in trail->fresh after the trail's outermost `index` places. */
 static void lay(struct python_trail *trail, unsigned index, unsigned fresh)
 {
 	if (fresh && trail->good > index)
 		trail->good = index;
 	while (fresh)
 		trail->at[index++] = trail->fresh[--fresh];
-	/* Drops older places further in if their addresses are not higher, as search() needs. */
+	/* search() needs growing addresses: drops older places further in if theirs are lower. */
 	if (index && index < trail->high && trail->at[index].frame <= trail->at[index - 1].frame)
 		trail->high = index;
 	if (trail->high < index)

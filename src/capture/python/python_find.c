@@ -48,8 +48,8 @@ static int search_library(struct dl_phdr_info *info, size_t size, void *path)
 
 /*
  * Finds where the interpreter's symbols are looked up: RTLD_DEFAULT, or a libpython that an
- * embedding program loaded RTLD_LOCAL. False if there is no interpreter. Its library is made to
- * stay loaded for good, since its functions are called from now on whatever the host does.
+ * embedding program loaded RTLD_LOCAL. False if there is no interpreter. The interpreter's library
+ * then stays loaded even if the host closes it, since its functions are called from now on.
  */
 static bool find_handle(lookup_fn *lookup, void **handle)
 {

@@ -28,7 +28,8 @@ static HOT_THREAD _Thread_local struct crowd_self self;
 static HOT_DATA _Atomic(const struct crowd_self *) ender;
 static HOT_DATA atomic_bool asked;
 
-/* Whether this thread is the process's first; UNKNOWN before its first walk, kept across fork(). */
+/* Whether this thread is the process's first; UNKNOWN before its first walk. A thread that forks
+ * passes its value on to the child. */
 enum { UNKNOWN, FIRST, OTHER };
 static HOT_THREAD _Thread_local unsigned char thread_kind;
 
@@ -37,7 +38,7 @@ static bool nobody_walks(void)
 	return crowd_is_empty(&walkers, &self);
 }
 
-/* Registered with Py_AtExit: called at the interpreter's very end; another one may begin then. */
+/* Registered with Py_AtExit, called at the interpreter's very end: a new interpreter may follow. */
 static void ended(void)
 {
 	atomic_store(&asked, false);
@@ -46,9 +47,9 @@ static void ended(void)
 
 /*
  * Called by Python's atexit after the program's own threads have ended, before other threads'
- * frames are freed. If a program unregisters it (atexit._clear(), as children of multiprocessing
- * do, which leave by _exit), only finalizing() is checked, which may miss a walk that has begun. If
- * called early (atexit._run_exitfuncs()), only its caller has Python frames then.
+ * frames are freed. A program may unregister it by atexit._clear(), as children of multiprocessing
+ * do, which leave by _exit: then walks that have begun are not awaited, and finalizing() alone bars
+ * new ones. After an early call (atexit._run_exitfuncs()) only the calling thread may walk.
  */
 static void *ending(void *module, void *unused)
 {
@@ -62,7 +63,7 @@ static void *ending(void *module, void *unused)
 /*
  * A pending call that registers ending(). It runs on the interpreter's main thread with the GIL,
  * before atexit's functions at the latest, because an interpreter that ends makes its pending calls
- * first (3.8 to 3.14). The end of a sub-interpreter does not matter.
+ * first (3.8 to 3.14). In a sub-interpreter it registers nothing, and the next walk asks again.
  */
 static int register_ending(void *unused)
 {
@@ -94,9 +95,8 @@ static int register_ending(void *unused)
 	return 0;
 }
 
-/* True if a pending call can be added. `finishing` is checked for 3.8 alone, which, after its last
- * pending calls, refuses a call by printing an error with the state of the thread that has the
- * GIL. */
+/* True if a pending call can be added. CPython 3.8, once `finishing` is set, would refuse a call
+ * by printing an error with the state of the thread that has the GIL. */
 static bool takes_calls(void)
 {
 	return python_process.initialized() && !python_process.finalizing() &&
@@ -128,8 +128,8 @@ HOT_CODE bool python_hold(void **frame)
 		return !by || by == &self;
 	if (!python_ask())
 		return false;
-	/* The walk is announced before `ender` is read; ending() sets `ender` before it looks for
-	 * walks. */
+	/* The walk is announced before `ender` is read, and ending() sets `ender` before it looks
+	 * for walks: so at least one of the two threads sees the other. */
 	crowd_enter(&walkers, &self, frame);
 	if (!atomic_load(&ender) && !python_process.finalizing())
 		return true;

@@ -11,7 +11,7 @@
 enum {
 	TELLS_VERSION = 8,        /* place of the version in the interpreter's table, in bytes */
 	TELLS_FREE_THREADED = 16, /* place of the flag for free-threaded builds, in bytes */
-	SIZE = -1, /* a column with the size of the struct that has the next columns' fields */
+	SIZE = -1, /* marks a column with the size of the struct that the next columns are in */
 };
 
 #define NONE PYTHON_NONE
@@ -47,7 +47,7 @@ static const struct told_field {
 	int place;
 	unsigned width; /* bytes of the field; its offset is a multiple of this */
 	uint64_t least;
-	uint64_t end; /* end of the valid values; 0: the struct's size */
+	uint64_t end; /* valid values are less than this; 0: less than the struct's size */
 } columns[] = {
 #define FIELD(field) (int)offsetof(struct python_layout, field)
 	{ SIZE, 1, 100, 100000 },
@@ -84,7 +84,7 @@ static const int tells[PYTHON_NEWEST - PYTHON_TELLING + 1][COUNT_OF(columns)] = 
 
 #undef NONE
 
-/* Sets the offsets that the interpreter's table lacks, as in 3.13 to 3.15 with or without a GIL. */
+/* Sets the offsets that the interpreter's table lacks, to those that 3.13 to 3.15 have. */
 static void fill_untold(struct python_layout *layout, unsigned minor, bool free_threaded)
 {
 	if (!free_threaded)
@@ -100,7 +100,7 @@ static void fill_untold(struct python_layout *layout, unsigned minor, bool free_
 		layout->code_version = layout->code_traceable = PYTHON_NONE;
 }
 
-/* Reads the interpreter's table; `at` has the columns' positions in it. False if it is invalid. */
+/* Reads the interpreter's table, in which column i is at at[i]. False if a value is invalid. */
 static bool read_told(struct python_layout *layout, const int *at)
 {
 	uint64_t struct_end = 0;

@@ -83,7 +83,7 @@ static inline uint8_t python_byte(const void *base, int32_t offset)
 	return ((const uint8_t *)base)[offset];
 }
 
-/* A reference's object. From 3.14 on, a reference's low bits are tags (pycore_stackref.h). */
+/* The object of a frame's reference, whose low bits are tags from 3.14 on (pycore_stackref.h). */
 static inline const void *python_untagged(const void *reference)
 {
 	return (const void *)((uintptr_t)reference & ~(uintptr_t)7);
@@ -108,8 +108,8 @@ static inline bool python_owned_by_interpreter(uint8_t owner)
 	return owner >= 3;
 }
 
-/* True for a frame still making its cells or its generator, which CPython does not show either. The
- * code object is read only for small positions, as that is one more cache line per frame. */
+/* True for a frame that is still making its cells or its generator; CPython hides such frames, too.
+ * The code object, one more cache line for each frame, is read only for small positions. */
 static inline bool python_incomplete(const struct python_layout *at, const void *code,
 				     int32_t position, uint8_t owner)
 {
@@ -149,7 +149,7 @@ struct python_interpreter {
 };
 
 #pragma GCC visibility push(hidden)
-/* This process's interpreter, written by one python_prepare() and not read before that returns. */
+/* This process's interpreter, written by python_prepare() and not read before it has returned. */
 extern struct python_interpreter python_process;
 #pragma GCC visibility pop
 
@@ -161,7 +161,7 @@ extern struct python_interpreter python_process;
 int python_find(void *(*lookup)(void *, const char *));
 
 /* In python_layout.c: fills python_process.layout for CPython 3.`minor`, from python.def or from
- * the table in _PyRuntime. `version` is PY_VERSION_HEX or 0. False if there is no valid layout. */
+ * the table in _PyRuntime. `version`: PY_VERSION_HEX, 0 if unknown. False if no layout is valid. */
 bool python_layout_find(unsigned minor, uint64_t version);
 
 /* --- python_code_and_lines.c --- */
@@ -190,16 +190,16 @@ int32_t python_line(const void *code, int32_t position);
 
 /*
  * Registers a function that the interpreter calls before it ends, unless that was done. False if
- * that is not possible: the interpreter has not begun, or is about to end. Waits for nothing but
- * the interpreter's lock on pending calls, held for an instant (a forked child gets a new one).
+ * that is not possible: the interpreter has not begun, or is about to end. Waits only for the
+ * interpreter's lock on pending calls, which is held briefly and made anew in a forked child.
  */
 bool python_ask(void);
 
 /*
- * Begins a walk. False if frames must not be read, because another thread is ending the
+ * Begins a walk. False if frames must not be read, because another thread is or may be ending the
  * interpreter. Otherwise the interpreter does not end before python_let_go(), called by the same
- * function, whose frame address is `frame`. The process's first thread is not counted: it is
- * assumed to be the thread that ends the interpreter.
+ * function, whose frame address is `frame`. A walk by the process's first thread does not
+ * delay the end: that thread is assumed to be the one that ends the interpreter.
  */
 bool python_hold(void **frame);
 void python_let_go(void **frame);
@@ -225,8 +225,8 @@ static inline uint64_t python_key(unsigned index)
 	return (key ^ key >> 32) * HASH_B;
 }
 
-/* A frame's addend in the sum: a product with keys for its position (NH: Black et al., UMAC, 1999),
- * so that addends can be computed independently of each other. */
+/* A frame's addend in the sum, a product with keys for its place (NH: Black et al., UMAC, 1999), so
+ * that addends are independent of each other. `rest`: the word that tells the instruction. */
 static inline unsigned __int128 python_part(uint64_t code, uint64_t identity, uint64_t rest,
 					    unsigned index)
 {

@@ -12,11 +12,11 @@
 /* True if this copy of the library was preloaded. A copy loaded by dlopen() records nothing. */
 extern bool guest_preloaded;
 
-/* Called once, when it first matters whether recording is on. Calls no other library. */
+/* Called once, by record_wake(): reads the settings of stacks. Calls no other library. */
 void guest_wake(void);
 
-/* At the first hooked call, in loader_call(): finds libunwind, Python and PyTorch, and registers
- * for the end of the process. */
+/* Called by loader_call() at the first hooked call: finds libunwind, Python and PyTorch, and
+ * registers handlers for the end of the process. */
 void guest_prepare(void *unused);
 
 /* After libraries were loaded: looks again for what was not found. Called with no lock held. */

@@ -21,9 +21,9 @@
 /*
  * The first OWN_SHARDS threads each get a shard for good, whose rows have one writer; later threads
  * share the other shards. A forked child's thread keeps the shard of the thread that forked, with
- * new rows, and the count of threads goes on; after vfork() the parent waits. Two threads write one
- * such row only where clone() gives a child its parent's memory and thread-local storage and lets
- * both run; a few of their simultaneous counts are then lost.
+ * new rows, and the count of threads goes on. After vfork() a child writes its parent's rows while
+ * the parent waits. Two threads write a row of one writer only if clone() gives a child its
+ * parent's memory and thread-local storage and lets both run; some counts are then lost.
  */
 enum { OWN_SHARDS = 48, SHARED_SHARDS = 16, SHARDS = OWN_SHARDS + SHARED_SHARDS };
 
@@ -36,7 +36,7 @@ static HOT_DATA struct {
 	/* Rows in the spool, by shard and function, in pages that read 0 in a child: it has another
 	 * spool. */
 	slot *slots;
-	_Atomic uint64_t threads; /* number of threads that have made a call, also in parents */
+	_Atomic uint64_t threads; /* number of threads that have called, here and in parents */
 } calls;
 
 static HOT_THREAD _Thread_local struct {
@@ -46,8 +46,7 @@ static HOT_THREAD _Thread_local struct {
 
 void calls_init(void)
 {
-	/* Without pages wiped in a child, the child would use its parent's rows, which are
-	 * unmapped. */
+	/* If no page were wiped, a child would use its parent's rows, which it has not mapped. */
 	if (opt_flag(OPT_ID_calls))
 		calls.slots = record_wiped_pages(sizeof(slot) * SHARDS * HOOKS);
 }
@@ -150,14 +149,14 @@ static __attribute__((noinline)) void take_shard(void)
 	own.alone = before < OWN_SHARDS;
 }
 
-/* The function's row, at its first call in this shard; NULL while there is no spool. */
+/* The function's row, made at its first call in this shard; NULL if it cannot be made yet. */
 static struct spool_call *find_row(slot *at, enum hook_id id)
 {
 	struct signals_deferred deferred;
 	struct spool_call *row;
 
 	if (record_inside() || !record_continue())
-		return NULL; /* a signal handler inside an update: its calls go to early_counts */
+		return NULL; /* inside an update, or no spool: early_counts gets the call */
 	if (!record_lock_deferred(&deferred))
 		return NULL;
 	row = atomic_load_explicit(at, memory_order_relaxed);

@@ -63,7 +63,7 @@ static const char *start_of(const char *path)
 	return near[0] ? near : far;
 }
 
-/* Makes the output's pattern absolute; each % in the directory's name is doubled. */
+/* Makes the output's pattern absolute. Doubles each % of the directory, so that it stays a %. */
 static void make_pattern(char *to, size_t size, const char *output)
 {
 	const char *start = start_of(output);
@@ -118,7 +118,7 @@ static int create_in(const char *first, const char *in)
 		if (!error)
 			error = create_unless_there();
 	}
-	if (!paths->spool[0]) /* no name yet: the error concerns the user's path */
+	if (!paths->spool[0]) /* no name was made: the message names the directory */
 		text_copy(paths->spool, sizeof(paths->spool), in);
 	return error;
 }
@@ -126,7 +126,7 @@ static int create_in(const char *first, const char *in)
 int process_paths_create(void)
 {
 	/* static: the stack may be small, and one recording is opened at a time */
-	static char pattern[3 * 4096]; /* room for a directory named by % alone, each doubled */
+	static char pattern[3 * 4096]; /* room for a directory's name of only %, each doubled */
 	static char first[4096];
 	static char directory[4096];
 	/* Directories to use if the spool's own file system cannot reserve space. */

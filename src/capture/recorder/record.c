@@ -52,8 +52,8 @@ void *record_wiped_pages(size_t size)
 
 /*
  * True in a child that was made without fork's handlers before the wiped pages existed. False in a
- * clone that shares its parent's memory: what it writes is the parent's. True as well if the kernel
- * lacks kcmp(), which tells the two apart; such a clone is rarer than a child.
+ * clone that shares its parent's memory, because the recording there is the parent's. If the kernel
+ * lacks kcmp(), which tells the two apart, true in both: such a clone is rarer than a child.
  */
 static bool is_child(void)
 {
@@ -149,7 +149,7 @@ HOT_CODE uint64_t record_now(void)
 {
 	uint64_t now = tsc_ns();
 
-	/* In a child, time zero may be later than the clock's last reading by this thread. */
+	/* In a child, time zero is the kernel's time, which tsc_ns() may be a little behind. */
 	return now > record_process.start_monotonic ? now - record_process.start_monotonic : 0;
 }
 
@@ -255,7 +255,7 @@ static __attribute__((noinline)) bool open_recording(void)
 	signals_defer(&deferred);
 	lock_take(&recorder.open_lock);
 	if (!atomic_load(&record_process.open) && record_on() && !record_held()) {
-		record_thread(); /* this thread's id; make_file() may run on another thread */
+		record_thread(); /* stores this thread's id: make_file() may run on another */
 		record_lock();
 		own_thread_run(make_file, NULL, false);
 		record_unlock();

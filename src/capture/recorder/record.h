@@ -1,5 +1,5 @@
 /*
- * The recorder: this process's only spool, ledger and lock.
+ * The recorder: this process's spool (the recording's mapped file), its ledger, and their lock.
  *
  * base/guest/locks.def gives the order of locks. While record_lock() is held, nothing is done that
  * may wait or run other libraries' code.
@@ -15,7 +15,7 @@
 #include "ledger/ledger.h"
 
 enum record_state {
-	RECORD_INERT,  /* before the constructor, loaded by dlopen(), or MEMTRACE_ENABLE=0 */
+	RECORD_INERT,  /* before the constructor, in a copy from dlopen(), or switched off */
 	RECORD_ASLEEP, /* on, but record_wake() has not been called yet */
 	RECORD_ON,
 	RECORD_ENDED, /* finished, or stopped by an error: calls are only counted */
@@ -31,7 +31,7 @@ extern _Atomic int record_state;
 bool record_wake(void);
 
 /* True if hooked calls are recorded; if not, they only call the real function. Must be called
- * before anything is written that record_forked() clears. */
+ * before anything is written that record_forked() clears: it does so only after record_wake(). */
 static inline bool record_on(void)
 {
 	int state = atomic_load_explicit(&record_state, memory_order_acquire);
@@ -43,19 +43,20 @@ static inline bool record_on(void)
  * name by which the process was started, with or without a path. */
 void record_init(const char *program);
 
-/* `frame` is the calling function's frame address. It tells a call by a signal handler, made inside
- * the interrupted call, from a call made after a jump out of an earlier call (record_lock). */
+/* record_begin_in() and record_continue_in() get the calling function's frame address. By it they
+ * tell a call that a signal handler makes inside an interrupted call from a call after a jump out
+ * of an earlier call (see record_lock()). */
 #define record_begin(may_load) record_begin_in(__builtin_frame_address(0), may_load)
 #define record_continue() record_continue_in(__builtin_frame_address(0))
 
 /*
  * Must be called first in every hook that records: opens the spool at the first event, and notices
  * a forked child. False if the hook must not record. `may_load`: true if slow first-time work may
- * be done (false in a callback of PyTorch).
+ * be done (false while PyTorch's allocator is locked).
  */
 bool record_begin_in(void **frame, bool may_load);
 
-/* record_begin_in() for calls that cannot be the first event (a free, a mapping). */
+/* record_begin_in() without opening a spool: no free or mapping can be the first event. */
 bool record_continue_in(void **frame);
 
 /* First-time work that needs no event: finds the unwinder, Python, PyTorch's real functions. */
@@ -63,7 +64,7 @@ void record_prepare(void);
 
 /*
  * A thread of the program may never get from record_lock() to record_unlock(): it is cancelled, or
- * a signal handler jumps out. Its update is then undone as after a kill, and recording goes on. The
+ * a signal handler jumps out. Its update is then undone (txn_cancel()), and recording goes on. The
  * thread itself undoes it when it comes here next, or else a waiting thread, which finds that the
  * owner has ended or that the owner's frame is gone. So a function that calls record_lock() must
  * call record_unlock() or record_done() before it returns.
@@ -75,13 +76,13 @@ void record_unlock(void);
  * abandoned only when the thread has ended. */
 void record_lock_in(void **frame);
 
-/* record_lock() for callers that read no sum and enter only events that may wait (pending.h). */
+/* record_lock() without pending_settle(): for callers that read no sum, and that enter only events
+ * that may wait themselves (pending.h). */
 #define record_lock_only() record_lock_only_in(__builtin_frame_address(0))
 void record_lock_only_in(void **frame);
 
-/* True if this thread holds the lock in another frame, from which a signal led away. A thread that
- * defers signals must then not wait for the lock: only another signal could lead back to that
- * frame. */
+/* True if this thread holds the lock in another frame, which a signal handler interrupted or left.
+ * With signals deferred it must not wait for the lock: only a signal could lead back there. */
 bool record_held(void);
 
 /* Defers signals and takes the lock; if record_held(), does neither and returns false. */
@@ -95,7 +96,7 @@ bool record_inside_in(void **frame);
 /* True if there is a spool; it does not go away while the lock is held. */
 bool record_is_open(void);
 
-/* The spool. The lock must be held, except to read the spool's texts. */
+/* The spool. The lock must be held, except to read what never changes, such as its texts. */
 struct spool *record_spool(void);
 struct intern *record_intern(void);
 struct ledger *record_ledger(void);
@@ -122,10 +123,7 @@ uint64_t record_now(void);
 /* The text id of a hooked function's name, interned once. Called with the lock held. */
 uint32_t record_hook_text(enum hook_id id);
 
-/*
- * The pid of the process whose memory this is, even in a child that shares it (vfork, clone with
- * CLONE_VM).
- */
+/* The pid of the process whose memory this is, even in a child that shares that memory (vfork). */
 int record_pid(void);
 
 /* The kernel's id of this thread. */
@@ -142,7 +140,7 @@ bool record_quiet(void);
 
 /* A mark, or a range's push or pop, with NVTX's details. Texts that are too long are cut. */
 struct record_mark {
-	uint64_t t, range; /* t and thread: filled by record_mark(); range: NVTX's number */
+	uint64_t t, range; /* t, thread: set by record_mark(); range: nvtx_start()'s id or 0 */
 	uint32_t thread;
 	uint8_t op; /* enum event_op */
 	char name[256], domain[48], category[32];
@@ -152,17 +150,17 @@ struct record_mark {
 /* Records a mark. A mark from before the first memory event is stored until that event. */
 void record_mark(struct record_mark *mark);
 
-/* Records a mark now; with the lock held and a spool. Does nothing while events are off. */
+/* Records a mark. Needs the lock and an open spool. Does nothing while events are off. */
 void record_mark_locked(const char *name);
 
-/* Switches events on or off; the ledger's sums go on. */
+/* Switches events on or off; the ledger's sums are kept up in both cases. */
 void record_events(bool on);
 void record_events_locked(bool on); /* record_events() with the lock held */
 
 /* Counts a call that came after the end of recording and before the document was written. */
 void record_missed(void);
 
-/* The errno in words, in English whatever the locale. */
+/* Describes an error number (errno or -errno) in English, whatever the locale. */
 const char *record_error_text(int error);
 
 /* Adds a line to the trace's capture.notes, unless it is there; the text must be a constant. */
@@ -171,13 +169,14 @@ void record_note(const char *text);
 /* Ends recording and writes the document; for the destructor. */
 void record_finish(void);
 
-/* In a forked child: drops the parent's recording; a child without events has none of its own. */
+/* In a forked child: drops the parent's recording. record_forked_asleep() is enough in the child of
+ * a process with one thread that was never awake (struct record_process). */
 void record_forked(void);
 void record_forked_asleep(void);
 
-/* record_forked() in a child forked by a signal handler that interrupted this library: the
- * interrupted function goes on in the child too, so the rest of the work is done after it returns.
- * `inside`: that function held the lock. */
+/* record_forked() in a child forked by a signal handler that interrupted this library. The
+ * interrupted function goes on in the child, so state that it may use is dropped only later, by
+ * record_notice_fork(). `inside`: that function held the lock. */
 void record_forked_in_handler(bool inside);
 
 /*
@@ -187,17 +186,17 @@ void record_forked_in_handler(bool inside);
  * to its return, without the time of the hooked function itself. A runtime call and the driver call
  * that it makes are one event with two hooks: the time inside each hook is added up.
  */
-enum { COST_EVERY = 61 }; /* prime, since programs allocate and free in turns */
+enum { COST_EVERY = 61 }; /* prime: else one of two alternating calls might never be timed */
 
 /* This thread's events since the last timed one; at COST_EVERY the next event is timed. */
 extern _Thread_local uint32_t overhead_past;
 
-/* The rest of overhead_enter() and overhead_leave() for an event that is timed, not inlined. */
+/* The parts of overhead_enter() and overhead_leave() that run only for a timed event. */
 void overhead_start(bool first);
 void overhead_stop(enum spool_cost_kind kind, bool last, bool event);
 
-/* On entry to a hook, and after its call of the real function; `first`: it is the outermost hook.
- */
+/* Called on entry to a hook, and after its call of the real function. `first`: the call is on entry
+ * to the outermost hook. */
 static inline void overhead_enter(bool first)
 {
 	if (first)
@@ -206,8 +205,8 @@ static inline void overhead_enter(bool first)
 		overhead_start(first);
 }
 
-/* On return from a hook, and before its call of the hooked function, without the recorder's lock;
- * `last`: the outermost hook returns. `event`: the hook recorded an event; if not, no cost is
+/* Called on return from a hook, and before its call of the real function, without the recorder's
+ * lock. `last`: the outermost hook returns. `event`: it recorded an event; if not, no cost is
  * counted. */
 static inline void overhead_leave(enum spool_cost_kind kind, bool last, bool event)
 {

@@ -15,7 +15,7 @@
 #include "spool/txn.h"
 
 enum { NEAR = 256 }; /* frames less than this many words apart are on one stack */
-static const uint64_t OVERDUE_NS = 1000000000; /* no frame that continues is suspended for longer */
+static const uint64_t OVERDUE_NS = 1000000000; /* a frame suspended for longer counts as gone */
 
 HOT_THREAD _Thread_local struct record_self record_self;
 
@@ -29,8 +29,8 @@ static int own_number(void)
 						    : (int)syscall(SYS_gettid);
 }
 
-/* After the lock's owner has left an update for good: undoes the update, and reads again from the
- * spool the values of which this process has copies. */
+/* After the lock's owner has left an update for good: undoes the update, and reads the values that
+ * the ledger has copied from the spool again. */
 static void mend(void)
 {
 	struct signals_deferred deferred;
@@ -45,7 +45,7 @@ static void mend(void)
 	signals_deliver(&deferred);
 }
 
-/* Stops recording, for a slow owner that lost the lock may come back: two threads would write. */
+/* Stops recording: the slow owner that lost the lock may go on, and two threads would write. */
 static void end_overdue(void)
 {
 	if (!recorder.spool.header)
@@ -90,8 +90,8 @@ HOT_CODE void record_unlock(void)
 
 /*
  * True if the frame that has held the lock since `turn` is gone. That is certain if its return
- * address at *where has changed, or if `frame` is at its place or further out on the same stack. A
- * frame on another stack may merely be suspended, but not for longer than OVERDUE_NS.
+ * address at *where has changed, or if the present call's `frame` is at its place or further out on
+ * the same stack. On another stack it may be merely suspended, but for at most OVERDUE_NS.
  */
 static bool frame_gone(unsigned turn, void **where, void **frame)
 {
@@ -114,9 +114,9 @@ static bool frame_gone(unsigned turn, void **where, void **frame)
 	return clock_now() - record_self.since > OVERDUE_NS;
 }
 
-/* Takes the lock over. No signal may lead out of this function, or the lock's owner would be
- * unknown. A signal handler may have continued the owner's frame since the check, so the check is
- * repeated. */
+/* Takes over the lock whose owner's frame is gone, undoes the update, and drops the lock. Signals
+ * are deferred: a jump out of here would leave the lock held. A signal handler may have continued
+ * that frame since frame_gone(), so `turn` and `where` are checked again. */
 static void rescue(int number, unsigned turn, void *const *where)
 {
 	struct signals_deferred deferred;

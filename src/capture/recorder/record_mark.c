@@ -9,7 +9,7 @@ enum {
 	/* limits of names and of their bytes: a million names of about 24 bytes */
 	NAMES = 1 << 20,
 	BYTES = 24 << 20,
-	FOLDED = 1 << 16, /* number of further names, in which numbers become "#" */
+	FOLDED = 1 << 16, /* limit of further names, in which numbers become "#" */
 };
 
 static struct {

@@ -1,7 +1,4 @@
-/*
- * Shared by the recorder's files alone: record.c, record_lock.c, record_mark.c, calls.c,
- * process_paths.c, life/fork_and_end.c.
- */
+/* Shared by the files of this folder and of capture/life alone. */
 #pragma once
 
 #include "base/guest/lock.h"
@@ -15,12 +12,12 @@ enum { RECORD_NOTES = 16 };
 extern struct record_process {
 	uint64_t start_monotonic, start_realtime;
 	int pid;
-	_Atomic bool quiet; /* memtrace_stop() */
-	/* true once recording was needed; before, a fork has no threads to wait for */
+	_Atomic bool quiet; /* true while events are off (memtrace_stop(), MEMTRACE_START=0) */
+	/* true once record_wake() has run; before, a forked child has nothing to clear */
 	_Atomic bool awake;
 	_Atomic bool open, cuda_started;
 	_Atomic uint32_t generation; /* number of forks from the first process to this one */
-	_Atomic(uint8_t *) alive;    /* a page that reads 0 in any child, however it was made */
+	_Atomic(uint8_t *) alive;    /* a page: not 0 here, 0 in any child with its own memory */
 } record_process;
 
 extern struct recorder {
@@ -41,15 +38,15 @@ extern struct recorder {
 
 extern _Thread_local struct record_self {
 	uint32_t thread, generation;
-	void **frame;   /* the frame that takes or drops the lock; NULL: not known */
+	void **frame;   /* the frame that takes, holds or drops the lock, or NULL */
 	void *back;     /* that frame's return address */
-	unsigned turn;  /* turn of the lock that a frame on another stack of this thread holds */
-	uint64_t since; /* time when frame_gone() first saw `turn`, ns; 0: none */
+	unsigned turn;  /* lock.turn when its holder's frame was found on another stack */
+	uint64_t since; /* time when frame_gone() found that first, ns; 0: never */
 } record_self;
 
 #pragma GCC visibility pop
 
-/* Ends recording after an error, with a line that names `what`. Called with the lock held. */
+/* Ends recording after an error; a line on stderr names `what`. Called with the lock held. */
 void record_give_up(const char *what, int error);
 
 /* True if this thread is in the middle of an update. The caller is then in a signal handler that
@@ -71,7 +68,7 @@ static inline __attribute__((always_inline)) bool record_interrupts(void **frame
 /* In a child of the recorded process: starts again without a recording. */
 void record_notice_fork_now(void);
 
-/* Notices, by the wiped page, a child of fork, vfork or clone that no handler announced. */
+/* Notices, by the page `alive`, a child with its own memory that no fork handler announced. */
 static inline void record_notice_fork(void)
 {
 	volatile uint8_t *alive = atomic_load_explicit(&record_process.alive, memory_order_acquire);
@@ -89,8 +86,8 @@ static inline void record_notice_fork(void)
  */
 void process_paths_init(const char *program);
 
-/* Creates the spool under the first name that is free for both the spool and its document; in
- * another directory if this file system cannot reserve space. 0 or -errno. */
+/* Creates the spool under the first name that is free for both the spool and its trace; in another
+ * directory if the spool's file system cannot reserve space. 0 or -errno. */
 int process_paths_create(void);
 
 /* Maps memory that reads 0 in any child; NULL if that is not possible. */
@@ -107,7 +104,7 @@ void record_marks_clear(void);
 /* To be called once, before the first call is counted. */
 void calls_init(void);
 
-/* Called when the spool exists and when recording ends, with the recorder's lock held: adds the
+/* Called once the spool is created and when recording ends, with the recorder's lock held: adds the
  * counts from before the spool, and writes the length of a tick as exactly as it is known. */
 void calls_settle(void);
 

@@ -73,8 +73,8 @@ static inline uint64_t load(uint64_t address)
 
 enum stepped { STEP_ON, STEP_END, STEP_UNKNOWN };
 
-/* Steps from the frame at *address to its caller: *address and *state become the caller's. *from
- * gets the address of the caller's saved frame pointer, and whether this frame's was used. */
+/* Steps from the frame at *address to its caller: *address and *state become the caller's. Sets
+ * from->saved, and from->by_frame if the step used the frame pointer. */
 static inline enum stepped step(uint64_t *address, struct step_state *state,
 				struct step_state *from)
 {
@@ -161,7 +161,7 @@ static void begin_anew(void)
 	atomic_store_explicit(&known.word, word, memory_order_release);
 }
 
-/* Makes the first rule that leads elsewhere than the unwinder went CFI_OTHER (unusable). */
+/* Replaces the first rule that leads elsewhere than the unwinder by CFI_OTHER (unusable). */
 static void check(const struct step_start *start, void *const *addresses, size_t count, bool whole)
 {
 	struct step_state state = { .stack = start->stack, .frame = start->frame };

@@ -2,7 +2,7 @@
  * Walks the native stack by stored rules, one for each return address: about 4 ns a frame.
  *
  * x86-64 only. A rule gives the caller's registers. It is made from the call frame information
- * (DWARF) when its address is first met, and is checked against the unwinder's walk (step_learn).
+ * (DWARF) when its address is first met, and is checked against the unwinder's walk (step_learn()).
  * If a rule is missing, step_walk() returns false and the unwinder must walk. A walk by rules makes
  * no system call, takes no lock, and reads only memory that the unwinder would read as well.
  */
@@ -36,17 +36,17 @@ struct step_walk {
 	uint64_t address[STEP_MOST + 1];
 	struct step_state {
 		uint64_t stack, frame;
-		uint64_t saved; /* address of the caller's saved frame pointer; 0: not changed */
+		uint64_t saved; /* where the caller's frame pointer is saved; 0: it is `frame` */
 		bool by_frame;  /* true if the rest of the walk depends on `frame` */
 	} state[STEP_MOST + 1];
 	uint32_t count;
-	bool whole;  /* true if it reached the stack's end or [low, high), not cut at `most` */
-	bool beyond; /* true if it stopped at a frame in [low, high), stored at index `count` */
+	bool whole;  /* false if a missing rule, or step_walk()'s limit `most`, ended the walk */
+	bool beyond; /* true if a frame in step_walk()'s [low, high) ended it; at index `count` */
 	struct hash128 hash; /* step_hash() of the return addresses */
 };
 
 /* Walks from `start` outwards through at most `most` frames, and stops before the first frame whose
- * call lies in [low, high). False if a rule is missing. */
+ * call lies in [low, high). False if a rule is missing, or if rules must not be used. */
 bool step_walk(struct step_walk *walk, const struct step_start *start, uint64_t low, uint64_t high,
 	       size_t most);
 

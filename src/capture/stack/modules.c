@@ -159,8 +159,8 @@ bool modules_stale(void)
 	return atomic_load_explicit(&modules.unloaded, memory_order_relaxed) != unload_word();
 }
 
-/* Replaces the list with the scan's result unless the list is newer; *list receives the array that
- * is no longer needed, to be freed. */
+/* Replaces the list with the scan's result unless the list is newer. *list is an array for the
+ * result, and becomes the array that is no longer needed, to be freed. */
 static void replace(struct module **list, const struct scan *scan, uint64_t counts)
 {
 	static const struct sort_key by_address[] = { SORT_UP(struct module, at.low), { 0 } };

@@ -44,8 +44,8 @@ void modules_clear(void);
 extern _Atomic uint64_t unload_now;
 #pragma GCC visibility pop
 
-/* A word that changes when a library is unloaded, whose addresses another may then get; 0 before.
- * What was stored by address is valid while the word stays the same. */
+/* A word that changes when a library is unloaded, because another library may then get the same
+ * addresses; 0 at first. Data stored by address is valid while the word stays the same. */
 static inline uint64_t unload_word(void)
 {
 	return atomic_load_explicit(&unload_now, memory_order_relaxed);

@@ -18,11 +18,11 @@ enum {
 	PREDICT_PATHS = 2048,
 	PREDICT_WAYS = 4,    /* paths in a set; a walk's hash chooses the set */
 	PREDICT_WORDS = 97,  /* most words in a path; longer walks are not predicted */
-	PREDICT_NEXT = 8192, /* entries in all; the history of walks chooses a set of them */
+	PREDICT_NEXT = 8192, /* predict_next entries; the history of walks chooses a set of them */
 	PREDICT_SET = 4,     /* entries in a set, which is one cache line */
 };
 
-/* A word of the stack; `place` is its distance from start.stack, in words. */
+/* A word of the stack; `place` is its distance from the path's start.stack, in words. */
 struct predict_word {
 	uint64_t place : 16;
 	uint64_t saved : 1; /* the word is a saved frame pointer, not a return address */
@@ -59,22 +59,22 @@ struct predict_memory {
 	uint32_t history;   /* hash of the paths of the last walks */
 	uint32_t generation;
 	uint32_t way; /* counter that chooses the entry or path to replace */
-	uint16_t tag; /* hash of history and Python frames; `expected` is its entry */
+	uint16_t tag; /* hash of history and Python frames, for the entry `expected` */
 	struct predict_next *expected;
 	_Alignas(64) struct predict_next next[PREDICT_NEXT];
 	_Alignas(64) struct predict_path paths[PREDICT_PATHS];
 };
 
 /*
- * Predicts the walk from `start`, out to [low, high) as in step_walk(), and checks the prediction.
- * NULL if it failed: then the caller should walk and call predict_learn(). `context` is a hash of
- * the thread's Python frames and their positions. The path returned belongs to `memory`.
+ * Predicts the walk from `start` out to Python's evaluation loop, whose code is [low, high), and
+ * checks the prediction. NULL if it is wrong or there is none: then the caller should walk and call
+ * predict_learn(). `context`: a hash of the thread's Python frames. The path belongs to `memory`.
  */
 const struct predict_path *predict(struct predict_memory *memory, const struct step_start *start,
 				   uint64_t low, uint64_t high, uint32_t context);
 
 /* Stores the walk that was made after predict() returned NULL; memory->expected is then the walk's
- * entry. False if the walk cannot be stored, because it was cut or has too many words. */
+ * entry. False if the walk cannot be stored: it is not `whole`, or has too many words. */
 bool predict_learn(struct predict_memory *memory, const struct step_walk *walk);
 
 /* Prefetches the first 40 words of a path; most paths have no more. */

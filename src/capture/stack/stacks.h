@@ -15,10 +15,10 @@
 /*
  * Records this thread's stack from `caller` (a return address in the host program, the innermost
  * frame recorded) outwards. Returns the stack's number in the spool (the recording's mapped file),
- * 0 if it could not be added. If `may_load` is false (inside PyTorch's report), the list of modules
- * is read again only if an address lies in no listed module. `frame` is the frame address of our
+ * 0 if it could not be added. If `may_load` is false (in PyTorch's report of a block), the list of
+ * modules is read again only if it is too old for this stack. `frame` is the frame address of our
  * function that returns to `caller`, or NULL, which makes the walk slow (cfi_walk.h). With
- * MEMTRACE_STACKS=none the stack has only the caller's frame, whose library is the owner.
+ * MEMTRACE_STACKS=none the stack has only the caller's frame, whose library is the stack's owner.
  *
  * The host's stack may be as small as PTHREAD_STACK_MIN or MINSIGSTKSZ, so large variables are not
  * placed on it. Measured by tests/e2e/stack/smallstack.sh (gcc 12, x86-64): a hooked call takes 1.2
@@ -42,7 +42,7 @@ struct autograd_via {
 	uint32_t backward; /* stack of the call of backward() */
 };
 
-/* Looks up PyTorch's functions. Takes the loader's lock: not inside PyTorch's report. */
+/* Looks up PyTorch's functions. Takes the loader's lock: PyTorch's report of a block avoids it. */
 void autograd_prepare(void);
 
 /* Notes the Python stack of an allocation on this thread, to which later backward passes refer. */
@@ -57,10 +57,10 @@ void autograd_clear(void);
 /*
  * --- which memory calls are written as events, and which take a stack: sampling.c ---
  *
- * Every call is added to the sums. While recording is stopped (memtrace_stop) no event is written.
- * With MEMTRACE_FILTER only matching allocations and their frees are. Taking a stack is expensive,
- * and an event that is not written needs none. So whether it is written is decided before the stack
- * is taken, from what is known by then.
+ * Every call is added to the sums. While recording is stopped (memtrace_stop) no event is written;
+ * with MEMTRACE_FILTER only matching allocations and their frees are written. Taking a stack is
+ * expensive, and an event that is not written needs none. So whether an event is written is decided
+ * before its stack is taken, if what is known by then suffices.
  *
  * With MEMTRACE_SAMPLE all events are written, but only sampled allocations take a stack. Other
  * events get a pseudo-stack with one frame such as "[not sampled]", so that the sums by stack
@@ -82,8 +82,8 @@ enum stacks_reason {
 
 /*
  * The number of the pseudo-stack (a stack with one frame such as "[not sampled]") that replaces a
- * stack not taken for `reason`. If `caller` is not NULL, its owner is the library that made the
- * call: the one at `caller` or, if that is the CUDA runtime, the one that a walk finds.
+ * stack not taken for `reason`. If `caller` is not NULL, the pseudo-stack's owner is the library
+ * that made the call: the one at `caller` or, if that is the CUDA runtime, the one a walk finds.
  */
 uint32_t stacks_none(enum stacks_reason reason, enum space space, void *caller, void *const *frame);
 
@@ -103,12 +103,12 @@ struct sampling_call {
 /* True if MEMTRACE_FILTER or MEMTRACE_SAMPLE is set. Set by sampling_init(). */
 extern bool sampling_asks;
 
-/* True if the stack of an allocation or a free must be taken; else event->stack is already set. */
+/* True if the stack of an allocation or a free must be taken; otherwise sets event->stack. */
 bool sampling_wants_birth(struct event *event, const struct sampling_call *call);
 bool sampling_wants_end(struct event *event, enum node_kind kind, const struct sampling_call *call);
 
 /* Sets an allocation's event->stack and its flags `untold` (not written) and `sampled`; event->size
- * and event->space must be set. Inlined, because unwinding a frame costs 100 instructions. */
+ * and event->space must be set. Inlined: to unwind one frame more costs 100 instructions. */
 static inline __attribute__((always_inline)) void sampling_birth(struct event *event,
 								 const struct sampling_call *call)
 {

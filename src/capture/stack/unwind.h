@@ -21,7 +21,7 @@ extern _Thread_local bool unwind_met;
 extern _Atomic int unwind_cares;
 #pragma GCC visibility pop
 
-/* Loads the unwinder when CUDA starts. Takes the loader's lock: not inside PyTorch's report. */
+/* Loads the unwinder. Takes the loader's lock: not for PyTorch's report of a GPU block. */
 void unwind_prepare(void);
 
 /* Lists return addresses, innermost first; returns their number, at most `capacity`. */
@@ -48,7 +48,7 @@ bool unwind_signal_in_us(void);
  */
 void unwind_careful(bool careful);
 
-/* True while libunwind must not be used. Then nothing may be cached by address. */
+/* True while libunwind must not be used, nor anything else that was stored by address. */
 static inline bool unwind_is_careful(void)
 {
 	return atomic_load_explicit(&unwind_cares, memory_order_relaxed) > 0;

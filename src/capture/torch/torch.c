@@ -80,7 +80,7 @@ void torch_settle(const struct event *like)
 		ledger_retag(record_ledger(), id, 0, like);
 }
 
-/* True if PyTorch's allocator is on the stack, even where another library called raw_alloc(). */
+/* True if PyTorch's allocator is on the stack, even if another library is the stack's owner. */
 static bool beneath_c10(uint32_t stack)
 {
 	const struct spool *spool = record_spool();
@@ -108,7 +108,7 @@ bool torch_catches(uint32_t stack, bool ordered, const struct spool_oom *known)
 	const char *name = spool_text(record_spool(), row->owner);
 
 	if (torch_owns(row->owner) || beneath_c10(stack)) {
-		/* Without a cache PyTorch neither retries nor reports the failure. */
+		/* For a stream-ordered pool, or without a cache, PyTorch does not try again. */
 		if (ordered || torch.uncached)
 			return false;
 		refused = *known;
@@ -197,7 +197,7 @@ static void record_usage(uint64_t ptr, int64_t size, const struct pending_told *
 					    .may_load = !cuda };
 	struct ledger *ledger;
 
-	/* CPU tensors are reported without a lock, perhaps as the first event of the process. */
+	/* A CPU tensor is reported without PyTorch's lock: slow first-time work may be done. */
 	overhead_enter(true);
 	if (!record_begin(!cuda))
 		return;
@@ -319,7 +319,7 @@ static void out_of_memory(int64_t size, uint64_t allocated, uint64_t reserved, u
 
 #define FRAME __builtin_frame_address(0)
 
-/* Handle a report of each form. A report of the oldest form (BARE) has no address: not recorded. */
+/* The handling of each form of report. The oldest (BARE) has no address and is not recorded. */
 #define TELL_BARE (void)0
 #define TELL_PLAIN usage((uint64_t)ptr, size, NULL, device, FRAME)
 #define TELL_TOTALS \

@@ -4,8 +4,8 @@
  *
  * PyTorch calls c10::reportMemoryUsageToProfiler through the PLT at every allocation and free of a
  * block, with the rounded size and running totals, under the allocator's per-device lock. So the
- * function that replaces it makes no CUDA call, does not take the GIL, and never waits. It always
- * forwards the report, because torch.profiler depends on it.
+ * function that replaces it makes no CUDA call, does not take the GIL, and avoids the loader's lock
+ * (`may_load`, stacks.h). It always forwards the report, because torch.profiler depends on it.
  */
 #pragma once
 
@@ -47,8 +47,8 @@ void torch_settle(const struct event *like);
  */
 bool torch_catches(uint32_t stack, bool ordered, const struct spool_oom *known);
 
-/* Called before a fork and in the child: the fork waits until no thread has PyTorch's lock on CPU
- * tensors. If that takes too long, `torch_cpu_lost` is set and the child records no CPU tensors. */
+/* torch_hold(), before a fork: waits until no thread has PyTorch's lock on CPU tensors. If that
+ * took too long, torch_forked(), in the child, sets torch_cpu_lost: CPU tensors are lost then. */
 void torch_hold(void);
 void torch_forked(void);
 extern atomic_bool torch_cpu_lost;

@@ -8,8 +8,7 @@ enum finding {
 	FINDING_MISSING, /* nothing can be recorded until this is fixed */
 };
 
-/* Prints a finding about `what`, formatted as by printf, and the remedy `mend` unless it is NULL.
- */
+/* Prints a finding on `what`, formatted as by printf, and the remedy `mend` unless it is NULL. */
 void doctor_say(enum finding finding, const char *what, const char *mend, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 

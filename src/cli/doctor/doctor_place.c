@@ -92,7 +92,7 @@ static const char *file_system_trouble(const char *directory)
 	}
 }
 
-/* Creates a file as a test: for root, access() succeeds even on a read-only file system. */
+/* Creates a file as a test: access() would not notice a quota or a lack of inodes. */
 static bool can_write(const char *directory)
 {
 	char name[PATH_MAX];

@@ -32,7 +32,7 @@ void run_finish(struct child_run *run);
 struct run_trace {
 	char *path;
 	bool own;      /* the trace of the child itself */
-	uint64_t peak; /* allocated bytes, of the device with most */
+	uint64_t peak; /* highest peak of a device's allocated bytes */
 	uint64_t rank, world_size;
 };
 

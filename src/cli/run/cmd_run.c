@@ -145,7 +145,7 @@ static void handle_all(struct sigaction *before)
 	sigemptyset(&action.sa_mask);
 	for (int i = 0; i < FORWARDED; i++) {
 		sigaction(forwarded[i], NULL, &before[i]);
-		/* A signal that is ignored (nohup) stays ignored, here and in the child. */
+		/* An ignored signal, as under nohup, stays ignored, here and in the child. */
 		if (before[i].sa_handler != SIG_IGN)
 			sigaction(forwarded[i], &action, NULL);
 	}

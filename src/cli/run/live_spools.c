@@ -47,7 +47,7 @@ static void unescape(char *path)
 	*to = '\0';
 }
 
-/* The path under which this process can open the file: a container has another root directory. */
+/* The path under which memtrace can open the file; the process may have another root directory. */
 static char *name_here(pid_t pid, const char *path)
 {
 	char root[64];

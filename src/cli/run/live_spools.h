@@ -41,7 +41,7 @@ struct attached {
 	int pid;
 	int fd;                      /* the open spool */
 	struct spool_header *header; /* the spool's header, mapped shared */
-	uint64_t start; /* process_start_ticks(): a later process with the same pid differs */
+	uint64_t start;              /* process_start_ticks(), unique together with the pid */
 	char path[4096];
 };
 
@@ -56,7 +56,8 @@ void attach_close(struct attached *attached);
 bool attach_lives(const struct attached *attached);
 
 /* Adds a request to the spool; `text` is a mark's name, "" in other requests. Waits up to a second
- * while another tool adds one. Sets *number and returns 0, or returns -EINVAL with err_text(). */
+ * while another tool adds a request. Returns 0, with a number for attach_acted() in *number, or
+ * -EINVAL with err_text(). */
 int attach_ask(struct attached *attached, enum spool_verb verb, const char *text, uint32_t *number);
 
 /* True once the process has carried out the request. */

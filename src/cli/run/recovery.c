@@ -1,4 +1,4 @@
-/* memtrace recover SPOOL: writes the trace of a killed process. `memtrace run` uses it as well. */
+/* Writes the trace of a killed process, for `memtrace recover`, `memtrace run`, `memtrace ctl`. */
 #include "cli/run/recovery.h"
 
 #include <errno.h>
@@ -179,7 +179,7 @@ int recovery_add_ending(const char *path, const struct ending *ending)
 	struct partial partial;
 	int from, error;
 
-	/* Only a failure is added. */
+	/* Only a signal, or a status other than 0, is added. */
 	if (ending->signal == UINT64_MAX && (ending->status == UINT64_MAX || !ending->status))
 		return 0;
 	from = open(path, O_RDONLY | O_CLOEXEC);

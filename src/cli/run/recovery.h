@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The exit status or signal that ended a process, from waitpid(); the member that does not apply is
- * UINT64_MAX. Both are if the ending is not known. */
+/* The exit status or signal that ended a process, from waitpid(). A member that does not apply is
+ * UINT64_MAX; both are UINT64_MAX if the ending is not known. */
 struct ending {
 	uint64_t status, signal;
 };

@@ -2,8 +2,8 @@
  * After `memtrace run`: turns the spools of dead processes into traces, and finds all traces.
  *
  * The program may start others (torchrun, a shell script), each with its own trace. So all files
- * count whose names fit MEMTRACE_OUTPUT and that are new or were changed since the run began. No
- * clock is consulted, because libfaketime may give the program or memtrace another time.
+ * count whose names fit MEMTRACE_OUTPUT and that run_before() did not see in their present state.
+ * That depends on no clock, because libfaketime may give the program or memtrace another time.
  */
 #include <fnmatch.h>
 #include <glob.h>
@@ -104,7 +104,7 @@ static void find_files(struct file_finder *finder, const char *name, const char 
 		if (glob(pattern.text, GLOB_NOSORT, NULL, &files))
 			continue;
 		foreach (path, files.gl_pathv, files.gl_pathc) {
-			/* Skips files found without a number: the text for %p may contain a dot. */
+			/* Skips files that `plain` matches, too: the text for %p may have a dot. */
 			if (numbered && !fnmatch(plain.text, *path, FNM_PATHNAME | FNM_PERIOD))
 				continue;
 			each(finder, *path);
@@ -170,8 +170,7 @@ static void find_spools(struct file_finder *finder, each_fn *each)
 	const char *given = opt_text(OPT_ID_spool_dir);
 	const char *const directories[] = { given, "/dev/shm", getenv("TMPDIR"), "/tmp" };
 
-	/* The library uses the next directory if one lacks space for the spool (life/callbacks.c).
-	 */
+	/* If a directory cannot reserve space, process_paths_create() tries the next. */
 	for (size_t i = 0; i < COUNT_OF(directories); i++) {
 		char spool[4096];
 

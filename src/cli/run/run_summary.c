@@ -19,7 +19,7 @@
 
 enum {
 	OTHERS_SHOWN = 2, /* traces whose names are printed besides the child's */
-	RANKS_SHOWN = 8,  /* this number if the traces are ranks of a job */
+	RANKS_SHOWN = 8,  /* the same, if the traces are ranks of a job */
 };
 
 void run_say(const char *format, ...)

@@ -74,8 +74,8 @@ enum top_event {
 	TOP_GONE,   /* reading from the terminal failed */
 };
 
-/* Prepares the terminal, and blocks the signals that end, stop or resize, which top_screen_wait()
- * then returns. Returns 0 or -errno. */
+/* Prepares the terminal, and blocks the signals that end or stop a program or announce a new size:
+ * top_screen_wait() returns them. Returns 0 or -errno. */
 int top_screen_open(struct top_screen *screen, int fd, int keys);
 void top_screen_close(struct top_screen *screen);
 

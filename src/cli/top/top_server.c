@@ -20,7 +20,7 @@ enum {
 	REQUEST = 8192, /* most bytes of a request */
 	BACKLOG = 16,
 	HEAD = 256,
-	NAMES = 4 + 64, /* most names of this machine: 4 found here, 64 from --host */
+	NAMES = 4 + 64, /* most names of this machine: its own, and up to 64 from --host */
 };
 
 static const uint64_t PATIENCE = 3000000000; /* ns that a client may take to send or to receive */

@@ -14,8 +14,7 @@ enum {
 	OOM_WORDS = 200,
 	OOM_LINES = 5,
 	OOM_ADVICE_MOST = 2,
-	OOM_GOES_ON = 256, /* number of allocations after a failure that shows that the program
-			      survived it */
+	OOM_GOES_ON = 256, /* this many allocations after a failure: the program survived it */
 };
 
 struct oom_facts {
@@ -26,7 +25,7 @@ struct oom_facts {
 #undef WORDS
 };
 
-/* The bytes that one line of code held, over all stacks that the line names. */
+/* The bytes that one line of code held, summed over all stacks that spool_model_line() gives it. */
 struct oom_line {
 	const char *text;
 	uint64_t bytes;

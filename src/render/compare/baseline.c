@@ -22,7 +22,7 @@ static void keep_head(struct trace *to, struct run *run)
 	to->schema = from->schema;
 	to->process.rank = from->process.rank;
 	to->process.world_size = from->process.world_size;
-	/* The other words of the command may be private. */
+	/* Only the program and its script are kept: other words of the command may be private. */
 	to->process.command = need(&run->arena, 2 * sizeof(*to->process.command));
 	to->process.command_n = trace_program(from, to->process.command);
 	to->process.start_time = "1970-01-01T00:00:00Z";
@@ -117,8 +117,7 @@ static void keep_summary(struct trace_summary *summary, struct run *run)
 
 /* --- phases --- */
 
-/* With more names than this, phases whose names differ in a number share a name: "step #" for "step
- * 1", "step 2", ... */
+/* With more names than this, names that differ in a number become one: "step #" for "step 1". */
 enum { PHASE_NAMES = 100 };
 
 /* Of the phases with one name, the highest by each metric: a gate may use any metric. */
@@ -194,7 +193,7 @@ static struct kept_phase *find_phases(struct run *run, size_t *count)
 	return list;
 }
 
-/* Keeps, for each name, the phases that are highest by a metric. */
+/* Keeps, for each name and each metric, the highest phase. */
 static void keep_phases(struct trace *to, struct run *run)
 {
 	size_t count;

@@ -178,7 +178,7 @@ static void find_sites(struct kept *kept, struct trace *to)
 
 /* --- rows --- */
 
-/* Site i of the baseline has stack i and entry i of each peak. */
+/* Lists the sites that held memory at each peak. Site i of the baseline has stack i. */
 static void keep_peaks(const struct kept *kept, struct trace *to)
 {
 	for (; to->peaks_n < kept->peaks_n; to->peaks_n++) {

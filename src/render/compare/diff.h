@@ -1,8 +1,8 @@
 /*
  * The formats of diff_formats.def, in which a comparison of runs or a check of budgets is written.
  *
- * Every format contains the gates and the sites that changed. Names come from the traced programs,
- * and each format escapes them by its own rules.
+ * All contain the gates and the sites that grew, except benchmark and bencher, which contain the
+ * head's figures. Names come from the traced programs; each format escapes them by its own rules.
  */
 #pragma once
 
@@ -18,7 +18,7 @@ struct out;
 
 struct diff_options {
 	size_t limit; /* the most rows of a list, 0 for all */
-	bool full;    /* shows every metric and dimension, and the lines of sites */
+	bool full;    /* shows every column and dimension, and each site's line of source */
 	bool colour;
 	bool ascii; /* the terminal shows ASCII only */
 };
@@ -42,34 +42,34 @@ extern const struct diff_format diff_formats[];
 
 enum { DIFF_PERCENT = 40 };
 
-/* The functions return texts that live as long as the diff. */
+/* Texts that a function returns live as long as the diff, unless its comment says otherwise. */
 
 /* diff_sentence.c: a sentence on the change of the peak and its reasons. */
 const char *diff_sentence(struct diff *diff);
 
-/* Sentences on what the reader must know of the runs besides figures, rows of const char *: what is
- * unlike in them, that their programs differ, how several runs of a side were compared, which ran
- * out of memory. */
+/* Sentences about the runs, as rows of const char *: properties that differ, programs that differ,
+ * how several runs of a side were compared, and how many allocations failed for lack of memory. */
 struct emit_rows diff_remarks(struct diff *diff);
 
-/* A gate's result: "allocated.peak>2%: device 0 went from 1.00 GiB to 1.04 GiB (+4.0%)", and the
- * sites that broke it. */
+/* A gate's result, "allocated.peak>2%: device 0 went from 2.00 GiB to 3.00 GiB (+1.00 GiB, 50.0%)",
+ * and the sites that broke the gate. */
 const char *diff_gate_words(struct diff *diff, const struct gate_result *result);
 
 /* A site's change: "train (train.py:12) holds +2.00 MiB at exit (new)". */
 const char *diff_holds_words(struct diff *diff, const struct diff_row *row, enum column column);
 
-/* The reason for a site's change as a table shows it, "held longer"; "" if there is none. */
+/* By enum diff_why: the word that a table shows as the reason for a change, "held longer" or "". */
 extern const char *const diff_why_words[WHYS];
 
-/* Writes the change, "4.2%", or "new" if the base is 0, to a buffer of DIFF_PERCENT bytes. */
+/* Writes the change without its sign, "4.2%", or "new" if only the base is 0. `to`: DIFF_PERCENT
+ * bytes. */
 const char *diff_percent(char *to, int64_t base, int64_t head);
 
 /* The path of a site's file relative to the head's working directory; NULL if it lies elsewhere. */
 const char *diff_file(const struct diff *diff, const char *file);
 
-/* The sites that hold more at the peak of allocated memory, or at exit when none changed there, and
- * not only for the peak's new moment; the one that grew most first. */
+/* Lists the sites that hold more at the peak of allocated memory or, if no site changed there, at
+ * exit (then *column is COLUMN_EXIT), without those of WHY_MOMENT; most growth first. */
 size_t diff_growers(struct diff *diff, const struct diff_row ***list, enum column *column);
 
 /* The text of diff_percent(), which lives as long as the enclosing block. */
@@ -89,28 +89,28 @@ struct change_row {
 struct changes {
 	struct emit_column columns[6];
 	unsigned before_names;        /* columns of the screen to the left of the names */
-	struct emit_rows rows, after; /* `after`: the rows "noise" and "all" of a site table */
+	struct emit_rows rows, after; /* `after`: a site table's rows for noise and total */
 };
 
-/* Finds the rows, the first `limit` of them shown (0: all). Returns false if none changed. */
+/* Finds the rows that changed; the first `limit` of them are shown (0: all). False for none. */
 bool diff_changes(struct diff *diff, enum dimension dimension, const char *group,
 		  enum column column, size_t limit, struct changes *to);
 
 /* --- baseline.c --- */
 
 /*
- * Writes the run as a small JSON trace (memtrace/1) of some tens of kB, to be committed: it has the
- * totals and sites of the whole trace, the names of the program and its script, and nothing
- * that differs between two runs of one program.
+ * Writes the run as a small JSON trace (memtrace/1) of some tens of kB, to be kept in a repository:
+ * it has the totals and sites of the whole trace, the names of the program and its script, and
+ * nothing that differs between two runs of one program.
  *
- * Each site has one stack, cut to the frames that give the site its name (facts/sites.h).
+ * Each site has one stack, cut to the frames that give the site its name and line (facts/sites.h).
  * "capture": {"baseline": true} marks the trace as a baseline. The function overwrites the rows of
  * the run's trace.
  */
 void baseline_write(struct run *run, struct out *out);
 
-/* baseline_sites.c: fills in sites, modules, frames, stacks and peaks, in the run's memory. */
+/* baseline_sites.c: fills sites, modules, frames, stacks and peaks of `to`, in the run's memory. */
 void baseline_sites(struct trace *to, struct run *run);
 
-/* Room for `count` rows, cleared, in the run's memory. */
+/* Returns room for `count` rows of the type `of`, cleared, in the run's memory. */
 void *baseline_room(struct run *run, enum rows_of of, size_t count);

@@ -10,7 +10,7 @@
 #include "render/emit/term.h"
 
 struct benchmark_row {
-	const char *name; /* the same in all runs, for points are joined by it, and in one row */
+	const char *name; /* the same in every run, so that a curve can be drawn; in one row only */
 	const char *unit, *extra;
 	const char *range;              /* the spread over runs, NULL for a single run */
 	int64_t value, lowest, highest; /* the last two are INT64_MIN for a single run */
@@ -70,7 +70,7 @@ static void add_entry(struct diff *diff, struct emit_rows *rows, const struct me
 		emit_add(&diff->arena, rows, &row);
 }
 
-/* Adds a metric's figures of each device or pool, with their spread over several runs. */
+/* Adds a metric's figures of each place (device, pool, ...), with their spread over the runs. */
 static void add_entries(struct diff *diff, struct emit_rows *rows, const struct metric_query *query)
 {
 	struct figures figures = { .runs = diff->pairs_n ? 1 : diff->head.count };

@@ -1,7 +1,7 @@
 /*
  * The comparison as JSON: the document memtrace-diff/1 (include/memtrace/diff.schema.json).
  *
- * memtrace-diff/1 has every row in which anything differs, so the rows sum to the totals.
+ * It has every row in which anything differs, so the changes of sites sum to those of the totals.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ struct gate_row {
 	struct gate_result of; /* the result; its base is INT64_MIN for a budget, which has none */
 };
 
-/* A row of a dimension, or (without a dimension and a name) a total. */
+/* A row of a dimension, or a total, which has no name. */
 struct json_row {
 	const char *dimension, *space, *why;
 	int device;
@@ -72,7 +72,7 @@ static const struct emit_column gate_columns[] = {
 	EMIT_FIELD(TEXT, struct gate_row, words), EMIT_END,
 };
 
-/* Columns of arrays that have an int64_t for each metric. */
+/* For arrays of int64_t that are indexed by enum column. */
 static const struct emit_column number_columns[] = {
 #define COLUMN(id, name, what, brief, bytes) \
 	{ .key = (name),                     \
@@ -208,7 +208,8 @@ static struct emit_rows totals(struct diff *diff)
 	return rows;
 }
 
-/* Adds the dimension's rows that differ, sorted by the first metric in which they differ. */
+/* Adds the dimension's rows that differ, sorted by the first column that changed; with `all`,
+ * also the equal ones. done[i]: row i was added. */
 static void add_rows(struct diff *diff, enum dimension dimension, bool all, bool *done,
 		     struct emit_rows *to)
 {

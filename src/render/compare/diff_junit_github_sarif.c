@@ -8,8 +8,8 @@
  * notice or note for each site that grew.
  *
  * GitHub's code scanning requires a place for every result: where there is no line of the program,
- * the place is the trace. Fingerprints are made of the site's name, so that a site that moves stays
- * the same alert.
+ * the place is the trace. A fingerprint is made of the gate's text or the site's name, not of the
+ * line, so that a site that moves stays the same alert.
  */
 #include <stdio.h>
 #include <string.h>
@@ -21,16 +21,16 @@
 #include "render/emit/emit.h"
 #include "render/emit/term.h"
 
-/* GitHub shows ten annotations of each level and drops the others. */
+/* GitHub shows ten annotations of each level and drops the others. NOTES: most sites listed. */
 enum { ANNOTATIONS = 10, NOTES = 100 };
 
-enum { LONGEST = 2048 }; /* most bytes of a text */
+enum { LONGEST = 2048 }; /* most columns of a text */
 
 struct ci_finding {
 	enum { HOLDS, BROKEN, GREW } kind;
 	const char *rule, *about; /* a gate's metric and text, or "site" and a site's name */
 	const char *words;
-	const char *file; /* a site's; NULL: outside of the program's folder */
+	const char *file; /* the site's, as from diff_file(); NULL for none */
 	uint64_t line;
 
 	/* Members for SARIF only: */
@@ -81,7 +81,7 @@ static struct ci_finding *find_all(struct diff *diff, size_t *count)
 
 /* --- JUnit --- */
 
-/* Writes XML 1.0, which cannot contain most control characters: show_safe() replaced them. */
+/* Writes text as XML 1.0, which excludes most control characters: show_safe() replaces them. */
 static void put_xml(struct out *out, const char *text)
 {
 	static const char marks[] = "&<>\"";
@@ -99,7 +99,7 @@ static void put_xml(struct out *out, const char *text)
 	}
 }
 
-/* Writes a gate; below a broken gate, also the first `grew` of `sites`, which grew. */
+/* Writes a gate as a test case; a broken one lists the `grew` sites that begin at `sites`. */
 static void put_case(struct out *out, const struct ci_finding *gate, const struct ci_finding *sites,
 		     size_t grew)
 {
@@ -150,7 +150,8 @@ void diff_junit(struct diff *diff, struct out *out, const struct diff_options *o
 
 /* --- GitHub --- */
 
-/* Escapes text as @actions/core (command.ts) does: % CR LF, and in properties also : and , */
+/* Escapes as @actions/core (command.ts) does: %, and in properties also : and , (show_safe() has
+ * replaced CR and LF). */
 static void put_command(struct out *out, const char *text, bool property)
 {
 	char safe[2 * LONGEST];
@@ -164,8 +165,8 @@ static void put_command(struct out *out, const char *text, bool property)
 	}
 }
 
-/* Writes a finding as two lines: "::error file=train.py,line=12,title=GPU memory::device 0 went
- * ..." and the text again for the log. */
+/* Writes a finding as "::error file=train.py,line=12,title=GPU memory::allocated.peak>2%: ...".
+ * `more`, unless it is NULL, becomes a second line of the message. */
 static void annotate(struct out *out, const char *level, const struct ci_finding *finding,
 		     const char *more)
 {

@@ -73,8 +73,8 @@ static const char *verb_of(enum diff_why why, enum column column)
 	return verbs[why];
 }
 
-/* The sum of the sites' changes that go in the direction of the whole change. It exceeds the whole
- * if other sites went the other way. */
+/* The sum of those changes of sites that have the sign of `change`, the change of all sites. It is
+ * larger than `change` if other sites changed the other way. */
 static int64_t moved_along(const struct diff_row *const *rows, size_t count, enum column column,
 			   int64_t change)
 {
@@ -103,7 +103,7 @@ static void sentence_name(const char *name, char *to, size_t size)
 	show_cut(to, size, name, columns, SHOW_MIDDLE);
 }
 
-/* The sites that explain a change: ": A holds 6.00 MiB more; B holds 1.00 MiB more (87% of it)." */
+/* The sites that explain a change: ": A holds 6.00 MiB more; B ... (87% of the change)." */
 static const char *culprits(struct diff *diff, const char *group, enum column column,
 			    int64_t change)
 {

@@ -1,8 +1,8 @@
 /*
  * The comparison for people: a sentence, the gates, the curves, then tables of changes.
  *
- * The first screen shows the tables that changed, with a few rows each; the rows left out are
- * summed in one row, so that the columns still add up.
+ * Without --full, only the most important tables are shown. The rows that a table of sites leaves
+ * out are summed in one row, so that its columns still add up.
  */
 #include <ctype.h>
 #include <limits.h>
@@ -30,7 +30,7 @@ static void say_line(const struct diff_text *text, const char *line)
 	show_wrapped(&text->show, line, 2, false);
 }
 
-/* Splits a name of two frames that is too long, so that " from ..." gets a line of its own. */
+/* Splits a name of two frames that is wider than `columns`: " from ..." gets its own line. */
 static void split_name(const struct diff_text *text, struct change_row *row, unsigned columns)
 {
 	const char *from = strstr(row->name, " from ");
@@ -138,9 +138,8 @@ static void dimension_tables(const struct diff_text *text)
 		dimension_table(text, shown[i], UINT_MAX);
 }
 
-/* True if a table of sites is shown for the column. With --full, each column that changed has one.
- * The first screen has those for allocated and live at exit, and for the first column that changed.
- */
+/* True if a table of sites may be shown for the column: with --full for each, else for allocated,
+ * for live at exit, and for the first column that changed. */
 static bool has_table(const struct diff_text *text, enum column column)
 {
 	enum column first = 0;

@@ -8,7 +8,7 @@
 #include "base/text/text.h"
 #include "render/emit/term.h"
 
-enum { SITE_COLUMNS = 64 }; /* of a site in the words on a gate */
+enum { SITE_COLUMNS = 64 }; /* most columns of a site's name in the text on a gate */
 
 const struct diff_format diff_formats[] = {
 #define DIFF_FORMAT(name, help) { #name, help, diff_##name },
@@ -38,7 +38,8 @@ const char *diff_percent(char *to, int64_t base, int64_t head)
 	return to;
 }
 
-/* The name of a row, with its device or memory kind unless the name implies it. */
+/* The row's name; for a pool or library with its device, for a category outside devices with its
+ * memory kind. */
 static const char *row_name(struct diff *diff, const struct diff_row *row)
 {
 	const char *before = row->dimension == DIMENSION_DEVICE ? "device " : "";
@@ -229,7 +230,7 @@ const char *diff_holds_words(struct diff *diff, const struct diff_row *row, enum
 
 enum { CHANGE = 12, NOW = 12, WHY = 13 }; /* widths of table cells */
 
-/* True if the column counts memory that a site holds: only these changes have a reason. */
+/* True if the column counts memory that a site holds; only such tables have a cell "why". */
 static bool tells_why(enum column column)
 {
 	return column == COLUMN_ALLOCATED || column == COLUMN_EXIT || column == COLUMN_LIVE;

@@ -63,7 +63,7 @@ void document_event(struct out *out, const struct spool *spool, const struct eve
 		write_mark(out, spool, event);
 }
 
-/* Writes the events in order; a pop gets the name of the range that it ends. */
+/* Writes the events in order; the end of a range (a pop) gets the name of that range. */
 static int write_events(struct out *out, const struct spool *spool)
 {
 	struct journal_reader reader;

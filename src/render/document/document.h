@@ -1,5 +1,5 @@
 /*
- * Makes a trace, the JSON document memtrace/1, from a spool (include/memtrace/trace.schema.json),
+ * Makes a trace, the JSON document memtrace/1 (include/memtrace/trace.schema.json), from a spool,
  * both at the end of the traced program and in the tool.
  */
 #pragma once
@@ -11,7 +11,7 @@
 #include "facts/spool_model.h"
 
 enum {
-	OOM_TEXT_LINES = 23, /* most lines of the explanation; one more names the trace */
+	OOM_TEXT_LINES = 23, /* most lines of the explanation; on stderr one more names the trace */
 	OOM_TEXT_COLUMNS = 80,
 	OOM_TEXT_BYTES = 4 * OOM_TEXT_COLUMNS + 1, /* most bytes of a line, in UTF-8 with its NUL */
 };
@@ -21,7 +21,7 @@ struct oom_text {
 	unsigned count;
 };
 
-/* What a caller of document_write() may print at once about the trace. */
+/* Facts about the trace that a caller of document_write() can print at once. */
 struct document_told {
 	uint64_t ooms;       /* number of allocations that failed for lack of memory */
 	bool survived;       /* the program went on after the last of these failures */
@@ -46,13 +46,13 @@ int document_fill(struct trace *trace, struct spool_model *recording, const stru
 		  enum symbols_names names, enum trace_exit exit, struct document_told *told);
 
 /* write_rows.c: writes the trace's members up to its events, each with a comma. In a baseline, rows
- * marked FULL that are 0, null or empty are left out. */
+ * marked FULL (facts/trace.def) that are 0, null or empty are left out. */
 void document_facts(struct out *out, const struct trace *trace, bool baseline);
 
 /* Writes one member, "key":value. The trace must have a row with that key. */
 void document_member(struct out *out, const struct trace *trace, const char *key);
 
-/* Writes an object by its rows. */
+/* Writes an object of the type `of`, as described in facts/trace.def. */
 void document_object(struct out *out, enum rows_of of, const void *object);
 
 /* Writes an event. */
@@ -65,7 +65,7 @@ void document_head(struct spool_model *recording, enum trace_exit exit);
 void document_calls(struct spool_model *recording);
 /* fills cupti_check, actions, spans, if CUPTI was used */
 void document_cupti(struct spool_model *recording);
-/* fills the samples of `used` in which something changed, in order */
+/* fills used[]: the samples of used memory in which something changed, in order */
 void document_used(struct spool_model *recording);
 void document_summary(struct spool_model *recording);
 /* fills peaks, and the bytes of stacks at peaks and at the end */

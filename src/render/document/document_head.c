@@ -16,7 +16,7 @@ static uint64_t number(const char *text, uint64_t none)
 	return none;
 }
 
-/* Allocates an element for each fact with the key, and `more` elements. */
+/* Allocates an element for each fact with the key, and `more` further ones. */
 static void *room_for(struct spool_model *recording, const char *key, size_t more, size_t size)
 {
 	for (uint32_t i = 0; (i = fact_find(recording->spool, key, i));)
@@ -100,7 +100,7 @@ static void fill_cards(struct spool_model *recording, struct trace_environment *
 		};
 }
 
-/* 13000, from the file name "libcudart.so.13": no call of the runtime is made. */
+/* The version of the CUDA runtime: 13000 if a module is "libcudart.so.13"; 0 if there is none. */
 static uint64_t runtime_version(const struct spool_model *recording)
 {
 	static const char name[] = "libcudart.so.";

@@ -21,7 +21,7 @@ static void fill_modules(struct spool_model *recording)
 	}
 }
 
-/* Fills node and origin of a stack of one of autograd's threads. */
+/* Fills node, via and via_stack of a stack of one of autograd's threads. */
 static void fill_backward(struct spool_model *recording, const struct spool_stack *from,
 			  struct trace_stack *stack)
 {
@@ -40,8 +40,8 @@ static void fill_backward(struct spool_model *recording, const struct spool_stac
 	stack->via_stack = backward.stack;
 }
 
-/* Fills the stack's frames. Frames that the spool lacks are left out, also from the positions in
- * `entries`. Stacks share no steps; `left` is the number of steps that no stack has taken yet. */
+/* Fills the stack's frames; `entries` are positions among them. Frames that the spool lacks are
+ * left out. Stacks share no steps: more than the `left` that no stack has taken mean damage. */
 static void fill_steps(struct spool_model *recording, const struct spool_stack *from,
 		       struct trace_stack *stack, uint64_t *left)
 {

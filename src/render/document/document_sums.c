@@ -19,7 +19,7 @@ static void fill_sum(struct trace_sum *to, const struct spool_sum *sum)
 	to->exit_bytes = sum->now;
 }
 
-/* Fills `used`: where the value comes from, and its parts. */
+/* Fills the sum of used memory, the source of its value, and its parts. */
 static void fill_used(const struct spool_model *recording, struct trace_sum *to,
 		      const struct spool_scope *device)
 {
@@ -185,7 +185,7 @@ static const char *pool_of(const struct spool_model *recording, const struct spo
 	return scope->kind == SCOPE_POOL ? spool_text(recording->spool, scope->name) : NULL;
 }
 
-/* Lists two peaks for each scope, allocated and reserved. peak_of[sum] becomes 1 + the position. */
+/* Lists the peaks of each scope, allocated and reserved. peak_of[sum] becomes 1 + the position. */
 static void list_peaks(struct spool_model *recording, uint32_t *peak_of)
 {
 	struct trace *trace = recording->trace;
@@ -299,7 +299,7 @@ static void put_moment(struct trace_curve *curve, const uint64_t moment[4])
 	curve->used[curve->used_n++] = moment[3] ? moment[3] : TRACE_NONE;
 }
 
-/* Adds up to three points of a stretch, sorted by time, none twice. */
+/* Adds the three points of a stretch of time, sorted by time; equal points only once. */
 static void put_point(struct trace_curve *curve, const struct spool_point *point)
 {
 	uint64_t three[3][4] = {

@@ -171,7 +171,7 @@ static void add_device(struct oom_text *text, const struct oom *oom)
 		say(text, "  device    ", FACT_LINES, "about %s free", left);
 }
 
-/* Adds the lines that held most, as many as leave room for the advice; the others share a row. */
+/* Adds the source lines that held most, as many as leave room for advice; one row for the rest. */
 static void add_lines(struct oom_text *text, const struct oom *oom)
 {
 	uint64_t unknown = oom->told->unknown_bytes;
@@ -223,7 +223,7 @@ static void write_text(struct oom_text *text, const struct oom *oom)
 		add_wrapped(text, "  - ", oom->told->advice[i].text, HELP_LINES);
 }
 
-/* Replaces the names of facts in the advice, and makes the text for the trace. */
+/* Replaces the names of facts in the advice by their values, and makes the text for the trace. */
 static void fill_words(struct spool_model *recording, const struct oom *oom, struct oom_text *text)
 {
 	struct trace_oom *told = oom->told;

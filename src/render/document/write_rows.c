@@ -73,7 +73,7 @@ static bool is_nothing(enum rows_of of, const void *object, bool empty)
 	return nothing;
 }
 
-/* True if the row is written: it and the WITH rows after it are written together or not at all. */
+/* True if row i is written: a row and its WHEN_WITH rows are written if one of them has a value. */
 /* NOLINTNEXTLINE(misc-no-recursion): at most four levels */
 static bool is_group(struct rows rows, size_t i, const void *object)
 {
@@ -199,7 +199,7 @@ static void write_value(const struct row_writer *writer, const struct row *row, 
 	}
 	switch (row->kind) {
 	case ROW_TEXT:
-		out_json(out, items_of(row, object)); /* the text from the file, or null */
+		out_json(out, items_of(row, object)); /* NULL becomes null */
 		break;
 	case ROW_VALUE:
 		out_text(out, items_of(row, object));
@@ -238,7 +238,7 @@ static inline void write_member(const struct row_writer *writer, const struct ro
 	write_value(writer, row, object);
 }
 
-/* Writes an item of the list that the row `of` describes, or the object of the row's member. */
+/* Writes an object, which is the value of the row `of` or, if that is a list, an item of it. */
 /* NOLINTNEXTLINE(misc-no-recursion): at most four levels */
 static void write_object(const struct row_writer *writer, const struct row *of, const void *object)
 {

@@ -62,11 +62,11 @@ enum emit_kind {
 	EMIT_POINTED, /* a pointer to a struct; NULL is null; without a key, as INLINED */
 	EMIT_INLINED, /* a struct inside the row, without a key: its members become the row's */
 	EMIT_ROWS,    /* struct emit_rows: an array; of plain values if `of` has no key */
-	EMIT_ITEMS,   /* an array: a pointer, and a size_t at `count_at`; optional: not if empty */
+	EMIT_ITEMS,   /* array: a pointer, and a size_t at `count_at`; null if optional and empty */
 	EMIT_NAMED, /* struct emit_rows of struct emit_named: an object with a list for each name */
 	EMIT_HIDDEN, /* struct emit_rows: number of rows that are not shown */
 	EMIT_OTHER,  /* struct emit_rows: object with the sums of the rows that are not shown */
-	EMIT_REST,   /* struct emit_rows: the sum over such rows for the only column of `of` */
+	EMIT_REST,   /* struct emit_rows: a sum as in EMIT_OTHER, of the only column of `of` */
 };
 
 enum emit_flag {
@@ -84,7 +84,7 @@ struct emit_part {
 struct emit_rows {
 	const void *rows;
 	size_t count, shown;
-	size_t size; /* bytes of a row, at most EMIT_LARGEST if it is summed; 0: null in JSON */
+	size_t size; /* bytes of a row, at most EMIT_LARGEST if rows are summed; 0: null in JSON */
 };
 
 /* Rows under a name that comes from data: in JSON, the name becomes the key. */
@@ -113,8 +113,7 @@ void emit_add(struct arena *arena, struct emit_rows *rows, const void *row);
 typedef const char *emit_show(char *to, const void *row);
 
 struct emit_column {
-	const char *key; /* key in JSON, NULL: none; line breaks and blanks at its start are written
-			  * before it */
+	const char *key; /* key in JSON, NULL: none; white space at its start precedes the quotes */
 	const char *heading; /* heading in text; NULL: no column */
 	const char *title;   /* heading in Markdown; NULL: as in text */
 	short width; /* right-aligned in that many columns; less than 0: left-aligned in -width; */
@@ -215,8 +214,8 @@ void emit_table(const struct show *show, const struct emit_table *table);
  * all rows then fit, since a line "... and 1 more" would take as much room. */
 size_t emit_limit(size_t count, size_t limit);
 
-/* Writes "... and 3 more" for `left` rows of a list that are not shown, and nothing for 0; the
- * argument `more` replaces the word. */
+/* Writes "... and 3 more" for `left` rows of a list that are not shown, and nothing for 0. The
+ * argument `more`, unless NULL, replaces the word "more". */
 void emit_more(const struct show *show, unsigned indent, uint64_t left, const char *more);
 
 /* Writes a line of a table without a struct emit_table; the line of headings if the row is NULL. */
@@ -233,8 +232,7 @@ void emit_sum(const struct emit_column *columns, const struct emit_rows *rows, s
 bool emit_is_null(const struct emit_column *column, const void *row);
 const char *emit_cell(char *to, const struct emit_column *column, const void *row);
 
-/* The columns with a heading as bits (64 at most), except optional ones that are null in all rows.
- */
+/* The columns with a heading, as bits, except optional ones that are null in all rows. */
 uint64_t emit_shown_columns(const struct emit_column *columns, const struct emit_rows *rows);
 
 /* --- Markdown --- */
@@ -247,5 +245,5 @@ void markdown_text(struct out *out, const char *text);
  * characters that a comment on GitHub holds. */
 void emit_markdown(struct out *out, const struct emit_table *table);
 
-/* Writes a table of sites, folded below "HEADING: 3 sites"; nothing where no row has room. */
+/* Writes a table of sites, folded below "HEADING: 3 sites"; nothing without rows or room. */
 void emit_markdown_folded(struct out *out, const struct emit_table *table);

@@ -109,8 +109,7 @@ static void write_value(struct out *out, const struct emit_column *column, const
 	}
 }
 
-/* Writes the key in quotes; line breaks and blanks at its beginning, "\n name", come before them.
- */
+/* Writes the key in quotes; line breaks and blanks at its start, "\n name", precede the quotes. */
 static void write_key(struct out *out, const char *key)
 {
 	size_t lead = strspn(key, "\n ");

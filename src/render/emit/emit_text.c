@@ -1,6 +1,6 @@
 /*
- * Writes rows as tables, on a screen and in Markdown: one file, for both choose, limit and sum the
- * same rows.
+ * Writes rows as tables, on a screen and in Markdown. One file has both, because they choose, limit
+ * and sum rows in the same way.
  */
 #include <stdio.h>
 #include <string.h>
@@ -24,10 +24,10 @@ struct table_lines {
 	const struct emit_column *columns;
 	uint64_t shown;                  /* the columns that are written, as bits */
 	unsigned indent, most;           /* columns before the first cell, and of a whole line */
-	unsigned sixths;                 /* of a cut name that are its end */
+	unsigned sixths;                 /* sixths of a cut name kept at its end, for show_cut() */
 	bool whole;                      /* names are not cut */
 	const struct emit_column *names; /* the first left-aligned column of texts, NULL for none */
-	unsigned width;                  /* its width, unless that differs from row to row */
+	unsigned width;                  /* of the column `names`; 0 if it differs between rows */
 
 	/* The line being written. */
 	unsigned column, blanks;
@@ -76,7 +76,7 @@ static const char *text_of(char *to, const struct emit_column *column, const voi
 	return row ? emit_cell(to, column, row) : column->heading;
 }
 
-/* The width that a row's cells take in these columns. */
+/* The width of a row's cells in `column` and all after it; bit 0 of `shown` is for `column`. */
 static unsigned width_from(const struct emit_column *column, uint64_t shown, const void *row)
 {
 	char text[EMIT_CELL_MOST];
@@ -177,7 +177,7 @@ void emit_row(const struct show *show, const struct emit_column *columns, const 
 
 /* --- names stay distinct when they are cut --- */
 
-/* The width that a line has beside its name. */
+/* The width of a line without the name in it. */
 static unsigned others_of(const struct table_lines *lines, const void *row)
 {
 	uint64_t others = lines->shown & ~(1ull << (lines->names - lines->columns));
@@ -185,7 +185,8 @@ static unsigned others_of(const struct table_lines *lines, const void *row)
 	return lines->indent + lines->names->gap + width_from(lines->columns, others, row);
 }
 
-/* True if the row would look like an earlier one whose name is another; `known` has these. */
+/* True if row i's cut name equals that of an earlier row with another name. `known`: 1 + the row
+ * of each cut name, by its hash. */
 static bool is_alike(const struct table_lines *lines, struct map *known,
 		     const struct emit_rows *rows, size_t i)
 {
@@ -201,8 +202,8 @@ static bool is_alike(const struct table_lines *lines, struct map *known,
 	return same && strcmp(name, text_of(other, lines->names, row_at(rows, same - 1))) != 0;
 }
 
-/* Makes a column of names as wide as the screen allows, and has names that must be cut cut where
- * they differ, if they do in one place. */
+/* Makes the column of names as wide as they need and the screen allows. Names that are too long are
+ * all cut at the same place: one at which no two become equal, if there is one. */
 static void lay_out(struct table_lines *lines, const struct emit_rows *rows, size_t listed)
 {
 	static const unsigned char ends[] = { SHOW_MIDDLE, 4, 5, 2, 1, SHOW_MIDDLE };
@@ -231,7 +232,7 @@ static void lay_out(struct table_lines *lines, const struct emit_rows *rows, siz
 	}
 }
 
-/* Writes the rows. A name is not cut if it would then equal the cut name of another row. */
+/* Writes the rows. A name is not cut if it would then equal an earlier row's cut name. */
 static void put_rows(struct table_lines *lines, const struct emit_table *table, size_t listed)
 {
 	struct map known = { NULL, 0 };

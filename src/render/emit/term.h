@@ -45,7 +45,7 @@ struct show {
 	struct out *out;
 	bool colour;
 	unsigned columns;   /* width of a table's lines, 0: SHOW_COLUMNS */
-	bool whole;         /* names in tables are not cut to it */
+	bool whole;         /* names in tables are not cut to fit `columns` */
 	const char *prefix; /* text before each line of a table, NULL: none */
 };
 
@@ -58,7 +58,7 @@ void show_heading(const struct show *show, const char *text);
 /* Writes words wrapped to 80 columns; the first line begins at `column`, others are indented. */
 void show_words(const struct show *show, const char *text, unsigned column, unsigned indent);
 
-/* Writes a sentence wrapped to 80 columns, from the first column on. */
+/* Writes a sentence wrapped to 80 columns; all lines but the first are indented. */
 void show_wrapped(const struct show *show, const char *sentence, unsigned indent, bool bold);
 
 /* Writes to `out` as printf would; text beyond 4,095 bytes is cut off. */

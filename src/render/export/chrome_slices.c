@@ -72,8 +72,8 @@ static bool wants(const struct chrome *chrome, const struct trace_span *span)
 	       chrome->options->device == span->device;
 }
 
-/* Returns the slices, sorted by track and time, which the caller frees. NULL without memory. Of two
- * that are alike, a phase comes first. */
+/* Returns the slices, sorted by track and time, in the trace's memory. Of a phase and a span with
+ * the same times, the phase comes first. */
 static struct slice *find_slices(const struct chrome *chrome, size_t *count)
 {
 	static const struct sort_key by_track[] = {
@@ -148,7 +148,7 @@ static void put_payload(struct out *out, const char *payload)
 	if (!payload)
 		return;
 	out_text(out, ",\"payload\":");
-	/* A payload that is not a number is from another program: it is written as text. */
+	/* memtrace records only numbers; if another program wrote other text, it is quoted. */
 	if (payload[strspn(payload, "0123456789+-.eE")])
 		out_json(out, payload);
 	else

@@ -6,7 +6,7 @@
 #include "analyse/input/error.h"
 #include "analyse/lifetimes/timepoint.h"
 
-/* Sets `wish` to end at the event at which the selected bytes peak, for which all are read. */
+/* Ends `wish` at the event at which the selected bytes peak, found by reading the trace again. */
 static int find_highest(struct replay_wish *wish, const struct trace *trace)
 {
 	struct trace again;

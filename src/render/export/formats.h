@@ -6,7 +6,7 @@
 
 struct out;
 
-/* Which options a format accepts, and two properties of its output: FORMAT_BINARY must not be
+/* The options that a format accepts, and two properties of its output: FORMAT_BINARY must not be
  * written to a terminal, FORMAT_GZIPPED is always compressed by gzip, which the caller does. */
 enum format_takes {
 	FORMAT_AT = 1,

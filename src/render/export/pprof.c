@@ -66,7 +66,7 @@ struct pprof_writer {
 	struct protobuf table;            /* the string table, as encoded fields */
 	struct protobuf profile;          /* encoded fields not yet written */
 	struct protobuf part, inner, ids; /* buffers for a field and its nested fields */
-	/* For each frame, then for each stack: 1 if its location or its sample was written. */
+	/* For each frame 1 if its location was written, then for each stack 1 if its sample was. */
 	uint64_t *seen;
 };
 
@@ -137,7 +137,7 @@ static void put_function(struct pprof_writer *writer, uint64_t id, const char *n
 {
 	protobuf_u64(&writer->part, FUNCTION_ID, id);
 	field_string(writer, FUNCTION_NAME, name);
-	/* If both names were equal, pprof would take "f [backward]" for C++ and cut it. */
+	/* Not `name`: if both names were equal, pprof would cut "f [backward]" as a C++ name. */
 	field_string(writer, FUNCTION_SYSTEM_NAME, symbol);
 	field_string(writer, FUNCTION_FILE, file);
 	add_part(writer, FUNCTION);

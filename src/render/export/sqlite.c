@@ -114,7 +114,7 @@ static void put_facts(struct sqlite_writer *writer)
 		{ "cuda_driver", NULL, environment->cuda_driver },
 		{ "cuda_runtime", NULL, environment->cuda_runtime },
 		{ "events_dropped", NULL, trace->capture.events_dropped },
-		{ "spans_dropped", NULL, trace->spans_dropped }, /* the last: only with CUPTI */
+		{ "spans_dropped", NULL, trace->spans_dropped }, /* last: left out without CUPTI */
 	};
 	size_t facts_n = COUNT_OF(facts) - !trace->cupti_check.cupti;
 

@@ -22,10 +22,10 @@ struct sqlite_file {
 	int error; /* -errno of the first error, whose message is in err_text() */
 };
 
-/* Functions return 0 or -errno with err_text(). After an error, further calls have no effect. */
+/* Functions with a result return 0 or -errno with err_text(). After an error, calls do nothing. */
 int sqlite_file_open(struct sqlite_file *file);
 
-/* Ends the current row and begins another. Its columns follow in order; missing ones are NULL. */
+/* Ends the current row and begins another, whose columns follow in order; missing ones are NULL. */
 void sqlite_row(struct sqlite_file *file, enum sqlite_table table);
 void sqlite_u64(struct sqlite_file *file, uint64_t value); /* NULL above INT64_MAX */
 void sqlite_text(struct sqlite_file *file, const char *text);

@@ -114,7 +114,7 @@ static void frames_of_block(struct snapshot_writer *writer, const struct snapsho
 
 /* --- segments --- */
 
-/* Writes an item of a segment: a block, or free space (NULL). */
+/* Writes an item of a segment: a block, or free space if `block` is NULL. */
 static void space_of(struct snapshot_writer *writer, uint64_t address, uint64_t size,
 		     const struct snapshot_block *block)
 {

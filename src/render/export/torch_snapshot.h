@@ -51,7 +51,7 @@ struct snapshot_device {
 	struct snapshot_block *nameless; /* live blocks whose pool reports no addresses */
 	size_t nameless_n, nameless_size;
 	uint64_t allocated, reserved;  /* bytes, summed up from the selected events */
-	bool summed;                   /* `allocated` and `reserved` count all bytes */
+	bool summed;                   /* false: the two sums above lack bytes of missing events */
 	uint64_t unplaced;             /* bytes reserved by pools that report no addresses */
 	uint64_t placed;               /* the part of `unplaced` that has segments of its own */
 	struct snapshot_segment spare; /* segment for unplaced - placed; size 0: no segment */
@@ -89,20 +89,19 @@ int snapshot_read(struct snapshot *snapshot, struct trace *trace,
 		  const struct selection_options *options);
 void snapshot_clear(struct snapshot *snapshot);
 
-/* torch_snapshot_final_segments.c: fills segments[] and blocks[] of a device, the state after the
- * last event. */
+/* torch_snapshot_final_segments.c: fills segments[] and blocks[] with the state at the end. */
 void snapshot_tile(struct snapshot *snapshot, struct snapshot_device *device);
 
 /* Returns an address with `size` free bytes that no program uses; no address is returned twice. */
 uint64_t snapshot_address(struct snapshot *snapshot, uint64_t size);
 
-/* --- shared by the files snapshot*.c --- */
+/* --- shared by the files torch_snapshot*.c --- */
 
 /* Programs use no addresses from here on: user space ends at 2^47 on x86-64, and on arm64 usually
  * at 2^48. The viewer's numbers are doubles, which are exact below 2^53. */
 #define SNAPSHOT_ADDRESSES ((uint64_t)1 << 50)
 
-/* False for 0, and for sizes that cannot be real and that the viewer could not represent. */
+/* False for 0, and for sizes that are too large to be real. */
 static inline bool snapshot_is_size(uint64_t size)
 {
 	return size && size < SNAPSHOT_ADDRESSES;
@@ -121,7 +120,7 @@ struct snapshot_segment *snapshot_segment_at(const struct snapshot *snapshot, ui
 void snapshot_add_segment(struct snapshot *snapshot, struct snapshot_segment segment);
 void snapshot_drop_segment(struct snapshot_device *device, struct snapshot_segment *segment);
 
-/* Add the segment or mapping that the event begins (lives.begun), or remove that in lives.ended. */
+/* Add the segment or mapping lives.begun, which the event begins; or remove lives.ended. */
 void snapshot_begin_segment(struct snapshot *snapshot);
 void snapshot_end_segment(struct snapshot *snapshot);
 

@@ -116,7 +116,7 @@ static void add_own_segments(struct snapshot_device *device, size_t strays)
 
 /*
  * Adds a segment for reserved bytes that no segment has: those of pools that report no addresses,
- * and those reserved before missing events. Its block is for allocated bytes without a block.
+ * and those reserved before missing events. Its block stands for allocated bytes in no other block.
  */
 static void add_filler(struct snapshot *snapshot, struct snapshot_device *device)
 {
@@ -147,7 +147,7 @@ void snapshot_tile(struct snapshot *snapshot, struct snapshot_device *device)
 	collect(snapshot, device);
 	add_own_segments(device, set_strays_aside(snapshot, device));
 	add_filler(snapshot, device);
-	/* Both lists are sorted: what was added lies above all other addresses. */
+	/* Both lists are still sorted: addresses that were added are above all others. */
 	foreach (segment, device->segments) {
 		segment->first = block;
 		while (block < device->blocks_n &&

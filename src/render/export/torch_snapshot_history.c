@@ -114,7 +114,7 @@ void snapshot_end_block(struct snapshot *snapshot, uint64_t size, struct snapsho
 		snapshot_drop_segment(snapshot->device, own);
 }
 
-/* Frees a block that was allocated before the first event, as was the segment around it, if any. */
+/* Frees a block allocated before the first event, with its own segment if it lies in none. */
 static void end_unseen(struct snapshot *snapshot, const struct block *block)
 {
 	struct snapshot_place place = { .address = block->ptr };
@@ -219,7 +219,7 @@ static void take_oom(struct snapshot *snapshot)
 	snapshot_enter(snapshot, SNAPSHOT_OOM, &what);
 }
 
-/* Events are missing here: discards all entries so far, so the history begins after the gap. */
+/* Events are missing here: discards all entries and segments; the history begins after the gap. */
 static void forget_block(struct snapshot *snapshot)
 {
 	foreach (device, snapshot->devices) {
@@ -297,7 +297,7 @@ int snapshot_read(struct snapshot *snapshot, struct trace *trace,
 	*snapshot = (struct snapshot){ .trace = trace,
 				       .options = options,
 				       .next_address = SNAPSHOT_ADDRESSES };
-	/* `false`: filtered events count as missing; their blocks may lie in known segments. */
+	/* Filtered events count as missing too, because their blocks may lie in known segments. */
 	lives_start(&snapshot->lives, false);
 	error = export_find_end(&end, trace, options);
 	while (!error && (more = trace_next(trace, &event)) == 1 && !replay_is_behind(&end, &event))

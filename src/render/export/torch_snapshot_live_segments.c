@@ -178,7 +178,7 @@ static void keep_unplaced(struct snapshot *snapshot)
 	if (!size)
 		return;
 	if (size > device->spare_room) {
-		/* Twice the bytes: a new address each time would exhaust the viewer's range. */
+		/* Leaves room to grow: a new address each time would exhaust the viewer's range. */
 		device->spare_room = snapshot_is_size(size * 2) ? size * 2 : size;
 		spare->address = snapshot_address(snapshot, device->spare_room);
 	}

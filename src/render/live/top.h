@@ -1,5 +1,6 @@
 /*
- * Writes the memory of processes as text, as JSON (memtrace/top.schema.json), for Prometheus.
+ * Writes the memory of processes as text, as JSON (include/memtrace/top.schema.json), or for
+ * Prometheus.
  */
 #pragma once
 

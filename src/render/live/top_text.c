@@ -23,7 +23,7 @@ enum {
 	LONGEST = 1024,
 };
 
-/* The page that page_take() writes to, of which `left` rows are still free. */
+/* The page that page_take() writes to. */
 struct page {
 	struct out *out;
 	unsigned left; /* rows still free, UINT32_MAX for no limit */
@@ -47,7 +47,7 @@ static int page_take(void *to, const char *bytes, size_t length)
 	return 0;
 }
 
-/* Rounds a rate, limited to 1e18, since a damaged spool may hold any; TRACE_NONE if unknown. */
+/* Rounds a rate; TRACE_NONE if unknown. At most 1e18: a damaged spool may hold any number. */
 static uint64_t to_whole(double rate)
 {
 	if (isnan(rate))
@@ -203,7 +203,8 @@ struct line_row {
 	const char *name;
 };
 
-/* Shows bytes a second, "-" if unknown: a sum wraps if one of its rates is unknown. */
+/* Shows bytes per second, "-" if unknown: TRACE_NONE, or the sum of several TRACE_NONE, which wraps
+ * to a slightly smaller number. */
 static const char *show_rate(char *to, const void *row)
 {
 	uint64_t rate = ((const struct line_row *)row)->rate;

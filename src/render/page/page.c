@@ -16,7 +16,7 @@
 
 enum {
 	BUFFER = 65536,
-	ROWS = 200,        /* most rows of each list in a report or a difference */
+	ROWS = 200,        /* most rows of each list: report, difference, ranks */
 	PHASE_EVENTS = 20, /* a phase takes as much room in a page as 20 events */
 };
 
@@ -56,7 +56,7 @@ static int write_escaped(void *page, const char *text, size_t length)
 
 typedef int json_writer(struct out *json, void *what);
 
-/* Writes the output of `writer` as the content of an HTML element. */
+/* Writes the JSON of writer(json, what) as the content of an HTML element with the id `name`. */
 static int write_json(const char *name, struct out *out, json_writer *writer, void *what)
 {
 	char buffer[BUFFER];
@@ -171,8 +171,8 @@ static int write_parts(struct page_part *part, unsigned number, struct out *out)
 	return error;
 }
 
-/* Writes the data of a trace. `head`: bytes of page.html before the data; they are written with the
- * first trace, once the trace could be read. */
+/* Writes the data of a trace. `head`: number of bytes of page.html before the data; written
+ * before the first trace's data, once that trace has been read without an error. */
 static int write_part(struct page_part *part, unsigned number, size_t head, struct out *out)
 {
 	int error = rules_read(&part->rules, part->options->rules);
@@ -205,7 +205,7 @@ static int open_side(struct diff_side *side, const char *path)
 	return error;
 }
 
-/* What is beside the traces in a page. */
+/* The sources of those parts of a page that are about more than one trace. */
 struct page_aside {
 	struct anonymizer *anonymizer;
 	const struct page_input *inputs; /* the two traces that are compared */

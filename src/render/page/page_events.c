@@ -1,10 +1,10 @@
 /*
  * Writes the events of a trace as columns of a page, which src/page/model/model.ts reads.
  *
- * Each column has a number for each event, with these exceptions: only memory events have `place`,
- * `stack`, `api` and `size`; only other events and failed allocations have `text`; `size` is 0 for
- * an event that only ends a known block, whose size is already in the page; only events that begin
- * a block, segment or mapping have `death`, `ptr` and `category` (0 except for blocks).
+ * A column has a number for each event. Exceptions: the columns of stacks, folds and spans; only
+ * memory events have `place`, `stack`, `api` and `size`; only failed allocations and events other
+ * than memory events have `text`; only events that begin a block, segment or mapping have `death`,
+ * `ptr` and `category`. `size` is 0 for an event that only ends a block whose size is in the page.
  */
 #include "render/page/page_parts.h"
 
@@ -29,7 +29,7 @@ static const char *const names[PAGE_COLUMNS] = {
 #undef PAGE_COLUMN
 };
 
-/* A bit for each event: 1 if it ends a known block. The caller frees them. */
+/* Returns a bit for each event: 1 if the event ends a known block. The caller frees the bits. */
 static uint8_t *find_deaths(const struct history *history)
 {
 	uint8_t *deaths = calloc(history->events_n / 8 + 1, 1);
@@ -41,7 +41,7 @@ static uint8_t *find_deaths(const struct history *history)
 		if (death != HISTORY_NONE)
 			deaths[death / 8] |= (uint8_t)(1u << death % 8);
 	}
-	/* The event after a gap is the `death` of blocks lost in the gap, but ended none. */
+	/* The `death` of a block lost in a gap is the event after the gap, which did not end it. */
 	foreach (gap, history->gaps) {
 		uint64_t event = gap->event;
 

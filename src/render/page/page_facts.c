@@ -1,6 +1,6 @@
 /*
  * Writes the data of a page that are not in its report: names for the numbers in the page's
- * columns, curves and phases, and the gaps between events.
+ * columns, curves and phases, and the gaps where events are missing.
  */
 #include "render/page/page_parts.h"
 
@@ -118,9 +118,8 @@ static void add_names(struct trace *trace, const struct history *history, struct
 		add_text(trace, &names->texts, trace_text(trace, id));
 }
 
-/* Writes each frame as a list: its text, function, file or module, line, whether it is Python, its
- * rank (0 for the user's own code, higher for code that all programs run through), whether it is a
- * name without code. */
+/* Writes each frame as a list: its text, function, file or module, line, 1 for Python (else 0), its
+ * trace_frame_rank(), and 1 for a name without code (trace_frame_named(), else 0). */
 static void frames(const struct trace *trace, struct out *out)
 {
 	char name[512];
@@ -146,7 +145,7 @@ static void frames(const struct trace *trace, struct out *out)
 
 /* --- groups of stacks --- */
 
-/* True if each stack is in one group; threads, phases and categories are properties of events. */
+/* True if `by` puts several stacks into one group, and each stack into one group only. */
 static bool is_of_stacks(enum trace_by by)
 {
 	return by != TRACE_BY_THREAD && by != TRACE_BY_PHASE && by != TRACE_BY_STACK &&

@@ -11,13 +11,13 @@
 
 struct out;
 
-/* Size of the name of an HTML element: "t0" is column t of the first trace. */
+/* Bytes for the id of an HTML element, such as "t0", column t of the first trace. */
 enum { PAGE_NAME = 40 };
 
 /*
  * The spans (kernels, copies, calls) that CUPTI recorded, as many as a page shows.
  *
- * A track is a stream of a device, or a thread with long calls.
+ * A track has the spans of one stream of a device, or the long calls of one thread.
  */
 struct page_spans {
 	uint32_t *tracks;       /* by span: position of its track */
@@ -26,11 +26,11 @@ struct page_spans {
 	uint64_t left_out, left_out_ns; /* number of spans not shown, ns of the longest of them */
 };
 
-/* Removes all but the `most` longest spans (0: none) from the trace, and sorts them by
- * time. */
+/* Removes all but the `most` longest spans from the trace (none if `most` is 0), and sorts the rest
+ * by time. */
 void page_spans_find(struct page_spans *spans, struct trace *trace, uint64_t most);
 
-/* Writes the member "spans" if CUPTI recorded any. */
+/* Writes the member "spans" if the run used CUPTI. */
 void page_spans_facts(const struct page_spans *spans, const struct trace *trace, struct out *out);
 
 /* The phases that a page does not show. */

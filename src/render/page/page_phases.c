@@ -1,4 +1,4 @@
-/* Selects the phases for a page (src/page/view/marks.ts): if there are very many, the longest. */
+/* Selects the phases that a page shows (src/page/view/marks.ts): the longest, if there are many. */
 #include "render/page/page_parts.h"
 
 #include "analyse/input/grow.h"

@@ -57,7 +57,7 @@ static void find_tracks(struct page_spans *spans, struct trace *trace, struct sp
 
 void page_spans_find(struct page_spans *spans, struct trace *trace, uint64_t most)
 {
-	/* Of those that begin together, the longest is first, as it encloses the others. */
+	/* Of spans that begin together, the longest is first: it encloses the others. */
 	static const struct sort_key by_time[] = {
 		SORT_UP(struct trace_span, t),
 		SORT_DOWN(struct trace_span, ns),

@@ -40,17 +40,17 @@ extern const struct merge_format merge_formats[];
 
 /* --- texts that the formats share: ranks_words.c --- */
 
-/* The sentences at the beginning, the most important one first; their number in *count. */
+/* The sentences that begin the output, the most important one first; their number in *count. */
 const char **merge_sentences(struct merge *merge, size_t *count);
 
-/* These functions return texts that live as long as the merge. merge_rank_word() returns the rank's
- * number, "3", or "-" if the rank belongs to another job. */
+/* The functions below return texts that live as long as the merge. merge_rank_word() returns the
+ * rank's number, "3", or "-" for a rank of another job (merge --force). */
 const char *merge_rank_word(struct merge *merge, const struct merge_rank *rank);
 
 /* How the rank's process ended: "exit", "signal 9", "status 1", "running", "unfinished". */
 const char *merge_exit_word(struct merge *merge, const struct merge_rank *rank);
 
-/* The ranks that use the card: "3", "0, 1, 2", or their number, "64 ranks". */
+/* The ranks that use the card: "3", "0, 1, 2", or the number of ranks, "64 ranks". */
 const char *merge_users_word(struct merge *merge, const struct merge_card *card);
 
 /* The memory left on the card when its ranks peak: "1.00 GiB", "-1.00 GiB", "-" if not known. */
@@ -98,11 +98,11 @@ struct merge_tables {
 extern const struct emit_column merge_document_columns[], merge_device_columns[],
 	merge_spread_columns[], merge_card_columns[], merge_site_columns[];
 
-/* Fills in all tables except the sites. The cards with the least memory left come first, unless
- * `order` is merge->order. */
+/* Fills in all tables except the sites, with the ranks in `order`. Cards are sorted by number if
+ * `order` is merge->order; else those with the least memory left come first. */
 void merge_find_tables(struct merge_tables *tables, struct merge *merge, const size_t *order);
 
-/* Fills in the table of sites from a list, or from all sites if it is NULL. Text and Markdown show
- * the sites' values in one column. */
+/* Fills in the table of sites from `list` or, if that is NULL, from all sites. Text and Markdown
+ * show the values of one column only: the site's columns[column]. */
 void merge_find_sites(struct merge_tables *tables, struct merge *merge,
 		      const struct merge_site **list, size_t count, size_t column);

@@ -85,8 +85,8 @@ static bool is_shown(const struct report *report, size_t i)
 	return report->json && (when <= REPORT_MORE || when == REPORT_OOM);
 }
 
-/* True if the section would write nothing; one that needs events says so of a baseline. What it
- * writes is for no descriptor, and is lost. */
+/* True if the section would write nothing or, on a baseline, only that it lacks events. Runs the
+ * section to find out; its output is discarded. */
 static bool is_void(const struct report *report, size_t i)
 {
 	struct report tried = *report;
@@ -159,7 +159,7 @@ static const char *selection_answer(const struct report *report)
 
 	if (selection->empty)
 		return report_format(report, "Nothing matches: %s.", selection->what);
-	if (!selection->moment && selection->window) { /* it begins with "From" or "Until" */
+	if (!selection->moment && selection->window) { /* `what` is "from ..." or "until ..." */
 		before = what[0] == 'f' ? "F" : "U";
 		what++;
 	}

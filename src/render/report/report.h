@@ -24,7 +24,7 @@ struct report_options {
 	size_t limit; /* most rows of a list, 0 for all */
 	bool full;    /* shows whole stacks, and every stack of a site */
 	bool colour;
-	unsigned columns;          /* of the terminal; 0: there is none */
+	unsigned columns;          /* columns of the terminal; 0: no terminal */
 	const struct rules *rules; /* rules for categories, NULL for the built-in ones */
 	const char *suppressions;  /* path of a file of suppressions (findings/leaks.h), or NULL */
 	const char *name;          /* the trace's name in JSON, NULL for its path */
@@ -33,8 +33,8 @@ struct report_options {
 
 #define REPORT_OOM_LAST UINT64_MAX
 
-/* The first function returns the bit of the section with that name in report_sections.def, 0 if
- * there is none. The second returns all names in one static text, each followed by a blank. */
+/* report_section_bit() returns the bit of the section in report_sections.def with this name, 0 if
+ * there is none; report_section_names() all names in one text, each followed by a blank. */
 uint32_t report_section_bit(const char *name, size_t length);
 const char *report_section_names(void);
 

@@ -10,7 +10,7 @@
 
 enum { FEW_CALLS = 5, FEW_ACTIONS = 8 };
 
-/* The number of rows to show: all in JSON, up to --limit with --full, else at most `few`. */
+/* The number of rows to show: all in JSON and with --full, else at most `few` and --limit. */
 static size_t few_of(const struct report *report, size_t few)
 {
 	if (report->json)

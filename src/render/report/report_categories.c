@@ -73,7 +73,7 @@ static struct emit_rows ordered_rows(const struct report *report,
 	return rows;
 }
 
-/* True if a rule for a purpose matched a block, or if --full or --show wants the rows anyway. */
+/* True if a row is neither temporaries nor other memory, or if --full or --show wants any rows. */
 static bool tells(const struct report *report, const struct emit_rows *rows)
 {
 	foreach (row, ROWS_IN(const struct category_told, *rows)) {

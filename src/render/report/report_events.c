@@ -121,7 +121,7 @@ static const char *steps_text(const struct report *report)
 	return report_format(report, "%s phases `%.60s`", SAY_COUNT(steps->count), steps->name);
 }
 
-/* Writes why a section named with --show is empty, or which option searches for growth. */
+/* Writes why growth is empty if --show names it, or else which option searches for growth. */
 static void say_nothing(const struct report *report)
 {
 	const struct event_scan *survey = &report->study->survey;
@@ -168,7 +168,7 @@ struct churn {
 	uint64_t number; /* the site's number, or trace->sites_n for the row without a site */
 };
 
-/* Sites with short-lived allocations, most bytes first; allocations without a site share a row. */
+/* Sites with short-lived allocations, most bytes at the peak first, and one row for no site. */
 struct churns {
 	struct churn total;
 	struct emit_rows rows;

@@ -148,8 +148,8 @@ static const char *no_device_text(const struct report *report)
 			     SAY_BYTES(most->allocated.peak_bytes));
 }
 
-/* A group in words: of a call site, "Linear.forward (linear.py), called by Net.forward
- * (net.py:12)", without the line if it has stacks from several. */
+/* A group in words; for a call site, "Linear.forward (linear.py), called by Net.forward
+ * (net.py:12)", without the 12 if the group's stacks are from several lines. */
 static const char *group_text(const struct report *report, const struct report_group *group)
 {
 	const struct trace *trace = report->trace;
@@ -169,7 +169,7 @@ static const char *group_text(const struct report *report, const struct report_g
 }
 
 /* The end of the answer: "; most of it 812.00 MiB from Linear.forward (linear.py), called by
- * Net.forward (net.py:12)"; of a filter, "; stacks with Net held 812.00 MiB of that". */
+ * Net.forward (net.py:12)"; with --filter Net, "; stacks with Net held 812.00 MiB of that". */
 static const char *culprit_text(const struct report *report, const struct trace_device *device)
 {
 	const struct trace_peak *peak =

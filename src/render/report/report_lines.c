@@ -3,8 +3,8 @@
  * difference, and the bytes that the line holds.
  *
  * A free counts for the line that made it, whichever line made the allocation. So a line that only
- * frees has a row too, and all rows together sum to what is live at the end. What a line allocated
- * of the host's memory has a row of its own, and no part in the peak of a device.
+ * frees has a row too, and all rows together sum to what is live at the end. Memory outside of
+ * devices (see host_space()) has a row of its own for the line, and no part in a device's peak.
  */
 #include "render/report/report_parts.h"
 
@@ -12,7 +12,7 @@ struct lines_entry {
 	const char *name;
 	struct trace_stack of; /* the sums over the line's stacks */
 	int64_t net_count, net;
-	const char *space; /* a kind of memory of the host; NULL for the device's */
+	const char *space; /* from host_space(); NULL in a row for device memory */
 };
 
 /* The table of lines, with the line that holds most at the peak first. */
@@ -66,8 +66,8 @@ static enum trace_by by_of(const struct report *report)
 						  : (enum trace_by)report->trace->by;
 }
 
-/* The kind of memory that the stack allocated, if that is the host's and a device's stands beside
- * it. */
+/* The kind of memory that the stack allocated; NULL for a device's memory, and for all kinds in a
+ * selection or in a run without a device, where a line has a single row. */
 static const char *host_space(const struct report *report, size_t stack)
 {
 	const struct trace *trace = report->trace;

@@ -29,7 +29,7 @@ static struct emit_rows find_devices(const struct report *report)
 	return rows;
 }
 
-/* Writes "Device 0: 68.00 MiB allocated of 72.00 MiB reserved." and the sites that held it. */
+/* Writes "Device 0: 68.00 MiB allocated of 72.00 MiB reserved." and the sites of these bytes. */
 static void say_moment(const struct report *report)
 {
 	const struct trace_peak *peak = report->trace->peaks;

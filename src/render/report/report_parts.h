@@ -46,9 +46,9 @@ struct report_study {
 			       the events are selected */
 };
 
-/* report_study_start() must be called before report_select(), which changes the stacks,
- * report_study() after it; report_study() reads the events if a section needs them. Both return 0,
- * or -errno with err_text(). */
+/* Call report_study_start() before report_select(), which changes the stacks, and report_study()
+ * after report_select(). report_study() reads the events if a section needs them. Both return 0, or
+ * -errno with err_text(). */
 int report_study_start(struct report_study *study, const struct report *report);
 int report_study(struct report_study *study, const struct report *report);
 void report_study_clear(struct report_study *study);
@@ -92,8 +92,8 @@ const char *report_answer(const struct report *report);
 /* " on device 0"; "" for NO_DEVICE. */
 const char *report_place(const struct report *report, int device);
 
-/* report_fatal() returns the explained failure that ended the program on a selected device;
- * report_fatal_text() describes it in a sentence with the reason. NULL if there is none. */
+/* report_fatal() returns the failed allocation that ended the program, if it was on a selected
+ * device; report_fatal_text() describes it in a sentence with the reason. NULL if there is none. */
 const struct trace_oom *report_fatal(const struct report *report);
 const char *report_fatal_text(const struct report *report);
 
@@ -106,7 +106,7 @@ const char *report_in_space(const struct report *report, const char *name, const
 
 /* --- functions that write: report_output.c --- */
 
-/* Keeps the error unless an earlier one is kept already. */
+/* Sets *report->error, unless an earlier error is in it. */
 void report_fail(const struct report *report, int error);
 
 /* Rows and texts are allocated from the trace's arena; they are valid until the trace is closed. */
@@ -115,12 +115,13 @@ void *report_room(const struct report *report, size_t size);
 const char *report_format(const struct report *report, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* An empty list of rows that shows as many rows as the user's limit allows. */
+/* An empty list of rows that shows as many rows as report_limit() allows. */
 #define report_rows(report, type) EMIT_NONE_OF(type, report_limit(report))
 
 /*
- * report_list(), report_member() and report_members() write only to the JSON report, the other
- * functions only to the text, so a section calls both kinds without a condition.
+ * Of the functions below, report_list(), report_member() and report_members() write only the JSON
+ * report, report_tell_rows() both forms, all others only the text. So a section calls all of them
+ * without a condition.
  *
  * report_put() writes a table with the indentation of all sections; the table's function `below`
  * gets the report in its argument `with`.
@@ -175,7 +176,7 @@ void report_note(const struct report *report, uint64_t bytes, const char *text);
 /* Writes rows of struct report_site, and a row with the sum of the rows that are not shown. */
 void report_site_rows(const struct report *report, const struct emit_rows *rows);
 
-/* report_oom.c: 0, or -errno with err_text() if the trace has no failure number options->oom. */
+/* report_oom.c: 0, or -errno with err_text() if the trace does not explain failure options->oom. */
 int report_oom_check(const struct report *report);
 
 /* report_peak_sites.c: writes the sites of a peak; `others` labels the bytes without a stack. */
@@ -192,8 +193,7 @@ void report_category_table(const struct report *report, const struct trace_peak 
 extern const struct emit_column report_category_columns[];
 struct emit_rows report_category_rows(const struct report *report, const struct trace_peak *peak);
 
-/* report_peak_sites.c: a peak in the JSON report, with the sites, stacks and categories of its
- * bytes. */
+/* report_peak_sites.c: a peak in JSON, with the sites, stacks and categories of its bytes. */
 struct report_composed {
 	int device;
 	const char *pool, *metric;
@@ -217,7 +217,7 @@ enum report_when {
 	REPORT_SCREEN, /* always; it reads stacks, sites and peaks, which a selection changes */
 	REPORT_WHOLE,  /* always, but not for a selection: it describes the whole run */
 	REPORT_DETAIL, /* as REPORT_MORE, and also if no device has a peak to show */
-	REPORT_ASIDE,  /* as REPORT_MORE, except for a selection */
+	REPORT_ASIDE,  /* as REPORT_MORE, but not for a selection */
 	REPORT_MORE,   /* with --full, in JSON, and if named with --show */
 	REPORT_ASKED,  /* with --full, and if named with --show */
 	REPORT_EVENTS, /* as REPORT_ASKED; it needs the events and describes the whole run */

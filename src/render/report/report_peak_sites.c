@@ -57,7 +57,7 @@ static struct emit_rows find_held(const struct report *report, const struct trac
 
 /* --- for people --- */
 
-/* A row for all stacks of a site whose frames look the same on the screen. */
+/* All stacks of a site that show the same frames on the screen; `bytes` is their sum. */
 struct view {
 	uint32_t frames[FRAMES];
 	size_t frames_n;
@@ -115,7 +115,7 @@ static void view_rows(const struct report *report, const struct report_group *gr
 	uint64_t rest;
 	size_t count = find_views(report, group, views, &rest);
 
-	/* A single frame that is the site's name already is not repeated below it. */
+	/* A single frame that is the site's name already is not repeated below the name. */
 	if (count == 1 && views[0].frames_n == 1 && group->name && !strcmp(group->name, line))
 		return;
 	foreach (view, views, count) {
@@ -317,7 +317,7 @@ static void say_peaks(const struct report *report)
 				   report_format(report, "Peak of reserved memory on device %d",
 						 device));
 	}
-	/* A program that used no device, such as a training on the CPU. */
+	/* For a program that used no device, such as a training on the CPU. */
 	for (unsigned space = 0; !trace->summary.devices_n && space < SPACES; space++)
 		peak_table(report, trace_space_peak(report->trace, space),
 			   report_format(report, "Peak of %s memory", space_name(space)));

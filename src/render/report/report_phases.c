@@ -44,7 +44,7 @@ static const struct emit_column device_columns[] = {
 	EMIT_END,
 };
 
-/* A row has the columns that fit in 80 characters; --full writes the other values below it. */
+/* A row has the columns that fit in 80 characters; --full and --show add the others below it. */
 static const struct emit_column phase_columns[] = {
 	EMIT_FIELD(TEXT, struct phase_told, name),
 	EMIT_CELL("phase", -17, TEXT, struct phase_told, title),

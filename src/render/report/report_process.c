@@ -272,7 +272,7 @@ static void say_process(const struct report *report)
 	const struct trace_process *process = &report->trace->process;
 	const char *start = process->start_time;
 	bool timed = start && strlen(start) > 19;
-	bool ranked = process->rank || process->world_size > 1; /* else it may have no launcher */
+	bool ranked = process->rank || process->world_size > 1; /* rank 0 of 1: maybe no launcher */
 	char command[4096] = "";
 	char rank[SHOW_NUMBER];
 	size_t most = report->options->full ? sizeof(command) : 199;

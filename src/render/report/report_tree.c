@@ -76,7 +76,7 @@ static struct branch branch_of(const struct report *report, const struct tree *t
 	return branch;
 }
 
-/* Pushes rows for the children of the row's node onto the pile, with the first child on top.
+/* Pushes rows for the children of the node of `of` onto the pile, with the first child on top.
  * Returns the new height of the pile. */
 static size_t push_children(const struct report *report, const struct tree *tree,
 			    const struct branch *of, struct branch *pile, size_t height)
@@ -121,8 +121,7 @@ static size_t push_children(const struct report *report, const struct tree *tree
 static struct emit_rows find_rows(const struct report *report, const struct tree *tree)
 {
 	struct emit_rows rows = EMIT_NONE_OF(struct branch, SIZE_MAX);
-	/* A node is on the pile at most once, with at most two rows more ("... N more",
-	 * "(itself)"). */
+	/* For each node the pile has at most three rows: the node, "... N more" and "(itself)". */
 	struct branch *pile = report_room(report, (3 * tree->count + 1) * sizeof(*pile));
 	size_t height = 1;
 

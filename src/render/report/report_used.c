@@ -108,8 +108,8 @@ static const struct emit_column part_cells[] = {
 	EMIT_END,
 };
 
-/* Writes the parts from position `from` on, as long as their kind is (or is not) "named". Returns
- * the position of the first part that was not written. */
+/* If `named`, writes the parts from position `from` on, up to the first whose kind is not "named";
+ * else those up to the first whose kind is "named". Returns the position of that first part. */
 static size_t put_parts(const struct report *report, const struct emit_rows *parts, size_t from,
 			bool named)
 {

@@ -43,7 +43,7 @@ static void take_peaks(struct weights *weights, const struct trace_peak *peaks, 
 	}
 }
 
-/* If no device was used (CPU tensors), the memory kind with the highest peak; otherwise SPACES. */
+/* Returns the memory kind with the highest peak if no device was used; otherwise SPACES. */
 static int main_space(const struct trace *trace)
 {
 	uint64_t most = 0;
@@ -60,8 +60,8 @@ static int main_space(const struct trace *trace)
 	return main;
 }
 
-/* Narrows the totals of stacks to the device and pool of the options. Unless take_peaks() found a
- * set, also finds the peak, or the bytes at the time of --at, by replaying the events. */
+/* Narrows the totals of stacks to the device and pool of the options. If that or --at needs
+ * the events, they are replayed; trace->peaks gets the peak, or the bytes at the time of --at. */
 static int select_stacks(struct weights *weights, const struct selection_options *options,
 			 bool peak)
 {
@@ -97,7 +97,7 @@ int weights_find(struct weights *weights, struct trace *trace,
 			"memory only for the whole device; use --metric reserved",
 			trace->path);
 	error = select_stacks(weights, options, peak);
-	/* The trace does not state this peak, so the peak that the replay found is taken. */
+	/* The trace itself states no peak that fits, so the one that the replay found is taken. */
 	if (!error && !weights->sets_n && (weights->selection.narrow || weights->selection.moment))
 		add_set(weights, trace->peaks);
 	return error;

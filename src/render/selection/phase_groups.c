@@ -20,7 +20,7 @@ static int compare_names(const struct trace_phase *x, const struct trace_phase *
 	return strcmp(text(x->name), text(y->name));
 }
 
-/* Compares family, then whether the name has notes, then domain. 0: they can be one group. */
+/* Compares the phases' families, then phase_is_noted(), then domains. 0: they can be one group. */
 static int by_family(const struct trace_phase *x, const struct trace_phase *y)
 {
 	const char *a = text(x->name);
@@ -129,7 +129,7 @@ static void add_phase(struct phase_group *to, const struct trace_phase *phase)
 		to->total_ns += phase->end - phase->start;
 }
 
-/* How many phases, from `first` on, are of one family; *names receives how many names they have. */
+/* Counts the phases, from `first` on, of first's family; *names receives the number of names. */
 static size_t family(const struct trace_phase *first, size_t left, size_t *names)
 {
 	size_t count = 1;

@@ -1,5 +1,5 @@
 /*
- * Groups phases with the same name and finds the values of a repetition. If a family
+ * Groups phases with the same name and finds the values of each group. If a family
  * (analyse/trace/phase_name.h) has many names, such as "step 1" to "step 100", all its phases are
  * one group: "step #".
  */
@@ -21,10 +21,9 @@ struct emit_rows;
 /* The values of a group on one device. */
 struct phase_values {
 	int device;
-	uint64_t peak_bytes, peak_reserved; /* highest of all repetitions */
-	uint64_t above_start; /* the most that allocated bytes rose above those at a start */
-	int64_t growth; /* median of (allocated bytes at the end - at the start), INT64_MIN: not
-			   known */
+	uint64_t peak_bytes, peak_reserved; /* the highest of all phases in the group */
+	uint64_t above_start; /* most that allocated bytes rose above those at a phase's start */
+	int64_t growth; /* median change of allocated bytes in a phase; INT64_MIN: not known */
 	struct trace_phase_count kept;               /* medians; TRACE_NONE: not known */
 	struct trace_phase_count allocations, freed; /* sums; TRACE_NONE: not known */
 };
@@ -50,6 +49,6 @@ const char *phase_group_name(const struct phase_group *group, char *to, size_t s
 /* Writes the group's name and any domain to `to`, "ncclAllReduce (NCCL)", and returns it. */
 const char *phase_group_title(const struct phase_group *group, char *to, size_t size);
 
-/* Sets *values to the group's on a device. False if no phase has values for the device. */
+/* Sets *values to the group's values on `device`. False if no phase has values for the device. */
 bool phase_group_device(const struct phase_group *group, struct trace *trace, int device,
 			struct phase_values *values);

@@ -2,7 +2,7 @@
  * Selects the part of a trace that a report is about: the whole run, a selection, or one time.
  *
  * A selection changes the trace's stacks, sites and peaks, so every section of the report follows
- * it. All selections except --filter and the choice of frames and rows need the events.
+ * it. Only --stacks, --filter for frames, and --by for a property of stacks do not need the events.
  */
 #include "render/selection/select.h"
 
@@ -45,7 +45,7 @@ bool report_knows_categories(const struct trace *trace, const struct selection_o
 /* --- replaying the events, or taking totals from the trace itself --- */
 
 /* True if the options select a device and nothing else: the trace itself has the peaks of the
- * device and its pools. They refer to stacks, so the replay must keep one row for each stack. */
+ * device and its pools. These peaks refer to stacks, so the replay must keep a row per stack. */
 static bool is_device_only(const struct selection_options *options)
 {
 	return !options->at && !options->from && !options->to && !options->pool &&
@@ -69,7 +69,7 @@ static int find_wish(struct report_selection *selection, const struct trace *tra
 		.stacks = selection->stacks,
 		.metric = (enum trace_metric)options->metric,
 	};
-	/* Where events are missing, rows of stacks can be told from the trace itself. */
+	/* If events are missing, is_told() may correct rows from the trace, but not by category. */
 	if (categories->of_alloc && !is_device_only(options) &&
 	    (!trace->capture.events_dropped || report_asks_categories(options))) {
 		wish->of_alloc = categories->of_alloc;
@@ -123,7 +123,7 @@ static bool told_exit(struct report_selection *selection, const struct trace *tr
 	return true;
 }
 
-/* Makes the peak the trace's only one. False if it is NULL. */
+/* Makes `peak` the trace's only peak. Returns false if it is NULL. */
 static bool told_peak(struct report_selection *selection, struct trace *trace,
 		      const struct trace_peak *peak)
 {
@@ -136,7 +136,7 @@ static bool told_peak(struct report_selection *selection, struct trace *trace,
 	return true;
 }
 
-/* Leaves the figures of stacks of the selected kind of memory alone, and its peak. */
+/* Keeps only the peak, and the figures of stacks, of the selected kind of memory. */
 static bool told_space(struct report_selection *selection, struct trace *trace)
 {
 	unsigned space = (unsigned)selection->wish.space;
@@ -151,7 +151,7 @@ static bool told_space(struct report_selection *selection, struct trace *trace)
 }
 
 /* True if events were dropped, but the trace itself has the exact figures of the selection; the
- * replay or the trace is then set to these. */
+ * replay or the trace is then set to these figures. */
 static bool is_told(struct report_selection *selection, struct trace *trace,
 		    const struct selection_options *options)
 {
@@ -238,8 +238,8 @@ static int run_selection(struct report_selection *selection, struct trace *trace
 	selection->empty = !selection->moment && !selection->told && is_empty(replay);
 	if (selection->told)
 		replay->lost = 0;
-	/* What the trace itself tells of "peak" and of a kind of memory refers to its own stacks;
-	 * of a pool it tells the peak alone. */
+	/* The trace's own figures for --at peak and for a kind of memory refer to its own stacks,
+	 * which are kept. For a pool, the trace has the peak but no figures of stacks. */
 	if (!selection->told || (options->at && !strcmp(options->at, "exit")))
 		adopt_rows(replay, trace, is_device_only(options));
 	else if (!options->at && options->pool)
@@ -254,7 +254,7 @@ static int run_selection(struct report_selection *selection, struct trace *trace
 int report_select(struct report_selection *selection, struct trace *trace,
 		  const struct selection_options *options, const struct categories *categories)
 {
-	/* True for rows that the trace does not list: they come from events. */
+	/* True if the trace does not list the rows of --by: they are made from the events. */
 	bool told = options->by == TRACE_BY_THREAD || options->by == TRACE_BY_PHASE ||
 		    options->by == TRACE_BY_CATEGORY;
 	enum trace_by by = told ? TRACE_BY_SITE : (enum trace_by)options->by;

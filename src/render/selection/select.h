@@ -36,15 +36,15 @@ bool report_asks_categories(const struct selection_options *options);
 bool report_knows_categories(const struct trace *trace, const struct selection_options *options,
 			     bool wanted);
 
-/* Appends the selection in words to `what`, which may hold the time of --at; sets `window`. */
+/* Adds the selection in words to its `what`, which may hold the time of --at; sets its `window`. */
 void report_select_describe(struct report_selection *selection,
 			    const struct selection_options *options);
 
-/* Returns 0 if the trace has `device` (or that is NO_DEVICE) and the device has `pool` (or that is
- * NULL); else -EINVAL, and err_text() lists the devices or pools that exist. */
+/* Returns 0 if the trace has the device (NO_DEVICE: any) and the pool on that device (NULL: none is
+ * needed). Else returns -EINVAL, and err_text() lists the devices or pools that exist. */
 int report_select_check(const struct trace *trace, int device, const char *pool);
 
-/* Writes "12 events are missing ..." and the consequences; false if no event is missing. */
+/* Writes "12 events are missing ..." and the consequences; false if the figures lack no event. */
 bool report_select_doubt(const struct report_selection *selection, char *to, size_t size);
 
 /* select_filter.c: report_filter_stacks() sets selection->stacks[i] for each stack with a frame

@@ -56,7 +56,7 @@ static void clear_figures(struct trace_stack *stack)
 	};
 }
 
-/* Clears the totals of stacks that do not fit, without the events. A peak keeps its total. */
+/* Clears the totals of stacks that do not fit, without reading events. A peak keeps its total. */
 void report_filter_facts(const struct report_selection *selection, struct trace *trace)
 {
 	struct trace_place *places = NEED_ROOM(&trace->arena, places, trace->stacks_n);

@@ -47,6 +47,6 @@ void stack_texts_make(struct stack_texts *texts, struct trace *trace)
 
 const struct stack_text *stack_text(const struct stack_texts *texts, uint32_t stack)
 {
-	/* There is one more entry than there are stacks: its texts are NULL. */
+	/* The entry after that of the last stack has only NULL texts. */
 	return &texts->texts[stack < texts->trace->stacks_n ? stack : texts->trace->stacks_n];
 }

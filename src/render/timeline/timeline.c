@@ -49,7 +49,7 @@ static unsigned put_phase_name(const struct timeline *timeline, const struct tim
 {
 	char text[TIMELINE_WIDEST * 4 + 4];
 
-	/* A name is not written if it would be cut to two letters and "...". */
+	/* A name is not written if it would be cut to fewer than two letters and "...". */
 	if (!cell->room || (cell->room < 5 && show_columns(cell->name) > cell->room))
 		return 0;
 	show_cut(text, sizeof(text), cell->name, cell->room, SHOW_MIDDLE);
@@ -157,7 +157,7 @@ static int find_stretch(struct timeline *timeline)
 		error = err("%s: nothing lies between %.60s and %.60s", trace->path,
 			    options->from ? options->from : "the start",
 			    options->to ? options->to : "the end");
-	/* --to names a phase that never ended: it lasts until the process ends. */
+	/* If --to names a phase that never ended, the phase lasts until the process ends. */
 	if (timeline->to == TRACE_NONE)
 		timeline->to = trace->process.duration_ns;
 	return error;

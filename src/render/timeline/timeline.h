@@ -30,8 +30,8 @@ struct timeline_options {
 	bool colour;
 };
 
-/* Draws the curve of options->device alone, without heading and time: its name and peak stand at
- * the left, `top` bytes are the full height. False if the trace has no curve. */
+/* Draws the curve of options->device alone, without heading and time: `name` and the curve's peak
+ * stand at the left, `top` bytes are the full height. False if the device has no curve. */
 bool timeline_sketch(struct trace *trace, struct out *out, const struct timeline_options *options,
 		     const char *name, uint64_t top);
 

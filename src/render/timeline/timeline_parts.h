@@ -67,7 +67,7 @@ const char *timeline_time(const struct timeline *timeline, char *to, uint64_t t)
 /* Replaces each character that is not ASCII by '?', in place, if the options ask for ASCII. */
 void timeline_ascii(const struct timeline *timeline, char *text);
 
-/* Draw a curve; draw it as timeline_sketch() does; draw the phases. */
+/* Draw a curve with its heading and axes; a curve as timeline_sketch() does; the phases. */
 void timeline_chart(const struct timeline *timeline, const struct trace_curve *curve);
 void timeline_bare_chart(const struct timeline *timeline, const struct trace_curve *curve,
 			 const char *name, uint64_t top);

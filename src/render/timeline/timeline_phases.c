@@ -66,8 +66,8 @@ static size_t draw_all(const struct timeline *timeline, struct phase_line *lines
 	return left;
 }
 
-/* Copies the phases in the time shown, those that begin first and, of these, end last before
- * others; one that never ended has the last end, TRACE_NONE. */
+/* Copies the phases in the time shown, sorted by start; of phases that begin together, the one that
+ * ends last is first. The end of a phase that never ended is TRACE_NONE, the highest number. */
 static size_t take_phases(const struct timeline *timeline, struct trace_phase *sorted)
 {
 	static const struct sort_key by_start[] = {

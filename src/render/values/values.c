@@ -77,8 +77,8 @@ const char *show_share(char *to, uint64_t part, uint64_t whole)
 	return to;
 }
 
-/* Writes the character at *text, or '?' for what a terminal should not get, and moves on. Returns
- * the bytes written; `to` NULL: none are. */
+/* Writes the character at *text, or '?' if it may control a terminal, and moves *text past it.
+ * Returns the number of bytes that `to` takes; if `to` is NULL, writes none. */
 static size_t put_safe(char *to, const char **text)
 {
 	uint32_t c;

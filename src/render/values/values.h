@@ -14,8 +14,7 @@
 
 enum { SHOW_NUMBER = 32 }; /* bytes that a printed number takes at most */
 
-/* "1.23 GiB", "12.3 s", "1,234,567", "99.9%", or "-" for TRACE_NONE, in `to` (SHOW_NUMBER bytes).
- */
+/* Write "1.23 GiB", "12.3 s", "1,234,567", "99.9%", or "-" for TRACE_NONE to SHOW_NUMBER bytes. */
 const char *show_bytes(char *to, uint64_t bytes);
 const char *show_time(char *to, uint64_t ns);
 const char *show_count(char *to, uint64_t count);
@@ -25,18 +24,18 @@ const char *show_share(char *to, uint64_t part, uint64_t whole);
  * Returns the number of bytes written, without the final NUL. */
 size_t show_safe(char *to, size_t size, const char *text, unsigned columns);
 
-/* The same for a name, cut in the middle: `sixths` of what is left of it are its end. */
+/* Like show_safe(), but cuts the middle out: `sixths`/6 of the characters kept are the end. */
 enum { SHOW_MIDDLE = 3 };
 size_t show_cut(char *to, size_t size, const char *text, unsigned columns, unsigned sixths);
 
 /* Texts in which names in braces are replaced by facts: "{cached} of {reserved} lay unused". */
 enum { FILL_NAME = 64 }; /* bytes of a fact's name, with its NUL */
 
-/* Writes the fact with this name, cut to size: returns its length, 0 if there is none. */
+/* Writes the fact called `name`, cut to `size`; returns its length, 0 if there is no such fact. */
 typedef size_t fill_fact(char *to, size_t size, const char *name, const void *facts);
 
-/* For the body of a fill_fact, whose parameters have these names: if `name` is `fact`, writes the
- * text `shown` and returns. `shown` is evaluated only then. */
+/* For the body of a function of type fill_fact, with the same parameter names: if `name` is `fact`,
+ * writes the text `shown` and returns. `shown` is evaluated only then. */
 #define FILL_FACT(fact, shown)    \
 	if (!strcmp(name, #fact)) \
 		return text_copy(to, size, shown);
