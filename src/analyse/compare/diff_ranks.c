@@ -72,12 +72,13 @@ static int pair_up(struct diff *diff)
 						    .head = i };
 	}
 	if (!diff->pairs_n)
-		return err("no rank was given on both sides (%s is rank %llu, %s is rank %llu): "
-			   "ranks of a job are compared rank by rank",
-			   diff->base.runs[0].trace.path,
-			   (unsigned long long)rank_of(&diff->base.runs[0]),
-			   diff->head.runs[0].trace.path,
-			   (unsigned long long)rank_of(&diff->head.runs[0]));
+		return err(
+			"the two sides have no rank in common (%s is rank %llu, %s is rank %llu): "
+			"ranks of a job are compared rank by rank",
+			diff->base.runs[0].trace.path,
+			(unsigned long long)rank_of(&diff->base.runs[0]),
+			diff->head.runs[0].trace.path,
+			(unsigned long long)rank_of(&diff->head.runs[0]));
 	return 0;
 }
 
