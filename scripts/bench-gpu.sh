@@ -1,6 +1,6 @@
 #!/bin/sh
 # What memtrace costs PyTorch on this GPU, beside PyTorch's own recorder: one process a stack mode, in it
-# all are measured in turns (tests/gpu/bench.py). The rows and their budgets are tests/bench/rows.py's.
+# all are measured in turns (tests/gpu/bench.py). The rows and their budgets are tests/bench/rows_and_budgets.py's.
 #
 # bench-gpu.sh [-o FILE]: the table on stdout, and as JSON in FILE (BUILD/bench-gpu.json).
 set -eu

@@ -29,7 +29,7 @@
 #include "base/mem/sort.h"
 #include "codec/event.h"
 #include "facts/lives.h"
-#include "spool/journal.h"
+#include "spool/event_journal.h"
 
 enum { BEGAN = 1, ENDED = 2, LISTED = 100 };
 

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "spool/journal.h"
+#include "spool/event_journal.h"
 
 /* Adds the bytes of a block without an address to its stack's sum; subtracts them when it ends. */
 static void move_rest(struct census *census, const struct block *block, bool begins)

@@ -9,7 +9,7 @@
 
 #include "facts/lives.h"
 #include "facts/spool_model.h"
-#include "spool/journal.h"
+#include "spool/event_journal.h"
 
 /* --- phase_stats.c: the sums of one device over time --- */
 

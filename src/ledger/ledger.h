@@ -13,7 +13,7 @@
 #include "ledger/live.h"
 #include "ledger/timeline.h"
 #include "ledger/totals.h"
-#include "spool/journal.h"
+#include "spool/event_journal.h"
 
 enum { LEDGER_SCOPES = 64, LEDGER_UNDRAWN = 4, LEDGER_PENS = 16 };
 

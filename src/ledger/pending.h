@@ -51,8 +51,8 @@ void pending_before(struct ledger *ledger, uint32_t stack);
 
 /*
  * Adds the waiting blocks to the sums of a spool whose recording has ended: a copy, or the
- * process's own at its end. The file may be damaged. Readers of events (journal.h) get these blocks
- * last. Afterwards the live table finds only the nodes that these blocks needed.
+ * process's own at its end. The file may be damaged. Readers of events (event_journal.h) get these
+ * blocks last. Afterwards the live table finds only the nodes that these blocks needed.
  */
 void pending_settle_left(struct spool *spool);
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What memtrace costs on this machine, with the simulated CUDA: tells the rows of rows.py that need no GPU.
+"""What memtrace costs on this machine, with the simulated CUDA: tells the rows of rows_and_budgets.py that need no GPU.
 
 cpu.py [-o FILE] [--small] BUILD [WORD...]: with words only the groups of that name; --small: a tenth of everything,
 to try this script itself.

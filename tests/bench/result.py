@@ -7,7 +7,7 @@ import json
 import statistics
 import sys
 
-from rows import ROWS
+from rows_and_budgets import ROWS
 
 BEGIN, END = "<!-- bench: begin -->", "<!-- bench: end -->"
 KNOWN = {row.id: row for row in ROWS}

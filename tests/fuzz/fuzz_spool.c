@@ -17,7 +17,7 @@
 #include "base/text/out.h"
 #include "render/document/document.h"
 #include "render/live/top.h"
-#include "spool/journal.h"
+#include "spool/event_journal.h"
 #include "unit/recorder.h"
 
 enum { STEPS = 30, LONGEST = 8, CHANGE = 4 };

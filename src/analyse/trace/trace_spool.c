@@ -10,7 +10,7 @@
 #include "facts/lives.h"
 #include "facts/spool_model.h"
 #include "render/document/document.h"
-#include "spool/journal.h"
+#include "spool/event_journal.h"
 
 /* The spool, whose bytes the trace points to, and the reader of the spool's events. */
 struct trace_spool {

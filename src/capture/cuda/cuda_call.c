@@ -1,8 +1,8 @@
 /*
  * Records hooked calls that allocate or free memory with an address or a handle.
  *
- * All functions on the path of an allocation or a free are in this file, so that the compiler can
- * inline them.
+ * The functions that record a plain allocation or free are all in this file, so that the compiler
+ * can inline them.
  */
 #include "capture/cuda/cuda_call.h"
 
@@ -19,7 +19,7 @@
 #include "ledger/device_used.h"
 #include "ledger/vmm.h"
 
-/* Set once a runtime call has succeeded without a hooked driver call beneath it. From then on
+/* Set once a runtime call has succeeded without a hooked driver call inside it. From then on such
  * runtime calls are recorded themselves. */
 static atomic_bool runtime_counts;
 
@@ -36,7 +36,7 @@ uint32_t cuda_call_api(const struct cuda_call *span)
 }
 
 /* True if a call nested in this call has recorded the effect or will record it. Must be checked
- * before record_begin(), which counts every call that it refuses. */
+ * before record_begin(), which counts a call that it refuses as not recorded. */
 static bool is_told(const struct cuda_call *span)
 {
 	return span->moved || (hooks[span->hook].api == RT && span->driver_seen);
@@ -50,7 +50,7 @@ static bool call_counts(const struct cuda_call *span, int status)
 	if (hooks[span->hook].api == DRV)
 		return true;
 	if (!atomic_load_explicit(&runtime_counts, memory_order_relaxed)) {
-		/* A driver call may have run beneath this call without being recognised. */
+		/* A driver call inside this call may not have been recognised as nested. */
 		if (cuda_call_top.span != span || atomic_load(&cuda_call_apart))
 			return false;
 		if (!status && !atomic_exchange(&runtime_counts, true))
@@ -61,7 +61,7 @@ static bool call_counts(const struct cuda_call *span, int status)
 	return true;
 }
 
-/* True if this call changes the ledger. Runtime calls do so only where driver calls are unseen. */
+/* True if this call changes the ledger. Runtime calls do so only if driver calls are not seen. */
 static bool acts(const struct cuda_call *span)
 {
 	return hooks[span->hook].api == DRV ||
@@ -266,7 +266,7 @@ HOT_CODE void cuda_call_end(struct cuda_call *span, enum cuda_call_end end, enum
 	record_done();
 }
 
-/* Samples the reserved bytes of the freed block's pool; 0 if that was destroyed and is empty. */
+/* Samples the reserved bytes of the freed block's pool: 0 if a destroyed pool is now empty. */
 static void sample_after(struct cuda_call *span)
 {
 	uint64_t pool = span->was.link;

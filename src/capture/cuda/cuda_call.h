@@ -2,8 +2,8 @@
  * Records one hooked CUDA call of this thread, from its entry to its return.
  *
  * Calls nest: the runtime's cudaMalloc calls the driver's cuMemAlloc. The innermost driver call
- * changes the sums, the outermost call gives the event its API name and its stack. A runtime call
- * changes sums only if no driver call was seen beneath it.
+ * changes the ledger's sums; the outermost call gives the event its API name and its stack. A
+ * runtime call changes sums only if no driver call was seen inside it.
  */
 #pragma once
 
@@ -11,11 +11,11 @@
 #include "capture/loader/hooks.h"
 #include "capture/recorder/record.h"
 
-/* A thread's innermost hooked call. It may be on another stack (coroutines), suspended or
- * abandoned, so cuda_call_nest.c checks that the span still exists before reading it. */
+/* A thread's innermost hooked call. Its frame may be on another stack (a coroutine's), suspended or
+ * abandoned, so cuda_call_nest.c checks that `span` still exists before it reads that record. */
 struct cuda_call_top {
 	struct cuda_call *span; /* NULL: no call, and the other members are undefined */
-	void **frame;           /* the wrapper's frame; frame[1] is `caller` until it returns */
+	void **frame;           /* the wrapper's frame; while it exists, frame[1] is `caller` */
 	void *caller;           /* return address of the wrapper */
 	enum hook_id hook;
 };
@@ -41,9 +41,9 @@ struct cuda_call {
 	uint8_t end;      /* a value of enum cuda_call_end */
 	bool moving;      /* this call is counted in usage_moving (device_usage.h) */
 	bool stepping;    /* usage_begin() was called, usage_end() not yet */
-	uint8_t kind;     /* the step's kind: a value of enum usage_kind */
+	uint8_t kind;     /* the step's kind: a value of enum usage_kind (device_usage.h) */
 	int16_t step_device;
-	uint64_t first;       /* key of a function that the call uses for the first time, 0: none */
+	uint64_t first;       /* usage_seen's key of a function first used by this call, 0: none */
 	uint64_t stack_limit; /* a GPU thread's stack before a launch, bytes; UINT64_MAX: unknown */
 	uint64_t ended_context; /* context that the call destroyed, 0 for none */
 	struct event event;     /* event of a free, release or close */
@@ -71,8 +71,8 @@ static inline __attribute__((always_inline)) bool cuda_call_wanted(void)
 	return false;
 }
 
-/* Declares a span that ends when the wrapper returns or is left by an exception, pthread_exit or
- * cancellation (-fexceptions). */
+/* Declares a span that ends when the wrapper returns or is left by an exception, pthread_exit or a
+ * cancellation (for which the library is compiled with -fexceptions). */
 #define SPAN(span, hook, caller)                                         \
 	__attribute__((cleanup(cuda_call_leave))) struct cuda_call span; \
 	cuda_call_enter(&span, hook, caller, __builtin_frame_address(0))
@@ -81,7 +81,7 @@ static inline __attribute__((always_inline)) bool cuda_call_wanted(void)
 extern _Thread_local struct cuda_call_top cuda_call_top;
 extern atomic_bool cuda_call_apart; /* a call was seen whose outer call may lie on another stack */
 extern _Thread_local const char
-	*cuda_call_growing; /* the pool that memtrace_pool_grow() gave this thread, or NULL */
+	*cuda_call_growing; /* name of the pool of this thread's memtrace_pool_grow(), or NULL */
 #pragma GCC visibility pop
 
 /* Called right before and right after the real function, whose time is not this library's cost. */
@@ -102,14 +102,14 @@ static inline void cuda_call_timed(const struct cuda_call *span, int status)
 }
 
 /* The functions behind the `before` and `after` columns of hooks.def. `status` is the real call's
- * result, 0 for success. An address or handle passed here is 0 if the real call failed. */
+ * result, 0 for success. An address or handle is passed to them as 0 if the real call failed. */
 
 struct cuda_call_memory {
 	enum node_kind kind; /* tells whether `key` is an address, a handle or an array */
 	enum space space;
 	uint8_t flags; /* bits of enum event_flags */
 	bool ordered;  /* the memory comes from the stream-ordered `pool` */
-	bool placed;   /* on `device`; if false, on the thread's device until its context ends */
+	bool placed;   /* on `device`; if false: in the current context, freed when that ends */
 	int device;
 	uint64_t key, size, pool;
 };
@@ -153,7 +153,7 @@ void cuda_call_reset_done(struct cuda_call *span, int status);
 /*
  * The bytes that the format and extent need. The driver may take more (tiles, padding), but no call
  * reports how much: cuArrayGetMemoryRequirements is for CUDA_ARRAY3D_DEFERRED_MAPPING only (cuda.h,
- * CUDA 13.0). Sparse and deferred arrays have no memory of their own: 0. NULL: 0.
+ * CUDA 13.0). 0 for sparse and deferred arrays, which have no memory of their own, and for NULL.
  */
 uint64_t array_bytes(const CUDA_ARRAY3D_DESCRIPTOR *shape, unsigned int levels);
 uint64_t array_flat_bytes(const CUDA_ARRAY_DESCRIPTOR *shape);

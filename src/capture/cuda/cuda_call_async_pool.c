@@ -110,7 +110,7 @@ static void adjust_graphs(const struct event *like, const struct holding *holdin
 		adjust(like, METRIC_RESERVED, holding->reserved, stack);
 }
 
-/* Records the driver's values for a pool if they have changed. Most launches change nothing. */
+/* Records the driver's values for a pool if they have changed. Most graph launches change none. */
 static void refresh(const struct cuda_call *span, int device, const struct holding *holding)
 {
 	struct event event;
@@ -286,7 +286,7 @@ void cuda_call_graph_sampled(struct cuda_call *span, int status)
 
 /* --- virtual memory management, and memory imported from other processes --- */
 
-/* Describes memory with a handle, on a device or (NO_DEVICE) on the host. */
+/* Describes memory with a handle, on a device or, if `device` is NO_DEVICE, on the host. */
 static struct cuda_call_memory handle_of(uint64_t handle, uint64_t size, int device)
 {
 	return (struct cuda_call_memory){ .kind = NODE_HANDLE,
@@ -346,8 +346,8 @@ void cuda_call_retain(struct cuda_call *span, int status, uint64_t handle, uint6
 	record_unlock();
 }
 
-/* Unlike a free, recorded after the real call: the program chooses the addresses, so no thread maps
- * this range again before the wrapper has returned; and a failed unmap needs no undoing. */
+/* Recorded after the real call, unlike a free: the program chooses the addresses, so no other
+ * thread maps the range before this wrapper returns. Nothing must be undone if an unmap fails. */
 void cuda_call_map(struct cuda_call *span, int status, uint64_t ptr, uint64_t size, uint64_t handle)
 {
 	struct event event;

@@ -3,8 +3,7 @@
  *
  * Stream-ordered memory survives (cuda_runtime_api.h, cudaDeviceReset), and so do handles of
  * cuMemCreate, which belong to no context. Unlike a free, the end of a context is recorded after
- * the real call: a release need not be the last, and the driver can report only afterwards which
- * memory is left.
+ * the real call: a release need not end it, and the driver reports only then which memory is left.
  *
  * Contexts that end while the process exits are not recorded: a runtime may release its contexts
  * then, and "live at exit" means the memory that the program itself did not free.
@@ -114,7 +113,7 @@ void cuda_call_primary_retained(struct cuda_call *span, int status, uint64_t con
 	cuda_call_sampled(span, status);
 }
 
-/* The device's primary context; the thread's own context if no retain was seen. */
+/* The device's primary context. If no retain was seen: the thread's context on the device, or 0. */
 static uint64_t primary_of(const struct cuda_call *span, int device)
 {
 	uint64_t known = device >= 0 && device < DEVICES ? atomic_load(&primary[device]) : 0;

@@ -15,9 +15,9 @@
 #include "capture/stack/unwind.h"
 
 /*
- * Frames less than NEAR bytes apart are on one stack and not separated by a signal: the kernel's
- * frame between an interrupted frame and its handler's takes at least 1.5 KiB. A runtime call and
- * the driver call beneath it are at most 0.8 KiB apart, 1.1 KiB at the first context (CUDA 13.0).
+ * Frames less than NEAR bytes apart are taken to be on one stack. A signal handler's is hardly ever
+ * that near: the kernel's frame before it takes at least 1.5 KiB. A runtime call's frame and the
+ * frame of its driver call are at most 0.8 KiB apart, 1.1 KiB at the first context (CUDA 13.0).
  */
 enum { NEAR = 2048, PAGE = 4096, FRAME_MOST = 4096 };
 
@@ -64,8 +64,8 @@ static __attribute__((noinline)) struct cuda_call *judge(struct cuda_call_top *t
 	}
 	if (near && usual)
 		return top->span;
-	/* Inside the recorder this is a signal handler's call. A walk of its stack would take the
-	 * loader's lock, whose owner may be waiting in a handler for the recorder's lock. */
+	/* If this thread is inside the recorder, a signal handler made the call. A stack walk
+	 * takes the loader's lock, whose owner may be waiting for the recorder's lock. */
 	if (record_inside())
 		return NULL;
 	found = unwind_until(top->caller);
@@ -79,8 +79,8 @@ static __attribute__((noinline)) struct cuda_call *judge(struct cuda_call_top *t
 	return NULL;
 }
 
-/* Returns the outer call or NULL. The common case, a driver call close beneath a runtime call,
- * needs no stack walk: the sums are right even if a signal handler made the driver call. */
+/* Returns the outer call or NULL. The common case, a driver call with its frame near a runtime
+ * call's, needs no stack walk: the sums are right even if a signal handler made the driver call. */
 static inline struct cuda_call *outer_of(struct cuda_call_top *top, enum hook_id hook, void **frame)
 {
 	bool usual = hooks[hook].api == DRV && hooks[top->hook].api == RT;

@@ -1,5 +1,4 @@
-/* Functions shared by cuda_call.c, cuda_call_async_pool.c, cuda_call_context.c and device_usage.c.
- */
+/* Functions that the files cuda_call*.c and device_usage*.c share. */
 #pragma once
 
 #include "capture/cuda/cuda_call.h"
@@ -8,8 +7,8 @@
 void cuda_call_moved(struct cuda_call *span);
 
 /*
- * Fills in an event's time, thread, stream and stack. While events are off, no stack is taken; only
- * the calling library is found, which decides whether memory is a segment of a pool.
+ * Fills in an event's time, thread, stream and stack. While events are off (memtrace_stop()), no
+ * stack is taken; only the calling library is found: it decides if memory is a segment of a pool.
  */
 void cuda_call_describe(const struct cuda_call *span, struct event *event);
 
@@ -32,7 +31,7 @@ void cuda_call_enter_memory(struct cuda_call *span, const struct cuda_call_memor
 /* Samples the occupied bytes of the device if a sample is due (device_usage.c). */
 void cuda_call_sample_used(const struct cuda_call *span, int device);
 
-/* Samples them, and the reserved bytes of the device's pools, whenever the last sample was. */
+/* Samples the device's occupied bytes and its pools' reserved bytes, even if no sample is due. */
 void cuda_call_sample_now(const struct cuda_call *span, int device);
 
 /* The outermost call, which the program made. */
@@ -44,16 +43,16 @@ extern atomic_bool cuda_call_exiting;
 /* The name (a text id) of a stream-ordered pool. Called with the recorder's lock held. */
 uint32_t cuda_call_pool_text(uint64_t pool);
 
-/* Records the reserved bytes of stream-ordered pool like->pool, with the recorder's lock held. */
+/* Sets the reserved bytes of the stream-ordered pool like->pool, with the recorder's lock held. */
 void cuda_call_sample_pool(const struct event *like, uint64_t reserved);
 
-/* The first is called before a sample of the device: it updates the reserved bytes of the device's
- * stream-ordered pools. The second is called in a forked child: it forgets the pools. */
+/* cuda_call_refresh_pools() is called before a sample of the device, and updates the reserved bytes
+ * of its stream-ordered pools. cuda_call_forget_pools() forgets all pools, in a forked child. */
 void cuda_call_refresh_pools(const struct cuda_call *span, int device);
 void cuda_call_forget_pools(void);
 
 /* True if the event's pool has no allocated bytes. Called with the recorder's lock held. */
 bool cuda_call_pool_is_empty(const struct event *event);
 
-/* Samples the memory of graphs. False if no graph allocates, so that no free can be a graph's. */
+/* Samples the memory of graphs. False if no graph allocates: then no free is of graph memory. */
 bool cuda_call_sample_graphs(const struct cuda_call *span);

@@ -42,8 +42,7 @@ void usage_see(uint64_t key)
 		if (atomic_compare_exchange_strong(&usage_seen[(at + i) % USED_SEEN], &none, key))
 			return;
 	}
-	/* All slots are taken: forgets an older function, which is sampled again at its next
-	 * launch. */
+	/* The key's slots are all taken: forgets a function, whose next launch is sampled again. */
 	atomic_store_explicit(&usage_seen[at % USED_SEEN], key, memory_order_relaxed);
 }
 
@@ -63,7 +62,7 @@ static inline bool wanted(int device)
 	       !atomic_load(&cuda_call_exiting);
 }
 
-/* Without a context on the device, only NVML can be queried; it occupies no memory itself. */
+/* The bytes occupied on a device where this thread has no context. NVML needs none. */
 static bool used_apart(int device, uint64_t *bytes)
 {
 	struct driver_facts facts;
@@ -88,7 +87,7 @@ static bool device_used(int device, uint64_t *bytes)
 	return true;
 }
 
-/* Decides whether NVML or the driver is queried. False if undecided, before the first context. */
+/* Decides, once, whether NVML or the driver is queried. False if that cannot be decided yet. */
 static bool has_source(int device)
 {
 	_Atomic uint8_t *source = &usage_devices[device].source;
@@ -139,7 +138,7 @@ static void look_at_device(void *argument)
 
 static const int64_t MUCH = 16 << 20;
 
-/* True if so much was allocated or freed since the last sample that the curve needs a new one. */
+/* True if the reserved bytes have changed by at least MUCH since the last sample. */
 static bool much_moved(int device)
 {
 	int64_t moved = -(int64_t)usage_devices[device].reserved;
@@ -161,9 +160,9 @@ static bool due(int device, uint64_t now)
 
 /*
  * Sets the time until the next sample in proportion to the duration of a query (25 us with some
- * drivers, a millisecond with others), so that all programs slow down by one factor. The quicker of
- * the last two queries counts: a thread may have lost its processor in one. A sample that failed
- * because memory was being allocated or freed is repeated soon.
+ * drivers, a millisecond with others), so that samples take about the same share of the time with
+ * all drivers. The quicker of the last two queries counts: a thread may have lost its processor in
+ * the other. A sample that failed because memory was being allocated or freed is repeated soon.
  */
 static void rest_from(int device, uint64_t begin, bool accounted)
 {

@@ -7,8 +7,8 @@
  * the difference, minus the bytes reserved meanwhile, is a step, named after the kind of call. The
  * first launch of a function is such a call, because the function may be loaded then.
  *
- * A sample counts only if no call was taking or giving back memory meanwhile; such calls are
- * counted while they run. No sample is taken for PyTorch's blocks, and no CUDA call is made while
+ * A sample counts only if no other call was taking or giving back memory meanwhile: usage_moving
+ * counts the calls that do. No sample is taken for PyTorch's blocks, and no CUDA call is made while
  * this library holds a lock.
  */
 #pragma once
@@ -42,7 +42,7 @@ enum usage_kind usage_kind_of_limit(int limit);
 #define USED_LOOKED_AT(handle) ((handle) | 1)
 #define USED_HANDLE_FUNCTION(handle) ((handle) | 2)
 #define USED_HANDLE_KERNEL(handle) ((handle) | 3)
-enum { USED_SEEN = 1 << 14, USED_SEEN_NEAR = 4 }; /* slots; slots in which a key may be */
+enum { USED_SEEN = 1 << 14, USED_SEEN_NEAR = 4 }; /* slots in all; slots in which one key may be */
 extern _Atomic uint64_t usage_seen[USED_SEEN];
 
 static inline uint64_t usage_seen_at(uint64_t key)
@@ -67,8 +67,8 @@ void usage_see(uint64_t key);
 /* Empties the set after code was unloaded: other functions may get the same handles. */
 void usage_forget_seen(void);
 
-/* Begins a step if the function is not in the set; usage_end() adds it. `launch`: this is a kernel
- * launch, which may also enlarge the stacks of the GPU's threads. */
+/* Begins a step for a function that is not in the set; usage_end() adds the function's `key`.
+ * `launch`: the call is a kernel launch, which may also enlarge the stacks of the GPU's threads. */
 void usage_begin_new(struct cuda_call *span, enum usage_kind kind, uint64_t key, bool launch);
 
 static inline void usage_begin_first(struct cuda_call *span, enum usage_kind kind, uint64_t key,
@@ -80,7 +80,8 @@ static inline void usage_begin_first(struct cuda_call *span, enum usage_kind kin
 
 /* --- counts of the calls that take or give back memory --- */
 
-/* Calls that take or give back memory. Low 32 bits: number under way; high 32 bits: all so far. */
+/* Counts calls that take or give back memory: in the low 32 bits those under way in all threads, in
+ * the high 32 bits all so far. */
 extern _Atomic uint64_t usage_moving;
 
 /* Under way on this thread: number of calls that take or give back memory, and of steps. */
@@ -97,7 +98,7 @@ static inline void usage_move(void)
 
 static inline void usage_moved(void)
 {
-	if (!usage_thread.moving) /* usage_unwound() has reset it after a longjmp */
+	if (!usage_thread.moving) /* usage_unwound() has reset the count after a longjmp */
 		return;
 	usage_thread.moving--;
 	atomic_fetch_sub_explicit(&usage_moving, 1, memory_order_release);

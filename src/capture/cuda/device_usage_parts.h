@@ -1,5 +1,5 @@
 /* Shared by the files that measure the occupied bytes of devices: device_usage.c queries the driver
- * and NVML (nvml.c), device_usage_names.c attributes the bytes to calls. */
+ * and NVML (nvml_own_process.c), device_usage_names.c attributes the bytes to calls. */
 #pragma once
 
 #include "capture/cuda/device_usage.h"
@@ -34,12 +34,12 @@ struct usage_device {
 	/* Atomic members may be used without the recorder's lock, the others only with it. */
 	_Atomic uint8_t source;
 	_Atomic bool begun;   /* the device was sampled at least once */
-	_Atomic bool waiting; /* `culprit` took memory and waits for a sample that shows it */
+	_Atomic bool waiting; /* `culprit` changed the bytes; the next sample shows how */
 	_Atomic uint64_t reserved, moving, t; /* values when the last sample was taken */
 
-	_Atomic uint64_t last; /* time of the last sample, 0: none yet */
-	_Atomic uint64_t took; /* ns that the query of the last sample took */
-	_Atomic uint64_t rest; /* ns from the last sample until the next is due */
+	_Atomic uint64_t last; /* time from which `rest` counts; 0: no sample yet */
+	_Atomic uint64_t took; /* ns that the last sample took */
+	_Atomic uint64_t rest; /* ns from `last` until a sample is due */
 
 	int64_t named;    /* bytes attributed to calls */
 	int64_t residual; /* bytes neither allocated nor attributed at the last sample */
@@ -50,21 +50,21 @@ struct usage_device {
 
 extern struct usage_device usage_devices[USED_DEVICES];
 
-/* A sample's bytes neither allocated nor attributed. Called with the recorder's lock held. */
+/* The sample's bytes that are neither allocated nor attributed. With the recorder's lock held. */
 int64_t usage_left(const struct usage_look *look);
 
 /*
  * Accounts for a sample, with the recorder's lock held. Newly occupied bytes that no allocation
- * explains are attributed to the culprit that waits for a sample, else to `culprit`. Without either
- * (NULL) they stay unexplained, unless a step is under way. Does nothing and returns false if the
- * sample is out of date: memory was taken or given back since, or a newer sample was accounted for.
+ * explains are attributed to the device's waiting culprit, else to `culprit`. If neither exists,
+ * they stay unexplained, or are left to the sample of a step under way. False, and nothing done,
+ * if the sample is outdated: memory was taken or given back, or a newer one was accounted for.
  */
 bool usage_account(const struct usage_look *look, const struct usage_culprit *culprit);
 
 /* Number of calls of all threads that are between usage_begin() and usage_end(). */
 extern _Atomic uint32_t usage_stepping;
 
-/* --- queries to NVML (nvml.c) --- */
+/* --- queries to NVML (nvml_own_process.c) --- */
 
 /* Called before a call that makes a context on the CUDA device: loads NVML and notes the processes
  * that use the device. False if another thread is using NVML. */

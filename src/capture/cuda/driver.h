@@ -1,5 +1,6 @@
 /* Read-only queries to the CUDA driver. They call its real functions, so they are not recorded, and
- * must not be made under PyTorch's lock. A failed query returns 0, or -1 for a device. */
+ * must not be made while PyTorch's allocator is locked. Unless a comment says otherwise, a failed
+ * query returns 0, or -1 for a device. */
 #pragma once
 
 #include <stdbool.h>
@@ -12,7 +13,7 @@ int driver_device(void);
 /* Called after a context was made or destroyed: all threads then query their device again. */
 void driver_contexts_changed(void);
 
-/* False if the device's primary context is known to have ended. */
+/* False if the device's primary context is known to have ended; true if the query fails. */
 bool driver_primary_active(int device);
 
 /* The size in bytes of the memory that begins at the address, 0 if none begins there. */

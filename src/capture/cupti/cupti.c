@@ -269,7 +269,7 @@ bool cupti_door(const char *name, void *real, void **answer)
 
 		if (strcmp(door_names[door], name))
 			continue;
-		/* If dlsym found our function, the real function is next, or there is no CUPTI. */
+		/* If dlsym found our function, RTLD_NEXT finds the real one, if there is any. */
 		if (real == ours)
 			real = resolve_dlsym(RTLD_NEXT, name);
 		if (real)

@@ -25,7 +25,7 @@ enum cupti_kind {
 	CUPTI_KIND_MEMSET = 2,
 	CUPTI_KIND_DRIVER = 4,
 	CUPTI_KIND_RUNTIME = 5,
-	CUPTI_KIND_KERNEL = 10, /* CONCURRENT_KERNEL: kernels are not serialised by it */
+	CUPTI_KIND_KERNEL = 10, /* CUPTI's CONCURRENT_KERNEL, which does not serialise kernels */
 	CUPTI_KIND_UNIFIED = 25,
 	CUPTI_KIND_MEMORY2 = 49,
 	CUPTI_KIND_MEMORY_POOL = 50,

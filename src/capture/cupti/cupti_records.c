@@ -1,5 +1,5 @@
 /* Enters CUPTI's records into the spool (the recording's mapped file), where they survive if the
- * process is killed. They come in full buffers, on a thread of CUPTI's or one that flushes. */
+ * process is killed. CUPTI passes buffers of records on its own thread or on one that flushes. */
 #include <string.h>
 
 #include "base/guest/signals.h"
@@ -15,7 +15,7 @@ enum {
 	LONG_NS = 100000, /* API calls of at least this duration appear on the timeline */
 };
 
-/* Finds the spool's row for an action by kind and name; a value is 1 + the number of the row. */
+/* Finds an action's row in the spool by kind and name; a value is 1 + the number of the row. */
 static struct map actions;
 
 static bool version_told; /* CUPTI's version is in the spool */

@@ -3,9 +3,9 @@
  * dynamic loader, and that a hook allocates nothing on the heap (base/guest/debug_checks.h).
  *
  * The linker redirects this library's calls of the loader to here (--wrap), so none can be
- * forgotten. Only dlsym is called through a pointer, and its callers check themselves. The heap's
+ * forgotten. Only dlsym is called through a pointer: its callers make the check. The heap's
  * functions are exported, because libunwind, the loader and libc allocate on our behalf and then
- * call these. Under a sanitizer the heap is the sanitizer's.
+ * call these. Under ThreadSanitizer the heap is the sanitizer's.
  */
 #include "base/guest/debug_checks.h"
 
@@ -47,8 +47,8 @@ int __wrap_dl_iterate_phdr(each_fn *each, void *data)
 
 #ifndef __SANITIZE_THREAD__
 
-/* Defines an exported heap function that checks that no hook is running, then calls glibc's own by
- * its name for replacements of malloc: __libc_malloc etc. (GLIBC_2.2.5, 2.17). */
+/* Defines an exported heap function that checks that no hook is running, then calls glibc's own,
+ * which has a second name: __libc_malloc etc. (GLIBC_2.2.5 on x86-64, 2.17 on arm64). */
 #define HEAP(result, name, params, args)                           \
 	result __libc_##name params;                               \
 	__attribute__((visibility("default"))) result name params; \

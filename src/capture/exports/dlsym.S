@@ -1,9 +1,9 @@
 /*
  * The exported dlsym: calls interpose_dlsym(), and jumps to the real dlsym if that returns NULL.
  *
- * It must jump: glibc resolves RTLD_NEXT from the return address. After a call, another preloaded
- * library that looks up its own successor would get itself, and recurse for ever. Compilers turn a
- * tail call in C into a jump only at -O2, and without a guarantee.
+ * It must jump: glibc resolves RTLD_NEXT from the return address. If dlsym were called from here,
+ * another preloaded library that looks up the next function of its name would get itself, and call
+ * itself for ever. Compilers turn a tail call in C into a jump only at -O2, without a guarantee.
  */
 	.text
 	.globl	dlsym

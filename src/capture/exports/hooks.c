@@ -17,7 +17,7 @@
 
 #define NOTHING (void)0
 
-/* Memory with an address: its kind, a pointer to the address, and the size in bytes. */
+/* Memory with an address. `key_` points to the address (or handle), `size_` is in bytes. */
 #define TAKE(kind_, space_, flags_, key_, size_)                                            \
 	cuda_call_take(&span, status,                                                       \
 		       &(struct cuda_call_memory){ .kind = NODE_##kind_,                    \
@@ -74,20 +74,20 @@
 #define OPENED(ptr) cuda_call_import(&span, status, NODE_ADDRESS, status ? 0 : (uint64_t) * (ptr))
 #define CLOSE(ptr) cuda_call_end(&span, SPAN_CLOSE, NODE_ADDRESS, (uint64_t)(ptr))
 
-/* Steps: calls that may occupy memory without allocating any; a launch only the first time. */
+/* Steps: calls that may occupy memory without allocating any; of launches, a function's first. */
 #define STEP(kind) STEP_ON(kind, driver_device())
 #define STEP_ON(kind, device) usage_begin(&span, USED_##kind, (device))
 #define STEPPED usage_end(&span)
 #define LIMITING(limit) usage_begin(&span, usage_kind_of_limit((int)(limit)), driver_device())
 #define FIRST(kind, key) usage_begin_first(&span, USED_##kind, (uint64_t)(key), false)
-/* A launch takes a function's or a kernel's handle; the call that returned it noted its kind. */
+/* A launch takes a function's or a kernel's handle; the call that returns a handle notes which. */
 #define FOUND(what, handle)                                                   \
 	do {                                                                  \
 		usage_end(&span);                                             \
 		if (!status && (handle))                                      \
 			usage_see(USED_HANDLE_##what((uint64_t) * (handle))); \
 	} while (0)
-/* A query about a function may load it, its first launch may load more: so they have two keys. */
+/* A query may load a function, whose first launch may load more: query and launch have two keys. */
 #define LOOKED_AT(function) USED_LOOKED_AT((uint64_t)(function))
 #define UNLOADED (usage_end(&span), usage_forget_seen())
 #define GRAPH_LAUNCHED (cuda_call_graph_sampled(&span, status), usage_end(&span))

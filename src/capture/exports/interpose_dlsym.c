@@ -21,13 +21,13 @@
 typedef void *dlsym_fn(void *handle, const char *name);
 typedef int dlclose_fn(void *handle);
 
-/* Written in this order. Without this library, a program would get the `next_` functions. */
+/* Set in this order. The `next_` functions are those that the program would get without us. */
 static struct {
 	_Atomic(dlsym_fn *) glibc_dlsym, next_dlsym;
 	_Atomic(dlclose_fn *) next_dlclose;
 } host;
 
-/* Versions of the symbol: 2.34, since when libc has dlsym, or the first of x86-64 or of arm64. */
+/* Versions of the symbol dlsym: libc's, since 2.34; else libdl's, on x86-64 and on arm64. */
 static const char dlsym_versions[][12] = { "GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17" };
 
 static void find_real(void)
@@ -44,8 +44,8 @@ static void find_real(void)
 	host.next_dlclose = (dlclose_fn *)found(RTLD_NEXT, "dlclose");
 }
 
-/* The first caller finds the functions, not the constructor: shells and compilers need none, and
- * another preload may call before our constructor has run. Racing threads find the same. */
+/* The first call finds the functions. The constructor does not: shells and compilers need none, and
+ * another preload may call dlsym before our constructor runs. Racing threads find the same ones. */
 bool resolve_can(void)
 {
 	if (!host.next_dlclose)
@@ -107,7 +107,7 @@ void *hook_ours(enum hook_id id)
 
 int hook_named(const char *name)
 {
-	/* Every dlsym() of the program passes here, so two letters reject most names. */
+	/* relocations.c looks up all libraries' imports here, so two letters reject most names. */
 	if (name[0] != 'c' || name[1] != 'u')
 		return -1;
 	for (int i = 0; i < HOOK_NAMES; i++) {
@@ -131,7 +131,7 @@ static void *lookup_real(enum hook_id id)
 /*
  * Returns our wrapper for a name that the real look-up found at `real`. NULL if our wrapper calls
  * another function (there is a second runtime, or another library's wrapper): then the program gets
- * `real`, and the driver call beneath it is still seen.
+ * `real`, and the driver call that `real` makes is still seen.
  */
 static void *swap_named(enum hook_id id, void *real)
 {
@@ -253,8 +253,7 @@ CUresult cuGetProcAddress_v2(const char *symbol, void **pointer, int version, cu
  * (`cleanup` attribute, -fexceptions), for which the compiler refers to libgcc_s. If this library
  * were linked to libgcc_s, it would load the system's copy into every process, before the newer one
  * of a conda environment's libstdc++. So libgcc_s is not linked: a process that unwinds has loaded
- * an unwinder, which is called here. The names are hidden, so that no other library is bound to
- * them.
+ * an unwinder, which is called here. The names are hidden: no other library is bound to them.
  */
 struct _Unwind_Exception;
 struct _Unwind_Context;

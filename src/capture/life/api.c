@@ -15,14 +15,15 @@
 
 enum { POOLS = 64, POOL_NAME = 64, SEGMENTS = 4096 };
 
-/* Pools outlive a recording (fork), so their names stay here and are entered anew in each. */
+/* The names of the pools. A forked child keeps the pools but begins a new recording, so each event
+ * enters its pool's name again. */
 static struct {
 	_Atomic uint32_t count;
 	char names[POOLS][POOL_NAME];
 } pools;
 
 /* The pools' segments, sorted by address, so that a block's segment is found quickly. CUDA may have
- * freed a segment since, so the segment's node in the ledger is checked (still_there). */
+ * freed a segment meanwhile: still_there() checks the segment's node in the ledger. */
 static struct {
 	uint32_t count;
 	struct pool_segment {
@@ -45,13 +46,13 @@ EXPORT void memtrace_stop(void)
 EXPORT void memtrace_enable(int on)
 {
 	int from = on ? RECORD_INERT : RECORD_ON;
-	int to = on ? RECORD_ASLEEP : RECORD_INERT; /* record_wake() may run twice */
+	int to = on ? RECORD_ASLEEP : RECORD_INERT; /* a second record_wake() does no harm */
 
 	if (!record_process.start_monotonic || (!on && !record_on()) ||
 	    !atomic_compare_exchange_strong(&record_state, &from, to))
 		return;
 	if (on && atomic_load(&record_process.open)) {
-		record_thread(); /* takes the lock itself at the first event */
+		record_thread(); /* before record_lock(): may take that lock itself */
 		record_lock();
 		torch_restart();
 		record_unlock();
@@ -127,14 +128,15 @@ EXPORT memtrace_pool memtrace_pool_grow(memtrace_pool pool)
 	return before;
 }
 
-/* The index of the first segment that ends after the address. With the lock held, as all below. */
+/* The index of the first segment that ends after the address. The recorder's lock must be held, as
+ * for all functions from here to give_back(). */
 static uint32_t find_segment(uint64_t address)
 {
 	return (uint32_t)sort_until(segments.list, segments.count, sizeof(*segments.list),
 				    offsetof(struct pool_segment, end), address);
 }
 
-/* Removes the segments in [start, end), and returns the position where they were. */
+/* Removes the segments that overlap [start, end), and returns the position where they were. */
 static uint32_t drop_segments(uint64_t start, uint64_t end)
 {
 	uint32_t at = find_segment(start);
@@ -148,8 +150,8 @@ static uint32_t drop_segments(uint64_t start, uint64_t end)
 	return at;
 }
 
-/* Adds a segment and removes those at its addresses, which must be gone, since allocations never
- * overlap. A full list is emptied; segments that are missing are found in the ledger. */
+/* Adds a segment, and removes those that it overlaps: they were freed, for allocations never
+ * overlap. A full list is emptied; place_block() finds segments that are missing in the ledger. */
 static void add_segment(const struct pool_segment *segment)
 {
 	struct signals_deferred deferred;
@@ -166,7 +168,7 @@ static void add_segment(const struct pool_segment *segment)
 	signals_deliver(&deferred);
 }
 
-/* The node of the driver's allocation at or around the address. Searches all nodes. */
+/* The node of the driver's allocation at or around the address, 0: none. May search all nodes. */
 static uint32_t memory_at(uint64_t address)
 {
 	uint32_t id = live_find(record_spool(), NODE_ADDRESS, 0, address);
@@ -178,7 +180,7 @@ static const struct spool_node *still_there(const struct pool_segment *segment)
 {
 	const struct spool_node *node;
 
-	/* A node from before a fork, which began a new spool. */
+	/* The number is from before a fork; this child has a new spool. */
 	if (segment->id > spool_count(record_spool(), SPOOL_NODE))
 		return NULL;
 	node = live_node(record_spool(), segment->id);
@@ -186,7 +188,7 @@ static const struct spool_node *still_there(const struct pool_segment *segment)
 											  : NULL;
 }
 
-/* Adds the segment [start, start + size). An allocation without a pool joins the event's pool. */
+/* Adds a segment of the allocation `id`. If the allocation has no pool, it joins like->pool. */
 static void take_segment(uint32_t id, uint64_t start, uint64_t size, const struct event *like)
 {
 	const struct spool_node *node = live_node(record_spool(), id);
@@ -198,7 +200,7 @@ static void take_segment(uint32_t id, uint64_t start, uint64_t size, const struc
 }
 
 /* Gives a block the device and memory kind of its segment. Without a segment, the driver's
- * allocation around the block becomes the pool's, or the block's bytes would count twice. */
+ * allocation around the block joins the pool: otherwise the block's bytes would count twice. */
 static void place_block(struct event *event)
 {
 	uint32_t at = find_segment(event->ptr);
@@ -211,7 +213,7 @@ static void place_block(struct event *event)
 		node = live_node(record_spool(), id);
 		if (node->kind == NODE_ADDRESS)
 			take_segment(id, node->address, node->size, event);
-		else /* the allocation's address is a handle: the segment is the block alone */
+		else /* memory with a handle, not an address: the segment is the block alone */
 			take_segment(id, event->ptr, event->size, event);
 	}
 	event->device = 0;
@@ -238,9 +240,9 @@ static void reserve(struct event *event)
 }
 
 /*
- * A segment ends when CUDA frees its memory: that hooked call comes next. If the segment became a
- * plain allocation until then, it would count as allocated and might raise a peak. Only memory that
- * no hooked call allocated ends here.
+ * A segment ends with the hooked call that frees its memory, which follows this one. If the segment
+ * were a plain allocation until then, it would count as allocated and might raise a peak. Only
+ * memory that no hooked call allocated ends here.
  */
 static void release(struct event *event)
 {

@@ -1,5 +1,5 @@
-/* The work of other folders for the recorder (recorder/callbacks.h), and the recorded facts about
- * the process: command, host, rank, settings, devices. */
+/* Defines the functions of recorder/callbacks.h, by which the recorder calls other folders, and
+ * records the facts about the process: command, host, rank, settings, devices. */
 #include "capture/recorder/callbacks.h"
 #include "base/mem/each.h"
 
@@ -28,7 +28,7 @@ enum { DEVICES = 64 };
 
 static _Atomic uint64_t devices_known; /* bit n: device n is recorded */
 static _Atomic int driver_known;       /* result of driver_version(), 0: unknown */
-static unsigned late_known; /* a bit for each late fact recorded; under the recorder's lock */
+static unsigned late_known;            /* bit n: process_info_late() has recorded its fact n */
 
 static void record_command(void)
 {
@@ -39,7 +39,7 @@ static void record_command(void)
 		record_fact("command", words + at);
 }
 
-/* Settings that change how much memory allocators use: the trace has them, diff compares them. */
+/* Environment variables that change how much memory is used: in the trace, for `memtrace diff`. */
 static const char settings[][40] = {
 	"PYTORCH_CUDA_ALLOC_CONF",
 	"PYTORCH_ALLOC_CONF",
@@ -143,7 +143,7 @@ static __attribute__((noinline)) void describe_device(int device, uint64_t bit)
 		return;
 	text_u64(ordinal, (uint64_t)device);
 	text_u64(total, facts.total_bytes);
-	if (!record_lock_deferred(&deferred)) { /* the four facts come together */
+	if (!record_lock_deferred(&deferred)) { /* the lock keeps the four facts together */
 		atomic_fetch_and(&devices_known, ~bit);
 		return;
 	}

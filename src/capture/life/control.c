@@ -17,7 +17,7 @@
 
 HOT_DATA _Atomic uint32_t guest_control_seen;
 
-/* Larger than any number of requests; means that guest_control() is running now. */
+/* A value of guest_control_seen larger than any number of requests: guest_control() must run. */
 enum { LOOK_AGAIN = UINT32_MAX };
 
 static START_DATA struct signal_choice chosen;
@@ -73,7 +73,7 @@ static void dump_on_signals(uint32_t times)
 		record_note("a trace requested through MEMTRACE_SIGNAL could not be written");
 }
 
-/* Carries out a request. Any process may have written the spool, so the text may lack its end. */
+/* Carries out a request. Any process may have written the text, which thus may lack its NUL. */
 static void act(const struct spool_request *request)
 {
 	char name[SPOOL_REQUEST_TEXT + 1];
@@ -93,7 +93,7 @@ void guest_control(void)
 	uint32_t acted;
 	uint32_t times;
 
-	record_thread(); /* takes the lock itself at the first event */
+	record_thread(); /* before record_lock(): may take that lock itself */
 	record_lock();
 	header = record_spool()->header;
 	asked = atomic_load_explicit(&header->asked, memory_order_acquire);
@@ -103,7 +103,7 @@ void guest_control(void)
 	for (; acted != asked; acted++)
 		act(&header->requests[acted % SPOOL_REQUESTS]);
 	atomic_store(&header->acted, acted);
-	/* stored before `signalled` is read, so that a signal from now on leads here again */
+	/* stored before `signalled` is read: a later signal makes guest_control() run again */
 	atomic_store(&guest_control_seen, asked);
 	times = atomic_exchange(&signalled, 0);
 	if (chosen.does == SIGNAL_TOGGLES && times % 2)

@@ -94,9 +94,7 @@ static int write_piece(void *unused, const char *bytes, size_t length)
 			 : fd_write_all(file.fd, bytes, length);
 }
 
-/* --- allocations that failed for lack of memory --- */
-
-/* Called by exit(): waits until another thread has written the document that it began. */
+/* Called by exit(): waits while another thread is writing a document. */
 static void wait_written(int status, void *unused)
 {
 	const struct timespec nap = { 0, 1000000 };
@@ -111,7 +109,9 @@ void finalize_begin(void)
 	on_exit(wait_written, NULL);
 }
 
-/* Prints the explanation with one write(), so that no other lines come in between. */
+/* --- lines on stderr --- */
+
+/* Explains a failed allocation with one write(), so that no other lines come in between. */
 static void explain(const struct oom_text *oom, const char *trace)
 {
 	static char text[(OOM_TEXT_LINES + 1) * (OOM_TEXT_BYTES + 1) + 4096];
@@ -205,7 +205,7 @@ static struct {
 	struct document_told told;
 } ending;
 
-/* Writes that document, compressed if the output's name has such a suffix. */
+/* Writes the document at the end, compressed if the output's name has a suffix for that. */
 static int fill_ending(const struct document_to *to)
 {
 	int error;
@@ -316,9 +316,9 @@ int finalize_dump(const char *output)
 
 	if (!begin_writing())
 		return -EBUSY;
-	hook = watch_path(NULL); /* functions that name threads call malloc */
+	hook = watch_path(NULL); /* no check: demangling calls malloc */
 	dump.output = output;
-	record_lock(); /* taking the lock enters the waiting blocks in the ledger */
+	record_lock(); /* record_lock() enters the waiting blocks in the ledger */
 	record_unlock();
 	if (record_is_open()) {
 		text_copy_n(dump.beside, sizeof(dump.beside), record_spool()->path,

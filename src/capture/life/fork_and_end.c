@@ -50,7 +50,7 @@ void life_watch_end(void)
 	__cxa_at_quick_exit((void (*)(void *))life_finish, NULL);
 }
 
-/* Prints a line if CUDA ran here and none of its calls was seen: RTLD_DEEPBIND or dlmopen(). */
+/* Prints a line if CUDA ran and none of its calls was seen, due to RTLD_DEEPBIND or dlmopen(). */
 static void tell_if_blind(void)
 {
 	uint64_t seen = 0;
@@ -72,7 +72,7 @@ static void catch_up(void)
 	backlog->booked = backlog->put;
 }
 
-/* The work that calls the loader, so it is done before the lock is taken. */
+/* The last work that calls the loader, done before record_finish() takes the recorder's lock. */
 static void ask_last(void *unused)
 {
 	(void)unused;
@@ -95,8 +95,8 @@ void record_finish(void)
 		return;
 	}
 	finalize_begin();
-	/* No signal handler may walk the stack while the loader is called: it would wait for
-	 * libunwind's lock, whose holder may wait for the loader's. */
+	/* No signal handler may walk the stack while the loader is called: the walk would wait for
+	 * libunwind's lock, whose holder may wait for the loader's lock. */
 	signals_defer(&deferred);
 	if (record_inside()) {
 		/* exit() in a signal handler: the interrupted update never continues. */
@@ -111,7 +111,7 @@ void record_finish(void)
 	}
 	atomic_store(&record_state, RECORD_ENDED);
 	signals_deliver(&deferred);
-	/* Other threads that come here record nothing while the document is written. */
+	/* With an error set, other threads record nothing while the document is written. */
 	if (!recorder.ledger.error)
 		recorder.ledger.error = -ECANCELED;
 	catch_up();
@@ -129,7 +129,7 @@ void record_finish(void)
 	finalize_write(in_handler);
 }
 
-/* --- a child --- */
+/* --- a forked child --- */
 
 static void forget_others(void)
 {

@@ -38,15 +38,15 @@ int __register_atfork(void (*before)(void), void (*in_parent)(void), void (*in_c
 
 /*
  * The value that identifies an atexit() handler's library; this library is never unloaded. The
- * compiler's crtbegin.o, which also defines the value, is not linked (LIB_LAYOUT), because it looks
- * up four names in every process.
+ * compiler's crtbegin.o, which also defines the value, is not linked (LIB_LAYOUT in the Makefile),
+ * because it looks up four names in every process.
  */
 extern __attribute__((weak, visibility("hidden"))) void *__dso_handle;
 void *__dso_handle;
 
 START_DATA bool guest_preloaded;
 
-/* With an absolute path here, the driver and NVTX find this library from any directory. */
+/* With an absolute path in these variables, the driver and NVTX find this library anywhere. */
 static START_DATA char injections[][24] = { "CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH" };
 
 /* Not in rodata: a short process would touch a page for these bytes alone. */
@@ -107,8 +107,8 @@ START_CODE static bool is_set(const char *name)
 	return false;
 }
 
-/* setenv() for most processes, without touching its pages: `environ` then points to a copy in this
- * library, and to libc's own once a variable is added by the program. False if there is no room. */
+/* Does the work of setenv() without touching its pages: `environ` then points to an array in this
+ * library, and to libc's once the program itself adds a variable. False if there is no room. */
 START_CODE static bool add_injections(const char *path)
 {
 	static START_DATA char *variables[VARIABLES];
@@ -176,7 +176,7 @@ START_CODE static void before_fork(void)
 	torch_hold();
 	if (!forking.inside)
 		record_lock_in(NULL); /* NULL: this frame ends before the lock is dropped */
-	watch_forked(); /* until the lock is dropped, libc and others call their own functions */
+	watch_forked(); /* no checks: libc and other libraries' handlers run under this lock */
 }
 
 START_CODE static void after_fork_in_parent(void)
@@ -203,9 +203,9 @@ START_CODE static void after_fork_in_child(void)
 
 /*
  * In a shell, which makes no hooked call, fork handlers are not even registered. A program that may
- * use CUDA is noticed early: it is linked with CUDA, or looks up a CUDA name. These handlers must
- * be registered before those of other libraries: the handler registered first runs last before a
- * fork, when no thread for which another handler waits can be waiting for this one.
+ * use CUDA is noticed early: it is linked with CUDA, or looks up a CUDA name. before_fork() must be
+ * registered before the handlers of other libraries, so that it runs after them: it makes threads
+ * wait, and another library's handler might wait for one of these threads.
  */
 static START_DATA atomic_bool begun, held;
 
@@ -237,7 +237,7 @@ __attribute__((constructor)) START_CODE static void begin(int count, char **word
 	if (guest_preloaded) {
 		opt_read();
 		log_init(opt_flag(OPT_ID_quiet));
-		/* The variables are mostly there, set by this library in the parent. */
+		/* Mostly both variables are there, set by this library in the parent. */
 		if (!is_set(injections[0]) || !is_set(injections[1])) {
 			if (map->l_name[0] != '/' || !add_injections(map->l_name))
 				set_injections(map->l_name);

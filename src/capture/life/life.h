@@ -1,4 +1,4 @@
-/* Constructor, fork, exit, requests, and the facts about the process. */
+/* The library's life in a process: its start, forks, requests by the user, facts, the end. */
 #pragma once
 
 #include <stdbool.h>
@@ -13,8 +13,8 @@ void life_finish(void);
 
 /*
  * From now on the exit status is recorded, and quick_exit() calls life_finish(). Must be called
- * when main() runs: exit() calls its handlers in the reverse order of registration, and this
- * handler must run before the destructors.
+ * when main() runs: exit() calls handlers in the reverse order of registration, and the one that
+ * notes the status must run before the destructor that writes the trace, life_finish().
  */
 void life_watch_end(void);
 
@@ -30,12 +30,12 @@ void control_init(void);
 /* Adds a note if the program has installed its own handler for the signal since. */
 void control_check_signal(void);
 
-/* Must be called when there is a new spool, with the lock held. */
+/* Must be called with the recorder's lock held when there is a new spool, to watch its requests. */
 void control_opened(const struct spool_header *header);
 
 /* --- facts about the process --- */
 
-/* Records facts that become known later: unwinder, versions. With the lock held. */
+/* Records facts that become known late, such as versions. Called with the recorder's lock held. */
 void process_info_late(void);
 
 /* --- the end --- */
@@ -52,7 +52,7 @@ void finalize_load(void);
 void finalize_write(bool in_handler);
 
 /*
- * Writes a document of the recording so far (as of a process that is `running`), from a copy of the
+ * Writes a document of the recording so far, marked as a running process's, from a copy of the
  * spool; plain JSON whatever its name is. `output` NULL: next to the spool, under a free name.
  * Never over an existing file. Must be called without the recorder's lock; keeps errno. Returns 0
  * or -errno; -EBUSY while another thread writes a document, -ENODATA if nothing has been recorded.

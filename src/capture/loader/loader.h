@@ -7,12 +7,11 @@
  * calls that its hooks add to the program's: these calls of the loader and of libunwind are made
  * between loader_enter() and loader_leave(), and a fork waits until no thread is in between.
  *
- * Neither side waits longer than LOADER_PATIENCE_MS: a thread may hold something that the other
- * needs.
+ * Neither side waits longer than LOADER_PATIENCE_MS: each may hold something that the other needs.
  *
  * A child cannot know which locks the parent's threads held if it was made without fork's handlers
  * (_Fork(), clone()) while there were other threads, or if the wait timed out. The hooks of such a
- * child never call the loader: its events have Python frames and no native ones.
+ * child call the loader only to find real functions: its events have no native frames.
  */
 #pragma once
 
@@ -37,7 +36,7 @@ enum { CROWD_SHARDS = 64 };
 struct crowd {
 	atomic_uint threads; /* number of threads that were ever inside */
 	struct {
-		_Alignas(64) atomic_int count; /* several counts, since every walk changes one */
+		_Alignas(64) atomic_int count; /* many counts: threads rarely contend for one */
 	} shards[CROWD_SHARDS];
 };
 
@@ -72,14 +71,15 @@ enum { LOADER_PATIENCE_MS = 100 };
 /* True if the loader may be called only for what is indispensable. */
 extern atomic_bool loader_silent;
 
-/* Around calls of the loader, both in one function, with no lock held. May nest. Keep errno. */
+/* Called before and after calls of the loader, both in one function, without locks of this library.
+ * Pairs may nest. errno is kept. */
 #define loader_enter() loader_enter_in(__builtin_frame_address(0))
 #define loader_leave() loader_leave_in(__builtin_frame_address(0))
 void loader_enter_in(void **frame);
 void loader_leave_in(void **frame);
 
 /* loader_enter() for work that no signal handler may jump out of, since the loader's locks would
- * then be held for ever (base/guest/signals.h). All work except walks goes between these two. */
+ * then be held for ever (signals.h). All work except walks uses loader_begin() and loader_end(). */
 static inline __attribute__((always_inline)) void loader_begin(struct signals_deferred *deferred)
 {
 	signals_defer(deferred);
@@ -100,8 +100,8 @@ void loader_call(void (*work)(void *), void *argument);
 /* True if a thread has ever called loader_enter(). */
 bool loader_used(void);
 
-/* Around a fork: loader_hold() waits until no thread is inside and keeps threads out until
- * loader_release(). loader_forked() is for the child, however it was made. */
+/* Called around a fork: loader_hold() waits until no thread is inside (after loader_enter()), and
+ * keeps threads out until loader_release(). loader_forked() is for any child, however made. */
 bool loader_nobody_forks(void);
 void loader_hold(void);
 void loader_release(void);
@@ -121,14 +121,14 @@ bool libc_binding_past_us(void);
  */
 void libc_binding_bind(void);
 
-/* From now on `library`, a handle from dlopen(), calls `function` by the name `name`. */
+/* Makes `library`, a handle from dlopen(), call `function` where it calls the function `name`. */
 void libc_binding_replace(void *library, const char *name, void *function);
 
 /*
  * --- Where the real functions are (resolve.c) ---
  *
- * A driver row has one real function: libcuda's. A runtime row has one for each CUDA runtime in the
- * process (12 and 13, say, one of them RTLD_LOCAL): the caller decides which, as with the linker.
+ * A driver row of hooks.def has one real function: libcuda's. A runtime row has one for each CUDA
+ * runtime in the process (12 and 13, say): the caller decides which, as when the linker binds it.
  */
 
 /* resolve_dlsym(): glibc's dlsym for this library's own use; with RTLD_NEXT its result depends on
@@ -138,17 +138,17 @@ void *resolve_dlsym(void *handle, const char *name);
 void *resolve_next_dlsym(void *handle, const char *name);
 int resolve_dlclose(void *handle);
 
-/* True if those functions were found. Without libc's own dlsym nothing is recorded. */
+/* True if the real dlsym and dlclose were found. Without glibc's own dlsym nothing is recorded. */
 bool resolve_can(void);
 
-/* Look a row's function up. Slow: takes the loader's lock. NULL if the machine has none. */
+/* Look up a row's real function, NULL if the machine has none. Slow: take the loader's lock. */
 void *resolve_runtime(enum hook_id id, void *caller);
 void *resolve_driver(enum hook_id id);
 
 /* A function without a row, found as the linker would find it for this caller; NULL for none. */
 void *resolve_from(const char *name, const void *caller);
 
-/* After a library was unloaded: drops functions found for callers or in runtimes that are gone. */
+/* After a library was unloaded: drops the functions cached for callers or of unloaded runtimes. */
 void resolve_forget(void);
 
 /* Any function of libcuda as the program would find it, NULL while libcuda is not loaded. Software
@@ -170,7 +170,7 @@ enum { RESOLVE_CALLERS = 1024 };
 
 struct resolve_caller {
 	_Atomic(void *) real;
-	_Atomic(uintptr_t) key; /* hash of caller and row; written last */
+	_Atomic(uintptr_t) key; /* resolve_key() of caller and row; written last */
 };
 
 extern struct resolve_caller resolve_callers[RESOLVE_CALLERS];
@@ -202,7 +202,7 @@ static inline void *resolve_caller(enum hook_id id, void *caller)
 	return resolve_runtime(id, caller);
 }
 
-/* The real function of a row for a caller (a return address). A driver row's takes one load. */
+/* A row's real function for a caller (a return address). For a driver row it takes one load. */
 static inline __attribute__((always_inline)) void *resolve_hook(enum hook_id id, void *caller)
 {
 	void *real;
@@ -214,6 +214,5 @@ static inline __attribute__((always_inline)) void *resolve_hook(enum hook_id id,
 }
 
 /* True if the loader may be called for more than is indispensable. False in a child that cannot
- * know which locks its parent's threads held, until a loader call of the program itself has
- * returned. */
+ * know which locks its parent's threads held, until a hooked function was looked up there. */
 bool resolve_may_ask(void);

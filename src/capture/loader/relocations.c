@@ -102,7 +102,7 @@ static int note_cuda(struct dl_phdr_info *info, size_t size, void *data)
 	return 0;
 }
 
-/* True if the slot is bound to CUDA itself; an unused slot points into its own library. */
+/* True if the slot is bound to CUDA itself; before a first call it points into its own library. */
 static bool is_past(uintptr_t slot, const char *name, void *data)
 {
 	const struct symbol_search *search = data;
@@ -140,7 +140,7 @@ bool libc_binding_past_us(void)
 	return search.count && dl_iterate_phdr(look_at, &search);
 }
 
-/* Not with ThreadSanitizer (check-tsan): it must see these calls, and the slots are read-only. */
+/* Not with ThreadSanitizer, which must see our calls of libc. The slots are read-only there. */
 #ifdef __SANITIZE_THREAD__
 void libc_binding_bind(void)
 {

@@ -1,4 +1,4 @@
-/* Finds the real functions: in the caller's own libraries, as the linker would have done. */
+/* Finds the real functions behind hooks: in the caller's own libraries, as the linker would. */
 #include "capture/loader/loader.h"
 
 #include <dlfcn.h>
@@ -11,7 +11,7 @@
 #include "base/text/text.h"
 
 struct resolve_caller resolve_callers[RESOLVE_CALLERS];
-/* pid of the last process in which a loader call has returned, so that its lock is known to work */
+/* pid of the last process in which a loader call returned: the loader's lock is free there */
 static START_DATA _Atomic int answered;
 
 const char *resolve_module(const void *address)
@@ -21,7 +21,7 @@ const char *resolve_module(const void *address)
 	return dladdr(address, &info) && info.dli_fname ? text_base(info.dli_fname) : "";
 }
 
-/* This library's code lies between these two addresses (not `etext`, which is exported). */
+/* This library's code lies between these two addresses. (`etext` may be another library's.) */
 bool resolve_is_ours(const void *address)
 {
 	extern const char __ehdr_start[] __attribute__((visibility("hidden")));
@@ -63,7 +63,7 @@ static void *find_cuda(const char *name)
 /* A name to look up, and the function found. */
 struct finding {
 	const char *name;
-	enum hook_id id; /* the row's; HOOK_NAMES for a function without a row */
+	enum hook_id id; /* id of the row; HOOK_NAMES for a function without a row */
 	void *caller, *real;
 };
 
@@ -191,7 +191,7 @@ static void find_runtime(void *argument)
 	next = resolve_dlsym(RTLD_NEXT, finding->name);
 	if (next == hook_ours(finding->id))
 		next = NULL;
-	/* A function of another preload after this library, which the caller would have reached. */
+	/* A later preload's function, which the caller would have reached without this library. */
 	if (next && strncmp(resolve_module(next), "libcudart", 9))
 		real = next;
 	else
@@ -202,8 +202,7 @@ static void find_runtime(void *argument)
 }
 
 /* Only one thread writes at a time, or a slot could get one caller's key with another's function.
- * If a thread never finishes (a fork, a handler that jumps out), later calls look functions up
- * again. */
+ * If it never finishes (a fork, a handler that jumps out), the slot's callers look up each time. */
 static void keep_caller(uintptr_t key, void *real)
 {
 	struct resolve_caller *cached = resolve_place(key);

@@ -8,10 +8,10 @@
 enum {
 	FIRST_NS = 1000000, /* the shortest time from which a rate is computed */
 	SLOWER = 4096, /* the rate is 1 / SLOWER too low; readings of the real clock correct that */
-	DOUBT_NS = 20000,   /* more than the kernel's adjustments and TOGETHER_NS explain */
+	DOUBT_NS = 20000,   /* more than the kernel's adjustments let the ticks run ahead */
 	TOGETHER_NS = 5000, /* longest time between reading one clock and the other */
 	TRIES = 3,          /* attempts to read both clocks within TOGETHER_NS */
-	KNOWN = 1 << 30, /* ticks for which the rate may be used without reading the real clock */
+	KNOWN = 1 << 30,    /* most ticks since a reading for which tsc_look() predicts the time */
 };
 
 HOT_THREAD _Thread_local struct tsc_thread tsc_thread;
@@ -105,7 +105,7 @@ HOT_CODE uint64_t tsc_look(void)
 	if (last.ticks && ticks - last.ticks < KNOWN)
 		told = last.ns + ((ticks - last.ticks) * rate >> 32);
 	if (told > ns + DOUBT_NS) {
-		/* Ticks ahead of the real clock are not its source, which is another clock. */
+		/* The ticks run ahead of the real clock: the kernel derives it from another. */
 		atomic_store(&distrusted, true);
 		atomic_store(&tsc_rate, 0);
 		return ns;

@@ -16,7 +16,8 @@
 
 enum { NOW_WINDOW = 1 << 21 }; /* ticks between two readings of the real clock */
 
-/* A thread's last reading of the real clock. `ticks` is 0 during a change, for signal handlers. */
+/* A thread's last reading of the real clock. `ticks` is 0 while the two are changed, so that a
+ * signal handler then reads the real clock. */
 struct tsc_thread {
 	uint64_t ticks, ns;
 };
@@ -27,11 +28,11 @@ extern _Atomic uint64_t tsc_rate; /* ns per tick times 2^32, a little low; 0: un
 /* For the constructor: returns the real clock's time. */
 uint64_t tsc_init(void);
 
-/* The time, read by a system call that touches no other page (base/guest/raw_call.h). */
+/* The real clock's time, by a system call that touches no page of libc (base/guest/raw_call.h). */
 uint64_t tsc_asked(void);
 
-/* tsc_ticks_steady(): true if the processor's ticks have a constant rate. Found at its first call:
- * in a virtual machine that traps to the monitor (cpuid), which took 13 us. */
+/* tsc_ticks_steady(): true if the processor's ticks have a constant rate. Its first call executes
+ * cpuid to find out, which took 13 us in a virtual machine. */
 enum { TICKS_NOT_ASKED, TICKS_STEADY, TICKS_NOT_STEADY };
 extern atomic_int tsc_ticks; /* one of the values above */
 bool tsc_ticks_steady(void);

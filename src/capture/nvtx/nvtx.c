@@ -85,7 +85,7 @@ const char *nvtx_keep(const char *text)
 	return copy;
 }
 
-/* The lock is free in the child. A text that another thread was copying only wastes its bytes. */
+/* Frees the lock in the child. A text that another thread was copying only wastes its bytes. */
 void nvtx_forked(void)
 {
 	lock_reset(&names_lock);
@@ -273,8 +273,8 @@ static const char *register_w(const char *domain, const wchar_t *text)
 	return keep_wide(text);
 }
 
-/* Fills in a table of NVTX. Calls through empty slots do nothing. Slot 14, the end of a domain,
- * stays empty: the domain's handle stays valid, because a range may be closed after its domain. */
+/* Fills in a table of NVTX. Calls through empty slots do nothing. Slot 14 of core2 ends a domain
+ * and stays empty: the domain's handle stays valid, as a range may be closed after its domain. */
 static void fill(const struct callbacks *callbacks, int module, const function *ours,
 		 unsigned int count)
 {

@@ -2,9 +2,9 @@
  * Records ranges and marks of NVTX's payload extension, whose data has a schema. NCCL opens ranges
  * without the extension and closes them with it (nvtxRangePopPayload).
  *
- * Each library that contains the extension initialises it separately; slots of its table that are
- * not filled do nothing. Slots and layouts: nvtx3/nvToolsExtPayload.h and nvtxDetail/nvtxExtTypes.h
- * of CUDA 13.0. Of a payload only the event's message is read.
+ * Each library that contains the extension initialises it separately; calls through slots that stay
+ * empty do nothing. Slots and layouts: nvtx3/nvToolsExtPayload.h and nvtxDetail/nvtxExtTypes.h of
+ * CUDA 13.0. Of a payload only the event's message is read.
  */
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -124,7 +124,7 @@ static uint64_t register_schema(const char *domain, const struct schema *schema)
 	return id;
 }
 
-/* Returns an id for an enumeration, which names values of payloads. These are not recorded. */
+/* Returns an id for an enumeration, which names values in payloads. The names are not used. */
 static uint64_t register_enum(const char *domain, const void *attributes)
 {
 	(void)domain;

@@ -13,7 +13,7 @@
 #include "base/text/fd.h"
 #include "base/text/text.h"
 #include "cli/doctor/doctor.h"
-#include "cli/library.h"
+#include "cli/preload_refusals.h"
 
 enum {
 	SECONDS = 10, /* time limit for a program that prints its version */

@@ -16,8 +16,8 @@
 #include "base/text/text.h"
 #include "cli/cli.h"
 #include "cli/doctor/doctor.h"
-#include "cli/library.h"
 #include "cli/packed.h"
+#include "cli/preload_refusals.h"
 #include "render/emit/term.h"
 
 #define SPACE_NEEDED ((uint64_t)512 << 20) /* bytes for a trace of 8,000,000 events */

@@ -13,7 +13,7 @@
 #include "base/text/fd.h"
 #include "base/text/text.h"
 #include "cli/cli.h"
-#include "cli/library.h"
+#include "cli/preload_refusals.h"
 #include "cli/run/child_process.h"
 #include "spool/spool.h"
 

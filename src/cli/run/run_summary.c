@@ -10,7 +10,7 @@
 #include "base/settings/opt.h"
 #include "base/text/out.h"
 #include "base/text/text.h"
-#include "cli/library.h"
+#include "cli/preload_refusals.h"
 #include "cli/run/child_process.h"
 #include "render/report/report.h"
 #include "render/values/values.h"

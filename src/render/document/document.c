@@ -10,7 +10,7 @@
 #include "base/text/out.h"
 #include "facts/phases.h"
 #include "facts/spool_model.h"
-#include "spool/journal.h"
+#include "spool/event_journal.h"
 
 enum { BUFFER = 1 << 18 };
 

@@ -6,7 +6,7 @@
 #include "base/mem/each.h"
 #include "base/text/text.h"
 #include "render/document/document.h"
-#include "spool/journal.h"
+#include "spool/event_journal.h"
 
 /* The fact's text as a number; `none` if it is not a number. */
 static uint64_t number(const char *text, uint64_t none)

@@ -1,5 +1,5 @@
 /* The events of a spool: written into a ring of chunks, and read from it in order. */
-#include "spool/journal.h"
+#include "spool/event_journal.h"
 
 #include <errno.h>
 #include <stddef.h>

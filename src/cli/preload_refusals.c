@@ -1,5 +1,5 @@
 /* Finds the library to preload, and the reasons why a program cannot have it preloaded. */
-#include "cli/library.h"
+#include "cli/preload_refusals.h"
 #include "base/mem/each.h"
 
 #include <elf.h>

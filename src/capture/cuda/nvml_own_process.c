@@ -68,8 +68,8 @@ static const char list_names[LISTS][2][44] = {
 };
 
 static struct {
-	/* Only the thread that has set `busy` uses the members up to `before_count`. No thread
-	 * waits for `busy`: it might hold the loader's lock, which the owner needs. */
+	/* Only the thread that has set `busy` uses the members up to `before_count`. The others do
+	 * not wait: one of them might hold the loader's lock, which the first thread needs. */
 	atomic_bool busy;
 	bool tried;
 	unsigned int before[DEVICES][PROCESSES];
@@ -112,7 +112,7 @@ static nvmlDevice_t handle_of(int device)
 	return nvml.loaded ? nvml.devices[device] : NULL;
 }
 
-/* The number of processes in the list; -1 if NVML does not give it. */
+/* Fills in *processes and returns their number; -1 if NVML does not give the list. */
 static int ask_list(processes_fn *ask, nvmlDevice_t device, struct process *processes)
 {
 	unsigned int count = PROCESSES;
@@ -161,7 +161,7 @@ static bool on_host(void)
 	return !stat("/proc/self/ns/pid", &status) && status.st_ino == HOST_NAMESPACE;
 }
 
-/* This process's id if it is in the list, else the id of the only new process; 0 for none. */
+/* This process's id if listed, else the id of the only process that was not there before, or 0. */
 static unsigned int pick(int device, const struct process *processes, int count)
 {
 	unsigned int own = (unsigned int)record_pid();
