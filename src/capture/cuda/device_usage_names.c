@@ -72,7 +72,8 @@ static bool is_of(const struct taken *taken, int device, const struct usage_culp
 	       !strcmp(taken->culprit.of, culprit->of);
 }
 
-/* The entry for a step from before the spool was opened. A full table merges steps of one kind. */
+/* The entry for a step from before the spool was opened. A full table merges steps of one kind;
+ * NULL if it has none of this kind, whose bytes then stay unexplained. */
 static struct taken *early_of(int device, const struct usage_culprit *culprit)
 {
 	struct taken *early = state.early + state.early_n;
@@ -82,11 +83,11 @@ static struct taken *early_of(int device, const struct usage_culprit *culprit)
 		*early = (struct taken){ .culprit = *culprit, .device = device };
 		return early;
 	}
-	while (--early > state.early) {
+	while (early-- > state.early) {
 		if (is_of(early, device, culprit))
-			break;
+			return early;
 	}
-	return early;
+	return NULL;
 }
 
 static void record_culprit(const struct usage_look *look, const struct usage_culprit *culprit,
@@ -96,8 +97,7 @@ static void record_culprit(const struct usage_look *look, const struct usage_cul
 
 	if (record_is_open()) {
 		put_name(look, usage_devices[look->device].named, culprit, bytes);
-	} else if (bytes) {
-		early = early_of(look->device, culprit);
+	} else if (bytes && (early = early_of(look->device, culprit))) {
 		early->t = look->t;
 		early->bytes += bytes;
 		early->residual = usage_devices[look->device].residual;
