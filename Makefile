@@ -428,7 +428,7 @@ bench-scale: test-programs ## what it costs as everything becomes much (scripts/
 
 # --- static checks ---------------------------------------------------------------------------------
 
-.PHONY: check-layers check-names check-schema check-headers check-symbols check-guest check-abi check-shell check-instructions
+.PHONY: check-layers check-names check-schema check-headers check-symbols check-guest check-abi check-calls check-shell check-instructions
 check-layers: ## who includes whom
 	$(Q)sh scripts/check-layers.sh
 
@@ -463,6 +463,9 @@ else
 	$(Q)$(CC) $(LANGUAGE) $(CPPFLAGS) $(WARNINGS) -Werror -isystem $(CUDA_HEADERS) -fsyntax-only \
 		tests/abi/abi_check.c
 endif
+
+check-calls: $(BUILD)/memtrace ## each call of CUDA's that names memory is hooked, or tests/abi/unhooked.txt says why not
+	$(Q)BUILD='$(BUILD)' sh scripts/check-calls.sh '$(CUDA_HEADERS)'
 
 check-instructions: test-programs ## an event costs no more instructions than the committed baseline
 	$(Q)BUILD='$(abspath $(BUILD))' CC='$(CC)' sh scripts/check-instructions.sh

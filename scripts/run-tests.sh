@@ -18,7 +18,7 @@ BUILD=$(cd "$BUILD" && pwd) || exit 1
 results=$BUILD/check
 
 # Longest first, or the last of them runs alone.
-static_checks='check-tidy check-tsan check-instructions check-format check-headers check-shell check-layers check-names check-schema check-guest check-symbols check-abi'
+static_checks='check-tidy check-tsan check-instructions check-format check-headers check-shell check-layers check-names check-schema check-guest check-symbols check-abi check-calls'
 
 run_program() { # KIND NAME
 	case $1 in
