@@ -21,12 +21,13 @@ BEGIN {
 	allow["cli"]     = "base codec spool ledger facts analyse render cli"
 
 	# The exceptions: the document that the library writes by itself at exit, the same read without
-	# its JSON, and the hooks listed.
+	# its JSON, and the tool's lists of hooks and of Python's versions.
 	except["src/capture/life/finalize.c render/document/document.h"]
 	except["src/analyse/trace/trace_spool.c render/document/document.h"]
 	except["src/cli/ capture/loader/hooks.def"]
 	except["src/cli/ capture/loader/counted_calls.def"]
 	except["src/cli/ capture/exports/exports.def"]
+	except["src/cli/ capture/python/python_versions.h"]
 }
 
 function room(path) {

@@ -18,9 +18,7 @@
 
 typedef void *lookup_fn(void *handle, const char *name);
 
-#define TEXT_OF(number) #number
-#define TEXT(number) TEXT_OF(number)
-#define KNOWN " than this build reads (3." TEXT(PYTHON_OLDEST) "-3." TEXT(PYTHON_NEWEST) ")"
+#define KNOWN " than this build reads (" PYTHON_VERSIONS ")"
 
 /* Sets the refusal: "CPython 3.12.3", then the texts a, b and c, then the consequence. */
 static void refuse_version(const char *a, const char *b, const char *c)

@@ -11,6 +11,7 @@
 
 #include "base/mem/hash.h"
 #include "capture/python/python.h"
+#include "capture/python/python_versions.h"
 
 /* --- python_layout.c --- */
 
@@ -51,11 +52,6 @@ struct python_layout {
 	int32_t text_shift;
 	enum python_table table;
 };
-
-/* Minor versions in python.def. From PYTHON_TELLING on, interpreters have a table of offsets. */
-#define PYTHON_OLDEST 8
-#define PYTHON_TELLING 13
-#define PYTHON_NEWEST 15
 
 static inline uint64_t python_word(const void *base, int32_t offset)
 {

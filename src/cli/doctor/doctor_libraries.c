@@ -12,13 +12,12 @@
 #include "base/mem/each.h"
 #include "base/text/fd.h"
 #include "base/text/text.h"
+#include "capture/python/python_versions.h"
 #include "cli/doctor/doctor.h"
 #include "cli/preload_refusals.h"
 
 enum {
 	SECONDS = 10, /* time limit for a program that prints its version */
-	OLDEST = 8,   /* Python 3.8 to 3.14: versions whose frames can be read */
-	NEWEST = 14,
 };
 
 /* Runs a command and reads the first line of stdout and stderr; false if it cannot run or fails. */
@@ -219,22 +218,23 @@ static void say_python(const struct python *python)
 
 	if (strcmp(python->implementation, "cpython") != 0) {
 		finding = FINDING_NOTE;
-		mend = "is not CPython: stacks will hold native frames only";
-	} else if (python->major != 3 || python->minor < OLDEST || python->minor > NEWEST) {
+		mend = "not CPython: stacks will hold native frames only";
+	} else if (python->major != 3 || python->minor < PYTHON_OLDEST ||
+		   python->minor > PYTHON_NEWEST) {
 		finding = FINDING_WARN;
-		mend = "Python frames can be read only from versions 3.8 to 3.14";
+		mend = "Python frames can be read only from versions " PYTHON_VERSIONS;
 	}
 	doctor_say(finding, "python", mend, "%d.%d %s", python->major, python->minor, python->path);
 }
 
 void doctor_pythons(void)
 {
-	static const char *const names[] = { "python",     "python3",    "python3.8",
-					     "python3.9",  "python3.10", "python3.11",
-					     "python3.12", "python3.13", "python3.14" };
+	char names[PYTHON_NEWEST - PYTHON_OLDEST + 3][16] = { "python", "python3" };
 	static struct python seen[COUNT_OF(names)];
 	size_t count = 0;
 
+	for (int minor = PYTHON_OLDEST; minor <= PYTHON_NEWEST; minor++)
+		snprintf(names[minor - PYTHON_OLDEST + 2], sizeof(*names), "python3.%d", minor);
 	foreach (name, names, COUNT_OF(names)) {
 		char path[PATH_MAX];
 		bool known = false;
