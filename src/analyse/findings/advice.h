@@ -1,6 +1,4 @@
-/*
- * The facts of a trace that the rules in advice.def test, and the rules that apply to the trace.
- */
+/* The facts of a trace that the rules in advice.def test, and which of the rules apply. */
 #pragma once
 
 #include <stdbool.h>

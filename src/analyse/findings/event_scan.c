@@ -130,6 +130,24 @@ static void forget_life(struct event_scan *survey, const struct event *event)
 	event_scan_growth_forget(survey);
 }
 
+/* False if PyTorch gave the segment back by itself, at a limit or a threshold of its allocator:
+ * then no function on the known stack is named after empty_cache(). */
+static bool program_asked(const struct trace *trace, const struct event *event)
+{
+	const struct trace_stack *stack =
+		event->stack < trace->stacks_n ? &trace->stacks[event->stack] : NULL;
+
+	if (!stack || !stack->frames_n)
+		return true;
+	foreach (frame, stack->frames) {
+		const char *function = trace->frames[*frame].function;
+
+		if (function && (strstr(function, "empty_cache") || strstr(function, "emptyCache")))
+			return true;
+	}
+	return false;
+}
+
 static void see_segment(struct event_scan *survey, const struct event *event)
 {
 	bool retry = event->op == EVENT_MARK &&
@@ -137,7 +155,8 @@ static void see_segment(struct event_scan *survey, const struct event *event)
 
 	survey->reserves += event->op == EVENT_RESERVE;
 	survey->releases += event->op == EVENT_RELEASE;
-	survey->forced += event->op == EVENT_RELEASE && survey->refused;
+	survey->forced += event->op == EVENT_RELEASE &&
+			  (survey->refused || !program_asked(survey->trace, event));
 	if (event->op == EVENT_OOM || retry)
 		survey->refused = true;
 	else if (event->op == EVENT_ALLOC || event->op == EVENT_FREE || event->op == EVENT_RESERVE)

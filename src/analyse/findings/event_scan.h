@@ -3,7 +3,7 @@
  * blocks and how much these add to the peak, how large allocations are, which sites keep growing.
  *
  * Results are by the trace's sites, so the scan must follow trace_choose(). Memory is bounded by
- * the live blocks and by sites; the series for growth take up to 64 MiB, more from 170,000 sites.
+ * the live blocks and by sites; the series for growth take up to 64 MiB, more from 175,000 sites.
  */
 #pragma once
 
@@ -95,7 +95,7 @@ struct event_scan {
 	struct event failures[SURVEY_FAILURES]; /* the first failed allocations */
 	size_t failures_n;
 	uint64_t reserves, releases; /* numbers of segments that pools took and gave back */
-	uint64_t forced;             /* releases to make room after an allocation failed */
+	uint64_t forced;             /* releases for which the program did not ask */
 	bool refused; /* an allocation failed since the last event that took or freed memory */
 	uint64_t frees;
 	uint64_t gap_seq; /* number of the first event after the last gap; 0 without a gap */
@@ -112,7 +112,7 @@ struct event_scan {
 	uint64_t *seqs;               /* for each value, the number of the first event after it */
 	uint64_t young_seq;           /* blocks allocated by this event or later are young */
 	uint64_t window;              /* number of events in a window */
-	uint64_t frees_warm;          /* number of frees before the first value */
+	uint64_t frees_warm;          /* number of frees before the first value that counts */
 };
 
 /* A scan calls event_scan_start(), then event_scan_event() for each event, then event_scan_end(),
@@ -135,9 +135,8 @@ static inline size_t event_scan_rows(const struct event_scan *survey)
 	return survey->trace->sites_n + 1;
 }
 
-/* event_scan_growth.c */
 void event_scan_growth_start(struct event_scan *survey);
-/* To be called before each event, and at the end with the seq and t that would come next. */
+/* To be called before each event, and at the end with the next seq and UINT64_MAX as t. */
 void event_scan_growth_time(struct event_scan *survey, uint64_t seq, uint64_t t);
 void event_scan_growth_death(struct event_scan *survey, uint32_t site, const struct block *block);
 void event_scan_growth_forget(struct event_scan *survey);

@@ -85,7 +85,7 @@ static uint64_t lowest(const uint64_t *v, size_t from, size_t to)
 
 /* True if the lower envelope (at each time, the lowest value from then on) rises in each of the
  * first three quarters, by at least half of the slope's rate and half of the steepest quarter's
- * rise. climbs_to_the_end() tests the last quarter. */
+ * rise. climbs_to_the_end() tests the end. */
 static bool climbs_throughout(const uint64_t *v, size_t n, double per_value)
 {
 	double promised = per_value * (double)n / GROWTH_QUARTERS;
@@ -116,8 +116,8 @@ static bool climbs_to_the_end(const uint64_t *v, size_t n, uint64_t rose)
 	return v[n - 1] > v[n - 1 - back];
 }
 
-/* True if rises become rarer, as in a cache that fills up. Laplace's test: if they do not, the mean
- * of the rises' times lies at most one standard deviation before the middle. */
+/* True if rises become rarer, as in a cache that fills up. Laplace's test: the mean of the rises'
+ * times lies more than one standard deviation before the middle. */
 static bool slows_down(const uint64_t *v, size_t n)
 {
 	double sum = 0;
@@ -138,7 +138,7 @@ static size_t rises_wanted(size_t n)
 	return n * 4 / 5 < 10 ? n * 4 / 5 : 10;
 }
 
-/* True if enough blocks of each quarter but the last, whose may soon be freed, are still live. */
+/* True if enough bytes of each quarter are still live, but for the last: they may be freed soon. */
 static bool keeps_every_age(const uint64_t *born, size_t n, double per_value)
 {
 	double promised = per_value * (double)n / GROWTH_QUARTERS;

@@ -1,5 +1,5 @@
 /*
- * Decides whether a series of live bytes, one value per phase, keeps rising, by how much, and how
+ * Decides whether a series of live bytes, one value per step, keeps rising, by how much, and how
  * certain that is.
  *
  * Growth is a trend (Mann-Kendall's test) whose lower envelope climbs evenly in the first three
@@ -8,8 +8,6 @@
  * growth, whatever their size. Tests for trends assume that a value does not depend on the value
  * before, but a queue's length does. So growth needs further evidence: either memory of every age
  * is still live at the end (a leak, a list), or the series hardly falls (a buffer made larger).
- *
- * Pure arithmetic: the values come from analyse/findings/event_scan.h.
  */
 #pragma once
 

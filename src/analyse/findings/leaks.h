@@ -1,8 +1,6 @@
 /*
- * Memory that was never freed, by call site: live at the end, without the memory that libraries
- * hold on purpose (expected_leaks.def), and without suppressed stacks.
- *
- * It is found from the stacks' totals, without events.
+ * Memory that was never freed, by call site, from the stacks' totals: live at the end, without the
+ * memory that libraries hold on purpose (expected_leaks.def), and without suppressed stacks.
  */
 #pragma once
 
@@ -43,9 +41,9 @@ bool suppressions_fit(struct suppressions *suppressions, const struct trace *tra
 
 struct leak {
 	uint32_t site;
-	uint32_t stack; /* the site's stack that holds the most bytes */
+	uint32_t stack; /* of the site's stacks that leak, the one with most bytes */
 	uint64_t bytes, count;
-	uint64_t allocations, frees; /* of the site's stacks since the start; 0 if not known */
+	uint64_t allocations, frees; /* of the stacks that leak, since the start; 0 if not known */
 	uint64_t most;               /* bytes that `stack` holds */
 };
 

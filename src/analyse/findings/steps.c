@@ -16,7 +16,6 @@ enum {
 	VERY_REGULAR = 90,
 };
 
-/* An allocation, or the free of a block. */
 struct change {
 	uint64_t seq, bytes;
 	uint32_t stack; /* NO_STACK for a free */
@@ -73,7 +72,6 @@ int steps_read(const char *path, steps_take_fn *take, void *context)
 	return error ? error : more;
 }
 
-/* The number of allocations by all the stacks that have n allocations each. */
 static uint64_t covered(const struct step_finder *finder, uint32_t n)
 {
 	return (uint64_t)n * finder->sharing[n];
@@ -92,15 +90,15 @@ static uint32_t next_count(const struct step_finder *finder)
 	return best;
 }
 
-/* True if nearly all of the stacks are present: one and a tenth of all may be missing, as some have
- * the same count by chance (a model's layers, if there are as many layers as steps). */
+/* True if nearly all of the stacks are present: one, and a tenth of all, may be missing, as some
+ * have the same count by chance (a model's layers, if there are as many layers as steps). */
 static bool are_most(size_t members, size_t all)
 {
 	return members >= STACKS_LEAST && members + 1 + all / 10 >= all;
 }
 
-/* Takes each allocation by stack `first` as the beginning of a step. True if, in most steps, nearly
- * all stacks that have n allocations allocate. */
+/* Takes each allocation by stack `first` as the beginning of a step. True if, in nine of ten steps,
+ * nearly all stacks that have n allocations allocate. */
 static bool find_turns_of(struct step_finder *finder, uint32_t n, uint32_t first)
 {
 	uint32_t members = 0;

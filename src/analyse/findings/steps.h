@@ -5,7 +5,7 @@
  * allocations that several stacks share and whose stacks allocate most in all, provided that these
  * stacks take turns, each allocating once between two allocations of the first; that the steps have
  * similar lengths (else they may be layers inside a step); that most steps free at least half of
- * what they allocate (else something is being built); and that nearly all steps make the same calls
+ * what they allocate (else something is being built); and that steps mostly make the same calls
  * (else it is chance).
  */
 #pragma once

@@ -30,7 +30,8 @@ static int by_frames(const void *a, const void *b)
 	return x->frames_n < y->frames_n ? -1 : x->frames_n > y->frames_n;
 }
 
-/* Takes the frames that become nodes: the user's, and the innermost frame that is not internal. */
+/* Takes the frames that become nodes: all (`whole`), or the user's and the innermost that is not
+ * internal; if there are none, the frame of trace_line(). */
 static size_t take_frames(const struct trace *trace, uint32_t number, bool inverted, bool whole,
 			  uint32_t *to)
 {
@@ -53,7 +54,6 @@ static size_t take_frames(const struct trace *trace, uint32_t number, bool inver
 	return taken;
 }
 
-/* Appends the children of a node to the nodes. */
 static void add_children(struct tree *tree, const struct path *paths, struct tree_node *parent)
 {
 	static const struct sort_key by_bytes[] = { SORT_DOWN(struct tree_node, bytes), { 0 } };
@@ -95,7 +95,7 @@ void tree_build(struct tree *tree, const struct trace *trace, const struct trace
 	foreach (share, shares, count)
 		frames += trace->stacks[share->stack].frames_n;
 	at = need(&arena, frames * sizeof(*at));
-	/* There are at most as many nodes as frames in all paths. */
+	/* There are at most as many nodes as frames in all paths, plus the root. */
 	*tree = (struct tree){ .nodes = calloc(frames, sizeof(*tree->nodes)), .count = 1 };
 	NEED(tree->nodes);
 	tree->nodes[0] = (struct tree_node){ .frame = UINT32_MAX, .to = count };

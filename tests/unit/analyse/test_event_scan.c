@@ -90,6 +90,30 @@ TEST(what_pytorch_releases_to_make_room_is_forced)
 	event_scan_clear(&survey);
 }
 
+TEST(what_pytorch_releases_at_its_own_limit_is_forced)
+{
+	static uint32_t frame_of[] = { 0, 1, 2 };
+	static struct trace_frame frames[] = { { .function = "DeviceCachingAllocator::malloc" },
+					       { .function = "empty_cache" },
+					       { .function = NULL } };
+
+	make_trace(0, 10);
+	trace.frames = frames;
+	trace.frames_n = sizeof(frames) / sizeof(*frames);
+	for (uint32_t i = 0; i < sizeof(frames) / sizeof(*frames); i++)
+		stacks[i] = (struct trace_stack){ .frames = &frame_of[i], .frames_n = 1 };
+	event_scan_start(&survey, &trace);
+	feed(EVENT_RELEASE, 4096, MIB, 0);
+	feed(EVENT_RELEASE, 8192, MIB, 1);
+	feed(EVENT_RELEASE, 12288, MIB, 2);
+	feed(EVENT_RELEASE, 16384, MIB, 3);
+	event_scan_end(&survey);
+	EQ(survey.releases, 4);
+	EQ(survey.forced, 2);
+	event_scan_clear(&survey);
+	memset(stacks, 0, sizeof(stacks));
+}
+
 /* --- against brute force --- */
 
 static struct event events[EVENTS];
