@@ -38,7 +38,6 @@ static bool uses(const struct merge *merge, const struct merge_rank *rank,
 	return false;
 }
 
-/* Appends a name to a list of names, unless MOST_NAMED names are in it already. */
 static const char *add_name(struct merge *merge, const char *list, size_t named, const char *name)
 {
 	return named < MOST_NAMED
@@ -81,11 +80,10 @@ static const char *even_sentence(struct merge *merge)
 	if (spread->count == 1)
 		return show_kept(&merge->arena, "Only rank %s is given: its peak is %s allocated.",
 				 highest, SAY_BYTES(spread->highest));
-	return show_kept(&merge->arena, "All %zu ranks peak alike: %s allocated%s.", spread->count,
-			 SAY_BYTES(spread->median),
+	return show_kept(&merge->arena, "All %zu ranks have about the same peak: %s allocated%s.",
+			 spread->count, SAY_BYTES(spread->median),
 			 spread->highest > spread->median
-				 ? show_kept(&merge->arena,
-					     ", at most %s above the median (rank %s)",
+				 ? show_kept(&merge->arena, ", at most %s more (rank %s)",
 					     SAY_BYTES(above), highest)
 				 : "");
 }
@@ -131,7 +129,7 @@ static const char *ooms_sentence(struct merge *merge)
 	if (ranks > MOST_NAMED)
 		names = show_kept(&merge->arena, "%zu of %zu", ranks, merge->order_n);
 	return show_kept(&merge->arena,
-			 "%s %s ran out of memory, %llu time%s (memtrace report explains each).",
+			 "%s %s ran out of memory, %llu time%s (see memtrace report --oom).",
 			 ranks == 1 ? "Rank" : "Ranks", names, (unsigned long long)times,
 			 times == 1 ? "" : "s");
 }
@@ -160,6 +158,8 @@ static const char *tightest_sentence(struct merge *merge)
 	if (merge->tightest == SIZE_MAX)
 		return NULL;
 	card = &merge->cards[merge->tightest];
+	if (card->headroom > (int64_t)(card->total / 2))
+		return NULL; /* no rank is close to running out */
 	place = card_place(merge, card);
 	first = merge_rank_word(merge, &merge->ranks[card->fullest]);
 	if (card->ranks_n == 1)

@@ -112,7 +112,7 @@ is 'and by how much' "$(json planted.all '"holds 1.00 GiB more there" in d["sent
 is 'who would run out first' "$(json planted.all 'd["first_to_run_out"]["rank"]')" 3
 planted 3 0
 ok 'without it' memtrace merge planted.?.json
-has 'all are alike' "$OUT" 'All 4 ranks peak alike'
+has 'all are alike' "$OUT" 'All 4 ranks have about the same peak'
 hasnt 'no site is listed that all hold alike' "$OUT" 'Sites at the peak'
 planted 3 1073741824
 ok 'one of two' memtrace merge --json -o two.all planted.0.json planted.3.json
@@ -246,3 +246,13 @@ facts = sum(open(p, "rb").read().index(b"\"events\":[") for p in paths)
 print(few, all_, facts)
 assert all_ - few < facts / 4, (few, all_, facts)'
 tap_comment "$OUT"
+
+# --- who is short of memory -----------------------------------------------------------------------------
+ok 'two ranks on large cards' memtrace merge "$TOP/tests/data/h200-ddp"
+is 'none of which is near the end of its memory' "$(grep -c 'closest to running out' "$OUT")" 0
+mkdir tight
+for rank in 0 1; do
+	sed 's/"total_bytes":[0-9]*/"total_bytes":2500000000/' "$TOP/tests/data/h200-ddp/rank.$rank.json" >"tight/$rank.json"
+done
+ok 'on small ones' memtrace merge tight
+has 'the fullest is named' "$OUT" 'Rank 1 is closest to running out: 605.93 MiB of 2.33 GiB'
