@@ -65,7 +65,7 @@ int fd_rename_new(const char *from, const char *to)
 				   raw_address(to), RENAME_NOREPLACE, 0);
 	int fd;
 
-	if (error != -EINVAL && error != -EPERM)
+	if (error != -EINVAL && error != -EPERM && error != -ENOSYS)
 		return error;
 	error = (int)raw_call6(SYS_linkat, AT_FDCWD, raw_address(from), AT_FDCWD, raw_address(to),
 			       0, 0);
