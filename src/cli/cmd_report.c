@@ -64,8 +64,7 @@ struct report_words {
 	bool json;
 };
 
-/* Fills `options`; returns false, with a message, if a value is wrong. If `listed`, --limit is
- * LISTED by default. */
+/* Fills `options`; returns false, with a message, if a value is wrong. `listed`: several traces. */
 static bool read_report_words(struct report_options *options, const struct report_words *words,
 			      bool listed)
 {
@@ -85,7 +84,7 @@ static bool read_report_words(struct report_options *options, const struct repor
 	return options->oom || !cli_usage("--oom: the first failed allocation has the number 1");
 }
 
-/* Prints why and returns false if --at, --oom, --from and --to exclude each other. */
+/* Prints why and returns false if --at, --oom, --from and --to contradict each other. */
 static bool check_times(const struct report_options *options)
 {
 	const char *const bounds[] = { options->select.from, options->select.to };
@@ -165,7 +164,6 @@ static int run_with_rules(const char *path, const struct report_words *words,
 
 /* --- several traces: the ranks of a job --- */
 
-/* Prints why and returns false if an option was given that is for a single trace only. */
 static bool check_alone(const struct report_words *words, const struct report_options *options)
 {
 	const struct {
@@ -247,7 +245,7 @@ int cmd_report(int argc, char **argv)
 		    "category=NAME",
 		    &options.select.filter),
 		ARG("rules", 0, TEXT, "FILE",
-		    "rules for categories, before the built-in ones: "
+		    "rules for categories, which come before the built-in ones: "
 		    "`memtrace help --rules` explains them",
 		    &words.rules),
 		ARG("suppressions", 0, TEXT, "FILE",
@@ -257,7 +255,8 @@ int cmd_report(int argc, char **argv)
 		ARG("show", 's', TEXT, "SECTIONS", "only these sections, by name: peaks,live",
 		    &words.show),
 		ARG("limit", 'n', NUMBER, "N",
-		    "rows of each list (default 5, or 10 with --show, all with --json; 0: all)",
+		    "rows of each list (default 5, or 10 with --show, --oom, --at or several "
+		    "traces, all with --json; 0: all)",
 		    &words.limit),
 		ARG("full", 0, FLAG, NULL, "every row, every stack, every frame", &options.full),
 		ARG_OUTPUT_TO(&words.output),

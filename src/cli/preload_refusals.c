@@ -76,8 +76,8 @@ int library_find(char *path, size_t size)
 		if (take_path(systems[i], "", path, size))
 			return 0;
 	}
-	return err(LIBRARY
-		   " is neither next to this program nor in ../lib; set MEMTRACE_LIBRARY=PATH");
+	return err(LIBRARY " is not next to this program, in ../lib or in a system folder; set "
+			   "MEMTRACE_LIBRARY=PATH");
 }
 
 int library_preload(const char *library, char *value, size_t size)

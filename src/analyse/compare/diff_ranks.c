@@ -48,7 +48,7 @@ static int check_side(const struct diff_side *side)
 	foreach (run, side->runs, side->count) {
 		if (!tells_rank(run))
 			return err("%s has no rank, but the other traces are ranks of a job, which "
-				   "are compared rank by rank",
+				   "are compared rank by rank: leave it out",
 				   run->trace.path);
 		if (find_rank(side, rank_of(run)) != run)
 			return err(

@@ -49,7 +49,7 @@ static uint64_t height(const struct trace_phase *phase)
 	return phase->allocated.peak_bytes == TRACE_NONE ? 0 : phase->allocated.peak_bytes;
 }
 
-/* Returns the phase with the highest peak of those with the name: the `number`th of `count`. */
+/* Returns the `number`th of `count` phases with the name, that with the highest peak; or NULL. */
 static const struct trace_phase *find_phase(const struct trace *trace, const char *name,
 					    size_t *number, size_t *count)
 {
@@ -90,7 +90,7 @@ static int find_mark(struct mark *mark, const struct trace *trace, const char *t
 	if (!end || !quantity_parse(end + 1, QUANTITY_SETTING, &wanted))
 		end = text + strlen(text);
 	if (trace->once)
-		return err("%s cannot be read twice, as a mark wants: give a file", trace->path);
+		return err("%s cannot be read twice, which a mark needs: give a file", trace->path);
 	if (trace_open(&again, trace->path))
 		return -EINVAL;
 	while ((more = trace_next_of(&again, EVENT_MARK, &event)) == 1) {
@@ -108,7 +108,7 @@ static int find_mark(struct mark *mark, const struct trace *trace, const char *t
 	trace_close(&again);
 	if (more < 0 || mark->number)
 		return more;
-	return err("%s: has no mark %.100s (there are %zu with the name)", trace->path, text,
+	return err("%s: has no mark %.100s (marks of that name: %zu)", trace->path, text,
 		   mark->count);
 }
 
@@ -197,7 +197,6 @@ static int at_phase(struct replay_wish *wish, const struct trace *trace, const c
 	return 0;
 }
 
-/* Reads the number in "seq:123"; `text` is after the colon. */
 static int read_event(const char *text, uint64_t *seq)
 {
 	return quantity_digits(text, seq)
@@ -254,7 +253,7 @@ int moment_find(struct replay_wish *wish, const struct trace *trace, const char 
 	error = timepoint_time(text, &wish->to);
 	snprintf(what, size, "at %.100s", text);
 	if (!error && trace->process.duration_ns && wish->to > trace->process.duration_ns)
-		return err("%s: %.100s is after its end, at %.3f s", trace->path, text,
+		return err("%s: %.100s is after the end of the trace, at %.3f s", trace->path, text,
 			   (double)trace->process.duration_ns / 1e9);
 	return error ? not_moment(text) : 0;
 }

@@ -52,8 +52,8 @@ static int open_file(struct trace *trace)
 	if (trace->reader->fd < 0 || fstat(trace->reader->fd, &status))
 		return err("%s: %s", trace->path, strerror(errno));
 	if (S_ISDIR(status.st_mode))
-		return err("%s: is a directory, not a trace: give a file in it (only report, merge "
-			   "and html read directories)",
+		return err("%s: is a directory, not a trace: give a file in it (only report, "
+			   "merge, html, diff and check read directories)",
 			   trace->path);
 	if (S_ISREG(status.st_mode) && !status.st_size)
 		return err("%s: is empty", trace->path);
@@ -111,7 +111,8 @@ static int wrong_schema(const struct trace *trace)
 		return err("%s: JSON, but not a memtrace trace: the first key is not \"schema\"",
 			   trace->path);
 	if (!strncmp(trace->schema, "memtrace/", 9))
-		return err("%s: written by a newer memtrace version (schema %.40s, not " SCHEMA ")",
+		return err("%s: written by a newer memtrace version (schema %.40s, not " SCHEMA
+			   "): use that version to read it",
 			   trace->path, trace->schema);
 	return err("%s: contains %.40s, not a trace (" SCHEMA ")", trace->path, trace->schema);
 }
@@ -124,7 +125,7 @@ static int not_json(const struct trace *trace, const char *begin, size_t length)
 		return err("%s: a spool cannot be read compressed or through a pipe: "
 			   "give the uncompressed file itself",
 			   trace->path);
-	/* A spool's header is all zeros until its first rows are written. */
+	/* A spool begins with zeros until spool_publish(). */
 	if (length >= sizeof(nothing) && !memcmp(begin, nothing, sizeof(nothing)))
 		return err("%s: nothing is recorded in this spool: the process ended during "
 			   "startup, or is still starting",
@@ -132,7 +133,7 @@ static int not_json(const struct trace *trace, const char *begin, size_t length)
 	return err("%s: neither a memtrace trace (JSON) nor a memtrace spool", trace->path);
 }
 
-/* Finds the last bytes of a compressed file, which is unpacked for that. 0 or -EINVAL. */
+/* Unpacks a compressed file to find the last bytes and the size of its data. 0 or -EINVAL. */
 static int unpack_tail(struct trace *trace, char *tail, ssize_t *length, off_t *size)
 {
 	static char block[1 << 18];

@@ -86,7 +86,8 @@ static const char *file_system_trouble(const char *directory)
 		return "is a network (or FUSE) file system, which makes recording slow";
 	case BTRFS_SUPER_MAGIC:
 	case 0x2fc12fc1: /* zfs */
-		return "is a file system that cannot reserve space in advance";
+		return "is on a file system that cannot reserve space: when it is full, SIGBUS "
+		       "may kill the program";
 	default:
 		return NULL;
 	}
@@ -157,7 +158,7 @@ void doctor_built(void)
 	bool all = packed_libraries(text);
 
 	doctor_say(all ? FINDING_OK : FINDING_NOTE, "tool",
-		   all ? NULL : "formats of missing libraries cannot be used", "%s", text);
+		   all ? NULL : "formats that need a missing library cannot be used", "%s", text);
 }
 
 /* Checks the libraries that a traced process loads when it ends, to compress its trace. */
@@ -193,7 +194,8 @@ void doctor_program(const char *name)
 		doctor_say(FINDING_MISSING, "program", NULL, "%s: %s", name, strerror(-error));
 	} else if (program_refuses(path, text, sizeof(text))) {
 		doctor_say(FINDING_MISSING, "program",
-			   "link it dynamically, or run it without special rights", "%s", text);
+			   "needed: a dynamically linked 64-bit program without special rights",
+			   "%s", text);
 	} else {
 		doctor_say(FINDING_OK, "program", NULL, "%s", path);
 		if (sanitizer_in(path))

@@ -126,7 +126,6 @@ int live_spools_of(struct live_spools *spools, pid_t pid)
 	return error;
 }
 
-/* True if the tool runs as root or as the user of the process. */
 static bool is_allowed(pid_t pid)
 {
 	struct stat status;
@@ -182,13 +181,12 @@ static int cannot_look(int pid, int error)
 	return err("process %d: %s", pid, strerror(error));
 }
 
-/* Sets attached->path to the process's only spool. 0, or -EINVAL with the reason in err_text(). */
 static int find_spool(struct attached *attached, const struct live_spools *spools)
 {
 	int pid = attached->pid;
 
 	if (spools->count > 1)
-		return err("process %d has %zu spools mapped; which one is in use is not known",
+		return err("process %d has %zu spools mapped: which one it writes is not known",
 			   pid, spools->count);
 	if (spools->count) {
 		text_copy(attached->path, sizeof(attached->path), spools->list[0].path);
@@ -197,10 +195,12 @@ static int find_spool(struct attached *attached, const struct live_spools *spool
 	if (spools->deleted)
 		return err("the recording of process %d has ended", pid);
 	if (spools->library)
-		return err("process %d has not used any GPU memory yet: there is no recording "
-			   "(to start it with recording off: MEMTRACE_START=off)",
+		return err("process %d has not used any GPU memory yet: try again once it has (to "
+			   "start a program with recording off: MEMTRACE_START=off)",
 			   pid);
-	return err("process %d is not traced (memtrace run, or LD_PRELOAD=libmemtrace.so)", pid);
+	return err("process %d is not traced: start it with memtrace run, or with "
+		   "LD_PRELOAD=libmemtrace.so",
+		   pid);
 }
 
 static int check_header(const struct attached *attached)

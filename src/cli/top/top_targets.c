@@ -51,7 +51,6 @@ static void leave(struct top_targets *targets, size_t at)
 		(targets->count - at) * sizeof(struct look *));
 }
 
-/* Finds the spools of a process; if it has none, returns an error with the reason in err_text(). */
 static int find_pid(struct live_spools *found, pid_t pid)
 {
 	size_t before = found->count;
@@ -70,7 +69,6 @@ static int find_pid(struct live_spools *found, pid_t pid)
 		   (int)pid);
 }
 
-/* Returns the shown process that writes the spool, NULL if it is not shown yet. */
 static struct look *find_look(const struct top_targets *targets, const struct live_spool *spool)
 {
 	for (size_t i = 0; i < targets->count; i++) {
@@ -117,7 +115,8 @@ int top_targets_open(struct top_targets *targets, char **words)
 		if (live_spools_all(&found) || add_found(targets, &found))
 			status = STATUS_UNREADABLE;
 		if (!targets->count && status == STATUS_DONE) {
-			err("no process of this user is traced (memtrace run -- ...)");
+			err("no traced process of this user has used GPU memory; start one with: "
+			    "memtrace run -- PROGRAM");
 			status = STATUS_NO;
 		}
 	}

@@ -17,8 +17,8 @@ enum {
 	NAME_COLUMNS = 140, /* and columns to which other names are cut */
 };
 
-/* The row of the dimension whose peak of allocated memory changed most, growth before shrinking;
- * NULL if there are no rows. */
+/* The row of the dimension whose peak of allocated memory grew most; if none grew, one of the other
+ * rows; NULL if there are no rows. */
 static const struct diff_row *worst_of(const struct diff *diff, enum dimension dimension)
 {
 	const struct diff_row *worst = NULL;
@@ -46,7 +46,6 @@ static const struct diff_row *subject_of(const struct diff *diff)
 	return device;
 }
 
-/* "on device 0", "in pinned memory" */
 static const char *subject_name(struct diff *diff, const struct diff_row *row)
 {
 	bool device = row->dimension == DIMENSION_DEVICE;
@@ -149,10 +148,10 @@ static bool any_change(const struct diff *diff, enum column column)
 	return diff_any(diff, DIMENSION_SITE, NULL, column);
 }
 
-/* The sentence for a peak that did not change: it names another metric that did change. */
+/* The sentence for a peak that did not change: it tells what else changed, if anything did. */
 static const char *other_change(struct diff *diff, const char *where)
 {
-	const char *end = "; what each call site holds has changed.";
+	const char *end = "; what some call sites hold or allocate has changed.";
 	const char *live = ", and so is the total live at exit, but other call sites hold it";
 	int64_t base;
 	int64_t head;

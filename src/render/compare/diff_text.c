@@ -1,5 +1,5 @@
 /*
- * The comparison for people: a sentence, the gates, the curves, then tables of changes.
+ * The comparison for people: a sentence, the gates, remarks, the curves, then tables of changes.
  *
  * Without --full, only the most important tables are shown. The rows that a table of sites leaves
  * out are summed in one row, so that its columns still add up.
@@ -177,7 +177,7 @@ static bool dimension_changed(const struct diff_text *text, enum dimension dimen
 	return column < COLUMNS;
 }
 
-/* Writes a line that names the columns and dimensions that changed but are not shown. */
+/* Writes a line that names the columns and dimensions that changed but are not fully shown. */
 static void more_line(const struct diff_text *text)
 {
 	const char *words = "";
@@ -237,7 +237,6 @@ static void gates_part(const struct diff_text *text)
 	}
 }
 
-/* The two runs' curves, one above the other on one scale. */
 static void show_curves(const struct diff *diff, const struct show *show, bool ascii)
 {
 	struct trace *const traces[] = { &diff->base.runs[diff->base.middle].trace,
@@ -260,7 +259,7 @@ static void show_curves(const struct diff *diff, const struct show *show, bool a
 		if (device && trace_known(device->reserved.peak_bytes) > top)
 			top = device->reserved.peak_bytes;
 	}
-	show_heading(show, "Allocated and, shaded, cached over time");
+	show_heading(show, "Allocated over time (shaded: cached)");
 	for (size_t i = 0; i < 2; i++)
 		drawn &= timeline_sketch(traces[i], show->out, &options, i ? "head" : "base", top);
 	if (!drawn)

@@ -91,7 +91,6 @@ size_t diff_growers(struct diff *diff, const struct diff_row ***list, enum colum
 
 /* --- remarks: each function returns a sentence, or "" --- */
 
-/* How several runs of each side were compared. */
 static const char *runs_words(struct diff *diff)
 {
 	size_t left_out = diff->pairs_n ? diff_unpaired(diff) : 0;
@@ -106,7 +105,8 @@ static const char *runs_words(struct diff *diff)
 			"within the spread of the runs are ignored.",
 			diff->base.count, diff->head.count);
 	if (left_out)
-		others = show_kept(&diff->arena, " %zu trace%s left out (rank on one side only).",
+		others = show_kept(&diff->arena,
+				   " %zu trace%s left out (the other side lacks the rank).",
 				   left_out, left_out == 1 ? " is" : "s are");
 	return show_kept(&diff->arena,
 			 "Compared rank by rank (%zu ranks): rank %llu is shown, which grew most; "

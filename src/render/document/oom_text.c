@@ -1,5 +1,5 @@
-/* Explains a failed allocation in at most 24 lines: for stderr when the program ends, for the JSON
- * trace, and for `memtrace report --oom`. */
+/* Explains a failed allocation in at most OOM_TEXT_LINES lines: for stderr when the program ends,
+ * for the JSON trace, and for `memtrace report --oom`. */
 #include "render/document/document.h"
 
 #include <stdarg.h>
@@ -45,7 +45,8 @@ static void add_line(struct oom_text *text, const char *line)
 			 SHOW_MIDDLE);
 }
 
-/* Adds the sentence in at most `most` lines, indented by the length of `begin`; cuts the rest. */
+/* Adds `begin` and the sentence in at most `most` lines, of which the last is cut to fit; further
+ * lines are indented by the length of `begin`. */
 static void add_wrapped(struct oom_text *text, const char *begin, const char *sentence,
 			unsigned most)
 {
@@ -74,7 +75,6 @@ static void add_wrapped(struct oom_text *text, const char *begin, const char *se
 	}
 }
 
-/* Adds what printf would write, as add_wrapped() does. */
 __attribute__((format(printf, 4, 5))) static void say(struct oom_text *text, const char *begin,
 						      unsigned most, const char *format, ...)
 {
@@ -199,7 +199,7 @@ static void add_lines(struct oom_text *text, const struct oom *oom)
 		say(text, "", 1, "%13s %6s  ... %llu more line%s%s", show_bytes(size, more),
 		    show_share(share, more, all), (unsigned long long)others,
 		    others == 1 ? "" : "s",
-		    unknown ? ", and blocks allocated before the first event kept" : "");
+		    unknown ? ", and blocks whose allocation was not kept" : "");
 }
 
 static void write_text(struct oom_text *text, const struct oom *oom)

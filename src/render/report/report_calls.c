@@ -10,7 +10,6 @@
 
 enum { FEW_CALLS = 5, FEW_ACTIONS = 8 };
 
-/* The number of rows to show: all in JSON and with --full, else at most `few` and --limit. */
 static size_t few_of(const struct report *report, size_t few)
 {
 	if (report->json)
@@ -46,7 +45,7 @@ void report_tell_calls(const struct report *report)
 			 EMIT_SOME_OF(trace->calls, trace->calls_n, few_of(report, FEW_CALLS)),
 			 "Time inside CUDA calls made by the program");
 	report_member(report, "\ndriver", driver_members, facts);
-	if (trace->calls_n && facts->driver_calls) /* these calls are in no row of the table */
+	if (trace->calls_n && facts->driver_calls)
 		report_say(report, SAID_LINE,
 			   "Allocating and freeing in the driver: %s calls, %s; longest %s.",
 			   SAY_COUNT(facts->driver_calls), SAY_TIME(facts->driver_time),
@@ -194,8 +193,8 @@ void report_tell_actions(const struct report *report)
 			 "Kernels, copies and calls that CUPTI recorded");
 	report_member(report, "\nspans", span_members, trace);
 	say_whose(report);
-	if (trace->spans_dropped) /* `memtrace html` and the exports show these spans one by one */
+	if (trace->spans_dropped)
 		report_say(report, SAID_LINE,
-			   "The latest %s are on the timeline; %s earlier ones were dropped.",
+			   "memtrace html shows the latest %s; %s earlier ones were dropped.",
 			   SAY_COUNT(trace->spans_n), SAY_COUNT(trace->spans_dropped));
 }

@@ -110,7 +110,6 @@ static struct growths find_growths(const struct report *report)
 	return (struct growths){ steps->name, steps->count, steps->taken - steps->first, rows };
 }
 
-/* The steps over which growth was measured: "103 phases `step #`", "64 windows of ... events". */
 static const char *steps_text(const struct report *report)
 {
 	const struct event_scan_steps *steps = &report->study->survey.steps;
@@ -130,7 +129,7 @@ static void say_nothing(const struct report *report)
 	    !report->trace->capture.baseline) {
 		report_say(report, SAID_LINE, "%s", "");
 		report_say(report, 0,
-			   "Growth was not checked over %s events; to check it: --show growth.",
+			   "Growth was not checked (%s events to read); --show growth checks it.",
 			   SAY_COUNT(report->trace->capture.events_recorded));
 	}
 	if (!report->options->show)

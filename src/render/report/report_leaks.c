@@ -72,7 +72,6 @@ const char *report_in_space(const struct report *report, const char *name, const
 
 /* --- sites that hold memory at the end --- */
 
-/* Says when memory was still allocated: at exit, or when the selection or the recording ended. */
 static const char *end_of(const struct report *report)
 {
 	if (report->options->select.to && report->selection->narrow)
@@ -133,7 +132,6 @@ static struct left leaked_of(const struct report *report, const struct leak *lea
 	};
 }
 
-/* Finds the leaks, and the suppressions that match no leak: they are outdated or misspelt. */
 static struct lefts find_leaks(const struct report *report)
 {
 	const struct suppressions *all = &report->study->suppressions;
@@ -164,7 +162,7 @@ void report_tell_leaks(const struct report *report)
 	report_member(report, "\nleaks", leaks_members, &found);
 	if (leaks->count)
 		report_say(report, SAID_HEADING,
-			   "Never freed: %s in %s (and how many of each site's allocations)",
+			   "Never freed: %s in %s (at the right: of how many allocations)",
 			   SAY_BYTES(leaks->bytes), SAY_MANY(leaks->blocks, "block"));
 	else if (report->options->show)
 		report_say(report, SAID_HEADING, "Never freed: nothing");

@@ -12,7 +12,7 @@ int report_oom_check(const struct report *report)
 
 	return wanted == REPORT_OOM_LAST || wanted <= trace->ooms_n
 		       ? 0
-		       : err("%s: has no failed allocation number %llu; %zu are explained",
+		       : err("%s: has no failed allocation number %llu; it explains %zu",
 			     trace->path, (unsigned long long)wanted, trace->ooms_n);
 }
 

@@ -217,8 +217,8 @@ static void say_notes(const struct report *report)
 			   "_exit); this is what was recorded until then");
 	if (crowded)
 		report_say(report, 2,
-			   "- %s events were dropped to make room for newer ones; totals, "
-			   "peaks and sites still include them%s%s",
+			   "- %s events are not in the trace (MEMTRACE_MAX_EVENTS, MEMTRACE_KEEP); "
+			   "totals, peaks and sites still include them%s%s",
 			   SAY_COUNT(crowded),
 			   since == TRACE_NONE ? "" : "; none is missing from the last ",
 			   since == TRACE_NONE ? "" : SAY_TIME(end > since ? end - since : 0));

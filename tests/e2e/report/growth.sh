@@ -89,7 +89,7 @@ ok 'many events' memtrace report many.json
 has 'are read: a leak shows in a long run' "$OUT" '- log_metrics (metrics.py:20) keeps 96.00 KiB more each'
 sed 's/"events_recorded":600000/"events_recorded":6000000/' many.json >more.json
 ok 'very many' memtrace report more.json
-has 'are left for when they are wanted' "$OUT" 'Growth was not checked over 6,000,000 events'
+has 'are left for when they are wanted' "$OUT" 'Growth was not checked (6,000,000 events to read)'
 rm -f many.json more.json
 
 # --- recordings, and made-up trainings ------------------------------------------------------------------
