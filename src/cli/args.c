@@ -219,7 +219,6 @@ static bool take_word(const struct arg *arg, const char *value)
 	return cli_usage("--%s: %s is not one of %s", arg->name, value, list) < 0;
 }
 
-/* Stores the value of an option; if the value is not valid, prints why and returns false. */
 static bool take_value(const struct arg *arg, const char *value)
 {
 	const void *row;

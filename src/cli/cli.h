@@ -34,7 +34,7 @@ struct command {
 /* The commands of commands.def, ended by an entry without a name (defined in help.c). */
 extern const struct command commands[];
 
-/* Runs `memtrace help ...` or `memtrace --help`; argv[0] is "help" or "--help" (help.c). */
+/* Runs `memtrace help ...`, --help or -h, which is argv[0]; argc 0: lists the commands (help.c). */
 int cli_help(int argc, char **argv);
 
 /* --- options: args.c --- */
@@ -80,7 +80,6 @@ struct arg {
 		.help = (help_), .to = (to_), .least = (least_), .most = (most_)             \
 	}
 
-/* Definitions of options that several commands share. */
 #define ARG_ONE_FORMAT(name_, letter_, formats_, to_)                                          \
 	{                                                                                      \
 		.name = (name_), .letter = (letter_), .kind = ARG_FORMAT, .value = "FORMAT",   \
@@ -105,7 +104,6 @@ struct usage {
 	bool program;       /* the first operand begins the command line of a program */
 };
 
-/* Initializes a struct usage with an array of options. */
 #define USAGE(command, operands, about, args, least, most)                         \
 	{                                                                          \
 		command, operands, about, args, COUNT_OF(args), least, most, false \
@@ -127,7 +125,7 @@ enum { ARGS_GO = -1 };
  * or an exit status if --help or an error message was printed. */
 int args_parse(const struct usage *usage, int *argc, char **argv);
 
-/* True if the file exists and is an operand of the latest args_parse(), or a word of an ARG_WORDS
+/* True for a regular file that is an operand of the latest args_parse(), or a word of an ARG_WORDS
  * option, under this or another name. The usage passed to args_parse() must still exist. */
 bool args_reads(const char *path);
 
@@ -155,12 +153,12 @@ static inline bool args_wants_word(const struct arg *arg)
 /* The name of the running command, NULL until main() has found the command. */
 const char *cli_command(void);
 
-/* Print "memtrace: COMMAND: " and a sentence, err_text() in cli_fail(). Return `status`. */
+/* Print "memtrace: COMMAND: " and a sentence to stderr, err_text() in cli_fail(). Return status. */
 int cli_say(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int cli_fail(int status);
 #define cli_usage(...) cli_say(STATUS_USAGE, __VA_ARGS__)
 
-/* The tool's buffered standard output; main() flushes it at the end. */
+/* The buffered output, to standard output or the file of -o; main() flushes it at the end. */
 struct out *cli_out(void);
 
 /* True if the descriptor is a terminal that shows colours and NO_COLOR is not set. */

@@ -1,8 +1,5 @@
-/*
- * memtrace diff BASE HEAD: compares two runs by call site, and checks limits of growth (gates).
- *
- * memtrace check TRACE: checks that one run is within limits.
- */
+/* memtrace diff BASE HEAD: compares two runs by call site, and checks limits of growth (gates).
+ * memtrace check TRACE: checks that one run is within limits. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -121,7 +118,6 @@ static int refuse_unlike(const struct diff *diff)
 		   keys, diff->unlike_n == 1 ? "differs" : "differ");
 }
 
-/* Opens and compares the runs, and writes the result. Returns the exit status. */
 static int compare(const struct comparison *asked)
 {
 	struct traces traces[2] = { { NULL, 0 }, { NULL, 0 } };
@@ -180,7 +176,6 @@ static void about_diff(char *to, size_t size)
 	args_list(to, size, 10, diff_formats, sizeof(diff_formats[0]));
 }
 
-/* Values of the options of `memtrace diff`. */
 struct diff_words {
 	const char *base[ARG_MOST + 1], *head[ARG_MOST + 1], *fail_on[ARG_MOST + 1];
 	uint64_t limit;

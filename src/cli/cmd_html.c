@@ -28,7 +28,6 @@ struct input {
 	int fd;
 };
 
-/* Copies all bytes of fd to an anonymous file. Returns the file's descriptor, or -1. */
 static int copy_of(int fd)
 {
 	static char buffer[1 << 16];
@@ -85,7 +84,7 @@ static void name_inputs(const struct page_input *pages, size_t count)
 	}
 }
 
-/* Removes the unfinished page, unless the output is a device or a pipe. */
+/* Removes the unfinished page if it is a regular file. */
 static int fail(const char *output)
 {
 	struct stat status;
@@ -120,7 +119,6 @@ static const char *read_once(const struct traces *traces)
 	return NULL;
 }
 
-/* Reads the traces of all ranks into `merge`. Each trace must be a file that can be read twice. */
 static int take_ranks(struct merge *merge, struct traces *traces, const char *const *operands,
 		      bool force)
 {

@@ -10,7 +10,7 @@ TEXT_OF_FILE(completion_zsh, "src/cli/completion.zsh");
 
 enum expects {
 	EXPECTS_ANY,   /* a number or a free text: nothing can be completed */
-	EXPECTS_FILE,  /* a file name; the TEXT of a setting is nearly always a file name */
+	EXPECTS_FILE,  /* a file name; also for TEXT, which may be one */
 	EXPECTS_TRACE, /* the name of a trace or a spool */
 	EXPECTS_WORDS,
 };

@@ -4,8 +4,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Finds libmemtrace.so and writes its absolute path: the value of MEMTRACE_LIBRARY, else a file in
- * this executable's directory, its ../lib, or a system directory. 0, or -EINVAL with err_text(). */
+/* Finds libmemtrace.so and writes its absolute path: the value of MEMTRACE_LIBRARY, else a file
+ * beside this executable or in a library directory. 0, or -EINVAL with err_text(). */
 int library_find(char *path, size_t size);
 
 /* Writes a new value for LD_PRELOAD: the library, then the present value. Returns 0 or -EINVAL. */
@@ -14,7 +14,7 @@ int library_preload(const char *library, char *value, size_t size);
 /* Finds the file that execvp() would run for a name. 0, or -errno (-ENOENT, -EACCES). */
 int program_find(const char *name, char *path, size_t size);
 
-/* True if the loader would preload nothing into the program; the reason is written to `why`. */
+/* True, with the reason, if the loader would preload nothing into it; false if this is unknown. */
 bool program_refuses(const char *path, char *why, size_t size);
 
 /* True if the program (a path, or a name in PATH) needs AddressSanitizer's runtime as a shared

@@ -1,8 +1,4 @@
-/*
- * struct event: one recorded event, in memory; wire.h describes its encoding in files.
- *
- * Texts (pool, api, error, name) are given as ids in the recording's text table, 0 for none.
- */
+/* struct event: one recorded event, in memory; wire.h describes its encoding in files. */
 #pragma once
 
 #include <stdbool.h>
@@ -11,7 +7,7 @@
 /* Names of pseudo-stacks, which group bytes whose call stack is not known. The library writes them,
  * and readers of a trace recognise them. */
 #define PSEUDO_NOT_RECORDED "[not recorded]"
-#define PSEUDO_NOT_SAMPLED "[not sampled]" /* bytes of blocks that were not sampled */
+#define PSEUDO_NOT_SAMPLED "[not sampled]"
 #define PSEUDO_GRAPH_MEMORY "[graph memory]"
 
 enum event_op {
@@ -38,10 +34,9 @@ static inline bool space_on_card(int device, unsigned space)
 	return device >= 0 && (space == SPACE_DEVICE || space == SPACE_ARRAY);
 }
 
-/* Flags that decide which extra keys the trace has, and whether bytes count in a device's sums. */
 enum event_flags {
 	EVENT_FOREIGN = 1,  /* imported from another process: not counted in sums */
-	EVENT_DETAILED = 2, /* a mark or push with an event_detail */
+	EVENT_DETAILED = 2, /* in encoded events only: a mark or push with an event_detail */
 };
 
 /* The type of an NVTX payload, whose 64 bits are in event_detail.payload; floats become doubles. */
@@ -65,7 +60,7 @@ struct event {
 	uint64_t reserved;
 	uint32_t stack;                  /* id of the call stack, 0 for none */
 	uint32_t thread;                 /* kernel thread id */
-	uint32_t pool, api, error, name; /* ids of texts, 0 for none */
+	uint32_t pool, api, error, name; /* text ids (spool/tables.def), 0 for none */
 	int16_t device;
 	uint8_t op;    /* a value of enum event_op */
 	uint8_t space; /* a value of enum space */

@@ -10,9 +10,9 @@
  *            size            1 byte cache slot, or 255 and a varint (rotated right by 8)
  *            stack           1 byte cache slot, or 255 and a varint
  *     mark   name            varint
- *            color category payload kind, payload: varints, kind one byte; if EVENT_DETAILED
+ *            color category payload_kind payload: varints, payload_kind 1 byte; if EVENT_DETAILED
  *   WIRE_CONTEXT slot op space flags: bytes; device (zigzag) pool api error thread stream: varints
- *   WIRE_SUMS    device (zigzag) allocated reserved: varints; at a chunk's start, journal_resync()
+ *   WIRE_SUMS    device (zigzag) allocated reserved: varints; at a chunk's start and between events
  *
  * Caches are direct-mapped: encoder and decoder store a value that was not cached in the same slot,
  * so their caches stay equal without extra records. A typical PyTorch block event takes 11 bytes.

@@ -1,5 +1,4 @@
-/* Finds, for a stack of a thread in a backward pass, the node of autograd's graph that the thread
- * runs, and the stack that has the Python code which the node comes from. */
+/* Finds autograd's node and the Python code that a stack of a backward pass comes from. */
 #include "facts/spool_model.h"
 
 #include <string.h>
@@ -43,7 +42,6 @@ static bool is_word(const char *symbol, unsigned n, const char *wanted)
 	return length == strlen(wanted) && !memcmp(wanted, text, length);
 }
 
-/* Returns the symbol of frame number `i` in the stack, "" if it is not known. */
 static const char *symbol_at(const struct spool_model *recording, const struct spool_stack *stack,
 			     uint32_t i)
 {

@@ -13,9 +13,6 @@
  *     its records must fit into the bytes that the trace has for graphs at that time.
  *
  * Memory comes from mmap, not malloc: this also runs at the end of the traced program.
- *
- * All passes work on one list of records, sorted by time: later passes skip the records that an
- * earlier pass has taken.
  */
 #include "base/mem/each.h"
 #include "facts/spool_model.h"
@@ -41,7 +38,7 @@ struct gap {
 	uint64_t from, to;
 };
 
-/* Most ns between the times of a record (within its call) and an event (before or after it). */
+/* GAP: most ns from a call's record to its event; CLOCK: between CUPTI's clock and the events'. */
 enum { GAP_SLACK_NS = 10000000, CLOCK_SLACK_NS = 200000 };
 
 struct record {
@@ -56,7 +53,7 @@ struct witness_matcher {
 	struct arena arena;
 	struct record *records; /* by time, the oldest first */
 	size_t count;
-	struct map first;  /* key -> 1 + position of the first record that no event has taken */
+	struct map first;  /* key -> 1 + position of the record at which the search begins */
 	struct map opened; /* hashes of address and size of memory that another process owns */
 	struct map arrays; /* hashed numbers of the array events that no record matches */
 	bool graphs;       /* true if graphs allocated memory */
@@ -139,7 +136,6 @@ static int prepare_matcher(struct witness_matcher *m, struct trace_cupti_check *
 
 /* --- events matched with records --- */
 
-/* True for an allocation or free by graphs while they run. */
 static bool of_graphs(const struct witness_matcher *m, const struct event *event)
 {
 	const char *pool = spool_text(m->spool, event->pool);
@@ -148,7 +144,7 @@ static bool of_graphs(const struct witness_matcher *m, const struct event *event
 	       !strcmp(pool, "graph");
 }
 
-/* True for events that CUPTI records as well: no frameworks' blocks, marks or failures. */
+/* True for events that CUPTI records as well, so not for frameworks' blocks, marks or failures. */
 static bool is_drivers(const struct witness_matcher *m, const struct event *event)
 {
 	const char *pool = spool_text(m->spool, event->pool);

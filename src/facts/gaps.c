@@ -5,7 +5,6 @@
 
 #include "base/mem/sort.h"
 
-/* Sorts blocks by pool and device, then by address. */
 static const struct sort_key by_place[] = {
 	SORT_UP(struct block, pool),
 	SORT_UP(struct block, device),
@@ -19,7 +18,8 @@ static bool same_pool(const struct block *a, const struct block *b)
 	return a->pool == b->pool && a->device == b->device;
 }
 
-/* True for a pool's block: with `handed`, one in use; else a segment or mapping with an address. */
+/* True for a counted block of a pool: with `handed`, one in use; else a segment or mapping with an
+ * address. */
 static bool is_place(const struct blocks *blocks, const struct block *block, bool handed)
 {
 	return block->pool && block_counts(blocks, block) && block->size &&
@@ -114,7 +114,7 @@ static void add_gap(struct gaps_pool *pool, struct gaps_segment *segment, uint64
 	pool->by_size[bit].count++;
 }
 
-/* Adds its blocks, from `at` on, and its gaps to the segment. Returns the next block's position. */
+/* Adds to the segment its blocks, from `at` on, and its gaps. Returns the position after these. */
 static size_t fill_segment(struct gaps *gaps, struct gaps_segment *segment, size_t at, size_t end)
 {
 	struct gaps_pool *pool = &gaps->pools[segment->pool];

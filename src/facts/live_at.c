@@ -5,7 +5,7 @@
 
 #include "spool/event_journal.h"
 
-/* Adds the bytes of a block without an address to its stack's sum; subtracts them when it ends. */
+/* Adds the bytes of a block without an address to its row of `rests`; subtracts them at its end. */
 static void move_rest(struct census *census, const struct block *block, bool begins)
 {
 	struct block *rest = census->rests;
@@ -42,7 +42,6 @@ static int apply(struct census *census, const struct event *event)
 
 /* --- after a stretch of missing events --- */
 
-/* Data used while the live blocks are found anew. */
 struct mending {
 	const struct event *from; /* first event after the missing ones */
 	const struct blocks *old; /* blocks that were live before the missing events */

@@ -19,7 +19,7 @@ enum { CENSUS_RESTS = 64 };
 struct census {
 	const struct spool *spool;
 	struct lives lives; /* stacks of its blocks: numbers in the spool, UINT32_MAX if unknown */
-	/* Bytes without an address, by stack and pool: only a pool's counters showed them. */
+	/* Sums of blocks without an address, by stack, pool, device and kind; more are left out. */
 	struct block rests[CENSUS_RESTS];
 	unsigned rests_n;
 };

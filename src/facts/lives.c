@@ -18,7 +18,6 @@ void blocks_clear(struct blocks *blocks)
 	*blocks = (struct blocks){ 0 };
 }
 
-/* The number of a block's hash chain; the key is its address, pool, device, space and kind. */
 static uint32_t chain_of(const struct blocks *blocks, const struct block *block)
 {
 	uint64_t place = (uint64_t)block->pool << 32 | (uint64_t)(uint16_t)block->device << 16 |
@@ -209,7 +208,6 @@ void lives_clear(struct lives *lives)
 
 /* --- missing events --- */
 
-/* True if the event has the sums of a device that has a place in lives->sums. */
 static bool tells_sums(const struct event *event)
 {
 	return event_is_memory(event->op) && event->device >= 0 && event->device < LIVES_DEVICES &&

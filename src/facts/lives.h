@@ -29,7 +29,7 @@ struct block {
 	uint32_t stack;  /* number of the event's stack, UINT32_MAX for none */
 	uint32_t pool;   /* id of the pool's name in the spool's texts, 0 for no pool */
 	uint32_t thread;
-	uint32_t next; /* 1 + position of the next block in the hash chain, 0 for none */
+	uint32_t next; /* 1 + position of the next one: hash chain, spare or corpses; 0 for none */
 	int16_t device;
 	uint8_t space, kind, state;
 	bool foreign; /* true for another process's memory, which is in no sum */
@@ -106,7 +106,7 @@ struct lives {
 		uint64_t allocated, reserved;
 		bool known;
 	} sums[LIVES_DEVICES];
-	uint64_t handle; /* the handle that the previous event released, 0 for none */
+	uint64_t handle; /* the handle that the last event with an address released, else 0 */
 
 	/*
 	 * The blocks that the last event began and ended. `unseen`: the allocation of the ended
@@ -131,7 +131,6 @@ void lives_pass(struct lives *lives, const struct event *event);
 /* Like lives_pass(), and begins or ends the event's block. `api`: its call's name. 0 or -ENOMEM. */
 int lives_take(struct lives *lives, const struct event *event, const char *api);
 
-/* lives_begins() is true if the event begins a block, lives_ends() if it ends one. */
 bool lives_begins(const struct event *event);
 bool lives_ends(const struct event *event);
 

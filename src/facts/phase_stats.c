@@ -1,4 +1,4 @@
-/* Sums, peaks, allocations and frees of one device while phases begin and end. */
+/* Sums, peaks, allocations and frees of one device, or of all, while phases begin and end. */
 #include "facts/phases.h"
 
 #include "base/mem/arena.h"
@@ -60,7 +60,7 @@ void track_born(struct track *track, uint64_t bytes)
 	count_block(&track->allocations, &(struct trace_phase_count){ bytes, 1 });
 }
 
-/* Adds tree nodes up to number `gap`; a new node's value is the sum of the nodes below it. */
+/* Adds tree nodes up to number `gap`; a new node's value is the sum of its children. */
 static bool extend(struct track *track, size_t gap)
 {
 	struct trace_phase_count *tree =
@@ -94,7 +94,7 @@ bool track_freed(struct track *track, uint64_t bytes, uint32_t gap)
 	return true;
 }
 
-/* The freed blocks that were allocated before gap number `gap`. */
+/* Of the freed blocks in the tree, those that were allocated before gap number `gap`. */
 static struct trace_phase_count born_before(const struct track *track, uint32_t gap)
 {
 	struct trace_phase_count sum = { 0, 0 };

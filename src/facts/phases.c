@@ -83,7 +83,7 @@ static bool set_sums(struct phases *phases, int device, const struct decode_sums
 
 /* --- blocks --- */
 
-/* Removes a freed block. Returns the gap in which it was allocated, 0 if no phase was open then. */
+/* Removes the live block like this one. Returns the gap it was allocated in, 0 if it is unknown. */
 static uint32_t bury(struct phases *phases, const struct block *like)
 {
 	uint32_t id = like->ptr ? blocks_find(&phases->blocks, like) : 0;
@@ -139,7 +139,6 @@ static bool memory(struct phases *phases, const struct event *event)
 
 /* --- pushes and pops --- */
 
-/* The phase's totals over all devices, in the form of one device's. */
 static struct trace_phase_device all_of(const struct trace_phase *phase)
 {
 	return (struct trace_phase_device){
@@ -364,7 +363,7 @@ static void leave_out_idle(struct trace_phase *phase)
 	phase->devices_n = kept;
 }
 
-/* Closes the open phases after the last event, and puts all phases into the trace. */
+/* Computes the sums of the phases that are still open, and puts all phases into the trace. */
 static bool finish(struct phases *phases, struct spool_model *recording)
 {
 	struct trace *trace = recording->trace;

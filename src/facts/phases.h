@@ -2,8 +2,8 @@
  * Phases: the ranges of a recording, each with the memory that all threads allocated and freed
  * during it: on all devices together and, where there are several, on each device.
  *
- * Memory use: some 220 bytes for a phase (and 104 more for each of several devices), 56 bytes for
- * each block allocated while a phase is open.
+ * Memory use: some 220 bytes for a phase (and 104 more for each of several devices), some 60 bytes
+ * for each block allocated while a phase is open.
  */
 #pragma once
 
@@ -29,7 +29,7 @@ struct track_peak {
 
 struct track_curve {
 	uint64_t now;
-	struct track_peak *peaks; /* sorted: gaps rise, bytes fall */
+	struct track_peak *peaks;
 	size_t count, size;
 };
 

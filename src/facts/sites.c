@@ -1,10 +1,5 @@
-/*
- * Makes the names of call sites.
- *
- * Each frame is classified once, and its texts are made stable; then two frames of a stack are
- * picked. A stack of only the picked frames leads to the same pick, so a trace that keeps no other
- * frames (memtrace baseline) has the same sites.
- */
+/* Makes the names of call sites from two frames that are picked from a stack. A stack of only these
+ * two leads to the same pick, so a trace without others (memtrace baseline) has the same sites. */
 #include "facts/sites.h"
 
 #include <string.h>
@@ -28,7 +23,6 @@ static uint32_t innermost(const struct site_frame *all, const uint32_t *frames, 
 	return nameless;
 }
 
-/* Finds a framework's innermost frame, Python or native, that has a name and is not a helper. */
 static uint32_t framework(const struct site_frame *all, const uint32_t *frames, size_t count,
 			  bool python)
 {

@@ -1,8 +1,8 @@
 /*
  * The name of a call site: the code that asked for memory, in words that are the same in every run.
  *
- * It has the function, and the file or library, but no addresses, offsets, lines, folders, versions
- * of files, or numbers made by a compiler or a code generator. So the sites of two runs of a
+ * It has the function, and the file or library, but no addresses, offsets, lines, paths, minor
+ * versions, or numbers made by a compiler or a code generator. So the sites of two runs of a
  * program, or of two builds, can be paired.
  *
  *   Block.attend (train.py)                 the user's code itself
@@ -42,7 +42,7 @@ struct site_frame {
 	const char *where;    /* the file or library, the same in every run; NULL if unknown */
 	uint8_t kind;         /* enum site_kind */
 	bool python;
-	bool installed; /* true if the file belongs to an installed package, not to the program */
+	bool installed; /* true for the files of packages and of Python, and for generated code */
 	bool helper;    /* a framework's function that frame_kinds.def has as NATIVE or PYTHON */
 };
 
@@ -60,7 +60,7 @@ const char *site_path(bool python, const char *path, const char *cwd);
 /* Shortens "void at::f<float, 4>(at::Tensor const&) const" to "at::f<...>", cut to size. */
 void names_short(const char *from, char *to, size_t size);
 
-/* The last part of a path, or the last two if every package has such a file (__init__.py). */
+/* The last part of a path, or the last two for __init__.py and __main__.py. */
 const char *names_path(const char *path);
 
 /* The frames of a stack that name its site, as positions in the stack; UINT32_MAX for none. */

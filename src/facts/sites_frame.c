@@ -120,7 +120,6 @@ static void cut_clones(char *name)
 	}
 }
 
-/* Removes `length` bytes at p. */
 static void take_out(char *p, size_t length)
 {
 	memmove(p, p + length, strlen(p + length) + 1);
@@ -224,7 +223,6 @@ bool site_linked_in(const char *function)
 
 /* --- files --- */
 
-/* The part of a path after the folder of installed packages, NULL if the path has none. */
 static const char *in_package(const char *path)
 {
 	static const char folders[][24] = { "/site-packages/", "/dist-packages/" };
@@ -238,7 +236,6 @@ static const char *in_package(const char *path)
 	return NULL;
 }
 
-/* True for a file of Python's standard library: ".../lib/python3.12/threading.py". */
 static bool in_standard_library(const char *path)
 {
 	return strstr(path, "/lib/python") || strstr(path, "/lib64/python");

@@ -1,9 +1,5 @@
-/*
- * Reads the facts, frames and stacks of a spool.
- *
- * Everything read from the spool is checked before it is used as a position: a process that died
- * may have left the file half written, or the file may be hostile.
- */
+/* Reads the facts, frames and stacks of a spool. All that is read is checked before it is used as a
+ * position: a process that died may have left the file half written, or the file may be hostile. */
 #include "facts/spool_model.h"
 
 #include <errno.h>

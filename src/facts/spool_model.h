@@ -1,9 +1,8 @@
 /*
- * From a spool to a trace: names frames and stacks, and provides the memory for everything that is
- * computed.
+ * From a spool to a trace: names frames and stacks, and provides memory.
  *
- * Also used at the end of the traced program, so memory comes from the model's arena. The spool is
- * not changed and must outlive the model.
+ * Also used at the end of the traced program, so memory comes from an arena or mmap; only
+ * symbols_demangle() may call malloc. The spool is not changed and must outlive the model.
  */
 #pragma once
 
@@ -22,8 +21,8 @@ struct symbol_query {
 	uint32_t module, frame; /* numbers of the module and the frame in the spool */
 };
 
-/* Fills the queries, which must be sorted by offset; none if the file is missing or has another
- * build-id than `build_id` (hexadecimal; NULL or "" if unknown). 0 or -errno. */
+/* Fills the queries, which must be sorted by offset; none if the file is missing or does not have
+ * the build-id `build_id` (hexadecimal; NULL or "" if unknown). 0 or -errno. */
 int symbols_find(const char *path, const char *build_id, struct symbol_query *queries, size_t count,
 		 struct arena *arena);
 
@@ -33,8 +32,8 @@ enum symbols_names {
 	SYMBOLS_MANGLED,   /* as the files have them: malloc must not be called */
 };
 
-/* Returns the C++ name in the arena, or the symbol itself if it is not mangled or libstdc++ is
- * missing. Calls malloc. */
+/* Returns the C++ name in the arena, or the symbol itself if it cannot be demangled. With
+ * SYMBOLS_MANGLED always the symbol itself; otherwise malloc may be called. */
 const char *symbols_demangle(const char *symbol, enum symbols_names names, struct arena *arena);
 
 /* --- the model --- */
@@ -69,7 +68,8 @@ const char *spool_model_text(struct spool_model *recording, const char *text);
 const struct spool_stack *spool_model_stack(const struct spool_model *recording, uint32_t stack);
 const struct spool_module *spool_model_module(const struct spool_model *recording, uint32_t module);
 
-/* The frame at position `i` of a stack, innermost first; and the number of a stack's frames. */
+/* The number of the frame at position `i` of a stack, innermost first, UINT32_MAX if missing; and
+ * the number of the stack's frames, 0 if the spool does not have all of them. */
 uint32_t spool_model_step(const struct spool_model *recording, const struct spool_stack *stack,
 			  uint32_t i);
 uint32_t spool_model_depth(const struct spool_model *recording, const struct spool_stack *stack);
@@ -109,7 +109,8 @@ void spool_model_match(struct spool_model *recording);
 void spool_model_find_sites(struct spool_model *recording);
 
 /* Writes the line of code by which a user recognizes the stack, cut to size: "Net.forward
- * (train.py:12)", "take (leak)"; a backward pass is marked "[backward]". */
+ * (train.py:12)", "take (leak)". backward_read()'s stack is marked "[backward]" or "[via
+ * backward()]". */
 void spool_model_line(const struct spool_model *recording, uint32_t stack, char *to, size_t size);
 
 /* Sorts shares by bytes, largest first; equal shares by their bytes at the end of the recording. */

@@ -16,7 +16,6 @@ struct frame_naming {
 	enum backward_via via;
 };
 
-/* A frame, and its function's name as it is printed. */
 struct said {
 	struct site_frame frame;
 	char function[SITE_LONGEST];
@@ -37,7 +36,6 @@ int spool_model_see(struct spool_model *recording, uint32_t first)
 	return 0;
 }
 
-/* Appends the frames of a stack, from position `from` on. */
 static void add_frames(struct frame_naming *naming, const struct spool_model *recording,
 		       const struct spool_stack *stack, uint32_t from)
 {

@@ -69,7 +69,7 @@ static void site_add_stack(struct trace_site *site, const struct trace_stack *st
 		site->lifetime_max_ns = stack->lifetime_max_ns;
 }
 
-/* Lists the stacks of all sites, site by site, in `list`; stacks_n must have each site's count. */
+/* Lists the stacks of each site in `list`; stacks_n must have their number. Sorts the sites. */
 static void list_stacks(struct trace *trace, uint32_t *list)
 {
 	static const struct sort_key by_weight[] = {

@@ -42,7 +42,7 @@ static bool is_build_id(const char *bytes, size_t size, const char *hex)
 	return true;
 }
 
-/* True unless the build-ids differ: the file on disk may be newer than the one that ran. */
+/* True if the file has the build-id, or it is unknown: the file may be newer than what ran. */
 static bool same_build(const struct image *image, const char *build_id)
 {
 	if (!build_id || !*build_id)

@@ -136,7 +136,7 @@ struct row {
 	uint8_t kind, when;
 	uint8_t of;     /* OBJECT, LIST: enum rows_of; WORD: enum row_words; BREAK: blanks */
 	uint8_t layout; /* ROW_LIST: enum row_layout */
-	uint8_t size;   /* bytes of the member */
+	uint8_t size;   /* bytes of the member, 0 for more than 8 */
 	uint8_t length; /* bytes of `text` */
 };
 

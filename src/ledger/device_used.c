@@ -12,7 +12,7 @@
 
 static const uint64_t SHARED_MOST = 1ull << 20;
 
-/* Counts an allocation or free in a granule. True if no other uses it; false if memory is short. */
+/* Counts an allocation or free in a granule. False if another one uses it, or memory is short. */
 static bool share(struct granules *granules, int device, uint64_t number, bool born)
 {
 	uint64_t key = (uint64_t)device << 48 | number;
@@ -81,7 +81,7 @@ int64_t used_unexplained(const struct ledger *ledger, int device, uint64_t used)
 	       (device < GRANULES_DEVICES ? ledger->granules.rounding[device] : 0);
 }
 
-/* Stores all sums of the device at a new peak of `used`. */
+/* Stores the sums of all scopes on the device, at a new peak of its `used`. */
 static void keep_peak(struct spool *spool, const struct spool_scope *device)
 {
 	for (uint32_t i = 0; i < spool_count(spool, SPOOL_SCOPE); i++) {
@@ -102,7 +102,6 @@ static void put_word(struct spool *spool, int64_t *word, int64_t value)
 		txn_set64(spool, (txn_word *)word, (uint64_t)value);
 }
 
-/* Stores a device's used bytes and their parts, also as the peak if they are more than it was. */
 static void put_used(struct spool *spool, struct spool_scope *scope,
 		     const struct spool_used *sample)
 {

@@ -4,8 +4,7 @@
  * used = reserved + rounding + named + residual
  *
  * See granules.h for `rounding`. `named` is the sum of steps of `used`, measured around calls that
- * take memory but return no address (contexts, modules, heaps); `residual` is the rest. The caller
- * takes samples and names steps. The ledger stores the sums, the steps and the parts of the peak.
+ * take memory but return no address (contexts, modules, heaps); `residual` is the rest.
  */
 #pragma once
 
@@ -41,7 +40,7 @@ void used_settle(struct ledger *ledger);
 
 /*
  * Records a sample. The caller fills all but reserved, rounding and residual; `named` is the sum of
- * all named steps, `source` is a text: where `used` comes from. With `step`, the change has a cause
+ * all named steps, `source` is a text id: the source of `used`. With `step`, the change has a cause
  * and becomes a row of the table USED: bytes taken during a call, or returned (less than 0), under
  * a name ("modules of libtorch_cuda.so") of a kind ("modules"). With 0 bytes only the residual has
  * changed.

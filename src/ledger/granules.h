@@ -6,9 +6,6 @@
  * and also lie after the end of large ones (measured on an H200, driver 580; tests/fake/agree.c
  * checks that the simulated driver does the same). Memory of cuMemCreate consists of whole granules
  * already. For pools and graphs, the driver itself reports how many bytes they hold.
- *
- * These counts are in memory of this process, not in the spool. Only `rounding` outlives the
- * process: each sample of `used` stores it in the spool.
  */
 #pragma once
 
@@ -25,7 +22,7 @@ struct granules {
 	int64_t moved[GRANULES_DEVICES];    /* change of reserved bytes since `used` changed */
 };
 
-/* Counts a node when it is allocated (`born`) or freed. Ignores all but plain allocations. */
+/* Counts a node when it is allocated (`born`) or freed: plain allocations, arrays above 1 MiB. */
 void granules_count(struct granules *granules, const struct spool_node *node, bool born);
 
 void granules_clear(struct granules *granules);

@@ -32,7 +32,8 @@ bool intern_full(struct spool *spool, enum spool_kind kind, uint64_t rows)
 	return true;
 }
 
-/* The table's next row, NULL without room. The caller fills it, then counts it in the header. */
+/* The table's next row, even beyond its bound; NULL if the spool cannot grow. The caller fills it,
+ * then counts it in the header. */
 static void *next_row_of_any(struct spool *spool, enum spool_kind kind)
 {
 	uint64_t index = spool_count(spool, kind);
@@ -276,7 +277,6 @@ static uint32_t add_named_frame(struct intern *intern, const char *name)
 	return intern_frame(intern, &frame);
 }
 
-/* The stack that stands for all further stacks when the table is full. */
 static uint32_t too_many(struct intern *intern)
 {
 	uint32_t step;

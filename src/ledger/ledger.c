@@ -2,7 +2,6 @@
  * The ledger turns events into sums, in one transaction each.
  *
  * move() decides which sums an event changes; pending.c changes sums by itself for waiting blocks.
- * The code that runs at every event is in this one file, so that the compiler can inline it.
  */
 #include "ledger/ledger_parts.h"
 
@@ -104,7 +103,6 @@ static inline void shift(struct spool *spool, const struct totals_scope *scope, 
 		totals_add(spool, scope, metric, change);
 }
 
-/* The bytes that a sampled block represents; 0 for blocks that were not sampled. */
 static inline int64_t stands_for(const struct spool *spool, const struct event *event)
 {
 	if (__builtin_expect(!event->sampled, 1))

@@ -26,8 +26,8 @@ struct touched {
 struct ledger_backlog {
 	unsigned waiting, room; /* numbers of blocks: those that wait, most that may wait */
 	bool taking;            /* the open transaction records the oldest waiting block */
-	uint64_t generation; /* txn_generation() when waiting began; if it changed, so did sums */
-	uint64_t until;      /* ns; before that time, the curves need no new point */
+	uint64_t generation;    /* txn_generation() when waiting began; sums change only with it */
+	uint64_t until;         /* ns; before that time, the curves need no new point */
 	/* Including waiting blocks: bytes that may be added without a new peak; the pool's sums. */
 	int64_t headroom;
 	uint64_t allocated, reserved;
@@ -74,17 +74,19 @@ void ledger_mend(struct ledger *ledger);
  * Records an allocation: writes its event and changes its sums. The caller fills op (EVENT_ALLOC,
  * or EVENT_RESERVE for a pool's segment), space, device, pool, ptr, size, stack, thread, stream,
  * flags, api, t, untold and sampled; `owner` and `link` are stored in the node. An older allocation
- * at the same address, whose free was never seen, is freed first.
+ * at the same address, whose free was never seen, is freed first; a handle with mappings is kept
+ * for these (vmm_hold()).
  */
 void ledger_enter(struct ledger *ledger, struct event *event, enum node_kind kind, uint32_t owner,
 		  uint64_t link);
 
 /* Records the free of the allocation at event->ptr. Fills the event from the node, and copies the
- * node to *was if `was` is not NULL. False, with nothing done, if the address is unknown. */
+ * node to *was if `was` is not NULL. False, with nothing done, if the address is unknown or the
+ * ledger has stopped. */
 bool ledger_leave(struct ledger *ledger, struct event *event, enum node_kind kind,
 		  struct spool_node *was);
 
-/* Records the free of the node with this number, which live_find() returned. */
+/* Records the free of the node with this number. */
 void ledger_leave_node(struct ledger *ledger, struct event *event, uint32_t id);
 
 /* Records the allocation again that ledger_leave() freed, as the call to free it has failed. */
@@ -101,7 +103,7 @@ void ledger_note(struct ledger *ledger, struct event *event);
  */
 void ledger_oom(struct ledger *ledger, struct event *event, struct spool_oom *known);
 
-/* Counts an allocation that failed and that the calling framework caught. */
+/* Counts an allocation whose failure the calling framework caught. */
 void ledger_retry(struct ledger *ledger, int device);
 
 /*
@@ -118,19 +120,19 @@ void ledger_adjust_to(struct ledger *ledger, const struct event *like, enum metr
 
 /*
  * To be called when a plain driver allocation turns out to be a segment of `pool`, or a segment to
- * be plain (`pool` 0). If the last event recorded this allocation, that event is rewritten. Else
- * two more events correct it (such as a free and a reserve); peaks in between stay as they were.
+ * be plain (`pool` 0). If the last event recorded this allocation, that event is rewritten if it
+ * can be. Else two more events correct it (a free and a reserve), and earlier peaks stay.
  */
 void ledger_retag(struct ledger *ledger, uint32_t id, uint32_t pool, const struct event *like);
 
-/* Number of the node of the driver allocation around the address, or 0. Searches all nodes. */
+/* Number of the node (NODE_ADDRESS, or a mapping's handle) around the address, or 0. Searches all
+ * nodes. */
 uint32_t ledger_around(const struct ledger *ledger, uint64_t address);
 
 /* True if the sums of the event's pool are `allocated` and `reserved`, or it has no sums. */
 bool ledger_pool_agrees(struct ledger *ledger, const struct event *event, uint64_t allocated,
 			uint64_t reserved);
 
-/* A pool's sum in the ledger, in bytes. */
 uint64_t ledger_pool_sum(struct ledger *ledger, int device, uint32_t pool, enum metric metric);
 
 /* Finds the device of a pool that has had allocations; false if there is none. */

@@ -64,7 +64,7 @@ void ledger_count_free(struct spool *spool, uint32_t born, uint32_t died, uint64
 /* Removes the node and counts its free. */
 void ledger_bury(struct ledger *ledger, const struct event *event, uint32_t id);
 
-/* Fills an event that frees a node: all but time, stack, thread, stream and api. */
+/* Fills the members of a free (or release) that follow from the node. */
 void ledger_tell_end(struct event *event, const struct spool_node *node);
 
 /* Ends the transaction. The curves of the changed scopes are drawn when the next event comes. */

@@ -192,7 +192,6 @@ static void complete(struct spool_oom *row, const struct event *event,
 	row->allocations = device->allocations;
 }
 
-/* Writes the row, inside the transaction of its event. */
 static void put_note(struct spool *spool, const struct spool_oom *row)
 {
 	struct spool_header *header = spool->header;
@@ -216,7 +215,7 @@ void ledger_oom(struct ledger *ledger, struct event *event, struct spool_oom *kn
 	    ledger_fails(ledger, spool_need(spool, SPOOL_OOM, next_note(spool->header))))
 		return;
 	known->seq =
-		spool->header->seq; /* the number of the failure's event, even if events are off */
+		spool->header->seq; /* of the failure's event, or of the next if events are off */
 	txn_begin(spool);
 	ledger_put(ledger, event);
 	if (touched->device.row)

@@ -2,9 +2,8 @@
  * Waiting blocks: which blocks may wait, for how long, and how they are added to the sums. Blocks
  * that plan_next() accepts are added together in one transaction, the others one by one.
  *
- * No waiting block raises a peak, so their order changes no result. Each sum changes once, by their
- * total. A block that is allocated and freed while it waits changes no sum; only its events and the
- * counts of its stacks remain.
+ * No waiting block raises a peak, so their order changes no result: each sum changes once, by their
+ * total.
  */
 #include "ledger/pending.h"
 
@@ -172,7 +171,6 @@ struct pending_run {
 	struct waiting_slots slots; /* by address: the last part of the run with this address */
 };
 
-/* The most words that a transaction saves for an allocation and its free. */
 static unsigned pair_words(const struct ledger *ledger, uint32_t stack)
 {
 	const struct spool_stack *row = spool_at(ledger->spool, SPOOL_STACK, stack);

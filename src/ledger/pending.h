@@ -19,7 +19,6 @@ static inline uint64_t waiting_count(const struct spool_backlog *backlog)
 	return backlog->put - backlog->booked;
 }
 
-/* The n-th block that waits. */
 static inline struct spool_waiting *waiting_at(struct spool_backlog *backlog, unsigned n)
 {
 	return &backlog->waiting[(backlog->booked + n) % SPOOL_WAITING];
@@ -112,5 +111,5 @@ static inline uint8_t *waiting_slot(struct waiting_slots *slots, struct spool_ba
 _Static_assert(sizeof(((struct waiting_slots *)0)->at) >= 4 * SPOOL_WAITING, "a quarter full");
 
 /* Records the oldest waiting block alone. If another block is live at its address, because the free
- * was not seen, the other block is freed instead: each call makes one event. */
+ * was not seen, the other block is freed instead: each call makes at most one event. */
 void pending_book_one(struct ledger *ledger);

@@ -63,7 +63,6 @@ static inline void timeline_merge(struct spool_point *into, const struct spool_p
 	}
 }
 
-/* Merges the scope's present sums into the newest point. */
 static inline void timeline_update(struct spool_point *point, const struct spool_scope *scope,
 				   uint64_t t)
 {
@@ -85,7 +84,7 @@ static inline void timeline_draw(struct spool *spool, struct spool_scope *scope,
  * curve's last point can be half written, and the spool still has the sums that it was to get. */
 void timeline_settle(struct spool *spool);
 
-/* timeline_points(): number of points of the scope's curve; timeline_point(): one of them. */
+/* The number of points of the scope's curve; 0 also if the curve is damaged. */
 unsigned timeline_points(const struct spool *spool, const struct spool_scope *scope);
 const struct spool_point *timeline_point(const struct spool *spool, const struct spool_scope *scope,
 					 unsigned index);

@@ -3,8 +3,7 @@
  *
  * A scope is what sums are kept for (a device, a pool, an owner, a space); a cell is the part of
  * one stack in one sum. A new peak costs one addition: it starts a new epoch, and a cell whose
- * epoch is old copies its bytes aside before they change (so peaks are exact at any time;
- * tests/unit/ledger/test_ledger.c compares with brute force).
+ * epoch is old copies its bytes aside before they change.
  *
  * Functions that change sums run inside a transaction, after totals_room().
  */

@@ -13,10 +13,9 @@
 void vmm_hold(struct ledger *ledger, uint32_t id);
 
 /*
- * The next functions take handles (NODE_HANDLE), and memory of another process that was opened by
- * address (NODE_ADDRESS with EVENT_FOREIGN), which must be closed as often as it was opened.
- *
- * Adds one reference. False if the address is unknown.
+ * Adds one reference. vmm_retain(), vmm_release() and vmm_unrelease() are for handles (NODE_HANDLE)
+ * and for memory of another process that was opened by address (NODE_ADDRESS with EVENT_FOREIGN),
+ * which must be closed as often as it was opened. False if the address is unknown.
  */
 bool vmm_retain(struct ledger *ledger, enum node_kind kind, uint64_t address);
 

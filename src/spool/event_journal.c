@@ -14,7 +14,7 @@
 enum {
 	CHUNK_ROOM = SPOOL_BLOCK - (int)sizeof(struct spool_chunk),
 	FEWEST_PER_CHUNK = 16,
-	FEWEST_CHUNKS = 2, /* so that an older one can be read while one is written */
+	FEWEST_CHUNKS = 2, /* so that the previous chunk stays while one is filled */
 };
 
 int journal_init(struct journal *journal, struct spool *spool, uint64_t max_events)
@@ -81,7 +81,6 @@ static void put_sums(struct journal *journal)
 	}
 }
 
-/* Each chunk begins with the sums of the devices; its events contain only changes of these. */
 static void start_chunk(struct journal *journal, uint32_t index)
 {
 	struct spool_header *header = journal->spool->header;
@@ -102,8 +101,8 @@ static void start_chunk(struct journal *journal, uint32_t index)
 
 /*
  * The number of events that the current chunk may still get; 0 if it has no bytes for `wanted`. The
- * ring drops whole chunks, so they contain none of the first events, which are never dropped. The
- * last chunk of first events gets all `wanted` of a transaction, even if a few more are then kept.
+ * ring drops whole chunks, so none of its chunks has any of the first events, which are never
+ * dropped. The last chunk of first events gets all `wanted`, even if a few more are then kept.
  */
 static uint64_t chunk_left(const struct journal *journal, unsigned wanted)
 {
@@ -118,8 +117,8 @@ static uint64_t chunk_left(const struct journal *journal, unsigned wanted)
 	return journal_fit(journal) >= wanted ? MIN(left, most) : 0;
 }
 
-/* True if the ring's oldest chunk may be reused. The second chunk's start has the time of the
- * oldest chunk's last event, so all events of the oldest chunk are at least as old. */
+/* True if the ring's oldest chunk may be reused. No event of the oldest chunk is later than the
+ * second chunk's `t`, the time of the newest event when that chunk was begun. */
 static bool is_due(const struct journal *journal)
 {
 	uint64_t chunks = journal->last - journal->first;
@@ -239,7 +238,7 @@ HOT_CODE void journal_put(struct journal *journal, struct event *event)
 /* Sets the encoder's caches to their state after the chunk's first `bytes` bytes. */
 static void reread(struct journal *journal, size_t bytes)
 {
-	static struct decoder decoder; /* static: 16 KiB are too much for the stack */
+	static struct decoder decoder; /* static: the program's stack may not have 16 KiB left */
 	struct spool_chunk *chunk = journal->chunk;
 	struct event event;
 

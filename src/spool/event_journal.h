@@ -20,7 +20,7 @@ struct journal {
 	struct spool_chunk *chunk; /* the current chunk, NULL before the first */
 	uint8_t *p, *end;
 	uint8_t *before; /* where the last event's bytes begin; NULL if it was left out */
-	bool beside;     /* true for a copy: events go to spool->caught, not into chunks */
+	bool beside;     /* events go to spool->caught, not into chunks: pending_settle_left() */
 	uint64_t max_events;
 	uint64_t head_events;  /* number of events at the start that are never dropped */
 	uint64_t keep_ns;      /* from journal_keep(): ns for which events stay; 0: no limit */
@@ -42,7 +42,7 @@ void journal_clear(struct journal *journal);
 /*
  * Keeps only the latest events; to be called right after journal_init(). All events of the last
  * `ns` (0: of any age) stay, in chunks of at most `bytes` together (0: half of the largest possible
- * spool), and at most max_events of them. Older events are dropped when their room is needed.
+ * spool; two chunks at least), and at most max_events of them. Older ones are dropped for room.
  */
 void journal_keep(struct journal *journal, uint64_t ns, uint64_t bytes);
 
@@ -106,5 +106,5 @@ bool journal_next(struct journal_reader *reader, struct event *event);
 void journal_read_end(struct journal_reader *reader);
 
 /* Gets the time from which on no event is missing, in ns since process start. False if no event was
- * ever dropped, or if there are no events. */
+ * ever dropped, if there are no events, or without memory. */
 bool journal_since(const struct spool *spool, uint64_t *t);

@@ -6,14 +6,12 @@
  *     this table (kind << 24 | index), 0 for a block that is not in use;
  *   - blocks 5 and on: parts of 128 KiB, each of one table (tables.def).
  *
- * To read a spool, this header and codec/wire.h (for the events) suffice.
- *
  * A position in the file is also the offset in the mapping. Numbers are little-endian, as on every
  * machine that CUDA runs on; spool_open() refuses anything else.
  *
  * Crash consistency: all words that change together are changed in a transaction. `generation` is
  * odd while one is under way, and `undo` then holds the old values of the words that it has changed
- * so far. A reader puts the old values back if the process is dead, else it copies the spool again.
+ * so far. A reader copies until nothing changed during the copying, then puts old values back.
  * Elements beyond a table's count do not exist yet. A killed process stops between two instructions
  * and the kernel keeps what it wrote, so program order is all that is needed.
  *
@@ -45,13 +43,12 @@ enum spool_kind {
 	SPOOL_KINDS
 };
 
-/* The reasons why recording stopped. */
 enum spool_stop {
 	SPOOL_RECORDING,
 	SPOOL_CLOSED,    /* the process ended, or ended the recording */
-	SPOOL_NO_SPACE,  /* the file system is full, or a quota or ulimit -f is reached */
-	SPOOL_VANISHED,  /* the file is no longer at its path */
-	SPOOL_TOO_LARGE, /* all SPOOL_BLOCKS are in use */
+	SPOOL_NO_SPACE,  /* a full file system, a quota, ulimit -f, or an error not listed here */
+	SPOOL_VANISHED,  /* the file is no longer at its path, or may no longer be opened */
+	SPOOL_TOO_LARGE, /* all addresses reserved by spool_reserve() are in use */
 	SPOOL_NO_MEMORY,
 	SPOOL_NO_FILES,  /* no descriptor was free when the file had to grow */
 	SPOOL_ABANDONED, /* a thread held the recorder's lock for too long */
@@ -139,7 +136,7 @@ struct spool_header {
 	_Atomic uint32_t asked; /* requests made so far; a tool counts one after writing it */
 	_Atomic uint32_t acted; /* requests that the process has acted upon */
 	uint64_t end;           /* time when the process ended, 0 until then */
-	uint64_t paused;        /* events after memtrace_stop(): in the sums, not written */
+	uint64_t paused;        /* events while `recording` was 0: in the sums, not written */
 	uint64_t sample;        /* mean bytes between samples (MEMTRACE_SAMPLE), 0: no sampling */
 	uint64_t filtered;      /* events that MEMTRACE_FILTER left out: in the sums, not written */
 	uint64_t unmatched;     /* number of frees of addresses that were never seen */
@@ -153,10 +150,10 @@ struct spool_header {
 	uint64_t ooms;              /* failed allocations so far; the table OOM has some of them */
 	_Atomic uint64_t abandoned; /* updates that a thread left unfinished and that were undone */
 	uint64_t status;            /* 1 + the exit status, 0 if not known */
-	uint64_t used_dropped;      /* number of samples that had no room in USED */
+	uint64_t used_dropped;      /* number of rows that had no room in USED */
 
 	struct spool_request requests[SPOOL_REQUESTS]; /* request n is at n % SPOOL_REQUESTS */
-	uint64_t left_out[SPOOL_KINDS]; /* by table: rows that had no room (ledger/bounds.def) */
+	uint64_t left_out[SPOOL_KINDS]; /* by table: refusals because of ledger/bounds.def */
 
 	struct spool_backlog backlog;
 
@@ -244,20 +241,20 @@ struct spool_sum {
 
 struct spool_scope {
 	uint32_t kind;        /* enum scope_kind */
-	int32_t device;       /* NO_DEVICE for a memory kind */
-	uint32_t name;        /* text id: of the pool, owner or memory kind */
+	int32_t device;       /* NO_DEVICE for a SCOPE_SPACE, and for pools on the host */
+	uint32_t name;        /* text id, 0 for a device; of a SCOPE_SPACE: enum space */
 	uint32_t curve;       /* 1 + the curve's number, 0 for none */
 	uint64_t curve_state; /* points << 16 | shift << 8 | half in use (ledger/timeline.c) */
 	uint64_t allocations, frees, ooms, retries;
 	struct spool_sum sums[METRICS];
-	/* For a device, at the last sample of `used` (ledger/device_used.h): */
+	/* For a device (ledger/device_used.h): parts of `used` now, extremes, parts at its peak. */
 	int64_t rounding, named, residual;
 	int64_t residual_low, residual_high;
 	int64_t rounding_at_used, named_at_used, residual_at_used;
 	uint64_t used_samples;     /* number of samples; of a SCOPE_NAMED: of its changes */
 	uint32_t used_source;      /* text id: where `used` comes from */
 	uint32_t used_kind;        /* text id: the kind of a SCOPE_NAMED */
-	uint64_t at_used[METRICS]; /* sums at the peak of `used` */
+	uint64_t at_used[METRICS]; /* sums at the peak of the device's `used` */
 };
 
 /*
@@ -267,7 +264,7 @@ struct spool_scope {
  */
 struct spool_cell {
 	uint32_t sum;  /* number of the sum: scope * METRICS + metric */
-	uint32_t next; /* 1 + the next cell of the same stack */
+	uint32_t next; /* 1 + the next cell of the same stack, 0 at the end */
 	uint64_t live, live_count;
 	uint64_t at_peak, at_peak_count;
 	uint64_t epoch;
@@ -279,11 +276,11 @@ enum node_kind {
 	NODE_FREE,
 	NODE_ADDRESS, /* a driver allocation; key: address */
 	NODE_BLOCK,   /* a pool's block; key: address and pool */
-	NODE_HANDLE,  /* of cuMemCreate; key: handle */
+	NODE_HANDLE,  /* of cuMemCreate, or imported; key: handle */
 	NODE_MAPPING, /* of cuMemMap; key: address */
 	NODE_ARRAY,
 	NODE_CPU,      /* PyTorch's CPU tensors; key: host address */
-	NODE_HELD,     /* a released handle; found only by its mappings */
+	NODE_HELD,     /* a handle that was released, but still has mappings */
 	NODE_EXTERNAL, /* of cuImportExternalMemory; key: handle */
 	NODE_KINDS
 };

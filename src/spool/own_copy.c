@@ -11,7 +11,6 @@
 #include "base/mem/arena.h"
 #include "spool/spool.h"
 
-/* Makes room for `blocks` blocks in the copy; what was copied before stays. */
 static int make_room(struct spool *copy, uint64_t blocks)
 {
 	size_t size = (size_t)blocks << SPOOL_BLOCK_SHIFT;

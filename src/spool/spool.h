@@ -1,6 +1,5 @@
 /*
- * A spool: the mapped file into which a process's recording is written, as tables. The traced
- * program writes it, any process may read it.
+ * A spool: the mapped file into which a process's recording is written, as tables.
  *
  * The caller serialises writers (the traced program by one lock). Functions that can fail return 0
  * or -errno. Layout, and how the file stays consistent when the process is killed: layout.h.
@@ -16,7 +15,7 @@
 enum { SPOOL_CAUGHT = 2 * SPOOL_WAITING };
 
 struct spool {
-	char *base; /* where the file is mapped, NULL if it is not */
+	char *base; /* where the file or its copy is mapped, NULL if neither is */
 	struct spool_header *header;
 	uint32_t *blocks[SPOOL_KINDS]; /* by table: the block numbers, at most SPOOL_BLOCKS */
 	uint32_t used[SPOOL_KINDS];    /* by table: how many blocks it has */
@@ -39,7 +38,6 @@ static const uint8_t spool_shift[SPOOL_KINDS] = {
 #undef TABLE
 };
 
-/* The number of the table's elements that fit into one block. */
 static inline uint64_t spool_per_block(enum spool_kind kind)
 {
 	return (uint64_t)SPOOL_BLOCK >> spool_shift[kind];

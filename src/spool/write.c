@@ -237,7 +237,7 @@ int spool_copy_in_child(struct spool *spool)
 	void *p;
 
 	spool->sealed = true;
-	/* The child has no mapping here (MADV_DONTFORK): a new stack may have taken the place. */
+	/* The child has no mapping here (MADV_DONTFORK): a new one may have taken the place. */
 	p = mmap(spool->base, size, PROT_NONE,
 		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
 	if (p != (void *)spool->base)

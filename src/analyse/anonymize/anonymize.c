@@ -1,4 +1,4 @@
-/* Replaces the private names of a trace. */
+/* Replaces the private names in traces, diffs and merges of ranks. */
 #include "analyse/anonymize/anonymize.h"
 
 #include <stdio.h>
@@ -57,8 +57,8 @@ static const char *public_part(const char *path)
 	return NULL;
 }
 
-/* Hides a name. If the path belongs to an installed package, not to the program, the new name gets
- * the folder "/site-packages/", which still shows this. */
+/* Hides a name. If `path` is not the program's own (place_kind()), the folder "/site-packages/"
+ * before the new name still shows this. */
 static const char *hide_at(struct anonymizer *anonymizer, enum hidden kind, const char *path,
 			   const char *name)
 {
@@ -220,10 +220,10 @@ void anonymize_history(struct anonymizer *anonymizer, struct trace *trace,
 		       const struct history *history)
 {
 	size_t count;
-	const char **texts = trace_texts(trace, &count); /* the id of a text is its position + 1 */
+	const char **texts = trace_texts(trace, &count);
 	const char **other = NEED_ROOM(&anonymizer->arena, other, count);
 
-	/* Any text may be a private name, except calls' names and errors (restored below). */
+	/* Any text may be a private name. The names of calls and errors are restored below. */
 	for (size_t i = 0; i < count; i++)
 		other[i] = phase(anonymizer, texts[i]);
 	foreach (place, history->places) {

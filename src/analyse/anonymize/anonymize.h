@@ -1,10 +1,10 @@
 /*
- * Makes traces fit to be shown to strangers: no paths, and only names that are public.
+ * Makes traces fit to be shown to strangers: hides private names, and folders of the machine.
  *
  * Functions and files of the program and of packages that are not frameworks become "function 3" or
- * "file 1.py". Libraries, phases ("step 7" becomes "phase 2 7"), threads, pools, kernels, host and
- * command line are replaced as well. Frameworks, CUDA's libraries and the interpreter keep their
- * names, which reveal nothing about the program. Sums, times and sizes stay.
+ * "file 1.py". Call sites, libraries, phases ("step 7" becomes "phase 2 7"), threads, pools,
+ * kernels, host and command line are replaced as well. Frameworks, CUDA's libraries and the
+ * interpreter keep their names, which reveal nothing about the program. Sums, times and sizes stay.
  * A name becomes the same word in all traces that are given to one anonymizer.
  */
 #pragma once
@@ -32,12 +32,12 @@ enum hidden {
 
 struct anonymizer {
 	struct texts known[HIDDEN_KINDS];
-	struct arena arena; /* the new names: must not be cleared before the traces */
+	struct arena arena; /* the new names, to which the traces point */
 };
 
 void anonymizer_clear(struct anonymizer *anonymizer);
 
-/* Replaces the names in a trace. To be called before any of them is used elsewhere. */
+/* Replaces the names in a trace. Whatever was copied from it before keeps the private names. */
 void anonymize_trace(struct anonymizer *anonymizer, struct trace *trace);
 
 /* Replaces the texts that the trace's events refer to, after the events have been read. */
@@ -47,5 +47,5 @@ void anonymize_history(struct anonymizer *anonymizer, struct trace *trace,
 /* Replaces the names in a diff, after diff_make(), which pairs rows by their true names. */
 void anonymize_diff(struct anonymizer *anonymizer, struct diff *diff);
 
-/* Replaces the names in a merge, after merge_end(), which finds cards and sites by true names. */
+/* Replaces the names in a merge, after merge_end(), which needs the true hosts and UUIDs. */
 void anonymize_merge(struct anonymizer *anonymizer, struct merge *merge);

@@ -9,7 +9,6 @@
 
 /* --- events --- */
 
-/* Counts an allocation whose category is not known yet. */
 static void count_alloc(struct categories *categories)
 {
 	size_t at = categories->allocs_n++;

@@ -9,9 +9,9 @@
  * in the trace; for a stack without events, the category that its sums and lifetimes suggest. Then
  * peak_exact or exit_exact is false.
  *
- * A backward pass ("pass") begins with an event whose stack or thread belongs to backward code, and
- * ends with the next other event by a thread that trains: the main thread, or one that had an event
- * of another stage than forward. Optimizer steps are found likewise, both for each device.
+ * A backward pass ("pass") begins with an event whose stack or thread belongs to backward code. It
+ * ends with the device's next event whose stack shows other code, by a thread that trains: the main
+ * thread, or one that had an event of another stage than forward. Optimizer steps end likewise.
  *
  * Memory that no rule fits is in CATEGORY_OTHER, so the categories add up to the total.
  */
@@ -37,12 +37,12 @@ struct categories_place {
 	int device;        /* NO_DEVICE for a memory kind */
 	const char *pool;  /* NULL for the whole device or memory kind */
 	const char *space; /* the memory kind; "device" for devices and pools */
-	bool peak_exact;   /* true if peak[] is summed over blocks, false if over stacks */
+	bool peak_exact;   /* true if peak[] is from blocks or a baseline, false if from stacks */
 	bool exit_exact;
 	uint64_t peak_t, peak_bytes, exit_bytes;
 	struct category_sum peak[CATEGORIES_MOST]; /* the bytes add up to peak_bytes */
 	struct category_sum exit[CATEGORIES_MOST];
-	/* Everything that was allocated since recording began. */
+	/* All memory that the trace's events allocate. */
 	struct category_sum made[CATEGORIES_MOST];
 	/* The number of points of a device's curve; 0 for other places or if events are missing. */
 	size_t points;
@@ -99,18 +99,18 @@ struct categories {
 	struct trace *trace;
 	struct arena arena;
 	struct stack_views views;
-	struct lives lives;   /* a block's `stack` is a position in views */
+	struct lives lives;   /* a block's `stack` is a position in views.list */
 	struct birth *births; /* by the block's position in lives.blocks */
 	size_t births_n;
 	struct stage_track *tracks;
 	struct vote *votes;        /* by stack; the last entry is for blocks without a stack */
 	struct unattributed loose; /* bytes without an address, by category */
-	bool *trains;              /* by thread: true if the thread's events can end passes */
+	bool *trains;              /* by thread: true after an event of a stage but forward */
 	struct trace_phase_walk phases;
 	struct map gradients; /* sizes of blocks that outlived a backward pass */
-	uint32_t looks;       /* number of searches of live blocks for gradients so far */
+	uint32_t looks;       /* number of backward passes that ended so far, on any device */
 	uint64_t last_t;
-	uint64_t gap_seq; /* number of the first event after a gap; UINT64_MAX for none */
+	uint64_t gap_seq; /* number of the first event after the first gap; UINT64_MAX for none */
 	uint64_t longest; /* ns: 1 + longest lifetime of a backward pass's memory; 0: not set */
 	struct whereabouts last_at; /* places of the previous event */
 	uint32_t last_pool;
@@ -132,8 +132,8 @@ void categories_event(struct categories *categories, const struct event *event);
 void categories_end(struct categories *categories);
 void categories_clear(struct categories *categories);
 
-/* Reads all events of a trace, none of which may have been read, and ends the pass. Returns 0, or
- * -EINVAL with err_text(). */
+/* Reads all events of a trace, none of which may have been read, and calls categories_end().
+ * Returns 0, or -EINVAL with err_text(). */
 int categories_read(struct categories *categories);
 
 /* The sums of a device, pool or memory kind; NULL if the trace has no such place. */
@@ -142,8 +142,8 @@ const struct categories_place *categories_place(const struct categories *categor
 
 const char *categories_name(const struct categories *categories, size_t category);
 
-/* Writes the categories that have bytes, most bytes first, to `order` (room for CATEGORIES_MOST).
- * Returns their number. */
+/* Writes the categories that have bytes or blocks, most bytes first, to `order` (which has room for
+ * CATEGORIES_MOST). Returns their number. */
 size_t categories_order(const struct categories *categories, const struct category_sum *sums,
 			uint8_t *order);
 

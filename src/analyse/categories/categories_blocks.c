@@ -1,7 +1,4 @@
-/*
- * Finds a block's category when the block is freed or the trace ends: that of the first rule whose
- * conditions the block meets. Updates the sums.
- */
+/* Finds a block's category when the block or the trace ends, and adds the block to the sums. */
 #include "analyse/categories/categories_parts.h"
 #include "analyse/categories/glob.h"
 

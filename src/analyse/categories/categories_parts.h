@@ -1,24 +1,26 @@
-/* Shared by categories*.c: functions, and the values of stacks and blocks that rules test. */
+/* Declarations shared by categories*.c. */
 #pragma once
 
 #include "analyse/categories/categories.h"
 #include "base/mem/hash.h"
 
-/* categories_stacks.c: tests all stacks against the rules. Memory comes from `arena`. */
+/* categories_stacks.c: tests all stacks against the rules. Memory comes from `arena`; only
+ * `candidates` is from the heap. */
 void stack_views_find(struct stack_views *views, struct trace *trace, const struct rules *rules,
 		      struct arena *arena);
 
 /* The values of a block that rules test, for keys of the kinds BLOCK, WORD, NUMBER in rules.def. */
 struct life {
-	uint32_t stack; /* position in stack_views */
-	uint32_t phase; /* 1 + the innermost phase open at the allocation, 0 for none */
+	uint32_t stack; /* position in stack_views.list */
+	uint32_t phase; /* 1 + position of the innermost phase at the allocation, 0 for none */
 	union {
 		const char *text;
 		uint64_t number;
 	} of[RULE_KEYS];
 };
 
-/* categories_blocks.c: the category of the first rule whose conditions the block meets. */
+/* categories_blocks.c: the category of the first rule whose conditions the block meets, else
+ * CATEGORY_OTHER. Sets the value of the key `called`. */
 uint8_t life_category(const struct categories *categories, struct life *life);
 
 /* Values kept from a block's allocation until its end. */
@@ -44,7 +46,7 @@ struct stage_track {
 /* The category that most bytes of a stack's blocks had: Boyer and Moore's majority vote. */
 struct vote {
 	uint64_t weight; /* the vote's counter */
-	int64_t kept;    /* bytes of blocks that outlived their stage, minus bytes of all others */
+	int64_t kept;    /* of freed blocks: bytes that outlived their stage, minus all others */
 	uint8_t category;
 };
 
@@ -75,10 +77,10 @@ void place_change_curve(struct categories_place *place, uint8_t category, size_t
 struct doing {
 	enum stage stage;
 	bool inside; /* true if the event is inside a backward pass */
-	bool ends;   /* true if the event, when not `inside`, ends an open pass or step */
+	bool ends;   /* true if the event ends an open pass or step that it is not part of */
 };
 
-/* The position of the event's stack in stack_views; the last one for no stack. */
+/* The position of the event's stack in stack_views.list; the last one for no stack. */
 static inline uint32_t stack_of(const struct categories *categories, const struct event *event)
 {
 	return event->stack < categories->trace->stacks_n ? event->stack
@@ -108,7 +110,6 @@ static inline uint64_t gradient_key(uint64_t size)
 	return size * HASH_A;
 }
 
-/* Remembers the size of a block that outlived a backward pass. */
 void gradient_remember(struct categories *categories, uint64_t size);
 
 /* Remembers the sizes of live blocks that the track's latest backward pass allocated. If `track` is
@@ -117,16 +118,15 @@ void gradients_remember_live(struct categories *categories, int track);
 
 /* --- categories_blocks.c --- */
 
-/* True if the block is live and counts in this process's sums. */
 static inline bool lives_now(const struct block *block)
 {
 	return block->state == BLOCK_LIVE && lives_used(block);
 }
 
-/* Finds the category of lives.ended, the block that the event freed in this stage. */
+/* Counts lives.ended, the block that the event ended in this stage, in its category's sums. */
 void life_end(struct categories *categories, const struct event *event, enum stage stage);
 
-/* Finds all live blocks' categories. `lives`: at the trace's end, not where events are missing. */
+/* Counts all live blocks in their categories' sums, at the trace's end (`lives`) or at a gap. */
 void life_end_all(struct categories *categories, bool lives);
 
 /* --- categories_sums.c --- */

@@ -1,7 +1,4 @@
-/*
- * Finds forward passes, backward passes and optimizer steps on each device, from the stacks of
- * events and the names of threads.
- */
+/* Finds backward passes and optimizer steps on devices, by the stacks and threads of events. */
 #include <string.h>
 
 #include "analyse/categories/categories_parts.h"
@@ -10,8 +7,6 @@
 enum {
 	LOOKS = 16, /* searches of live blocks for gradients: the first 16 passes end with one */
 };
-
-/* --- passes --- */
 
 struct doing doing_of(struct categories *categories, const struct event *event)
 {

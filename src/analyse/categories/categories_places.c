@@ -28,7 +28,6 @@ static void find_points(struct categories *categories, struct categories_place *
 					  : highest;
 		place->t[place->points++] = curve->t[highest];
 	}
-	/* The last point of the trace's curve is kept as well. */
 	if (place->t[place->points - 1] < curve->t[curve->t_n - 1])
 		place->t[place->points++] = curve->t[curve->t_n - 1];
 	place->bytes = need(&categories->arena,

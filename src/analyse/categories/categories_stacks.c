@@ -1,8 +1,8 @@
 /*
  * Tests the conditions of rules about stacks: each frame is tested once, not once for each stack.
  *
- * The frames that trace_backward.c appends to a backward pass's stack are not tested. They are from
- * the forward code, so the backward pass would be taken for the forward of a module.
+ * The frames that trace_backward.c appends to a backward pass's stack count only for key `line`.
+ * They are from forward code, and would make the backward pass look like the forward of a module.
  */
 #include <stdio.h>
 #include <string.h>
@@ -19,7 +19,7 @@ struct stack_matcher {
 	const struct trace *trace;
 	const struct rules *rules;
 	struct arena *arena;
-	size_t words;        /* 64-bit words that hold one bit for each condition about frames */
+	size_t words;        /* number of 64-bit words with a bit for each condition about frames */
 	uint64_t *bits;      /* for each frame, the conditions that the frame meets */
 	uint8_t *stages;     /* for each frame, the enum stage; STAGES for none */
 	uint64_t *seen;      /* conditions met by some frame of the current stack */
@@ -36,7 +36,6 @@ static bool is_path(const char *patterns, const char *path)
 	       (pattern_any_fits(patterns, path) || pattern_any_fits(patterns, text_base(path)));
 }
 
-/* The texts of a frame that rules compare with patterns. */
 struct frame_texts {
 	const char *function, *symbol, *file, *module;
 	char whole[LONGEST];

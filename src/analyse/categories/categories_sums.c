@@ -216,7 +216,7 @@ static void take_baseline(const struct categories *categories, struct categories
 	place->peak_exact = place->exit_exact = true;
 }
 
-/* Counts the curve's bytes that no known block explains as "other", as at the peak. */
+/* Counts the curve's bytes that no known block explains as "other", as settle() does. */
 static void add_unknown(const struct categories *categories, struct categories_place *place,
 			const struct trace_curve *curve, size_t i)
 {

@@ -14,7 +14,7 @@
 
 enum {
 	LONGEST_NAME = 40,      /* maximum length of a category's name, without the NUL */
-	MOST_RULES = 10000,     /* a file with more is not taken for a file of rules */
+	MOST_RULES = 10000,     /* the user's and the built-in rules together */
 	MOST_CONDITIONS = 4096, /* conditions about frames, in all rules together */
 };
 
@@ -39,7 +39,6 @@ const char *const category_names[CATEGORIES] = {
 #undef CATEGORY
 };
 
-/* The file or text that is being read, and the number of the current line. */
 struct rules_source {
 	struct rules *rules;
 	const char *name;
@@ -181,7 +180,7 @@ static int read_condition(const struct rules_source *source, struct rule_conditi
 
 /* --- one line --- */
 
-/* Cuts off the next word, whose quoted parts may contain blanks. Returns NULL at the end. */
+/* Cuts off the next word, whose quoted parts may contain blanks. NULL at the end or a comment. */
 static char *next_word(char **at)
 {
 	char *word = *at + strspn(*at, " \t\r");

@@ -4,16 +4,15 @@
  *	CATEGORY: CONDITION CONDITION ...         all conditions hold for the block
  *	stage STAGE: CONDITION CONDITION ...      all conditions hold for one frame
  *
- * A condition is KEY=VALUE or KEY!=VALUE (for frames: none fits); numbers also take < <= >= >.
- * rules.def lists the keys. A value is a pattern that must fit the whole text (* is any text, ? any
- * one character), or several patterns separated by |; a value with blanks stands in "...". A # at
- * the beginning of a line or after a blank begins a comment.
+ * A condition is KEY=VALUE or KEY!=VALUE; numbers also take < <= >= >. rules.def lists the keys. A
+ * block meets KEY=VALUE about frames if some frame of its stack fits, KEY!=VALUE if none does. A
+ * value is a pattern that must fit the whole text (* is any text, ? any one character), or several
+ * patterns separated by |; a value with blanks stands in "...". A # at the beginning of a line or
+ * after a blank begins a comment.
  *
  * A block's stage is that of the innermost frame of its stack that a stage rule fits; `forward`
  * inside of a backward pass becomes `recompute`. If no frame fits, the stage is `backward` inside
  * of a backward pass, else `forward`.
- *
- * The built-in rules (builtin.rules) are such a text; they follow the user's rules.
  */
 #pragma once
 

@@ -193,7 +193,6 @@ unsigned diff_columns(const struct diff *diff, enum dimension dimension)
 	return run_dimensions[dimension].columns;
 }
 
-/* True if the row belongs to the group (NULL: any) and changed in the column. */
 static bool is_changed(const struct diff_row *row, const char *group, enum column column)
 {
 	return (!group || !strcmp(row->group, group)) && diff_change(row, column);

@@ -127,7 +127,8 @@ int64_t diff_peak(const struct run *run);
  * and chooses the pair that grew most for the comparison. 0, or -errno with err_text(). */
 int diff_pair_ranks(struct diff *diff);
 
-/* Judges each pair of ranks by the gate (without a base: each run); `result` is the worst. */
+/* Judges each pair of ranks by the gate (without a base: each run); `result` is the worst. 0, or
+ * -errno with err_text() if none can be judged. */
 int diff_judge_ranks(const struct diff *diff, const struct gate *gate, struct gate_result *result);
 
 /* If ranks are paired: the rank that is compared, and the number of runs without a partner. */
@@ -137,7 +138,7 @@ size_t diff_unpaired(const struct diff *diff);
 /* diff_why.c: sets `why` in the sites' rows, the reason for the change, from all their columns. */
 void diff_find_why(struct diff *diff);
 
-/* The reason for a row's change in a column; `why` is the reason for the change at the peak. */
+/* The reason for a row's change in a column; row->why is that for the change at the peak. */
 enum diff_why diff_why_of(const struct diff_row *row, enum column column);
 
 /* comparable.c: fills `unlike`, the properties in which the two sides differ. */

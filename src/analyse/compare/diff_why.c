@@ -15,7 +15,7 @@ static const int8_t ways[WHYS] = {
 /*
  * Sums alone do not show whether blocks became larger or whether larger blocks were added. So if
  * the count and the mean size changed in the same direction, size is the reason only if the count
- * is about the same as before. Else the reason is what changed by the larger factor.
+ * is about the same as before. Else the reason is the one that changed by the larger factor.
  */
 static enum diff_why often_or_large(const struct diff_row *row)
 {
@@ -83,7 +83,7 @@ static bool is_cause(const struct diff_row *row, const struct tide *tide)
 
 	if (!against || along < against)
 		return !against;
-	/* Lifetimes are not known in baselines. */
+	/* A lifetime is not known in a baseline, or where nothing was freed. */
 	if (row->base_lifetime == TRACE_NONE || row->lifetime == TRACE_NONE)
 		return along / 2 >= against;
 	return longer ? is_much_longer(row->lifetime, row->base_lifetime)
@@ -97,7 +97,7 @@ static bool is_cause(const struct diff_row *row, const struct tide *tide)
  * bytes of sites changed, and its lifetime is much longer or shorter than before. If lifetimes are
  * not known, at least twice as many bytes must have changed in its direction as in the other.
  *
- * A site that allocates more and yet holds less at the peak is freed sooner (its memory may be
+ * The memory of a site that allocates more but holds less at the peak is freed sooner (it may be
  * computed again instead of kept). Memory that is kept at exit does not explain a peak that fell.
  */
 void diff_find_why(struct diff *diff)

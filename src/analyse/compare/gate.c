@@ -43,7 +43,6 @@ static int wrong(const struct gate *gate, const char *what, const char *where)
 	return err("%s: %s%.60s; expected %s", gate->text, what, where, samples[gate->kind]);
 }
 
-/* Sets err_text() for a word that is not in a table, and lists the table's `names`. */
 static int wrong_word(const struct gate *gate, const char *what, const char *word,
 		      const char *names)
 {
@@ -80,7 +79,6 @@ static size_t find_key(const char *text)
 	return i;
 }
 
-/* Reads one KEY=VALUE, the whole text of `pair`. */
 static int read_narrowing(struct gate *gate, char *pair)
 {
 	char *value = strchr(pair, '=');
@@ -105,7 +103,7 @@ static int read_narrowing(struct gate *gate, char *pair)
 }
 
 /* Reads the filters at `at`: "[a=b][c=d]" or "[a=b,c=d]". Values may contain brackets and commas: a
- * bracket closes only before the end or another bracket, a comma separates only before a key. */
+ * ] closes only before the end or another [, and a comma separates only before a key. */
 static int read_narrowings(struct gate *gate, char *at)
 {
 	while (*at == '[') {

@@ -21,7 +21,7 @@ enum gate_kind {
 
 struct gate {
 	enum gate_kind kind;
-	char text[200];  /* the expression as given, without blanks at either end */
+	char text[200];  /* the expression as given, without blanks before it */
 	char words[200]; /* holds the texts that `query` points to */
 	struct metric_query query;
 	double percent;  /* limit in percent, negative if not given */
@@ -36,7 +36,7 @@ struct gate_result {
 	bool broken;
 };
 
-/* The gate that `memtrace diff --gate` uses if no expression is given. */
+/* The gate of `memtrace diff --gate`. */
 #define GATE_DEFAULT "allocated.peak>2%+1MiB"
 
 /* Parses an expression: 0, or -EINVAL with err_text(), which shows the accepted form. */

@@ -63,7 +63,7 @@ static size_t sites_that_hold(const struct gate_result *result, enum column colu
 			(struct gate_site){ row->name, row->file, row->line, row->values[column] });
 	}
 	/* If the sites' sum differs from the figure, which may be that of a pool or of one device,
-	 * they do not explain it. Sites in other memory kinds need not sum to the kind's peak. */
+	 * they do not explain it. Sites outside device memory need not sum to their kind's peak. */
 	return left && summed ? 0 : count;
 }
 

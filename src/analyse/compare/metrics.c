@@ -154,7 +154,6 @@ static void add_parts(struct figures *figures, const struct trace_part *parts, s
 	}
 }
 
-/* Adds the bytes that the matching sites hold at a device's peak. */
 static void add_shares(struct figures *figures, const struct run *run,
 		       const struct metric_query *query, int device)
 {
@@ -262,7 +261,6 @@ static void add_spaces(struct figures *figures, const struct run *run,
 	}
 }
 
-/* Adds the matching categories' bytes at the peak, or at exit, of a device or memory kind. */
 static void put_categories(struct figures *figures, const struct metric_query *query,
 			   const struct run_place *at)
 {
@@ -284,7 +282,7 @@ static void put_categories(struct figures *figures, const struct metric_query *q
 	}
 }
 
-/* A known category without memory counts 0 on each device; an unknown name is an error. */
+/* A built-in category without memory counts 0 on each device; another name gets no value. */
 static void put_no_category(struct figures *figures, const struct run *run, const char *wanted)
 {
 	size_t known = 0;

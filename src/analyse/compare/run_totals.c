@@ -313,7 +313,7 @@ static void add_rest(struct run *run, const char *group, const int64_t *totals, 
 	}
 }
 
-/* Adds rows for the bytes that the summary has beyond the sites' bytes, except in COLUMN_TOTAL: the
+/* Adds rows for the numbers that the summary has beyond those of sites, except in COLUMN_TOTAL: the
  * summary has no total of all bytes ever allocated. */
 static void add_rests(struct run *run, int device)
 {

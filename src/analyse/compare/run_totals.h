@@ -3,8 +3,7 @@
  * runs have.
  *
  * Only a trace's sums are read, so the cost does not depend on the number of events (except in
- * run_find_categories()). Numbers are signed, so that the difference of two columns can be stored
- * in a column.
+ * run_find_categories()).
  */
 #pragma once
 
@@ -54,10 +53,10 @@ struct run_row {
 	 * devices. For pools and libraries, the device's number, as "0". Otherwise "". */
 	const char *group;
 	int64_t values[COLUMNS];
-	uint64_t lifetime; /* ns: the longest of a site; TRACE_NONE if nothing was freed */
+	uint64_t lifetime; /* ns: the longest of a site; TRACE_NONE if not known */
 	const char *file;  /* a site's source file in the program; NULL for none */
 	uint32_t line;
-	uint64_t line_bytes; /* bytes of the stack that `line` comes from */
+	uint64_t line_bytes; /* weight of the stack that `line` comes from: keep_line() */
 };
 
 /* The source of the categories (analyse/categories/categories.h): none, blocks, or stacks. */
@@ -80,7 +79,8 @@ int run_open(struct run *run, const char *path, int device);
 void run_close(struct run *run);
 
 /* Takes the categories from a baseline, or else finds them by reading the events, if these are few
- * or if `always`. It is no error if the run then has no categories. To be called once. */
+ * and complete, or if `always`. 0, also if the run then has no categories, or -EINVAL with
+ * err_text(). To be called once. */
 int run_find_categories(struct run *run, const struct rules *rules, bool always);
 
 /* A device or memory kind of the run's trace, and its list of categories. */
@@ -94,7 +94,7 @@ struct run_place {
 /* Fills in place i: the devices come first, then the memory kinds. False after the last place. */
 bool run_place(const struct run *run, size_t i, struct run_place *place);
 
-/* Adds rows for the categories on one device, or on all, for run_find() and gates. Two runs can be
+/* Adds rows for the categories on one device, or on all, and of memory kinds. Two runs can be
  * compared by categories only if they have the same `categories_from`. */
 void run_add_categories(struct run *run, int device);
 

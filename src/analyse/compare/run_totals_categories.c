@@ -1,7 +1,4 @@
-/*
- * The categories of a run, found in its events or taken from a baseline, and kept in the summary of
- * its trace.
- */
+/* The categories of a run, from its events or a baseline, kept in its trace's summary. */
 #include "analyse/compare/run_totals.h"
 #include "analyse/input/grow.h"
 

@@ -37,7 +37,7 @@ static void find_sums(struct facts *facts, const struct trace *trace,
 		allocs -= pool->allocations < allocs ? pool->allocations : allocs;
 		frees -= pool->frees < frees ? pool->frees : frees;
 	}
-	/* Memory that a pool takes over counts as freed, though no call freed it. */
+	/* Memory that becomes a pool's counts as freed without a call: the smaller number holds. */
 	facts->plain_allocs = allocs < facts->plain_allocs ? allocs : facts->plain_allocs;
 	facts->plain_frees = frees < facts->plain_frees ? frees : facts->plain_frees;
 }

@@ -26,8 +26,8 @@ enum advice {
 	ADVICES
 };
 
-/* Fills the facts. Device facts are 0 if `device` is NULL, event facts if `survey` is NULL.
- * `temporaries`: bytes of that category in the device's peak, TRACE_NONE if not known. */
+/* Fills the facts. Device facts except `peak` are 0 without a `device`, event facts without a
+ * `survey`. `temporaries`: bytes of that category in the device's peak, TRACE_NONE if not known. */
 void facts_find(struct facts *facts, const struct trace *trace, const struct trace_device *device,
 		uint64_t temporaries, const struct event_scan *survey, const struct leaks *leaks);
 

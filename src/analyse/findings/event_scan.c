@@ -1,4 +1,4 @@
-/* Scans a trace's events once, for short-lived blocks, sizes and failures. */
+/* Scans a trace's events once, for short-lived blocks, sizes, segments and failures. */
 #include "analyse/findings/event_scan.h"
 
 #include "analyse/input/grow.h"

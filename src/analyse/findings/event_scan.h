@@ -71,7 +71,6 @@ struct event_scan_steps {
 	size_t first, taken; /* `taken` values so far, of which [first, taken) count */
 };
 
-/* Values kept from a block's allocation until its end. */
 struct event_scan_birth {
 	uint64_t ordinal; /* number of the allocation on the device */
 	uint32_t site;

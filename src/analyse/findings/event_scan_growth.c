@@ -185,7 +185,6 @@ void event_scan_growth_start(struct event_scan *survey)
 	survey->seqs = NEED_ROOM(arena, survey->seqs, survey->steps.values);
 }
 
-/* Called when a step is over: takes the values of all sites. */
 static void take_values(struct event_scan *survey, uint64_t seq)
 {
 	size_t at = survey->steps.taken++;

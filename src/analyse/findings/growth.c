@@ -132,13 +132,12 @@ static bool slows_down(const uint64_t *v, size_t n)
 	return sum / rises < (double)n / 2 - (double)n / sqrt(12 * rises);
 }
 
-/* The number of rises that growth needs in n values: ten, or four fifths of n if that is less. */
 static size_t rises_wanted(size_t n)
 {
 	return n * 4 / 5 < 10 ? n * 4 / 5 : 10;
 }
 
-/* True if enough bytes of each quarter are still live, but for the last: they may be freed soon. */
+/* True if, of each quarter but the last, whose bytes may be freed soon, enough bytes are live. */
 static bool keeps_every_age(const uint64_t *born, size_t n, double per_value)
 {
 	double promised = per_value * (double)n / GROWTH_QUARTERS;

@@ -90,7 +90,7 @@ static uint32_t next_count(const struct step_finder *finder)
 	return best;
 }
 
-/* True if nearly all of the stacks are present: one, and a tenth of all, may be missing, as some
+/* True if nearly all of the stacks are present: one more than a tenth may be missing, as some
  * have the same count by chance (a model's layers, if there are as many layers as steps). */
 static bool are_most(size_t members, size_t all)
 {

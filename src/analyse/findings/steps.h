@@ -16,7 +16,7 @@
  * Adds the steps that are found to the trace's phases, with their sums, as "inferred step", unless
  * ranges of the program name them already: about as many ranges, about as long (ranges of
  * libraries, such as NCCL and CUB, are many and short, or few). Without steps the trace stays as it
- * is. Reads the events twice, by opening the file anew, and needs 24 bytes for each allocation and
+ * is. Reads the events twice, by opening the file anew, and needs up to 60 bytes per allocation and
  * free; a trace that can be read only once is left as it is. 0 or -errno with err_text().
  */
 int steps_infer(struct trace *trace);
@@ -32,7 +32,7 @@ struct steps_found {
 	uint64_t end;           /* the number of the last step's last event */
 };
 
-/* Passes the events to `take` until it returns other than 0. Returns its result, 0, or -errno. */
+/* Passes the file's events to `take` until it returns other than 0. Returns that, 0, or -errno. */
 typedef int steps_take_fn(void *context, const struct event *event);
 int steps_read(const char *path, steps_take_fn *take, void *context);
 

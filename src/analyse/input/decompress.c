@@ -56,7 +56,7 @@ static enum pack_kind kind_of(const char *begin, size_t length)
 
 /* --- gzip --- */
 
-/* After a gzip member: skips zeros, which tapes are padded with, and starts the next member. */
+/* After a gzip member: skips zeros, which tapes are padded with; starts the next member, if any. */
 static int gzip_next(struct unpack *unpack)
 {
 	while (unpack->at < unpack->used && !unpack->block[unpack->at])
@@ -88,8 +88,7 @@ static int gzip_read(struct unpack *unpack, void *bytes, size_t size, size_t *go
 	unpack->between = result == Z_STREAM_END;
 	if (result == Z_MEM_ERROR)
 		return -ENOMEM;
-	/* Z_BUF_ERROR means no progress: decompress_read() then reads more, or finds that the file
-	 * ends too early. */
+	/* After Z_BUF_ERROR, read_unpacked() reads more, or finds that the file ends too early. */
 	return result == Z_OK || result == Z_STREAM_END || result == Z_BUF_ERROR ? 0 : -EBADMSG;
 }
 
@@ -157,7 +156,7 @@ static int start_stream(struct decompress *source)
 		return -ENOMEM;
 	source->unpack = unpack;
 	unpack->error = start_kind(unpack, source->kind);
-	/* Reads a full block: zstd 1.5.4, given only 4 bytes, takes the next ones for a frame. */
+	/* Reads a full block: zstd 1.5.4, if given 4 bytes first, takes the next as a new frame. */
 	memcpy(unpack->block, source->begin, source->begun);
 	more = fd_read_all(source->fd, unpack->block + source->begun, BLOCK - source->begun);
 	if (more < 0)
@@ -179,7 +178,6 @@ static int look_ahead(struct decompress *source)
 	return source->kind ? start_stream(source) : 0;
 }
 
-/* Reads the next block of the file once all bytes of the current block are unpacked. */
 static int refill(struct decompress *source)
 {
 	struct unpack *unpack = source->unpack;
@@ -226,7 +224,6 @@ static ssize_t read_unpacked(struct decompress *source, char *bytes, size_t size
 	return total || !unpack->error ? (ssize_t)total : unpack->error;
 }
 
-/* Reads a file that is not compressed: first the bytes in `begin`, then the rest of the file. */
 static ssize_t read_plain(struct decompress *source, char *bytes, size_t size)
 {
 	size_t part = source->begun - source->given;

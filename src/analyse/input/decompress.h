@@ -29,23 +29,23 @@ void decompress_open(struct decompress *source, int fd);
 void decompress_close(struct decompress *source);
 
 /*
- * Fills the buffer unless the end comes first. Returns the number of bytes, 0 at the end, or
- * -errno: -ENODATA if compressed data ends too early, -EBADMSG if it is corrupt, -EFBIG if it
- * exceeds LIMITS_UNPACKED and LIMITS_RATIO, -ENOTSUP if this tool was built without the library
- * that unpacks it. Once compressed data has failed, every later call returns the same error.
+ * Fills the buffer unless the end or an error comes first. Returns the number of bytes, 0 at the
+ * end, or -errno: -ENODATA if compressed data ends too early, -EBADMSG if it is corrupt, -EFBIG if
+ * it exceeds LIMITS_UNPACKED and LIMITS_RATIO, -ENOTSUP for zstd if the tool was built without it.
+ * Once compressed data has failed, every later call returns the same error.
  */
 ssize_t decompress_read(struct decompress *source, char *bytes, size_t size);
 
 /* Returns the message for an error of decompress_read(), to be printed after the file's name. */
 const char *decompress_why(const struct decompress *source, int error);
 
-/* Limits for the reader of a trace, so that a hostile file cannot use up all time and memory. No
- * recording comes near them; the option --no-limits turns them off. */
+/* Limits for readers of traces, so that a hostile file cannot use up all time and memory. No
+ * recording comes near them; the option --no-limits and `memtrace run` turn them off. */
 enum {
 	/* Most unpacked bytes per compressed byte; a loop of cudaMalloc and cudaFree has 26. */
 	LIMITS_RATIO = 100,
 	LIMITS_UNPACKED = 1 << 27, /* bytes that may be unpacked at any ratio */
-	/* Most bytes of memory for a trace without its events; a stack of 64 frames takes 500. */
+	/* Most bytes of memory for a trace without its events; one of 64 frames takes 500. */
 	LIMITS_FACTS = 1 << 29,
 };
 

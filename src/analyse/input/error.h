@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-/* Stores the text, cut at 1,000 bytes; returns -EINVAL. A macro, so that analyzers see -EINVAL. */
+/* Stores the text, cut to 999 bytes; returns -EINVAL. A macro, so that analyzers see -EINVAL. */
 #define err(...)                      \
 	__extension__({               \
 		err_set(__VA_ARGS__); \
@@ -17,6 +17,6 @@ void err_set(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The text of the latest err(), "" when there was none. */
 const char *err_text(void);
 
-/* Called if a command cannot go on for lack of memory. main.c sets a function that prints the
- * message and exits; without main.c the process aborts. */
+/* Called if a command cannot go on for lack of memory. By default it aborts the process; the tool's
+ * main() sets it to a function that prints a message and exits. */
 extern __attribute__((noreturn)) void (*err_out_of_memory)(void);

@@ -48,7 +48,7 @@ static inline bool grow_to(void *at, size_t wanted, size_t *size, size_t each)
 
 #define GROW_TO(list, wanted, size) grow_to(&(list), wanted, &(size), sizeof(*(list)))
 
-/* If a list is full, doubles it and adds `first` elements. False if memory is short: no change. */
+/* Grows a full list to 2 * size + first elements. False if memory is short: no change. */
 #define GROW(list, count, size, first) grow_list(&(list), count, &(size), sizeof(*(list)), first)
 
 /* Ends the tool for lack of memory if `there` is false or NULL. */

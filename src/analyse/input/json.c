@@ -1,12 +1,9 @@
 /*
  * Reads JSON one token at a time from a bounded buffer.
  *
- * json_more() moves the contents of the buffer, so code that must then correct pointers is here;
- * json_values.c works on complete tokens and lines.
- *
  * A NUL is stored after the last byte read, so that the inner loops need no other bound: they stop
  * at a NUL and only then check whether it is the end of the buffer. Strings are unescaped in place,
- * which never makes them longer, and a NUL replaces the closing quote: nothing is copied.
+ * which never makes them longer, and a NUL replaces the closing quote: no string is copied.
  */
 #include "analyse/input/json.h"
 
@@ -122,7 +119,6 @@ int json_fail(struct json *json, const char *format, ...)
 	return err("%s: byte %llu: %s", json->name, (unsigned long long)json_offset(json), what);
 }
 
-/* Fails because the document ends here, or has a byte that is not allowed here. */
 static enum json_token refuse_token(struct json *json, const char *wanted)
 {
 	unsigned char c = (unsigned char)*json->at;
@@ -141,7 +137,7 @@ static enum json_token refuse_token(struct json *json, const char *wanted)
 	return JSON_ERROR;
 }
 
-/* Skips blanks. Returns the byte after them, NUL at the end of the document. */
+/* Skips blanks. Returns the byte after them, NUL at the end of the document or after an error. */
 static inline char peek(struct json *json)
 {
 	for (;;) {
@@ -156,7 +152,7 @@ static inline char peek(struct json *json)
 	}
 }
 
-/* Reads more until `length` bytes follow from `at` on. False if the file ends earlier. */
+/* Reads on until the buffer has `length` bytes at `at`. False if the file ends or fails earlier. */
 static bool holds_length(struct json *json, size_t length)
 {
 	while ((size_t)(json->end - json->at) < length) {
@@ -211,7 +207,7 @@ static int string(struct json *json)
 	return 0;
 }
 
-/* Reads any number; number() leaves those that are long, negative or not integers to this. */
+/* Reads any number, for number(), which itself reads only the most frequent kinds. */
 static int slow_number(struct json *json)
 {
 	char copy[JSON_LONGEST_NUMBER + 1];
@@ -246,7 +242,7 @@ static int number(struct json *json)
 	json->token = json->at;
 	while (*p >= '0' && *p <= '9')
 		value = value * 10 + (uint64_t)(*p++ - '0');
-	/* Up to 18 digits cannot overflow. If no comma or bracket follows, slow_number() checks. */
+	/* Up to 18 digits cannot overflow. slow_number() also reads numbers without , } ] next. */
 	if (p - json->at > 18 || p == json->at || (*json->at == '0' && p > json->at + 1) ||
 	    (*p != ',' && *p != '}' && *p != ']'))
 		return slow_number(json);

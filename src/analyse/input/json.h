@@ -2,7 +2,7 @@
  * Reads JSON (RFC 8259) of any size, one token at a time, from a bounded buffer.
  *
  * The document is not trusted: nesting and the lengths of strings and numbers are bounded, and any
- * fault ends in one message through err() that names the file and the byte.
+ * fault ends in one message through err() that names the file and, for invalid JSON, the byte.
  */
 #pragma once
 
@@ -31,7 +31,7 @@ enum json_token {
 
 enum {
 	JSON_DEEPEST = 64,           /* most containers nested in one another */
-	JSON_LONGEST = 1 << 20,      /* most bytes of a string */
+	JSON_LONGEST = 1 << 20,      /* a string with more bytes may be refused */
 	JSON_LONGEST_NUMBER = 1 << 9 /* most bytes of a number */
 };
 
@@ -52,20 +52,20 @@ struct json {
 	unsigned depth; /* number of containers open now */
 	bool truncated; /* after JSON_ERROR: the document ends too early */
 
-	/* The members below are private to json*.c, except `kept`. */
+	/* The members below are for json*.c, and for messages of trace.c, except `kept`. */
 	const char *name;
 	struct decompress source;
 	bool ended, failed;
 	unsigned char state;
-	uint64_t objects; /* bit i: the open container at depth i is an object, not an array */
+	uint64_t objects; /* bit i is 1 if open container i (0: the outermost) is an object */
 	char *buffer, *at, *end, *token;
 	size_t size;
 	uint64_t kept;   /* bytes allocated for the document, as counted by the caller */
 	uint64_t passed; /* bytes of the file before those in the buffer */
 };
 
-/* Reads the file fd, which the caller closes; messages name it `name`. A compressed file is
- * unpacked, and positions are then those of the unpacked data. 0 or -ENOMEM. */
+/* Starts to read the file fd, which the caller closes; messages name it `name`, which must outlive
+ * `json`. Positions in a compressed file are those of the unpacked data. 0 or -ENOMEM. */
 int json_open(struct json *json, int fd, const char *name);
 void json_close(struct json *json);
 
@@ -83,10 +83,10 @@ int json_copy(struct json *json, enum json_token token, struct out *out);
  */
 bool json_find_line(struct json *json, const char *text);
 
-/* The position in the file, in bytes, at which the last token begins. */
+/* The position in the file, in bytes, of the last token or of the byte that was refused. */
 uint64_t json_offset(const struct json *json);
 
-/* Makes the reader fail with the message "NAME: byte N: text". Returns -EINVAL. */
+/* Makes the reader fail with "NAME: byte N: text", unless it has failed. Returns -EINVAL. */
 int json_fail(struct json *json, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 static inline bool json_is(const struct json *json, const char *text, size_t length)

@@ -75,7 +75,6 @@ bool json_unescape(struct json *json)
 	return true;
 }
 
-/* Returns the position after the digits at p, NULL if there are none. */
 static const char *pass_digits(const char *p)
 {
 	size_t n = strspn(p, "0123456789");

@@ -22,7 +22,7 @@ struct texts {
 /* Returns the number of text[0..length), 0 if the table does not have it. */
 uint32_t texts_find(const struct texts *texts, const char *text, size_t length);
 
-/* Returns the number of text[0..length), which is copied if new. 0 if memory is short. */
+/* Like texts_find(), but adds a missing text, copied to the arena. 0 if memory is short. */
 uint32_t texts_enter(struct texts *texts, struct arena *arena, const char *text, size_t length);
 
 void texts_clear(struct texts *texts);

@@ -100,7 +100,7 @@ static void take(struct history *history, const struct trace *trace, struct live
 	bool gap = lives_gap(lives, event);
 	uint64_t dropped = trace->capture.events_dropped ? trace->capture.events_dropped : 1;
 
-	/* If no number is skipped, the first gap gets the trace's count of dropped events. */
+	/* If no number is skipped, the first gap gets all dropped events, later gaps get 0. */
 	if (gap)
 		lose(history, event,
 		     event->seq > lives->next_seq ? event->seq - lives->next_seq
@@ -124,7 +124,7 @@ static void take(struct history *history, const struct trace *trace, struct live
 
 /* --- all events --- */
 
-/* Sets blocks' categories, which depend on how blocks ended: so this is done after all events. */
+/* Sets blocks' categories after all events, since they depend on how blocks ended. */
 static void label_blocks(struct history *history)
 {
 	const struct categories *categories = history->categories;

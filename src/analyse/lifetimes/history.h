@@ -19,7 +19,6 @@
 /* HISTORY_FOLD is a further op; the value before it, EVENT_OPS, stands for an unknown op. */
 enum { HISTORY_FOLD = EVENT_OPS + 1, HISTORY_OPS };
 
-/* The pool, device and kind of memory that an event is about. */
 struct history_place {
 	uint32_t pool; /* id for trace_text(), 0 for none */
 	int32_t device;
@@ -34,8 +33,8 @@ struct history_event {
 	uint32_t death;  /* of an event that begins a block: the position of the event that ended
 			    the block, HISTORY_NONE if none did */
 	uint32_t thread; /* position in history.threads[] */
-	uint32_t text;   /* id for trace_text(): a mark's name, an oom's error; for a block, 1 + its
-			    category, 0 without categories */
+	uint32_t text;   /* of an allocation or fold: 1 + its category, 0 without categories; else
+			    an id for trace_text(): a mark's or range's name, an oom's error */
 	uint32_t place;  /* position in history.places[] */
 	uint16_t api;    /* position in history.apis[] */
 	uint8_t op;      /* enum event_op, or HISTORY_FOLD */
@@ -54,7 +53,7 @@ struct history_sum {
 	uint64_t allocated, reserved;
 };
 
-/* In a folded history: the sums of the device and pool after an event. Gaps do not reset sums. */
+/* In a folded history: the sums of an event's device and pool after it. Gaps do not reset sums. */
 struct history_sums {
 	struct history_sum device, pool;
 	uint64_t blocks; /* number of blocks that the event represents */
@@ -74,7 +73,7 @@ struct history {
 	/* The members below are private. */
 	size_t events_size, places_size, gaps_size, threads_size, apis_size;
 	uint64_t first_seq;   /* seq of the first event after the last gap */
-	uint32_t first_event; /* position of the first event after the last gap */
+	uint32_t first_event; /* position of that event */
 	struct map known_places, known_threads, known_apis;
 	struct unattributed loose; /* bytes without an address; the tag is their event's position */
 	struct categories *categories;
@@ -102,5 +101,5 @@ struct history_folded {
 	uint64_t slices;
 };
 
-/* Shortens a history that has more than `most` events to about that number. */
+/* Shortens a history to about `most` events, if enough events can be removed. */
 void history_fold(struct history *history, size_t most, struct history_folded *folded);

@@ -13,7 +13,7 @@ struct fold_entry {
 	struct fold_key {
 		uint32_t stack, place, category;
 	} key;
-	uint32_t fold;        /* 1 + position of the last fold event, 0 if no block is live */
+	uint32_t fold;        /* 1 + position of the last fold, 0 if it had no live block */
 	uint64_t bytes, told; /* bytes now, and bytes in the last fold */
 	uint32_t count, told_count;
 	bool waiting; /* true if the entry's position is in fold.changed */
@@ -48,7 +48,7 @@ static void push_event(struct fold *fold, const struct history_event *event)
 	fold->events[fold->events_n++] = *event;
 }
 
-/* Counts the allocation (if `born`) or the free of a block that folds replace. */
+/* Counts the allocation (if `born`) or the free of a block allocated by `birth`. */
 static void take_block(struct fold *fold, const struct history_event *birth, bool born)
 {
 	const struct fold_key key = { birth->stack, birth->place, birth->text };

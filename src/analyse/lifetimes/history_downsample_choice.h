@@ -17,12 +17,12 @@ struct history_sum;
 
 struct history_keep {
 	uint8_t *stays;  /* by event: 1 if kept; of a block's two events, both or none are kept */
-	uint8_t *edges;  /* by event: 1 if a slice begins or a sum peaks at this event */
+	uint8_t *edges;  /* by event: 1 if folds come before it, as a slice begins or a sum peaks */
 	uint32_t *birth; /* by free of a removable block: its allocation; else HISTORY_NONE */
 	size_t slices;
 };
 
-/* Chooses about `most` events, folds included; `most` must be at least 1. */
+/* Chooses about `most` events, folds included; more if too few events can be removed. */
 void history_keep(struct history_keep *keep, const struct history *history, size_t most);
 
 void history_keep_clear(struct history_keep *keep);

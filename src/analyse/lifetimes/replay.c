@@ -1,9 +1,4 @@
-/*
- * Reads the events of a trace once more, in one pass.
- *
- * The selection of events, their effect, and the state at the chosen time are in one file because
- * each event passes through all of them. Rows are found in replay_adopt.c.
- */
+/* Selects events, follows their effect, and keeps the state at the moment (replay.h). */
 #include "analyse/lifetimes/replay.h"
 
 #include <errno.h>
@@ -174,7 +169,7 @@ static void end_block(struct replay *replay, uint64_t t)
 	count_death(replay, row, block, t);
 }
 
-/* Returns the category of an allocation, CATEGORY_OTHER for any other event. */
+/* Returns an allocation's category; CATEGORY_OTHER if none is known, and for other events. */
 static uint8_t category_of(const struct replay *replay, const struct event *event)
 {
 	const struct replay_wish *wish = replay->wish;
@@ -200,8 +195,8 @@ static void begin_block(struct replay *replay, const struct event *event)
 	count_birth(replay, &replay->rows[row - 1], &lives->begun);
 }
 
-/* Subtracts freed bytes without an address from the rows that they were added to, whatever stack
- * frees them. Returns 1 + the row of the newest of these bytes, 0 if no row is known. */
+/* Subtracts freed bytes without an address from the rows that they were added to, maybe of another
+ * thread or phase. Returns 1 + the row of the newest of these bytes, 0 if no row is known. */
 static uint32_t end_loose(struct replay *replay, const struct block *like, uint64_t t)
 {
 	struct block part = *like;
@@ -251,7 +246,6 @@ static void apply(struct replay *replay, const struct event *event)
 		end_life(replay, event);
 }
 
-/* Counts the events that are missing before this one. */
 static void count_missing(struct replay *replay, const struct event *event)
 {
 	if (!replay->dropped)
@@ -307,7 +301,6 @@ static void step(struct replay *replay, const struct event *event)
 	}
 }
 
-/* Computes replay->lost: the part of the devices' own sums that no known block holds. */
 static void count_lost(struct replay *replay)
 {
 	const struct replay_wish *wish = replay->wish;

@@ -57,7 +57,7 @@ struct replay_row {
 	} key;
 	const char *space; /* memory kind of the row's allocations, NULL without any */
 	uint64_t allocations, bytes, frees, freed, frees_here, freed_here;
-	uint64_t lifetime_min, lifetime_max; /* ns, 0 if no block was freed */
+	uint64_t lifetime_min, lifetime_max; /* ns, 0 if none is known */
 	uint64_t live, live_count;    /* live blocks of all kinds of memory, at the window's end */
 	uint64_t sum, sum_count;      /* live blocks that the sum counts, at the window's end */
 	uint64_t at, at_count, epoch; /* `sum` at the peak; valid if `epoch` is replay.epoch */
@@ -75,17 +75,17 @@ struct replay {
 	struct unattributed loose; /* bytes without an address; the tag is a position in rows[] */
 	struct replay_row *rows;
 	size_t rows_n, rows_size;
-	struct map row_of; /* 1 + position in rows[] by key, if rows are split or have categories */
+	struct map row_of; /* 1 + position in rows[], by key */
 	struct replay_device *devices;
 	size_t devices_n;
 	uint64_t now;           /* the sum after the last event read */
-	uint64_t t, seq, bytes; /* time and number of the moment's last event; the sum then */
+	uint64_t t, seq, bytes; /* at the moment: time and number of the last event; the sum */
 	bool any;               /* true if an event was read */
 	uint64_t events;        /* number of events read */
 	uint64_t epoch;         /* increases at each new peak */
 	bool open;              /* true if the window has begun */
 
-	/* The events that are missing before the moment. */
+	/* The events that are missing up to the end of the window. */
 	uint64_t dropped, dropped_from, dropped_to; /* number; times of the events around them */
 	uint64_t lost; /* part of the sum that no known block holds, TRACE_NONE if unknown */
 
@@ -96,7 +96,7 @@ struct replay {
 	struct trace_phase_walk phases;
 };
 
-/* Reads the events of a trace that was just opened. 0 or -errno with err_text(). */
+/* Reads the events of a trace just opened. `wish` must outlive `replay`. 0 or -EINVAL. */
 int replay_run(struct replay *replay, struct trace *trace, const struct replay_wish *wish);
 void replay_clear(struct replay *replay);
 
@@ -111,7 +111,6 @@ void replay_categories(const struct replay *replay, struct category_sum *sums);
  * computed from the rows, and trace.peaks[] gets one element, the moment. */
 void replay_adopt(const struct replay *replay);
 
-/* True if rows are split by thread, phase or category. */
 static inline bool replay_is_split(const struct replay_wish *wish)
 {
 	return wish->split == TRACE_BY_THREAD || wish->split == TRACE_BY_PHASE ||

@@ -1,7 +1,4 @@
-/*
- * The rows of a replay: finds the row that counts an event, and replaces the trace's sums with
- * those of the rows, so that every table shows them.
- */
+/* Finds the row that counts an event, and replaces the trace's sums with those of the rows. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,7 +105,7 @@ static struct trace_place adopted_place(const struct replay *replay, const struc
 		row->key.stack < trace->stacks_n ? trace->site_of[row->key.stack] : UINT32_MAX;
 	struct trace_place place = { .space = row->space };
 
-	if (!row->space) /* the row has only frees */
+	if (!row->space) /* the row has no allocations */
 		return place;
 	if (replay_is_split(replay->wish)) {
 		place.name = stack->group;
@@ -123,8 +120,7 @@ static struct trace_place adopted_place(const struct replay *replay, const struc
 	return place;
 }
 
-/* Merges the entries of a peak whose rows have the same stack; such rows differ in their category,
- * which the table is not split by. */
+/* Merges the entries of a peak whose rows have one stack and differ only in their category. */
 static void merge_shares(const struct replay *replay, struct trace_peak *peak, uint32_t *first)
 {
 	size_t kept = 0;

@@ -2,8 +2,8 @@
  * Reads points and spans of time as users write them: 12.5s, peak, phase:step, mark:now, seq:123,
  * exit.
  *
- * Functions return 0, or -errno with err_text() if the text cannot be read or the trace has no such
- * time.
+ * Functions of type int return 0, or -EINVAL with err_text(): the text cannot be read, or the trace
+ * has no such time. Of several phases with a name, the one with the highest peak is taken.
  */
 #pragma once
 
@@ -25,8 +25,8 @@ bool timepoint_makes_sense(const char *text);
 /*
  * Reads a point in time. Sets the moment, window and device of `wish`, and no other member, and
  * writes a description to `what`, such as "at 12.5s". A peak belongs to a device: that in `wish`,
- * else the device with the highest peak. phase:NAME is the time of the highest sum in the phase; of
- * several phases with the name, the phase with the highest peak is taken.
+ * else, unless `wish` selects a kind of memory, the device with the highest peak. phase:NAME is the
+ * time of the highest sum in the phase.
  */
 int moment_find(struct replay_wish *wish, const struct trace *trace, const char *text, char *what,
 		size_t size);

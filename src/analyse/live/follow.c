@@ -1,9 +1,8 @@
 /*
  * Keeps a copy of a spool's tables up to date, while another process writes the spool.
  *
- * The copy is made with analyse/spool/read.h. It shows one point in time if no transaction began,
- * went on or ended meanwhile. A transaction that stays unfinished (its process was killed or
- * stopped inside it) is rolled back in the copy.
+ * The copy shows one point in time if no transaction began, went on or ended meanwhile. If one
+ * stays unfinished (its process was killed or stopped inside it), it is rolled back in the copy.
  */
 #include "analyse/live/follow.h"
 #include "base/mem/each.h"
@@ -21,10 +20,10 @@ enum {
 	SUMS_TRIES = 4096, /* tries to copy sums without a change: some microseconds each */
 };
 
-/* The tables whose rows change. Nodes (live blocks) are read only if events wait to be counted. */
+/* The followed tables whose rows change. Nodes are read only if events wait to be counted. */
 static const enum spool_kind changing[] = { SPOOL_SCOPE, SPOOL_STACK, SPOOL_CELL, SPOOL_NODE };
 
-/* The number of waiting events (pending.h), if an unfinished transaction is taken to be undone. */
+/* The number of waiting events (pending.h) once an unfinished transaction is undone. */
 static uint64_t waiting_n(const struct spool *spool)
 {
 	const struct spool_header *header = spool->header;
@@ -75,8 +74,8 @@ static uint64_t changing_bytes(const struct spool *spool)
 	return bytes;
 }
 
-/* True if no changing table has changed since it was copied, and no events wait to be counted (only
- * the copy has counted them). Other counts in the header may have grown. */
+/* True if no changing table has changed since it was copied. False while events wait: each new copy
+ * must count them. Tables that only grow may have new rows. */
 static bool is_same(const struct follow *follow)
 {
 	const struct spool_header *header = follow->spool.header;
@@ -107,10 +106,9 @@ static int copy_tables(struct follow *follow)
 	return error < 0 ? error : read_growing(&follow->spool, &follow->reading);
 }
 
-/* Forgets the tables that are not followed: those after the cells. */
+/* Empties the tables after SPOOL_CELL. SPOOL_NODE keeps its list of blocks. */
 static void forget_others(struct spool *spool)
 {
-	/* Nodes are hidden by their count alone; spool->used still has their blocks. */
 	spool->header->count[SPOOL_NODE] = 0;
 	for (unsigned kind = SPOOL_NODE + 1; kind < SPOOL_KINDS; kind++)
 		spool->header->count[kind] = spool->used[kind] = 0;

@@ -2,8 +2,7 @@
  * Reads a spool (the file of a recording) again and again while another process writes it.
  *
  * The file is read, never mapped: no lock of the writer is taken, no byte is changed, and a file
- * that is cut short is an error, not a SIGBUS. follow_look() copies new rows of the tables, and the
- * rows that change (sums, stacks, cells). follow_events() reads events, from a sequence number on.
+ * that is cut short is an error, not a SIGBUS.
  */
 #pragma once
 
@@ -25,15 +24,15 @@ int follow_open(struct follow *follow, const char *path);
 void follow_close(struct follow *follow);
 
 /*
- * Brings follow->spool up to date: texts, frames, sums, stacks and cells as they were between two
- * transactions of the writer (but see `torn`). 0, or -errno with err_text() and a partial copy.
+ * Brings follow->spool up to date: the tables from SPOOL_TEXT to SPOOL_CELL, as they were between
+ * two transactions (but see `torn`). 0, or -errno with err_text() and a partial copy.
  */
 int follow_look(struct follow *follow);
 
 /*
  * Calls `each` for the events from sequence number `seq` on, in order, in at most the newest
- * `chunks` chunks. Returns the number after the last event, or `seq` if there was none. Events that
- * were overwritten meanwhile, or are in a damaged chunk, are left out.
+ * `chunks` chunks, and for those still in the backlog. Returns the number after the last event, or
+ * `seq` if there was none. Events that were overwritten, or in a damaged chunk, are left out.
  */
 enum { FOLLOW_CHUNKS = 64 }; /* most chunks read by one call */
 typedef void follow_event_fn(void *context, const struct event *event);

@@ -1,8 +1,8 @@
 /*
  * Reads the events of a spool chunk by chunk while another process writes them.
  *
- * The chunks are a ring: each may be overwritten at any time. So a chunk's head is read before and
- * after the chunk, and the chunk is left out if the two differ.
+ * Most chunks are a ring: each of these may be overwritten at any time. So a chunk's head is read
+ * before and after the chunk, and the chunk is left out if its first event has changed.
  */
 #include "analyse/live/follow.h"
 #include "base/mem/each.h"
@@ -61,7 +61,7 @@ static unsigned find_parts(struct follow *follow, uint64_t seq, unsigned most,
 	return count;
 }
 
-/* Reads a chunk; false if it was overwritten with later events. */
+/* Reads a chunk; false if it was overwritten with later events, or cannot be read. */
 static bool read_chunk(struct follow *follow, const struct chunk_part *part,
 		       struct spool_chunk *head)
 {
@@ -77,7 +77,7 @@ static bool read_chunk(struct follow *follow, const struct chunk_part *part,
 	return head->first_seq == part->first && after.first_seq == part->first;
 }
 
-/* Passes on the events that are in no chunk yet; in a chunk they will have the same numbers. */
+/* Passes on the events from the backlog; in a chunk they will have the same numbers. */
 static uint64_t hand_over_waiting(const struct follow *follow, uint64_t seq, follow_event_fn *each,
 				  void *context)
 {
@@ -93,7 +93,7 @@ static uint64_t hand_over_waiting(const struct follow *follow, uint64_t seq, fol
 uint64_t follow_events(struct follow *follow, uint64_t seq, unsigned chunks, follow_event_fn *each,
 		       void *context)
 {
-	static struct decoder decoder; /* static: 16 KiB are too much for the stack */
+	static struct decoder decoder;
 	struct chunk_part parts[FOLLOW_CHUNKS];
 	unsigned count = find_parts(follow, seq, MIN(chunks, FOLLOW_CHUNKS), parts);
 

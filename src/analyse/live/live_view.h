@@ -3,7 +3,7 @@
  * memory, the open ranges.
  *
  * The sums are in the spool: each look copies the tables of scopes (devices, pools, kinds of
- * memory), stacks, and cells (one stack's bytes in one scope). More events do not cost more.
+ * memory), stacks, and cells (one stack's bytes in one scope). Only ranges are read from events.
  */
 #pragma once
 
@@ -52,7 +52,7 @@ struct live_view_scope {
 
 struct look {
 	struct live_view_lines lines;
-	int pid;             /* in the tool's pid namespace */
+	int pid;             /* as passed to live_view_open(), or the spool's */
 	const char *rank;    /* NULL for none */
 	const char *host;    /* NULL if unknown */
 	char command[512];   /* words of the command line, separated by blanks, safe to print */
@@ -80,8 +80,8 @@ struct look {
 const struct live_view_scope *live_view_next(const struct look *look, enum scope_kind kind,
 					     const struct live_view_scope *after);
 
-/* live_view_open() opens and reads a process's spool, live_view_now() reads it once more. `pid`: as
- * the user gave it, 0 to use the spool's. 0, or -errno with err_text(): then live_view_now() may
+/* live_view_open() opens and reads a process's spool, live_view_now() reads it once more. `pid`: in
+ * the tool's pid namespace, 0 if unknown. 0, or -errno with err_text(): then live_view_now() may
  * have updated only a part of `look`. */
 int live_view_open(struct look *look, const char *path, int pid);
 int live_view_now(struct look *look);

@@ -1,9 +1,9 @@
 /*
  * Reads the lines of source that hold memory, at each look at a spool.
  *
- * To name native frames, complete symbol tables are read. For a program that makes new stacks all
- * the time, this must not be done at each look: after a naming, a hundred times the time that it
- * took must pass before the next naming. Until then all stacks without a name share one line.
+ * To name native frames, complete symbol tables are read. For a program that makes new frames all
+ * the time, this must not be done at each look: after a naming, NAMING_SHARE times the time that it
+ * took must pass before new frames are named. Until then all stacks without a name share one line.
  */
 #include "analyse/live/live_view_lines.h"
 #include "base/mem/each.h"
@@ -20,7 +20,7 @@
 
 enum {
 	FIRST_SIZE = 256,
-	NAMING_SHARE = 100, /* naming takes at most 1/NAMING_SHARE of the time */
+	NAMING_SHARE = 100,
 };
 
 static const char unnamed[] = "[new, not named yet]";
@@ -74,7 +74,7 @@ static struct live_view_line *new_line(struct live_view_lines *lines, uint32_t n
 	return &lines->list[lines->list_n++];
 }
 
-/* Finds or adds the line with the name on a device or in a kind of memory. NULL: no memory. */
+/* Finds or adds the line with the name in the scope `place`. NULL if memory is short. */
 static struct live_view_line *find_line(struct live_view_lines *lines, uint32_t name,
 					uint32_t scope, const struct spool_scope *place)
 {
@@ -183,7 +183,6 @@ void live_view_lines_clear(struct live_view_lines *lines)
 	memset(lines, 0, sizeof(*lines));
 }
 
-/* Compares lines in the given order; equal lines by bytes, name and device. */
 static int compare_lines(const void *a, const void *b, void *order)
 {
 	const struct live_view_line *x = a;

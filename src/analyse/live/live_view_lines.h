@@ -36,7 +36,7 @@ struct live_view_lines {
 	struct live_view_line *list;   /* in the order in which they were added */
 	struct live_view_line *sorted; /* copies of lines that hold memory or allocate */
 	size_t list_n, list_size, sorted_n;
-	uint64_t allocated; /* bytes allocated since process start, by all lines */
+	uint64_t allocated; /* bytes allocated since process start, by all stacks */
 
 	struct spool_model recording;
 	uint64_t named_at, naming_cost; /* ns: time and duration of the last naming */

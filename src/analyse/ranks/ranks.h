@@ -3,7 +3,7 @@
  * of memory, and at which call sites ranks differ.
  *
  * One trace at a time is read, reduced to sums and closed, so the memory needed grows with the
- * ranks and sites, not with the size of traces. Of each trace only the summary is read, no events.
+ * ranks and sites, not with the size of traces. No events are read.
  *
  * Memory that a process imported from another (IPC, shareable handles) counts 0 in its sums, so
  * memory shared by two ranks counts once, for the rank that exported it.
@@ -39,7 +39,7 @@ struct merge_rank {
 	struct merge_device *devices;
 	size_t devices_n;
 	/* For each metric, the highest peak of any device, TRACE_NONE if not known. A known peak of
-	 * `used` is at least that of `reserved`. */
+	 * `used` counts as at least the same device's peak of `reserved`. */
 	uint64_t peaks[TRACE_METRICS];
 	uint64_t ooms;
 	bool baseline; /* true if the trace is a baseline, which has no events */
@@ -48,7 +48,8 @@ struct merge_rank {
 
 /* A physical device, identified by host and UUID. */
 struct merge_card {
-	uint32_t host_text, uuid_text;  /* text ids of host and uuid: the key in merge.card_of */
+	uint32_t host_text, uuid_text;  /* the key in merge.card_of: text ids; without a UUID,
+					   uuid_text is a number that no other card has */
 	const char *host, *uuid, *name; /* uuid and name may be NULL */
 	const char *sorted_by;          /* the UUID, "" for none */
 	uint64_t total;                 /* bytes of the card; TRACE_NONE if not known */
@@ -57,7 +58,7 @@ struct merge_card {
 	uint64_t peak;
 	int64_t headroom; /* total - peak; negative if `peak` exceeds `total` */
 	size_t ranks_n;   /* number of ranks that use the card */
-	size_t fullest;   /* position of the rank that holds most bytes */
+	size_t fullest;   /* position in ranks[] of the rank with the highest peak */
 	uint64_t ooms;
 	size_t at; /* position of the card before sorting */
 };
@@ -85,7 +86,6 @@ struct merge_site {
 	} columns[MERGE_COLUMNS];
 };
 
-/* The spread of a metric's peaks over ranks. */
 struct merge_spread {
 	size_t count; /* number of ranks that have the metric; if 0, nothing else is set */
 	uint64_t lowest, median, highest;
@@ -112,8 +112,8 @@ struct merge {
 	/* Set by merge_end(): */
 	size_t *order; /* positions of the ranks that are not left out, by rank, then by start */
 	size_t order_n;
-	uint64_t world_size; /* ranks of the job; 0 if no trace records it */
-	bool numbered;       /* true if no trace records a rank: traces are numbered instead */
+	uint64_t world_size; /* ranks of the job; 0 if no trace records more than 1 */
+	bool numbered;       /* true if several traces, none with a rank, are numbered instead */
 	struct merge_gap *gaps;
 	size_t gaps_n;
 	uint64_t missing;
@@ -131,13 +131,13 @@ struct merge {
 /* Adds a run as a rank. The merge must be all zero at first. The run may be closed afterwards. */
 void merge_fold(struct merge *merge, const struct run *run);
 
-/* Opens the trace, spool or baseline, adds it and closes it. */
+/* Opens the trace, spool or baseline, adds it and closes it. 0, or -errno with err_text(). */
 int merge_add(struct merge *merge, const char *path);
 
 /*
- * Completes the merge, once. Two traces of a rank, or different world sizes, are errors (-EINVAL
- * with err_text()) unless `force` is true: then the first trace of a process counts, and ranks of a
- * smaller world have no number.
+ * Completes the merge, once. 0, or -EINVAL with err_text() if there is no trace. Two traces of a
+ * rank, or different world sizes, are errors, too, unless `force` is true: then the first trace of
+ * each process counts, and ranks of a smaller world have no number.
  */
 int merge_end(struct merge *merge, bool force);
 void merge_clear(struct merge *merge);
@@ -149,7 +149,8 @@ int64_t merge_share_of(const struct merge_site *site, size_t rank, size_t column
  * of at least two ranks. TRACE_METRICS if ranks have similar peaks in all metrics. */
 enum trace_metric merge_uneven(const struct merge *merge);
 
-/* The site of device memory that is most above its median in this rank, by `excess`; else NULL. */
+/* The site of device memory that is most above its median in this rank, by `excess`. NULL if there
+ * is none, and for TRACE_USED. */
 const struct merge_site *merge_culprit(const struct merge *merge, enum trace_metric metric,
 				       size_t rank, int64_t *excess);
 
@@ -161,13 +162,13 @@ const struct merge_site **merge_by_excess(struct merge *merge, size_t column, si
  * allocated bytes (the first of equal ranks). NULL if all are baselines. */
 const struct merge_rank *merge_worth_a_look(const struct merge *merge);
 
-/* The cards, sorted by rising headroom. The list is in merge->arena. */
+/* The cards by rising headroom, those of unknown size last. The list is in merge->arena. */
 const struct merge_card **merge_by_headroom(struct merge *merge);
 
 /* The parts of merge_end() in ranks_cards.c and ranks_sites.c. */
 void merge_find_cards(struct merge *merge);
 void merge_rank_sites(struct merge *merge);
 
-/* ranks_sites.c: adds the sites of a run, the newest rank. */
+/* ranks_sites.c: adds the sites of the run, whose rank is ranks[ranks_n]. */
 void merge_fold_sites(struct merge *merge, const struct run *run);
 void merge_clear_sites(struct merge *merge);

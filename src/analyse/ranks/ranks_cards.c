@@ -63,7 +63,6 @@ static void take_device(struct merge *merge, size_t rank, const struct merge_dev
 		card->fullest = rank;
 	card->ranks_n++;
 	card->ooms += device->ooms;
-	/* The driver's value is for the whole card already. */
 	if (device->used_of_card && trace_known(device->peaks[TRACE_USED]) > card->peak)
 		card->peak = device->peaks[TRACE_USED];
 }

@@ -9,7 +9,7 @@
 #include "analyse/ranks/ranks.h"
 #include "base/mem/sort.h"
 
-/* Smaller differences are not reported. The limits are those of `memtrace diff --gate`. */
+/* Smaller differences are not reported. `memtrace diff --gate` has the same limits. */
 enum { WORTH_PERCENT = 2, WORTH_BYTES = 1 << 20 };
 
 /* Ranks run together if at most these ns pass between the end of one and the beginning of another:
@@ -61,7 +61,6 @@ static void number_ranks(struct merge *merge)
 
 /* --- the same rank twice --- */
 
-/* The members of a rank by which ranks are sorted to find duplicates. */
 struct ordered {
 	const char *host, *start_time;
 	uint64_t pid, rank, start;
@@ -89,7 +88,7 @@ static int find_same(struct merge *merge, struct ordered *list, bool force)
 		const struct merge_rank *first = &merge->ranks[list[i - 1].at];
 		struct merge_rank *second = &merge->ranks[list[i].at];
 
-		/* Without a pid and a start (in a baseline), the process is not known. */
+		/* Without a pid or a start, as in a baseline, the process is not known. */
 		if (!second->pid || !second->start_time[0] || !same_process(&list[i - 1], &list[i]))
 			continue;
 		if (!force)
@@ -166,7 +165,7 @@ static void find_missing(struct merge *merge)
 		uint64_t rank = merge->ranks[*at].rank;
 
 		if (rank >= merge->world_size)
-			break; /* ranks of other jobs come last */
+			break; /* ranks without a number come last */
 		add_gap(merge, next, rank);
 		next = rank + 1;
 	}

@@ -2,10 +2,10 @@
  * Copies a living process's spool as it was between two of its updates.
  *
  * Copying the whole file takes milliseconds, and a process that records a hundred thousand events a
- * second does not pause that long. But nearly all of the file never changes once it is written:
- * events, and tables that only grow. So the whole file is copied once, and then the parts that may
- * have changed are copied again until nothing happens meanwhile. Some pauses between
- * events are long enough for that, and so are those of a writer that waits for a processor.
+ * second does not pause that long. But most of the file does not change once it is written: events,
+ * and tables that only grow. So the whole file is copied once, and then the parts that may have
+ * changed are copied again until nothing happens meanwhile. Some pauses between events are long
+ * enough for that, and so are those of a writer that waits for a processor.
  */
 #include <errno.h>
 #include <sys/mman.h>
@@ -17,7 +17,7 @@
 #include "ledger/pending.h"
 #include "ledger/timeline.h"
 
-#define PATIENCE_NS 1000000000u /* ns that all attempts to copy may take */
+#define PATIENCE_NS 1000000000u /* ns for all attempts, but FEWEST_TRIES are made anyway */
 #define PAUSE_NS \
 	50000 /* ns to wait, so that the next copy meets another part of the writer's cycle */
 
@@ -67,7 +67,7 @@ static int copy_chunks(const struct spool *spool, const struct read_progress *re
 	return error;
 }
 
-/* Copies once. Returns 0 if nothing changed meanwhile, CHANGED if something did, or an error. */
+/* Copies once. Returns 0, CHANGED if something changed meanwhile, or -errno. */
 static int copy_once(struct spool *spool, struct read_progress *reading, uint64_t seq)
 {
 	int error = read_header(spool, reading);
@@ -97,7 +97,6 @@ static void tell_torn(struct spool *spool, int fd)
 	spool->torn_ns = now[2] - spool->header->t;
 }
 
-/* Copies until nothing changes meanwhile. After a second without success, sets spool->torn. */
 static int settle(struct spool *spool, struct read_progress *reading)
 {
 	const struct timespec pause = { 0, PAUSE_NS };

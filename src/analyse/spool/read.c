@@ -20,7 +20,6 @@ int read_failed(const char *path, int error)
 
 /* --- bytes --- */
 
-/* Copies bytes of the file to their place in the copy. */
 static int copy_bytes(const struct spool *spool, const struct read_progress *reading, uint64_t at,
 		      uint64_t size)
 {
@@ -190,7 +189,7 @@ int read_check_header(const struct spool_header *header, const char *path)
 
 /* --- the file --- */
 
-/* Returns the error for a file that is shorter than a spool's header. */
+/* Returns the error for a file that is shorter than SPOOL_FIRST_BLOCK blocks. */
 static int too_short(int fd, const char *path)
 {
 	char magic[sizeof(SPOOL_MAGIC) - 1];
@@ -217,8 +216,7 @@ static int open_file(struct read_progress *reading, const char *path)
 	return 0;
 }
 
-/* Reserves addresses for the whole file, so that offsets in the copy and in the file are equal.
- * Pages that are not copied are never touched. */
+/* Reserves addresses for the largest file, as offsets in the copy and in the file must be equal. */
 static int reserve_addresses(struct spool *spool, struct read_progress *reading)
 {
 	int error = spool_reserve(spool, SPOOL_BLOCKS);

@@ -9,22 +9,22 @@
 /*
  * consistent_copy.c: makes a private, writable copy of a file. An unfinished update is undone, and
  * spool->cut set. Events that wait (pending.h) stay uncounted. The copy of a living process shows
- * one point in time, between two updates. Only if the process never pauses for as long as it takes
- * to copy its sums, spool->torn is set: the sums are from times up to torn_events and torn_ns
- * apart, but each event is right. 0, or -errno with err_text(): -EINVAL if it is not a spool that
- * this build can read.
+ * one point in time, between two updates. Only if the process changes the file during all attempts
+ * of a second, spool->torn is set: the sums are from times up to torn_events and torn_ns apart, but
+ * each event is right. 0, or -errno with err_text(): -EINVAL for a file that is not a spool, or not
+ * of this build's version.
  */
 int spool_open(struct spool *spool, const char *path);
 
 /* Like spool_open(), and counts the waiting events, as the end of a process does. */
 int spool_read(struct spool *spool, const char *path);
 
-/* spool_writer_lives(): true if the process that writes the spool still runs. This is not known if
- * spool_writer_elsewhere(): its machine, boot or pid namespace is another than the caller's. */
+/* spool_writer_lives(): true if the process that writes the spool is known to run. It is not known
+ * if spool_writer_elsewhere(): its machine, boot or pid namespace is not the caller's. */
 bool spool_writer_lives(const struct spool *spool);
 bool spool_writer_elsewhere(const struct spool *spool);
 
-/* How the process of an opened spool ended, if the spool shows it. */
+/* TRACE_RUNNING if the process lives; else TRACE_EXIT, or TRACE_UNFINISHED without an end. */
 enum trace_exit spool_exit(const struct spool *spool);
 
 /* --- the steps of reading, for following a spool --- */
@@ -47,8 +47,9 @@ int read_failed(const char *path, int error);
 /* Checks a spool's header: 0, or -EINVAL with err_text() if this build cannot read it. */
 int read_check_header(const struct spool_header *header, const char *path);
 
-/* Reads the header again, and the owners of new blocks; makes room in the copy for all blocks. This
- * function and the next two return 0 or -errno, -ENODATA for bytes that the file lacks. */
+/* Reads the header again, and the owners of new blocks; makes room in the copy for all blocks.
+ * read_header(), read_rows() and read_growing() return 0 or -errno: -ENODATA if the file lacks
+ * bytes. */
 int read_header(struct spool *spool, struct read_progress *reading);
 
 /* Reads the rows of a table from position `from` to the one before `to`. */
@@ -58,8 +59,8 @@ int read_rows(const struct spool *spool, const struct read_progress *reading, en
 /* Reads the rows that were added, since the last call, to tables whose rows never change. */
 int read_growing(const struct spool *spool, struct read_progress *reading);
 
-/* True if an update has begun, gone on or ended since the header was read. */
+/* True if an update has begun, gone on or ended since the header was read, or after an error. */
 bool read_changed(const struct spool *spool, const struct read_progress *reading);
 
-/* Takes back the unfinished update in the copy, and makes the result safe to read. */
+/* Takes back an unfinished update in the copy, and makes the result safe to read. */
 void read_roll_back(struct spool *spool);

@@ -10,7 +10,7 @@
 
 enum { PHASE_FAMILY = 200 };
 
-/* The marks that stand between a word and the number of a repetition. */
+/* The marks that may stand between a word and the number of a repetition. */
 #define PHASE_MARKS " _-:/=.[("
 
 /* Writes a name's family, cut to size: a # for each number of a repetition, no notes of XLA.
@@ -23,5 +23,6 @@ int phase_family_order(const char *a, const char *b);
 /* True if the name has notes of XLA: "Thunk:#hlo_op=copy.1#" (XLA's traceme_encode.h). */
 bool phase_is_noted(const char *name);
 
-/* The length of the name without the repetition's number at its end: "step" for "step 17". */
+/* The length of the name without notes of XLA, the number of a repetition at its end, and the marks
+ * before this number: "step" for "step 17". */
 size_t phase_stem(const char *name);

@@ -3,9 +3,9 @@
  *
  * facts/trace.def lists the members of a trace, facts/trace_model.h declares structs for them.
  *
- * Everything before `events` is read at once into arrays that exist until trace_close(), however
- * many events follow. Positions that refer to other arrays have been checked.
- * include/memtrace/trace.schema.json explains each member under the name used here.
+ * Everything before `events` is read at once into arrays that exist until trace_close(). Positions
+ * that refer to other arrays have been checked. include/memtrace/trace.schema.json explains each
+ * member under the name used here.
  *
  * Functions that can fail return 0 or -errno and set err_text(). A spool (the file that a recording
  * is written to) is accepted wherever a trace is.
@@ -23,7 +23,7 @@ enum {
 			       option needs that: it takes a few tenths of a second */
 };
 
-/* The number of events that newer ones replaced; a larger MEMTRACE_MAX_EVENTS avoids this. */
+/* The number of events dropped for lack of room: by MEMTRACE_MAX_EVENTS or MEMTRACE_KEEP. */
 static inline uint64_t trace_crowded_out(const struct trace_capture *capture)
 {
 	uint64_t others = capture->events_stopped + capture->events_filtered;
@@ -44,7 +44,7 @@ void trace_close(struct trace *trace);
  */
 int trace_next(struct trace *trace, struct event *event);
 
-/* Reads the next event with this op, without parsing other events. Returns as trace_next(). */
+/* Like trace_next(), for the next event with this op; other events in JSON are not parsed. */
 int trace_next_of(struct trace *trace, enum event_op op, struct event *event);
 
 /* Writes the next event in JSON, without a line break. Returns as trace_next(). */
@@ -63,7 +63,7 @@ bool trace_is_spool(const char *path);
  * the phase that began last. Times must not decrease from one trace_phase_at() to the next. */
 struct trace_phase_walk {
 	uint32_t *open;    /* phases that have begun and may still be open, oldest first */
-	uint32_t *parents; /* by phase: 1 + the phase open when it began, 0 for none */
+	uint32_t *parents; /* by phase: 1 + the innermost phase when it began, 0 for none */
 	size_t open_n, next;
 };
 
@@ -76,7 +76,6 @@ uint32_t trace_phase_at(struct trace_phase_walk *walk, const struct trace *trace
 /* The newest thread with the number, NULL if the trace does not have it. */
 const struct trace_thread *trace_thread(const struct trace *trace, uint64_t thread);
 
-/* Returns the number, or 0 for TRACE_NONE. */
 static inline uint64_t trace_known(uint64_t number)
 {
 	return number == TRACE_NONE ? 0 : number;
@@ -92,7 +91,7 @@ uint64_t trace_start_ns(const struct trace *trace);
 /* The number of allocations that failed for lack of memory, on a device or (NO_DEVICE) on all. */
 uint64_t trace_ooms(const struct trace *trace, int device);
 
-/* The device's position in summary.devices; devices_n for memory that is not on a device. */
+/* The device's position in summary.devices; devices_n for memory that is on none of them. */
 size_t trace_position(const struct trace *trace, int device, unsigned space);
 
 /* Look up a device's summary, a peak, a kind of memory, a curve. NULL if the trace has none. */
@@ -108,7 +107,7 @@ bool trace_is_of(const struct trace *trace, size_t stack, unsigned space);
 /* The peak of all memory of the kind, in the trace's arena; NULL if the trace does not show it. */
 struct trace_peak *trace_space_peak(struct trace *trace, unsigned space);
 
-/* The value of the curve's column at time t, TRACE_NONE before the curve begins. */
+/* The value of `column` at time t; TRACE_NONE before the curve begins, or if `column` is NULL. */
 uint64_t trace_curve_at(const struct trace_curve *curve, const uint64_t *column, uint64_t t);
 
 /* --- the frames of a stack to show: trace_frames.c --- */
@@ -125,7 +124,7 @@ static inline const char *trace_module(const struct trace *trace, const struct t
 	return frame->module == UINT32_MAX ? NULL : trace->modules[frame->module].path;
 }
 
-/* The path of a frame: its source file for Python, else its program or library; NULL if unknown. */
+/* The source file of a Python frame, else trace_module(); NULL if unknown. */
 static inline const char *trace_frame_path(const struct trace *trace,
 					   const struct trace_frame *frame)
 {
@@ -145,7 +144,7 @@ size_t trace_lines(const struct trace *trace, uint32_t stack, uint32_t *frames, 
 /* Writes a frame, cut to size: "Net.forward (train.py:12)", "decode<...> (libdecode.so)". */
 void trace_frame_text(const struct trace *trace, uint32_t frame, char *to, size_t size);
 
-/* Writes the name of sites[site]; for a call site, the line of its stack with the most bytes. */
+/* Writes the name of sites[site]; for a call site, the line of its stack with most live bytes. */
 void trace_site_text(const struct trace *trace, uint32_t site, char *to, size_t size);
 
 /* The owners of Python files, from the user to frameworks. */
@@ -189,11 +188,11 @@ struct trace_keys {
 void trace_keys_find(struct trace_keys *keys, struct trace *trace, enum trace_by by);
 
 /*
- * Removes frames that `stacks` leaves out, and replaces sites[] with groups by the property, for
- * all later readers. A stack that keeps no frame gets a frame such as "[no Python frames]".
- * To be called once, after trace_open(); the sums of sites are then the sums of their stacks.
+ * Removes frames that `stacks` leaves out, and replaces sites[] with groups by the property, whose
+ * sums are those of their stacks. TRACE_STACKS_MERGED with TRACE_BY_SITE changes neither. A stack
+ * that keeps no frame gets one such as "[no Python frames]". To be called once, after trace_open().
  */
 void trace_choose(struct trace *trace, enum trace_stacks stacks, enum trace_by by);
 
-/* Calls trace_gather_sites() with the trace's arena. */
+/* trace_gather_sites() in the trace's arena; ends the tool if memory is short. */
 void trace_set_sites(struct trace *trace, const struct trace_place *places);

@@ -37,7 +37,6 @@ static const char *named(struct trace *trace, const char *function, int which)
 	return text;
 }
 
-/* Returns a copy of the frame, with "[backward]" or "[via backward()]" added to its name. */
 static uint32_t copy_of(struct copies *copies, uint32_t frame, int which)
 {
 	struct trace *trace = copies->trace;

@@ -16,7 +16,6 @@ static int in_range(const struct trace *trace, const char *from, size_t i, const
 		   position, size);
 }
 
-/* Checks that from[i] refers to a stack in the trace, or to none (UINT32_MAX). 0 or -EINVAL. */
 static int is_stack(const struct trace *trace, const char *from, size_t i, uint32_t stack)
 {
 	return stack == UINT32_MAX ? 0 : in_range(trace, from, i, "stacks", stack, trace->stacks_n);

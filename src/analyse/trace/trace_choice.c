@@ -38,7 +38,6 @@ static bool keeps(const struct trace_frame *frame, enum trace_stacks stacks)
 	return frame->language == (stacks == TRACE_STACKS_PYTHON ? TRACE_PYTHON : TRACE_NATIVE);
 }
 
-/* Adds a frame that is only a name, for stacks with no frames left. Returns its position. */
 static uint32_t add_named_frame(struct trace *trace, const char *name)
 {
 	size_t count = trace->frames_n;
@@ -56,7 +55,7 @@ static uint32_t add_named_frame(struct trace *trace, const char *name)
 	return (uint32_t)count;
 }
 
-/* Removes frames of other kinds. stack->entries are positions of frames, so they change too. */
+/* Removes frames that `stacks` leaves out. Entries are positions of frames, so they change too. */
 static void filter_stack(const struct trace *trace, struct trace_stack *stack,
 			 enum trace_stacks stacks)
 {
@@ -97,7 +96,6 @@ static void filter_stacks(struct trace *trace, enum trace_stacks stacks)
 
 /* --- the group of a stack --- */
 
-/* Returns the path inside the directory of packages: "torch/nn/modules/linear.py". */
 static const char *file_in_package(const char *path)
 {
 	const char *at = strstr(path, "-packages/");

@@ -3,8 +3,8 @@
  *
  * The trace has both: samples with their own bytes, next to a pseudo-stack with the bytes of all
  * allocations that were not sampled, so that everything sums to the totals; and an estimate for
- * each site. Totals, peaks, pools and events stay as they are; the stacks of a peak then add up to
- * the peak only approximately.
+ * each site. Totals, pools, events and the sizes of peaks stay as they are; the stacks of a peak
+ * then add up to its size only approximately.
  */
 #include <string.h>
 
@@ -22,7 +22,6 @@ static bool is_rest(const struct trace *trace, const struct trace_stack *stack)
 	return name && !strcmp(name, PSEUDO_NOT_SAMPLED);
 }
 
-/* Scales a count of samples to an estimated count of allocations. */
 static uint64_t scaled(uint64_t count, uint64_t estimated, uint64_t sampled)
 {
 	double value = sampled ? (double)count * (double)estimated / (double)sampled + 0.5 : 0;

@@ -13,7 +13,6 @@
 #include "analyse/trace/trace_parts.h"
 #include "base/text/text.h"
 
-/* The ways to read the value of a key. */
 enum value { NUMBER, ADDRESS, NAME, DEVICE, STACK, THREAD, OP, SPACE, FOREIGN };
 
 struct key {

@@ -190,7 +190,6 @@ uint32_t trace_phase_at(struct trace_phase_walk *walk, const struct trace *trace
 
 	for (;;) {
 		bool next = walk->next < trace->phases_n && phases[walk->next].start <= t;
-		/* Removes phases that ended before the next phase begins. */
 		uint64_t now = next ? phases[walk->next].start : t;
 		uint32_t top;
 

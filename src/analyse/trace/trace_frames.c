@@ -1,8 +1,4 @@
-/*
- * Chooses which frames of a stack are shown: the user's own lines rather than library code.
- *
- * A stack in PyTorch has forty frames, of which three are the user's. No sum is changed here.
- */
+/* Chooses which frames of a stack are shown: the user's own lines rather than library code. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,12 +6,12 @@
 #include "base/text/text.h"
 #include "facts/sites.h"
 
-/* The kinds of code that a frame can be in; the smaller the value, the more useful to the user. */
+/* The kinds of code that a frame can be in, the most useful to the user first. */
 enum kin {
 	KIN_OWN,       /* the user's own code */
-	KIN_PACKAGE,   /* Python code in an installed package */
+	KIN_PACKAGE,   /* Python code in an installed package, or without a file */
 	KIN_FRAMEWORK, /* Python code that every program runs through */
-	KIN_VENDOR,    /* native code in a vendor's library */
+	KIN_VENDOR,    /* native code in a vendor's library or an installed package */
 	KIN_INSIDE,    /* native code in a framework */
 	KIN_INTERNAL,  /* code that every allocation runs through */
 	KIN_UNKNOWN,   /* a frame with neither a name nor a module */

@@ -30,13 +30,15 @@ void trace_spool_close(struct trace_spool *from);
 /* An event with all members unknown. */
 extern const struct event trace_no_event;
 
-/* Writes the next event to `out` or, if `out` is NULL, to `event`, a copy of trace_no_event. */
+/* Writes the next event to `out` or, if that is NULL, to `event`, a copy of trace_no_event. Returns
+ * as trace_next(). */
 int trace_spool_next(struct trace *trace, struct event *event, struct out *out);
 
 /* Returns the id of a text, which is added if it is new. */
 uint32_t trace_enter_text(struct trace *trace, const char *text, size_t length);
 
-/* Checks that positions are inside their arrays, and fills site_of[]. 0 or -EINVAL. */
+/* Checks positions and curves, fills site_of[] and missing names, and extends stacks by
+ * trace_extend_backward(). 0 or -EINVAL. */
 int trace_check(struct trace *trace);
 
 /* Replaces a sampled trace's sums with estimates. To be called after trace_check(). */

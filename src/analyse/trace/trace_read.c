@@ -2,8 +2,8 @@
  * Reads a JSON value into a struct whose members the rows of facts/trace.def describe.
  *
  * A list grows in a buffer of its own and is copied into the arena when its length is known. The
- * recursion is as deep as the rows are nested, four at most; members that have no row are skipped
- * with json_skip(), which does not recurse.
+ * recursion is as deep as the rows are nested; members that have no row are skipped with
+ * json_skip(), which does not recurse.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -21,7 +21,6 @@ struct reader {
 	const char *key; /* key of the member being read, for messages */
 };
 
-/* A list whose length is not known yet. */
 struct list {
 	char *items;
 	size_t used, size, item;
@@ -158,7 +157,7 @@ static int read_word(struct reader *reader, enum json_token token, enum row_word
 	return 0;
 }
 
-/* Stores a number, string or boolean as text: counts of hooks, values of settings. */
+/* Stores a number, string or boolean as text, and skips any other value. */
 static int read_value(struct reader *reader, enum json_token token, const char **to)
 {
 	switch (token) {
@@ -190,7 +189,7 @@ static int read_pairs(struct reader *reader, enum json_token token, struct list 
 	return token == JSON_OBJECT_END ? 0 : -EINVAL;
 }
 
-/* NOLINTNEXTLINE(misc-no-recursion): as deep as the rows are nested, four at most */
+/* NOLINTNEXTLINE(misc-no-recursion): as deep as the rows are nested */
 static int read_object(struct reader *reader, enum json_token token, struct rows rows, void *to)
 {
 	const char *outer = reader->key;
@@ -210,7 +209,7 @@ static int read_object(struct reader *reader, enum json_token token, struct rows
 	return token == JSON_OBJECT_END ? 0 : -EINVAL;
 }
 
-/* NOLINTNEXTLINE(misc-no-recursion): as deep as the rows are nested, four at most */
+/* NOLINTNEXTLINE(misc-no-recursion): as deep as the rows are nested */
 static int read_item(struct reader *reader, enum json_token token, const struct row *row,
 		     void *item)
 {
@@ -247,7 +246,7 @@ static size_t item_size(const struct row *row)
 	}
 }
 
-/* NOLINTNEXTLINE(misc-no-recursion): as deep as the rows are nested, four at most */
+/* NOLINTNEXTLINE(misc-no-recursion): as deep as the rows are nested */
 static int read_items(struct reader *reader, enum json_token token, const struct row *row,
 		      struct list *list)
 {
@@ -267,7 +266,7 @@ static int read_items(struct reader *reader, enum json_token token, const struct
 	return 0;
 }
 
-/* NOLINTNEXTLINE(misc-no-recursion): as deep as the rows are nested, four at most */
+/* NOLINTNEXTLINE(misc-no-recursion): as deep as the rows are nested */
 static int read_list(struct reader *reader, enum json_token token, const struct row *row, void *to)
 {
 	struct list list = { .item = item_size(row) };
@@ -281,7 +280,7 @@ static int read_list(struct reader *reader, enum json_token token, const struct 
 	return error;
 }
 
-/* NOLINTNEXTLINE(misc-no-recursion): as deep as the rows are nested, four at most */
+/* NOLINTNEXTLINE(misc-no-recursion): as deep as the rows are nested */
 static int read_row(struct reader *reader, const struct row *row, void *to)
 {
 	enum json_token token = json_next(reader->json);

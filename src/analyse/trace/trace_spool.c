@@ -55,7 +55,7 @@ static void clean_text(struct trace *trace, const char **text)
 
 static void clean_object(struct trace *trace, enum rows_of of, void *object);
 
-/* NOLINTNEXTLINE(misc-no-recursion): as deep as the rows are nested, four at most */
+/* NOLINTNEXTLINE(misc-no-recursion): as deep as the rows are nested */
 static void clean_items(struct trace *trace, const struct row *row, void *items, size_t count)
 {
 	const size_t size = row->kind == ROW_LIST ? rows_of(row->of).size : 0;
@@ -74,7 +74,7 @@ static void clean_items(struct trace *trace, const struct row *row, void *items,
 	}
 }
 
-/* NOLINTNEXTLINE(misc-no-recursion): as deep as the rows are nested, four at most */
+/* NOLINTNEXTLINE(misc-no-recursion): as deep as the rows are nested */
 static void clean_object(struct trace *trace, enum rows_of of, void *object)
 {
 	struct rows rows = rows_of(of);

@@ -41,12 +41,12 @@ void unattributed_clear(struct unattributed *loose);
 /* Removes all bytes: to be called after missing events, when they are unknown. */
 void unattributed_forget(struct unattributed *loose);
 
-/* Adds the bytes of `block`, which has no address. Returns the number of new lumps: 1, or 0 if the
- * newest lump grew. */
+/* Adds the bytes of `block`, which has no address. Returns the number of new lumps: 1; 0 if the
+ * newest lump grew or the block has no bytes. */
 int unattributed_come(struct unattributed *loose, const struct block *block, uint32_t tag);
 
 /*
- * Frees up to `bytes` bytes of the newest lump with the stack, pool, device and kinds of `block`.
+ * Frees up to `bytes` bytes of the newest lump with `block`'s stack, pool, device, space and kind.
  * Returns the bytes freed, 0 if there are no lumps; older lumps may hold more. Sets `tag` to the
  * lump's tag, and `whole` to whether all of the lump is freed.
  */

@@ -38,7 +38,6 @@ static void stop(const char *what, const char *how, const char *why)
 	__builtin_trap();
 }
 
-/* The name of the innermost lock that is held. */
 static const char *innermost(unsigned held)
 {
 	return names[31 - __builtin_clz(held)];

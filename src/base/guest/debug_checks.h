@@ -2,8 +2,7 @@
  * Checks promises of the library in debug builds (`make DEBUG=1`), at no cost in others: the order
  * of locks (locks.def), no call of the program's code while a lock is held, no malloc in a hook.
  *
- * A thread that breaks a promise ends the program at once, with a line on stderr that names the
- * call and the lock or hook. Unchecked, a deadlock would show only when two threads happen to meet.
+ * A thread that breaks a promise ends the program at once, with a line on stderr that says how.
  */
 #pragma once
 
@@ -31,7 +30,8 @@ void watch_drop(enum lock_rank rank);
 /* For a forked child, where locks that the parent's thread held do not count. */
 void watch_forked(void);
 
-/* To be called before any function of CUDA, of the loader or of PyTorch; no lock may be held. */
+/* To be called before any function of CUDA, of the loader or of PyTorch. No lock may be held, and
+ * the thread must not be inside dl_iterate_phdr() (see watch_listing()). */
 void watch_host(const char *function);
 
 /*
@@ -40,7 +40,7 @@ void watch_host(const char *function);
  */
 void watch_listing(bool on);
 
-/* To be called before any function that allocates on the program's heap; no hook may be running. */
+/* The same as watch_host(), for functions of the program's heap; no hook may be running either. */
 void watch_malloc(const char *function);
 
 /* Sets the hook that this thread runs; NULL while the real function runs, and for rare work that

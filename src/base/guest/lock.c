@@ -124,7 +124,7 @@ static enum lock_got inherit(struct lock *lock, int self)
 		left = is_gone(state & ~LOCK_AWAITED) || was_left(lock);
 		if ((!left && ++waited < most) || turn != atomic_load(&lock->turn))
 			continue;
-		atomic_store(&lock->left, NULL); /* forgets the previous holder's frame */
+		atomic_store(&lock->left, NULL);
 		if (atomic_compare_exchange_strong(&lock->state, &state, self | LOCK_AWAITED))
 			return left ? LOCK_LEFT : LOCK_OVERDUE;
 	}

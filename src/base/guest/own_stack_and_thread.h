@@ -3,16 +3,16 @@
  *
  * Threads of the program may have stacks of only PTHREAD_STACK_MIN bytes, its signal handlers may
  * have only 8 KiB, and a stack that it allocated on its heap has no guard page. So rare work that
- * needs much stack (loading libunwind, unwinding by libunwind, storing a new call stack) runs on a
+ * needs much stack (such as loading libunwind, unwinding by it, storing a new stack) runs on a
  * stack of the library's own, from which an unwinder still finds the program's frames.
  *
  * If the library opened a file in the program's descriptor table, another thread could close that
  * number and open its own file under it between two system calls: the library would then write into
  * that file, or close it. So such work is done by a thread that exists only for it. This thread has
  * its own stack, and its own descriptor table with only 0 to 2 of the program's (close_range() with
- * CLOSE_RANGE_UNSHARE). It gets no signals of the program; SIGXFSZ, SIGPIPE and SIGTTOU that its
- * writes raise vanish with it. It uses the thread-local storage of the thread that waits for it, so
- * libc and this library take it for that thread (which holds the locks).
+ * CLOSE_RANGE_UNSHARE). It gets no signals of the program, and the program gets none that the
+ * thread's writes raise. It uses the thread-local storage of the thread that waits for it, so libc
+ * and this library take it for that thread (which holds the locks).
  *
  * In the tool, whose threads do not close each other's descriptors, the work is just called.
  */
@@ -33,11 +33,13 @@ void own_stack_call(void (*work)(void *), void *argument);
  * Calls work(argument) on a thread of the library's own and returns its result; nested calls just
  * call the work. `lengthy` is for work during which the program's signals must be handled and
  * its files must not be kept open. Such work has not even descriptors 0 to 2 of the program, and
- * the program's signal handlers run on the waiting thread while the work calls own_thread_rest().
- * Only one lengthy work may run at a time.
+ * the program's signal handlers run on the waiting thread while the work is in own_thread_rest().
+ * In a child that such a handler forks, the result is -ECANCELED. Only one lengthy work may run at
+ * a time.
  *
- * If the kernel refuses the thread (a sandbox, a process limit), and under valgrind, the work runs
- * on the caller's thread by own_stack_call(). Signals that its writes raise are discarded.
+ * If the kernel refuses the thread (a sandbox, a process limit), and under valgrind and
+ * ThreadSanitizer, the work runs on the caller's thread by own_stack_call(), and signals that its
+ * writes raise are discarded.
  */
 int own_thread_run(int (*work)(void *), void *argument, bool lengthy);
 

@@ -18,10 +18,8 @@ void *arena_alloc(struct arena *arena, size_t size);
 char *arena_text(struct arena *arena, const char *text, size_t length);
 void arena_clear(struct arena *arena);
 
-/* Arrays that grow by mremap(), which moves pages instead of copying bytes. */
-
-/* Grows an array of `from` bytes (NULL and 0 for a new one) to `to` bytes; added bytes are zero.
- * Returns its new address; NULL if there is no memory, with the array unchanged. */
+/* Grows an array of `from` bytes (NULL and 0 for a new one) to `to` bytes by mremap(); added bytes
+ * are zero. Returns its new address; NULL if there is no memory, with the array unchanged. */
 void *pages_grow(void *pages, size_t from, size_t to);
 
 /* Grows an array of `*size` elements of `bytes` bytes each by doubling, until it holds `wanted`

@@ -16,7 +16,6 @@ static uint64_t number_at(const char *row, const struct sort_key *key)
 	return number;
 }
 
-/* True if b must come before a. */
 static bool is_before(const char *b, const char *a, const struct sort_key *keys)
 {
 	for (; keys->order != SORT_END; keys++) {

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A member to sort by: an unsigned number, or a text. Among equals, the next key decides. */
+/* A member to sort by: an unsigned number, or a pointer to text. If equal, the next key decides. */
 struct sort_key {
 	uint16_t at, size;
 	enum { SORT_END, SORT_RISES, SORT_FALLS, SORT_AS_TEXT } order;

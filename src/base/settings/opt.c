@@ -48,7 +48,6 @@ START_CODE static bool parse_flag(const char *text, uint64_t *count)
 	return false;
 }
 
-/* Parses the kinds of frames to record in a call stack: words with commas between them. */
 START_CODE static bool parse_stacks(const char *text, uint64_t *kinds)
 {
 	static START_CONST const char words[][7] = {
@@ -73,7 +72,7 @@ START_CODE static bool parse_stacks(const char *text, uint64_t *kinds)
 	}
 }
 
-/* Parses a number above 0 and a unit (s, min, h, d), without a blank, into ns; otherwise false. */
+/* Parses a number above 0 and a unit (s, min, h, d), without blanks, into ns. */
 static bool parse_time(const char *text, uint64_t *ns)
 {
 	return !strchr(text, ' ') && quantity_parse(text, QUANTITY_AGE, ns) && *ns;
@@ -192,7 +191,7 @@ START_CODE static void find_values(const char *values[OPT_IDS])
 	}
 }
 
-/* Copies a value. NULL if there is no room: opt_read() uses the default and sets opt.trouble. */
+/* Copies a value. NULL if there is no room; opt_read() then uses the default. */
 START_CODE static const char *keep_text(const char *value)
 {
 	size_t size = start_length(value) + 1;

@@ -38,7 +38,7 @@ struct opt_row {
 extern const struct opt_row opt_rows[OPT_IDS];
 
 /* Reads all MEMTRACE_* variables and copies their values; called once in a process. A value that
- * cannot be parsed is replaced by the default, and opt_trouble() names its variable. */
+ * is invalid, or has no room, is replaced by the default; see opt_trouble(). */
 void opt_read(void);
 
 /* A setting's value: as text (valid until the process ends), as a flag, as a number. */
@@ -50,7 +50,6 @@ uint64_t opt_count(enum opt_id id);
  * into bytes; a missing one becomes 0. Returns 0, or -EINVAL. */
 int opt_parse_keep(const char *text, uint64_t *ns, uint64_t *bytes);
 
-/* The effect of the signal that the user chose. */
 enum signal_does {
 	SIGNAL_TOGGLES, /* stops recording if it is on, else starts it */
 	SIGNAL_MARKS,
@@ -62,14 +61,14 @@ struct signal_choice {
 	enum signal_does does;
 };
 
-/* Parses "USR2", "SIGUSR2:toggle", "HUP:mark", "USR1:dump", or "" for no signal. False for any
- * other text; choice->signal is 0 then. */
+/* Parses a signal and perhaps an effect ("USR2", "SIGHUP:mark"), or "" for no signal. False if the
+ * text is invalid; choice->signal is 0 then. */
 bool signal_choice_parse(const char *text, struct signal_choice *choice);
 
 /* True if the setting's text differs from its default. */
 bool opt_given(enum opt_id id);
 
-/* True if `value` is valid for the setting; *count becomes its number, flag or bits (texts: 0). */
+/* True if `value` is valid; *count becomes its number, flag or bits, or 0 for other kinds. */
 bool opt_parse(enum opt_id id, const char *value, uint64_t *count);
 
 /* The variable (without MEMTRACE_) of the first value that opt_read() refused, or NULL. */

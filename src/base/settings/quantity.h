@@ -1,7 +1,7 @@
 /*
  * Parses sizes and times as people type them: "30 GiB", "512MB", "12.5s", "10min".
  *
- * The library's constructor calls these functions, so they use neither libc nor a locale.
+ * The library's constructor calls quantity_parse(), so this code uses neither libc nor a locale.
  */
 #pragma once
 
@@ -11,7 +11,7 @@
 /* Kinds of quantities, which differ in the units that they allow (table in quantity.c). */
 enum quantity_kind {
 	QUANTITY_NUMBER = 1,  /* a number without a unit */
-	QUANTITY_SETTING = 2, /* bytes or a count; KB is 1024; no fractions of bytes */
+	QUANTITY_SETTING = 2, /* bytes or a count; KB is 1024; a fraction needs K, M, G or T */
 	QUANTITY_SIZE = 4,    /* bytes; KB is 1000 */
 	QUANTITY_TIME = 8,    /* a time from ns to h, read as ns */
 	QUANTITY_AGE = 16,    /* a time from s to d, read as ns; no "m": it might mean MB */

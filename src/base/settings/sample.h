@@ -15,10 +15,9 @@
 /* The sampling state of one thread; all 0 at first. */
 struct sample {
 	uint64_t chance; /* state of the random generator, 0 before its first use */
-	uint64_t left;   /* bytes to allocate until the next byte that is sampled */
+	uint64_t left;   /* bytes to allocate up to the next point */
 };
 
-/* Estimated numbers of blocks are given in units of 1/65536 block. */
 enum { SAMPLE_PARTS = 1 << 16 };
 
 /* Counts a block of `size` bytes; true if it is sampled. Only a thread's first call uses `seed`. */

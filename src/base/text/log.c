@@ -58,7 +58,7 @@ static bool takes_a_piece(void)
 	return count > 0 || count == -EINVAL;
 }
 
-/* Runs in own_thread_run(): no other thread can change descriptor 2 between check and write. */
+/* Runs in own_thread_run(): other threads must not change descriptor 2 between check and write. */
 static int write_out(void *lines)
 {
 	const char *text = lines;

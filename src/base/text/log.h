@@ -16,5 +16,5 @@ void log_init(bool quiet);
 /* Writes lines, each of which ends in a line break; by one write() if they have at most 4 KiB. */
 void log_lines(const char *lines);
 
-/* Writes one line: "memtrace: " and all arguments. The last argument must be NULL. */
+/* Writes one line: "memtrace: " and all arguments, cut at 2 KiB. The last one must be NULL. */
 void log_say(const char *part, ...) __attribute__((sentinel));

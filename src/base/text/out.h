@@ -1,5 +1,5 @@
 /*
- * A buffered writer of text to a descriptor, quick enough for a million JSON lines a second.
+ * A buffered writer of text to a descriptor or a function.
  *
  * The caller owns the descriptor and the buffer. After a failed write all further output is dropped
  * and out_flush() returns that error, so callers need to check only out_flush(). No stdio, no
@@ -19,7 +19,7 @@ struct out {
 	char *buffer;
 	size_t size; /* bytes of the buffer, at least 4096 */
 	size_t used;
-	uint64_t written; /* bytes handed to the descriptor or the sink so far */
+	uint64_t written; /* bytes flushed so far, with those dropped after an error */
 	out_sink *sink;   /* if not NULL, gets the bytes instead of fd; NULL after out_init() */
 	void *sink_to;
 };

@@ -1,8 +1,8 @@
 /*
  * Compresses output with zlib or zstd, chosen by the suffix of the file's name (pack.def).
  *
- * This code is linked with neither library: its caller passes a function that finds their symbols.
- * The tool is linked with both. libmemtrace.so loads the one it needs when it writes the trace.
+ * This code names none of their functions: its caller passes a function that finds them. The tool
+ * is linked with zlib, and with zstd if the build has it. libmemtrace.so loads the one it needs.
  */
 #pragma once
 

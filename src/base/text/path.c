@@ -14,7 +14,6 @@
 #include "base/text/pack.h"
 #include "base/text/text.h"
 
-/* Appends `text` to `to`, a buffer of `size` bytes. 0, or -ENAMETOOLONG if it does not fit. */
 static int add_n(char *to, size_t size, const char *text, size_t length)
 {
 	size_t used = strlen(to);

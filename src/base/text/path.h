@@ -2,20 +2,20 @@
  * Paths of a trace and of its spool (the mapped file of a recording), and the rank of this process.
  * libmemtrace.so writes these files and the tool finds them by the same functions.
  *
- * Nothing is allocated. A function that returns int returns 0, -ENAMETOOLONG if the result does not
- * fit into `size` bytes, or another -errno.
+ * Nothing is allocated. A function that returns int returns 0 or -errno: -ENAMETOOLONG or -ERANGE
+ * if the result does not fit into `size` bytes.
  */
 #pragma once
 
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Texts that path_expand() puts in for a pattern's letters; its comment says what NULL means. */
+/* Texts that path_expand() puts in; its comment says for which letters, and what NULL means. */
 struct path_words {
-	const char *pid;     /* the pid, for %p */
-	const char *host;    /* the host's name, for %h */
-	const char *rank;    /* the rank, for %r */
-	const char *program; /* the program's base name, for %e */
+	const char *pid;
+	const char *host;
+	const char *rank;
+	const char *program;
 };
 
 /*
@@ -35,10 +35,7 @@ const char *path_extension(const char *output);
 /* Writes `output`, with n before the extension if n > 0, as in memtrace.5.1.json for n = 1. */
 int path_numbered(char *to, size_t size, const char *output, unsigned n);
 
-/*
- * Numbers of this process in a distributed job, from the environment variables of its launcher
- * (base/text/launchers.def).
- */
+/* Numbers of this process in a distributed job, from its launcher's variables (launchers.def). */
 enum rank_fact {
 	RANK_NUMBER, /* the rank of this process in the job, from 0 */
 	RANK_WORLD,  /* the number of ranks in the job */

@@ -1,9 +1,4 @@
-/*
- * Records hooked calls that allocate or free memory with an address or a handle.
- *
- * The functions that record a plain allocation or free are all in this file, so that the compiler
- * can inline them.
- */
+/* Records hooked calls that allocate or free memory with an address or a handle. */
 #include "capture/cuda/cuda_call.h"
 
 #include <string.h>
@@ -19,8 +14,8 @@
 #include "ledger/device_used.h"
 #include "ledger/vmm.h"
 
-/* Set once a runtime call has succeeded without a hooked driver call inside it. From then on such
- * runtime calls are recorded themselves. */
+/* Set once a runtime call has allocated memory without a hooked driver call inside it. From then on
+ * such allocations, and all frees by the runtime, are recorded at the runtime call. */
 static atomic_bool runtime_counts;
 
 const struct cuda_call *cuda_call_root(const struct cuda_call *span)
@@ -35,14 +30,13 @@ uint32_t cuda_call_api(const struct cuda_call *span)
 	return record_hook_text(cuda_call_root(span)->hook);
 }
 
-/* True if a call nested in this call has recorded the effect or will record it. Must be checked
- * before record_begin(), which counts a call that it refuses as not recorded. */
+/* True if a call nested in this one was recorded, or was to be recorded, in its place. Must be
+ * checked before record_begin(), which counts a call that it refuses as not recorded. */
 static bool is_told(const struct cuda_call *span)
 {
 	return span->moved || (hooks[span->hook].api == RT && span->driver_seen);
 }
 
-/* True if this call, not one beneath it, must be recorded. `status` is the real call's result. */
 static bool call_counts(const struct cuda_call *span, int status)
 {
 	if (is_told(span))
@@ -61,7 +55,7 @@ static bool call_counts(const struct cuda_call *span, int status)
 	return true;
 }
 
-/* True if this call changes the ledger. Runtime calls do so only if driver calls are not seen. */
+/* True if a free, release or close is recorded at this call, not at one nested in it. */
 static bool acts(const struct cuda_call *span)
 {
 	return hooks[span->hook].api == DRV ||
@@ -74,7 +68,6 @@ void cuda_call_moved(struct cuda_call *span)
 		span->moved = true;
 }
 
-/* Fills in an event for the call, without a stack. */
 static void describe_bare(const struct cuda_call *span, struct event *event)
 {
 	*event = (struct event){
@@ -242,11 +235,9 @@ static void leave(struct cuda_call *span, enum node_kind kind)
 	span->ended = vmm_release(ledger, kind, &span->event, &span->was);
 }
 
-/*
- * Takes the memory at `key` out of the ledger before the real call, because another thread may get
- * the same address as soon as the real call has freed it. A runtime call leaves this to the driver
- * call beneath it, unless no driver call was ever seen there.
- */
+/* Takes the memory at `key` out of the ledger before the real call, because another thread may get
+ * the same address as soon as that call has freed it. A runtime call leaves this to the driver call
+ * nested in it, unless runtime_counts is set. */
 HOT_CODE void cuda_call_end(struct cuda_call *span, enum cuda_call_end end, enum node_kind kind,
 			    uint64_t key)
 {
@@ -288,7 +279,6 @@ static void freed_unknown(struct cuda_call *span)
 	record_unlock();
 }
 
-/* The free, release or close failed: enters the memory in the ledger again. */
 static void take_back(struct cuda_call *span)
 {
 	static const char errors[][24] = { [SPAN_FREE] = "the free failed",

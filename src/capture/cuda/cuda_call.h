@@ -1,9 +1,9 @@
 /*
  * Records one hooked CUDA call of this thread, from its entry to its return.
  *
- * Calls nest: the runtime's cudaMalloc calls the driver's cuMemAlloc. The innermost driver call
- * changes the ledger's sums; the outermost call gives the event its API name and its stack. A
- * runtime call changes sums only if no driver call was seen inside it.
+ * Calls nest: the runtime's cudaMalloc calls the driver's cuMemAlloc. The driver call changes the
+ * ledger's sums; the outermost call gives the event its API name and its stack. A runtime call
+ * changes sums only where its driver calls are not seen (runtime_counts in cuda_call.c).
  */
 #pragma once
 
@@ -12,7 +12,7 @@
 #include "capture/recorder/record.h"
 
 /* A thread's innermost hooked call. Its frame may be on another stack (a coroutine's), suspended or
- * abandoned, so cuda_call_nest.c checks that `span` still exists before it reads that record. */
+ * abandoned, so cuda_call_nest.c checks that `span` still exists before it uses it. */
 struct cuda_call_top {
 	struct cuda_call *span; /* NULL: no call, and the other members are undefined */
 	void **frame;           /* the wrapper's frame; while it exists, frame[1] is `caller` */
@@ -20,7 +20,7 @@ struct cuda_call_top {
 	enum hook_id hook;
 };
 
-/* How a call gives up memory: by a free, by releasing a handle, by closing imported memory. */
+/* How a call gives up memory: a free, cuMemRelease or cuIpcCloseMemHandle. */
 enum cuda_call_end { SPAN_FREE, SPAN_RELEASE, SPAN_CLOSE };
 
 struct cuda_call {
@@ -33,17 +33,17 @@ struct cuda_call {
 	uint64_t context; /* current context before a call that may destroy it */
 	int16_t device;   /* device of `context` */
 	uint16_t hook;
-	bool driver_seen; /* a driver call was made beneath this call */
-	bool moved;       /* this call, or a call beneath it, was recorded */
+	bool driver_seen; /* a driver call of hooks.def was nested in this call */
+	bool moved;       /* this call, or a call nested in it, was recorded */
 	bool capturing;   /* the stream is being captured: the call only adds a node to a graph */
 	bool ended;       /* memory was taken out of the ledger; `event` and `was` can undo that */
 	bool unknown;     /* the memory being freed is not in the ledger */
 	uint8_t end;      /* a value of enum cuda_call_end */
 	bool moving;      /* this call is counted in usage_moving (device_usage.h) */
-	bool stepping;    /* usage_begin() was called, usage_end() not yet */
+	bool stepping;    /* usage_begin() began a step, which has not ended yet */
 	uint8_t kind;     /* the step's kind: a value of enum usage_kind (device_usage.h) */
 	int16_t step_device;
-	uint64_t first;       /* usage_seen's key of a function first used by this call, 0: none */
+	uint64_t first;       /* the key that usage_end() is to enter in usage_seen, 0: none */
 	uint64_t stack_limit; /* a GPU thread's stack before a launch, bytes; UINT64_MAX: unknown */
 	uint64_t ended_context; /* context that the call destroyed, 0 for none */
 	struct event event;     /* event of a free, release or close */
@@ -84,7 +84,8 @@ extern _Thread_local const char
 	*cuda_call_growing; /* name of the pool of this thread's memtrace_pool_grow(), or NULL */
 #pragma GCC visibility pop
 
-/* Called right before and right after the real function, whose time is not this library's cost. */
+/* cuda_call_time() and cuda_call_timed() are called right before and right after the real function,
+ * whose time is not this library's cost. */
 static inline void cuda_call_time(struct cuda_call *span)
 {
 	watch_path(NULL);
@@ -101,8 +102,8 @@ static inline void cuda_call_timed(const struct cuda_call *span, int status)
 		calls_note((enum hook_id)span->hook, span->ticks, status);
 }
 
-/* The functions behind the `before` and `after` columns of hooks.def. `status` is the real call's
- * result, 0 for success. An address or handle is passed to them as 0 if the real call failed. */
+/* Called by the macros in the `before` and `after` columns of hooks.def. `status` is the result of
+ * the real call, 0 for success; an address or handle that it returns is 0 here if it failed. */
 
 struct cuda_call_memory {
 	enum node_kind kind; /* tells whether `key` is an address, a handle or an array */
@@ -114,7 +115,7 @@ struct cuda_call_memory {
 	uint64_t key, size, pool;
 };
 
-/* Memory with an address, and arrays with a handle (cuda_call.c). */
+/* Allocations and frees of all kinds, and calls that change no sum (cuda_call.c). */
 void cuda_call_take(struct cuda_call *span, int status, const struct cuda_call_memory *memory);
 void cuda_call_end(struct cuda_call *span, enum cuda_call_end end, enum node_kind kind,
 		   uint64_t key);
@@ -150,14 +151,12 @@ void cuda_call_reset_done(struct cuda_call *span, int status);
 
 /* --- sizes of arrays in bytes (array.c) --- */
 
-/*
- * The bytes that the format and extent need. The driver may take more (tiles, padding), but no call
- * reports how much: cuArrayGetMemoryRequirements is for CUDA_ARRAY3D_DEFERRED_MAPPING only (cuda.h,
- * CUDA 13.0). 0 for sparse and deferred arrays, which have no memory of their own, and for NULL.
- */
+/* The bytes that the format and extent need; 0 for NULL, an unknown format, and sparse and deferred
+ * arrays, which have no memory of their own. The driver may take more (tiles, padding), but reports
+ * that for deferred arrays only (cuArrayGetMemoryRequirements, cuda.h of CUDA 13.0). */
 uint64_t array_bytes(const CUDA_ARRAY3D_DESCRIPTOR *shape, unsigned int levels);
 uint64_t array_flat_bytes(const CUDA_ARRAY_DESCRIPTOR *shape);
 
-/* Bytes of an array that the runtime API describes; 0 if `desc` is NULL. */
+/* array_bytes() for an array that the runtime API describes. */
 uint64_t array_runtime_bytes(const struct cudaChannelFormatDesc *desc, struct cudaExtent extent,
 			     unsigned int flags, unsigned int levels);

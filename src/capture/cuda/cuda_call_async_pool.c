@@ -12,15 +12,15 @@
 
 enum { GRAPH_DEVICES = 64, POOLS = 64, PATIENCE = 10000 };
 
-/* Stream-ordered pools whose reserved bytes are sampled; pools without an entry here are not. */
+/* Stream-ordered pools whose reserved bytes are also sampled with their device's occupied bytes. */
 static struct {
 	_Atomic uint64_t pool; /* handle of the pool, 0: the entry is free */
 	_Atomic int device;
 } pools[POOLS];
 
-static _Atomic uint32_t asking; /* number of threads that are querying the driver about a pool */
+static _Atomic uint32_t asking; /* number of threads that are querying a pool of this table */
 
-/* Devices on which a graph allocates memory, one bit each. */
+/* Devices whose graph memory is sampled, because a graph allocates there; one bit each. */
 static _Atomic uint64_t graph_devices;
 
 uint32_t cuda_call_pool_text(uint64_t pool)
@@ -56,7 +56,6 @@ static enum space space_of(const struct driver_block *block)
 	return block->host ? SPACE_PINNED : SPACE_DEVICE;
 }
 
-/* Notes that a graph allocates on the device, whose graph memory is sampled from now on. */
 static void graph_seen(int device)
 {
 	if (device >= 0 && device < GRAPH_DEVICES)
@@ -77,7 +76,8 @@ static void know_pool(uint64_t pool, int device)
 	}
 }
 
-/* Before a pool is destroyed: prevents queries of the pool and waits for threads that query it. */
+/* Before a pool is destroyed: removes its entry, and waits (not for ever) until no thread queries a
+ * pool of the table. */
 void cuda_call_pool_ending(uint64_t pool)
 {
 	for (unsigned i = 0; i < POOLS; i++) {
@@ -286,7 +286,6 @@ void cuda_call_graph_sampled(struct cuda_call *span, int status)
 
 /* --- virtual memory management, and memory imported from other processes --- */
 
-/* Describes memory with a handle, on a device or, if `device` is NO_DEVICE, on the host. */
 static struct cuda_call_memory handle_of(uint64_t handle, uint64_t size, int device)
 {
 	return (struct cuda_call_memory){ .kind = NODE_HANDLE,

@@ -29,7 +29,7 @@ static void note_exit(void)
 }
 
 /* Exit handlers run in the reverse order of their registration. note_exit() is registered at the
- * first context, so it runs before the handler that the starting CUDA runtime registered. */
+ * first context, so it runs before a handler that the CUDA runtime registered when it started. */
 static void watch_exit(void)
 {
 	static atomic_bool watching;

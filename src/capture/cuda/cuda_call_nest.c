@@ -2,8 +2,8 @@
  * Finds the hooked call inside which the present call is made, if both are on the same stack.
  *
  * The last call that a thread entered may be on another stack, which is suspended or gone for good.
- * A call reads and writes another call's span (its record) only if both are certain to be on one
- * stack: then the outer span outlives the inner call.
+ * A call uses another call's span (its record) only if both are on one stack: then the outer span
+ * outlives the inner call.
  */
 #include <errno.h>
 

@@ -6,10 +6,8 @@
 /* Marks the call as recorded, so that its outer calls do not record the same memory again. */
 void cuda_call_moved(struct cuda_call *span);
 
-/*
- * Fills in an event's time, thread, stream and stack. While events are off (memtrace_stop()), no
- * stack is taken; only the calling library is found: it decides if memory is a segment of a pool.
- */
+/* Fills in an event's time, thread, stream and stack. While events are off (memtrace_stop()), the
+ * stack is a pseudo-stack of the calling library (stacks_none()). */
 void cuda_call_describe(const struct cuda_call *span, struct event *event);
 
 /* Takes the stack of the outermost call, which the program made; returns the stack's number. */
@@ -20,8 +18,8 @@ uint32_t cuda_call_api(const struct cuda_call *span);
 
 /*
  * True if the call succeeded, returned memory, and must record that memory itself. A failure
- * because memory ran out is recorded here: as a retry if the calling framework is known to catch
- * the failure, else as an out-of-memory event. Other failures are not recorded.
+ * because memory ran out is recorded here, except for imported memory: as a retry if the calling
+ * framework is known to catch the failure, else as an out-of-memory event.
  */
 bool cuda_call_begins(struct cuda_call *span, int status, const struct cuda_call_memory *memory);
 
@@ -37,7 +35,7 @@ void cuda_call_sample_now(const struct cuda_call *span, int device);
 /* The outermost call, which the program made. */
 const struct cuda_call *cuda_call_root(const struct cuda_call *span);
 
-/* True once the process exits: contexts that end then are not recorded (cuda_call_context.c). */
+/* True once the process exits: then ends of contexts are not recorded, and no sample is taken. */
 extern atomic_bool cuda_call_exiting;
 
 /* The name (a text id) of a stream-ordered pool. Called with the recorder's lock held. */
@@ -46,8 +44,8 @@ uint32_t cuda_call_pool_text(uint64_t pool);
 /* Sets the reserved bytes of the stream-ordered pool like->pool, with the recorder's lock held. */
 void cuda_call_sample_pool(const struct event *like, uint64_t reserved);
 
-/* cuda_call_refresh_pools() is called before a sample of the device, and updates the reserved bytes
- * of its stream-ordered pools. cuda_call_forget_pools() forgets all pools, in a forked child. */
+/* cuda_call_refresh_pools() updates the reserved bytes of the device's stream-ordered pools, by
+ * queries to the driver. cuda_call_forget_pools(), in a forked child, forgets all pools. */
 void cuda_call_refresh_pools(const struct cuda_call *span, int device);
 void cuda_call_forget_pools(void);
 

@@ -17,7 +17,7 @@ enum {
 	SELDOM_NS = 250 * 1000 * 1000, /* longest time from sample to sample with a slow driver */
 	REST = 400,             /* time until the next sample, in multiples of a query's time */
 	FRESH_NS = 1000 * 1000, /* time for which a sample is current if nothing was allocated */
-	MOVED = 10, /* after large allocations, the time until the next sample is divided by this */
+	MOVED = 10, /* divides the time until the next sample after large changes or a failure */
 	TRIES = 3,  /* attempts to take a sample while nothing is allocated or freed */
 };
 
@@ -62,7 +62,7 @@ static inline bool wanted(int device)
 	       !atomic_load(&cuda_call_exiting);
 }
 
-/* The bytes occupied on a device where this thread has no context. NVML needs none. */
+/* The bytes occupied on a device where this thread has no context, which NVML does not need. */
 static bool used_apart(int device, uint64_t *bytes)
 {
 	struct driver_facts facts;
@@ -138,7 +138,6 @@ static void look_at_device(void *argument)
 
 static const int64_t MUCH = 16 << 20;
 
-/* True if the reserved bytes have changed by at least MUCH since the last sample. */
 static bool much_moved(int device)
 {
 	int64_t moved = -(int64_t)usage_devices[device].reserved;
@@ -178,7 +177,6 @@ static void rest_from(int device, uint64_t begin, bool accounted)
 	atomic_store_explicit(&usage_devices[device].last, end ? end : 1, memory_order_relaxed);
 }
 
-/* Fills in the call that changed the occupied memory, and its stack, which takes time. */
 static void describe(const struct cuda_call *span, struct usage_culprit *culprit)
 {
 	const struct cuda_call *root = cuda_call_root(span);
@@ -250,7 +248,6 @@ enum usage_kind usage_kind_of_limit(int limit)
 	return limit >= 0 && limit < 5 ? by_limit[limit] : USED_LIMITS;
 }
 
-/* Before the first context on a device: notes the bytes that other processes occupy there. */
 static void before_context(void *argument)
 {
 	const int device = *(int *)argument;
@@ -330,7 +327,6 @@ static void end_step(struct cuda_call *span)
 	record_unlock();
 }
 
-/* True if the launched kernel needs more stack per GPU thread than a thread had before. */
 static bool needs_stack(const struct cuda_call *span)
 {
 	bool kernel = usage_is_seen(USED_HANDLE_KERNEL(span->first));

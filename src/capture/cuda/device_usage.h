@@ -1,11 +1,11 @@
 /*
  * Samples the memory that the driver reports as occupied, and finds the calls that changed it.
  *
- * After most calls a sample may be taken: at most every 10 ms (1 ms after large allocations), and
- * less often where the driver answers slowly (cuda_call_sample_used(), cuda_call_parts.h). Calls
- * known to occupy memory without returning any (device_usage.def) have a sample before and after:
- * the difference, minus the bytes reserved meanwhile, is a step, named after the kind of call. The
- * first launch of a function is such a call, because the function may be loaded then.
+ * After most calls a sample may be taken: at most every 10 ms (1 ms after large allocations and
+ * frees), and less often where the driver answers slowly (rest_from(), device_usage.c). Calls that
+ * may occupy memory without returning any are sampled before and after: the difference, minus the
+ * bytes reserved meanwhile, is a step, which has a kind (device_usage.def). The first launch of a
+ * function is such a call, because the function may be loaded then.
  *
  * A sample counts only if no other call was taking or giving back memory meanwhile: usage_moving
  * counts the calls that do. No sample is taken for PyTorch's blocks, and no CUDA call is made while
@@ -28,8 +28,8 @@ enum usage_kind {
 
 /* --- steps: calls that may change the occupied bytes without an allocation --- */
 
-/* Begins a step, a possible change of the occupied bytes, before the real call. Does nothing if the
- * setting `used` is off. */
+/* Begins a step, a possible change of the occupied bytes, before the real call. Does nothing where
+ * no samples are taken, for example with MEMTRACE_USED=0. */
 void usage_begin(struct cuda_call *span, enum usage_kind kind, int device);
 /* Ends the step once the real call's own allocations are recorded. Does nothing without a step. */
 void usage_end(struct cuda_call *span);
@@ -37,8 +37,9 @@ void usage_end(struct cuda_call *span);
 /* The kind of memory that a limit of cuCtxSetLimit() (a CUlimit) controls. */
 enum usage_kind usage_kind_of_limit(int limit);
 
-/* The set of functions that were launched or queried before and so load nothing any more. A handle
- * is an address, so its two low bits are free to mark the kind of the entry. */
+/* The set of functions and graphs that were used before: using them again occupies no more memory.
+ * Its keys are handles (addresses), whose two low bits may hold a mark: the function was only
+ * queried, or the handle is a function's or a kernel's (FOUND in exports/hooks.c). */
 #define USED_LOOKED_AT(handle) ((handle) | 1)
 #define USED_HANDLE_FUNCTION(handle) ((handle) | 2)
 #define USED_HANDLE_KERNEL(handle) ((handle) | 3)
@@ -104,13 +105,14 @@ static inline void usage_moved(void)
 	atomic_fetch_sub_explicit(&usage_moving, 1, memory_order_release);
 }
 
-/* Ends this thread's step without a sample, for example when an exception leaves the call. */
+/* Ends a step of this thread, without taking a sample itself. */
 void usage_abandon(void);
 
-/* After a longjmp out of hooked calls: no call or step of this thread is under way any more. */
+/* Counts no call or step of this thread as under way any more: for calls that a longjmp left, or
+ * that are suspended on another stack. */
 void usage_unwound(void);
 
-/* --- called by the recorder --- */
+/* --- called by capture/life --- */
 
 /* Writes to the spool (the recording's file) the changes of occupied memory from before the spool
  * was opened. Called with the recorder's lock held. */

@@ -72,8 +72,8 @@ static bool is_of(const struct taken *taken, int device, const struct usage_culp
 	       !strcmp(taken->culprit.of, culprit->of);
 }
 
-/* The entry for a step from before the spool was opened. A full table merges steps of one kind;
- * NULL if it has none of this kind, whose bytes then stay unexplained. */
+/* The entry for a step from before the spool was opened. A full table merges the step with another
+ * one of the same device and name; NULL if there is none. */
 static struct taken *early_of(int device, const struct usage_culprit *culprit)
 {
 	struct taken *early = state.early + state.early_n;

@@ -9,8 +9,7 @@ enum { USED_DEVICES = 64, USED_OF = 64 };
 
 /* A sample of a device, taken while no call but the sampling one was allocating or freeing. */
 struct usage_look {
-	const struct cuda_call
-		*span; /* the call that takes the sample; NULL: before the recording began */
+	const struct cuda_call *span; /* the call that takes the sample; NULL in usage_settle() */
 	int device;
 	bool seen; /* the sample succeeded: the members below are set */
 	uint64_t t, used;
@@ -66,8 +65,8 @@ extern _Atomic uint32_t usage_stepping;
 
 /* --- queries to NVML (nvml_own_process.c) --- */
 
-/* Called before a call that makes a context on the CUDA device: loads NVML and notes the processes
- * that use the device. False if another thread is using NVML. */
+/* Loads NVML and notes the processes that use the CUDA device. Called before this process makes its
+ * first context there, if that call was seen. False if another thread is using NVML. */
 bool nvml_prepare(int device);
 
 /* Called once there is a context. 1 if NVML lists this process, 0 if not, -EBUSY: retry later. */

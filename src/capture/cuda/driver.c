@@ -50,7 +50,7 @@ static void *function(_Atomic(void *) *known, const char *name)
 		answered;                                                                   \
 	})
 
-/* Each thread's context and its device, cached until any context is made or destroyed. */
+/* The device of each thread's current context, cached until any context is made or destroyed. */
 static _Atomic uint32_t contexts_changed = 1;
 static _Thread_local struct {
 	CUcontext context;
@@ -118,7 +118,6 @@ uint64_t driver_range(uint64_t ptr)
 	return ASK(cuMemGetAddressRange_v2, &base, &size, ptr) && base == ptr ? size : 0;
 }
 
-/* cuPointerGetAttributes() returns several attributes at once (since CUDA 7). */
 void driver_block(uint64_t ptr, struct driver_block *block)
 {
 	int attributes[] = { CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE,

@@ -1,6 +1,6 @@
 /* Read-only queries to the CUDA driver. They call its real functions, so they are not recorded, and
- * must not be made while PyTorch's allocator is locked. Unless a comment says otherwise, a failed
- * query returns 0, or -1 for a device. */
+ * must not be made while PyTorch's allocator is locked or a lock of this library is held. Unless a
+ * comment says otherwise, a failed query returns 0, or -1 for a device. */
 #pragma once
 
 #include <stdbool.h>
@@ -49,7 +49,6 @@ struct driver_facts {
 	uint64_t total_bytes;
 };
 
-/* Fills in *facts. False if the device is unknown. */
 bool driver_facts(int device, struct driver_facts *facts);
 
 /* The CUDA version of the driver: 13000 for CUDA 13.0, 0 if unknown. */

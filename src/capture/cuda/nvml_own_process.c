@@ -7,10 +7,10 @@
  * CUDA_VISIBLE_DEVICES changes CUDA's order, and nothing else finds a MIG device.
  *
  * NVML lists processes by their ids on the host, which differ from those in a container. If exactly
- * one process is new in the list after this process's first context was made, it is this process.
+ * one entry is new after this process made its first context, that entry is taken for its own.
  *
- * A query takes about 25 us (H200, driver 580). All functions run without a lock of this library,
- * in loader_call(), which defers signals and makes forks wait: NVML has locks of its own.
+ * A query takes about 25 us (H200, driver 580). Queries are made without a lock of this library, in
+ * loader_call(), which defers signals and makes forks wait: NVML has locks of its own.
  *
  * Types and numbers are those of nvml.h in CUDA 13.0.
  */
@@ -68,8 +68,8 @@ static const char list_names[LISTS][2][44] = {
 };
 
 static struct {
-	/* Only the thread that has set `busy` uses the members up to `before_count`. The others do
-	 * not wait: one of them might hold the loader's lock, which the first thread needs. */
+	/* Only the thread that has set `busy` uses the members up to `before_count`. Other threads
+	 * do not wait for it: one might hold the loader's lock, which that thread needs. */
 	atomic_bool busy;
 	bool tried;
 	unsigned int before[DEVICES][PROCESSES];
@@ -161,7 +161,8 @@ static bool on_host(void)
 	return !stat("/proc/self/ns/pid", &status) && status.st_ino == HOST_NAMESPACE;
 }
 
-/* This process's id if listed, else the id of the only process that was not there before, or 0. */
+/* This process's own id if listed (in a container: only if new), else the id of the only process
+ * that is new in the list, or 0. */
 static unsigned int pick(int device, const struct process *processes, int count)
 {
 	unsigned int own = (unsigned int)record_pid();

@@ -25,7 +25,6 @@ static uint64_t since_start(uint64_t theirs)
 	return theirs > cupti_library.offset ? theirs - cupti_library.offset : 0;
 }
 
-/* The text of a name, which may be missing or very long. */
 static uint32_t name_text(const char *name)
 {
 	enum { LONGEST = 400 };

@@ -2,10 +2,10 @@
  * Asserts in debug builds (`make DEBUG=1`) that this library holds no lock when it calls the
  * dynamic loader, and that a hook allocates nothing on the heap (base/guest/debug_checks.h).
  *
- * The linker redirects this library's calls of the loader to here (--wrap), so none can be
- * forgotten. Only dlsym is called through a pointer: its callers make the check. The heap's
- * functions are exported, because libunwind, the loader and libc allocate on our behalf and then
- * call these. Under ThreadSanitizer the heap is the sanitizer's.
+ * The linker redirects this library's calls of these loader functions to here (--wrap). dlsym and
+ * the real dlclose are called through pointers: find_cuda() and find_runtime() (resolve.c) make the
+ * check before dlsym. The heap's functions are exported, because libunwind, the loader and libc
+ * allocate on our behalf and then call these. Under ThreadSanitizer the heap is the sanitizer's.
  */
 #include "base/guest/debug_checks.h"
 

@@ -1,5 +1,6 @@
 /*
- * The exported dlsym: calls interpose_dlsym(), and jumps to the real dlsym if that returns NULL.
+ * The exported dlsym: calls interpose_dlsym(), and jumps to the real dlsym if that returns NULL. If
+ * it returns -1 (ANSWER_NULL), the answer is NULL.
  *
  * It must jump: glibc resolves RTLD_NEXT from the return address. If dlsym were called from here,
  * another preloaded library that looks up the next function of its name would get itself, and call

@@ -33,7 +33,7 @@
 #define ARRAY(array, size) TAKE(ARRAY, ARRAY, 0, array, size)
 #define FREE_ARRAY(array) cuda_call_end(&span, SPAN_FREE, NODE_ARRAY, (uint64_t)(array))
 
-/* Stream-ordered memory. Each call on a pool samples the pool's reserved bytes. */
+/* Stream-ordered memory. Most calls on a pool sample its reserved bytes. */
 #define CAPTURING(on) (span.stream = (uint64_t)(on), span.capturing = driver_capturing(span.stream))
 #define ALLOC_ON(stream, ptr, size) \
 	cuda_call_alloc_async(&span, status, status ? 0 : (uint64_t) * (ptr), (size))
@@ -74,7 +74,7 @@
 #define OPENED(ptr) cuda_call_import(&span, status, NODE_ADDRESS, status ? 0 : (uint64_t) * (ptr))
 #define CLOSE(ptr) cuda_call_end(&span, SPAN_CLOSE, NODE_ADDRESS, (uint64_t)(ptr))
 
-/* Steps: calls that may occupy memory without allocating any; of launches, a function's first. */
+/* Steps: calls that may occupy memory without an allocation, such as a function's first launch. */
 #define STEP(kind) STEP_ON(kind, driver_device())
 #define STEP_ON(kind, device) usage_begin(&span, USED_##kind, (device))
 #define STEPPED usage_end(&span)
@@ -112,11 +112,9 @@
 /* A wrapper's result if the real function is missing: "not initialized", 3 in both APIs. */
 enum { STATUS_MISSING = 3 };
 
-/*
- * The wrapper of one CUDA function. `quick`: true if the call takes no memory and the program
- * itself makes it: it is then only counted and has no span. If a call without a span is left in the
- * middle (by a longjmp out of a signal handler, or the thread's end), nothing has to be undone.
- */
+/* The wrapper of one CUDA function. `quick`: true if the call is only counted. It then has no span,
+ * so nothing has to be undone if the call is left unfinished (by a longjmp out of a signal handler,
+ * or by the thread's end). */
 #define WRAPPER(name, result, params, args, quick, before, after)                           \
 	typedef result hook_fn_##name params;                                               \
 	EXPORT result name params;                                                          \
@@ -163,7 +161,7 @@ enum { STATUS_MISSING = 3 };
 #define LAUNCH(api, name, params, args, function)            \
 	LAUNCHER(name, RESULT_##api, params, args, function) \
 	LAUNCHER(name##_ptsz, RESULT_##api, params, args, function)
-/* A launch is quick if its function was launched before and no hooked call surrounds it. */
+/* A launch is quick if its function is in usage_seen and no hooked call surrounds the launch. */
 #define LAUNCHER(name, result, params, args, function)                      \
 	EXPORT HOT_CODE result name params;                                 \
 	WRAPPER(name, result, params, args,                                 \

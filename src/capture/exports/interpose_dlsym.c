@@ -2,9 +2,8 @@
  * Intercepts the two look-ups by which programs get CUDA's functions: dlsym (its first instructions
  * are in dlsym.S) and cuGetProcAddress.
  *
- * Rules: only exact names are replaced. The real look-up runs first, so no function is returned
- * that the machine lacks. RTLD_NEXT is left to the real dlsym, because glibc finds the caller by
- * the return address (which is why dlsym.S jumps instead of calling).
+ * The real look-up runs first, so no function is returned that the machine lacks. RTLD_NEXT is left
+ * to the real dlsym, because glibc finds the caller by the return address.
  *
  * A sanitizer calls dlsym before it is initialised itself, so this file is never instrumented.
  */
@@ -128,11 +127,9 @@ static void *lookup_real(enum hook_id id)
 	return real;
 }
 
-/*
- * Returns our wrapper for a name that the real look-up found at `real`. NULL if our wrapper calls
- * another function (there is a second runtime, or another library's wrapper): then the program gets
- * `real`, and the driver call that `real` makes is still seen.
- */
+/* Returns our wrapper for a name that the real look-up found at `real`. NULL if our wrapper calls
+ * another function, as with a second runtime or another library's wrapper: then the program gets
+ * `real`, and the driver call that `real` makes is still seen. */
 static void *swap_named(enum hook_id id, void *real)
 {
 	void *none = NULL;
@@ -247,13 +244,13 @@ CUresult cuGetProcAddress_v2(const char *symbol, void **pointer, int version, cu
 }
 
 /*
- * --- Two functions of the C++ runtime's unwinder, for the cleanup of spans ---
+ * --- Two functions of libgcc_s, for the cleanup of spans ---
  *
  * A wrapper must end its span when an exception, pthread_exit or a cancellation passes through it
- * (`cleanup` attribute, -fexceptions), for which the compiler refers to libgcc_s. If this library
- * were linked to libgcc_s, it would load the system's copy into every process, before the newer one
- * of a conda environment's libstdc++. So libgcc_s is not linked: a process that unwinds has loaded
- * an unwinder, which is called here. The names are hidden: no other library is bound to them.
+ * (`cleanup` attribute, -fexceptions), and for that the compiler emits calls of libgcc_s. If this
+ * library were linked to libgcc_s, it would load the system's copy into every process, before the
+ * newer one of a conda environment's libstdc++. Instead, these functions call the unwinder that a
+ * process has loaded when it unwinds. Their names are hidden: no other library is bound to them.
  */
 struct _Unwind_Exception;
 struct _Unwind_Context;

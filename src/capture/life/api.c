@@ -151,7 +151,7 @@ static uint32_t drop_segments(uint64_t start, uint64_t end)
 }
 
 /* Adds a segment, and removes those that it overlaps: they were freed, for allocations never
- * overlap. A full list is emptied; place_block() finds segments that are missing in the ledger. */
+ * overlap. A full list is emptied: place_block() then searches the ledger for segments. */
 static void add_segment(const struct pool_segment *segment)
 {
 	struct signals_deferred deferred;
@@ -180,7 +180,7 @@ static const struct spool_node *still_there(const struct pool_segment *segment)
 {
 	const struct spool_node *node;
 
-	/* The number is from before a fork; this child has a new spool. */
+	/* The number may be from before a fork: this child has a new spool. */
 	if (segment->id > spool_count(record_spool(), SPOOL_NODE))
 		return NULL;
 	node = live_node(record_spool(), segment->id);
@@ -239,11 +239,9 @@ static void reserve(struct event *event)
 		take_segment(id, event->ptr, event->size, event);
 }
 
-/*
- * A segment ends with the hooked call that frees its memory, which follows this one. If the segment
- * were a plain allocation until then, it would count as allocated and might raise a peak. Only
- * memory that no hooked call allocated ends here.
- */
+/* A segment ends with the hooked call that frees its memory, which follows this call. As a plain
+ * allocation until then, it would count as allocated and might raise a peak. Only memory that no
+ * hooked call allocated ends here. */
 static void release(struct event *event)
 {
 	struct signals_deferred deferred;

@@ -1,5 +1,5 @@
-/* Defines the functions of recorder/callbacks.h, by which the recorder calls other folders, and
- * records the facts about the process: command, host, rank, settings, devices. */
+/* Defines the functions of recorder/callbacks.h except guest_control(), and records facts about the
+ * process: command, host, rank, settings, devices. */
 #include "capture/recorder/callbacks.h"
 #include "base/mem/each.h"
 

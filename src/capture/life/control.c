@@ -1,8 +1,5 @@
-/*
- * Carries out requests to this process while it runs: from a tool, through the spool's header
- * (memtrace ctl), or by the signal of MEMTRACE_SIGNAL. A request is carried out at the next memory
- * event (recorder/callbacks.h).
- */
+/* Carries out requests to this process at its next memory event (recorder/callbacks.h): those of
+ * tools come through the spool's header (memtrace ctl), others by the signal of MEMTRACE_SIGNAL. */
 #include "capture/life/life.h"
 
 #include <errno.h>

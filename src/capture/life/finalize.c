@@ -94,7 +94,6 @@ static int write_piece(void *unused, const char *bytes, size_t length)
 			 : fd_write_all(file.fd, bytes, length);
 }
 
-/* Called by exit(): waits while another thread is writing a document. */
 static void wait_written(int status, void *unused)
 {
 	const struct timespec nap = { 0, 1000000 };
@@ -199,13 +198,11 @@ static int write_file(const char *output, bool numbered, int (*fill)(const struc
 	return error;
 }
 
-/* The document at the end of the process. */
 static struct {
 	bool in_handler;
 	struct document_told told;
 } ending;
 
-/* Writes the document at the end, compressed if the output's name has a suffix for that. */
 static int fill_ending(const struct document_to *to)
 {
 	int error;

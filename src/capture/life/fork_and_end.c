@@ -37,7 +37,7 @@ static void note_status(int status, void *unused)
 	exit_status = status;
 }
 
-/* glibc's function behind at_quick_exit(), which itself is not in libc.so. */
+/* glibc's function that at_quick_exit() calls; that one is not in libc.so. */
 int __cxa_at_quick_exit(void (*handler)(void *), void *library);
 
 void life_watch_end(void)
@@ -50,7 +50,6 @@ void life_watch_end(void)
 	__cxa_at_quick_exit((void (*)(void *))life_finish, NULL);
 }
 
-/* Prints a line if CUDA ran and none of its calls was seen, due to RTLD_DEEPBIND or dlmopen(). */
 static void tell_if_blind(void)
 {
 	uint64_t seen = 0;
@@ -141,7 +140,6 @@ static void forget_others(void)
 	lock_reset(&recorder.open_lock);
 }
 
-/* Drops everything that this child inherited about its parent's recording. */
 static void clear(void)
 {
 	/* The parent's spool is not mapped here (MADV_DONTFORK), so there is nothing to unmap. */
@@ -162,7 +160,7 @@ static void clear(void)
 	record_marks_clear();
 }
 
-/* In a child of a process that recorded nothing: writes to one page only. */
+/* Enough in the child of a process that recorded nothing. Writes to one page only. */
 START_CODE void record_forked_asleep(void)
 {
 	record_process.pid = (int)raw_call(SYS_getpid, 0, 0, 0);

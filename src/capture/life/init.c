@@ -32,15 +32,13 @@
 
 EXPORT int InitializeInjection(void);
 
-/* glibc's function behind pthread_atfork(), which itself is not in libc.so. */
+/* glibc's function that pthread_atfork() calls; that one is not in libc.so. */
 int __register_atfork(void (*before)(void), void (*in_parent)(void), void (*in_child)(void),
 		      void *library);
 
-/*
- * The value that identifies an atexit() handler's library; this library is never unloaded. The
- * compiler's crtbegin.o, which also defines the value, is not linked (LIB_LAYOUT in the Makefile),
- * because it looks up four names in every process.
- */
+/* The value that identifies an atexit() handler's library; this library is never unloaded. The
+ * compiler's crtbegin.o also defines it, but looks up four names in every process, and so is not
+ * linked (LIB_LAYOUT in the Makefile). */
 extern __attribute__((weak, visibility("hidden"))) void *__dso_handle;
 void *__dso_handle;
 
@@ -203,9 +201,9 @@ START_CODE static void after_fork_in_child(void)
 
 /*
  * In a shell, which makes no hooked call, fork handlers are not even registered. A program that may
- * use CUDA is noticed early: it is linked with CUDA, or looks up a CUDA name. before_fork() must be
- * registered before the handlers of other libraries, so that it runs after them: it makes threads
- * wait, and another library's handler might wait for one of these threads.
+ * use CUDA is noticed early: it is linked with CUDA, or calls dlsym() (find_real()). before_fork()
+ * must be registered before the handlers of other libraries, so that it runs after them: it makes
+ * threads wait, and another library's handler might wait for one of these threads.
  */
 static START_DATA atomic_bool begun, held;
 
@@ -249,7 +247,6 @@ __attribute__((constructor)) START_CODE static void begin(int count, char **word
 	}
 }
 
-/* True if nothing was recorded and CUDA has not started, so the end has nothing to write. */
 START_CODE static bool is_idle(void)
 {
 	return !atomic_load(&record_process.open) && !atomic_load(&record_process.cuda_started);

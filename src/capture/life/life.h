@@ -8,26 +8,21 @@
 /* Called when CUDA may be used soon: from now on forks are watched. */
 void life_begin(void);
 
-/* Writes the trace at the end of the process, once; later calls do nothing. */
+/* Writes the trace at the end of the process. Called by quick_exit(), or as a destructor. */
 void life_finish(void);
 
-/*
- * From now on the exit status is recorded, and quick_exit() calls life_finish(). Must be called
+/* From now on the exit status is recorded, and quick_exit() calls life_finish(). Must be called
  * when main() runs: exit() calls handlers in the reverse order of registration, and the one that
- * notes the status must run before the destructor that writes the trace, life_finish().
- */
+ * notes the status must run before the destructor, life_finish(). */
 void life_watch_end(void);
 
 /* --- requests to this process (control.c) --- */
 
-/*
- * Installs the handler for MEMTRACE_SIGNAL, unless the signal had a handler or was ignored at the
- * start. It is the library's only signal handler, installed only if the user wants it; it stores
- * two words.
- */
+/* If MEMTRACE_SIGNAL is set, installs the library's only signal handler, which stores two words. If
+ * that signal already had a handler or was ignored, adds a note instead. */
 void control_init(void);
 
-/* Adds a note if the program has installed its own handler for the signal since. */
+/* Adds a note if the program has replaced the handler that control_init() installed. */
 void control_check_signal(void);
 
 /* Must be called with the recorder's lock held when there is a new spool, to watch its requests. */
@@ -41,14 +36,12 @@ void process_info_late(void);
 /* --- the end --- */
 
 /* Loads the library that a compressed document needs, if the output's name asks for one. If that
- * fails, a note is added, and the name loses its last suffix. Calls the loader. */
+ * fails, adds a note; finalize_write() then drops the name's last suffix. Calls the loader. */
 void finalize_load(void);
 
-/*
- * Writes the document under a temporary name, renames it (never over an existing file), and removes
- * the spool. If that fails the spool stays, and one line is printed. `in_handler`: the program ends
- * in a signal handler, which may have interrupted malloc().
- */
+/* Writes the document under a temporary name, renames it (never over an existing file), removes the
+ * spool, and prints the result. If that fails, the spool stays. `in_handler`: the program ends in a
+ * signal handler, which may have interrupted malloc(). */
 void finalize_write(bool in_handler);
 
 /*

@@ -1,8 +1,8 @@
 /*
  * The CUDA types and constants that the hooks need, so that no toolkit is needed to build.
  *
- * From cuda.h and driver_types.h of CUDA 13.0; enums are 32 bits wide in both. tests/abi compares
- * each row of hooks.def with the toolkit's own headers, if there is one.
+ * From cuda.h and driver_types.h of CUDA 13.0; enums are 32 bits wide in both. `make check-abi`
+ * compares the rows of hooks.def and counted_calls.def with the toolkit's own headers.
  */
 #pragma once
 

@@ -1,7 +1,5 @@
-/*
- * The rows of hooks.def and counted_calls.def as an enum and a table, and the ways in which calls
- * reach this library.
- */
+/* The rows of hooks.def and counted_calls.def as an enum and a table, and the ways in which calls
+ * reach this library. */
 #pragma once
 
 #include <stdatomic.h>
@@ -46,18 +44,16 @@ extern const struct hook hooks[HOOK_NAMES];
 /* The real functions: libcuda's for a driver row, the first result of dlsym() for a runtime row. */
 extern _Atomic(void *) hook_real[HOOK_NAMES];
 
-/*
- * A row's wrapper as the program's own linking finds it: it may belong to another preload before
- * this library. The first call for a row looks the wrapper up, with the loader's lock: looking up
- * all 200 names at the start would take 14 us in every process that inherits LD_PRELOAD.
- */
+/* A row's wrapper as the program's own linking finds it: it may belong to another preload before
+ * this library. The first call for a row looks the wrapper up, with the loader's lock: 200 look-ups
+ * at the start would take 14 us in every process that inherits LD_PRELOAD. */
 void *hook_ours(enum hook_id id);
 
 /* The id of the row or lookup function with the name, -1 for none. */
 int hook_named(const char *name);
 
 enum door {
-	DOOR_LINKED,      /* call sites that the linker bound to this library */
+	DOOR_LINKED,      /* calls for which a wrapper had to look up the real function */
 	DOOR_DLSYM,       /* pointers that dlsym() returned */
 	DOOR_PROCADDRESS, /* pointers that cuGetProcAddress() returned */
 	DOOR_TORCH,       /* PyTorch's callbacks */
@@ -65,5 +61,6 @@ enum door {
 	DOORS,
 };
 
-/* How often each door was used; `capture.doors` in the trace. */
+/* How often each door was used, except DOOR_TORCH, whose count is in the spool's header alone. In
+ * the trace, `capture.hooks` has all but DOOR_RUNTIME. */
 extern _Atomic uint64_t door_uses[DOORS];

@@ -26,10 +26,9 @@
  * A crowd counts the threads that are inside some code, for a thread that waits until there are
  * none; neither side takes a lock.
  *
- * A thread is counted once, and the frame in which it entered is stored. If that frame is still
- * active when the thread enters again, a signal handler interrupted it, and nothing is counted. If
- * it is gone, a handler has jumped out of it: the new frame is stored instead, and one leave counts
- * for both.
+ * A thread is counted once, and the frame in which it entered is stored. If that frame still exists
+ * when the thread enters again (nested, or in a signal handler), nothing is counted. Otherwise a
+ * handler has jumped out of it: the new frame is stored, and one leave counts for both.
  */
 enum { CROWD_SHARDS = 64 };
 
@@ -53,7 +52,7 @@ bool crowd_enter(struct crowd *crowd, struct crowd_self *self, void **frame);
 void crowd_leave(struct crowd *crowd, struct crowd_self *self, void **frame);
 
 /* Enter and leave for work that begins in one function and ends in another. No frame is stored, so
- * an end that never comes is noticed only when the thread enters again. */
+ * after an end that never comes, the thread stays counted until its next end. */
 void crowd_count(struct crowd *crowd, struct crowd_self *self);
 void crowd_discount(struct crowd *crowd, struct crowd_self *self);
 
@@ -79,7 +78,7 @@ void loader_enter_in(void **frame);
 void loader_leave_in(void **frame);
 
 /* loader_enter() for work that no signal handler may jump out of, since the loader's locks would
- * then be held for ever (signals.h). All work except walks uses loader_begin() and loader_end(). */
+ * then be held for ever (signals.h). */
 static inline __attribute__((always_inline)) void loader_begin(struct signals_deferred *deferred)
 {
 	signals_defer(deferred);
@@ -93,15 +92,16 @@ loader_end(const struct signals_deferred *deferred)
 	signals_deliver(deferred);
 }
 
-/* Calls work(argument) between loader_begin() and loader_end(), on a stack of this library's own
- * (own_stack_and_thread.h): for work that allocates. */
+/* Calls work(argument) as between loader_begin() and loader_end(), on a stack of this library's own
+ * (own_stack_and_thread.h). The work may allocate on the program's heap. */
 void loader_call(void (*work)(void *), void *argument);
 
 /* True if a thread has ever called loader_enter(). */
 bool loader_used(void);
 
-/* Called around a fork: loader_hold() waits until no thread is inside (after loader_enter()), and
- * keeps threads out until loader_release(). loader_forked() is for any child, however made. */
+/* loader_hold(), before a fork, waits until no other thread is inside (after loader_enter()), and
+ * keeps threads out until loader_release(); loader_nobody_forks() is false in between.
+ * loader_forked() is for any child, however made. */
 bool loader_nobody_forks(void);
 void loader_hold(void);
 void loader_release(void);
@@ -114,10 +114,11 @@ void loader_forked(void);
 bool libc_binding_past_us(void);
 
 /*
- * Binds all of this library's calls of libc to libc itself, once. The Makefile leaves each function
- * unbound until its first call (LIB_LAYOUT), but binding takes 2 KiB of the caller's stack, which a
- * signal handler may not have. Another preload before libc may also have ended when this library
- * writes its trace, or tell another time than the kernel (libfaketime). Takes the loader's lock.
+ * Binds all of this library's calls of libc, except free(), to libc itself, once. The Makefile
+ * leaves each function unbound until its first call (LIB_LAYOUT), but binding takes 2 KiB of the
+ * caller's stack, which a signal handler may not have. Another preload before libc may also have
+ * ended when this library writes its trace, or tell another time than the kernel (libfaketime).
+ * Takes the loader's lock.
  */
 void libc_binding_bind(void);
 
@@ -131,9 +132,9 @@ void libc_binding_replace(void *library, const char *name, void *function);
  * runtime in the process (12 and 13, say): the caller decides which, as when the linker binds it.
  */
 
-/* resolve_dlsym(): glibc's dlsym for this library's own use; with RTLD_NEXT its result depends on
- * the caller. resolve_next_dlsym() and resolve_dlclose(): the functions that the program would call
- * without this library, glibc's or another preload's. */
+/* resolve_dlsym(): glibc's dlsym for this library's own use; with RTLD_NEXT it searches the
+ * libraries after this one. resolve_next_dlsym() and resolve_dlclose(): the functions that the
+ * program would call without this library, glibc's or another preload's. */
 void *resolve_dlsym(void *handle, const char *name);
 void *resolve_next_dlsym(void *handle, const char *name);
 int resolve_dlclose(void *handle);
@@ -148,7 +149,8 @@ void *resolve_driver(enum hook_id id);
 /* A function without a row, found as the linker would find it for this caller; NULL for none. */
 void *resolve_from(const char *name, const void *caller);
 
-/* After a library was unloaded: drops the functions cached for callers or of unloaded runtimes. */
+/* After a library was unloaded: drops all functions cached for callers, and those of an unloaded
+ * runtime in hook_real. */
 void resolve_forget(void);
 
 /* Any function of libcuda as the program would find it, NULL while libcuda is not loaded. Software
@@ -180,7 +182,6 @@ static inline uintptr_t resolve_key(enum hook_id id, const void *caller)
 	return (uintptr_t)caller * HOOKS + (uintptr_t)id + 1;
 }
 
-/* The slot in which a caller's function is cached. */
 static inline struct resolve_caller *resolve_place(uintptr_t key)
 {
 	return &resolve_callers[key * 0x9e3779b97f4a7c15u >> 54];

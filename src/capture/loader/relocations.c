@@ -1,10 +1,9 @@
 /*
- * Finds libraries whose calls reach no preload, because they were loaded with RTLD_DEEPBIND. Also
- * binds this library's own calls to libc.
+ * Finds libraries whose calls reach no preload, because they were loaded with RTLD_DEEPBIND. That
+ * flag cannot be read, but the addresses to which the loader has bound a library's imports can: a
+ * relocation's slot then holds CUDA's own function instead of this library's wrapper.
  *
- * The flag itself cannot be read, but the addresses to which the loader has bound a library's
- * imports can: a relocation's slot then holds CUDA's own function instead of this library's
- * wrapper.
+ * Also binds this library's calls of libc, and replaces single functions that a library calls.
  */
 #include "capture/loader/loader.h"
 
@@ -48,7 +47,7 @@ static void read_dynamic(uintptr_t base, const ElfW(Dyn) * entry, struct dynamic
 	dynamic->bytes[1] = values[DT_RELASZ];
 }
 
-/* Called for each slot in which the loader stored the address of a name; true ends the search. */
+/* Called for each slot in which the loader stores an import's address; true ends the search. */
 typedef bool slot_fn(uintptr_t slot, const char *name, void *data);
 
 static bool each_slot(const struct dynamic *dynamic, unsigned kinds, slot_fn *each, void *data)

@@ -1,4 +1,4 @@
-/* Finds the real functions behind hooks: in the caller's own libraries, as the linker would. */
+/* Finds the real functions that hooks call: in the caller's own libraries, as the linker would. */
 #include "capture/loader/loader.h"
 
 #include <dlfcn.h>
@@ -11,7 +11,7 @@
 #include "base/text/text.h"
 
 struct resolve_caller resolve_callers[RESOLVE_CALLERS];
-/* pid of the last process in which a loader call returned: the loader's lock is free there */
+/* pid of the last process that looked up a hooked function: the loader's lock is free there */
 static START_DATA _Atomic int answered;
 
 const char *resolve_module(const void *address)
@@ -60,7 +60,6 @@ static void *find_cuda(const char *name)
 	return real ? real : resolve_dlsym(handle, name);
 }
 
-/* A name to look up, and the function found. */
 struct finding {
 	const char *name;
 	enum hook_id id; /* id of the row; HOOK_NAMES for a function without a row */
@@ -124,11 +123,9 @@ void resolve_driver_rows(void)
 	loader_end(&deferred);
 }
 
-/*
- * The function that the caller's own linking would have found: in the caller's library, then in the
- * libraries that it needs. NULL if it is in the caller's library itself, which is then another
- * preload that wants the next function of this name.
- */
+/* The function that the caller's own linking would have found, in the libraries that the caller's
+ * library needs. NULL if the caller is in the program's file, or if its library has the function
+ * itself: that library is another preload, which wants the next function of this name. */
 static void *through_caller(const char *name, const void *caller)
 {
 	struct link_map *map;

@@ -3,8 +3,8 @@
  * reading takes about 8 ns instead of the vDSO's 25.
  *
  * Each thread reads the real clock about once per millisecond and counts ticks from there, at the
- * rate measured since the process began. So a time is at most half a microsecond wrong, never goes
- * back within a thread, and may be that much earlier than a time read before by another thread.
+ * rate measured since the process began. So a time is rarely more than half a microsecond wrong,
+ * never goes back within a thread, and may be earlier than one read before by another thread.
  */
 #pragma once
 
@@ -25,7 +25,7 @@ struct tsc_thread {
 extern _Thread_local struct tsc_thread tsc_thread;
 extern _Atomic uint64_t tsc_rate; /* ns per tick times 2^32, a little low; 0: unknown */
 
-/* For the constructor: returns the real clock's time. */
+/* For the constructor: begins to measure the rate, and returns the real clock's time. */
 uint64_t tsc_init(void);
 
 /* The real clock's time, by a system call that touches no page of libc (base/guest/raw_call.h). */

@@ -28,7 +28,7 @@ enum {
 	MODULE_CORE = 1,
 	MODULE_CORE2 = 5,
 	COLOR_ARGB = 1,
-	PAYLOAD_U32 = 4, /* this type and later ones have 32 bits; types 1 to 3: U64, I64, F64 */
+	PAYLOAD_U32 = 4, /* types 4 to 6: U32, I32, F32; types 1 to 3: U64, I64, F64 */
 	PAYLOAD_I32 = 5,
 	PAYLOAD_F32 = 6, /* later types are of NVTX's extension, where the payload is an address */
 };
@@ -47,7 +47,6 @@ static _Thread_local int level;
 
 /* --- storage of names --- */
 
-/* Registered strings and domains are never freed. The handle of each is a pointer to its text. */
 static START_DATA struct lock names_lock = LOCK_INIT(NAMES);
 static struct arena names;
 
@@ -112,7 +111,6 @@ static void name_category(const char *domain, uint32_t id, const char *name)
 	atomic_store(&categories[at].name, kept);
 }
 
-/* Copies the category's name, or else its number. */
 static void copy_category(char to[CATEGORY], const char *domain, uint32_t id)
 {
 	uint32_t count = atomic_load(&categories_n);
@@ -150,7 +148,6 @@ static void read_payload(const struct nvtx_attributes *attributes, struct event_
 
 	if (type <= 0 || type > PAYLOAD_F32)
 		return;
-	/* Types 1 to 3: unsigned, signed and real numbers of 64 bits; 4 to 6: of 32 bits. */
 	detail->payload_kind = (uint8_t)(PAYLOAD_UNSIGNED + (type - 1) % 3);
 	detail->payload = type < PAYLOAD_U32 ? attributes->payload : low;
 	if (type == PAYLOAD_I32) {

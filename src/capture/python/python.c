@@ -1,9 +1,9 @@
 /*
  * Walks this thread's Python frames by reading CPython's structs.
  *
- * The thread's state comes from PyGILState_GetThisThreadState, which is one thread-local load in
- * every version. Once this thread has released the GIL, functions with similar names
- * (_PyThreadState_UncheckedGet, PyThreadState_GetUnchecked) return another thread's state, or none.
+ * The thread's state comes from PyGILState_GetThisThreadState, which reads thread-local storage.
+ * Once this thread has released the GIL, functions with similar names (_PyThreadState_UncheckedGet,
+ * PyThreadState_GetUnchecked) return another thread's state, or none.
  */
 #include "capture/python/python_parts.h"
 
@@ -81,9 +81,9 @@ static inline uint64_t text_tail(const struct python_layout *at, const void *tex
 }
 
 /*
- * A value that distinguishes this code object from an earlier one at the same address. From CPython
- * 3.12 on it is the object's version number, unless that is 0 (all 2^32 were used). Otherwise it
- * is made of the pointers to the object's file, name and line table, and of the file name's last
+ * A value that distinguishes this code object from an earlier one at the same address. It is the
+ * object's version number, unless that is at no known offset or 0 (all 2^32 were used). Otherwise
+ * it is made of the pointers to the object's file, name and line table, and of the file name's last
  * characters: among 3,000 generated modules all three pointers were sometimes reused together.
  */
 static inline uint64_t identity_of(const struct python_layout *at, const void *code)
@@ -243,7 +243,6 @@ bool python_list(struct python_frames *frames)
 	return frames->listed && frames->count == count;
 }
 
-/* Reads the names and the line of a frame. False if its code object is not valid. */
 static bool read_names(const struct python_frame *frame, struct python_name *name)
 {
 	const struct python_layout *at = &python_process.layout;

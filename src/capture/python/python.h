@@ -1,11 +1,11 @@
 /*
  * Reads this thread's Python frames where CPython (3.8 and newer, see python.def) stores them:
  * without the GIL, without touching a reference count, without an allocation, and without waiting
- * for a lock, except for an instant in a first walk (python_ask()).
+ * for a lock, except in walks before python_ask() has succeeded.
  *
- * The GIL cannot be taken here: PyTorch has released it and may hold its allocator's lock when it
- * reports an allocation, and the thread that has the GIL may be waiting for that lock. The GIL is
- * not needed either: only this thread pushes and pops its frames, and it is now in this library.
+ * The GIL cannot be taken here: PyTorch may have released it and may hold its allocator's lock when
+ * it reports an allocation, and the thread that has the GIL may wait for that lock. The GIL is not
+ * needed either: only this thread pushes and pops its frames, and it is now in this library.
  */
 #pragma once
 
@@ -13,9 +13,9 @@
 #include <stdint.h>
 
 /*
- * One Python frame: 24 bytes without padding, so that it can be hashed and compared as it is. Code,
- * identity and position determine the source line; identity distinguishes code objects allocated at
- * the same address one after another. `code` must not be dereferenced after the hook has returned.
+ * One Python frame: 24 bytes without padding, so that it can be hashed as it is. Code, identity and
+ * position determine the source line; identity distinguishes code objects allocated at the same
+ * address one after another. `code` must not be dereferenced after the hook has returned.
  */
 struct python_frame {
 	uint64_t code;
@@ -33,11 +33,8 @@ struct python_name {
 	int32_t line;       /* source line, 0 if the instruction has none */
 };
 
-/*
- * Looks for an interpreter in this process, unless one was found. `lookup` works like dlsym().
- * Called at the first hooked call and, while python_version() is NULL, after a library was loaded.
- * Takes the loader's locks and may allocate, so PyTorch's report of a block (torch.h) avoids it.
- */
+/* Looks for an interpreter in this process, unless one was found. `lookup` works like dlsym().
+ * Takes the loader's locks and may allocate: not to be called in PyTorch's report of a block. */
 void python_prepare(void *(*lookup)(void *handle, const char *name));
 
 enum { PYTHON_TRAIL = 160 }; /* most frames in a trail; a deeper stack is listed at each walk */
@@ -67,23 +64,22 @@ struct python_frames {
 	unsigned capacity;
 	struct python_trail *trail; /* NULL: the list is always filled, and the sum made from it */
 	unsigned count;
-	bool listed;           /* true if the list is filled */
+	bool listed;
 	unsigned __int128 sum; /* identifies the stack: all frames and their order */
 };
 
-/* Walks this thread's frames and returns their number; 0 if there are none, or if the interpreter
- * is ending. The list is filled only if the sum cannot be computed without the list. */
+/* Walks this thread's frames and returns their number; 0 also if frames cannot be read: without an
+ * interpreter, while it begins or ends, or if Python stacks are off. The list is filled (`listed`)
+ * only if the sum cannot be computed without the list. */
 unsigned python_walk(struct python_frames *frames);
 
-/* Fills the list of a walk; must be called within the hook call that walked. False if that is not
- * possible, because the interpreter is ending. */
+/* Fills the list of a walk; must be called within the hook call that walked. False if frames can no
+ * longer be read: the interpreter is ending, or python_name() has turned Python stacks off. */
 bool python_list(struct python_frames *frames);
 
-/*
- * Reads the names and the line of a frame; must be called within the hook call that walked, while
- * the frame keeps its code object alive. False if the interpreter is ending, or if the frame has no
- * valid code object, which turns Python stacks off from then on.
- */
+/* Reads the names and the line of a frame; must be called within the hook call that walked, while
+ * the frame keeps its code object alive. False if the interpreter is ending, if Python stacks are
+ * off, or if the frame has no valid code object, which turns Python stacks off from then on. */
 bool python_name(const struct python_frame *frame, struct python_name *name);
 
 /*

@@ -167,7 +167,6 @@ static uint32_t take_number(struct table *table)
 	return value;
 }
 
-/* Reads a signed number: its lowest bit is the sign. */
 static int32_t take_signed(struct table *table)
 {
 	uint32_t value = take_number(table);

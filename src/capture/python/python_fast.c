@@ -1,10 +1,11 @@
 /*
- * Computes the sum that identifies a stack of Python frames without listing the frames. Works from
- * CPython 3.12 on, where each code object has a version number of its own.
+ * Computes the sum that identifies a stack of Python frames without listing the frames. Works only
+ * where the offset of a code object's version number is known: in CPython 3.12 to PYTHON_NEWEST.
  *
  * A frame stays at its address while it runs, and its words mostly stay the same. Every frame is
- * compared with the last walk's (struct python_trail), and only frames that differ are summed anew.
- * The processor need not read a frame to find the next frame: the last walk gives the address.
+ * compared with the last walk's (struct python_trail), and the sum is made anew only from the
+ * outermost difference inwards. The processor need not read a frame to find the next frame: the
+ * last walk gives the address.
  */
 #include "capture/python/python_parts.h"
 
@@ -56,7 +57,6 @@ static inline uint64_t outer(const struct python_layout *at, uint64_t frame)
 	return python_word(pointer(frame), at->frame_previous);
 }
 
-/* False for a frame that is still being set up: see python_incomplete(). */
 static inline bool counts(const struct python_layout *at, const struct python_place *place)
 {
 	const void *code = code_of(place->code);
@@ -116,7 +116,6 @@ static HOT_CODE bool gather(const struct python_layout *at, struct python_trail 
  * it: then the processor need not wait for the load. */
 #define KNOWN_AS(value) __asm__("" : "+r"(value))
 
-/* True if the frame still has the words that are stored in `there`. */
 static inline __attribute__((always_inline)) bool is_same(const struct python_layout *at,
 							  const struct python_place *there)
 {
@@ -137,7 +136,8 @@ static inline __attribute__((always_inline)) bool is_same(const struct python_la
 }
 
 /* Compares the trail's outermost `index` places with the frames from `frame` outwards, and updates
- * places that differ. False if a frame has another address, no version number, or is incomplete. */
+ * places that differ. False if a frame has another address or no version number, if it is
+ * incomplete, or if there are more frames than places. */
 static inline bool follow(const struct python_layout *from, struct python_trail *trail,
 			  uint64_t frame, unsigned index)
 {

@@ -1,8 +1,8 @@
 /*
  * Finds the CPython interpreter in this process.
  *
- * Nothing of Python is linked, so every symbol is looked up. An interpreter that lacks a symbol, is
- * not CPython, or has an unknown version is refused, and python_process.refusal states the reason.
+ * Nothing of Python is linked, so every symbol is looked up. An interpreter is refused if it lacks
+ * a symbol or stores its frames in an unknown way; python_process.refusal states the reason.
  */
 #include "base/mem/each.h"
 #include "capture/python/python_parts.h"
@@ -46,8 +46,8 @@ static int search_library(struct dl_phdr_info *info, size_t size, void *path)
 
 /*
  * Finds where the interpreter's symbols are looked up: RTLD_DEFAULT, or a libpython that an
- * embedding program loaded RTLD_LOCAL. False if there is no interpreter. The interpreter's library
- * then stays loaded even if the host closes it, since its functions are called from now on.
+ * embedding program loaded RTLD_LOCAL. False if there is no interpreter. The library of the one
+ * that is found stays loaded even if the host closes it: its functions are called from now on.
  */
 static bool find_handle(lookup_fn *lookup, void **handle)
 {
@@ -70,7 +70,6 @@ static bool find_handle(lookup_fn *lookup, void **handle)
 	return symbol != NULL;
 }
 
-/* Finds the evaluation loop's addresses, by which the loop is recognized on a native stack. */
 static void find_eval(const void *eval)
 {
 	const ElfW(Sym) *symbol = NULL;
@@ -128,7 +127,6 @@ static int read_version(const char *text)
 	return (int)minor;
 }
 
-/* Finds all needed symbols, each under one of its names. False if a symbol is missing. */
 static bool find_needs(lookup_fn *lookup, void *handle)
 {
 #define NEED(field, ...)                                    \

@@ -4,9 +4,9 @@
  * An interpreter that ends frees the frames of all other threads (_PyThreadState_DeleteExcept, 3.10
  * to 3.15; zapthreads before). Before that, it calls the functions registered with its module
  * atexit. One of these is ending(): it is registered at a time that the interpreter chooses
- * (Py_AddPendingCall), and waits until no thread walks. From then on only the thread that ends the
- * interpreter may begin a walk. A walk holds no lock of the interpreter, because any thread may
- * fork meanwhile, and the child would find the lock held for ever.
+ * (Py_AddPendingCall), and waits until no thread walks (PATIENCE_MS at most). From then on only the
+ * thread that ends the interpreter may begin a walk. A walk holds no lock of the interpreter,
+ * because any thread may fork meanwhile, and the child would find the lock held for ever.
  */
 #include "capture/python/python_parts.h"
 
@@ -46,9 +46,9 @@ static void ended(void)
 }
 
 /*
- * Called by Python's atexit after the program's own threads have ended, before other threads'
- * frames are freed. A program may unregister it by atexit._clear(), as children of multiprocessing
- * do, which leave by _exit: then walks that have begun are not awaited, and finalizing() alone bars
+ * Called by Python's atexit after all but the daemon threads have ended, before the frames of these
+ * are freed. A program may unregister it by atexit._clear(), as children of multiprocessing do,
+ * which leave by _exit: then walks that have begun are not awaited, and finalizing() alone bars
  * new ones. After an early call (atexit._run_exitfuncs()) only the calling thread may walk.
  */
 static void *ending(void *module, void *unused)

@@ -77,7 +77,6 @@ static const struct told_field {
 
 #define TELLS(minor, ...) [minor - PYTHON_TELLING] = { __VA_ARGS__ },
 
-/* The byte offset of each column in _Py_DebugOffsets, for each version. */
 static const int tells[PYTHON_NEWEST - PYTHON_TELLING + 1][COUNT_OF(columns)] = {
 #include "capture/python/python.def"
 };
@@ -127,7 +126,6 @@ static bool read_told(struct python_layout *layout, const int *at)
 	       (layout->text_ascii == 40 || layout->text_ascii == 56);
 }
 
-/* From 3.13 on reads the interpreter's table; a newer version's is read like PYTHON_NEWEST's. */
 bool python_layout_find(unsigned minor, uint64_t version)
 {
 	const void *runtime = python_process.runtime;

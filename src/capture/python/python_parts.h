@@ -23,7 +23,8 @@ enum python_table {
 
 enum { PYTHON_NONE = -1 };
 
-/* Byte offsets of an interpreter's fields, PYTHON_NONE for a field that its version lacks. */
+/* Byte offsets of an interpreter's fields, PYTHON_NONE for a field that its version lacks;
+ * text_shift: position of the bit field `kind` in a str's state, in bits. */
 struct python_layout {
 	int32_t thread_frame;
 	int32_t thread_cframe;
@@ -116,7 +117,8 @@ static inline bool python_incomplete(const struct python_layout *at, const void 
 /* --- python_find.c --- */
 
 struct python_interpreter {
-	/* Functions of CPython's C API, as declared in Python.h. */
+	/* Functions of CPython's C API, with void * for pointers to its types; find_needs() has
+	 * their names there. */
 	void *(*this_thread)(void); /* PyGILState_GetThisThreadState */
 	int (*finalizing)(void);
 	int (*initialized)(void);
@@ -135,17 +137,17 @@ struct python_interpreter {
 	const void *code_type;
 	const void *text_type;
 	const void *bytes_type;
-	const int *finishing; /* CPython 3.8: not 0 once it refuses pending calls; NULL in others */
+	const int *finishing; /* CPython 3.8: not 0 once it refuses pending calls; else NULL */
 	uint64_t eval_low;
 	uint64_t eval_high;
 	struct python_layout layout;
 	bool guessed;      /* newer than python.def: layout must be verified before use */
 	char version[32];  /* such as "3.12.3" */
-	char refusal[160]; /* a sentence on why Python stacks are off */
+	char refusal[160]; /* a sentence on why Python stacks are off, if they are */
 };
 
 #pragma GCC visibility push(hidden)
-/* This process's interpreter, written by python_prepare() and not read before it has returned. */
+/* This process's interpreter, filled by python_find(). */
 extern struct python_interpreter python_process;
 #pragma GCC visibility pop
 
@@ -164,11 +166,9 @@ bool python_layout_find(unsigned minor, uint64_t version);
 
 enum python_verdict { PYTHON_EMPTY, PYTHON_RIGHT, PYTHON_WRONG };
 
-/*
- * Verifies the layout: follows this thread's frames from its PyThreadState with reads that fail
- * instead of faulting, and checks that each frame has a code object. PYTHON_EMPTY: there is no
- * frame. If the kernel bars such reads, a version listed in python.def passes unchecked.
- */
+/* Verifies the layout: follows this thread's innermost frames from its PyThreadState with reads
+ * that fail instead of faulting, and checks that each has a code object. PYTHON_EMPTY: there is
+ * none. If the kernel bars such reads, a version listed in python.def passes unchecked. */
 enum python_verdict python_try(const void *thread);
 
 /* True if `code` is a code object whose names are str and whose line table is bytes. */
@@ -185,16 +185,17 @@ int32_t python_line(const void *code, int32_t position);
 /* --- python_guard.c --- */
 
 /*
- * Registers a function that the interpreter calls before it ends, unless that was done. False if
- * that is not possible: the interpreter has not begun, or is about to end. Waits only for the
- * interpreter's lock on pending calls, which is held briefly and made anew in a forked child.
+ * Asks the interpreter to call a function before it ends, unless that was done. False if that is
+ * not possible now: the interpreter has not begun, is about to end, or has no room for a pending
+ * call. Waits for a fork (loader_begin()), and for the interpreter's lock on pending calls, which
+ * is held briefly and made anew in a forked child.
  */
 bool python_ask(void);
 
 /*
- * Begins a walk. False if frames must not be read, because another thread is or may be ending the
- * interpreter. Otherwise the interpreter does not end before python_let_go(), called by the same
- * function, whose frame address is `frame`. A walk by the process's first thread does not
+ * Begins a walk. False if frames must not be read: the interpreter has not begun, or another thread
+ * is or may be ending it. Otherwise its end waits, but not for ever, for python_let_go(), called by
+ * the same function, whose frame address is `frame`. A walk by the process's first thread does not
  * delay the end: that thread is assumed to be the one that ends the interpreter.
  */
 bool python_hold(void **frame);
@@ -203,7 +204,8 @@ void python_let_go(void **frame);
 /* --- python_fast.c --- */
 
 /* Computes the number and the sum of the frames from `innermost` outwards, without filling the
- * list. False if a code object has no version number, or if the trail or the list is too short. */
+ * list. False if a code object has no version number, if threads have copies of the code
+ * (code_tlbc), or if the trail or the list is too short. */
 bool python_quick_walk(const struct python_layout *at, const void *innermost,
 		       struct python_frames *to);
 
@@ -212,8 +214,8 @@ static inline uint64_t python_turn(uint64_t word, unsigned bits)
 	return word << bits | word >> (64 - bits);
 }
 
-/* A key for each position on the stack; differences between keys are all distinct. With evenly
- * spaced keys, a recursion through the lines a, b, b, a would have the same sum as b, a, a, b. */
+/* A key for each position on the stack. With evenly spaced keys, a recursion through the lines
+ * a, b, b, a would have the same sum as b, a, a, b. */
 static inline uint64_t python_key(unsigned index)
 {
 	uint64_t key = (index + 1) * HASH_A;
@@ -222,7 +224,7 @@ static inline uint64_t python_key(unsigned index)
 }
 
 /* A frame's addend in the sum, a product with keys for its place (NH: Black et al., UMAC, 1999), so
- * that addends are independent of each other. `rest`: the word that tells the instruction. */
+ * that it depends on no other frame. `rest`: a word that determines the instruction. */
 static inline unsigned __int128 python_part(uint64_t code, uint64_t identity, uint64_t rest,
 					    unsigned index)
 {

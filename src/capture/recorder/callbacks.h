@@ -1,7 +1,5 @@
-/*
- * Functions that the recorder calls when other folders have work to do. capture/life defines them,
- * so that the recorder depends on none of those folders.
- */
+/* Functions by which the recorder and the hooks have work done in other folders. capture/life has
+ * their definitions, so that the recorder depends on none of those folders. */
 #pragma once
 
 #include <stdatomic.h>
@@ -9,14 +7,15 @@
 
 #include "spool/layout.h"
 
-/* True if this copy of the library was preloaded. A copy loaded by dlopen() records nothing. */
+/* False in a copy of the library that was not preloaded, and in a process with raised rights
+ * (AT_SECURE): nothing is recorded there. */
 extern bool guest_preloaded;
 
 /* Called once, by record_wake(): reads the settings of stacks. Calls no other library. */
 void guest_wake(void);
 
-/* Called by loader_call() at the first hooked call: finds libunwind, Python and PyTorch, and
- * registers handlers for the end of the process. */
+/* Called once by record_prepare(), through loader_call(): finds libunwind, Python, PyTorch and the
+ * library for a compressed document, and registers handlers for the end of the process. */
 void guest_prepare(void *unused);
 
 /* After libraries were loaded: looks again for what was not found. Called with no lock held. */
@@ -31,7 +30,7 @@ void guest_open(void);
 /* Records a device's name and size, once. Calls the driver, so no lock may be held. */
 void guest_device(int device);
 
-/* The last value of `asked` in the spool's header that was acted on (life/control.c). */
+/* The last value of `asked` in the spool's header that was acted on; after a signal UINT32_MAX. */
 extern _Atomic uint32_t guest_control_seen;
 
 /* True if there is a request by a tool (memtrace ctl) or a signal (MEMTRACE_SIGNAL). Called for

@@ -4,8 +4,8 @@
  *
  * Of nested calls only the outermost is counted. The counts are in the spool, so that they outlive
  * a killed process: one row for each function and group of threads (shard), made at the first call.
- * A call makes no event. In the common case no lock is taken, no locked instruction is used, and
- * threads share no cache line.
+ * In the common case no lock is taken, no locked instruction is used, and threads share no cache
+ * line.
  */
 #include "capture/recorder/record_parts.h"
 
@@ -29,7 +29,7 @@ enum { OWN_SHARDS = 48, SHARED_SHARDS = 16, SHARDS = OWN_SHARDS + SHARED_SHARDS 
 
 typedef _Atomic(struct spool_call *) slot;
 
-/* Counts from before there is a spool. Later they are added to the function's first row. */
+/* Counts of calls for which no row could be made. They are added to the function's next new row. */
 static struct spool_call early_counts[HOOKS];
 
 static HOT_DATA struct {
@@ -46,7 +46,7 @@ static HOT_THREAD _Thread_local struct {
 
 void calls_init(void)
 {
-	/* If no page were wiped, a child would use its parent's rows, which it has not mapped. */
+	/* If the pages were not wiped, a child would use its parent's rows, not mapped there. */
 	if (opt_flag(OPT_ID_calls))
 		calls.slots = record_wiped_pages(sizeof(slot) * SHARDS * HOOKS);
 }
@@ -179,7 +179,6 @@ static void note_shared(struct spool_call *row, uint64_t ticks, int status)
 	raise_max(&row->max, ticks);
 }
 
-/* Counts a call whose row is not known yet, or is written by other threads as well. */
 static __attribute__((noinline)) void note_elsewhere(slot *at, enum hook_id id, uint64_t ticks,
 						     int status)
 {

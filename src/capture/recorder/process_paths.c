@@ -129,13 +129,11 @@ int process_paths_create(void)
 	static char pattern[3 * 4096]; /* room for a directory's name of only %, each doubled */
 	static char first[4096];
 	static char directory[4096];
-	/* Directories to use if the spool's own file system cannot reserve space. */
 	const char *const others[] = { "/dev/shm", getenv("TMPDIR"), "/tmp" };
 	struct path_words words = { .program = program };
 	char pid[24];
 	int error;
 
-	/* path_expand() itself replaces %h and %r. */
 	text_u64(pid, (uint64_t)record_pid());
 	words.pid = pid;
 	make_pattern(pattern, sizeof(pattern), opt_text(OPT_ID_output));

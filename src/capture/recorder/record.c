@@ -247,7 +247,6 @@ static int make_file(void *unused)
 	return 0;
 }
 
-/* Creates the spool, at the first memory event. True if there is a spool. */
 static __attribute__((noinline)) bool open_recording(void)
 {
 	struct signals_deferred deferred;

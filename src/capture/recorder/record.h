@@ -1,9 +1,5 @@
-/*
- * The recorder: this process's spool (the recording's mapped file), its ledger, and their lock.
- *
- * base/guest/locks.def gives the order of locks. While record_lock() is held, nothing is done that
- * may wait or run other libraries' code.
- */
+/* The recorder: this process's spool (the recording's mapped file), its ledger, and their lock.
+ * base/guest/locks.def has the order of locks, and the calls that are not made under a lock. */
 #pragma once
 
 #include <stdatomic.h>
@@ -15,23 +11,21 @@
 #include "ledger/ledger.h"
 
 enum record_state {
-	RECORD_INERT,  /* before the constructor, in a copy from dlopen(), or switched off */
-	RECORD_ASLEEP, /* on, but record_wake() has not been called yet */
+	RECORD_INERT,  /* before the constructor, not guest_preloaded, no dlsym, or switched off */
+	RECORD_ASLEEP, /* on, but record_wake() must be called first */
 	RECORD_ON,
 	RECORD_ENDED, /* finished, or stopped by an error: calls are only counted */
 };
 
 extern _Atomic int record_state;
 
-/*
- * Does the part of the constructor's work that can wait until it is needed. Most processes that
+/* Does the part of the constructor's work that can wait until it is needed. Most processes that
  * inherit LD_PRELOAD, such as shells and compilers, never need it, and their children then have
- * nothing to clear. False if recording was switched off meanwhile.
- */
+ * nothing to clear. False if recording is off or has ended. */
 bool record_wake(void);
 
-/* True if hooked calls are recorded; if not, they only call the real function. Must be called
- * before anything is written that record_forked() clears: it does so only after record_wake(). */
+/* True if hooked calls are recorded. Must be called before anything is written that record_forked()
+ * clears: that function clears nothing in a process that never called record_wake(). */
 static inline bool record_on(void)
 {
 	int state = atomic_load_explicit(&record_state, memory_order_acquire);
@@ -39,8 +33,7 @@ static inline bool record_on(void)
 	return __builtin_expect(state == RECORD_ON, 1) || (state == RECORD_ASLEEP && record_wake());
 }
 
-/* For the constructor: sets time zero and the paths; makes no file and no mapping. `program`: the
- * name by which the process was started, with or without a path. */
+/* For the constructor. Makes no file and no mapping. `program`: see process_paths_init(). */
 void record_init(const char *program);
 
 /* record_begin_in() and record_continue_in() get the calling function's frame address. By it they
@@ -49,25 +42,23 @@ void record_init(const char *program);
 #define record_begin(may_load) record_begin_in(__builtin_frame_address(0), may_load)
 #define record_continue() record_continue_in(__builtin_frame_address(0))
 
-/*
- * Must be called first in every hook that records: opens the spool at the first event, and notices
- * a forked child. False if the hook must not record. `may_load`: true if slow first-time work may
- * be done (false while PyTorch's allocator is locked).
- */
+/* Must be called before an event is recorded: notices a forked child, opens the spool at the first
+ * event, and carries out requests (guest_control()). False if the hook must not record. `may_load`:
+ * true if slow first-time work may be done (false while PyTorch's allocator is locked). */
 bool record_begin_in(void **frame, bool may_load);
 
-/* record_begin_in() without opening a spool: no free or mapping can be the first event. */
+/* Like record_begin_in(), but false if there is no spool: for events that are never the first. */
 bool record_continue_in(void **frame);
 
-/* First-time work that needs no event: finds the unwinder, Python, PyTorch's real functions. */
+/* Calls guest_prepare(), unless that was done or the loader must not be called. */
 void record_prepare(void);
 
 /*
- * A thread of the program may never get from record_lock() to record_unlock(): it is cancelled, or
- * a signal handler jumps out. Its update is then undone (txn_cancel()), and recording goes on. The
- * thread itself undoes it when it comes here next, or else a waiting thread, which finds that the
- * owner has ended or that the owner's frame is gone. So a function that calls record_lock() must
- * call record_unlock() or record_done() before it returns.
+ * A thread can fail to get from record_lock() to record_unlock(): it is cancelled, or a signal
+ * handler jumps out. Its update is then undone (txn_cancel()), and recording goes on. The thread
+ * itself undoes it in its next hook, or else a waiting thread, which finds that the owner has ended
+ * or that the owner's frame is gone. So a function that calls record_lock() must call
+ * record_unlock() or record_done() before it returns.
  */
 #define record_lock() record_lock_in(__builtin_frame_address(0))
 void record_unlock(void);
@@ -81,22 +72,22 @@ void record_lock_in(void **frame);
 #define record_lock_only() record_lock_only_in(__builtin_frame_address(0))
 void record_lock_only_in(void **frame);
 
-/* True if this thread holds the lock in another frame, which a signal handler interrupted or left.
- * With signals deferred it must not wait for the lock: only a signal could lead back there. */
+/* True if this thread holds the lock, in a frame that a signal handler interrupted or left. With
+ * signals deferred it must not wait for the lock: only a signal could continue that frame. */
 bool record_held(void);
 
 /* Defers signals and takes the lock; if record_held(), does neither and returns false. */
 #define record_lock_deferred(deferred) record_lock_deferred_in(deferred, __builtin_frame_address(0))
 bool record_lock_deferred_in(struct signals_deferred *deferred, void **frame);
 
-/* True in a signal handler that interrupted this thread while the thread held the lock. */
+/* True if this thread is in the middle of an update: see record_interrupts_update(). */
 #define record_inside() record_inside_in(__builtin_frame_address(0))
 bool record_inside_in(void **frame);
 
 /* True if there is a spool; it does not go away while the lock is held. */
 bool record_is_open(void);
 
-/* The spool. The lock must be held, except to read what never changes, such as its texts. */
+/* The lock must be held to use the results, except to read what never changes, such as texts. */
 struct spool *record_spool(void);
 struct intern *record_intern(void);
 struct ledger *record_ledger(void);
@@ -106,7 +97,6 @@ static inline uint32_t record_text(const char *text)
 	return intern_text(record_intern(), text);
 }
 
-/* Writes a fact about the process (intern_fact). */
 static inline void record_fact(const char *key, const char *value)
 {
 	intern_fact(record_intern(), key, value);
@@ -117,7 +107,7 @@ static inline const struct spool_stack *record_stack(uint32_t id)
 	return spool_at(record_spool(), SPOOL_STACK, id);
 }
 
-/* The time since the process started, in ns. */
+/* The time since the constructor ran or, in a forked child, since the fork, in ns. */
 uint64_t record_now(void);
 
 /* The text id of a hooked function's name, interned once. Called with the lock held. */
@@ -126,7 +116,7 @@ uint32_t record_hook_text(enum hook_id id);
 /* The pid of the process whose memory this is, even in a child that shares that memory (vfork). */
 int record_pid(void);
 
-/* The kernel's id of this thread. */
+/* The kernel's id of this thread. May take the lock in its first call on a thread. */
 uint32_t record_thread(void);
 
 /* Replaces record_unlock() after a use of the ledger: also ends recording after a ledger error. */
@@ -135,7 +125,7 @@ void record_done(void);
 /* Counts a free of memory whose allocation was not recorded. With the lock held. */
 void record_unmatched(void);
 
-/* True while events are off (memtrace_stop); stacks are then not needed either. */
+/* True while events are off: after memtrace_stop(), or with MEMTRACE_START=0. */
 bool record_quiet(void);
 
 /* A mark, or a range's push or pop, with NVTX's details. Texts that are too long are cut. */
@@ -157,7 +147,7 @@ void record_mark_locked(const char *name);
 void record_events(bool on);
 void record_events_locked(bool on); /* record_events() with the lock held */
 
-/* Counts a call that came after the end of recording and before the document was written. */
+/* Counts a call that came after the end of recording. */
 void record_missed(void);
 
 /* Describes an error number (errno or -errno) in English, whatever the locale. */
@@ -166,7 +156,7 @@ const char *record_error_text(int error);
 /* Adds a line to the trace's capture.notes, unless it is there; the text must be a constant. */
 void record_note(const char *text);
 
-/* Ends recording and writes the document; for the destructor. */
+/* Ends recording and writes the document; for life_finish(). */
 void record_finish(void);
 
 /* In a forked child: drops the parent's recording. record_forked_asleep() is enough in the child of
@@ -182,16 +172,16 @@ void record_forked_in_handler(bool inside);
 /*
  * --- The cost of events to the traced program (calls.c) ---
  *
- * The trace has this cost by kind of event. One event in COST_EVERY is timed from the hook's entry
+ * The trace has this cost by kind of event. One call in COST_EVERY is timed from the hook's entry
  * to its return, without the time of the hooked function itself. A runtime call and the driver call
- * that it makes are one event with two hooks: the time inside each hook is added up.
+ * that it makes count as one call with two hooks: the time inside each hook is added up.
  */
 enum { COST_EVERY = 61 }; /* prime: else one of two alternating calls might never be timed */
 
-/* This thread's events since the last timed one; at COST_EVERY the next event is timed. */
+/* The number of this thread's calls since the last timed one; a call that finds COST_EVERY - 1 is
+ * timed. Calls inside another hooked call do not count. */
 extern _Thread_local uint32_t overhead_past;
 
-/* The parts of overhead_enter() and overhead_leave() that run only for a timed event. */
 void overhead_start(bool first);
 void overhead_stop(enum spool_cost_kind kind, bool last, bool event);
 

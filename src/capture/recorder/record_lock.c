@@ -14,12 +14,12 @@
 #include "ledger/pending.h"
 #include "spool/txn.h"
 
-enum { NEAR = 256 }; /* frames less than this many words apart are on one stack */
+enum { NEAR = 256 }; /* frames less than this many words apart are taken to be on one stack */
 static const uint64_t OVERDUE_NS = 1000000000; /* a frame suspended for longer counts as gone */
 
 HOT_THREAD _Thread_local struct record_self record_self;
 
-/* The kernel's id of this thread; read again in a child. */
+/* record_thread() without a lock, for the lock itself. */
 static int own_number(void)
 {
 	uint32_t generation =
@@ -91,7 +91,7 @@ HOT_CODE void record_unlock(void)
 /*
  * True if the frame that has held the lock since `turn` is gone. That is certain if its return
  * address at *where has changed, or if the present call's `frame` is at its place or further out on
- * the same stack. On another stack it may be merely suspended, but for at most OVERDUE_NS.
+ * the same stack. A frame on another stack may be suspended; it counts as gone after OVERDUE_NS.
  */
 static bool frame_gone(unsigned turn, void **where, void **frame)
 {

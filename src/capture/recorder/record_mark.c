@@ -37,8 +37,7 @@ static void fold_numbers(const char *name, char *to)
 }
 
 /* The text of a mark's name. Names with a counter (a step, a sequence number) would fill the table
- * of texts, so after NAMES names (or BYTES bytes), numbers in names become "#", and after FOLDED
- * more names, all marks share one name. */
+ * of texts: hence the limits above. After the last of them, all marks share one name. */
 static uint32_t mark_name(const char *name)
 {
 	uint64_t before = spool_count(&recorder.spool, SPOOL_TEXT);

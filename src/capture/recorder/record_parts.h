@@ -8,20 +8,20 @@ enum { RECORD_NOTES = 16 };
 
 #pragma GCC visibility push(hidden) /* hidden, so that other files' variables are read directly */
 
-/* Read by the constructor, in a forked child, and at the end of a process, even without events. */
+/* Used by the constructor, in a forked child, and at the end of a process, even without events. */
 extern struct record_process {
 	uint64_t start_monotonic, start_realtime;
 	int pid;
-	_Atomic bool quiet; /* true while events are off (memtrace_stop(), MEMTRACE_START=0) */
+	_Atomic bool quiet; /* record_quiet() */
 	/* true once record_wake() has run; before, a forked child has nothing to clear */
 	_Atomic bool awake;
 	_Atomic bool open, cuda_started;
-	_Atomic uint32_t generation; /* number of forks from the first process to this one */
+	_Atomic uint32_t generation; /* raised by record_forked() */
 	_Atomic(uint8_t *) alive;    /* a page: not 0 here, 0 in any child with its own memory */
 } record_process;
 
 extern struct recorder {
-	/* Members that each event reads come first: the lock, then the ledger. */
+	/* The members that each event uses come first. */
 	struct lock lock;
 	_Atomic bool prepared;
 	struct ledger ledger;
@@ -65,7 +65,8 @@ static inline __attribute__((always_inline)) bool record_interrupts(void **frame
 	return true;
 }
 
-/* In a child of the recorded process: starts again without a recording. */
+/* In a child of the recorded process: calls record_forked(), unless this thread is in a signal
+ * handler that interrupted this library. */
 void record_notice_fork_now(void);
 
 /* Notices, by the page `alive`, a child with its own memory that no fork handler announced. */
@@ -90,7 +91,7 @@ void process_paths_init(const char *program);
  * directory if the spool's file system cannot reserve space. 0 or -errno. */
 int process_paths_create(void);
 
-/* Maps memory that reads 0 in any child; NULL if that is not possible. */
+/* Maps memory that reads 0 in any child with its own memory; NULL if that is not possible. */
 void *record_wiped_pages(size_t size);
 
 /* Writes stored marks into the recording, if it was opened, and drops them. With the lock held. */
@@ -104,8 +105,8 @@ void record_marks_clear(void);
 /* To be called once, before the first call is counted. */
 void calls_init(void);
 
-/* Called once the spool is created and when recording ends, with the recorder's lock held: adds the
- * counts from before the spool, and writes the length of a tick as exactly as it is known. */
+/* Called once the spool is created and when recording ends, with the recorder's lock held: adds
+ * counts that have no row yet, and writes the length of a tick as exactly as it is known. */
 void calls_settle(void);
 
 /* In a forked child: drops the parent's counts. */

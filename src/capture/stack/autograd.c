@@ -260,7 +260,7 @@ typedef struct returned execute_fn(void *engine, const void *roots, const void *
 
 EXPORT execute_fn EXECUTE;
 
-/* PyTorch's execute(), as the linker would have bound it for this caller; NULL if not found. */
+/* PyTorch's execute(), as the linker would bind it for the first caller; NULL if not found. */
 static execute_fn *execute_real(void *caller)
 {
 	static _Atomic(void *) known;

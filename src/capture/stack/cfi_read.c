@@ -112,7 +112,6 @@ static int64_t *place_of(struct cfi_rules *row, uint64_t number)
 					      : OTHERS];
 }
 
-/* Runs an instruction about one register. False if the instruction is not understood. */
 static bool run_saved(struct machine *machine, struct bytes *bytes, unsigned opcode,
 		      uint64_t number)
 {
@@ -203,7 +202,8 @@ static bool run(struct machine *machine, struct bytes bytes, uint64_t address)
 
 /* --- entries of .eh_frame --- */
 
-/* An entry's bytes after its length. `bad` is set for the 64-bit form, which no compiler writes. */
+/* An entry's bytes after its length. `bad` is set for the 64-bit form, which no compiler writes,
+ * and for a terminator. */
 static struct bytes entry_at(const uint8_t *p)
 {
 	uint32_t length;

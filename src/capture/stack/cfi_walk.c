@@ -27,7 +27,6 @@ static inline uint64_t spread(uint64_t address)
 	return address * 0x9e3779b97f4a7c15u & ((1ull << 47) - 1);
 }
 
-/* The stored rule for the address; all zeros if there is none. */
 static inline union cfi_rule rule_at(uint64_t address)
 {
 	uint64_t key = spread(address);
@@ -161,7 +160,6 @@ static void begin_anew(void)
 	atomic_store_explicit(&known.word, word, memory_order_release);
 }
 
-/* Replaces the first rule that leads elsewhere than the unwinder by CFI_OTHER (unusable). */
 static void check(const struct step_start *start, void *const *addresses, size_t count, bool whole)
 {
 	struct step_state state = { .stack = start->stack, .frame = start->frame };

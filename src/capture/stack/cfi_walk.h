@@ -50,7 +50,6 @@ struct step_walk {
 bool step_walk(struct step_walk *walk, const struct step_start *start, uint64_t low, uint64_t high,
 	       size_t most);
 
-/* The hash that a walk of these addresses has. */
 struct hash128 step_hash(void *const *addresses, size_t count);
 
 /*

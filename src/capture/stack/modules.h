@@ -1,6 +1,4 @@
-/*
- * Lists the process's modules (ELF files) with their addresses and build-ids in the recording.
- */
+/* Lists the process's modules (ELF files) with their addresses and build-ids in the recording. */
 #pragma once
 
 #include <stdatomic.h>
@@ -22,7 +20,7 @@ bool modules_stale(void);
 struct module {
 	struct spool_module at;
 	uint32_t row; /* 1 + index in the spool's table of modules */
-	bool runtime; /* the CUDA runtime or driver, or this library: never owns memory */
+	bool runtime; /* modules_is_runtime(): never owns memory */
 	bool walked;  /* a recorded stack has a frame in this module */
 };
 
@@ -33,11 +31,10 @@ struct module *modules_find(uint64_t address);
  * Called with the recorder's lock held. */
 uint32_t modules_owner(const struct module *module);
 
-/* True if memory is never counted for this file, by its name: the CUDA runtime, the driver, this
- * library, and what calls them for a program in Python (ctypes). */
+/* True if memory is never counted for this file, by its name: a library of the CUDA runtime, the
+ * driver or CUPTI, this library, libffi, and Python's _ctypes. */
 bool modules_is_runtime(const char *path);
 
-/* Empties the list of modules (after fork). */
 void modules_clear(void);
 
 #pragma GCC visibility push(hidden)

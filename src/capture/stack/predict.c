@@ -36,7 +36,6 @@ static inline bool begins(const struct predict_path *path, const struct predict_
 	       (!path->by_frame || path->start.frame == start->frame);
 }
 
-/* A free entry of the set, or else the entry to replace. */
 static struct predict_next *place_for(struct predict_memory *memory, struct predict_next *set)
 {
 	for (unsigned i = 0; i < PREDICT_SET; i++) {
@@ -91,7 +90,6 @@ HOT_CODE const struct predict_path *predict(struct predict_memory *memory,
 
 /* --- storing a walk as a path --- */
 
-/* Sets *place to the distance from the path's start, in words; false if too far or not aligned. */
 static bool find_place(const struct predict_path *path, uint64_t address, uint16_t *place)
 {
 	uint64_t words = (address - path->start.stack) / 8;

@@ -52,7 +52,7 @@ struct predict_next {
 	uint16_t path;
 };
 
-/* The state that a thread's walks leave for its later walks. All zeros before the first walk. */
+/* The state that walks leave for later walks. All zeros before the first walk. */
 struct predict_memory {
 	uint64_t low, high; /* addresses of Python's evaluation loop */
 	uint64_t word;      /* the paths are valid while unload_word() returns this */
@@ -66,15 +66,16 @@ struct predict_memory {
 };
 
 /*
- * Predicts the walk from `start` out to Python's evaluation loop, whose code is [low, high), and
- * checks the prediction. NULL if it is wrong or there is none: then the caller should walk and call
- * predict_learn(). `context`: a hash of the thread's Python frames. The path belongs to `memory`.
+ * Predicts the walk from `start` out to Python's evaluation loop, whose code is [low, high), or to
+ * the stack's end if low == high, and checks the prediction. NULL if it is wrong or there is none:
+ * then the caller should walk and call predict_learn(). `context`: a hash of the thread's Python
+ * frames. The path belongs to `memory`.
  */
 const struct predict_path *predict(struct predict_memory *memory, const struct step_start *start,
 				   uint64_t low, uint64_t high, uint32_t context);
 
 /* Stores the walk that was made after predict() returned NULL; memory->expected is then the walk's
- * entry. False if the walk cannot be stored: it is not `whole`, or has too many words. */
+ * entry. False if the walk cannot be stored: it is not `whole`, or does not fit in a path. */
 bool predict_learn(struct predict_memory *memory, const struct step_walk *walk);
 
 /* Prefetches the first 40 words of a path; most paths have no more. */

@@ -54,7 +54,7 @@ static uint32_t none_of(enum stacks_reason reason, enum space space, uint32_t ow
 	return intern_pseudo_stack(record_intern(), names[reason], owner, space);
 }
 
-/* Numbers of the pseudo-stacks without an owner, which most calls use; 0: not made yet. */
+/* Numbers of the pseudo-stacks without an owner; 0: not made yet. */
 static _Atomic uint32_t nones[STACKS_REASONS][SPACES];
 
 static uint32_t none_at_all(enum stacks_reason reason, enum space space)

@@ -19,12 +19,12 @@ enum {
 	BARES = 8,
 };
 
-static HOT_DATA uint32_t forks; /* number of fork() calls that led to this process */
+static HOT_DATA uint32_t forks; /* raised by stacks_forked() */
 
 /*
  * A room has the memory of one walk (6 KiB, too much for a thread's stack of PTHREAD_STACK_MIN) and
  * the state that walks leave. If a signal handler jumps out of a walk, the room stays taken. If all
- * rooms are taken, a walk uses a stack that this library provides.
+ * rooms are taken, capture_here() makes the walk.
  */
 static struct room {
 	_Alignas(64) atomic_bool taken;
@@ -116,8 +116,8 @@ static bool all_known(void *const *addresses, size_t count)
 	return true;
 }
 
-/* True if modules were added since guest_loaded() ran, whose dlsym() must wait for a hook in which
- * the caller holds no lock that a constructor in dlopen() may want (walk.h, may_load). */
+/* True if the list of modules has changed since guest_loaded() ran, which takes the loader's lock
+ * and so is called only in walks with `may_load`. */
 static atomic_bool loaded_since;
 
 /* Records a stack that may be new; first updates the list of modules, if allowed or necessary. */
@@ -232,7 +232,7 @@ static void capture_apart(void *argument)
 	capturing->id = capture_in(&walk, NULL, capturing->caller, NULL, capturing->may_load);
 }
 
-/* Takes the stack without a room: the walk's 6 KiB are on a stack that this library provides. */
+/* Takes the stack without a room: the walk's memory is on a stack that this library provides. */
 static uint32_t capture_here(void *caller, bool may_load)
 {
 	struct capturing capturing = { caller, may_load, 0 };

@@ -19,6 +19,7 @@
  * modules is read again only if it is too old for this stack. `frame` is the frame address of our
  * function that returns to `caller`, or NULL, which makes the walk slow (cfi_walk.h). With
  * MEMTRACE_STACKS=none the stack has only the caller's frame, whose library is the stack's owner.
+ * Takes the recorder's lock.
  *
  * The host's stack may be as small as PTHREAD_STACK_MIN or MINSIGSTKSZ, so large variables are not
  * placed on it. Measured by tests/e2e/stack/smallstack.sh (gcc 12, x86-64): a hooked call takes 1.2
@@ -27,11 +28,11 @@
  */
 uint32_t stacks_capture(void *caller, void *const *frame, bool may_load);
 
-/* In a forked child: marks as free the walk memory that the parent's other threads were using. */
+/* In a forked child: frees what walks of the parent's threads were using. */
 void stacks_forked(void);
 
-/* Copies to `name` the base name of the first library on the stack, from `caller` outwards, that is
- * not the CUDA runtime or driver; "" if unknown. Needs no spool. Slow. */
+/* Copies to `name` the base name of the first library on the stack, from `caller` outwards, for
+ * which modules_is_runtime() is false; "" if there is none. Needs no spool. Slow. */
 void stacks_owner(char *name, size_t size, void *caller);
 
 /* --- stacks of PyTorch's backward passes, whose threads run no Python: autograd.c --- */
@@ -58,16 +59,14 @@ void autograd_clear(void);
  * --- which memory calls are written as events, and which take a stack: sampling.c ---
  *
  * Every call is added to the sums. While recording is stopped (memtrace_stop) no event is written;
- * with MEMTRACE_FILTER only matching allocations and their frees are written. Taking a stack is
- * expensive, and an event that is not written needs none. So whether an event is written is decided
- * before its stack is taken, if what is known by then suffices.
+ * with MEMTRACE_FILTER only matching allocations and their frees are written. An event that is not
+ * written needs no stack, so the filter is asked first if what is known without a stack suffices.
  *
  * With MEMTRACE_SAMPLE all events are written, but only sampled allocations take a stack. Other
  * events get a pseudo-stack with one frame such as "[not sampled]", so that the sums by stack
  * include all bytes.
  */
 
-/* Reads MEMTRACE_SAMPLE and MEMTRACE_FILTER. */
 void sampling_init(void);
 
 extern uint64_t sampling_interval; /* mean bytes allocated from sample to sample; 0: no sampling */

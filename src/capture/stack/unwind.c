@@ -197,7 +197,6 @@ static void walk(void *argument)
 	loader_leave();
 }
 
-/* A thread's first walk allocates on the host's heap; later walks may take the loader's lock. */
 size_t unwind(void **addresses, size_t capacity)
 {
 	struct walking walking = { addresses, capacity, 0 };

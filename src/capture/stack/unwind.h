@@ -1,6 +1,6 @@
 /*
  * Lists this thread's native return addresses by libunwind, or by glibc's backtrace() if libunwind
- * is not installed. For 30 frames inside PyTorch, libunwind takes 388 ns and backtrace() 3,820.
+ * cannot be used. For 30 frames inside PyTorch, libunwind takes 388 ns and backtrace() 3,820.
  *
  * libunwind is loaded RTLD_LOCAL and never linked: Debian's libunwind exports _Unwind_*, so that,
  * linked to a preloaded library, it would handle every C++ exception of the host.
@@ -13,9 +13,9 @@
 
 #pragma GCC visibility push(hidden)
 /*
- * True if this thread has called unwind(). A thread's first call allocates memory (watch_walk),
- * which a signal handler that has interrupted malloc() must not do. So unwind() is called at a
- * thread's first event, even if rules would suffice for that walk.
+ * True if this thread has called unwind(). A thread's first call may allocate memory, see
+ * watch_walk(); a signal handler that has interrupted malloc() must not do so. So unwind() is
+ * called at a thread's first event, even if rules would suffice for that walk.
  */
 extern _Thread_local bool unwind_met;
 extern _Atomic int unwind_cares;
@@ -24,7 +24,8 @@ extern _Atomic int unwind_cares;
 /* Loads the unwinder. Takes the loader's lock: not for PyTorch's report of a GPU block. */
 void unwind_prepare(void);
 
-/* Lists return addresses, innermost first; returns their number, at most `capacity`. */
+/* Lists return addresses, innermost first; returns their number, at most `capacity`; 0 before
+ * unwind_prepare(), or if the loader must not be called. Takes the loader's lock. */
 size_t unwind(void **addresses, size_t capacity);
 
 /* The result of a search outwards through this thread's stack for the return address `until`. */

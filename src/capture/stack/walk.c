@@ -50,7 +50,6 @@ bool walk_unwind(struct walk *walk, void *caller)
 	return false;
 }
 
-/* Cuts the native frames at Python's evaluation loop, where Python's own frames take over. */
 static void cut_at_python(struct walk *walk)
 {
 	for (size_t i = 0; i < walk->native_count; i++) {

@@ -31,10 +31,9 @@ struct walk {
 	const struct predict_path *path;
 	struct predict_next *next; /* entry that caches the stack's number, or NULL */
 	uint64_t unloaded;         /* unload_word() when the walk began, see modules.h */
-	bool may_load; /* false: the caller may hold a lock that a constructor in dlopen() waits for
-			*/
-	uint32_t id;   /* the stack's number once recorded, 0 if that failed */
-	bool learnt;   /* rules were made: the unwinder may have met new modules */
+	bool may_load;             /* see stacks_capture() */
+	uint32_t id;               /* the stack's number once recorded, 0 if that failed */
+	bool learnt;               /* rules were made: the unwinder may have met new modules */
 	struct python_frames python;
 	/* Lists of native and Python frames; a walk of a known stack seldom fills them. */
 	void *buffer[WALK_NATIVE + WALK_OWN];

@@ -233,7 +233,7 @@ static void record_usage(uint64_t ptr, int64_t size, const struct pending_told *
 /*
  * After this library's answer that profiling is enabled, and before its report, PyTorch's CPU
  * allocator takes a lock (ProfiledCPUMemoryReporter) that it would not take otherwise. A child
- * forked in between would inherit that lock locked for ever. So a fork waits until no thread is in
+ * forked in between might inherit that lock locked for ever. So a fork waits until no thread is in
  * between; after a wait in vain the child answers no.
  */
 static struct crowd reporters;

@@ -3,9 +3,9 @@
  * recognises its driver calls.
  *
  * PyTorch calls c10::reportMemoryUsageToProfiler through the PLT at every allocation and free of a
- * block, with the rounded size and running totals, under the allocator's per-device lock. So the
- * function that replaces it makes no CUDA call, does not take the GIL, and avoids the loader's lock
- * (`may_load`, stacks.h). It always forwards the report, because torch.profiler depends on it.
+ * block, with the rounded size and (from 1.10 on) running totals, under the allocator's per-device
+ * lock. So the function that replaces it makes no CUDA call, does not take the GIL, and avoids the
+ * loader's lock (`may_load`, stacks.h). It forwards each report, for torch.profiler.
  */
 #pragma once
 
@@ -24,8 +24,8 @@ void torch_prepare(void);
 /* PyTorch's version, such as "2.11.0+cu130"; NULL when unknown. Needs no lock. */
 const char *torch_version(void);
 
-/* The name (a text id) of PyTorch's pool. Called, like the next four functions, with the recorder's
- * lock held. */
+/* The name (a text id) of PyTorch's pool. torch_pool(), torch_owns(), torch_segment(),
+ * torch_settle() and torch_catches() are called with the recorder's lock held. */
 uint32_t torch_pool(void);
 
 /* True if the library with this name (a text id) is PyTorch's allocator and its cache is on. */
@@ -33,28 +33,28 @@ bool torch_owns(uint32_t owner);
 
 /*
  * True if a driver allocation by the library `owner` is taken for a segment of PyTorch's pool. If
- * no block is reported in that memory before this thread's next free of driver memory,
- * torch_settle() turns it into a plain allocation.
+ * this thread reports no block in that memory before its next free of driver memory (the event
+ * `like`), torch_settle() turns it into a plain allocation.
  */
 bool torch_segment(uint32_t owner, uint64_t ptr, uint64_t size);
 void torch_settle(const struct event *like);
 
 /*
- * For a driver allocation with this stack that failed: true if a framework (PyTorch, XLA) catches
- * the failure and tries again. If no retry succeeds, PyTorch reports the failure itself on this
- * thread, and `known` is recorded with it. `ordered`: the allocation was from a stream-ordered
+ * For a driver allocation with this stack that failed: true if a framework (PyTorch, TensorFlow,
+ * XLA) catches the failure and tries again. If no retry succeeds, PyTorch reports the failure on
+ * this thread, and `known` is recorded with it. `ordered`: the allocation was from a stream-ordered
  * pool, where PyTorch does not try again.
  */
 bool torch_catches(uint32_t stack, bool ordered, const struct spool_oom *known);
 
-/* torch_hold(), before a fork: waits until no thread has PyTorch's lock on CPU tensors. If that
- * took too long, torch_forked(), in the child, sets torch_cpu_lost: CPU tensors are lost then. */
+/* torch_hold(), before a fork: waits until no other thread reports a CPU tensor. If that took too
+ * long, torch_forked(), in the child, sets torch_cpu_lost: CPU tensors are not recorded there. */
 void torch_hold(void);
 void torch_forked(void);
 extern atomic_bool torch_cpu_lost;
 
-/* torch_clear(), after a fork: forgets text ids and the unconfirmed segment. torch_restart(), when
- * recording is switched on again: records all of PyTorch's blocks as freed. */
+/* torch_clear(), in a forked child: forgets the parent's recording. torch_restart(), with the lock
+ * held, when recording is switched on again: records all of PyTorch's blocks as freed. */
 void torch_clear(void);
 void torch_restart(void);
 
@@ -73,7 +73,7 @@ extern _Atomic(void *) torch_reals[TORCH_FUNCTIONS];
 
 void *torch_ask_real(enum torch_function function, void *caller);
 
-/* Returns PyTorch's real function, NULL if the caller's PyTorch does not have it. */
+/* Returns PyTorch's real function, NULL if it was not found. */
 static inline void *torch_real(enum torch_function function, void *caller)
 {
 	void *real = atomic_load_explicit(&torch_reals[function], memory_order_relaxed);

@@ -1,4 +1,4 @@
-/* memtrace doctor [-- CMD]: checks whether this machine can record, and how to fix what cannot. */
+/* memtrace doctor [-- CMD]: checks what recording needs, and says how to fix what is missing. */
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>

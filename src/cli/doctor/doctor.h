@@ -1,10 +1,10 @@
-/* memtrace doctor: the checks of this machine, each of which prints a line. */
+/* memtrace doctor: the checks of this machine, each of which prints its findings. */
 #pragma once
 
 enum finding {
 	FINDING_OK,
 	FINDING_NOTE,    /* for information: nothing has to be done */
-	FINDING_WARN,    /* recording works, but is slower or incomplete */
+	FINDING_WARN,    /* to check: recording may be slower, incomplete or off */
 	FINDING_MISSING, /* nothing can be recorded until this is fixed */
 };
 

@@ -24,7 +24,8 @@ struct child_run {
 /* Fills run->seen with the existing files whose names the run's traces or spools could get. */
 void run_before(struct child_run *run);
 
-/* Turns the spools of dead processes into traces, prints the summary, and frees run->seen. */
+/* Turns the spools of dead processes into traces, prints the summary unless `quiet` is set, and
+ * frees run->seen. */
 void run_finish(struct child_run *run);
 
 /* --- the summary of a run, on stderr: run_summary.c --- */

@@ -1,7 +1,5 @@
-/*
- * Finds the spools of running processes, the files that they record to: in /proc/PID/maps, a spool
- * is a shared mapping of a file named *.spool.
- */
+/* Finds the spools of running processes, the files that they record to: in /proc/PID/maps, a spool
+ * is a shared mapping of a file named *.spool. */
 #pragma once
 
 #include <stdbool.h>
@@ -23,8 +21,7 @@ struct live_spools {
 	bool library; /* a process has libmemtrace.so loaded */
 };
 
-/* Adds the spools of one process, possibly none. Returns 0, -ESRCH if there is no such process, or
- * -EACCES if it cannot be inspected. */
+/* Adds the spools of one process, possibly none. 0, -ESRCH for no such process, else -errno. */
 int live_spools_of(struct live_spools *spools, pid_t pid);
 
 /* Adds the spools of all processes of this user (for root, of all users). 0 or -errno. */
@@ -45,11 +42,8 @@ struct attached {
 	char path[4096];
 };
 
-/*
- * Maps the header of the process's spool. Returns 0, or -EINVAL with err_text(): the process does
- * not exist, belongs to another user, is not traced, has recorded nothing yet, or writes a spool of
- * another version.
- */
+/* Maps the header of the process's spool. Returns 0, or -EINVAL with err_text(): the process cannot
+ * be inspected, or does not have exactly one spool, of this version. */
 int attach_open(struct attached *attached, int pid);
 void attach_close(struct attached *attached);
 

@@ -1,4 +1,4 @@
-/* Writes the trace of a killed process, for `memtrace recover`, `memtrace run`, `memtrace ctl`. */
+/* Writes traces from spools, for `memtrace recover`, `memtrace run` and `memtrace ctl dump`. */
 #include "cli/run/recovery.h"
 
 #include <errno.h>
@@ -54,9 +54,9 @@ void recovery_name(char *to, size_t size, const char *spool, const char *end)
 	text_append(to, size, end);
 }
 
-/* A temporary file in the folder of `output`, renamed to `output` when complete. */
+/* A temporary file in the folder of `output`, renamed when complete. */
 struct partial {
-	const char *output; /* the final path */
+	const char *output;
 	char path[4096];
 	struct pack *pack; /* compressor, chosen by the ending of `output`; NULL: none */
 	int fd;

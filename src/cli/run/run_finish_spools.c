@@ -146,7 +146,6 @@ static void finish_spool(struct file_finder *finder, const char *path)
 	}
 	if (!is_ours(finder, &owner))
 		return;
-	/* The process runs on another machine or in another container that shares the disk. */
 	if (owner.elsewhere) {
 		finder->left.elsewhere++;
 		return;
@@ -246,7 +245,6 @@ static void find_traces(struct file_finder *finder, each_fn *each)
 	find_files(finder, plain, path_extension(plain), each);
 }
 
-/* Sets left.names to the pattern of all traces, with * where the names differ. */
 static void name_all(struct file_finder *finder)
 {
 	text_copy(finder->left.names, sizeof(finder->left.names), finder->output);

@@ -18,7 +18,7 @@
 #define PREFIX "memtrace: "
 
 enum {
-	OTHERS_SHOWN = 2, /* traces whose names are printed besides the child's */
+	OTHERS_SHOWN = 2, /* traces whose names are printed after the first one */
 	RANKS_SHOWN = 8,  /* the same, if the traces are ranks of a job */
 };
 
@@ -35,7 +35,6 @@ void run_say(const char *format, ...)
 	fprintf(stderr, PREFIX "%s\n", safe);
 }
 
-/* The path relative to the working directory if it lies in that, else the path itself. */
 static const char *short_path(const char *path)
 {
 	char cwd[4096];

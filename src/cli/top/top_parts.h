@@ -1,7 +1,4 @@
-/*
- * The parts of `memtrace top`: the session, the processes that it shows, the terminal, and the
- * server for Prometheus.
- */
+/* The parts of `memtrace top`: session, shown processes, terminal, server for Prometheus. */
 #pragma once
 
 #include <signal.h>
@@ -27,9 +24,9 @@ struct top_options {
 };
 
 /*
- * Shows pages until all processes have ended, or a key or signal ends the session. `operands` are
- * pids and paths of spools, ended by NULL; without any, all processes of the user are shown.
- * Returns an exit status, and prints the message if it is not STATUS_DONE.
+ * Shows pages until all processes of the operands have ended, or a key or signal ends the session;
+ * with `once`, one page. `operands` are pids and paths of spools, ended by NULL; without any, all
+ * processes of the user are shown. Returns an exit status, and prints why it is not STATUS_DONE.
  */
 int top_session(const struct top_options *options, char **operands);
 

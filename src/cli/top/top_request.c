@@ -30,7 +30,6 @@ static bool split(char *line, char *words[3])
 	       !words[2][8];
 }
 
-/* Replaces the line's end by a NUL, and returns the start of the next line. */
 static char *end_line(char *line)
 {
 	char *end = strchr(line, '\n');

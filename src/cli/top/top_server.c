@@ -232,7 +232,7 @@ static void welcome(struct server *server)
 {
 	int fd = accept4(server->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
-	/* accept4() lacks a descriptor or memory and would soon fail again, so the server waits. */
+	/* accept4() lacks a descriptor or memory and would fail again at once: the server waits. */
 	if (fd < 0 && errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
 		server->paused = clock_now() + PAUSE;
 	for (size_t i = 0; fd >= 0 && i < CLIENTS; i++) {

@@ -1,7 +1,5 @@
-/*
- * The session of memtrace top: reads the processes' spools again and again, and shows them on a
- * terminal, as text, as JSON or for Prometheus.
- */
+/* The session of memtrace top: reads the processes' spools again and again, and shows them on a
+ * terminal, as text, as JSON or for Prometheus. */
 #include "cli/top/top_parts.h"
 
 #include <errno.h>
@@ -48,7 +46,6 @@ static bool is_over(const struct session *session)
 	return !session->targets.count && session->targets.words[0];
 }
 
-/* Returns the exit status, and prints why the session ended if all named processes have ended. */
 static int end_session(const struct session *session)
 {
 	if (!is_over(session))
@@ -197,7 +194,6 @@ static void draw_screen(const struct session *session, const struct top_screen *
 	out_flush(cli_out());
 }
 
-/* Carries out a key; returns false if the key ends the session. */
 static bool take_key(struct session *session, int key)
 {
 	struct top_options *options = &session->options;

@@ -29,7 +29,7 @@ static uint64_t own_share(uint64_t total)
 	return total / 16 < most ? total / 16 : most;
 }
 
-/* Finds the card's free bytes as the driver reported them at the failure, or last before it. */
+/* Finds the card's free bytes: from the driver's report at the failure, else the last sample. */
 static void find_left(struct oom_facts *facts, const struct spool_oom *row)
 {
 	uint64_t used = row->used;

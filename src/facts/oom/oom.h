@@ -2,8 +2,7 @@
  * Explains an allocation that failed because memory ran out: the size, the holders of memory at
  * that time, the reason, and advice.
  *
- * The facts come from the spool, the sentences from tables. Also used at the end of the traced
- * program, so all memory comes from the recording's arena.
+ * Also used at the end of the traced program, so memory comes from an arena or mmap, not malloc.
  */
 #pragma once
 
@@ -25,7 +24,7 @@ struct oom_facts {
 #undef WORDS
 };
 
-/* The bytes that one line of code held, summed over all stacks that spool_model_line() gives it. */
+/* A text of spool_model_line(), and the bytes that all stacks with this text held. */
 struct oom_line {
 	const char *text;
 	uint64_t bytes;
@@ -55,5 +54,5 @@ struct oom *spool_model_find_ooms(struct spool_model *recording);
  * that were live at the failure. 0 or -ENOMEM. */
 int oom_then(struct oom *oom, struct spool_model *recording, const struct census *census);
 
-/* The spool's text with this number, NULL if it is empty. */
+/* The spool's text with this number, NULL if it is empty or missing. */
 const char *oom_name(const struct spool_model *recording, uint32_t text);

@@ -1,5 +1,4 @@
-/* Finds the memory that was live when an allocation failed: by line and stack, the largest holders,
- * and the free memory in pools. */
+/* Finds the memory that was live when an allocation failed, its holders, and pools' free memory. */
 #include <errno.h>
 #include <string.h>
 
@@ -19,7 +18,6 @@ static bool is_torch(const struct spool_model *recording, uint32_t pool)
 
 enum { HOLDERS = 256 };
 
-/* The bytes that were live on the card, by stack. */
 struct tally {
 	struct trace_share *shares;  /* by stack; the last share: bytes without a known stack */
 	const struct block *largest; /* the largest block that is not PyTorch's */
@@ -39,7 +37,6 @@ static void add_holder(struct trace_oom *told, const char *name, bool pool, uint
 	told->holders[i].bytes += bytes;
 }
 
-/* Adds a live block, or bytes without an address. */
 static void add_block(struct tally *tally, const struct oom *oom,
 		      const struct spool_model *recording, const struct block *block)
 {
@@ -76,8 +73,7 @@ static int keep_shares(struct oom *oom, struct spool_model *recording,
 		count += shares[i].bytes != 0;
 		sum += shares[i].bytes;
 	}
-	/* Frees that were not recorded leave blocks that seem live; the sum is then too high, and
-	 * the holders are not known. */
+	/* The sum is too high if frees were not recorded: the holders are then not known. */
 	if (sum > oom->row.allocated)
 		return 0;
 	oom->known = true;

@@ -126,13 +126,11 @@ struct kept_phase {
 	const struct trace_phase *highest[METRIC_IDS];
 };
 
-/* The phase's value for the metric; 0 if it is not known. */
 static uint64_t height(const struct trace_phase *phase, enum metric_id metric)
 {
 	return trace_known(metric_of_phase(phase, metric));
 }
 
-/* Sorts the phases by name and joins those with the same name. Returns the number of entries. */
 static size_t join_phases(struct kept_phase *list, size_t count)
 {
 	static const struct sort_key by_name[] = { SORT_TEXT(struct kept_phase, name), { 0 } };
@@ -193,7 +191,6 @@ static struct kept_phase *find_phases(struct run *run, size_t *count)
 	return list;
 }
 
-/* Keeps, for each name and each metric, the highest phase. */
 static void keep_phases(struct trace *to, struct run *run)
 {
 	size_t count;

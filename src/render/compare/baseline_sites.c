@@ -45,7 +45,6 @@ static void keep_frame(struct trace_frame *to, const struct run *run, uint32_t n
 		to->line = frame->line;
 }
 
-/* Copies the frames that give the stack's site its name and its line. Returns their number. */
 static unsigned pick_frames(const struct run *run, uint32_t stack, struct trace_frame *frames)
 {
 	const struct trace_stack *all = &run->trace.stacks[stack];
@@ -150,7 +149,6 @@ static void enter_shares(struct kept *kept, const struct trace_peak *peak, size_
 	}
 }
 
-/* Copies the peaks, sums up the sites with their shares of each peak, and sorts the sites. */
 static void find_sites(struct kept *kept, struct trace *to)
 {
 	static const struct sort_key by_weight[] = {
@@ -222,7 +220,6 @@ static void put_kept_frame(struct trace *to, const struct trace_frame *from)
 		frame->module = module_of(to, from->file);
 }
 
-/* Writes the frames of all sites one after another; each site's stack has its own frames. */
 static void keep_sites(const struct kept *kept, struct trace *to)
 {
 	struct arena *arena = &kept->run->arena;

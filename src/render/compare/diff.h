@@ -17,13 +17,12 @@
 struct out;
 
 struct diff_options {
-	size_t limit; /* the most rows of a list, 0 for all */
-	bool full;    /* shows every column and dimension, and each site's line of source */
+	size_t limit; /* text, Markdown, JUnit: the most rows of a list, 0 for all */
+	bool full;    /* text: all columns, dimensions and lines of source; JSON: equal rows, too */
 	bool colour;
 	bool ascii; /* the terminal shows ASCII only */
 };
 
-/* Writes the comparison. */
 typedef void diff_format_fn(struct diff *diff, struct out *out, const struct diff_options *options);
 
 struct diff_format {
@@ -68,14 +67,13 @@ const char *diff_percent(char *to, int64_t base, int64_t head);
 /* The path of a site's file relative to the head's working directory; NULL if it lies elsewhere. */
 const char *diff_file(const struct diff *diff, const char *file);
 
-/* Lists the sites that hold more at the peak of allocated memory or, if no site changed there, at
- * exit (then *column is COLUMN_EXIT), without those of WHY_MOMENT; most growth first. */
+/* Lists the sites of device memory that hold more at the peak of allocated memory or, if no site
+ * changed there, at exit (then *column is COLUMN_EXIT), without WHY_MOMENT; most growth first. */
 size_t diff_growers(struct diff *diff, const struct diff_row ***list, enum column *column);
 
 /* The text of diff_percent(), which lives as long as the enclosing block. */
 #define SAY_PERCENT(base, head) diff_percent((char[DIFF_PERCENT]){ 0 }, base, head)
 
-/* A row of a table of changes. */
 struct change_row {
 	const struct diff_row *of; /* NULL in a row of sums */
 	int64_t change, base, head;

@@ -165,7 +165,7 @@ static void put_command(struct out *out, const char *text, bool property)
 	}
 }
 
-/* Writes a finding as "::error file=train.py,line=12,title=GPU memory::allocated.peak>2%: ...".
+/* Writes a finding as "::error file=train.py,line=12,title=GPU memory::allocated.peak>2%25: ...".
  * `more`, unless it is NULL, becomes a second line of the message. */
 static void annotate(struct out *out, const char *level, const struct ci_finding *finding,
 		     const char *more)

@@ -1,7 +1,7 @@
 /*
  * The comparison as a comment on a pull request: the sentence and the gates, with the sites folded.
  *
- * Names are in <code>, special characters as entities, so that nothing becomes markup or a link.
+ * Names of sites are in <code>, special characters are entities: nothing becomes markup or a link.
  */
 #include <string.h>
 

@@ -1,6 +1,4 @@
-/*
- * Writes a trace, the JSON document memtrace/1: its sections, then the events.
- */
+/* Writes a trace, the JSON document memtrace/1: its sections, then the events. */
 #include "render/document/document.h"
 
 #include <errno.h>

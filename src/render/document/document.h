@@ -24,7 +24,7 @@ struct oom_text {
 /* Facts about the trace that a caller of document_write() can print at once. */
 struct document_told {
 	uint64_t ooms;       /* number of allocations that failed for lack of memory */
-	bool survived;       /* the program went on after the last of these failures */
+	bool survived;       /* the program went on after the last of them; true without failures */
 	struct oom_text oom; /* the last failure, explained */
 };
 
@@ -35,13 +35,13 @@ struct document_to {
 	void *sink_to;
 };
 
-/* Writes the trace: 0 or -errno. `told`, which may be NULL, is filled even if nothing can be
- * written. Memory comes from malloc only where names are demangled. */
+/* Writes the trace: 0 or -errno. `told`, which may be NULL, is filled even if writing fails, unless
+ * memory is short. Memory comes from malloc only where names are demangled. */
 int document_write(const struct spool *spool, const struct document_to *to,
 		   enum symbols_names names, enum trace_exit exit, struct document_told *told);
 
-/* Fills a trace without writing it. The trace is first cleared (rows_clear); it then points into
- * the recording, which must be empty at first. 0 or -ENOMEM. */
+/* Fills a trace without writing it. The caller clears it (rows_clear()); once filled, it points
+ * into the recording, which must be all 0 at first. 0 or -ENOMEM. */
 int document_fill(struct trace *trace, struct spool_model *recording, const struct spool *spool,
 		  enum symbols_names names, enum trace_exit exit, struct document_told *told);
 
@@ -55,7 +55,6 @@ void document_member(struct out *out, const struct trace *trace, const char *key
 /* Writes an object of the type `of`, as described in facts/trace.def. */
 void document_object(struct out *out, enum rows_of of, const void *object);
 
-/* Writes an event. */
 void document_event(struct out *out, const struct spool *spool, const struct event *event);
 
 /* --- document_*.c: each fills some of the trace's members --- */
@@ -65,7 +64,6 @@ void document_head(struct spool_model *recording, enum trace_exit exit);
 void document_calls(struct spool_model *recording);
 /* fills cupti_check, actions, spans, if CUPTI was used */
 void document_cupti(struct spool_model *recording);
-/* fills used[]: the samples of used memory in which something changed, in order */
 void document_used(struct spool_model *recording);
 void document_summary(struct spool_model *recording);
 /* fills peaks, and the bytes of stacks at peaks and at the end */

@@ -154,7 +154,6 @@ const char *document_stop_text(unsigned stop)
 	}
 }
 
-/* Adds a note to the list, which has room for all of them. */
 static void note(struct spool_model *recording, const char *text)
 {
 	struct trace_capture *capture = &recording->trace->capture;

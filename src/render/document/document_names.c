@@ -21,7 +21,6 @@ static void fill_modules(struct spool_model *recording)
 	}
 }
 
-/* Fills node, via and via_stack of a stack of one of autograd's threads. */
 static void fill_backward(struct spool_model *recording, const struct spool_stack *from,
 			  struct trace_stack *stack)
 {

@@ -19,7 +19,6 @@ static void fill_sum(struct trace_sum *to, const struct spool_sum *sum)
 	to->exit_bytes = sum->now;
 }
 
-/* Fills the sum of used memory, the source of its value, and its parts. */
 static void fill_used(const struct spool_model *recording, struct trace_sum *to,
 		      const struct spool_scope *device)
 {

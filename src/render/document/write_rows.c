@@ -1,8 +1,4 @@
-/*
- * Writes objects of memtrace/1 as JSON, by the rows of facts/trace.def.
- *
- * The recursion is as deep as the rows are nested: four at most.
- */
+/* Writes objects of memtrace/1 as JSON, by the rows of facts/trace.def. */
 #include <string.h>
 
 #include "render/document/document.h"

@@ -59,7 +59,7 @@ bool emit_is_null(const struct emit_column *column, const void *row)
 	case EMIT_AMOUNT:
 	case EMIT_DELTA:
 		return *(const int64_t *)field == INT64_MIN;
-	case EMIT_MICROS: /* null only in an optional column */
+	case EMIT_MICROS:
 		return (column->flags & EMIT_OPTIONAL) && number_at(field) == TRACE_NONE;
 	case EMIT_DEVICE:
 		return *(const int *)field < 0;
@@ -174,7 +174,6 @@ static bool is_summed(const struct emit_column *column)
 	return column->kind >= EMIT_BYTES && column->kind <= EMIT_DELTA;
 }
 
-/* True if no earlier column shows the same field. */
 static bool is_first(const struct emit_column *columns, const struct emit_column *column)
 {
 	for (; columns < column; columns++) {

@@ -2,8 +2,8 @@
  * The emitter: writes JSON documents, and tables in text and Markdown, from rows.
  *
  * A row is a struct. An array of columns gives, for each field of the row, the key in JSON, the
- * heading and the width on a screen, and the kind. Commas, nulls, limits, "... and 3 more", sums
- * over the rows not shown and totals are written here and nowhere else.
+ * heading and the width on a screen, and the kind. The emitter writes the commas, nulls, "... and 3
+ * more", totals, and sums over the rows not shown.
  *
  *	static const struct emit_column columns[] = {
  *		EMIT_COLUMN("api", "call", -32, TEXT, struct trace_call, api),
@@ -45,7 +45,7 @@ enum emit_kind {
 	EMIT_DELTA,    /* int64_t, a count: digits with "-", "+1,234"; INT64_MIN is null, "-" */
 	EMIT_INTEGER,  /* int: digits with "-" in both */
 	EMIT_POSITION, /* uint32_t: digits; UINT32_MAX is null, "-" */
-	EMIT_MICROS,   /* uint64_t, ns: microseconds with three decimals */
+	EMIT_MICROS,   /* uint64_t, ns: as us, "1.234"; if optional, TRACE_NONE is null */
 	EMIT_DEVICE,   /* int: digits; less than 0 (NO_DEVICE) is null, "-" */
 	EMIT_REAL,     /* double: six significant digits; NAN is null, "-" */
 	EMIT_RATE,     /* double: three decimals; NAN is null, "-" */
@@ -61,12 +61,12 @@ enum emit_kind {
 	EMIT_KNOWN,   /* a struct inside the row; null if its first column is null */
 	EMIT_POINTED, /* a pointer to a struct; NULL is null; without a key, as INLINED */
 	EMIT_INLINED, /* a struct inside the row, without a key: its members become the row's */
-	EMIT_ROWS,    /* struct emit_rows: an array; of plain values if `of` has no key */
+	EMIT_ROWS,    /* struct emit_rows: an array; of plain values if `of` is like emit_texts */
 	EMIT_ITEMS,   /* array: a pointer, and a size_t at `count_at`; null if optional and empty */
 	EMIT_NAMED, /* struct emit_rows of struct emit_named: an object with a list for each name */
 	EMIT_HIDDEN, /* struct emit_rows: number of rows that are not shown */
 	EMIT_OTHER,  /* struct emit_rows: object with the sums of the rows that are not shown */
-	EMIT_REST,   /* struct emit_rows: a sum as in EMIT_OTHER, of the only column of `of` */
+	EMIT_REST,   /* struct emit_rows: a sum as in EMIT_OTHER, of the first column of `of` */
 };
 
 enum emit_flag {
@@ -75,7 +75,7 @@ enum emit_flag {
 	EMIT_WHOLE = 4,    /* text, of width 0: never cut to the line's width */
 };
 
-/* `part` bytes as a percentage of `of` bytes. */
+/* `bytes` as a percentage of `of`. */
 struct emit_part {
 	uint64_t bytes, of;
 };
@@ -115,7 +115,7 @@ typedef const char *emit_show(char *to, const void *row);
 struct emit_column {
 	const char *key; /* key in JSON, NULL: none; white space at its start precedes the quotes */
 	const char *heading; /* heading in text; NULL: no column */
-	const char *title;   /* heading in Markdown; NULL: as in text */
+	const char *title;   /* Markdown: heading of a column never left out; NULL: as in text */
 	short width; /* right-aligned in that many columns; less than 0: left-aligned in -width; */
 		     /* 0: left-aligned in the rest of the line */
 	unsigned char gap; /* number of blanks before the column */
@@ -132,11 +132,10 @@ struct emit_column {
 #define EMIT_HEADED(text, columns) .heading = (text), .width = (columns)
 
 /* COLUMN: in JSON and text. MEMBER: only in JSON. FIELD: a MEMBER whose key is the field's name.
- * OF: a FIELD of the struct `of` in the row.
- * IF_KNOWN: a MEMBER that is left out if it is null. CELL: only in text. SHOWN: only in text, by a
- * function that writes the text. NESTED: only in JSON, with columns of its own. LIST: rows, only in
- * JSON. ITEMS: an array and its count, only in JSON. More members of the column may follow:
- * EMIT_CELL("", 0, TEXT, struct row, name, .gap = 3). */
+ * OF: a FIELD of the struct `of` in the row. IF_KNOWN: a MEMBER that is left out if it is null.
+ * CELL: only in text. SHOWN: only in text, by a function that makes it. NESTED: only in JSON, with
+ * columns of its own. LIST: rows, only in JSON. ITEMS: an array and its count, only in JSON.
+ * Macros with "..." take more members: EMIT_CELL("", 0, TEXT, struct row, name, .gap = 3). */
 #define EMIT_COLUMN(key_, heading_, width_, kind_, type, field, ...)                             \
 	{                                                                                        \
 		EMIT_KEYED(key_, kind_, type, field), EMIT_HEADED(heading_, width_), __VA_ARGS__ \
@@ -199,7 +198,7 @@ struct emit_table {
 	const char *heading;           /* written after an empty line; NULL: none */
 	bool headless;                 /* no line of column headings */
 	bool summed;   /* rows not shown: a row with their sums, not a line with their number */
-	bool totalled; /* if there are several rows, a last row "all" with the sums */
+	bool totalled; /* text: below several rows, a row "all" with the sums */
 	unsigned char indent;
 	const char *more; /* the word after the number of rows not shown, NULL: "more" */
 	size_t unlisted;  /* number of further rows not shown, which are not in `rows` */
@@ -222,7 +221,7 @@ void emit_more(const struct show *show, unsigned indent, uint64_t left, const ch
 void emit_row(const struct show *show, const struct emit_column *columns, const void *row,
 	      unsigned indent);
 
-/* Sums each field of the kinds EMIT_BYTES to EMIT_DELTA over the rows from position `from` on, into
+/* Adds each field of the kinds EMIT_BYTES to EMIT_DELTA, in the rows from position `from` on, to
  * the same field of `sum`. A field that has several columns is added only once. */
 void emit_sum(const struct emit_column *columns, const struct emit_rows *rows, size_t from,
 	      void *sum);

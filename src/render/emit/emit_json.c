@@ -109,7 +109,6 @@ static void write_value(struct out *out, const struct emit_column *column, const
 	}
 }
 
-/* Writes the key in quotes; line breaks and blanks at its start, "\n name", precede the quotes. */
 static void write_key(struct out *out, const char *key)
 {
 	size_t lead = strspn(key, "\n ");
@@ -148,7 +147,7 @@ void emit_begin(struct out *out, const struct emit_column *columns, const void *
 	write_members(out, columns, row, true);
 }
 
-/* With a single column that has no key, the row is a plain value, not an object. */
+/* If the first column has neither key nor heading, the row is a plain value, not an object. */
 void emit_json(struct out *out, const struct emit_column *columns, const void *row)
 {
 	if (columns->kind && !columns->key && !columns->heading && columns->kind != EMIT_INLINED) {

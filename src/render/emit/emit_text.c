@@ -57,7 +57,6 @@ static unsigned width_of(const struct emit_column *column)
 	return (unsigned)(column->width < 0 ? -column->width : column->width);
 }
 
-/* Writes a right-aligned cell: blanks, then the text. */
 static void put_right(struct table_lines *lines, const struct emit_column *column, const char *text)
 {
 	unsigned columns = show_columns(text);
@@ -70,7 +69,6 @@ static void put_right(struct table_lines *lines, const struct emit_column *colum
 	put_text(lines, text, column->flags & EMIT_DIM);
 }
 
-/* The text of a cell, or of the heading if the row is NULL. */
 static const char *text_of(char *to, const struct emit_column *column, const void *row)
 {
 	return row ? emit_cell(to, column, row) : column->heading;
@@ -203,7 +201,7 @@ static bool is_alike(const struct table_lines *lines, struct map *known,
 }
 
 /* Makes the column of names as wide as they need and the screen allows. Names that are too long are
- * all cut at the same place: one at which no two become equal, if there is one. */
+ * all cut at the same place: the first in `ends` at which no two become equal, else the middle. */
 static void lay_out(struct table_lines *lines, const struct emit_rows *rows, size_t listed)
 {
 	static const unsigned char ends[] = { SHOW_MIDDLE, 4, 5, 2, 1, SHOW_MIDDLE };
@@ -337,7 +335,6 @@ void markdown_text(struct out *out, const char *text)
 	}
 }
 
-/* Writes a row; names of the traced program are written as code, other words are not. */
 static void write_markdown_row(struct out *out, const struct emit_column *columns, uint64_t shown,
 			       const void *row, bool sum)
 {

@@ -1,6 +1,4 @@
-/*
- * Text for a screen: columns, headings and sentences; bold and dim if the output is a terminal.
- */
+/* Text for a screen: columns, headings and sentences; bold and dim if the output is a terminal. */
 #pragma once
 
 #include <stdarg.h>

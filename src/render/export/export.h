@@ -8,7 +8,7 @@
 #include "render/export/formats.h"
 
 /* Fills `end`, for replay_is_behind(), with the moment of --at, or with no bound without --at.
- * "peak" and "phase:NAME" read the file a second time. Returns 0 or -errno with err_text(). */
+ * A peak, phase or mark makes it read the file once more. Returns 0 or -errno with err_text(). */
 int export_find_end(struct replay_wish *end, const struct trace *trace,
 		    const struct selection_options *options);
 

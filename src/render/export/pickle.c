@@ -37,7 +37,6 @@ static void put_opcode(struct pickle *pickle, int opcode)
 	out_char(pickle->out, (char)opcode);
 }
 
-/* Writes a little-endian number of 1 to 8 bytes. */
 static void put_number(struct pickle *pickle, uint64_t value, unsigned bytes)
 {
 	for (unsigned i = 0; i < bytes; i++)

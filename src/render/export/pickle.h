@@ -47,5 +47,4 @@ void pickle_text(struct pickle *pickle, const char *text);
 uint32_t pickle_remember(struct pickle *pickle);
 void pickle_again(struct pickle *pickle, uint32_t number);
 
-/* Writes the tuple (0, 0). */
 void pickle_pair_of_zeros(struct pickle *pickle);

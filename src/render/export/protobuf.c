@@ -5,7 +5,6 @@
 
 enum { VARINT = 0, LENGTH = 2, LONGEST_VARINT = 10 };
 
-/* Makes room for `count` bytes after the message's last byte and returns its address. */
 static unsigned char *make_room_for(struct protobuf *message, size_t count)
 {
 	if (message->size - message->used < count) {

@@ -106,7 +106,6 @@ static void put_stack(struct speedscope_writer *writer, const struct trace_stack
 		out_u64(writer->out, NO_FRAMES);
 }
 
-/* Writes each stack and its bytes, and a sample for bytes whose stack is not known. */
 static void put_samples(struct speedscope_writer *writer, const struct weights_set *set)
 {
 	size_t count = set->shares_n + (set->unknown > 0);

@@ -85,7 +85,6 @@ static const struct stack_text *texts_of(const struct sqlite_writer *writer,
 #define END }
 #include "render/export/sqlite_schema.def"
 
-/* Writes a row for each struct of a list of the trace. */
 #define PUT_ALL(table, at, list)                          \
 	for (size_t row_n = 0; row_n < list##_n; row_n++) \
 	put_##table(writer, at, &(list)[row_n])

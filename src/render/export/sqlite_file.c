@@ -1,6 +1,4 @@
-/*
- * Fills a SQLite database in a temporary file: SQLite rewrites pages, so it cannot use a pipe.
- */
+/* Fills a SQLite database in a temporary file: SQLite rewrites pages, so it cannot use a pipe. */
 #ifdef HAVE_SQLITE
 
 #include "render/export/sqlite_file.h"

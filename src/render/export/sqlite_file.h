@@ -22,7 +22,8 @@ struct sqlite_file {
 	int error; /* -errno of the first error, whose message is in err_text() */
 };
 
-/* Functions with a result return 0 or -errno with err_text(). After an error, calls do nothing. */
+/* Functions with a result return 0 or -errno with err_text(). After an error, all calls but
+ * sqlite_file_clear() do nothing. */
 int sqlite_file_open(struct sqlite_file *file);
 
 /* Ends the current row and begins another, whose columns follow in order; missing ones are NULL. */

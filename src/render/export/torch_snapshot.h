@@ -134,7 +134,7 @@ void snapshot_place(struct snapshot *snapshot, uint64_t size);
 void snapshot_unplace(struct snapshot *snapshot, uint64_t size);
 void snapshot_reserve(struct snapshot *snapshot, int64_t change);
 
-/* Adds an entry about the range to the history, with the time and stack of the current event. */
+/* Adds an entry about `where` to the history, with the time and stack of the current event. */
 void snapshot_enter(struct snapshot *snapshot, enum snapshot_action action,
 		    const struct snapshot_segment *where);
 

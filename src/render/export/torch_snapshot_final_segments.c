@@ -1,7 +1,5 @@
-/*
- * Lays out the segments at the end: blocks and the free space between them fill each segment
- * exactly, and all segments sum to the bytes that the device had reserved.
- */
+/* Lays out the segments at the end: each block lies in one segment, and bytes that the device had
+ * reserved in no known segment get one of their own. */
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +35,7 @@ static bool is_live(const struct snapshot *snapshot, const struct snapshot_devic
 	       export_wants(snapshot->trace, snapshot->options, block->device, block->pool);
 }
 
-/* Fills blocks[] and segments[], sorted by address, with room for fillers. */
+/* Fills blocks[] and segments[], sorted by address; leaves room for those added later. */
 static void collect(struct snapshot *snapshot, struct snapshot_device *device)
 {
 	static const struct sort_key by_address[] = { SORT_UP(struct snapshot_block, address),

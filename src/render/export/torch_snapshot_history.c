@@ -114,7 +114,7 @@ void snapshot_end_block(struct snapshot *snapshot, uint64_t size, struct snapsho
 		snapshot_drop_segment(snapshot->device, own);
 }
 
-/* Frees a block allocated before the first event, with its own segment if it lies in none. */
+/* Frees a block whose allocation was not seen, with a segment of its own if it lies in none. */
 static void end_unseen(struct snapshot *snapshot, const struct block *block)
 {
 	struct snapshot_place place = { .address = block->ptr };

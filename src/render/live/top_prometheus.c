@@ -63,7 +63,6 @@ static void scope_labels(struct out *out, const struct live_view_scope *scope)
 		label(out, names[scope->row.kind], scope->name ? scope->name : "");
 }
 
-/* Writes the metric's value for a scope, or for the process if `scope` is NULL. */
 static void sample(struct out *out, const struct live_metric *metric, const struct look *look,
 		   const struct live_view_scope *scope)
 {

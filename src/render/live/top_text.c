@@ -23,7 +23,6 @@ enum {
 	LONGEST = 1024,
 };
 
-/* The page that page_take() writes to. */
 struct page {
 	struct out *out;
 	unsigned left; /* rows still free, UINT32_MAX for no limit */

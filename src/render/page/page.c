@@ -16,7 +16,7 @@
 
 enum {
 	BUFFER = 65536,
-	ROWS = 200,        /* most rows of each list: report, difference, ranks */
+	ROWS = 200,        /* most rows of each list of a report, most sites of ranks */
 	PHASE_EVENTS = 20, /* a phase takes as much room in a page as 20 events */
 };
 

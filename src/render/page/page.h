@@ -17,7 +17,8 @@ struct out;
 
 struct page_options {
 	bool anonymize;      /* hide paths, and all names except those of public libraries */
-	uint64_t max_events; /* most events written one by one, others are summed; 0: all events */
+	uint64_t max_events; /* most events written one by one, others are summed; it also limits
+			      * spans and phases; 0: no limit */
 	const char *rules;   /* a file of rules (analyse/categories/rules.h); NULL for none */
 	struct merge *ranks; /* the ranks of the trace's job; NULL for none */
 };

@@ -77,7 +77,6 @@ static void add_event(struct column *columns, const struct history_event *event,
 		      bool ends)
 {
 	column_add_delta(&columns[COLUMN_t], event->t);
-	/* The lowest bit is 1 if the event begins a block, segment or mapping. */
 	column_add(&columns[COLUMN_op], (uint64_t)event->op << 1 | event->born);
 	column_add(&columns[COLUMN_thread], event->thread);
 	if (!has_memory(event->op) || event->op == EVENT_OOM)

@@ -50,9 +50,8 @@ static const struct emit_column fold_columns[] = {
 	EMIT_END,
 };
 
-/* The lists of names that columns refer to, and the numbers of events and stacks. */
 struct page_names {
-	const char *name; /* name of the trace */
+	const char *name;
 	const struct history_folded *folded;
 	uint64_t events, stacks;
 	struct emit_rows gaps, places, ops, threads, apis, texts;
@@ -222,7 +221,6 @@ void page_facts(const char *name, struct trace *trace, const struct history *his
 		const struct history_folded *folded, const struct categories *categories,
 		struct out *out)
 {
-	/* Members of the trace that are copied unchanged. */
 	static const char *const members[] = { "peaks", "timeline", "phases", "actions" };
 	struct page_names names = {
 		.name = name,

@@ -20,8 +20,8 @@ enum { PAGE_NAME = 40 };
  * A track has the spans of one stream of a device, or the long calls of one thread.
  */
 struct page_spans {
-	uint32_t *tracks;       /* by span: position of its track */
-	struct emit_rows track; /* the tracks */
+	uint32_t *tracks; /* by span: position of its track */
+	struct emit_rows track;
 	uint64_t count, dropped;
 	uint64_t left_out, left_out_ns; /* number of spans not shown, ns of the longest of them */
 };

@@ -1,8 +1,8 @@
 /*
  * The formats of ranks_formats.def, in which `memtrace merge` writes the ranks of a job.
  *
- * Every format contains sentences, the ranks, the spread of their peaks, the cards and the sites.
- * Names come from the traced programs, and each format escapes them by its own rules.
+ * Every format contains sentences, the ranks, the spread of their peaks, the sites and, except for
+ * Markdown, the cards. Each format escapes names of the traced programs by its own rules.
  */
 #pragma once
 
@@ -16,13 +16,12 @@
 struct out;
 
 struct merge_options {
-	size_t limit; /* the most rows of a list, 0 for all; JSON always lists all */
+	size_t limit; /* the most rows of a list, 0 for all; not for JSON */
 	size_t sites; /* in JSON: how many sites, of those that differ most; 0 for all */
-	bool full;    /* shows whole names, paths of traces, and sites that hold memory at exit */
+	bool full;    /* text: whole names, paths of traces, sites of reserved memory and at exit */
 	bool colour;
 };
 
-/* Writes the merge. */
 typedef void merge_format_fn(struct merge *merge, struct out *out,
 			     const struct merge_options *options);
 
@@ -43,7 +42,7 @@ extern const struct merge_format merge_formats[];
 /* The sentences that begin the output, the most important one first; their number in *count. */
 const char **merge_sentences(struct merge *merge, size_t *count);
 
-/* The functions below return texts that live as long as the merge. merge_rank_word() returns the
+/* The functions merge_*_word() return texts that live as long as the merge. merge_rank_word(): the
  * rank's number, "3", or "-" for a rank of another job (merge --force). */
 const char *merge_rank_word(struct merge *merge, const struct merge_rank *rank);
 

@@ -1,7 +1,4 @@
-/*
- * Writes a merge as JSON, as text, and as Markdown: sentences, then tables of ranks, spreads, cards
- * and sites.
- */
+/* Writes a merge as JSON, as text, and as Markdown. */
 #include "render/emit/emit.h"
 #include "render/emit/term.h"
 #include "render/ranks/ranks.h"

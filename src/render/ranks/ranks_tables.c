@@ -11,7 +11,6 @@ enum {
 	SITE_COLUMNS = 40,
 };
 
-/* A number of bytes, and the rank to which it belongs. */
 struct whose {
 	uint64_t bytes, rank;
 };
@@ -281,7 +280,7 @@ static struct emit_rows users_of(struct merge *merge, uint64_t card)
 	return users;
 }
 
-/* A card's UUID, cut (unless `whole`) to the digits that differ within a machine, and its name. */
+/* A card's UUID, cut to 12 characters unless `whole`, and its name. */
 static const char *card_name(struct merge *merge, const struct merge_card *card, bool whole)
 {
 	char safe[4 * SITE_LONGEST];
@@ -293,7 +292,6 @@ static const char *card_name(struct merge *merge, const struct merge_card *card,
 	return show_kept(&merge->arena, "%s", safe);
 }
 
-/* Finds the cards, by number or, if `sorted`, those with the least memory left first. */
 static void find_cards(struct merge_tables *tables, struct merge *merge, bool sorted)
 {
 	const struct merge_card **list = sorted ? merge_by_headroom(merge) : NULL;

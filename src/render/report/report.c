@@ -1,9 +1,5 @@
-/*
- * The report: the answer in one sentence, then the sections that support it, as text for people and
- * as JSON for programs.
- *
- * Sums stay exact: the rows that are not shown are summed in one more row.
- */
+/* The report: the answer in one sentence, then the sections that support it, as text for people and
+ * as JSON for programs. */
 #include <string.h>
 
 #include "base/text/out.h"
@@ -101,7 +97,7 @@ static bool is_void(const struct report *report, size_t i)
 	return !out.written && !out.used;
 }
 
-/* Writes the last line of the first screen: the names of the sections that are not shown. */
+/* Writes the last line of the first screen: the names of further sections that are not empty. */
 static void say_more(const struct report *report)
 {
 	bool others =
@@ -147,7 +143,7 @@ static void run_sections(const struct report *report)
 
 /* --- the answer --- */
 
-/* The answer for a selection: "For pool torch, from 1 s to 2 s: peak 1.23 GiB, at 1.5 s." */
+/* The answer for a selection: "For pool torch from 1s to 2s: peak 1.23 GiB, at 1.5 s." */
 static const char *selection_answer(const struct report *report)
 {
 	const struct report_selection *selection = report->selection;

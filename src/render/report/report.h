@@ -22,13 +22,13 @@ struct report_options {
 		       * last) instead of a report, or 0 for a report */
 
 	size_t limit; /* most rows of a list, 0 for all */
-	bool full;    /* shows whole stacks, and every stack of a site */
+	bool full;    /* shows all sections and rows, whole stacks, and every stack of a site */
 	bool colour;
 	unsigned columns;          /* columns of the terminal; 0: no terminal */
 	const struct rules *rules; /* rules for categories, NULL for the built-in ones */
 	const char *suppressions;  /* path of a file of suppressions (findings/leaks.h), or NULL */
 	const char *name;          /* the trace's name in JSON, NULL for its path */
-	uint32_t show; /* a bit per section (report_section_bit); 0: those of the first screen */
+	uint32_t show;             /* a bit per section (report_section_bit); 0: the default ones */
 };
 
 #define REPORT_OOM_LAST UINT64_MAX

@@ -3,18 +3,17 @@
 #include "analyse/input/error.h"
 #include "render/report/report_parts.h"
 
-/* Up to so many events are read even if no section asks for them, which takes at most 3 s, because
+/* Up to so many events are read even if no section asks for them, which takes some seconds, because
  * leaks show mainly in long runs. */
 enum { UNASKED = 4000000 };
 
-/* True if the events must be read: they are few, or --full or a section of --show needs them. */
 static bool wants_events(const struct report *report)
 {
 	return report->trace->capture.events_recorded <= UNASKED || report->options->full ||
 	       (report->options->show & report_section_bits_of_events());
 }
 
-/* A suppressed leak is a site whose growth is expected, so its growth is not reported. */
+/* The growth of a site is expected if suppressions fit all of its stacks: it is not reported. */
 static void suppress_growth(struct report_study *study, const struct trace *trace)
 {
 	struct event_scan *survey = &study->survey;
@@ -32,7 +31,7 @@ static void suppress_growth(struct report_study *study, const struct trace *trac
 	survey->growth_n = kept;
 }
 
-/* A selection by category reads the events twice: first to find each allocation's category. */
+/* Reads the events before report_select() reads them again, to find each allocation's category. */
 static int find_first(struct report_study *study, struct trace *trace, const struct rules *rules)
 {
 	int error;
@@ -51,7 +50,7 @@ static int find_first(struct report_study *study, struct trace *trace, const str
 	return error;
 }
 
-/* Infers steps where no phase marks them; unless --by is phase, only in a trace with few events. */
+/* Infers steps where no phase marks them; without --by phase, only in a small complete trace. */
 static int infer_steps(struct trace *trace, const struct report_options *options)
 {
 	if (options->oom)
@@ -101,7 +100,6 @@ static int read_events(struct report_study *study, struct trace *trace)
 	return more;
 }
 
-/* Bytes of temporaries in the device's peak, as the table of categories has them. */
 static uint64_t temporaries_of(const struct report_study *study, const struct trace_device *device)
 {
 	const struct categories_place *place = NULL;

@@ -50,8 +50,6 @@ static void add_sum(const struct report *report, struct emit_rows *rows, const c
 			   });
 }
 
-/* The device's bytes that were reserved but not allocated at its peak of allocated memory;
- * TRACE_NONE if not known. */
 static uint64_t cached_at_peak(const struct report *report, const struct trace_device *device)
 {
 	uint64_t reserved = report_reserved_at_peak(report->trace, device);

@@ -79,7 +79,6 @@ static const char *host_space(const struct report *report, size_t stack)
 	return trace->sites[trace->site_of[stack]].space;
 }
 
-/* Finds the lines that allocated, freed or hold memory. */
 static struct lines find_lines(const struct report *report)
 {
 	struct trace *trace = report->trace;

@@ -115,13 +115,12 @@ void *report_room(const struct report *report, size_t size);
 const char *report_format(const struct report *report, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* An empty list of rows that shows as many rows as report_limit() allows. */
 #define report_rows(report, type) EMIT_NONE_OF(type, report_limit(report))
 
 /*
- * Of the functions below, report_list(), report_member() and report_members() write only the JSON
- * report, report_tell_rows() both forms, all others only the text. So a section calls all of them
- * without a condition.
+ * Of the functions below that write, report_list(), report_member() and report_members() write only
+ * the JSON report, report_tell_rows() both forms, all others only the text. So a section calls all
+ * of them without a condition.
  *
  * report_put() writes a table with the indentation of all sections; the table's function `below`
  * gets the report in its argument `with`.
@@ -213,13 +212,14 @@ typedef void report_section(const struct report *report);
 #include "render/report/report_sections.def"
 #undef SECTION
 
+/* When a section is shown, unless --show names the sections. */
 enum report_when {
-	REPORT_SCREEN, /* always; it reads stacks, sites and peaks, which a selection changes */
-	REPORT_WHOLE,  /* always, but not for a selection: it describes the whole run */
+	REPORT_SCREEN, /* without --oom and --at; it describes the selection, if there is one */
+	REPORT_WHOLE,  /* as REPORT_SCREEN, but not for a selection: it describes the whole run */
 	REPORT_DETAIL, /* as REPORT_MORE, and also if no device has a peak to show */
 	REPORT_ASIDE,  /* as REPORT_MORE, but not for a selection */
-	REPORT_MORE,   /* with --full, in JSON, and if named with --show */
-	REPORT_ASKED,  /* with --full, and if named with --show */
+	REPORT_MORE,   /* with --full, and in JSON */
+	REPORT_ASKED,  /* with --full */
 	REPORT_EVENTS, /* as REPORT_ASKED; it needs the events and describes the whole run */
 	REPORT_OOM,    /* as REPORT_ASKED, and in JSON; with --oom it is the only section */
 	REPORT_MOMENT, /* only with --at; then all other kinds of sections are left out */

@@ -80,7 +80,7 @@ static int by_bytes(const void *a, const void *b)
 	return x->bytes == y->bytes ? 0 : x->bytes > y->bytes ? -1 : 1;
 }
 
-/* Finds the views with most bytes; *rest receives the bytes of stacks that are in no view. */
+/* Finds the views of the stacks with most bytes; *rest receives the bytes of stacks in no view. */
 static size_t find_views(const struct report *report, const struct report_group *group,
 			 struct view *views, uint64_t *rest)
 {

@@ -68,7 +68,7 @@ static const struct emit_column phases_members[] = {
 	EMIT_END,
 };
 
-/* One of the values below a row, ", allocated 4.03 GiB"; "" if it is not known. */
+/* One of the values below a row, ", freed 4.03 GiB"; "" if it is not known. */
 static const char *count_text(const struct report *report, const char *what,
 			      const struct trace_phase_count *count)
 {

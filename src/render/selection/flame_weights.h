@@ -19,7 +19,7 @@ struct weights_set {
 
 struct weights {
 	struct trace *trace;
-	struct weights_set *sets; /* a set for each device; with --at or --by, a single set */
+	struct weights_set *sets; /* one per device; only one for --by or --at (except peak) */
 	size_t sets_n;
 	int space; /* enum space: the memory kind if no device was used, else SPACES */
 	struct report_selection selection; /* result of report_select() */
@@ -44,5 +44,5 @@ void weights_name(const struct weights *weights, const struct weights_set *set, 
 #define WEIGHTS_UNKNOWN "[not known: allocated before events were dropped]"
 #define WEIGHTS_NO_FRAMES "[no stack was recorded]"
 
-/* Writes a frame's function, safe to print: shortened if native, an address if it has no name. */
+/* Writes a frame's function, safe to print: shortened if native, an offset if it has no name. */
 void weights_function(const struct trace *trace, uint32_t frame, char *to, size_t size);

@@ -43,7 +43,6 @@ static int compare_group_names(const void *a, const void *b)
 	return order ? order : x->start < y->start ? -1 : x->start > y->start;
 }
 
-/* Adds a count; the sum is unknown (TRACE_NONE) if either summand is. */
 static void add_count(struct trace_phase_count *to, const struct trace_phase_count *count)
 {
 	if (to->count == TRACE_NONE || count->count == TRACE_NONE) {

@@ -1,8 +1,8 @@
 /*
  * Selects the part of a trace that a report is about: the whole run, a selection, or one time.
  *
- * A selection changes the trace's stacks, sites and peaks, so every section of the report follows
- * it. Only --stacks, --filter for frames, and --by for a property of stacks do not need the events.
+ * A selection changes the trace's stacks, sites and peaks, so the sections of the report that read
+ * these follow it.
  */
 #include "render/selection/select.h"
 
@@ -20,7 +20,6 @@ static bool is_split(const struct selection_options *options)
 	       report_asks_categories(options);
 }
 
-/* True if the selection's tables must be made by replaying the events. */
 static bool needs_replay(const struct trace *trace, const struct selection_options *options)
 {
 	return options->at || options->from || options->to || options->pool ||
@@ -123,7 +122,6 @@ static bool told_exit(struct report_selection *selection, const struct trace *tr
 	return true;
 }
 
-/* Makes `peak` the trace's only peak. Returns false if it is NULL. */
 static bool told_peak(struct report_selection *selection, struct trace *trace,
 		      const struct trace_peak *peak)
 {

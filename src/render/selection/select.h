@@ -7,22 +7,22 @@
 #include "render/selection/selection_options.h"
 
 struct report_selection {
-	bool replayed;  /* wish, replay and gaps are filled: the events were read */
+	bool replayed;  /* wish and replay are filled: the events were read */
 	bool narrow;    /* stacks, sites and peaks[0] are those of the selection */
 	bool empty;     /* no event or stack is in the selection */
 	bool moment;    /* peaks[0] and `gaps` describe the time of --at */
 	bool told;      /* events were dropped, but the trace itself has exact totals */
-	char what[300]; /* the selection in words: "at 12.5 s", "pool torch from 1s to 2s" */
+	char what[300]; /* the selection in words: "at 12.5s", "pool torch from 1s to 2s" */
 	bool window;    /* the selection is only a stretch of time */
 	struct replay_wish wish;
 	struct replay replay;
-	struct gaps gaps;
+	struct gaps gaps; /* empty if events are missing */
 	bool *stacks;
 };
 
 /*
  * Replaces the trace's stacks, sites and peaks by the selection's. `categories` must have the
- * category of each allocation if report_knows_categories(). Returns 0 or -errno with err_text().
+ * category of each allocation if report_asks_categories(). Returns 0 or -errno with err_text().
  */
 int report_select(struct report_selection *selection, struct trace *trace,
 		  const struct selection_options *options, const struct categories *categories);
@@ -31,7 +31,7 @@ void report_select_clear(struct report_selection *selection);
 /* True if the options need categories: --by category, or --filter category=NAME. */
 bool report_asks_categories(const struct selection_options *options);
 
-/* True if report_select() must be given the category of each allocation, for which the events are
+/* True if report_select() should be given the category of each allocation, for which the events are
  * read once more. `wanted`: the report shows categories, and may read events for that. */
 bool report_knows_categories(const struct trace *trace, const struct selection_options *options,
 			     bool wanted);

@@ -10,7 +10,6 @@ static bool fits_filter(const char *text, const char *pattern, bool glob)
 	return text && (glob ? !fnmatch(pattern, text, 0) : strstr(text, pattern) != NULL);
 }
 
-/* True if the pattern fits the frame's text, its function, or the path of its file or module. */
 static bool fits_frame(const struct trace *trace, uint32_t number, const char *pattern, bool glob)
 {
 	const struct trace_frame *frame = &trace->frames[number];

@@ -3,7 +3,7 @@
 
 #include <stdint.h>
 
-/* Some selections read the events, so the trace must have been opened with trace_open(). */
+/* Some selections read the events, so no event of the trace may have been read before. */
 struct selection_options {
 	int device;            /* NO_DEVICE: all devices */
 	const char *pool;      /* NULL: all pools */

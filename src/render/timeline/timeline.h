@@ -25,7 +25,7 @@ struct timeline_options {
 	const char *pool;      /* NULL: devices and all of their pools */
 	const char *from, *to; /* for timepoint_bound(); NULL: the whole run */
 	unsigned width;        /* columns of the terminal */
-	unsigned height;       /* rows of a device's curve; a pool's curve has half as many */
+	unsigned height;       /* rows of a curve; if `pool` is NULL, a pool's has half as many */
 	bool ascii;            /* write only ASCII characters */
 	bool colour;
 };

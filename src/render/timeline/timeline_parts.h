@@ -9,7 +9,6 @@
 
 struct trace_curve;
 
-/* The glyph of a cell, in UTF-8 or ASCII. The seven bars of 1/8 to 7/8 follow one another. */
 enum timeline_glyph {
 	GLYPH_BLANK,
 	GLYPH_EIGHTH, /* a bar of 1/8, followed by those up to 7/8 */

@@ -1,9 +1,4 @@
-/*
- * Values as people read them: sizes, times, names cut to a width.
- *
- * Text from a traced program may hold anything, so these functions let no character through that
- * could control a terminal.
- */
+/* Values as people read them: sizes, times, names cut to a width. */
 #pragma once
 
 #include <stddef.h>
@@ -14,14 +9,15 @@
 
 enum { SHOW_NUMBER = 32 }; /* bytes that a printed number takes at most */
 
-/* Write "1.23 GiB", "12.3 s", "1,234,567", "99.9%", or "-" for TRACE_NONE to SHOW_NUMBER bytes. */
+/* Write "1.23 GiB", "12.3 s", "1,234,567", "99.9%" to SHOW_NUMBER bytes; "-" for TRACE_NONE, and
+ * for a share of 0 bytes. */
 const char *show_bytes(char *to, uint64_t bytes);
 const char *show_time(char *to, uint64_t ns);
 const char *show_count(char *to, uint64_t count);
 const char *show_share(char *to, uint64_t part, uint64_t whole);
 
-/* Copies the text as UTF-8, each control character as '?', cut to `columns` with "..." at its end.
- * Returns the number of bytes written, without the final NUL. */
+/* Copies text, which may come from a traced program, as UTF-8: '?' for what is not UTF-8 or could
+ * control a terminal, cut to `columns` with "..." at its end. Returns its bytes without the NUL. */
 size_t show_safe(char *to, size_t size, const char *text, unsigned columns);
 
 /* Like show_safe(), but cuts the middle out: `sixths`/6 of the characters kept are the end. */
