@@ -64,7 +64,7 @@ static void add_entry(struct diff *diff, struct emit_rows *rows, const struct me
 		row.lowest = figure->values[0];
 		row.highest = figure->values[count - 1];
 		row.range = show_kept(&diff->arena, "\u00b1 %lld",
-				      (long long)(row.highest - row.lowest));
+				      (long long)(row.highest - row.lowest + 1) / 2);
 	}
 	if (!has_row(rows, row.name))
 		emit_add(&diff->arena, rows, &row);

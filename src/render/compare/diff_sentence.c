@@ -17,8 +17,8 @@ enum {
 	NAME_COLUMNS = 140, /* and columns to which other names are cut */
 };
 
-/* The row of the dimension whose peak of allocated memory grew most; if none grew, one of the other
- * rows; NULL if there are no rows. */
+/* The row of the dimension whose peak of allocated memory grew most; if none grew, that whose peak
+ * fell most; NULL if there are no rows. */
 static const struct diff_row *worst_of(const struct diff *diff, enum dimension dimension)
 {
 	const struct diff_row *worst = NULL;
@@ -27,7 +27,7 @@ static const struct diff_row *worst_of(const struct diff *diff, enum dimension d
 		int64_t change = diff_change(row, COLUMN_ALLOCATED);
 		int64_t most = worst ? diff_change(worst, COLUMN_ALLOCATED) : 0;
 
-		if (!worst || change > most || (change < 0 && !most))
+		if (!worst || (change > 0 ? change > most : most <= 0 && change < most))
 			worst = row;
 	}
 	return worst;

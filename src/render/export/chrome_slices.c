@@ -6,7 +6,9 @@
  * track must nest: a slice that overlaps another only in part is written as an asynchronous slice,
  * which the viewer shows on a separate track.
  */
+#include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analyse/input/grow.h"
@@ -143,13 +145,24 @@ static const struct emit_column phase_figures[] = {
 
 static const struct emit_column phase_end[] = { { .key = "end", .kind = EMIT_TEXT }, EMIT_END };
 
+/* True for a number in JSON's form, but for leading zeros. */
+static bool is_number(const char *text)
+{
+	const char *first = text + (*text == '-');
+	char *end;
+
+	strtod(text, &end);
+	return end > first && !*end && !text[strspn(text, "0123456789+-.eE")] &&
+	       isdigit((unsigned char)*first) && isdigit((unsigned char)end[-1]);
+}
+
 static void put_payload(struct out *out, const char *payload)
 {
 	if (!payload)
 		return;
 	out_text(out, ",\"payload\":");
 	/* memtrace records only numbers; if another program wrote other text, it is quoted. */
-	if (payload[strspn(payload, "0123456789+-.eE")])
+	if (!is_number(payload))
 		out_json(out, payload);
 	else
 		out_text(out, payload);

@@ -136,12 +136,14 @@ static void list_all(const struct report *report)
 {
 	const struct trace *trace = report->trace;
 	struct emit_rows rows = EMIT_NONE_OF(struct oom_told, SIZE_MAX);
+	/* Devices do not count the failures of host memory. */
+	uint64_t failed = MAX(trace_ooms(trace, NO_DEVICE), trace->ooms_n);
 
 	if (trace->ooms_n < 2)
 		return;
 	report_say(report, SAID_LINE,
 		   "Out of memory %llu times; --oom=N explains one of those listed:",
-		   (unsigned long long)MAX(trace_ooms(trace, NO_DEVICE), trace->ooms_n));
+		   (unsigned long long)failed);
 	for (size_t i = 0; i < trace->ooms_n; i++) {
 		const struct trace_oom *oom = &trace->ooms[i];
 
@@ -154,12 +156,11 @@ static void list_all(const struct report *report)
 					   oom->survived ? "; the program continued" : ""),
 			   });
 	}
-	report_put(report,
-		   (struct emit_table){ .columns = oom_cells,
-					.rows = &rows,
-					.headless = true,
-					.more = "more failed in between and were not kept",
-					.unlisted = trace_ooms(trace, NO_DEVICE) - trace->ooms_n });
+	report_put(report, (struct emit_table){ .columns = oom_cells,
+						.rows = &rows,
+						.headless = true,
+						.more = "more failed in between and were not kept",
+						.unlisted = failed - trace->ooms_n });
 	out_char(report->show.out, '\n');
 }
 

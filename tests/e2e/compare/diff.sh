@@ -119,6 +119,22 @@ fails 2 'did you mean markdown' memtrace diff -f markdwn base.json larger.json
 fails 2 'give BASE and HEAD' memtrace diff base.json
 fails 2 'give BASE and HEAD' memtrace diff --base base.json -- larger.json
 
+# --- two devices ----------------------------------------------------------------------------------------
+"$PYTHON" - "$example" <<'END'
+import copy, json, sys
+for name, peaks in (("two-base", (70 << 20, 50 << 20)), ("two-head", (60 << 20, 50 << 20))):
+    d = json.load(open(sys.argv[1]))
+    one = d["summary"]["devices"][0]
+    d["summary"]["devices"] = []
+    for device, peak in enumerate(peaks):
+        d["summary"]["devices"].append(dict(copy.deepcopy(one), device=device, allocated={
+            "peak_bytes": peak, "peak_t": 1, "exit_bytes": 0}))
+    d.update(peaks=[], sites=[], timeline=[], ooms=[], events=[], phases=[])
+    json.dump(d, open(name + ".json", "w"))
+END
+ok 'one device of two has less' memtrace diff two-base.json two-head.json
+has 'and is the one that is spoken of' "$OUT" 'The peak on device 0 shrank by 10.00 MiB'
+
 # --- runs without a device ------------------------------------------------------------------------------
 for bytes in 10000000 20000000; do
 	"$PYTHON" - "$example" $bytes >cpu.$bytes.json <<'END'

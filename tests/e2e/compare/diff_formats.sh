@@ -71,6 +71,8 @@ is 'is one benchmark for Bencher' "$(json out.bencher 'd')" '{"allocated.peak (d
 sed 's/"peak_bytes":71303168,"peak_t":70123456,"exit/"peak_bytes":81303168,"peak_t":70123456,"exit/' "$example" >high.json
 ok 'several runs' written 0 bencher diff --base "$example" --head "$example" high.json
 is 'have bounds' "$(json out.bencher 'd["allocated.peak (device 0)"]["bytes"]')" '{"value": 76303168, "lower_value": 71303168, "upper_value": 81303168}'
+ok 'in the other format' written 0 benchmark diff --base "$example" --head "$example" high.json
+has 'as half of their spread' out.benchmark '"range":"± 5000000"'
 
 # --- a terminal -----------------------------------------------------------------------------------------
 if command -v script >/dev/null && script -qec true /dev/null >/dev/null 2>&1 </dev/null; then

@@ -138,6 +138,16 @@ for format in chrome csv; do
 	exported "$format" three.json --device 1
 	exported "$format" "$train" --pool torch
 done
+"$PYTHON" - "$TOP/tests/data/example.json" >payloads.json <<'END'
+import json, sys
+d = json.load(open(sys.argv[1]))
+d["phases"] = [dict(d["phases"][0], payload=text) for text in ("-4.5", "7e3", "1.2.3", "e", "0x1", "-", "")]
+json.dump(d, sys.stdout)
+END
+ok 'payloads of other programs' memtrace export payloads.json --to chrome -o payloads.chrome
+is 'are numbers where they are some, else text' "$(json payloads.chrome \
+	'[e["args"]["payload"] for e in d["traceEvents"] if "payload" in e.get("args", {})]')" \
+	'[-4.5, 7000.0, "1.2.3", "e", "0x1", "-", ""]'
 for trace in $traces; do
 	exported sqlite "$trace"
 done
