@@ -231,10 +231,16 @@ static int write_ending(void *unused)
 
 void finalize_write(bool in_handler)
 {
+	static _Atomic int written; /* a destructor may call quick_exit() after the process's end */
 	const struct process_paths *paths = &recorder.paths;
 	int error = begin_writing() ? 0 : -EBUSY;
 	bool explained;
 
+	if (atomic_exchange(&written, record_pid()) == record_pid()) {
+		if (!error)
+			atomic_store(&writing, 0);
+		return;
+	}
 	name_without();
 	ending.in_handler = in_handler;
 	ending.told.survived = true;

@@ -258,6 +258,8 @@ static __attribute__((noinline)) bool open_recording(void)
 		record_lock();
 		own_thread_run(make_file, NULL, false);
 		record_unlock();
+		/* Threads seen so far have no name in the spool: record_thread() looks again. */
+		atomic_fetch_add(&record_process.generation, 1);
 	}
 	lock_drop(&recorder.open_lock);
 	signals_deliver(&deferred);

@@ -16,7 +16,7 @@ extern struct record_process {
 	/* true once record_wake() has run; before, a forked child has nothing to clear */
 	_Atomic bool awake;
 	_Atomic bool open, cuda_started;
-	_Atomic uint32_t generation; /* raised by record_forked() */
+	_Atomic uint32_t generation; /* raised by record_forked(), and when the recording opens */
 	_Atomic(uint8_t *) alive;    /* a page: not 0 here, 0 in any child with its own memory */
 } record_process;
 

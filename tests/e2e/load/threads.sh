@@ -93,3 +93,8 @@ is 'bounded: it keeps what was asked for, nearly' \
 is 'bounded: the sums are exact all the same' \
 	"$(facts "$TRACE" "$figures" | grep -v '^peak=')" "$(grep -v -e '^threads=' -e '^bytes=' program.out)"
 ok 'bounded: the trace keeps its promises' validate "$TRACE"
+
+# --- names ------------------------------------------------------------------------------------------------
+traced "$SAMPLES/leak"
+is 'the thread that begins the recording has its name' "$(json "$TRACE" '[(t["name"], t["main"]) for t in d["threads"]]')" \
+	'[["leak", true]]'

@@ -32,6 +32,10 @@ for how in return exit quick_exit; do
 	ok "$how: and no spool" [ ! -e "${TRACE%.json}.spool" ]
 done
 
+traced env LD_PRELOAD="$LIBRARY:$E2E/libquickend.so" "$E2E/ends" return
+is 'quick_exit in a destructor that comes after ours: the status' "$?" 8
+is 'one trace' "$(find . -name "trace$traced_number.*")" "./$(basename "$TRACE")"
+
 # --- every verb takes a spool where it takes a trace ----------------------------------------------------
 spool=$PWD/trace1.spool
 recovered=$PWD/trace1.json
