@@ -102,8 +102,8 @@ int cmd_export(int argc, char **argv)
 
 	args_list(about, sizeof(about), 15, formats, sizeof(formats[0]));
 	text_append(about, sizeof(about),
-		    "\nFormats of stacks and bytes show what was allocated at the peak; the others "
-		    "show the whole run.\n");
+		    "\nfolded, speedscope and pprof show what was allocated at the peak, or at the "
+		    "moment of --at; the others show the whole run.\n");
 	parsed = args_parse(&usage, &argc, argv);
 	if (parsed != ARGS_GO)
 		return parsed;

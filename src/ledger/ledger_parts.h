@@ -33,7 +33,8 @@ const struct touched *ledger_touch(struct ledger *ledger, const struct event *ev
 bool ledger_touch_anew(struct ledger *ledger, const struct event *event, uint64_t where,
 		       uint32_t owner);
 
-/* Makes room for `events` events and a node, and draws the last event's curves. False: error. */
+/* Makes room for `events` events and a node, and draws the curves that the last event changed.
+ * False: error. */
 bool ledger_room(struct ledger *ledger, unsigned events);
 
 /* True if the event begins an allocation, false if it frees one. */

@@ -63,7 +63,7 @@ struct event_scan_bucket {
 
 /* The steps after which growth is measured: phases, or windows of events. */
 struct event_scan_steps {
-	const char *name;    /* name of the phases, "step #"; NULL for windows of events */
+	const char *name;    /* name of the phases, such as "step #"; NULL for windows of events */
 	uint64_t count;      /* number of phases with that name, or of windows */
 	uint64_t stride;     /* one value is taken after so many phases or windows */
 	uint64_t *ends;      /* the times of the values, in ns; for phases only */

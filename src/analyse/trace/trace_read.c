@@ -13,7 +13,7 @@
 #include "analyse/input/grow.h"
 #include "analyse/trace/trace_parts.h"
 
-enum { ARENA_OVERHEAD = 16 }; /* about the bytes that the arena adds to a text */
+enum { ARENA_OVERHEAD = 16 }; /* bytes that the arena adds to each text, about */
 
 struct reader {
 	struct json *json;

@@ -105,7 +105,7 @@ static inline void usage_moved(void)
 	atomic_fetch_sub_explicit(&usage_moving, 1, memory_order_release);
 }
 
-/* Ends a step of this thread, without taking a sample itself. */
+/* Counts a step of this thread as no longer under way; takes no sample. */
 void usage_abandon(void);
 
 /* Counts no call or step of this thread as under way any more: for calls that a longjmp left, or

@@ -157,7 +157,8 @@ static void unname(const struct usage_look *look, const struct usage_culprit *en
 	}
 }
 
-/* At a device's first sample, which may include bytes that other processes occupied before. */
+/* Called at a device's first sample. If samples are of the whole card, the bytes that were occupied
+ * before this process's first context are other processes' (USED_OTHERS). */
 static void begin_device(const struct usage_look *look)
 {
 	struct usage_device *known = &usage_devices[look->device];

@@ -105,7 +105,7 @@ HOT_CODE uint64_t tsc_look(void)
 	if (last.ticks && ticks - last.ticks < KNOWN)
 		told = last.ns + ((ticks - last.ticks) * rate >> 32);
 	if (told > ns + DOUBT_NS) {
-		/* The ticks run ahead of the real clock: the kernel derives it from another. */
+		/* The ticks run ahead of the real clock, which the kernel takes from elsewhere. */
 		atomic_store(&distrusted, true);
 		atomic_store(&tsc_rate, 0);
 		return ns;

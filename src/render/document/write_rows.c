@@ -174,8 +174,13 @@ static void write_items(const struct row_writer *writer, const struct row *row, 
 	out_char(writer->out, pairs ? '}' : ']');
 }
 
-static bool is_null(const struct row *row, const void *object)
+static inline bool is_null(const struct row *row, const void *object)
 {
+	const unsigned nulls =
+		1u << ROW_VALUE | 1u << ROW_OPTIONAL | 1u << ROW_POSITION | 1u << ROW_INT;
+
+	if (row->when == WHEN_ALWAYS && !(nulls >> row->kind & 1)) /* most rows of an event */
+		return false;
 	if (row->kind == ROW_LIST)
 		return row->when == WHEN_OR_NULL && !items_of(row, object);
 	if (row->kind > ROW_LIST)

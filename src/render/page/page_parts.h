@@ -26,8 +26,7 @@ struct page_spans {
 	uint64_t left_out, left_out_ns; /* number of spans not shown, ns of the longest of them */
 };
 
-/* Removes all but the `most` longest spans from the trace (none if `most` is 0), and sorts the rest
- * by time. */
+/* Keeps only the `most` longest spans of the trace (0: keeps all), and sorts them by time. */
 void page_spans_find(struct page_spans *spans, struct trace *trace, uint64_t most);
 
 /* Writes the member "spans" if the run used CUPTI. */

@@ -12,7 +12,8 @@ int report_oom_check(const struct report *report)
 
 	return wanted == REPORT_OOM_LAST || wanted <= trace->ooms_n
 		       ? 0
-		       : err("%s: has no failed allocation number %llu; it explains %zu",
+		       : err("%s: has no failed allocation number %llu: number of those with "
+			     "details: %zu",
 			     trace->path, (unsigned long long)wanted, trace->ooms_n);
 }
 
@@ -156,11 +157,13 @@ static void list_all(const struct report *report)
 					   oom->survived ? "; the program continued" : ""),
 			   });
 	}
-	report_put(report, (struct emit_table){ .columns = oom_cells,
-						.rows = &rows,
-						.headless = true,
-						.more = "more failed in between and were not kept",
-						.unlisted = failed - trace->ooms_n });
+	report_put(report,
+		   (struct emit_table){
+			   .columns = oom_cells,
+			   .rows = &rows,
+			   .headless = true,
+			   .more = "more failed, before the latest; no details of them were kept",
+			   .unlisted = failed - trace->ooms_n });
 	out_char(report->show.out, '\n');
 }
 
