@@ -116,6 +116,10 @@ static void out_escaped(struct out *out, uint32_t c)
 
 void out_json_n(struct out *out, const char *text, size_t length)
 {
+	/* Bytes that are written as they are: ASCII's printable ones without " and \ */
+	static const bool is_plain[256] = { [0x20 ... 0x21] = true,
+					    [0x23 ... 0x5b] = true,
+					    [0x5d ... 0x7e] = true };
 	const unsigned char *p = (const unsigned char *)text;
 	uint32_t c;
 
@@ -123,8 +127,7 @@ void out_json_n(struct out *out, const char *text, size_t length)
 	for (size_t i = 0; i < length;) {
 		size_t plain = i;
 
-		while (plain < length && p[plain] >= 0x20 && p[plain] < 0x7f && p[plain] != '"' &&
-		       p[plain] != '\\')
+		while (plain < length && is_plain[p[plain]])
 			plain++;
 		out_bytes(out, text + i, plain - i);
 		i = plain;

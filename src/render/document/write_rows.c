@@ -25,12 +25,9 @@ static const void *items_of(const struct row *row, const void *object)
 
 static bool is_nothing(enum rows_of of, const void *object, bool empty);
 
-/* True if the value is null or, with `empty`, also if it is 0 or an empty list. */
-/* NOLINTNEXTLINE(misc-no-recursion): at most four levels */
-static bool says_nothing(const struct row *row, const void *object, bool empty)
+/* True if the value, of a kind before ROW_OBJECT, is null or, with `empty`, also if it is 0. */
+static inline bool is_plain_nothing(const struct row *row, uint64_t number, bool empty)
 {
-	uint64_t number = rows_number(row, object);
-
 	switch (row->kind) {
 	case ROW_TEXT:
 	case ROW_VALUE:
@@ -43,11 +40,20 @@ static bool says_nothing(const struct row *row, const void *object, bool empty)
 		return (int)number < 0;
 	case ROW_WORD:
 		return false;
-	case ROW_OBJECT:
-		return is_nothing(row->of, member(object, row->at), empty);
 	default:
-		return empty && !(row->count_at ? count_of(row, object) : number);
+		return empty && !number;
 	}
+}
+
+/* The same for all kinds; an empty list is like 0. */
+/* NOLINTNEXTLINE(misc-no-recursion): at most four levels */
+static inline bool says_nothing(const struct row *row, const void *object, bool empty)
+{
+	if (row->kind < ROW_OBJECT)
+		return is_plain_nothing(row, rows_number(row, object), empty);
+	if (row->kind == ROW_OBJECT)
+		return is_nothing(row->of, member(object, row->at), empty);
+	return empty && !(row->count_at && count_of(row, object));
 }
 
 /* True if all members that are always written are null or, with `empty`, all members are empty. */
@@ -174,34 +180,26 @@ static void write_items(const struct row_writer *writer, const struct row *row, 
 	out_char(writer->out, pairs ? '}' : ']');
 }
 
-static inline bool is_null(const struct row *row, const void *object)
+/* True if an empty value of the row is written as null. */
+static bool empty_is_null(const struct row *row)
 {
-	const unsigned nulls =
-		1u << ROW_VALUE | 1u << ROW_OPTIONAL | 1u << ROW_POSITION | 1u << ROW_INT;
-
-	if (row->when == WHEN_ALWAYS && !(nulls >> row->kind & 1)) /* most rows of an event */
-		return false;
-	if (row->kind == ROW_LIST)
-		return row->when == WHEN_OR_NULL && !items_of(row, object);
-	if (row->kind > ROW_LIST)
-		return false;
-	return says_nothing(row, object, row->when == WHEN_OR_NULL || row->when == WHEN_NATIVE);
+	return row->when == WHEN_OR_NULL || row->when == WHEN_NATIVE;
 }
 
-/* NOLINTNEXTLINE(misc-no-recursion): at most four levels */
-static void write_value(const struct row_writer *writer, const struct row *row, const void *object)
+/* Writes a value of a kind before ROW_OBJECT. */
+static void write_plain(struct out *out, const struct row *row, const void *object)
 {
 	uint64_t number = rows_number(row, object);
-	struct out *out = writer->out;
 
-	if (row->kind != ROW_TEXT && is_null(row, object)) {
+	if (row->kind == ROW_TEXT) {
+		out_json(out, items_of(row, object)); /* NULL becomes null */
+		return;
+	}
+	if (is_plain_nothing(row, number, empty_is_null(row))) {
 		out_text(out, "null");
 		return;
 	}
 	switch (row->kind) {
-	case ROW_TEXT:
-		out_json(out, items_of(row, object)); /* NULL becomes null */
-		break;
 	case ROW_VALUE:
 		out_text(out, items_of(row, object));
 		break;
@@ -219,16 +217,26 @@ static void write_value(const struct row_writer *writer, const struct row *row, 
 	case ROW_WORD:
 		out_json(out, rows_word(row->of, (int)number));
 		break;
-	case ROW_OBJECT:
-		write_object(writer, row, member(object, row->at));
-		break;
 	default:
-		if (row->count_at)
-			write_items(writer, row, object);
-		else
-			out_u64(out, number);
+		out_u64(out, number);
 		break;
 	}
+}
+
+/* Writes an object or a list. */
+/* NOLINTNEXTLINE(misc-no-recursion): at most four levels */
+static void write_nested(const struct row_writer *writer, const struct row *row, const void *object)
+{
+	bool null = row->kind == ROW_OBJECT ? says_nothing(row, object, empty_is_null(row))
+					    : row->kind == ROW_LIST && row->when == WHEN_OR_NULL &&
+						      !items_of(row, object);
+
+	if (null)
+		out_text(writer->out, "null");
+	else if (row->kind == ROW_OBJECT)
+		write_object(writer, row, member(object, row->at));
+	else
+		write_items(writer, row, object);
 }
 
 /* NOLINTNEXTLINE(misc-no-recursion): at most four levels */
@@ -236,7 +244,10 @@ static inline void write_member(const struct row_writer *writer, const struct ro
 				const void *object, bool comma)
 {
 	out_bytes(writer->out, row->text + !comma, row->length - !comma);
-	write_value(writer, row, object);
+	if (row->kind < ROW_OBJECT)
+		write_plain(writer->out, row, object);
+	else
+		write_nested(writer, row, object);
 }
 
 /* Writes an object, which is the value of the row `of` or, if that is a list, an item of it. */
