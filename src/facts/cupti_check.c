@@ -344,6 +344,8 @@ static void tell(const struct witness_matcher *m, struct trace_cupti_check *witn
 
 		if (m->records[i].taken)
 			witness->matched++;
+		else if (m->spool->header->paused) /* it may be from when no event was written */
+			witness->unjudged++;
 		else if (witness->unmatched_n < LISTED)
 			witness->unmatched[witness->unmatched_n++] = (struct trace_record){
 				.t = row->t,

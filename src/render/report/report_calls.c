@@ -74,7 +74,8 @@ static void say_verdict(const struct report *report, const struct trace_cupti_ch
 			   SAY_COUNT(witness->matched));
 	if (witness->unjudged)
 		report_say(report, SAID_LINE,
-			   "%s CUPTI records are from a time whose events were dropped.",
+			   "%s CUPTI records are from a time whose events were dropped or not "
+			   "recorded.",
 			   SAY_COUNT(witness->unjudged));
 	if (witness->lost)
 		report_say(report, SAID_LINE, "%s CUPTI records did not fit and were not compared.",

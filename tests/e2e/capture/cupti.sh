@@ -28,6 +28,13 @@ for sample in leak pool vmm managed arrays threads caching churn oom; do
 	done
 done
 
+MEMTRACE_START=off
+export MEMTRACE_START
+traced "$SAMPLES/leak"
+unset MEMTRACE_START
+is 'while recording is off, no record is said to lack its event' "$(json "$TRACE" '(lambda w: [w["records"] > 3,
+	w["records"] - w["unjudged"] - w["matched"], w["unmatched"]])(d["cupti_check"])')" '[true, 0, []]'
+
 # By another count than ours: what the driver's books say began and ended.
 traced "$SAMPLES/leak"
 is 'as many records as calls' "$(witness "$TRACE")" "$(json "$TRACE" '"%d %d 0" % ((sum(c["calls"]
