@@ -21,7 +21,7 @@ BEGIN {
 	allow["cli"]     = "base codec spool ledger facts analyse render cli"
 
 	# The exceptions: the document that the library writes by itself at exit, the same read without
-	# its JSON, and the tool's lists of hooks and of Python's versions.
+	# its JSON, and the lists of hooks and of Python versions that the tool prints.
 	except["src/capture/life/finalize.c render/document/document.h"]
 	except["src/analyse/trace/trace_spool.c render/document/document.h"]
 	except["src/cli/ capture/loader/hooks.def"]
