@@ -46,7 +46,7 @@ static const char digit_pairs[] = "00010203040506070809"
 				  "80818283848586878889"
 				  "90919293949596979899";
 
-static void put_digits(char *to, unsigned pair)
+static void put_digits(char *to, size_t pair)
 {
 	memcpy(to, &digit_pairs[pair * 2], 2);
 }
