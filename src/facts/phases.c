@@ -1,4 +1,5 @@
-/* Finds the phases of a recording: pairs pushes with pops, and takes sums from struct track. */
+/* Finds the phases of a recording: pairs pushes with pops, and takes sums from struct track. It is
+ * one file because all of it works on the state of one pass over the events (struct phases). */
 #include "facts/phases.h"
 
 #include <errno.h>

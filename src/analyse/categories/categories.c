@@ -196,7 +196,7 @@ void categories_start(struct categories *categories, struct trace *trace, const 
 
 void categories_end(struct categories *categories)
 {
-	/* Even if empty, of_alloc must not be NULL, which tells readers that it is not wanted. */
+	/* NULL would mean that of_alloc is not wanted, so it gets memory even if it stays empty. */
 	NEED(!categories->keep_allocs ||
 	     GROW(categories->of_alloc, categories->allocs_n, categories->allocs_size, 1));
 	gradients_remember_live(categories, -1);

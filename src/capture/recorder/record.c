@@ -52,8 +52,8 @@ void *record_wiped_pages(size_t size)
 
 /*
  * True in a child that was made without fork's handlers before the wiped pages existed. False in a
- * clone that shares its parent's memory, because the recording there is the parent's. If the kernel
- * lacks kcmp(), which tells the two apart, true in both: such a clone is rarer than a child.
+ * clone that shares its parent's memory, because the recording there is the parent's. Only kcmp()
+ * can distinguish the two; without it, true in both, because such a clone is rarer than a child.
  */
 static bool is_child(void)
 {

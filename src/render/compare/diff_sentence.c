@@ -148,7 +148,7 @@ static bool any_change(const struct diff *diff, enum column column)
 	return diff_any(diff, DIMENSION_SITE, NULL, column);
 }
 
-/* The sentence for a peak that did not change: it tells what else changed, if anything did. */
+/* The sentence for a peak that did not change. It names what else changed, if anything did. */
 static const char *other_change(struct diff *diff, const char *where)
 {
 	const char *end = "; what some call sites hold or allocate has changed.";
