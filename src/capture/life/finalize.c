@@ -233,14 +233,12 @@ void finalize_write(bool in_handler)
 {
 	static _Atomic int written; /* a destructor may call quick_exit() after the process's end */
 	const struct process_paths *paths = &recorder.paths;
-	int error = begin_writing() ? 0 : -EBUSY;
 	bool explained;
+	int error;
 
-	if (atomic_exchange(&written, record_pid()) == record_pid()) {
-		if (!error)
-			atomic_store(&writing, 0);
+	if (atomic_exchange(&written, record_pid()) == record_pid())
 		return;
-	}
+	error = begin_writing() ? 0 : -EBUSY;
 	name_without();
 	ending.in_handler = in_handler;
 	ending.told.survived = true;

@@ -99,8 +99,8 @@ TEST(what_pytorch_releases_at_its_own_limit_is_forced)
 
 	make_trace(0, 10);
 	trace.frames = frames;
-	trace.frames_n = sizeof(frames) / sizeof(*frames);
-	for (uint32_t i = 0; i < sizeof(frames) / sizeof(*frames); i++)
+	trace.frames_n = COUNT_OF(frames);
+	for (uint32_t i = 0; i < COUNT_OF(frames); i++)
 		stacks[i] = (struct trace_stack){ .frames = &frame_of[i], .frames_n = 1 };
 	event_scan_start(&survey, &trace);
 	feed(EVENT_RELEASE, 4096, MIB, 0);
