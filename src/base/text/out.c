@@ -27,14 +27,6 @@ int out_flush(struct out *out)
 	return out->error;
 }
 
-/* Returns space for `length` bytes, which must fit into the buffer; flushes it if needed. */
-static inline char *out_room(struct out *out, size_t length)
-{
-	if (out->size - out->used < length)
-		out_flush(out);
-	return out->buffer + out->used;
-}
-
 void out_bytes(struct out *out, const char *bytes, size_t length)
 {
 	size_t part;
@@ -114,16 +106,16 @@ static void out_escaped(struct out *out, uint32_t c)
 	}
 }
 
-void out_json_n(struct out *out, const char *text, size_t length)
+/* Bytes that are written as they are: ASCII's printable ones without " and \ */
+static const bool is_plain[256] = { [0x20 ... 0x21] = true,
+				    [0x23 ... 0x5b] = true,
+				    [0x5d ... 0x7e] = true };
+
+static void out_json_inside(struct out *out, const char *text, size_t length)
 {
-	/* Bytes that are written as they are: ASCII's printable ones without " and \ */
-	static const bool is_plain[256] = { [0x20 ... 0x21] = true,
-					    [0x23 ... 0x5b] = true,
-					    [0x5d ... 0x7e] = true };
 	const unsigned char *p = (const unsigned char *)text;
 	uint32_t c;
 
-	out_char(out, '"');
 	for (size_t i = 0; i < length;) {
 		size_t plain = i;
 
@@ -140,13 +132,35 @@ void out_json_n(struct out *out, const char *text, size_t length)
 			out_escaped(out, plain ? c : 0xfffd);
 		i += plain ? plain : 1;
 	}
+}
+
+void out_json_n(struct out *out, const char *text, size_t length)
+{
+	out_char(out, '"');
+	out_json_inside(out, text, length);
 	out_char(out, '"');
 }
 
+/* Most texts are short and plain, and are copied while their end is looked for. */
 void out_json(struct out *out, const char *text)
 {
-	if (text)
-		out_json_n(out, text, strlen(text));
-	else
+	enum { SHORT = 32 };
+	char *to = out_room(out, SHORT + 2);
+	size_t length = 0;
+
+	if (!text) {
 		out_text(out, "null");
+		return;
+	}
+	*to++ = '"';
+	while (length < SHORT && is_plain[(unsigned char)text[length]]) {
+		to[length] = text[length];
+		length++;
+	}
+	if (text[length]) {
+		out_json_n(out, text, strlen(text));
+		return;
+	}
+	to[length] = '"';
+	out->used += length + 2;
 }

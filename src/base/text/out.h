@@ -26,6 +26,17 @@ struct out {
 
 void out_init(struct out *out, int fd, char *buffer, size_t size);
 
+/* Writes the buffered bytes. Returns 0, or the first error (-errno) since out_init(). */
+int out_flush(struct out *out);
+
+/* Returns space for `length` bytes, at most 4096; who writes there adds to out->used. */
+static inline char *out_room(struct out *out, size_t length)
+{
+	if (out->size - out->used < length)
+		out_flush(out);
+	return out->buffer + out->used;
+}
+
 void out_bytes(struct out *out, const char *bytes, size_t length);
 void out_text(struct out *out, const char *text);
 void out_char(struct out *out, char c);
@@ -40,6 +51,3 @@ void out_hex(struct out *out, uint64_t value);
  */
 void out_json(struct out *out, const char *text);
 void out_json_n(struct out *out, const char *text, size_t length);
-
-/* Writes the buffered bytes. Returns 0, or the first error (-errno) since out_init(). */
-int out_flush(struct out *out);

@@ -51,29 +51,41 @@ static void put_digits(char *to, size_t pair)
 	memcpy(to, &digit_pairs[pair * 2], 2);
 }
 
+/* The length of a number in decimal. */
+static size_t digits_of(uint64_t value)
+{
+#define TEN_OF(n) n, n * 10, n * 100, n * 1000, n * 10000
+	static const uint64_t powers[] = { TEN_OF(1ULL), TEN_OF(100000ULL), TEN_OF(10000000000ULL),
+					   TEN_OF(1000000000000000ULL) };
+#undef TEN_OF
+	/* The bits times log10(2): the length, or one less */
+	size_t length = (size_t)(64 - __builtin_clzll(value | 1)) * 1233 / 4096;
+
+	return length + (value >= powers[length] || !length);
+}
+
 size_t text_u64(char *to, uint64_t value)
 {
-	char digits[20];
-	size_t at = sizeof(digits);
+	const size_t length = digits_of(value);
+	char *at = to + length;
 	unsigned rest;
 
+	*at = '\0';
 	for (; value >= 10000; value /= 10000) {
 		rest = (unsigned)(value % 10000);
-		put_digits(&digits[at -= 2], rest % 100);
-		put_digits(&digits[at -= 2], rest / 100);
+		put_digits(at -= 2, rest % 100);
+		put_digits(at -= 2, rest / 100);
 	}
 	rest = (unsigned)value;
 	if (rest >= 100) {
-		put_digits(&digits[at -= 2], rest % 100);
+		put_digits(at -= 2, rest % 100);
 		rest /= 100;
 	}
 	if (rest >= 10)
-		put_digits(&digits[at -= 2], rest);
+		put_digits(at - 2, rest);
 	else
-		digits[--at] = (char)('0' + rest);
-	memcpy(to, digits + at, sizeof(digits) - at);
-	to[sizeof(digits) - at] = '\0';
-	return sizeof(digits) - at;
+		at[-1] = (char)('0' + rest);
+	return length;
 }
 
 size_t text_hex(char *to, uint64_t value)
