@@ -223,13 +223,36 @@ static uint64_t key_of_steps(const struct intern_steps *steps)
 	return key;
 }
 
+static uint64_t key_of_row(const struct spool *spool, const struct spool_stack *row)
+{
+	uint64_t key = hash_mix(row->entries, (uint64_t)row->via_forward << 32 | row->via_backward);
+
+	for (uint32_t i = 0; i < (uint32_t)row->native + row->python; i++)
+		key = hash_mix(key, *(uint32_t *)spool_at(spool, SPOOL_STEP, row->step + i));
+	return key;
+}
+
+/* From the first unloading on, stacks are found by their frames as well. Before, the keys would
+ * take memory for nothing. */
+static void enter_keys_of_steps(struct intern *intern)
+{
+	const struct spool *spool = intern->spool;
+
+	for (uint32_t id = 1; !intern->by_steps && id < spool_count(spool, SPOOL_STACK); id++)
+		map_put(&intern->stacks, key_of_row(spool, spool_at(spool, SPOOL_STACK, id)), id);
+	intern->by_steps = true;
+}
+
 /* Finds the stack with the same frames, and replaces its hash by `hash`; 0 if there is none. */
 static uint32_t rename_stack(struct intern *intern, struct hash128 hash,
 			     const struct intern_steps *steps)
 {
-	uint32_t id = map_get(&intern->stacks, key_of_steps(steps));
-	struct spool_stack *row = spool_at(intern->spool, SPOOL_STACK, id);
+	struct spool_stack *row;
+	uint32_t id;
 
+	enter_keys_of_steps(intern);
+	id = map_get(&intern->stacks, key_of_steps(steps));
+	row = spool_at(intern->spool, SPOOL_STACK, id);
 	if (!id || !same_steps(intern->spool, row, steps))
 		return 0;
 	row->hash[0] = hash.a;
@@ -303,7 +326,7 @@ static uint32_t enter_stack(struct intern *intern, struct hash128 hash,
 	    intern_full(intern->spool, SPOOL_STEP, count))
 		return too_many(intern);
 	id = add_stack(intern, hash, steps);
-	if (id && map_put(&intern->stacks, hash.a, id))
+	if (id && map_put(&intern->stacks, hash.a, id) && intern->by_steps)
 		map_put(&intern->stacks, key_of_steps(steps), id);
 	return id;
 }

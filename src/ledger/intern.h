@@ -18,6 +18,7 @@
 struct intern {
 	struct spool *spool;
 	struct map texts, modules, frames, stacks;
+	bool by_steps;     /* `stacks` has keys made of frames, too */
 	uint32_t too_many; /* the stack that stands for all stacks without room, 0: not made yet */
 };
 

@@ -69,11 +69,15 @@ __attribute__((noinline, cold)) static bool proven(const void *thread)
 static inline uint64_t text_tail(const struct python_layout *at, const void *text, uint64_t length)
 {
 	uint32_t kind = (uint32_t)python_int(text, at->text_state) >> at->text_shift;
-	int32_t data = kind & 16 ? at->text_ascii : at->text_compact;
-	uint64_t size = length * (kind & 7);
+	int32_t data = at->text_ascii;
+	uint64_t size = length;
 
-	if (!(kind & 8))
-		return 0;
+	if ((kind & 31) != (16 | 8 | 1)) { /* not the common kind: ASCII, compact, a byte each */
+		if (!(kind & 8))
+			return 0;
+		data = kind & 16 ? at->text_ascii : at->text_compact;
+		size = length * (kind & 7);
+	}
 	if (size >= 8)
 		return python_word(text, data + (int32_t)(size - 8));
 	/* A shorter str is followed by a terminator and padding, which are masked out. */
@@ -86,12 +90,13 @@ static inline uint64_t text_tail(const struct python_layout *at, const void *tex
  * it is made of the pointers to the object's file, name and line table, and of the file name's last
  * characters: among 3,000 generated modules all three pointers were sometimes reused together.
  */
-static inline uint64_t identity_of(const struct python_layout *at, const void *code)
+static inline __attribute__((always_inline)) uint64_t identity_of(const struct python_layout *at,
+								  const void *code, bool versioned)
 {
 	uint64_t pointers;
 	const void *file;
 
-	if (at->code_version != PYTHON_NONE) {
+	if (versioned) {
 		uint32_t version = (uint32_t)python_int(code, at->code_version);
 
 		if (version)
@@ -104,31 +109,41 @@ static inline uint64_t identity_of(const struct python_layout *at, const void *c
 	       text_tail(at, file, python_word(file, at->text_length));
 }
 
+/* The bit of a frame's third word that is `entry` on the little-endian machines that CUDA runs on.
+ */
+#define ENTRY (1ULL << 63)
+
+typedef uint64_t __attribute__((may_alias)) frame_word;
+
+static inline void add_part(struct python_frames *frames, const frame_word *frame, unsigned index)
+{
+	frames->sum += python_part(frame[0], frame[1], frame[2], index);
+}
+
 static inline __attribute__((always_inline)) void note(struct python_frames *frames,
 						       const struct python_layout *at,
 						       const void *code, int32_t position,
-						       bool entry)
+						       bool entry, bool versioned)
 {
-	frames->list[frames->count++] = (struct python_frame){
-		.code = (uint64_t)(uintptr_t)code,
-		.identity = identity_of(at, code),
-		.position = position,
-		.first_line = (uint32_t)python_int(code, at->code_first_line) & INT32_MAX,
-		.entry = entry,
-	};
+	/* By words: a word that is read just after two halves were written waits for both. */
+	frame_word *to = (frame_word *)&frames->list[frames->count];
+	uint64_t line = (uint32_t)python_int(code, at->code_first_line) & INT32_MAX;
+
+	to[0] = (uint64_t)(uintptr_t)code;
+	to[1] = identity_of(at, code, versioned);
+	to[2] = (uint32_t)position | line << 32 | (entry ? ENTRY : 0);
+	add_part(frames, to, frames->count++);
 }
 
-static unsigned __int128 sum_list(const struct python_frame *list, unsigned count)
+/* The frame that was noted last began an evaluation loop. */
+static inline void note_entry(struct python_frames *frames)
 {
-	unsigned __int128 sum = 0;
+	unsigned index = frames->count - 1;
+	frame_word *last = (frame_word *)&frames->list[index];
 
-	for (unsigned i = 0; i < count; i++) {
-		uint64_t words[3];
-
-		memcpy(words, &list[i], sizeof(words));
-		sum += python_part(words[0], words[1], words[2], i);
-	}
-	return sum;
+	frames->sum -= python_part(last[0], last[1], last[2], index);
+	last[2] |= ENTRY;
+	add_part(frames, last, index);
 }
 
 /* The first instruction's address: free-threaded builds copy the code for each thread (PEP 703). */
@@ -147,22 +162,27 @@ static inline const void *code_start(const struct python_layout *at, const void 
 }
 
 static inline int32_t position_in(const struct python_layout *at, const void *frame,
-				  const void *code)
+				  const void *code, bool objects)
 {
-	if (at->frame_owner == PYTHON_NONE)
+	if (objects)
 		return python_int(frame, at->frame_position) * (at->table == PYTHON_DELTAS ? 2 : 1);
 	return (int32_t)((const char *)python_pointer(frame, at->frame_position) -
 			 (const char *)code_start(at, frame, code));
 }
 
-/* Lists the frames from `frame` outwards. CPython 3.8 to 3.10 has frame objects, each with its own
- * evaluation loop; from 3.11 on, a call from Python to Python stays in one evaluation loop. */
-static void walk_frames(const struct python_layout *from, const void *frame,
-			struct python_frames *to)
+/*
+ * Lists the frames from `frame` outwards. CPython 3.8 to 3.10 has frame objects, each with its own
+ * evaluation loop; from 3.11 on, a call from Python to Python stays in one evaluation loop. From
+ * 3.12 on, each code object has a version number. `objects` and `versioned` are constants, so that
+ * the loop of a version has no branches for the others.
+ */
+static inline __attribute__((always_inline)) void walk_frames(const struct python_layout *from,
+							      const void *frame,
+							      struct python_frames *to,
+							      bool objects, bool versioned)
 {
 	const struct python_layout layout = *from;
 	const struct python_layout *at = &layout;
-	bool objects = at->frame_owner == PYTHON_NONE;
 	struct python_frames frames = *to;
 	/* Ends the loop on a damaged, endless chain: a stack has no more shims than frames. */
 	uint64_t steps = 2 * (uint64_t)frames.capacity + 64;
@@ -177,18 +197,18 @@ static void walk_frames(const struct python_layout *from, const void *frame,
 			break;
 		if (shim) {
 			if (frames.count)
-				frames.list[frames.count - 1].entry = true;
+				note_entry(&frames);
 			continue;
 		}
 		code = python_untagged(python_pointer(frame, at->frame_code));
-		position = position_in(at, frame, code);
+		position = position_in(at, frame, code, objects);
 		if (python_incomplete(at, code, position, owner))
 			continue;
 		note(&frames, at, code, position,
-		     objects || (at->frame_entry != PYTHON_NONE &&
-				 python_byte(frame, at->frame_entry)));
+		     objects || (!versioned && at->frame_entry != PYTHON_NONE &&
+				 python_byte(frame, at->frame_entry)),
+		     versioned);
 	}
-	frames.sum = sum_list(frames.list, frames.count);
 	*to = frames;
 }
 
@@ -206,7 +226,12 @@ static HOT_CODE void walk_thread(struct python_frames *frames, bool listed)
 	if (!listed && frames->trail && python_quick_walk(at, frame, frames))
 		return;
 	frames->listed = true;
-	walk_frames(at, frame, frames);
+	if (at->frame_owner == PYTHON_NONE)
+		walk_frames(at, frame, frames, true, false);
+	else if (at->code_version == PYTHON_NONE)
+		walk_frames(at, frame, frames, false, false);
+	else
+		walk_frames(at, frame, frames, false, true);
 }
 
 static HOT_CODE unsigned walk_held(struct python_frames *frames, bool listed)
