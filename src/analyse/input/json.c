@@ -337,9 +337,28 @@ static enum json_token key(struct json *json)
 	return JSON_KEY;
 }
 
+static inline bool in_object(const struct json *json)
+{
+	return json->depth && json->objects >> (json->depth - 1) & 1;
+}
+
+bool json_take_key(struct json *json, const char *text, size_t length)
+{
+	size_t comma = json->state != WANT_FIRST_KEY;
+
+	length -= 1 - comma;
+	if ((comma && json->state != WANT_SEPARATOR) || !in_object(json) ||
+	    (size_t)(json->end - json->at) < length || json->failed ||
+	    memcmp(json->at, text + 1 - comma, length) != 0)
+		return false;
+	json->at += length;
+	json->state = WANT_VALUE;
+	return true;
+}
+
 enum json_token json_next(struct json *json)
 {
-	bool object = json->depth && json->objects >> (json->depth - 1) & 1;
+	bool object = in_object(json);
 	char c;
 
 	if (json->failed)

@@ -71,6 +71,10 @@ void json_close(struct json *json);
 
 enum json_token json_next(struct json *json);
 
+/* Takes the next key in place of json_next(), if it is written as `text`, which is `,"key":`, or
+ * without the comma as an object's first key. False, and nothing is taken, if it is not. */
+bool json_take_key(struct json *json, const char *text, size_t length);
+
 /* Skips the container that `token` has just opened, or nothing for another token. 0 or -EINVAL. */
 int json_skip(struct json *json, enum json_token token);
 

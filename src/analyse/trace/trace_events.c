@@ -1,8 +1,8 @@
 /*
  * Reads the events of a trace one by one.
  *
- * Writers put the keys of events in one order, so each key is first compared with the key at the
- * same position in the last event. The texts of events are few and repeat, so they become ids.
+ * Writers put the keys of events in one order, so the key at the same position in the last event is
+ * expected first. The texts of events are few and repeat, so they become ids.
  */
 #include <errno.h>
 #include <string.h>
@@ -16,14 +16,14 @@
 enum value { NUMBER, ADDRESS, NAME, DEVICE, STACK, THREAD, OP, SPACE, FOREIGN };
 
 struct key {
-	const char *name;
+	const char *name, *text; /* text: `,"name":` */
 	uint8_t length, value, at;
 };
 
 static const struct key keys[] = {
 #define KEY(name, value, member)                                              \
 	{                                                                     \
-		name, sizeof(name) - 1, value, offsetof(struct event, member) \
+		name, ",\"" name "\":", sizeof(name) - 1, value, offsetof(struct event, member) \
 	}
 	KEY("seq", NUMBER, seq),
 	KEY("t", NUMBER, t),
@@ -212,18 +212,12 @@ static int read_value(struct trace *trace, unsigned number, struct event *event)
 /* --- events --- */
 
 /* Returns the position in keys[] of the key just read, KEYS if it is not there. */
-static unsigned key_at(struct trace *trace, unsigned position)
+static unsigned find_key(const struct json *json)
 {
-	uint8_t *guess = &trace->reader->order[position % sizeof(trace->reader->order)];
-	unsigned key = *guess;
+	unsigned key = 0;
 
-	if (key < KEYS && json_is(&trace->reader->json, keys[key].name, keys[key].length))
-		return key;
-	for (key = 0; key < KEYS; key++) {
-		if (json_is(&trace->reader->json, keys[key].name, keys[key].length))
-			break;
-	}
-	*guess = (uint8_t)key;
+	while (key < KEYS && !json_is(json, keys[key].name, keys[key].length))
+		key++;
 	return key;
 }
 
@@ -238,13 +232,22 @@ const struct event trace_no_event = {
 
 static int read_event(struct trace *trace, struct event *event)
 {
-	enum json_token token;
+	struct json *json = &trace->reader->json;
 
-	for (unsigned i = 0; (token = json_next(&trace->reader->json)) == JSON_KEY; i++) {
-		if (read_value(trace, key_at(trace, i), event))
+	for (unsigned i = 0;; i++) {
+		uint8_t *guess = &trace->reader->order[i % sizeof(trace->reader->order)];
+		const struct key *key = *guess < KEYS ? &keys[*guess] : NULL;
+
+		if (!key || !json_take_key(json, key->text, key->length + 4u)) {
+			enum json_token token = json_next(json);
+
+			if (token != JSON_KEY)
+				return token == JSON_OBJECT_END ? 0 : -EINVAL;
+			*guess = (uint8_t)find_key(json);
+		}
+		if (read_value(trace, *guess, event))
 			return -EINVAL;
 	}
-	return token == JSON_OBJECT_END ? 0 : -EINVAL;
 }
 
 /* Reads the rest of the JSON after the events. 0 or -EINVAL. */

@@ -97,6 +97,15 @@ static int refuse_number(struct reader *reader, int64_t least, uint64_t most)
 	return refuse_value(reader, wanted);
 }
 
+/* Stores the low 8 or 4 bytes: by copies of constant length, because others are slow. */
+static void store(void *to, uint64_t number, size_t size)
+{
+	if (size == sizeof(number))
+		memcpy(to, &number, sizeof(number));
+	else
+		memcpy(to, &number, sizeof(uint32_t)); /* little-endian: the low bytes come first */
+}
+
 static int read_unsigned(struct reader *reader, enum json_token token, uint64_t most, void *to,
 			 size_t size)
 {
@@ -105,7 +114,7 @@ static int read_unsigned(struct reader *reader, enum json_token token, uint64_t 
 	if (token != JSON_NUMBER || !json->exact || (json->negative && json->magnitude) ||
 	    json->magnitude > most)
 		return refuse_number(reader, 0, most);
-	memcpy(to, &json->magnitude, size); /* little-endian, so the low bytes come first */
+	store(to, json->magnitude, size);
 	return 0;
 }
 
@@ -117,8 +126,7 @@ static int read_signed(struct reader *reader, enum json_token token, uint64_t mo
 
 	if (token != JSON_NUMBER || !json->exact || json->magnitude > most)
 		return refuse_number(reader, -(int64_t)most, most);
-	number = json->negative ? -number : number;
-	memcpy(to, &number, size);
+	store(to, (uint64_t)(json->negative ? -number : number), size);
 	return 0;
 }
 
@@ -193,20 +201,28 @@ static int read_pairs(struct reader *reader, enum json_token token, struct list 
 static int read_object(struct reader *reader, enum json_token token, struct rows rows, void *to)
 {
 	const char *outer = reader->key;
+	size_t next = 0; /* the row whose key is expected next: rows are written in their order */
 
 	if (token != JSON_OBJECT)
 		return refuse_value(reader, "an object");
-	while ((token = json_next(reader->json)) == JSON_KEY) {
-		const struct row *row = rows_find(rows, reader->json->text);
+	for (;;) {
+		const struct row *row = next < rows.rows_n ? &rows.rows[next] : NULL;
 		int error;
 
+		if (!row || row->kind == ROW_BREAK ||
+		    !json_take_key(reader->json, row->text, row->length)) {
+			token = json_next(reader->json);
+			if (token != JSON_KEY)
+				return token == JSON_OBJECT_END ? 0 : -EINVAL;
+			row = rows_find(rows, reader->json->text);
+		}
+		next = row ? (size_t)(row - rows.rows) + 1 : rows.rows_n;
 		error = row ? read_row(reader, row, to)
 			    : json_skip(reader->json, json_next(reader->json));
 		if (error)
 			return error;
 		reader->key = outer;
 	}
-	return token == JSON_OBJECT_END ? 0 : -EINVAL;
 }
 
 /* NOLINTNEXTLINE(misc-no-recursion): as deep as the rows are nested */
