@@ -21,8 +21,8 @@ struct key {
 };
 
 static const struct key keys[] = {
-#define KEY(name, value, member)                                              \
-	{                                                                     \
+#define KEY(name, value, member)                                                                \
+	{                                                                                       \
 		name, ",\"" name "\":", sizeof(name) - 1, value, offsetof(struct event, member) \
 	}
 	KEY("seq", NUMBER, seq),
