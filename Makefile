@@ -26,9 +26,12 @@ say = $(if $(V),,@printf '  %-7s %s\n' $(1) $(patsubst $(BUILD)/%,%,$(2));)
 
 # What the tool can do without: what needs them says so then.
 has_header = $(shell printf '\043include <%s>\n' $(1) | $(CC) $(CPPFLAGS) $(CFLAGS) -E - >/dev/null 2>&1 && echo yes)
-OPTIONAL := $(if $(call has_header,sqlite3.h),sqlite) $(if $(call has_header,zstd.h),zstd)
-OPTIONAL_FLAGS := $(if $(filter sqlite,$(OPTIONAL)),-DHAVE_SQLITE=1) $(if $(filter zstd,$(OPTIONAL)),-DHAVE_ZSTD=1)
-OPTIONAL_LIBS := $(if $(filter sqlite,$(OPTIONAL)),-lsqlite3) $(if $(filter zstd,$(OPTIONAL)),-lzstd)
+OPTIONAL := $(if $(call has_header,sqlite3.h),sqlite) $(if $(call has_header,zstd.h),zstd) \
+	$(if $(call has_header,elfutils/libdwfl.h),libdw)
+OPTIONAL_FLAGS := $(if $(filter sqlite,$(OPTIONAL)),-DHAVE_SQLITE=1) $(if $(filter zstd,$(OPTIONAL)),-DHAVE_ZSTD=1) \
+	$(if $(filter libdw,$(OPTIONAL)),-DHAVE_LIBDW=1)
+OPTIONAL_LIBS := $(if $(filter sqlite,$(OPTIONAL)),-lsqlite3) $(if $(filter zstd,$(OPTIONAL)),-lzstd) \
+	$(if $(filter libdw,$(OPTIONAL)),-ldw)
 
 # --- sources ---------------------------------------------------------------------------------------
 
@@ -129,7 +132,6 @@ $(BUILD)/cli/render/page/page_bundle.o: src/render/page/page_bundle.S $(BUILD)/f
 
 # Texts that these hold as they are.
 $(BUILD)/cli/cli/completion.o: src/cli/completion.bash src/cli/completion.zsh
-$(BUILD)/cli/cli/manual.o: src/cli/memtrace.roff src/cli/libmemtrace.roff
 $(BUILD)/cli/analyse/categories/rules.o: src/analyse/categories/builtin.rules src/analyse/categories/rules.help
 
 # --- the library and the tool ----------------------------------------------------------------------
@@ -510,12 +512,10 @@ $(BUILD)/tidy/%.ok: src/% .clang-tidy $(TREE_HEADERS)
 
 # --- the rest --------------------------------------------------------------------------------------
 
-# The manual and completion are printed by the tool, from the tables of its own --help; the page on
-# the C API comes from the header. The stamp is for all: the tool knows which pages there are.
-$(BUILD)/share/done: $(BUILD)/memtrace $(wildcard include/memtrace/*.h) scripts/manual-api.sh
+# The manual's pages come from the tool's --help and from the public header, completion from the tool.
+$(BUILD)/share/done: $(BUILD)/memtrace $(wildcard include/memtrace/*.h) $(wildcard scripts/manual* scripts/*.in)
 	@rm -rf $(@D) && mkdir -p $(@D)
-	$(call say,MANUAL,$(@D)) pages=$$($(BUILD)/memtrace help --pages) && \
-		for page in $$pages; do $(BUILD)/memtrace help --page $$page >$(@D)/$$page || exit 1; done && \
+	$(call say,MANUAL,$(@D)) python3 scripts/manual.py $(BUILD)/memtrace $(VERSION) $(@D) && \
 		sh scripts/manual-api.sh include/memtrace/memtrace.h $(VERSION) >$(@D)/libmemtrace.3 && \
 		$(BUILD)/memtrace help --completion bash >$(@D)/memtrace.bash && \
 		$(BUILD)/memtrace help --completion zsh >$(@D)/memtrace.zsh

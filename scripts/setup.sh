@@ -15,6 +15,7 @@ libzstd-dev            demo   traces as .json.zst
 libunwind8             build  native stacks, loaded when CUDA starts
 npm                    demo   fetches what the page of memtrace html is made of (src/page)
 libsqlite3-dev         demo   export --to sqlite
+libdw-dev              demo   source lines and inlined functions of native frames
 python3                demo   reads traces back in the demo and the tests
 zstd                   check  reads what is written compressed
 python3-jsonschema     check  validates every test trace against the schema
@@ -71,6 +72,7 @@ present() {
 	zlib1g-dev) [ -e /usr/include/zlib.h ] || [ -e /usr/local/include/zlib.h ] ;;
 	libzstd-dev) [ -e /usr/include/zstd.h ] || [ -e /usr/local/include/zstd.h ] ;;
 	libsqlite3-dev) [ -e /usr/include/sqlite3.h ] || [ -e /usr/local/include/sqlite3.h ] ;;
+	libdw-dev) [ -e /usr/include/elfutils/libdwfl.h ] ;;
 	libunwind8) ldconfig -p 2>/dev/null | grep -q 'libunwind\.so\.8' ;;
 	python3-torch) /usr/bin/python3 -c 'import torch' 2>/dev/null ;;
 	python3-greenlet) /usr/bin/python3 -c 'import greenlet' 2>/dev/null ;;

@@ -167,9 +167,6 @@ bool cli_colour(int fd);
 /* The width of a terminal, 0 for any other descriptor. */
 unsigned cli_columns(int fd);
 
-/* Prints the text up to the gap that "@@" marks in it. Returns the rest (help.c). */
-const char *cli_put_until_gap(struct out *out, const char *text);
-
 /* True if the user's locale uses UTF-8. Does not change the locale of the tool. */
 bool cli_unicode(void);
 
@@ -181,23 +178,13 @@ int cli_redirect(const char *path);
 /* cli_redirect() for output that is always compressed by gzip, whatever the name. */
 int cli_redirect_gzipped(const char *path);
 
-/* --- completion and manual pages, made from the tables that --help is printed from --- */
+/* --- completion and settings --- */
 
 /* completion.c: prints the script for "bash" or "zsh"; false for any other shell. The user runs
  * `source <(memtrace help --completion bash)` or installs the script. */
 bool completion_print(const char *shell);
 
-/*
- * manual.c: manual pages in roff (man(7)): one for the tool, one for each command, and
- * libmemtrace.7 for the settings. scripts/manual-api.sh makes libmemtrace.3.
- *
- * manual_list() writes the pages' names, a line each; manual_page() prints a page, or returns false
- * if no page has the name.
- */
-void manual_list(struct out *out);
-bool manual_page(const char *name);
-
-/* manual.c: the help text of a setting, and the values that it accepts ("a number"). */
+/* settings.c: the help text of a setting, and the values that it accepts ("a number"). */
 const char *setting_help(enum opt_id id);
 const char *setting_wants(enum opt_id id);
 

@@ -62,6 +62,7 @@ static int run_export(const char *path, const char *output, const struct format 
 		error = err("%s is a baseline, which has no events and no complete stacks: export "
 			    "the trace it was made from",
 			    path);
+	trace_find_lines(&trace);
 	if (!error)
 		error = steps_infer_if_few(&trace);
 	if (!error)

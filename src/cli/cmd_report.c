@@ -135,6 +135,7 @@ static int run_report(const char *path, const struct report_words *words,
 
 	if (trace_open(&trace, path))
 		return cli_fail(STATUS_UNREADABLE);
+	trace_find_lines(&trace);
 	error = cli_redirect(words->output);
 	options->colour = cli_colour(cli_out()->fd);
 	options->columns = cli_columns(cli_out()->fd);

@@ -174,15 +174,24 @@ static void zsh_commands(struct out *out)
 	}
 }
 
+/* Prints the text before the next @@, and returns the text after it. */
+static const char *put_until_gap(struct out *out, const char *text)
+{
+	const char *gap = strstr(text, "@@");
+
+	out_bytes(out, text, (size_t)(gap - text));
+	return gap + strlen("@@");
+}
+
 /* Prints the script; the first "@@" is replaced by the commands, the second by their options. */
 static void print_script(const char *script, void (*print_commands)(struct out *),
 			 usage_printer *print_branch)
 {
 	struct out *out = cli_out();
 
-	script = cli_put_until_gap(out, script);
+	script = put_until_gap(out, script);
 	print_commands(out);
-	script = cli_put_until_gap(out, script);
+	script = put_until_gap(out, script);
 	for (const struct command *row = commands; row->name; row++)
 		args_with_usage(row, print_branch);
 	out_text(out, script);

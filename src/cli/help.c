@@ -15,14 +15,6 @@ const struct command commands[] = {
 	{ NULL, NULL, NULL },
 };
 
-const char *cli_put_until_gap(struct out *out, const char *text)
-{
-	const char *gap = strstr(text, "@@");
-
-	out_bytes(out, text, (size_t)(gap - text));
-	return gap + strlen("@@");
-}
-
 /* --- a command's --help --- */
 
 static void print_row(const struct show *show, const struct arg *arg)
@@ -148,14 +140,6 @@ int cli_help(int argc, char **argv)
 	    !strcmp(option, "-h")) {
 		print_commands(cli_out());
 		return STATUS_DONE;
-	}
-	if (!strcmp(option, "--pages")) {
-		manual_list(cli_out());
-		return STATUS_DONE;
-	}
-	if (!strcmp(option, "--page")) {
-		return manual_page(name) ? STATUS_DONE
-					 : cli_usage("there is no page %s (--pages)", name);
 	}
 	if (!strcmp(option, "--rules")) {
 		print_rules(cli_out());

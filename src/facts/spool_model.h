@@ -26,6 +26,9 @@ struct symbol_query {
 int symbols_find(const char *path, const char *build_id, struct symbol_query *queries, size_t count,
 		 struct arena *arena);
 
+/* True if the bytes of a build-id are those that `hex` has as text. */
+bool symbols_is_build_id(const char *bytes, size_t size, const char *hex);
+
 enum symbols_names {
 	SYMBOLS_DEMANGLED, /* demangled by the libstdc++ of this process, if it has one */
 	SYMBOLS_LOAD,      /* demangled; libstdc++ may be loaded for that (in the tool) */

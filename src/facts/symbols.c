@@ -28,7 +28,7 @@ static const void *part(const struct image *image, uint64_t offset, uint64_t siz
 	return image->bytes + offset;
 }
 
-static bool is_build_id(const char *bytes, size_t size, const char *hex)
+bool symbols_is_build_id(const char *bytes, size_t size, const char *hex)
 {
 	static const char digits[] = "0123456789abcdef";
 
@@ -56,7 +56,7 @@ static bool same_build(const struct image *image, const char *build_id)
 		    note->n_type != NT_GNU_BUILD_ID || note->n_namesz != 4)
 			continue;
 		if (sizeof(*note) + 4 + (uint64_t)note->n_descsz <= section->sh_size)
-			return is_build_id(p + sizeof(*note) + 4, note->n_descsz, build_id);
+			return symbols_is_build_id(p + sizeof(*note) + 4, note->n_descsz, build_id);
 	}
 	return false;
 }

@@ -110,6 +110,13 @@ struct trace_peak *trace_space_peak(struct trace *trace, unsigned space);
 /* The value of `column` at time t; TRACE_NONE before the curve begins, or if `column` is NULL. */
 uint64_t trace_curve_at(const struct trace_curve *curve, const uint64_t *column, uint64_t t);
 
+/*
+ * native_lines.c: gives native frames the file and line in the source, and stacks a frame for each
+ * inlined function, where debug information with the module's build-id is found. Reads files that
+ * the trace names, and asks servers if DEBUGINFOD_URLS is set; call it where frames are shown.
+ */
+void trace_find_lines(struct trace *trace);
+
 /* --- the frames of a stack to show: trace_frames.c --- */
 
 /* True for native code of frameworks and of what they call (CUDA, c10, libc), and unknown code. */

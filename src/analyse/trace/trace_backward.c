@@ -37,6 +37,21 @@ static const char *named(struct trace *trace, const char *function, int which)
 	return text;
 }
 
+struct trace_frame *trace_add_frame(struct trace *trace, size_t *room, uint32_t like)
+{
+	if (trace->frames_n == *room) {
+		struct trace_frame *frames;
+
+		*room = *room * 2 + 64;
+		frames = need(&trace->arena, *room * sizeof(*frames));
+		if (trace->frames_n)
+			memcpy(frames, trace->frames, trace->frames_n * sizeof(*frames));
+		trace->frames = frames;
+	}
+	trace->frames[trace->frames_n] = trace->frames[like];
+	return &trace->frames[trace->frames_n++];
+}
+
 static uint32_t copy_of(struct copies *copies, uint32_t frame, int which)
 {
 	struct trace *trace = copies->trace;
@@ -46,20 +61,10 @@ static uint32_t copy_of(struct copies *copies, uint32_t frame, int which)
 
 	if (known)
 		return known - 1;
-	if (trace->frames_n == copies->room) {
-		size_t room = copies->room * 2 + 64;
-		struct trace_frame *frames = need(&trace->arena, room * sizeof(*frames));
-
-		if (trace->frames_n)
-			memcpy(frames, trace->frames, trace->frames_n * sizeof(*frames));
-		trace->frames = frames;
-		copies->room = room;
-	}
-	to = &trace->frames[trace->frames_n];
-	*to = trace->frames[frame];
+	to = trace_add_frame(trace, &copies->room, frame);
 	to->function = named(trace, to->function, which);
-	NEED(map_put(&copies->known, key, (uint32_t)trace->frames_n + 1));
-	return (uint32_t)trace->frames_n++;
+	NEED(map_put(&copies->known, key, (uint32_t)trace->frames_n));
+	return (uint32_t)trace->frames_n - 1;
 }
 
 static void extend(struct copies *copies, struct trace_stack *stack)

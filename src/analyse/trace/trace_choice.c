@@ -108,13 +108,12 @@ static uint64_t frame_key(const struct trace *trace, uint32_t number, enum trace
 			  size_t size)
 {
 	struct trace_frame frame = trace->frames[number];
-	const char *path = frame.file                   ? frame.file
-			   : frame.module != UINT32_MAX ? trace->modules[frame.module].path
-							: NULL;
+	const char *path = trace_frame_path(trace, &frame);
 	uint64_t key = path ? hash_bytes(path, strlen(path)) : 0;
 
 	if (by == TRACE_BY_MODULE && path) {
-		text_copy(to, size, frame.file ? file_in_package(path) : text_base(path));
+		text_copy(to, size,
+			  frame.language == TRACE_PYTHON ? file_in_package(path) : text_base(path));
 		return key;
 	}
 	if (frame.function)

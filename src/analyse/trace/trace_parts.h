@@ -44,5 +44,8 @@ int trace_check(struct trace *trace);
 /* Replaces a sampled trace's sums with estimates. To be called after trace_check(). */
 void trace_estimate(struct trace *trace);
 
+/* Adds a copy of a frame; `room` is how many frames fit into the list, at first trace->frames_n. */
+struct trace_frame *trace_add_frame(struct trace *trace, size_t *room, uint32_t like);
+
 /* Appends to each stack the Python frames of its via_stack, marked as those of a backward pass. */
 void trace_extend_backward(struct trace *trace);

@@ -113,6 +113,7 @@ static int write_report(const struct page_part *part, struct out *json)
 	error = trace_open(&trace, part->input->path);
 	if (error)
 		return error;
+	trace_find_lines(&trace);
 	if (part->anonymizer)
 		anonymize_trace(part->anonymizer, &trace);
 	error = report_write(&trace, json, &options, true);
@@ -180,6 +181,7 @@ static int write_part(struct page_part *part, unsigned number, size_t head, stru
 	if (!error)
 		error = trace_open(&part->trace, part->input->path);
 	if (!error) {
+		trace_find_lines(&part->trace);
 		error = read_events(part);
 		if (!error) {
 			out_bytes(out, page_bundle, number ? 0 : head);

@@ -17,7 +17,6 @@ cd files || exit 1
 
 fails 2 '--completion is for bash or zsh, not fish' memtrace help --completion fish
 fails 2 '--completion is for bash or zsh, not nothing' memtrace help --completion
-fails 2 'there is no page nothing.1' memtrace help --page nothing.1
 fails 2 'help: there is no option --nonsense' memtrace help --nonsense
 
 # --- bash -----------------------------------------------------------------------------------------------

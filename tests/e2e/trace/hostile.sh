@@ -152,7 +152,7 @@ has 'is written as for one' "$OUT" "$(printf '\033[1m')"
 evil=$(printf '\033]0;title\007\302\233m\342\200\256end')
 for command in 'report EVIL' 'recover EVIL' 'export --to EVIL EXAMPLE' 'report --limit EVIL EXAMPLE' 'report --EVIL' \
 	'report --at EVIL EXAMPLE' 'report --pool EVIL EXAMPLE' 'report --show EVIL EXAMPLE' EVIL 'help EVIL' \
-	'help --page EVIL' 'run --max-events=EVIL true' 'run EVIL' 'run -o EVIL/x.json true' 'doctor EVIL'; do
+	'help --completion EVIL' 'run --max-events=EVIL true' 'run EVIL' 'run -o EVIL/x.json true' 'doctor EVIL'; do
 	# shellcheck disable=SC2046
 	hostile terminal memtrace $(echo "$command" | sed -e "s|EVIL|$evil|" -e "s|EXAMPLE|$example|") >words.tty
 	is "memtrace $command: nothing steers the terminal" "$(hostile check words.tty)" ''
