@@ -124,9 +124,14 @@ static void name_module(struct spool_model *recording, struct symbol_query *quer
 	const struct spool_module *module = spool_model_module(recording, queries[0].module);
 	const char *path = spool_text(recording->spool, module->path);
 
-	if (!path || symbols_find(path, spool_text(recording->spool, module->build_id), queries,
-				  count, &recording->arena))
+	if (!path)
 		return;
+	if (symbols_find(path, spool_text(recording->spool, module->build_id), queries, count,
+			 &recording->arena)) {
+		recording->unnamed_n += path[0] == '/' ? count : 0;
+		recording->unnamed = path[0] == '/' ? path : recording->unnamed;
+		return;
+	}
 	for (size_t i = 0; i < count; i++) {
 		struct trace_frame *frame = &recording->names[queries[i].frame];
 

@@ -51,8 +51,10 @@ struct spool_model {
 	struct trace *trace;        /* the trace that is filled; it points into the arena */
 	struct trace_phase *phases; /* the trace's phases, which are not in the arena */
 	size_t phases_size;
-	int error;    /* 0, or -ENOMEM: something is missing in the trace */
-	bool damaged; /* true if the spool had invalid data, which is not in the trace */
+	const char *unnamed; /* a file that is gone or is another build; NULL if none is */
+	uint64_t unnamed_n;  /* native frames that lack names because of such files */
+	int error;           /* 0, or -ENOMEM: something is missing in the trace */
+	bool damaged;        /* true if the spool had invalid data, which is not in the trace */
 };
 
 /* Names the frames that were added to the spool since the last call. Before the first call the

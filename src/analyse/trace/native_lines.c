@@ -138,23 +138,26 @@ static const char *keep_text(struct finder *finder, const char *text)
 	return kept;
 }
 
-/* Adds a frame like the one at `number`, but for the function `scope`, which was inlined there. */
-static void add_inlined(struct finder *finder, uint32_t number, Dwarf_Die *scope,
-			const struct line *line)
+static void name_frame(struct finder *finder, struct trace_frame *frame, Dwarf_Die *scope)
 {
 	Dwarf_Attribute attribute;
 	const char *name =
 		dwarf_formstring(dwarf_attr_integrate(scope, DW_AT_linkage_name, &attribute));
+
+	name = name ? name : dwarf_diename(scope);
+	frame->symbol = name ? keep_text(finder, name) : NULL;
+	frame->function =
+		name ? symbols_demangle(frame->symbol, SYMBOLS_LOAD, &finder->trace->arena) : NULL;
+}
+
+/* Adds a frame like the one at `number`, but for the function `scope`, which was inlined there. */
+static void add_inlined(struct finder *finder, uint32_t number, Dwarf_Die *scope,
+			const struct line *line)
+{
 	struct trace_frame *frame = trace_add_frame(finder->trace, &finder->room, number);
 	struct inlined *inlined = &finder->inlined[number];
 
-	name = name ? name : dwarf_diename(scope);
-	frame->symbol = frame->function = NULL;
-	if (name) {
-		frame->symbol = keep_text(finder, name);
-		frame->function =
-			symbols_demangle(frame->symbol, SYMBOLS_LOAD, &finder->trace->arena);
-	}
+	name_frame(finder, frame, scope);
 	frame->file = line->file;
 	frame->line = (uint32_t)line->line;
 	if (!inlined->count++)
@@ -190,6 +193,9 @@ static struct line find_inlined(struct finder *finder, uint32_t number, Dwfl_Mod
 
 	count = count > 0 ? dwarf_getscopes_die(innermost, &scopes) : 0;
 	for (int i = 0; i < count; i++) {
+		if (dwarf_tag(&scopes[i]) == DW_TAG_subprogram &&
+		    !finder->trace->frames[number].function)
+			name_frame(finder, &finder->trace->frames[number], &scopes[i]);
 		if (dwarf_tag(&scopes[i]) != DW_TAG_inlined_subroutine)
 			continue;
 		add_inlined(finder, number, &scopes[i], &line);

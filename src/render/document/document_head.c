@@ -164,13 +164,23 @@ static void note(struct spool_model *recording, const char *text)
 
 static void note_count(struct spool_model *recording, uint64_t count, const char *what)
 {
-	char text[256];
+	char text[640];
 
 	if (!count)
 		return;
 	text_u64(text, count);
 	text_append(text, sizeof(text), what);
 	note(recording, text);
+}
+
+static void note_unnamed(struct spool_model *recording)
+{
+	char text[512] = " native frames have no names, because files are not here as they were "
+			 "loaded, such as ";
+
+	if (recording->unnamed)
+		text_append(text, sizeof(text), recording->unnamed);
+	note_count(recording, recording->unnamed_n, text);
 }
 
 static void note_torn(struct spool_model *recording)
@@ -208,7 +218,7 @@ static void note_sampling(struct spool_model *recording, uint64_t interval)
 
 static void fill_notes(struct spool_model *recording)
 {
-	enum { OTHERS = 16 + SPOOL_KINDS };
+	enum { OTHERS = 17 + SPOOL_KINDS };
 	const struct spool *spool = recording->spool;
 	const struct spool_header *header = spool->header;
 	struct trace_capture *capture = &recording->trace->capture;
@@ -226,6 +236,7 @@ static void fill_notes(struct spool_model *recording)
 	if (spool->cut)
 		note(recording, "the last update was not complete and is left out");
 	note_torn(recording);
+	note_unnamed(recording);
 	note_count(recording, header->paused,
 		   " events while recording was stopped are included only in totals and peaks");
 	note_count(recording, header->filtered,

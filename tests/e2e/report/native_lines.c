@@ -1,4 +1,5 @@
 /* Allocates in functions that are inlined into each other, for native_lines.sh. */
+#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -29,10 +30,12 @@ static __attribute__((noinline)) int outermost(size_t size)
 	return good;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	int good = outermost(1 << 20);
 
 	good += outermost(3 << 20);
+	if (argc > 1 && argv[1])
+		raise(SIGKILL);
 	return good != 2;
 }

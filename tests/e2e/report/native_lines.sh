@@ -27,18 +27,18 @@ frames() {
 	PYTHON
 }
 
-lines='innermost native_lines.c:11
-middle native_lines.c:18
-outermost native_lines.c:25
-main native_lines.c:36'
+lines='innermost native_lines.c:12
+middle native_lines.c:19
+outermost native_lines.c:26
+main native_lines.c:37'
 
 build -g
 traced ./program
 is 'each inlined function is a frame with its line' "$(frames "$TRACE")" "$lines"
 memtrace report --full "$TRACE" >report.txt
-ok 'the report shows the line of an inlined call' grep -q 'middle (native_lines.c:18)' report.txt
+ok 'the report shows the line of an inlined call' grep -q 'middle (native_lines.c:19)' report.txt
 memtrace report --by line "$TRACE" >report.txt
-ok 'rows by line have lines of C' grep -q 'innermost (native_lines.c:11)' report.txt
+ok 'rows by line have lines of C' grep -q 'innermost (native_lines.c:12)' report.txt
 memtrace html "$TRACE" -o page.html
 ok 'so does the page' grep -q 'native_lines.c' page.html
 memtrace html --anonymize "$TRACE" -o page.html
@@ -90,3 +90,19 @@ if [ -e /usr/lib/"$(cc -dumpmachine)"/libdebuginfod.so.1 ]; then
 else
 	skip 'the server of DEBUGINFOD_URLS has the lines' 'no libdebuginfod here'
 fi
+
+# --- a spool that moved to a machine without the program -------------------------------------------------
+build -g
+MEMTRACE_OUTPUT=$PWD/killed.json LD_PRELOAD=$LIBRARY ./program die >/dev/null 2>&1
+memtrace report --full killed*.spool >report.txt
+has 'a spool beside its program has names' report.txt 'outermost (native_lines.c:26)'
+mv program elsewhere
+memtrace report --full killed*.spool >report.txt
+[ -z "${DEBUGINFOD_URLS:-}" ] || has 'without the program, those of the server' report.txt 'outermost (native_lines.c:26)'
+unset DEBUGINFOD_URLS
+memtrace report --full killed*.spool >report.txt
+hasnt 'without the program it has none' report.txt 'outermost'
+has 'and says which file is gone' report.txt "native frames have no names, because files are not here as they were"
+has 'by its path' report.txt "$PWD/program"
+memtrace recover --force killed*.spool -o late.json
+is 'a trace that is made of it says so as well' "$(json late.json 'sum("have no names" in n for n in d["capture"]["notes"])')" 1
