@@ -101,7 +101,7 @@ memtrace report --full killed*.spool >report.txt
 [ -z "${DEBUGINFOD_URLS:-}" ] || has 'without the program, those of the server' report.txt 'outermost (native_lines.c:26)'
 unset DEBUGINFOD_URLS
 memtrace report --full killed*.spool >report.txt
-hasnt 'without the program it has none' report.txt 'outermost'
+hasnt 'without the program it has none' report.txt 'outermost ('
 has 'and says which file is gone' report.txt "native frames have no names, because files are not here as they were"
 has 'by its path' report.txt "$PWD/program"
 memtrace recover --force killed*.spool -o late.json
