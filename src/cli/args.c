@@ -102,8 +102,8 @@ static bool no_limits;
 const struct arg *args_row(const struct usage *usage, size_t i)
 {
 	static const struct arg limits =
-		ARG("no-limits", 0, FLAG, NULL, "also read input that is larger than any recording",
-		    &no_limits);
+		ARG("no-limits", 0, FLAG, NULL,
+		    "also read input beyond the sizes that recordings have", &no_limits);
 
 	if (i < usage->args_n)
 		return &usage->args[i];

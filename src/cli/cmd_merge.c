@@ -6,7 +6,7 @@
 
 static const char about_head[] =
 	"Reads the traces of a job's ranks, one after the other, and summarizes them: which "
-	"rank peaks above the others and at which call site, which would run out of memory "
+	"rank has the highest peak and at which call site, which would run out of memory "
 	"first, what every rank and every card held, and which ranks are missing. Each TRACE is "
 	"a trace, a spool, a baseline, or a folder with any of them. Ranks that share a card "
 	"(by host and UUID) are added up where they ran at the same time; memory that one rank "

@@ -64,7 +64,8 @@ struct report_words {
 	bool json;
 };
 
-/* Fills `options`; returns false, with a message, if a value is wrong. `listed`: several traces. */
+/* Fills `options`; returns false, with a message, if a value is wrong. `listed`: the report
+ * is one of several, which raises the default number of rows, as --show, --oom and --at do. */
 static bool read_report_words(struct report_options *options, const struct report_words *words,
 			      bool listed)
 {

@@ -32,7 +32,8 @@ struct steps_found {
 	uint64_t end;           /* the number of the last step's last event */
 };
 
-/* Passes the file's events to `take` until it returns other than 0. Returns that, 0, or -errno. */
+/* Passes each event of the file to `take`, and stops when that returns a value other than 0.
+ * Returns that value, 0 at the end of the file, or -errno. */
 typedef int steps_take_fn(void *context, const struct event *event);
 int steps_read(const char *path, steps_take_fn *take, void *context);
 

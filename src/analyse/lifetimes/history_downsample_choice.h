@@ -30,7 +30,7 @@ void history_keep_clear(struct history_keep *keep);
 /* The sums of devices and pools, while the events of a history are added one after another. */
 struct history_running {
 	const struct history *history;
-	uint32_t *device_of, *pool_of; /* by place: position of the place's sum in now[] */
+	uint32_t *device_of, *pool_of; /* by position in history->places[]: position in now[] */
 	struct history_sum *now;
 	size_t now_n;
 };

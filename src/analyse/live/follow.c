@@ -41,7 +41,8 @@ static unsigned changing_n(const struct spool *spool)
 	return COUNT_OF(changing) - !waiting_n(spool);
 }
 
-/* Tables that changed while they were copied are copied again, up to this many bytes. */
+/* If tables changed while they were copied, all are copied again, until the repeated copies exceed
+ * this many bytes in total. */
 static const uint64_t VAIN_BYTES = 16 << 20;
 
 /* Reads the header. -ENODATA if the file was cut: if it has fewer blocks than the header says. */

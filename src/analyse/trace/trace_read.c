@@ -38,7 +38,8 @@ static void *member(void *to, size_t at)
 	return (char *)to + at;
 }
 
-/* Counts memory that the trace's facts take. 0, or -EINVAL if they take more than LIMITS_FACTS. */
+/* Counts memory of the data before the events. Returns 0, or -EINVAL if it exceeds LIMITS_FACTS and
+ * limits_hold(). */
 static int keep_bytes(const struct reader *reader, size_t bytes)
 {
 	struct json *json = reader->json;

@@ -33,7 +33,7 @@ struct usage_device {
 	/* Atomic members may be used without the recorder's lock, the others only with it. */
 	_Atomic uint8_t source;
 	_Atomic bool begun;   /* the device was sampled at least once */
-	_Atomic bool waiting; /* `culprit` changed the bytes; the next sample shows how */
+	_Atomic bool waiting; /* `culprit` may have changed `used`; a sample will show how */
 	_Atomic uint64_t reserved, moving, t; /* values when the last sample was taken */
 
 	_Atomic uint64_t last; /* time from which `rest` counts; 0: no sample yet */

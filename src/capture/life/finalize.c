@@ -54,7 +54,8 @@ static const char missing_notes[PACK_KINDS][80] = {
 #undef PACK
 };
 
-/* Loads the library RTLD_LOCAL, so that no symbol of the process is bound to it. Never closed. */
+/* If the trace is to be compressed, loads the library that does it: RTLD_LOCAL, so that no symbol
+ * of the process is bound to it. It is never closed. */
 void finalize_load(void)
 {
 	enum pack_kind kind = pack_named(opt_text(OPT_ID_output));

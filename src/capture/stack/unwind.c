@@ -173,7 +173,7 @@ void unwind_prepare(void)
 		return;
 	}
 	backtrace(prime, 4); /* the first call loads libgcc_s */
-	/* Turns off walks by rules or prediction, which may read memory that is not written yet. */
+	/* Turns off the walks of cfi_walk.c and predict.c: they may read uninitialized memory. */
 	if (under_memcheck())
 		unwind_careful(true);
 	atomic_store(&unwinder.name, "glibc");

@@ -42,8 +42,8 @@ void torch_settle(const struct event *like);
 /*
  * For a driver allocation with this stack that failed: true if a framework (PyTorch, TensorFlow,
  * XLA) catches the failure and tries again. If no retry succeeds, PyTorch reports the failure on
- * this thread, and `known` is recorded with it. `ordered`: the allocation was from a stream-ordered
- * pool, where PyTorch does not try again.
+ * this thread, and `known`, the state when the driver refused, is recorded with it. `ordered`: the
+ * allocation was from a stream-ordered pool, where PyTorch does not try again.
  */
 bool torch_catches(uint32_t stack, bool ordered, const struct spool_oom *known);
 
@@ -54,7 +54,8 @@ void torch_forked(void);
 extern atomic_bool torch_cpu_lost;
 
 /* torch_clear(), in a forked child: forgets the parent's recording. torch_restart(), with the lock
- * held, when recording is switched on again: records all of PyTorch's blocks as freed. */
+ * held, when recording is switched on again: records all of
+ * PyTorch's blocks as freed, because frees in the meantime were not seen. */
 void torch_clear(void);
 void torch_restart(void);
 

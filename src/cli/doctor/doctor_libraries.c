@@ -162,7 +162,7 @@ static const struct optional {
 	{ "libunwind",
 	  { "libunwind.so.8" },
 	  FINDING_WARN,
-	  "not found: native stacks take seven times as long",
+	  "not found: recording native stacks takes seven times as long",
 	  "apt-get install libunwind8" },
 };
 

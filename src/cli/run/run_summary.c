@@ -101,7 +101,7 @@ static void say_others(const struct run_left *left)
 	if (left->traces_n > shown + 1)
 		run_say("and %zu more traces", left->traces_n - shown - 1);
 	if (ranks > 1)
-		run_say("memtrace merge %s summarizes all %zu", short_path(left->names),
+		run_say("memtrace merge %s summarizes all %zu traces", short_path(left->names),
 			left->traces_n);
 }
 

@@ -13,8 +13,8 @@ enum {
 	NAMED = 3,          /* most sites that the sentence names */
 	ENOUGH = 80,        /* percent of the change that, once explained, ends the list of sites */
 	WORTH = 10,         /* percent of the change that each further named site must explain */
-	WORD_COLUMNS = 72,  /* columns to which a name is cut if it has a word longer than this, */
-	NAME_COLUMNS = 140, /* and columns to which other names are cut */
+	WORD_COLUMNS = 72,  /* most columns of a name with a longer word, which cannot be wrapped */
+	NAME_COLUMNS = 140, /* most columns of other names */
 };
 
 /* The row of the dimension whose peak of allocated memory grew most; if none grew, that whose peak

@@ -274,7 +274,7 @@ bool diff_changes(struct diff *diff, enum dimension dimension, const char *group
 	bool reasons = sites && tells_why(column);
 	const struct diff_row **rows;
 	size_t count = diff_changed(diff, dimension, group, column, &rows);
-	struct change_row noise = { .name = "within the noise of several runs" };
+	struct change_row noise = { .name = "within the noise between the runs" };
 	struct change_row all = { .name = "total" };
 
 	set_columns(to->columns, run_columns[column].bytes, reasons);

@@ -240,8 +240,8 @@ uint64_t emit_shown_columns(const struct emit_column *columns, const struct emit
  * mention or a link, and cut to 240 columns. */
 void markdown_text(struct out *out, const char *text);
 
-/* Writes the table without its heading, and an empty line. Rows end well before the 65,536
- * characters that a comment on GitHub holds. */
+/* Writes the table, without its heading, then an empty line. Rows are left out before the output
+ * reaches the 65,536 characters that a comment on GitHub may have. */
 void emit_markdown(struct out *out, const struct emit_table *table);
 
 /* Writes a table of sites, folded below "HEADING: 3 sites"; nothing without rows or room. */

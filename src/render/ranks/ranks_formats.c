@@ -81,7 +81,7 @@ static void text_sites(const struct show *show, struct merge_tables *tables, str
 	static const char *const headings[MERGE_COLUMNS] = {
 		"Sites at the peak of allocated memory, highest rank compared with median",
 		"Sites at the peak of reserved memory",
-		"Sites live at exit",
+		"Sites with memory live at exit",
 	};
 
 	for (size_t i = 0; i < (options->full ? MERGE_COLUMNS : 1); i++) {

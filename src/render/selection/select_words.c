@@ -57,7 +57,8 @@ bool report_select_doubt(const struct report_selection *selection, char *to, siz
 			  "lack them.");
 	else if (selection->told)
 		text_copy(what, sizeof(what),
-			  "the stacks that held memory are exact, but free gaps are not known.");
+			  "the stacks that held memory are exact, but the free gaps between blocks "
+			  "are not known.");
 	else if (selection->moment && replay->lost != TRACE_NONE)
 		snprintf(
 			what, sizeof(what),

@@ -30,7 +30,7 @@ for rank in 1 2 3; do
 	has "rank $rank is named" said "memtrace: rank $rank is four/$host.$rank.json (peak "
 	is "rank $rank says what it is" "$(json "four/$host.$rank.json" '[d["process"][k] for k in ("rank", "world_size", "local_rank")]')" "[$rank, 4, $rank]"
 done
-has 'and what takes all of them' said "memtrace merge four/$host.*.json summarizes all 4"
+has 'and what takes all of them' said "memtrace merge four/$host.*.json summarizes all 4 traces"
 memtrace report "four/$host.1.json" >report.txt
 has 'a report says which rank it is of' report.txt ', rank 1, on '
 ok 'which merges' memtrace merge four/*.*.json
@@ -47,7 +47,7 @@ ok 'twelve ranks' memtrace run -o 'twelve/%r.json' -- ./launch 12
 cp "$ERR" said
 is 'the nine highest are named' "$(grep -cE 'rank [0-9]+ (is|of 12 is) twelve/' said)" 9
 has 'the others are counted' said 'memtrace: and 3 more traces'
-has 'all are merged' said 'memtrace merge twelve/*.json summarizes all 12'
+has 'all are merged' said 'memtrace merge twelve/*.json summarizes all 12 traces'
 
 # --- torchrun itself, on CPU tensors --------------------------------------------------------------------
 PYTHON3=/usr/bin/python3
