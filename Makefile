@@ -132,7 +132,7 @@ $(BUILD)/cli/render/page/page_bundle.o: src/render/page/page_bundle.S $(BUILD)/f
 
 # Texts that these hold as they are.
 $(BUILD)/cli/cli/completion.o: src/cli/completion.bash src/cli/completion.zsh
-$(BUILD)/cli/analyse/categories/rules.o: src/analyse/categories/builtin.rules src/analyse/categories/rules.help
+$(BUILD)/cli/analyse/categories/rules.o: src/analyse/categories/builtin_categories.rules src/analyse/categories/rules.help
 
 # --- the library and the tool ----------------------------------------------------------------------
 

@@ -24,7 +24,7 @@ const struct rule_key_row rule_keys[RULE_KEYS] = {
 #undef KEY
 };
 
-TEXT_OF_FILE(rules_builtin, "src/analyse/categories/builtin.rules");
+TEXT_OF_FILE(rules_builtin, "src/analyse/categories/builtin_categories.rules");
 TEXT_OF_FILE(rules_help, "src/analyse/categories/rules.help");
 
 const char *const category_whats[CATEGORIES] = {

@@ -1,5 +1,5 @@
 /*
- * Reads this thread's Python frames where CPython (3.8 and newer, see python.def) stores them:
+ * Reads this thread's Python frames where CPython (3.8 and newer, see python_frame_offsets.def) stores them:
  * without the GIL, without touching a reference count, without an allocation, and without waiting
  * for a lock, except in walks before python_ask() has succeeded.
  *
