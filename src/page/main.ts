@@ -2,11 +2,13 @@
 
 import { ActivityView } from "./view/activity";
 import { App, type View } from "./view/app";
-import { BlockMap } from "./view/blockmap";
+import { Chips } from "./view/chips";
 import { Controls, CursorBar } from "./view/controls";
+import { Details } from "./view/details";
 import { DiffView } from "./view/diffview";
 import { button, h } from "./view/dom";
 import { readFacts, type Diff, type Ranks } from "./model/facts";
+import { EventsView } from "./view/events";
 import { FindingsView } from "./view/findings";
 import * as format from "./view/format";
 import { BlockListView } from "./view/blocklist";
@@ -16,8 +18,9 @@ import { readTrace, type Trace } from "./model/model";
 import { Notices } from "./view/notices";
 import { Overview } from "./view/overview";
 import { RanksView } from "./view/ranks";
-import { extent } from "./model/sample";
-import { scopesOf, sumsOf } from "./model/scope";
+import { bestAxis, extent } from "./model/axis";
+import { bestGrouping } from "./model/groupings";
+import { placesOf, scopesOf, sumsOf } from "./model/scope";
 import { SegmentMap } from "./view/segments";
 import { readLink, Store, type Key, type State } from "./model/state";
 import { SumsView } from "./view/sums";
@@ -33,26 +36,38 @@ function defaultsOf(traces: Trace[], first: string): State {
 	let peak = 0;
 
 	for (let i = 1; i < allocated.length; i++) {
-		if (allocated[i] > allocated[peak])
+		if (allocated[i] > allocated[peak] || Number.isNaN(allocated[peak]))
 			peak = i;
 	}
+	const axis = bestAxis(traces);
+	const told = trace.facts.peaks.find((one) => one.metric === "allocated" && one.device === scope.device && one.pool === null && scope.space === null);
+	const unseen = trace.facts.gaps.length && told && told.bytes > (allocated[peak] || 0) ? told.t : -1; // the peak is where events are missing
+
 	return {
-		trace: trace.number, scope: scope.id, axis: "time", from: Math.min(...traces.map((one) => extent(one, "time")[0])), to: Math.max(...traces.map((one) => extent(one, "time")[1])),
-		cursor: peak, pin: -1, view: first, by: "site", stacks: "merged", machinery: false, query: "", theme: "auto",
+		trace: trace.number, scope: scope.id, axis, from: Math.min(...traces.map((one) => extent(one, axis)[0])), to: Math.max(...traces.map((one) => extent(one, axis)[1])),
+		cursor: unseen < 0 ? peak : Math.max(trace.eventAt(unseen), 0), moment: unseen, pin: -1, view: first, by: bestGrouping(trace, placesOf(trace, scope), peak), stacks: "merged", tree: "callers", merge: "line", split: "", machinery: false,
+		query: "", block: -1, theme: "auto",
 	};
 }
 
 // Corrects a state from a link of another trace: values that do not fit this trace become defaults.
 function fit(state: State, app: App): void {
 	const most = app.trace.events.count - 1;
-	const [low, high] = app.full;
 
 	if (state.trace >= app.traces.length)
 		state.trace = app.traces.length - 1;
 	state.scope = app.scope.id;
 	state.by = app.grouping.by;
+	if (!app.axes.includes(state.axis)) {
+		state.axis = "event";
+		[state.from, state.to] = app.full;
+	}
 	state.cursor = Math.max(Math.min(state.cursor, most), 0);
 	state.pin = Math.min(state.pin, most);
+	if (!(state.block < app.trace.blocks.count && state.block >= 0 && app.trace.blocks.kind[state.block] === 0))
+		state.block = -1;
+	const [low, high] = app.full;
+
 	if (!(state.from >= low && state.to <= high && state.from < state.to))
 		[state.from, state.to] = [low, high];
 }
@@ -61,9 +76,11 @@ function titleOf(traces: Trace[], ranks: Ranks | null): string {
 	return ranks ? format.plural(ranks.ranks.length, "rank") : traces.map((trace) => trace.facts.name).join(" and ");
 }
 
-// The sentences on all ranks, shown above those on the rank that the page shows.
+// The sentences on all ranks, shown above those on the rank that the page shows; the first says most.
 function rankWords(ranks: Ranks): HTMLElement[] {
-	return ranks.sentences.map((sentence) => h("p", { class: "answer" }, sentence));
+	const [first, ...others] = ranks.sentences.map((sentence, i) => h("p", { class: i ? null : "answer" }, sentence));
+
+	return others.length ? [first, h("details", { class: "lacks" }, h("summary", {}, format.plural(others.length, "more sentence")), ...others)] : [first];
 }
 
 function header(app: App, ranks: Ranks | null, keys: () => void): HTMLElement {
@@ -74,13 +91,14 @@ function header(app: App, ranks: Ranks | null, keys: () => void): HTMLElement {
 		const shown = ranks ? `Shown is rank ${process.rank}, the highest` : app.traces.length > 1 ? `Shown is ${app.trace.number ? "head" : "base"}` : null;
 		const ended = process.signal !== null ? `, ended by signal ${process.signal}` : process.status ? `, ended with status ${process.status}` : process.exit === "exit" ? "" : `, ${process.exit}`;
 
+		const command = `${process.command.join(" ")} (pid ${process.pid}${process.host ? ` on ${process.host}` : ""}, rank ${process.rank}), ${process.start_time}, ran for ${format.time(process.duration_ns)}${ended}; ${format.count(report.events_recorded)} events`;
+
 		element.replaceChildren(
-			h("div", { class: "bar" }, h("h1", {}, "memtrace ", h("span", {}, titleOf(app.traces, ranks))),
+			h("div", { class: "bar" }, h("h1", {}, "memtrace ", h("span", {}, titleOf(app.traces, ranks))), h("code", { class: "command", title: command }, command),
 				button(app.theme.dark ? "Light" : "Dark", "Light or dark (d)", () => app.store.set({ theme: app.theme.dark ? "light" : "dark" })),
 				button("Shortcuts", "Keyboard shortcuts (?)", keys)),
 			...(ranks ? rankWords(ranks) : app.diff ? [h("p", { class: "answer" }, app.diff.sentence)] : []),
 			shown ? h("p", {}, h("b", {}, shown), ` (${name}): ${report.answer}`) : h("p", { class: "answer" }, report.answer),
-			h("p", { class: "dim" }, h("code", {}, process.command.join(" ")), ` (pid ${process.pid}${process.host ? ` on ${process.host}` : ""}, rank ${process.rank}), ${process.start_time}, ran for ${format.time(process.duration_ns)}${ended}; ${format.count(report.events_recorded)} events.`),
 		);
 	};
 
@@ -132,7 +150,7 @@ function start(page: HTMLElement, traces: Trace[], diff: Diff | null, ranks: Ran
 	fit(store.state, app);
 	const overview = new Overview(app);
 	const views: View[] = [
-		new FlameView(app), new TableView(app), new BlockMap(app), new SegmentMap(app), new FindingsView(app), new BlockListView(app), new SumsView(app),
+		new FlameView(app), new TableView(app), new BlockListView(app), new SegmentMap(app), new EventsView(app), new FindingsView(app), new SumsView(app),
 		...(traces.some((trace) => trace.spans) ? [new ActivityView(app)] : []), ...(diff ? [new DiffView(app, diff)] : []),
 		...(ranks ? [new RanksView(app, ranks)] : []),
 	];
@@ -142,6 +160,8 @@ function start(page: HTMLElement, traces: Trace[], diff: Diff | null, ranks: Ran
 	const controls = new Controls(app);
 	const cursor = new CursorBar(app);
 	const tabs = new Tabs(app, views);
+	const details = new Details(app);
+	const notices = new Notices(app);
 	const keys = new Keys(app, views, controls.search);
 	const all = new Set(Object.keys(store.state) as Key[]);
 	const update = (changed: Set<Key>) => {
@@ -150,10 +170,12 @@ function start(page: HTMLElement, traces: Trace[], diff: Diff | null, ranks: Ran
 		overview.update(changed);
 		cursor.update();
 		tabs.update(changed);
+		details.update(changed);
 	};
 
 	document.title = `${titleOf(traces, ranks)} - memtrace`;
-	page.replaceChildren(header(app, ranks, () => keys.showHelp()), new Notices(app).element, h("main", {}, controls.element, overview.element, cursor.element, tabs.element));
+	page.replaceChildren(header(app, ranks, () => keys.showHelp()),
+		h("main", {}, h("div", { class: "findingsbar" }, new Chips(app).element, notices.lacks), notices.element, controls.element, overview.element, cursor.element, tabs.element), details.element);
 	page.setAttribute("aria-busy", "false");
 	update(all);
 	store.listen(update);

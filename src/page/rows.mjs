@@ -1,5 +1,7 @@
-// Prints TypeScript interfaces for the objects of a trace: node rows.mjs TRACE.DEF.
+// Prints TypeScript interfaces for the objects of a trace: node rows.mjs TRACE.DEF; then the helper functions of
+// frameworks that frame_kinds.def beside it lists.
 import { readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 
 const ROW = /^\t(ROW|WORD|OBJECT|LIST|MANY)\(([^)]*)\)/;
 const TYPES = {
@@ -36,4 +38,12 @@ for (const line of readFileSync(process.argv[2], "utf8").split("\n")) {
 		console.log("}");
 	else if (row)
 		console.log(member(row[1], row[2].split(",").map((word) => word.trim())));
+}
+
+const kinds = readFileSync(join(dirname(process.argv[2]), "frame_kinds.def"), "utf8");
+
+for (const list of ["NATIVE", "PYTHON"]) {
+	const names = [...kinds.matchAll(new RegExp(`^${list}\\("(.*)"\\)`, "gm"))].map((row) => row[1]);
+
+	console.log(`export const helpers_${list.toLowerCase()}: string[] = ${JSON.stringify(names)};`);
 }

@@ -15,10 +15,10 @@ async function shoot(name, file, hash, prepare = async () => {}) {
 	await close();
 }
 
-await shoot("flame", "train", "#axis=event&stacks=python");
-await shoot("map", "run", "#axis=event&view=map&from=1200&to=3600", async (page) => {
+await shoot("flame", "train", "#axis=event&stacks=python", async (page) => {
 	await page.evaluate(() => document.querySelector(".cursorbar").scrollIntoView());
 });
+await shoot("map", "run", "#axis=event&from=1200&to=3600");
 await shoot("segments", "run", "#axis=event&view=segments&by=line&theme=dark", async (page) => {
 	await view(page, "segments");
 	await page.evaluate(() => document.querySelector(".cursorbar").scrollIntoView());

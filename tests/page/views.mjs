@@ -5,7 +5,7 @@ import { check, choose, data, find, link, openBrowser, openPage, press, same, se
 const [folder] = process.argv.slice(2);
 const trace = JSON.parse(readFileSync(`${folder}/train.json`, "utf8"));
 const browser = await openBrowser();
-const views = ["flame", "table", "map", "segments", "findings", "blocks", "sums"];
+const views = ["flame", "table", "segments", "events", "findings", "blocks", "sums"];
 
 const number = async (page, key) => Number((await link(page))[key]);
 const cursor = async (page) => Number((await data(page, ".cursorbar"))[0].event);
@@ -36,6 +36,8 @@ async function canvasHash(page, selector) {
 }
 
 async function testPhases(page) {
+	await page.click("button:text-is('time')");
+	await settled(page);
 	const phase = trace.phases[0];
 	const box = await page.locator(".chart .u-over").boundingBox();
 	const chart = await page.locator(".chart").boundingBox();
@@ -48,10 +50,16 @@ async function testPhases(page) {
 
 	check("a phase says what memory did in it", card.startsWith(phase.name) && card.includes("at its start, highest "), card);
 	await page.mouse.move(box.x + box.width / 2, box.y + 80);
-	check("and is quiet elsewhere", !(await page.isVisible(".tooltip")));
+	check("elsewhere the values of the curves are read", / s: \d+\.\d\d .iB allocated, \d+\.\d\d MiB reserved/.test(await page.textContent(".tooltip .reading")), await page.textContent(".tooltip"));
+	same("and stand in the legend", await page.textContent(".curves .where"), "at the pointer");
 	await page.mouse.move(box.x + box.width * place(trace.summary.devices[0].allocated.peak_t), box.y - 6);
 	check("a flag says that it is the peak", (await page.textContent(".tooltip")).startsWith("peak allocated"), await page.textContent(".tooltip"));
 	check("what took long before the first event takes no room", place(trace.events[0].t) > 0 && place(trace.events[0].t) < 0.1);
+	await page.mouse.move(5, 5);
+	check("a tooltip goes away with the pointer", !(await page.isVisible(".tooltip")));
+	same("and the legend is at the cursor again", await page.textContent(".curves .where"), "at the cursor");
+	await page.click("button:text-is('events')");
+	await settled(page);
 }
 
 async function testZoom(page) {
@@ -65,8 +73,7 @@ async function testZoom(page) {
 		await settled(page);
 	};
 
-	await press(page, "t");
-	same("t shows events", (await link(page)).axis, "event");
+	same("events come first where time shows less", (await link(page)).axis, undefined);
 	await drag(0.25, 0.75);
 	const last = trace.events.length - 1;
 
@@ -82,12 +89,17 @@ async function testZoom(page) {
 	check("the wheel zooms out", Number((await link(page)).to) - Number((await link(page)).from) > Number(narrow.to) - Number(narrow.from));
 	await page.mouse.dblclick(box.x + box.width / 2, box.y + 60);
 	await settled(page);
-	same("a double click shows all", (await link(page)).to, String(last));
+	same("a double click shows all", (await data(page, ".chart"))[0].to, String(last));
 	await press(page, "+");
-	check("so does a key", (await number(page, "to")) - (await number(page, "from")) < last);
+	check("so does a key", Number((await data(page, ".chart"))[0].to) - Number((await data(page, ".chart"))[0].from) < last);
 	await press(page, "0");
-	await press(page, "t");
-	same("and back to time", (await link(page)).axis, undefined);
+	const axes = [];
+
+	for (let i = 0; i < 4; i++) {
+		await press(page, "t");
+		axes.push((await link(page)).axis);
+	}
+	same("t goes through the axes", axes, ["time", "busy", "step", undefined]);
 }
 
 async function testCursor(page) {
@@ -105,6 +117,7 @@ async function testCursor(page) {
 	await page.mouse.click(box.x + box.width * 0.95, box.y + 80);
 	await settled(page);
 	check("a click moves the cursor", (await cursor(page)) > peak);
+	await press(page, "Escape");
 	await press(page, "p");
 	const pinned = await number(page, "pin");
 
@@ -151,6 +164,8 @@ async function testSearch(page) {
 	const born = await cursor(page);
 
 	check("a row leads to its birth", trace.events[born].op === "alloc");
+	check("and shows its details", (await page.textContent(".details")).includes("Allocated by"));
+	await press(page, "Escape");
 	await find(page, "size>nonsense");
 	check("what makes no sense is said", (await page.textContent(".found")).includes("makes no sense"));
 	await find(page, "");
@@ -158,26 +173,31 @@ async function testSearch(page) {
 	await page.click("#panel tr.link >> nth=0");
 	await settled(page);
 	check("a row of the table marks its blocks", (await link(page)).q.startsWith("site:") && (await found()) > 0);
+	check("and shows what is in it", (await page.textContent(".details")).includes("The largest"));
+	await press(page, "Escape");
 	await find(page, "");
 	await press(page, "k");
 }
 
 async function testMap(page) {
-	await view(page, "map");
 	const blocks = blocksOf(trace.events).filter(({ event }) => event.space === "device");
-	const [map] = await data(page, ".blockmap");
+	await press(page, "0");
+	await page.click("button:text-is('time')");
+	await settled(page);
+	const [map] = await data(page, ".chart");
 
 	check("the map tells of every block, drawn or summed", Number(map.drawn) + Number(map.hidden) <= blocks.length && Number(map.drawn) > 10, JSON.stringify(map));
 	same("and is as high as the peak", Number(map.highest), trace.summary.devices[0].allocated.peak_bytes);
-	await press(page, "t");
-	const [events] = await data(page, ".blockmap");
+	await page.click("button:text-is('events')");
+	await settled(page);
+	const [events] = await data(page, ".chart");
 
 	same("over events, all of them", Number(events.drawn) + Number(events.hidden), blocks.length);
-	const before = await canvasHash(page, ".blockmap canvas:not(.over)");
+	const before = await canvasHash(page, ".chart canvas");
 
 	await choose(page, "Colour by", "owner");
-	check("colours follow the grouping", (await canvasHash(page, ".blockmap canvas:not(.over)")) !== before);
-	const over = await page.locator(".blockmap .over").boundingBox();
+	check("colours follow the grouping", (await canvasHash(page, ".chart canvas")) !== before);
+	const over = await page.locator(".chart .u-over").boundingBox();
 
 	await page.mouse.move(over.x + over.width * 0.8, over.y + over.height - 20);
 	await settled(page);
@@ -189,7 +209,7 @@ async function testMap(page) {
 	await settled(page);
 	check("a drag zooms here too", (await number(page, "to")) < trace.events.length - 1);
 	await press(page, "0");
-	await press(page, "t");
+	await choose(page, "Colour by", "site");
 }
 
 async function testFlame(page) {
@@ -210,6 +230,9 @@ async function testFlame(page) {
 	await page.mouse.click(canvas.x + 40, canvas.y + 70);
 	await settled(page);
 	check("a click zooms", !(await page.textContent(".flame .caption")).startsWith("All that was live"));
+	check("and shows the details", (await page.textContent(".details")).includes("of what is shown"));
+	await press(page, "Escape");
+	check("which Escape closes", !(await page.isVisible(".details")));
 	await choose(page, "Stacks", "merged");
 }
 
@@ -248,7 +271,7 @@ async function testLooks(page) {
 }
 
 async function testLink() {
-	const hash = "#axis=event&from=100&to=200&at=150&pin=120&view=table&by=line&q=forward&theme=dark";
+	const hash = "#from=100&to=200&at=150&pin=120&view=table&by=line&q=forward&theme=dark";
 	const { page, troubles, close } = await openPage(browser, `${folder}/train.html`, hash);
 	const expected = Object.fromEntries(new URLSearchParams(hash.slice(1)));
 

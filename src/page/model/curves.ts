@@ -1,28 +1,68 @@
-// The columns of the chart: values of curves at the times of its points.
+// The columns of the chart: values of curves at positions on the axis.
 
+import { eventAt, positionAt, positionOf, type Axis } from "./axis";
 import type { Curve } from "./facts";
-import type { Trace } from "./model";
+import { Kind, NEVER, type Trace } from "./model";
+import type { Query } from "./query";
+import { sampleEvents } from "./sample";
 
 export type Column = (number | null)[];
 
-// For each of `times`, the last of the sampled values until then.
-export function follow(t: number[], values: (number | null)[], times: number[]): Column {
-	let at = -1;
-	let last: number | null = null;
+const DENSE = 4; // events for each column of the picture, above which each column has only the highest and the lowest sum
 
-	return times.map((time) => {
-		for (; at + 1 < t.length && t[at + 1] <= time; at++)
-			last = values[at + 1] ?? last;
-		return last;
-	});
+// `lows`: the lowest of the first curve in each column; empty unless the curve is dense.
+export interface Table { x: number[]; columns: Column[]; lows: Column }
+
+const known = (value: number | undefined): number | null => (value === undefined || Number.isNaN(value) ? null : value);
+
+// The highest sums in each column, and the lowest of the first curve.
+function envelope(trace: Trace, axis: Axis, from: number, to: number, width: number, curves: (Float64Array | null)[]): Table {
+	const table: Table = { x: [], columns: curves.map(() => []), lows: [] };
+	let at = Math.max(eventAt(trace, axis, from), 0);
+
+	for (let column = 0; column < width; column++) {
+		const end = eventAt(trace, axis, from + ((to - from) * (column + 1)) / width);
+
+		if (end < at && column)
+			continue;
+		table.x.push(from + ((to - from) * column) / width);
+		let low = Infinity;
+
+		curves.forEach((curve, k) => {
+			let high = -Infinity;
+
+			for (let i = at; curve && i <= end; i++) {
+				if (curve[i] > high)
+					high = curve[i];
+				if (!k && curve[i] < low)
+					low = curve[i];
+			}
+			table.columns[k].push(Number.isFinite(high) ? high : null);
+		});
+		table.lows.push(Number.isFinite(low) ? low : null);
+		at = end + 1;
+	}
+	return table;
 }
 
-export interface Table { x: number[]; columns: Column[] }
+// The curves in a part of the axis, for a picture of `width` columns.
+export function sampled(trace: Trace, axis: Axis, from: number, to: number, width: number, curves: (Float64Array | null)[]): Table {
+	const first = Math.max(eventAt(trace, axis, from), 0);
+	const last = eventAt(trace, axis, to);
+
+	if (last - first > width * DENSE)
+		return envelope(trace, axis, from, to, width, curves);
+	const events = sampleEvents(trace, axis, from, to, width, curves.filter((curve): curve is Float64Array => curve !== null));
+
+	return {
+		x: events.map((i) => positionOf(trace, axis, i)), columns: curves.map((curve) => events.map((i) => known(curve?.[i]))), lows: events.map(() => null),
+	};
+}
 
 // Where events are missing, adds the points of the recorder's own curve, which has at most 10,000.
-export function bridge(table: Table, trace: Trace, timeline: Curve): void {
+export function bridge(table: Table, trace: Trace, timeline: Curve, axis: Axis): void {
 	const { events, facts } = trace;
-	const rows = table.x.map((x, i) => ({ x, values: table.columns.map((column) => column[i]) }));
+	const rows = table.x.map((x, i) => ({ x, low: table.lows[i], values: table.columns.map((column) => column[i]) }));
 	const missing = facts.gaps.map((gap) => [gap.event ? events.t[gap.event - 1] : 0, events.t[gap.event]]);
 
 	if (!events.count)
@@ -30,12 +70,64 @@ export function bridge(table: Table, trace: Trace, timeline: Curve): void {
 	for (const [from, to] of missing) {
 		timeline.t.forEach((t, i) => {
 			if (t > from && t < to)
-				rows.push({ x: t, values: [timeline.reserved[i] ?? null, timeline.allocated[i] ?? null, timeline.used[i] ?? null, null] });
+				rows.push({ x: positionAt(trace, axis, t), low: null, values: [timeline.allocated[i] ?? null, timeline.reserved[i] ?? null, ...table.columns.slice(2).map(() => null)] });
 		});
 	}
 	if (!missing.length)
 		return;
 	rows.sort((a, b) => a.x - b.x);
 	table.x = rows.map((row) => row.x);
+	table.lows = rows.map((row) => row.low);
 	table.columns = table.columns.map((_, k) => rows.map((row) => row.values[k]));
+}
+
+export interface Samples { t: number[]; bytes: number[] }
+
+// When the bytes used on the device were sampled: the recorder's curve repeats a sample until the next; a failed
+// allocation says how much of the device is free.
+export function samplesOf(trace: Trace, device: number | null, timeline: Curve | undefined): Samples {
+	const found: [number, number][] = [];
+	let last: number | null = null;
+
+	timeline?.used.forEach((bytes, i) => {
+		if (bytes !== null && bytes !== undefined && bytes !== last) {
+			found.push([timeline.t[i], bytes]);
+			last = bytes;
+		}
+	});
+	for (const oom of trace.facts.report.ooms) {
+		if (timeline && oom.device === device && oom.free_bytes !== null && oom.total_bytes !== null && oom.free_bytes !== undefined && oom.total_bytes)
+			found.push([oom.t, oom.total_bytes - oom.free_bytes]);
+	}
+	found.sort((a, b) => a[0] - b[0]);
+	return { t: found.map(([t]) => t), bytes: found.map(([, bytes]) => bytes) };
+}
+
+// The last value of the recorder's curve that is not later than t.
+export function valueAt(timeline: Curve | undefined, metric: "allocated" | "reserved", t: number): number | null {
+	let found: number | null = null;
+
+	for (let i = 0; timeline && i < timeline.t.length && timeline.t[i] <= t; i++)
+		found = timeline[metric][i] ?? found;
+	return found;
+}
+
+// The bytes of the blocks that match the search, after each event; null without a search.
+export function matchedSums(trace: Trace, places: boolean[], query: Query | null): Float64Array | null {
+	const { blocks, events } = trace;
+
+	if (!query || query.wrong)
+		return null;
+	const sums = new Float64Array(events.count);
+
+	for (let i = 0; i < blocks.count; i++) {
+		if (!query.matches[i] || blocks.kind[i] !== Kind.Block || !places[blocks.place[i]])
+			continue;
+		sums[blocks.born[i]] += blocks.size[i];
+		if (blocks.died[i] !== NEVER)
+			sums[blocks.died[i]] -= blocks.size[i];
+	}
+	for (let i = 1; i < sums.length; i++)
+		sums[i] += sums[i - 1];
+	return sums;
 }

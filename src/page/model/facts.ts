@@ -24,7 +24,7 @@ export interface ShortLivedSite { site: string | null; line: string; lifetime_mi
 export interface Failure { seq: number; t: number; device: number | null; bytes: number; allocated: number; reserved: number; api: string | null; error: string | null; line: string; thread: number; stack: number | null }
 
 // An allocation that failed, and its explanation.
-export interface Oom { number: number; t: number; device: number | null; size: number; line: string; survived: boolean; text: string[] }
+export interface Oom { number: number; t: number; device: number | null; size: number; line: string; survived: boolean; text: string[]; free_bytes?: number | null; total_bytes?: number | null }
 
 export interface PhaseCount { bytes: number; count: number }
 interface PhasePart { allocated_peak_bytes: number; reserved_peak_bytes: number; allocations: PhaseCount | null; freed: PhaseCount | null; kept: PhaseCount | null }
@@ -60,7 +60,8 @@ export type Phase = Trace_phase & { name: string };
 export type Curve = Omit<Trace_curve, "t"> & { t: number[] };
 // The members: text to show, function, file or module, line, 1 for Python, rank (0: the user's code), 1 for a name without code.
 export type FrameRow = [string, string | null, string | null, number, number, number, number];
-export interface Grouping { by: string; title: string; names: string[]; of: (number | null)[] }
+// `of`: by stack the position of its group. `ofBlock`: by block, -1 for none, if blocks of one stack can be in several groups.
+export interface Grouping { by: string; title: string; names: string[]; of: (number | null)[]; ofBlock?: Int32Array }
 
 export interface Facts {
 	report: Report; name: string; events: number; stacks: number;

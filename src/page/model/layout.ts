@@ -1,37 +1,41 @@
 // Lays out a map of blocks over time as a picture in pixels, column by column.
 //
-// A column shows the moment at which the sum is highest within it, so no peak is lost. Blocks are
-// stacked in the order of their allocation. Blocks thinner than a pixel are summed in striped bands on
-// top of them, one band for each colour; the last band is for bytes that no recorded block holds.
-// So the height of a column is always the complete sum.
+// A column shows the moment at which the sum is highest within it, so no peak is lost. Blocks that live
+// through half of the view lie at the bottom, by colour; the others are stacked on them in the order of
+// their allocation. Blocks thinner than a pixel are summed in striped bands on top of either, one band for
+// each colour; the last band is for bytes that no recorded block holds. So the height of a column is
+// always the complete sum. Where events are missing, the column is hatched up to the recorder's sum.
 
 import { Kind, NEVER, type Trace } from "./model";
-import { eventAt } from "./sample";
-import type { Axis } from "./state";
+import { eventAt, type Axis } from "./axis";
 
 export const EMPTY = -1;
-export const REST = -2; // REST - i is the id of band i, of blocks thinner than a pixel
+export const MISSING = -2; // where events are missing
+export const REST = -3; // REST - i is the id of band i, of blocks thinner than a pixel; there are two bands for each pair of stripes
 
 export interface Wish {
 	axis: Axis; from: number; to: number;
 	places: boolean[];
 	sums: Float64Array;
 	only: Uint8Array | null; // by block: 1 if it is shown; null: all are
+	missing: Float64Array | null; // by column: the sum where events are missing, NaN elsewhere
 	width: number; height: number; // pixels
+	top: number; // bytes at the top edge
 	colour: (block: number) => number; // as a pixel of ImageData
 	rank: (block: number) => number; // index in `stripes` of the band for a block too thin to draw
+	hatch: [number, number]; // two colours for what is missing
 	stripes: [number, number][]; // two colours for each band; the last band: bytes that no recorded block holds
 }
 
 export interface Layout {
-	ids: Int32Array; // by pixel: the block, EMPTY, or REST - band
+	ids: Int32Array; // by pixel: the block, EMPTY, MISSING, or REST - band
 	pixels: Uint32Array;
-	highest: number; // bytes at the top edge
+	highest: number; // bytes of the highest column
 	drawn: number; // number of blocks drawn one by one
 	hidden: number; // number of blocks summed in bands
 	hiddenMost: number; // bytes of the largest block in bands
 	restMost: number; // most bytes that all bands have in a column
-	bands: Float64Array[]; // by band, then by column: bytes
+	bands: Float64Array[]; // by band, then by column: bytes; first the bands of long-lived blocks
 	moments: Int32Array; // by column: an event; the column shows the memory after it
 }
 
@@ -87,35 +91,40 @@ function columnOfEvent(moments: Int32Array, first: number, last: number): Uint16
 	return columns;
 }
 
+// A block that lives at least this part of the view lies at the bottom.
+const LONG = 0.5;
+
 export function layOut(trace: Trace, wish: Wish): Layout {
-	const { width, height } = wish;
+	const { width, height, stripes } = wish;
 	const { blocks } = trace;
 	const sums = wish.only ? sumOf(trace, wish, wish.only) : wish.sums;
 	const moments = findMoments(trace, wish, sums);
 	const layout: Layout = {
 		ids: new Int32Array(width * height).fill(EMPTY), pixels: new Uint32Array(width * height),
 		highest: 1, drawn: 0, hidden: 0, hiddenMost: 0, restMost: 0, moments,
-		bands: wish.stripes.map(() => new Float64Array(width + 1)),
+		bands: [...stripes, ...stripes].map(() => new Float64Array(width + 1)),
 	};
 
-	for (const moment of moments)
-		layout.highest = Math.max(layout.highest, (moment >= 0 && sums[moment]) || 0);
+	moments.forEach((moment, x) => { layout.highest = Math.max(layout.highest, (moment >= 0 && sums[moment]) || 0, wish.missing?.[x] || 0); });
 	const first = moments[0];
 	const last = moments[width - 1];
-	const least = layout.highest / height; // bytes in the height of one pixel
+	const least = wish.top / height; // bytes in the height of one pixel
 	const columnOf = columnOfEvent(moments, first, last);
-	const chosen: number[] = [];
+	const low: number[] = [];
+	const high: number[] = [];
 
 	for (let i = 0; i < blocks.count && blocks.born[i] <= last; i++) {
 		if (blocks.kind[i] !== Kind.Block || blocks.died[i] <= first || !wish.places[blocks.place[i]] || (wish.only && !wish.only[i]))
 			continue;
-		if (blocks.size[i] >= least) {
-			chosen.push(i);
-			continue;
-		}
 		const from = blocks.born[i] <= first ? 0 : columnOf[blocks.born[i] - first];
 		const to = blocks.died[i] > last ? width : columnOf[blocks.died[i] - first];
-		const band = layout.bands[wish.rank(i)];
+		const long = to - from >= LONG * width;
+
+		if (blocks.size[i] >= least) {
+			(long ? low : high).push(i);
+			continue;
+		}
+		const band = layout.bands[wish.rank(i) + (long ? 0 : stripes.length)];
 
 		layout.hidden++;
 		layout.hiddenMost = Math.max(layout.hiddenMost, blocks.size[i]);
@@ -126,88 +135,130 @@ export function layOut(trace: Trace, wish: Wish): Layout {
 		for (let x = 1; x < band.length; x++)
 			band[x] += band[x - 1];
 	}
-	layout.drawn = chosen.length;
-	fillColumns(trace, wish, layout, sums, chosen);
+	low.sort((a, b) => wish.rank(a) - wish.rank(b) || a - b);
+	layout.drawn = low.length + high.length;
+	new Painter(trace, wish, layout, sums).fill(low, high);
 	return layout;
 }
 
-// The upper edge of a block that ends at `to` bytes, if its lower edge is row y.
-function rows(layout: Layout, height: number, to: number, y: number): number {
-	return Math.min(Math.max(Math.round(height - (to / layout.highest) * height), 0), y);
-}
+class Painter {
+	private readonly colours = new Map<number, number>();
+	private held = 0; // bytes below, in the column that is painted
+	private y = 0; // the row below which the column is painted
+	private x = 0;
 
-function fillBands(wish: Wish, layout: Layout, x: number, sum: number, held: number, y: number): void {
-	const { width, height } = wish;
-	const { ids, pixels, bands } = layout;
-	const unknown = bands.length - 1;
-	let below = held;
-	let bottom = y;
-	let rest = 0;
+	constructor(private readonly trace: Trace, private readonly wish: Wish, private readonly layout: Layout, private readonly sums: Float64Array) {}
 
-	bands[unknown][x] = Math.max(sum - held - bands.reduce((all, band, i) => all + (i < unknown ? band[x] : 0), 0), 0) || 0;
-	for (let i = 0; i < bands.length; i++) {
-		below += bands[i][x];
-		rest += bands[i][x];
-		const top = bands[i][x] > 0 ? rows(layout, height, below, bottom) : bottom;
+	fill(low: number[], high: number[]): void {
+		const { wish, layout } = this;
+		const { born, died } = this.trace.blocks;
+		const { moments } = layout;
+		const half = wish.stripes.length;
+		let alive: number[] = [];
+		let next = 0;
 
-		for (let row = top; row < bottom; row++) {
-			pixels[row * width + x] = wish.stripes[i][((x + row) >> 2) & 1];
-			ids[row * width + x] = REST - i;
-		}
-		bottom = top;
-	}
-	layout.restMost = Math.max(layout.restMost, rest);
-}
+		for (this.x = 0; this.x < wish.width; this.x++) {
+			const { x } = this;
+			const moment = moments[x];
+			const missing = wish.missing?.[x] ?? NaN;
 
-function fillColumns(trace: Trace, wish: Wish, layout: Layout, sums: Float64Array, chosen: number[]): void {
-	const { width, height } = wish;
-	const { born, died, size } = trace.blocks;
-	const { ids, pixels, moments } = layout;
-	const colours = new Map<number, number>();
-	let alive: number[] = [];
-	let next = 0;
-
-	for (let x = 0; x < width; x++) {
-		const moment = moments[x];
-
-		if (x && moment === moments[x - 1]) {
-			copyColumn(layout, width, height, x);
-			continue;
-		}
-		alive = alive.filter((block) => died[block] > moment);
-		for (; next < chosen.length && born[chosen[next]] <= moment; next++) {
-			if (died[chosen[next]] > moment)
-				alive.push(chosen[next]);
-		}
-		let held = 0;
-		let y = height;
-
-		for (const block of alive) {
-			held += size[block];
-			const top = rows(layout, height, held, y);
-			let colour = colours.get(block);
-
-			if (colour === undefined) {
-				colour = wish.colour(block);
-				colours.set(block, colour);
+			this.held = 0;
+			this.y = wish.height;
+			if (!Number.isNaN(missing)) {
+				this.raise(missing, MISSING, wish.hatch);
+				continue;
 			}
-			// One row of background between neighbours, if the block is high enough.
-			const edge = y - top > 3 ? top + 1 : top;
+			if (x && moment === moments[x - 1] && Number.isNaN(wish.missing?.[x - 1] ?? NaN)) {
+				this.copyColumn();
+				continue;
+			}
+			alive = alive.filter((block) => died[block] > moment);
+			for (; next < high.length && born[high[next]] <= moment; next++) {
+				if (died[high[next]] > moment)
+					alive.push(high[next]);
+			}
+			for (const block of low) {
+				if (born[block] <= moment && died[block] > moment)
+					this.stack(block);
+			}
+			let rest = this.bandsOf(0, half);
 
-			for (let row = edge; row < y; row++)
-				pixels[row * width + x] = colour;
-			for (let row = top; row < y; row++)
-				ids[row * width + x] = block;
-			y = top;
+			for (const block of alive)
+				this.stack(block);
+			const sum = (moment >= 0 && this.sums[moment]) || 0;
+			const unknown = layout.bands[2 * half - 1];
+
+			unknown[x] = 0;
+			for (let i = half; i < 2 * half - 1; i++)
+				unknown[x] += layout.bands[i][x];
+			unknown[x] = Math.max(sum - this.held - unknown[x], 0) || 0;
+			rest += this.bandsOf(half, 2 * half);
+			layout.restMost = Math.max(layout.restMost, rest);
 		}
-		fillBands(wish, layout, x, (moment >= 0 && sums[moment]) || 0, held, y);
 	}
-}
 
-function copyColumn(layout: Layout, width: number, height: number, x: number): void {
-	for (let row = 0, at = x; row < height; row++, at += width) {
-		layout.pixels[at] = layout.pixels[at - 1];
-		layout.ids[at] = layout.ids[at - 1];
+	// The row of the upper edge of what ends at `to` bytes.
+	private row(to: number): number {
+		return Math.min(Math.max(Math.round(this.wish.height - (to / this.wish.top) * this.wish.height), 0), this.y);
 	}
-	layout.bands[layout.bands.length - 1][x] = layout.bands[layout.bands.length - 1][x - 1];
+
+	private stack(block: number): void {
+		const { ids, pixels } = this.layout;
+		const { width } = this.wish;
+		let colour = this.colours.get(block);
+
+		if (colour === undefined) {
+			colour = this.wish.colour(block);
+			this.colours.set(block, colour);
+		}
+		this.held += this.trace.blocks.size[block];
+		const top = this.row(this.held);
+		// One row of background between neighbours, if the block is high enough.
+		const edge = this.y - top > 3 ? top + 1 : top;
+
+		for (let row = edge; row < this.y; row++)
+			pixels[row * width + this.x] = colour;
+		for (let row = top; row < this.y; row++)
+			ids[row * width + this.x] = block;
+		this.y = top;
+	}
+
+	private bandsOf(from: number, to: number): number {
+		let sum = 0;
+
+		for (let i = from; i < to; i++) {
+			const bytes = this.layout.bands[i][this.x];
+
+			if (bytes > 0)
+				this.raise(bytes, REST - i, this.wish.stripes[i % this.wish.stripes.length]);
+			sum += Math.max(bytes, 0);
+		}
+		return sum;
+	}
+
+	private raise(bytes: number, id: number, colours: [number, number]): void {
+		const { ids, pixels } = this.layout;
+		const { width } = this.wish;
+
+		this.held += bytes;
+		const top = this.row(this.held);
+
+		for (let row = top; row < this.y; row++) {
+			pixels[row * width + this.x] = colours[((this.x + row) >> 2) & 1];
+			ids[row * width + this.x] = id;
+		}
+		this.y = top;
+	}
+
+	private copyColumn(): void {
+		const { ids, pixels, bands } = this.layout;
+		const { width, height } = this.wish;
+		const unknown = bands[bands.length - 1];
+
+		for (let row = 0, at = this.x; row < height; row++, at += width) {
+			pixels[at] = pixels[at - 1];
+			ids[at] = ids[at - 1];
+		}
+		unknown[this.x] = unknown[this.x - 1];
+	}
 }

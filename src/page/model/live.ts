@@ -2,6 +2,8 @@
 // allocated and freed between two moments.
 
 import type { Trace_peak } from "./rows";
+import type { Grouping } from "./facts";
+import { groupOfBlock } from "./groupings";
 import { Kind, NEVER, type Trace } from "./model";
 
 export type Part = "live" | "kept" | "freed" | "passed" | "peak";
@@ -18,7 +20,7 @@ export interface Weights {
 	part: Part;
 	bytes: Float64Array; // by stack; the last element: blocks without a stack
 	blocks: Float64Array;
-	categories: { bytes: Float64Array; blocks: Float64Array }; // indexed by block.category
+	groups: { bytes: Float64Array; blocks: Float64Array }; // 1 + position of the group; 0: blocks without a group
 	total: number;
 	count: number;
 }
@@ -34,50 +36,60 @@ function chooses(part: Part, born: number, died: number, from: number, to: numbe
 	}
 }
 
-function noWeights(part: Part, stacks: number): Weights {
+function noWeights(part: Part, stacks: number, groups: number): Weights {
 	return {
 		part, bytes: new Float64Array(stacks + 1), blocks: new Float64Array(stacks + 1),
-		categories: { bytes: new Float64Array(257), blocks: new Float64Array(257) }, total: 0, count: 0,
+		groups: { bytes: new Float64Array(groups + 1), blocks: new Float64Array(groups + 1) }, total: 0, count: 0,
 	};
 }
 
 // The stacks of a peak as the recorder summed them: it is exact even if events are missing.
-export function compose(trace: Trace, peak: Trace_peak | undefined): Weights {
+export function compose(trace: Trace, peak: Trace_peak | undefined, grouping: Grouping): Weights {
 	const none = trace.facts.stacks;
-	const weights = noWeights("peak", none);
-	const of = trace.facts.groupings.find((grouping) => grouping.by === "category")?.of;
+	const weights = noWeights("peak", none, grouping.names.length);
+	const { of } = grouping;
 
 	for (const { stack: number, bytes, count } of peak?.stacks ?? []) {
 		const stack = number ?? none;
 
 		weights.bytes[stack] += bytes;
 		weights.blocks[stack] += count;
-		weights.categories.bytes[(of?.[stack] ?? -1) + 1] += bytes;
-		weights.categories.blocks[(of?.[stack] ?? -1) + 1] += count;
+		weights.groups.bytes[(of[stack] ?? -1) + 1] += bytes;
+		weights.groups.blocks[(of[stack] ?? -1) + 1] += count;
 		weights.total += bytes;
 		weights.count += count;
 	}
 	return weights;
 }
 
-export function weigh(trace: Trace, places: boolean[], part: Part, from: number, to: number): Weights {
+export function weigh(trace: Trace, places: boolean[], part: Part, from: number, to: number, grouping: Grouping): Weights {
 	const { blocks } = trace;
 	const none = trace.facts.stacks;
-	const weights = noWeights(part, none);
+	const weights = noWeights(part, none, grouping.names.length);
+
+	eachBlock(trace, places, part, from, to, (i) => {
+		const stack = blocks.stack[i] < 0 ? none : blocks.stack[i];
+		const group = 1 + groupOfBlock(trace, grouping, i);
+
+		weights.bytes[stack] += blocks.size[i];
+		weights.blocks[stack] += blocks.many[i];
+		weights.groups.bytes[group] += blocks.size[i];
+		weights.groups.blocks[group] += blocks.many[i];
+		weights.total += blocks.size[i];
+		weights.count += blocks.many[i];
+	});
+	return weights;
+}
+
+// Calls `each` for every block of the part.
+export function eachBlock(trace: Trace, places: boolean[], part: Part, from: number, to: number, each: (block: number) => void): void {
+	const { blocks } = trace;
 
 	for (let i = 0; i < blocks.count && blocks.born[i] <= to; i++) {
 		const died = blocks.died[i];
 
 		if (blocks.kind[i] !== Kind.Block || !places[blocks.place[i]] || !chooses(part, blocks.born[i], died === NEVER ? Infinity : died, from, to))
 			continue;
-		const stack = blocks.stack[i] < 0 ? none : blocks.stack[i];
-
-		weights.bytes[stack] += blocks.size[i];
-		weights.blocks[stack] += blocks.many[i];
-		weights.categories.bytes[blocks.category[i]] += blocks.size[i];
-		weights.categories.blocks[blocks.category[i]] += blocks.many[i];
-		weights.total += blocks.size[i];
-		weights.count += blocks.many[i];
+		each(i);
 	}
-	return weights;
 }

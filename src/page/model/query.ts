@@ -5,6 +5,7 @@
 //   live                      never freed
 //   site:"f (x.py)" line:...  in the group of this name; a click on a table's row makes such a word
 
+import { groupingBy } from "./groupings";
 import { Kind, NEVER, type Trace } from "./model";
 
 type Test = (block: number) => boolean;
@@ -102,14 +103,16 @@ function textTest(trace: Trace, query: Query, value: string): Test {
 }
 
 function groupTest(trace: Trace, query: Query, key: string, value: string): Test | null {
-	const grouping = trace.facts.groupings.find((one) => one.by === key);
+	const grouping = groupingBy(trace, key);
 
 	if (!grouping)
 		return null;
 	const groups = grouping.names.map((name) => name === value);
 
-	if (key === "category") // a category belongs to a block, not to a stack
-		return (block) => trace.blocks.category[block] > 0 && groups[trace.blocks.category[block] - 1];
+	const { ofBlock } = grouping;
+
+	if (ofBlock)
+		return (block) => ofBlock[block] >= 0 && groups[ofBlock[block]];
 	const of = Uint8Array.from(grouping.of, (group) => (group !== null && groups[group] ? 1 : 0));
 
 	of.forEach((matches, stack) => { query.stacks[stack] &= matches; });

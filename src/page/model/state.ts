@@ -1,6 +1,6 @@
 // The state of the page: one object, stored in the page's URL so that a link shows the same view.
 
-export type Axis = "time" | "event";
+import { AXES, type Axis } from "./axis";
 
 export interface State {
 	trace: number; // position in the page: of two traces 0 is the base, 1 the head
@@ -8,20 +8,25 @@ export interface State {
 	axis: Axis;
 	from: number; to: number; // the part of the axis in view: ns or events
 	cursor: number; // position of an event: the cursor shows memory after it
+	moment: number; // ns of the cursor where events are missing, -1 if it stands at an event
 	pin: number; // the event of the second cursor, -1 for none
 	view: string;
 	by: string; // the grouping of blocks
 	stacks: "merged" | "python" | "native";
+	tree: "callers" | "inverted"; // the flame graph, callers first or turned over
+	merge: "line" | "function"; // what is one frame of the flame graph
+	split: string; // the grouping whose groups are the first frames of the flame graph, "" for none
 	machinery: boolean; // true: frames that every allocation runs through are shown
 	query: string;
+	block: number; // the block whose details are shown, -1 for none
 	theme: "auto" | "light" | "dark";
 }
 
 export type Key = keyof State;
 
 const spelled: Record<Key, string> = {
-	trace: "trace", scope: "scope", axis: "axis", from: "from", to: "to", cursor: "at", pin: "pin",
-	view: "view", by: "by", stacks: "stacks", machinery: "machinery", query: "q", theme: "theme",
+	trace: "trace", scope: "scope", axis: "axis", from: "from", to: "to", cursor: "at", moment: "moment", pin: "pin",
+	view: "view", by: "by", stacks: "stacks", tree: "tree", merge: "merge", split: "split", machinery: "machinery", query: "q", block: "block", theme: "theme",
 };
 
 export class Store {
@@ -93,7 +98,7 @@ function word<T extends string>(text: string | null, words: readonly T[], otherw
 // Checks each word, as a link can be written by hand.
 export function readLink(hash: string, defaults: State): State {
 	const words = new URLSearchParams(hash.replace(/^#/, ""));
-	const axis = word(words.get("axis"), ["time", "event"] as const, defaults.axis);
+	const axis = word(words.get("axis"), AXES, defaults.axis);
 	const own = axis === defaults.axis;
 
 	return {
@@ -103,12 +108,17 @@ export function readLink(hash: string, defaults: State): State {
 		from: number(words.get("from"), own ? defaults.from : NaN),
 		to: number(words.get("to"), own ? defaults.to : NaN),
 		cursor: Math.round(number(words.get("at"), defaults.cursor)),
+		moment: number(words.get("moment"), defaults.moment),
 		pin: Math.round(number(words.get("pin"), defaults.pin)),
 		view: words.get("view") ?? defaults.view,
 		by: words.get("by") ?? defaults.by,
 		stacks: word(words.get("stacks"), ["merged", "python", "native"] as const, defaults.stacks),
+		tree: word(words.get("tree"), ["callers", "inverted"] as const, defaults.tree),
+		merge: word(words.get("merge"), ["line", "function"] as const, defaults.merge),
+		split: words.get("split") ?? defaults.split,
 		machinery: words.get("machinery") === "true",
 		query: words.get("q") ?? defaults.query,
+		block: Math.round(number(words.get("block"), defaults.block)),
 		theme: word(words.get("theme"), ["auto", "light", "dark"] as const, defaults.theme),
 	};
 }

@@ -4,7 +4,8 @@ import type { App, View } from "./app";
 import { h } from "./dom";
 import * as format from "./format";
 import { zoomTo } from "./lanes";
-import { lackText, trackText } from "./spans";
+import { kernelName } from "../model/kernels";
+import { kindOf, lackText, trackText } from "./spans";
 import type { Key } from "../model/state";
 import { table } from "./table";
 
@@ -27,15 +28,17 @@ export class ActivityView implements View {
 	}
 
 	private names(): HTMLElement {
-		const actions = this.app.trace.facts.report.actions ?? [];
+		const order = ["kernel", "copy", "fill", "migration", "call"];
+		const rank = (action: Action) => order.indexOf(kindOf(action.kind));
+		const actions = [...(this.app.trace.facts.report.actions ?? [])].sort((a, b) => rank(a) - rank(b) || b.total_ns - a.total_ns);
 
 		return table({
-			caption: "Kernels, copies and CUDA calls of the complete run, recorded by CUPTI", rows: actions, sort: 3,
+			caption: "Kernels, copies and CUDA calls of the complete run, recorded by CUPTI: kernels first", rows: actions,
 			empty: "No kernels and copies were recorded. To record them, set MEMTRACE_CUPTI=1 or use memtrace run --cupti.",
 			data: (row) => ({ action: row.name, kind: row.kind, count: row.count, total: row.total_ns, bytes: row.bytes }),
 			choose: (row) => this.show(this.longestOf(row)), note: lackText(this.app.trace),
 			columns: [
-				{ title: "name", value: (row) => row.name, cell: (row) => row.name, wide: true },
+				{ title: "name", value: (row) => kernelName(row.name), cell: (row) => h("span", { title: row.name }, kernelName(row.name)), wide: true },
 				{ title: "kind", value: (row) => row.kind, cell: (row) => row.kind },
 				{ title: "times", value: (row) => row.count, cell: (row) => format.count(row.count), number: true },
 				{ title: "time", value: (row) => row.total_ns, cell: (row) => format.time(row.total_ns), number: true },
@@ -59,7 +62,7 @@ export class ActivityView implements View {
 			caption: `The longest of the ${format.count(spans.count)} kernels, copies and calls on the timeline, and the bytes allocated in ${scope.title} when each began`, rows, sort: 1,
 			data: (span) => ({ span }), choose: (span) => this.show(span),
 			columns: [
-				{ title: "name", value: (span) => actions[spans.action[span]].name ?? "", cell: (span) => actions[spans.action[span]].name, wide: true },
+				{ title: "name", value: (span) => kernelName(actions[spans.action[span]].name ?? ""), cell: (span) => h("span", { title: actions[spans.action[span]].name ?? "" }, kernelName(actions[spans.action[span]].name ?? "")), wide: true },
 				{ title: "took", value: (span) => spans.ns[span], cell: (span) => format.time(spans.ns[span]), number: true },
 				{ title: "at", value: (span) => spans.t[span], cell: (span) => format.moment(spans.t[span]), number: true },
 				{ title: "device", value: (span) => spans.tracks[spans.track[span]].device ?? -1, cell: (span) => spans.tracks[spans.track[span]].device ?? "", number: true },

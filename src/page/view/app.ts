@@ -3,12 +3,15 @@
 import type { Diff, Grouping } from "../model/facts";
 import type { Trace_peak } from "../model/rows";
 import { compose, weigh, type Part, type Weights } from "../model/live";
-import { Kind, NEVER, type Trace } from "../model/model";
+import type { Trace } from "../model/model";
+import type { Details, Subject } from "./details";
 import { COLOURS, theme, type Theme } from "./palette";
 import { runQuery, type Query } from "../model/query";
-import { extent } from "../model/sample";
+import { axesOf, eventAt, extent, positionAt, positionOf, timeAt, type Axis } from "../model/axis";
+import { groupingBy, groupOfBlock, weighGroups } from "../model/groupings";
+import { missingParts, timelineOf } from "../model/missing";
 import { placesOf, scopesOf, sumsOf, type Scope, type Sums } from "../model/scope";
-import type { Axis, Key, Store } from "../model/state";
+import type { Key, Store } from "../model/state";
 
 export interface View {
 	readonly id: string;
@@ -35,11 +38,45 @@ export class App {
 	private readonly sums = new Map<string, Sums>();
 	private readonly queries = new Memo<Query | null>();
 	private readonly ranks = new Memo<Int32Array>();
-	private readonly stackRanks = new Memo<Uint8Array>();
 	private otherGroups = false;
 	private readonly weighed = new Map<Part, Memo<Weights>>();
 
+	details: Details | null = null; // set by the panel itself
+	side: "left" | "right" = "right"; // of the page, on which the panel does not hide what was clicked
+	private readonly revealers = new Map<string, (value: number) => void>();
+
 	constructor(readonly traces: Trace[], readonly diff: Diff | null, readonly store: Store) {}
+
+	// Shows the details of a block; -1: of none.
+	showBlock(block: number, side: "left" | "right" = "right"): void {
+		this.side = side;
+		if (block < 0)
+			this.details?.close();
+		else
+			this.store.set({ block });
+	}
+
+	showDetails(subject: Subject, side: "left" | "right" = "right"): void {
+		this.side = side;
+		this.details?.open(subject);
+	}
+
+	focusDetails(): void {
+		this.details?.focus();
+	}
+
+	// A view that can show one stack, block or event says how.
+	onReveal(view: string, show: (value: number) => void): void {
+		this.revealers.set(view, show);
+	}
+
+	reveal(view: string, value: number): void {
+		this.store.set({ view });
+		requestAnimationFrame(() => requestAnimationFrame(() => {
+			this.revealers.get(view)?.(value);
+			document.querySelector(".tabs")?.scrollIntoView({ block: "start" });
+		}));
+	}
 
 	get trace(): Trace {
 		return this.traces[this.store.get("trace")] ?? this.traces[0];
@@ -75,9 +112,12 @@ export class App {
 	}
 
 	get grouping(): Grouping {
-		const groupings = this.trace.facts.groupings;
+		return groupingBy(this.trace, this.store.get("by")) ?? this.trace.facts.groupings[0];
+	}
 
-		return groupings.find((grouping) => grouping.by === this.store.get("by")) ?? groupings[0];
+	// The grouping of tables, in which each allocation would be a row of its own.
+	get tableGrouping(): Grouping {
+		return this.grouping.by === "block" ? this.trace.facts.groupings[0] : this.grouping;
 	}
 
 	get query(): Query | null {
@@ -108,43 +148,28 @@ export class App {
 
 	weights(part: Part): Weights {
 		if (part === "peak")
-			return compose(this.trace, this.peak);
+			return compose(this.trace, this.peak, this.tableGrouping);
 		const { from, to } = part === "live" ? { from: -1, to: this.store.get("cursor") } : this.span;
 		const memo = this.weighed.get(part) ?? new Memo<Weights>();
 
 		this.weighed.set(part, memo);
-		return memo.get(`${this.store.get("trace")} ${this.scope.id} ${from} ${to}`, () => weigh(this.trace, this.places, part, from, to));
+		return memo.get(`${this.store.get("trace")} ${this.scope.id} ${from} ${to} ${this.tableGrouping.by}`, () => weigh(this.trace, this.places, part, from, to, this.tableGrouping));
 	}
 
 	// The rank of a block's group, which chooses its colour; COLOURS for blocks without a group.
 	get rankOfBlock(): (block: number) => number {
-		const { blocks } = this.trace;
+		const { trace, grouping } = this;
 		const ranks = this.rankOfGroup;
-		const stacks = this.rankOfStack;
 
-		if (this.byBlock)
-			return (block) => (blocks.category[block] ? ranks[blocks.category[block] - 1] : COLOURS);
-		return (block) => (blocks.stack[block] < 0 ? COLOURS : stacks[blocks.stack[block]]);
+		return (block) => {
+			const group = groupOfBlock(trace, grouping, block);
+
+			return group < 0 ? COLOURS : ranks[group];
+		};
 	}
 
-	private get rankOfStack(): Uint8Array {
-		return this.stackRanks.get(`${this.store.get("trace")} ${this.scope.id} ${this.grouping.by}`, () => {
-			const ranks = this.rankOfGroup;
-
-			return Uint8Array.from(this.grouping.of, (group) => (group === null ? COLOURS : ranks[group]));
-		});
-	}
-
-	// True if blocks are grouped by a property of their own (category), not by their stacks.
-	get byBlock(): boolean {
-		return this.grouping.by === "category";
-	}
-
-	groupOf(stack: number): number {
-		return stack < 0 ? -1 : this.grouping.of[stack] ?? -1;
-	}
-
-	// Ranks the groups by bytes times events lived in the complete run, so that a group keeps its colour.
+	// Ranks the groups by their bytes at the peak, then by bytes times events lived in the complete run, so
+	// that the parts of the peak differ and a group keeps its colour.
 	get rankOfGroup(): Int32Array {
 		return this.ranks.get(`${this.store.get("trace")} ${this.scope.id} ${this.grouping.by}`, () => this.rankGroups());
 	}
@@ -155,25 +180,16 @@ export class App {
 	}
 
 	private rankGroups(): Int32Array {
-		const { blocks, events } = this.trace;
-		const areas = new Float64Array(this.grouping.names.length);
-		const places = this.places;
-		const { of } = this.grouping;
-		const { byBlock } = this;
+		const peak = this.peakEvent(this.sumsOf(this.trace, this.scope).allocated);
 
-		for (let i = 0; i < blocks.count; i++) {
-			if (blocks.kind[i] !== Kind.Block || !places[blocks.place[i]])
-				continue;
-			const group = byBlock ? blocks.category[i] - 1 : blocks.stack[i] >= 0 ? of[blocks.stack[i]] ?? -1 : -1;
+		if (this.grouping.by === "block") // a colour for each allocation, whose neighbours have others
+			return Int32Array.from(this.grouping.names, (_, i) => (i * 7) % COLOURS);
+		const { live, area } = weighGroups(this.trace, this.grouping, this.places, peak);
+		const order = [...area.keys()].sort((a, b) => live[b] - live[a] || area[b] - area[a]);
+		const ranks = new Int32Array(area.length).fill(COLOURS);
 
-			if (group >= 0)
-				areas[group] += blocks.size[i] * ((blocks.died[i] === NEVER ? events.count : blocks.died[i]) - blocks.born[i]);
-		}
-		const order = [...areas.keys()].sort((a, b) => areas[b] - areas[a]);
-		const ranks = new Int32Array(areas.length).fill(COLOURS);
-
-		order.forEach((group, rank) => { ranks[group] = areas[group] > 0 ? Math.min(rank, COLOURS) : COLOURS; });
-		this.otherGroups = order.length > COLOURS && areas[order[COLOURS]] > 0;
+		order.forEach((group, rank) => { ranks[group] = area[group] > 0 ? Math.min(rank, COLOURS) : COLOURS; });
+		this.otherGroups = order.length > COLOURS && area[order[COLOURS]] > 0;
 		return ranks;
 	}
 
@@ -189,7 +205,7 @@ export class App {
 	// Shows the part of the axis, which is widened to a few events or a microsecond.
 	zoom(from: number, to: number): void {
 		const [low, high] = this.full;
-		const least = Math.min(this.store.get("axis") === "event" ? 4 : 1000, high - low);
+		const least = Math.min({ event: 4, step: 0.01, time: 1000, busy: 1000 }[this.store.get("axis")], high - low);
 		let width = Math.min(Math.max(to - from, least), high - low);
 		let start = (from + to) / 2 - width / 2;
 
@@ -224,18 +240,57 @@ export class App {
 			this.store.set({ from: start, to: end });
 			return;
 		}
-		const clamp = (event: number) => Math.min(Math.max(event, 0), events.count - 1);
+		const ends = [from, to].map((at) => positionAt(this.trace, axis, timeAt(this.trace, old, at)));
 
-		if (axis === "event")
-			this.zoom(clamp(this.trace.eventAt(from)), clamp(this.trace.eventAt(to) + 1));
-		else
-			this.zoom(events.t[clamp(Math.floor(from))], events.t[clamp(Math.ceil(to))]);
+		this.zoom(ends[0], ends[1]);
+	}
+
+	get axes(): Axis[] {
+		return axesOf(this.traces);
 	}
 
 	moveCursor(event: number): void {
 		const most = Math.max(this.trace.events.count - 1, 0);
 
-		this.store.set({ cursor: Math.min(Math.max(Math.round(event), 0), most) });
+		this.store.set({ cursor: Math.min(Math.max(Math.round(event), 0), most), moment: -1 });
+	}
+
+	// Moves the cursor to a place on the axis; where events are missing it stands at the time, not at an event.
+	moveTo(position: number): void {
+		const { trace } = this;
+		const axis = this.store.get("axis");
+		const missing = missingParts(trace, axis).some((part) => part.from < position && part.to > position && part.to > part.from);
+
+		this.moveCursor(Math.max(eventAt(trace, axis, position), 0));
+		if (missing && timelineOf(trace, this.scope))
+			this.store.set({ moment: timeAt(trace, axis, position) });
+	}
+
+	// Moves the cursor to the peak of allocated memory: if events are missing, to the time at which the recorder saw it.
+	moveToPeak(): void {
+		const { allocated } = this.sumsOf(this.trace, this.scope);
+		const { peak } = this;
+
+		if (this.peakIsSeen || !peak || allocated[this.peakEvent(allocated)] >= peak.bytes) {
+			this.moveCursor(this.peakEvent(allocated));
+			return;
+		}
+		this.moveCursor(Math.max(this.trace.eventAt(peak.t), 0));
+		this.store.set({ moment: peak.t });
+	}
+
+	// The place of the cursor on the axis.
+	get cursorAt(): number {
+		const { axis, cursor, moment } = this.store.state;
+
+		return moment >= 0 ? positionAt(this.trace, axis, moment) : positionOf(this.trace, axis, cursor);
+	}
+
+	// The time of the cursor, in ns.
+	get cursorTime(): number {
+		const { cursor, moment } = this.store.state;
+
+		return moment >= 0 ? moment : this.trace.events.t[cursor] ?? 0;
 	}
 
 	// The first event at which the curve is highest.

@@ -3,13 +3,15 @@
 import type { App } from "./app";
 import { button, h, select } from "./dom";
 import * as format from "./format";
-import { NEVER } from "../model/model";
+import { axisTitles, type Axis } from "../model/axis";
+import { groupingChoices } from "../model/groupings";
+import { Kind, NEVER } from "../model/model";
 import type { Key } from "../model/state";
 
 export class Controls {
 	readonly element = h("div", { class: "controls", role: "group", "aria-label": "What is shown" });
 	readonly search = h("input", {
-		type: "search", class: "search", placeholder: "Search: forward  model.py  size>1M  life<10ms  live", "aria-label": "Search blocks by function, file, size or lifetime",
+		type: "search", class: "search", placeholder: "Search: forward  model.py  size>1M  life<10ms  live", "aria-label": "Search allocations by function, file, size or lifetime",
 		spellcheck: "false", autocomplete: "off",
 	});
 	private readonly found = h("span", { class: "found", role: "status" });
@@ -40,15 +42,17 @@ export class Controls {
 	private build(): void {
 		const { app } = this;
 		const { store } = app;
-		const axis = (value: "time" | "event", label: string) =>
-			h("button", { type: "button", "aria-pressed": String(store.get("axis") === value), click: () => app.setAxis(value) }, label);
+		const titles: Record<Axis, string> = {
+			event: "One event after another", time: "Time since the start", busy: "Time, with stretches cut in which nothing happened", step: "Repetitions side by side, each as wide",
+		};
+		const axis = (value: Axis) => h("button", { type: "button", "aria-pressed": String(store.get("axis") === value), title: `${titles[value]} (t: the next axis)`, click: () => app.setAxis(value) }, axisTitles[value]);
 
 		this.element.replaceChildren(
 			app.traces.length > 1 ? select("Trace", app.traces.map((trace) => ({ value: String(trace.number), label: `${trace.number ? "head" : "base"}: ${trace.facts.name}` })), String(store.get("trace")), (value) => this.switchTrace(Number(value))) : "",
 			select("Memory of", app.scopes.map((scope) => ({ value: scope.id, label: scope.title })), app.scope.id, (scope) => store.set({ scope })),
-			h("span", { class: "pair", role: "group", "aria-label": "Axis" }, axis("time", "time"), axis("event", "events")),
-			select("Group by", app.trace.facts.groupings.map((one) => ({ value: one.by, label: one.title })), app.grouping.by, (by) => store.set({ by })),
-			button("All", "Show the whole run (0)", () => app.zoom(...app.full)),
+			h("span", { class: "pair", role: "group", "aria-label": "Axis" }, ...app.axes.map(axis)),
+			select("Colour by", groupingChoices(app.trace), app.grouping.by, (by) => store.set({ by })),
+			button("Reset zoom", "Show the whole run (0)", () => app.zoom(...app.full)),
 			this.search, this.found,
 		);
 	}
@@ -57,8 +61,8 @@ export class Controls {
 	private switchTrace(number: number): void {
 		const { app } = this;
 
-		app.store.set({ trace: number, pin: -1 });
-		app.store.set({ cursor: app.peakEvent(app.sumsOf(app.trace, app.scope).allocated) });
+		app.store.set({ trace: number, pin: -1, block: -1 });
+		app.moveToPeak();
 		app.zoom(...app.full);
 	}
 
@@ -66,24 +70,25 @@ export class Controls {
 		const query = this.app.query;
 
 		this.found.replaceChildren(...(query ? [
-			h("span", { "data-matches": query.count, "data-bytes": query.bytes }, query.wrong ?? `${format.plural(query.count, "block")}, ${format.bytes(query.bytes)} in all`), " ",
-			button("clear", "Forget the search", () => this.app.store.set({ query: "" }), { class: "small" }),
-			query.wrong ? "" : button("list", "List the blocks that match", () => this.app.store.set({ view: "blocks" }), { class: "small" }),
+			h("span", { "data-matches": query.count, "data-bytes": query.bytes }, query.wrong ?? `${format.plural(query.count, "allocation")}, ${format.bytes(query.bytes)} in all`), " ",
+			button("Clear", "Forget the search", () => this.app.store.set({ query: "" }), { class: "small" }),
+			query.wrong ? "" : button("List", "List the allocations that match", () => this.app.store.set({ view: "blocks" }), { class: "small" }),
 		] : []));
 	}
 }
 
 export class CursorBar {
 	readonly element = h("div", { class: "cursorbar", role: "group", "aria-label": "Cursor" });
+	private readonly details = button("Details", "The details of the allocation of this event", () => this.showDetails());
 	private readonly words = h("span", { class: "words", role: "status", "aria-live": "polite" });
 
 	constructor(private readonly app: App) {
 		this.element.append(
 			button("◀", "The event before (left arrow)", () => app.moveCursor(app.store.get("cursor") - 1), { "aria-label": "Event before" }),
 			button("▶", "The next event (right arrow)", () => app.moveCursor(app.store.get("cursor") + 1), { "aria-label": "Next event" }),
-			button("Peak", "To the peak of allocated memory (k)", () => toPeak(app)),
+			button("Peak", "To the peak of allocated memory (k)", () => app.moveToPeak()),
 			button("Mark B", "Put the second cursor, B, here (p)", () => pinHere(app), { class: "pin" }),
-			this.words,
+			this.details, this.words,
 		);
 	}
 
@@ -93,10 +98,17 @@ export class CursorBar {
 		const { trace } = app;
 		const pinned = pin >= 0;
 		const { from, to } = app.span;
+		const block = trace.events.block[cursor];
 
+		this.details.disabled = !(block >= 0 && trace.blocks.kind[block] === Kind.Block);
 		this.element.querySelector(".pin")?.replaceChildren(pinned ? "Remove B" : "Mark B");
 		if (!trace.events.count) {
 			this.words.textContent = "The trace has no events: only sums and peaks are known.";
+			return;
+		}
+		if (app.store.get("moment") >= 0) {
+			this.words.replaceChildren(h("b", {}, `Cursor at ${format.moment(app.cursorTime)}`), ", where events are missing: only sums are known.");
+			this.element.dataset["event"] = String(cursor);
 			return;
 		}
 		this.words.replaceChildren(
@@ -104,6 +116,13 @@ export class CursorBar {
 			pinned ? h("span", { class: "pinned" }, ` B at ${format.moment(trace.events.t[pin])}, event ${format.count(pin + 1)}: ${format.time(trace.events.t[to] - trace.events.t[from])} between.`) : "",
 		);
 		this.element.dataset["event"] = String(cursor);
+	}
+
+	private showDetails(): void {
+		const { app } = this;
+
+		app.showBlock(app.trace.events.block[app.store.get("cursor")]);
+		requestAnimationFrame(() => requestAnimationFrame(() => app.focusDetails()));
 	}
 
 	private eventText(event: number): string {
@@ -115,18 +134,14 @@ export class CursorBar {
 		if (events.place[event] < 0)
 			return `${op} ${facts.texts[events.text[event]] || "without a name"}.`;
 		if (op === "fold")
-			return `from here on ${format.plural(block >= 0 && trace.blocks.born[block] === event ? trace.blocks.many[block] : 0, "small block")} of ${trace.lineText(events.stack[event])} hold ${format.bytes(events.size[event])} together.`;
+			return `from here on ${format.plural(block >= 0 && trace.blocks.born[block] === event ? trace.blocks.many[block] : 0, "small allocation")} of ${trace.lineText(events.stack[event])} hold ${format.bytes(events.size[event])} together.`;
 		const place = facts.places[events.place[event]];
 		const where = place.pool ? ` in pool ${place.pool}` : place.space === "device" ? "" : ` of ${place.space} memory`;
 		const life = block >= 0 && trace.blocks.born[block] === event ? trace.blocks.died[block] : NEVER;
-		const fate = life !== NEVER ? `, ends ${format.time(events.t[life] - events.t[event])} later` : "";
+		const fate = life !== NEVER ? `, freed ${format.time(events.t[life] - events.t[event])} later` : "";
 
 		return `${op} ${format.bytes(events.size[event])}${where}, ${trace.lineText(events.stack[event])}${fate}.`;
 	}
-}
-
-export function toPeak(app: App): void {
-	app.moveCursor(app.peakEvent(app.sumsOf(app.trace, app.scope).allocated));
 }
 
 export function pinHere(app: App): void {

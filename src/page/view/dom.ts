@@ -41,6 +41,13 @@ export function cut(text: string, most: number): string {
 	return text.length > most ? `${text.slice(0, Math.max(most - 3, 1))}...` : text;
 }
 
+// Cuts a text in its middle: names of one family differ at their ends.
+export function cutMiddle(text: string, most: number): string {
+	const end = Math.floor((most - 3) * 0.6);
+
+	return text.length > most ? `${text.slice(0, most - 3 - end)}...${text.slice(-end)}` : text;
+}
+
 // Cuts a text to a width in a canvas, measured in the canvas's font.
 export function fit(context: CanvasRenderingContext2D, text: string, width: number): string {
 	const whole = context.measureText(text).width;

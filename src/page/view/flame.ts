@@ -4,81 +4,25 @@
 // a frame that is too narrow to be drawn are part of its caller's width.
 
 import type { App } from "./app";
-import { cut, fit, h, sized } from "./dom";
-import type { FrameRow } from "../model/facts";
+import { button, cut, fit, h, sized, type Child } from "./dom";
 import * as format from "./format";
-import { partTitles, type Part, type Weights } from "../model/live";
+import { swatch } from "./legend";
+import { buildTree, chainOf, pathOf, type Node } from "../model/flametree";
+import { codeTitles, type Code } from "../model/frames";
+import { groupingBy } from "../model/groupings";
+import { partTitles, type Part } from "../model/live";
+import { copyButton } from "./stackview";
 import { tooltip } from "./tooltip";
 
 const ROW = 20;
-const INSIDE = 4; // rank of KIN_INSIDE (enum kin, src/analyse/trace/trace_frames.c): from here on code inside libraries
 
-interface Node { name: string; frame: number; bytes: number; blocks: number; depth: number; parent: Node | null; children: Node[]; byName: Map<string, Node> }
 interface Box { node: Node; x: number; width: number }
-
-function newNode(name: string, frame: number, parent: Node | null): Node {
-	return { name, frame, bytes: 0, blocks: 0, depth: parent ? parent.depth + 1 : 0, parent, children: [], byName: new Map() };
-}
-
-function isShown(frame: FrameRow, stacks: string, machinery: boolean): boolean {
-	if (frame[6])
-		return true;
-	if ((stacks === "python" && !frame[4]) || (stacks === "native" && frame[4]))
-		return false;
-	return machinery || frame[5] < INSIDE;
-}
-
-function buildTree(app: App, weights: Weights): Node {
-	const { stacks, machinery } = app.store.state;
-	const { trace } = app;
-	const root = newNode("all", -1, null);
-	const shown = trace.facts.frames.map((frame) => isShown(frame, stacks, machinery));
-
-	for (let stack = 0; stack < weights.bytes.length; stack++) {
-		if (!weights.blocks[stack])
-			continue;
-		let node = root;
-		const step = (name: string, frame: number) => {
-			let next = node.byName.get(name);
-
-			if (!next) {
-				next = newNode(name, frame, node);
-				node.byName.set(name, next);
-				node.children.push(next);
-			}
-			node = next;
-			node.bytes += weights.bytes[stack];
-			node.blocks += weights.blocks[stack];
-		};
-
-		root.bytes += weights.bytes[stack];
-		root.blocks += weights.blocks[stack];
-		for (let i = trace.depth(stack < trace.facts.stacks ? stack : -1); i-- > 0;) {
-			const frame = trace.frameOfStack(stack, i);
-
-			if (shown[frame])
-				step(trace.facts.frames[frame][0], frame);
-		}
-		if (node === root)
-			step(stacks === "python" ? "[no Python frames]" : stacks === "native" ? "[no native frames]" : "[no frames]", -1);
-	}
-	sort(root);
-	return root;
-}
-
-function sort(root: Node): void {
-	const waiting = [root];
-
-	for (let node = waiting.pop(); node; node = waiting.pop()) {
-		node.children.sort((a, b) => b.bytes - a.bytes || (a.name < b.name ? -1 : 1));
-		waiting.push(...node.children);
-	}
-}
 
 export class Flame {
 	readonly element: HTMLElement;
 	private readonly canvas = h("canvas", { tabindex: 0, role: "img", "aria-label": "Flame graph" });
 	private readonly caption = h("p", { class: "caption", role: "status" });
+	private readonly legend = h("div", { class: "legend" });
 	private root: Node | null = null;
 	private top: Node | null = null; // the frame that the user zoomed to
 	private focus: Node | null = null;
@@ -86,21 +30,41 @@ export class Flame {
 	private part: Part = "live";
 
 	constructor(private readonly app: App) {
-		this.element = h("div", { class: "flame" }, this.caption, this.canvas);
+		this.element = h("div", { class: "flame" }, this.caption, this.legend, this.canvas);
 		this.listen();
 	}
 
 	update(part: Part): void {
-		const weights = this.app.weights(part);
+		const { app } = this;
+		const { stacks, machinery, tree, merge, split } = app.store.state;
+		const weights = app.weights(part);
 		const path = this.pathOf(this.top);
+		const { from, to } = part === "live" ? { from: -1, to: app.store.get("cursor") } : app.span;
 
-		this.root = buildTree(this.app, weights);
+		this.root = buildTree(app.trace, {
+			part, from, to, places: app.places, weights, stacks, machinery, inverted: tree === "inverted", merge,
+			split: split === "" ? null : groupingBy(app.trace, split) ?? null, query: app.query && !app.query.wrong ? app.query : null,
+		});
 		this.top = this.find(path);
 		this.focus = this.top;
 		this.element.setAttribute("data-total", String(weights.total));
 		this.part = part;
 		this.tell();
 		this.draw();
+	}
+
+	// Zooms to the frame that allocated in the stack.
+	reveal(stack: number): void {
+		const { stacks, machinery, merge, tree } = this.app.store.state;
+		const path = pathOf(this.app.trace, stack, { stacks, machinery, merge }).map((step) => step.name);
+
+		if (!this.root)
+			return;
+		this.top = this.find(tree === "inverted" ? path.reverse() : path);
+		this.focus = this.top;
+		this.draw();
+		this.tell();
+		this.canvas.focus();
 	}
 
 	private pathOf(node: Node | null): string[] {
@@ -127,15 +91,22 @@ export class Flame {
 
 	private tell(): void {
 		const node = this.focus ?? this.root;
+		const { query } = this.app;
 
 		if (!node || !this.root)
 			return;
 		const whole = node === this.root ? "" : `, ${format.share(node.bytes, this.root.bytes)} of ${format.bytes(this.root.bytes)}`;
+		const found = query && !query.wrong ? `; the search matches ${format.bytes(node.matched)} of it (${format.share(node.matched, node.bytes)})` : "";
 
+		this.element.dataset["matched"] = String(node.matched);
 		this.caption.textContent = this.root.blocks
-			? `${node === this.root ? `All that was ${partTitles[this.part]}` : node.name}: ${format.bytes(node.bytes)} in ${format.plural(node.blocks, "block")}${whole}`
+			? `${node === this.root ? `All that was ${partTitles[this.part]}` : node.name}: ${format.bytes(node.bytes)} in ${format.plural(node.blocks, "allocation")}${whole}${found}`
 			: `Nothing was ${partTitles[this.part]}.`;
-		this.canvas.setAttribute("aria-label", `Flame graph. ${this.caption.textContent} Arrow keys walk, Enter zooms, Escape shows all.`);
+		this.canvas.setAttribute("aria-label", `Flame graph. ${this.caption.textContent} Arrow keys walk, Enter zooms and shows the details, Escape shows all.`);
+		const { theme } = this.app;
+		const codes: [string, string][] = [...(Object.keys(codeTitles) as Code[]).map((code): [string, string] => [theme[code][0], codeTitles[code]]), [theme.backward, "backward pass of the line above"], [theme.match, "matches the search"]];
+
+		this.legend.replaceChildren(...codes.map(([colour, title]) => h("span", { class: "key" }, swatch(colour), title)));
 	}
 
 	private layout(width: number): void {
@@ -169,11 +140,13 @@ export class Flame {
 		const frame = node.frame >= 0 ? trace.facts.frames[node.frame] : null;
 		let hash = 0;
 
-		if (!frame || frame[6])
+		if (node.code === "backward")
+			return theme.backward;
+		if (node.code === "none" || !frame)
 			return theme.rest;
-		for (const letter of frame[2] ?? frame[0])
+		for (const letter of frame[2] ?? frame[0]) // files differ a little
 			hash = (hash * 31 + letter.charCodeAt(0)) >>> 0;
-		return (frame[4] ? theme.python : theme.native)[hash % theme.python.length];
+		return theme[node.code][hash % theme[node.code].length];
 	}
 
 	draw(): void {
@@ -193,10 +166,10 @@ export class Flame {
 			const matches = query && !query.wrong && query.hasText && node.frame >= 0 && query.frames[node.frame];
 
 			context.globalAlpha = node.depth < (this.top as Node).depth ? 0.55 : 1;
-			context.fillStyle = matches ? theme.accent : this.colourOf(node);
+			context.fillStyle = matches ? theme.match : this.colourOf(node);
 			context.fillRect(x, y, Math.max(wide - 1, 0.5), ROW - 1);
 			if (wide > 26) {
-				context.fillStyle = matches ? theme.back : theme.text;
+				context.fillStyle = matches ? theme.matchText : theme.text;
 				// Longer names are cut first: measuring them would take time, and no screen can show them.
 				context.fillText(fit(context, cut(node.parent ? node.name : `all: ${format.bytes(node.bytes)}`, 400), wide - 8), x + 4, y + ROW / 2);
 			}
@@ -217,11 +190,37 @@ export class Flame {
 		return this.boxes.find((box) => box.node.depth === depth && event.offsetX >= box.x && event.offsetX < box.x + box.width);
 	}
 
-	private zoomTo(node: Node): void {
+	private zoomTo(node: Node, side: "left" | "right" = "right"): void {
 		this.top = node;
 		this.focus = node;
 		this.draw();
 		this.tell();
+		if (node.parent)
+			this.app.showDetails({ title: cut(node.name, 120), content: () => this.details(node) }, side);
+		else
+			this.app.details?.close();
+	}
+
+	// The details of a frame: its sums, its file, its callers, and what it calls.
+	private details(node: Node): Child[] {
+		const { trace, store } = this.app;
+		const frame = node.frame >= 0 ? trace.facts.frames[node.frame] : null;
+		const chain = chainOf(node).slice(1);
+		const root = this.root as Node;
+		const where = frame?.[2] ? `${frame[2]}${frame[3] ? `:${frame[3]}` : ""}` : "";
+		const text = () => chain.map((one) => one.name).join("\n");
+
+		return [
+			h("p", { class: "line" }, `${format.bytes(node.bytes)} in ${format.plural(node.blocks, "allocation")}, ${format.share(node.bytes, root.bytes)} of what is shown`),
+			h("div", { class: "tools" },
+				button("Search for it", "Mark the allocations below this frame in every view", () => store.set({ query: `"${(frame?.[1] ?? node.name).replace(/[\\"]/g, "\\$&")}"` })),
+				button("Zoom out", "Show the whole flame graph again (Escape)", () => this.zoomTo(root))),
+			h("dl", {}, ...(frame ? [h("dt", {}, "function"), h("dd", {}, frame[1] ?? frame[0]), h("dt", {}, "file"), h("dd", {}, where || "unknown"), h("dt", {}, "code"), h("dd", {}, codeTitles[node.code as Code] ?? "")] : [])),
+			h("section", { class: "stack" }, h("div", { class: "head" }, h("h3", {}, store.get("tree") === "inverted" ? "Called from here" : "Callers, outermost first"), copyButton(text, "Copy these frames")),
+				h("ol", { class: "frames" }, ...chain.map((one) => h("li", { class: `frame ${one.code}` }, h("span", { class: "function" }, one.name), h("span", { class: "dim where" }, format.bytes(one.bytes)))))),
+			node.children.length ? h("section", { class: "stack" }, h("h3", {}, store.get("tree") === "inverted" ? "Callers" : "Calls"),
+				h("ol", { class: "frames" }, ...node.children.slice(0, 12).map((one) => h("li", { class: `frame ${one.code}` }, button(cut(one.name, 160), "Zoom to this frame", () => this.zoomTo(one), { class: "link" }), h("span", { class: "dim where" }, format.bytes(one.bytes)))))) : "",
+		];
 	}
 
 	private listen(): void {
@@ -229,7 +228,7 @@ export class Flame {
 			const box = this.boxAt(event);
 
 			if (box)
-				this.zoomTo(box.node);
+				this.zoomTo(box.node, event.clientX > innerWidth / 2 ? "left" : "right");
 		});
 		this.canvas.addEventListener("mousemove", (event) => {
 			const box = this.boxAt(event);
@@ -237,7 +236,7 @@ export class Flame {
 
 			tooltip.show(event, box && this.root ? [
 				h("b", {}, box.node.name),
-				h("div", {}, `${format.bytes(box.node.bytes)} (${format.share(box.node.bytes, this.root.bytes)}) in ${format.plural(box.node.blocks, "block")}`),
+				h("div", {}, `${format.bytes(box.node.bytes)} (${format.share(box.node.bytes, this.root.bytes)}) in ${format.plural(box.node.blocks, "allocation")}`),
 				frame && frame[1] && frame[1] !== box.node.name ? h("div", { class: "dim" }, cut(frame[1], 400)) : null,
 				frame && frame[2] ? h("div", { class: "dim" }, cut(`${frame[2]}${frame[3] ? `:${frame[3]}` : ""}`, 400)) : null,
 			] : null);

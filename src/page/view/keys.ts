@@ -1,7 +1,8 @@
 // Keyboard shortcuts for everything that can be done with the pointer.
 
 import type { App, View } from "./app";
-import { pinHere, toPeak } from "./controls";
+import { pinHere } from "./controls";
+import { eventAt } from "../model/axis";
 import { button, h } from "./dom";
 
 const help: [string, string][] = [
@@ -12,7 +13,8 @@ const help: [string, string][] = [
 	["x", "swap the cursors A and B"],
 	["+, -, 0", "zoom in, out, show all"],
 	["[, ]", "move what is shown"],
-	["t", "axis: time or events"],
+	["t", "the next axis: events, time, busy time, steps"],
+	["up, down", "in the picture: choose an allocation at the cursor; Enter goes to its details, Escape closes them"],
 	["1 to 9", "views"],
 	["/", "search; Escape clears it"],
 	["d", "light or dark"],
@@ -25,7 +27,7 @@ export class Keys {
 	constructor(private readonly app: App, private readonly views: View[], private readonly search: HTMLInputElement) {
 		this.dialog = h("dialog", { class: "help", "aria-label": "Shortcuts" },
 			h("table", {}, h("caption", {}, "Shortcuts"), h("tbody", {}, ...help.map(([key, what]) => h("tr", {}, h("td", {}, h("kbd", {}, key)), h("td", {}, what))))),
-			h("p", {}, "In the curves: drag to zoom, click to set the cursor, Shift and click to set the second cursor, wheel to zoom, click on a phase to zoom to it, double click to show everything. In the lanes below them: click to set the cursor, double click to zoom to the kernels and calls there."),
+			h("p", {}, "In the picture: drag to zoom, click to set the cursor and to see an allocation, Shift and click to set the second cursor, wheel to zoom, click on a phase to zoom to it, double click to show everything; two fingers zoom, one moves. In the lanes below it: click to set the cursor, double click to zoom to the kernels and calls there."),
 			button("Close", "Close this list (Escape)", () => this.dialog.close()));
 		document.body.append(this.dialog);
 		document.addEventListener("keydown", (event) => this.pressed(event));
@@ -61,11 +63,11 @@ export class Keys {
 		case "End": {
 			const at = key === "Home" ? from : to;
 
-			app.moveCursor(axis === "event" ? at : app.trace.eventAt(at));
+			app.moveCursor(eventAt(app.trace, axis, at));
 			return true;
 		}
 		case "k":
-			toPeak(app);
+			app.moveToPeak();
 			return true;
 		case "p":
 			pinHere(app);
@@ -87,7 +89,7 @@ export class Keys {
 			app.zoom(from + (key === "[" ? -width : width) / 4, to + (key === "[" ? -width : width) / 4);
 			return true;
 		case "t":
-			app.setAxis(axis === "time" ? "event" : "time");
+			app.setAxis(app.axes[(app.axes.indexOf(axis) + 1) % app.axes.length]);
 			return true;
 		case "/":
 			this.search.focus();
@@ -95,6 +97,9 @@ export class Keys {
 			return true;
 		case "d":
 			store.set({ theme: app.theme.dark ? "light" : "dark" });
+			return true;
+		case "Escape":
+			app.details?.close();
 			return true;
 		case "?":
 			this.showHelp();
@@ -114,23 +119,21 @@ export class Keys {
 
 	// The position of the cursor if it is in view, as the centre of a zoom.
 	private centre(): number {
-		const { from, to, cursor, axis } = this.app.store.state;
-		const at = axis === "event" ? cursor : this.app.trace.events.t[cursor] ?? from;
+		const { from, to } = this.app.store.state;
+		const at = this.app.cursorAt;
 
 		return at >= from && at <= to ? at : (from + to) / 2;
 	}
 
 	private step(sign: number, far: boolean): void {
 		const { app } = this;
-		const { from, to, cursor, axis } = app.store.state;
+		const { from, to, cursor } = app.store.state;
 
 		if (!far)
 			app.moveCursor(cursor + sign);
-		else if (axis === "event")
-			app.moveCursor(cursor + (sign * (to - from)) / 10);
 		else
-			app.moveCursor(app.trace.eventAt((app.trace.events.t[cursor] ?? 0) + (sign * (to - from)) / 10));
-		const at = axis === "event" ? app.store.get("cursor") : app.trace.events.t[app.store.get("cursor")];
+			app.moveTo(app.cursorAt + (sign * (to - from)) / 10);
+		const at = app.cursorAt;
 
 		if (at < from || at > to)
 			app.zoom(at - (to - from) / 2, at + (to - from) / 2);

@@ -6,10 +6,11 @@
 import type { App } from "./app";
 import { cut, h, sized, type Child } from "./dom";
 import * as format from "./format";
+import { kernelName } from "../model/kernels";
 import type { Spans } from "../model/model";
 import { colour, COLOURS, type Theme } from "./palette";
-import { positionOf } from "../model/sample";
-import { kindOf, KINDS, kindWords, lackText, placedOf, positionAt, rowsOf, trackText, type Row, type SpanKind } from "./spans";
+import { positionAt, positionOf, timeAt } from "../model/axis";
+import { kindOf, KINDS, kindWords, lackText, placedOf, rowsOf, trackText, type Row, type SpanKind } from "./spans";
 import { tooltip } from "./tooltip";
 
 const ROW = 18; // pixels
@@ -57,7 +58,7 @@ export class Lanes {
 	}
 
 	private nameOf(spans: Spans, span: number): string {
-		return this.app.trace.facts.actions[spans.action[span]]?.name ?? "?";
+		return kernelName(this.app.trace.facts.actions[spans.action[span]]?.name ?? "?");
 	}
 
 	// By track: its row, -1 if it is not shown for the scope.
@@ -160,12 +161,10 @@ export class Lanes {
 
 	private drawCursors(context: CanvasRenderingContext2D, height: number): void {
 		const { theme, trace, store } = this.app;
-		const { axis, from, to, cursor, pin } = store.state;
+		const { axis, from, to, pin } = store.state;
 
-		for (const [event, stroke] of [[pin, theme.pin], [cursor, theme.accent]] as const) {
-			const position = positionOf(trace, axis, event);
-
-			if (event < 0 || position < from || position > to)
+		for (const [position, stroke] of [[pin < 0 ? NaN : positionOf(trace, axis, pin), theme.pin], [this.app.cursorAt, theme.accent]] as const) {
+			if (!(position >= from && position <= to))
 				continue;
 			context.fillStyle = stroke;
 			context.fillRect(this.left + ((position - from) / (to - from)) * this.width - 0.75, 0, 1.5, height);
@@ -216,14 +215,8 @@ export class Lanes {
 		const { trace } = this.app;
 		const { axis, from, to } = this.app.store.state;
 		const [low, high] = this.app.full;
-		const { events } = trace;
-		const time = (position: number) => {
-			const at = Math.floor(position);
 
-			return axis === "time" ? position : events.t[at] + (position - at) * ((events.t[at + 1] ?? events.t[at]) - events.t[at]);
-		};
-
-		return [from <= low ? -Infinity : time(from), to >= high ? Infinity : time(to)];
+		return [from <= low ? -Infinity : timeAt(trace, axis, from), to >= high ? Infinity : timeAt(trace, axis, to)];
 	}
 
 	// --- the pointer ---

@@ -5,13 +5,17 @@ import { cut, h, type Child } from "./dom";
 import type { Phase } from "../model/facts";
 import * as format from "./format";
 import type { Trace } from "../model/model";
-import type { Axis } from "../model/state";
+import { positionAt, positionOf, type Axis, type Cut } from "../model/axis";
+import { phaseFamily } from "../model/groupings";
+import type { MissingPart } from "../model/missing";
+import type { Theme } from "./palette";
 
 export const LANE = 15; // pixels
 const MOST_LANES = 4;
 const COLOR = /^#[0-9a-f]{6}$/;
 
-export interface Band { phase: Phase; from: number; to: number; lane: number }
+// `until`: the last of the phases that are drawn as one; null for a phase that is drawn by itself.
+export interface Band { phase: Phase; from: number; to: number; lane: number; until: Phase | null }
 export interface Flag { event: number; t: number; kind: "oom" | "peak" | "mark"; label: string }
 
 // Nested phases get lanes below one another; phases nested more deeply than MOST_LANES share the last lane.
@@ -28,12 +32,41 @@ export function bandsOf(trace: Trace, axis: Axis): { bands: Band[]; lanes: numbe
 
 		ends.push(end);
 		lanes = Math.max(lanes, lane + 1);
-		if (axis === "time")
-			return { phase, from: phase.start, to: end, lane };
-		return { phase, from: trace.eventAt(phase.start - 1) + 1, to: trace.eventAt(end), lane };
+		if (axis === "time" || axis === "busy")
+			return { phase, from: positionAt(trace, axis, phase.start), to: positionAt(trace, axis, end), lane, until: null };
+		return { phase, from: positionOf(trace, axis, trace.eventAt(phase.start - 1) + 1), to: positionOf(trace, axis, trace.eventAt(end)), lane, until: null };
 	});
 
 	return { bands, lanes };
+}
+
+const NARROW = 24; // pixels
+
+// Joins neighbours of one name that are too narrow to be read: "step 0 ... step 9000".
+export function mergedBands(bands: Band[], from: number, to: number, width: number): Band[] {
+	const scale = width / (to - from);
+	const open: (Band | undefined)[] = [];
+	const merged: Band[] = [];
+
+	for (const band of bands) {
+		if (band.to < from || band.from > to)
+			continue;
+		const last = open[band.lane];
+
+		if (last && (band.to - band.from) * scale < NARROW && (last.until || (last.to - last.from) * scale < NARROW) && (band.from - last.to) * scale < NARROW
+			&& phaseFamily(last.phase.name) === phaseFamily(band.phase.name)) {
+			last.to = band.to;
+			last.until = band.phase;
+			continue;
+		}
+		open[band.lane] = { ...band };
+		merged.push(open[band.lane] as Band);
+	}
+	return merged;
+}
+
+export function bandName(band: { phase: Phase; until: Phase | null }): string {
+	return band.until === null || band.until.name === band.phase.name ? band.phase.name : `${band.phase.name} ... ${band.until.name}`;
 }
 
 export function flagsOf(app: App): Flag[] {
@@ -103,14 +136,16 @@ export function drawBands(context: CanvasRenderingContext2D, app: App, bands: Ba
 		context.beginPath();
 		context.rect(x, y, end - x - 2 * ratio, LANE * ratio);
 		context.clip();
-		context.fillText(band.phase.name, x + 4 * ratio, y + (LANE - 2) * ratio / 2);
+		context.fillText(bandName(band), x + 4 * ratio, y + (LANE - 2) * ratio / 2);
 		context.restore();
 	}
 	context.restore();
 }
 
 // The text of a phase's tooltip: its time, and its memory at the start, peak and end.
-export function phaseCard(phase: Phase): Child[] {
+export function phaseCard(phase: Phase, until: Phase | null = null): Child[] {
+	if (until)
+		return [h("b", {}, cut(bandName({ phase, until }), 300)), h("div", {}, "too narrow to be drawn one by one: a click zooms in")];
 	const { start_bytes: start, end_bytes: end, peak_bytes: peak } = phase.allocated;
 	const growth = start !== null && end !== null ? `, ${format.signedBytes(end - start)} at its end` : "";
 	const said = [["category", phase.category], ["payload", phase.payload]].filter(([, value]) => value !== undefined);
@@ -135,5 +170,117 @@ export function flagCard(app: App, flag: Flag): Child[] {
 }
 
 export function flagPosition(app: App, flag: Flag): number {
-	return app.store.get("axis") === "time" ? flag.t : flag.event;
+	const axis = app.store.get("axis");
+
+	return axis === "time" || axis === "busy" ? positionAt(app.trace, axis, flag.t) : positionOf(app.trace, axis, flag.event);
+}
+
+// --- drawing ---
+
+interface Place { left: number; top: number; width: number; height: number }
+
+export function drawFlag(ctx: CanvasRenderingContext2D, theme: Theme, flag: Flag, x: number, box: Place, ratio: number): void {
+	const size = 5 * ratio;
+
+	ctx.fillStyle = flag.kind === "oom" ? theme.bad : flag.kind === "peak" ? (flag.label.endsWith("reserved") ? theme.reserved : theme.text) : theme.dim;
+	ctx.beginPath();
+	ctx.moveTo(x, box.top);
+	ctx.lineTo(x - size, box.top - 1.6 * size);
+	ctx.lineTo(x + size, box.top - 1.6 * size);
+	ctx.fill();
+	if (flag.kind === "oom")
+		ctx.fillRect(x - ratio / 2, box.top, ratio, box.height);
+}
+
+// Draws the cuts of idle time as pale bands with dotted edges, and hatches where events are missing.
+export function drawCuts(ctx: CanvasRenderingContext2D, app: App, cuts: Cut[], missing: MissingPart[], box: Place, place: (position: number) => number): void {
+	const { theme } = app;
+	const ratio = devicePixelRatio || 1;
+	const { from, to } = app.store.state;
+
+	ctx.save();
+	ctx.beginPath();
+	ctx.rect(box.left, box.top, box.width, box.height);
+	ctx.clip();
+	for (const cut of cuts) {
+		if (cut.to < from || cut.from > to)
+			continue;
+		const [x, end] = [place(cut.from), place(cut.to)];
+
+		ctx.fillStyle = theme.back;
+		ctx.globalAlpha = 0.55;
+		ctx.fillRect(x, box.top, Math.max(end - x, 3 * ratio), box.height);
+		ctx.globalAlpha = 1;
+		ctx.strokeStyle = theme.dim;
+		ctx.lineWidth = ratio;
+		ctx.setLineDash([2 * ratio, 3 * ratio]);
+		for (const edge of [x, Math.max(end, x + 3 * ratio)]) {
+			ctx.beginPath();
+			ctx.moveTo(edge, box.top);
+			ctx.lineTo(edge, box.top + box.height);
+			ctx.stroke();
+		}
+		ctx.setLineDash([]);
+		ctx.save();
+		ctx.translate((x + end) / 2, box.top + 8 * ratio);
+		ctx.rotate(Math.PI / 2);
+		ctx.fillStyle = theme.dim;
+		ctx.font = `${10 * ratio}px system-ui, sans-serif`;
+		ctx.textBaseline = "middle";
+		if (end - x > 9 * ratio)
+			ctx.fillText(`${format.time(cut.ns)} without an event`, 0, 0);
+		ctx.restore();
+	}
+	for (const part of missing) {
+		const x = Math.max(Number.isFinite(part.from) ? place(part.from) : box.left, box.left);
+		const end = Math.max(Math.min(Number.isFinite(part.to) ? place(part.to) : box.left + box.width, box.left + box.width), x + 6 * ratio);
+
+		if (part.to < from || part.from > to)
+			continue;
+		ctx.save();
+		ctx.beginPath();
+		ctx.rect(x, box.top, end - x, box.height);
+		ctx.clip();
+		ctx.strokeStyle = theme.bad;
+		ctx.globalAlpha = 0.35;
+		ctx.lineWidth = ratio;
+		for (let at = x - box.height; at < end; at += 10 * ratio) {
+			ctx.beginPath();
+			ctx.moveTo(at, box.top + box.height);
+			ctx.lineTo(at + box.height, box.top);
+			ctx.stroke();
+		}
+		ctx.restore();
+		ctx.fillStyle = theme.bad;
+		ctx.font = `${11 * ratio}px system-ui, sans-serif`;
+		ctx.textBaseline = "top";
+		ctx.fillText(`${format.count(part.dropped)} events missing`, Math.min(Math.max(x, box.left) + 4 * ratio, box.left + box.width - 130 * ratio), box.top + 4 * ratio);
+	}
+	ctx.restore();
+}
+
+// Draws the cursors A and B.
+export function drawCursors(ctx: CanvasRenderingContext2D, app: App, box: Place, place: (position: number) => number, ratio: number): void {
+	const { theme, store, trace } = app;
+	const { pin, axis, from, to } = store.state;
+	const cursors: [number, string, string][] = [[app.cursorAt, theme.accent, "A"]];
+
+	if (pin >= 0)
+		cursors.unshift([positionOf(trace, axis, pin), theme.pin, "B"]);
+	for (const [position, colour, label] of cursors) {
+		if (position < from || position > to)
+			continue;
+		const x = place(position);
+
+		ctx.fillStyle = theme.back;
+		ctx.fillRect(Math.round(x) - 1.5 * ratio, box.top, 3.5 * ratio, box.height);
+		ctx.fillStyle = colour;
+		ctx.fillRect(Math.round(x) - ratio / 2, box.top, 1.5 * ratio, box.height);
+		ctx.fillRect(x - 6 * ratio, box.top + box.height - 13 * ratio, 12 * ratio, 13 * ratio);
+		ctx.fillStyle = theme.back;
+		ctx.font = `bold ${10 * ratio}px system-ui, sans-serif`;
+		ctx.textAlign = "center";
+		ctx.textBaseline = "middle";
+		ctx.fillText(label, x, box.top + box.height - 6 * ratio);
+	}
 }

@@ -2,7 +2,8 @@
 
 import { Memo, type App } from "./app";
 import { h } from "./dom";
-import { eventAt } from "../model/sample";
+import { eventAt, positionAt } from "../model/axis";
+import { timelineOf } from "../model/missing";
 
 export class Minimap {
 	readonly element = h("canvas", { class: "minimap", "aria-hidden": "true" });
@@ -81,13 +82,14 @@ export class Minimap {
 		const { app } = this;
 		const [low, high] = app.full;
 		const { scope, trace } = app;
-		const curve = scope.space === null && (trace.facts.gaps.length || !trace.events.count) && app.store.get("axis") === "time"
-			? trace.facts.timeline.find((one) => one.device === scope.device && one.pool === scope.pool) : undefined;
+		const axis = app.store.get("axis");
+		const curve = (trace.facts.gaps.length || !trace.events.count) && axis !== "event" && axis !== "step" ? timelineOf(trace, scope) : undefined;
+		const place = (t: number) => ((positionAt(trace, axis, t) - low) / (high - low)) * tops.length;
 
 		curve?.t.forEach((t, i) => {
-			const last = Math.min(((curve.t[i + 1] ?? high) - low) / (high - low), 1) * tops.length;
+			const last = Math.min(i + 1 < curve.t.length ? place(curve.t[i + 1]) : tops.length, tops.length);
 
-			for (let x = Math.max(Math.floor(((t - low) / (high - low)) * tops.length), 0); x < last; x++)
+			for (let x = Math.max(Math.floor(place(t)), 0); x < last; x++)
 				tops[x] = Math.max(tops[x], curve.allocated[i] ?? 0);
 		});
 	}

@@ -1,23 +1,25 @@
-// The blocks live at the cursor, or allocated or freed between two cursors, as flame graph or table.
+// The allocations live at the cursor, or allocated or freed between two cursors, as flame graph or table.
 
 import type { App, View } from "./app";
 import { h, select } from "./dom";
 import { Flame } from "./flame";
 import * as format from "./format";
 import { partTitles, type Part } from "../model/live";
+import { groupDetails } from "./groupdetails";
 import { swatch } from "./legend";
 import { colour } from "./palette";
 import { quoted } from "../model/query";
+import { groupingChoices } from "../model/groupings";
 import type { Key } from "../model/state";
 import { table, type Column } from "./table";
 
 const parts: Part[] = ["live", "kept", "freed", "passed"];
-const relevant: Key[] = ["trace", "scope", "cursor", "pin", "stacks", "machinery", "query", "by", "theme", "view"];
+const relevant: Key[] = ["trace", "scope", "cursor", "pin", "stacks", "tree", "merge", "split", "machinery", "query", "by", "theme", "view"];
 
 // The buttons that choose the blocks to show: one choice with one cursor, four with two.
 class PartChoice {
 	private part: Part | null = null;
-	readonly element = h("div", { class: "parts", role: "group", "aria-label": "Which blocks" });
+	readonly element = h("div", { class: "parts", role: "group", "aria-label": "Which allocations" });
 
 	constructor(private readonly app: App, private readonly changed: () => void) {}
 
@@ -40,7 +42,7 @@ class PartChoice {
 			return h("button", {
 				type: "button", "aria-pressed": String(part === this.part), "data-part": part, "data-bytes": weights.total, "data-count": weights.count,
 				click: () => { this.part = part; this.changed(); },
-			}, `${partTitles[part]}: `, h("b", {}, format.bytes(weights.total)), ` in ${format.plural(weights.count, "block")}`);
+			}, `${partTitles[part]}: `, h("b", {}, format.bytes(weights.total)), ` in ${format.plural(weights.count, "allocation")}`);
 		}));
 	}
 }
@@ -57,6 +59,7 @@ export class FlameView implements View {
 		this.choice = new PartChoice(app, () => this.show());
 		this.flame = new Flame(app);
 		this.element = h("div", {}, this.choice.element, this.tools, this.flame.element);
+		app.onReveal("flame", (stack) => this.flame.reveal(stack));
 	}
 
 	update(changed: Set<Key>): void {
@@ -73,7 +76,10 @@ export class FlameView implements View {
 		this.tools.replaceChildren(
 			select("Stacks", [{ value: "merged", label: "Python and native" }, { value: "python", label: "Python only" }, { value: "native", label: "native only" }],
 				store.get("stacks"), (value) => store.set({ stacks: value as "merged" })),
-			h("label", { class: "choice" }, machinery, h("span", {}, "frames inside frameworks and drivers")),
+			select("Tree", [{ value: "callers", label: "callers first" }, { value: "inverted", label: "inverted: allocating code first" }], store.get("tree"), (tree) => store.set({ tree: tree as "callers" })),
+			select("A frame is", [{ value: "line", label: "a line" }, { value: "function", label: "a function" }], store.get("merge"), (merge) => store.set({ merge: merge as "line" })),
+			select("Split by", [{ value: "", label: "nothing" }, ...groupingChoices(this.app.trace).filter((one) => ["thread", "category", "phase", "owner"].includes(one.value))], store.get("split"), (split) => store.set({ split })),
+			h("label", { class: "choice" }, machinery, h("span", {}, "plumbing, too")),
 		);
 		this.flame.update(this.choice.chosen);
 	}
@@ -99,27 +105,10 @@ export class TableView implements View {
 	}
 
 	private rows(): Row[] {
-		const weights = this.app.weights(this.choice.chosen);
-		const grouping = this.app.grouping;
-		const rows = new Map<number, Row>();
+		const { bytes, blocks } = this.app.weights(this.choice.chosen).groups;
+		const { names } = this.app.tableGrouping;
 
-		if (this.app.byBlock) {
-			const { bytes, blocks } = weights.categories;
-
-			return [...bytes.keys()].filter((at) => blocks[at]).map((at) =>
-				({ group: at - 1, name: at ? grouping.names[at - 1] : "[none]", bytes: bytes[at], blocks: blocks[at] }));
-		}
-		for (let stack = 0; stack < weights.bytes.length; stack++) {
-			if (!weights.blocks[stack])
-				continue;
-			const group = stack < this.app.trace.facts.stacks ? this.app.groupOf(stack) : -1;
-			const row = rows.get(group) ?? { group, name: group < 0 ? "[none]" : grouping.names[group], bytes: 0, blocks: 0 };
-
-			row.bytes += weights.bytes[stack];
-			row.blocks += weights.blocks[stack];
-			rows.set(group, row);
-		}
-		return [...rows.values()];
+		return [...bytes.keys()].filter((at) => blocks[at]).map((at) => ({ group: at - 1, name: at ? names[at - 1] : "[none]", bytes: bytes[at], blocks: blocks[at] }));
 	}
 
 	// The bytes of the device's sum that no known block holds.
@@ -138,15 +127,15 @@ export class TableView implements View {
 		const unknown = this.unknown();
 		const ranks = this.app.rankOfGroup;
 		const query = this.app.query;
-		const grouping = this.app.grouping;
+		const grouping = this.app.tableGrouping;
 
 		if (unknown)
 			rows.push({ group: -1, name: "[not recorded: events before this moment are missing]", bytes: unknown, blocks: 0 });
 		const columns: Column<Row>[] = [
-			{ title: "", cell: (row) => swatch(row.group < 0 ? this.app.theme.rest : colour(ranks[row.group], this.app.theme.dark)) },
+			{ title: "colour", cell: (row) => swatch(row.group < 0 || grouping !== this.app.grouping ? this.app.theme.rest : colour(ranks[row.group], this.app.theme.dark)) },
 			{ title: "bytes", value: (row) => row.bytes, cell: (row) => format.bytes(row.bytes), number: true },
 			{ title: "share", value: (row) => row.bytes, cell: (row) => format.share(row.bytes, total + unknown), number: true, bar: (row) => row.bytes / (total + unknown || 1) },
-			{ title: "blocks", value: (row) => row.blocks, cell: (row) => format.count(row.blocks), number: true },
+			{ title: "allocations", value: (row) => row.blocks, cell: (row) => format.count(row.blocks), number: true },
 			{ title: grouping.title, value: (row) => row.name, cell: (row) => row.name, wide: true },
 		];
 
@@ -155,7 +144,15 @@ export class TableView implements View {
 			columns, rows, sort: 1,
 			data: (row) => ({ name: row.name, bytes: row.bytes }),
 			selected: (row) => row.group >= 0 && query?.text === quoted(grouping.by, row.name),
-			choose: (row) => row.group >= 0 && store.set({ query: query?.text === quoted(grouping.by, row.name) ? "" : quoted(grouping.by, row.name) }),
+			choose: (row) => {
+				const wanted = quoted(grouping.by, row.name);
+
+				if (row.group < 0)
+					return;
+				store.set({ query: query?.text === wanted ? "" : wanted });
+				if (query?.text !== wanted)
+					this.app.showDetails({ title: row.name, content: () => groupDetails(this.app, grouping, row.group) });
+			},
 		}));
 	}
 }

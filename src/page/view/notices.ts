@@ -1,11 +1,9 @@
-// Notices at the top: memory ran out and why, and the parts that are missing in the trace.
+// Notices at the top: memory ran out and why; and, folded in one line, what the page does not have.
 
 import type { App } from "./app";
 import { button, h } from "./dom";
 import type { Oom } from "../model/facts";
 import * as format from "./format";
-
-const MOST = 5; // number of notes shown here; the findings show all
 
 // The lines of a failure's explanation that begin with "Why: ", joined in one line.
 function whyOf(oom: Oom): string {
@@ -19,6 +17,7 @@ function whyOf(oom: Oom): string {
 
 export class Notices {
 	readonly element = h("div", { class: "warnings" });
+	readonly lacks = h("details", { class: "warnings lacks" });
 
 	constructor(private readonly app: App) {
 		app.store.listen((changed) => changed.has("trace") && this.show());
@@ -27,13 +26,23 @@ export class Notices {
 
 	private show(): void {
 		const { report } = this.app.trace.facts;
-		const notes = report.notes.slice(0, MOST);
-		const words = [this.foldedWords(), this.phaseWords(), this.gapWords()].filter((text): text is string => text !== null);
+		const notes = report.notes.map((note) => h("p", { role: "note", "data-note": "" }, `${note}.`));
+		const words = [this.gapWords(), this.foldedWords(), this.phaseWords()].filter((text): text is string => text !== null);
+		const all = [...words.map((text) => h("p", { role: "note" }, text)), ...notes];
+		const short = words.length ? this.shortWords() : "";
 
-		this.element.replaceChildren(
-			...this.failures(), ...words.map((text) => h("p", { class: "warning", role: "note" }, text)),
-			...notes.map((text) => h("p", { class: "warning", role: "note", "data-note": "" }, `${text}.`)),
-		);
+		this.element.replaceChildren(...this.failures());
+		this.lacks.hidden = !all.length;
+		this.lacks.replaceChildren(h("summary", {}, short || format.plural(all.length, "note"), short && all.length > 1 ? ` and ${format.plural(all.length - 1, "more note")}` : ""), ...all);
+	}
+
+	// What is missing, in a few words.
+	private shortWords(): string {
+		const { report, folded, phases_left_out: phases } = this.app.trace.facts;
+
+		if (this.gapWords())
+			return `${format.plural(report.events_dropped, "event")} missing: hatched`;
+		return folded ? `${format.plural(folded.blocks, "small allocation")} only in sums` : phases ? `${format.plural(phases[0], "short phase")} not shown` : "";
 	}
 
 	// Shows the last failed allocation that ended the program; the findings show the others.
@@ -54,20 +63,20 @@ export class Notices {
 		const { app } = this;
 		const scope = app.scopes.find((one) => one.device === oom.device && one.pool === null && one.space === null);
 
-		app.store.set({ view: "flame", ...(scope ? { scope: scope.id } : {}) });
+		app.store.set({ view: "flame", block: -1, ...(scope ? { scope: scope.id } : {}) });
 		app.moveCursor(app.trace.eventAt(oom.t));
 	}
 
 	private foldedWords(): string | null {
 		const { folded } = this.app.trace.facts;
 
-		return folded ? `The trace is long: ${format.plural(folded.blocks, "block")} (${format.count(folded.events)} events; the largest has ${format.bytes(folded.largest)}), those with the least bytes times lifetime, are only in sums by call stack, in ${format.count(folded.slices)} slices of time. Still exact are every figure of the report, the curves at each event shown, and the live bytes at peaks and at the ends of slices. To see all events one by one: memtrace html --max-events 0.` : null;
+		return folded ? `${format.plural(folded.blocks, "allocation")} of at most ${format.bytes(folded.largest)} are only in sums by call stack, in ${format.count(folded.slices)} slices of time; every figure is exact. To have each of them: memtrace html --max-events 0.` : null;
 	}
 
 	private phaseWords(): string | null {
 		const { phases_left_out: phases } = this.app.trace.facts;
 
-		return phases ? `${format.plural(phases[0], "phase")} of ${format.time(phases[1])} or less are not shown above the curves; the sums by name count them. To see all: memtrace html --max-events 0.` : null;
+		return phases ? `${format.plural(phases[0], "phase")} of ${format.time(phases[1])} or less are not shown above the picture; the sums by name count them. To see all: memtrace html --max-events 0.` : null;
 	}
 
 	private gapWords(): string | null {

@@ -1,47 +1,54 @@
-// The curves: allocated, reserved and used bytes of a scope over time or events, with marks.
+// The picture: the map of allocations, the curves of allocated, reserved and used bytes above it, phases on top.
 //
-// Drag to zoom, click for the cursor, shift-click for the second cursor, wheel to zoom at the pointer,
-// double click to see everything again.
+// Drag to zoom, click for the cursor and the details of an allocation, shift-click for the second cursor,
+// wheel to zoom at the pointer, double click to see everything again; two fingers zoom, one finger moves.
 
 import uPlot from "uplot";
 import type { App, View } from "./app";
-import { button, h } from "./dom";
+import { blockCard } from "./block";
+import { h } from "./dom";
 import * as format from "./format";
+import { listenTouch } from "./gestures";
 import { Lanes } from "./lanes";
-import { swatch } from "./legend";
-import { bandsOf, drawBands, flagCard, flagPosition, flagsOf, LANE, phaseCard, type Band, type Flag } from "./marks";
+import { MapImage } from "./mapimage";
+import { bandsOf, drawBands, drawCursors, drawCuts, drawFlag, flagCard, flagPosition, flagsOf, LANE, mergedBands, phaseCard, type Band, type Flag } from "./marks";
 import { Minimap } from "./minimap";
-import { bridge, follow, type Column, type Table } from "../model/curves";
-import { Kind, NEVER, type Trace } from "../model/model";
-import { eventAt, positionOf, sampleEvents } from "../model/sample";
-import type { Axis, Key } from "../model/state";
+import { Readout } from "./readout";
+import { bridge, matchedSums, sampled, samplesOf, type Table } from "../model/curves";
+import type { Trace } from "../model/model";
+import { cutsOf, eventAt, positionAt, timeAt } from "../model/axis";
+import { missingParts, timelineOf } from "../model/missing";
+import type { Key } from "../model/state";
 import { tooltip } from "./tooltip";
 
-const HEIGHT = 240;
 const AXIS = 84;
 const RIGHT = 12;
+const PART = 0.6; // part of the window's height that the picture takes
+const LEAST = 260; // pixels
 const byteSteps = Array.from({ length: 50 }, (_, i) => 2 ** i);
 
 export class Overview implements View {
 	readonly id = "overview";
-	readonly title = "Curves";
+	readonly title = "Allocations over time";
 	readonly element: HTMLElement;
-	private readonly chart = h("div", { class: "chart", role: "img", tabindex: 0, "aria-label": "Memory over time" });
+	private readonly chart = h("div", { class: "chart", role: "group", tabindex: 0, "aria-label": "Allocations over time" });
 	private readonly small: Minimap;
-	private readonly legend = h("div", { class: "legend" });
 	private readonly lower: Lanes;
+	private readonly map: MapImage;
+	private readonly readout: Readout;
 	private plot: uPlot | null = null;
 	private bands: Band[] = [];
 	private lanes = 0;
 	private flags: Flag[] = [];
 	private matched: Float64Array | null = null;
-	private withUsed = false;
-	private usedIsAbove = false;
+	private hovered = -1; // the block under the pointer
 
 	constructor(private readonly app: App) {
 		this.lower = new Lanes(app, AXIS, RIGHT);
 		this.small = new Minimap(app, AXIS, RIGHT);
-		this.element = h("section", { class: "overview", "aria-label": "Curves" }, this.legend, this.chart, this.lower.element, this.small.element);
+		this.map = new MapImage(app);
+		this.readout = new Readout(app, this.map, () => this.show());
+		this.element = h("section", { class: "overview", "aria-label": "Allocations over time" }, this.readout.curves, this.readout.groups, this.chart, this.readout.caption, this.lower.element, this.small.element);
 		this.listen();
 	}
 
@@ -51,12 +58,13 @@ export class Overview implements View {
 		if (whole)
 			this.rebuild();
 		if (changed.has("query") || whole)
-			this.matched = this.matchedCurve();
-		if (whole || changed.has("from") || changed.has("to") || changed.has("query"))
+			this.matched = matchedSums(this.app.trace, this.app.places, this.app.query);
+		if (whole || ["from", "to", "query", "by"].some((key) => changed.has(key as Key)))
 			this.show();
 		else
 			this.plot?.redraw(false, false);
-		this.tellLegend();
+		this.readout.update(this.matched);
+		this.tell();
 		this.lower.update();
 		this.small.draw(this.chart.clientWidth);
 	}
@@ -69,117 +77,83 @@ export class Overview implements View {
 	}
 
 	private get height(): number {
-		return HEIGHT + this.lanes * LANE;
+		return Math.max(Math.round(innerHeight * PART), LEAST) + this.lanes * LANE;
 	}
 
 	// --- data ---
 
-	// The bytes of the blocks that match the search, after each event.
-	private matchedCurve(): Float64Array | null {
-		const query = this.app.query;
-		const { blocks, events } = this.app.trace;
-		const places = this.app.places;
+	private table(trace: Trace, extra: Float64Array | null): Table {
+		const { from, to, axis } = this.app.store.state;
+		const sums = this.app.sumsOf(trace, this.app.scope);
+		const result = sampled(trace, axis, from, to, Math.max(this.chart.clientWidth - AXIS - RIGHT, 200), [sums.allocated, sums.reserved, extra]);
+		const timeline = timelineOf(trace, this.app.scope);
 
-		if (!query || query.wrong)
-			return null;
-		const sums = new Float64Array(events.count);
-
-		for (let i = 0; i < blocks.count; i++) {
-			if (!query.matches[i] || blocks.kind[i] !== Kind.Block || !places[blocks.place[i]])
-				continue;
-			sums[blocks.born[i]] += blocks.size[i];
-			if (blocks.died[i] !== NEVER)
-				sums[blocks.died[i]] -= blocks.size[i];
-		}
-		for (let i = 1; i < sums.length; i++)
-			sums[i] += sums[i - 1];
-		return sums;
-	}
-
-	private columns(trace: Trace, axis: Axis, extra: Float64Array | null): Table {
-		const { from, to } = this.app.store.state;
-		const scope = this.app.scope;
-		const sums = this.app.sumsOf(trace, scope);
-		const curves = [sums.allocated, sums.reserved, extra].filter((curve): curve is Float64Array => curve !== null);
-		const events = sampleEvents(trace, axis, from, to, Math.max(this.chart.clientWidth - AXIS, 200), curves);
-		const column = (curve: Float64Array | null): Column => events.map((i) => (curve && !Number.isNaN(curve[i]) ? curve[i] : null));
-		const timeline = scope.space === null ? trace.facts.timeline.find((curve) => curve.device === scope.device && curve.pool === scope.pool) : undefined;
-		const times = events.map((i) => trace.events.t[i]);
-		const result: Table = {
-			x: events.map((i) => positionOf(trace, axis, i)),
-			columns: [column(sums.reserved), column(sums.allocated), timeline ? follow(timeline.t, timeline.used, times) : column(null), column(extra)],
-		};
-
-		if (axis === "time" && timeline)
-			bridge(result, trace, timeline);
-		if (axis === "time")
+		if (axis === "time" || axis === "busy") {
+			if (timeline)
+				bridge(result, trace, timeline, axis);
 			this.extend(result, trace);
+		}
 		return result;
 	}
 
 	// Continues the curves from the last event to the edge of the view with the last values.
 	private extend(data: Table, trace: Trace): void {
-		const { to } = this.app.store.state;
+		const { to, axis } = this.app.store.state;
 		const last = data.x.length - 1;
 
-		if (last < 0)
+		if (last < 0 || !trace.events.count || timeAt(trace, axis, data.x[last]) < trace.events.t[trace.events.count - 1] - 1 || to <= data.x[last])
 			return;
-		if (data.x[last] >= trace.events.t[trace.events.count - 1] && to > data.x[last]) {
-			data.x.push(to);
-			for (const column of data.columns)
-				column.push(column[last]);
-		}
+		data.x.push(to);
+		data.lows.push(null);
+		for (const column of data.columns)
+			column.push(column[last]);
 	}
 
 	private show(): void {
 		const { axis, from, to } = this.app.store.state;
-		const other = this.app.traces.find((trace) => trace !== this.app.trace);
-		const own = this.columns(this.app.trace, axis, this.matched);
-		let data: uPlot.AlignedData = [own.x, ...own.columns, own.x.map(() => null)] as uPlot.AlignedData;
+		const { trace, scope } = this.app;
+		const other = this.app.traces.find((one) => one !== trace);
+		const own = this.table(trace, this.matched);
+		const samples = samplesOf(trace, scope.device, timelineOf(trace, scope));
+		const at = samples.t.map((t) => positionAt(trace, axis, t));
+		const second = other?.facts.events ? this.table(other, null) : { x: [], columns: [[]] };
+		const [allocated, reserved, matches] = own.columns;
+		const kept = [...at.keys()].filter((i) => !i || at[i] > at[i - 1]); // uPlot wants them to rise
 
 		if (!this.plot)
 			return;
-		if (other && other.facts.events) {
-			const second = this.columns(other, axis, null);
+		const data = uPlot.join([[own.x, reserved, allocated, matches, own.lows] as uPlot.AlignedData,
+			[kept.map((i) => at[i]), kept.map((i) => samples.bytes[i])], [second.x, second.columns[0]] as uPlot.AlignedData]);
 
-			data = uPlot.join([[own.x, ...own.columns] as uPlot.AlignedData, [second.x, second.columns[1]] as uPlot.AlignedData]);
-		}
-		this.chart.dataset["allocated"] = String((data[2] as Column).reduce((most: number, value) => Math.max(most, value ?? 0), 0));
+		this.chart.dataset["allocated"] = String(allocated.reduce((most: number, value) => Math.max(most, value ?? 0), 0));
 		this.chart.dataset["from"] = String(from);
 		this.chart.dataset["to"] = String(to);
+		const top = this.readout.top([reserved, allocated, second.columns[0]], samples.bytes) * 1.05 || 1;
+
 		this.plot.batch(() => {
 			this.plot?.setData(data, false);
 			this.plot?.setScale("x", { min: from, max: to });
-			this.plot?.setScale("y", { min: 0, max: this.highest(data) * 1.06 || 1 });
+			this.plot?.setScale("y", { min: 0, max: top });
 		});
+		this.readout.update(this.matched);
+		this.tell();
 	}
 
-	// The top of the scale; the used bytes of the device, often far higher, count only if the user chose so.
-	private highest(data: uPlot.AlignedData): number {
-		const most = (series: number[]) => series.reduce((all, one) => ((data[one] ?? []) as Column).reduce((high: number, value) => Math.max(high, value ?? 0), all), 0);
-		const held = most([1, 2, 5]);
-		const used = most([3]);
+	private tell(): void {
+		const { app } = this;
 
-		this.usedIsAbove = used > held * 1.06;
-		return this.withUsed ? Math.max(held, used) : held;
-	}
-
-	// The button that includes the bytes used on the device in the scale, if they are above it.
-	private usedButton(): HTMLElement | string {
-		if (!this.usedIsAbove && !this.withUsed)
-			return "";
-		return button(this.withUsed ? "leave out" : "above the curves: show", "Bytes used on the device, including the CUDA context and other processes",
-			() => { this.withUsed = !this.withUsed; this.show(); this.tellLegend(); }, { class: "small", "data-used": this.withUsed ? "shown" : "above" });
+		for (const [key, value] of Object.entries(this.map.facts))
+			this.chart.dataset[key] = value;
+		this.readout.tellMap();
+		this.chart.setAttribute("aria-label", `Allocations over time of ${app.scope.title}. ${this.readout.spoken} ${this.map.words} Left and right arrows move the cursor, up and down choose an allocation there, Enter goes to its details. The tables below have the same data as text.`);
 	}
 
 	// --- the plot ---
 
 	private rebuild(): void {
 		const { theme, store } = this.app;
-		const line = (label: string, stroke: string, fill: string | null, more: Partial<uPlot.Series> = {}): uPlot.Series => ({
-			label, stroke, width: 1.5, points: { show: false }, spanGaps: true,
-			paths: (uPlot.paths.stepped as (options: object) => uPlot.Series.PathBuilder)({ align: 1 }), ...(fill ? { fill } : {}), ...more,
-		});
+		const stepped = (uPlot.paths.stepped as (options: object) => uPlot.Series.PathBuilder)({ align: 1 });
+		const line = (label: string, stroke: string, more: Partial<uPlot.Series> = {}): uPlot.Series => ({ label, stroke, width: 1.5, points: { show: false }, spanGaps: true, paths: stepped, ...more });
 		const axis = { stroke: theme.dim, grid: { stroke: theme.grid, width: 1 }, ticks: { stroke: theme.grid, width: 1 }, font: "11px system-ui, sans-serif" };
 
 		({ bands: this.bands, lanes: this.lanes } = bandsOf(this.app.trace, store.get("axis")));
@@ -187,25 +161,32 @@ export class Overview implements View {
 		this.plot?.destroy();
 		this.chart.replaceChildren();
 		this.plot = new uPlot({
-			width: Math.max(this.chart.clientWidth, 300), height: this.height, padding: [this.lanes * LANE + 14, RIGHT, 0, 0],
+			width: Math.max(this.chart.clientWidth, 200), height: this.height, padding: [this.lanes * LANE + 14, RIGHT, 0, 0],
 			legend: { show: false }, scales: { x: { time: false, auto: false }, y: { auto: false } },
 			cursor: { drag: { x: true, y: false, setScale: false }, points: { show: false }, y: false },
 			axes: [
-				{ ...axis, values: (_, splits) => splits.map((value) => this.axisText(value, splits)), space: 90 },
+				{ ...axis, values: (_, splits) => splits.map((value) => this.axisText(value, splits)), space: 90, size: 30 },
 				{ ...axis, size: AXIS, incrs: byteSteps, space: 34, values: (_, splits) => splits.map((value) => format.bytes(value)) },
 			],
 			series: [
-				{}, line("reserved", theme.reserved, theme.dark ? "#8b96a222" : "#7f8a9622"), line("allocated", theme.allocated, theme.dark ? "#5fb4ee33" : "#0072b233"),
-				line("used", theme.used, null, { dash: [2, 3] }), line("matches", theme.accent, theme.dark ? "#ff945755" : "#c2410c44"), line("other trace", theme.second, null, { dash: [6, 3] }),
+				{}, line("reserved", theme.reserved, { fill: theme.dark ? "#8b96a222" : "#7f8a9622" }), line("allocated", theme.text, { width: 1 }),
+				line("matches", theme.match), line("lowest", theme.dim, { width: 1 }),
+				line("used", theme.used, { paths: () => null, points: { show: true, size: 7, fill: theme.used, stroke: theme.back } }), line("other run", theme.second, { dash: [6, 3], width: 2 }),
 			],
-			hooks: { draw: [(plot) => this.drawMarks(plot)], setSelect: [(plot) => this.selected(plot)] },
-		}, [[], [], [], [], [], []], this.chart);
+			hooks: { drawAxes: [(plot) => this.drawMap(plot)], draw: [(plot) => this.drawMarks(plot)], setSelect: [(plot) => this.selected(plot)] },
+		}, [[], [], [], [], [], [], []], this.chart);
 	}
 
 	private axisText(value: number, splits: number[]): string {
-		if (this.app.store.get("axis") === "event")
+		const { axis } = this.app.store.state;
+		const { trace } = this.app;
+		const step = (splits[1] ?? 1e9) - splits[0];
+
+		if (axis === "event")
 			return Number.isInteger(value) ? format.count(value) : "";
-		return format.moment(value, ((splits[1] ?? 1e9) - splits[0]) * 100);
+		if (axis === "step")
+			return Number.isInteger(value) ? `step ${value}` : "";
+		return format.moment(timeAt(trace, axis, value), step * 100);
 	}
 
 	private selected(plot: uPlot): void {
@@ -220,85 +201,44 @@ export class Overview implements View {
 		this.app.zoom(from, to);
 	}
 
+	private drawMap(plot: uPlot): void {
+		const { ctx, bbox } = plot;
+
+		this.map.prepare(Math.round(bbox.width), Math.round(bbox.height), plot.scales["y"].max ?? 1);
+		this.map.paint(ctx, bbox.left, bbox.top);
+	}
+
 	private drawMarks(plot: uPlot): void {
 		const { ctx, bbox } = plot;
+		const { app } = this;
 		const ratio = devicePixelRatio || 1;
-		const { theme, store, trace } = this.app;
-		const { cursor, pin, axis, from, to } = store.state;
-		const inView = (x: number) => x >= from && x <= to;
+		const { axis, from, to, block } = app.store.state;
+		const place = (position: number) => plot.valToPos(position, "x", true);
 
 		ctx.save(); // uPlot expects the context unchanged
 		ctx.setLineDash([]);
 		ctx.textAlign = "left";
-		drawBands(ctx, this.app, this.bands, bbox.left, 2 * ratio, bbox.width, ratio);
+		drawBands(ctx, app, mergedBands(this.bands, from, to, bbox.width / ratio), bbox.left, 2 * ratio, bbox.width, ratio);
+		drawCuts(ctx, app, cutsOf(app.trace, axis), missingParts(app.trace, axis), bbox, place);
 		for (const flag of this.flags) {
-			const position = flagPosition(this.app, flag);
+			const position = flagPosition(app, flag);
 
-			if (inView(position))
-				this.drawFlag(ctx, plot, flag, plot.valToPos(position, "x", true), ratio);
+			if (position >= from && position <= to)
+				drawFlag(ctx, app.theme, flag, place(position), bbox, ratio);
 		}
-		for (const [event, colour, label] of [[pin, theme.pin, "2"], [cursor, theme.accent, "1"]] as const) {
-			const position = positionOf(trace, axis, event);
-
-			if (event < 0 || !inView(position))
+		for (const chosen of new Set([this.hovered, block])) {
+			if (chosen < 0)
 				continue;
-			const x = plot.valToPos(position, "x", true);
-
-			ctx.fillStyle = colour;
-			ctx.fillRect(Math.round(x) - ratio / 2, bbox.top, 1.5 * ratio, bbox.height);
-			ctx.fillRect(x - 6 * ratio, bbox.top + bbox.height - 13 * ratio, 12 * ratio, 13 * ratio);
-			ctx.fillStyle = theme.back;
-			ctx.font = `bold ${10 * ratio}px system-ui, sans-serif`;
-			ctx.textAlign = "center";
-			ctx.textBaseline = "middle";
-			ctx.fillText(label, x, bbox.top + bbox.height - 6 * ratio);
+			ctx.save();
+			ctx.translate(bbox.left, bbox.top);
+			this.map.outline(ctx, chosen, ratio);
+			ctx.restore();
 		}
+		drawCursors(ctx, app, bbox, place, ratio);
 		ctx.restore();
 	}
 
-	private drawFlag(ctx: CanvasRenderingContext2D, plot: uPlot, flag: Flag, x: number, ratio: number): void {
-		const { theme } = this.app;
-		const top = plot.bbox.top;
-		const size = 5 * ratio;
-
-		ctx.fillStyle = flag.kind === "oom" ? theme.bad : flag.kind === "peak" ? (flag.label.endsWith("reserved") ? theme.reserved : theme.allocated) : theme.dim;
-		ctx.beginPath();
-		ctx.moveTo(x, top);
-		ctx.lineTo(x - size, top - 1.6 * size);
-		ctx.lineTo(x + size, top - 1.6 * size);
-		ctx.fill();
-		if (flag.kind === "oom")
-			ctx.fillRect(x - ratio / 2, top, ratio, plot.bbox.height);
-	}
-
-	// --- legend and texts ---
-
-	private tellLegend(): void {
-		const { app } = this;
-		const { cursor, axis } = app.store.state;
-		const sums = app.sumsOf(app.trace, app.scope);
-		const row = (id: string, name: string, colour: string, value: number | null, dash = false) =>
-			h("span", { class: "key", "data-series": id, "data-bytes": value ?? "" },
-				swatch(colour, dash), `${name} `, h("b", {}, format.bytes(value)));
-		const at = (curve: Float64Array | null) => (curve && curve.length ? curve[cursor] : null);
-		const position = positionOf(app.trace, axis, cursor);
-		const used = app.scope.pool === null && app.scope.space === null
-			? app.trace.facts.timeline.find((curve) => curve.device === app.scope.device && curve.pool === null) : undefined;
-		const other = app.traces.find((trace) => trace !== app.trace);
-		const second = other && other.facts.events ? app.sumsOf(other, app.scope).allocated[Math.max(eventAt(other, axis, position), 0)] : null;
-
-		this.legend.replaceChildren(
-			row("allocated", "allocated", app.theme.allocated, at(sums.allocated)),
-			sums.reserved ? row("reserved", "reserved", app.theme.reserved, at(sums.reserved)) : "",
-			used?.used.some((value) => value !== null) ? row("used", "used on the device", app.theme.used, follow(used.t, used.used, [app.trace.events.t[cursor] ?? 0])[0], true) : "", used ? this.usedButton() : "",
-			this.matched ? row("matches", "matches", app.theme.accent, at(this.matched)) : "",
-			other ? row("other", `${other.number ? "head" : "base"} (${other.facts.name})`, app.theme.second, second, true) : "",
-		);
-		this.chart.setAttribute("aria-label",
-			`${app.scope.title}: allocated and reserved bytes over ${axis === "time" ? "time" : "events"}; at the cursor ${format.bytes(at(sums.allocated))} allocated`);
-	}
-
-	// --- the pointer ---
+	// --- the pointer and keys ---
 
 	private listen(): void {
 		let pressed: { x: number; y: number } | null = null;
@@ -309,18 +249,56 @@ export class Overview implements View {
 				this.clicked(event);
 			pressed = null;
 		});
-		this.chart.addEventListener("dblclick", () => this.app.zoom(...this.app.full));
-		this.chart.addEventListener("mousemove", (event) => {
-			const band = this.bandAt(event, this.valueAt(event.clientX));
-
-			const flag = band ? undefined : this.flagAt(event);
-
-			tooltip.show(event, band ? phaseCard(band.phase) : flag ? flagCard(this.app, flag) : null);
+		this.chart.addEventListener("dblclick", () => {
+			this.app.zoom(...this.app.full);
+			this.app.showBlock(-1);
 		});
-		this.chart.addEventListener("mouseleave", () => tooltip.hide());
+		this.chart.addEventListener("mousemove", (event) => this.pointed(event));
+		this.chart.addEventListener("mouseleave", () => {
+			tooltip.hide();
+			this.hover(-1);
+			this.readout.point(null);
+		});
+		this.chart.addEventListener("keydown", (event) => this.key(event));
 		for (const element of [this.chart, this.lower.element])
 			element.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
+		listenTouch(this.app, this.chart, (clientX) => this.valueAt(clientX));
 		new ResizeObserver(() => this.plot && Math.abs(this.plot.width - this.chart.clientWidth) > 1 && this.resize()).observe(this.chart);
+	}
+
+	private hover(block: number): void {
+		if (block === this.hovered)
+			return;
+		this.hovered = block;
+		this.plot?.redraw(false, false);
+	}
+
+	// The pixel of the map below the pointer; null outside of it.
+	private pixelAt(event: MouseEvent): { x: number; y: number } | null {
+		const box = this.plot?.over.getBoundingClientRect();
+		const ratio = devicePixelRatio || 1;
+		const inside = box && event.clientX >= box.left && event.clientX < box.right && event.clientY >= box.top && event.clientY < box.bottom;
+
+		return inside ? { x: (event.clientX - box.left) * ratio, y: (event.clientY - box.top) * ratio } : null;
+	}
+
+	private pointed(event: MouseEvent): void {
+		const value = this.valueAt(event.clientX);
+		const band = this.bandAt(event, value);
+		const flag = band ? undefined : this.flagAt(event);
+		const pixel = band || flag ? null : this.pixelAt(event);
+
+		if (!pixel) {
+			this.hover(-1);
+			this.readout.point(null);
+			tooltip.show(event, band ? phaseCard(band.phase, band.until) : flag ? flagCard(this.app, flag) : null);
+			return;
+		}
+		const id = this.map.idAt(pixel.x, pixel.y);
+
+		this.hover(Math.max(id, -1));
+		this.readout.point(value);
+		tooltip.show(event, [h("div", { class: "reading" }, this.readout.words(value)), ...(id >= 0 ? blockCard(this.app, id) : this.map.bandCard(pixel.x, pixel.y) ?? [])]);
 	}
 
 	private wheel(event: WheelEvent): void {
@@ -346,36 +324,60 @@ export class Overview implements View {
 	private bandAt(event: MouseEvent, value: number): Band | undefined {
 		const box = this.chart.getBoundingClientRect();
 		const lane = Math.floor((event.clientY - box.top - 2) / LANE);
+		const { from, to } = this.app.store.state;
 
-		return lane >= 0 && lane < this.lanes ? this.bands.find((one) => one.lane === lane && one.from <= value && one.to >= value) : undefined;
+		return lane >= 0 && lane < this.lanes ? mergedBands(this.bands, from, to, this.chart.clientWidth - AXIS - RIGHT).find((one) => one.lane === lane && one.from <= value && one.to >= value) : undefined;
 	}
 
-	// The flag at the pointer; flags are drawn between the phases and the curves.
+	// The flag at the pointer; flags are drawn between the phases and the map.
 	private flagAt(event: MouseEvent): Flag | undefined {
 		const box = this.plot?.over.getBoundingClientRect();
 		const above = box ? box.top - event.clientY : -1;
 
-		return above >= 0 && above <= 12 ? this.nearFlag(event.clientX - (box?.left ?? 0)) : undefined;
-	}
-
-	private nearFlag(x: number): Flag | undefined {
-		return this.flags.find((flag) => Math.abs((this.plot?.valToPos(flagPosition(this.app, flag), "x") ?? 1e9) - x) < 6);
+		return above >= 0 && above <= 12 ? this.flags.find((flag) => Math.abs((this.plot?.valToPos(flagPosition(this.app, flag), "x") ?? 1e9) - (event.clientX - (box?.left ?? 0))) < 6) : undefined;
 	}
 
 	private clicked(event: MouseEvent): void {
+		const { app } = this;
 		const value = this.valueAt(event.clientX);
 		const band = this.bandAt(event, value);
+		const flag = this.flagAt(event);
+		const pixel = this.pixelAt(event);
 
+		tooltip.hide();
 		if (band) {
-			this.app.zoom(band.from, band.to);
-			return;
-		}
-		const near = this.nearFlag(this.plot?.valToPos(value, "x") ?? 0);
-		const at = near ? near.event : Math.max(eventAt(this.app.trace, this.app.store.get("axis"), value), 0);
+			app.zoom(band.from, band.to);
+		} else if (flag) {
+			flag.kind === "peak" && flag.label.endsWith("allocated") ? app.moveToPeak() : app.moveCursor(flag.event);
+		} else if (event.shiftKey) {
+			app.store.set({ pin: Math.max(eventAt(app.trace, app.store.get("axis"), value), 0) });
+		} else {
+			const id = pixel ? this.map.idAt(pixel.x, pixel.y) : -1;
 
-		if (event.shiftKey)
-			this.app.store.set({ pin: at });
-		else
-			this.app.moveCursor(at);
+			app.moveTo(value);
+			if (id >= 0 && pixel)
+				app.moveCursor(this.map.momentAt(pixel.x));
+			app.showBlock(id >= 0 ? id : -1, event.clientX > innerWidth / 2 ? "left" : "right");
+		}
+	}
+
+	// Up and down choose an allocation at the cursor, Enter goes to its details.
+	private key(event: KeyboardEvent): void {
+		const { app } = this;
+		const step = event.key === "ArrowUp" ? 1 : event.key === "ArrowDown" ? -1 : 0;
+
+		if (event.key === "Enter" && app.store.get("block") >= 0) {
+			app.focusDetails();
+			event.preventDefault();
+		}
+		if (!step || !this.plot)
+			return;
+		const x = this.plot.valToPos(app.cursorAt, "x") * (devicePixelRatio || 1);
+		const blocks = this.map.blocksAt(x);
+		const at = blocks.indexOf(app.store.get("block"));
+
+		event.preventDefault();
+		if (blocks.length)
+			app.showBlock(blocks[at < 0 ? (step > 0 ? 0 : blocks.length - 1) : (at + step + blocks.length) % blocks.length], x > this.chart.clientWidth / 2 ? "left" : "right");
 	}
 }

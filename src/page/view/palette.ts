@@ -1,33 +1,38 @@
 // Colours that can be told apart with any colour vision (by Okabe and Ito, and Tol), on light and dark.
 
-const light = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#b3a100", "#7b5aa6", "#44aa99", "#aa4466"];
-const dark = ["#3f9bd8", "#e8a62c", "#1fb58c", "#d88fb8", "#7cc6f0", "#e8743a", "#d6c84a", "#a48bd0", "#66c9ba", "#d0708f"];
+const light = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#b3a100", "#7b5aa6", "#44aa99", "#aa4466",
+	"#7fa8c9", "#8a5a00", "#7fc9a4", "#8b4a75", "#1f5f8b", "#f0a58a", "#6b6200", "#bda7d9", "#1f6f66", "#e39ab0"];
+const dark = ["#3f9bd8", "#e8a62c", "#1fb58c", "#d88fb8", "#7cc6f0", "#e8743a", "#d6c84a", "#a48bd0", "#66c9ba", "#d0708f",
+	"#2a6f9e", "#a87a1e", "#12805f", "#9c5f85", "#a8d8f5", "#a84f24", "#968c2a", "#73609a", "#3f8f83", "#eba0b6"];
 
 export const COLOURS = light.length;
 
 export interface Theme {
 	dark: boolean;
 	text: string; dim: string; grid: string; back: string; panel: string; other: string; rest: string;
-	accent: string; pin: string; bad: string; allocated: string; reserved: string; used: string; second: string;
-	python: string[]; native: string[];
+	accent: string; pin: string; match: string; matchText: string; bad: string; allocated: string; reserved: string; used: string; second: string;
+	own: string[]; framework: string[]; native: string[]; backward: string;
 }
 
 const lightTheme: Theme = {
 	dark: false, text: "#1b2128", dim: "#5b6570", grid: "#e3e7eb", back: "#ffffff", panel: "#f5f7f9", other: "#a9b1ba", rest: "#c9cfd6",
-	accent: "#c2410c", pin: "#6d28d9", bad: "#b42318", allocated: "#0072b2", reserved: "#7f8a96", used: "#c98a00", second: "#c2410c",
-	python: ["#9fcbe8", "#8bbfe2", "#b4d6ee", "#7ab3da"], native: ["#f2c879", "#eebb5c", "#f5d391", "#e7ae49"],
+	accent: "#c2410c", pin: "#6d28d9", bad: "#b42318", allocated: "#0072b2", reserved: "#7f8a96", used: "#8a5a00", second: "#0f766e",
+	match: "#b5006e", matchText: "#ffffff",
+	own: ["#8bc7a8", "#9cd1b6", "#7abd9b"], framework: ["#a9cdea", "#bad7ef", "#98c2e4"], native: ["#f2cf8c", "#f5d9a3", "#edc478"], backward: "#c9b3e6",
 };
 
 const darkTheme: Theme = {
 	dark: true, text: "#e6eaee", dim: "#9aa5b1", grid: "#2b333c", back: "#12161b", panel: "#1a2027", other: "#66707b", rest: "#3c4650",
-	accent: "#ff9457", pin: "#b79cff", bad: "#ff7a6b", allocated: "#5fb4ee", reserved: "#8b96a2", used: "#e0ac3e", second: "#ff9457",
-	python: ["#2f6a92", "#285d82", "#3877a2", "#22536f"], native: ["#8a6420", "#7a581b", "#9a7127", "#6c4d16"],
+	accent: "#ff9457", pin: "#b79cff", bad: "#ff7a6b", allocated: "#5fb4ee", reserved: "#8b96a2", used: "#e0ac3e", second: "#2dd4bf",
+	match: "#ff7ac8", matchText: "#12161b",
+	own: ["#23694a", "#1d5c40", "#2a7654"], framework: ["#2c5f86", "#265476", "#336b95"], native: ["#7d5a1c", "#6e4f18", "#8b6522"], backward: "#604a86",
 };
 
 export function theme(isDark: boolean): Theme {
 	return isDark ? darkTheme : lightTheme;
 }
 
+// Colours of two groups can be alike if their ranks differ by ten or more.
 // The colour of a group by its rank; groups ranked after the last colour share one.
 export function colour(rank: number, isDark: boolean): string {
 	return rank >= 0 && rank < COLOURS ? (isDark ? dark : light)[rank] : theme(isDark).other;

@@ -4,7 +4,7 @@ import { Memo, type App } from "./app";
 import type { Track } from "../model/facts";
 import * as format from "./format";
 import type { Spans, Trace } from "../model/model";
-import type { Axis } from "../model/state";
+import { positionAt, type Axis } from "../model/axis";
 
 // The kinds of spans, in the order of rows and legends.
 export const KINDS = ["kernel", "copy", "fill", "migration", "call"] as const;
@@ -26,18 +26,6 @@ export function trackText(trace: Trace, track: Track): string {
 	const thread = trace.facts.threads.find((one) => one.thread === track.thread);
 
 	return `thread ${track.thread}${thread?.name ? ` (${thread.name})` : ""}`;
-}
-
-// The position of a time on the axis; between two events it is interpolated.
-export function positionAt(trace: Trace, axis: Axis, t: number): number {
-	if (axis === "time")
-		return t;
-	const { events } = trace;
-	const at = trace.eventAt(t);
-
-	if (at < 0 || at + 1 >= events.count)
-		return Math.min(Math.max(at, 0), Math.max(events.count - 1, 0));
-	return at + (t - events.t[at]) / Math.max(events.t[at + 1] - events.t[at], 1);
 }
 
 interface Placed { from: Float64Array; to: Float64Array } // start and end of each span on the axis

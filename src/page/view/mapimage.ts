@@ -1,0 +1,159 @@
+// The map of allocations over time: each is a band over its life, whose height is its size. The curves are drawn above it.
+
+import type { App } from "./app";
+import { h } from "./dom";
+import * as format from "./format";
+import { EMPTY, layOut, MISSING, REST, type Layout } from "../model/layout";
+import { missingSums } from "../model/missing";
+import { colour, COLOURS, packed } from "./palette";
+import type { Key } from "../model/state";
+
+const drawn: Key[] = ["trace", "scope", "axis", "from", "to", "by", "query", "theme"];
+
+export class MapImage {
+	private readonly image = document.createElement("canvas");
+	private layout: Layout | null = null;
+	private made = "";
+	onlyMatches = false;
+
+	constructor(private readonly app: App) {}
+
+	// Lays out the map for a picture of so many pixels whose top edge is at `top` bytes, unless it is so already.
+	prepare(width: number, height: number, top: number): void {
+		const { state } = this.app.store;
+		const wanted = JSON.stringify([width, height, top, this.onlyMatches, this.app.theme.dark, ...drawn.map((key) => state[key])]);
+
+		if (wanted === this.made || width < 1 || height < 1)
+			return;
+		this.made = wanted;
+		this.draw(width, height, top);
+	}
+
+	private draw(width: number, height: number, top: number): void {
+		const { app } = this;
+		const { trace, theme, query, scope } = app;
+		const { axis, from, to } = app.store.state;
+		const rankOf = app.rankOfBlock;
+		const only = this.onlyMatches && query && !query.wrong ? query.matches : null;
+		const dim = !only && query && !query.wrong ? query.matches : null;
+
+		this.layout = layOut(trace, {
+			axis, from, to, places: app.places, sums: app.sumsOf(trace, scope).allocated, only, width, height, top,
+			missing: missingSums(trace, axis, scope, from, to, width),
+			rank: (block) => (dim && !dim[block] ? COLOURS : rankOf(block)),
+			stripes: this.stripes(), hatch: [packed(theme.back), packed(theme.rest)],
+			colour: (block) => {
+				const shade = ((block * 7919) % 5) * 5 - 10;
+
+				if (dim && !dim[block])
+					return packed(theme.grid, shade / 3);
+				return packed(colour(rankOf(block), theme.dark), shade);
+			},
+		});
+		this.image.width = width;
+		this.image.height = height;
+		this.image.getContext("2d")?.putImageData(new ImageData(new Uint8ClampedArray(this.layout.pixels.buffer as ArrayBuffer), width, height), 0, 0);
+	}
+
+	paint(context: CanvasRenderingContext2D, left: number, top: number): void {
+		if (this.layout)
+			context.drawImage(this.image, left, top);
+	}
+
+	// The colours of striped bands: one for each colour of groups, one for other groups, one for unknown bytes.
+	private stripes(): [number, number][] {
+		const { theme } = this.app;
+		const pair = (hex: string): [number, number] => [packed(hex, theme.dark ? -14 : 22), packed(hex, theme.dark ? 8 : 44)];
+
+		return [...Array.from({ length: COLOURS }, (_, rank) => pair(colour(rank, theme.dark))), pair(theme.other), [packed(theme.back), packed(theme.rest)]];
+	}
+
+	get facts(): Record<string, string> {
+		const { layout } = this;
+
+		return layout ? { drawn: String(layout.drawn), hidden: String(layout.hidden), rest: String(layout.restMost), highest: String(layout.highest) } : {};
+	}
+
+	// One line on what the map shows and what it does not.
+	get words(): string {
+		const { layout } = this;
+
+		if (!layout || !this.app.trace.events.count)
+			return "";
+		const { bands } = layout;
+		const thin = layout.hidden
+			? `; ${format.plural(layout.hidden, "allocation")} thinner than a pixel (${format.bytes(layout.hiddenMost)} or less each) in striped bands: zoom in to see each` : "";
+		const unknown = bands[bands.length - 1].reduce((most, bytes) => Math.max(most, bytes), 0);
+		const rest = unknown ? `; up to ${format.bytes(unknown)} ${this.unknownWords()} in the palest band` : "";
+
+		return `${format.plural(layout.drawn, "allocation")} drawn${thin}${rest}.`;
+	}
+
+	private unknownWords(): string {
+		return this.app.trace.facts.folded ? "in allocations that are only in sums" : "of which the allocation was not recorded";
+	}
+
+	// --- what is where ---
+
+	// What is drawn at the pixel: a block, EMPTY, MISSING, or a band.
+	idAt(x: number, y: number): number {
+		return this.layout?.ids[Math.floor(y) * this.image.width + Math.floor(x)] ?? EMPTY;
+	}
+
+	// The event whose memory the column shows.
+	momentAt(x: number): number {
+		return Math.max(this.layout?.moments[Math.min(Math.max(Math.floor(x), 0), this.image.width - 1)] ?? 0, 0);
+	}
+
+	// The blocks drawn in a column, from the lowest to the highest.
+	blocksAt(x: number): number[] {
+		const found: number[] = [];
+
+		for (let y = this.image.height - 1; y >= 0; y--) {
+			const id = this.idAt(x, y);
+
+			if (id >= 0 && id !== found[found.length - 1])
+				found.push(id);
+		}
+		return found;
+	}
+
+	bandCard(x: number, y: number): Node[] | null {
+		const { app, layout } = this;
+		const id = this.idAt(x, y);
+
+		if (id === MISSING)
+			return [h("div", {}, "Events are missing here: only the sum is known.")];
+		if (!layout || id > REST)
+			return null;
+		const half = layout.bands.length / 2;
+		const band = REST - id;
+		const bytes = layout.bands[band]?.[Math.floor(x)] ?? 0;
+		const unknown = band === layout.bands.length - 1;
+		const group = app.rankOfGroup.indexOf(band % half);
+
+		return [
+			h("b", {}, `${format.bytes(bytes)} ${unknown ? this.unknownWords() : "in allocations thinner than a pixel"}`),
+			h("div", {}, unknown ? "not known one by one" : band % half < COLOURS && group >= 0 ? app.grouping.names[group] : "of all other groups"),
+		];
+	}
+
+	// Outlines a block in a context whose origin is the map's corner.
+	outline(context: CanvasRenderingContext2D, block: number, ratio: number): void {
+		if (!this.layout)
+			return;
+		const { ids, moments } = this.layout;
+		const { width, height } = this.image;
+		const { born, died } = this.app.trace.blocks;
+
+		context.fillStyle = this.app.theme.text;
+		for (let x = 0; x < width; x++) {
+			if (moments[x] < born[block] || moments[x] >= died[block])
+				continue;
+			for (let y = 0, at = x; y < height; y++, at += width) {
+				if (ids[at] === block && (ids[at - width] !== block || ids[at + width] !== block || (x && ids[at - 1] !== block) || ids[at + 1] !== block))
+					context.fillRect(x, y, 1, ratio);
+			}
+		}
+	}
+}
