@@ -5,7 +5,7 @@
 //   busy   ns, with stretches cut in which nothing happened
 //   step   repetitions of a phase ("step 0", "step 1" ...): events, scaled so that each repetition is as wide
 
-import { Kind, type Trace } from "./model";
+import type { Trace } from "./model";
 
 export const AXES = ["event", "time", "busy", "step"] as const;
 export type Axis = (typeof AXES)[number];
@@ -188,15 +188,18 @@ export function bestAxis(traces: Trace[]): Axis {
 		return "time";
 	const axis = axes.includes("busy") ? "busy" : "time";
 	const [low, high] = extent(trace, axis);
-	const filled = new Set<number>();
+	let filled = 0;
+	let last = -1;
 
-	for (let i = 0; i < trace.events.count; i++) {
-		if (trace.kindOfEvent(i) !== Kind.Other)
-			filled.add(Math.floor(((positionOf(trace, axis, i) - low) / (high - low)) * COLUMNS));
+	for (let column = 1; column <= COLUMNS; column++) {
+		const at = eventAt(trace, axis, low + ((high - low) * column) / COLUMNS);
+
+		filled += at > last ? 1 : 0;
+		last = at;
 	}
 	if (!trace.facts.gaps.length && cutsOf(trace, axis).length > FEW_CUTS)
 		return "event";
-	return trace.facts.gaps.length || filled.size >= FULL * Math.min(COLUMNS, trace.events.count) ? axis : "event";
+	return trace.facts.gaps.length || filled >= FULL * Math.min(COLUMNS, trace.events.count) ? axis : "event";
 }
 
 export function cutsOf(trace: Trace, axis: Axis): Cut[] {

@@ -15,7 +15,19 @@ export interface Table { x: number[]; columns: Column[]; lows: Column }
 
 const known = (value: number | undefined): number | null => (value === undefined || Number.isNaN(value) ? null : value);
 
-// The highest sums in each column, and the lowest of the first curve.
+const CALM = 12; // columns on each side, of which a dense curve shows the highest and the lowest
+
+function widest(column: Column, better: (a: number, b: number) => number): Column {
+	return column.map((value, x) => {
+		let best = value;
+
+		for (let i = Math.max(x - CALM, 0); best !== null && i <= Math.min(x + CALM, column.length - 1); i++)
+			best = better(best, column[i] ?? best);
+		return best;
+	});
+}
+
+// The highest sums in each column, and the lowest of the first curve, calm enough to be read.
 function envelope(trace: Trace, axis: Axis, from: number, to: number, width: number, curves: (Float64Array | null)[]): Table {
 	const table: Table = { x: [], columns: curves.map(() => []), lows: [] };
 	let at = Math.max(eventAt(trace, axis, from), 0);
@@ -42,6 +54,8 @@ function envelope(trace: Trace, axis: Axis, from: number, to: number, width: num
 		table.lows.push(Number.isFinite(low) ? low : null);
 		at = end + 1;
 	}
+	table.lows = widest(table.lows, Math.min);
+	table.columns[0] = widest(table.columns[0], Math.max);
 	return table;
 }
 

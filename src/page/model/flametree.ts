@@ -63,6 +63,13 @@ function rowsOf(trace: Trace, wish: TreeWish): Row[] {
 	}
 	const { blocks } = trace;
 
+	if (!split && !query) { // the sums are known already
+		for (let stack = 0; stack < weights.bytes.length; stack++) {
+			if (weights.blocks[stack])
+				rows.set(stack, { stack, group: -1, bytes: weights.bytes[stack], blocks: weights.blocks[stack], matched: 0 });
+		}
+		return [...rows.values()];
+	}
 	eachBlock(trace, wish.places, wish.part, wish.from, wish.to, (block) => {
 		const row = rowOf(blocks.stack[block] < 0 ? none : blocks.stack[block], split ? groupOfBlock(trace, split, block) : -1);
 

@@ -77,6 +77,14 @@ function byAllocation(trace: Trace): Grouping {
 	return { by: "block", title: "each allocation", names: Array.from({ length: SHADES }, () => ""), of: [], ofBlock: Int32Array.from(trace.blocks.born, (_, block) => block % SHADES) };
 }
 
+function categories(trace: Trace): Int32Array {
+	const ofBlock = new Int32Array(trace.blocks.count);
+
+	for (let i = 0; i < ofBlock.length; i++)
+		ofBlock[i] = trace.blocks.category[i] - 1;
+	return ofBlock;
+}
+
 const known = new WeakMap<Trace, Map<string, Grouping>>();
 const makers: Record<string, (trace: Trace) => Grouping> = { thread: byThread, phase: byPhase, stack: byStack, block: byAllocation };
 
@@ -101,7 +109,7 @@ export function groupingBy(trace: Trace, by: string): Grouping | undefined {
 	if (grouping)
 		return grouping;
 	if (given)
-		grouping = by === "category" ? { ...given, ofBlock: Int32Array.from(trace.blocks.category, (category) => category - 1) } : given;
+		grouping = by === "category" ? { ...given, ofBlock: categories(trace) } : given;
 	else if (groupingChoices(trace).some((one) => one.value === by))
 		grouping = makers[by]?.(trace);
 	if (grouping)
@@ -140,13 +148,18 @@ export function bestGrouping(trace: Trace, places: boolean[], peak: number): str
 
 	if (!category)
 		return "site";
-	const { live } = weighGroups(trace, category, places, peak);
-	const unknown = category.names.reduce((sum, name, i) => sum + (name === "other" || name === "unknown" ? live[i] : 0), 0);
-	const known = live.reduce((sum, bytes) => sum + bytes, 0) - unknown;
+	const live = new Float64Array(category.names.length);
 	const { blocks } = trace;
 	let all = 0;
 
-	for (let i = 0; i < blocks.count && blocks.born[i] <= peak; i++)
-		all += blocks.kind[i] === Kind.Block && places[blocks.place[i]] && blocks.died[i] > peak ? blocks.size[i] : 0;
+	for (let i = 0; i < blocks.count && blocks.born[i] <= peak; i++) {
+		if (blocks.kind[i] !== Kind.Block || !places[blocks.place[i]] || blocks.died[i] <= peak)
+			continue;
+		all += blocks.size[i];
+		if (blocks.category[i])
+			live[blocks.category[i] - 1] += blocks.size[i];
+	}
+	const known = live.reduce((sum, bytes, i) => sum + (category.names[i] === "other" ? 0 : bytes), 0);
+
 	return known > all / 2 && live.filter((bytes) => bytes > all / 50).length > 1 ? "category" : "site";
 }

@@ -28,8 +28,8 @@ export interface Wish {
 }
 
 export interface Layout {
-	ids: Int32Array; // by pixel: the block, EMPTY, MISSING, or REST - band
-	pixels: Uint32Array;
+	ids: Int32Array; // by pixel, column after column: the block, EMPTY, MISSING, or REST - band
+	pixels: Uint32Array; // row after row, as ImageData has them
 	highest: number; // bytes of the highest column
 	drawn: number; // number of blocks drawn one by one
 	hidden: number; // number of blocks summed in bands
@@ -138,7 +138,29 @@ export function layOut(trace: Trace, wish: Wish): Layout {
 	low.sort((a, b) => wish.rank(a) - wish.rank(b) || a - b);
 	layout.drawn = low.length + high.length;
 	new Painter(trace, wish, layout, sums).fill(low, high);
+	layout.pixels = turned(layout.pixels, width, height);
 	return layout;
+}
+
+const TILE = 32; // pixels, which the processor's cache holds
+
+// The pixels of columns as those of rows.
+function turned(columns: Uint32Array, width: number, height: number): Uint32Array {
+	const rows = new Uint32Array(columns.length);
+
+	for (let left = 0; left < width; left += TILE) {
+		const right = Math.min(left + TILE, width);
+
+		for (let top = 0; top < height; top += TILE) {
+			const bottom = Math.min(top + TILE, height);
+
+			for (let y = top; y < bottom; y++) {
+				for (let x = left; x < right; x++)
+					rows[y * width + x] = columns[x * height + y];
+			}
+		}
+	}
+	return rows;
 }
 
 class Painter {
@@ -204,7 +226,7 @@ class Painter {
 
 	private stack(block: number): void {
 		const { ids, pixels } = this.layout;
-		const { width } = this.wish;
+		const start = this.x * this.wish.height;
 		let colour = this.colours.get(block);
 
 		if (colour === undefined) {
@@ -216,10 +238,10 @@ class Painter {
 		// One row of background between neighbours, if the block is high enough.
 		const edge = this.y - top > 3 ? top + 1 : top;
 
-		for (let row = edge; row < this.y; row++)
-			pixels[row * width + this.x] = colour;
-		for (let row = top; row < this.y; row++)
-			ids[row * width + this.x] = block;
+		for (let at = start + edge; at < start + this.y; at++)
+			pixels[at] = colour;
+		for (let at = start + top; at < start + this.y; at++)
+			ids[at] = block;
 		this.y = top;
 	}
 
@@ -238,27 +260,26 @@ class Painter {
 
 	private raise(bytes: number, id: number, colours: [number, number]): void {
 		const { ids, pixels } = this.layout;
-		const { width } = this.wish;
+		const start = this.x * this.wish.height;
 
 		this.held += bytes;
 		const top = this.row(this.held);
 
 		for (let row = top; row < this.y; row++) {
-			pixels[row * width + this.x] = colours[((this.x + row) >> 2) & 1];
-			ids[row * width + this.x] = id;
+			pixels[start + row] = colours[((this.x + row) >> 2) & 1];
+			ids[start + row] = id;
 		}
 		this.y = top;
 	}
 
 	private copyColumn(): void {
 		const { ids, pixels, bands } = this.layout;
-		const { width, height } = this.wish;
+		const { height } = this.wish;
 		const unknown = bands[bands.length - 1];
+		const start = this.x * height;
 
-		for (let row = 0, at = this.x; row < height; row++, at += width) {
-			pixels[at] = pixels[at - 1];
-			ids[at] = ids[at - 1];
-		}
+		pixels.copyWithin(start, start - height, start);
+		ids.copyWithin(start, start - height, start);
 		unknown[this.x] = unknown[this.x - 1];
 	}
 }

@@ -38,6 +38,7 @@ export class App {
 	private readonly sums = new Map<string, Sums>();
 	private readonly queries = new Memo<Query | null>();
 	private readonly ranks = new Memo<Int32Array>();
+	private readonly blockRanks = new Memo<Uint8Array>();
 	private otherGroups = false;
 	private readonly weighed = new Map<Part, Memo<Weights>>();
 
@@ -158,14 +159,21 @@ export class App {
 
 	// The rank of a block's group, which chooses its colour; COLOURS for blocks without a group.
 	get rankOfBlock(): (block: number) => number {
-		const { trace, grouping } = this;
-		const ranks = this.rankOfGroup;
+		const ranks = this.blockRanks.get(`${this.store.get("trace")} ${this.scope.id} ${this.grouping.by}`, () => this.rankBlocks());
 
-		return (block) => {
-			const group = groupOfBlock(trace, grouping, block);
+		return (block) => ranks[block];
+	}
 
-			return group < 0 ? COLOURS : ranks[group];
-		};
+	private rankBlocks(): Uint8Array {
+		const { trace, grouping, rankOfGroup } = this;
+		const ranks = new Uint8Array(trace.blocks.count);
+
+		for (let i = 0; i < ranks.length; i++) {
+			const group = groupOfBlock(trace, grouping, i);
+
+			ranks[i] = group < 0 ? COLOURS : rankOfGroup[group];
+		}
+		return ranks;
 	}
 
 	// Ranks the groups by their bytes at the peak, then by bytes times events lived in the complete run, so

@@ -1,6 +1,7 @@
 // The report's findings: advice, failures, growth, leaks, churn; a click shows each of them in the other views.
 
 import type { App, View } from "./app";
+import { followAdvice, largestOf, ruleTitle, severityOf, severityWords } from "./chips";
 import { button, h, type Child } from "./dom";
 import * as format from "./format";
 import { quoted } from "../model/query";
@@ -31,20 +32,30 @@ export class FindingsView implements View {
 	private show(): void {
 		const sections = [this.failures(), this.advice(), this.growth(), this.leaks(), this.churn(), this.notes()].filter((section): section is HTMLElement => section !== null);
 
-		this.element.replaceChildren(...(sections.length ? sections
-			: [h("p", { class: "empty" }, "No problems found: no failed allocation, no steady growth, no leak.")]));
+		this.element.replaceChildren(this.verdict(), ...sections);
+	}
+
+	// What the rules found, in one line, before the tables that anyone can look through.
+	private verdict(): HTMLElement {
+		const { advice, failures } = this.app.trace.facts.report;
+		const warnings = advice.filter((one) => severityOf(one.rule) === "warning").length;
+		const words = [failures.length ? format.plural(failures.length, "failed allocation") : "", warnings ? format.plural(warnings, "warning") : "",
+			advice.length > warnings ? format.plural(advice.length - warnings, "note") : ""].filter((word) => word);
+
+		return h("p", { class: `verdict ${failures.length ? "worse" : warnings ? "" : "better"}` }, words.length ? `Found: ${words.join(", ")}.`
+			: "No problems found: no allocation failed, no call site grows, no rule on leaks, fragmentation or short-lived memory applies.");
 	}
 
 	private section(title: string, ...content: Child[]): HTMLElement {
-		return h("section", {}, h("h3", {}, title), ...content);
+		return h("section", {}, h("h2", {}, title), ...content);
 	}
 
-	// A click on the row of a call site: searches for its blocks, which every view then highlights.
-	private chooseSite(site: string | null, view?: string): void {
-		const { store } = this.app;
-
-		if (site !== null)
-			store.set({ query: quoted("site", site), by: "site", ...(view ? { view } : {}) });
+	// A click on the row of a call site: searches for its allocations, which every view then marks, and shows the largest.
+	private chooseSite(site: string | null): void {
+		if (site === null)
+			return;
+		this.app.store.set({ query: quoted("site", site) });
+		this.app.showBlock(largestOf(this.app, "site", site));
 	}
 
 	private isChosen(site: string | null): boolean {
@@ -60,7 +71,7 @@ export class FindingsView implements View {
 
 		return this.section("Failed allocations", ...explained, table({
 			caption: `${format.plural(failures.length, "allocation")} failed for lack of memory`, rows: failures,
-			choose: (row) => { this.app.moveCursor(this.app.trace.eventAt(row.t)); this.app.store.set({ view: "flame" }); },
+			choose: (row) => this.app.moveCursor(this.app.trace.eventAt(row.t)),
 			data: (row) => ({ seq: row.seq }),
 			columns: [
 				{ title: "at", cell: (row) => format.moment(row.t), number: true },
@@ -74,24 +85,12 @@ export class FindingsView implements View {
 
 	private advice(): HTMLElement | null {
 		const { advice } = this.app.trace.facts.report;
-		const views: Record<string, string> = { fragmentation: "segments", growth: "map", leak: "map" };
 
 		if (!advice.length)
 			return null;
 		return this.section("Advice", h("ul", { class: "advice" }, ...advice.map((one) =>
-			h("li", { "data-rule": one.rule }, one.text, " ",
-				button(one.rule === "fragmentation" ? "Show the segments" : "Show it", `Shows what this is about: ${one.rule}`, () => this.follow(one.rule, views[one.rule] ?? "flame"))))));
-	}
-
-	private follow(rule: string, view: string): void {
-		const { report } = this.app.trace.facts;
-		const site = rule === "growth" ? report.growth.sites[0]?.site : rule.startsWith("leak") ? report.leaks.sites[0]?.site : undefined;
-
-		this.app.moveCursor(this.app.peakEvent(this.app.sumsOf(this.app.trace, this.app.scope).allocated));
-		if (site !== undefined)
-			this.chooseSite(site, view);
-		else
-			this.app.store.set({ view });
+			h("li", { "data-rule": one.rule }, h("span", { class: `chip ${severityOf(one.rule)}` }, severityWords[severityOf(one.rule)]), " ", h("b", {}, `${ruleTitle(one.rule)}: `), one.text, " ",
+				button(one.rule === "fragmentation" ? "Show the segments" : "Show it", `Shows the moment and the allocation: ${ruleTitle(one.rule)}`, () => followAdvice(this.app, one.rule))))));
 	}
 
 	private growth(): HTMLElement | null {
@@ -102,7 +101,7 @@ export class FindingsView implements View {
 		return this.section("Growth", table({
 			caption: `Keeps more with each ${growth.phase ?? "stretch of events"}`, rows: growth.sites, sort: 0,
 			note: growth.other_sites ? `${format.plural(growth.other_sites, "more site")}.` : "",
-			data: (row) => ({ site: row.site }), selected: (row) => this.isChosen(row.site), choose: (row) => this.chooseSite(row.site, "map"),
+			data: (row) => ({ site: row.site }), selected: (row) => this.isChosen(row.site), choose: (row) => this.chooseSite(row.site),
 			columns: [
 				{ title: "each time", value: (row) => row.bytes_per_step, cell: (row) => format.signedBytes(row.bytes_per_step), number: true },
 				{ title: "in all", value: (row) => row.bytes, cell: (row) => format.signedBytes(row.bytes), number: true },
@@ -119,12 +118,12 @@ export class FindingsView implements View {
 		if (!leaks.sites.length)
 			return null;
 		return this.section("Never freed", table({
-			caption: `${format.bytes(leaks.bytes)} in ${format.plural(leaks.count, "block")} were never freed (beside ${format.bytes(leaks.held_bytes)} that libraries hold on purpose)`,
+			caption: `${format.bytes(leaks.bytes)} in ${format.plural(leaks.count, "allocation")} were never freed (beside ${format.bytes(leaks.held_bytes)} that libraries hold on purpose)`,
 			rows: leaks.sites, sort: 0, note: leaks.other_sites ? `${format.plural(leaks.other_sites, "more site")}: ${format.bytes(leaks.other_sites_bytes)}.` : "",
-			data: (row) => ({ site: row.site, bytes: row.bytes }), selected: (row) => this.isChosen(row.site), choose: (row) => this.chooseSite(row.site, "map"),
+			data: (row) => ({ site: row.site, bytes: row.bytes }), selected: (row) => this.isChosen(row.site), choose: (row) => this.chooseSite(row.site),
 			columns: [
 				{ title: "bytes", value: (row) => row.bytes, cell: (row) => format.bytes(row.bytes), number: true },
-				{ title: "blocks", value: (row) => row.count, cell: (row) => format.count(row.count), number: true },
+				{ title: "allocations", value: (row) => row.count, cell: (row) => format.count(row.count), number: true },
 				{ title: "of", value: (row) => row.allocations, cell: (row) => format.count(row.allocations), number: true },
 				{ title: "call site", cell: (row) => row.site, wide: true },
 				{ title: "line", cell: (row) => row.line, wide: true },
@@ -137,10 +136,12 @@ export class FindingsView implements View {
 
 		if (!churn?.sites.length)
 			return null;
-		return this.section("Short-lived", table({
-			caption: `${format.plural(churn.count, "block")} of ${format.bytes(churn.bytes)} in all were freed a moment later; ${format.bytes(churn.at_peak_bytes)} of them were live at the peak`,
+		const relevant = this.app.trace.facts.report.advice.some((one) => ["huge", "short_lived", "temporaries"].includes(one.rule));
+
+		return h("details", relevant ? { open: true } : {}, h("summary", {}, `Short-lived allocations: ${format.bytes(churn.at_peak_bytes)} of them at the peak`), table({
+			caption: `${format.plural(churn.count, "allocation")} of ${format.bytes(churn.bytes)} in all were freed a moment later; ${format.bytes(churn.at_peak_bytes)} of them were live at the peak`,
 			rows: churn.sites, sort: 0, note: churn.other_sites ? `${format.plural(churn.other_sites, "more site")}.` : "",
-			data: (row) => ({ site: row.site ?? "" }), selected: (row) => this.isChosen(row.site), choose: (row) => this.chooseSite(row.site, "map"),
+			data: (row) => ({ site: row.site ?? "" }), selected: (row) => this.isChosen(row.site), choose: (row) => this.chooseSite(row.site),
 			columns: [
 				{ title: "in the peak", value: (row) => row.at_peak_bytes, cell: (row) => format.bytes(row.at_peak_bytes), number: true },
 				{ title: "times", value: (row) => row.count, cell: (row) => format.count(row.count), number: true },

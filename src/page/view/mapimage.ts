@@ -97,7 +97,7 @@ export class MapImage {
 
 	// What is drawn at the pixel: a block, EMPTY, MISSING, or a band.
 	idAt(x: number, y: number): number {
-		return this.layout?.ids[Math.floor(y) * this.image.width + Math.floor(x)] ?? EMPTY;
+		return this.layout?.ids[Math.floor(x) * this.image.height + Math.floor(y)] ?? EMPTY;
 	}
 
 	// The event whose memory the column shows.
@@ -150,8 +150,8 @@ export class MapImage {
 		for (let x = 0; x < width; x++) {
 			if (moments[x] < born[block] || moments[x] >= died[block])
 				continue;
-			for (let y = 0, at = x; y < height; y++, at += width) {
-				if (ids[at] === block && (ids[at - width] !== block || ids[at + width] !== block || (x && ids[at - 1] !== block) || ids[at + 1] !== block))
+			for (let y = 0, at = x * height; y < height; y++, at++) {
+				if (ids[at] === block && (!y || ids[at - 1] !== block || ids[at + 1] !== block || ids[at - height] !== block || ids[at + height] !== block))
 					context.fillRect(x, y, 1, ratio);
 			}
 		}

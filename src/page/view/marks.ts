@@ -14,8 +14,9 @@ export const LANE = 15; // pixels
 const MOST_LANES = 4;
 const COLOR = /^#[0-9a-f]{6}$/;
 
-// `until`: the last of the phases that are drawn as one; null for a phase that is drawn by itself.
-export interface Band { phase: Phase; from: number; to: number; lane: number; until: Phase | null }
+// `until`: the last of the phases that are drawn as one, of which there are `count` with so many names; null for a
+// phase that is drawn by itself.
+export interface Band { phase: Phase; from: number; to: number; lane: number; until: Phase | null; count: number; names: Set<string> }
 export interface Flag { event: number; t: number; kind: "oom" | "peak" | "mark"; label: string }
 
 // Nested phases get lanes below one another; phases nested more deeply than MOST_LANES share the last lane.
@@ -33,8 +34,8 @@ export function bandsOf(trace: Trace, axis: Axis): { bands: Band[]; lanes: numbe
 		ends.push(end);
 		lanes = Math.max(lanes, lane + 1);
 		if (axis === "time" || axis === "busy")
-			return { phase, from: positionAt(trace, axis, phase.start), to: positionAt(trace, axis, end), lane, until: null };
-		return { phase, from: positionOf(trace, axis, trace.eventAt(phase.start - 1) + 1), to: positionOf(trace, axis, trace.eventAt(end)), lane, until: null };
+			return { phase, from: positionAt(trace, axis, phase.start), to: positionAt(trace, axis, end), lane, until: null, count: 1, names: new Set<string>() };
+		return { phase, from: positionOf(trace, axis, trace.eventAt(phase.start - 1) + 1), to: positionOf(trace, axis, trace.eventAt(end)), lane, until: null, count: 1, names: new Set<string>() };
 	});
 
 	return { bands, lanes };
@@ -42,7 +43,7 @@ export function bandsOf(trace: Trace, axis: Axis): { bands: Band[]; lanes: numbe
 
 const NARROW = 24; // pixels
 
-// Joins neighbours of one name that are too narrow to be read: "step 0 ... step 9000".
+// Joins neighbours that are too narrow to be read: "step 0 ... step 9000", or "forward, backward, 18,000 phases".
 export function mergedBands(bands: Band[], from: number, to: number, width: number): Band[] {
 	const scale = width / (to - from);
 	const open: (Band | undefined)[] = [];
@@ -53,20 +54,29 @@ export function mergedBands(bands: Band[], from: number, to: number, width: numb
 			continue;
 		const last = open[band.lane];
 
-		if (last && (band.to - band.from) * scale < NARROW && (last.until || (last.to - last.from) * scale < NARROW) && (band.from - last.to) * scale < NARROW
-			&& phaseFamily(last.phase.name) === phaseFamily(band.phase.name)) {
-			last.to = band.to;
+		if (last && (band.to - band.from) * scale < NARROW && (last.until || (last.to - last.from) * scale < NARROW) && (band.from - last.to) * scale < NARROW) {
+			last.to = Math.max(band.to, last.to);
 			last.until = band.phase;
+			last.count++;
+			last.names.add(phaseFamily(band.phase.name));
 			continue;
 		}
-		open[band.lane] = { ...band };
+		open[band.lane] = { ...band, names: new Set([phaseFamily(band.phase.name)]) };
 		merged.push(open[band.lane] as Band);
 	}
 	return merged;
 }
 
-export function bandName(band: { phase: Phase; until: Phase | null }): string {
-	return band.until === null || band.until.name === band.phase.name ? band.phase.name : `${band.phase.name} ... ${band.until.name}`;
+const MOST_NAMES = 4;
+
+export function bandName(band: Band): string {
+	if (band.until === null)
+		return band.phase.name;
+	if (band.names.size === 1)
+		return band.until.name === band.phase.name ? `${band.phase.name}, ${format.count(band.count)} times` : `${band.phase.name} ... ${band.until.name}`;
+	const names = [...band.names].slice(0, MOST_NAMES).join(", ");
+
+	return `${names}${band.names.size > MOST_NAMES ? " ..." : ""}: ${format.plural(band.count, "phase")}`;
 }
 
 export function flagsOf(app: App): Flag[] {
@@ -143,9 +153,11 @@ export function drawBands(context: CanvasRenderingContext2D, app: App, bands: Ba
 }
 
 // The text of a phase's tooltip: its time, and its memory at the start, peak and end.
-export function phaseCard(phase: Phase, until: Phase | null = null): Child[] {
-	if (until)
-		return [h("b", {}, cut(bandName({ phase, until }), 300)), h("div", {}, "too narrow to be drawn one by one: a click zooms in")];
+export function phaseCard(band: Band): Child[] {
+	const { phase } = band;
+
+	if (band.until)
+		return [h("b", {}, cut(bandName(band), 300)), h("div", {}, "too narrow to be drawn one by one: a click zooms in")];
 	const { start_bytes: start, end_bytes: end, peak_bytes: peak } = phase.allocated;
 	const growth = start !== null && end !== null ? `, ${format.signedBytes(end - start)} at its end` : "";
 	const said = [["category", phase.category], ["payload", phase.payload]].filter(([, value]) => value !== undefined);

@@ -59,12 +59,16 @@ export class Overview implements View {
 			this.rebuild();
 		if (changed.has("query") || whole)
 			this.matched = matchedSums(this.app.trace, this.app.places, this.app.query);
-		if (whole || ["from", "to", "query", "by"].some((key) => changed.has(key as Key)))
+		const shown = whole || ["from", "to", "query", "by"].some((key) => changed.has(key as Key));
+
+		if (shown)
 			this.show();
 		else
 			this.plot?.redraw(false, false);
-		this.readout.update(this.matched);
-		this.tell();
+		if (!shown) {
+			this.readout.update(this.matched);
+			this.tell();
+		}
 		this.lower.update();
 		this.small.draw(this.chart.clientWidth);
 	}
@@ -291,7 +295,7 @@ export class Overview implements View {
 		if (!pixel) {
 			this.hover(-1);
 			this.readout.point(null);
-			tooltip.show(event, band ? phaseCard(band.phase, band.until) : flag ? flagCard(this.app, flag) : null);
+			tooltip.show(event, band ? phaseCard(band) : flag ? flagCard(this.app, flag) : null);
 			return;
 		}
 		const id = this.map.idAt(pixel.x, pixel.y);

@@ -3,6 +3,7 @@
 import type { App, View } from "./app";
 import { h } from "./dom";
 import type { Key } from "../model/state";
+import { tooltip } from "./tooltip";
 
 export class Tabs {
 	readonly element: HTMLElement;
@@ -24,6 +25,7 @@ export class Tabs {
 		const fresh = view !== this.shown;
 
 		if (fresh) {
+			tooltip.hide(); // what it was about may be gone
 			this.shown = view;
 			for (const tab of this.list.children) {
 				const selected = tab.id === `tab-${view.id}`;

@@ -5,6 +5,12 @@ import { h, type Child } from "./dom";
 class Tooltip {
 	private readonly element = h("div", { class: "tooltip", hidden: true, "aria-hidden": "true" });
 
+	// What is below the pointer changes with a key, a scroll or a touch, too.
+	constructor() {
+		for (const event of ["keydown", "scroll", "touchstart", "wheel"])
+			addEventListener(event, () => this.hide(), { passive: true, capture: true });
+	}
+
 	show(event: MouseEvent, content: Child[] | null): void {
 		if (!content) {
 			this.hide();
