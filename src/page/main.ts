@@ -5,6 +5,7 @@ import { App, type View } from "./view/app";
 import { Chips } from "./view/chips";
 import { Controls, CursorBar } from "./view/controls";
 import { Details } from "./view/details";
+import { DevicesView } from "./view/devices";
 import { DiffView } from "./view/diffview";
 import { button, h } from "./view/dom";
 import { readFacts, type Diff, type Ranks } from "./model/facts";
@@ -45,7 +46,7 @@ function defaultsOf(traces: Trace[], first: string): State {
 
 	return {
 		trace: trace.number, scope: scope.id, axis, from: Math.min(...traces.map((one) => extent(one, axis)[0])), to: Math.max(...traces.map((one) => extent(one, axis)[1])),
-		cursor: unseen < 0 ? peak : Math.max(trace.eventAt(unseen), 0), moment: unseen, pin: -1, view: first, by: bestGrouping(trace, placesOf(trace, scope), peak), stacks: "merged", tree: "callers", merge: "line", split: "", machinery: false,
+		cursor: unseen < 0 ? peak : Math.max(trace.eventAt(unseen), 0), moment: unseen, pin: -1, view: first, by: bestGrouping(trace, placesOf(trace, scope), peak), stacks: "merged", tree: "callers", merge: "line", split: "", compare: traces.length > 1, machinery: false,
 		query: "", block: -1, theme: "auto",
 	};
 }
@@ -151,7 +152,7 @@ function start(page: HTMLElement, traces: Trace[], diff: Diff | null, ranks: Ran
 	const overview = new Overview(app);
 	const views: View[] = [
 		new FlameView(app), new TableView(app), new BlockListView(app), new SegmentMap(app), new EventsView(app), new FindingsView(app), new SumsView(app),
-		...(traces.some((trace) => trace.spans) ? [new ActivityView(app)] : []), ...(diff ? [new DiffView(app, diff)] : []),
+		...(traces.some((trace) => trace.spans) ? [new ActivityView(app)] : []), ...(traces.some((trace) => trace.facts.report.devices.length > 1) ? [new DevicesView(app)] : []), ...(diff ? [new DiffView(app, diff)] : []),
 		...(ranks ? [new RanksView(app, ranks)] : []),
 	];
 

@@ -124,22 +124,21 @@ const busyOf = cached((trace): { scale: Scale; cuts: Cut[] } => {
 
 const family = (name: string) => name.replace(/[0-9]+/g, "#");
 
-// The phases that the trace repeats: those with a number in their names that are repeated most, "step" preferred.
+// The phases that the trace repeats, by their names without numbers: those named "step" or "iteration", else those
+// with a number, else those that cover most events.
 const stepsOf = cached((trace): [number, number][] => {
 	const families = new Map<string, [number, number][]>();
 	const last = trace.events.t[trace.events.count - 1] ?? 0;
 
 	for (const phase of trace.facts.phases) {
 		const name = family(phase.name);
-
-		if (name === phase.name)
-			continue;
 		const list = families.get(name) ?? [];
 
 		list.push([trace.eventAt(phase.start - 1) + 1, trace.eventAt(phase.end ?? last)]);
 		families.set(name, list);
 	}
-	const best = [...families].sort((a, b) => Number(/^(step|iter)/i.test(b[0])) - Number(/^(step|iter)/i.test(a[0])) || b[1].length - a[1].length)[0];
+	const score = ([name, list]: [string, [number, number][]]) => (/^(step|iter)/i.test(name) ? 2e15 : name.includes("#") ? 1e15 : 0) + list.reduce((sum, [from, to]) => sum + to - from, 0);
+	const best = [...families].filter(([, list]) => list.length > 1).sort((a, b) => score(b) - score(a))[0];
 	const steps: [number, number][] = [];
 
 	for (const step of best?.[1] ?? []) {

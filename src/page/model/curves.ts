@@ -54,9 +54,26 @@ function envelope(trace: Trace, axis: Axis, from: number, to: number, width: num
 		table.lows.push(Number.isFinite(low) ? low : null);
 		at = end + 1;
 	}
-	table.lows = widest(table.lows, Math.min);
-	table.columns[0] = widest(table.columns[0], Math.max);
+	if (isJagged(table.columns[0])) {
+		table.lows = widest(table.lows, Math.min);
+		table.columns[0] = widest(table.columns[0], Math.max);
+	} else {
+		table.lows = table.lows.map(() => null);
+	}
 	return table;
+}
+
+const JAGGED = 0.08; // change from column to column, as a part of the highest sum, from which a line would be a slab of colour
+
+function isJagged(column: Column): boolean {
+	let change = 0;
+	let most = 1;
+
+	column.forEach((value, x) => {
+		most = Math.max(most, value ?? 0);
+		change += Math.abs((value ?? 0) - (column[x - 1] ?? value ?? 0));
+	});
+	return change > JAGGED * most * column.length;
 }
 
 // The curves in a part of the axis, for a picture of `width` columns.

@@ -15,6 +15,8 @@ export const BACKWARD = "backward pass";
 export interface Node {
 	name: string; frame: number; code: Code | "none" | "backward";
 	bytes: number; blocks: number; matched: number; // `matched`: bytes that match the search
+	base: number | null; // bytes in the other run, in a tree of the difference
+	weight: number; // what the width stands for: bytes, in a tree of the difference those of the run that has more
 	depth: number; parent: Node | null; children: Node[]; byName: Map<string, Node>;
 }
 
@@ -29,7 +31,7 @@ export interface TreeWish {
 interface Row { stack: number; group: number; bytes: number; blocks: number; matched: number }
 
 export function newNode(name: string, frame: number, code: Node["code"], parent: Node | null): Node {
-	return { name, frame, code, bytes: 0, blocks: 0, matched: 0, depth: parent ? parent.depth + 1 : 0, parent, children: [], byName: new Map() };
+	return { name, frame, code, bytes: 0, blocks: 0, matched: 0, base: null, weight: 0, depth: parent ? parent.depth + 1 : 0, parent, children: [], byName: new Map() };
 }
 
 // The sums by stack and group. At the recorder's own peak only stacks are known.
@@ -141,17 +143,40 @@ export function buildTree(trace: Trace, wish: TreeWish): Node {
 			node.bytes += row.bytes;
 			node.blocks += row.blocks;
 			node.matched += row.matched;
+			node.weight = node.bytes;
 		}
 	}
 	sort(root);
 	return root;
 }
 
+// Joins the trees of two runs: each node has the bytes of both.
+export function joinTrees(head: Node, base: Node): Node {
+	join(head, base);
+	sort(head);
+	return head;
+}
+
+function join(head: Node, base: Node | null): void {
+	head.base = base?.bytes ?? 0;
+	for (const other of base?.children ?? []) {
+		if (head.byName.has(other.name))
+			continue;
+		const added = newNode(other.name, -1, other.code, head); // a frame that this run lacks has no number in it
+
+		head.byName.set(other.name, added);
+		head.children.push(added);
+	}
+	for (const child of head.children)
+		join(child, base?.byName.get(child.name) ?? null);
+	head.weight = Math.max(head.bytes, head.base, head.children.reduce((sum, child) => sum + child.weight, 0));
+}
+
 function sort(root: Node): void {
 	const waiting = [root];
 
 	for (let node = waiting.pop(); node; node = waiting.pop()) {
-		node.children.sort((a, b) => b.bytes - a.bytes || (a.name < b.name ? -1 : 1));
+		node.children.sort((a, b) => b.weight - a.weight || (a.name < b.name ? -1 : 1));
 		waiting.push(...node.children);
 	}
 }

@@ -16,6 +16,7 @@ export interface State {
 	tree: "callers" | "inverted"; // the flame graph, callers first or turned over
 	merge: "line" | "function"; // what is one frame of the flame graph
 	split: string; // the grouping whose groups are the first frames of the flame graph, "" for none
+	compare: boolean; // true: the flame graph has the difference to the other run
 	machinery: boolean; // true: frames that every allocation runs through are shown
 	query: string;
 	block: number; // the block whose details are shown, -1 for none
@@ -26,7 +27,7 @@ export type Key = keyof State;
 
 const spelled: Record<Key, string> = {
 	trace: "trace", scope: "scope", axis: "axis", from: "from", to: "to", cursor: "at", moment: "moment", pin: "pin",
-	view: "view", by: "by", stacks: "stacks", tree: "tree", merge: "merge", split: "split", machinery: "machinery", query: "q", block: "block", theme: "theme",
+	view: "view", by: "by", stacks: "stacks", tree: "tree", merge: "merge", split: "split", compare: "compare", machinery: "machinery", query: "q", block: "block", theme: "theme",
 };
 
 export class Store {
@@ -116,6 +117,7 @@ export function readLink(hash: string, defaults: State): State {
 		tree: word(words.get("tree"), ["callers", "inverted"] as const, defaults.tree),
 		merge: word(words.get("merge"), ["line", "function"] as const, defaults.merge),
 		split: words.get("split") ?? defaults.split,
+		compare: words.get("compare") === null ? defaults.compare : words.get("compare") === "true",
 		machinery: words.get("machinery") === "true",
 		query: words.get("q") ?? defaults.query,
 		block: Math.round(number(words.get("block"), defaults.block)),

@@ -1,4 +1,4 @@
-// The difference of two traces as a table, with the rows of `memtrace diff`: what grew, what shrank.
+// The difference of two traces as tables: the rows of `memtrace diff`, and a tree of calls.
 
 import type { App, View } from "./app";
 import { h, select } from "./dom";
@@ -6,7 +6,9 @@ import type { Diff, DiffRow } from "../model/facts";
 import * as format from "./format";
 import { quoted } from "../model/query";
 import type { Key } from "../model/state";
+import type { Node } from "../model/flametree";
 import { table } from "./table";
+import { differenceTree, otherEvent } from "./trees";
 
 const titles: [string, string][] = [
 	["site", "Call sites"], ["pool", "Pools"], ["owner", "Libraries"], ["category", "Categories"], ["phase", "Phases"], ["device", "Devices"], ["space", "Memory kinds"],
@@ -17,6 +19,7 @@ const figures: Record<string, string> = {
 	allocated: "at the peak of allocated memory", reserved: "at the peak of reserved memory", exit: "at exit", exit_count: "blocks at exit",
 	allocations: "allocations", bytes: "total bytes",
 };
+const MOST_CALLS = 60;
 const counts = ["exit_count", "allocations", "frees", "count", "ooms"];
 
 export class DiffView implements View {
@@ -28,7 +31,7 @@ export class DiffView implements View {
 	constructor(private readonly app: App, private readonly diff: Diff) {}
 
 	update(changed: Set<Key>): void {
-		if (changed.has("view") || changed.has("query") || changed.has("trace"))
+		if ((["view", "query", "trace", "cursor", "scope", "stacks", "merge"] as Key[]).some((key) => changed.has(key)))
 			this.show();
 	}
 
@@ -44,8 +47,42 @@ export class DiffView implements View {
 			...(this.diff.unlike.length ? [h("p", { class: "warning" }, `The runs differ in their conditions: ${this.diff.unlike.map((one) => `${one.key} was ${one.base} and is ${one.head}`).join("; ")}.`)] : []),
 			offered.length ? h("div", { class: "tools" }, select("Compare", offered.map((key) => ({ value: key, label: figures[key] ?? key })), this.figure, (key) => { this.figure = key; this.show(); }))
 				: h("p", { class: "empty" }, "No figure of any call site, pool, owner or phase differs."),
-			...[...titles, ...others].map(([dimension, title]) => this.rows(dimension, title)).filter((section): section is HTMLElement => section !== null),
+			this.tree(), ...[...titles, ...others].map(([dimension, title]) => this.rows(dimension, title)).filter((section): section is HTMLElement => section !== null),
 		);
+	}
+
+	// The calls in which the runs differ most at the cursor: callers first, by the size of the difference.
+	private tree(): HTMLElement {
+		const other = otherEvent(this.app);
+
+		if (!other || !this.app.trace.events.count || !other.trace.events.count)
+			return h("span", {});
+		const root = differenceTree(this.app);
+		const rows: Node[] = [];
+		const change = (node: Node) => node.bytes - (node.base ?? 0);
+		const weight = (node: Node): number => Math.max(Math.abs(change(node)), node.children.reduce((sum, child) => sum + Math.abs(change(child)), 0));
+		const least = weight(root) / 50;
+		const walk = (node: Node) => {
+			if (rows.length >= MOST_CALLS)
+				return;
+			rows.push(node);
+			for (const child of [...node.children].sort((a, b) => weight(b) - weight(a))) {
+				if (weight(child) >= least && weight(child) > 0)
+					walk(child);
+			}
+		};
+
+		walk(root);
+		return table({
+			caption: `Calls in which the runs differ, ${other.peaks ? "each at its peak" : "at the cursor, and at the same place in the other run"}: a row opens the flame graph of the difference`, rows,
+			data: (node) => ({ call: node.name, difference: change(node) }), choose: () => this.app.store.set({ view: "flame", compare: true }),
+			columns: [
+				{ title: "change", cell: (node) => h("span", { class: change(node) > 0 ? "worse" : "better" }, format.signedBytes(change(node))), number: true },
+				{ title: "other run", cell: (node) => format.bytes(node.base ?? 0), number: true },
+				{ title: "this run", cell: (node) => format.bytes(node.bytes), number: true },
+				{ title: "call", cell: (node) => `${"\u2007\u2007".repeat(Math.min(node.depth, 24))}${node.parent ? node.name : "all"}`, wide: true },
+			],
+		});
 	}
 
 	// The figures that differ in any row, in the order in which rows have them.

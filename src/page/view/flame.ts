@@ -7,9 +7,10 @@ import type { App } from "./app";
 import { button, cut, fit, h, sized, type Child } from "./dom";
 import * as format from "./format";
 import { swatch } from "./legend";
-import { buildTree, chainOf, pathOf, type Node } from "../model/flametree";
+import { mixed } from "./palette";
+import { differenceTree, treeOf } from "./trees";
+import { chainOf, pathOf, type Node } from "../model/flametree";
 import { codeTitles, type Code } from "../model/frames";
-import { groupingBy } from "../model/groupings";
 import { partTitles, type Part } from "../model/live";
 import { copyButton } from "./stackview";
 import { tooltip } from "./tooltip";
@@ -36,15 +37,10 @@ export class Flame {
 
 	update(part: Part): void {
 		const { app } = this;
-		const { stacks, machinery, tree, merge, split } = app.store.state;
 		const weights = app.weights(part);
 		const path = this.pathOf(this.top);
-		const { from, to } = part === "live" ? { from: -1, to: app.store.get("cursor") } : app.span;
 
-		this.root = buildTree(app.trace, {
-			part, from, to, places: app.places, weights, stacks, machinery, inverted: tree === "inverted", merge,
-			split: split === "" ? null : groupingBy(app.trace, split) ?? null, query: app.query && !app.query.wrong ? app.query : null,
-		});
+		this.root = app.store.get("compare") && app.traces.length > 1 ? differenceTree(app) : treeOf(app, part);
 		this.top = this.find(path);
 		this.focus = this.top;
 		this.element.setAttribute("data-total", String(weights.total));
@@ -96,15 +92,16 @@ export class Flame {
 		if (!node || !this.root)
 			return;
 		const whole = node === this.root ? "" : `, ${format.share(node.bytes, this.root.bytes)} of ${format.bytes(this.root.bytes)}`;
+		const change = node.base === null ? "" : `; ${format.signedBytes(node.bytes - node.base)} against ${format.bytes(node.base)} in the other run`;
 		const found = query && !query.wrong ? `; the search matches ${format.bytes(node.matched)} of it (${format.share(node.matched, node.bytes)})` : "";
 
 		this.element.dataset["matched"] = String(node.matched);
 		this.caption.textContent = this.root.blocks
-			? `${node === this.root ? `All that was ${partTitles[this.part]}` : node.name}: ${format.bytes(node.bytes)} in ${format.plural(node.blocks, "allocation")}${whole}${found}`
+			? `${node === this.root ? `All that was ${partTitles[this.part]}` : node.name}: ${format.bytes(node.bytes)} in ${format.plural(node.blocks, "allocation")}${whole}${change}${found}`
 			: `Nothing was ${partTitles[this.part]}.`;
 		this.canvas.setAttribute("aria-label", `Flame graph. ${this.caption.textContent} Arrow keys walk, Enter zooms and shows the details, Escape shows all.`);
 		const { theme } = this.app;
-		const codes: [string, string][] = [...(Object.keys(codeTitles) as Code[]).map((code): [string, string] => [theme[code][0], codeTitles[code]]), [theme.backward, "backward pass of the line above"], [theme.match, "matches the search"]];
+		const codes: [string, string][] = this.root.base !== null ? [[theme.worse, "more than in the other run"], [theme.better, "less"], [theme.rest, "the same"]] : [...(Object.keys(codeTitles) as Code[]).map((code): [string, string] => [theme[code][0], codeTitles[code]]), [theme.backward, "backward pass of the line above"], [theme.match, "matches the search"]];
 
 		this.legend.replaceChildren(...codes.map(([colour, title]) => h("span", { class: "key" }, swatch(colour), title)));
 	}
@@ -122,7 +119,7 @@ export class Flame {
 			let x = box.x;
 
 			for (const child of box.node.children) {
-				const wide = box.node.bytes ? (child.bytes / box.node.bytes) * box.width : 0;
+				const wide = box.node.weight ? (child.weight / box.node.weight) * box.width : 0;
 
 				if (wide >= 0.5) {
 					const next = { node: child, x, width: wide };
@@ -140,6 +137,8 @@ export class Flame {
 		const frame = node.frame >= 0 ? trace.facts.frames[node.frame] : null;
 		let hash = 0;
 
+		if (node.base !== null) // the more it differs, the stronger the colour
+			return mixed(theme.rest, node.bytes >= node.base ? theme.worse : theme.better, Math.min(1, Math.abs(node.bytes - node.base) / (Math.max(node.weight, 1))));
 		if (node.code === "backward")
 			return theme.backward;
 		if (node.code === "none" || !frame)
@@ -237,6 +236,7 @@ export class Flame {
 			tooltip.show(event, box && this.root ? [
 				h("b", {}, box.node.name),
 				h("div", {}, `${format.bytes(box.node.bytes)} (${format.share(box.node.bytes, this.root.bytes)}) in ${format.plural(box.node.blocks, "allocation")}`),
+				box.node.base === null ? null : h("div", {}, `${format.signedBytes(box.node.bytes - box.node.base)} against ${format.bytes(box.node.base)} in the other run`),
 				frame && frame[1] && frame[1] !== box.node.name ? h("div", { class: "dim" }, cut(frame[1], 400)) : null,
 				frame && frame[2] ? h("div", { class: "dim" }, cut(`${frame[2]}${frame[3] ? `:${frame[3]}` : ""}`, 400)) : null,
 			] : null);

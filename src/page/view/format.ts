@@ -17,6 +17,11 @@ export function bytes(value: number | null | undefined): string {
 	return `${scaled.toFixed(2)} ${units[unit]}`;
 }
 
+// For an axis, on which all labels are round.
+export function roundBytes(value: number): string {
+	return bytes(value).replace(".00 ", " ");
+}
+
 export function signedBytes(value: number): string {
 	return value > 0 ? `+${bytes(value)}` : bytes(value);
 }

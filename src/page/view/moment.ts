@@ -14,7 +14,7 @@ import type { Key } from "../model/state";
 import { table, type Column } from "./table";
 
 const parts: Part[] = ["live", "kept", "freed", "passed"];
-const relevant: Key[] = ["trace", "scope", "cursor", "pin", "stacks", "tree", "merge", "split", "machinery", "query", "by", "theme", "view"];
+const relevant: Key[] = ["trace", "scope", "cursor", "pin", "stacks", "tree", "merge", "split", "compare", "machinery", "query", "by", "theme", "view"];
 
 // The buttons that choose the blocks to show: one choice with one cursor, four with two.
 class PartChoice {
@@ -71,6 +71,9 @@ export class FlameView implements View {
 		const { store } = this.app;
 		const machinery = h("input", { type: "checkbox", change: () => store.set({ machinery: machinery.checked }) });
 
+		const compare = h("input", { type: "checkbox", change: () => store.set({ compare: compare.checked }) });
+
+		compare.checked = store.get("compare");
 		machinery.checked = store.get("machinery");
 		this.choice.update();
 		this.tools.replaceChildren(
@@ -79,6 +82,7 @@ export class FlameView implements View {
 			select("Tree", [{ value: "callers", label: "callers first" }, { value: "inverted", label: "inverted: allocating code first" }], store.get("tree"), (tree) => store.set({ tree: tree as "callers" })),
 			select("A frame is", [{ value: "line", label: "a line" }, { value: "function", label: "a function" }], store.get("merge"), (merge) => store.set({ merge: merge as "line" })),
 			select("Split by", [{ value: "", label: "nothing" }, ...groupingChoices(this.app.trace).filter((one) => ["thread", "category", "phase", "owner"].includes(one.value))], store.get("split"), (split) => store.set({ split })),
+			this.app.traces.length > 1 ? h("label", { class: "choice" }, compare, h("span", {}, "difference to the other run")) : "",
 			h("label", { class: "choice" }, machinery, h("span", {}, "plumbing, too")),
 		);
 		this.flame.update(this.choice.chosen);

@@ -6,6 +6,7 @@
 import uPlot from "uplot";
 import type { App, View } from "./app";
 import { blockCard } from "./block";
+import { DiffCurve } from "./diffcurve";
 import { h } from "./dom";
 import * as format from "./format";
 import { listenTouch } from "./gestures";
@@ -16,12 +17,12 @@ import { Minimap } from "./minimap";
 import { Readout } from "./readout";
 import { bridge, matchedSums, sampled, samplesOf, type Table } from "../model/curves";
 import type { Trace } from "../model/model";
-import { cutsOf, eventAt, positionAt, timeAt } from "../model/axis";
+import { cutsOf, eventAt, positionAt, positionOf, timeAt } from "../model/axis";
 import { missingParts, timelineOf } from "../model/missing";
 import type { Key } from "../model/state";
 import { tooltip } from "./tooltip";
 
-const AXIS = 84;
+const AXIS = innerWidth < 700 ? 62 : 84; // a phone has less room
 const RIGHT = 12;
 const PART = 0.6; // part of the window's height that the picture takes
 const LEAST = 260; // pixels
@@ -34,6 +35,7 @@ export class Overview implements View {
 	private readonly chart = h("div", { class: "chart", role: "group", tabindex: 0, "aria-label": "Allocations over time" });
 	private readonly small: Minimap;
 	private readonly lower: Lanes;
+	private readonly difference: DiffCurve;
 	private readonly map: MapImage;
 	private readonly readout: Readout;
 	private plot: uPlot | null = null;
@@ -47,8 +49,9 @@ export class Overview implements View {
 		this.lower = new Lanes(app, AXIS, RIGHT);
 		this.small = new Minimap(app, AXIS, RIGHT);
 		this.map = new MapImage(app);
+		this.difference = new DiffCurve(app, AXIS, RIGHT);
 		this.readout = new Readout(app, this.map, () => this.show());
-		this.element = h("section", { class: "overview", "aria-label": "Allocations over time" }, this.readout.curves, this.readout.groups, this.chart, this.readout.caption, this.lower.element, this.small.element);
+		this.element = h("section", { class: "overview", "aria-label": "Allocations over time" }, this.readout.curves, this.readout.groups, this.chart, this.readout.caption, this.difference.element, this.lower.element, this.small.element);
 		this.listen();
 	}
 
@@ -69,14 +72,19 @@ export class Overview implements View {
 			this.readout.update(this.matched);
 			this.tell();
 		}
-		this.lower.update();
-		this.small.draw(this.chart.clientWidth);
+		this.below();
 	}
 
 	resize(): void {
 		this.plot?.setSize({ width: this.chart.clientWidth, height: this.height });
 		this.show();
+		this.below();
+	}
+
+	// What is drawn below the picture, on the same axis.
+	private below(): void {
 		this.lower.update();
+		this.difference.draw(this.chart.clientWidth);
 		this.small.draw(this.chart.clientWidth);
 	}
 
@@ -105,7 +113,7 @@ export class Overview implements View {
 		const { to, axis } = this.app.store.state;
 		const last = data.x.length - 1;
 
-		if (last < 0 || !trace.events.count || timeAt(trace, axis, data.x[last]) < trace.events.t[trace.events.count - 1] - 1 || to <= data.x[last])
+		if (last < 0 || !trace.events.count || to < positionOf(trace, axis, trace.events.count - 1) || to <= data.x[last])
 			return;
 		data.x.push(to);
 		data.lows.push(null);
@@ -170,7 +178,7 @@ export class Overview implements View {
 			cursor: { drag: { x: true, y: false, setScale: false }, points: { show: false }, y: false },
 			axes: [
 				{ ...axis, values: (_, splits) => splits.map((value) => this.axisText(value, splits)), space: 90, size: 30 },
-				{ ...axis, size: AXIS, incrs: byteSteps, space: 34, values: (_, splits) => splits.map((value) => format.bytes(value)) },
+				{ ...axis, size: AXIS, incrs: byteSteps, space: 44, values: (_, splits) => splits.map((value) => format.roundBytes(value)) },
 			],
 			series: [
 				{}, line("reserved", theme.reserved, { fill: theme.dark ? "#8b96a222" : "#7f8a9622" }), line("allocated", theme.text, { width: 1 }),
