@@ -2,6 +2,7 @@
 //
 // A test prints "ok<TAB>NAME" or "not ok<TAB>NAME<TAB>WHY", one a line: tests/e2e/report/page.sh makes TAP
 // of it. PAGE_MODULES is the folder in which npm put playwright-core.
+import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 
@@ -73,6 +74,14 @@ export async function find(page, text) {
 	await page.waitForFunction((wanted) => (new URLSearchParams(location.hash.slice(1)).get("q") ?? "") === wanted, text);
 	await page.evaluate(() => document.activeElement?.blur());
 	await settled(page);
+}
+
+// What axe-core finds wrong with how a page can be read and operated, of those that are serious.
+export async function seriousFaults(page) {
+	await page.evaluate(readFileSync(`${process.env.PAGE_MODULES}/node_modules/axe-core/axe.min.js`, "utf8"));
+	const found = await page.evaluate(() => window.axe.run());
+
+	return found.violations.filter((one) => ["serious", "critical"].includes(one.impact)).map((one) => `${one.id}: ${one.nodes[0].html.slice(0, 200)}`);
 }
 
 export function link(page) {

@@ -1,7 +1,7 @@
 // What is behind a click: the details of an allocation, a frame, a segment, a row; findings; flame graphs; events;
 // fingers and keys instead of a pointer. details.mjs FOLDER
 import { readFileSync } from "node:fs";
-import { check, choose, data, find, link, openBrowser, openPage, press, same, settled, view } from "./browser.mjs";
+import { check, choose, data, find, link, openBrowser, openPage, press, same, seriousFaults, settled, view } from "./browser.mjs";
 
 const [folder] = process.argv.slice(2);
 const browser = await openBrowser();
@@ -289,6 +289,26 @@ async function testTouch() {
 	await close();
 }
 
+// Axe finds nothing serious in any view, in light and dark, on a screen and on a phone.
+async function testAxe() {
+	const faults = [];
+	const views = { cupti: ["flame", "table", "blocks", "segments", "events", "sums", "activity"], two: ["diff"], devices: ["devices"], oom: ["findings"] };
+
+	for (const [name, ids] of Object.entries(views)) {
+		for (const id of ids) {
+			const dark = ids.indexOf(id) % 2 === 1;
+			const phone = ids.indexOf(id) % 3 === 2;
+			const { page, close } = await openPage(browser, `${folder}/${name}.html`, `#view=${id}${id === "segments" ? "&block=9" : ""}`,
+				{ bypassCSP: true, colorScheme: dark ? "dark" : "light", viewport: phone ? { width: 390, height: 844 } : { width: 1280, height: 720 } });
+
+			await settled(page);
+			faults.push(...(await seriousFaults(page)).map((fault) => `${name} ${id}: ${fault}`));
+			await close();
+		}
+	}
+	same("axe finds nothing serious", faults, []);
+}
+
 const { page, troubles, close } = await openPage(browser, `${folder}/cupti.html`, "", { acceptDownloads: true });
 
 await testFirstScreen();
@@ -306,4 +326,5 @@ await testMissing();
 await testDevices();
 await testTwoRuns();
 await testTouch();
+await testAxe();
 await browser.close();

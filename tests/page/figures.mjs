@@ -37,7 +37,7 @@ async function testCurves(name, page, report) {
 	for (const scope of [...report.devices.map((one) => [`d${one.device}`, one]), ...report.pools.map((one) => [`d${one.device}:${one.pool}`, one]), ...report.spaces.map((one) => [`s:${one.space}`, one])]) {
 		const [id, sums] = scope;
 
-		await choose(page, "Memory of", id);
+		await choose(page, "Device or pool", id);
 		await page.focus(".chart");
 		await page.keyboard.press("0");
 		await page.keyboard.press("End");
@@ -53,7 +53,7 @@ async function testPeaks(name, page, report) {
 	const peaks = report.peaks.filter((peak) => peak.metric === "allocated");
 
 	for (const peak of peaks) {
-		await choose(page, "Memory of", `d${peak.device}${peak.pool === null ? "" : `:${peak.pool}`}`);
+		await choose(page, "Device or pool", `d${peak.device}${peak.pool === null ? "" : `:${peak.pool}`}`);
 		await page.click(".cursorbar button:text-is('Peak')");
 		await view(page, "table");
 		if (!report.events_dropped || peak.pool === null)
@@ -83,7 +83,7 @@ async function testPeaks(name, page, report) {
 async function testGaps(name, page, report, gaps) {
 	if (!gaps.length || report.events_dropped)
 		return;
-	await choose(page, "Memory of", `d${gaps[0].device}`);
+	await choose(page, "Device or pool", `d${gaps[0].device}`);
 	await page.click(".cursorbar button:text-is('Peak')");
 	await view(page, "segments");
 	const shown = (await data(page, "section[data-pool]")).map((pool) => [pool.pool, ...["reserved", "used", "gaps", "largest", "whole"].map((key) => Number(pool[key]))]);

@@ -49,7 +49,7 @@ export class Controls {
 
 		this.element.replaceChildren(
 			app.traces.length > 1 ? select("Trace", app.traces.map((trace) => ({ value: String(trace.number), label: `${trace.number ? "head" : "base"}: ${trace.facts.name}` })), String(store.get("trace")), (value) => this.switchTrace(Number(value))) : "",
-			select("Memory of", app.scopes.map((scope) => ({ value: scope.id, label: scope.title })), app.scope.id, (scope) => store.set({ scope })),
+			select("Device or pool", app.scopes.map((scope) => ({ value: scope.id, label: scope.title })), app.scope.id, (scope) => store.set({ scope })),
 			h("span", { class: "pair", role: "group", "aria-label": "Axis" }, ...app.axes.map(axis)),
 			select("Colour by", groupingChoices(app.trace), app.grouping.by, (by) => store.set({ by })),
 			button("Reset zoom", "Show the whole run (0)", () => app.zoom(...app.full)),

@@ -69,7 +69,7 @@ export class EventsView implements View {
 		}
 		this.element.replaceChildren(
 			h("div", { class: "tools" }, h("label", { class: "choice" }, only, h("span", {}, `only ${app.scope.title.toLowerCase()}`)), h("span", { class: "dim" }, "A row moves the cursor there and shows its allocation.")),
-			h("div", { class: "table" }, h("table", {}, h("caption", {}, `Events around the cursor, of ${format.count(trace.events.count)}`),
+			h("div", { class: "table", role: "region", tabindex: 0, "aria-label": "Events around the cursor" }, h("table", {}, h("caption", {}, `Events around the cursor, of ${format.count(trace.events.count)}`),
 				h("thead", {}, h("tr", {}, ...["event", "at", "what", "size", "allocated then", "line", "thread"].map((title) => h("th", { scope: "col" }, title)))), body)));
 		if (focused)
 			this.element.querySelector<HTMLElement>("tr[aria-selected=true]")?.focus({ preventScroll: true });

@@ -93,5 +93,5 @@ export function table<T>(options: Table<T>): HTMLElement {
 	}
 
 	fill();
-	return h("div", { class: "table" }, h("table", {}, h("caption", {}, options.caption), h("thead", {}, h("tr", {}, ...heads)), body), more);
+	return h("div", { class: "table", role: "region", tabindex: 0, "aria-label": options.caption }, h("table", {}, h("caption", {}, options.caption), h("thead", {}, h("tr", {}, ...heads)), body), more);
 }
