@@ -19,7 +19,7 @@ await shoot("flame", "train", "#axis=event&stacks=python", async (page) => {
 	await page.evaluate(() => document.querySelector(".cursorbar").scrollIntoView());
 });
 await shoot("map", "run", "#axis=event&from=1200&to=3600");
-await shoot("segments", "run", "#axis=event&view=segments&by=line&theme=dark", async (page) => {
+await shoot("segments", "run", "#axis=event&view=segments&by=category&theme=dark", async (page) => {
 	await view(page, "segments");
 	await page.evaluate(() => document.querySelector(".cursorbar").scrollIntoView());
 });
