@@ -1,6 +1,6 @@
 /*
- * Reads this thread's Python frames where CPython (3.8 and newer, see python_frame_offsets.def) stores them:
- * without the GIL, without touching a reference count, without an allocation, and without waiting
+ * Reads this thread's Python frames where CPython (3.8 and newer, see frame_offsets.def) stores
+ * them: without the GIL, without touching a reference count, without an allocation, and without waiting
  * for a lock, except in walks before python_ask() has succeeded.
  *
  * The GIL cannot be taken here: PyTorch may have released it and may hold its allocator's lock when

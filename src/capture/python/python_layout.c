@@ -1,6 +1,6 @@
 /*
- * Finds the offsets at which a version of CPython stores its frames: in python_frame_offsets.def or, from 3.13
- * on, in a table inside the interpreter.
+ * Finds the offsets at which a version of CPython stores its frames: in frame_offsets.def or, from
+ * 3.13 on, in a table inside the interpreter.
  *
  * The interpreter's table is checked before it is used: an unknown version's table is read as if it
  * were the newest known version's, so its fields can hold anything.
@@ -33,7 +33,7 @@ enum {
 	},
 
 static const struct python_layout known[] = {
-#include "capture/python/python_frame_offsets.def"
+#include "capture/python/frame_offsets.def"
 };
 
 #undef THREAD
@@ -42,7 +42,7 @@ static const struct python_layout known[] = {
 #undef OBJECTS
 #undef TEXT
 
-/* For each column of TELLS in python_frame_offsets.def: the field of python_layout, and the valid values. */
+/* For each column of TELLS in frame_offsets.def: the field of python_layout, and valid values. */
 static const struct told_field {
 	int place;
 	unsigned width; /* bytes of the field; its offset is a multiple of this */
@@ -78,7 +78,7 @@ static const struct told_field {
 #define TELLS(minor, ...) [minor - PYTHON_TELLING] = { __VA_ARGS__ },
 
 static const int tells[PYTHON_NEWEST - PYTHON_TELLING + 1][COUNT_OF(columns)] = {
-#include "capture/python/python_frame_offsets.def"
+#include "capture/python/frame_offsets.def"
 };
 
 #undef NONE

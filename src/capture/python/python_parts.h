@@ -141,7 +141,7 @@ struct python_interpreter {
 	uint64_t eval_low;
 	uint64_t eval_high;
 	struct python_layout layout;
-	bool guessed;      /* newer than python_frame_offsets.def: layout must be verified before use */
+	bool guessed;      /* newer than frame_offsets.def: layout must be verified before use */
 	char version[32];  /* such as "3.12.3" */
 	char refusal[160]; /* a sentence on why Python stacks are off, if they are */
 };
@@ -158,7 +158,7 @@ extern struct python_interpreter python_process;
  */
 int python_find(void *(*lookup)(void *, const char *));
 
-/* In python_layout.c: fills python_process.layout for CPython 3.`minor`, from python_frame_offsets.def or from
+/* In python_layout.c: fills python_process.layout for CPython 3.`minor`, from frame_offsets.def or
  * the table in _PyRuntime. `version`: PY_VERSION_HEX, 0 if unknown. False if no layout is valid. */
 bool python_layout_find(unsigned minor, uint64_t version);
 
@@ -168,7 +168,7 @@ enum python_verdict { PYTHON_EMPTY, PYTHON_RIGHT, PYTHON_WRONG };
 
 /* Verifies the layout: follows this thread's innermost frames from its PyThreadState with reads
  * that fail instead of faulting, and checks that each has a code object. PYTHON_EMPTY: there is
- * none. If the kernel bars such reads, a version listed in python_frame_offsets.def passes unchecked. */
+ * none. If the kernel bars such reads, a version listed in frame_offsets.def passes unchecked. */
 enum python_verdict python_try(const void *thread);
 
 /* True if `code` is a code object whose names are str and whose line table is bytes. */

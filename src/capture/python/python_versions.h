@@ -1,4 +1,4 @@
-/* The minor versions of Python 3 whose frames are read (capture/python/python_frame_offsets.def). From
+/* The minor versions of Python 3 whose frames are read (capture/python/frame_offsets.def). From
  * PYTHON_TELLING on, an interpreter has a table of its own offsets. */
 #pragma once
 
