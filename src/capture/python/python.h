@@ -1,7 +1,7 @@
 /*
  * Reads this thread's Python frames where CPython (3.8 and newer, see frame_offsets.def) stores
- * them: without the GIL, without touching a reference count, without an allocation, and without waiting
- * for a lock, except in walks before python_ask() has succeeded.
+ * them: without the GIL, without touching a reference count, without an allocation, and without
+ * waiting for a lock, except in walks before python_ask() has succeeded.
  *
  * The GIL cannot be taken here: PyTorch may have released it and may hold its allocator's lock when
  * it reports an allocation, and the thread that has the GIL may wait for that lock. The GIL is not

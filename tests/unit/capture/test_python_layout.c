@@ -6,7 +6,7 @@
 
 enum { MINOR = 14, VERSION = 0x030e00f0, FIGURES = 22 };
 
-/* Where in the table each figure stands, in the order of frame_offsets.def; the same in both builds. */
+/* Where in the table each figure stands, by frame_offsets.def; the same in both builds. */
 static const int places[FIGURES] = { 176, 208, 248, 256, 264, 272, 288, 304, 312, 320, 328,
 				     336, 344, 352, 384, 392, 408, 600, 608, 632, 624, 640 };
 static const uint64_t ordinary[FIGURES] = { 800, 72,  88, 8,   0, 56, 74, 0,  216, 112, 120,
