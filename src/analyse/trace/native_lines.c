@@ -160,6 +160,7 @@ static void add_inlined(struct finder *finder, uint32_t number, Dwarf_Die *scope
 	name_frame(finder, frame, scope);
 	frame->file = line->file;
 	frame->line = (uint32_t)line->line;
+	frame->inlined = true;
 	if (!inlined->count++)
 		inlined->first = (uint32_t)finder->trace->frames_n - 1;
 }

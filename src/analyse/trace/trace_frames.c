@@ -48,6 +48,8 @@ static enum kin kin_of(const struct trace *trace, const struct trace_frame *fram
 		return frame->file ? kins[place_kind(frame->file)] : KIN_PACKAGE;
 	}
 	path = frame->module == UINT32_MAX ? NULL : trace->modules[frame->module].path;
+	if (frame->inlined) /* the function that it is part of says more to the user */
+		return KIN_VENDOR;
 	if (frame->function && site_linked_in(frame->function))
 		return KIN_INTERNAL;
 	if (path && path[0])

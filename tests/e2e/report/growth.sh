@@ -16,7 +16,7 @@ for character in plain lazy optimizer saturating cyclic evaluating varying queue
 	is "$character: no alarm" "$(verdict "$TRACE")" '[[], []]'
 	traced "$E2E/steps" "$character" 50 262144
 	is "$character: 256 KiB a step are found" "$(verdict "$TRACE")" \
-		'[[["leak_here (steps)", 262144]], ["growth_native"]]'
+		'[[["leak_here (steps.c:36)", 262144]], ["growth_native"]]'
 	ok "$character: without phases" env MEMTRACE_OUTPUT="$character.json" LD_PRELOAD="$LIBRARY" \
 		"$E2E/steps" "$character+" 200 0
 	is "$character: no alarm there either" "$(verdict "$character.json")" '[[], []]'
@@ -24,7 +24,7 @@ done
 traced "$E2E/steps" plain+ 200 262144
 is 'a leak is found without phases' \
 	"$(json "$TRACE" 'len(d["phases"])') $(verdict "$TRACE" |
-	cut -c 1-24)" '0 [[["leak_here (steps)", '
+	cut -c 1-29)" '0 [[["leak_here (steps.c:36)", '
 
 is 'what else is amiss is told besides' "$(json verdict.json '"uncached" in [a["rule"] for a in d["advice"]]')" true
 
@@ -45,7 +45,7 @@ is 'nor ends in blanks' "$(grep -n ' $' "$OUT")" ''
 ok 'leaks' memtrace report --json --show leaks "$TRACE"
 is 'are what was not given back' \
 	"$(json "$OUT" '[d["leaks"]["bytes"], d["leaks"]["count"], d["leaks"]["sites"][0]["line"]]')" \
-	'[104857600, 50, "leak_here (steps)"]'
+	'[104857600, 50, "leak_here (steps.c:36)"]'
 printf '# known\nleak_here   # since ever\nnobody*\n' >known
 ok 'known ones' memtrace report --suppressions known --show leaks,growth,advice "$TRACE"
 has 'are left out' "$OUT" '100.00 MiB           left out: suppressed'

@@ -156,9 +156,9 @@ is 'likewise' "$(grep -c '^Peak of allocated memory on device' "$OUT")" 4
 traced "$SAMPLES/leak"
 ok 'a program that leaks' memtrace report "$TRACE"
 has 'the sentence first' "$OUT" 'Peak 15.00 MiB allocated of 15.00 MiB reserved on device 0'
-has 'and who it was' "$OUT" 'load_weights (leak)'
+has 'and who it was' "$OUT" 'load_weights (leak.c:'
 ok 'with what is left on request' memtrace report --show live "$TRACE"
 has 'and what is left' "$OUT" 'Still allocated at exit: 13.00 MiB'
 traced "$SAMPLES/oom"
 ok 'a program that asks for too much' memtrace report "$TRACE"
-has 'what failed, and where' "$OUT" 'by ask_too_much (oom)'
+has 'what failed, and where' "$OUT" 'ask_too_much (oom.c:'
