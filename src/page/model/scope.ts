@@ -1,7 +1,7 @@
 // A scope is the memory that is shown, of a device, a pool or a memory kind outside devices; with its sums.
 
 import type { Place } from "./facts";
-import { Kind, type Trace } from "./model";
+import type { Trace } from "./model";
 
 export interface Scope {
 	id: string; // used in links
@@ -59,17 +59,23 @@ function exitOf(trace: Trace, scope: Scope, metric: "allocated" | "reserved"): n
 	return sum?.exit_bytes ?? null;
 }
 
-function sumUp(trace: Trace, places: boolean[], effect: (event: number, place: Place) => number): Float64Array {
+// Sums up the events of the scope; `effect`: how often an event of a kind at a place counts.
+function sumUp(trace: Trace, places: boolean[], effect: (isBlock: boolean, place: Place) => number): Float64Array {
 	const { count, place, size, op } = trace.events;
+	const { facts } = trace;
 	const sums = new Float64Array(count);
-	const signs = trace.facts.ops.map((name) => (["alloc", "reserve"].includes(name) ? 1 : ["free", "release"].includes(name) ? -1 : 0));
+	const wide = facts.places.length;
+	const factors = new Float64Array(facts.ops.length * wide); // by op and place
 	let now = 0;
 
-	for (let i = 0; i < count; i++) {
-		const at = place[i];
+	facts.ops.forEach((name, i) => {
+		const sign = ["alloc", "reserve"].includes(name) ? 1 : ["free", "release"].includes(name) ? -1 : 0;
 
-		if (at >= 0 && places[at] && signs[op[i]])
-			now += signs[op[i]] * size[i] * effect(i, trace.facts.places[at]);
+		facts.places.forEach((one, at) => { factors[i * wide + at] = places[at] ? sign * effect(["alloc", "free"].includes(name), one) : 0; });
+	});
+	for (let i = 0; i < count; i++) {
+		if (place[i] >= 0)
+			now += factors[op[i] * wide + place[i]] * size[i];
 		sums[i] = now;
 	}
 	return sums;
@@ -119,15 +125,25 @@ function carry(trace: Trace, places: boolean[], told: Float64Array): Float64Arra
 	return sums;
 }
 
+const known = new WeakMap<Trace, Map<string, Sums>>();
+
 export function sumsOf(trace: Trace, scope: Scope): Sums {
+	const sums = known.get(trace) ?? new Map<string, Sums>();
+	const found = sums.get(scope.id) ?? findSums(trace, scope);
+
+	sums.set(scope.id, found);
+	known.set(trace, sums);
+	return found;
+}
+
+function findSums(trace: Trace, scope: Scope): Sums {
 	const places = placesOf(trace, scope);
 	const whole = scope.pool === null && scope.space === null;
-	const isBlock = (event: number) => trace.kindOfEvent(event) === Kind.Block;
 	const told = scope.space === null ? trace.events.sums?.[whole ? "device" : "pool"] : undefined;
-	const allocated = told ? carry(trace, places, told.allocated) : sumUp(trace, places, (event) => (isBlock(event) ? 1 : 0));
+	const allocated = told ? carry(trace, places, told.allocated) : sumUp(trace, places, (isBlock) => (isBlock ? 1 : 0));
 	// Reserved memory is blocks of no pool, and the segments of pools, in which the pools' blocks are.
 	const reserved = scope.space !== null ? null : told ? carry(trace, places, told.reserved)
-		: sumUp(trace, places, (event, place) => (isBlock(event) ? (whole && place.pool === null ? 1 : 0) : 1));
+		: sumUp(trace, places, (isBlock, place) => (isBlock ? (whole && place.pool === null ? 1 : 0) : 1));
 
 	if (whole) {
 		anchorDevice(trace, allocated, scope.device, "allocated");

@@ -35,7 +35,6 @@ export class Memo<T> {
 }
 
 export class App {
-	private readonly sums = new Map<string, Sums>();
 	private readonly queries = new Memo<Query | null>();
 	private readonly ranks = new Memo<Int32Array>();
 	private readonly blockRanks = new Memo<Uint8Array>();
@@ -96,14 +95,7 @@ export class App {
 	}
 
 	sumsOf(trace: Trace, scope: Scope): Sums {
-		const key = `${trace.number} ${scope.id}`;
-		let sums = this.sums.get(key);
-
-		if (!sums) {
-			sums = sumsOf(trace, scope);
-			this.sums.set(key, sums);
-		}
-		return sums;
+		return sumsOf(trace, scope);
 	}
 
 	get theme(): Theme {
