@@ -116,7 +116,7 @@ $(BUILD)/ready: $(BUILD)/flags
 # all the same, and `memtrace html` says what it lacks. PAGE= builds without the page on purpose.
 NPM := $(call in_path,npm)
 PAGE ?= $(if $(NPM),$(BUILD)/page/page.html)
-PAGE_SOURCES := $(wildcard src/page/*.* src/page/*/*.ts) src/facts/trace.def
+PAGE_SOURCES := $(wildcard src/page/*.* src/page/*/*.ts) src/facts/trace.def src/facts/frame_kinds.def
 
 .PHONY: page
 page: $(BUILD)/page/page.html ## the page of `memtrace html`, bundled from src/page (wants npm)

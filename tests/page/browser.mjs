@@ -76,6 +76,11 @@ export async function find(page, text) {
 	await settled(page);
 }
 
+// The event at the cursor.
+export async function cursor(page) {
+	return Number((await data(page, ".cursorbar"))[0].event);
+}
+
 // What axe-core finds wrong with how a page can be read and operated, of those that are serious.
 export async function seriousFaults(page) {
 	await page.evaluate(readFileSync(`${process.env.PAGE_MODULES}/node_modules/axe-core/axe.min.js`, "utf8"));

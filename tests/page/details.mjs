@@ -1,14 +1,13 @@
 // What is behind a click: the details of an allocation, a frame, a segment, a row; findings; flame graphs; events;
 // fingers and keys instead of a pointer. details.mjs FOLDER
 import { readFileSync } from "node:fs";
-import { check, choose, data, find, link, openBrowser, openPage, press, same, seriousFaults, settled, view } from "./browser.mjs";
+import { check, choose, cursor, data, find, link, openBrowser, openPage, press, same, seriousFaults, settled, view } from "./browser.mjs";
 
 const [folder] = process.argv.slice(2);
 const browser = await openBrowser();
 const trace = JSON.parse(readFileSync(`${folder}/cupti.json`, "utf8"));
 const panel = ".details";
 const shown = (page) => page.isVisible(panel);
-const cursor = async (page) => Number((await data(page, ".cursorbar"))[0].event);
 
 // A place on the map: parts of its width and height.
 async function place(page, x, y) {

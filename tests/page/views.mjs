@@ -1,6 +1,6 @@
 // What people do with a page: zoom, cursors, search, keys, links, light and dark. views.mjs FOLDER
 import { readFileSync } from "node:fs";
-import { check, choose, data, find, link, openBrowser, openPage, press, same, settled, view } from "./browser.mjs";
+import { check, choose, cursor, data, find, link, openBrowser, openPage, press, same, settled, view } from "./browser.mjs";
 
 const [folder] = process.argv.slice(2);
 const trace = JSON.parse(readFileSync(`${folder}/train.json`, "utf8"));
@@ -8,7 +8,6 @@ const browser = await openBrowser();
 const views = ["flame", "table", "segments", "events", "findings", "blocks", "sums"];
 
 const number = async (page, key) => Number((await link(page))[key]);
-const cursor = async (page) => Number((await data(page, ".cursorbar"))[0].event);
 
 // Blocks of the trace, as Python would find them.
 function blocksOf(events) {

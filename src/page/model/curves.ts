@@ -2,8 +2,7 @@
 
 import { eventAt, positionAt, positionOf, type Axis } from "./axis";
 import type { Curve } from "./facts";
-import { Kind, NEVER, type Trace } from "./model";
-import type { Query } from "./query";
+import type { Trace } from "./model";
 import { sampleEvents } from "./sample";
 
 export type Column = (number | null)[];
@@ -141,24 +140,4 @@ export function valueAt(timeline: Curve | undefined, metric: "allocated" | "rese
 	for (let i = 0; timeline && i < timeline.t.length && timeline.t[i] <= t; i++)
 		found = timeline[metric][i] ?? found;
 	return found;
-}
-
-// The bytes of the blocks that match the search, after each event; null without a search.
-export function matchedSums(trace: Trace, places: boolean[], query: Query | null): Float64Array | null {
-	const { blocks, events } = trace;
-
-	if (!query || query.wrong)
-		return null;
-	const sums = new Float64Array(events.count);
-
-	for (let i = 0; i < blocks.count; i++) {
-		if (!query.matches[i] || blocks.kind[i] !== Kind.Block || !places[blocks.place[i]])
-			continue;
-		sums[blocks.born[i]] += blocks.size[i];
-		if (blocks.died[i] !== NEVER)
-			sums[blocks.died[i]] -= blocks.size[i];
-	}
-	for (let i = 1; i < sums.length; i++)
-		sums[i] += sums[i - 1];
-	return sums;
 }

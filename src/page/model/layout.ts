@@ -6,8 +6,9 @@
 // each colour; the last band is for bytes that no recorded block holds. So the height of a column is
 // always the complete sum. Where events are missing, the column is hatched up to the recorder's sum.
 
-import { Kind, NEVER, type Trace } from "./model";
+import { Kind, type Trace } from "./model";
 import { eventAt, type Axis } from "./axis";
+import { sumsOfBlocks } from "./scope";
 
 export const EMPTY = -1;
 export const MISSING = -2; // where events are missing
@@ -61,23 +62,6 @@ function findMoments(trace: Trace, wish: Wish, sums: Float64Array): Int32Array {
 	return moments;
 }
 
-// The bytes of the chosen blocks after each event: the height of a map of these blocks alone.
-function sumOf(trace: Trace, wish: Wish, only: Uint8Array): Float64Array {
-	const { blocks, events } = trace;
-	const sums = new Float64Array(events.count);
-
-	for (let i = 0; i < blocks.count; i++) {
-		if (!only[i] || !wish.places[blocks.place[i]])
-			continue;
-		sums[blocks.born[i]] += blocks.size[i];
-		if (blocks.died[i] !== NEVER)
-			sums[blocks.died[i]] -= blocks.size[i];
-	}
-	for (let i = 1; i < sums.length; i++)
-		sums[i] += sums[i - 1];
-	return sums;
-}
-
 // For each event from `first` to `last`, the first column whose moment is not before the event.
 function columnOfEvent(moments: Int32Array, first: number, last: number): Uint16Array {
 	const columns = new Uint16Array(Math.max(last - first + 1, 1));
@@ -97,7 +81,7 @@ const LONG = 0.5;
 export function layOut(trace: Trace, wish: Wish): Layout {
 	const { width, height, stripes } = wish;
 	const { blocks } = trace;
-	const sums = wish.only ? sumOf(trace, wish, wish.only) : wish.sums;
+	const sums = wish.only ? sumsOfBlocks(trace, wish.places, wish.only) : wish.sums;
 	const moments = findMoments(trace, wish, sums);
 	const layout: Layout = {
 		ids: new Int32Array(width * height).fill(EMPTY), pixels: new Uint32Array(width * height),

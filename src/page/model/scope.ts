@@ -1,7 +1,7 @@
 // A scope is the memory that is shown, of a device, a pool or a memory kind outside devices; with its sums.
 
 import type { Place } from "./facts";
-import type { Trace } from "./model";
+import { NEVER, type Trace } from "./model";
 
 export interface Scope {
 	id: string; // used in links
@@ -155,4 +155,21 @@ function findSums(trace: Trace, scope: Scope): Sums {
 			anchorExit(trace, reserved, exitOf(trace, scope, "reserved"));
 	}
 	return { allocated, reserved };
+}
+
+// The bytes of the chosen blocks after each event: the height of a map of these blocks alone.
+export function sumsOfBlocks(trace: Trace, places: boolean[], chosen: Uint8Array): Float64Array {
+	const { blocks, events } = trace;
+	const sums = new Float64Array(events.count);
+
+	for (let i = 0; i < blocks.count; i++) {
+		if (!chosen[i] || !places[blocks.place[i]])
+			continue;
+		sums[blocks.born[i]] += blocks.size[i];
+		if (blocks.died[i] !== NEVER)
+			sums[blocks.died[i]] -= blocks.size[i];
+	}
+	for (let i = 1; i < sums.length; i++)
+		sums[i] += sums[i - 1];
+	return sums;
 }

@@ -5,6 +5,7 @@ import { h } from "./dom";
 import * as format from "./format";
 import { zoomTo } from "./lanes";
 import { kernelName } from "../model/kernels";
+import { sumsOf } from "../model/scope";
 import { kindOf, lackText, trackText } from "./spans";
 import type { Key } from "../model/state";
 import { table } from "./table";
@@ -52,7 +53,7 @@ export class ActivityView implements View {
 		const { trace, scope } = this.app;
 		const { spans } = trace;
 		const actions = trace.facts.actions;
-		const held = this.app.sumsOf(trace, scope).allocated;
+		const held = sumsOf(trace, scope).allocated;
 
 		if (!spans?.count)
 			return h("p", { class: "empty" }, "The timeline is empty: no kernel and no copy ran, and no call took long.");

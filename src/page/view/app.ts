@@ -10,7 +10,7 @@ import { runQuery, type Query } from "../model/query";
 import { axesOf, eventAt, extent, positionAt, positionOf, timeAt, type Axis } from "../model/axis";
 import { groupingBy, groupOfBlock, weighGroups } from "../model/groupings";
 import { missingParts, timelineOf } from "../model/missing";
-import { placesOf, scopesOf, sumsOf, type Scope, type Sums } from "../model/scope";
+import { placesOf, scopesOf, sumsOf, type Scope } from "../model/scope";
 import type { Key, Store } from "../model/state";
 
 export interface View {
@@ -92,10 +92,6 @@ export class App {
 
 	get places(): boolean[] {
 		return placesOf(this.trace, this.scope);
-	}
-
-	sumsOf(trace: Trace, scope: Scope): Sums {
-		return sumsOf(trace, scope);
 	}
 
 	get theme(): Theme {
@@ -180,7 +176,7 @@ export class App {
 	}
 
 	private rankGroups(): Int32Array {
-		const peak = this.peakEvent(this.sumsOf(this.trace, this.scope).allocated);
+		const peak = this.peakEvent(sumsOf(this.trace, this.scope).allocated);
 
 		if (this.grouping.by === "block") // a colour for each allocation, whose neighbours have others
 			return Int32Array.from(this.grouping.names, (_, i) => (i * 7) % COLOURS);
@@ -268,7 +264,7 @@ export class App {
 
 	// Moves the cursor to the peak of allocated memory: if events are missing, to the time at which the recorder saw it.
 	moveToPeak(): void {
-		const { allocated } = this.sumsOf(this.trace, this.scope);
+		const { allocated } = sumsOf(this.trace, this.scope);
 		const { peak } = this;
 
 		if (this.peakIsSeen || !peak || allocated[this.peakEvent(allocated)] >= peak.bytes) {

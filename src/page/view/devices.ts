@@ -4,7 +4,7 @@ import type { App, View } from "./app";
 import { button, h, sized } from "./dom";
 import * as format from "./format";
 import { eventAt } from "../model/axis";
-import type { Scope } from "../model/scope";
+import { sumsOf, type Scope } from "../model/scope";
 import type { Key } from "../model/state";
 
 const HEIGHT = 54;
@@ -52,7 +52,7 @@ export class DevicesView implements View {
 		const { theme } = app;
 		const width = Math.max(this.element.clientWidth - (innerWidth < 700 ? 0 : LABEL), 100);
 		const context = sized(canvas, width, HEIGHT);
-		const sums = app.sumsOf(app.trace, scope);
+		const sums = sumsOf(app.trace, scope);
 		let at = Math.max(eventAt(app.trace, axis, from), 0);
 
 		context.fillStyle = theme.panel;

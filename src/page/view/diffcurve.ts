@@ -4,6 +4,7 @@ import type { App } from "./app";
 import { h, sized } from "./dom";
 import * as format from "./format";
 import { eventAt } from "../model/axis";
+import { sumsOf } from "../model/scope";
 import { tooltip } from "./tooltip";
 
 const HEIGHT = 64;
@@ -63,7 +64,7 @@ export class DiffCurve {
 	// The highest sum in each column.
 	private highest(trace: App["trace"], columns: number): Float64Array {
 		const { from, to, axis } = this.app.store.state;
-		const sums = this.app.sumsOf(trace, this.app.scope).allocated;
+		const sums = sumsOf(trace, this.app.scope).allocated;
 		const result = new Float64Array(columns);
 		let at = Math.max(eventAt(trace, axis, from), 0);
 

@@ -4,6 +4,7 @@ import type { App, View } from "./app";
 import { h } from "./dom";
 import * as format from "./format";
 import { threadName } from "../model/groupings";
+import { sumsOf } from "../model/scope";
 import type { Key } from "../model/state";
 
 const AROUND = 60; // events before the cursor, and after it
@@ -59,7 +60,7 @@ export class EventsView implements View {
 			return;
 		}
 		const focused = this.element.contains(document.activeElement);
-		const sums = app.sumsOf(trace, app.scope).allocated;
+		const sums = sumsOf(trace, app.scope).allocated;
 		const body = h("tbody", {});
 
 		for (const event of this.around()) {

@@ -10,6 +10,7 @@ import { kernelName } from "../model/kernels";
 import type { Spans } from "../model/model";
 import { colour, COLOURS, type Theme } from "./palette";
 import { positionAt, positionOf, timeAt } from "../model/axis";
+import { sumsOf } from "../model/scope";
 import { kindOf, KINDS, kindWords, lackText, placedOf, rowsOf, trackText, type Row, type SpanKind } from "./spans";
 import { tooltip } from "./tooltip";
 
@@ -271,7 +272,7 @@ export class Lanes {
 	private spanCard(spans: Spans, span: number): Child[] {
 		const { trace, scope } = this.app;
 		const kind = this.kindOfSpan(spans, span);
-		const held = this.app.sumsOf(trace, scope).allocated[Math.max(trace.eventAt(spans.t[span]), 0)];
+		const held = sumsOf(trace, scope).allocated[Math.max(trace.eventAt(spans.t[span]), 0)];
 
 		return [
 			h("b", {}, cut(this.nameOf(spans, span), 300)),

@@ -5,6 +5,7 @@ import { h } from "./dom";
 import * as format from "./format";
 import { EMPTY, layOut, MISSING, REST, type Layout } from "../model/layout";
 import { missingSums } from "../model/missing";
+import { sumsOf } from "../model/scope";
 import { colour, COLOURS, packed } from "./palette";
 import type { Key } from "../model/state";
 
@@ -38,7 +39,7 @@ export class MapImage {
 		const dim = !only && query && !query.wrong ? query.matches : null;
 
 		this.layout = layOut(trace, {
-			axis, from, to, places: app.places, sums: app.sumsOf(trace, scope).allocated, only, width, height, top,
+			axis, from, to, places: app.places, sums: sumsOf(trace, scope).allocated, only, width, height, top,
 			missing: missingSums(trace, axis, scope, from, to, width),
 			rank: (block) => (dim && !dim[block] ? COLOURS : rankOf(block)),
 			stripes: this.stripes(), hatch: [packed(theme.back), packed(theme.rest)],

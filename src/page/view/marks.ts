@@ -8,6 +8,7 @@ import type { Trace } from "../model/model";
 import { positionAt, positionOf, type Axis, type Cut } from "../model/axis";
 import { phaseFamily } from "../model/groupings";
 import type { MissingPart } from "../model/missing";
+import { sumsOf } from "../model/scope";
 import type { Theme } from "./palette";
 
 export const LANE = 15; // pixels
@@ -84,7 +85,7 @@ export function flagsOf(app: App): Flag[] {
 	const flags: Flag[] = [];
 
 	for (const metric of ["allocated", "reserved"] as const) {
-		const sums = app.sumsOf(trace, scope);
+		const sums = sumsOf(trace, scope);
 		const curve = metric === "allocated" ? sums.allocated : sums.reserved;
 		const told = trace.facts.peaks.find((peak) => peak.metric === metric && peak.device === scope.device && peak.pool === scope.pool);
 
@@ -176,7 +177,7 @@ export function phaseCard(band: Band): Child[] {
 }
 
 export function flagCard(app: App, flag: Flag): Child[] {
-	const { allocated } = app.sumsOf(app.trace, app.scope);
+	const { allocated } = sumsOf(app.trace, app.scope);
 
 	return [h("b", {}, cut(flag.label, 300)), h("div", {}, `at ${format.moment(flag.t)}, ${format.bytes(allocated[flag.event])} allocated`)];
 }

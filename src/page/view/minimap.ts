@@ -4,6 +4,7 @@ import { Memo, type App } from "./app";
 import { h } from "./dom";
 import { eventAt, positionAt } from "../model/axis";
 import { timelineOf } from "../model/missing";
+import { sumsOf } from "../model/scope";
 
 export class Minimap {
 	readonly element = h("canvas", { class: "minimap", "aria-hidden": "true" });
@@ -20,7 +21,7 @@ export class Minimap {
 		const { from, to } = store.state;
 		const ratio = devicePixelRatio || 1;
 		const [low, high] = this.app.full;
-		const sums = this.app.sumsOf(trace, this.app.scope).allocated;
+		const sums = sumsOf(trace, this.app.scope).allocated;
 		const ctx = this.element.getContext("2d");
 		const inner = width - this.left - this.right;
 

@@ -10,6 +10,7 @@ import { swatch } from "./legend";
 import { colour } from "./palette";
 import { quoted } from "../model/query";
 import { groupingChoices } from "../model/groupings";
+import { sumsOf } from "../model/scope";
 import type { Key } from "../model/state";
 import { table, type Column } from "./table";
 
@@ -118,7 +119,7 @@ export class TableView implements View {
 	// The bytes of the device's sum that no known block holds.
 	private unknown(): number {
 		const { trace, scope, store } = this.app;
-		const sum = this.app.sumsOf(trace, scope).allocated[store.get("cursor")];
+		const sum = sumsOf(trace, scope).allocated[store.get("cursor")];
 
 		return this.choice.chosen === "live" && trace.facts.gaps.length && sum > this.app.weights("live").total ? sum - this.app.weights("live").total : 0;
 	}

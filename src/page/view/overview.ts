@@ -15,10 +15,11 @@ import { MapImage } from "./mapimage";
 import { bandsOf, drawBands, drawCursors, drawCuts, drawFlag, flagCard, flagPosition, flagsOf, LANE, mergedBands, phaseCard, type Band, type Flag } from "./marks";
 import { Minimap } from "./minimap";
 import { Readout } from "./readout";
-import { bridge, matchedSums, sampled, samplesOf, type Table } from "../model/curves";
+import { bridge, sampled, samplesOf, type Table } from "../model/curves";
 import type { Trace } from "../model/model";
 import { cutsOf, eventAt, positionAt, positionOf, timeAt } from "../model/axis";
 import { missingParts, timelineOf } from "../model/missing";
+import { sumsOf, sumsOfBlocks } from "../model/scope";
 import type { Key } from "../model/state";
 import { tooltip } from "./tooltip";
 
@@ -55,13 +56,19 @@ export class Overview implements View {
 		this.listen();
 	}
 
+	private matchedSums(): Float64Array | null {
+		const { trace, places, query } = this.app;
+
+		return query && !query.wrong ? sumsOfBlocks(trace, places, query.matches) : null;
+	}
+
 	update(changed: Set<Key>): void {
 		const whole = ["trace", "scope", "axis", "theme"].some((key) => changed.has(key as Key)) || !this.plot;
 
 		if (whole)
 			this.rebuild();
 		if (changed.has("query") || whole)
-			this.matched = matchedSums(this.app.trace, this.app.places, this.app.query);
+			this.matched = this.matchedSums();
 		const shown = whole || ["from", "to", "query", "by"].some((key) => changed.has(key as Key));
 
 		if (shown)
@@ -96,7 +103,7 @@ export class Overview implements View {
 
 	private table(trace: Trace, extra: Float64Array | null): Table {
 		const { from, to, axis } = this.app.store.state;
-		const sums = this.app.sumsOf(trace, this.app.scope);
+		const sums = sumsOf(trace, this.app.scope);
 		const result = sampled(trace, axis, from, to, Math.max(this.chart.clientWidth - AXIS - RIGHT, 200), [sums.allocated, sums.reserved, extra]);
 		const timeline = timelineOf(trace, this.app.scope);
 

@@ -10,6 +10,7 @@ import { eventAt, timeAt } from "../model/axis";
 import { samplesOf, valueAt } from "../model/curves";
 import { missingParts, timelineOf } from "../model/missing";
 import { quoted } from "../model/query";
+import { sumsOf } from "../model/scope";
 
 const MOST_KEYS = 8;
 const NAME = 46; // letters of a group's name in the legend
@@ -52,7 +53,7 @@ export class Readout {
 		const { app } = this;
 		const { trace, scope } = app;
 		const { axis } = app.store.state;
-		const sums = app.sumsOf(trace, scope);
+		const sums = sumsOf(trace, scope);
 		const timeline = timelineOf(trace, scope);
 		const inGap = missingParts(trace, axis).some((part) => part.from < position && part.to > position && part.to > part.from) && timeline !== undefined;
 		const at = (curve: Float64Array | null) => (curve && event < curve.length && !Number.isNaN(curve[event]) ? curve[event] : null);
@@ -63,7 +64,7 @@ export class Readout {
 		return {
 			t, event, allocated: inGap ? valueAt(timeline, "allocated", t) : at(sums.allocated), reserved: inGap ? valueAt(timeline, "reserved", t) : at(sums.reserved),
 			used: last < 0 ? null : { t: samples.t[last], bytes: samples.bytes[last] }, matches: at(this.matched),
-			other: second?.facts.events ? app.sumsOf(second, scope).allocated[Math.max(eventAt(second, axis, position), 0)] ?? null : null,
+			other: second?.facts.events ? sumsOf(second, scope).allocated[Math.max(eventAt(second, axis, position), 0)] ?? null : null,
 		};
 	}
 
@@ -120,7 +121,7 @@ export class Readout {
 		this.curves.replaceChildren(
 			h("span", { class: "key where" }, this.pointed === null ? "at the cursor" : "at the pointer"),
 			row("allocated", "allocated", theme.text, values.allocated, "Bytes in live allocations: the upper edge of the map"),
-			app.sumsOf(app.trace, app.scope).reserved ? row("reserved", "reserved", theme.reserved, values.reserved, "Bytes that allocators hold, with what they keep for later") : "",
+			sumsOf(app.trace, app.scope).reserved ? row("reserved", "reserved", theme.reserved, values.reserved, "Bytes that allocators hold, with what they keep for later") : "",
 			values.used ? row("used", "used on the device", theme.used, values.used.bytes, "Bytes used on the device by all processes and the CUDA context: points where it was sampled") : "",
 			values.used ? h("span", { class: "key" }, `sampled at ${format.moment(values.used.t)}`) : "", this.usedButton(),
 			this.matched ? row("matches", "search matches", theme.match, values.matches, "Bytes in allocations that match the search") : "",

@@ -6,7 +6,7 @@ import { groupingBy } from "../model/groupings";
 import { weigh, type Part } from "../model/live";
 import type { Trace } from "../model/model";
 import { eventAt } from "../model/axis";
-import { placesOf, scopesOf } from "../model/scope";
+import { sumsOf, placesOf, scopesOf } from "../model/scope";
 
 function wishOf(app: App, trace: Trace) {
 	const { stacks, machinery, tree, merge, split } = app.store.state;
@@ -29,9 +29,9 @@ export function otherEvent(app: App): { trace: Trace; event: number; peaks: bool
 
 	if (!other)
 		return null;
-	const peaks = app.store.get("cursor") === app.peakEvent(app.sumsOf(app.trace, app.scope).allocated);
+	const peaks = app.store.get("cursor") === app.peakEvent(sumsOf(app.trace, app.scope).allocated);
 
-	return { trace: other, event: peaks ? app.peakEvent(app.sumsOf(other, app.scope).allocated) : Math.max(eventAt(other, app.store.get("axis"), app.cursorAt), 0), peaks };
+	return { trace: other, event: peaks ? app.peakEvent(sumsOf(other, app.scope).allocated) : Math.max(eventAt(other, app.store.get("axis"), app.cursorAt), 0), peaks };
 }
 
 // The tree of what was live at the cursor, with the bytes of the other run.
