@@ -62,9 +62,10 @@ static int run_export(const char *path, const char *output, const struct format 
 		error = err("%s is a baseline, which has no events and no complete stacks: export "
 			    "the trace it was made from",
 			    path);
-	trace_find_lines(&trace);
-	if (!error)
+	if (!error) {
+		trace_find_lines(&trace);
 		error = steps_infer_if_few(&trace);
+	}
 	if (!error)
 		error = report_select_check(&trace, options->device, options->pool);
 	if (!error)

@@ -128,8 +128,10 @@ static void name_module(struct spool_model *recording, struct symbol_query *quer
 		return;
 	if (symbols_find(path, spool_text(recording->spool, module->build_id), queries, count,
 			 &recording->arena)) {
-		recording->unnamed_n += path[0] == '/' ? count : 0;
-		recording->unnamed = path[0] == '/' ? path : recording->unnamed;
+		if (path[0] == '/') {
+			recording->unnamed = path;
+			recording->unnamed_n += count;
+		}
 		return;
 	}
 	for (size_t i = 0; i < count; i++) {

@@ -65,13 +65,12 @@ static int open_image(struct image *image, const char *path)
 {
 	struct stat status;
 	void *p = MAP_FAILED;
-	int fd = fd_open(path, O_RDONLY | O_NONBLOCK);
+	int fd = fd_open_regular(path, &status);
 
 	memset(image, 0, sizeof(*image));
 	if (fd < 0)
 		return fd;
-	if (!fd_stat(fd, &status) && S_ISREG(status.st_mode) &&
-	    status.st_size > (off_t)sizeof(Elf64_Ehdr))
+	if (status.st_size > (off_t)sizeof(Elf64_Ehdr))
 		p = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	fd_close(fd);
 	if (p == MAP_FAILED)

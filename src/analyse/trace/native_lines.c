@@ -12,15 +12,13 @@
 #ifdef HAVE_LIBDW
 #include <dwarf.h>
 #include <elfutils/libdwfl.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "analyse/input/grow.h"
 #include "analyse/trace/trace_parts.h"
+#include "base/text/fd.h"
 #include "facts/spool_model.h"
 
 enum { LONGEST_BUILD_ID = 64 }; /* bytes */
@@ -54,18 +52,6 @@ static const Dwfl_Callbacks callbacks = {
 	.section_address = dwfl_offline_section_address,
 };
 
-/* Opens a regular file; a trace from elsewhere may name a pipe or a device. */
-static int open_file(const char *path)
-{
-	struct stat status;
-	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-
-	if (fd < 0 || (!fstat(fd, &status) && S_ISREG(status.st_mode)))
-		return fd;
-	close(fd);
-	return -1;
-}
-
 static bool has_build_id(Dwfl_Module *module, const char *build_id)
 {
 	const unsigned char *bytes = NULL;
@@ -75,40 +61,50 @@ static bool has_build_id(Dwfl_Module *module, const char *build_id)
 	return size > 0 && symbols_is_build_id((const char *)bytes, (size_t)size, build_id);
 }
 
-/* Adds the module from the file at `path` or, if that is NULL, from where its build-id is known. */
-static bool try_file(struct source *source, const char *path, const char *build_id)
+static Dwfl_Module *report_file(Dwfl *dwfl, const char *path)
+{
+	struct stat status;
+	int fd = fd_open_regular(path, &status);
+	Dwfl_Module *module = fd < 0 ? NULL : dwfl_report_elf(dwfl, "", path, fd, 0, true);
+
+	if (fd >= 0 && !module)
+		fd_close(fd);
+	return module;
+}
+
+static Dwfl_Module *report_build_id(Dwfl *dwfl, const char *build_id)
 {
 	unsigned char bytes[LONGEST_BUILD_ID];
 	size_t size = strlen(build_id) / 2;
-	Dwarf_Addr bias;
-	int fd = path ? open_file(path) : -1;
+	Dwfl_Module *module = dwfl_report_module(dwfl, "", 0, UINT32_MAX);
 
-	source->dwfl = fd >= 0 || !path ? dwfl_begin(&callbacks) : NULL;
-	if (!source->dwfl) {
-		if (fd >= 0)
-			close(fd);
+	for (size_t i = 0; i < size; i++)
+		sscanf(build_id + 2 * i, "%2hhx", &bytes[i]);
+	if (module)
+		dwfl_module_report_build_id(module, bytes, size, 0);
+	return module;
+}
+
+/* Opens the module from the file at `path` or, if that is NULL, from where its build-id is known.
+ */
+static bool try_file(struct source *source, const char *path, const char *build_id)
+{
+	Dwfl *dwfl = dwfl_begin(&callbacks);
+	Dwfl_Module *module;
+	Dwarf_Addr bias;
+
+	if (!dwfl)
+		return false;
+	dwfl_report_begin(dwfl);
+	module = path ? report_file(dwfl, path) : report_build_id(dwfl, build_id);
+	dwfl_report_end(dwfl, NULL, NULL);
+	if (!module || !has_build_id(module, build_id) || !dwfl_module_getdwarf(module, &bias)) {
+		dwfl_end(dwfl);
 		return false;
 	}
-	dwfl_report_begin(source->dwfl);
-	if (path) {
-		source->module = dwfl_report_elf(source->dwfl, "", path, fd, 0, true);
-		if (!source->module)
-			close(fd);
-	} else {
-		for (size_t i = 0; i < size; i++)
-			sscanf(build_id + 2 * i, "%2hhx", &bytes[i]);
-		source->module = dwfl_report_module(source->dwfl, "", 0, UINT32_MAX);
-		if (source->module)
-			dwfl_module_report_build_id(source->module, bytes, size, 0);
-	}
-	dwfl_report_end(source->dwfl, NULL, NULL);
-	if (source->module && has_build_id(source->module, build_id) &&
-	    dwfl_module_getdwarf(source->module, &bias))
-		return true;
-	dwfl_end(source->dwfl);
-	source->module = NULL;
-	source->dwfl = NULL;
-	return false;
+	source->dwfl = dwfl;
+	source->module = module;
+	return true;
 }
 
 static Dwfl_Module *module_of(struct finder *finder, uint32_t number)

@@ -27,6 +27,18 @@ int fd_stat(int fd, struct stat *status)
 	return (int)raw_call(SYS_fstat, fd, raw_address(status), 0);
 }
 
+int fd_open_regular(const char *path, struct stat *status)
+{
+	int fd = fd_open(path, O_RDONLY | O_NONBLOCK);
+	int error = fd < 0 ? fd : fd_stat(fd, status);
+
+	if (!error && !S_ISREG(status->st_mode))
+		error = -EINVAL;
+	if (error && fd >= 0)
+		fd_close(fd);
+	return error ? error : fd;
+}
+
 int fd_unlink(const char *path)
 {
 	return (int)raw_call(SYS_unlinkat, AT_FDCWD, raw_address(path), 0);

@@ -15,6 +15,10 @@
 /* Returns the descriptor (closed on exec, never made the controlling terminal) or -errno. */
 int fd_open(const char *path, int flags);
 
+/* Opens a regular file for reading, without waiting for a pipe's writer, and fills *status. Returns
+ * the descriptor, -EINVAL for what is no regular file, or another -errno. */
+int fd_open_regular(const char *path, struct stat *status);
+
 int fd_close(int fd);
 int fd_stat(int fd, struct stat *status);
 int fd_unlink(const char *path);

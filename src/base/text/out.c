@@ -111,11 +111,12 @@ static const bool is_plain[256] = { [0x20 ... 0x21] = true,
 				    [0x23 ... 0x5b] = true,
 				    [0x5d ... 0x7e] = true };
 
-static void out_json_inside(struct out *out, const char *text, size_t length)
+void out_json_n(struct out *out, const char *text, size_t length)
 {
 	const unsigned char *p = (const unsigned char *)text;
 	uint32_t c;
 
+	out_char(out, '"');
 	for (size_t i = 0; i < length;) {
 		size_t plain = i;
 
@@ -132,12 +133,6 @@ static void out_json_inside(struct out *out, const char *text, size_t length)
 			out_escaped(out, plain ? c : 0xfffd);
 		i += plain ? plain : 1;
 	}
-}
-
-void out_json_n(struct out *out, const char *text, size_t length)
-{
-	out_char(out, '"');
-	out_json_inside(out, text, length);
 	out_char(out, '"');
 }
 

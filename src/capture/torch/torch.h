@@ -54,8 +54,8 @@ void torch_forked(void);
 extern atomic_bool torch_cpu_lost;
 
 /* torch_clear(), in a forked child: forgets the parent's recording. torch_restart(), with the lock
- * held, when recording is switched on again: records all of
- * PyTorch's blocks as freed, because frees in the meantime were not seen. */
+ * held, when recording is switched on again: records all of PyTorch's blocks as freed, because
+ * frees in the meantime were not seen. */
 void torch_clear(void);
 void torch_restart(void);
 
