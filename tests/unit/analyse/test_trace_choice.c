@@ -11,13 +11,14 @@ static struct trace_module modules[] = {
 };
 
 static const struct trace_frame code[FRAMES] = {
-	[OWN] = { TRACE_PYTHON, "Net.forward", NULL, UINT32_MAX, 0, "/home/u/train.py", 12 },
-	[OTHER] = { TRACE_PYTHON, "Net.forward", NULL, UINT32_MAX, 0, "/home/u/train.py", 13 },
+	[OWN] = { TRACE_PYTHON, "Net.forward", NULL, UINT32_MAX, 0, "/home/u/train.py", 12, false },
+	[OTHER] = { TRACE_PYTHON, "Net.forward", NULL, UINT32_MAX, 0, "/home/u/train.py", 13,
+		    false },
 	[TORCH] = { TRACE_PYTHON, "Linear.forward", NULL, UINT32_MAX, 0,
-		    "/v/lib/python3.12/site-packages/torch/nn/modules/linear.py", 125 },
-	[NATIVE] = { TRACE_NATIVE, "c10::alloc()", "_Z", 0, 0x10, NULL, 0 },
-	[CUBLAS] = { TRACE_NATIVE, NULL, NULL, 1, 0x5b45ee, NULL, 0 },
-	[NAMED] = { TRACE_NATIVE, "[not recorded]", NULL, UINT32_MAX, 0, NULL, 0 },
+		    "/v/lib/python3.12/site-packages/torch/nn/modules/linear.py", 125, false },
+	[NATIVE] = { TRACE_NATIVE, "c10::alloc()", "_Z", 0, 0x10, NULL, 0, false },
+	[CUBLAS] = { TRACE_NATIVE, NULL, NULL, 1, 0x5b45ee, NULL, 0, false },
+	[NAMED] = { TRACE_NATIVE, "[not recorded]", NULL, UINT32_MAX, 0, NULL, 0, false },
 };
 
 /* A trace of its own for each test: choosing changes it. */
