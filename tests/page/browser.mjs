@@ -49,9 +49,10 @@ export async function openPage(browser, file, hash = "", options = {}) {
 	return { page, troubles, close: () => context.close() };
 }
 
-// Two frames later all views have drawn what was asked for.
+// Two frames later all views have drawn what was asked for, except a map that is stretched while somebody zooms.
 export async function settled(page) {
 	await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 0)))));
+	await page.waitForSelector("[data-stretched]", { state: "detached" });
 }
 
 export async function press(page, key) {

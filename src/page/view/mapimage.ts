@@ -9,36 +9,78 @@ import { sumsOf } from "../model/scope";
 import { colour, COLOURS, packed } from "./palette";
 import type { Key } from "../model/state";
 
-const drawn: Key[] = ["trace", "scope", "axis", "from", "to", "by", "query", "theme"];
+const drawn: Key[] = ["trace", "scope", "axis", "by", "query", "theme"];
+const PAUSE = 80; // ms without a zoom after which the map is laid out again
+
+// The part of the axis and the bytes that a picture shows.
+interface Range { from: number; to: number; top: number }
 
 export class MapImage {
 	private readonly image = document.createElement("canvas");
-	private layout: Layout | null = null;
-	private made = "";
+	private laidOut: Layout | null = null;
+	private made = ""; // all that the layout depends on, except the range
+	private shown: Range = { from: 0, to: 1, top: 1 }; // that of the layout
+	private wanted: Range = this.shown;
+	private timer = 0; // not 0 while the layout is that of an earlier range
 	onlyMatches = false;
 
-	constructor(private readonly app: App) {}
+	constructor(private readonly app: App, private readonly renewed: () => void) {}
 
-	// Lays out the map for a picture of so many pixels whose top edge is at `top` bytes, unless it is so already.
+	// Lays out the map for a picture of `width` times `height` pixels whose top edge is at `top` bytes. If only the
+	// range has changed, the earlier picture is stretched instead, and the layout follows when zooming pauses.
 	prepare(width: number, height: number, top: number): void {
 		const { state } = this.app.store;
-		const wanted = JSON.stringify([width, height, top, this.onlyMatches, this.app.theme.dark, ...drawn.map((key) => state[key])]);
+		const made = JSON.stringify([width, height, this.onlyMatches, this.app.theme.dark, ...drawn.map((key) => state[key])]);
+		const { from, to } = state;
+		const changed = from !== this.wanted.from || to !== this.wanted.to || top !== this.wanted.top;
 
-		if (wanted === this.made || width < 1 || height < 1)
+		if (width < 1 || height < 1 || (made === this.made && !changed))
 			return;
-		this.made = wanted;
-		this.draw(width, height, top);
+		this.wanted = { from, to, top };
+		clearTimeout(this.timer);
+		this.timer = 0;
+		if (made === this.made) {
+			this.timer = window.setTimeout(() => this.catchUp(), PAUSE);
+			return;
+		}
+		this.made = made;
+		this.image.width = width;
+		this.image.height = height;
+		this.draw();
 	}
 
-	private draw(width: number, height: number, top: number): void {
-		const { app } = this;
+	// True while the picture is an earlier one, stretched.
+	get isStretched(): boolean {
+		return this.timer !== 0;
+	}
+
+	private catchUp(): void {
+		if (!this.timer)
+			return;
+		clearTimeout(this.timer);
+		this.timer = 0;
+		this.draw();
+		this.renewed();
+	}
+
+	// The layout of the range that is shown; a stretched picture is laid out first.
+	private get layout(): Layout | null {
+		this.catchUp();
+		return this.laidOut;
+	}
+
+	private draw(): void {
+		const { app, wanted } = this;
+		const { width, height } = this.image;
+		const { from, to, top } = wanted;
 		const { trace, theme, query, scope } = app;
-		const { axis, from, to } = app.store.state;
+		const { axis } = app.store.state;
 		const rankOf = app.rankOfBlock;
 		const only = this.onlyMatches && query && !query.wrong ? query.matches : null;
 		const dim = !only && query && !query.wrong ? query.matches : null;
 
-		this.layout = layOut(trace, {
+		this.shown = wanted;
+		this.laidOut = layOut(trace, {
 			axis, from, to, places: app.places, sums: sumsOf(trace, scope).allocated, only, width, height, top,
 			missing: missingSums(trace, axis, scope, from, to, width),
 			rank: (block) => (dim && !dim[block] ? COLOURS : rankOf(block)),
@@ -51,14 +93,29 @@ export class MapImage {
 				return packed(colour(rankOf(block), theme.dark), shade);
 			},
 		});
-		this.image.width = width;
-		this.image.height = height;
-		this.image.getContext("2d")?.putImageData(new ImageData(new Uint8ClampedArray(this.layout.pixels.buffer as ArrayBuffer), width, height), 0, 0);
+		this.image.getContext("2d")?.putImageData(new ImageData(new Uint8ClampedArray(this.laidOut.pixels.buffer as ArrayBuffer), width, height), 0, 0);
 	}
 
 	paint(context: CanvasRenderingContext2D, left: number, top: number): void {
-		if (this.layout)
-			context.drawImage(this.image, left, top);
+		const { shown, wanted, image } = this;
+
+		if (!this.laidOut)
+			return;
+		if (!this.isStretched) {
+			context.drawImage(image, left, top);
+			return;
+		}
+		const across = (shown.to - shown.from) / (wanted.to - wanted.from);
+		const up = shown.top / wanted.top;
+
+		context.save();
+		context.beginPath();
+		context.rect(left, top, image.width, image.height);
+		context.clip();
+		context.imageSmoothingEnabled = false;
+		context.drawImage(image, left + ((shown.from - wanted.from) / (wanted.to - wanted.from)) * image.width,
+			top + image.height * (1 - up), image.width * across, image.height * up);
+		context.restore();
 	}
 
 	// The colours of striped bands: one for each colour of groups, one for other groups, one for unknown bytes.
@@ -141,9 +198,9 @@ export class MapImage {
 
 	// Outlines a block in a context whose origin is the map's corner.
 	outline(context: CanvasRenderingContext2D, block: number, ratio: number): void {
-		if (!this.layout)
+		if (!this.laidOut || this.isStretched)
 			return;
-		const { ids, moments } = this.layout;
+		const { ids, moments } = this.laidOut;
 		const { width, height } = this.image;
 		const { born, died } = this.app.trace.blocks;
 

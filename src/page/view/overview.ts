@@ -49,7 +49,7 @@ export class Overview implements View {
 	constructor(private readonly app: App) {
 		this.lower = new Lanes(app, AXIS, RIGHT);
 		this.small = new Minimap(app, AXIS, RIGHT);
-		this.map = new MapImage(app);
+		this.map = new MapImage(app, () => this.renewed());
 		this.difference = new DiffCurve(app, AXIS, RIGHT);
 		this.readout = new Readout(app, this.map, () => this.show());
 		this.element = h("section", { class: "overview", "aria-label": "Allocations over time" }, this.readout.curves, this.readout.groups, this.chart, this.readout.caption, this.difference.element, this.lower.element, this.small.element);
@@ -158,9 +158,18 @@ export class Overview implements View {
 		this.tell();
 	}
 
+	// The map was laid out for the range to which it had been stretched.
+	private renewed(): void {
+		this.plot?.redraw(false, false);
+		this.tell();
+	}
+
 	private tell(): void {
 		const { app } = this;
 
+		this.chart.toggleAttribute("data-stretched", this.map.isStretched);
+		if (this.map.isStretched)
+			return;
 		for (const [key, value] of Object.entries(this.map.facts))
 			this.chart.dataset[key] = value;
 		this.readout.tellMap();
@@ -303,21 +312,22 @@ export class Overview implements View {
 
 	private pointed(event: MouseEvent): void {
 		const value = this.valueAt(event.clientX);
-		const band = this.bandAt(event, value);
-		const flag = band ? undefined : this.flagAt(event);
-		const pixel = band || flag ? null : this.pixelAt(event);
+		const phase = this.bandAt(event, value);
+		const flag = phase ? undefined : this.flagAt(event);
+		const pixel = phase || flag ? null : this.pixelAt(event);
 
 		if (!pixel) {
 			this.hover(-1);
 			this.readout.point(null);
-			tooltip.show(event, band ? phaseCard(band) : flag ? flagCard(this.app, flag) : null);
+			tooltip.show(event, phase ? phaseCard(phase) : flag ? flagCard(this.app, flag) : null);
 			return;
 		}
-		const id = this.map.idAt(pixel.x, pixel.y);
+		const id = this.map.isStretched ? -1 : this.map.idAt(pixel.x, pixel.y);
+		const band = id >= 0 || this.map.isStretched ? null : this.map.bandCard(pixel.x, pixel.y);
 
 		this.hover(Math.max(id, -1));
 		this.readout.point(value);
-		tooltip.show(event, [h("div", { class: "reading" }, this.readout.words(value)), ...(id >= 0 ? blockCard(this.app, id) : this.map.bandCard(pixel.x, pixel.y) ?? [])]);
+		tooltip.show(event, [h("div", { class: "reading" }, this.readout.words(value)), ...(id >= 0 ? blockCard(this.app, id) : band ?? [])]);
 	}
 
 	private wheel(event: WheelEvent): void {
