@@ -63,7 +63,7 @@ static uint64_t halved(uint64_t texels, unsigned int level)
 	return level < 64 && texels >> level ? texels >> level : 1;
 }
 
-/* Adds up the mipmap levels. A level halves width, height and a volume's depth, not the layers. */
+/* Adds up all mipmap levels. A level halves width, height and a volume's depth, not the layers. */
 static uint64_t bytes_of(struct texel texel, struct cudaExtent extent, unsigned int flags,
 			 unsigned int levels)
 {

@@ -48,8 +48,8 @@ static bool call_counts(const struct cuda_call *span, int status)
 		if (cuda_call_top.span != span || atomic_load(&cuda_call_apart))
 			return false;
 		if (!status && !atomic_exchange(&runtime_counts, true))
-			record_note("CUDA runtime calls were recorded directly, because no driver "
-				    "calls were seen beneath them");
+			record_note("memory was recorded at CUDA runtime calls such as cudaMalloc, "
+				    "because the driver calls inside them were not seen");
 	}
 	door_uses[DOOR_RUNTIME]++;
 	return true;
@@ -127,7 +127,7 @@ static __attribute__((noinline, cold)) void enter_failure(struct cuda_call *span
 	if (!call_counts(span, CUDA_ERROR_OUT_OF_MEMORY))
 		return;
 	cuda_call_moved(span);
-	/* The stack is taken even with events off: it shows if a framework catches the failure. */
+	/* The stack is taken even with events off: it shows whether a framework catches it. */
 	describe_bare(span, &event);
 	event.stack = cuda_call_stack(span);
 	event.op = EVENT_OOM;
@@ -257,7 +257,7 @@ HOT_CODE void cuda_call_end(struct cuda_call *span, enum cuda_call_end end, enum
 	record_done();
 }
 
-/* Samples the reserved bytes of the freed block's pool: 0 if a destroyed pool is now empty. */
+/* Records the reserved bytes of the freed block's pool: 0 if a destroyed pool is now empty. */
 static void sample_after(struct cuda_call *span)
 {
 	uint64_t pool = span->was.link;

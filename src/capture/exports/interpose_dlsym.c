@@ -20,7 +20,7 @@
 typedef void *dlsym_fn(void *handle, const char *name);
 typedef int dlclose_fn(void *handle);
 
-/* Set in this order. The `next_` functions are those that the program would get without us. */
+/* Set in this order. Without this library, the program would get the `next_` functions. */
 static struct {
 	_Atomic(dlsym_fn *) glibc_dlsym, next_dlsym;
 	_Atomic(dlclose_fn *) next_dlclose;
@@ -44,7 +44,7 @@ static void find_real(void)
 }
 
 /* The first call finds the functions. The constructor does not: shells and compilers need none, and
- * another preload may call dlsym before our constructor runs. Racing threads find the same ones. */
+ * another preloaded library may call dlsym earlier. Racing threads find the same functions. */
 bool resolve_can(void)
 {
 	if (!host.next_dlclose)
@@ -127,9 +127,9 @@ static void *lookup_real(enum hook_id id)
 	return real;
 }
 
-/* Returns our wrapper for a name that the real look-up found at `real`. NULL if our wrapper calls
- * another function, as with a second runtime or another library's wrapper: then the program gets
- * `real`, and the driver call that `real` makes is still seen. */
+/* Returns our wrapper for a name that the real look-up found at `real`. Returns NULL if our wrapper
+ * calls another function than `real`, as with a second runtime or another library's wrapper: then
+ * the program gets `real`, and the driver call that `real` makes is still seen. */
 static void *swap_named(enum hook_id id, void *real)
 {
 	void *none = NULL;

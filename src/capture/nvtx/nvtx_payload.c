@@ -21,8 +21,7 @@ enum {
 	TYPE_CSTRING = 75,
 	TYPE_CSTRING_UTF8 = 76,
 	TYPE_REGISTERED = 80,
-	FLAGS_INDIRECT =
-		3 << 2 | 7 << 4, /* the field holds an offset or the text itself, not a pointer */
+	FLAGS_INDIRECT = 3 << 2 | 7 << 4, /* the field has an offset or the text, not a pointer */
 	FLAGS_EVENT = 3 << 10,
 	FLAG_MESSAGE = 1 << 10,
 	FIELD_NAME = 1 << 1,
@@ -76,7 +75,7 @@ _Static_assert(sizeof(struct schema_entry) == 64 && sizeof(struct schema) == 80 
 
 EXPORT int InitializeInjectionNvtxExtension(const struct extension_module *module);
 
-/* Registered schemas: for each, where its payloads have the event's message. */
+/* Registered schemas, each with the position of the event's message in its payloads. */
 static struct known {
 	_Atomic uint64_t id; /* 0 while the entry is incomplete */
 	const char *name;
