@@ -194,7 +194,7 @@ _Static_assert(offsetof(struct spool_header, dropped) == offsetof(struct spool_h
 		       offsetof(struct spool_chunk, used) ==
 			       offsetof(struct spool_chunk, events) + 4 &&
 		       offsetof(struct spool_chunk, events) % 8 == 0,
-	       "the words that save_counts() saves together are neighbours");
+	       "the words that save_counts() saves together must be neighbours");
 
 /* Saves the old values of the words that each event changes, once per transaction. */
 static inline void save_counts(struct journal *journal)

@@ -84,7 +84,7 @@ void journal_rewind(struct journal *journal);
 /* Continues after the spool's last event once txn_cancel() has undone an unfinished transaction. */
 void journal_mend(struct journal *journal);
 
-/* Writes all sums for readers; to be called after sums changed without a written event. */
+/* Writes the sums of all devices; to be called after sums changed without a written event. */
 void journal_resync(struct journal *journal);
 
 /* Reads all events that the spool still holds, in order. */

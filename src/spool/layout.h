@@ -55,7 +55,7 @@ enum spool_stop {
 };
 
 struct spool_undo_word {
-	uint64_t where; /* position in the file; bit 0 (set by older versions only): 32 bits */
+	uint64_t where; /* position in the file; bit 0, set by older versions: a 32-bit word */
 	uint64_t old;
 };
 
@@ -102,7 +102,7 @@ struct spool_waiting {
 
 struct spool_backlog {
 	uint64_t put;    /* number of blocks ever put here; block n is waiting[n % SPOOL_WAITING] */
-	uint64_t booked; /* number of blocks put here that the sums contain; set with the sums */
+	uint64_t booked; /* number of blocks put here that the sums include, set with them */
 	uint32_t pool, api; /* text ids, common to all waiting blocks */
 	int16_t device;
 	uint16_t unused;
@@ -141,7 +141,7 @@ struct spool_header {
 	uint64_t unmatched;     /* number of frees of addresses that were never seen */
 	struct spool_live live;
 	uint64_t unkept;   /* words for which `undo` had no room: 0 unless the code has a fault */
-	uint64_t doors[8]; /* number of uses, by enum door (capture/loader/hooks.h) */
+	uint64_t doors[8]; /* uses of each entry point, by enum door (capture/loader/hooks.h) */
 	struct spool_cost costs[SPOOL_COSTS];
 	uint64_t tick_ns;           /* for spool_call: ns per tick, times 2^32 */
 	uint64_t witness_lost;      /* number of CUPTI's records that had no room */
@@ -234,13 +234,13 @@ enum metric { METRIC_ALLOCATED, METRIC_RESERVED, METRIC_USED, METRICS };
 
 struct spool_sum {
 	uint64_t now, peak, peak_t; /* now and peak in bytes, peak_t in ns */
-	uint64_t epoch;             /* number of the peak, see struct spool_cell */
+	uint64_t epoch;             /* number of the current peak, see struct spool_cell */
 };
 
 struct spool_scope {
 	uint32_t kind;        /* enum scope_kind */
 	int32_t device;       /* NO_DEVICE for a SCOPE_SPACE, and for pools on the host */
-	uint32_t name;        /* text id, 0 for a device; of a SCOPE_SPACE: enum space */
+	uint32_t name;        /* text id, 0 for a device; for a SCOPE_SPACE: enum space */
 	uint32_t curve;       /* 1 + the number of its curve, 0 for none */
 	uint64_t curve_state; /* number of points << 16 | shift << 8 | half (ledger/timeline.c) */
 	uint64_t allocations, frees, ooms, retries;
@@ -300,7 +300,8 @@ struct spool_node {
 	uint32_t owner; /* text id */
 	int16_t device;
 	uint8_t kind, space;
-	uint16_t references, mappings; /* of a handle; of imported memory: references = opens */
+	/* Counts of a handle. For imported memory, `references` is how often it was opened. */
+	uint16_t references, mappings;
 	/*
 	 * For a mapping: 1 + its handle's node. For a stream-ordered block: its pool's handle. For
 	 * other memory with an address, for arrays and external memory: the context whose end frees
@@ -312,8 +313,8 @@ struct spool_node {
 	uint8_t unused[3];
 };
 
-/* The facts about an allocation that failed for lack of memory, except a failure after which the
- * framework tries again. The table keeps the first SPOOL_OOMS_FIRST rows, and the latest ones. */
+/* The facts about an allocation that failed for lack of memory, unless the framework then tries
+ * again. The table keeps the first SPOOL_OOMS_FIRST rows, and the latest ones. */
 enum { SPOOL_OOMS_FIRST = 8, SPOOL_OOMS = 32 };
 
 struct spool_oom {
@@ -333,7 +334,7 @@ struct spool_oom {
 	uint8_t unused[13];
 };
 
-/* A sample of `used` in which bytes were added, freed or could not be explained. */
+/* A sample of a device's used bytes: bytes were added or freed, or could not be explained. */
 struct spool_used {
 	uint64_t t;
 	uint64_t used, reserved;           /* in bytes */

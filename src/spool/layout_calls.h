@@ -4,7 +4,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* Changed without a lock and outside of transactions: each word is valid by itself. */
+/* Counts of a function's calls, changed without locks or transactions: each is valid alone. */
 struct spool_call {
 	uint32_t name; /* text id */
 	uint32_t unused;

@@ -1,5 +1,5 @@
 /*
- * Copies a process's own spool, as it was between two transactions.
+ * Copies a process's own spool, in the state that it has between two transactions.
  *
  * Rows of tables that only grow never change once they are written, and chunks of events seldom do.
  * So only the first copy takes everything: a later one takes only what may have changed since.

@@ -99,7 +99,7 @@ uint64_t array_flat_bytes(const CUDA_ARRAY_DESCRIPTOR *shape)
 			(struct cudaExtent){ shape->Width, shape->Height, 0 }, 0, 1);
 }
 
-/* A texel has the sum of its channels' bits, except in some kinds (cudaChannelFormatKind). */
+/* A texel's bits are the sum of its channels' bits, except for some kinds (desc->f). */
 static struct texel runtime_texel(const struct cudaChannelFormatDesc *desc)
 {
 	enum { NV12 = 4, BC1 = 17, BC2 = 19, BC4 = 23, BC5 = 25, UNORM_101010_2 = 31 };

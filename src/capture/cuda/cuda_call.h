@@ -30,7 +30,7 @@ struct cuda_call {
 	void **frame;
 	uint64_t ticks; /* clock ticks when the real call began; 0 if nested or not timed */
 	uint64_t stream;
-	uint64_t context; /* current context before a call that may destroy it */
+	uint64_t context; /* the current context before a call that may destroy it */
 	int16_t device;   /* device of `context` */
 	uint16_t hook;
 	bool driver_seen; /* a hooked driver call was made inside this call */
@@ -110,7 +110,7 @@ struct cuda_call_memory {
 	enum space space;
 	uint8_t flags; /* bits of enum event_flags */
 	bool ordered;  /* the memory is from the stream-ordered `pool` */
-	bool placed;   /* on `device`; if false, in the current context, with which it ends */
+	bool placed;   /* on `device`; if false, in the current context and freed with it */
 	int device;
 	uint64_t key, size, pool;
 };

@@ -305,15 +305,16 @@ void cuda_call_create(struct cuda_call *span, int status, uint64_t handle, uint6
 	cuda_call_take(span, status, &memory);
 }
 
-/* A multicast handle refers to memory of several devices and has none of its own: its size is 0. */
+/* A multicast handle refers to memory of several devices and has none of its own: it gets size
+ * 0. */
 void cuda_call_multicast(struct cuda_call *span, int status, uint64_t handle)
 {
 	if (!status)
 		cuda_call_create(span, status, handle, 0, driver_device());
 }
 
-/* If another process's memory is opened again, it has the same handle or address and must be closed
- * once more. The size of memory with a handle is unknown until the memory is mapped. */
+/* If another process's memory is opened again, the driver returns the same handle or address, which
+ * must be closed once more. The size of memory with a handle is unknown until it is mapped. */
 void cuda_call_import(struct cuda_call *span, int status, enum node_kind kind, uint64_t key)
 {
 	struct cuda_call_memory memory = {

@@ -27,7 +27,7 @@ struct taken {
 	struct usage_culprit culprit;
 	int device;
 	int64_t bytes;
-	uint64_t t; /* of a step: its time, and (`residual`) the unexplained bytes then */
+	uint64_t t; /* time of a step; `residual` has the bytes unexplained at that time */
 	int64_t residual;
 };
 
@@ -72,8 +72,8 @@ static bool is_of(const struct taken *taken, int device, const struct usage_culp
 	       !strcmp(taken->culprit.of, culprit->of);
 }
 
-/* The entry for a step from before the spool was opened. A full table merges the step with another
- * one of the same device and name; NULL if there is none. */
+/* Returns the entry for a step from before the spool was opened. If the table is full, returns
+ * another step's entry of the same device and name, or NULL. */
 static struct taken *early_of(int device, const struct usage_culprit *culprit)
 {
 	struct taken *early = state.early + state.early_n;

@@ -51,7 +51,7 @@ struct memory { /* laid out as nvmlMemory_t */
 	unsigned long long total, left, used;
 };
 
-_Static_assert(sizeof(struct process) == 24 && sizeof(struct memory) == 24, "sizes of nvml.h");
+_Static_assert(sizeof(struct process) == 24 && sizeof(struct memory) == 24, "sizes as in nvml.h");
 
 typedef int init_fn(void);
 typedef int by_uuid_fn(const char *uuid, nvmlDevice_t *device);
@@ -84,7 +84,7 @@ static struct {
 	_Atomic unsigned int self; /* this process's id in NVML's lists, 0 if unknown */
 } nvml;
 
-/* Called by the thread that has set `busy`. NVML is never unloaded, for other code may use it. */
+/* Called by the thread that has set `busy`. NVML is never unloaded, as other code may use it. */
 static void load(void)
 {
 	void *library = nvml.tried ? NULL : dlopen("libnvidia-ml.so.1", RTLD_LAZY | RTLD_LOCAL);

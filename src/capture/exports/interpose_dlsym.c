@@ -26,7 +26,7 @@ static struct {
 	_Atomic(dlclose_fn *) next_dlclose;
 } host;
 
-/* Versions of the symbol dlsym: libc's, since 2.34; else libdl's, on x86-64 and on arm64. */
+/* Versions of dlsym: in libc since glibc 2.34, before that in libdl (on x86-64, on arm64). */
 static const char dlsym_versions[][12] = { "GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17" };
 
 static void find_real(void)
@@ -189,7 +189,7 @@ static void *answer_cuda(void *handle, enum hook_id id, void *caller)
 	return ours;
 }
 
-/* Returns NULL to let the real dlsym answer, ANSWER_NULL to answer NULL, else the answer. */
+/* Returns dlsym()'s answer, ANSWER_NULL for the answer NULL, or NULL to call the real dlsym. */
 void *interpose_dlsym(void *handle, const char *name, void *caller)
 {
 	struct signals_deferred deferred;

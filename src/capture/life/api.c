@@ -46,13 +46,13 @@ EXPORT void memtrace_stop(void)
 EXPORT void memtrace_enable(int on)
 {
 	int from = on ? RECORD_INERT : RECORD_ON;
-	int to = on ? RECORD_ASLEEP : RECORD_INERT; /* record_wake() may run twice */
+	int to = on ? RECORD_ASLEEP : RECORD_INERT; /* harmless if record_wake() ran before */
 
 	if (!record_process.start_monotonic || (!on && !record_on()) ||
 	    !atomic_compare_exchange_strong(&record_state, &from, to))
 		return;
 	if (on && atomic_load(&record_process.open)) {
-		record_thread(); /* before record_lock(): may take that lock itself */
+		record_thread(); /* called first, because it may take the same lock */
 		record_lock();
 		torch_restart();
 		record_unlock();

@@ -27,7 +27,7 @@
 enum { DEVICES = 64 };
 
 static _Atomic uint64_t devices_known; /* bit n is set once device n is recorded */
-static _Atomic int driver_known;       /* result of driver_version(), 0: unknown */
+static _Atomic int driver_known;       /* result of driver_version(), 0 if unknown */
 static unsigned late_known;            /* bit n is set once the n-th of keys[] is recorded */
 
 static void record_command(void)
@@ -60,7 +60,7 @@ static void record_settings(void)
 	for (size_t i = 0; i < COUNT_OF(settings); i++) {
 		const char *value = getenv(settings[i]);
 
-		/* The first two are in every trace, null if not set. */
+		/* The first two are in every trace, with the value null if not set. */
 		if (value || i < 2) {
 			record_fact("setting", settings[i]);
 			record_fact(value ? "value" : "unset", value);

@@ -77,7 +77,7 @@ static void act(const struct spool_request *request)
 
 	if (request->verb == VERB_START || request->verb == VERB_STOP) {
 		record_events_locked(request->verb == VERB_START);
-	} else if (request->verb == VERB_MARK) { /* other verbs are a newer tool's and ignored */
+	} else if (request->verb == VERB_MARK) { /* other verbs, of newer tools, are ignored */
 		text_copy_n(name, sizeof(name), request->text, sizeof(request->text));
 		record_mark_locked(name);
 	}

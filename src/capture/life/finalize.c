@@ -86,7 +86,7 @@ static struct {
 	char partial[4096], final[4096];
 } file;
 
-/* Writes a part of the document (an out_sink); pending signals are delivered before each part. */
+/* Writes a part of the document (an out_sink), after the program has handled pending signals. */
 static int write_piece(void *unused, const char *bytes, size_t length)
 {
 	(void)unused;
@@ -262,14 +262,14 @@ void finalize_write(bool in_handler)
 
 /* The dump that is being written; one at a time, see begin_writing(). */
 static struct {
-	const char *output; /* NULL: next to the spool, under the first free number */
+	const char *output; /* NULL for a file next to the spool, with the first free number */
 	char beside[4096];
 	struct spool copy;
 } dump;
 
 enum { COPY_TRIES = 50 };
 
-/* Copies the spool; takes the recorder's lock only if threads leave no pause long enough. */
+/* Copies the spool; takes the recorder's lock only if other threads keep changing the spool. */
 static int copy_recording(void)
 {
 	const struct timespec nap = { 0, 50000 };

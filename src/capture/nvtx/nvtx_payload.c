@@ -71,7 +71,7 @@ struct extension_module { /* laid out as nvtxExtModuleInfo_t */
 
 _Static_assert(sizeof(struct schema_entry) == 64 && sizeof(struct schema) == 80 &&
 		       sizeof(struct payload) == 24 && sizeof(struct extension_module) == 40,
-	       "as NVTX lays them out");
+	       "the sizes must be NVTX's");
 
 EXPORT int InitializeInjectionNvtxExtension(const struct extension_module *module);
 

@@ -32,8 +32,8 @@ static HOT_THREAD _Thread_local struct {
 	uint64_t ptr, size;
 } provisional;
 
-/* This thread's last driver allocation that failed beneath PyTorch, until a block is allocated. A
- * block that fails without such a failure has met PyTorch's own limit
+/* This thread's last driver allocation that failed beneath PyTorch, until a block is allocated. If
+ * a block fails without such a failure, PyTorch's own limit was reached
  * (set_per_process_memory_fraction). */
 static HOT_THREAD _Thread_local struct spool_oom refused; /* no failure if .refused is 0 */
 
@@ -359,7 +359,7 @@ static void out_of_memory(int64_t size, uint64_t allocated, uint64_t reserved, u
 
 EXPORT HOT_CODE bool _ZN3c1022memoryProfilingEnabledEv(void);
 
-/* PyTorch calls this before it reports a CPU tensor. With MEMTRACE_CPU the answer is yes. */
+/* PyTorch calls this before it reports a CPU tensor. With MEMTRACE_CPU the result is true. */
 bool _ZN3c1022memoryProfilingEnabledEv(void)
 {
 	bool (*real)(void) =
