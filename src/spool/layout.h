@@ -274,18 +274,18 @@ enum node_kind {
 	NODE_FREE,
 	NODE_ADDRESS, /* a driver allocation; key: address */
 	NODE_BLOCK,   /* a pool's block; key: address and pool */
-	NODE_HANDLE,  /* of cuMemCreate, or imported; key: handle */
-	NODE_MAPPING, /* of cuMemMap; key: address */
+	NODE_HANDLE,  /* memory of cuMemCreate, or imported; key: handle */
+	NODE_MAPPING, /* a mapping of cuMemMap; key: address */
 	NODE_ARRAY,
 	NODE_CPU,      /* PyTorch's CPU tensors; key: host address */
 	NODE_HELD,     /* a handle that was released, but still has mappings */
-	NODE_EXTERNAL, /* of cuImportExternalMemory; key: handle */
+	NODE_EXTERNAL, /* memory of cuImportExternalMemory; key: handle */
 	NODE_KINDS
 };
 
 enum node_flags {
 	NODE_SEGMENT = 1, /* a pool's segment: its events are reserve and release */
-	NODE_FOREIGN = 2, /* memory of another process: in no sum */
+	NODE_FOREIGN = 2, /* memory of another process: part of no sum */
 	NODE_UNTOLD = 4,  /* its events are not written (MEMTRACE_FILTER) */
 	NODE_SAMPLED = 8, /* a sample, which represents other blocks (MEMTRACE_SAMPLE) */
 };
@@ -323,7 +323,7 @@ struct spool_oom {
 	uint64_t refused;     /* bytes of the failed driver call, 0 if none was made */
 	uint64_t left, total; /* of the device, from the driver; total is 0 if unknown. `left`
 				 also counts memory that was freed after the report */
-	uint64_t used; /* `used` of the last sample plus bytes reserved since, 0 if unknown */
+	uint64_t used; /* bytes used at the last sample plus those reserved since, 0 if unknown */
 	uint64_t allocated, reserved;           /* sums of the device */
 	uint64_t pool_allocated, pool_reserved; /* sums of the framework, as it reported them */
 	uint64_t allocations;                   /* number of the device's allocations until then */

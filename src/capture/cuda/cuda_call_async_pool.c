@@ -96,8 +96,7 @@ struct holding {
 	uint64_t reserved, used;
 };
 
-/* Raises the reserved bytes first or lowers them last, so that they never lie below the used
- * ones. */
+/* Raises the reserved bytes first or lowers them last: they are never less than the used bytes. */
 static void adjust_graphs(const struct event *like, const struct holding *holding)
 {
 	static const char stack[] = PSEUDO_GRAPH_MEMORY;
@@ -305,8 +304,7 @@ void cuda_call_create(struct cuda_call *span, int status, uint64_t handle, uint6
 	cuda_call_take(span, status, &memory);
 }
 
-/* A multicast handle refers to memory of several devices and has none of its own: it gets size
- * 0. */
+/* A multicast handle refers to memory of several devices and has none of its own: size 0. */
 void cuda_call_multicast(struct cuda_call *span, int status, uint64_t handle)
 {
 	if (!status)

@@ -87,7 +87,7 @@
 		if (!status && (handle))                                      \
 			usage_see(USED_HANDLE_##what((uint64_t) * (handle))); \
 	} while (0)
-/* A query may load a function, and the first launch may load more: each has a key of its own. */
+/* A query may load code and the first launch more, so each has its own key in usage_seen. */
 #define LOOKED_AT(function) USED_LOOKED_AT((uint64_t)(function))
 #define UNLOADED (usage_end(&span), usage_forget_seen())
 #define GRAPH_LAUNCHED (cuda_call_graph_sampled(&span, status), usage_end(&span))

@@ -46,7 +46,7 @@ EXPORT void memtrace_stop(void)
 EXPORT void memtrace_enable(int on)
 {
 	int from = on ? RECORD_INERT : RECORD_ON;
-	int to = on ? RECORD_ASLEEP : RECORD_INERT; /* harmless if record_wake() ran before */
+	int to = on ? RECORD_ASLEEP : RECORD_INERT; /* record_wake() may run more than once */
 
 	if (!record_process.start_monotonic || (!on && !record_on()) ||
 	    !atomic_compare_exchange_strong(&record_state, &from, to))

@@ -232,7 +232,7 @@ static int write_ending(void *unused)
 
 void finalize_write(bool in_handler)
 {
-	static _Atomic int written; /* a destructor may call quick_exit() once the trace is made */
+	static _Atomic int written; /* pid of the process whose trace was written, 0 before */
 	const struct process_paths *paths = &recorder.paths;
 	bool explained;
 	int error;

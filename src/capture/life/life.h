@@ -1,4 +1,4 @@
-/* The library's life in a process: its start, forks, requests by the user, facts, the end. */
+/* Start and end of the recording of a process, its forks, requests to it, and facts about it. */
 #pragma once
 
 #include <stdbool.h>
