@@ -115,9 +115,9 @@ int spool_snapshot(struct spool *copy, const struct spool *of);
 int spool_copy_in_child(struct spool *spool);
 
 /*
- * Reserves lists of blocks, and addresses for `most` blocks, so that the spool grows without
- * moving; for fewer blocks if `ulimit -v` forbids that many. Returns 0 or -ENOMEM. spool_close()
- * frees both, even after an error.
+ * Reserves the lists of blocks, and a range of addresses for `most` blocks (fewer if `ulimit -v`
+ * forbids that many), so that the spool can grow without moving. Returns 0 or -ENOMEM.
+ * spool_close() frees both, even after an error.
  */
 int spool_reserve(struct spool *spool, uint64_t most);
 
