@@ -29,7 +29,7 @@ static struct {
 	struct pool_segment {
 		uint64_t start, end;
 		uint64_t address; /* address of the driver's allocation that contains the segment */
-		uint32_t id;      /* index of that allocation's node in the ledger */
+		uint32_t id;      /* number of that allocation's node in the ledger */
 	} list[SEGMENTS];
 } segments;
 
@@ -168,7 +168,7 @@ static void add_segment(const struct pool_segment *segment)
 	signals_deliver(&deferred);
 }
 
-/* Index of the ledger's node that contains the address, 0 for none. May search all nodes. */
+/* Number of the ledger's node that contains the address, 0 for none. May search all nodes. */
 static uint32_t memory_at(uint64_t address)
 {
 	uint32_t id = live_find(record_spool(), NODE_ADDRESS, 0, address);
@@ -180,7 +180,7 @@ static const struct spool_node *still_there(const struct pool_segment *segment)
 {
 	const struct spool_node *node;
 
-	/* The index may be from before a fork: a forked child has a new spool. */
+	/* The number may be from before a fork: a forked child has a new spool. */
 	if (segment->id > spool_count(record_spool(), SPOOL_NODE))
 		return NULL;
 	node = live_node(record_spool(), segment->id);
