@@ -100,9 +100,9 @@ static void start_chunk(struct journal *journal, uint32_t index)
 }
 
 /*
- * The number of events that the current chunk may still get; 0 if it has no bytes for `wanted`. The
- * ring drops whole chunks, so none of its chunks has any of the first events, which are never
- * dropped. The last chunk of first events gets all `wanted`, even if a few more are then kept.
+ * The number of events that the current chunk may still get, 0 if it has no bytes for `wanted`. As
+ * the ring drops whole chunks, the first events, which are never dropped, are in chunks outside of
+ * the ring. The last of those chunks gets all `wanted` events, even if that is a few too many.
  */
 static uint64_t chunk_left(const struct journal *journal, unsigned wanted)
 {
@@ -165,12 +165,12 @@ int journal_make_room(struct journal *journal, unsigned events)
 		error = next_place(journal);
 		signals_deliver(&deferred);
 	}
-	/* Events with numbers below journal->ready fit into the chunk; after an error, none. */
+	/* Events with numbers below journal->ready fit into the chunk. After an error none does. */
 	journal->ready = error ? 0 : journal->spool->header->seq + chunk_left(journal, events);
 	return error;
 }
 
-/* False if the event cannot be kept: max_events is 0, or the ring has as many as it may have. */
+/* False if the event is only counted: max_events is 0, or the ring is full. */
 static bool keeps(const struct journal *journal)
 {
 	return journal->max_events &&
@@ -194,9 +194,9 @@ _Static_assert(offsetof(struct spool_header, dropped) == offsetof(struct spool_h
 		       offsetof(struct spool_chunk, used) ==
 			       offsetof(struct spool_chunk, events) + 4 &&
 		       offsetof(struct spool_chunk, events) % 8 == 0,
-	       "the words that save_counts() saves together are neighbours");
+	       "the words that save_counts() saves together must be neighbours");
 
-/* Saves the old values of the words that each event changes, once in a transaction. */
+/* Saves the old values of the words that each event changes, once per transaction. */
 static inline void save_counts(struct journal *journal)
 {
 	const uint64_t *counts = &journal->spool->header->seq;
@@ -256,7 +256,7 @@ void journal_rewind(struct journal *journal)
 
 	if (!journal->before)
 		return;
-	/* The caches' earlier state was not kept: the bytes that stay are decoded to restore it. */
+	/* The caches' earlier state was not kept: decoding the bytes that stay restores it. */
 	reread(journal, (size_t)(journal->before - (const uint8_t *)(journal->chunk + 1)));
 	txn_keep_run(journal->spool, from, words);
 	if (journal->chunk->first_seq >= journal->head_events)
@@ -290,7 +290,7 @@ int journal_read(struct journal_reader *reader, const struct spool *spool)
 	reader->order = pages_grow(NULL, 0, sizeof(uint32_t) * reader->places);
 	if (!reader->order)
 		return -ENOMEM;
-	/* Insertion sort: chunks are in order, except where the ring started over. */
+	/* Insertion sort, because chunks are in order except where the ring wrapped around. */
 	for (uint32_t i = 0; i < chunks; i++) {
 		const struct spool_chunk *chunk = chunk_at(spool, i);
 		uint32_t at = reader->chunks;

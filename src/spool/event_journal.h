@@ -1,7 +1,7 @@
 /*
  * The events of a spool, in chunks. The first max_events / 10 events are never dropped, and a ring
- * holds the latest max_events * 9 / 10; with journal_keep(), only events of the latest stretch of
- * time or bytes stay.
+ * holds the latest max_events * 9 / 10. After journal_keep(), nothing is kept of the beginning, and
+ * events may be dropped because of their age or of the bytes in use.
  *
  * Each chunk can be read without the others (codec/wire.h), so the oldest chunk can be overwritten.
  * Functions that write events run inside transactions, with the writer's lock held.
@@ -19,30 +19,29 @@ struct journal {
 	struct spool *spool;
 	struct spool_chunk *chunk; /* the current chunk, NULL before the first */
 	uint8_t *p, *end;
-	uint8_t *before; /* where the last event's bytes begin; NULL if it was left out */
-	bool beside;     /* events go to spool->caught, not into chunks: pending_settle_left() */
+	uint8_t *before; /* where the last event's bytes begin, NULL if it was not stored */
+	bool beside;     /* events go to spool->caught (pending_settle_left()), not to chunks */
 	uint64_t max_events;
 	uint64_t head_events;  /* number of events at the start that are never dropped */
-	uint64_t keep_ns;      /* from journal_keep(): ns for which events stay; 0: no limit */
-	uint64_t keep_chunks;  /* maximum chunks of the ring; 0: limited only by max_events */
+	uint64_t keep_ns;      /* from journal_keep(): ns for which events stay, 0 for no limit */
+	uint64_t keep_chunks;  /* maximum chunks of the ring, 0 if only max_events limits it */
 	uint32_t chunk_events; /* maximum number of events in one chunk */
 	uint32_t *queue;      /* the ring's chunks, oldest first: a circular list of SPOOL_BLOCKS */
 	uint64_t first, last; /* the ring is queue[n % SPOOL_BLOCKS] for first <= n < last */
 	uint64_t ring_events;
-	uint64_t
-		ready; /* events with numbers below this fit into the chunk, if its bytes suffice */
-	uint64_t saved; /* txn_generation() of the transaction that saved the counts of events */
+	uint64_t ready; /* events numbered below this fit into the chunk if its bytes suffice */
+	uint64_t saved; /* generation of the transaction that saved the event counts */
 	struct wire_state state;
 };
 
-/* Begins an empty journal: 0 or -ENOMEM. With `max_events` 0, events are only counted. */
+/* Begins an empty journal; 0 or -ENOMEM. With `max_events` 0, events are counted but not stored. */
 int journal_init(struct journal *journal, struct spool *spool, uint64_t max_events);
 void journal_clear(struct journal *journal);
 
 /*
- * Keeps only the latest events; to be called right after journal_init(). All events of the last
- * `ns` (0: of any age) stay, in chunks of at most `bytes` together (0: half of the largest possible
- * spool; two chunks at least), and at most max_events of them. Older ones are dropped for room.
+ * Keeps only the latest events; to be called right after journal_init(). Events stay for `ns` ns
+ * (0: at any age), as long as their chunks take at most `bytes` (0: half of the largest possible
+ * spool; two chunks always fit) and there are at most max_events.
  */
 void journal_keep(struct journal *journal, uint64_t ns, uint64_t bytes);
 
@@ -64,8 +63,8 @@ static inline uint64_t journal_left(const struct journal *journal)
 
 /*
  * Makes room for `events` events, if necessary by a new chunk or by dropping the oldest chunk. To
- * be called before the transaction that writes them. 0, or an error of spool_need() if the file
- * cannot grow.
+ * be called before the transaction that writes them. Returns 0, or an error of spool_need() if the
+ * file cannot grow.
  */
 int journal_make_room(struct journal *journal, unsigned events);
 
@@ -85,10 +84,10 @@ void journal_rewind(struct journal *journal);
 /* Continues after the spool's last event once txn_cancel() has undone an unfinished transaction. */
 void journal_mend(struct journal *journal);
 
-/* To be called after sums changed without a written event: writes all sums for readers. */
+/* Writes the sums of all devices; to be called after sums changed without a written event. */
 void journal_resync(struct journal *journal);
 
-/* Reading: all events that the spool still holds, in order. */
+/* Reads all events that the spool still holds, in order. */
 struct journal_reader {
 	const struct spool *spool;
 	uint32_t *order; /* numbers of the chunks, sorted by first_seq */
@@ -100,11 +99,11 @@ struct journal_reader {
 	bool open;
 };
 
-/* Begins to read: 0 or -ENOMEM. */
+/* Begins to read; returns 0 or -ENOMEM. journal_next() returns false after the last event. */
 int journal_read(struct journal_reader *reader, const struct spool *spool);
 bool journal_next(struct journal_reader *reader, struct event *event);
 void journal_read_end(struct journal_reader *reader);
 
-/* Gets the time from which on no event is missing, in ns since process start. False if no event was
- * ever dropped, if there are no events, or without memory. */
+/* *t gets the time (ns since process start) from which on no event is missing. False if no event
+ * was ever dropped, if there are no events, or if memory ran out. */
 bool journal_since(const struct spool *spool, uint64_t *t);

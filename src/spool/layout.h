@@ -55,7 +55,7 @@ enum spool_stop {
 };
 
 struct spool_undo_word {
-	uint64_t where; /* position in the file; bit 0 set (by older versions): a 32-bit word */
+	uint64_t where; /* position in the file; bit 0, set by older versions: a 32-bit word */
 	uint64_t old;
 };
 
@@ -88,7 +88,7 @@ struct spool_request {
 /* Kinds of events whose cost is measured: driver calls, blocks of PyTorch, ranges and marks. */
 enum spool_cost_kind { SPOOL_COST_DRIVER, SPOOL_COST_BLOCK, SPOOL_COST_RANGE, SPOOL_COSTS };
 
-/* Measured events: how many, and the ns spent in hooks without the real calls. */
+/* Sums over measured events: the ns that hooks took without the real calls, and the events. */
 struct spool_cost {
 	uint64_t ns, events;
 };
@@ -102,11 +102,11 @@ struct spool_waiting {
 
 struct spool_backlog {
 	uint64_t put;    /* number of blocks ever put here; block n is waiting[n % SPOOL_WAITING] */
-	uint64_t booked; /* number of blocks put here that the sums contain; set with the sums */
+	uint64_t booked; /* number of blocks put here that the sums include, set with them */
 	uint32_t pool, api; /* text ids, common to all waiting blocks */
 	int16_t device;
 	uint16_t unused;
-	uint32_t before; /* 1 + pseudo-stack of the bytes from before the recording, 0 for none */
+	uint32_t before; /* 1 + placeholder stack of bytes from before recording, 0 for none */
 	struct spool_waiting waiting[SPOOL_WAITING];
 };
 
@@ -118,42 +118,41 @@ struct spool_header {
 	uint64_t start_monotonic;
 	uint32_t pid, ppid;
 	uint64_t boot_pid_start; /* start time (field 22 of /proc/PID/stat), as pids are reused */
-	uint64_t place;          /* process_place(): the machine's boot, the pid namespace */
+	uint64_t place;          /* process_place(): identifies machine, boot and pid namespace */
 
 	_Atomic uint64_t generation; /* odd inside a transaction */
 	_Atomic uint32_t recording;  /* 1 while events are on, 0 while only sums change */
 	_Atomic uint32_t stop;       /* enum spool_stop */
-	_Atomic uint64_t late;       /* number of memory calls after recording ended */
-	_Atomic uint64_t
-		nested; /* memory calls of a signal handler inside an update: not recorded */
+	_Atomic uint64_t late;       /* number of memory calls after the recording ended */
+	_Atomic uint64_t nested;     /* memory calls in signal handlers during an update: lost */
 
 	uint64_t count[SPOOL_KINDS]; /* number of elements of each table */
 	uint64_t blocks;             /* number of blocks in use, including the header's own */
 	uint64_t seq;                /* number of events so far, which is the next event's number */
 	uint64_t dropped; /* number of events that the ring dropped or that max_events excludes */
 	uint64_t t;       /* time of the newest event, ns since process start */
-	/* Request numbers, next to words that each event changes, as each event reads `asked`. */
+	/* Counts of requests, next to words that each event changes: each event reads `asked`. */
 	_Atomic uint32_t asked; /* requests made so far; a tool counts one after writing it */
 	_Atomic uint32_t acted; /* requests that the process has acted upon */
 	uint64_t end;           /* time when the process ended, 0 until then */
-	uint64_t paused;        /* events while `recording` was 0: in the sums, not written */
-	uint64_t sample;        /* mean bytes between samples (MEMTRACE_SAMPLE), 0: no sampling */
-	uint64_t filtered;      /* events that MEMTRACE_FILTER left out: in the sums, not written */
+	uint64_t paused;        /* events while `recording` was 0: counted in sums, not written */
+	uint64_t sample;        /* mean bytes between samples (MEMTRACE_SAMPLE), 0 if off */
+	uint64_t filtered;      /* events that MEMTRACE_FILTER excluded: only in the sums */
 	uint64_t unmatched;     /* number of frees of addresses that were never seen */
 	struct spool_live live;
 	uint64_t unkept;   /* words for which `undo` had no room: 0 unless the code has a fault */
-	uint64_t doors[8]; /* number of uses, by enum door (capture/loader/hooks.h) */
+	uint64_t doors[8]; /* uses of each entry point, by enum door (capture/loader/hooks.h) */
 	struct spool_cost costs[SPOOL_COSTS];
 	uint64_t tick_ns;           /* for spool_call: ns per tick, times 2^32 */
 	uint64_t witness_lost;      /* number of CUPTI's records that had no room */
-	uint64_t spans;             /* number of spans so far; the table has the last SPANS_MOST */
+	uint64_t spans;             /* number of rows ever put in SPAN, which keeps SPANS_MOST */
 	uint64_t ooms;              /* failed allocations so far; the table OOM has some of them */
 	_Atomic uint64_t abandoned; /* updates that a thread left unfinished and that were undone */
 	uint64_t status;            /* 1 + the exit status, 0 if not known */
 	uint64_t used_dropped;      /* number of rows that had no room in USED */
 
 	struct spool_request requests[SPOOL_REQUESTS]; /* request n is at n % SPOOL_REQUESTS */
-	uint64_t left_out[SPOOL_KINDS]; /* by table: refusals because of ledger/bounds.def */
+	uint64_t left_out[SPOOL_KINDS]; /* by table: rows over the limits of ledger/bounds.def */
 
 	struct spool_backlog backlog;
 
@@ -181,7 +180,7 @@ struct spool_fact {
 
 struct spool_thread {
 	uint32_t thread, name;
-	uint64_t t; /* time when the thread was first seen */
+	uint64_t t; /* time (ns) when the thread was first seen */
 };
 
 struct spool_module {
@@ -199,7 +198,7 @@ enum frame_language {
 
 struct spool_frame {
 	uint32_t language;
-	uint32_t module; /* native: 1 + module, 0 for none */
+	uint32_t module; /* native: 1 + index into MODULE, 0 for none */
 	uint64_t offset; /* native: the return address minus the module's base */
 	uint32_t function, file, line;
 	uint32_t unused;
@@ -213,13 +212,12 @@ struct spool_stack {
 	uint64_t allocations, bytes;     /* events of op alloc with this stack: number, bytes */
 	uint64_t frees, freed;           /* number and bytes of those allocations that were freed */
 	uint64_t frees_here, freed_here; /* events of op free with this stack: number, bytes */
-	uint64_t lifetime_min,
-		lifetime_max; /* lifetimes of freed allocations, ns; 0 if none is known */
-	uint64_t entries;     /* bit i: Python frame i was entered from C */
+	uint64_t lifetime_min, lifetime_max; /* ns; of freed allocations, 0 if none is known */
+	uint64_t entries;                    /* bit i: Python frame i was entered from C */
 	uint64_t hash[2];
-	uint32_t via_forward;  /* for a backward operator: stack of the forward one, 0: unknown */
+	uint32_t via_forward;  /* for a backward operator: stack of the forward one, or 0 */
 	uint32_t via_backward; /* for a thread without Python: the stack that called backward() */
-	/* Estimates by the stack's samples: blocks in units of 1 / SAMPLE_PARTS, and bytes. */
+	/* Estimates from the stack's samples: blocks in units of 1 / SAMPLE_PARTS, and bytes. */
 	uint64_t estimated_parts, estimated_bytes;
 };
 
@@ -236,22 +234,22 @@ enum metric { METRIC_ALLOCATED, METRIC_RESERVED, METRIC_USED, METRICS };
 
 struct spool_sum {
 	uint64_t now, peak, peak_t; /* now and peak in bytes, peak_t in ns */
-	uint64_t epoch;             /* number of the peak, see struct spool_cell */
+	uint64_t epoch;             /* number of the current peak, see struct spool_cell */
 };
 
 struct spool_scope {
 	uint32_t kind;        /* enum scope_kind */
 	int32_t device;       /* NO_DEVICE for a SCOPE_SPACE, and for pools on the host */
-	uint32_t name;        /* text id, 0 for a device; of a SCOPE_SPACE: enum space */
-	uint32_t curve;       /* 1 + the curve's number, 0 for none */
-	uint64_t curve_state; /* points << 16 | shift << 8 | half in use (ledger/timeline.c) */
+	uint32_t name;        /* text id, 0 for a device; for a SCOPE_SPACE: enum space */
+	uint32_t curve;       /* 1 + the number of its curve, 0 for none */
+	uint64_t curve_state; /* number of points << 16 | shift << 8 | half (ledger/timeline.c) */
 	uint64_t allocations, frees, ooms, retries;
 	struct spool_sum sums[METRICS];
-	/* For a device (ledger/device_used.h): parts of `used` now, extremes, parts at its peak. */
+	/* For a device, in bytes: parts of `used` now, extremes, parts at the peak of `used`. */
 	int64_t rounding, named, residual;
 	int64_t residual_low, residual_high;
 	int64_t rounding_at_used, named_at_used, residual_at_used;
-	uint64_t used_samples;     /* number of samples; of a SCOPE_NAMED: of its changes */
+	uint64_t used_samples;     /* number of samples; for a SCOPE_NAMED, of changes */
 	uint32_t used_source;      /* text id: where `used` comes from */
 	uint32_t used_kind;        /* text id: the kind of a SCOPE_NAMED */
 	uint64_t at_used[METRICS]; /* sums at the peak of the device's `used` */
@@ -263,7 +261,7 @@ struct spool_scope {
  * peak: `live` are the bytes at the peak.
  */
 struct spool_cell {
-	uint32_t sum;  /* number of the sum: scope * METRICS + metric */
+	uint32_t sum;  /* index of the sum: scope * METRICS + metric */
 	uint32_t next; /* 1 + the next cell of the same stack, 0 at the end */
 	uint64_t live, live_count;
 	uint64_t at_peak, at_peak_count;
@@ -276,18 +274,18 @@ enum node_kind {
 	NODE_FREE,
 	NODE_ADDRESS, /* a driver allocation; key: address */
 	NODE_BLOCK,   /* a pool's block; key: address and pool */
-	NODE_HANDLE,  /* of cuMemCreate, or imported; key: handle */
-	NODE_MAPPING, /* of cuMemMap; key: address */
+	NODE_HANDLE,  /* memory of cuMemCreate, or imported; key: handle */
+	NODE_MAPPING, /* a mapping of cuMemMap; key: address */
 	NODE_ARRAY,
 	NODE_CPU,      /* PyTorch's CPU tensors; key: host address */
 	NODE_HELD,     /* a handle that was released, but still has mappings */
-	NODE_EXTERNAL, /* of cuImportExternalMemory; key: handle */
+	NODE_EXTERNAL, /* memory of cuImportExternalMemory; key: handle */
 	NODE_KINDS
 };
 
 enum node_flags {
 	NODE_SEGMENT = 1, /* a pool's segment: its events are reserve and release */
-	NODE_FOREIGN = 2, /* memory of another process: in no sum */
+	NODE_FOREIGN = 2, /* memory of another process: part of no sum */
 	NODE_UNTOLD = 4,  /* its events are not written (MEMTRACE_FILTER) */
 	NODE_SAMPLED = 8, /* a sample, which represents other blocks (MEMTRACE_SAMPLE) */
 };
@@ -295,19 +293,19 @@ enum node_flags {
 struct spool_node {
 	uint64_t address;
 	uint64_t size;
-	uint64_t t;    /* time of the allocation */
+	uint64_t t;    /* time of the allocation in ns */
 	uint32_t next; /* 1 + the next node of the chain, 0 at the end */
 	uint32_t stack;
 	uint32_t pool;  /* text id, 0 for none */
 	uint32_t owner; /* text id */
 	int16_t device;
 	uint8_t kind, space;
-	uint16_t references,
-		mappings; /* of a handle; for imported memory, `references` counts its opens */
+	/* Counts of a handle. For imported memory, `references` is how often it was opened. */
+	uint16_t references, mappings;
 	/*
-	 * For a mapping: 1 + its handle's node. For a stream-ordered block: its pool. For other
-	 * memory with an address, arrays and external memory: the context whose end frees it. 0 for
-	 * none.
+	 * For a mapping: 1 + its handle's node. For a stream-ordered block: its pool's handle. For
+	 * other memory with an address, for arrays and external memory: the context whose end frees
+	 * the memory. 0 for none.
 	 */
 	uint64_t link;
 	uint32_t label; /* text id */
@@ -315,17 +313,17 @@ struct spool_node {
 	uint8_t unused[3];
 };
 
-/* The facts about an allocation that failed for lack of memory, except a failure after which the
- * framework tries again. The table keeps the first SPOOL_OOMS_FIRST rows, and the latest ones. */
+/* The facts about an allocation that failed for lack of memory, unless the framework then tries
+ * again. The table keeps the first SPOOL_OOMS_FIRST rows, and the latest ones. */
 enum { SPOOL_OOMS_FIRST = 8, SPOOL_OOMS = 32 };
 
 struct spool_oom {
 	uint64_t seq, t; /* number and time of its event */
 	uint64_t size;
-	uint64_t refused;     /* bytes of the failed driver call, 0: the driver was not called */
-	uint64_t left, total; /* of the device, as the driver reported; total 0: not known. `left`
+	uint64_t refused;     /* bytes of the failed driver call, 0 if none was made */
+	uint64_t left, total; /* of the device, from the driver; total is 0 if unknown. `left`
 				 also counts memory that was freed after the report */
-	uint64_t used; /* `used` of the last sample, with the bytes reserved since; 0: not known */
+	uint64_t used; /* bytes used at the last sample plus those reserved since, 0 if unknown */
 	uint64_t allocated, reserved;           /* sums of the device */
 	uint64_t pool_allocated, pool_reserved; /* sums of the framework, as it reported them */
 	uint64_t allocations;                   /* number of the device's allocations until then */
@@ -336,7 +334,7 @@ struct spool_oom {
 	uint8_t unused[13];
 };
 
-/* A sample of `used` in which bytes were added, freed or could not be explained. */
+/* A sample of a device's used bytes: bytes were added or freed, or could not be explained. */
 struct spool_used {
 	uint64_t t;
 	uint64_t used, reserved;           /* in bytes */
@@ -353,7 +351,7 @@ enum { CURVE_POINTS = 2048 };
 
 /* A stretch of time on a curve: its sums when most was allocated or reserved, and at its end. */
 struct spool_point {
-	uint64_t stretch; /* number of the stretch: t >> the shift in curve_state */
+	uint64_t stretch; /* number of the stretch: its time >> the shift in curve_state */
 	struct {
 		uint64_t t, allocated, reserved;
 	} top, high, last;     /* top: most allocated; high: most reserved; last: the end */

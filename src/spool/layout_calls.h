@@ -4,12 +4,12 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* Changed without a lock and outside of transactions: each word is valid by itself. */
+/* Counts of a function's calls, changed without locks or transactions: each is valid alone. */
 struct spool_call {
 	uint32_t name; /* text id */
 	uint32_t unused;
 	_Atomic uint64_t calls, failed;
-	_Atomic uint64_t ticks, max; /* in ticks (tick_ns in the header) */
+	_Atomic uint64_t ticks, max; /* time of all calls and of the longest, in ticks (tick_ns) */
 	uint64_t unused_too[3];
 };
 
@@ -63,9 +63,9 @@ struct spool_span {
 	uint64_t t, ns; /* begin and length, ns */
 	uint64_t bytes;
 	uint32_t name;   /* text id */
-	uint32_t thread; /* of a call: its thread */
-	uint32_t stream; /* of work on a device: CUPTI's number of the stream */
-	int16_t device;  /* of work on a device: its number */
+	uint32_t thread; /* for a call: id of its thread */
+	uint32_t stream; /* for work on a device: CUPTI's number of its stream */
+	int16_t device;  /* for work on a device: the device's number */
 	uint8_t kind;    /* enum action_kind */
 	uint8_t unused;
 	uint64_t unused_too[3];

@@ -1,8 +1,8 @@
 /*
- * Copies a process's own spool, as it was between two transactions.
+ * Copies a process's own spool, in the state that it has between two transactions.
  *
  * Rows of tables that only grow never change once they are written, and chunks of events seldom do.
- * So all is copied once; later copies are quick, as they copy only what may have changed.
+ * So only the first copy takes everything: a later one takes only what may have changed since.
  */
 #include <errno.h>
 #include <string.h>
@@ -70,7 +70,7 @@ int spool_snapshot(struct spool *copy, const struct spool *of)
 	memcpy(had, copy->header->count, sizeof(had));
 	memcpy(copy->blocks, of->blocks, sizeof(copy->blocks));
 	memcpy(copy->used, of->used, sizeof(copy->used));
-	/* The header first: the rows that it counts are then in the blocks copied after it. */
+	/* The header is copied first, so that blocks copied later hold all rows that it counts. */
 	memcpy(copy->header, of->header, sizeof(*copy->header));
 	error = make_room(copy, __atomic_load_n(&of->header->blocks, __ATOMIC_ACQUIRE));
 	if (error)

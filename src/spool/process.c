@@ -10,7 +10,7 @@
 
 uint64_t process_start_ticks(int pid)
 {
-	enum { STATE = 1, THREADS = 18, START = 20 }; /* fields, counted after the name */
+	enum { STATE = 1, THREADS = 18, START = 20 }; /* numbers of fields after the name */
 	char path[64] = "/proc/";
 	char stat[1024];
 	const char *fields[START + 1];

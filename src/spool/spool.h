@@ -31,7 +31,7 @@ struct spool {
 	char path[4096];
 };
 
-/* Here, not in a .c file, so that the shift of each table is a constant for the compiler. */
+/* Defined here, not in a .c file, so that a table's shift is a constant for the compiler. */
 static const uint8_t spool_shift[SPOOL_KINDS] = {
 #define TABLE(kind, type, shift, what) shift,
 #include "spool/tables.def"
@@ -64,7 +64,7 @@ static inline bool spool_only_grows(enum spool_kind kind)
 	return kind >= SPOOL_TEXT && kind <= SPOOL_STEP;
 }
 
-/* Makes valid the `rows` rows written after the last valid one. Not for use in transactions. */
+/* Adds to the table the `rows` rows that were written past its end. Not for use in transactions. */
 static inline void spool_add_rows(struct spool *spool, enum spool_kind kind, uint64_t rows)
 {
 	__atomic_store_n(&spool->header->count[kind], spool_count(spool, kind) + rows,
@@ -77,16 +77,16 @@ static inline const char *spool_text(const struct spool *spool, uint32_t id)
 	return id && id < spool_count(spool, SPOOL_TEXT) ? spool_at(spool, SPOOL_TEXT, id) : NULL;
 }
 
-/* Creates the file, with mode 0600; -EEXIST if the path exists. Its space is reserved before it is
- * touched, so a full disk is an error here, not a SIGBUS later. */
+/* Creates the file, with mode 0600; -EEXIST if the path exists. The file's space is reserved before
+ * it is touched, so a full disk is an error here, not a SIGBUS later. */
 int spool_create(struct spool *spool, const char *path);
 
 /* Marks the file as valid for readers, once the tables' first elements are written. */
 void spool_publish(struct spool *spool);
 
-/* Makes sure that the table has at least `blocks` blocks; spool_need(), that it has a block for the
- * element `index`. Return 0 or -errno (-ENOSPC, -EDQUOT, -EFBIG, -ENOMEM, -ESTALE if the file has
- * vanished, ...), which spool_stop_reason() translates. */
+/* spool_extend() makes sure that the table has at least `blocks` blocks, spool_need() that it has
+ * the block for row `index`. They return 0 or -errno (-ENOSPC, -EDQUOT, -EFBIG, -ENOMEM, -ESTALE if
+ * the file has vanished, ...); spool_stop_reason() turns an error into an enum spool_stop. */
 int spool_extend(struct spool *spool, enum spool_kind kind, uint64_t blocks);
 
 static inline int spool_need(struct spool *spool, enum spool_kind kind, uint64_t index)
@@ -115,9 +115,9 @@ int spool_snapshot(struct spool *copy, const struct spool *of);
 int spool_copy_in_child(struct spool *spool);
 
 /*
- * Reserves lists of blocks, and addresses for `most` blocks, so that the spool grows without
- * moving; for fewer blocks if `ulimit -v` forbids that many. Returns 0 or -ENOMEM. spool_close()
- * frees both, even after an error.
+ * Reserves the lists of blocks, and a range of addresses for `most` blocks (fewer if `ulimit -v`
+ * forbids that many), so that the spool can grow without moving. Returns 0 or -ENOMEM.
+ * spool_close() frees both, even after an error.
  */
 int spool_reserve(struct spool *spool, uint64_t most);
 
@@ -133,5 +133,5 @@ int spool_unlink(struct spool *spool);
 uint64_t process_start_ticks(int pid);
 
 /* A number for this boot of this machine and this pid namespace, in which a pid and a start time
- * identify a process; 0 if /proc does not tell. */
+ * identify a process; 0 if /proc cannot be read. */
 uint64_t process_place(void);

@@ -11,7 +11,7 @@
 #include "base/guest/debug_checks.h"
 #include "spool/spool.h"
 
-/* One saved word may hold several fields of other types. */
+/* One saved 64-bit word may hold several fields of other types. */
 typedef uint64_t __attribute__((may_alias)) txn_word;
 typedef uint32_t __attribute__((may_alias)) txn_half;
 
@@ -37,7 +37,7 @@ static inline void txn_commit(struct spool *spool)
 			      memory_order_release);
 }
 
-/* Called if the words to save have no room in `undo`: a killed process then leaves some changed. */
+/* Called if `undo` has no room for words to save: if the process is killed, they stay changed. */
 static __attribute__((noinline, cold, unused)) void txn_full(struct spool *spool, size_t words)
 {
 	spool->header->unkept += words;
@@ -124,7 +124,7 @@ static inline bool txn_begin_over(struct spool *spool)
 }
 
 /* Undoes an unfinished transaction whose thread or process has ended. In a copy of a damaged file
- * the saved positions may have any value; those outside of the spool are ignored. */
+ * the saved positions may have any value; positions outside of the spool are ignored. */
 static inline void txn_cancel(struct spool *spool)
 {
 	struct spool_header *header = spool->header;

@@ -47,7 +47,7 @@ int spool_reserve(struct spool *spool, uint64_t most)
 	return -ENOMEM;
 }
 
-/* At most an eighth of a limited address space, since the program needs the rest. */
+/* At most an eighth of a limited address space (ulimit -v), since the program needs the rest. */
 static uint64_t most_blocks(void)
 {
 	struct rlimit limit;
@@ -79,7 +79,7 @@ static int map_file(struct spool *spool, int fd, uint64_t from, uint64_t to)
 
 	if (p == MAP_FAILED)
 		return -errno;
-	/* Not mapped in a forked child, whose writes must not reach its parent's trace. */
+	/* A forked child gets no mapping, because its writes must not reach its parent's trace. */
 	if (madvise(p, to - from, MADV_DONTFORK))
 		return -errno;
 	return 0;
@@ -237,7 +237,7 @@ int spool_copy_in_child(struct spool *spool)
 	void *p;
 
 	spool->sealed = true;
-	/* The child has no mapping here (MADV_DONTFORK): a new one may have taken the place. */
+	/* The child has no mapping here (MADV_DONTFORK): another may be at these addresses. */
 	p = mmap(spool->base, size, PROT_NONE,
 		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
 	if (p != (void *)spool->base)
@@ -251,7 +251,7 @@ enum spool_stop spool_stop_reason(int error)
 	case -EOVERFLOW:
 		return SPOOL_TOO_LARGE;
 	case -ESTALE:
-	case -EACCES: /* the process has become another user since */
+	case -EACCES: /* the process now runs as another user */
 		return SPOOL_VANISHED;
 	case -ENOMEM:
 		return SPOOL_NO_MEMORY;

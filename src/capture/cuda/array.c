@@ -63,7 +63,7 @@ static uint64_t halved(uint64_t texels, unsigned int level)
 	return level < 64 && texels >> level ? texels >> level : 1;
 }
 
-/* Adds up the mipmap levels. A level halves width, height and a volume's depth, not the layers. */
+/* Adds up all mipmap levels. A level halves width, height and a volume's depth, not the layers. */
 static uint64_t bytes_of(struct texel texel, struct cudaExtent extent, unsigned int flags,
 			 unsigned int levels)
 {
@@ -99,7 +99,7 @@ uint64_t array_flat_bytes(const CUDA_ARRAY_DESCRIPTOR *shape)
 			(struct cudaExtent){ shape->Width, shape->Height, 0 }, 0, 1);
 }
 
-/* A texel has the sum of its channels' bits, except in some kinds (cudaChannelFormatKind). */
+/* A texel's bits are the sum of its channels' bits, except for some kinds (desc->f). */
 static struct texel runtime_texel(const struct cudaChannelFormatDesc *desc)
 {
 	enum { NV12 = 4, BC1 = 17, BC2 = 19, BC4 = 23, BC5 = 25, UNORM_101010_2 = 31 };

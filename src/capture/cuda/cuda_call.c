@@ -30,8 +30,8 @@ uint32_t cuda_call_api(const struct cuda_call *span)
 	return record_hook_text(cuda_call_root(span)->hook);
 }
 
-/* True if a call nested in this one was recorded, or was to be recorded, in its place. Must be
- * checked before record_begin(), which counts a call that it refuses as not recorded. */
+/* True if recording is left to a call nested in this one. Must be checked before record_begin(),
+ * which counts each call that it refuses as not recorded. */
 static bool is_told(const struct cuda_call *span)
 {
 	return span->moved || (hooks[span->hook].api == RT && span->driver_seen);
@@ -44,12 +44,12 @@ static bool call_counts(const struct cuda_call *span, int status)
 	if (hooks[span->hook].api == DRV)
 		return true;
 	if (!atomic_load_explicit(&runtime_counts, memory_order_relaxed)) {
-		/* A driver call inside this call may not have been recognised as nested. */
+		/* Perhaps a driver call inside this call was not recognised as nested. */
 		if (cuda_call_top.span != span || atomic_load(&cuda_call_apart))
 			return false;
 		if (!status && !atomic_exchange(&runtime_counts, true))
-			record_note("CUDA runtime calls were recorded directly, because no driver "
-				    "calls were seen beneath them");
+			record_note("memory was recorded at CUDA runtime calls such as cudaMalloc, "
+				    "because the driver calls inside them were not seen");
 	}
 	door_uses[DOOR_RUNTIME]++;
 	return true;
@@ -127,7 +127,7 @@ static __attribute__((noinline, cold)) void enter_failure(struct cuda_call *span
 	if (!call_counts(span, CUDA_ERROR_OUT_OF_MEMORY))
 		return;
 	cuda_call_moved(span);
-	/* The stack is taken even with events off: it shows if a framework catches the failure. */
+	/* Taken even with events off: the stack shows whether a framework catches the failure. */
 	describe_bare(span, &event);
 	event.stack = cuda_call_stack(span);
 	event.op = EVENT_OOM;
@@ -257,7 +257,7 @@ HOT_CODE void cuda_call_end(struct cuda_call *span, enum cuda_call_end end, enum
 	record_done();
 }
 
-/* Samples the reserved bytes of the freed block's pool: 0 if a destroyed pool is now empty. */
+/* Records the reserved bytes of the freed block's pool: 0 if a destroyed pool is now empty. */
 static void sample_after(struct cuda_call *span)
 {
 	uint64_t pool = span->was.link;

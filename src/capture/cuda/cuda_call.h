@@ -14,7 +14,7 @@
 /* A thread's innermost hooked call. Its frame may be on another stack (a coroutine's), suspended or
  * abandoned, so cuda_call_nest.c checks that `span` still exists before it uses it. */
 struct cuda_call_top {
-	struct cuda_call *span; /* NULL: no call, and the other members are undefined */
+	struct cuda_call *span; /* NULL if there is no call; other members are then undefined */
 	void **frame;           /* the wrapper's frame; while it exists, frame[1] is `caller` */
 	void *caller;           /* return address of the wrapper */
 	enum hook_id hook;
@@ -28,12 +28,12 @@ struct cuda_call {
 	struct cuda_call_top before; /* the thread's innermost call when this call began */
 	void *caller;
 	void **frame;
-	uint64_t ticks; /* time when the real call began; 0 if nested or not counted */
+	uint64_t ticks; /* clock ticks when the real call began; 0 if nested or not timed */
 	uint64_t stream;
-	uint64_t context; /* current context before a call that may destroy it */
+	uint64_t context; /* the current context before a call that may destroy it */
 	int16_t device;   /* device of `context` */
 	uint16_t hook;
-	bool driver_seen; /* a driver call of hooks.def was nested in this call */
+	bool driver_seen; /* a hooked driver call was made inside this call */
 	bool moved;       /* this call, or a call nested in it, was recorded */
 	bool capturing;   /* the stream is being captured: the call only adds a node to a graph */
 	bool ended;       /* memory was taken out of the ledger; `event` and `was` can undo that */
@@ -43,8 +43,8 @@ struct cuda_call {
 	bool stepping;    /* usage_begin() began a step, which has not ended yet */
 	uint8_t kind;     /* the step's kind: a value of enum usage_kind (device_usage.h) */
 	int16_t step_device;
-	uint64_t first;       /* the key that usage_end() is to enter in usage_seen, 0: none */
-	uint64_t stack_limit; /* a GPU thread's stack before a launch, bytes; UINT64_MAX: unknown */
+	uint64_t first;         /* the key that usage_end() adds to usage_seen, 0 for none */
+	uint64_t stack_limit;   /* bytes of stack per GPU thread before a launch, or UINT64_MAX */
 	uint64_t ended_context; /* context that the call destroyed, 0 for none */
 	struct event event;     /* event of a free, release or close */
 	struct spool_node was;  /* that memory's entry in the ledger before the call */
@@ -79,13 +79,13 @@ static inline __attribute__((always_inline)) bool cuda_call_wanted(void)
 
 #pragma GCC visibility push(hidden)
 extern _Thread_local struct cuda_call_top cuda_call_top;
-extern atomic_bool cuda_call_apart; /* a call was seen whose outer call may lie on another stack */
+extern atomic_bool cuda_call_apart; /* set once an outer call may have been on another stack */
 extern _Thread_local const char
 	*cuda_call_growing; /* name of the pool of this thread's memtrace_pool_grow(), or NULL */
 #pragma GCC visibility pop
 
 /* cuda_call_time() and cuda_call_timed() are called right before and right after the real function,
- * whose time is not this library's cost. */
+ * so that its time does not count as this library's overhead. */
 static inline void cuda_call_time(struct cuda_call *span)
 {
 	watch_path(NULL);
@@ -103,14 +103,14 @@ static inline void cuda_call_timed(const struct cuda_call *span, int status)
 }
 
 /* Called by the macros in the `before` and `after` columns of hooks.def. `status` is the result of
- * the real call, 0 for success; an address or handle that it returns is 0 here if it failed. */
+ * the real call, 0 for success. If that failed, the address or handle passed here is 0. */
 
 struct cuda_call_memory {
-	enum node_kind kind; /* tells whether `key` is an address, a handle or an array */
+	enum node_kind kind; /* whether `key` is an address, a handle or an array */
 	enum space space;
 	uint8_t flags; /* bits of enum event_flags */
-	bool ordered;  /* the memory comes from the stream-ordered `pool` */
-	bool placed;   /* on `device`; if false: in the current context, freed when that ends */
+	bool ordered;  /* the memory is from the stream-ordered `pool` */
+	bool placed;   /* on `device`; if false, in the current context and freed with it */
 	int device;
 	uint64_t key, size, pool;
 };
@@ -151,9 +151,9 @@ void cuda_call_reset_done(struct cuda_call *span, int status);
 
 /* --- sizes of arrays in bytes (array.c) --- */
 
-/* The bytes that the format and extent need; 0 for NULL, an unknown format, and sparse and deferred
- * arrays, which have no memory of their own. The driver may take more (tiles, padding), but reports
- * that for deferred arrays only (cuArrayGetMemoryRequirements, cuda.h of CUDA 13.0). */
+/* The bytes that the format and the extent need. 0 for NULL, for an unknown format, and for sparse
+ * and deferred arrays, which have no memory of their own. The driver may take more (tiles,
+ * padding), but reports that only for deferred arrays (cuArrayGetMemoryRequirements, CUDA 13.0). */
 uint64_t array_bytes(const CUDA_ARRAY3D_DESCRIPTOR *shape, unsigned int levels);
 uint64_t array_flat_bytes(const CUDA_ARRAY_DESCRIPTOR *shape);
 

@@ -14,7 +14,7 @@ enum { GRAPH_DEVICES = 64, POOLS = 64, PATIENCE = 10000 };
 
 /* Stream-ordered pools whose reserved bytes are also sampled with their device's occupied bytes. */
 static struct {
-	_Atomic uint64_t pool; /* handle of the pool, 0: the entry is free */
+	_Atomic uint64_t pool; /* handle of the pool, 0 if the entry is free */
 	_Atomic int device;
 } pools[POOLS];
 
@@ -76,8 +76,8 @@ static void know_pool(uint64_t pool, int device)
 	}
 }
 
-/* Before a pool is destroyed: removes its entry, and waits (not for ever) until no thread queries a
- * pool of the table. */
+/* Before a pool is destroyed: removes its entry, and waits for a limited time until no thread
+ * queries a pool of the table. */
 void cuda_call_pool_ending(uint64_t pool)
 {
 	for (unsigned i = 0; i < POOLS; i++) {
@@ -92,11 +92,11 @@ void cuda_call_pool_ending(uint64_t pool)
 
 /* Bytes of a pool as the driver reports them; `used` is set for the memory of graphs only. */
 struct holding {
-	uint64_t pool; /* handle of the pool, 0: the memory of graphs */
+	uint64_t pool; /* handle of the pool, 0 for the memory of graphs */
 	uint64_t reserved, used;
 };
 
-/* Raises the reserved bytes first and lowers them last: the allocated bytes never exceed them. */
+/* Raises the reserved bytes first or lowers them last: they are never less than the used bytes. */
 static void adjust_graphs(const struct event *like, const struct holding *holding)
 {
 	static const char stack[] = PSEUDO_GRAPH_MEMORY;
@@ -127,8 +127,8 @@ static void refresh(const struct cuda_call *span, int device, const struct holdi
 	if (known)
 		return;
 	if (!holding->pool) {
-		record_note("memory of CUDA graphs is measured when a graph is launched or "
-			    "uploaded and when graph memory is trimmed: it may differ in between");
+		record_note("memory of CUDA graphs is measured only when a graph is launched or "
+			    "uploaded or graph memory is trimmed: changes in between are missing");
 		guest_device(device);
 	}
 	cuda_call_describe(span, &event);
@@ -304,15 +304,15 @@ void cuda_call_create(struct cuda_call *span, int status, uint64_t handle, uint6
 	cuda_call_take(span, status, &memory);
 }
 
-/* A multicast handle refers to memory of several devices and has none of its own: its size is 0. */
+/* A multicast handle refers to memory of several devices and has none of its own: size 0. */
 void cuda_call_multicast(struct cuda_call *span, int status, uint64_t handle)
 {
 	if (!status)
 		cuda_call_create(span, status, handle, 0, driver_device());
 }
 
-/* If another process's memory is opened again, it has the same handle or address and must be closed
- * once more. The size of memory with a handle is unknown until the memory is mapped. */
+/* If another process's memory is opened again, the driver returns the same handle or address, which
+ * must be closed once more. The size of memory with a handle is unknown until it is mapped. */
 void cuda_call_import(struct cuda_call *span, int status, enum node_kind kind, uint64_t key)
 {
 	struct cuda_call_memory memory = {

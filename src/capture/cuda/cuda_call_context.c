@@ -3,7 +3,7 @@
  *
  * Stream-ordered memory survives (cuda_runtime_api.h, cudaDeviceReset), and so do handles of
  * cuMemCreate, which belong to no context. Unlike a free, the end of a context is recorded after
- * the real call: a release need not end it, and the driver reports only then which memory is left.
+ * the real call: a release does not always end it, and only then is it known which memory is left.
  *
  * Contexts that end while the process exits are not recorded: a runtime may release its contexts
  * then, and "live at exit" means the memory that the program itself did not free.
@@ -18,7 +18,7 @@
 
 enum { DEVICES = 64 };
 
-/* The primary context of each device, 0 until a retain of that context was seen. */
+/* The primary context of each device, 0 until a call that retains it was seen. */
 static _Atomic uint64_t primary[DEVICES];
 
 atomic_bool cuda_call_exiting;
@@ -38,7 +38,7 @@ static void watch_exit(void)
 		atexit(note_exit);
 }
 
-/* True if the driver still has the node's memory after the memory's context was destroyed. */
+/* True if the memory of this ledger entry still exists after its context was destroyed. */
 static bool outlives(const struct spool_node *node)
 {
 	return node->kind == NODE_ADDRESS && !(node->flags & NODE_FOREIGN) &&
@@ -113,7 +113,7 @@ void cuda_call_primary_retained(struct cuda_call *span, int status, uint64_t con
 	cuda_call_sampled(span, status);
 }
 
-/* The device's primary context. If no retain was seen: the thread's context on the device, or 0. */
+/* The device's primary context. If no retain was seen: this thread's context there, or 0. */
 static uint64_t primary_of(const struct cuda_call *span, int device)
 {
 	uint64_t known = device >= 0 && device < DEVICES ? atomic_load(&primary[device]) : 0;

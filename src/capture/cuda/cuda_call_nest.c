@@ -15,9 +15,9 @@
 #include "capture/stack/unwind.h"
 
 /*
- * Frames less than NEAR bytes apart are taken to be on one stack. A signal handler's is hardly ever
- * that near: the kernel's frame before it takes at least 1.5 KiB. A runtime call's frame and the
- * frame of its driver call are at most 0.8 KiB apart, 1.1 KiB at the first context (CUDA 13.0).
+ * Frames less than NEAR bytes apart are taken to be on one stack. A signal handler's frame is never
+ * that near in practice: the kernel puts a signal frame of at least 1.5 KiB before it. A runtime
+ * call's frame and its driver call's are at most 0.8 KiB apart, or 1.1 KiB at the first context.
  */
 enum { NEAR = 2048, PAGE = 4096, FRAME_MOST = 4096 };
 
@@ -36,7 +36,7 @@ static inline void put_top(struct cuda_call *span, void **frame, void *caller, e
 	cuda_call_top.span = span;
 }
 
-/* True if no longjmp has left the call: its frame still holds its return address and its span. */
+/* True if no longjmp has left the call: its frame still holds its return address, and its span. */
 static inline bool stands(const struct cuda_call_top *top, bool readable)
 {
 	void *word = NULL;
@@ -48,7 +48,7 @@ static inline bool stands(const struct cuda_call_top *top, bool readable)
 	return word == top->caller && (uintptr_t)top->frame - (uintptr_t)top->span < FRAME_MOST;
 }
 
-/* The slow part of outer_of(), for unclear cases. Forgets a call that a longjmp has left. */
+/* The slow part of outer_of(), for uncommon cases. Forgets a call that a longjmp has left. */
 static __attribute__((noinline)) struct cuda_call *judge(struct cuda_call_top *top, void **frame,
 							 bool usual)
 {

@@ -3,11 +3,11 @@
 
 #include "capture/cuda/cuda_call.h"
 
-/* Marks the call as recorded, so that its outer calls do not record the same memory again. */
+/* Marks this call and its outer calls as recorded, so that none records the same memory again. */
 void cuda_call_moved(struct cuda_call *span);
 
 /* Fills in an event's time, thread, stream and stack. While events are off (memtrace_stop()), the
- * stack is a pseudo-stack of the calling library (stacks_none()). */
+ * stack is a placeholder that only names the calling library (stacks_none()). */
 void cuda_call_describe(const struct cuda_call *span, struct event *event);
 
 /* Takes the stack of the outermost call, which the program made; returns the stack's number. */
@@ -17,13 +17,13 @@ uint32_t cuda_call_stack(const struct cuda_call *span);
 uint32_t cuda_call_api(const struct cuda_call *span);
 
 /*
- * True if the call succeeded, returned memory, and must record that memory itself. A failure
- * because memory ran out is recorded here, except for imported memory: as a retry if the calling
- * framework is known to catch the failure, else as an out-of-memory event.
+ * True if the call succeeded, returned memory, and must record that memory itself, as no nested
+ * call did. A failure for lack of memory is recorded here, except by calls that import memory: as a
+ * retry if the calling framework is known to catch the failure, else as an out-of-memory event.
  */
 bool cuda_call_begins(struct cuda_call *span, int status, const struct cuda_call_memory *memory);
 
-/* Enters the memory in the ledger as an allocation by the calling library. */
+/* Adds the memory to the ledger as an allocation by the calling library. */
 void cuda_call_enter_memory(struct cuda_call *span, const struct cuda_call_memory *memory);
 
 /* Samples the occupied bytes of the device if a sample is due (device_usage.c). */
@@ -35,22 +35,22 @@ void cuda_call_sample_now(const struct cuda_call *span, int device);
 /* The outermost call, which the program made. */
 const struct cuda_call *cuda_call_root(const struct cuda_call *span);
 
-/* True once the process exits: then ends of contexts are not recorded, and no sample is taken. */
+/* True once exit() has begun: then ends of contexts are not recorded, and no samples are taken. */
 extern atomic_bool cuda_call_exiting;
 
 /* The name (a text id) of a stream-ordered pool. Called with the recorder's lock held. */
 uint32_t cuda_call_pool_text(uint64_t pool);
 
-/* Sets the reserved bytes of the stream-ordered pool like->pool, with the recorder's lock held. */
+/* Records the reserved bytes of the async pool like->pool, with the recorder's lock held. */
 void cuda_call_sample_pool(const struct event *like, uint64_t reserved);
 
-/* cuda_call_refresh_pools() updates the reserved bytes of the device's stream-ordered pools, by
- * queries to the driver. cuda_call_forget_pools(), in a forked child, forgets all pools. */
+/* cuda_call_refresh_pools() queries the driver for the reserved bytes of the device's
+ * stream-ordered pools and records them. cuda_call_forget_pools() is for a forked child. */
 void cuda_call_refresh_pools(const struct cuda_call *span, int device);
 void cuda_call_forget_pools(void);
 
 /* True if the event's pool has no allocated bytes. Called with the recorder's lock held. */
 bool cuda_call_pool_is_empty(const struct event *event);
 
-/* Samples the memory of graphs. False if no graph allocates: then no free is of graph memory. */
+/* Samples the memory of CUDA graphs. False if no graph allocates memory. */
 bool cuda_call_sample_graphs(const struct cuda_call *span);

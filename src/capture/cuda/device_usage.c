@@ -13,10 +13,10 @@
 #include "ledger/device_used.h"
 
 enum {
-	EVERY_NS = 10 * 1000 * 1000,   /* shortest time from sample to sample; but see MOVED */
-	SELDOM_NS = 250 * 1000 * 1000, /* longest time from sample to sample with a slow driver */
+	EVERY_NS = 10 * 1000 * 1000,   /* shortest time between samples, unless MOVED applies */
+	SELDOM_NS = 250 * 1000 * 1000, /* longest time between samples, with a slow driver */
 	REST = 400,             /* time until the next sample, in multiples of a query's time */
-	FRESH_NS = 1000 * 1000, /* time for which a sample is current if nothing was allocated */
+	FRESH_NS = 1000 * 1000, /* age up to which a sample can be used again */
 	MOVED = 10, /* divides the time until the next sample after large changes or a failure */
 	TRIES = 3,  /* attempts to take a sample while nothing is allocated or freed */
 };
@@ -62,7 +62,7 @@ static inline bool wanted(int device)
 	       !atomic_load(&cuda_call_exiting);
 }
 
-/* The bytes occupied on a device where this thread has no context, which NVML does not need. */
+/* The bytes occupied on a device on which this thread has no context. NVML needs no context. */
 static bool used_apart(int device, uint64_t *bytes)
 {
 	struct driver_facts facts;
@@ -106,8 +106,8 @@ static bool has_source(int device)
 	return *source != USED_UNKNOWN;
 }
 
-/* Takes a sample while no call but this one is taking or giving back memory. Runs in loader_call(),
- * which makes forks wait: NVML has locks of its own, which a child may need, too. */
+/* Takes a sample while no other call is allocating or freeing memory. Runs in loader_call(), which
+ * makes forks wait: NVML has locks of its own, which a forked child may need, too. */
 static void look_at_device(void *argument)
 {
 	struct usage_look *look = argument;
@@ -160,8 +160,8 @@ static bool due(int device, uint64_t now)
 /*
  * Sets the time until the next sample in proportion to the duration of a query (25 us with some
  * drivers, a millisecond with others), so that samples take about the same share of the time with
- * all drivers. The quicker of the last two queries counts: a thread may have lost its processor in
- * the other. A sample that failed because memory was being allocated or freed is repeated soon.
+ * all drivers. The quicker of the last two queries counts: in the slower one the thread may have
+ * been preempted. A sample that failed because memory was allocated or freed is repeated soon.
  */
 static void rest_from(int device, uint64_t begin, bool accounted)
 {

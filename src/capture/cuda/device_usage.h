@@ -7,9 +7,9 @@
  * bytes reserved meanwhile, is a step, which has a kind (device_usage.def). The first launch of a
  * function is such a call, because the function may be loaded then.
  *
- * A sample counts only if no other call was taking or giving back memory meanwhile: usage_moving
- * counts the calls that do. No sample is taken for PyTorch's blocks, and no CUDA call is made while
- * this library holds a lock.
+ * A sample counts only if no other call was allocating or freeing memory meanwhile: usage_moving
+ * counts the calls that do. No sample is taken when PyTorch hands out a block, and no CUDA call is
+ * made while this library holds a lock.
  */
 #pragma once
 
@@ -38,12 +38,12 @@ void usage_end(struct cuda_call *span);
 enum usage_kind usage_kind_of_limit(int limit);
 
 /* The set of functions and graphs that were used before: using them again occupies no more memory.
- * Its keys are handles (addresses), whose two low bits may hold a mark: the function was only
- * queried, or the handle is a function's or a kernel's (FOUND in exports/hooks.c). */
+ * A key is a handle (an address) whose two low bits may hold a mark: 1 for a function that was only
+ * queried, 2 for a function's own handle, 3 for a kernel's (FOUND in exports/hooks.c). */
 #define USED_LOOKED_AT(handle) ((handle) | 1)
 #define USED_HANDLE_FUNCTION(handle) ((handle) | 2)
 #define USED_HANDLE_KERNEL(handle) ((handle) | 3)
-enum { USED_SEEN = 1 << 14, USED_SEEN_NEAR = 4 }; /* slots in all; slots in which one key may be */
+enum { USED_SEEN = 1 << 14, USED_SEEN_NEAR = 4 }; /* slots in all; slots where one key can be */
 extern _Atomic uint64_t usage_seen[USED_SEEN];
 
 static inline uint64_t usage_seen_at(uint64_t key)
@@ -68,7 +68,7 @@ void usage_see(uint64_t key);
 /* Empties the set after code was unloaded: other functions may get the same handles. */
 void usage_forget_seen(void);
 
-/* Begins a step for a function that is not in the set; usage_end() adds the function's `key`.
+/* Begins a step for a function that is not in usage_seen; usage_end() adds the function's `key`.
  * `launch`: the call is a kernel launch, which may also enlarge the stacks of the GPU's threads. */
 void usage_begin_new(struct cuda_call *span, enum usage_kind kind, uint64_t key, bool launch);
 
@@ -79,13 +79,13 @@ static inline void usage_begin_first(struct cuda_call *span, enum usage_kind kin
 		usage_begin_new(span, kind, key, launch);
 }
 
-/* --- counts of the calls that take or give back memory --- */
+/* --- counts of the calls that allocate or free memory --- */
 
-/* Counts calls that take or give back memory: in the low 32 bits those under way in all threads, in
- * the high 32 bits all so far. */
+/* Counts calls that allocate or free memory: in the low 32 bits those under way in all threads, in
+ * the high 32 bits all calls so far. */
 extern _Atomic uint64_t usage_moving;
 
-/* Under way on this thread: number of calls that take or give back memory, and of steps. */
+/* How many calls that allocate or free memory, and how many steps, are under way on this thread. */
 struct usage_thread {
 	uint32_t moving, stepping;
 };
@@ -108,14 +108,14 @@ static inline void usage_moved(void)
 /* Counts a step of this thread as no longer under way; takes no sample. */
 void usage_abandon(void);
 
-/* Counts no call or step of this thread as under way any more: for calls that a longjmp left, or
- * that are suspended on another stack. */
+/* Sets both counts of this thread to 0, because a longjmp left the calls that they count, or
+ * because these calls are suspended on another stack. */
 void usage_unwound(void);
 
 /* --- called by capture/life --- */
 
-/* Writes to the spool (the recording's file) the changes of occupied memory from before the spool
- * was opened. Called with the recorder's lock held. */
+/* Writes to the spool (the recording's file) how the occupied memory changed before the spool was
+ * opened. Called with the recorder's lock held. */
 void usage_settle(void);
 
 /* In a forked child: forgets the parent's samples and steps. */

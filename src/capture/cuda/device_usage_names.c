@@ -22,12 +22,12 @@ static const char kinds[USED_KINDS][24] = {
 
 static const char sources[][16] = { "", "nvml", "cuMemGetInfo" };
 
-/* Occupied bytes: the sum of all steps of one name, or one step from before the spool existed. */
+/* Bytes occupied by all steps of one name, or by one step from before the spool was opened. */
 struct taken {
 	struct usage_culprit culprit;
 	int device;
 	int64_t bytes;
-	uint64_t t; /* time of a step; `residual`: bytes unexplained at that time */
+	uint64_t t; /* time of a step; `residual` has the bytes unexplained at that time */
 	int64_t residual;
 };
 
@@ -72,8 +72,8 @@ static bool is_of(const struct taken *taken, int device, const struct usage_culp
 	       !strcmp(taken->culprit.of, culprit->of);
 }
 
-/* The entry for a step from before the spool was opened. A full table merges the step with another
- * one of the same device and name; NULL if there is none. */
+/* Returns the entry for a step from before the spool was opened. If the table is full, returns
+ * another step's entry of the same device and name, or NULL. */
 static struct taken *early_of(int device, const struct usage_culprit *culprit)
 {
 	struct taken *early = state.early + state.early_n;
@@ -127,7 +127,7 @@ int64_t usage_left(const struct usage_look *look)
 	return bytes - usage_devices[look->device].named;
 }
 
-/* Records one step. If a sample shows several steps, each is recorded with its own bytes. */
+/* Records one step. If one sample shows several steps, each step is recorded with its own bytes. */
 static void name_step(const struct usage_look *look, const struct usage_culprit *culprit,
 		      int64_t bytes)
 {
@@ -157,8 +157,8 @@ static void unname(const struct usage_look *look, const struct usage_culprit *en
 	}
 }
 
-/* Called at a device's first sample. If samples are of the whole card, the bytes that were occupied
- * before this process's first context are other processes' (USED_OTHERS). */
+/* Called at a device's first sample. If samples measure the whole card, the bytes occupied before
+ * this process's first context are attributed to other processes (USED_OTHERS). */
 static void begin_device(const struct usage_look *look)
 {
 	struct usage_device *known = &usage_devices[look->device];

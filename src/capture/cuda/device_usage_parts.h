@@ -7,13 +7,13 @@
 
 enum { USED_DEVICES = 64, USED_OF = 64 };
 
-/* A sample of a device, taken while no call but the sampling one was allocating or freeing. */
+/* One sample of a device's occupied bytes, taken while no other call was changing memory. */
 struct usage_look {
 	const struct cuda_call *span; /* the call that takes the sample; NULL in usage_settle() */
 	int device;
-	bool seen; /* the sample succeeded: the members below are set */
+	bool seen; /* true if the sample succeeded: the members below are set */
 	uint64_t t, used;
-	uint64_t moving; /* usage_moving at the time of the sample */
+	uint64_t moving; /* value of usage_moving at the time of the sample */
 	uint64_t turn;   /* number of the sample: a later sample has a larger one */
 };
 
@@ -21,10 +21,10 @@ struct usage_look {
 struct usage_culprit {
 	enum usage_kind kind;
 	enum hook_id hook;
-	uint64_t context; /* context whose end also frees the memory */
+	uint64_t context; /* context whose end also frees the memory, 0 for none */
 	uint64_t ended;   /* context that the call destroyed, 0 for none */
 	uint32_t stack, thread;
-	char of[USED_OF]; /* the library that called, "" where that does not matter */
+	char of[USED_OF]; /* the calling library for USED_MODULES, else "" */
 };
 
 enum usage_source { USED_UNKNOWN, USED_NVML, USED_DEVICE };
@@ -33,30 +33,30 @@ struct usage_device {
 	/* Atomic members may be used without the recorder's lock, the others only with it. */
 	_Atomic uint8_t source;
 	_Atomic bool begun;   /* the device was sampled at least once */
-	_Atomic bool waiting; /* `culprit` may have changed `used`; a sample will show how */
+	_Atomic bool waiting; /* `culprit` may have occupied memory; a sample will show it */
 	_Atomic uint64_t reserved, moving, t; /* values when the last sample was taken */
 
-	_Atomic uint64_t last; /* time from which `rest` counts; 0: no sample yet */
-	_Atomic uint64_t took; /* ns that the last sample took */
-	_Atomic uint64_t rest; /* ns from `last` until a sample is due */
+	_Atomic uint64_t last; /* time (ns) from which `rest` counts, 0 before a sample */
+	_Atomic uint64_t took; /* duration of the last sample in ns */
+	_Atomic uint64_t rest; /* ns from `last` until the next sample is due */
 
 	int64_t named;    /* bytes attributed to calls */
 	int64_t residual; /* bytes neither allocated nor attributed at the last sample */
 	uint64_t turn;    /* number of the newest sample accounted for */
-	uint64_t before;  /* bytes of other processes before this one's first context */
-	struct usage_culprit culprit; /* the call that waits while `waiting` is true */
+	uint64_t before;  /* bytes occupied before this process's first context */
+	struct usage_culprit culprit; /* only valid while `waiting` is true */
 };
 
 extern struct usage_device usage_devices[USED_DEVICES];
 
-/* The sample's bytes that are neither allocated nor attributed. With the recorder's lock held. */
+/* The sample's bytes that no allocation and no step explains. With the recorder's lock held. */
 int64_t usage_left(const struct usage_look *look);
 
 /*
  * Accounts for a sample, with the recorder's lock held. Newly occupied bytes that no allocation
- * explains are attributed to the device's waiting culprit, else to `culprit`. If neither exists,
- * they stay unexplained, or are left to the sample of a step under way. False, and nothing done,
- * if the sample is outdated: memory was taken or given back, or a newer one was accounted for.
+ * explains are attributed to the device's waiting call (`waiting`), else to `culprit`. If neither
+ * exists, they stay unexplained, or are left to a step under way. False, with nothing done, if the
+ * sample is outdated: memory was allocated or freed since, or a newer one was accounted for.
  */
 bool usage_account(const struct usage_look *look, const struct usage_culprit *culprit);
 
@@ -66,17 +66,17 @@ extern _Atomic uint32_t usage_stepping;
 /* --- queries to NVML (nvml_own_process.c) --- */
 
 /* Loads NVML and notes the processes that use the CUDA device. Called before this process makes its
- * first context there, if that call was seen. False if another thread is using NVML. */
+ * first context there, or later if that call was not seen. False if another thread uses NVML. */
 bool nvml_prepare(int device);
 
-/* Called once there is a context. 1 if NVML lists this process, 0 if not, -EBUSY: retry later. */
+/* Called once there is a context. 1 if NVML lists this process, 0 if not, -EBUSY to try later. */
 int nvml_recognise(int device);
 
-/* Bytes that this process occupies, 0 if it is not listed; false if NVML does not report them. */
+/* *bytes gets what this process occupies, 0 if it is not listed. False if NVML has no figure. */
 bool nvml_used(int device, uint64_t *bytes);
 
-/* Bytes that are free on the device, as cuMemGetInfo reports them, but without a context. */
+/* *bytes gets the device's free bytes, as cuMemGetInfo reports them. Needs no context. */
 bool nvml_left(int device, uint64_t *bytes);
 
-/* In a forked child, which has another process id: forgets the id in NVML's list. */
+/* In a forked child, which has a pid of its own: forgets the parent's id in NVML's lists. */
 void nvml_clear(void);

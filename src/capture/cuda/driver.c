@@ -55,7 +55,7 @@ static _Atomic uint32_t contexts_changed = 1;
 static _Thread_local struct {
 	CUcontext context;
 	int32_t device;
-	uint32_t changed; /* contexts_changed at the time of the query, 0: no query yet */
+	uint32_t changed; /* contexts_changed at the time of the query, 0 before the first */
 } current;
 
 void driver_contexts_changed(void)

@@ -1,36 +1,36 @@
-/* Read-only queries to the CUDA driver. They call its real functions, so they are not recorded, and
- * must not be made while PyTorch's allocator is locked or a lock of this library is held. Unless a
- * comment says otherwise, a failed query returns 0, or -1 for a device. */
+/* Read-only queries to the CUDA driver. They call its real functions, not this library's wrappers,
+ * so they are not recorded. They must not be made while PyTorch's allocator is locked or this
+ * library holds a lock. A failed query returns 0 or, for a device, -1, unless noted otherwise. */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* *context gets this thread's context, 0 for none. Returns that context's device ordinal, or -1. */
+/* The device ordinal of this thread's current context, or -1. *context gets the context, or 0. */
 int driver_context(uint64_t *context);
 int driver_device(void);
 
-/* Called after a context was made or destroyed: all threads then query their device again. */
+/* To be called after a context was made or destroyed: all threads then query their device again. */
 void driver_contexts_changed(void);
 
-/* False if the device's primary context is known to have ended; true if the query fails. */
+/* True if the device's primary context is active, or if the query fails. */
 bool driver_primary_active(int device);
 
 /* The size in bytes of the memory that begins at the address, 0 if none begins there. */
 uint64_t driver_range(uint64_t ptr);
 
 struct driver_block {
-	uint64_t pool; /* the stream-ordered pool of the memory, 0 for none */
-	int device;    /* ordinal of the memory's device; driver_device() if unknown */
-	bool host, managed;
+	uint64_t pool;      /* handle of the memory's stream-ordered pool, 0 for none */
+	int device;         /* ordinal of the memory's device; the current one if unknown */
+	bool host, managed; /* page-locked host memory; managed memory */
 };
 
 void driver_block(uint64_t ptr, struct driver_block *block);
 
-/* The bytes that a stream-ordered pool reserves now. */
+/* The bytes that a stream-ordered pool (a CUmemoryPool) holds now, whether allocated or not. */
 uint64_t driver_pool_reserved(uint64_t pool);
 
-/* The bytes that a device reserves for graphs now; *used gets the allocated bytes among them. */
+/* The bytes that a device holds for CUDA graphs now; *used gets those of them that are in use. */
 uint64_t driver_graph_memory(int device, uint64_t *used);
 
 bool driver_capturing(uint64_t stream);
@@ -38,8 +38,8 @@ bool driver_capturing(uint64_t stream);
 /* Free and total bytes of the current device; false if unknown. Takes about 6 us. */
 bool driver_memory(uint64_t *left, uint64_t *total);
 
-/* The bytes of stack that each GPU thread has (UINT64_MAX if unknown), and the bytes that a thread
- * of the function or kernel with handle `asked` needs (0 if unknown). */
+/* The stack of each GPU thread in bytes (UINT64_MAX if unknown), and the bytes of local memory that
+ * a thread of the function or kernel with the handle `asked` needs (0 if unknown). */
 uint64_t driver_stack_limit(void);
 uint64_t driver_local_bytes(uint64_t asked, bool kernel, int device);
 

@@ -28,7 +28,7 @@
 
 enum {
 	DEVICES = 64,    /* CUDA's ordinals of devices are less than this */
-	PROCESSES = 128, /* most processes on a device; a longer list is not used */
+	PROCESSES = 128, /* room for the processes of a device; a longer list is ignored */
 	NVML_SUCCESS = 0,
 };
 
@@ -51,7 +51,7 @@ struct memory { /* laid out as nvmlMemory_t */
 	unsigned long long total, left, used;
 };
 
-_Static_assert(sizeof(struct process) == 24 && sizeof(struct memory) == 24, "sizes of nvml.h");
+_Static_assert(sizeof(struct process) == 24 && sizeof(struct memory) == 24, "sizes as in nvml.h");
 
 typedef int init_fn(void);
 typedef int by_uuid_fn(const char *uuid, nvmlDevice_t *device);
@@ -81,10 +81,10 @@ static struct {
 	_Atomic uint64_t prepared; /* devices for which nvml_prepare() was called, one bit each */
 	_Atomic bool loaded;
 	_Atomic(nvmlDevice_t) devices[DEVICES];
-	_Atomic unsigned int self; /* this process's id in NVML's lists, 0: unknown */
+	_Atomic unsigned int self; /* this process's id in NVML's lists, 0 if unknown */
 } nvml;
 
-/* Called by the thread that has set `busy`. NVML is never unloaded, for other code may use it. */
+/* Called by the thread that has set `busy`. NVML is never unloaded, as other code may use it. */
 static void load(void)
 {
 	void *library = nvml.tried ? NULL : dlopen("libnvidia-ml.so.1", RTLD_LAZY | RTLD_LOCAL);
@@ -161,8 +161,8 @@ static bool on_host(void)
 	return !stat("/proc/self/ns/pid", &status) && status.st_ino == HOST_NAMESPACE;
 }
 
-/* This process's own id if listed (in a container: only if new), else the id of the only process
- * that is new in the list, or 0. */
+/* This process's own id if the list has it (in a container, where ids differ, only as a new entry).
+ * Else the id of the only process that is new in the list, or 0. */
 static unsigned int pick(int device, const struct process *processes, int count)
 {
 	unsigned int own = (unsigned int)record_pid();
@@ -203,7 +203,7 @@ int nvml_recognise(int device)
 	return nvml.self != 0;
 }
 
-/* The bytes of this process in one list, 0 if not listed. False if NVML does not report them. */
+/* *bytes gets this process's bytes in one list, 0 if not listed. False if NVML has no figure. */
 static bool figure(processes_fn *ask, nvmlDevice_t device, uint64_t *bytes)
 {
 	struct process processes[PROCESSES];

@@ -116,8 +116,8 @@ static const uint8_t kinds[] = {
 	CUPTI_KIND_MEMSET,  CUPTI_KIND_DRIVER,      CUPTI_KIND_RUNTIME,
 };
 
-/* CUPTI refuses this until cuInit is done (H200, CUDA 13), so this is tried after each new context
- * until it succeeds. */
+/* CUPTI refuses to report migrations until cuInit is done (H200, CUDA 13), so this function is
+ * called after each new context until it succeeds. */
 static void switch_on_migrations(void)
 {
 	struct cupti_unified_config config[] = {
@@ -138,7 +138,7 @@ void cupti_context_made(void)
 		switch_on_migrations();
 }
 
-/* Compares CUPTI's clock with record_now(). The shortest of several readings is the most exact. */
+/* Compares CUPTI's clock with record_now(). The shortest of several attempts is the most exact. */
 static void set_offset(void)
 {
 	enum { READINGS = 16 };

@@ -12,8 +12,7 @@
 
 enum {
 	CUPTI_OK = 0,
-	CUPTI_ACTIVITY_API_MEMORY2 =
-		14, /* cuptiGetVersion() of CUDA 11.2, the first with MEMORY2 */
+	CUPTI_ACTIVITY_API_MEMORY2 = 14, /* cuptiGetVersion() in CUDA 11.2, which added MEMORY2 */
 	CUPTI_FLUSH_FORCED = 1,
 	CUPTI_NO_CONTEXT = -1, /* contextId of records that belong to no context (mappings) */
 	CUPTI_DOMAIN_DRIVER = 1,

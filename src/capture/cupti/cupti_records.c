@@ -1,5 +1,5 @@
 /* Enters CUPTI's records into the spool (the recording's mapped file), where they survive if the
- * process is killed. CUPTI passes buffers of records on its own thread or on one that flushes. */
+ * process is killed. CUPTI delivers records on a thread of its own or on one that calls a flush. */
 #include <string.h>
 
 #include "base/guest/signals.h"
@@ -15,10 +15,10 @@ enum {
 	LONG_NS = 100000, /* API calls of at least this duration appear on the timeline */
 };
 
-/* Finds an action's row in the spool by kind and name; a value is 1 + the number of the row. */
+/* Maps an action's kind and name to 1 + the index of its row in the spool's table ACTION. */
 static struct map actions;
 
-static bool version_told; /* CUPTI's version is in the spool */
+static bool version_told; /* true once CUPTI's version is in the spool */
 
 static uint64_t since_start(uint64_t theirs)
 {
@@ -49,7 +49,7 @@ static bool append(enum spool_kind kind, const void *row)
 
 /* --- sums and spans of actions --- */
 
-/* The row with an action's sums, which is made if it is new. NULL if there is no room. */
+/* The row with an action's sums, which is added if it is missing. NULL if there is no room. */
 static struct spool_action *find_action(enum action_kind kind, uint32_t name)
 {
 	const struct spool_action fresh = { .name = name, .kind = kind };
@@ -177,7 +177,7 @@ static void put_witness(const struct spool_witness *witness)
 		spool->header->witness_lost++;
 }
 
-/* A module brings its variables without an allocation call, so only their sum is stored. */
+/* A module's variables get memory without an allocation call, so only their sum is stored. */
 static void take_variable(const struct cupti_memory *memory)
 {
 	struct spool_span span = {

@@ -5,7 +5,7 @@
  * The linker redirects this library's calls of these loader functions to here (--wrap). dlsym and
  * the real dlclose are called through pointers: find_cuda() and find_runtime() (resolve.c) make the
  * check before dlsym. The heap's functions are exported, because libunwind, the loader and libc
- * allocate on our behalf and then call these. Under ThreadSanitizer the heap is the sanitizer's.
+ * allocate on our behalf and then call these. ThreadSanitizer has a heap of its own.
  */
 #include "base/guest/debug_checks.h"
 

@@ -80,14 +80,14 @@
 #define STEPPED usage_end(&span)
 #define LIMITING(limit) usage_begin(&span, usage_kind_of_limit((int)(limit)), driver_device())
 #define FIRST(kind, key) usage_begin_first(&span, USED_##kind, (uint64_t)(key), false)
-/* A launch takes a function's or a kernel's handle; the call that returns a handle notes which. */
+/* A launch takes a function's or a kernel's handle: the call that returned it notes which kind. */
 #define FOUND(what, handle)                                                   \
 	do {                                                                  \
 		usage_end(&span);                                             \
 		if (!status && (handle))                                      \
 			usage_see(USED_HANDLE_##what((uint64_t) * (handle))); \
 	} while (0)
-/* A query may load a function, whose first launch may load more: query and launch have two keys. */
+/* A query may load code and the first launch more, so each has its own key in usage_seen. */
 #define LOOKED_AT(function) USED_LOOKED_AT((uint64_t)(function))
 #define UNLOADED (usage_end(&span), usage_forget_seen())
 #define GRAPH_LAUNCHED (cuda_call_graph_sampled(&span, status), usage_end(&span))

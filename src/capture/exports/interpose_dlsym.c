@@ -20,13 +20,13 @@
 typedef void *dlsym_fn(void *handle, const char *name);
 typedef int dlclose_fn(void *handle);
 
-/* Set in this order. The `next_` functions are those that the program would get without us. */
+/* Set in this order. Without this library, the program would get the `next_` functions. */
 static struct {
 	_Atomic(dlsym_fn *) glibc_dlsym, next_dlsym;
 	_Atomic(dlclose_fn *) next_dlclose;
 } host;
 
-/* Versions of the symbol dlsym: libc's, since 2.34; else libdl's, on x86-64 and on arm64. */
+/* Versions of dlsym: in libc since glibc 2.34, before that in libdl (on x86-64, on arm64). */
 static const char dlsym_versions[][12] = { "GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17" };
 
 static void find_real(void)
@@ -44,7 +44,7 @@ static void find_real(void)
 }
 
 /* The first call finds the functions. The constructor does not: shells and compilers need none, and
- * another preload may call dlsym before our constructor runs. Racing threads find the same ones. */
+ * another preloaded library may call dlsym earlier. Racing threads find the same functions. */
 bool resolve_can(void)
 {
 	if (!host.next_dlclose)
@@ -127,9 +127,9 @@ static void *lookup_real(enum hook_id id)
 	return real;
 }
 
-/* Returns our wrapper for a name that the real look-up found at `real`. NULL if our wrapper calls
- * another function, as with a second runtime or another library's wrapper: then the program gets
- * `real`, and the driver call that `real` makes is still seen. */
+/* Returns our wrapper for a name that the real look-up found at `real`. Returns NULL if our wrapper
+ * calls another function than `real`, as with a second runtime or another library's wrapper: then
+ * the program gets `real`, and the driver call that `real` makes is still seen. */
 static void *swap_named(enum hook_id id, void *real)
 {
 	void *none = NULL;
@@ -189,7 +189,7 @@ static void *answer_cuda(void *handle, enum hook_id id, void *caller)
 	return ours;
 }
 
-/* Returns NULL to let the real dlsym answer, ANSWER_NULL to answer NULL, else the answer. */
+/* Returns dlsym()'s answer, ANSWER_NULL for the answer NULL, or NULL to call the real dlsym. */
 void *interpose_dlsym(void *handle, const char *name, void *caller)
 {
 	struct signals_deferred deferred;

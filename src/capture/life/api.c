@@ -29,7 +29,7 @@ static struct {
 	struct pool_segment {
 		uint64_t start, end;
 		uint64_t address; /* address of the driver's allocation that contains the segment */
-		uint32_t id;      /* that allocation's node in the ledger */
+		uint32_t id;      /* number of that allocation's node in the ledger */
 	} list[SEGMENTS];
 } segments;
 
@@ -46,13 +46,13 @@ EXPORT void memtrace_stop(void)
 EXPORT void memtrace_enable(int on)
 {
 	int from = on ? RECORD_INERT : RECORD_ON;
-	int to = on ? RECORD_ASLEEP : RECORD_INERT; /* a second record_wake() does no harm */
+	int to = on ? RECORD_ASLEEP : RECORD_INERT; /* record_wake() may run more than once */
 
 	if (!record_process.start_monotonic || (!on && !record_on()) ||
 	    !atomic_compare_exchange_strong(&record_state, &from, to))
 		return;
 	if (on && atomic_load(&record_process.open)) {
-		record_thread(); /* before record_lock(): may take that lock itself */
+		record_thread(); /* called first, because it may take the same lock */
 		record_lock();
 		torch_restart();
 		record_unlock();
@@ -168,7 +168,7 @@ static void add_segment(const struct pool_segment *segment)
 	signals_deliver(&deferred);
 }
 
-/* The node of the driver's allocation at or around the address, 0: none. May search all nodes. */
+/* Number of the ledger's node that contains the address, 0 for none. May search all nodes. */
 static uint32_t memory_at(uint64_t address)
 {
 	uint32_t id = live_find(record_spool(), NODE_ADDRESS, 0, address);
@@ -180,7 +180,7 @@ static const struct spool_node *still_there(const struct pool_segment *segment)
 {
 	const struct spool_node *node;
 
-	/* The number may be from before a fork: this child has a new spool. */
+	/* The number may be from before a fork: a forked child has a new spool. */
 	if (segment->id > spool_count(record_spool(), SPOOL_NODE))
 		return NULL;
 	node = live_node(record_spool(), segment->id);
@@ -188,7 +188,7 @@ static const struct spool_node *still_there(const struct pool_segment *segment)
 											  : NULL;
 }
 
-/* Adds a segment of the allocation `id`. If the allocation has no pool, it joins like->pool. */
+/* Adds a segment of the allocation `id`, which becomes part of like->pool if it has no pool. */
 static void take_segment(uint32_t id, uint64_t start, uint64_t size, const struct event *like)
 {
 	const struct spool_node *node = live_node(record_spool(), id);
@@ -199,8 +199,8 @@ static void take_segment(uint32_t id, uint64_t start, uint64_t size, const struc
 	add_segment(&segment);
 }
 
-/* Gives a block the device and memory kind of its segment. Without a segment, the driver's
- * allocation around the block joins the pool: otherwise the block's bytes would count twice. */
+/* Gives a block the device and memory kind of its segment. If no segment is known, the driver's
+ * allocation around the block becomes one, so that the block's bytes do not count twice. */
 static void place_block(struct event *event)
 {
 	uint32_t at = find_segment(event->ptr);
@@ -239,9 +239,9 @@ static void reserve(struct event *event)
 		take_segment(id, event->ptr, event->size, event);
 }
 
-/* A segment ends with the hooked call that frees its memory, which follows this call. As a plain
- * allocation until then, it would count as allocated and might raise a peak. Only memory that no
- * hooked call allocated ends here. */
+/* A segment ends with the hooked call that frees its memory, which follows this call. If it became
+ * a plain allocation until then, it would count as allocated and might raise a peak. Only memory
+ * that no hooked call allocated ends here. */
 static void release(struct event *event)
 {
 	struct signals_deferred deferred;
@@ -269,7 +269,7 @@ static void give_back(struct event *event)
 	ledger_leave(record_ledger(), event, NODE_BLOCK, NULL);
 }
 
-/* Makes an event for the pool, and passes the event to `enter` with the lock held. */
+/* Makes an event of the pool, and calls `enter` with it while the recorder's lock is held. */
 static inline __attribute__((always_inline)) void tell(memtrace_pool pool, const void *ptr,
 						       uint64_t size, void *caller, const char *api,
 						       void (*enter)(struct event *event))

@@ -26,20 +26,20 @@
 
 enum { DEVICES = 64 };
 
-static _Atomic uint64_t devices_known; /* bit n: device n is recorded */
-static _Atomic int driver_known;       /* result of driver_version(), 0: unknown */
-static unsigned late_known;            /* bit n: process_info_late() has recorded its fact n */
+static _Atomic uint64_t devices_known; /* bit n is set once device n is recorded */
+static _Atomic int driver_known;       /* result of driver_version(), 0 if unknown */
+static unsigned late_known;            /* bit n is set once the n-th of keys[] is recorded */
 
 static void record_command(void)
 {
-	static char words[8192]; /* not on the stack: it may be small */
+	static char words[8192]; /* not on the stack, which may be small */
 	ssize_t length = fd_read_file("/proc/self/cmdline", words, sizeof(words));
 
 	for (ssize_t at = 0; at < length; at += (ssize_t)strlen(words + at) + 1)
 		record_fact("command", words + at);
 }
 
-/* Environment variables that change how much memory is used: in the trace, for `memtrace diff`. */
+/* Environment variables that change how much memory is used. `memtrace diff` compares them. */
 static const char settings[][40] = {
 	"PYTORCH_CUDA_ALLOC_CONF",
 	"PYTORCH_ALLOC_CONF",
@@ -60,7 +60,7 @@ static void record_settings(void)
 	for (size_t i = 0; i < COUNT_OF(settings); i++) {
 		const char *value = getenv(settings[i]);
 
-		/* The first two are in every trace, null if not set. */
+		/* The first two are in every trace, with the value null if not set. */
 		if (value || i < 2) {
 			record_fact("setting", settings[i]);
 			record_fact(value ? "value" : "unset", value);
@@ -106,7 +106,7 @@ void guest_ask(void)
 static void record_process_info(void)
 {
 	struct spool_header *header = recorder.spool.header;
-	static char text[4096]; /* not on the stack: it may be small */
+	static char text[4096]; /* not on the stack, which may be small */
 
 	header->pid = (uint32_t)record_pid();
 	header->ppid = (uint32_t)getppid();

@@ -14,7 +14,7 @@
 
 HOT_DATA _Atomic uint32_t guest_control_seen;
 
-/* A value of guest_control_seen larger than any number of requests: guest_control() must run. */
+/* A value of guest_control_seen beyond any number of requests: makes guest_control() run. */
 enum { LOOK_AGAIN = UINT32_MAX };
 
 static START_DATA struct signal_choice chosen;
@@ -58,7 +58,7 @@ void control_check_signal(void)
 		    "its own for that signal");
 }
 
-/* Dumps once for all new signals, at the next hooked call: a signal handler cannot write files. */
+/* Writes one dump for all new signals, at the next hooked call: a signal handler cannot do it. */
 static void dump_on_signals(uint32_t times)
 {
 	int error;
@@ -70,14 +70,14 @@ static void dump_on_signals(uint32_t times)
 		record_note("a trace requested through MEMTRACE_SIGNAL could not be written");
 }
 
-/* Carries out a request. Any process may have written the text, which thus may lack its NUL. */
+/* Carries out a request. Any process may have written the text, so its NUL may be missing. */
 static void act(const struct spool_request *request)
 {
 	char name[SPOOL_REQUEST_TEXT + 1];
 
 	if (request->verb == VERB_START || request->verb == VERB_STOP) {
 		record_events_locked(request->verb == VERB_START);
-	} else if (request->verb == VERB_MARK) { /* other verbs are a newer tool's and ignored */
+	} else if (request->verb == VERB_MARK) { /* other verbs, of newer tools, are ignored */
 		text_copy_n(name, sizeof(name), request->text, sizeof(request->text));
 		record_mark_locked(name);
 	}
@@ -90,7 +90,7 @@ void guest_control(void)
 	uint32_t acted;
 	uint32_t times;
 
-	record_thread(); /* before record_lock(): may take that lock itself */
+	record_thread(); /* called before record_lock(), because it may take the same lock */
 	record_lock();
 	header = record_spool()->header;
 	asked = atomic_load_explicit(&header->asked, memory_order_acquire);
@@ -100,7 +100,7 @@ void guest_control(void)
 	for (; acted != asked; acted++)
 		act(&header->requests[acted % SPOOL_REQUESTS]);
 	atomic_store(&header->acted, acted);
-	/* stored before `signalled` is read: a later signal makes guest_control() run again */
+	/* Stored before `signalled` is read: a later signal makes guest_control() run again. */
 	atomic_store(&guest_control_seen, asked);
 	times = atomic_exchange(&signalled, 0);
 	if (chosen.does == SIGNAL_TOGGLES && times % 2)

@@ -54,8 +54,8 @@ static const char missing_notes[PACK_KINDS][80] = {
 #undef PACK
 };
 
-/* If the trace is to be compressed, loads the library that does it: RTLD_LOCAL, so that no symbol
- * of the process is bound to it. It is never closed. */
+/* If the trace is to be compressed, loads the library for that, with RTLD_LOCAL, so that no symbol
+ * of the process is bound to it. The library is never closed. */
 void finalize_load(void)
 {
 	enum pack_kind kind = pack_named(opt_text(OPT_ID_output));
@@ -82,11 +82,11 @@ static void name_without(void)
 /* The document that is being written, see begin_writing(). */
 static struct {
 	int fd;
-	struct pack *pack; /* NULL: no compression */
+	struct pack *pack; /* NULL for no compression */
 	char partial[4096], final[4096];
 } file;
 
-/* An out_sink; the program's signals are delivered between two pieces. */
+/* Writes a part of the document (an out_sink), after the program has handled pending signals. */
 static int write_piece(void *unused, const char *bytes, size_t length)
 {
 	(void)unused;
@@ -232,7 +232,7 @@ static int write_ending(void *unused)
 
 void finalize_write(bool in_handler)
 {
-	static _Atomic int written; /* a destructor may call quick_exit() after the process's end */
+	static _Atomic int written; /* pid of the process whose trace was written, 0 before */
 	const struct process_paths *paths = &recorder.paths;
 	bool explained;
 	int error;
@@ -262,14 +262,14 @@ void finalize_write(bool in_handler)
 
 /* The dump that is being written; one at a time, see begin_writing(). */
 static struct {
-	const char *output; /* NULL: next to the spool, under the first free number */
+	const char *output; /* NULL for a file next to the spool, with the first free number */
 	char beside[4096];
 	struct spool copy;
 } dump;
 
 enum { COPY_TRIES = 50 };
 
-/* Copies the spool; takes the recorder's lock only if threads leave no pause long enough. */
+/* Copies the spool; takes the recorder's lock only if other threads keep changing the spool. */
 static int copy_recording(void)
 {
 	const struct timespec nap = { 0, 50000 };
@@ -318,9 +318,9 @@ int finalize_dump(const char *output)
 
 	if (!begin_writing())
 		return -EBUSY;
-	hook = watch_path(NULL); /* no check: demangling calls malloc */
+	hook = watch_path(NULL); /* no debug check of malloc, which demangling calls */
 	dump.output = output;
-	record_lock(); /* record_lock() enters the waiting blocks in the ledger */
+	record_lock(); /* only because record_lock() enters waiting blocks in the ledger */
 	record_unlock();
 	if (record_is_open()) {
 		text_copy_n(dump.beside, sizeof(dump.beside), record_spool()->path,

@@ -37,7 +37,7 @@ static void note_status(int status, void *unused)
 	exit_status = status;
 }
 
-/* glibc's function that at_quick_exit() calls; that one is not in libc.so. */
+/* glibc's function beneath at_quick_exit(), which libc.so itself does not contain. */
 int __cxa_at_quick_exit(void (*handler)(void *), void *library);
 
 void life_watch_end(void)
@@ -62,7 +62,7 @@ static void tell_if_blind(void)
 			NULL);
 }
 
-/* Enters the waiting blocks in the ledger, even after an error or inside an interrupted update. */
+/* Enters the waiting blocks in the ledger, even after an error or within an interrupted update. */
 static void catch_up(void)
 {
 	struct spool_backlog *backlog = &recorder.spool.header->backlog;
@@ -160,7 +160,7 @@ static void clear(void)
 	record_marks_clear();
 }
 
-/* Enough in the child of a process that recorded nothing. Writes to one page only. */
+/* All that is needed in the child of a process that recorded nothing. Writes to one page only. */
 START_CODE void record_forked_asleep(void)
 {
 	record_process.pid = (int)raw_call(SYS_getpid, 0, 0, 0);
@@ -199,7 +199,7 @@ void record_forked_in_handler(bool inside)
 		recorder.ledger.error = -ECANCELED;
 }
 
-/* Does nothing in a signal handler that interrupted this library, which still needs its state. */
+/* Does nothing in a signal handler that interrupted this library, whose code continues later. */
 void record_notice_fork_now(void)
 {
 	int saved = errno;

@@ -32,7 +32,7 @@
 
 EXPORT int InitializeInjection(void);
 
-/* glibc's function that pthread_atfork() calls; that one is not in libc.so. */
+/* glibc's function beneath pthread_atfork(), which libc.so itself does not contain. */
 int __register_atfork(void (*before)(void), void (*in_parent)(void), void (*in_child)(void),
 		      void *library);
 
@@ -47,7 +47,7 @@ START_DATA bool guest_preloaded;
 /* With an absolute path in these variables, the driver and NVTX find this library anywhere. */
 static START_DATA char injections[][24] = { "CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH" };
 
-/* Not in rodata: a short process would touch a page for these bytes alone. */
+/* Not in rodata, where a short process would touch a page for these few bytes alone. */
 static START_DATA char our_name[] = "libmemtrace.so", libc_name[] = "libc.so.";
 
 START_CODE static bool is_named(const struct link_map *map, const char *start)
@@ -55,8 +55,8 @@ START_CODE static bool is_named(const struct link_map *map, const char *start)
 	return start_after(text_base(map->l_name), start);
 }
 
-/* The loader's entry for this library: the second word of the table that lazy binding jumps through
- * (psABI). From it the loader's list can be followed without looking up a name. */
+/* The loader's entry for this library: the second word of the global offset table (psABI). From
+ * this entry the loader's list can be followed without looking up a name. */
 START_CODE static const struct link_map *own_map(void)
 {
 	struct link_map *map = NULL;
@@ -67,7 +67,7 @@ START_CODE static const struct link_map *own_map(void)
 
 	map = _GLOBAL_OFFSET_TABLE_[1];
 #endif
-	/* needed with LD_BIND_NOW, or on a processor where the entry is elsewhere */
+	/* needed with LD_BIND_NOW, and on processors other than x86-64 */
 	if (!map && !dladdr1(injections, &info, (void **)&map, RTLD_DL_LINKMAP))
 		return NULL;
 	return map;
@@ -95,7 +95,7 @@ START_CODE static const struct link_map *preloaded_map(void)
 
 enum { INJECTIONS = 2, VARIABLES = 80, VARIABLE_MAX = 192 };
 
-/* Not getenv(), which is in a page of libc that few processes have touched yet. */
+/* Replaces getenv(), which is in a page of libc that few processes have touched yet. */
 START_CODE static bool is_set(const char *name)
 {
 	for (char **variable = environ; variable && *variable; variable++) {
@@ -157,14 +157,14 @@ static __attribute__((noinline)) void set_injections(const char *library)
 static _Thread_local struct {
 	bool handler; /* the fork is in a handler of a signal that interrupted this library */
 	bool inside;  /* the signal interrupted an update */
-	bool asleep;  /* nothing is recorded, and no other thread could begin to */
+	bool asleep;  /* nothing is recorded, and there is no other thread */
 } forking;
 
 START_CODE static void before_fork(void)
 {
 	bool asleep = __libc_single_threaded && !record_process.awake && !loader_used();
 
-	if (forking.asleep != asleep) /* mostly equal: then no page is written */
+	if (forking.asleep != asleep) /* usually equal: then no page is written */
 		forking.asleep = asleep;
 	if (asleep)
 		return;
@@ -174,7 +174,7 @@ START_CODE static void before_fork(void)
 	torch_hold();
 	if (!forking.inside)
 		record_lock_in(NULL); /* NULL: this frame ends before the lock is dropped */
-	watch_forked(); /* no checks: libc and other libraries' handlers run under this lock */
+	watch_forked(); /* no debug checks: other libraries' handlers run under this lock */
 }
 
 START_CODE static void after_fork_in_parent(void)
@@ -201,9 +201,9 @@ START_CODE static void after_fork_in_child(void)
 
 /*
  * In a shell, which makes no hooked call, fork handlers are not even registered. A program that may
- * use CUDA is noticed early: it is linked with CUDA, or calls dlsym() (find_real()). before_fork()
- * must be registered before the handlers of other libraries, so that it runs after them: it makes
- * threads wait, and another library's handler might wait for one of these threads.
+ * use CUDA is noticed early: it is linked with CUDA, or it calls dlsym() (find_real()). The handler
+ * before_fork() must be registered before those of other libraries, so that it runs after them: it
+ * makes threads wait, and another library's handler might wait for one of these threads.
  */
 static START_DATA atomic_bool begun, held;
 
@@ -225,7 +225,7 @@ START_CODE static bool is_linked(const struct link_map *map)
 	return false;
 }
 
-/* glibc passes main()'s arguments to constructors, too. */
+/* glibc passes main()'s arguments to constructors too. */
 __attribute__((constructor)) START_CODE static void begin(int count, char **words)
 {
 	const struct link_map *map = preloaded_map();
@@ -235,7 +235,7 @@ __attribute__((constructor)) START_CODE static void begin(int count, char **word
 	if (guest_preloaded) {
 		opt_read();
 		log_init(opt_flag(OPT_ID_quiet));
-		/* Mostly both variables are there, set by this library in the parent. */
+		/* Usually both are set already, by this library in the parent process. */
 		if (!is_set(injections[0]) || !is_set(injections[1])) {
 			if (map->l_name[0] != '/' || !add_injections(map->l_name))
 				set_injections(map->l_name);
@@ -266,7 +266,7 @@ __attribute__((destructor)) START_CODE void life_finish(void)
 	errno = saved;
 }
 
-/* The driver calls this in cuInit(), so CUDA is really used: the first-time work is done here. */
+/* The driver calls this in cuInit(): CUDA is really used, so the first-time work is done here. */
 int InitializeInjection(void)
 {
 	if (guest_preloaded && record_on()) {

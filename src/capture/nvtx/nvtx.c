@@ -50,7 +50,7 @@ static _Thread_local int level;
 static START_DATA struct lock names_lock = LOCK_INIT(NAMES);
 static struct arena names;
 
-/* Named categories, in the order they were named. */
+/* Named categories, in the order in which they were named. */
 static struct category {
 	_Atomic(const char *) name; /* written last; NULL while the entry is incomplete */
 	const char *domain;
@@ -58,7 +58,7 @@ static struct category {
 } categories[CATEGORIES];
 static _Atomic uint32_t categories_n;
 
-/* Converts wide characters to UTF-8, NULL to ""; invalid ones become U+FFFD, long texts are cut. */
+/* Converts wide text (or NULL) to UTF-8. Invalid characters become U+FFFD; long texts are cut. */
 static void narrow(char to[NAME], const wchar_t *from)
 {
 	size_t used = 0;
@@ -270,8 +270,8 @@ static const char *register_w(const char *domain, const wchar_t *text)
 	return keep_wide(text);
 }
 
-/* Fills in a table of NVTX. Calls through empty slots do nothing. Slot 14 of core2 ends a domain
- * and stays empty: the domain's handle stays valid, as a range may be closed after its domain. */
+/* Fills in a table of NVTX. Calls through empty slots do nothing. Slot 14 of core2, which ends a
+ * domain, stays empty: ranges may be closed after their domain, so its handle must stay valid. */
 static void fill(const struct callbacks *callbacks, int module, const function *ours,
 		 unsigned int count)
 {

@@ -20,7 +20,7 @@ struct nvtx_attributes { /* laid out as nvtxEventAttributes_v2 */
 	const void *message;
 };
 
-_Static_assert(sizeof(struct nvtx_attributes) == 48, "as NVTX lays it out");
+_Static_assert(sizeof(struct nvtx_attributes) == 48, "the size must be NVTX's");
 
 /* Attributes with a text and nothing else. */
 #define NVTX_MESSAGE(type, text)                                                                \
@@ -29,8 +29,8 @@ _Static_assert(sizeof(struct nvtx_attributes) == 48, "as NVTX lays it out");
 		.size = sizeof(struct nvtx_attributes), .message_type = type, .message = (text) \
 	}
 
-/* Record a mark, or a range's beginning or end. `domain` is a result of nvtx_keep(), or NULL. The
- * int returned is the range's level, less than 0 for none, as in NVTX. */
+/* Record a mark, or the beginning or end of a range. `domain` is a result of nvtx_keep(), or NULL.
+ * The int returned is the range's nesting level, less than 0 if there is none. */
 void nvtx_mark(const char *domain, const struct nvtx_attributes *attributes);
 int nvtx_push(const char *domain, const struct nvtx_attributes *attributes);
 int nvtx_pop(const char *domain);

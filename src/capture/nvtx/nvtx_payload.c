@@ -21,8 +21,7 @@ enum {
 	TYPE_CSTRING = 75,
 	TYPE_CSTRING_UTF8 = 76,
 	TYPE_REGISTERED = 80,
-	FLAGS_INDIRECT =
-		3 << 2 | 7 << 4, /* the field holds an offset or the text itself, not a pointer */
+	FLAGS_INDIRECT = 3 << 2 | 7 << 4, /* the field has an offset or the text, not a pointer */
 	FLAGS_EVENT = 3 << 10,
 	FLAG_MESSAGE = 1 << 10,
 	FIELD_NAME = 1 << 1,
@@ -72,11 +71,11 @@ struct extension_module { /* laid out as nvtxExtModuleInfo_t */
 
 _Static_assert(sizeof(struct schema_entry) == 64 && sizeof(struct schema) == 80 &&
 		       sizeof(struct payload) == 24 && sizeof(struct extension_module) == 40,
-	       "as NVTX lays them out");
+	       "the sizes must be NVTX's");
 
 EXPORT int InitializeInjectionNvtxExtension(const struct extension_module *module);
 
-/* Registered schemas: for each, where its payloads have the event's message. */
+/* Registered schemas, each with the position of the event's message in its payloads. */
 static struct known {
 	_Atomic uint64_t id; /* 0 while the entry is incomplete */
 	const char *name;

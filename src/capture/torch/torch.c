@@ -23,19 +23,19 @@ enum { DEVICE_CPU = 0, DEVICE_CUDA = 1 };
 /* Text ids of this recording, 0 until first used; and whether PyTorch's cache is off. */
 static HOT_DATA struct {
 	uint32_t pool, c10_cuda, api;
-	uint32_t before; /* pseudo-stack of bytes from before the recording */
+	uint32_t before; /* placeholder stack of bytes from before the recording */
 	bool uncached, asked;
 } torch;
 
-/* The segment that this thread allocated last, until a block is reported in it; `ptr` 0: none. */
+/* The segment that this thread allocated last, until it reports a block there; `ptr` 0 if none. */
 static HOT_THREAD _Thread_local struct {
 	uint64_t ptr, size;
 } provisional;
 
-/* This thread's last driver allocation that failed beneath PyTorch, until a block is allocated. A
- * block that fails without such a failure has met PyTorch's own limit
+/* This thread's last driver allocation that failed beneath PyTorch, until a block is allocated. If
+ * a block fails without such a failure, PyTorch's own limit was reached
  * (set_per_process_memory_fraction). */
-static HOT_THREAD _Thread_local struct spool_oom refused; /* none if .refused is 0 */
+static HOT_THREAD _Thread_local struct spool_oom refused; /* no failure if .refused is 0 */
 
 static uint32_t text_once(uint32_t *text, const char *name)
 {
@@ -159,7 +159,7 @@ static void agree(const struct event *event, const struct pending_told *told)
 		return;
 	correct(event, METRIC_ALLOCATED, told->allocated);
 	if (told->reserved > ledger_pool_sum(ledger, event->device, event->pool, METRIC_RESERVED)) {
-		/* The segment may have been made by a MemPool's own allocator, and then was
+		/* Perhaps a MemPool's own allocator made the segment, which then was
 		 * recorded as a plain allocation. */
 		around = ledger_around(ledger, event->ptr);
 		if (around && !live_node(record_spool(), around)->pool)
@@ -179,7 +179,7 @@ static void enter_usage(struct event *event, enum node_kind kind)
 	}
 }
 
-/* Records an allocation (`size` > 0) or a free: of a GPU block, or of a CPU tensor (NO_DEVICE). */
+/* Records an allocation (`size` > 0) or a free of a GPU block or of a CPU tensor (NO_DEVICE). */
 static void record_usage(uint64_t ptr, int64_t size, const struct pending_told *told, bool cuda,
 			 int device, void **frame)
 {
@@ -231,10 +231,10 @@ static void record_usage(uint64_t ptr, int64_t size, const struct pending_told *
 }
 
 /*
- * After this library's answer that profiling is enabled, and before its report, PyTorch's CPU
+ * Between this library's answer that profiling is enabled and PyTorch's report, PyTorch's CPU
  * allocator takes a lock (ProfiledCPUMemoryReporter) that it would not take otherwise. A child
  * forked in between might inherit that lock locked for ever. So a fork waits until no thread is in
- * between; after a wait in vain the child answers no.
+ * between. If that takes too long, the child leaves the answer to PyTorch.
  */
 static struct crowd reporters;
 static _Thread_local struct crowd_self reporter;
@@ -359,7 +359,7 @@ static void out_of_memory(int64_t size, uint64_t allocated, uint64_t reserved, u
 
 EXPORT HOT_CODE bool _ZN3c1022memoryProfilingEnabledEv(void);
 
-/* PyTorch calls this before it reports a CPU tensor. With MEMTRACE_CPU the answer is yes. */
+/* PyTorch calls this before it reports a CPU tensor. With MEMTRACE_CPU the result is true. */
 bool _ZN3c1022memoryProfilingEnabledEv(void)
 {
 	bool (*real)(void) =

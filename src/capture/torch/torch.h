@@ -47,8 +47,8 @@ void torch_settle(const struct event *like);
  */
 bool torch_catches(uint32_t stack, bool ordered, const struct spool_oom *known);
 
-/* torch_hold(), before a fork: waits until no other thread reports a CPU tensor. If that took too
- * long, torch_forked(), in the child, sets torch_cpu_lost: CPU tensors are not recorded there. */
+/* torch_hold(), before a fork: waits until no other thread is reporting a CPU tensor. If that took
+ * too long, torch_forked(), in the child, sets torch_cpu_lost: the child records no CPU tensors. */
 void torch_hold(void);
 void torch_forked(void);
 extern atomic_bool torch_cpu_lost;

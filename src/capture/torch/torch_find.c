@@ -57,7 +57,7 @@ static void find_all(void *caller)
 		resolve_dlclose(handle);
 }
 
-/* Reads torch/version.py, one folder above torch/lib/libc10.so; not there with Debian's PyTorch. */
+/* Reads torch/version.py, one folder above torch/lib/libc10.so. Debian's PyTorch lacks it. */
 static __attribute__((noinline)) void read_version(const void *address)
 {
 	static const char key[] = "__version__ = '";
@@ -100,8 +100,8 @@ void torch_prepare(void)
 		read_version(atomic_load_explicit(asked, memory_order_relaxed));
 }
 
-/* Looks a function up only once, because a lookup takes microseconds. Later torch_prepare() looks
- * again when libraries were loaded. */
+/* Looks a function up only once, because a look-up takes microseconds. When libraries are loaded
+ * later, torch_prepare() looks again. */
 __attribute__((noinline, cold)) void *torch_ask_real(enum torch_function function, void *caller)
 {
 	struct signals_deferred deferred;
