@@ -49,7 +49,7 @@ enum cudaMemPoolAttr { cudaMemPoolAttrReleaseThreshold = 4 };
 enum cudaMemcpyKind { cudaMemcpyHostToHost = 0 };
 
 enum {
-	CU_MEM_LOCATION_TYPE_DEVICE = 1, /* every other type of location is in host memory */
+	CU_MEM_LOCATION_TYPE_DEVICE = 1, /* all other types of location are in host memory */
 	CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL = 9,
 	CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE = 17,
 	CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT = 5,
