@@ -93,7 +93,7 @@ typedef struct CUmemPoolProps_st {
 	char unread[72];
 } CUmemPoolProps;
 
-/* The runtime's struct has the same layout as the driver's, as do other structs below. */
+/* The driver's struct and the runtime's have the same layout, as have other pairs below. */
 typedef struct cudaMemAllocNodeParams {
 	CUmemPoolProps poolProps;
 	const void *accessDescs;

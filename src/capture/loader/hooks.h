@@ -1,5 +1,4 @@
-/* The rows of hooks.def and counted_calls.def as an enum and a table, and the ways ("doors") by
- * which calls reach this library. */
+/* The rows of hooks.def and counted_calls.def, and the ways ("doors") by which calls come here. */
 #pragma once
 
 #include <stdatomic.h>
@@ -25,7 +24,7 @@ enum hook_id {
 #undef HOOK
 #undef HOOK_KIND
 	HOOKS,
-	/* The driver's own lookup functions, found and replaced like the rows. */
+	/* The driver's own lookup functions, found and replaced like the functions of the rows. */
 	HOOK_cuGetProcAddress = HOOKS,
 	HOOK_cuGetProcAddress_v2,
 	HOOK_NAMES,

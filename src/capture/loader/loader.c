@@ -87,7 +87,7 @@ static struct crowd asking;
 static _Thread_local struct crowd_self self;
 static atomic_int forking;
 static atomic_uint forks;                 /* number of forks so far */
-static _Thread_local unsigned waited_for; /* the last of `forks` awaited in vain */
+static _Thread_local unsigned waited_for; /* value of `forks` at a wait in vain */
 
 bool loader_nobody_forks(void)
 {

@@ -47,7 +47,8 @@ struct crowd_self {
 	bool counted;
 };
 
-/* Both are called in one function, whose frame address is `frame`. False if already inside. */
+/* Called in one function, whose frame address is `frame`. crowd_enter(): false if already
+ * inside. */
 bool crowd_enter(struct crowd *crowd, struct crowd_self *self, void **frame);
 void crowd_leave(struct crowd *crowd, struct crowd_self *self, void **frame);
 
@@ -67,7 +68,7 @@ void crowd_await(bool (*so)(void), int milliseconds);
 
 enum { LOADER_PATIENCE_MS = 100 };
 
-/* True if a lock of the loader may be held for ever: the loader then only finds real functions. */
+/* True if a lock of the loader may be held for ever; it is then called only to find functions. */
 extern atomic_bool loader_silent;
 
 /* Called before and after calls of the loader, both in one function, with no lock of this library
@@ -134,7 +135,7 @@ void libc_binding_replace(void *library, const char *name, void *function);
 
 /* resolve_dlsym(): glibc's dlsym for this library's own use; with RTLD_NEXT it searches the
  * libraries after this one. resolve_next_dlsym() and resolve_dlclose(): the functions that the
- * program would call without this library, glibc's or another preload's. */
+ * program would call without this library: glibc's, or those of another preloaded library. */
 void *resolve_dlsym(void *handle, const char *name);
 void *resolve_next_dlsym(void *handle, const char *name);
 int resolve_dlclose(void *handle);
@@ -214,6 +215,6 @@ static inline __attribute__((always_inline)) void *resolve_hook(enum hook_id id,
 	return real ? real : resolve_driver(id);
 }
 
-/* True if the loader may be called for more than is indispensable. False in a child that cannot
- * know which locks its parent's threads held, until a hooked function was looked up there. */
+/* True if the loader may be called for more than real functions. False in a child that cannot know
+ * which locks its parent's threads held, until a hooked function was looked up there. */
 bool resolve_may_ask(void);

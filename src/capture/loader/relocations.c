@@ -139,7 +139,7 @@ bool libc_binding_past_us(void)
 	return search.count && dl_iterate_phdr(look_at, &search);
 }
 
-/* Not with ThreadSanitizer, which must see our calls of libc and makes the slots read-only. */
+/* Does nothing with ThreadSanitizer: it must see our libc calls, and slots are read-only there. */
 #ifdef __SANITIZE_THREAD__
 void libc_binding_bind(void)
 {

@@ -11,7 +11,7 @@
 #include "base/text/text.h"
 
 struct resolve_caller resolve_callers[RESOLVE_CALLERS];
-/* pid of the last process in which a lookup returned, so that no lock of the loader is stuck */
+/* pid of the last process in which the loader answered: no lock of the loader is stuck there */
 static START_DATA _Atomic int answered;
 
 const char *resolve_module(const void *address)

@@ -72,7 +72,7 @@ static inline uint64_t text_tail(const struct python_layout *at, const void *tex
 	int32_t data = at->text_ascii;
 	uint64_t size = length;
 
-	if ((kind & 31) != (16 | 8 | 1)) { /* not the common kind: ASCII, compact, a byte each */
+	if ((kind & 31) != (16 | 8 | 1)) { /* not the common kind: compact ASCII */
 		if (!(kind & 8))
 			return 0;
 		data = kind & 16 ? at->text_ascii : at->text_compact;
@@ -109,7 +109,7 @@ static inline __attribute__((always_inline)) uint64_t identity_of(const struct p
 	       text_tail(at, file, python_word(file, at->text_length));
 }
 
-/* The bit `entry` in a python_frame's third word (little-endian, as all machines with CUDA). */
+/* The bit `entry` in a python_frame's third word: all machines with CUDA are little-endian. */
 #define ENTRY (1ULL << 63)
 
 typedef uint64_t __attribute__((may_alias)) frame_word;

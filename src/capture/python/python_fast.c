@@ -86,9 +86,9 @@ static inline unsigned search(const struct python_trail *trail, unsigned index, 
 	return index;
 }
 
-/* Reads frames from *frame outwards into trail->fresh, *fresh in number, to the stack's end (*frame
- * and *index become 0) or, if `known`, to a frame in the trail (*frame becomes that frame, *index
- * its position from 1). False for too many frames, or for code without a version number. */
+/* Reads frames from *frame outwards into trail->fresh and counts them in *fresh, up to the stack's
+ * end (*frame and *index are then 0) or, if `known`, to a frame in the trail (*frame is then that
+ * frame, *index its position from 1). False for too many frames, or code without a version. */
 static HOT_CODE bool gather(const struct python_layout *at, struct python_trail *trail,
 			    uint64_t *frame, unsigned *fresh, unsigned *index, bool known)
 {

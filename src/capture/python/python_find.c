@@ -82,8 +82,7 @@ static void find_eval(const void *eval)
 	python_process.eval_high = python_process.eval_low + symbol->st_size;
 }
 
-/* The name of the interpreter if it exports CPython's symbols but stores its frames in another way;
- * NULL for CPython. */
+/* The name of an interpreter that exports CPython's symbols but is not CPython; otherwise NULL. */
 static const char *foreign(const char *version)
 {
 	static const char others[][16] = { "PyPy", "GraalVM", "+cinder", "+meta" };

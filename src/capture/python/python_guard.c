@@ -38,7 +38,7 @@ static bool nobody_walks(void)
 	return crowd_is_empty(&walkers, &self);
 }
 
-/* Registered with Py_AtExit, called at the interpreter's very end: a new interpreter may follow. */
+/* Registered with Py_AtExit: called at the interpreter's very end. Another may begin later. */
 static void ended(void)
 {
 	atomic_store(&asked, false);

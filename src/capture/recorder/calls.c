@@ -44,7 +44,7 @@ static HOT_THREAD _Thread_local struct {
 
 void calls_init(void)
 {
-	/* Without wiped pages a child would write to its parent's rows, not mapped there. */
+	/* Wiped by fork(): a child must not write to its parent's rows, not mapped there. */
 	if (opt_flag(OPT_ID_calls))
 		calls.slots = record_wiped_pages(sizeof(slot) * SHARDS * HOOKS);
 }

@@ -63,7 +63,7 @@ static const char *start_of(const char *path)
 	return near[0] ? near : far;
 }
 
-/* Makes the output's pattern absolute. In a pattern, %% stands for a % of the directory. */
+/* Makes the output's pattern absolute. A % in the directory is doubled, as patterns require. */
 static void make_pattern(char *to, size_t size, const char *output)
 {
 	const char *start = start_of(output);

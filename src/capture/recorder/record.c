@@ -308,7 +308,7 @@ void record_unmatched(void)
 void record_events_locked(bool on)
 {
 	if (on != record_quiet())
-		return; /* already so */
+		return; /* nothing to change */
 	atomic_store(&record_process.quiet, !on);
 	recorder.ledger.quiet = !on;
 	if (atomic_load(&record_process.open))

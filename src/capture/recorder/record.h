@@ -11,7 +11,7 @@
 #include "ledger/ledger.h"
 
 enum record_state {
-	RECORD_INERT,  /* off: MEMTRACE_ENABLE=0, no dlsym found, or the constructor has not run */
+	RECORD_INERT,  /* off (MEMTRACE_ENABLE=0, not preloaded, no dlsym) or not constructed yet */
 	RECORD_ASLEEP, /* on, but record_wake() must still be called */
 	RECORD_ON,
 	RECORD_ENDED, /* finished, or stopped by an error: calls are only counted */
@@ -33,7 +33,7 @@ static inline bool record_on(void)
 	return __builtin_expect(state == RECORD_ON, 1) || (state == RECORD_ASLEEP && record_wake());
 }
 
-/* For the constructor. Makes no file and no mapping. `program`: see process_paths_init(). */
+/* For the constructor. Makes no file and no mapping. `program`: as in process_paths_init(). */
 void record_init(const char *program);
 
 /* record_begin_in() and record_continue_in() get the calling function's frame address, to
@@ -73,7 +73,7 @@ void record_lock_in(void **frame);
 void record_lock_only_in(void **frame);
 
 /* True if this thread holds the lock, in a frame that a signal handler interrupted or left. With
- * signals deferred it must not wait for the lock: only a signal could continue that frame. */
+ * signals deferred, no wait for the lock would end: only a signal could continue that frame. */
 bool record_held(void);
 
 /* Defers signals and takes the lock; if record_held(), does neither and returns false. */
@@ -122,7 +122,7 @@ uint32_t record_thread(void);
 /* Replaces record_unlock() after a use of the ledger: also ends recording after a ledger error. */
 void record_done(void);
 
-/* Counts a free of memory whose allocation was not recorded. With the lock held. */
+/* Counts a free of memory whose allocation was not recorded. Called with the lock held. */
 void record_unmatched(void);
 
 /* True while events are off: after memtrace_stop(), or with MEMTRACE_START=0. */
@@ -130,7 +130,7 @@ bool record_quiet(void);
 
 /* A mark, or a range's push or pop, with NVTX's details. Texts that are too long are cut. */
 struct record_mark {
-	uint64_t t, range; /* time (ns), set by record_mark(); nvtx_start()'s id or 0 */
+	uint64_t t, range; /* t: ns, set by record_mark(); range: id by nvtx_start(), or 0 */
 	uint32_t thread;   /* set by record_mark() */
 	uint8_t op;        /* enum event_op */
 	char name[256], domain[48], category[32];
@@ -176,7 +176,7 @@ void record_forked_in_handler(bool inside);
  * to its return, without the time of the hooked function itself. A runtime call and the driver call
  * that it makes count as one call with two hooks: the time inside each hook is added up.
  */
-enum { COST_EVERY = 61 }; /* prime, so that each of several calls in a loop is timed at times */
+enum { COST_EVERY = 61 }; /* a prime, so that every call in a repeated series gets timed */
 
 /* The number of this thread's calls since the last timed one; the call that raises it to COST_EVERY
  * is timed. Calls inside another hooked call do not count. */

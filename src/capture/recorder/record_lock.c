@@ -1,6 +1,6 @@
 /*
  * The recorder's lock, and its recovery when the thread that holds the lock ends, jumps out of the
- * update, or is taken to other code by a signal handler.
+ * update, or is moved to another stack by a signal handler.
  */
 #include <errno.h>
 #include <sys/syscall.h>

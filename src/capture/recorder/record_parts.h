@@ -46,7 +46,7 @@ extern _Thread_local struct record_self {
 
 #pragma GCC visibility pop
 
-/* Ends recording after an error; writes a line on stderr that names `what`. With the lock held. */
+/* Ends recording after an error, which is reported on stderr with `what`. Needs the lock. */
 void record_give_up(const char *what, int error);
 
 /* True if this thread is in the middle of an update. The caller is then in a signal handler that
@@ -81,9 +81,8 @@ static inline void record_notice_fork(void)
 /* --- paths of the files of the process (process_paths.c) --- */
 
 /*
- * Stores the working directory, to which relative paths of the output and of the spools' directory
- * refer. `program`: the name by which the process was started, with or without a path; %e in the
- * output stands for its last part.
+ * Stores the working directory, to which relative paths of options refer. `program`: the name by
+ * which the process was started, with or without a path; %e in the output stands for its last part.
  */
 void process_paths_init(const char *program);
 
@@ -91,10 +90,10 @@ void process_paths_init(const char *program);
  * another directory if the spool's file system cannot reserve space. 0 or -errno. */
 int process_paths_create(void);
 
-/* Maps memory that reads 0 in any child with its own memory; NULL if that is not possible. */
+/* Maps `size` bytes that read 0 in any child with its own memory; NULL if that is not possible. */
 void *record_wiped_pages(size_t size);
 
-/* Writes stored marks into the recording, if it was opened, and drops them. With the lock held. */
+/* Records the stored marks, if `opened`, and drops them. Called with the lock held. */
 void record_marks_put(bool opened);
 
 /* In a forked child: drops the parent's stored marks. */
@@ -106,7 +105,7 @@ void record_marks_clear(void);
 void calls_init(void);
 
 /* Called when the spool was created and when recording ends, with the recorder's lock held: adds
- * counts that have no row yet, and updates the length of a tick, known ever more exactly. */
+ * counts that have no row yet, and stores the length of a tick as measured so far. */
 void calls_settle(void);
 
 /* In a forked child: drops the parent's counts. */

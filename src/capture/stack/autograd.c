@@ -8,8 +8,7 @@
  * operator allocates, at::sequence_number::peek() on the forward thread returns that number plus 1.
  *
  * The second stack is wrong if an operator allocates nothing (a view): the thread's next allocation
- * is then taken for that operator's. So the analysis uses the second stack only if the operator's
- * name fits the node's.
+ * is then taken for that operator's. The analysis checks that the operator's name fits the node.
  */
 #include "capture/stack/stacks.h"
 
@@ -57,7 +56,7 @@ enum { SLOTS = 1 << 15 };
 static _Atomic uint64_t forward[SLOTS];
 static HOT_THREAD _Thread_local uint64_t last_peek;
 
-/* Consecutive numbers share cache lines: a backward pass counts down through the numbers. */
+/* Slots of consecutive numbers share cache lines: a backward pass counts down the numbers. */
 static _Atomic uint64_t *function_slot(uint64_t thread, uint64_t number)
 {
 	return &forward[(number + thread * 0x9e3779b9u) % SLOTS];
@@ -155,7 +154,7 @@ static uint32_t forward_stack(void)
 /* Stack numbers of the running calls of backward(): UINT32_MAX if unknown, 0 in a free slot. */
 enum { PASSES = 64 };
 static _Atomic uint32_t passes[PASSES];
-static HOT_DATA _Atomic uint32_t under_way; /* running passes; raised before a slot is taken */
+static HOT_DATA _Atomic uint32_t under_way; /* running passes, counted before they take a slot */
 
 /* The stack that called backward(), if it is the same for all running passes. Otherwise 0, because
  * the pass to which this thread belongs is not known. */
@@ -188,7 +187,7 @@ HOT_CODE struct autograd_via autograd_via(void)
 	return via;
 }
 
-/* Takes a slot for a backward pass. Passes that find none share slot 0, with stack unknown. */
+/* Takes a slot for a backward pass. Passes that find none share slot 0; their stack is unknown. */
 static void pass_begin(unsigned *slot, uint32_t stack)
 {
 	atomic_fetch_add(&under_way, 1);

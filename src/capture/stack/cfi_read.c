@@ -12,7 +12,7 @@
 
 #include "codec/varint.h"
 
-enum { OFFSET_MOST = 1 << 18, SAVED_MOST = 1 << 12, STATES = 8 /* most remembered rows */ };
+enum { OFFSET_MOST = 1 << 18, SAVED_MOST = 1 << 12, STATES = 8 /* most rows for REMEMBER */ };
 
 /* DWARF's register numbers on x86-64 (System V ABI, figure 3.36) */
 enum { RBP = 6, RSP = 7, RETURN = 16 };
@@ -190,7 +190,7 @@ static bool run_one(struct machine *machine, struct bytes *bytes)
 	return run_saved(machine, bytes, opcode, uleb(bytes));
 }
 
-/* Makes machine->row the rules at the address. False if an instruction is not understood. */
+/* Advances machine->row to the rules for the address. False if an instruction is not understood. */
 static bool run(struct machine *machine, struct bytes bytes, uint64_t address)
 {
 	while (bytes.p < bytes.end && machine->at <= address) {

@@ -44,7 +44,7 @@ static inline union cfi_rule rule_at(uint64_t address)
 	return (union cfi_rule){ 0 };
 }
 
-/* Stores a rule, in a full line in place of another. Only for the thread that set `learning`. */
+/* Stores a rule, in place of another if the line is full. `learning` must be set. */
 static void put_rule(uint64_t address, union cfi_rule rule)
 {
 	uint64_t key = spread(address);
@@ -110,7 +110,7 @@ struct hash128 step_hash(void *const *addresses, size_t count)
 	return hash;
 }
 
-/* Sets by_frame of frames that leave unchanged a frame pointer on which a caller depends. */
+/* Sets by_frame in frames that leave the frame pointer unchanged for a caller that needs it. */
 static void pass_inwards(struct step_walk *walk)
 {
 	for (uint32_t at = walk->count; at-- > 1;)
@@ -148,7 +148,7 @@ bool step_walk(struct step_walk *walk, const struct step_start *start, uint64_t 
 
 /* --- rules --- */
 
-/* Clears the rules if a library was unloaded since. Only for the thread that set `learning`. */
+/* Clears all rules if a library was unloaded after they were made. `learning` must be set. */
 static void begin_anew(void)
 {
 	uint64_t word = unload_word();

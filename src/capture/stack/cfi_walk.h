@@ -36,7 +36,7 @@ struct step_walk {
 	uint64_t address[STEP_MOST + 1];
 	struct step_state {
 		uint64_t stack, frame;
-		uint64_t saved; /* address of the caller's saved frame pointer; 0: unchanged */
+		uint64_t saved; /* address of the caller's saved frame pointer; 0 if unchanged */
 		bool by_frame;  /* true if the rest of the walk depends on `frame` */
 	} state[STEP_MOST + 1];
 	uint32_t count;
@@ -78,7 +78,7 @@ union cfi_rule {
 	struct {
 		uint64_t known : 1;   /* 0 in an empty entry */
 		uint64_t kind : 2;    /* enum cfi_kind */
-		uint64_t saved : 9;   /* words from the saved frame pointer to the CFA; 0: none */
+		uint64_t saved : 9;   /* words from saved frame pointer to CFA; 0 if not saved */
 		uint64_t offset : 16; /* words from the register up to the CFA */
 		uint64_t tag : 36;    /* identifies the address within its line of the table */
 	};

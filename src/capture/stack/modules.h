@@ -8,9 +8,8 @@
 #include "spool/layout.h"
 
 /*
- * Reads the list of modules again if any was loaded or unloaded since the last time. True if the
- * list was read. Takes the loader's lock, so the caller must not hold the recorder's lock, which is
- * then taken to enter new modules.
+ * Reads the list of modules again if any was loaded or unloaded since the last time. True if it was
+ * read. Takes the loader's lock, then the recorder's, which the caller must not hold.
  */
 bool modules_refresh(void);
 

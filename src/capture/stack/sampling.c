@@ -1,4 +1,4 @@
-/* Chooses which calls become events (MEMTRACE_FILTER) and take a stack (MEMTRACE_SAMPLE). */
+/* Chooses which calls become events (MEMTRACE_FILTER) and which get a stack (MEMTRACE_SAMPLE). */
 #include "capture/stack/stacks.h"
 
 #include <stdatomic.h>

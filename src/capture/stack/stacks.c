@@ -68,7 +68,8 @@ static void mark_modules(void *const *addresses, size_t count)
 	}
 }
 
-/* Returns the stack's number; adds a new stack, as Python frames have names only while they run. */
+/* Adds the stack if it is new, as Python frames have names only while they run. Returns its
+ * number. */
 static uint32_t enter_stack(const struct walk *walk)
 {
 	static uint32_t frames[WALK_NATIVE + WALK_PYTHON]; /* the recorder's lock guards it */
@@ -227,7 +228,7 @@ static void capture_apart(void *argument)
 	struct python_trail trail;
 	struct walk walk;
 
-	/* The rest of the trail (13 KiB) is written before it is read. */
+	/* The rest of the trail (13 KiB) needs no zeros: it is written before it is read. */
 	trail.last = trail.high = trail.good = 0;
 	trail.sum[0] = 0;
 	trail.frames[0] = 0;

@@ -43,7 +43,8 @@ struct autograd_via {
 	uint32_t backward; /* stack of the call of backward() */
 };
 
-/* Looks up PyTorch's functions. Takes the loader's lock: not called in a report of a block. */
+/* Looks up PyTorch's functions. Takes the loader's lock: not called while PyTorch reports a
+ * block. */
 void autograd_prepare(void);
 
 /* Stores the Python stack of an allocation, for the backward pass of the running operator. */
@@ -63,8 +64,7 @@ void autograd_clear(void);
  * written needs no stack, so the filter is applied first if what is known by then suffices.
  *
  * With MEMTRACE_SAMPLE all events are written, but only sampled allocations take a stack. Other
- * events get a pseudo-stack with one frame such as "[not sampled]", so that the sums by stack
- * include all bytes.
+ * events get a pseudo-stack of one frame ("[not sampled]"), so that the sums by stack are complete.
  */
 
 void sampling_init(void);
@@ -102,7 +102,7 @@ struct sampling_call {
 /* True if MEMTRACE_FILTER or MEMTRACE_SAMPLE is set. Set by sampling_init(). */
 extern bool sampling_asks;
 
-/* True if the stack of an allocation or a free must be taken; if not, event->stack is set. */
+/* True if the stack of an allocation or a free must be taken. Otherwise sets event->stack. */
 bool sampling_wants_birth(struct event *event, const struct sampling_call *call);
 bool sampling_wants_end(struct event *event, enum node_kind kind, const struct sampling_call *call);
 

@@ -18,7 +18,7 @@
  * called at a thread's first event, even if rules (cfi_walk.h) would suffice for that walk.
  */
 extern _Thread_local bool unwind_met;
-extern _Atomic int unwind_cares; /* calls of unwind_careful(true) not yet taken back */
+extern _Atomic int unwind_cares; /* calls of unwind_careful(true), less those with false */
 #pragma GCC visibility pop
 
 /* Loads the unwinder. Takes the loader's lock, so PyTorch's report of a block does not call it. */

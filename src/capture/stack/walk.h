@@ -25,7 +25,7 @@ struct walk {
 	size_t count;            /* number of addresses in `buffer`, if the unwinder walked */
 	void **native;           /* return addresses, from the caller outwards */
 	size_t native_count;
-	struct autograd_via via; /* of a backward pass; else 0, 0 */
+	struct autograd_via via; /* stacks of a backward pass; otherwise 0, 0 */
 	struct hash128 hash;     /* hash of all native and Python frames */
 	/* The predicted path, or NULL. If it is set, `native` is empty until walk_list(). */
 	const struct predict_path *path;
