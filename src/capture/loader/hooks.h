@@ -30,7 +30,7 @@ enum hook_id {
 	HOOK_NAMES,
 };
 _Static_assert(HOOK_FIRST_COUNTED < HOOK_FIRST_MEMORY && HOOK_FIRST_MEMORY < HOOK_FIRST_STEP,
-	       "cuda_call_enter() compares them");
+	       "cuda_call_enter() compares these ids");
 
 /* Has no pointers, which the loader would relocate in every process that inherits LD_PRELOAD. */
 struct hook {

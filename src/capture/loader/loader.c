@@ -87,7 +87,7 @@ static struct crowd asking;
 static _Thread_local struct crowd_self self;
 static atomic_int forking;
 static atomic_uint forks;                 /* number of forks so far */
-static _Thread_local unsigned waited_for; /* value of `forks` at a wait in vain */
+static _Thread_local unsigned waited_for; /* `forks` when this thread last waited in vain */
 
 bool loader_nobody_forks(void)
 {
@@ -99,7 +99,7 @@ static bool nobody_asks(void)
 	return crowd_is_empty(&asking, &self);
 }
 
-/* Threads and forks announce themselves, then check for each other: one of two sees the other. */
+/* Threads and forks announce themselves before they check: one of any two sees the other. */
 void loader_enter_in(void **frame)
 {
 	if (!crowd_enter(&asking, &self, frame) || __builtin_expect(loader_nobody_forks(), 1))

@@ -169,7 +169,7 @@ const char *resolve_module(const void *address);
 
 enum { RESOLVE_CALLERS = 1024 };
 
-#define RESOLVE_WRITTEN UINTPTR_MAX /* the key while a thread writes the slot */
+#define RESOLVE_WRITTEN UINTPTR_MAX /* value of a key while a thread writes its slot */
 
 struct resolve_caller {
 	_Atomic(void *) real;

@@ -11,7 +11,7 @@
 #include "base/text/text.h"
 
 struct resolve_caller resolve_callers[RESOLVE_CALLERS];
-/* pid of the last process in which the loader answered: no lock of the loader is stuck there */
+/* pid of the process in which a lookup last returned, which shows that no lock there is stuck */
 static START_DATA _Atomic int answered;
 
 const char *resolve_module(const void *address)

@@ -54,7 +54,7 @@ struct python_trail {
 	unsigned good; /* number of outermost places for which sum[] and frames[] are valid */
 	struct python_place at[PYTHON_TRAIL];
 	unsigned __int128 sum[PYTHON_TRAIL + 1]; /* sum[n]: sum of the n outermost places */
-	uint16_t frames[PYTHON_TRAIL + 1]; /* frames[n]: n minus the shims among these places */
+	uint16_t frames[PYTHON_TRAIL + 1]; /* frames[n]: frames, not shims, among these places */
 	struct python_place fresh[PYTHON_TRAIL]; /* new frames of this walk, innermost first */
 };
 

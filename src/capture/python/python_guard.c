@@ -38,7 +38,7 @@ static bool nobody_walks(void)
 	return crowd_is_empty(&walkers, &self);
 }
 
-/* Registered with Py_AtExit: called at the interpreter's very end. Another may begin later. */
+/* Called by Py_AtExit at the interpreter's very end. Another interpreter may begin afterwards. */
 static void ended(void)
 {
 	atomic_store(&asked, false);

@@ -99,7 +99,7 @@ static void fill_untold(struct python_layout *layout, unsigned minor, bool free_
 		layout->code_version = layout->code_traceable = PYTHON_NONE;
 }
 
-/* Reads the interpreter's table, in which column i is at at[i]. False if a value is invalid. */
+/* Reads the interpreter's table, with column i at offset at[i]. False if a value is invalid. */
 static bool read_told(struct python_layout *layout, const int *at)
 {
 	uint64_t struct_end = 0;

@@ -80,7 +80,7 @@ static inline uint8_t python_byte(const void *base, int32_t offset)
 	return ((const uint8_t *)base)[offset];
 }
 
-/* The object of a frame's reference; from 3.14 on, its low bits are tags (pycore_stackref.h). */
+/* The object at a frame's reference, whose low bits are tags from 3.14 on (pycore_stackref.h). */
 static inline const void *python_untagged(const void *reference)
 {
 	return (const void *)((uintptr_t)reference & ~(uintptr_t)7);

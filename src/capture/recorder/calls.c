@@ -213,7 +213,7 @@ void calls_clear(void)
 		memset(calls.slots, 0, sizeof(slot) * SHARDS * HOOKS);
 }
 
-/* --- the cost of events --- */
+/* --- the time that recording events costs --- */
 
 enum {
 	MOST_NS = 1 << 16, /* longer times are not counted: the kernel ran another thread */

@@ -18,7 +18,7 @@ static struct {
 	bool full;             /* the limit NAMES or BYTES was reached */
 	uint32_t pending_count;
 	uint64_t pending_lost;
-	struct record_mark pending[PENDING]; /* from before the first memory event */
+	struct record_mark pending[PENDING]; /* marks from before the first memory event */
 } marks;
 
 /* Replaces each number in the name by #: "aten::mm, seq = 17" becomes "aten::mm, seq = #". */
@@ -61,7 +61,7 @@ static uint32_t mark_name(const char *name)
 	if (++marks.names < NAMES && marks.bytes < BYTES)
 		return id;
 	marks.full = true;
-	record_fact("note", "very many range names: in further names # stands for any number");
+	record_fact("note", "very many different range names: in new ones # stands for a number");
 	return id;
 }
 

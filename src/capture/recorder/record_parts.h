@@ -12,7 +12,7 @@ enum { RECORD_NOTES = 16 };
 extern struct record_process {
 	uint64_t start_monotonic, start_realtime;
 	int pid;
-	_Atomic bool quiet; /* record_quiet() */
+	_Atomic bool quiet; /* true while events are off: record_quiet() */
 	/* true once record_wake() has run; before, a forked child has nothing to clear */
 	_Atomic bool awake;
 	_Atomic bool open, cuda_started;
@@ -46,7 +46,7 @@ extern _Thread_local struct record_self {
 
 #pragma GCC visibility pop
 
-/* Ends recording after an error, which is reported on stderr with `what`. Needs the lock. */
+/* Ends recording after an error and reports the error, with `what`, on stderr. Needs the lock. */
 void record_give_up(const char *what, int error);
 
 /* True if this thread is in the middle of an update. The caller is then in a signal handler that

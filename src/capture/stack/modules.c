@@ -278,8 +278,8 @@ static bool unwinds_as_before(void)
 	modules_refresh();
 	if (!atomic_load(&modules.lost))
 		return true;
-	record_note("a library on recorded call stacks was unloaded: stacks are "
-		    "walked by glibc from then on, which is slower");
+	record_note("a library on recorded call stacks was unloaded: from then on "
+		    "glibc's slower unwinder takes the stacks");
 	return false;
 }
 

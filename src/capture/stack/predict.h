@@ -44,7 +44,7 @@ _Static_assert(sizeof(struct predict_path) == 13 * 64,
 	       "an odd number of cache lines, so that paths use all sets of the cache");
 
 /* The walk expected after a history of walks. Caches the number of the whole stack (with Python's
- * frames), because finding it in the table of all stacks takes four loads from memory. */
+ * frames): a look-up in the table of all stacks takes four loads from memory. */
 struct predict_next {
 	uint64_t sum;   /* identifies the whole stack */
 	uint32_t stack; /* number of the whole stack, 0 if unknown */

@@ -43,7 +43,7 @@ struct walk {
 /* A walk, and the state that walks leave for later walks. All zeros before the first walk. */
 struct walk_memory {
 	struct walk walk;
-	struct step_walk steps; /* frames of this walk, unless it was predicted */
+	struct step_walk steps; /* frames of this walk, unless the walk was predicted */
 	struct python_trail trail;
 	struct predict_memory predict;
 };
