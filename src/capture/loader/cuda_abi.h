@@ -49,7 +49,7 @@ enum cudaMemPoolAttr { cudaMemPoolAttrReleaseThreshold = 4 };
 enum cudaMemcpyKind { cudaMemcpyHostToHost = 0 };
 
 enum {
-	CU_MEM_LOCATION_TYPE_DEVICE = 1, /* every other type of location is in host memory */
+	CU_MEM_LOCATION_TYPE_DEVICE = 1, /* all other types of location are in host memory */
 	CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL = 9,
 	CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE = 17,
 	CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT = 5,
@@ -93,7 +93,7 @@ typedef struct CUmemPoolProps_st {
 	char unread[72];
 } CUmemPoolProps;
 
-/* The runtime's struct has the same layout as the driver's, as do other structs below. */
+/* The driver's struct and the runtime's have the same layout, as have other pairs below. */
 typedef struct cudaMemAllocNodeParams {
 	CUmemPoolProps poolProps;
 	const void *accessDescs;

@@ -1,5 +1,4 @@
-/* The rows of hooks.def and counted_calls.def as an enum and a table, and the ways in which calls
- * reach this library. */
+/* The rows of hooks.def and counted_calls.def, and the ways ("doors") by which calls come here. */
 #pragma once
 
 #include <stdatomic.h>
@@ -25,15 +24,15 @@ enum hook_id {
 #undef HOOK
 #undef HOOK_KIND
 	HOOKS,
-	/* The driver's own lookup functions, found and replaced like the rows. */
+	/* The driver's own lookup functions, found and replaced like the functions of the rows. */
 	HOOK_cuGetProcAddress = HOOKS,
 	HOOK_cuGetProcAddress_v2,
 	HOOK_NAMES,
 };
 _Static_assert(HOOK_FIRST_COUNTED < HOOK_FIRST_MEMORY && HOOK_FIRST_MEMORY < HOOK_FIRST_STEP,
-	       "cuda_call_enter() compares them");
+	       "cuda_call_enter() compares these ids");
 
-/* Has no pointers: the loader would relocate each in every process that inherits LD_PRELOAD. */
+/* Has no pointers, which the loader would relocate in every process that inherits LD_PRELOAD. */
 struct hook {
 	char name[55];
 	uint8_t api; /* enum hook_api */
@@ -41,15 +40,15 @@ struct hook {
 
 extern const struct hook hooks[HOOK_NAMES];
 
-/* The real functions: libcuda's for a driver row, the first result of dlsym() for a runtime row. */
+/* The real functions: libcuda's for a driver row, dlsym()'s first result for a runtime row. */
 extern _Atomic(void *) hook_real[HOOK_NAMES];
 
-/* A row's wrapper as the program's own linking finds it: it may belong to another preload before
- * this library. The first call for a row looks the wrapper up, with the loader's lock: 200 look-ups
- * at the start would take 14 us in every process that inherits LD_PRELOAD. */
+/* A row's wrapper as the program's own linking finds it: it may belong to a library preloaded
+ * before this library. The first call for a row looks the wrapper up, with the loader's lock: 200
+ * look-ups at the start would take 14 us in every process that inherits LD_PRELOAD. */
 void *hook_ours(enum hook_id id);
 
-/* The id of the row or lookup function with the name, -1 for none. */
+/* The id of the row, or of the driver's lookup function, with this name; -1 if there is none. */
 int hook_named(const char *name);
 
 enum door {

@@ -42,7 +42,7 @@ HOT_CODE bool crowd_enter(struct crowd *crowd, struct crowd_self *self, void **f
 	return true;
 }
 
-/* The frame is cleared last: a signal handler that enters before then changes no count. */
+/* The frame is cleared last: a signal handler that enters before that changes no count. */
 HOT_CODE void crowd_leave(struct crowd *crowd, struct crowd_self *self, void **frame)
 {
 	if (self->frame != frame)
@@ -64,7 +64,7 @@ bool crowd_is_empty(const struct crowd *crowd, const struct crowd_self *self)
 void crowd_forked(struct crowd *crowd, struct crowd_self *self)
 {
 	for (int i = 0; i < CROWD_SHARDS; i++)
-		if (atomic_load(&crowd->shards[i].count)) /* an unwritten page stays shared */
+		if (atomic_load(&crowd->shards[i].count)) /* a page not written to stays shared */
 			atomic_store(&crowd->shards[i].count, 0);
 	if (self->counted)
 		atomic_store(&crowd->shards[self->shard - 1].count, 1);
@@ -87,7 +87,7 @@ static struct crowd asking;
 static _Thread_local struct crowd_self self;
 static atomic_int forking;
 static atomic_uint forks;                 /* number of forks so far */
-static _Thread_local unsigned waited_for; /* the fork for which this thread waited in vain */
+static _Thread_local unsigned waited_for; /* `forks` when this thread last waited in vain */
 
 bool loader_nobody_forks(void)
 {
@@ -99,7 +99,7 @@ static bool nobody_asks(void)
 	return crowd_is_empty(&asking, &self);
 }
 
-/* Thread and fork announce themselves, then look for each other: at least one sees the other. */
+/* Threads and forks announce themselves before they check: one of any two sees the other. */
 void loader_enter_in(void **frame)
 {
 	if (!crowd_enter(&asking, &self, frame) || __builtin_expect(loader_nobody_forks(), 1))

@@ -3,9 +3,9 @@
  *
  * A forked child inherits the locks of glibc's loader and of libunwind as they are. If another
  * thread was inside dl_iterate_phdr(), dlopen() or a walk, the child waits for ever at its own
- * first import or walk (seen with glibc 2.36 and libunwind 1.6). This library answers only for the
- * calls that its hooks add to the program's: these calls of the loader and of libunwind are made
- * between loader_enter() and loader_leave(), and a fork waits until no thread is in between.
+ * first import or walk (seen with glibc 2.36 and libunwind 1.6). This library prevents that only
+ * for the calls that its hooks add to the program's: these calls of the loader and of libunwind are
+ * made between loader_enter() and loader_leave(), and a fork waits until no thread is in between.
  *
  * Neither side waits longer than LOADER_PATIENCE_MS: each may hold something that the other needs.
  *
@@ -28,14 +28,14 @@
  *
  * A thread is counted once, and the frame in which it entered is stored. If that frame still exists
  * when the thread enters again (nested, or in a signal handler), nothing is counted. Otherwise a
- * handler has jumped out of it: the new frame is stored, and one leave counts for both.
+ * handler has jumped out of that frame: the new frame is stored, and one leave counts for both.
  */
 enum { CROWD_SHARDS = 64 };
 
 struct crowd {
 	atomic_uint threads; /* number of threads that were ever inside */
 	struct {
-		_Alignas(64) atomic_int count; /* many counts: threads rarely contend for one */
+		_Alignas(64) atomic_int count; /* many, so that threads rarely contend for one */
 	} shards[CROWD_SHARDS];
 };
 
@@ -47,19 +47,20 @@ struct crowd_self {
 	bool counted;
 };
 
-/* Enter and leave in one function, whose frame address is `frame`. False if already inside. */
+/* Called in one function, whose frame address is `frame`. crowd_enter(): false if already
+ * inside. */
 bool crowd_enter(struct crowd *crowd, struct crowd_self *self, void **frame);
 void crowd_leave(struct crowd *crowd, struct crowd_self *self, void **frame);
 
-/* Enter and leave for work that begins in one function and ends in another. No frame is stored, so
- * after an end that never comes, the thread stays counted until its next end. */
+/* For work that begins in one function and ends in another. No frame is stored, so a thread that
+ * never ends its work stays counted until it ends its next work. */
 void crowd_count(struct crowd *crowd, struct crowd_self *self);
 void crowd_discount(struct crowd *crowd, struct crowd_self *self);
 
 /* True if no other thread is inside. */
 bool crowd_is_empty(const struct crowd *crowd, const struct crowd_self *self);
 
-/* In a forked child: no other thread is inside any more. */
+/* In a forked child: counts no other thread as inside any more. */
 void crowd_forked(struct crowd *crowd, struct crowd_self *self);
 
 /* Waits until so() returns true, but at most `milliseconds`. Keeps errno. */
@@ -67,11 +68,11 @@ void crowd_await(bool (*so)(void), int milliseconds);
 
 enum { LOADER_PATIENCE_MS = 100 };
 
-/* True if the loader may be called only for what is indispensable. */
+/* True if a lock of the loader may be held for ever; it is then called only to find functions. */
 extern atomic_bool loader_silent;
 
-/* Called before and after calls of the loader, both in one function, without locks of this library.
- * Pairs may nest. errno is kept. */
+/* Called before and after calls of the loader, both in one function, with no lock of this library
+ * held. Pairs may nest. errno is kept. */
 #define loader_enter() loader_enter_in(__builtin_frame_address(0))
 #define loader_leave() loader_leave_in(__builtin_frame_address(0))
 void loader_enter_in(void **frame);
@@ -99,9 +100,9 @@ void loader_call(void (*work)(void *), void *argument);
 /* True if a thread has ever called loader_enter(). */
 bool loader_used(void);
 
-/* loader_hold(), before a fork, waits until no other thread is inside (after loader_enter()), and
- * keeps threads out until loader_release(); loader_nobody_forks() is false in between.
- * loader_forked() is for any child, however made. */
+/* loader_hold() is called before a fork: it waits until no other thread is inside (after
+ * loader_enter()), and keeps threads out until loader_release(). In between, loader_nobody_forks()
+ * is false. loader_forked() is called in any child, however made. */
 bool loader_nobody_forks(void);
 void loader_hold(void);
 void loader_release(void);
@@ -110,15 +111,15 @@ void loader_forked(void);
 /* --- how libraries are bound --- */
 
 /* True if a loaded library's calls of hooked functions go straight to CUDA, so that no hook sees
- * them. Takes the loader's lock and reads relocations; for the end of a recording. */
+ * them. Takes the loader's lock. Slow, because it reads relocations: called when recording ends. */
 bool libc_binding_past_us(void);
 
 /*
  * Binds all of this library's calls of libc, except free(), to libc itself, once. The Makefile
  * leaves each function unbound until its first call (LIB_LAYOUT), but binding takes 2 KiB of the
- * caller's stack, which a signal handler may not have. Another preload before libc may also have
- * ended when this library writes its trace, or tell another time than the kernel (libfaketime).
- * Takes the loader's lock.
+ * caller's stack, which a signal handler may not have. Moreover, a library preloaded before libc
+ * may have ended when this library writes its trace, or return another time than the kernel's
+ * (libfaketime). Takes the loader's lock.
  */
 void libc_binding_bind(void);
 
@@ -129,12 +130,12 @@ void libc_binding_replace(void *library, const char *name, void *function);
  * --- Where the real functions are (resolve.c) ---
  *
  * A driver row of hooks.def has one real function: libcuda's. A runtime row has one for each CUDA
- * runtime in the process (12 and 13, say): the caller decides which, as when the linker binds it.
+ * runtime in the process (such as 12 and 13): the caller decides which, as when the linker binds.
  */
 
 /* resolve_dlsym(): glibc's dlsym for this library's own use; with RTLD_NEXT it searches the
  * libraries after this one. resolve_next_dlsym() and resolve_dlclose(): the functions that the
- * program would call without this library, glibc's or another preload's. */
+ * program would call without this library: glibc's, or those of another preloaded library. */
 void *resolve_dlsym(void *handle, const char *name);
 void *resolve_next_dlsym(void *handle, const char *name);
 int resolve_dlclose(void *handle);
@@ -153,8 +154,8 @@ void *resolve_from(const char *name, const void *caller);
  * runtime in hook_real. */
 void resolve_forget(void);
 
-/* Any function of libcuda as the program would find it, NULL while libcuda is not loaded. Software
- * that shares a GPU among containers replaces the driver's functions by a dlsym of its own. */
+/* A function of libcuda as the program would find it, NULL while libcuda is not loaded. Software
+ * that shares a GPU among containers may replace it, by a dlsym() of its own. */
 void *resolve_cuda(const char *name);
 
 /* Finds the real function of every driver row and lookup function that has none yet. */
@@ -168,7 +169,7 @@ const char *resolve_module(const void *address);
 
 enum { RESOLVE_CALLERS = 1024 };
 
-#define RESOLVE_WRITTEN UINTPTR_MAX /* the key while another thread writes the slot */
+#define RESOLVE_WRITTEN UINTPTR_MAX /* value of a key while a thread writes its slot */
 
 struct resolve_caller {
 	_Atomic(void *) real;
@@ -187,7 +188,7 @@ static inline struct resolve_caller *resolve_place(uintptr_t key)
 	return &resolve_callers[key * 0x9e3779b97f4a7c15u >> 54];
 }
 
-/* The function of a runtime row for the caller, cached after its first lookup. */
+/* The real function of a runtime row for the caller, cached after its first lookup. */
 static inline void *resolve_caller(enum hook_id id, void *caller)
 {
 	uintptr_t key = resolve_key(id, caller);
@@ -203,7 +204,7 @@ static inline void *resolve_caller(enum hook_id id, void *caller)
 	return resolve_runtime(id, caller);
 }
 
-/* A row's real function for a caller (a return address). For a driver row it takes one load. */
+/* A row's real function for a caller (a return address). For a driver row this takes one load. */
 static inline __attribute__((always_inline)) void *resolve_hook(enum hook_id id, void *caller)
 {
 	void *real;
@@ -214,6 +215,6 @@ static inline __attribute__((always_inline)) void *resolve_hook(enum hook_id id,
 	return real ? real : resolve_driver(id);
 }
 
-/* True if the loader may be called for more than is indispensable. False in a child that cannot
- * know which locks its parent's threads held, until a hooked function was looked up there. */
+/* True if the loader may be called for more than real functions. False in a child that cannot know
+ * which locks its parent's threads held, until a hooked function was looked up there. */
 bool resolve_may_ask(void);

@@ -1,7 +1,7 @@
 /*
- * Finds libraries whose calls reach no preload, because they were loaded with RTLD_DEEPBIND. That
- * flag cannot be read, but the addresses to which the loader has bound a library's imports can: a
- * relocation's slot then holds CUDA's own function instead of this library's wrapper.
+ * Finds libraries whose calls bypass preloaded ones, because they were loaded with RTLD_DEEPBIND.
+ * That flag cannot be read, but the addresses to which the loader has bound a library's imports
+ * can: a relocation's slot then holds CUDA's own function instead of this library's wrapper.
  *
  * Also binds this library's calls of libc, and replaces single functions that a library calls.
  */
@@ -70,7 +70,7 @@ static bool each_slot(const struct dynamic *dynamic, unsigned kinds, slot_fn *ea
 enum { CUDAS = 16 }; /* most CUDA libraries in a process, which usually has two or three */
 
 /* The addresses of CUDA's own libraries, found before the search. The search runs under the lock of
- * the list of modules, which dlopen() takes while it holds the loader's lock: a look-up during the
+ * the list of modules, which dlopen() takes while it holds the loader's lock: a dlsym() during the
  * search would take the two in reverse order and could deadlock. */
 struct symbol_search {
 	struct {
@@ -101,7 +101,7 @@ static int note_cuda(struct dl_phdr_info *info, size_t size, void *data)
 	return 0;
 }
 
-/* True if the slot is bound to CUDA itself; before a first call it points into its own library. */
+/* True if the slot is bound to CUDA; before a first call, slots point into their own library. */
 static bool is_past(uintptr_t slot, const char *name, void *data)
 {
 	const struct symbol_search *search = data;
@@ -139,13 +139,13 @@ bool libc_binding_past_us(void)
 	return search.count && dl_iterate_phdr(look_at, &search);
 }
 
-/* Not with ThreadSanitizer, which must see our calls of libc. The slots are read-only there. */
+/* Does nothing with ThreadSanitizer: it must see our libc calls, and slots are read-only there. */
 #ifdef __SANITIZE_THREAD__
 void libc_binding_bind(void)
 {
 }
 #else
-/* Binds the slot to libc, except `free`, which must be of the library whose malloc() allocated. */
+/* Binds the slot to libc, except free(), which must be of the library whose malloc() is in use. */
 static bool bind(uintptr_t slot, const char *name, void *libc)
 {
 	void *own = libc && strcmp(name, "free") != 0 ? resolve_dlsym(libc, name) : NULL;

@@ -11,7 +11,7 @@
 #include "base/text/text.h"
 
 struct resolve_caller resolve_callers[RESOLVE_CALLERS];
-/* pid of the last process that looked up a hooked function: the loader's lock is free there */
+/* pid of the process in which a lookup last returned, which shows that no lock there is stuck */
 static START_DATA _Atomic int answered;
 
 const char *resolve_module(const void *address)
@@ -21,7 +21,7 @@ const char *resolve_module(const void *address)
 	return dladdr(address, &info) && info.dli_fname ? text_base(info.dli_fname) : "";
 }
 
-/* This library's code lies between these two addresses. (`etext` may be another library's.) */
+/* This library's code lies between these two symbols. (`etext` may be of another library.) */
 bool resolve_is_ours(const void *address)
 {
 	extern const char __ehdr_start[] __attribute__((visibility("hidden")));
@@ -54,8 +54,8 @@ static void *find_cuda(const char *name)
 	real = resolve_next_dlsym(handle, name);
 	if (!real || !resolve_is_ours(real))
 		return real;
-	/* Another preload's dlsym returned the address of its own function, but the loader had
-	 * bound that name to this library's wrapper. */
+	/* Another preloaded library's dlsym returned what it took for the address of its own
+	 * function, but the loader had bound that name to this library's wrapper. */
 	real = resolve_dlsym(RTLD_NEXT, name);
 	return real ? real : resolve_dlsym(handle, name);
 }
@@ -125,7 +125,7 @@ void resolve_driver_rows(void)
 
 /* The function that the caller's own linking would have found, in the libraries that the caller's
  * library needs. NULL if the caller is in the program's file, or if its library has the function
- * itself: that library is another preload, which wants the next function of this name. */
+ * itself: that library was preloaded, too, and needs the next function of this name. */
 static void *through_caller(const char *name, const void *caller)
 {
 	struct link_map *map;
@@ -188,7 +188,7 @@ static void find_runtime(void *argument)
 	next = resolve_dlsym(RTLD_NEXT, finding->name);
 	if (next == hook_ours(finding->id))
 		next = NULL;
-	/* A later preload's function, which the caller would have reached without this library. */
+	/* A later preloaded library's function, to which the caller's call would otherwise go. */
 	if (next && strncmp(resolve_module(next), "libcudart", 9))
 		real = next;
 	else
@@ -198,8 +198,8 @@ static void find_runtime(void *argument)
 	finding->real = real;
 }
 
-/* Only one thread writes at a time, or a slot could get one caller's key with another's function.
- * If it never finishes (a fork, a handler that jumps out), the slot's callers look up each time. */
+/* One thread writes at a time, or a slot could get one caller's key with another's function. If a
+ * write is cut off (a fork, a handler that jumps out), the slot's callers look up each time. */
 static void keep_caller(uintptr_t key, void *real)
 {
 	struct resolve_caller *cached = resolve_place(key);

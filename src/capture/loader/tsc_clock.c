@@ -1,4 +1,4 @@
-/* Reads the time cheaply, because it is read millions of times. */
+/* Reads the time from the processor's tick counter, faster than the kernel's vDSO does. */
 #include "capture/loader/tsc_clock.h"
 
 #include "base/guest/hot.h"
@@ -7,10 +7,10 @@
 
 enum {
 	FIRST_NS = 1000000, /* the shortest time from which a rate is computed */
-	SLOWER = 4096, /* the rate is 1 / SLOWER too low; readings of the real clock correct that */
-	DOUBT_NS = 20000,   /* more than the kernel's adjustments let the ticks run ahead */
+	SLOWER = 4096,      /* the rate is set 1 / SLOWER too low, so that times do not run ahead */
+	DOUBT_NS = 20000,   /* ticks are distrusted from this lead on; adjustments cause less */
 	TOGETHER_NS = 5000, /* longest time between reading one clock and the other */
-	TRIES = 3,          /* attempts to read both clocks within TOGETHER_NS */
+	TRIES = 3,          /* most attempts to read both clocks within TOGETHER_NS */
 	KNOWN = 1 << 30,    /* most ticks since a reading for which tsc_look() predicts the time */
 };
 
@@ -105,7 +105,7 @@ HOT_CODE uint64_t tsc_look(void)
 	if (last.ticks && ticks - last.ticks < KNOWN)
 		told = last.ns + ((ticks - last.ticks) * rate >> 32);
 	if (told > ns + DOUBT_NS) {
-		/* The ticks run ahead of the real clock, which the kernel takes from elsewhere. */
+		/* The ticks run ahead of the real clock, which has another source in the kernel. */
 		atomic_store(&distrusted, true);
 		atomic_store(&tsc_rate, 0);
 		return ns;

@@ -1,10 +1,10 @@
 /*
- * CLOCK_MONOTONIC in ns, from the processor's own clock where that runs at a constant rate: a
- * reading takes about 8 ns instead of the vDSO's 25.
+ * CLOCK_MONOTONIC in ns, from the processor's own clock if that runs at a constant rate: a reading
+ * takes about 8 ns instead of the vDSO's 25.
  *
- * Each thread reads the real clock about once per millisecond and counts ticks from there, at the
+ * Each thread reads the real clock about once per millisecond and adds ticks counted since, at the
  * rate measured since the process began. So a time is rarely more than half a microsecond wrong,
- * never goes back within a thread, and may be earlier than one read before by another thread.
+ * never goes back within a thread, and may be earlier than a time that another thread read before.
  */
 #pragma once
 
@@ -16,7 +16,7 @@
 
 enum { NOW_WINDOW = 1 << 21 }; /* ticks between two readings of the real clock */
 
-/* A thread's last reading of the real clock. `ticks` is 0 while the two are changed, so that a
+/* A thread's last reading of the real clock. `ticks` is 0 while both members are changed, so that a
  * signal handler then reads the real clock. */
 struct tsc_thread {
 	uint64_t ticks, ns;
@@ -25,10 +25,10 @@ struct tsc_thread {
 extern _Thread_local struct tsc_thread tsc_thread;
 extern _Atomic uint64_t tsc_rate; /* ns per tick times 2^32, a little low; 0: unknown */
 
-/* For the constructor: begins to measure the rate, and returns the real clock's time. */
+/* For the constructor: begins to measure the rate, and returns the real clock's time in ns. */
 uint64_t tsc_init(void);
 
-/* The real clock's time, by a system call that touches no page of libc (base/guest/raw_call.h). */
+/* The real clock's time, ns, by a system call that touches no page of libc (guest/raw_call.h). */
 uint64_t tsc_asked(void);
 
 /* tsc_ticks_steady(): true if the processor's ticks have a constant rate. Its first call executes

@@ -72,7 +72,7 @@ static inline uint64_t text_tail(const struct python_layout *at, const void *tex
 	int32_t data = at->text_ascii;
 	uint64_t size = length;
 
-	if ((kind & 31) != (16 | 8 | 1)) { /* not the common kind: ASCII, compact, a byte each */
+	if ((kind & 31) != (16 | 8 | 1)) { /* not the common kind: compact ASCII */
 		if (!(kind & 8))
 			return 0;
 		data = kind & 16 ? at->text_ascii : at->text_compact;
@@ -87,8 +87,8 @@ static inline uint64_t text_tail(const struct python_layout *at, const void *tex
 /*
  * A value that distinguishes this code object from an earlier one at the same address. It is the
  * object's version number, unless that is at no known offset or 0 (all 2^32 were used). Otherwise
- * it is made of the pointers to the object's file, name and line table, and of the file name's last
- * characters: among 3,000 generated modules all three pointers were sometimes reused together.
+ * it is made of the pointers to the object's file, name and line table, and of the last characters
+ * of the file's name: in 3,000 generated modules all three pointers were sometimes reused together.
  */
 static inline __attribute__((always_inline)) uint64_t identity_of(const struct python_layout *at,
 								  const void *code, bool versioned)
@@ -109,8 +109,7 @@ static inline __attribute__((always_inline)) uint64_t identity_of(const struct p
 	       text_tail(at, file, python_word(file, at->text_length));
 }
 
-/* The bit of a frame's third word that is `entry` on the little-endian machines that CUDA runs on.
- */
+/* The bit `entry` in a python_frame's third word: all machines with CUDA are little-endian. */
 #define ENTRY (1ULL << 63)
 
 typedef uint64_t __attribute__((may_alias)) frame_word;
@@ -125,7 +124,7 @@ static inline __attribute__((always_inline)) void note(struct python_frames *fra
 						       const void *code, int32_t position,
 						       bool entry, bool versioned)
 {
-	/* By words: a word that is read just after two halves were written waits for both. */
+	/* Stored as whole words: a load of a word just stored in two halves would have to wait. */
 	frame_word *to = (frame_word *)&frames->list[frames->count];
 	uint64_t line = (uint32_t)python_int(code, at->code_first_line) & INT32_MAX;
 
@@ -135,7 +134,7 @@ static inline __attribute__((always_inline)) void note(struct python_frames *fra
 	add_part(frames, to, frames->count++);
 }
 
-/* The frame that was noted last began an evaluation loop. */
+/* Sets `entry` in the last frame of the list: that frame began an evaluation loop. */
 static inline void note_entry(struct python_frames *frames)
 {
 	unsigned index = frames->count - 1;
@@ -146,7 +145,7 @@ static inline void note_entry(struct python_frames *frames)
 	add_part(frames, last, index);
 }
 
-/* The first instruction's address: free-threaded builds copy the code for each thread (PEP 703). */
+/* The first instruction's address; free-threaded builds copy the code for threads (PEP 703). */
 static inline const void *code_start(const struct python_layout *at, const void *frame,
 				     const void *code)
 {
@@ -171,10 +170,10 @@ static inline int32_t position_in(const struct python_layout *at, const void *fr
 }
 
 /*
- * Lists the frames from `frame` outwards. CPython 3.8 to 3.10 has frame objects, each with its own
- * evaluation loop; from 3.11 on, a call from Python to Python stays in one evaluation loop. From
- * 3.12 on, each code object has a version number. `objects` and `versioned` are constants, so that
- * the loop of a version has no branches for the others.
+ * Lists the frames from `frame` outwards. CPython 3.8 to 3.10 has frame objects (`objects`), each
+ * with its own evaluation loop; from 3.11 on, a call from Python to Python stays in one evaluation
+ * loop. From 3.12 on, each code object has a version number (`versioned`). Both parameters are
+ * constants, so that the loop for one version has no branches for the others.
  */
 static inline __attribute__((always_inline)) void walk_frames(const struct python_layout *from,
 							      const void *frame,

@@ -5,7 +5,7 @@
  *
  * The GIL cannot be taken here: PyTorch may have released it and may hold its allocator's lock when
  * it reports an allocation, and the thread that has the GIL may wait for that lock. The GIL is not
- * needed either: only this thread pushes and pops its frames, and it is now in this library.
+ * needed either: only this thread pushes and pops its frames, and it is now executing this library.
  */
 #pragma once
 
@@ -13,14 +13,14 @@
 #include <stdint.h>
 
 /*
- * One Python frame: 24 bytes without padding, so that it can be hashed as it is. Code, identity and
- * position determine the source line; identity distinguishes code objects allocated at the same
- * address one after another. `code` must not be dereferenced after the hook has returned.
+ * One Python frame: 24 bytes without padding, hashed as three words. Code, identity and position
+ * determine the source line; `identity` distinguishes code objects allocated at the same address
+ * one after another. `code` must not be dereferenced after the hook has returned.
  */
 struct python_frame {
 	uint64_t code;
 	uint64_t identity;
-	int32_t position;         /* offset of the instruction, bytes; < 0: frame has not begun */
+	int32_t position;         /* byte offset of the instruction; < 0: frame has not begun */
 	uint32_t first_line : 31; /* first line of the code object */
 	uint32_t entry : 1;       /* the frame began an evaluation loop: python_eval_range() */
 };
@@ -34,7 +34,7 @@ struct python_name {
 };
 
 /* Looks for an interpreter in this process, unless one was found. `lookup` works like dlsym().
- * Takes the loader's locks and may allocate: not to be called in PyTorch's report of a block. */
+ * Takes the loader's locks and may allocate, so it is not called in PyTorch's report of a block. */
 void python_prepare(void *(*lookup)(void *handle, const char *name));
 
 enum { PYTHON_TRAIL = 160 }; /* most frames in a trail; a deeper stack is listed at each walk */
@@ -42,7 +42,7 @@ enum { PYTHON_TRAIL = 160 }; /* most frames in a trail; a deeper stack is listed
 /* A frame's address, and those words of the frame that determine what is recorded for it. */
 struct python_place {
 	uint64_t frame;
-	uint64_t code, next; /* the frame's references to its code object and an instruction */
+	uint64_t code, next; /* the frame's pointers to its code object and its instruction */
 	uint64_t kind;       /* low 8 bits: enum _frameowner (CPython); above: the code's version */
 };
 
@@ -54,30 +54,30 @@ struct python_trail {
 	unsigned good; /* number of outermost places for which sum[] and frames[] are valid */
 	struct python_place at[PYTHON_TRAIL];
 	unsigned __int128 sum[PYTHON_TRAIL + 1]; /* sum[n]: sum of the n outermost places */
-	uint16_t frames[PYTHON_TRAIL + 1]; /* frames[n]: n minus the shims among these places */
+	uint16_t frames[PYTHON_TRAIL + 1]; /* frames[n]: frames, not shims, among these places */
 	struct python_place fresh[PYTHON_TRAIL]; /* new frames of this walk, innermost first */
 };
 
 /* The result of a walk; the caller sets the list, its capacity and the trail. */
 struct python_frames {
-	struct python_frame *list; /* frames, innermost first */
+	struct python_frame *list; /* frames, innermost first; filled if `listed` */
 	unsigned capacity;
-	struct python_trail *trail; /* NULL: the list is always filled, and the sum made from it */
+	struct python_trail *trail; /* if NULL, the sum is always made from the list */
 	unsigned count;
 	bool listed;
 	unsigned __int128 sum; /* identifies the stack: all frames and their order */
 };
 
-/* Walks this thread's frames and returns their number; 0 also if frames cannot be read: without an
- * interpreter, while it begins or ends, or if Python stacks are off. The list is filled (`listed`)
- * only if the sum cannot be computed without the list. */
+/* Walks this thread's Python frames and returns their number. 0 also if frames cannot be read:
+ * without an interpreter, while it begins or ends, or if Python stacks are off. The list is filled
+ * (`listed`) only if the sum cannot be computed without the list. */
 unsigned python_walk(struct python_frames *frames);
 
-/* Fills the list of a walk; must be called within the hook call that walked. False if frames can no
- * longer be read: the interpreter is ending, or python_name() has turned Python stacks off. */
+/* Fills the list of a walk; must be called in the same hook call as the walk. False if frames can
+ * no longer be read: the interpreter is ending, or python_name() has turned Python stacks off. */
 bool python_list(struct python_frames *frames);
 
-/* Reads the names and the line of a frame; must be called within the hook call that walked, while
+/* Reads the names and the line of a frame; must be called in the same hook call as the walk, while
  * the frame keeps its code object alive. False if the interpreter is ending, if Python stacks are
  * off, or if the frame has no valid code object, which turns Python stacks off from then on. */
 bool python_name(const struct python_frame *frame, struct python_name *name);

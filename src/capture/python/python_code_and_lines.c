@@ -42,11 +42,11 @@ bool python_text(const void *text, char *to, size_t size)
 	return data != NULL;
 }
 
-/* A series of reads. If `careful` (the layout is not verified), reads fail instead of faulting. */
+/* A series of reads. If `careful` (the layout is unverified), reads fail instead of faulting. */
 struct trial {
 	bool careful;
 	bool failed;
-	bool barred; /* the kernel forbids peek(), which makes these reads */
+	bool barred; /* the kernel forbids peek(), by which careful reads are made */
 };
 
 static void look(struct trial *trial, void *to, const void *base, int32_t offset, size_t size)
@@ -74,8 +74,8 @@ static const void *follow(struct trial *trial, const void *base, int32_t offset)
 	return value;
 }
 
-/* Fails the trial unless the pointer at base + offset is to a str or bytes (as `flag` says) or to
- * an object of a subclass: compile() stores a file name of a subclass of str unchanged. */
+/* Fails the trial unless the pointer at base + offset is to a str or bytes object (as `flag`
+ * requires), also of a subclass: compile() stores a file name of a subclass of str unchanged. */
 static void expect_kind(struct trial *trial, const void *base, int32_t offset, uint64_t flag)
 {
 	const struct python_layout *at = &python_process.layout;
@@ -174,8 +174,9 @@ static int32_t take_signed(struct table *table)
 	return value & 1 ? -(int32_t)(value >> 1) : (int32_t)(value >> 1);
 }
 
-/* Reads pairs: number of code bytes, number of lines to add. In co_lnotab the lines are added after
- * the bytes; in 3.10's table (`deltas`) before the bytes, and -128 says that they have no line. */
+/* Reads pairs: a number of code bytes, a number of lines to add. In co_lnotab the lines are
+ * added after the bytes; in 3.10's table (`deltas`) before, and -128 means that the bytes have
+ * no line. */
 static int32_t pairs_line(struct table table, int32_t line, int64_t position, bool deltas)
 {
 	int64_t end = 0;

@@ -3,9 +3,9 @@
  * where the offset of a code object's version number is known: in CPython 3.12 to PYTHON_NEWEST.
  *
  * A frame stays at its address while it runs, and its words mostly stay the same. Every frame is
- * compared with the last walk's (struct python_trail), and the sum is made anew only from the
- * outermost difference inwards. The processor need not read a frame to find the next frame: the
- * last walk gives the address.
+ * compared with the frame in the last walk (struct python_trail), and the sum is made anew only
+ * from the outermost difference inwards. The processor need not read a frame to find the next
+ * frame: the last walk gives the address.
  */
 #include "capture/python/python_parts.h"
 
@@ -13,7 +13,7 @@
 
 enum { NUMBER_SHIFT = 8 };
 
-/* Stands in a stack's sum for a shim, a frame that the interpreter adds for an evaluation loop. */
+/* Used in a stack's sum for a shim, a frame that the interpreter adds for an evaluation loop. */
 static const uint64_t SHIM = 1ULL << 63;
 
 static inline bool is_shim(uint64_t kind)
@@ -86,9 +86,9 @@ static inline unsigned search(const struct python_trail *trail, unsigned index, 
 	return index;
 }
 
-/* Reads *fresh frames from *frame outwards into trail->fresh, to the stack's end or, if `known`, up
- * to a frame in the trail, to which *frame is set; *index becomes the number of trail places up to
- * that frame, 0 for none. False for too many frames, or for code without a version number. */
+/* Reads frames from *frame outwards into trail->fresh and counts them in *fresh, up to the stack's
+ * end (*frame and *index are then 0) or, if `known`, to a frame in the trail (*frame is then that
+ * frame, *index its position from 1). False for too many frames, or code without a version. */
 static HOT_CODE bool gather(const struct python_layout *at, struct python_trail *trail,
 			    uint64_t *frame, unsigned *fresh, unsigned *index, bool known)
 {
@@ -113,7 +113,7 @@ static HOT_CODE bool gather(const struct python_layout *at, struct python_trail 
 }
 
 /* Makes the compiler use this value even after a comparison has shown that a loaded value equals
- * it: then the processor need not wait for the load. */
+ * this value: then the processor need not wait for the load. */
 #define KNOWN_AS(value) __asm__("" : "+r"(value))
 
 static inline __attribute__((always_inline)) bool is_same(const struct python_layout *at,
@@ -136,8 +136,8 @@ static inline __attribute__((always_inline)) bool is_same(const struct python_la
 }
 
 /* Compares the trail's outermost `index` places with the frames from `frame` outwards, and updates
- * places that differ. False if a frame has another address or no version number, if it is
- * incomplete, or if there are more frames than places. */
+ * places that differ. False if a frame is incomplete or has another address or no version number,
+ * or if there are more frames than places. */
 static inline bool follow(const struct python_layout *from, struct python_trail *trail,
 			  uint64_t frame, unsigned index)
 {
@@ -170,7 +170,7 @@ static void lay(struct python_trail *trail, unsigned index, unsigned fresh)
 		trail->good = index;
 	while (fresh)
 		trail->at[index++] = trail->fresh[--fresh];
-	/* search() needs growing addresses: drops older places further in if theirs are lower. */
+	/* search() needs growing addresses: drops older inner places that have lower addresses. */
 	if (index && index < trail->high && trail->at[index].frame <= trail->at[index - 1].frame)
 		trail->high = index;
 	if (trail->high < index)

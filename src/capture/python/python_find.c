@@ -18,9 +18,9 @@
 
 typedef void *lookup_fn(void *handle, const char *name);
 
-#define KNOWN " than this build reads (" PYTHON_VERSIONS ")"
+#define KNOWN " than memtrace supports (" PYTHON_VERSIONS ")"
 
-/* Sets the refusal: "CPython 3.12.3", then the texts a, b and c, then the consequence. */
+/* Sets python_process.refusal to the sentence "CPython 3.12.3" + a + b + c + the consequence. */
 static void refuse_version(const char *a, const char *b, const char *c)
 {
 	char *refusal = python_process.refusal;
@@ -30,7 +30,7 @@ static void refuse_version(const char *a, const char *b, const char *c)
 	text_append(refusal, size, a);
 	text_append(refusal, size, b);
 	text_append(refusal, size, c);
-	text_append(refusal, size, ": Python stacks are not recorded, everything else is");
+	text_append(refusal, size, ": Python stacks are not recorded; everything else is");
 }
 
 static int search_library(struct dl_phdr_info *info, size_t size, void *path)
@@ -46,8 +46,8 @@ static int search_library(struct dl_phdr_info *info, size_t size, void *path)
 
 /*
  * Finds where the interpreter's symbols are looked up: RTLD_DEFAULT, or a libpython that an
- * embedding program loaded RTLD_LOCAL. False if there is no interpreter. The library of the one
- * that is found stays loaded even if the host closes it: its functions are called from now on.
+ * embedding program loaded RTLD_LOCAL. False if there is no interpreter. The interpreter's library
+ * stays loaded even if the host closes it, because its functions are called from now on.
  */
 static bool find_handle(lookup_fn *lookup, void **handle)
 {
@@ -82,8 +82,7 @@ static void find_eval(const void *eval)
 	python_process.eval_high = python_process.eval_low + symbol->st_size;
 }
 
-/* The name of another interpreter that exports CPython's symbols but stores its frames in its own
- * way; NULL for CPython. */
+/* The name of an interpreter that exports CPython's symbols but is not CPython; otherwise NULL. */
 static const char *foreign(const char *version)
 {
 	static const char others[][16] = { "PyPy", "GraalVM", "+cinder", "+meta" };

@@ -2,8 +2,8 @@
  * Keeps the interpreter from ending while another thread walks its own Python frames.
  *
  * An interpreter that ends frees the frames of all other threads (_PyThreadState_DeleteExcept, 3.10
- * to 3.15; zapthreads before). Before that, it calls the functions registered with its module
- * atexit. One of these is ending(): it is registered at a time that the interpreter chooses
+ * to 3.15; zapthreads in older versions). Before that, it calls the functions registered with its
+ * module atexit. One of these is ending(): it is registered at a time that the interpreter chooses
  * (Py_AddPendingCall), and waits until no thread walks (PATIENCE_MS at most). From then on only the
  * thread that ends the interpreter may begin a walk. A walk holds no lock of the interpreter,
  * because any thread may fork meanwhile, and the child would find the lock held for ever.
@@ -17,8 +17,8 @@
 #include "base/guest/hot.h"
 #include "capture/loader/loader.h"
 
-/* Longest wait for walks to end: longer than a busy machine keeps a thread from running. A walk
- * that a signal handler has jumped out of seems to last for ever: then the wait is this long. */
+/* Longest wait for walks to end: longer than a busy machine keeps a thread from running. The wait
+ * is this long if a signal handler has jumped out of a walk, which then seems to last for ever. */
 enum { PATIENCE_MS = 1000 };
 
 static struct crowd walkers;
@@ -28,8 +28,8 @@ static HOT_THREAD _Thread_local struct crowd_self self;
 static HOT_DATA _Atomic(const struct crowd_self *) ender;
 static HOT_DATA atomic_bool asked;
 
-/* Whether this thread is the process's first; UNKNOWN before its first walk. A thread that forks
- * passes its value on to the child. */
+/* Whether a thread is the process's first; UNKNOWN before its first walk. A forked child's thread
+ * has the value of the thread that forked. */
 enum { UNKNOWN, FIRST, OTHER };
 static HOT_THREAD _Thread_local unsigned char thread_kind;
 
@@ -38,7 +38,7 @@ static bool nobody_walks(void)
 	return crowd_is_empty(&walkers, &self);
 }
 
-/* Registered with Py_AtExit, called at the interpreter's very end: a new interpreter may follow. */
+/* Called by Py_AtExit at the interpreter's very end. Another interpreter may begin afterwards. */
 static void ended(void)
 {
 	atomic_store(&asked, false);
@@ -46,10 +46,10 @@ static void ended(void)
 }
 
 /*
- * Called by Python's atexit after all but the daemon threads have ended, before the frames of these
+ * Called by Python's atexit when all but the daemon threads have ended, before the frames of those
  * are freed. A program may unregister it by atexit._clear(), as children of multiprocessing do,
- * which leave by _exit: then walks that have begun are not awaited, and finalizing() alone bars
- * new ones. After an early call (atexit._run_exitfuncs()) only the calling thread may walk.
+ * which leave by _exit: walks that have begun are then not awaited, and finalizing() alone prevents
+ * new walks. After an early call (atexit._run_exitfuncs()) only the calling thread may walk.
  */
 static void *ending(void *module, void *unused)
 {
@@ -63,7 +63,7 @@ static void *ending(void *module, void *unused)
 /*
  * A pending call that registers ending(). It runs on the interpreter's main thread with the GIL,
  * before atexit's functions at the latest, because an interpreter that ends makes its pending calls
- * first (3.8 to 3.14). In a sub-interpreter it registers nothing, and the next walk asks again.
+ * first (3.8 to 3.14). In a sub-interpreter it registers nothing, and the next walk tries again.
  */
 static int register_ending(void *unused)
 {
@@ -128,8 +128,8 @@ HOT_CODE bool python_hold(void **frame)
 		return !by || by == &self;
 	if (!python_ask())
 		return false;
-	/* The walk is announced before `ender` is read, and ending() sets `ender` before it looks
-	 * for walks: so at least one of the two threads sees the other. */
+	/* The walk is announced before `ender` is read, and ending() sets `ender` before it counts
+	 * walks: so at least one of the two threads notices the other. */
 	crowd_enter(&walkers, &self, frame);
 	if (!atomic_load(&ender) && !python_process.finalizing())
 		return true;

@@ -9,8 +9,8 @@
 #include "capture/python/python_parts.h"
 
 enum {
-	TELLS_VERSION = 8,        /* place of the version in the interpreter's table, in bytes */
-	TELLS_FREE_THREADED = 16, /* place of the flag for free-threaded builds, in bytes */
+	TELLS_VERSION = 8,        /* offset of the version in the interpreter's table, in bytes */
+	TELLS_FREE_THREADED = 16, /* offset of the flag for free-threaded builds, in bytes */
 	SIZE = -1, /* marks a column with the size of the struct that the next columns are in */
 };
 
@@ -42,10 +42,10 @@ static const struct python_layout known[] = {
 #undef OBJECTS
 #undef TEXT
 
-/* For each column of TELLS in frame_offsets.def: the field of python_layout, and valid values. */
+/* For each column of TELLS in frame_offsets.def: the field of python_layout and its valid range. */
 static const struct told_field {
 	int place;
-	unsigned width; /* bytes of the field; its offset is a multiple of this */
+	unsigned width; /* bytes of the field, whose offset is a multiple of this */
 	uint64_t least;
 	uint64_t end; /* valid values are less than this; 0: less than the struct's size */
 } columns[] = {
@@ -83,7 +83,7 @@ static const int tells[PYTHON_NEWEST - PYTHON_TELLING + 1][COUNT_OF(columns)] = 
 
 #undef NONE
 
-/* Sets the offsets that the interpreter's table lacks, to those that 3.13 to 3.15 have. */
+/* Sets the offsets that the interpreter's table lacks, to the values in 3.13 to 3.15. */
 static void fill_untold(struct python_layout *layout, unsigned minor, bool free_threaded)
 {
 	if (!free_threaded)
@@ -94,12 +94,12 @@ static void fill_untold(struct python_layout *layout, unsigned minor, bool free_
 	layout->text_compact = layout->text_ascii + 16;
 	layout->text_shift = free_threaded && minor >= 14 ? 8 : 2;
 	layout->table = PYTHON_LOCATIONS;
-	/* A newer version may have these two fields elsewhere, and no check would notice. */
+	/* A newer version may have these two fields elsewhere, which no check would notice. */
 	if (minor > PYTHON_NEWEST)
 		layout->code_version = layout->code_traceable = PYTHON_NONE;
 }
 
-/* Reads the interpreter's table, in which column i is at at[i]. False if a value is invalid. */
+/* Reads the interpreter's table, with column i at offset at[i]. False if a value is invalid. */
 static bool read_told(struct python_layout *layout, const int *at)
 {
 	uint64_t struct_end = 0;

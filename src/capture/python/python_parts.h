@@ -80,7 +80,7 @@ static inline uint8_t python_byte(const void *base, int32_t offset)
 	return ((const uint8_t *)base)[offset];
 }
 
-/* The object of a frame's reference, whose low bits are tags from 3.14 on (pycore_stackref.h). */
+/* The object at a frame's reference, whose low bits are tags from 3.14 on (pycore_stackref.h). */
 static inline const void *python_untagged(const void *reference)
 {
 	return (const void *)((uintptr_t)reference & ~(uintptr_t)7);
@@ -105,8 +105,8 @@ static inline bool python_owned_by_interpreter(uint8_t owner)
 	return owner >= 3;
 }
 
-/* True for a frame that is still making its cells or its generator; CPython hides such frames, too.
- * The code object, one more cache line for each frame, is read only for small positions. */
+/* True for a frame that is still creating its cells or its generator; CPython hides such frames,
+ * too. The code object, one more cache line for each frame, is read only if `position` is small. */
 static inline bool python_incomplete(const struct python_layout *at, const void *code,
 				     int32_t position, uint8_t owner)
 {
@@ -117,8 +117,8 @@ static inline bool python_incomplete(const struct python_layout *at, const void 
 /* --- python_find.c --- */
 
 struct python_interpreter {
-	/* Functions of CPython's C API, with void * for pointers to its types; find_needs() has
-	 * their names there. */
+	/* Functions of CPython's C API, with void * for pointers to CPython's types. find_needs()
+	 * maps each member to a name in that API. */
 	void *(*this_thread)(void); /* PyGILState_GetThisThreadState */
 	int (*finalizing)(void);
 	int (*initialized)(void);
@@ -137,7 +137,7 @@ struct python_interpreter {
 	const void *code_type;
 	const void *text_type;
 	const void *bytes_type;
-	const int *finishing; /* CPython 3.8: not 0 once it refuses pending calls; else NULL */
+	const int *finishing; /* 3.8: not 0 once pending calls are refused; NULL from 3.9 on */
 	uint64_t eval_low;
 	uint64_t eval_high;
 	struct python_layout layout;
@@ -166,9 +166,9 @@ bool python_layout_find(unsigned minor, uint64_t version);
 
 enum python_verdict { PYTHON_EMPTY, PYTHON_RIGHT, PYTHON_WRONG };
 
-/* Verifies the layout: follows this thread's innermost frames from its PyThreadState with reads
- * that fail instead of faulting, and checks that each has a code object. PYTHON_EMPTY: there is
- * none. If the kernel bars such reads, a version listed in frame_offsets.def passes unchecked. */
+/* Verifies the layout: follows this thread's innermost frames from its PyThreadState by reads that
+ * fail instead of faulting, and checks that each has a code object. PYTHON_EMPTY: no frame. If the
+ * kernel forbids such reads, a version listed in frame_offsets.def passes unchecked. */
 enum python_verdict python_try(const void *thread);
 
 /* True if `code` is a code object whose names are str and whose line table is bytes. */
@@ -185,18 +185,18 @@ int32_t python_line(const void *code, int32_t position);
 /* --- python_guard.c --- */
 
 /*
- * Asks the interpreter to call a function before it ends, unless that was done. False if that is
- * not possible now: the interpreter has not begun, is about to end, or has no room for a pending
- * call. Waits for a fork (loader_begin()), and for the interpreter's lock on pending calls, which
- * is held briefly and made anew in a forked child.
+ * Makes the interpreter call ending() before it ends, unless that was done. False if that is not
+ * possible now: the interpreter has not begun, is about to end, or has no room for a pending call.
+ * Waits for a fork (loader_begin()), and for the interpreter's lock on pending calls, which is held
+ * briefly and made anew in a forked child.
  */
 bool python_ask(void);
 
 /*
  * Begins a walk. False if frames must not be read: the interpreter has not begun, or another thread
- * is or may be ending it. Otherwise its end waits, but not for ever, for python_let_go(), called by
- * the same function, whose frame address is `frame`. A walk by the process's first thread does not
- * delay the end: that thread is assumed to be the one that ends the interpreter.
+ * is or may be ending it. Otherwise the interpreter's end waits a while for python_let_go(), called
+ * by the same function, whose frame address is `frame`. A walk by the process's first thread does
+ * not delay the end: that thread is assumed to be the one that ends the interpreter.
  */
 bool python_hold(void **frame);
 void python_let_go(void **frame);
@@ -223,8 +223,8 @@ static inline uint64_t python_key(unsigned index)
 	return (key ^ key >> 32) * HASH_B;
 }
 
-/* A frame's addend in the sum, a product with keys for its place (NH: Black et al., UMAC, 1999), so
- * that it depends on no other frame. `rest`: a word that determines the instruction. */
+/* A frame's addend in the sum: a product with keys for its position (NH: Black et al., UMAC, 1999),
+ * so that it does not depend on other frames. `rest`: a word that determines the instruction. */
 static inline unsigned __int128 python_part(uint64_t code, uint64_t identity, uint64_t rest,
 					    unsigned index)
 {

@@ -1,5 +1,5 @@
-/* Functions by which the recorder and the hooks have work done in other folders. capture/life has
- * their definitions, so that the recorder depends on none of those folders. */
+/* Functions by which the recorder and the hooks have work done in other folders. They are defined
+ * in capture/life, so that the recorder depends on none of those folders. */
 #pragma once
 
 #include <stdatomic.h>
@@ -11,17 +11,17 @@
  * (AT_SECURE): nothing is recorded there. */
 extern bool guest_preloaded;
 
-/* Called once, by record_wake(): reads the settings of stacks. Calls no other library. */
+/* Called once, by record_wake(): reads the settings for call stacks. Calls no other library. */
 void guest_wake(void);
 
 /* Called once by record_prepare(), through loader_call(): finds libunwind, Python, PyTorch and the
  * library for a compressed document, and registers handlers for the end of the process. */
 void guest_prepare(void *unused);
 
-/* After libraries were loaded: looks again for what was not found. Called with no lock held. */
+/* Called after libraries were loaded, with no lock held: looks for PyTorch and Python again. */
 void guest_loaded(void);
 
-/* Before the first event: reads the driver's version, with no lock held. */
+/* Called before the first event, with no lock held: stores the driver's version. */
 void guest_ask(void);
 
 /* Writes the facts about the process to a new spool. Called with the recorder's lock held. */
@@ -30,7 +30,7 @@ void guest_open(void);
 /* Records a device's name and size, once. Calls the driver, so no lock may be held. */
 void guest_device(int device);
 
-/* The last value of `asked` in the spool's header that was acted on; after a signal UINT32_MAX. */
+/* The last value of `asked` in the spool's header that was acted on; UINT32_MAX after a signal. */
 extern _Atomic uint32_t guest_control_seen;
 
 /* True if there is a request by a tool (memtrace ctl) or a signal (MEMTRACE_SIGNAL). Called for

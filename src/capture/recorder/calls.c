@@ -1,11 +1,10 @@
 /*
- * Counts the calls of counted_calls.def and hooks.def and the time spent in them, and measures what
- * events cost the traced program.
+ * Counts and times the calls of the functions in counted_calls.def and hooks.def, and measures the
+ * time that recording events costs the traced program.
  *
  * Of nested calls only the outermost is counted. The counts are in the spool, so that they outlive
  * a killed process: one row for each function and group of threads (shard), made at the first call.
- * In the common case no lock is taken, no locked instruction is used, and threads share no cache
- * line.
+ * Usually no lock is taken, no locked instruction is used, and threads share no cache line.
  */
 #include "capture/recorder/record_parts.h"
 
@@ -19,10 +18,10 @@
 #include "capture/loader/tsc_clock.h"
 
 /*
- * The first OWN_SHARDS threads each get a shard for good, whose rows have one writer; later threads
- * share the other shards. A forked child's thread keeps the shard of the thread that forked, with
- * new rows, and the count of threads goes on. After vfork() a child writes its parent's rows while
- * the parent waits. Two threads write a row of one writer only if clone() gives a child its
+ * The first OWN_SHARDS threads each get a shard for good, so that its rows have one writer; later
+ * threads share the other shards. In a forked child the thread keeps its shard, with new rows, and
+ * the numbering of threads continues. After vfork() a child writes its parent's rows while the
+ * parent waits. Two threads can write a row meant for one writer only if clone() gives a child its
  * parent's memory and thread-local storage and lets both run; some counts are then lost.
  */
 enum { OWN_SHARDS = 48, SHARED_SHARDS = 16, SHARDS = OWN_SHARDS + SHARED_SHARDS };
@@ -33,10 +32,9 @@ typedef _Atomic(struct spool_call *) slot;
 static struct spool_call early_counts[HOOKS];
 
 static HOT_DATA struct {
-	/* Rows in the spool, by shard and function, in pages that read 0 in a child: it has another
-	 * spool. */
+	/* Rows in the spool, by shard and function. The pages read 0 in a forked child. */
 	slot *slots;
-	_Atomic uint64_t threads; /* number of threads that have called, here and in parents */
+	_Atomic uint64_t threads; /* threads numbered so far, here and in parent processes */
 } calls;
 
 static HOT_THREAD _Thread_local struct {
@@ -46,7 +44,7 @@ static HOT_THREAD _Thread_local struct {
 
 void calls_init(void)
 {
-	/* If the pages were not wiped, a child would use its parent's rows, not mapped there. */
+	/* Wiped by fork(): a child must not write to its parent's rows, not mapped there. */
 	if (opt_flag(OPT_ID_calls))
 		calls.slots = record_wiped_pages(sizeof(slot) * SHARDS * HOOKS);
 }
@@ -84,8 +82,8 @@ static void add_relaxed(_Atomic uint64_t *to, uint64_t value)
 	atomic_fetch_add_explicit(to, value, memory_order_relaxed);
 }
 
-/* Adds to a word that no other thread writes, with one unlocked instruction: no signal handler of
- * this thread can interrupt it, and readers of an aligned word get either value. */
+/* Adds to a word that only this thread writes, with one unlocked instruction: no signal handler of
+ * this thread can interrupt the addition, and readers of an aligned word get either value. */
 static inline __attribute__((always_inline)) void add_alone(_Atomic uint64_t *to, uint64_t value)
 {
 #if defined(__x86_64__)
@@ -102,7 +100,7 @@ static uint64_t take_relaxed(_Atomic uint64_t *from)
 	return atomic_exchange_explicit(from, 0, memory_order_relaxed);
 }
 
-/* Makes a row in the spool, published once complete. Called with the recorder's lock held. */
+/* Adds a row to the spool, published once complete. Called with the recorder's lock held. */
 static struct spool_call *make_row(enum hook_id id)
 {
 	struct spool *spool = record_spool();
@@ -149,7 +147,7 @@ static __attribute__((noinline)) void take_shard(void)
 	own.alone = before < OWN_SHARDS;
 }
 
-/* The function's row, made at its first call in this shard; NULL if it cannot be made yet. */
+/* The function's row, made at its first call in this shard; NULL if no row can be made now. */
 static struct spool_call *find_row(slot *at, enum hook_id id)
 {
 	struct signals_deferred deferred;
@@ -215,11 +213,11 @@ void calls_clear(void)
 		memset(calls.slots, 0, sizeof(slot) * SHARDS * HOOKS);
 }
 
-/* --- the cost of events --- */
+/* --- the time that recording events costs --- */
 
 enum {
-	MOST_NS = 1 << 16, /* a longer cost is not counted: the kernel ran another thread */
-	READINGS = 16,
+	MOST_NS = 1 << 16, /* longer times are not counted: the kernel ran another thread */
+	READINGS = 16,     /* measurements of the clock, of which the least counts */
 };
 
 HOT_THREAD _Thread_local uint32_t overhead_past;

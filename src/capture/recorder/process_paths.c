@@ -1,4 +1,4 @@
-/* Paths of the files that this process writes. */
+/* Makes the paths of the files that this process writes, and creates its spool. */
 #include "base/mem/each.h"
 #include "capture/recorder/record_parts.h"
 
@@ -16,12 +16,12 @@
 
 enum { NAMES = 1000 };
 
-/* The working directory at the start, if an option needs it: a short path in `near`, in pages that
- * the constructor writes anyway, else in `far`. */
+/* The working directory when the process started, if a setting has a relative path: in `near` if it
+ * is short (the constructor writes those pages anyway), otherwise in `far`. */
 static START_DATA char near[200];
 static char far[4096];
 
-/* The text for %e, copied at the start: a program that sets its title overwrites the original. */
+/* The text for %e. A copy, because a program that sets its title overwrites the original. */
 static char program[256];
 
 static __attribute__((noinline)) void ask_far(void)
@@ -55,7 +55,7 @@ START_CODE void process_paths_init(const char *started_as)
 		text_copy(program, sizeof(program), text_base(started_as));
 }
 
-/* The directory from which an option's relative path starts, "" for an absolute path. */
+/* The directory that is put before an option's relative path; "" for an absolute path. */
 static const char *start_of(const char *path)
 {
 	if (path[0] == '/')
@@ -63,7 +63,7 @@ static const char *start_of(const char *path)
 	return near[0] ? near : far;
 }
 
-/* Makes the output's pattern absolute. Doubles each % of the directory, so that it stays a %. */
+/* Makes the output's pattern absolute. A % in the directory is doubled, as patterns require. */
 static void make_pattern(char *to, size_t size, const char *output)
 {
 	const char *start = start_of(output);
@@ -89,8 +89,8 @@ static void make_directory(char *to, size_t size, const char *spools)
 	text_append(to, size, spools);
 }
 
-/* Creates the spool, unless it or the output exists. The output is checked again afterwards:
- * another process with the same names writes its output first and then removes its spool. */
+/* Creates the spool, unless it or the output exists. Then checks for the output again, because a
+ * process with the same names writes its output first and removes its spool afterwards. */
 static int create_unless_there(void)
 {
 	const struct process_paths *paths = &recorder.paths;
@@ -118,15 +118,15 @@ static int create_in(const char *first, const char *in)
 		if (!error)
 			error = create_unless_there();
 	}
-	if (!paths->spool[0]) /* no name was made: the message names the directory */
+	if (!paths->spool[0]) /* no name was made: the error message shows the directory */
 		text_copy(paths->spool, sizeof(paths->spool), in);
 	return error;
 }
 
 int process_paths_create(void)
 {
-	/* static: the stack may be small, and one recording is opened at a time */
-	static char pattern[3 * 4096]; /* room for a directory's name of only %, each doubled */
+	/* static: the stack may be small, and only one thread at a time runs this */
+	static char pattern[3 * 4096]; /* room for a directory of only %, each doubled */
 	static char first[4096];
 	static char directory[4096];
 	const char *const others[] = { "/dev/shm", getenv("TMPDIR"), "/tmp" };

@@ -52,8 +52,8 @@ void *record_wiped_pages(size_t size)
 
 /*
  * True in a child that was made without fork's handlers before the wiped pages existed. False in a
- * clone that shares its parent's memory, because the recording there is the parent's. Only kcmp()
- * can distinguish the two; without it, true in both, because such a clone is rarer than a child.
+ * clone that shares its parent's memory, because it adds to its parent's recording. Only kcmp() can
+ * distinguish the two; without kcmp(), true in both, because such a clone is rarer than a child.
  */
 static bool is_child(void)
 {
@@ -104,7 +104,7 @@ const char *record_error_text(int error)
 	const char *text = strerrordesc_np(error < 0 ? -error : error);
 
 	if (error == -EOWNERDEAD)
-		return "a thread of the program ended while it updated the recording";
+		return "a thread of the program did not finish its update of the recording";
 	if (error == -ESTALE)
 		return "the file was removed or replaced";
 	return text ? text : "unknown error";
@@ -113,7 +113,7 @@ const char *record_error_text(int error)
 void record_give_up(const char *what, int error)
 {
 	if (error == -ECANCELED)
-		return; /* not an error: recording has ended, or this is a child */
+		return; /* no error: recording has ended, or this is a forked child */
 	if (atomic_exchange(&record_state, RECORD_ENDED) == RECORD_ENDED)
 		return; /* only the first thread reports */
 	log_say("recording stopped: ", what, ": ", record_error_text(error),
@@ -149,7 +149,7 @@ HOT_CODE uint64_t record_now(void)
 {
 	uint64_t now = tsc_ns();
 
-	/* In a child, time zero is the kernel's time, which tsc_ns() may be a little behind. */
+	/* In a child, time zero was read from the kernel, and tsc_ns() may be slightly behind. */
 	return now > record_process.start_monotonic ? now - record_process.start_monotonic : 0;
 }
 
@@ -199,7 +199,7 @@ static int start_tables(void)
 	bool keep = *opt_text(OPT_ID_keep) && !opt_parse_keep(opt_text(OPT_ID_keep), &ns, &bytes);
 	int error = intern_init(&recorder.intern, &recorder.spool);
 
-	/* With `keep`, the oldest events are dropped: no limit is needed unless one was set. */
+	/* With `keep`, old events are dropped, so only a limit that the user set applies. */
 	if (keep && !opt_given(OPT_ID_max_events))
 		most = UINT64_MAX;
 	if (!error)
@@ -230,7 +230,7 @@ static int make_file(void *unused)
 	if (!error) {
 		spool_publish(&recorder.spool);
 	} else if (made) {
-		/* The first rows had no room: the spool has nothing to read. */
+		/* There was no room for the first rows, so the spool is empty. */
 		spool_unlink(&recorder.spool);
 		ledger_clear(&recorder.ledger);
 		intern_clear(&recorder.intern);
@@ -241,8 +241,8 @@ static int make_file(void *unused)
 	record_marks_put(!error);
 	if (!error && atomic_load(&loader_silent))
 		record_fact("note",
-			    "this process was created by clone() without fork handlers, among "
-			    "threads: native frames were not recorded");
+			    "this process was forked while another thread may have held a lock "
+			    "of the dynamic loader: its call stacks have no native frames");
 	atomic_store(&record_process.open, !error);
 	return 0;
 }
@@ -254,11 +254,11 @@ static __attribute__((noinline)) bool open_recording(void)
 	signals_defer(&deferred);
 	lock_take(&recorder.open_lock);
 	if (!atomic_load(&record_process.open) && record_on() && !record_held()) {
-		record_thread(); /* stores this thread's id: make_file() may run on another */
+		record_thread(); /* stores this thread's id: make_file() may use another thread */
 		record_lock();
 		own_thread_run(make_file, NULL, false);
 		record_unlock();
-		/* Threads seen so far have no name in the spool: record_thread() looks again. */
+		/* Threads seen so far have no name in the spool: record_thread() now stores one. */
 		atomic_fetch_add(&record_process.generation, 1);
 	}
 	lock_drop(&recorder.open_lock);
@@ -308,7 +308,7 @@ void record_unmatched(void)
 void record_events_locked(bool on)
 {
 	if (on != record_quiet())
-		return; /* already so */
+		return; /* nothing to change */
 	atomic_store(&record_process.quiet, !on);
 	recorder.ledger.quiet = !on;
 	if (atomic_load(&record_process.open))

@@ -1,6 +1,6 @@
 /*
- * The recorder's lock, and its recovery when the thread that holds it ends, jumps out of the
- * update, or is led away by a signal handler.
+ * The recorder's lock, and its recovery when the thread that holds the lock ends, jumps out of the
+ * update, or is moved to another stack by a signal handler.
  */
 #include <errno.h>
 #include <sys/syscall.h>
@@ -19,7 +19,7 @@ static const uint64_t OVERDUE_NS = 1000000000; /* a frame suspended for longer c
 
 HOT_THREAD _Thread_local struct record_self record_self;
 
-/* record_thread() without a lock, for the lock itself. */
+/* The kernel's id of this thread, as from record_thread() but without taking the lock. */
 static int own_number(void)
 {
 	uint32_t generation =
@@ -29,8 +29,8 @@ static int own_number(void)
 						    : (int)syscall(SYS_gettid);
 }
 
-/* After the lock's owner has left an update for good: undoes the update, and reads the values that
- * the ledger has copied from the spool again. */
+/* Called when the lock's owner has left an update for good: undoes the update, and reloads the
+ * values that the ledger copies from the spool. */
 static void mend(void)
 {
 	struct signals_deferred deferred;
@@ -63,7 +63,7 @@ HOT_CODE void record_lock_only_in(void **frame)
 	int number = own_number();
 	enum lock_got got;
 
-	/* before the lock is taken, since a signal may come right after */
+	/* set before the lock is taken, since a signal may come right after */
 	record_self.frame = frame;
 	record_self.back = frame ? frame[1] : NULL;
 	atomic_signal_fence(memory_order_seq_cst);
@@ -89,9 +89,9 @@ HOT_CODE void record_unlock(void)
 }
 
 /*
- * True if the frame that has held the lock since `turn` is gone. That is certain if its return
- * address at *where has changed, or if the present call's `frame` is at its place or further out on
- * the same stack. A frame on another stack may be suspended; it counts as gone after OVERDUE_NS.
+ * True if the frame that took the lock at `turn` is gone. That is certain if its return address at
+ * *where has changed, or if the present call's `frame` is at the same place or further out on the
+ * same stack. A frame on another stack may be suspended; it counts as gone after OVERDUE_NS.
  */
 static bool frame_gone(unsigned turn, void **where, void **frame)
 {
@@ -114,9 +114,9 @@ static bool frame_gone(unsigned turn, void **where, void **frame)
 	return clock_now() - record_self.since > OVERDUE_NS;
 }
 
-/* Takes over the lock whose owner's frame is gone, undoes the update, and drops the lock. Signals
- * are deferred: a jump out of here would leave the lock held. A signal handler may have continued
- * that frame since frame_gone(), so `turn` and `where` are checked again. */
+/* Takes over the lock if its owner's frame is gone, undoes the update, and drops the lock. Signals
+ * are deferred, because a jump out of here would leave the lock held. A signal handler may have
+ * returned to that frame since frame_gone() ran, so `turn` and `where` are checked again. */
 static void rescue(int number, unsigned turn, void *const *where)
 {
 	struct signals_deferred deferred;

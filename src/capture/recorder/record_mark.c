@@ -1,27 +1,27 @@
-/* Marks and ranges: their names, and storage for those made before the recording is open. */
+/* Records marks and ranges: limits their names, and stores them while no recording is open. */
 #include <string.h>
 
 #include "base/text/text.h"
 #include "capture/recorder/record_parts.h"
 
 enum {
-	PENDING = 128,
-	/* limits of names and of their bytes: a million names of about 24 bytes */
+	PENDING = 128, /* most marks stored before the first memory event */
+	/* most different names, and most bytes of all names together */
 	NAMES = 1 << 20,
 	BYTES = 24 << 20,
-	FOLDED = 1 << 16, /* limit of further names, in which numbers become "#" */
+	FOLDED = 1 << 16, /* most further names, in which numbers become "#" */
 };
 
 static struct {
-	uint32_t names, bytes; /* distinct names, and their bytes */
-	uint32_t folded;       /* names with "#"; 0 until `full` */
-	bool full;
+	uint32_t names, bytes; /* different names so far, and their bytes */
+	uint32_t folded;       /* further names so far, in which numbers became "#" */
+	bool full;             /* the limit NAMES or BYTES was reached */
 	uint32_t pending_count;
 	uint64_t pending_lost;
-	struct record_mark pending[PENDING]; /* from before the first memory event */
+	struct record_mark pending[PENDING]; /* marks from before the first memory event */
 } marks;
 
-/* "aten::mm, seq = 17" becomes "aten::mm, seq = #". */
+/* Replaces each number in the name by #: "aten::mm, seq = 17" becomes "aten::mm, seq = #". */
 static void fold_numbers(const char *name, char *to)
 {
 	bool in_number = false;
@@ -36,8 +36,8 @@ static void fold_numbers(const char *name, char *to)
 	*to = '\0';
 }
 
-/* The text of a mark's name. Names with a counter (a step, a sequence number) would fill the table
- * of texts: hence the limits above. After the last of them, all marks share one name. */
+/* The text id of a mark's name. Names with a counter (a step, a sequence number) would fill the
+ * table of texts, hence the limits above. Once all are reached, all marks share one name. */
 static uint32_t mark_name(const char *name)
 {
 	uint64_t before = spool_count(&recorder.spool, SPOOL_TEXT);
@@ -61,7 +61,7 @@ static uint32_t mark_name(const char *name)
 	if (++marks.names < NAMES && marks.bytes < BYTES)
 		return id;
 	marks.full = true;
-	record_fact("note", "very many range names: numbers in later ones are replaced by #");
+	record_fact("note", "very many different range names: in new ones # stands for a number");
 	return id;
 }
 
@@ -90,7 +90,7 @@ static bool is_end_of(const struct record_mark *pop, const struct record_mark *p
 }
 
 /* Stores a mark until the first memory event. Once the storage is half full, ranges that end are
- * dropped: no memory was allocated in them, while open ranges are still needed. */
+ * dropped, because no memory was allocated in them; ranges that are still open are needed. */
 static void put_pending(const struct record_mark *mark)
 {
 	uint32_t at = marks.pending_count;
@@ -145,7 +145,7 @@ void record_marks_put(bool opened)
 		put_mark(&marks.pending[i]);
 	if (opened && marks.pending_lost)
 		record_fact("note", "too many ranges and marks came before the first memory "
-				    "event: some were not kept");
+				    "event: some were not recorded");
 	marks.pending_count = 0;
 	marks.pending_lost = 0;
 }

@@ -1,4 +1,4 @@
-/* Shared by the files of this folder and of capture/life alone. */
+/* Declarations for the files of this folder and of capture/life alone. */
 #pragma once
 
 #include "base/guest/lock.h"
@@ -12,12 +12,12 @@ enum { RECORD_NOTES = 16 };
 extern struct record_process {
 	uint64_t start_monotonic, start_realtime;
 	int pid;
-	_Atomic bool quiet; /* record_quiet() */
+	_Atomic bool quiet; /* true while events are off: record_quiet() */
 	/* true once record_wake() has run; before, a forked child has nothing to clear */
 	_Atomic bool awake;
 	_Atomic bool open, cuda_started;
-	_Atomic uint32_t generation; /* raised by record_forked(), and when the recording opens */
-	_Atomic(uint8_t *) alive;    /* a page: not 0 here, 0 in any child with its own memory */
+	_Atomic uint32_t generation; /* raised by record_forked(), and when the spool is opened */
+	_Atomic(uint8_t *) alive;    /* points to 1; in any child with its own memory, to 0 */
 } record_process;
 
 extern struct recorder {
@@ -40,13 +40,13 @@ extern _Thread_local struct record_self {
 	uint32_t thread, generation;
 	void **frame;   /* the frame that takes, holds or drops the lock, or NULL */
 	void *back;     /* that frame's return address */
-	unsigned turn;  /* lock.turn when its holder's frame was found on another stack */
-	uint64_t since; /* time when frame_gone() found that first, ns; 0: never */
+	unsigned turn;  /* lock.turn when the holder's frame was seen on another stack */
+	uint64_t since; /* time at which frame_gone() first saw that, ns; 0: never */
 } record_self;
 
 #pragma GCC visibility pop
 
-/* Ends recording after an error; a line on stderr names `what`. Called with the lock held. */
+/* Ends recording after an error and reports the error, with `what`, on stderr. Needs the lock. */
 void record_give_up(const char *what, int error);
 
 /* True if this thread is in the middle of an update. The caller is then in a signal handler that
@@ -69,7 +69,7 @@ static inline __attribute__((always_inline)) bool record_interrupts(void **frame
  * handler that interrupted this library. */
 void record_notice_fork_now(void);
 
-/* Notices, by the page `alive`, a child with its own memory that no fork handler announced. */
+/* Detects, by the page `alive`, a child with its own memory that ran no fork handler. */
 static inline void record_notice_fork(void)
 {
 	volatile uint8_t *alive = atomic_load_explicit(&record_process.alive, memory_order_acquire);
@@ -81,20 +81,19 @@ static inline void record_notice_fork(void)
 /* --- paths of the files of the process (process_paths.c) --- */
 
 /*
- * Stores the working directory at the start, from which relative paths of the output and of the
- * spools' directory are made absolute. `program`: the name by which the process was started, with
- * or without a path; %e in the output is its last part.
+ * Stores the working directory, to which relative paths of options refer. `program`: the name by
+ * which the process was started, with or without a path; %e in the output stands for its last part.
  */
 void process_paths_init(const char *program);
 
-/* Creates the spool under the first name that is free for both the spool and its trace; in another
- * directory if the spool's file system cannot reserve space. 0 or -errno. */
+/* Creates the spool under the first name that is free for both the spool and its trace, or in
+ * another directory if the spool's file system cannot reserve space. 0 or -errno. */
 int process_paths_create(void);
 
-/* Maps memory that reads 0 in any child with its own memory; NULL if that is not possible. */
+/* Maps `size` bytes that read 0 in any child with its own memory; NULL if that is not possible. */
 void *record_wiped_pages(size_t size);
 
-/* Writes stored marks into the recording, if it was opened, and drops them. With the lock held. */
+/* Records the stored marks, if `opened`, and drops them. Called with the lock held. */
 void record_marks_put(bool opened);
 
 /* In a forked child: drops the parent's stored marks. */
@@ -102,11 +101,11 @@ void record_marks_clear(void);
 
 /* --- counts of calls (calls.c) --- */
 
-/* To be called once, before the first call is counted. */
+/* Must be called once, before the first call is counted. */
 void calls_init(void);
 
-/* Called once the spool is created and when recording ends, with the recorder's lock held: adds
- * counts that have no row yet, and writes the length of a tick as exactly as it is known. */
+/* Called when the spool was created and when recording ends, with the recorder's lock held: adds
+ * counts that have no row yet, and stores the length of a tick as measured so far. */
 void calls_settle(void);
 
 /* In a forked child: drops the parent's counts. */

@@ -1,15 +1,14 @@
 /*
- * Finds Python stacks for blocks made in PyTorch's backward passes, whose threads run no Python.
+ * Finds Python stacks for allocations in PyTorch's backward passes, whose threads run no Python.
  *
- * Two stacks are recorded for such a block, besides its thread's own. The first is the stack that
- * called backward(): libtorch_python.so calls torch::autograd::Engine::execute through the PLT, so
- * that call reaches our function of that name, on the thread that called backward(). The second is
- * the forward operator's stack: each node of the graph has a number, and while its operator
- * allocates, at::sequence_number::peek() on the forward thread returns that number plus 1.
+ * Two stacks are recorded for such an allocation, in addition to its thread's own. The first is the
+ * stack that called backward(): libtorch_python.so calls torch::autograd::Engine::execute through
+ * the PLT, so that call reaches our function of that name, on the thread that called backward().
+ * The second is the forward operator's stack: each node of the graph has a number, and while its
+ * operator allocates, at::sequence_number::peek() on the forward thread returns that number plus 1.
  *
  * The second stack is wrong if an operator allocates nothing (a view): the thread's next allocation
- * is then taken for that operator's. So the analysis uses it only if the operator's name fits the
- * node's.
+ * is then taken for that operator's. The analysis checks that the operator's name fits the node.
  */
 #include "capture/stack/stacks.h"
 
@@ -24,8 +23,8 @@
 #include "capture/loader/loader.h"
 #include "capture/recorder/record.h"
 
-/* The result of a C++ function that returns through a hidden pointer, as C does for a struct of
- * more than two words: std::vector<at::Tensor> (three words) or std::shared_ptr<Node> (two). */
+/* Holds a std::vector<at::Tensor> (three words) or a std::shared_ptr<Node> (two). C++ returns both
+ * through a hidden pointer, as C does for this struct because it has more than two words. */
 struct returned {
 	uint64_t words[3];
 };
@@ -57,13 +56,13 @@ enum { SLOTS = 1 << 15 };
 static _Atomic uint64_t forward[SLOTS];
 static HOT_THREAD _Thread_local uint64_t last_peek;
 
-/* Consecutive numbers have neighbouring slots, because a backward pass counts down through them. */
+/* Slots of consecutive numbers share cache lines: a backward pass counts down the numbers. */
 static _Atomic uint64_t *function_slot(uint64_t thread, uint64_t number)
 {
 	return &forward[(number + thread * 0x9e3779b9u) % SLOTS];
 }
 
-/* Calls PyTorch, which may allocate: the debug build's check for allocations is off meanwhile. */
+/* Calls PyTorch, which may allocate memory: the debug build allows allocations meanwhile. */
 static uint64_t ask_number(number_fn *function)
 {
 	const char *path = watch_path(NULL);
@@ -109,7 +108,7 @@ static uint64_t word_at(uint64_t address, unsigned offset)
 	return word;
 }
 
-/* False for AccumulateGrad nodes, whose number is the largest of all, and for impossible values. */
+/* False if fields have impossible values, and for AccumulateGrad, whose number is UINT64_MAX. */
 static bool plausible(uint64_t node)
 {
 	return word_at(node, NODE_NUMBER) < 1ull << 48 && word_at(node, NODE_THREAD) < 1ull << 32 &&
@@ -127,7 +126,8 @@ static uint32_t forward_of(uint64_t node)
 	return slot.word == same.word ? slot.stack : 0;
 }
 
-/* The engine has a reference to the running node, so dropping ours never frees the node. */
+/* The stack of the forward operator whose gradient this thread computes, 0 if unknown. Dropping our
+ * reference to the running node never frees the node, because the engine has another reference. */
 static uint32_t forward_stack(void)
 {
 	node_fn *current = (node_fn *)atomic_load_explicit(&pytorch.node, memory_order_relaxed);
@@ -143,7 +143,7 @@ static uint32_t forward_stack(void)
 	watch_path(path);
 	if (node.words[0] && plausible(node.words[0]))
 		stack = forward_of(node.words[0]);
-	/* Drops our reference: libstdc++'s control block is a vtable, then the number of owners. */
+	/* Drops our reference. libstdc++'s control block is a vtable pointer, then a use count. */
 	if (node.words[1])
 		atomic_fetch_sub((_Atomic int *)(uintptr_t)(node.words[1] + 8), 1);
 	return stack;
@@ -151,13 +151,13 @@ static uint32_t forward_stack(void)
 
 /* --- backward passes: the stacks that called backward() --- */
 
-/* Stacks of the calls of backward() under way; UINT32_MAX: unknown stack, 0: the slot is free. */
+/* Stack numbers of the running calls of backward(): UINT32_MAX if unknown, 0 in a free slot. */
 enum { PASSES = 64 };
 static _Atomic uint32_t passes[PASSES];
-static HOT_DATA _Atomic uint32_t under_way; /* number of passes; raised before a slot is taken */
+static HOT_DATA _Atomic uint32_t under_way; /* running passes, counted before they take a slot */
 
-/* The stack that called backward(), if it is the same for all passes under way; else 0, because it
- * is not known to which pass this thread belongs. */
+/* The stack that called backward(), if it is the same for all running passes. Otherwise 0, because
+ * the pass to which this thread belongs is not known. */
 static uint32_t backward_stack(void)
 {
 	uint32_t found = 0;
@@ -187,7 +187,7 @@ HOT_CODE struct autograd_via autograd_via(void)
 	return via;
 }
 
-/* Slot 0 is shared by all backward passes for which no slot was left; their stack is unknown. */
+/* Takes a slot for a backward pass. Passes that find none share slot 0; their stack is unknown. */
 static void pass_begin(unsigned *slot, uint32_t stack)
 {
 	atomic_fetch_add(&under_way, 1);
@@ -260,7 +260,7 @@ typedef struct returned execute_fn(void *engine, const void *roots, const void *
 
 EXPORT execute_fn EXECUTE;
 
-/* PyTorch's execute(), as the linker would bind it for the first caller; NULL if not found. */
+/* PyTorch's own execute(), found as the linker would for the first caller; NULL if not found. */
 static execute_fn *execute_real(void *caller)
 {
 	static _Atomic(void *) known;
@@ -284,7 +284,7 @@ struct returned EXECUTE(void *engine, const void *roots, const void *inputs, boo
 	if (!record_on())
 		return real(engine, roots, inputs, keep, create, accumulate, outputs);
 
-	/* The cleanup also runs when an exception passes: a node that fails throws through here. */
+	/* The cleanup also runs when an exception, thrown by a failing node, passes through. */
 	__attribute__((cleanup(pass_end))) unsigned slot = 0;
 	pass_begin(&slot, calling_stack(CALLER));
 	errno = saved;

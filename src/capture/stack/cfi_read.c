@@ -1,9 +1,9 @@
 /*
- * Finds the call frame information for an address and turns it into a rule (cfi_walk.h).
+ * Finds the DWARF call frame information for a code address and turns it into a rule (cfi_walk.h).
  *
  * The format is DWARF 5, section 6.4, with the changes that the Linux Standard Base makes for
  * .eh_frame and .eh_frame_hdr. Only the forms that compilers write for nearly all code are
- * understood; all others give CFI_OTHER.
+ * understood; for all others the rule is CFI_OTHER.
  */
 #include "capture/stack/cfi_walk.h"
 
@@ -12,7 +12,7 @@
 
 #include "codec/varint.h"
 
-enum { OFFSET_MOST = 1 << 18, SAVED_MOST = 1 << 12, STATES = 8 /* depth of remember_state */ };
+enum { OFFSET_MOST = 1 << 18, SAVED_MOST = 1 << 12, STATES = 8 /* most rows for REMEMBER */ };
 
 /* DWARF's register numbers on x86-64 (System V ABI, figure 3.36) */
 enum { RBP = 6, RSP = 7, RETURN = 16 };
@@ -62,23 +62,23 @@ static uint64_t uleb(struct bytes *bytes)
 
 /* --- running the call frame instructions of an entry --- */
 
-enum { FRAME, STACK, BACK, OTHERS, PLACES }; /* registers: RBP, RSP, return address, all others */
+enum { FRAME, STACK, BACK, OTHERS, PLACES }; /* RBP, RSP, return address, all other registers */
 
-/* Special values among the offsets in cfi_rules.where, which are multiples of 8: the register is
- * unchanged, its value in the caller is lost, or no offset leads to it. As cfa_register, ELSEWHERE
- * means that the CFA (canonical frame address) is an expression. */
+/* Special values in cfi_rules.where, whose offsets are multiples of 8: the register is unchanged,
+ * its value in the caller is lost, or no offset leads to the saved value. As cfa_register,
+ * ELSEWHERE means that an expression gives the CFA (canonical frame address). */
 enum { AS_IT_WAS = 1, GONE, ELSEWHERE };
 
 struct cfi_rules {
 	uint64_t cfa_register;
 	int64_t cfa_offset;
-	int64_t where[PLACES]; /* offsets from the CFA at which registers are saved */
+	int64_t where[PLACES]; /* offset from the CFA at which a register is saved */
 };
 
 struct machine {
 	struct cfi_rules row, first, states[STATES];
 	unsigned remembered;
-	uint64_t at; /* first address for which `row` is valid */
+	uint64_t at; /* first code address for which `row` is valid */
 };
 
 /* Call frame instructions that compilers use: DWARF 5, 6.4.2; for GNU_args_size LSB 5.0, 10.5. */
@@ -190,7 +190,7 @@ static bool run_one(struct machine *machine, struct bytes *bytes)
 	return run_saved(machine, bytes, opcode, uleb(bytes));
 }
 
-/* Finds the rules (machine->row) at the address. False if an instruction is not understood. */
+/* Advances machine->row to the rules for the address. False if an instruction is not understood. */
 static bool run(struct machine *machine, struct bytes bytes, uint64_t address)
 {
 	while (bytes.p < bytes.end && machine->at <= address) {
@@ -202,8 +202,8 @@ static bool run(struct machine *machine, struct bytes bytes, uint64_t address)
 
 /* --- entries of .eh_frame --- */
 
-/* An entry's bytes after its length. `bad` is set for the 64-bit form, which no compiler writes,
- * and for a terminator. */
+/* The bytes of the entry at `p`, without its length. `bad` is set for the 64-bit form, which no
+ * compiler writes, and for a terminator. */
 static struct bytes entry_at(const uint8_t *p)
 {
 	uint32_t length;
@@ -214,7 +214,8 @@ static struct bytes entry_at(const uint8_t *p)
 	return (struct bytes){ p + 4, p + 4 + length, false };
 }
 
-/* False if `text` has an unknown letter, or if 'R' (address encoding) is missing or unusual. */
+/* Skips the data that the letters of `text` announce. False for an unknown letter, or if 'R' (the
+ * encoding of addresses) is missing or unusual. */
 static bool read_augmentation(struct bytes *bytes, const char *text)
 {
 	uint64_t size = uleb(bytes);
@@ -236,9 +237,9 @@ static bool read_augmentation(struct bytes *bytes, const char *text)
 	return known && !own.bad;
 }
 
-/* Reads a common information entry (CIE); *program gets the instructions shared by its entries.
- * False for forms that compilers do not write for x86-64: other factors of addresses and offsets,
- * another return address register. So on other processors no entry is understood. */
+/* Reads a common information entry (CIE); *program gets the instructions that its entries share.
+ * False for forms that compilers do not write for x86-64 (other alignment factors, another register
+ * for the return address), and so for all entries on other processors. */
 static bool read_cie(const uint8_t *p, struct bytes *program)
 {
 	static const uint8_t usual[] = { 1, 0x78 /* -8 */, RETURN };
@@ -306,7 +307,7 @@ static const uint8_t *entry_for(const uint8_t *header, uint64_t address)
 	return low ? header + table[low - 1][1] : NULL;
 }
 
-/* The rule for the address from .eh_frame_hdr, the PT_GNU_EH_FRAME segment of its module. */
+/* The rule for the address. `header`: the .eh_frame_hdr (PT_GNU_EH_FRAME segment) of its module. */
 static union cfi_rule rule_at(const void *header, uint64_t address)
 {
 	const uint8_t *entry = entry_for(header, address);

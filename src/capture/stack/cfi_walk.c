@@ -7,8 +7,8 @@
 #include "capture/stack/modules.h"
 #include "capture/stack/unwind.h"
 
-/* Each line of the table has eight rules and fills a cache line. The key, an address of 47 bits
- * times an odd number, chooses the line by its high eleven bits; the other 36 are the tag. */
+/* A line of the table has eight rules and fills a cache line. The key, an address of 47 bits times
+ * an odd number, chooses the line by its high eleven bits; its other 36 bits are the tag. */
 enum {
 	LINES = 1 << 11,
 	LINE = 8,
@@ -19,7 +19,7 @@ enum {
 static struct {
 	_Alignas(64) _Atomic uint64_t rules[LINES][LINE];
 	_Atomic uint64_t word; /* the rules are valid while unload_word() returns this */
-	atomic_flag learning;
+	atomic_flag learning;  /* set while a thread adds rules */
 } known = { .learning = ATOMIC_FLAG_INIT };
 
 static inline uint64_t spread(uint64_t address)
@@ -44,7 +44,7 @@ static inline union cfi_rule rule_at(uint64_t address)
 	return (union cfi_rule){ 0 };
 }
 
-/* Stores a rule; `learning` must be held. In a full line, the rule at key % LINE is replaced. */
+/* Stores a rule, in place of another if the line is full. `learning` must be set. */
 static void put_rule(uint64_t address, union cfi_rule rule)
 {
 	uint64_t key = spread(address);
@@ -110,7 +110,7 @@ struct hash128 step_hash(void *const *addresses, size_t count)
 	return hash;
 }
 
-/* A frame that leaves the frame pointer unchanged depends on that pointer if its caller does. */
+/* Sets by_frame in frames that leave the frame pointer unchanged for a caller that needs it. */
 static void pass_inwards(struct step_walk *walk)
 {
 	for (uint32_t at = walk->count; at-- > 1;)
@@ -148,7 +148,7 @@ bool step_walk(struct step_walk *walk, const struct step_start *start, uint64_t 
 
 /* --- rules --- */
 
-/* Clears the rules if a library was unloaded since they were made; `learning` must be held. */
+/* Clears all rules if a library was unloaded after they were made. `learning` must be set. */
 static void begin_anew(void)
 {
 	uint64_t word = unload_word();

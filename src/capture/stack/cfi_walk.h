@@ -36,12 +36,12 @@ struct step_walk {
 	uint64_t address[STEP_MOST + 1];
 	struct step_state {
 		uint64_t stack, frame;
-		uint64_t saved; /* where the caller's frame pointer is saved; 0: it is `frame` */
+		uint64_t saved; /* address of the caller's saved frame pointer; 0 if unchanged */
 		bool by_frame;  /* true if the rest of the walk depends on `frame` */
 	} state[STEP_MOST + 1];
 	uint32_t count;
-	bool whole;  /* false if a missing rule, or step_walk()'s limit `most`, ended the walk */
-	bool beyond; /* true if a frame in step_walk()'s [low, high) ended it; at index `count` */
+	bool whole;  /* false if the walk was ended by a missing rule or the limit `most` */
+	bool beyond; /* true if the walk stopped at a frame in [low, high), at index `count` */
 	struct hash128 hash; /* step_hash() of the return addresses */
 };
 
@@ -53,19 +53,19 @@ bool step_walk(struct step_walk *walk, const struct step_start *start, uint64_t 
 struct hash128 step_hash(void *const *addresses, size_t count);
 
 /*
- * Makes rules for the addresses of an unwinder's walk from `start` that have no rule yet. The first
- * rule that then leads elsewhere than the unwinder becomes CFI_OTHER. `whole`: true if the walk
- * reached the stack's end. Takes the loader's lock. False if no rule was made.
+ * Makes a rule for each return address of the unwinder's walk from `start` that has none. Of the
+ * rules, the first that disagrees with the unwinder's walk is then set to CFI_OTHER. `whole`: true
+ * if the walk reached the stack's end. Takes the loader's lock. False if no rule was made.
  */
 bool step_learn(const struct step_start *start, void *const *addresses, size_t count, bool whole);
 
-/* In a forked child: releases the lock on learning, which a thread of the parent may have held. */
+/* In a forked child: releases step_learn()'s lock, which another thread may have held. */
 void step_forked(void);
 
 /* --- the rule for one address, from its function's call frame information: cfi_read.c --- */
 
 enum cfi_kind {
-	CFI_OTHER, /* not one of the forms below: only the unwinder can walk on */
+	CFI_OTHER, /* no form below fits: only the unwinder can walk on */
 	CFI_STACK, /* the canonical frame address is the stack pointer plus an offset */
 	CFI_FRAME, /* the canonical frame address is the frame pointer plus an offset */
 	CFI_END,   /* no caller: a program's or a thread's first function */
@@ -78,9 +78,9 @@ union cfi_rule {
 	struct {
 		uint64_t known : 1;   /* 0 in an empty entry */
 		uint64_t kind : 2;    /* enum cfi_kind */
-		uint64_t saved : 9;   /* words from saved frame pointer to CFA, 0: not saved */
+		uint64_t saved : 9;   /* words from saved frame pointer to CFA; 0 if not saved */
 		uint64_t offset : 16; /* words from the register up to the CFA */
-		uint64_t tag : 36;    /* identifies the address in its table line (cfi_walk.c) */
+		uint64_t tag : 36;    /* identifies the address within its line of the table */
 	};
 };
 

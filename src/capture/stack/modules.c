@@ -1,5 +1,5 @@
 /*
- * Reads the modules from the loader, sorted by address, and hooks dlclose(). After dlclose()
+ * Lists the loaded libraries (modules), sorted by address, and hooks dlclose(). After dlclose()
  * another library may lie at the same addresses, so nothing stored by address is used any longer:
  * the real functions found for callers are forgotten, hashes of stacks depend on unload_word(), and
  * glibc's unwinder replaces libunwind if libunwind may have cached frames of the unloaded library.
@@ -29,7 +29,7 @@ enum {
 };
 
 struct found {
-	struct spool_module row; /* without its texts, which are the next two members */
+	struct spool_module row; /* all but path and build-id, which are the next members */
 	char build_id[2 * BUILD_ID_BYTES + 1];
 	char path[512];
 };
@@ -40,9 +40,9 @@ struct scan {
 };
 
 static struct {
-	_Atomic uint64_t seen;     /* 1 + all loads and unloads when the list was read; 0: never */
+	_Atomic uint64_t seen;     /* 1 + loads and unloads before the list was read; 0: unread */
 	_Atomic uint64_t unloaded; /* unload_word() when the list was read */
-	_Atomic bool lost;
+	_Atomic bool lost;         /* a library on a recorded stack was unloaded */
 	struct module *sorted;
 	uint32_t count;
 } modules;
@@ -159,8 +159,8 @@ bool modules_stale(void)
 	return atomic_load_explicit(&modules.unloaded, memory_order_relaxed) != unload_word();
 }
 
-/* Replaces the list with the scan's result unless the list is newer. *list is an array for the
- * result, and becomes the array that is no longer needed, to be freed. */
+/* Replaces the list of modules with the scan's result, unless the list is newer. *list: an array
+ * for the new list; afterwards, the array that the caller must free. */
 static void replace(struct module **list, const struct scan *scan, uint64_t counts)
 {
 	static const struct sort_key by_address[] = { SORT_UP(struct module, at.low), { 0 } };
@@ -252,8 +252,8 @@ void modules_clear(void)
 
 /*
  * Steps by which unload_now changes. dlclose() adds CLOSING before the real call, because another
- * thread may load a library at the same addresses before the call returns. If nothing was unloaded,
- * CLOSING is subtracted again, since programs often close a library that stays loaded.
+ * thread may load a library at the same addresses before the real call returns. If nothing was
+ * unloaded, CLOSING is subtracted again, since programs often close a library that stays loaded.
  */
 enum { CLOSING = 1, UNLOADED = 1 << 16 };
 
@@ -278,7 +278,8 @@ static bool unwinds_as_before(void)
 	modules_refresh();
 	if (!atomic_load(&modules.lost))
 		return true;
-	record_note("a library on recorded stacks was unloaded; glibc's slower unwinder is in use");
+	record_note("a library on recorded call stacks was unloaded: from then on "
+		    "glibc's slower unwinder takes the stacks");
 	return false;
 }
 

@@ -8,9 +8,8 @@
 #include "spool/layout.h"
 
 /*
- * Reads the list of modules again if any was loaded or unloaded since the last time. Takes the
- * loader's lock, so it must not be called with the recorder's lock held, and takes the recorder's
- * lock to enter new modules. True if the list was read.
+ * Reads the list of modules again if any was loaded or unloaded since the last time. True if it was
+ * read. Takes the loader's lock, then the recorder's, which the caller must not hold.
  */
 bool modules_refresh(void);
 
@@ -18,21 +17,21 @@ bool modules_refresh(void);
 bool modules_stale(void);
 
 struct module {
-	struct spool_module at;
-	uint32_t row; /* 1 + index in the spool's table of modules */
-	bool runtime; /* modules_is_runtime(): never owns memory */
-	bool walked;  /* a recorded stack has a frame in this module */
+	struct spool_module at; /* path, build-id and addresses */
+	uint32_t row;           /* 1 + index in the spool's table of modules */
+	bool runtime;           /* modules_is_runtime(path) */
+	bool walked;            /* a recorded stack has a frame in this module */
 };
 
 /* The listed module that contains the address, or NULL. Called with the recorder's lock held. */
 struct module *modules_find(uint64_t address);
 
-/* The number of the module's base name among the spool's texts; 0 if the module never owns memory.
- * Called with the recorder's lock held. */
+/* The id of the module's base name among the spool's texts; 0 for a module with `runtime`, to which
+ * no memory is attributed. Called with the recorder's lock held. */
 uint32_t modules_owner(const struct module *module);
 
-/* True if memory is never counted for this file, by its name: a library of the CUDA runtime, the
- * driver or CUPTI, this library, libffi, and Python's _ctypes. */
+/* True if no memory is attributed to this file, by its name: a library of the CUDA runtime, the
+ * driver or CUPTI, this library, libffi, and Python's _ctypes. Their callers own the memory. */
 bool modules_is_runtime(const char *path);
 
 void modules_clear(void);
@@ -41,7 +40,7 @@ void modules_clear(void);
 extern _Atomic uint64_t unload_now;
 #pragma GCC visibility pop
 
-/* A word that changes when a library is unloaded, because another library may then get the same
+/* A word that changes whenever a library is unloaded, because another library may then get the same
  * addresses; 0 at first. Data stored by address is valid while the word stays the same. */
 static inline uint64_t unload_word(void)
 {

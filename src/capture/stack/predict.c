@@ -15,7 +15,7 @@ static inline void pass(struct predict_memory *memory, unsigned index)
 }
 
 /* True if the stack has the path's words. They are compared in order, since a word may be read only
- * if all words before it were right. The branches are predicted, so no load waits for another. */
+ * if all words before it matched. The branches are predicted, so no load waits for another. */
 static inline bool holds_range(const struct predict_path *path, uint64_t low, uint64_t high)
 {
 	const uint64_t *stack = (const uint64_t *)(uintptr_t)path->start.stack;
@@ -45,7 +45,7 @@ static struct predict_next *place_for(struct predict_memory *memory, struct pred
 	return &set[memory->way++ % PREDICT_SET];
 }
 
-/* Sets memory->expected to the entry for history and context; false if it must be filled first. */
+/* Sets memory->expected to the entry for history and context. False if the entry is not filled. */
 static inline bool expect(struct predict_memory *memory, uint32_t context)
 {
 	struct predict_next *set = predict_set(memory);
@@ -103,7 +103,7 @@ static bool put_value(struct predict_path *path, uint64_t address, uint64_t valu
 	struct predict_word word = { .saved = saved, .value = value };
 	uint16_t place;
 
-	/* A value of more than 47 bits is not an address in a process. */
+	/* A value of more than 47 bits is not a user-space address. */
 	if (path->words == PREDICT_WORDS || word.value != value ||
 	    !find_place(path, address, &place))
 		return false;
@@ -146,7 +146,7 @@ static bool is_of(const struct predict_memory *memory, const struct predict_path
 	       path->cut == walk->beyond;
 }
 
-/* The index of the walk's path; if it has none (*known is false), that of a path to replace. */
+/* The index of the walk's path or, if there is none (*known is false), of a path to replace. */
 static unsigned find_path(struct predict_memory *memory, const struct step_walk *walk, bool *known)
 {
 	uint64_t spread = walk->hash.a ^ walk->state[0].stack * HASH_A >> 32;

@@ -3,9 +3,9 @@
  * about 1 ns a frame, as no rule (cfi_walk.h) is looked up.
  *
  * Programs repeat themselves: after the same series of walks, at the same place in Python, a thread
- * makes the same walk again (99 of 100 walks in a transformer's eager step). A path holds the words
- * of the stack on which a walk depended, and their positions. If the stack has all these words
- * again, the walk must be the same; a wrong prediction is noticed and costs only time.
+ * makes the same walk again (99 of 100 walks in a transformer's eager-mode step). A path holds the
+ * words of the stack on which a walk depended, and their positions. If the stack has all these
+ * words again, the walk must be the same; a wrong prediction is noticed and costs only time.
  */
 #pragma once
 
@@ -16,7 +16,7 @@
 
 enum {
 	PREDICT_PATHS = 2048,
-	PREDICT_WAYS = 4,    /* paths in a set; a walk's hash chooses the set */
+	PREDICT_WAYS = 4,    /* paths in a set; the hash of a walk chooses the set */
 	PREDICT_WORDS = 97,  /* most words in a path; longer walks are not predicted */
 	PREDICT_NEXT = 8192, /* predict_next entries; the history of walks chooses a set of them */
 	PREDICT_SET = 4,     /* entries in a set, which is one cache line */
@@ -34,7 +34,7 @@ struct predict_path {
 	struct hash128 hash; /* step_hash() of the return addresses */
 	uint32_t generation; /* 1 + predict_memory.generation if the path is valid */
 	uint16_t words;
-	uint16_t beyond; /* place of the return address into Python's evaluation loop */
+	uint16_t beyond; /* place of the return address in Python's evaluation loop, if `cut` */
 	bool cut;        /* the walk ends at Python's evaluation loop */
 	bool by_frame;   /* valid only with the same frame pointer at the start */
 	struct predict_word word[PREDICT_WORDS];
@@ -43,23 +43,23 @@ struct predict_path {
 _Static_assert(sizeof(struct predict_path) == 13 * 64,
 	       "an odd number of cache lines, so that paths use all sets of the cache");
 
-/* The walk expected after a history of walks. The whole stack's number is cached here, because
- * finding it in the table of all stacks takes four loads from memory. */
+/* The walk expected after a history of walks. Caches the number of the whole stack (with Python's
+ * frames): a look-up in the table of all stacks takes four loads from memory. */
 struct predict_next {
 	uint64_t sum;   /* identifies the whole stack */
-	uint32_t stack; /* number of the whole stack, 0: unknown */
+	uint32_t stack; /* number of the whole stack, 0 if unknown */
 	uint16_t tag;   /* hash of the history and the Python frames */
-	uint16_t path;
+	uint16_t path;  /* index of the expected path */
 };
 
 /* The state that walks leave for later walks. All zeros before the first walk. */
 struct predict_memory {
-	uint64_t low, high; /* addresses of Python's evaluation loop */
-	uint64_t word;      /* the paths are valid while unload_word() returns this */
-	uint32_t history;   /* hash of the paths of the last walks */
-	uint32_t generation;
-	uint32_t way; /* counter that chooses the entry or path to replace */
-	uint16_t tag; /* hash of history and Python frames, for the entry `expected` */
+	uint64_t low, high;  /* addresses of Python's evaluation loop */
+	uint64_t word;       /* the paths are valid while unload_word() returns this */
+	uint32_t history;    /* hash of the paths of the last walks */
+	uint32_t generation; /* raised by predict_forget() */
+	uint32_t way;        /* counter that chooses the entry or path to replace */
+	uint16_t tag;        /* hash of history and Python frames, for the entry `expected` */
 	struct predict_next *expected;
 	_Alignas(64) struct predict_next next[PREDICT_NEXT];
 	_Alignas(64) struct predict_path paths[PREDICT_PATHS];
@@ -67,14 +67,14 @@ struct predict_memory {
 
 /*
  * Predicts the walk from `start` out to Python's evaluation loop, whose code is [low, high), or to
- * the stack's end if low == high, and checks the prediction. NULL if it is wrong or there is none:
- * then the caller should walk and call predict_learn(). `context`: a hash of the thread's Python
- * frames. The path belongs to `memory`.
+ * the stack's end if low == high, and checks the prediction. `context`: a hash of the thread's
+ * Python frames. Returns a path that belongs to `memory`. NULL if the prediction is wrong or there
+ * is none: the caller should then walk and call predict_learn().
  */
 const struct predict_path *predict(struct predict_memory *memory, const struct step_start *start,
 				   uint64_t low, uint64_t high, uint32_t context);
 
-/* Stores the walk that was made after predict() returned NULL; memory->expected is then the walk's
+/* Stores the walk that was made after predict() returned NULL, and makes memory->expected its
  * entry. False if the walk cannot be stored: it is not `whole`, or does not fit in a path. */
 bool predict_learn(struct predict_memory *memory, const struct step_walk *walk);
 
@@ -85,7 +85,7 @@ static inline void predict_fetch(const struct predict_path *path)
 		__builtin_prefetch(&path->word[i]);
 }
 
-/* The set of entries for the last walks (memory->history); memory->tag selects an entry of it. */
+/* The set of entries for the last walks (memory->history), in which memory->tag selects one. */
 static inline struct predict_next *predict_set(struct predict_memory *memory)
 {
 	size_t set = (memory->history * 0x9e3779b1u >> 16) % (PREDICT_NEXT / PREDICT_SET);

@@ -1,4 +1,4 @@
-/* Chooses which calls are written (MEMTRACE_FILTER) and which take a stack (MEMTRACE_SAMPLE). */
+/* Chooses which calls become events (MEMTRACE_FILTER) and which get a stack (MEMTRACE_SAMPLE). */
 #include "capture/stack/stacks.h"
 
 #include <stdatomic.h>
@@ -11,7 +11,7 @@
 #include "base/settings/sample.h"
 #include "capture/stack/modules.h"
 
-#define MOST ((uint64_t)1 << 40) /* largest MEMTRACE_SAMPLE in bytes: more than any device has */
+#define MOST ((uint64_t)1 << 40) /* largest interval used, in bytes: more than any device has */
 
 HOT_DATA bool sampling_asks;
 
@@ -31,7 +31,7 @@ void sampling_init(void)
 
 /* --- pseudo-stacks in place of a stack that is not taken --- */
 
-/* Finds the owner (a library) by the caller's address; false if only a walk can find it. */
+/* Sets *owner (a text id) to the library at `caller`. False if only a walk can find the owner. */
 static bool caller_owner(void *caller, uint32_t *owner)
 {
 	const struct module *module = modules_find((uint64_t)caller - 1);
@@ -54,7 +54,7 @@ static uint32_t none_of(enum stacks_reason reason, enum space space, uint32_t ow
 	return intern_pseudo_stack(record_intern(), names[reason], owner, space);
 }
 
-/* Numbers of the pseudo-stacks without an owner; 0: not made yet. */
+/* Numbers of the pseudo-stacks without an owner, 0 if not made yet. */
 static _Atomic uint32_t nones[STACKS_REASONS][SPACES];
 
 static uint32_t none_at_all(enum stacks_reason reason, enum space space)
@@ -105,7 +105,7 @@ static void know(struct filter_facts *facts, const struct event *event)
 		event->device < 0 ? UINT64_MAX : (uint64_t)(uint16_t)event->device;
 }
 
-/* True if what is known without the stack is enough for MEMTRACE_FILTER to exclude the event. */
+/* True if MEMTRACE_FILTER excludes the event by what is known without the event's stack. */
 static bool surely_not(const struct event *event, const struct sampling_call *call)
 {
 	struct filter_facts facts = { .known = 0 };
@@ -144,7 +144,7 @@ bool sampling_wants_birth(struct event *event, const struct sampling_call *call)
 	return false;
 }
 
-/* True if the event of the block's allocation was not written: its free is not written either. */
+/* True if MEMTRACE_FILTER excluded the block's allocation: its free is not written either. */
 static bool born_untold(const struct event *event, enum node_kind kind, const char *pool)
 {
 	uint32_t id;

@@ -15,16 +15,16 @@
 
 enum {
 	WALKS = 64, /* number of rooms: places in memory for one walk at a time */
-	HOMES = 16, /* number of rooms at which threads start to search for a free room */
-	BARES = 8,
+	HOMES = 16, /* number of rooms at which a search for a free room may start */
+	BARES = 8,  /* cached callers of each thread, for MEMTRACE_STACKS=none */
 };
 
-static HOT_DATA uint32_t forks; /* raised by stacks_forked() */
+static HOT_DATA uint32_t forks; /* number of forks that led to this process */
 
 /*
- * A room has the memory of one walk (6 KiB, too much for a thread's stack of PTHREAD_STACK_MIN) and
- * the state that walks leave. If a signal handler jumps out of a walk, the room stays taken. If all
- * rooms are taken, capture_here() makes the walk.
+ * A room has the memory of one walk (5.3 KiB, too much for a thread's stack of PTHREAD_STACK_MIN)
+ * and the state that earlier walks leave for later ones. If a signal handler jumps out of a walk,
+ * the room stays taken. If all rooms are taken, capture_here() makes the walk.
  */
 static struct room {
 	_Alignas(64) atomic_bool taken;
@@ -68,7 +68,8 @@ static void mark_modules(void *const *addresses, size_t count)
 	}
 }
 
-/* Records a new stack. The names of Python's frames can be read only while the frames run. */
+/* Adds the stack if it is new, as Python frames have names only while they run. Returns its
+ * number. */
 static uint32_t enter_stack(const struct walk *walk)
 {
 	static uint32_t frames[WALK_NATIVE + WALK_PYTHON]; /* the recorder's lock guards it */
@@ -116,8 +117,8 @@ static bool all_known(void *const *addresses, size_t count)
 	return true;
 }
 
-/* True if the list of modules has changed since guest_loaded() ran, which takes the loader's lock
- * and so is called only in walks with `may_load`. */
+/* True if the list of modules has changed since the last call of guest_loaded(), which takes the
+ * loader's lock and is therefore called only in walks with `may_load`. */
 static atomic_bool loaded_since;
 
 /* Records a stack that may be new; first updates the list of modules, if allowed or necessary. */
@@ -175,7 +176,7 @@ static inline void note(struct predict_next *next, uint64_t sum, uint32_t id)
 	next->stack = id;
 }
 
-/* The number of the stack with this hash, 0 if it is new. `next`, unless NULL, may cache it. */
+/* The number of the stack with this hash, 0 if it is new. Cached in `next`, unless it is NULL. */
 static inline uint32_t find_stack(struct predict_next *next, struct hash128 hash)
 {
 	uint32_t id = next ? recall(next, sum_of(hash)) : 0;
@@ -196,7 +197,7 @@ static inline struct predict_next *next_of(struct walk *walk, struct walk_memory
 	return &memory->predict.next[walk->hash.a % PREDICT_NEXT];
 }
 
-/* The number of this thread's stack. Inlined: each frame costs 100 instructions to unwind. */
+/* The number of this thread's stack. Inlined: a frame costs 100 instructions to unwind. */
 static inline __attribute__((always_inline)) uint32_t capture_in(struct walk *walk,
 								 struct walk_memory *memory,
 								 void *caller, void *const *frame,
@@ -227,7 +228,7 @@ static void capture_apart(void *argument)
 	struct python_trail trail;
 	struct walk walk;
 
-	/* The rest of its 15 KiB is written before it is read. */
+	/* The rest of the trail (13 KiB) needs no zeros: it is written before it is read. */
 	trail.last = trail.high = trail.good = 0;
 	trail.sum[0] = 0;
 	trail.frames[0] = 0;
@@ -235,7 +236,7 @@ static void capture_apart(void *argument)
 	capturing->id = capture_in(&walk, NULL, capturing->caller, NULL, capturing->may_load);
 }
 
-/* Takes the stack without a room: the walk's memory is on a stack that this library provides. */
+/* Like capture_in(), without a room: the walk's memory is on a stack that this library provides. */
 static uint32_t capture_here(void *caller, bool may_load)
 {
 	struct capturing capturing = { caller, may_load, 0 };

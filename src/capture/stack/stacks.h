@@ -28,11 +28,11 @@
  */
 uint32_t stacks_capture(void *caller, void *const *frame, bool may_load);
 
-/* In a forked child: frees what walks of the parent's threads were using. */
+/* In a forked child: frees the memory that walks of the parent's threads were using. */
 void stacks_forked(void);
 
 /* Copies to `name` the base name of the first library on the stack, from `caller` outwards, for
- * which modules_is_runtime() is false; "" if there is none. Needs no spool. Slow. */
+ * which modules_is_runtime() is false; "" if there is none. Works without a spool. Slow. */
 void stacks_owner(char *name, size_t size, void *caller);
 
 /* --- stacks of PyTorch's backward passes, whose threads run no Python: autograd.c --- */
@@ -43,10 +43,11 @@ struct autograd_via {
 	uint32_t backward; /* stack of the call of backward() */
 };
 
-/* Looks up PyTorch's functions. Takes the loader's lock: PyTorch's report of a block avoids it. */
+/* Looks up PyTorch's functions. Takes the loader's lock: not called while PyTorch reports a
+ * block. */
 void autograd_prepare(void);
 
-/* Notes the Python stack of an allocation on this thread, to which later backward passes refer. */
+/* Stores the Python stack of an allocation, for the backward pass of the running operator. */
 void autograd_forward(uint32_t stack);
 
 /* The two stacks that led to the current allocation on this thread, which runs no Python. */
@@ -60,16 +61,15 @@ void autograd_clear(void);
  *
  * Every call is added to the sums. While recording is stopped (memtrace_stop) no event is written;
  * with MEMTRACE_FILTER only matching allocations and their frees are written. An event that is not
- * written needs no stack, so the filter is asked first if what is known without a stack suffices.
+ * written needs no stack, so the filter is applied first if what is known by then suffices.
  *
  * With MEMTRACE_SAMPLE all events are written, but only sampled allocations take a stack. Other
- * events get a pseudo-stack with one frame such as "[not sampled]", so that the sums by stack
- * include all bytes.
+ * events get a pseudo-stack of one frame ("[not sampled]"), so that the sums by stack are complete.
  */
 
 void sampling_init(void);
 
-extern uint64_t sampling_interval; /* mean bytes allocated from sample to sample; 0: no sampling */
+extern uint64_t sampling_interval; /* mean bytes between two samples; 0: no sampling */
 
 /* Reasons for not taking a stack. For each reason there is a pseudo-stack, recorded instead. */
 enum stacks_reason {
@@ -89,7 +89,7 @@ uint32_t stacks_none(enum stacks_reason reason, enum space space, void *caller, 
 /* In a forked child: forgets the pseudo-stacks' numbers, which differ in the child's spool. */
 void sampling_forked(void);
 
-/* What is known of a memory call before its stack is taken, in addition to the event's fields. */
+/* Facts on a memory call before its stack is taken, in addition to the event's fields. */
 struct sampling_call {
 	void *caller;
 	void *const *frame;  /* the hook's frame address, or NULL */
@@ -102,12 +102,12 @@ struct sampling_call {
 /* True if MEMTRACE_FILTER or MEMTRACE_SAMPLE is set. Set by sampling_init(). */
 extern bool sampling_asks;
 
-/* True if the stack of an allocation or a free must be taken; otherwise sets event->stack. */
+/* True if the stack of an allocation or a free must be taken. Otherwise sets event->stack. */
 bool sampling_wants_birth(struct event *event, const struct sampling_call *call);
 bool sampling_wants_end(struct event *event, enum node_kind kind, const struct sampling_call *call);
 
 /* Sets an allocation's event->stack and its flags `untold` (not written) and `sampled`; event->size
- * and event->space must be set. Inlined: to unwind one frame more costs 100 instructions. */
+ * and event->space must be set. Inlined: unwinding one more frame costs 100 instructions. */
 static inline __attribute__((always_inline)) void sampling_birth(struct event *event,
 								 const struct sampling_call *call)
 {
@@ -123,6 +123,6 @@ sampling_end(struct event *event, enum node_kind kind, const struct sampling_cal
 		event->stack = stacks_capture(call->caller, call->frame, call->may_load);
 }
 
-/* Sets event->untold if MEMTRACE_FILTER excludes the event, all of whose fields must be set. Called
- * with the recorder's lock held, before ledger_enter() and before the event changes a sum. */
+/* Sets event->untold (not written) if MEMTRACE_FILTER excludes the event; all other fields must be
+ * set. Called with the recorder's lock held, before ledger_enter() and any change of a sum. */
 void sampling_told(struct event *event);

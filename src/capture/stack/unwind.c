@@ -73,7 +73,7 @@ static bool under_memcheck(void)
  * Replacements for libc functions that libunwind calls. To test whether memory is mapped, libunwind
  * writes a byte of it into a pipe, which it leaves open. A daemon closes all descriptors that it
  * finds, so the pipe's number may later be that of another file. libunwind also opens the files of
- * libraries without tables in memory. With these functions it gets no descriptors.
+ * libraries without tables in memory. With these functions libunwind gets no descriptors.
  */
 static int no_pipe(int *descriptors, int flags)
 {
@@ -96,7 +96,7 @@ static ssize_t is_there(int fd, const void *bytes, size_t size)
 	char byte;
 
 	(void)fd;
-	/* If peek() is barred (in a sandbox), the page must at least be mapped. */
+	/* If a sandbox forbids peek(), checks at least that the page is mapped. */
 	if (peek(&byte, bytes, 1) || (!peek(&byte, &kept, 1) && !mincore((void *)page, 1, &kept)))
 		return (ssize_t)size;
 	errno = EFAULT;

@@ -13,24 +13,24 @@
 
 #pragma GCC visibility push(hidden)
 /*
- * True if this thread has called unwind(). A thread's first call may allocate memory, see
- * watch_walk(); a signal handler that has interrupted malloc() must not do so. So unwind() is
- * called at a thread's first event, even if rules would suffice for that walk.
+ * True if this thread has called unwind(). A thread's first call may allocate memory
+ * (watch_walk()), which a signal handler that has interrupted malloc() must not do. So unwind() is
+ * called at a thread's first event, even if rules (cfi_walk.h) would suffice for that walk.
  */
 extern _Thread_local bool unwind_met;
-extern _Atomic int unwind_cares;
+extern _Atomic int unwind_cares; /* calls of unwind_careful(true), less those with false */
 #pragma GCC visibility pop
 
-/* Loads the unwinder. Takes the loader's lock: not for PyTorch's report of a GPU block. */
+/* Loads the unwinder. Takes the loader's lock, so PyTorch's report of a block does not call it. */
 void unwind_prepare(void);
 
-/* Lists return addresses, innermost first; returns their number, at most `capacity`; 0 before
- * unwind_prepare(), or if the loader must not be called. Takes the loader's lock. */
+/* Lists this thread's return addresses, innermost first. Returns their number, which is 0 before
+ * unwind_prepare() and if the loader must not be called. Takes the loader's lock. */
 size_t unwind(void **addresses, size_t capacity);
 
 /* The result of a search outwards through this thread's stack for the return address `until`. */
 enum unwind_found {
-	UNWIND_CAME,   /* `until` was found, and no signal handler's frame before it */
+	UNWIND_CAME,   /* `until` was found, with no signal handler's frame further in */
 	UNWIND_SIGNAL, /* a signal handler's frame was found before `until` */
 	UNWIND_LOST,   /* neither was found */
 };
@@ -41,7 +41,7 @@ bool unwind_signal_in_us(void);
 
 /*
  * unwind_careful(true) replaces libunwind by glibc's unwinder, which caches nothing by address,
- * until unwind_careful(false) has been called as often.
+ * until unwind_careful(false) has been called as many times.
  *
  * libunwind 1.6 caches for each thread, for ever, how to walk on from an address (unw_flush_cache()
  * does not reach that memory), and then reads memory unchecked. If another library lies at such an
@@ -49,7 +49,7 @@ bool unwind_signal_in_us(void);
  */
 void unwind_careful(bool careful);
 
-/* True while libunwind must not be used, nor anything else that was stored by address. */
+/* True while neither libunwind nor any data stored by code address may be used. */
 static inline bool unwind_is_careful(void)
 {
 	return atomic_load_explicit(&unwind_cares, memory_order_relaxed) > 0;

@@ -1,4 +1,4 @@
-/* Walks this thread's stack: by prediction, by rules for its addresses, or else by the unwinder. */
+/* Walks this thread's stack: by prediction, by stored rules (cfi_walk.h) or by the unwinder. */
 #include "capture/stack/walk.h"
 
 #include <string.h>

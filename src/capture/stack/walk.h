@@ -2,7 +2,7 @@
  * Walks this thread's stack: native frames out to Python's evaluation loop, then Python's frames.
  *
  * A frame is an address without a name; the hash of all frames identifies the stack. The caller
- * provides the walk's memory (6 KiB, too much for a small host stack) and earlier walks' state.
+ * provides the walk's memory (5.3 KiB, too much for a small host stack) and earlier walks' state.
  */
 #pragma once
 
@@ -14,7 +14,7 @@
 #include "capture/stack/stacks.h"
 
 enum {
-	WALK_NATIVE = OPT_DEPTH_MAX, /* most native frames that are recorded */
+	WALK_NATIVE = OPT_DEPTH_MAX, /* most native frames of a stack that are recorded */
 	WALK_PYTHON = 128,
 	WALK_OWN = 16, /* further frames walked: this library's, the CUDA runtime's and driver's */
 };
@@ -22,16 +22,16 @@ enum {
 struct walk {
 	struct step_start start; /* the host's innermost frame, for a walk by rules (cfi_walk.h) */
 	uint64_t low, high;      /* address range of Python's evaluation loop; 0, 0: none */
-	size_t count;
-	void **native; /* return addresses, from the caller outwards */
+	size_t count;            /* number of addresses in `buffer`, if the unwinder walked */
+	void **native;           /* return addresses, from the caller outwards */
 	size_t native_count;
-	struct autograd_via via;
-	struct hash128 hash; /* hash of all native and Python frames */
-	/* The predicted path, or NULL. If set, `native` is empty until walk_list(). */
+	struct autograd_via via; /* stacks of a backward pass; otherwise 0, 0 */
+	struct hash128 hash;     /* hash of all native and Python frames */
+	/* The predicted path, or NULL. If it is set, `native` is empty until walk_list(). */
 	const struct predict_path *path;
 	struct predict_next *next; /* entry that caches the stack's number, or NULL */
 	uint64_t unloaded;         /* unload_word() when the walk began, see modules.h */
-	bool may_load;             /* see stacks_capture() */
+	bool may_load;             /* parameter of stacks_capture() */
 	uint32_t id;               /* the stack's number once recorded, 0 if that failed */
 	bool learnt;               /* rules were made: the unwinder may have met new modules */
 	struct python_frames python;
@@ -43,7 +43,7 @@ struct walk {
 /* A walk, and the state that walks leave for later walks. All zeros before the first walk. */
 struct walk_memory {
 	struct walk walk;
-	struct step_walk steps; /* frames of this walk, unless it was predicted */
+	struct step_walk steps; /* frames of this walk, unless the walk was predicted */
 	struct python_trail trail;
 	struct predict_memory predict;
 };
@@ -54,7 +54,7 @@ void walk_init(void);
 /* The kinds of frames that are recorded: "python,native", "native", "python" or "none". */
 const char *walk_mode(void);
 
-/* True if native or Python frames are recorded, not the caller alone. */
+/* False if only the address of the caller is recorded (MEMTRACE_STACKS=none). */
 bool walk_is_wanted(void);
 
 /* Walks from `caller` (a return address in the host) outwards. `frame`: the frame address of our
@@ -68,5 +68,5 @@ bool walk_unwind(struct walk *walk, void *caller);
 /* Fills walk->native, which a predicted walk leaves empty. */
 void walk_list(struct walk *walk);
 
-/* Invalidates the state in this memory: the thread that was changing it is gone after a fork(). */
+/* In a forked child: invalidates state that another thread may have left half changed. */
 void walk_forget(struct walk_memory *memory);

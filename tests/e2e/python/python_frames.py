@@ -752,13 +752,13 @@ def aspect_end():
 def aspect_refusals(lookup):
     """Interpreters that are not for walking: each is refused by name, and nothing is read."""
     newest = (3, 15)
-    off = b": Python stacks are not recorded, everything else is"
-    newer = b"CPython 3.99.0 is newer than this build reads (3.8-3.15)" + off
+    off = b": Python stacks are not recorded; everything else is"
+    newer = b"CPython 3.99.0 is newer than memtrace supports (3.8-3.15)" + off
     expected = {
         "none": (None, None),
         "future": (b"3.99.0", None if sys.version_info[:2] == newest else newer),
         "shifted": (b"3.99.0", newer),
-        "old": (b"3.7.17", b"CPython 3.7.17 is older than this build reads (3.8-3.15)" + off),
+        "old": (b"3.7.17", b"CPython 3.7.17 is older than memtrace supports (3.8-3.15)" + off),
         "other": (b"3.10.13", b"CPython 3.10.13 is a variant (GraalVM) that memtrace does not support" + off),
         "partial": (
             b"%d.%d.%d" % sys.version_info[:3],
