@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """A small model trained for a few steps, with the changes that people make: what tests/data/h200-change-*
-were recorded from (tests/gpu/record-changes.sh).
+were recorded from (tests/gpu/record.sh).
 
   --batch N          sequences a step
   --checkpoint       activations are computed again in the backward pass

@@ -258,7 +258,7 @@ ok 'what is shown sums to what is told, one row' told 1
 ok 'two rows' told 2
 ok 'all rows' told 0
 
-# --- real changes, recorded on an H200 (tests/gpu/record-changes.sh) ------------------------------------
+# --- real changes, recorded on an H200 (tests/gpu/record.sh) ------------------------------------
 data=$TOP/tests/data
 first_of() { # CHANGE BASE: the site that changed most at the peak, and why
 	memtrace diff -f json "$data/h200-change-$2.json" "$data/h200-change-$1.json" >rows.json || return
