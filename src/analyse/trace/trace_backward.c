@@ -1,6 +1,6 @@
 /*
- * Appends, to the stacks of autograd's threads, the Python frames that a backward pass comes from,
- * with names that show this.
+ * Appends to the stacks of autograd's threads the Python frames that the backward pass belongs to,
+ * with "[backward]" or "[via backward()]" after their names.
  *
  * This is done once, before the trace is used, so that every table shows a backward pass at a line
  * of Python, and none shows this line as the thread's own.
