@@ -1,7 +1,7 @@
 /*
- * Reads the events of a trace once more, in one pass, and finds the blocks that were live at one
- * point in time ("the moment"), the bytes that a selection of events allocated and freed, and the
- * time of their peak.
+ * Reads the events of a trace in one pass, and finds the blocks that were live at one point in time
+ * ("the moment"), the bytes that a selection of events allocated and freed, and the time of their
+ * peak.
  *
  * The peak is the peak of one sum, of allocated or of reserved bytes: the sum of the selected pool
  * or kind of memory, else that of the selected device (or all devices). The sum of a device leaves
@@ -31,7 +31,7 @@ struct replay_wish {
 	uint64_t from, to; /* the window in ns, both ends included */
 	uint64_t last;     /* the window ends with the event of this number at the latest */
 	enum replay_moment moment;
-	enum trace_by split; /* TRACE_BY_THREAD, _PHASE and _CATEGORY split a stack's row */
+	enum trace_by split; /* TRACE_BY_THREAD, _PHASE or _CATEGORY: a row for each */
 	const bool *stacks;  /* by stack: true if the stack is selected; NULL for all stacks */
 
 	/* The category of each allocation in the trace, by which rows are split; NULL for none. */
@@ -96,14 +96,14 @@ struct replay {
 	struct trace_phase_walk phases;
 };
 
-/* Reads the events of a trace just opened. `wish` must outlive `replay`. 0 or -EINVAL. */
+/* Reads the events of a trace just opened. `wish` must outlive `replay`. Returns 0 or -EINVAL. */
 int replay_run(struct replay *replay, struct trace *trace, const struct replay_wish *wish);
 void replay_clear(struct replay *replay);
 
-/* The bytes of a row's blocks at the moment; sets `count` to the number of blocks. */
+/* Returns the bytes of a row's blocks at the moment; sets *count to the number of blocks. */
 uint64_t replay_at(const struct replay *replay, const struct replay_row *row, uint64_t *count);
 
-/* The bytes of all rows' blocks at the moment by category; `sums` has CATEGORIES_MOST elements. */
+/* Sets sums[CATEGORIES_MOST] to the bytes and numbers of blocks at the moment, by category. */
 struct category_sum;
 void replay_categories(const struct replay *replay, struct category_sum *sums);
 
@@ -119,7 +119,7 @@ static inline bool replay_is_split(const struct replay_wish *wish)
 
 /* --- used by replay.c and replay_adopt.c only --- */
 
-/* Allocates replay->devices. Makes a row per stack, unless rows are split or have categories. */
+/* Allocates replay->devices. Adds a row per stack, unless rows are split or have categories. */
 void replay_start_rows(struct replay *replay);
 
 /* Returns 1 + the position of the row that counts the event. */

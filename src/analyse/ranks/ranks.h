@@ -92,7 +92,7 @@ struct merge_spread {
 	size_t lowest_rank, highest_rank; /* positions in ranks[] */
 };
 
-/* Ranks without a trace: all from `first` to `last`. */
+/* Ranks that have no trace: all from `first` to `last`. */
 struct merge_gap {
 	uint64_t first, last;
 };
@@ -106,7 +106,7 @@ struct merge {
 	struct merge_site *sites;
 	size_t sites_n, sites_size;
 	struct texts texts; /* names and groups of sites, hosts, and UUIDs of cards */
-	struct map site_of; /* from group and name to 1 + position of the site */
+	struct map site_of; /* from group and name to 1 + position in sites[] */
 	struct map card_of; /* from host and UUID to 1 + the card's number */
 
 	/* Set by merge_end(): */
@@ -137,32 +137,32 @@ int merge_add(struct merge *merge, const char *path);
 /*
  * Completes the merge, once. 0, or -EINVAL with err_text() if there is no trace. Two traces of a
  * rank, or different world sizes, are errors, too, unless `force` is true: then the first trace of
- * each process counts, and ranks of a smaller world have no number.
+ * each process counts, and ranks of a smaller job have no number.
  */
 int merge_end(struct merge *merge, bool force);
 void merge_clear(struct merge *merge);
 
-/* The bytes that the site holds in a rank (position in ranks[]), in the column; 0 for none. */
+/* Returns the site's bytes in a rank (position in ranks[]), by column; 0 if it has none. */
 int64_t merge_share_of(const struct merge_site *site, size_t rank, size_t column);
 
-/* The first metric in which the highest rank stands out: by more than 2% and 1 MiB above the median
- * of at least two ranks. TRACE_METRICS if ranks have similar peaks in all metrics. */
+/* Returns the first metric in which the highest rank is more than 2% and 1 MiB above the median of
+ * at least two ranks; TRACE_METRICS if ranks have similar peaks in all metrics. */
 enum trace_metric merge_uneven(const struct merge *merge);
 
-/* The site of device memory that is most above its median in this rank, by `excess`. NULL if there
- * is none, and for TRACE_USED. */
+/* Returns the site of device memory that is most above its median in this rank, and sets *excess to
+ * the bytes above. NULL if there is none, and for TRACE_USED. */
 const struct merge_site *merge_culprit(const struct merge *merge, enum trace_metric metric,
 				       size_t rank, int64_t *excess);
 
-/* The sites of device memory of which a rank holds more than the median, sorted by that difference,
- * then by the highest value. The list is in merge->arena. */
+/* Returns the sites of device memory of which a rank holds more than the median, sorted by that
+ * difference, then by the highest value. The list is in merge->arena. */
 const struct merge_site **merge_by_excess(struct merge *merge, size_t column, size_t *count);
 
-/* The rank whose trace is worth opening: among ranks with events, that with the highest peak of
- * allocated bytes (the first of equal ranks). NULL if all are baselines. */
+/* Returns the rank whose trace should be opened first: of ranks with events, that with the highest
+ * peak of allocated bytes (the first of equal ranks). NULL if all are baselines. */
 const struct merge_rank *merge_worth_a_look(const struct merge *merge);
 
-/* The cards by rising headroom, those of unknown size last. The list is in merge->arena. */
+/* Returns the cards by rising headroom, those of unknown size last. The list is in merge->arena. */
 const struct merge_card **merge_by_headroom(struct merge *merge);
 
 /* The parts of merge_end() in ranks_cards.c and ranks_sites.c. */

@@ -112,7 +112,7 @@ static void rank_column(const struct merge *merge, struct merge_site *site, size
 		values[count++] = share->values[column];
 	}
 	to->median = median_of(values, ranks);
-	/* The site "[no site]" may be negative; a rank without it counts as 0, which is more. */
+	/* The site "[no site]" may have a negative value; a rank without it counts as 0. */
 	for (size_t i = 0; i < merge->order_n && to->highest < 0; i++) {
 		if (!counts(merge, merge->order[i]) ||
 		    merge_share_of(site, merge->order[i], column) < 0)

@@ -114,7 +114,7 @@ static int wrong_schema(const struct trace *trace)
 		return err("%s: written by a newer memtrace version (schema %.40s, not " SCHEMA
 			   "): use that version to read it",
 			   trace->path, trace->schema);
-	return err("%s: its schema is %.40s, not " SCHEMA " (a trace)", trace->path, trace->schema);
+	return err("%s: contains %.40s, not a trace (" SCHEMA ")", trace->path, trace->schema);
 }
 
 static int not_json(const struct trace *trace, const char *begin, size_t length)

@@ -197,8 +197,7 @@ void trace_keys_find(struct trace_keys *keys, struct trace *trace, enum trace_by
 /*
  * Removes frames that are not of the kind `stacks`, and replaces sites[] with groups by the
  * property, whose sums are those of their stacks. TRACE_STACKS_MERGED with TRACE_BY_SITE changes
- * nothing. A stack without frames left gets one such as "[no Python frames]". To be called only
- * once.
+ * nothing. A stack without frames left gets one such as "[no Python frames]". To be called once.
  */
 void trace_choose(struct trace *trace, enum trace_stacks stacks, enum trace_by by);
 
