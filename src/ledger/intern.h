@@ -41,7 +41,7 @@ void intern_thread(struct intern *intern, uint32_t thread, const char *name, uin
  * address, is the same module; its row keeps the first address. */
 uint32_t intern_module(struct intern *intern, const struct spool_module *module);
 
-/* Returns 1 + the frame's position, 0 if there is no room. Equal frames are one frame. */
+/* Returns 1 + the frame's position, 0 if there is no room. Equal frames share a row. */
 uint32_t intern_frame(struct intern *intern, const struct spool_frame *frame);
 
 /* Returns the number of the stack with this hash, 0 if there is none. */

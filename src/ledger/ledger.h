@@ -54,7 +54,7 @@ struct ledger {
 	uint64_t newest_generation;
 	struct event newest_event;
 	bool newest_quiet;              /* true if newest_event was not written */
-	uint32_t scopes[LEDGER_SCOPES]; /* cache of totals_scope_known(): 1 + index, or 0 */
+	uint32_t scopes[LEDGER_SCOPES]; /* cache of totals_scope_known(): 1 + index, 0 if free */
 	struct ledger_touched { /* cache: the last event's scopes, often the next event's too */
 		uint64_t where;
 		uint32_t owner;
@@ -141,7 +141,7 @@ bool ledger_pool_device(const struct ledger *ledger, uint32_t pool, int *device)
 /* To be called when a stream-ordered pool was destroyed: its live blocks then refer to no pool. */
 void ledger_orphan_pool(struct ledger *ledger, uint64_t pool);
 
-/* Number of the next node after `id` that ends with the context, or 0. Searches all nodes. */
+/* Number of the next node after `id` that is freed with its context, or 0. Searches all nodes. */
 uint32_t ledger_next_of_context(const struct ledger *ledger, uint32_t id, uint64_t context);
 
 /* Records all live blocks of a pool as freed, because the pool's own counters restart at 0. */

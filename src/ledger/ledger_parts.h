@@ -9,7 +9,7 @@
 
 #include "ledger/ledger.h"
 
-/* The scope's entry in pens[], chosen by address, so that neighbouring scopes do not share one. */
+/* Returns the scope's entry in pens[], a cache; neighbouring scopes have different entries. */
 static inline struct timeline_pen *ledger_pen(struct ledger *ledger,
 					      const struct spool_scope *scope)
 {

@@ -152,7 +152,7 @@ static bool reborn(struct ledger *ledger, uint32_t id, uint32_t pool)
 	live_insert(spool, &node);
 	ledger_count_birth(ledger, &event, node.stack);
 	ledger_commit(ledger, touched);
-	ledger->newest = 0; /* no second time: newest_event is the event before this change */
+	ledger->newest = 0; /* not rewritten again, because newest_event is the old event */
 	return true;
 }
 

@@ -158,7 +158,7 @@ void ledger_retry(struct ledger *ledger, int device)
 	totals_scope(ledger->spool, (uint32_t)scope)->retries++;
 }
 
-/* --- rows of allocations that failed and whose error was not caught --- */
+/* --- the table of failed allocations whose error no framework caught --- */
 
 /* Index of the next row; if all are in use, of the oldest row but the first SPOOL_OOMS_FIRST. */
 static uint64_t next_note(const struct spool_header *header)
@@ -215,7 +215,7 @@ void ledger_oom(struct ledger *ledger, struct event *event, struct spool_oom *kn
 	    ledger_fails(ledger, spool_need(spool, SPOOL_OOM, next_note(spool->header))))
 		return;
 	known->seq =
-		spool->header->seq; /* of the failure's event, or of the next if events are off */
+		spool->header->seq; /* number of this event, or of the next if none is written */
 	txn_begin(spool);
 	ledger_put(ledger, event);
 	if (touched->device.row)

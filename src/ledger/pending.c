@@ -152,7 +152,7 @@ void pending_before(struct ledger *ledger, uint32_t stack)
 enum {
 	/* Most words that a transaction saves for a run, plus those for each block in it. */
 	WORDS_RUN = 64,
-	WORDS_BIRTH = 72, /* if the live table splits a bucket of usual length */
+	WORDS_BIRTH = 72, /* an allocation that splits a bucket of usual length */
 	WORDS_DEATH = 32,
 	WORDS_PAIR = 16, /* an allocation and its free, if the stack has cells; else WORDS_BIRTH */
 };

@@ -49,7 +49,7 @@ void pending_book_one(struct ledger *ledger)
 
 /* --- a spool whose recording has ended --- */
 
-/* Removes the stack's chain of cells if a cell of it is not in the table, or it has no end. */
+/* Removes the stack's chain of cells if it leaves the table of cells or forms a cycle. */
 static void check_cells(const struct spool *spool, struct spool_stack *stack)
 {
 	uint64_t cells = spool_count(spool, SPOOL_CELL);
@@ -127,7 +127,7 @@ static void book_all(struct ledger *ledger)
 
 void pending_settle_left(struct spool *spool)
 {
-	static struct ledger ledger; /* static: the thread's stack may have no 14 KiB left */
+	static struct ledger ledger; /* static: it is 14 KiB, too much for small stacks */
 	struct spool_header *header = spool->header;
 	uint64_t count = waiting_count(&header->backlog);
 	uint32_t stop = atomic_load(&header->stop);

@@ -30,15 +30,15 @@ struct history_place {
 struct history_event {
 	uint64_t t, size, ptr;
 	uint32_t stack;  /* position in the trace's stacks, HISTORY_NONE for none */
-	uint32_t death;  /* of an event that begins a block: the position of the event that ended
-			    the block, HISTORY_NONE if none did */
+	uint32_t death;  /* for an event that begins a block: position of the event that ended the
+			    block, HISTORY_NONE if none did */
 	uint32_t thread; /* position in history.threads[] */
-	uint32_t text;   /* of an allocation or fold: 1 + its category, 0 without categories; else
-			    an id for trace_text(): a mark's or range's name, an oom's error */
-	uint32_t place;  /* position in history.places[] */
-	uint16_t api;    /* position in history.apis[] */
-	uint8_t op;      /* enum event_op, or HISTORY_FOLD */
-	bool born;       /* the event begins a block, segment or mapping */
+	uint32_t text; /* for an allocation or fold: 1 + its category, 0 without categories; else an
+			  id for trace_text(): a mark's or range's name, an oom's error */
+	uint32_t place; /* position in history.places[] */
+	uint16_t api;   /* position in history.apis[] */
+	uint8_t op;     /* enum event_op, or HISTORY_FOLD */
+	bool born;      /* true if the event begins a block, segment or mapping */
 };
 
 /* A gap: events are missing, so from here on the blocks that were live before are unknown. */
@@ -63,7 +63,7 @@ struct categories;
 
 struct history {
 	struct history_event *events;
-	struct history_sums *sums; /* by event; NULL unless history_fold() shortened it */
+	struct history_sums *sums; /* by event, after history_fold(); else NULL */
 	struct history_place *places;
 	struct history_gap *gaps; /* blocks live at a gap have the gap's event as their `death` */
 	uint64_t *threads;
@@ -85,7 +85,7 @@ int history_read(struct history *history, struct trace *trace, struct categories
 void history_clear(struct history *history);
 
 /*
- * What was removed from a long history, in which only sums stay for the least important blocks.
+ * Results of shortening a long history: only sums are kept for the least important blocks.
  *
  * A device's blocks that were small or short-lived (by bytes times events lived) are removed. They
  * are replaced with folds, events of op HISTORY_FOLD: until its `death`, a fold represents a number

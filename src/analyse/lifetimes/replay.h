@@ -31,7 +31,7 @@ struct replay_wish {
 	uint64_t from, to; /* the window in ns, both ends included */
 	uint64_t last;     /* the window ends with the event of this number at the latest */
 	enum replay_moment moment;
-	enum trace_by split; /* TRACE_BY_THREAD, _PHASE or _CATEGORY: a row for each */
+	enum trace_by split; /* TRACE_BY_THREAD, _PHASE or _CATEGORY splits the rows of stacks */
 	const bool *stacks;  /* by stack: true if the stack is selected; NULL for all stacks */
 
 	/* The category of each allocation in the trace, by which rows are split; NULL for none. */
@@ -55,7 +55,7 @@ struct replay_row {
 		uint32_t stack, other;
 		uint32_t category; /* used if the wish has of_alloc */
 	} key;
-	const char *space; /* memory kind of the row's allocations, NULL without any */
+	const char *space; /* memory kind of the row's allocations, NULL if there are none */
 	uint64_t allocations, bytes, frees, freed, frees_here, freed_here;
 	uint64_t lifetime_min, lifetime_max; /* ns, 0 if none is known */
 	uint64_t live, live_count;    /* live blocks of all kinds of memory, at the window's end */
@@ -71,7 +71,7 @@ struct replay_device {
 struct replay {
 	const struct replay_wish *wish;
 	struct trace *trace;
-	struct lives lives;        /* of the selected events; block.stack is a position in rows[] */
+	struct lives lives; /* blocks of the selected events; block.stack is a position in rows[] */
 	struct unattributed loose; /* bytes without an address; the tag is a position in rows[] */
 	struct replay_row *rows;
 	size_t rows_n, rows_size;
@@ -86,7 +86,7 @@ struct replay {
 	bool open;              /* true if the window has begun */
 
 	/* The events that are missing up to the end of the window. */
-	uint64_t dropped, dropped_from, dropped_to; /* number; times of the events around them */
+	uint64_t dropped, dropped_from, dropped_to; /* number of events; times around them */
 	uint64_t lost; /* part of the sum that no known block holds, TRACE_NONE if unknown */
 
 	/* The members below are private. */

@@ -90,7 +90,7 @@ static int find_mark(struct mark *mark, const struct trace *trace, const char *t
 	if (!end || !quantity_parse(end + 1, QUANTITY_SETTING, &wanted))
 		end = text + strlen(text);
 	if (trace->once)
-		return err("%s cannot be read twice, as a mark requires: use a file", trace->path);
+		return err("%s cannot be read twice, as mark:NAME needs: use a file", trace->path);
 	if (trace_open(&again, trace->path))
 		return -EINVAL;
 	while ((more = trace_next_of(&again, EVENT_MARK, &event)) == 1) {

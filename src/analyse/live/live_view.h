@@ -42,7 +42,7 @@ void live_view_ranges_read(struct look_ranges *ranges, struct follow *follow);
 struct live_view_scope {
 	struct spool_scope row; /* sums; METRIC_USED has TRACE_NONE bytes if it was never sampled */
 	const char *name;       /* a device's model or another scope's name, NULL if unknown */
-	const char *uuid;       /* of a device; NULL if unknown, or for another scope */
+	const char *uuid;       /* a device's UUID; NULL if unknown, or for other scopes */
 	const char *source;     /* where METRIC_USED comes from: "nvml", "cuMemGetInfo" */
 	uint64_t total;         /* a device's memory in bytes, TRACE_NONE if unknown */
 	/* Bytes that pools reserved and did not hand out. 0 if more bytes are allocated than

@@ -34,7 +34,7 @@ struct merge_rank {
 	uint64_t local_rank;           /* TRACE_NONE if not known */
 	uint64_t pid, start, duration; /* times in ns; start: since 1970, or TRACE_NONE */
 	const char *path, *host, *start_time;
-	int exit;                /* enum trace_exit */
+	int exit;                /* a value of enum trace_exit */
 	uint64_t status, signal; /* TRACE_NONE if not known */
 	struct merge_device *devices;
 	size_t devices_n;
@@ -77,7 +77,7 @@ struct merge_site {
 	const char *name, *group;       /* as in struct run_row */
 	const char *file;               /* source file, from the first rank that has one; or NULL */
 	uint64_t line;
-	struct merge_share *shares; /* of ranks in which the site holds bytes, sorted by rank */
+	struct merge_share *shares; /* one per rank in which the site holds bytes, sorted by rank */
 	size_t shares_n, shares_size;
 	/* Set by merge_end(): values over all ranks; a rank without the site counts as 0. */
 	struct merge_column {
@@ -102,7 +102,7 @@ struct merge {
 	size_t ranks_n, ranks_size;
 	struct merge_card *cards; /* completed by merge_end() */
 	size_t cards_n, cards_size;
-	size_t devices_n; /* the sum over all ranks */
+	size_t devices_n; /* number of devices of all ranks */
 	struct merge_site *sites;
 	size_t sites_n, sites_size;
 	struct texts texts; /* names and groups of sites, hosts, and UUIDs of cards */
@@ -112,8 +112,8 @@ struct merge {
 	/* Set by merge_end(): */
 	size_t *order; /* positions of the ranks that are not left out, by rank, then by start */
 	size_t order_n;
-	uint64_t world_size; /* ranks of the job; 0 if no trace records more than 1 */
-	bool numbered;       /* true if several traces, none with a rank, are numbered instead */
+	uint64_t world_size; /* number of ranks in the job; 0 if no trace records more than 1 */
+	bool numbered; /* true if several traces without a rank got their positions as ranks */
 	struct merge_gap *gaps;
 	size_t gaps_n;
 	uint64_t missing;
@@ -121,8 +121,8 @@ struct merge {
 	 * had ended long before another rank began, and `began` is the position of the latter. */
 	bool apart;
 	size_t ended, began;
-	size_t left_out, strangers; /* with --force: number of second traces of a process, left out,
-				       and of ranks with another world size, included */
+	size_t left_out, strangers; /* with --force: number of further traces of a process, left
+				       out, and of ranks with another world size, included */
 	struct merge_spread spreads[TRACE_METRICS];
 	size_t tightest; /* the card with the least headroom; SIZE_MAX if none is known */
 	struct arena arena;

@@ -15,7 +15,7 @@ static const char device_memory[] = "device";
 
 const enum column merge_columns[MERGE_COLUMNS] = { COLUMN_ALLOCATED, COLUMN_RESERVED, COLUMN_EXIT };
 
-/* --- folding --- */
+/* --- adding the sites of a rank --- */
 
 /* The site of a row, added if it is new. The pointer is valid until the next call. */
 static struct merge_site *site_of(struct merge *merge, const struct run_row *row)

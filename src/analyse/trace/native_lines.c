@@ -36,8 +36,8 @@ struct inlined {
 
 struct finder {
 	struct trace *trace;
-	struct source *sources;  /* by module */
-	struct inlined *inlined; /* by frame that the trace had at first */
+	struct source *sources;  /* indexed by module */
+	struct inlined *inlined; /* indexed by the frames that the trace had at first */
 	size_t room;
 };
 

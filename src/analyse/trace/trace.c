@@ -183,7 +183,7 @@ static int check_end(struct trace *trace)
 	int error = 0;
 
 	if (size < 0 || length < 0)
-		return 0; /* a pipe: it is found to be cut when all of it has been read */
+		return 0; /* a pipe: reading it to the end will show whether it is truncated */
 	if (trace->reader->json.source.unpack)
 		error = unpack_tail(trace, tail, &length, &size);
 	if (error)
@@ -249,7 +249,7 @@ static int read_facts(struct trace *trace)
 	if (!error && !trace->schema)
 		error = wrong_schema(trace);
 	if (!error && !trace->reader->in_events)
-		error = err("%s: has no \"events\", so it is no complete trace", trace->path);
+		error = err("%s: has no \"events\", so it is not a complete trace", trace->path);
 	return error;
 }
 

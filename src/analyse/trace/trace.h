@@ -107,7 +107,7 @@ bool trace_is_of(const struct trace *trace, size_t stack, unsigned space);
 /* Returns the peak of all memory of the kind, in the trace's arena; NULL if it is not known. */
 struct trace_peak *trace_space_peak(struct trace *trace, unsigned space);
 
-/* Returns the value of a curve's `column` at time t; TRACE_NONE before its start, or for NULL. */
+/* Returns the curve's `column` at time t; TRACE_NONE before it begins, or if `column` is NULL. */
 uint64_t trace_curve_at(const struct trace_curve *curve, const uint64_t *column, uint64_t t);
 
 /*
@@ -145,7 +145,8 @@ bool trace_frame_own(const struct trace *trace, const struct trace_frame *frame)
  * lowest trace_frame_rank(), the innermost; UINT32_MAX if there are no frames. */
 uint32_t trace_line(const struct trace *trace, uint32_t stack);
 
-/* Lists up to `most` frames to show, innermost first, with trace_line(). Returns their number. */
+/* Lists at most `most` frames to show, innermost first: trace_line() and others. Returns how
+ * many. */
 size_t trace_lines(const struct trace *trace, uint32_t stack, uint32_t *frames, size_t most);
 
 /* Writes a frame, cut to size: "Net.forward (train.py:12)", "decode<...> (libdecode.so)". */

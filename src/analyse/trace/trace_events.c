@@ -16,7 +16,7 @@
 enum value { NUMBER, ADDRESS, NAME, DEVICE, STACK, THREAD, OP, SPACE, FOREIGN };
 
 struct key {
-	const char *name, *text; /* text: `,"name":` */
+	const char *name, *text; /* text: the name as in JSON, `,"name":` */
 	uint8_t length, value, at;
 };
 
@@ -71,7 +71,7 @@ const char **trace_texts(const struct trace *trace, size_t *count)
 	return trace->reader ? trace->reader->texts.list : NULL;
 }
 
-/* `last` is the id of this key's text in the last event, which mostly has the same text. */
+/* `last` is the id of the text that this key had last, which most events repeat. */
 static int read_text(struct trace *trace, enum json_token token, uint32_t *last, uint32_t *to)
 {
 	struct json *json = &trace->reader->json;

@@ -12,7 +12,7 @@ struct trace_reader {
 	int fd;
 	bool in_events;
 	const char *section; /* key of the member being read, for messages */
-	uint8_t order[32];   /* keys of the last event, as positions in keys[] */
+	uint8_t order[32];   /* the last event's keys, in order: positions in keys[] */
 	uint32_t last_text[32];
 	struct texts texts; /* the texts of events */
 };
@@ -44,7 +44,7 @@ int trace_check(struct trace *trace);
 /* Replaces a sampled trace's sums with estimates. To be called after trace_check(). */
 void trace_estimate(struct trace *trace);
 
-/* Appends a copy of frame `like`; `room`: how many frames fit in the list, at first frames_n. */
+/* Appends a copy of frame `like`. *room is the size of the list of frames, at first frames_n. */
 struct trace_frame *trace_add_frame(struct trace *trace, size_t *room, uint32_t like);
 
 /* Appends to each stack the Python frames of its via_stack (if any), marked "[backward]". */

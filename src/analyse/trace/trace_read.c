@@ -98,7 +98,7 @@ static int refuse_number(struct reader *reader, int64_t least, uint64_t most)
 	return refuse_value(reader, wanted);
 }
 
-/* Stores the low 8 or 4 bytes, by copies of constant length, because others are slow. */
+/* Stores the low 8 or 4 bytes. Copies of constant length are faster than memcpy() of `size`. */
 static void store(void *to, uint64_t number, size_t size)
 {
 	if (size == sizeof(number))

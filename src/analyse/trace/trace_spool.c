@@ -18,7 +18,7 @@ struct trace_spool {
 	struct spool_model recording;
 	struct journal_reader events;
 	struct blocks open;       /* open ranges, from which pops get names */
-	const char *last_text[8]; /* by key: the last text, in the spool */
+	const char *last_text[8]; /* by key: the last text, as it is in the spool */
 	uint32_t last_id[8];      /* by key: the id of last_text[key] */
 };
 
