@@ -1,5 +1,5 @@
 /*
- * Short-lived blocks, thousands per second: written to the spool at once, added to the sums later.
+ * Writes short-lived blocks (thousands per second) to the spool at once, and to the sums later.
  *
  * A block that raises no peak, and after which its pool reports the same sums as the ledger, may
  * wait in the spool. If the process is killed, a reader of the spool adds it to the sums. Up to

@@ -145,8 +145,8 @@ bool trace_frame_own(const struct trace *trace, const struct trace_frame *frame)
  * lowest trace_frame_rank(), the innermost; UINT32_MAX if there are no frames. */
 uint32_t trace_line(const struct trace *trace, uint32_t stack);
 
-/* Lists at most `most` frames to show, innermost first: trace_line() and others. Returns how
- * many. */
+/* Lists up to `most` frames to show, innermost first, trace_line()'s among them. Returns the
+ * count. */
 size_t trace_lines(const struct trace *trace, uint32_t stack, uint32_t *frames, size_t most);
 
 /* Writes a frame, cut to size: "Net.forward (train.py:12)", "decode<...> (libdecode.so)". */
