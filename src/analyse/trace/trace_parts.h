@@ -47,5 +47,6 @@ void trace_estimate(struct trace *trace);
 /* Appends a copy of frame `like`. *room is the size of the list of frames, at first frames_n. */
 struct trace_frame *trace_add_frame(struct trace *trace, size_t *room, uint32_t like);
 
-/* Appends to each stack the Python frames of its via_stack (if any), marked "[backward]". */
+/* Appends to each stack the Python frames of its via_stack, if any, with a mark after their
+ * names. */
 void trace_extend_backward(struct trace *trace);
