@@ -144,5 +144,5 @@ void ledger_orphan_pool(struct ledger *ledger, uint64_t pool);
 /* Number of the next node after `id` that is freed with its context, or 0. Searches all nodes. */
 uint32_t ledger_next_of_context(const struct ledger *ledger, uint32_t id, uint64_t context);
 
-/* Records all live blocks of a pool as freed, because the pool's own counters restart at 0. */
+/* To be called when recording is switched on again: records a pool's live blocks as freed. */
 void ledger_empty_pool(struct ledger *ledger, uint32_t pool, const struct event *like);

@@ -20,7 +20,8 @@ struct trace_reader {
 /* Reads the JSON value that follows into the member of the trace that `row` names. 0 or -EINVAL. */
 int trace_read(struct trace *trace, const struct row *row);
 
-/* After a failed read: sets err_text() anew if the file is truncated. Returns -EINVAL. */
+/* After a failed read: sets err_text() anew if the file is truncated or badly compressed.
+ * -EINVAL. */
 int trace_broken(struct trace *trace);
 
 /* Opens the spool at the trace's path and fills in the trace's facts. 0 or -errno. */
