@@ -27,8 +27,8 @@ static bool detailed(const struct event *event)
 	       (detail->payload_kind || detail->color || detail->category);
 }
 
-/* Packs an event's wire_context into four words, in registers: reading a word from bytes that were
- * just written would wait until they have left the store buffer (20 ns measured). */
+/* Packs an event's wire_context into four words in registers: a word read from bytes that were just
+ * written would have to wait until they have left the store buffer (measured: 20 ns). */
 static inline void context_words(uint64_t words[4], const struct event *event)
 {
 	uint8_t flags = (uint8_t)(event->flags | (detailed(event) ? EVENT_DETAILED : 0));

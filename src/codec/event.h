@@ -28,7 +28,7 @@ enum {
 	NO_DEVICE = -1, /* page-locked and CPU memory belong to no device */
 };
 
-/* True if memory of this device and space is on a card and counts in the card's sums. */
+/* True if memory of this device and space is on a GPU and counts in the device's sums. */
 static inline bool space_on_card(int device, unsigned space)
 {
 	return device >= 0 && (space == SPACE_DEVICE || space == SPACE_ARRAY);
@@ -65,8 +65,8 @@ struct event {
 	uint8_t op;    /* a value of enum event_op */
 	uint8_t space; /* a value of enum space */
 	uint8_t flags; /* bits of enum event_flags */
-	bool untold;   /* not recorded (MEMTRACE_FILTER), but counted in sums */
-	bool sampled;  /* the block is a sample (MEMTRACE_SAMPLE); not encoded */
+	bool untold;   /* true if not written (MEMTRACE_FILTER), but in the sums */
+	bool sampled;  /* true for a sample (MEMTRACE_SAMPLE); not encoded */
 	struct event_detail detail;
 };
 
@@ -80,7 +80,7 @@ static inline bool event_is_memory(unsigned op)
 }
 
 /*
- * The bytes by which the event changes its device's sums, defined only here: a plain allocation
- * changes both, a pool's block only `allocated`, a pool's segment only `reserved`.
+ * Sets the bytes by which an event changes its device's sums. A plain allocation changes both sums,
+ * a pool's block only `allocated`, a pool's segment only `reserved`; a free changes them back.
  */
 void event_effect(const struct event *event, int64_t *allocated, int64_t *reserved);

@@ -4,15 +4,13 @@
  * A chunk is a run of records. It can be read by itself, given the first event's number and the
  * time from which that event's dt counts:
  *
- *   event    slot            1 byte, 0..247: a context (op, space, device, pool, ...)
- *            dt              varint, ns since the previous event
- *     memory ptr             varint, address XOR the previous one, rotated right by 8
- *            size            1 byte cache slot, or 255 and a varint (rotated right by 8)
- *            stack           1 byte cache slot, or 255 and a varint
- *     mark   name            varint
- *            color category payload_kind payload: varints, payload_kind 1 byte; if EVENT_DETAILED
- *   WIRE_CONTEXT slot op space flags: bytes; device (zigzag) pool api error thread stream: varints
- *   WIRE_SUMS    device (zigzag) allocated reserved: varints; at a chunk's start and between events
+ * event slot 1 byte, 0..247: a context (op, space, device, pool, ...) dt varint, ns since the
+ * previous event memory ptr varint, address XOR the previous one, rotated right by 8 size 1 byte
+ * cache slot, or 255 and a varint (rotated right by 8) stack 1 byte cache slot, or 255 and a varint
+ * mark name varint color category payload_kind payload: varints, payload_kind 1 byte; if
+ * EVENT_DETAILED WIRE_CONTEXT slot op space flags: bytes; device (zigzag) pool api error thread
+ * stream: varints WIRE_SUMS device (zigzag) allocated reserved: varints; at a chunk's start and
+ * between events
  *
  * Caches are direct-mapped: encoder and decoder store a value that was not cached in the same slot,
  * so their caches stay equal without extra records. A typical PyTorch block event takes 11 bytes.

@@ -1,4 +1,4 @@
-/* The bytes that the driver reports as used, and what explains them. */
+/* Splits the bytes that the driver reports as used into reserved, rounding, named and residual. */
 #include "ledger/device_used.h"
 
 #include <string.h>
@@ -12,12 +12,12 @@
 
 static const uint64_t SHARED_MOST = 1ull << 20;
 
-/* Counts an allocation or free in a granule. False if another one uses it, or memory is short. */
+/* Counts an allocation or free in a granule. True if no other allocation touches the granule. */
 static bool share(struct granules *granules, int device, uint64_t number, bool born)
 {
 	uint64_t key = (uint64_t)device << 48 | number;
 
-	/* The last key is cached: small allocations use the same few granules again and again. */
+	/* The last key is cached, because small allocations use the same few granules. */
 	if (!granules->last_one || granules->last != key) {
 		if (!map_value(&granules->shared, key) && !map_put(&granules->shared, key, 1))
 			return false;
@@ -29,7 +29,7 @@ static bool share(struct granules *granules, int device, uint64_t number, bool b
 	return *granules->last_one > 1 && --*granules->last_one == 1;
 }
 
-/* How many granules only this node uses: the inner ones, and those at its ends if not shared. */
+/* Returns the number of granules that only this node uses: those at its ends may be shared. */
 static uint64_t own_granules(struct granules *granules, const struct spool_node *node, bool born)
 {
 	uint64_t first = node->address >> GRANULE_SHIFT;
@@ -50,12 +50,12 @@ HOT_CODE void granules_count(struct granules *granules, const struct spool_node 
 	    node->device < 0 || node->device >= GRANULES_DEVICES || (node->flags & NODE_FOREIGN) ||
 	    live_is_ordered(node))
 		return;
-	/* Small arrays share granules, but the driver does not report their addresses. */
+	/* Small arrays share granules, but the driver reports no addresses of arrays. */
 	if (array && node->size <= SHARED_MOST)
 		return;
 	bytes = array ? (node->size + GRANULE - 1) & ~(GRANULE - 1ull)
 		      : own_granules(granules, node, born) * GRANULE;
-	bytes -= node->size; /* less than 0 if the granule is counted for another node */
+	bytes -= node->size; /* negative if another node already counts the granule */
 	granules->rounding[node->device] += born ? (int64_t)bytes : -(int64_t)bytes;
 }
 
@@ -81,7 +81,7 @@ int64_t used_unexplained(const struct ledger *ledger, int device, uint64_t used)
 	       (device < GRANULES_DEVICES ? ledger->granules.rounding[device] : 0);
 }
 
-/* Stores the sums of all scopes on the device, at a new peak of its `used`. */
+/* Stores the current sums of the device, its pools and libraries at a new peak of its `used`. */
 static void keep_peak(struct spool *spool, const struct spool_scope *device)
 {
 	for (uint32_t i = 0; i < spool_count(spool, SPOOL_SCOPE); i++) {
@@ -133,7 +133,7 @@ void used_follow(struct ledger *ledger, struct spool_scope *device, uint64_t t)
 	now.rounding = ledger->granules.rounding[device->device];
 	now.used = device->sums[METRIC_RESERVED].now + (uint64_t)(now.rounding + now.named);
 	grown = (int64_t)now.used - explained;
-	/* Unexplained bytes may have been freed meanwhile: growth reduces the residual first. */
+	/* Bytes of the residual may have been freed since the sample: growth first reduces it. */
 	if (grown > 0)
 		now.residual = MAX(now.residual - grown, MIN(now.residual, 0));
 	now.used += (uint64_t)now.residual;

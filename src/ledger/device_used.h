@@ -1,27 +1,27 @@
 /*
- * The bytes that the driver reports as used, and their parts:
+ * The bytes of GPU memory that the driver reports as used on a device, and their parts:
  *
  * used = reserved + rounding + named + residual
  *
- * See granules.h for `rounding`. `named` is the sum of steps of `used`, measured around calls that
- * take memory but return no address (contexts, modules, heaps); `residual` is the rest.
+ * `rounding` is what the driver adds to allocations (granules.h). `named` is the growth of `used`
+ * in calls that return no address (creating contexts, loading modules); `residual` is the rest.
  */
 #pragma once
 
 #include "ledger/ledger.h"
 
-enum { USED_ROWS_MOST = 16384 }; /* most rows of the table USED */
+enum { USED_ROWS_MOST = 16384 }; /* maximum number of rows in the table USED */
 
-/* The bytes that are reserved on the device now; 0 if it was never used. */
+/* Returns the bytes reserved on the device now; 0 if the device was never used. */
 uint64_t used_reserved(const struct ledger *ledger, int device);
 
-/* `used` as sampled, minus the bytes reserved now and their rounding. */
+/* Returns the bytes of `used`, a sample, that are neither reserved now nor rounding. */
 int64_t used_unexplained(const struct ledger *ledger, int device, uint64_t used);
 
 /*
- * To be called in a transaction: used_move() when a device's reserved bytes change by `bytes` at
- * time t. Between two samples, used_follow() keeps `used` at no less than the process holds, once
- * the changes add up to a granule. It does nothing before the first sample.
+ * used_move() is called, inside a transaction, when a device's reserved bytes change by `bytes` at
+ * time t. When changes since the last update of `used` reach a granule, used_follow() estimates
+ * `used` from the reserved bytes, until the next sample; before the first sample it does nothing.
  */
 void used_follow(struct ledger *ledger, struct spool_scope *device, uint64_t t);
 
@@ -35,14 +35,14 @@ static inline void used_move(struct ledger *ledger, struct spool_scope *device, 
 		used_follow(ledger, device, t);
 }
 
-/* At the end of a recording: adds to `used` the changes that used_follow() has not seen yet. */
+/* To be called at the end of a recording: updates `used` for the changes since the last update. */
 void used_settle(struct ledger *ledger);
 
 /*
- * Records a sample. The caller fills all but reserved, rounding and residual; `named` is the sum of
- * all named steps, `source` is a text id: the source of `used`. With `step`, the change has a cause
- * and becomes a row of the table USED: bytes taken during a call, or returned (less than 0), under
- * a name ("modules of libtorch_cuda.so") of a kind ("modules"). With 0 bytes only the residual has
- * changed.
+ * Records a sample of `used`. The caller fills all members but reserved, rounding and residual;
+ * `named` is the sum of all steps so far, `source` is the text id of where `used` comes from. If
+ * `step` is true, a call caused the change, which becomes a row of the table USED: during the call,
+ * sample->bytes were taken (if negative, returned), under a name ("modules of libtorch_cuda.so") of
+ * a kind ("modules"). If sample->bytes is 0, only the residual has changed.
  */
 void used_enter(struct ledger *ledger, const struct spool_used *sample, uint32_t source, bool step);

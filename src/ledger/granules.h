@@ -1,11 +1,11 @@
 /*
  * The rounding of allocations by the driver, in granules of 2 MiB.
  *
- * A plain allocation costs the device every granule that it touches, as long as anything lives in
- * that granule. An allocation above 1 MiB begins a granule of its own. Smaller ones share granules,
- * and also lie after the end of large ones (measured on an H200, driver 580; tests/fake/agree.c
- * checks that the simulated driver does the same). Memory of cuMemCreate consists of whole granules
- * already. For pools and graphs, the driver itself reports how many bytes they hold.
+ * Each granule that a plain allocation (cuMemAlloc) touches counts as used until all allocations in
+ * it are freed. An allocation above 1 MiB begins a new granule. Smaller ones share granules, also
+ * the last granule of a large one (measured on an H200, driver 580; tests/fake/agree.c checks that
+ * the simulated driver does the same). Memory from cuMemCreate() already consists of whole
+ * granules. For pools and graphs, the driver itself reports how many bytes they hold.
  */
 #pragma once
 
@@ -15,14 +15,14 @@
 enum { GRANULES_DEVICES = 64, GRANULE_SHIFT = 21, GRANULE = 1 << GRANULE_SHIFT };
 
 struct granules {
-	struct map shared;  /* by device and granule: 1 + the number of allocations that touch it */
-	uint64_t last;      /* the key that was looked up last */
-	uint32_t *last_one; /* where the value of `last` is, NULL before the first look-up */
+	struct map shared;  /* 1 + number of allocations in a granule, by device and granule */
+	uint64_t last;      /* the last key looked up in `shared` */
+	uint32_t *last_one; /* points to the value of key `last`; NULL before the first look-up */
 	int64_t rounding[GRANULES_DEVICES]; /* bytes that rounding adds, by device */
-	int64_t moved[GRANULES_DEVICES];    /* change of reserved bytes since `used` changed */
+	int64_t moved[GRANULES_DEVICES];    /* change of reserved bytes since `used` was updated */
 };
 
-/* Counts a node when it is allocated (`born`) or freed: plain allocations, arrays above 1 MiB. */
+/* Updates rounding[] for a plain allocation, or array above 1 MiB, that is allocated or freed. */
 void granules_count(struct granules *granules, const struct spool_node *node, bool born);
 
 void granules_clear(struct granules *granules);

@@ -1,8 +1,8 @@
 /*
  * Gives each distinct text, module, frame and stack one row of the spool.
  *
- * A row and its key are written with signals deferred: a signal handler that jumps away in between
- * would leave a row that cannot be found.
+ * A row and its key are written with signals deferred: a signal handler that leaves by longjmp() in
+ * between would leave a row that cannot be found.
  */
 #include "ledger/intern.h"
 
@@ -32,8 +32,8 @@ bool intern_full(struct spool *spool, enum spool_kind kind, uint64_t rows)
 	return true;
 }
 
-/* The table's next row, even beyond its bound; NULL if the spool cannot grow. The caller fills it,
- * then counts it in the header. */
+/* Returns the table's next row, even beyond its limit in bounds.def; NULL if the spool cannot grow.
+ * The caller fills the row, then counts it in the header. */
 static void *next_row_of_any(struct spool *spool, enum spool_kind kind)
 {
 	uint64_t index = spool_count(spool, kind);
@@ -77,8 +77,8 @@ static uint32_t add_text(struct intern *intern, const char *text, size_t length)
 	uint64_t at = spool_count(spool, SPOOL_TEXT);
 	size_t left = SPOOL_BLOCK - (at & (SPOOL_BLOCK - 1));
 
-	/* A text lies in one block of the table. The last byte of the block stays free for the NUL
-	 * that analyse/spool/read.c writes there. */
+	/* A text never crosses the end of a block. The last byte of each block stays free for the
+	 * NUL that analyse/spool/read.c writes there. */
 	if (left <= length + 1)
 		at += left;
 	if (intern_full(spool, SPOOL_TEXT, at + length + 1 - spool_count(spool, SPOOL_TEXT)) ||
@@ -148,7 +148,7 @@ void intern_thread(struct intern *intern, uint32_t thread, const char *name, uin
 	spool_add_rows(intern->spool, SPOOL_THREAD, 1);
 }
 
-/* Finds or adds the row whose key is made of `words`. Returns 1 + its position, 0 without room. */
+/* Finds or adds the row with the key `words`. Returns 1 + its position, 0 if there is no room. */
 static uint32_t intern_row(struct intern *intern, enum spool_kind kind, struct map *map,
 			   const uint64_t *words, size_t words_n, const void *from)
 {
@@ -212,7 +212,7 @@ static bool same_steps(const struct spool *spool, const struct spool_stack *row,
 	return true;
 }
 
-/* A key of a stack, made from its frames: it stays the same when a library is loaded elsewhere. */
+/* A key made from a stack's frames, which is the same wherever the libraries are loaded. */
 static uint64_t key_of_steps(const struct intern_steps *steps)
 {
 	uint64_t key =
@@ -232,8 +232,8 @@ static uint64_t key_of_row(const struct spool *spool, const struct spool_stack *
 	return key;
 }
 
-/* From the first unloading on, stacks are found by their frames as well. Before, the keys would
- * take memory for nothing. */
+/* Enters a key made from the frames of each stack. Done only when a library was first unloaded,
+ * because before that, these keys would take memory without being used. */
 static void enter_keys_of_steps(struct intern *intern)
 {
 	const struct spool *spool = intern->spool;
@@ -243,7 +243,7 @@ static void enter_keys_of_steps(struct intern *intern)
 	intern->by_steps = true;
 }
 
-/* Finds the stack with the same frames, and replaces its hash by `hash`; 0 if there is none. */
+/* Returns the stack with the same frames, after giving it the new hash; 0 if there is none. */
 static uint32_t rename_stack(struct intern *intern, struct hash128 hash,
 			     const struct intern_steps *steps)
 {
@@ -258,7 +258,7 @@ static uint32_t rename_stack(struct intern *intern, struct hash128 hash,
 	row->hash[0] = hash.a;
 	__atomic_store_n(&row->hash[1], hash.b, __ATOMIC_RELAXED);
 	/* Libraries that are loaded again and again, at ever new addresses, would fill the map.
-	 * Beyond the bound, their stacks are found by their frames alone. */
+	 * Above the limit, their stacks are found only by their frames. */
 	if (intern->stacks.used < STACK_KEYS)
 		map_put(&intern->stacks, hash.a, id);
 	return id;
@@ -313,7 +313,7 @@ static uint32_t too_many(struct intern *intern)
 	return intern->too_many;
 }
 
-/* A stack beyond the bound comes here each time, because there is no room to store its hash. */
+/* Adds a stack. For a stack without room, called at each use, because its hash cannot be stored. */
 static uint32_t enter_stack(struct intern *intern, struct hash128 hash,
 			    const struct intern_steps *steps)
 {

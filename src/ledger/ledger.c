@@ -1,7 +1,7 @@
 /*
- * The ledger turns events into sums, in one transaction each.
+ * Adds events to the sums, each in one transaction.
  *
- * move() decides which sums an event changes; pending.c changes sums by itself for waiting blocks.
+ * move() decides which sums an event changes. For waiting blocks, pending.c changes sums itself.
  */
 #include "ledger/ledger_parts.h"
 
@@ -15,13 +15,13 @@
 #include "ledger/vmm.h"
 #include "spool/txn.h"
 
-/* True for events of the driver's memory, false for those of blocks that a pool made of it. */
+/* True for events about memory from the driver, false for those about blocks inside a pool. */
 static bool from_driver(const struct event *event)
 {
 	return !event->pool || event->op == EVENT_RESERVE || event->op == EVENT_RELEASE;
 }
 
-/* All that decides which scopes an event changes, except the owner, in one word; never 0. */
+/* A key made of the members that decide which scopes an event changes (not the owner); never 0. */
 static inline uint64_t where_of(const struct event *event)
 {
 	return (uint64_t)event->pool << 32 | (uint64_t)(uint16_t)event->device << 16 |
@@ -44,7 +44,7 @@ HOT_CODE const struct touched *ledger_touch(struct ledger *ledger, const struct 
 	return &last->touched;
 }
 
-/* Draws the curves of the scopes that the last event changed, because that event is now final. */
+/* Adds the sums that the last event changed to their curves: that event can no longer change. */
 static void draw_curves(struct ledger *ledger)
 {
 	struct spool *spool = ledger->spool;
@@ -111,7 +111,7 @@ static inline int64_t stands_for(const struct spool *spool, const struct event *
 }
 
 /* Changes all sums and counts for an event. `stack` is the stack that allocated the bytes (a free
- * also has a stack of its own); `stack` gets `blocks` more blocks. */
+ * also has a stack of its own); its number of blocks changes by `blocks`. */
 static HOT_CODE void move(struct ledger *ledger, const struct event *event, uint32_t stack,
 			  const struct touched *touched, int64_t blocks)
 {
@@ -142,7 +142,7 @@ static HOT_CODE void move(struct ledger *ledger, const struct event *event, uint
 		change.bytes = sign * (int64_t)event->size;
 		if (handed)
 			totals_add(spool, &touched->space, METRIC_ALLOCATED, &change);
-		/* event_effect() gives 0 for memory off the card, but its pool has sums, too. */
+		/* event_effect() sets 0 for memory outside the GPU, but its pool has sums, too. */
 		if (!space_on_card(event->device, event->space))
 			shift(spool, &touched->pool, handed ? METRIC_ALLOCATED : METRIC_RESERVED,
 			      &change);
@@ -194,7 +194,7 @@ HOT_CODE void ledger_count_free(struct spool *spool, uint32_t born, uint32_t die
 	here->freed_here += size;
 }
 
-/* A lifetime is at least 1 ns, because 0 means that none is known. */
+/* Counts a lifetime in ns: at least 1, because 0 means that no lifetime is known. */
 static HOT_CODE void count_lifetime(struct spool *spool, uint32_t born, uint64_t from, uint64_t to)
 {
 	struct spool_stack *row = spool_at(spool, SPOOL_STACK, born);
@@ -250,7 +250,7 @@ HOT_CODE void ledger_commit(struct ledger *ledger, const struct touched *touched
 	ledger_redraw(ledger, &touched->space);
 }
 
-/* Notes that ledger_retag() may still rewrite this event. A pool's block is never retagged. */
+/* Stores the event, so that ledger_retag() can rewrite it. A pool's block is never retagged. */
 static void remember(struct ledger *ledger, const struct event *event, uint32_t id)
 {
 	ledger->newest = id;

@@ -1,10 +1,10 @@
 /*
- * The ledger: the memory that is held, by stack, now and at every peak. The recorder feeds it with
- * events; so does a reader, with those that wait in its copy of a spool (pending.h). Allocations,
- * sums, the stacks' cells and the journal change together, in one transaction for each event or for
- * several that waited, so they agree even if the process is killed at any instruction.
+ * The ledger: the memory that each call stack holds, now and at every peak. The recorder adds
+ * events to it; a reader adds those that wait in its copy of a spool (pending.h). Live allocations,
+ * sums, the stacks' shares of sums (cells) and the journal of events change together, in one
+ * transaction for one event or several that waited, so they agree even if the process is killed.
  *
- * The caller serialises all calls. A call that finds no room stops the ledger: `error` is set (an
+ * The caller serialises all calls. If the spool cannot grow, the ledger stops: `error` is set (an
  * error of spool_need()) and later calls do nothing.
  */
 #pragma once
@@ -17,21 +17,21 @@
 
 enum { LEDGER_SCOPES = 64, LEDGER_UNDRAWN = 4, LEDGER_PENS = 16 };
 
-/* The scopes whose sums an event changes; `row` is NULL for none. */
+/* The scopes whose sums an event changes; `row` is NULL where there is no such scope. */
 struct touched {
 	struct totals_scope device, pool, owner, space;
 };
 
-/* Blocks that wait to be added to the sums (pending.h). */
+/* State of the blocks that wait to be added to the sums (pending.h). */
 struct ledger_backlog {
-	unsigned waiting, room; /* numbers of blocks: those that wait, most that may wait */
-	bool taking;            /* the open transaction records the oldest waiting block */
-	uint64_t generation;    /* txn_generation() when waiting began; sums change only with it */
-	uint64_t until;         /* ns; before that time, the curves need no new point */
-	/* Including waiting blocks: bytes that may be added without a new peak; the pool's sums. */
+	unsigned waiting, room; /* number of blocks that wait, and maximum that may wait */
+	bool taking;            /* true if the open transaction records a waiting block */
+	uint64_t generation;    /* the txn_generation() for which the members below are valid */
+	uint64_t until;         /* time in ns before which the curves need no new point */
+	/* Bytes that may be added without a new peak, and the pool's sums, with waiting blocks. */
 	int64_t headroom;
 	uint64_t allocated, reserved;
-	struct backlog_sum { /* the sums that waiting blocks change: of the pool, of the device */
+	struct backlog_sum { /* the sums that waiting blocks change: the pool's, the device's */
 		struct totals_scope scope;
 		struct spool_point *point;
 	} sums[2];
@@ -40,109 +40,109 @@ struct ledger_backlog {
 struct ledger {
 	struct spool *spool;
 	int error;
-	bool quiet;  /* only sums change, events are not written (memtrace_stop) */
+	bool quiet;  /* true if only sums change and no events are written (memtrace_stop) */
 	bool behind; /* true if the last event changed sums but was not written */
 	struct ledger_backlog backlog;
 	struct journal journal;
 	struct granules granules;
-	/* The scopes that the last event changed. Their curves are drawn when the next event comes,
-	 * because until then ledger_retag() may rewrite the last event. */
+	/* The scopes that the last event changed. Their curves get a point when the next event
+	 * comes, because until then ledger_retag() may rewrite the last event. */
 	struct spool_scope *undrawn[LEDGER_UNDRAWN];
 	uint32_t undrawn_n;
 	struct timeline_pen pens[LEDGER_PENS];
-	uint32_t newest; /* number of the last transaction's new node; 0: none, or a NODE_BLOCK */
+	uint32_t newest; /* node that the last transaction added; 0 for none, or for a NODE_BLOCK */
 	uint64_t newest_generation;
 	struct event newest_event;
-	bool newest_quiet;              /* newest_event was not written */
-	uint32_t scopes[LEDGER_SCOPES]; /* cache of totals_scope_known(): 1 + index, 0: empty */
-	struct ledger_touched { /* the last event's scopes, which the next event often has, too */
+	bool newest_quiet;              /* true if newest_event was not written */
+	uint32_t scopes[LEDGER_SCOPES]; /* cache of totals_scope_known(): 1 + index, 0 if free */
+	struct ledger_touched { /* cache: the last event's scopes, often the next event's too */
 		uint64_t where;
 		uint32_t owner;
 		struct touched touched;
 	} last_touched;
 };
 
-/* 0 or -errno. The spool must be new; `max_events` is for journal_init(). */
+/* Returns 0 or -errno. The spool must be new; `max_events` is passed to journal_init(). */
 int ledger_init(struct ledger *ledger, struct spool *spool, uint64_t max_events);
 void ledger_clear(struct ledger *ledger);
 
-/* To be called after a transaction was left in the middle and undone (txn_cancel): makes the state
- * outside the spool agree with the spool. */
+/* To be called after txn_cancel() has undone an unfinished transaction: makes the ledger's memory
+ * outside of the spool agree with the spool. */
 void ledger_mend(struct ledger *ledger);
 
 /*
  * Records an allocation: writes its event and changes its sums. The caller fills op (EVENT_ALLOC,
  * or EVENT_RESERVE for a pool's segment), space, device, pool, ptr, size, stack, thread, stream,
- * flags, api, t, untold and sampled; `owner` and `link` are stored in the node. An older allocation
- * at the same address, whose free was never seen, is freed first; a handle with mappings is kept
- * for these (vmm_hold()).
+ * flags, api, t, untold and sampled; `owner` and `link` are stored in the allocation's node. If an
+ * older allocation is live at the same address, its free was not seen: it is freed first, or, if it
+ * is a handle with mappings, kept until they end (vmm_hold()).
  */
 void ledger_enter(struct ledger *ledger, struct event *event, enum node_kind kind, uint32_t owner,
 		  uint64_t link);
 
-/* Records the free of the allocation at event->ptr. Fills the event from the node, and copies the
- * node to *was if `was` is not NULL. False, with nothing done, if the address is unknown or the
- * ledger has stopped. */
+/* Records the free of the allocation at event->ptr. Fills the event from the allocation's node,
+ * which is copied to *was if `was` is not NULL. False, with nothing done, if the address is unknown
+ * or the ledger has stopped. */
 bool ledger_leave(struct ledger *ledger, struct event *event, enum node_kind kind,
 		  struct spool_node *was);
 
-/* Records the free of the node with this number. */
+/* Records the free of the allocation whose node has the number `id`. */
 void ledger_leave_node(struct ledger *ledger, struct event *event, uint32_t id);
 
-/* Records the allocation again that ledger_leave() freed, as the call to free it has failed. */
+/* Records an allocation again after ledger_leave(), because the call to free it has failed. */
 void ledger_undo(struct ledger *ledger, struct event *event, const struct spool_node *was);
 
-/* Records an event that changes no sum: mark, push, pop. */
+/* Records an event that changes no sum: a mark, or the beginning (push) or end (pop) of a phase. */
 void ledger_note(struct ledger *ledger, struct event *event);
 
 /*
- * Records an allocation that failed for lack of memory, with an error that no framework caught: an
- * EVENT_OOM and a row of the table OOM, with the sums at that time. The caller fills refused, left,
- * total, pool_allocated and pool_reserved of the row, and `reserved` with what used_reserved()
- * returned when the driver reported `left`.
+ * Records an allocation that failed for lack of memory, if no framework caught the error: writes an
+ * EVENT_OOM and a row of the table OOM, with the sums at that time. The caller fills `refused`,
+ * `left`, `total`, `pool_allocated` and `pool_reserved` of the row, and sets `reserved` to the
+ * value of used_reserved() at the time when the driver reported `left`.
  */
 void ledger_oom(struct ledger *ledger, struct event *event, struct spool_oom *known);
 
-/* Counts an allocation whose failure the calling framework caught. */
+/* Counts an allocation that failed for lack of memory, if a framework caught the error. */
 void ledger_retry(struct ledger *ledger, int device);
 
 /*
- * Records bytes that the pool's own counters have and no call explains; less than 0: bytes that
- * they no longer have. The event has no address. The sum of such bytes never falls below 0. `stack`
- * must have no other blocks: all bytes that it has in a pool count as one block.
+ * Records bytes that the pool's own counters include but no call explains (less than 0: bytes that
+ * the counters no longer include). The event has no address. The sum of such bytes never falls
+ * below 0. `stack` must be used for nothing else: all its bytes in one pool count as one block.
  */
 void ledger_adjust(struct ledger *ledger, const struct event *like, enum metric metric,
 		   int64_t bytes, uint32_t stack);
 
-/* Calls ledger_adjust() with the bytes that make the pool's sum `now`. */
+/* Calls ledger_adjust() with the difference between `now` and the pool's sum. */
 void ledger_adjust_to(struct ledger *ledger, const struct event *like, enum metric metric,
 		      uint64_t now, uint32_t stack);
 
 /*
- * To be called when a plain driver allocation turns out to be a segment of `pool`, or a segment to
- * be plain (`pool` 0). If the last event recorded this allocation, that event is rewritten if it
- * can be. Else two more events correct it (a free and a reserve), and earlier peaks stay.
+ * To be called when a plain driver allocation (node `id`) turns out to be a segment of `pool`, or a
+ * segment to be plain (`pool` 0). If the last event recorded the allocation, it is rewritten if
+ * possible. Otherwise two more events (its free and a new allocation) correct it, and peaks stay.
  */
 void ledger_retag(struct ledger *ledger, uint32_t id, uint32_t pool, const struct event *like);
 
-/* Number of the node (NODE_ADDRESS, or a mapping's handle) around the address, or 0. Searches all
- * nodes. */
+/* Returns the number of the NODE_ADDRESS that contains the address, or of the handle that is mapped
+ * there; 0 for none. Slow: searches all nodes. */
 uint32_t ledger_around(const struct ledger *ledger, uint64_t address);
 
-/* True if the sums of the event's pool are `allocated` and `reserved`, or it has no sums. */
+/* True if the event's pool has no sums, or if they are `allocated` and `reserved` bytes. */
 bool ledger_pool_agrees(struct ledger *ledger, const struct event *event, uint64_t allocated,
 			uint64_t reserved);
 
 uint64_t ledger_pool_sum(struct ledger *ledger, int device, uint32_t pool, enum metric metric);
 
-/* Finds the device of a pool that has had allocations; false if there is none. */
+/* Sets `device` to the device of a pool; false if the pool never had memory of a device. */
 bool ledger_pool_device(const struct ledger *ledger, uint32_t pool, int *device);
 
-/* To be called when a stream-ordered pool was destroyed: its live blocks no longer refer to it. */
+/* To be called when a stream-ordered pool was destroyed: its live blocks then refer to no pool. */
 void ledger_orphan_pool(struct ledger *ledger, uint64_t pool);
 
-/* Number of the next node after `id` that is freed with the context, or 0. Searches all nodes. */
+/* Number of the next node after `id` that is freed with its context, or 0. Searches all nodes. */
 uint32_t ledger_next_of_context(const struct ledger *ledger, uint32_t id, uint64_t context);
 
-/* Records all live blocks of a pool as freed, because the pool's own counters start again. */
+/* To be called when recording is switched on again: records a pool's live blocks as freed. */
 void ledger_empty_pool(struct ledger *ledger, uint32_t pool, const struct event *like);

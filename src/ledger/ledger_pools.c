@@ -1,4 +1,4 @@
-/* Sums that a pool reports itself, and memory that becomes, or no longer is, a pool's. */
+/* Corrects sums to what a pool itself reports, and changes which pool memory belongs to. */
 #include <sys/param.h>
 
 #include "base/guest/hot.h"
@@ -42,8 +42,7 @@ void ledger_adjust(struct ledger *ledger, const struct event *like, enum metric 
 	    !ledger_begin(ledger, &event, stack, 0, (int64_t)(after != 0) - (before != 0)))
 		return;
 	ledger_count_birth(ledger, &event, stack);
-	if (event.op ==
-	    EVENT_FREE) /* without a lifetime, as it is not known which block was freed */
+	if (event.op == EVENT_FREE) /* counts no lifetime: which block was freed is not known */
 		ledger_count_free(ledger->spool, stack, stack, event.size);
 	ledger_commit(ledger, &ledger->last_touched.touched);
 }
@@ -125,9 +124,9 @@ static void set_pool(struct spool_node *node, uint32_t pool)
 }
 
 /*
- * Rewrites the last event, if it made the node, as if the pool had been known before; else returns
- * false. The event gets the same number again, so the transaction must save the bytes of the old
- * event, the node and the new cells.
+ * If the last event recorded the node, rewrites that event as if the pool had been known before,
+ * and returns true. The event gets the same number again, so the transaction must save the bytes of
+ * the old event, the node and the new cells.
  */
 static bool reborn(struct ledger *ledger, uint32_t id, uint32_t pool)
 {
@@ -145,7 +144,7 @@ static bool reborn(struct ledger *ledger, uint32_t id, uint32_t pool)
 	touched = ledger_touch(ledger, &event, node.owner);
 	if (!touched || totals_room(spool, 1) || !txn_begin_over(spool))
 		return false;
-	ledger->undrawn_n = 0; /* the curves need no point: the sums are as before the event */
+	ledger->undrawn_n = 0; /* no curve gets a point: the event's sums are undone */
 	txn_keep_run(spool, live_node(spool, id), sizeof(node) / 8);
 	if (!ledger->quiet && !event.untold)
 		journal_rewind(&ledger->journal);
@@ -153,7 +152,7 @@ static bool reborn(struct ledger *ledger, uint32_t id, uint32_t pool)
 	live_insert(spool, &node);
 	ledger_count_birth(ledger, &event, node.stack);
 	ledger_commit(ledger, touched);
-	ledger->newest = 0; /* only once: newest_event is the event as it was before this change */
+	ledger->newest = 0; /* not rewritten again, because newest_event is the old event */
 	return true;
 }
 
@@ -182,7 +181,7 @@ void ledger_retag(struct ledger *ledger, uint32_t id, uint32_t pool, const struc
 	txn_begin(spool);
 	ledger_book(ledger, &end, node->stack, &from);
 	ledger_count_death(ledger, &end, node);
-	/* The node keeps its number: mappings refer to it. */
+	/* The node keeps its number, because mappings refer to it. */
 	txn_keep_run(spool, node, sizeof(*node) / 8);
 	set_pool(node, pool);
 	ledger_book(ledger, &birth, node->stack, to);

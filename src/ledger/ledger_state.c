@@ -30,11 +30,11 @@ void ledger_mend(struct ledger *ledger)
 	if (!spool || ledger->error)
 		return;
 	ledger->newest = 0;
-	ledger->behind = true; /* the event may not have been written */
+	ledger->behind = true; /* the undone event may be missing in the journal */
 	memset(ledger->scopes, 0, sizeof(ledger->scopes));
 	memset(ledger->pens, 0, sizeof(ledger->pens));
 	ledger->last_touched.where = 0;
-	/* It is not known which curves need a point: all get one. A needless point does no harm. */
+	/* Which curves need a point is not known, so all get one. A needless point does no harm. */
 	ledger->undrawn_n = 0;
 	for (uint32_t i = 0; i < spool_count(spool, SPOOL_SCOPE); i++) {
 		struct spool_scope *scope = totals_scope(spool, i);
@@ -138,7 +138,7 @@ uint32_t ledger_next_of_context(const struct ledger *ledger, uint32_t id, uint64
 	return 0;
 }
 
-/* --- events that move no sum --- */
+/* --- events that change no sum --- */
 
 void ledger_note(struct ledger *ledger, struct event *event)
 {
@@ -158,9 +158,9 @@ void ledger_retry(struct ledger *ledger, int device)
 	totals_scope(ledger->spool, (uint32_t)scope)->retries++;
 }
 
-/* --- rows of allocations that failed and whose error was not caught --- */
+/* --- the table of failed allocations whose error no framework caught --- */
 
-/* Index of the next row. If all are in use: the oldest row after the first SPOOL_OOMS_FIRST. */
+/* Index of the next row; if all are in use, of the oldest row but the first SPOOL_OOMS_FIRST. */
 static uint64_t next_note(const struct spool_header *header)
 {
 	uint64_t latest = SPOOL_OOMS - SPOOL_OOMS_FIRST;
@@ -183,7 +183,7 @@ static void complete(struct spool_oom *row, const struct event *event,
 	row->space = event->space;
 	if (!device)
 		return;
-	/* Freed since `left` was read: an expandable segment that cannot grow frees its pieces. */
+	/* Adds bytes freed after `left` was read: an expandable segment's that could not grow. */
 	if (row->total && row->reserved > device->sums[METRIC_RESERVED].now)
 		row->left += row->reserved - device->sums[METRIC_RESERVED].now;
 	row->allocated = device->sums[METRIC_ALLOCATED].now;
@@ -215,7 +215,7 @@ void ledger_oom(struct ledger *ledger, struct event *event, struct spool_oom *kn
 	    ledger_fails(ledger, spool_need(spool, SPOOL_OOM, next_note(spool->header))))
 		return;
 	known->seq =
-		spool->header->seq; /* of the failure's event, or of the next if events are off */
+		spool->header->seq; /* number of this event, or of the next if none is written */
 	txn_begin(spool);
 	ledger_put(ledger, event);
 	if (touched->device.row)

@@ -1,4 +1,4 @@
-/* Live allocations by address: linear hashing over chains of nodes. */
+/* A hash table of live allocations by address: linear hashing, with chains of nodes. */
 #include "ledger/live.h"
 
 #include <stddef.h>
@@ -18,7 +18,7 @@ static uint64_t node_hash(const struct spool_node *node)
 	return hash(node->kind, node->pool, node->address);
 }
 
-/* The largest power of two up to the number of buckets. */
+/* The largest power of two that is not above the number of buckets. */
 static uint64_t level(uint64_t buckets)
 {
 	return 1ull << (63 - __builtin_clzll(buckets));
@@ -139,7 +139,7 @@ HOT_CODE uint32_t live_insert(struct spool *spool, const struct spool_node *from
 	uint32_t id = take_free(spool);
 	struct spool_node *node = live_node(spool, id);
 
-	/* A rollback of this transaction must restore the whole node. */
+	/* Saves the whole node, which a rollback of this transaction must restore. */
 	txn_keep_run(spool, node, sizeof(*node) / 8);
 	*node = *from;
 	live_link(spool, id);

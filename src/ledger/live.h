@@ -1,6 +1,6 @@
 /*
- * Live allocations by address: a hash table in the spool, by linear hashing. It grows by one bucket
- * at a time (no pause to rehash), outlives the process, and changes few words in each step.
+ * Live allocations by address: a hash table (linear hashing) in the spool, where it outlives the
+ * process. It grows by one bucket at a time, so that no rehashing stops the program.
  *
  * All functions that change the table run inside a transaction, after live_room().
  */
@@ -10,8 +10,8 @@
 
 enum { LIVE_FIRST_BUCKETS = 256 };
 
-/* live_start_anew() empties the first buckets and drops the chain of free nodes, without reading
- * old chains; live_link() then enters existing nodes. The spool must have some buckets. */
+/* live_start_anew() makes the table empty without reading its chains, which may be damaged;
+ * live_link() then adds existing nodes. The table must have a block of buckets. */
 void live_start_anew(struct spool *spool);
 void live_link(struct spool *spool, uint32_t id);
 
@@ -28,7 +28,7 @@ static inline int live_room(struct spool *spool)
 	return error;
 }
 
-/* Returns the node's number, 1 + its index; 0: none. The key has the pool only for NODE_BLOCK. */
+/* Returns 1 + the node's index, 0 if there is none. `pool` is compared only for a NODE_BLOCK. */
 uint32_t live_find(const struct spool *spool, enum node_kind kind, uint32_t pool, uint64_t address);
 
 static inline struct spool_node *live_node(const struct spool *spool, uint32_t id)
@@ -42,13 +42,13 @@ uint32_t live_insert(struct spool *spool, const struct spool_node *node);
 void live_remove(struct spool *spool, uint32_t id);
 
 /*
- * Changes the node's counts of references and mappings. A handle without references exists only as
- * long as its mappings: its kind becomes NODE_HELD, and NODE_HANDLE again with a new reference. The
- * node moves to the chain of its new kind.
+ * Adds to the node's numbers of references and mappings. A handle without references exists only as
+ * long as it is mapped: its kind becomes NODE_HELD and, with a new reference, NODE_HANDLE again.
+ * The node moves to the hash chain of its new kind.
  */
 void live_recount(struct spool *spool, uint32_t id, int references, int mappings);
 
-/* True for a block of a stream-ordered pool. */
+/* True for a block of a stream-ordered pool (cudaMallocAsync). */
 static inline bool live_is_ordered(const struct spool_node *node)
 {
 	return node->kind == NODE_ADDRESS && node->pool && !(node->flags & NODE_SEGMENT);

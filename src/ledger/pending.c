@@ -1,6 +1,6 @@
 /*
- * Waiting blocks: which blocks may wait, for how long, and how they are added to the sums. Blocks
- * that plan_next() accepts are added together in one transaction, the others one by one.
+ * Decides which blocks may wait and for how long, and adds waiting blocks to the sums. Blocks that
+ * plan_next() accepts are added together in one transaction, the others one by one.
  *
  * No waiting block raises a peak, so their order changes no result: each sum changes once, by their
  * total.
@@ -51,7 +51,7 @@ static HOT_CODE bool find_sums(struct ledger *ledger, const struct event *event)
 
 /* --- which blocks may wait --- */
 
-/* Makes room for all that waiting blocks may need, as a reader's copy of the spool cannot grow. */
+/* Makes room for all rows that waiting blocks may need, as a reader's copy cannot grow. */
 static bool make_run_room(struct ledger *ledger)
 {
 	struct spool *spool = ledger->spool;
@@ -66,7 +66,7 @@ static bool make_run_room(struct ledger *ledger)
 	return true;
 }
 
-/* Lets blocks of the event's pool, call and device wait; none waits yet. False if they may not. */
+/* Prepares for blocks of the event's pool, call and device to wait. False if they may not wait. */
 static bool open_for(struct ledger *ledger, const struct event *event)
 {
 	struct spool_backlog *backlog = pending_shared(ledger);
@@ -150,17 +150,17 @@ void pending_before(struct ledger *ledger, uint32_t stack)
 /* --- blocks that are added together --- */
 
 enum {
-	/* Most words that a run's transaction saves: once for the run, then for each block. */
+	/* Most words that a transaction saves for a run, plus those for each block in it. */
 	WORDS_RUN = 64,
-	WORDS_BIRTH = 72, /* if the live table splits a bucket; chains have a usual length */
+	WORDS_BIRTH = 72, /* an allocation that splits a bucket of usual length */
 	WORDS_DEATH = 32,
 	WORDS_PAIR = 16, /* an allocation and its free, if the stack has cells; else WORDS_BIRTH */
 };
 
 /* A block of a run, which is a sequence of blocks that are added together. */
 struct run_part {
-	uint32_t node; /* of a free: number of the block's node; 0 if allocated in the run */
-	uint8_t other; /* 1 + position in the run of the same block's allocation or free; 0: none */
+	uint32_t node; /* for a free: number of the block's node, 0 if allocated in this run */
+	uint8_t other; /* 1 + position in the run of the block's free or allocation; 0 for none */
 };
 
 struct pending_run {
@@ -178,8 +178,8 @@ static unsigned pair_words(const struct ledger *ledger, uint32_t stack)
 	return row->cell ? WORDS_PAIR : WORDS_BIRTH;
 }
 
-/* Adds the next block to the run. False if it must be added to the sums alone: an allocation at an
- * address in use, or that would raise a peak after all; a free of no block, or of another size. */
+/* Adds the next event to the run. False if it must be added alone: an allocation at an address in
+ * use, or one that would raise a peak; a free of an unknown block, or with another size. */
 static HOT_CODE bool plan_next(const struct ledger *ledger, struct pending_run *run)
 {
 	struct spool_backlog *backlog = pending_shared(ledger);
@@ -278,7 +278,7 @@ static void book_death(struct ledger *ledger, const struct event *event,
 	move_cells(ledger, node.stack, -(int64_t)node.size, -1);
 }
 
-/* The peak of a sum in the run, in bytes above its start, and the time of this peak. */
+/* A sum's highest value in a run, in bytes above the run's start, and the time of that value. */
 struct high {
 	uint64_t now, t;
 };
@@ -288,7 +288,7 @@ _Static_assert(offsetof(struct spool_scope, frees) ==
 		       offsetof(struct spool_point, top) == 8,
 	       "the words that book_sum() keeps must be contiguous");
 
-/* Changes one sum and the point of its curve, first to the run's peak, then to its end. */
+/* Changes a sum and the point of its curve, first to the run's highest value, then to its last. */
 static void book_sum(struct spool *spool, const struct backlog_sum *sum, int64_t bytes,
 		     const struct high *high, unsigned births, unsigned deaths)
 {
@@ -310,7 +310,7 @@ static void book_sum(struct spool *spool, const struct backlog_sum *sum, int64_t
 		timeline_update(sum->point, row, spool->header->t);
 }
 
-/* Applies block n of the run to nodes, cells and counts; born[n] becomes the time of the event. */
+/* Applies event n of the run to nodes, cells and counts, and stores the event's time in born[n]. */
 static inline void book(struct ledger *ledger, const struct pending_run *run, unsigned n,
 			const struct event *event, uint64_t *born)
 {
@@ -326,8 +326,8 @@ static inline void book(struct ledger *ledger, const struct pending_run *run, un
 	row = spool_at(ledger->spool, SPOOL_STACK, event->stack);
 	if (!part->other)
 		book_birth(ledger, event);
-	else if (!row->cell) /* All blocks of the stack were short-lived: it needs cells that name
-				its device and pool. */
+	else if (!row->cell) /* All blocks of the stack were freed while they waited: cells of 0
+				bytes show its device and pool. */
 		move_cells(ledger, event->stack, 0, 0);
 }
 

@@ -1,13 +1,12 @@
 /*
- * Short-lived blocks, thousands per second: written to the spool at once, added to the sums later.
+ * Writes short-lived blocks (thousands per second) to the spool at once, and to the sums later.
  *
- * If a block raises no peak, and its pool reports the sums that the ledger has, no reader needs its
- * change of the sums in the same microsecond. The block waits in the spool, where it stays if the
- * process is killed; the reader then adds it to the sums. Up to SPOOL_WAITING blocks are added in
- * one transaction. A block that is allocated and freed while it waits changes no sum; the rows that
- * the others change are in the processor's caches.
+ * A block that raises no peak, and after which its pool reports the same sums as the ledger, may
+ * wait in the spool. If the process is killed, a reader of the spool adds it to the sums. Up to
+ * SPOOL_WAITING blocks are added in one transaction, which is faster: a block that was allocated
+ * and freed while it waited changes no sum, and rows that several blocks change are in the cache.
  *
- * Code that reads the ledger, or records anything else in it, calls pending_settle() first.
+ * Code that reads the ledger, or records anything else in it, must call pending_settle() first.
  */
 #pragma once
 
@@ -24,15 +23,15 @@ static inline struct spool_waiting *waiting_at(struct spool_backlog *backlog, un
 	return &backlog->waiting[(backlog->booked + n) % SPOOL_WAITING];
 }
 
-/* The pool's own sums after the event, as the pool reports them. */
+/* The pool's sums in bytes after an event, as the pool itself reports them. */
 struct pending_told {
 	uint64_t allocated, reserved;
 };
 
 /*
- * Stores the event, to be recorded later: EVENT_ALLOC or EVENT_FREE of a pool's block in a card's
- * memory, filled as for ledger_enter(), a free with device and size as well. False if it must be
- * recorded now; then no block waits any more.
+ * Stores an event whose change of the sums can wait: EVENT_ALLOC or EVENT_FREE of a pool's block in
+ * GPU memory, filled as for ledger_enter(), a free with device and size as well. Returns false if
+ * the caller must record the event now; then no block waits any more.
  */
 bool pending_put(struct ledger *ledger, const struct event *event, const struct pending_told *told);
 
@@ -45,17 +44,17 @@ static inline void pending_settle(struct ledger *ledger)
 		pending_settle_now(ledger);
 }
 
-/* Sets the stack of bytes older than the recording: frees of unknown blocks reduce these bytes. */
+/* Sets the stack of bytes from before the recording; frees of unknown blocks reduce these bytes. */
 void pending_before(struct ledger *ledger, uint32_t stack);
 
 /*
- * Adds the waiting blocks to the sums of a spool whose recording has ended: a copy, or the
- * process's own at its end. The file may be damaged. Readers of events (event_journal.h) get these
- * blocks last. Afterwards the live table finds only the nodes that these blocks needed.
+ * Adds the waiting blocks to the sums of a spool whose recording has ended: a reader's copy, which
+ * may be damaged, or the process's own at its end. Readers of events (event_journal.h) get these
+ * blocks' events last. Afterwards live_find() finds only nodes at the addresses of these blocks.
  */
 void pending_settle_left(struct spool *spool);
 
-/* Called by ledger_mend(), after a transaction was undone: counts the waiting blocks again. */
+/* Called by ledger_mend() after a transaction was undone: counts the waiting blocks again. */
 void pending_mend(struct ledger *ledger);
 
 /* --- shared by the files pending*.c --- */
@@ -70,7 +69,7 @@ static inline const struct spool_waiting *pending_at(const struct ledger *ledger
 	return waiting_at(pending_shared(ledger), n);
 }
 
-/* The n-th event that waits, as it was passed to pending_put(). */
+/* Returns the n-th event that waits (from 0), as it was passed to pending_put(). */
 static inline struct event pending_event(const struct ledger *ledger, unsigned n)
 {
 	const struct spool_backlog *backlog = pending_shared(ledger);
@@ -92,12 +91,12 @@ static inline struct event pending_event(const struct ledger *ledger, unsigned n
 }
 
 /* Waiting blocks by address: a hash table with open addressing; each entry is 1 + the number of a
- * block, 0 for none. At most a quarter of the table is in use. Must be zeroed at first. */
+ * block, or 0. At most a quarter of the entries are in use. All must be 0 at first. */
 struct waiting_slots {
 	uint8_t at[256];
 };
 
-/* The entry of the block at the address, or the empty entry for such a block. */
+/* Returns the entry of the block at the address, or the free entry to use for such a block. */
 static inline uint8_t *waiting_slot(struct waiting_slots *slots, struct spool_backlog *backlog,
 				    uint64_t ptr)
 {
@@ -108,8 +107,8 @@ static inline uint8_t *waiting_slot(struct waiting_slots *slots, struct spool_ba
 	return &slots->at[slot];
 }
 
-_Static_assert(sizeof(((struct waiting_slots *)0)->at) >= 4 * SPOOL_WAITING, "a quarter full");
+_Static_assert(sizeof(((struct waiting_slots *)0)->at) >= 4 * SPOOL_WAITING, "a quarter in use");
 
-/* Records the oldest waiting block alone. If another block is live at its address, because the free
- * was not seen, the other block is freed instead: each call makes at most one event. */
+/* Records the oldest waiting event. If it is an allocation at the address of a live block, whose
+ * free was not seen, the live block is freed instead: each call writes at most one event. */
 void pending_book_one(struct ledger *ledger);

@@ -3,8 +3,8 @@
  * all that still wait in a spool whose recording has ended.
  *
  * Such a spool may be a copy of a damaged file, or of one that was being written, so nothing in it
- * is trusted: the rows that the ledger would follow are checked first, and the live table is built
- * again from the nodes.
+ * is trusted: the rows that the ledger reads are checked first, and the live table is rebuilt from
+ * the nodes.
  */
 #include "ledger/pending.h"
 
@@ -12,7 +12,7 @@
 
 #include "spool/txn.h"
 
-/* Records a free of an unknown address: it reduces the bytes from before the recording, if any. */
+/* Records a free of an unknown address, which reduces the bytes from before the recording. */
 static void book_unmatched(struct ledger *ledger, struct event *event)
 {
 	struct spool *spool = ledger->spool;
@@ -38,7 +38,7 @@ void pending_book_one(struct ledger *ledger)
 		book_unmatched(ledger, &event);
 		return;
 	}
-	/* If a free was not seen, an extra event frees the block there; the new one waits on. */
+	/* An allocation at a live block's address keeps waiting: that block is freed first. */
 	ledger->backlog.taking = event.op == EVENT_FREE || !id;
 	if (id)
 		ledger_leave_node(ledger, &event, id);
@@ -49,7 +49,7 @@ void pending_book_one(struct ledger *ledger)
 
 /* --- a spool whose recording has ended --- */
 
-/* Drops the stack's chain of cells if it leaves the table or has no end. */
+/* Removes the stack's chain of cells if it leaves the table of cells or forms a cycle. */
 static void check_cells(const struct spool *spool, struct spool_stack *stack)
 {
 	uint64_t cells = spool_count(spool, SPOOL_CELL);
@@ -62,7 +62,7 @@ static void check_cells(const struct spool *spool, struct spool_stack *stack)
 		stack->cell = 0;
 }
 
-/* The stack's number, or 0 if there is no such stack. Its cells are checked. */
+/* Returns the stack's number, or 0 if there is no such stack, after checking its cells. */
 static uint32_t checked_stack(const struct spool *spool, uint32_t stack)
 {
 	if (stack >= spool_count(spool, SPOOL_STACK))
@@ -106,7 +106,7 @@ static void find_nodes(struct spool *spool, struct waiting_slots *slots)
 	txn_commit(spool);
 }
 
-/* Each step records at most one event, in `caught`, to which the device's sums are added. */
+/* Records all waiting events; those added to spool->caught get the sums of their device. */
 static void book_all(struct ledger *ledger)
 {
 	struct spool *spool = ledger->spool;
@@ -127,7 +127,7 @@ static void book_all(struct ledger *ledger)
 
 void pending_settle_left(struct spool *spool)
 {
-	static struct ledger ledger; /* static: the program's stack may not have 14 KiB left */
+	static struct ledger ledger; /* static: it is 14 KiB, too much for small stacks */
 	struct spool_header *header = spool->header;
 	uint64_t count = waiting_count(&header->backlog);
 	uint32_t stop = atomic_load(&header->stop);

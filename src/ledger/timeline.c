@@ -1,9 +1,9 @@
-/* The curve of a scope: stretches of time, which become twice as long when the curve is full. */
+/* The curve of a scope, in stretches of time that become twice as long when the curve is full. */
 #include "ledger/timeline.h"
 
 #include "base/guest/hot.h"
 
-/* Points of a curve: two halves, one in use and one to merge into. */
+/* Number of points of a curve: two halves, one in use and one to merge into. */
 static const uint64_t PER_CURVE = 2ull * CURVE_POINTS;
 
 struct state {
@@ -73,7 +73,7 @@ static struct state halve(struct spool *spool, struct spool_scope *scope, struct
 	return state;
 }
 
-/* Merges the sums at time t into the newest point. False if t is after its stretch, or no point. */
+/* Merges the sums at time t into the newest point. False if t is after it, or there is no point. */
 static HOT_CODE bool prolong(struct spool *spool, const struct spool_scope *scope,
 			     struct state state, uint64_t t)
 {

@@ -1,33 +1,33 @@
 /*
- * The curve of a scope: allocated, reserved and used over time, as at most CURVE_POINTS stretches
- * of equal length, which doubles when they no longer suffice. Each stretch has the highest
- * allocated and reserved bytes in it, so no peak of these is ever lost.
+ * The curve of a scope: its allocated, reserved and used bytes over time, in at most CURVE_POINTS
+ * stretches of time of equal length, which doubles when the curve is full. Each stretch has the
+ * highest allocated and reserved bytes in it, so no peak of these two is lost.
  */
 #pragma once
 
 #include "spool/spool.h"
 
 enum {
-	CURVES_MAX = 64,        /* scopes that get a curve: half a MiB each */
+	CURVES_MAX = 64,        /* maximum number of curves, of 512 KiB each */
 	CURVE_FIRST_SHIFT = 10, /* the first stretches last 1,024 ns */
 };
 
-/* Gives the scope a curve, unless CURVES_MAX are in use. 0, or an error of spool_need(). */
+/* Gives the scope a curve, unless CURVES_MAX are in use. Returns 0, or an error of spool_need(). */
 int timeline_open(struct spool *spool, struct spool_scope *scope);
 
-/* The point where a scope's curve was drawn last, which is where most events are drawn, too. */
+/* Caches the point of a scope's curve that was changed last, which most events change again. */
 struct timeline_pen {
-	const struct spool_scope *scope; /* NULL: nothing drawn yet */
+	const struct spool_scope *scope; /* NULL if no point is cached */
 	struct spool_point *point;
-	uint64_t state; /* curve_state then; if it has changed, `point` is not the newest */
+	uint64_t state; /* scope->curve_state then; if it differs now, `point` is not the newest */
 	uint64_t until; /* end of the point's stretch, ns */
 };
 
-/* Draws the scope's present sums, at time t (ns). The pen may have drawn another scope before. */
+/* Adds the scope's current sums to its curve at time t (ns), and caches the point in `pen`. */
 void timeline_draw_anew(struct spool *spool, struct spool_scope *scope, struct timeline_pen *pen,
 			uint64_t t);
 
-/* The scope's present sums, as a point of its curve at time t (ns). */
+/* Returns the scope's current sums as a point of its curve at time t (ns). */
 static inline struct spool_point timeline_now(const struct spool_scope *scope, uint64_t t)
 {
 	struct spool_point now = {
@@ -42,8 +42,8 @@ static inline struct spool_point timeline_now(const struct spool_scope *scope, u
 	return now;
 }
 
-/* A process that is killed here leaves a point half written. The member that decides about the
- * merge is stored last, so timeline_settle() can do the same merge again. */
+/* Merges `later` into a point. If the process is killed here, the point is half written; the member
+ * that decides about a merge is stored last, so that timeline_settle() can repeat the merge. */
 static inline void timeline_merge(struct spool_point *into, const struct spool_point *later)
 {
 	if (later->top.allocated > into->top.allocated) {
@@ -80,11 +80,11 @@ static inline void timeline_draw(struct spool *spool, struct spool_scope *scope,
 		timeline_draw_anew(spool, scope, pen, t);
 }
 
-/* Completes a point that was being drawn when the process died, in a copy of its spool. Only a
- * curve's last point can be half written, and the spool still has the sums that it was to get. */
+/* Completes the points that a killed process was writing, in a copy of its spool. Only a curve's
+ * last point can be half written, and the spool still has the sums that it was to get. */
 void timeline_settle(struct spool *spool);
 
-/* The number of points of the scope's curve; 0 also if the curve is damaged. */
+/* Returns the number of points of the scope's curve, 0 if it has no curve or a damaged one. */
 unsigned timeline_points(const struct spool *spool, const struct spool_scope *scope);
 const struct spool_point *timeline_point(const struct spool *spool, const struct spool_scope *scope,
 					 unsigned index);

@@ -1,9 +1,9 @@
 /*
  * Sums and their peaks, with the exact composition of each peak by stack.
  *
- * A scope is what sums are kept for (a device, a pool, an owner, a space); a cell is the part of
- * one stack in one sum. A new peak costs one addition: it starts a new epoch, and a cell whose
- * epoch is old copies its bytes aside before they change.
+ * Sums are kept for scopes: devices, pools, owners (libraries) and spaces (kinds of memory). A cell
+ * is the part of one stack in one sum. A new peak is cheap: it only increases the sum's epoch, and
+ * a cell with an older epoch saves its bytes at the peak before they change.
  *
  * Functions that change sums run inside a transaction, after totals_room().
  */
@@ -11,9 +11,9 @@
 
 #include "spool/spool.h"
 
-enum { TOTALS_CELLS = 8 }; /* most cells that one event needs */
+enum { TOTALS_CELLS = 8 }; /* maximum number of cells that one event adds */
 
-/* Makes room for the cells of `events` events: 0, or an error of spool_need(). */
+/* Makes room for the cells of `events` events. Returns 0, or an error of spool_need(). */
 static inline int totals_room(struct spool *spool, unsigned events)
 {
 	return spool_need(spool, SPOOL_CELL,
@@ -31,7 +31,7 @@ static inline bool totals_scope_is(const struct spool_scope *scope, enum scope_k
 	return scope->kind == kind && scope->device == device && scope->name == name;
 }
 
-/* The scope's index, -1 if there is none. */
+/* Returns the index of the scope, -1 if there is none. */
 int64_t totals_scope_known(const struct spool *spool, enum scope_kind kind, int device,
 			   uint32_t name);
 
@@ -39,7 +39,7 @@ int64_t totals_scope_known(const struct spool *spool, enum scope_kind kind, int 
  * -E2BIG if there are too many pools, owners or names (bounds.def). */
 int64_t totals_scope_make(struct spool *spool, enum scope_kind kind, int device, uint32_t name);
 
-/* The number by which cells name a scope's sum. */
+/* Returns the number of a scope's sum, which cells store in `sum`. */
 static inline uint32_t totals_sum(int64_t scope, enum metric metric)
 {
 	return (uint32_t)scope * METRICS + (uint32_t)metric;
@@ -60,7 +60,7 @@ struct totals_scope {
 	uint32_t first; /* totals_sum() of its first metric */
 };
 
-/* The cell of a stack in a sum, NULL for none. */
+/* Returns the stack's cell for the sum, NULL if it has none. */
 static inline struct spool_cell *totals_cell(const struct spool *spool,
 					     const struct spool_stack *row, uint32_t sum)
 {
@@ -78,18 +78,18 @@ static inline struct spool_cell *totals_cell(const struct spool *spool,
 void totals_add(struct spool *spool, const struct totals_scope *scope, enum metric metric,
 		const struct totals_change *change);
 
-/* Changes only the stack's cell; to be called before the caller changes the sum itself. */
+/* Changes only the stack's cell. The caller changes the sum itself afterwards. */
 void totals_add_cell(struct spool *spool, const struct totals_scope *scope, enum metric metric,
 		     const struct totals_change *change);
 
-/* The bytes that a cell's sampled blocks represent at its sum's peak. */
+/* Returns the bytes that a cell's sampled blocks represented at the sum's peak. */
 static inline uint64_t totals_estimated_at_peak(const struct spool_sum *sum,
 						const struct spool_cell *cell)
 {
 	return cell->epoch == sum->epoch ? cell->estimated_at_peak : cell->estimated;
 }
 
-/* The bytes of a cell at its sum's peak; *count becomes the number of their blocks. */
+/* Returns the bytes of a cell at its sum's peak, and sets *count to the number of blocks. */
 static inline uint64_t totals_at_peak(const struct spool_sum *sum, const struct spool_cell *cell,
 				      uint64_t *count)
 {

@@ -82,9 +82,8 @@ void vmm_unrelease(struct ledger *ledger, struct event *event, const struct spoo
 		recount(ledger, held, 1, 0);
 }
 
-/* Removes a mapping. If its handle has no reference left, the memory is freed with its last
- * mapping, in the same transaction: a process killed in between would leave a handle without
- * either. */
+/* Removes a mapping. If it is the last one of a handle without references, the memory is freed in
+ * the same transaction: a process killed in between would leave a handle with neither. */
 static void end_mapping(struct ledger *ledger, const struct event *like, uint32_t id)
 {
 	struct spool *spool = ledger->spool;

@@ -100,7 +100,7 @@ static void take(struct history *history, const struct trace *trace, struct live
 	bool gap = lives_gap(lives, event);
 	uint64_t dropped = trace->capture.events_dropped ? trace->capture.events_dropped : 1;
 
-	/* If no number is skipped, the first gap gets all dropped events, later gaps get 0. */
+	/* If no event number is skipped, the first gap counts all dropped events, others 0. */
 	if (gap)
 		lose(history, event,
 		     event->seq > lives->next_seq ? event->seq - lives->next_seq

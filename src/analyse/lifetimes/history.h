@@ -1,6 +1,6 @@
 /*
- * All events of a trace in memory, each allocation with the event that freed it, so that views can
- * show any point in time.
+ * Reads all events of a trace into memory and finds the event that freed each allocation, so that
+ * views can show any point in time.
  *
  * An event takes 48 bytes. facts/lives.h pairs allocations and frees.
  */
@@ -30,15 +30,15 @@ struct history_place {
 struct history_event {
 	uint64_t t, size, ptr;
 	uint32_t stack;  /* position in the trace's stacks, HISTORY_NONE for none */
-	uint32_t death;  /* of an event that begins a block: the position of the event that ended
-			    the block, HISTORY_NONE if none did */
+	uint32_t death;  /* for an event that begins a block: position of the event that ended the
+			    block, HISTORY_NONE if none did */
 	uint32_t thread; /* position in history.threads[] */
-	uint32_t text;   /* of an allocation or fold: 1 + its category, 0 without categories; else
-			    an id for trace_text(): a mark's or range's name, an oom's error */
-	uint32_t place;  /* position in history.places[] */
-	uint16_t api;    /* position in history.apis[] */
-	uint8_t op;      /* enum event_op, or HISTORY_FOLD */
-	bool born;       /* the event begins a block, segment or mapping */
+	uint32_t text; /* for an allocation or fold: 1 + its category, 0 without categories; else an
+			  id for trace_text(): a mark's or range's name, an oom's error */
+	uint32_t place; /* position in history.places[] */
+	uint16_t api;   /* position in history.apis[] */
+	uint8_t op;     /* enum event_op, or HISTORY_FOLD */
+	bool born;      /* true if the event begins a block, segment or mapping */
 };
 
 /* A gap: events are missing, so from here on the blocks that were live before are unknown. */
@@ -63,7 +63,7 @@ struct categories;
 
 struct history {
 	struct history_event *events;
-	struct history_sums *sums; /* by event; NULL unless the history was folded */
+	struct history_sums *sums; /* by event, after history_fold(); else NULL */
 	struct history_place *places;
 	struct history_gap *gaps; /* blocks live at a gap have the gap's event as their `death` */
 	uint64_t *threads;
@@ -79,13 +79,13 @@ struct history {
 	struct categories *categories;
 };
 
-/* Reads all events of a trace that was just opened. `categories` (NULL, or started with keep_allocs
- * set) gets the events; then categories_end() is called. 0, or -errno with err_text(). */
+/* Reads all events of a trace that was just opened. `categories`, unless NULL, must be started with
+ * keep_allocs set; it gets the events and is ended. Returns 0, or -errno with err_text(). */
 int history_read(struct history *history, struct trace *trace, struct categories *categories);
 void history_clear(struct history *history);
 
 /*
- * A long history made shorter: only sums are stored for the least important blocks.
+ * Results of shortening a long history: only sums are kept for the least important blocks.
  *
  * A device's blocks that were small or short-lived (by bytes times events lived) are removed. They
  * are replaced with folds, events of op HISTORY_FOLD: until its `death`, a fold represents a number

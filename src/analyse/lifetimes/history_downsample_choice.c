@@ -72,7 +72,7 @@ void history_running_add(struct history_running *running, const struct history_e
 	event_effect(&effect, &allocated, &reserved);
 	device->allocated += (uint64_t)allocated;
 	device->reserved += (uint64_t)reserved;
-	/* A pool's sums count every kind of memory, but event_effect() only that on a card. */
+	/* A pool's sums count every kind of memory, event_effect() only that of a GPU. */
 	effect.device = 0;
 	effect.space = SPACE_DEVICE;
 	event_effect(&effect, &allocated, &reserved);
@@ -99,7 +99,7 @@ static bool is_gap(const struct history *history, uint32_t event)
 	return until && gaps[until - 1].event == event;
 }
 
-/* True if event i allocates a block on a card that its own free ended, or that never ended. */
+/* True if event i allocates a block in GPU memory that a free event ended, or that never ended. */
 static bool may_go(const struct history *history, size_t i)
 {
 	const struct history_event *event = &history->events[i];

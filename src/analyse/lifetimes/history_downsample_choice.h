@@ -2,7 +2,7 @@
  * Chooses the events of a long history that are kept one by one, and the positions of the folds
  * (events with sums) that replace the other events.
  *
- * Only blocks of a device can be removed, and only if a free of their own or nothing ended them. Of
+ * Only blocks in GPU memory can be removed, and only if a free event ended them, or none did. Of
  * such blocks, those with the largest areas (bytes times events lived) are kept, and those at whose
  * events the sum of a device or pool is highest or lowest in a slice (a fixed number of events).
  */
@@ -17,8 +17,8 @@ struct history_sum;
 
 struct history_keep {
 	uint8_t *stays;  /* by event: 1 if kept; of a block's two events, both or none are kept */
-	uint8_t *edges;  /* by event: 1 if folds come before it, as a slice begins or a sum peaks */
-	uint32_t *birth; /* by free of a removable block: its allocation; else HISTORY_NONE */
+	uint8_t *edges;  /* by event: 1 if folds come before it (new slice, or peak of a sum) */
+	uint32_t *birth; /* by event: allocation that it frees, if removable; else HISTORY_NONE */
 	size_t slices;
 };
 

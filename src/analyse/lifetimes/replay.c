@@ -1,4 +1,4 @@
-/* Selects events, follows their effect, and keeps the state at the moment (replay.h). */
+/* Selects events, applies their effect, and keeps the state at a chosen point in time. */
 #include "analyse/lifetimes/replay.h"
 
 #include <errno.h>
@@ -73,7 +73,7 @@ static void set_mark(struct replay *replay, uint64_t seq, uint64_t t)
 	}
 }
 
-/* Called before a row's bytes change: the first time after a peak, saves the bytes at the peak. */
+/* Called before a row's bytes change. The first time after a peak, saves the bytes at the peak. */
 static void keep_row(const struct replay *replay, struct replay_row *row)
 {
 	if (row->epoch == replay->epoch)
@@ -195,8 +195,8 @@ static void begin_block(struct replay *replay, const struct event *event)
 	count_birth(replay, &replay->rows[row - 1], &lives->begun);
 }
 
-/* Subtracts freed bytes without an address from the rows that they were added to, maybe of another
- * thread or phase. Returns 1 + the row of the newest of these bytes, 0 if no row is known. */
+/* Subtracts freed bytes without an address from the rows that have them, maybe of another thread or
+ * phase. Returns 1 + the row of the newest of these bytes, 0 if no row is known. */
 static uint32_t end_loose(struct replay *replay, const struct block *like, uint64_t t)
 {
 	struct block part = *like;
@@ -259,7 +259,7 @@ static void count_missing(struct replay *replay, const struct event *event)
 	replay->dropped_to = event->t;
 }
 
-/* Sets all rows' live bytes to 0, as they are unknown after missing events. */
+/* Sets all rows' live bytes to 0, because they are unknown after missing events. */
 static void forget_address(struct replay *replay)
 {
 	unattributed_forget(&replay->loose);

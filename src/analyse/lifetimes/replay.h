@@ -1,7 +1,7 @@
 /*
- * Reads the events of a trace once more, in one pass, and finds the blocks that were live at one
- * point in time ("the moment"), the bytes that a selection of events allocated and freed, and the
- * time of their peak.
+ * Reads the events of a trace in one pass, and finds the blocks that were live at one point in time
+ * ("the moment"), the bytes that a selection of events allocated and freed, and the time of their
+ * peak.
  *
  * The peak is the peak of one sum, of allocated or of reserved bytes: the sum of the selected pool
  * or kind of memory, else that of the selected device (or all devices). The sum of a device leaves
@@ -31,7 +31,7 @@ struct replay_wish {
 	uint64_t from, to; /* the window in ns, both ends included */
 	uint64_t last;     /* the window ends with the event of this number at the latest */
 	enum replay_moment moment;
-	enum trace_by split; /* TRACE_BY_THREAD, _PHASE and _CATEGORY split a stack's row */
+	enum trace_by split; /* TRACE_BY_THREAD, _PHASE or _CATEGORY splits the rows of stacks */
 	const bool *stacks;  /* by stack: true if the stack is selected; NULL for all stacks */
 
 	/* The category of each allocation in the trace, by which rows are split; NULL for none. */
@@ -55,7 +55,7 @@ struct replay_row {
 		uint32_t stack, other;
 		uint32_t category; /* used if the wish has of_alloc */
 	} key;
-	const char *space; /* memory kind of the row's allocations, NULL without any */
+	const char *space; /* memory kind of the row's allocations, NULL if there are none */
 	uint64_t allocations, bytes, frees, freed, frees_here, freed_here;
 	uint64_t lifetime_min, lifetime_max; /* ns, 0 if none is known */
 	uint64_t live, live_count;    /* live blocks of all kinds of memory, at the window's end */
@@ -71,7 +71,7 @@ struct replay_device {
 struct replay {
 	const struct replay_wish *wish;
 	struct trace *trace;
-	struct lives lives;        /* of the selected events; block.stack is a position in rows[] */
+	struct lives lives; /* blocks of the selected events; block.stack is a position in rows[] */
 	struct unattributed loose; /* bytes without an address; the tag is a position in rows[] */
 	struct replay_row *rows;
 	size_t rows_n, rows_size;
@@ -86,7 +86,7 @@ struct replay {
 	bool open;              /* true if the window has begun */
 
 	/* The events that are missing up to the end of the window. */
-	uint64_t dropped, dropped_from, dropped_to; /* number; times of the events around them */
+	uint64_t dropped, dropped_from, dropped_to; /* number of events; times around them */
 	uint64_t lost; /* part of the sum that no known block holds, TRACE_NONE if unknown */
 
 	/* The members below are private. */
@@ -96,14 +96,14 @@ struct replay {
 	struct trace_phase_walk phases;
 };
 
-/* Reads the events of a trace just opened. `wish` must outlive `replay`. 0 or -EINVAL. */
+/* Reads the events of a trace just opened. `wish` must outlive `replay`. Returns 0 or -EINVAL. */
 int replay_run(struct replay *replay, struct trace *trace, const struct replay_wish *wish);
 void replay_clear(struct replay *replay);
 
-/* The bytes of a row's blocks at the moment; sets `count` to the number of blocks. */
+/* Returns the bytes of a row's blocks at the moment; sets *count to the number of blocks. */
 uint64_t replay_at(const struct replay *replay, const struct replay_row *row, uint64_t *count);
 
-/* The bytes of all rows' blocks at the moment by category; `sums` has CATEGORIES_MOST elements. */
+/* Sets sums[CATEGORIES_MOST] to the bytes and numbers of blocks at the moment, by category. */
 struct category_sum;
 void replay_categories(const struct replay *replay, struct category_sum *sums);
 
@@ -119,7 +119,7 @@ static inline bool replay_is_split(const struct replay_wish *wish)
 
 /* --- used by replay.c and replay_adopt.c only --- */
 
-/* Allocates replay->devices. Makes a row per stack, unless rows are split or have categories. */
+/* Allocates replay->devices. Adds a row per stack, unless rows are split or have categories. */
 void replay_start_rows(struct replay *replay);
 
 /* Returns 1 + the position of the row that counts the event. */

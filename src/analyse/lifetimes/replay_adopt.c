@@ -54,7 +54,7 @@ void replay_start_rows(struct replay *replay)
 
 /* --- the result in the trace --- */
 
-/* The name of a row's thread, phase or category: "pt_autograd_0 (thread 4243)", "step 3",
+/* Returns the name of a row's thread, phase or category: "pt_autograd_0 (thread 4243)", "step 3",
  * "gradients"; "[in no phase]" outside all phases. */
 static const char *other_name(const struct replay *replay, const struct replay_row *row)
 {
@@ -96,7 +96,7 @@ static struct trace_stack stack_of(const struct replay *replay, const struct rep
 	return stack;
 }
 
-/* A row's call site: its stack's or, if rows are split, its thread, phase or category. */
+/* Returns a row's call site: its stack's or, if rows are split, its thread, phase or category. */
 static struct trace_place adopted_place(const struct replay *replay, const struct replay_row *row,
 					const struct trace_stack *stack)
 {

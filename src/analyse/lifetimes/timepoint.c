@@ -12,7 +12,7 @@ int timepoint_time(const char *text, uint64_t *ns)
 {
 	return quantity_parse(text, QUANTITY_TIME, ns)
 		       ? 0
-		       : err("cannot read the time %.100s: expected 12.5s, 350ms or 2min", text);
+		       : err("cannot read the time %.100s: write it like 12.5s or 2min", text);
 }
 
 /* --- phases --- */
@@ -49,7 +49,7 @@ static uint64_t height(const struct trace_phase *phase)
 	return phase->allocated.peak_bytes == TRACE_NONE ? 0 : phase->allocated.peak_bytes;
 }
 
-/* Returns the `number`th of `count` phases with the name, that with the highest peak; or NULL. */
+/* Returns the `number`th of `count` phases with the name: that with the highest peak; or NULL. */
 static const struct trace_phase *find_phase(const struct trace *trace, const char *name,
 					    size_t *number, size_t *count)
 {
@@ -74,7 +74,7 @@ static const struct trace_phase *find_phase(const struct trace *trace, const cha
 
 struct mark {
 	uint64_t t, seq;
-	size_t number, count; /* it is the `number`th of `count` marks with the name */
+	size_t number, count; /* this is mark `number` of `count` marks with the name */
 };
 
 /* Reads the trace again to find a mark: the last named NAME for "NAME", the second for "NAME#2". */
@@ -90,7 +90,7 @@ static int find_mark(struct mark *mark, const struct trace *trace, const char *t
 	if (!end || !quantity_parse(end + 1, QUANTITY_SETTING, &wanted))
 		end = text + strlen(text);
 	if (trace->once)
-		return err("%s cannot be read twice, which a mark needs: give a file", trace->path);
+		return err("%s cannot be read twice, as mark:NAME needs: use a file", trace->path);
 	if (trace_open(&again, trace->path))
 		return -EINVAL;
 	while ((more = trace_next_of(&again, EVENT_MARK, &event)) == 1) {
@@ -201,7 +201,7 @@ static int read_event(const char *text, uint64_t *seq)
 {
 	return quantity_digits(text, seq)
 		       ? 0
-		       : err("cannot read seq:%.40s: expected an event number", text);
+		       : err("cannot read seq:%.40s: expected an event number after seq:", text);
 }
 
 static int not_moment(const char *text)
@@ -253,7 +253,7 @@ int moment_find(struct replay_wish *wish, const struct trace *trace, const char 
 	error = timepoint_time(text, &wish->to);
 	snprintf(what, size, "at %.100s", text);
 	if (!error && trace->process.duration_ns && wish->to > trace->process.duration_ns)
-		return err("%s: %.100s is after the end of the trace, at %.3f s", trace->path, text,
-			   (double)trace->process.duration_ns / 1e9);
+		return err("%s: %.100s is after the trace's end, which is at %.3f s", trace->path,
+			   text, (double)trace->process.duration_ns / 1e9);
 	return error ? not_moment(text) : 0;
 }

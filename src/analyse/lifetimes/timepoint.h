@@ -19,14 +19,14 @@ bool timepoint_is_named(const char *text);
  * "mark:NAME", the last mark with the name; or "mark:NAME#2", the second mark with the name. */
 int timepoint_bound(const struct trace *trace, const char *text, bool end, uint64_t *ns);
 
-/* True if the text is well-formed, whatever is in the trace; else err_text() has the reason. */
+/* True if the text is well-formed, whatever the trace contains; else err_text() has the reason. */
 bool timepoint_makes_sense(const char *text);
 
 /*
  * Reads a point in time. Sets the moment, window and device of `wish`, and no other member, and
- * writes a description to `what`, such as "at 12.5s". A peak belongs to a device: that in `wish`,
- * else, unless `wish` selects a kind of memory, the device with the highest peak. phase:NAME is the
- * time of the highest sum in the phase.
+ * writes a description to `what`, such as "at 12.5s". A peak is that of wish->device or, if this is
+ * NO_DEVICE and `wish` selects no kind of memory, of the device with the highest peak. phase:NAME
+ * is the time of the highest sum in the phase.
  */
 int moment_find(struct replay_wish *wish, const struct trace *trace, const char *text, char *what,
 		size_t size);

@@ -23,7 +23,7 @@ enum {
 /* The followed tables whose rows change. Nodes are read only if events wait to be counted. */
 static const enum spool_kind changing[] = { SPOOL_SCOPE, SPOOL_STACK, SPOOL_CELL, SPOOL_NODE };
 
-/* The number of waiting events (pending.h) once an unfinished transaction is undone. */
+/* Returns the number of waiting events (pending.h) after an unfinished transaction is undone. */
 static uint64_t waiting_n(const struct spool *spool)
 {
 	const struct spool_header *header = spool->header;
@@ -45,7 +45,7 @@ static unsigned changing_n(const struct spool *spool)
  * this many bytes in total. */
 static const uint64_t VAIN_BYTES = 16 << 20;
 
-/* Reads the header. -ENODATA if the file was cut: if it has fewer blocks than the header says. */
+/* Reads the header. -ENODATA if the file was truncated to fewer blocks than the header counts. */
 static int look_at_header(struct follow *follow)
 {
 	const struct spool *spool = &follow->spool;
@@ -54,7 +54,7 @@ static int look_at_header(struct follow *follow)
 	return error || spool->file_blocks >= spool->header->blocks ? error : -ENODATA;
 }
 
-/* Copies sums or, if `whole`, all changing tables. 0, 1 if they changed meanwhile, or -errno. */
+/* Copies sums or, if `whole`, all changing tables. 0, or 1 if they changed meanwhile, or -errno. */
 static int copy_changing(struct follow *follow, bool whole)
 {
 	struct spool *spool = &follow->spool;
@@ -75,8 +75,8 @@ static uint64_t changing_bytes(const struct spool *spool)
 	return bytes;
 }
 
-/* True if no changing table has changed since it was copied. False while events wait: each new copy
- * must count them. Tables that only grow may have new rows. */
+/* True if no changing table has changed since it was copied. False while events wait, because each
+ * new copy must count them. Tables that only grow may have new rows in either case. */
 static bool is_same(const struct follow *follow)
 {
 	const struct spool_header *header = follow->spool.header;

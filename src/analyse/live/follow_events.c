@@ -1,7 +1,7 @@
 /*
  * Reads the events of a spool chunk by chunk while another process writes them.
  *
- * Most chunks are a ring: each of these may be overwritten at any time. So a chunk's head is read
+ * Most chunks are in a ring buffer and may be overwritten at any time. So a chunk's head is read
  * before and after the chunk, and the chunk is left out if its first event has changed.
  */
 #include "analyse/live/follow.h"
@@ -77,7 +77,7 @@ static bool read_chunk(struct follow *follow, const struct chunk_part *part,
 	return head->first_seq == part->first && after.first_seq == part->first;
 }
 
-/* Passes on the events from the backlog; in a chunk they will have the same numbers. */
+/* Passes on the events that are not in a chunk yet; they will have the same numbers there. */
 static uint64_t hand_over_waiting(const struct follow *follow, uint64_t seq, follow_event_fn *each,
 				  void *context)
 {

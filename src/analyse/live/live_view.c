@@ -169,7 +169,7 @@ int live_view_now(struct look *look)
 	if (!error)
 		error = live_view_lines_read(&look->lines, &look->follow.spool, seconds);
 	if (error) {
-		err("%s: no memory left to read this spool", look->follow.spool.path);
+		err("%s: too little memory to read this spool", look->follow.spool.path);
 		return error;
 	}
 	look->bytes_rate = live_view_rate(look->lines.allocated, allocated, seconds);

@@ -2,8 +2,9 @@
  * The current state of a process: sums, rates since the last look, the lines of source that hold
  * memory, the open ranges.
  *
- * The sums are in the spool: each look copies the tables of scopes (devices, pools, kinds of
- * memory), stacks, and cells (one stack's bytes in one scope). Only ranges are read from events.
+ * Each look reads the sums in the spool again: it copies the tables of scopes (devices, pools,
+ * kinds of memory), stacks, and cells (one stack's bytes in one scope). Only ranges are read from
+ * events.
  */
 #pragma once
 
@@ -17,7 +18,7 @@ enum {
 };
 
 struct live_view_range {
-	uint64_t number;     /* identifies a started range; 0 for a pushed range */
+	uint64_t number;     /* NVTX's id of a started range; 0 for a pushed range */
 	uint64_t start, end; /* ns since process start; end is TRACE_NONE for an open range */
 	uint64_t thread;
 	uint32_t name_text, domain_text;
@@ -41,18 +42,18 @@ void live_view_ranges_read(struct look_ranges *ranges, struct follow *follow);
 struct live_view_scope {
 	struct spool_scope row; /* sums; METRIC_USED has TRACE_NONE bytes if it was never sampled */
 	const char *name;       /* a device's model or another scope's name, NULL if unknown */
-	const char *uuid;       /* of a device; NULL if unknown, or for another scope */
+	const char *uuid;       /* a device's UUID; NULL if unknown, or for other scopes */
 	const char *source;     /* where METRIC_USED comes from: "nvml", "cuMemGetInfo" */
 	uint64_t total;         /* a device's memory in bytes, TRACE_NONE if unknown */
 	/* Bytes that pools reserved and did not hand out. 0 if more bytes are allocated than
-	 * reserved, as while a pool's block is recorded and its segment is not yet. */
+	 * reserved, as after a pool's block was recorded and before its segment is. */
 	uint64_t cached;
 	double rate; /* allocations per second since the last look, NAN if unknown */
 };
 
 struct look {
 	struct live_view_lines lines;
-	int pid;             /* as passed to live_view_open(), or the spool's */
+	int pid;             /* as passed to live_view_open(), or else the spool's */
 	const char *rank;    /* NULL for none */
 	const char *host;    /* NULL if unknown */
 	char command[512];   /* words of the command line, separated by blanks, safe to print */
@@ -68,7 +69,7 @@ struct look {
 
 	struct live_view_scope *scopes; /* sorted by kind and device */
 	size_t scopes_n;
-	uint64_t *allocations; /* by number of the scope: its allocations until this look */
+	uint64_t *allocations; /* by number of the scope: its number of allocations so far */
 	size_t allocations_n;
 	uint64_t looked_at; /* time of this look: ns, CLOCK_MONOTONIC */
 
@@ -80,9 +81,9 @@ struct look {
 const struct live_view_scope *live_view_next(const struct look *look, enum scope_kind kind,
 					     const struct live_view_scope *after);
 
-/* live_view_open() opens and reads a process's spool, live_view_now() reads it once more. `pid`: in
- * the tool's pid namespace, 0 if unknown. 0, or -errno with err_text(): then live_view_now() may
- * have updated only a part of `look`. */
+/* live_view_open() opens and reads a process's spool, live_view_now() reads it again. `pid` is in
+ * the tool's pid namespace, 0 if unknown. Both return 0, or -errno with err_text(): live_view_now()
+ * may then have updated only a part of `look`. */
 int live_view_open(struct look *look, const char *path, int pid);
 int live_view_now(struct look *look);
 void live_view_close(struct look *look);

@@ -23,9 +23,9 @@ enum {
 	NAMING_SHARE = 100,
 };
 
-static const char unnamed[] = "[new, not named yet]";
+static const char unnamed[] = "[new call sites, not named yet]";
 
-/* Names the new stacks, unless that waits for a later look. 0 or -errno. */
+/* Names the new stacks, unless it is too early for that (NAMING_SHARE). Returns 0 or -errno. */
 static int name_stacks(struct live_view_lines *lines, const struct spool *spool)
 {
 	struct spool_model *recording = &lines->recording;

@@ -1,6 +1,6 @@
 /*
- * The lines of source that hold memory in a spool that is being written. Names are looked up once,
- * sums are read at each look.
+ * The lines of source that hold memory in a spool that is being written. Each line's name is found
+ * once; its sums are read again at each look (live_view.h).
  */
 #pragma once
 
@@ -54,7 +54,7 @@ static inline double live_view_rate(uint64_t now, uint64_t before, double second
 	return now > before ? (double)(now - before) / seconds : 0;
 }
 
-/* Updates `lines`, which is all 0 at first. `seconds`: time since the last call. 0 or -ENOMEM. */
+/* Updates `lines`, which is all 0 at first, `seconds` after the last call. Returns 0 or -ENOMEM. */
 int live_view_lines_read(struct live_view_lines *lines, const struct spool *spool, double seconds);
 void live_view_lines_clear(struct live_view_lines *lines);
 

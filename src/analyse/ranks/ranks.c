@@ -20,7 +20,7 @@ static void raise_u64(uint64_t *value, uint64_t other)
 
 /* --- devices --- */
 
-/* The card with a host and UUID, added if it is new; without a UUID always a new card. */
+/* Returns the card with the host and UUID, added if it is new; without a UUID, adds a card. */
 static struct merge_card *card_of(struct merge *merge, const char *host, const char *uuid)
 {
 	struct texts *texts = &merge->texts;

@@ -34,7 +34,7 @@ struct merge_rank {
 	uint64_t local_rank;           /* TRACE_NONE if not known */
 	uint64_t pid, start, duration; /* times in ns; start: since 1970, or TRACE_NONE */
 	const char *path, *host, *start_time;
-	int exit;                /* enum trace_exit */
+	int exit;                /* a value of enum trace_exit */
 	uint64_t status, signal; /* TRACE_NONE if not known */
 	struct merge_device *devices;
 	size_t devices_n;
@@ -77,7 +77,7 @@ struct merge_site {
 	const char *name, *group;       /* as in struct run_row */
 	const char *file;               /* source file, from the first rank that has one; or NULL */
 	uint64_t line;
-	struct merge_share *shares; /* of ranks in which the site holds bytes, sorted by rank */
+	struct merge_share *shares; /* one per rank in which the site holds bytes, sorted by rank */
 	size_t shares_n, shares_size;
 	/* Set by merge_end(): values over all ranks; a rank without the site counts as 0. */
 	struct merge_column {
@@ -92,7 +92,7 @@ struct merge_spread {
 	size_t lowest_rank, highest_rank; /* positions in ranks[] */
 };
 
-/* Ranks without a trace: all from `first` to `last`. */
+/* Ranks that have no trace: all from `first` to `last`. */
 struct merge_gap {
 	uint64_t first, last;
 };
@@ -102,18 +102,18 @@ struct merge {
 	size_t ranks_n, ranks_size;
 	struct merge_card *cards; /* completed by merge_end() */
 	size_t cards_n, cards_size;
-	size_t devices_n; /* the sum over all ranks */
+	size_t devices_n; /* number of devices of all ranks */
 	struct merge_site *sites;
 	size_t sites_n, sites_size;
 	struct texts texts; /* names and groups of sites, hosts, and UUIDs of cards */
-	struct map site_of; /* from group and name to 1 + position of the site */
+	struct map site_of; /* from group and name to 1 + position in sites[] */
 	struct map card_of; /* from host and UUID to 1 + the card's number */
 
 	/* Set by merge_end(): */
 	size_t *order; /* positions of the ranks that are not left out, by rank, then by start */
 	size_t order_n;
-	uint64_t world_size; /* ranks of the job; 0 if no trace records more than 1 */
-	bool numbered;       /* true if several traces, none with a rank, are numbered instead */
+	uint64_t world_size; /* number of ranks in the job; 0 if no trace records more than 1 */
+	bool numbered; /* true if several traces without a rank got their positions as ranks */
 	struct merge_gap *gaps;
 	size_t gaps_n;
 	uint64_t missing;
@@ -121,8 +121,8 @@ struct merge {
 	 * had ended long before another rank began, and `began` is the position of the latter. */
 	bool apart;
 	size_t ended, began;
-	size_t left_out, strangers; /* with --force: number of second traces of a process, left out,
-				       and of ranks with another world size, included */
+	size_t left_out, strangers; /* with --force: number of further traces of a process, left
+				       out, and of ranks with another world size, included */
 	struct merge_spread spreads[TRACE_METRICS];
 	size_t tightest; /* the card with the least headroom; SIZE_MAX if none is known */
 	struct arena arena;
@@ -137,32 +137,32 @@ int merge_add(struct merge *merge, const char *path);
 /*
  * Completes the merge, once. 0, or -EINVAL with err_text() if there is no trace. Two traces of a
  * rank, or different world sizes, are errors, too, unless `force` is true: then the first trace of
- * each process counts, and ranks of a smaller world have no number.
+ * each process counts, and ranks of a smaller job have no number.
  */
 int merge_end(struct merge *merge, bool force);
 void merge_clear(struct merge *merge);
 
-/* The bytes that the site holds in a rank (position in ranks[]), in the column; 0 for none. */
+/* Returns the site's bytes in a rank (position in ranks[]), by column; 0 if it has none. */
 int64_t merge_share_of(const struct merge_site *site, size_t rank, size_t column);
 
-/* The first metric in which the highest rank stands out: by more than 2% and 1 MiB above the median
- * of at least two ranks. TRACE_METRICS if ranks have similar peaks in all metrics. */
+/* Returns the first metric in which the highest rank is more than 2% and 1 MiB above the median of
+ * at least two ranks; TRACE_METRICS if ranks have similar peaks in all metrics. */
 enum trace_metric merge_uneven(const struct merge *merge);
 
-/* The site of device memory that is most above its median in this rank, by `excess`. NULL if there
- * is none, and for TRACE_USED. */
+/* Returns the site of device memory that is most above its median in this rank, and sets *excess to
+ * the bytes above. NULL if there is none, and for TRACE_USED. */
 const struct merge_site *merge_culprit(const struct merge *merge, enum trace_metric metric,
 				       size_t rank, int64_t *excess);
 
-/* The sites of device memory of which a rank holds more than the median, sorted by that difference,
- * then by the highest value. The list is in merge->arena. */
+/* Returns the sites of device memory of which a rank holds more than the median, sorted by that
+ * difference, then by the highest value. The list is in merge->arena. */
 const struct merge_site **merge_by_excess(struct merge *merge, size_t column, size_t *count);
 
-/* The rank whose trace is worth opening: among ranks with events, that with the highest peak of
- * allocated bytes (the first of equal ranks). NULL if all are baselines. */
+/* Returns the rank whose trace should be opened first: of ranks with events, that with the highest
+ * peak of allocated bytes (the first of equal ranks). NULL if all are baselines. */
 const struct merge_rank *merge_worth_a_look(const struct merge *merge);
 
-/* The cards by rising headroom, those of unknown size last. The list is in merge->arena. */
+/* Returns the cards by rising headroom, those of unknown size last. The list is in merge->arena. */
 const struct merge_card **merge_by_headroom(struct merge *merge);
 
 /* The parts of merge_end() in ranks_cards.c and ranks_sites.c. */

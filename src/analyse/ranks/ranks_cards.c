@@ -32,7 +32,7 @@ static void sort_cards(struct merge *merge)
 
 /* --- the bytes that processes held together --- */
 
-/* The beginning or end of a process, which is taken to hold its peak from beginning to end. */
+/* The beginning or end of a process, which is assumed to hold its peak from beginning to end. */
 struct edge {
 	size_t card;
 	uint64_t t;
@@ -74,7 +74,7 @@ static size_t take_ranks(struct merge *merge, struct edge *edges)
 	for (size_t i = 0; i < merge->order_n; i++) {
 		size_t at = merge->order[i];
 		const struct merge_rank *rank = &merge->ranks[at];
-		/* A baseline has no times: it is taken to have run together with all others. */
+		/* A baseline has no times: it is assumed to have run together with all others. */
 		bool known = rank->start != TRACE_NONE && rank->duration &&
 			     rank->duration < UINT64_MAX - rank->start;
 		uint64_t start = known ? rank->start : 0;
@@ -126,7 +126,7 @@ void merge_find_cards(struct merge *merge)
 	static const struct sort_key by_card_and_time[] = {
 		SORT_UP(struct edge, card),
 		SORT_UP(struct edge, t),
-		SORT_DOWN(struct edge, ends), /* at equal times ends come before beginnings */
+		SORT_DOWN(struct edge, ends), /* at equal times, ends come before beginnings */
 		{ 0 },
 	};
 	struct edge *edges = NEED_ROOM(&merge->arena, edges, 2 * merge->devices_n);

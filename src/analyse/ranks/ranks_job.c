@@ -18,7 +18,7 @@ enum { WORTH_PERCENT = 2, WORTH_BYTES = 1 << 20 };
 
 /* --- the size of the job --- */
 
-/* True if a launcher gave the process its rank: without a launcher, traces have rank 0 of 1. */
+/* True if a launcher gave the process its rank. Without a launcher, traces have rank 0 of 1. */
 static bool tells_rank(const struct merge_rank *rank)
 {
 	return rank->world_size > 1 || rank->rank;
@@ -47,7 +47,7 @@ static int find_world(struct merge *merge, bool force)
 	return 0;
 }
 
-/* If no launcher numbered the processes, a process's rank is the number of its trace. */
+/* If no launcher numbered the processes, gives each the position of its trace as its rank. */
 static void number_ranks(struct merge *merge)
 {
 	foreach (rank, merge->ranks) {
@@ -59,7 +59,7 @@ static void number_ranks(struct merge *merge)
 		merge->ranks[i].rank = i;
 }
 
-/* --- the same rank twice --- */
+/* --- two traces of one process or rank --- */
 
 struct ordered {
 	const char *host, *start_time;

@@ -15,7 +15,7 @@ static const char device_memory[] = "device";
 
 const enum column merge_columns[MERGE_COLUMNS] = { COLUMN_ALLOCATED, COLUMN_RESERVED, COLUMN_EXIT };
 
-/* --- folding --- */
+/* --- adding the sites of a rank --- */
 
 /* The site of a row, added if it is new. The pointer is valid until the next call. */
 static struct merge_site *site_of(struct merge *merge, const struct run_row *row)
@@ -112,7 +112,7 @@ static void rank_column(const struct merge *merge, struct merge_site *site, size
 		values[count++] = share->values[column];
 	}
 	to->median = median_of(values, ranks);
-	/* The site "[no site]" may be negative; a rank without it counts as 0, which is more. */
+	/* The site "[no site]" may have a negative value; a rank without it counts as 0. */
 	for (size_t i = 0; i < merge->order_n && to->highest < 0; i++) {
 		if (!counts(merge, merge->order[i]) ||
 		    merge_share_of(site, merge->order[i], column) < 0)

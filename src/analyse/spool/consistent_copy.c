@@ -4,8 +4,8 @@
  * Copying the whole file takes milliseconds, and a process that records a hundred thousand events a
  * second does not pause that long. But most of the file does not change once it is written: events,
  * and tables that only grow. So the whole file is copied once, and then the parts that may have
- * changed are copied again until nothing happens meanwhile. Some pauses between events are long
- * enough for that, and so are those of a writer that waits for a processor.
+ * changed are copied again, until nothing changes during a copy. Some pauses between events are
+ * long enough for that.
  */
 #include <errno.h>
 #include <sys/mman.h>
@@ -17,7 +17,7 @@
 #include "ledger/pending.h"
 #include "ledger/timeline.h"
 
-#define PATIENCE_NS 1000000000u /* ns for all attempts, but FEWEST_TRIES are made anyway */
+#define PATIENCE_NS 1000000000u /* ns for all attempts, of which FEWEST_TRIES are always made */
 #define PAUSE_NS \
 	50000 /* ns to wait, so that the next copy meets another part of the writer's cycle */
 
@@ -74,7 +74,7 @@ static int copy_once(struct spool *spool, struct read_progress *reading, uint64_
 
 	if (!error)
 		error = read_growing(spool, reading);
-	/* Copies whole blocks: rows that are not valid now may be, once an update is undone. */
+	/* Copies whole blocks: rows beyond the count may be valid after an update is undone. */
 	for (unsigned kind = SPOOL_CHUNK + 1; kind < SPOOL_KINDS && !error; kind++) {
 		if (!spool_only_grows(kind))
 			error = read_rows(spool, reading, kind, 0,

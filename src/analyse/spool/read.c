@@ -86,7 +86,7 @@ bool read_changed(const struct spool *spool, const struct read_progress *reading
 /* --- the header --- */
 
 /* Makes each table's list of blocks from the file's list of owners. A table ends at the first block
- * that is missing, and is cut to the elements for which its blocks have room. */
+ * that is missing, and its count is reduced to the elements for which its blocks have room. */
 static void find_blocks(struct spool *spool)
 {
 	const uint32_t *owners = (const uint32_t *)(spool->base + SPOOL_OWNERS_AT);
@@ -133,7 +133,7 @@ int read_header(struct spool *spool, struct read_progress *reading)
 		error = -errno;
 	if (error)
 		return error;
-	/* A file grows before the header counts its blocks, so a shorter file was cut. */
+	/* A file grows before the header counts its blocks, so a shorter file was truncated. */
 	spool->file_blocks = MIN((uint64_t)status.st_size >> SPOOL_BLOCK_SHIFT, SPOOL_BLOCKS);
 	spool->file_blocks = MIN(spool->file_blocks, header->blocks);
 	error = make_room(spool, reading, spool->file_blocks);
@@ -195,10 +195,10 @@ static int too_short(int fd, const char *path)
 	char magic[sizeof(SPOOL_MAGIC) - 1];
 	ssize_t n = pread(fd, magic, sizeof(magic), 0);
 
-	/* Most such files are traces given by mistake, not cut spools. */
+	/* Most such files are traces given by mistake, not truncated spools. */
 	if (n > 0 && memcmp(magic, SPOOL_MAGIC, (size_t)n) != 0)
 		return err("%s: not a memtrace spool", path);
-	return err("%s: too short for a spool: nothing is recorded", path);
+	return err("%s: too short for a spool, so nothing is recorded in it", path);
 }
 
 static int open_file(struct read_progress *reading, const char *path)
@@ -210,7 +210,7 @@ static int open_file(struct read_progress *reading, const char *path)
 	if (reading->fd < 0 || fstat(reading->fd, &status))
 		return read_failed(path, -errno);
 	if (!S_ISREG(status.st_mode))
-		return err("%s: not a regular file, so not a memtrace spool", path);
+		return err("%s: not a regular file, so it cannot be a memtrace spool", path);
 	if (status.st_size < (off_t)SPOOL_FIRST_BLOCK << SPOOL_BLOCK_SHIFT)
 		return too_short(reading->fd, path);
 	return 0;

@@ -7,16 +7,16 @@
 #include "spool/spool.h"
 
 /*
- * consistent_copy.c: makes a private, writable copy of a file. An unfinished update is undone, and
- * spool->cut set. Events that wait (pending.h) stay uncounted. The copy of a living process shows
- * one point in time, between two updates. Only if the process changes the file during all attempts
- * of a second, spool->torn is set: the sums are from times up to torn_events and torn_ns apart, but
- * each event is right. 0, or -errno with err_text(): -EINVAL for a file that is not a spool, or not
- * of this build's version.
+ * Makes a private, writable copy of a spool (consistent_copy.c). An unfinished update is undone,
+ * and spool->cut set. Events that wait (pending.h) are not added to the sums. The copy of a running
+ * process's spool shows one point in time, between two updates. Only if the process changed the
+ * file during all attempts of a second, spool->torn is set: the sums are then from times up to
+ * torn_events and torn_ns apart, but each event is right. Returns 0, or -errno with err_text():
+ * -EINVAL for a file that is no spool, or not of this build's version.
  */
 int spool_open(struct spool *spool, const char *path);
 
-/* Like spool_open(), and counts the waiting events, as the end of a process does. */
+/* Like spool_open(), and adds the events that wait to the sums, as the end of a process does. */
 int spool_read(struct spool *spool, const char *path);
 
 /* spool_writer_lives(): true if the process that writes the spool is known to run. It is not known
@@ -27,7 +27,7 @@ bool spool_writer_elsewhere(const struct spool *spool);
 /* TRACE_RUNNING if the process lives; else TRACE_EXIT, or TRACE_UNFINISHED without an end. */
 enum trace_exit spool_exit(const struct spool *spool);
 
-/* --- the steps of reading, for following a spool --- */
+/* --- the steps of reading, also for a spool that is still being written --- */
 
 /* An open spool's file, and how much of it has been copied to memory. */
 struct read_progress {
@@ -37,7 +37,7 @@ struct read_progress {
 	uint64_t owned;               /* number of blocks whose owners (tables) have been read */
 };
 
-/* Opens a spool that this build can read: 0, or -errno with err_text(). */
+/* Opens a spool that this build can read. Returns 0, or -errno with err_text(). */
 int read_open(struct spool *spool, struct read_progress *reading, const char *path);
 void read_close(struct spool *spool, struct read_progress *reading);
 

@@ -3,7 +3,7 @@
  * their modules (elfutils' libdw).
  *
  * A module's file may be replaced or absent on the machine that reads the trace, so debug
- * information counts only if it has the module's build-id. It is looked for at the module's path,
+ * information is used only if it has the module's build-id. It is sought at the module's path,
  * below /usr/lib/debug/.build-id and, if DEBUGINFOD_URLS is set, at the servers that are named
  * there.
  */
@@ -29,15 +29,15 @@ struct source {
 	bool tried;
 };
 
-/* The frames for the functions that were inlined at a frame follow each other in trace->frames. */
+/* Frames of the functions inlined at a frame: trace->frames[first] to [first + count - 1]. */
 struct inlined {
 	uint32_t first, count;
 };
 
 struct finder {
 	struct trace *trace;
-	struct source *sources;  /* by module */
-	struct inlined *inlined; /* by frame that the trace has */
+	struct source *sources;  /* indexed by module */
+	struct inlined *inlined; /* indexed by the frames that the trace had at first */
 	size_t room;
 };
 
@@ -85,8 +85,7 @@ static Dwfl_Module *report_build_id(Dwfl *dwfl, const char *build_id)
 	return module;
 }
 
-/* Opens the module from the file at `path` or, if that is NULL, from where its build-id is known.
- */
+/* Opens debug information in the file at `path`; if `path` is NULL, finds it by build-id. */
 static bool try_file(struct source *source, const char *path, const char *build_id)
 {
 	Dwfl *dwfl = dwfl_begin(&callbacks);
@@ -161,7 +160,7 @@ static void add_inlined(struct finder *finder, uint32_t number, Dwarf_Die *scope
 		inlined->first = (uint32_t)finder->trace->frames_n - 1;
 }
 
-/* The place of the call that was replaced by the inlined function. */
+/* Returns the source line of the call that the inlined function replaced. */
 static struct line call_of(struct finder *finder, Dwarf_Die *scope, Dwarf_Die *unit)
 {
 	Dwarf_Attribute attribute;
@@ -225,7 +224,7 @@ static void find_line(struct finder *finder, uint32_t number)
 	finder->trace->frames[number].line = (uint32_t)line.line;
 }
 
-/* Puts the inlined functions' frames before the frames into which they were inlined. */
+/* Inserts the frames of inlined functions before the frames into which they were inlined. */
 static void extend_stack(struct finder *finder, struct trace_stack *stack, size_t frames_n)
 {
 	struct trace *trace = finder->trace;
@@ -246,7 +245,7 @@ static void extend_stack(struct finder *finder, struct trace_stack *stack, size_
 		frames[to++] = stack->frames[i];
 	}
 	for (size_t i = 0; i < stack->entries_n; i++)
-		stack->entries[i] += (uint32_t)more; /* Python frames come after native ones */
+		stack->entries[i] += (uint32_t)more; /* Python frames follow native ones */
 	stack->frames = frames;
 	stack->frames_n = to;
 }

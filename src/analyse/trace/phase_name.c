@@ -8,7 +8,7 @@ static bool is_number(char c)
 	return (c >= '0' && c <= '9') || c == '#';
 }
 
-/* The length of the name without the notes that XLA adds. */
+/* Returns the length of the name without the notes that XLA adds. */
 static size_t noted(const char *name)
 {
 	const char *notes = strchr(name, '#');
@@ -32,7 +32,7 @@ bool phase_is_noted(const char *name)
 struct letters {
 	const char *at;
 	const char *const begin, *const end;
-	bool counted; /* true if the last run of digits numbers a repetition */
+	bool counted; /* true if the last run of digits counts repetitions */
 };
 
 static struct letters letters_of(const char *name)
@@ -46,9 +46,9 @@ static bool is_word(char c)
 }
 
 /*
- * True if the digits from `run` to before `after` number a repetition: they are the whole name, or
- * end it right after a word ("step12"), or follow a word, or another such number, and one mark
- * ("epoch 3/10", "layer[3]"). Operands ("x + 1") and decimals ("scale 0.125") number none.
+ * True if the digits from `run` up to `after` count repetitions: they are the whole name, or end it
+ * right after a word ("step12"), or follow a word, or another such number, and one mark ("epoch
+ * 3/10", "layer[3]"). Operands ("x + 1") and decimals ("scale 0.125") count none.
  */
 static bool is_repetition(const struct letters *from, const char *run, const char *after)
 {
@@ -66,7 +66,7 @@ static bool is_repetition(const struct letters *from, const char *run, const cha
 	return *mark == '.' || ended || *after != '.' || !is_number(after[1]);
 }
 
-/* Returns the next letter of a family, 0 at its end. A number of a repetition is one #. */
+/* Returns the next letter of a family, 0 at its end; # for a number that counts repetitions. */
 static char next_letter(struct letters *from)
 {
 	const char *run = from->at;

@@ -1,7 +1,7 @@
 /*
- * Groups phases into families by name: "epoch 3 step 17" and "epoch 3 step 18" are "epoch # step
- * #", but "x + 1" and "x + 2", whose numbers count nothing, stay two. Notes that XLA adds to a name
- * are left out, as they differ between compilations.
+ * Groups phases into families by name: "epoch 3 step 17" and "epoch 3 step 18" are in the family
+ * "epoch # step #", but "x + 1" and "x + 2", whose numbers count no repetitions, are in two. Notes
+ * that XLA adds to a name are ignored, because they differ between compilations.
  */
 #pragma once
 
@@ -10,11 +10,11 @@
 
 enum { PHASE_FAMILY = 200 };
 
-/* The marks that may stand between a word and the number of a repetition. */
+/* The characters that may separate a word from a number that counts repetitions. */
 #define PHASE_MARKS " _-:/=.[("
 
-/* Writes a name's family, cut to size: a # for each number of a repetition, no notes of XLA.
- * Returns the family's length. */
+/* Writes a name's family, cut to `size` bytes: the name with # for each number that counts
+ * repetitions, and without notes of XLA. Returns its length. */
 size_t phase_family(char *to, size_t size, const char *name);
 
 /* Compares the families of two names as strcmp() does: 0 if they are equal. */
@@ -23,6 +23,6 @@ int phase_family_order(const char *a, const char *b);
 /* True if the name has notes of XLA: "Thunk:#hlo_op=copy.1#" (XLA's traceme_encode.h). */
 bool phase_is_noted(const char *name);
 
-/* The length of the name without notes of XLA, the number of a repetition at its end, and the marks
- * before this number: "step" for "step 17". */
+/* Returns the length of the name without notes of XLA and without a number that counts repetitions
+ * at its end, with the characters before that number: 4, for "step", if the name is "step 17". */
 size_t phase_stem(const char *name);

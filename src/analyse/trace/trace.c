@@ -52,11 +52,11 @@ static int open_file(struct trace *trace)
 	if (trace->reader->fd < 0 || fstat(trace->reader->fd, &status))
 		return err("%s: %s", trace->path, strerror(errno));
 	if (S_ISDIR(status.st_mode))
-		return err("%s: is a directory, not a trace: give a file in it (only report, "
+		return err("%s: is a directory, not a trace: name a file in it (only report, "
 			   "merge, html, diff and check read directories)",
 			   trace->path);
 	if (S_ISREG(status.st_mode) && !status.st_size)
-		return err("%s: is empty", trace->path);
+		return err("%s: is empty, so it holds no trace", trace->path);
 	trace->spool = begins_as_spool(trace->reader->fd);
 	trace->once = !S_ISREG(status.st_mode) || !strcmp(trace->path, "standard input");
 	return 0;
@@ -72,8 +72,8 @@ static int truncated(const struct trace *trace, uint64_t size)
 	const char *unpacked = trace->reader->json.source.unpack ? " (unpacked)" : "";
 
 	if (!path_spool(spool, sizeof(spool), trace->path, NULL) && !access(spool, R_OK))
-		text_join(hint, sizeof(hint), "; the spool is next to it; run: memtrace recover ",
-			  spool);
+		text_join(hint, sizeof(hint),
+			  "; its spool file is next to it; run: memtrace recover ", spool);
 	if (!trace->reader->section)
 		return err("%s: truncated: it ends at byte %llu%s, before any data%s", trace->path,
 			   (unsigned long long)size, unpacked, hint);
@@ -81,7 +81,7 @@ static int truncated(const struct trace *trace, uint64_t size)
 		   (unsigned long long)size, unpacked, trace->reader->section, hint);
 }
 
-/* If unpacked data is not JSON, reads to the end, where a checksum shows if the file is damaged. */
+/* Reads compressed data that is not JSON to its end: a checksum there shows if it is damaged. */
 static void blame_packing(struct trace *trace)
 {
 	static char block[1 << 16];
@@ -122,8 +122,8 @@ static int not_json(const struct trace *trace, const char *begin, size_t length)
 	static const char nothing[sizeof(SPOOL_BEGINS) - 1];
 
 	if (length >= strlen(SPOOL_BEGINS) && !memcmp(begin, SPOOL_BEGINS, strlen(SPOOL_BEGINS)))
-		return err("%s: a spool cannot be read compressed or through a pipe: "
-			   "give the uncompressed file itself",
+		return err("%s: a spool cannot be read compressed or through a pipe (it is the "
+			   "file of a recording): name the uncompressed file",
 			   trace->path);
 	/* A spool begins with zeros until spool_publish(). */
 	if (length >= sizeof(nothing) && !memcmp(begin, nothing, sizeof(nothing)))
@@ -183,7 +183,7 @@ static int check_end(struct trace *trace)
 	int error = 0;
 
 	if (size < 0 || length < 0)
-		return 0; /* a pipe: a cut is found when all of it has been read */
+		return 0; /* a pipe: reading it to the end will show whether it is truncated */
 	if (trace->reader->json.source.unpack)
 		error = unpack_tail(trace, tail, &length, &size);
 	if (error)
@@ -249,7 +249,7 @@ static int read_facts(struct trace *trace)
 	if (!error && !trace->schema)
 		error = wrong_schema(trace);
 	if (!error && !trace->reader->in_events)
-		error = err("%s: has no \"events\"", trace->path);
+		error = err("%s: has no \"events\", so it is not a complete trace", trace->path);
 	return error;
 }
 

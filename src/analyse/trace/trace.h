@@ -1,5 +1,5 @@
 /*
- * Opens a trace (memtrace/1): reads its facts into memory, and its events one by one.
+ * Opens a trace (memtrace/1): reads all but its events into memory, and its events one by one.
  *
  * facts/trace.def lists the members of a trace, facts/trace_model.h declares structs for them.
  *
@@ -44,16 +44,16 @@ void trace_close(struct trace *trace);
  */
 int trace_next(struct trace *trace, struct event *event);
 
-/* Like trace_next(), for the next event with this op; other events in JSON are not parsed. */
+/* Like trace_next(), but returns only events with this op; in JSON, others are not parsed. */
 int trace_next_of(struct trace *trace, enum event_op op, struct event *event);
 
 /* Writes the next event in JSON, without a line break. Returns as trace_next(). */
 int trace_copy(struct trace *trace, struct out *out);
 
-/* The text with this id from the events read so far, NULL for 0. */
+/* Returns the text with this id from the events read so far, NULL for id 0. */
 const char *trace_text(const struct trace *trace, uint32_t id);
 
-/* All texts from the events read so far; the text with an id is at id - 1. */
+/* Returns all texts from the events read so far; the text with the id n is at n - 1. */
 const char **trace_texts(const struct trace *trace, size_t *count);
 
 /* True if the file begins as a spool does; false also if it cannot be read. */
@@ -73,7 +73,7 @@ void trace_phase_walk(struct trace_phase_walk *walk, struct trace *trace);
 /* Returns 1 + the position of the innermost phase at time t, 0 for none. */
 uint32_t trace_phase_at(struct trace_phase_walk *walk, const struct trace *trace, uint64_t t);
 
-/* The newest thread with the number, NULL if the trace does not have it. */
+/* Returns the newest thread with this kernel thread id, NULL if the trace has none. */
 const struct trace_thread *trace_thread(const struct trace *trace, uint64_t thread);
 
 static inline uint64_t trace_known(uint64_t number)
@@ -85,13 +85,13 @@ static inline uint64_t trace_known(uint64_t number)
  * returns the number of names. Two programs differ if their last names do. */
 size_t trace_program(const struct trace *trace, const char *names[2]);
 
-/* When the process began, in ns since 1970; TRACE_NONE if the trace has no valid time. */
+/* Returns the process's start in ns since 1970; TRACE_NONE if the trace has no valid time. */
 uint64_t trace_start_ns(const struct trace *trace);
 
-/* The number of allocations that failed for lack of memory, on a device or (NO_DEVICE) on all. */
+/* Counts the allocations that failed for lack of memory, on a device or (NO_DEVICE) on all. */
 uint64_t trace_ooms(const struct trace *trace, int device);
 
-/* The device's position in summary.devices; devices_n for memory that is on none of them. */
+/* Returns the device's position in summary.devices; devices_n if the memory is on none of them. */
 size_t trace_position(const struct trace *trace, int device, unsigned space);
 
 /* Look up a device's summary, a peak, a kind of memory, a curve. NULL if the trace has none. */
@@ -101,37 +101,37 @@ const struct trace_peak *trace_peak(const struct trace *trace, int device, const
 const struct trace_space *trace_space(const struct trace *trace, unsigned space);
 const struct trace_curve *trace_curve(const struct trace *trace, int device, const char *pool);
 
-/* True if the stack allocated memory of the kind. All memory of the stack's site is of one kind. */
+/* True if the stack allocated memory of the kind `space`. All memory of a stack is of one kind. */
 bool trace_is_of(const struct trace *trace, size_t stack, unsigned space);
 
-/* The peak of all memory of the kind, in the trace's arena; NULL if the trace does not show it. */
+/* Returns the peak of all memory of the kind, in the trace's arena; NULL if it is not known. */
 struct trace_peak *trace_space_peak(struct trace *trace, unsigned space);
 
-/* The value of `column` at time t; TRACE_NONE before the curve begins, or if `column` is NULL. */
+/* Returns the curve's `column` at time t; TRACE_NONE before it begins, or if `column` is NULL. */
 uint64_t trace_curve_at(const struct trace_curve *curve, const uint64_t *column, uint64_t t);
 
 /*
  * native_lines.c: gives native frames the file and line in the source, and stacks a frame for each
  * inlined function, where debug information with the module's build-id is found. Reads files that
- * the trace names, and asks servers if DEBUGINFOD_URLS is set; call it where frames are shown.
+ * the trace names and, if DEBUGINFOD_URLS is set, downloads others; call it only to show frames.
  */
 void trace_find_lines(struct trace *trace);
 
-/* --- the frames of a stack to show: trace_frames.c --- */
+/* --- the choice of a stack's frames to show: trace_frames.c --- */
 
-/* True for native code of frameworks and of what they call (CUDA, c10, libc), and unknown code. */
+/* True for native code of frameworks and of libraries that they call (CUDA, libc), unknown code. */
 bool trace_frame_internal(const struct trace *trace, const struct trace_frame *frame);
 
-/* The rank of a frame for the user: 0 for their own code, higher for code of libraries. */
+/* Returns a frame's rank for the user: 0 for their own code, higher for code of libraries. */
 unsigned trace_frame_rank(const struct trace *trace, const struct trace_frame *frame);
 
-/* The path of the program or library that has the frame's code, NULL if unknown. */
+/* Returns the path of the program or library that has the frame's code, NULL if unknown. */
 static inline const char *trace_module(const struct trace *trace, const struct trace_frame *frame)
 {
 	return frame->module == UINT32_MAX ? NULL : trace->modules[frame->module].path;
 }
 
-/* The source file of a Python frame, else trace_module(); NULL if unknown. */
+/* Returns the source file of a Python frame, and trace_module() of others; NULL if unknown. */
 static inline const char *trace_frame_path(const struct trace *trace,
 					   const struct trace_frame *frame)
 {
@@ -141,17 +141,18 @@ static inline const char *trace_frame_path(const struct trace *trace,
 /* True for the user's own code, and for Python code in packages that are not frameworks. */
 bool trace_frame_own(const struct trace *trace, const struct trace_frame *frame);
 
-/* The frame that names a stack to the user: of the frames with the lowest trace_frame_rank(), the
- * innermost; UINT32_MAX without frames. */
+/* Returns the position of the frame that stands for a stack in tables: of the frames with the
+ * lowest trace_frame_rank(), the innermost; UINT32_MAX if there are no frames. */
 uint32_t trace_line(const struct trace *trace, uint32_t stack);
 
-/* Lists up to `most` frames to show, innermost first, trace_line()'s included. Returns how many. */
+/* Lists up to `most` frames to show, innermost first, trace_line()'s among them. Returns the
+ * count. */
 size_t trace_lines(const struct trace *trace, uint32_t stack, uint32_t *frames, size_t most);
 
 /* Writes a frame, cut to size: "Net.forward (train.py:12)", "decode<...> (libdecode.so)". */
 void trace_frame_text(const struct trace *trace, uint32_t frame, char *to, size_t size);
 
-/* Writes the name of sites[site]; for a call site, the line of its stack with most live bytes. */
+/* Writes the name of sites[site]; for a call site, the frame of its stack with most live bytes. */
 void trace_site_text(const struct trace *trace, uint32_t site, char *to, size_t size);
 
 /* The owners of Python files, from the user to frameworks. */
@@ -161,13 +162,13 @@ enum place_kind {
 	PLACE_FRAMEWORK,
 };
 
-/* The owner of a Python file, by its path as the interpreter has it, such as "<stdin>". */
+/* Returns a Python file's owner. The interpreter's name of the file may also be "<stdin>". */
 enum place_kind place_kind(const char *path);
 
-/* True for a frame that is a name without code: "[not recorded]", or the growth of a pool. */
+/* True for a frame that is a name for bytes without a stack, such as "[not recorded]". */
 bool trace_frame_named(const struct trace_frame *frame);
 
-/* --- the user's choice of frames and groups: trace_choice.c --- */
+/* --- the frames and groups that the user chose: trace_choice.c --- */
 
 enum trace_stacks { TRACE_STACKS_MERGED, TRACE_STACKS_NATIVE, TRACE_STACKS_PYTHON };
 
@@ -180,7 +181,7 @@ enum trace_by {
 	TRACE_BYS
 };
 
-/* A property's name ("site"), and its name in a heading ("call site"). */
+/* Return a property's name for options ("site"), and its name in headings ("call site"). */
 const char *trace_by_name(enum trace_by by);
 const char *trace_by_title(enum trace_by by);
 
@@ -195,11 +196,11 @@ struct trace_keys {
 void trace_keys_find(struct trace_keys *keys, struct trace *trace, enum trace_by by);
 
 /*
- * Removes frames that `stacks` leaves out, and replaces sites[] with groups by the property, whose
- * sums are those of their stacks. TRACE_STACKS_MERGED with TRACE_BY_SITE changes neither. A stack
- * that keeps no frame gets one such as "[no Python frames]". To be called once, after trace_open().
+ * Removes frames that are not of the kind `stacks`, and replaces sites[] with groups by the
+ * property, whose sums are those of their stacks. TRACE_STACKS_MERGED with TRACE_BY_SITE changes
+ * nothing. A stack without frames left gets one such as "[no Python frames]". To be called once.
  */
 void trace_choose(struct trace *trace, enum trace_stacks stacks, enum trace_by by);
 
-/* trace_gather_sites() in the trace's arena; ends the tool if memory is short. */
+/* Calls trace_gather_sites() with the trace's arena; ends the tool if memory is short. */
 void trace_set_sites(struct trace *trace, const struct trace_place *places);

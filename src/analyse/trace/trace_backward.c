@@ -1,6 +1,6 @@
 /*
- * Appends, to the stacks of autograd's threads, the Python frames that a backward pass comes from,
- * with names that show this.
+ * Appends to the stacks of autograd's threads the Python frames that the backward pass belongs to,
+ * with "[backward]" or "[via backward()]" after their names.
  *
  * This is done once, before the trace is used, so that every table shows a backward pass at a line
  * of Python, and none shows this line as the thread's own.
@@ -91,7 +91,7 @@ void trace_extend_backward(struct trace *trace)
 	for (size_t i = 0; i < trace->stacks_n; i++) {
 		const struct trace_stack *stack = &trace->stacks[i];
 
-		/* A via_stack that has a via_stack itself is not used: stacks form no chains. */
+		/* A via_stack that has a via_stack itself is not used, so that no chains arise. */
 		if (stack->via_stack == UINT32_MAX ||
 		    trace->stacks[stack->via_stack].via_stack != UINT32_MAX)
 			continue;

@@ -1,4 +1,4 @@
-/* Checks that a trace is consistent: positions are in range, a curve's columns have one length. */
+/* Checks that a trace is consistent: positions are in range, a curve's columns are equally long. */
 #include <string.h>
 
 #include "analyse/input/error.h"
@@ -12,8 +12,8 @@ static int in_range(const struct trace *trace, const char *from, size_t i, const
 {
 	if (position < size)
 		return 0;
-	return err("%s: %s[%zu] refers to %s[%u], but there are only %zu", trace->path, from, i, to,
-		   position, size);
+	return err("%s: %s[%zu] refers to %s[%u], but there are only %zu: the trace is damaged",
+		   trace->path, from, i, to, position, size);
 }
 
 static int is_stack(const struct trace *trace, const char *from, size_t i, uint32_t stack)
@@ -128,7 +128,7 @@ static int check_sites(struct trace *trace)
 	return 0;
 }
 
-/* In a baseline each call site has one stack: gives it the site's sums. */
+/* In a baseline, where each call site has one stack, gives the stack the site's sums. */
 static void tell_stacks(const struct trace *trace)
 {
 	for (size_t i = 0; trace->capture.baseline && i < trace->sites_n; i++) {
@@ -154,7 +154,7 @@ static int check_curves(const struct trace *trace)
 
 		if (curve->allocated_n != curve->t_n || curve->reserved_n != curve->t_n ||
 		    (curve->used_n && curve->used_n != curve->t_n))
-			return err("%s: timeline[%zu] has columns of different lengths",
+			return err("%s: damaged: timeline[%zu] has columns of different lengths",
 				   trace->path, i);
 	}
 	return 0;

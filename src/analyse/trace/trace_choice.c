@@ -1,7 +1,7 @@
 /*
- * Applies the user's choice of the frames that stacks show, and of the groups that they form.
+ * Applies the user's choice of the frames that stacks show, and of the groups of stacks.
  *
- * Both choices change the trace itself, before any table is made from it, so that all show them.
+ * Both choices change the trace itself before any table is made from it, so that all show them.
  */
 #include <string.h>
 
@@ -55,7 +55,7 @@ static uint32_t add_named_frame(struct trace *trace, const char *name)
 	return (uint32_t)count;
 }
 
-/* Removes frames that `stacks` leaves out. Entries are positions of frames, so they change too. */
+/* Removes frames that are not of the kind `stacks`, and corrects the positions in entries[]. */
 static void filter_stack(const struct trace *trace, struct trace_stack *stack,
 			 enum trace_stacks stacks)
 {
@@ -173,7 +173,7 @@ void trace_keys_find(struct trace_keys *keys, struct trace *trace, enum trace_by
 		uint32_t id;
 
 		while ((id = map_get(&known, key)) && strcmp(keys->names[id - 1], name) != 0)
-			key++; /* two names have the same hash */
+			key++; /* the hashes of two names are equal */
 		if (!id) {
 			id = (uint32_t)++keys->count;
 			keys->names[id - 1] = need_text(&trace->arena, name);

@@ -12,7 +12,7 @@
 #include "analyse/trace/trace_parts.h"
 #include "codec/event.h"
 
-/* True for the pseudo-stack of allocations not sampled; the other stacks' estimates cover these. */
+/* True for the pseudo-stack of allocations not sampled, which other stacks' estimates include. */
 static bool is_rest(const struct trace *trace, const struct trace_stack *stack)
 {
 	const char *name = stack->frames_n == 1 && stack->frames[0] < trace->frames_n
@@ -31,7 +31,7 @@ static uint64_t scaled(uint64_t count, uint64_t estimated, uint64_t sampled)
 
 static void estimate_stack(struct trace_stack *stack)
 {
-	/* Frees in a sampled trace have no stacks, so all would count under one stack. */
+	/* Frees have no stacks in a sampled trace, so they would all count for one stack. */
 	stack->frees_here = stack->freed_here_bytes = 0;
 	stack->frees = scaled(stack->frees, stack->estimated_allocations, stack->allocations);
 	stack->live_count =
@@ -56,7 +56,7 @@ static void estimate_site(struct trace_site *site)
 	site->peak_bytes = site->estimated_peak_bytes;
 }
 
-/* True if an allocation by the stack was sampled, or for the pseudo-stack of all others. */
+/* True if an allocation of the stack was sampled, or if it is the pseudo-stack of the others. */
 static bool concerns(const struct trace *trace, const struct trace_stack *stack)
 {
 	return stack->estimated_allocations || stack->estimated_peak_bytes || is_rest(trace, stack);

@@ -1,8 +1,8 @@
 /*
  * Reads the events of a trace one by one.
  *
- * Writers put the keys of events in one order, so the key at the same position in the last event is
- * expected first. The texts of events are few and repeat, so they become ids.
+ * Writers put the keys of events in one order, so each key is first compared with the key at the
+ * same position in the last event. The texts of events are few, so each gets an id.
  */
 #include <errno.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 enum value { NUMBER, ADDRESS, NAME, DEVICE, STACK, THREAD, OP, SPACE, FOREIGN };
 
 struct key {
-	const char *name, *text; /* text: `,"name":` */
+	const char *name, *text; /* text: the name as in JSON, `,"name":` */
 	uint8_t length, value, at;
 };
 
@@ -71,7 +71,7 @@ const char **trace_texts(const struct trace *trace, size_t *count)
 	return trace->reader ? trace->reader->texts.list : NULL;
 }
 
-/* `last` is the id of the key's text in an earlier event: mostly the text is the same again. */
+/* `last` is the id of the text that this key had last, which most events repeat. */
 static int read_text(struct trace *trace, enum json_token token, uint32_t *last, uint32_t *to)
 {
 	struct json *json = &trace->reader->json;
@@ -79,7 +79,7 @@ static int read_text(struct trace *trace, enum json_token token, uint32_t *last,
 	if (token == JSON_NULL)
 		return 0;
 	if (token != JSON_STRING)
-		return json_fail(json, "a name in an event must be a string");
+		return json_fail(json, "a name in an event must be a JSON string");
 	if (!*last || strcmp(trace_text(trace, *last), json->text) != 0)
 		*last = trace_enter_text(trace, json->text, json->length);
 	*to = *last;
@@ -153,7 +153,7 @@ static int read_device(struct trace *trace, enum json_token token, int16_t *to)
 	return 0;
 }
 
-/* Sets `to` to the number whose name is the word, or to `count` if no number has this name. */
+/* Reads a word: sets `to` to the number with this name(), or to `count` if there is none. */
 static int read_word(struct trace *trace, enum json_token token, const char *key,
 		     const char *(*name)(unsigned), unsigned count, uint8_t *to)
 {

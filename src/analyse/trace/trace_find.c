@@ -18,7 +18,7 @@ const struct trace_device *trace_device(const struct trace *trace, int device)
 	return NULL;
 }
 
-/* Reads "2026-11-21T02:03:04.123456789Z". */
+/* Reads a time such as "2026-11-21T02:03:04.123456789Z". */
 uint64_t trace_start_ns(const struct trace *trace)
 {
 	const char *text = trace->process.start_time;
@@ -109,8 +109,8 @@ const struct trace_space *trace_space(const struct trace *trace, unsigned space)
 	return NULL;
 }
 
-/* The sum of this kind of memory alone, NULL if there is none: a device's sum counts arrays too,
- * and stacks of arrays have their bytes at the peak of the device's sum, not of the arrays' own. */
+/* The sum of this kind of memory alone, NULL if there is none: a device's sum includes arrays, and
+ * the bytes of arrays' stacks are those at the peak of the device's sum, not of the arrays' sum. */
 static const struct trace_sum *space_sum(const struct trace *trace, unsigned space)
 {
 	const struct trace_summary *summary = &trace->summary;

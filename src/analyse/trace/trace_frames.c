@@ -10,10 +10,10 @@
 enum kin {
 	KIN_OWN,       /* the user's own code */
 	KIN_PACKAGE,   /* Python code in an installed package, or without a file */
-	KIN_FRAMEWORK, /* Python code that every program runs through */
+	KIN_FRAMEWORK, /* Python code of frameworks and the standard library */
 	KIN_VENDOR,    /* native code in a vendor's library or an installed package */
 	KIN_INSIDE,    /* native code in a framework */
-	KIN_INTERNAL,  /* code that every allocation runs through */
+	KIN_INTERNAL,  /* native code below frameworks: CUDA, libc, allocators */
 	KIN_UNKNOWN,   /* a frame with neither a name nor a module */
 };
 
@@ -48,7 +48,7 @@ static enum kin kin_of(const struct trace *trace, const struct trace_frame *fram
 		return frame->file ? kins[place_kind(frame->file)] : KIN_PACKAGE;
 	}
 	path = frame->module == UINT32_MAX ? NULL : trace->modules[frame->module].path;
-	if (frame->inlined) /* the function that it is part of says more to the user */
+	if (frame->inlined) /* the function around it is more useful to the user */
 		return KIN_VENDOR;
 	if (frame->function && site_linked_in(frame->function))
 		return KIN_INTERNAL;
@@ -108,7 +108,7 @@ size_t trace_lines(const struct trace *trace, uint32_t stack, uint32_t *frames, 
 	for (size_t i = 0; i < all->frames_n && shown < most; i++) {
 		uint32_t frame = all->frames[i];
 
-		/* Of the frames called by the line, lists only the innermost, which allocates. */
+		/* Of the frames inside `line`, lists only the innermost, which allocates. */
 		if (frame == line)
 			seen = true;
 		else if ((!seen && (shown || most == 1)) ||

@@ -11,8 +11,8 @@ struct trace_reader {
 	struct trace_spool *from; /* NULL if the trace is read from JSON */
 	int fd;
 	bool in_events;
-	const char *section; /* member being read, for messages */
-	uint8_t order[32];   /* by key of the last event: position in trace_events.c's keys[] */
+	const char *section; /* key of the member being read, for messages */
+	uint8_t order[32];   /* the last event's keys, in order: positions in keys[] */
 	uint32_t last_text[32];
 	struct texts texts; /* the texts of events */
 };
@@ -20,18 +20,19 @@ struct trace_reader {
 /* Reads the JSON value that follows into the member of the trace that `row` names. 0 or -EINVAL. */
 int trace_read(struct trace *trace, const struct row *row);
 
-/* After a reader failed: if the file ends too early, err_text() will say so. Returns -EINVAL. */
+/* After a failed read: sets err_text() anew if the file is truncated or badly compressed.
+ * -EINVAL. */
 int trace_broken(struct trace *trace);
 
 /* Opens the spool at the trace's path and fills in the trace's facts. 0 or -errno. */
 int trace_spool_open(struct trace *trace);
 void trace_spool_close(struct trace_spool *from);
 
-/* An event with all members unknown. */
+/* An event in which every member has its value for "unknown". */
 extern const struct event trace_no_event;
 
-/* Writes the next event to `out` or, if that is NULL, to `event`, a copy of trace_no_event. Returns
- * as trace_next(). */
+/* Writes the next event as JSON to `out` or, if `out` is NULL, into *event, which must be a copy of
+ * trace_no_event. Returns the same as trace_next(). */
 int trace_spool_next(struct trace *trace, struct event *event, struct out *out);
 
 /* Returns the id of a text, which is added if it is new. */
@@ -44,8 +45,9 @@ int trace_check(struct trace *trace);
 /* Replaces a sampled trace's sums with estimates. To be called after trace_check(). */
 void trace_estimate(struct trace *trace);
 
-/* Adds a copy of a frame; `room` is how many frames fit into the list, at first trace->frames_n. */
+/* Appends a copy of frame `like`. *room is the size of the list of frames, at first frames_n. */
 struct trace_frame *trace_add_frame(struct trace *trace, size_t *room, uint32_t like);
 
-/* Appends to each stack the Python frames of its via_stack, marked as those of a backward pass. */
+/* Appends to each stack the Python frames of its via_stack, if any, with a mark after their
+ * names. */
 void trace_extend_backward(struct trace *trace);

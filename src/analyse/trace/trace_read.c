@@ -13,7 +13,7 @@
 #include "analyse/input/grow.h"
 #include "analyse/trace/trace_parts.h"
 
-enum { ARENA_OVERHEAD = 16 }; /* bytes that the arena adds to each text, about */
+enum { ARENA_OVERHEAD = 16 }; /* approximate bytes that the arena adds to each text */
 
 struct reader {
 	struct json *json;
@@ -38,8 +38,8 @@ static void *member(void *to, size_t at)
 	return (char *)to + at;
 }
 
-/* Counts memory of the data before the events. Returns 0, or -EINVAL if it exceeds LIMITS_FACTS and
- * limits_hold(). */
+/* Counts memory for the data before the events. Returns 0, or -EINVAL if it is more than
+ * LIMITS_FACTS and --no-limits is not given. */
 static int keep_bytes(const struct reader *reader, size_t bytes)
 {
 	struct json *json = reader->json;
@@ -48,7 +48,7 @@ static int keep_bytes(const struct reader *reader, size_t bytes)
 	if (json->kept <= LIMITS_FACTS || !limits_hold())
 		return 0;
 	return json_fail(json,
-			 "the data before the events takes over %u MiB, unlike any recording; %s",
+			 "the data before the events needs over %u MiB, unlike any recording; %s",
 			 LIMITS_FACTS >> 20, LIMITS_LIFT);
 }
 
@@ -98,7 +98,7 @@ static int refuse_number(struct reader *reader, int64_t least, uint64_t most)
 	return refuse_value(reader, wanted);
 }
 
-/* Stores the low 8 or 4 bytes: by copies of constant length, because others are slow. */
+/* Stores the low 8 or 4 bytes. Copies of constant length are faster than memcpy() of `size`. */
 static void store(void *to, uint64_t number, size_t size)
 {
 	if (size == sizeof(number))
@@ -198,11 +198,11 @@ static int read_pairs(struct reader *reader, enum json_token token, struct list 
 	return token == JSON_OBJECT_END ? 0 : -EINVAL;
 }
 
-/* NOLINTNEXTLINE(misc-no-recursion): as deep as the rows are nested */
+/* NOLINTNEXTLINE(misc-no-recursion): no deeper than the nesting of rows */
 static int read_object(struct reader *reader, enum json_token token, struct rows rows, void *to)
 {
 	const char *outer = reader->key;
-	size_t next = 0; /* the row whose key is expected next: rows are written in their order */
+	size_t next = 0; /* the row whose key is expected next: writers keep the rows' order */
 
 	if (token != JSON_OBJECT)
 		return refuse_value(reader, "an object");
@@ -226,7 +226,7 @@ static int read_object(struct reader *reader, enum json_token token, struct rows
 	}
 }
 
-/* NOLINTNEXTLINE(misc-no-recursion): as deep as the rows are nested */
+/* NOLINTNEXTLINE(misc-no-recursion): no deeper than the nesting of rows */
 static int read_item(struct reader *reader, enum json_token token, const struct row *row,
 		     void *item)
 {
@@ -263,7 +263,7 @@ static size_t item_size(const struct row *row)
 	}
 }
 
-/* NOLINTNEXTLINE(misc-no-recursion): as deep as the rows are nested */
+/* NOLINTNEXTLINE(misc-no-recursion): no deeper than the nesting of rows */
 static int read_items(struct reader *reader, enum json_token token, const struct row *row,
 		      struct list *list)
 {
@@ -283,7 +283,7 @@ static int read_items(struct reader *reader, enum json_token token, const struct
 	return 0;
 }
 
-/* NOLINTNEXTLINE(misc-no-recursion): as deep as the rows are nested */
+/* NOLINTNEXTLINE(misc-no-recursion): no deeper than the nesting of rows */
 static int read_list(struct reader *reader, enum json_token token, const struct row *row, void *to)
 {
 	struct list list = { .item = item_size(row) };
@@ -297,7 +297,7 @@ static int read_list(struct reader *reader, enum json_token token, const struct 
 	return error;
 }
 
-/* NOLINTNEXTLINE(misc-no-recursion): as deep as the rows are nested */
+/* NOLINTNEXTLINE(misc-no-recursion): no deeper than the nesting of rows */
 static int read_row(struct reader *reader, const struct row *row, void *to)
 {
 	enum json_token token = json_next(reader->json);

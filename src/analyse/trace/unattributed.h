@@ -1,10 +1,10 @@
 /*
  * Bytes without an address: a pool's own totals grew or shrank, and no call explained it.
  *
- * The bytes are counted under a pseudo-stack (a name in place of a call stack) and freed in the
- * reverse order of their allocation. A caller that groups bytes by more than the stack (thread,
- * phase, category) gives allocated bytes a tag, and gets the tag back when they are freed: often
- * memory is freed by another thread, or in another phase, than it was allocated.
+ * The bytes count for a pseudo-stack (a name in place of a call stack); the newest are freed first.
+ * A caller that groups bytes by more than the stack (thread, phase, category) gives allocated bytes
+ * a tag, and gets the tag back when they are freed: often memory is freed by another thread, or in
+ * another phase, than it was allocated.
  */
 #pragma once
 
@@ -38,10 +38,10 @@ struct unattributed {
 
 void unattributed_clear(struct unattributed *loose);
 
-/* Removes all bytes: to be called after missing events, when they are unknown. */
+/* Removes all bytes. To be called where events are missing: the bytes are then unknown. */
 void unattributed_forget(struct unattributed *loose);
 
-/* Adds the bytes of `block`, which has no address. Returns the number of new lumps: 1; 0 if the
+/* Adds the bytes of `block`, which has no address. Returns the number of new lumps: 1, or 0 if the
  * newest lump grew or the block has no bytes. */
 int unattributed_come(struct unattributed *loose, const struct block *block, uint32_t tag);
 

@@ -76,7 +76,7 @@ fails 3 'cut.json: truncated: it ends at byte 1500, inside "summary"' memtrace r
 head -n -2 "$example" >cut.json
 fails 3 'inside "events"' memtrace report cut.json
 printf MEMTRACE >cut.spool
-fails 3 'the spool is next to it; run: memtrace recover' memtrace report cut.json
+fails 3 'its spool file is next to it; run: memtrace recover' memtrace report cut.json
 fails 3 'cut.spool' memtrace report cut.spool
 
 # --- what is not known is not said ----------------------------------------------------------------------
