@@ -33,7 +33,7 @@ static bool number_fits(const struct rule_condition *condition, uint64_t number)
 	}
 }
 
-/* True if the block's value fits. rule_holds() handles !=, find_candidates() tests stacks. */
+/* True if the block's value fits. rule_holds() handles !=; find_candidates() has tested stacks. */
 static bool fits_condition(const struct categories *categories,
 			   const struct rule_condition *condition, const struct life *life)
 {
@@ -58,7 +58,7 @@ static bool rule_holds(const struct categories *categories, const struct rule *r
 
 		if (kind <= RULE_KIND_STACK)
 			continue;
-		/* Negates the result for KEY!=VALUE; for numbers, number_fits() has done so. */
+		/* KEY!=VALUE negates the result, except for numbers: number_fits() has done so. */
 		if (fits_condition(categories, condition, life) ==
 		    (kind != RULE_KIND_NUMBER && condition->test == TEST_IS_NOT))
 			return false;
