@@ -167,7 +167,7 @@ static void summary(struct anonymizer *anonymizer, struct trace *trace)
 		site->site = hide_all(anonymizer, HIDDEN_SITE, site->site);
 }
 
-/* Hides pools and libraries, and removes explanations, whose words name call sites and pools. */
+/* Hides pools and libraries. Removes the explanations, whose text names call sites and pools. */
 static void failures(struct anonymizer *anonymizer, struct trace *trace)
 {
 	foreach (oom, trace->ooms) {

@@ -51,7 +51,7 @@ struct categories_place {
 	/* Used only while events are read: */
 	uint64_t now; /* live bytes */
 	uint64_t peak_seq;
-	struct category_sum corpses[CATEGORIES_MOST];  /* live at the peak, ended later */
+	struct category_sum corpses[CATEGORIES_MOST];  /* blocks live at the peak, ended later */
 	struct category_sum loose[CATEGORIES_MOST];    /* live bytes without an address */
 	struct category_sum loose_at[CATEGORIES_MOST]; /* bytes without an address at the peak */
 	size_t point;                          /* first curve point at or after the last event */
@@ -84,7 +84,7 @@ struct whereabouts {
 
 struct categories {
 	const struct rules *rules;
-	struct categories_place *places; /* devices first, then pools, then spaces */
+	struct categories_place *places; /* devices first, then pools, then memory kinds */
 	size_t places_n;
 	uint8_t *of_stack; /* for each stack, the category of most of the stack's bytes */
 	size_t stacks_n;
@@ -109,8 +109,8 @@ struct categories {
 	struct map gradients; /* sizes of blocks that outlived a backward pass */
 	uint32_t looks;       /* number of backward passes that have ended, on any device */
 	uint64_t last_t;
-	uint64_t gap_seq; /* number of the first event after the first gap; UINT64_MAX for none */
-	uint64_t longest; /* 1 + the longest lifetime, in ns, in backward passes; 0 if not set */
+	uint64_t gap_seq; /* first event after the first missing events; UINT64_MAX if none */
+	uint64_t longest; /* 1 + longest lifetime, in ns, in backward passes; 0 until computed */
 	struct whereabouts last_at; /* places of the previous event */
 	uint32_t last_pool;
 	int16_t last_device;

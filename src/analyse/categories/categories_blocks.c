@@ -33,7 +33,7 @@ static bool number_fits(const struct rule_condition *condition, uint64_t number)
 	}
 }
 
-/* True if the block's value fits. rule_holds() handles !=; find_candidates() has tested stacks. */
+/* True if the block's value fits. rule_holds() handles !=; find_candidates() tests stacks. */
 static bool fits_condition(const struct categories *categories,
 			   const struct rule_condition *condition, const struct life *life)
 {
@@ -172,7 +172,8 @@ void life_end_all(struct categories *categories, bool lives)
 			continue;
 		birth = &categories->births[i];
 		track = &categories->tracks[birth->track];
-		/* In an open stage, a block counts as freed soon if most of its stack's were. */
+		/* If its stage has not ended, a block counts as freed soon if most of the freed
+		 * blocks of its stack were freed soon. */
 		life = life_of(categories, block, birth, categories->last_t);
 		life.of[RULE_FREED].number =
 			track->passes && categories->votes[block->stack].kept < 0 &&

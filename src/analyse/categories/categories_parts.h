@@ -27,7 +27,7 @@ uint8_t life_category(const struct categories *categories, struct life *life);
 struct birth {
 	struct whereabouts at;
 	uint32_t api, phase, thread;
-	uint32_t alloc;   /* number of the allocation in the trace */
+	uint32_t alloc;   /* number of the allocation in the trace, from 0 */
 	uint32_t point;   /* position of the first point of the curve that includes the block */
 	uint8_t born;     /* enum stage in which the block was allocated */
 	uint16_t track;   /* position of the device in tracks[] */
@@ -126,7 +126,7 @@ static inline bool lives_now(const struct block *block)
 /* Adds lives.ended, the block that the event ended in this stage, to the sums of its category. */
 void life_end(struct categories *categories, const struct event *event, enum stage stage);
 
-/* Adds all live blocks to their categories' sums, at the trace's end (`lives`) or at a gap. */
+/* Adds all live blocks to their categories' sums: at the end (`lives` is true) or at a gap. */
 void life_end_all(struct categories *categories, bool lives);
 
 /* --- categories_sums.c --- */

@@ -95,7 +95,7 @@ const char *categories_name(const struct categories *categories, size_t category
 	return categories->rules->names[category];
 }
 
-/* --- while events go by --- */
+/* --- for each event --- */
 
 static bool event_on_card(const struct event *event)
 {

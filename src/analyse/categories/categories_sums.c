@@ -14,7 +14,7 @@ enum {
 	SUMS
 };
 
-/* --- stacks alone --- */
+/* --- stacks without events --- */
 
 static uint64_t longest_of_backward(const struct categories *categories)
 {

@@ -57,10 +57,10 @@ enum { FREED_SOON = STAGES, FREED_NEVER };
 enum rule_test { TEST_IS, TEST_IS_NOT, TEST_LESS, TEST_MOST, TEST_LEAST, TEST_MORE };
 
 struct rule_condition {
-	uint8_t key;          /* enum rule_key */
-	uint8_t test;         /* enum rule_test */
-	uint16_t bit;         /* if the key is about frames: the bit in struct stack_matcher */
-	uint32_t words;       /* bit i is set if the value contains word i of the key */
+	uint8_t key;    /* enum rule_key */
+	uint8_t test;   /* enum rule_test */
+	uint16_t bit;   /* for keys about frames: the number of the bit in struct stack_matcher */
+	uint32_t words; /* bit i is set if the value contains word i of the key */
 	const char *patterns; /* patterns for texts, separated by | */
 	uint64_t number;
 };

@@ -1,4 +1,4 @@
-/* Compares two sides row by row. */
+/* Compares the two sides of a diff row by row. */
 #include "analyse/compare/diff.h"
 
 #include <stdlib.h>
@@ -16,7 +16,7 @@ const struct run *diff_head(const struct diff *diff)
 	return &diff->head.runs[diff->head.middle];
 }
 
-/* --- the middle run, and sums of all --- */
+/* --- the median run, and sums over all runs --- */
 
 int64_t diff_peak(const struct run *run)
 {
@@ -39,7 +39,7 @@ static void sum_up(struct arena *arena, struct diff_side *side, int device)
 		side->ooms += trace_ooms(&side->runs[i].trace, device);
 	}
 	median_of(peaks, side->count);
-	middle = peaks[(side->count - 1) / 2]; /* if even, the lower of the middle two */
+	middle = peaks[(side->count - 1) / 2]; /* of an even count the lower median */
 	while (diff_peak(&side->runs[side->middle]) != middle)
 		side->middle++;
 }

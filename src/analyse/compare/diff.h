@@ -61,7 +61,7 @@ struct diff {
 	size_t rows_n;
 	size_t first[DIMENSIONS + 1]; /* dimension d has rows [first[d], first[d + 1]) */
 	int device;                   /* the device that is compared, NO_DEVICE for all */
-	bool moved;                   /* true if other sites held an equal peak: settle_moment() */
+	bool moved;                   /* true if equal peaks were held by other sites */
 	struct diff_key *unlike;      /* properties in which the runs differ */
 	size_t unlike_n, unlike_size;
 	struct gate_result *gates;
@@ -108,7 +108,7 @@ int64_t diff_change(const struct diff_row *row, enum column column);
 bool diff_any(const struct diff *diff, enum dimension dimension, const char *group,
 	      enum column column);
 
-/* Lists the rows that changed, largest change first. The list is the diff's. Returns its length. */
+/* Lists the rows that changed, largest change first, in the diff's arena. Returns their number. */
 size_t diff_changed(struct diff *diff, enum dimension dimension, const char *group,
 		    enum column column, const struct diff_row ***list);
 

@@ -233,7 +233,7 @@ int gate_parse(struct gate *gate, enum gate_kind kind, const char *text)
 	return error ? error : read_limit(gate, skip_blanks(limit));
 }
 
-/* --- the verdict --- */
+/* --- the check of runs --- */
 
 static bool breaks(const struct gate *gate, const struct gate_result *result)
 {

@@ -34,7 +34,7 @@ static size_t sites_that_grew(const struct diff *diff, const struct gate_result 
 	const char *const *by = result->gate->query.by;
 	size_t count = 0;
 
-	/* For these filters, the parts that belong to each site are not known. */
+	/* With these filters, the part of each site in the value is not known. */
 	if (by[NARROWING_POOL] || by[NARROWING_OWNER] || by[NARROWING_PHASE] ||
 	    by[NARROWING_CATEGORY])
 		return 0;

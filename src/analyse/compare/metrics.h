@@ -53,7 +53,7 @@ struct figure {
 	int64_t *values;          /* one per run; 0 for a run that lacks the place */
 };
 
-/* The values of several runs by place. Places are in the order in which runs first had them. */
+/* The values of several runs by place, in the order in which the places were first found. */
 struct figures {
 	struct figure *list;
 	size_t count, size;

@@ -45,7 +45,7 @@ extern const struct column_row run_columns[COLUMNS];
 extern const struct dimension_row run_dimensions[DIMENSIONS];
 
 struct run_row {
-	uint32_t dimension; /* enum dimension; the row's key with the two texts */
+	uint32_t dimension; /* enum dimension; with the next two members, the row's key */
 	uint32_t group_text, name_text;
 	const char *name;
 	/* For sites and categories, the memory kind: "device" for all memory in the sums of
@@ -55,7 +55,7 @@ struct run_row {
 	uint64_t lifetime; /* ns: longest lifetime of a site's blocks; TRACE_NONE if unknown */
 	const char *file;  /* the program's source file of a site; NULL if unknown */
 	uint32_t line;
-	uint64_t line_bytes; /* weight of the stack that has `line`: keep_line() */
+	uint64_t line_bytes; /* weight of the stack that `line` is from: keep_line() */
 };
 
 /* The source of a run's categories: none, single blocks (exact), or stacks (estimated). */
@@ -110,7 +110,7 @@ void site_name(char *to, const struct site_frame *all, const uint32_t *frames, s
  * Python frame that is not in an installed package. */
 uint32_t site_line(const struct site_frame *all, const uint32_t *frames, size_t count);
 
-/* --- for the files that make rows --- */
+/* --- for the files that add rows --- */
 
 /* Returns the row with this name, added if it is new. The pointer is valid until the next call. */
 struct run_row *run_row(struct run *run, enum dimension dimension, const char *group,
@@ -120,7 +120,7 @@ struct run_row *run_row(struct run *run, enum dimension dimension, const char *g
  * two numbers nor the sum of hundreds may overflow. */
 #define RUN_MOST ((int64_t)1 << 53)
 
-/* A number from the trace, at most RUN_MOST; 0 if it is not known. */
+/* Returns a number from the trace, at most RUN_MOST; 0 if it is not known. */
 static inline int64_t run_known(uint64_t value)
 {
 	if (value == TRACE_NONE)
@@ -128,8 +128,8 @@ static inline int64_t run_known(uint64_t value)
 	return value > RUN_MOST ? RUN_MOST : (int64_t)value;
 }
 
-/* Adds a number from the trace to the column. */
+/* Adds a number from the trace, or 0 if it is not known, to the column. */
 void run_add(struct run_row *row, enum column column, uint64_t value);
 
-/* Adds to a sum, which stays between -RUN_MOST and RUN_MOST. */
+/* Adds `more` to a sum, which is kept between -RUN_MOST and RUN_MOST. */
 void run_count(int64_t *sum, int64_t more);

@@ -34,5 +34,5 @@ void facts_find(struct facts *facts, const struct trace *trace, const struct tra
 bool advice_applies(enum advice advice, const struct facts *facts);
 const char *advice_name(enum advice advice);
 
-/* Returns the text, in which facts are named in braces: "{cached} of {reserved} ...". */
+/* Returns the text of the advice, with facts named in braces: "{cached} of {reserved} ...". */
 const char *advice_text(enum advice advice);

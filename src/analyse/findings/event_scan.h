@@ -21,7 +21,7 @@ enum {
 
 struct event_scan_short_lived {
 	uint64_t count, bytes;   /* of all the site's short-lived blocks */
-	uint64_t at_peak;        /* bytes that the site's short-lived blocks held at peaks */
+	uint64_t at_peak;        /* bytes of the site's short-lived blocks at the devices' peaks */
 	uint64_t min_ns, sum_ns; /* shortest lifetime, and sum of the lifetimes */
 };
 
@@ -126,7 +126,7 @@ void event_scan_clear(struct event_scan *survey);
 bool event_scan_knows_peak(const struct event_scan *survey, const struct trace *trace,
 			   size_t device);
 
-/* --- between event_scan.c and event_scan_growth.c --- */
+/* --- shared by event_scan.c and event_scan_growth.c --- */
 
 /* The length of lists that are indexed by site: the last entry is for blocks without a site. */
 static inline size_t event_scan_rows(const struct event_scan *survey)

@@ -29,7 +29,7 @@ enum {
 	FREES_OF_PHASES = 1,
 	FREES_OF_WINDOWS = 4,
 
-	WINDOWS = 64,      /* the most windows */
+	WINDOWS = 64,      /* number of windows in a run, at most */
 	WINDOW_LEAST = 16, /* the least number of events in a window */
 };
 
@@ -231,7 +231,7 @@ void event_scan_growth_death(struct event_scan *survey, uint32_t site, const str
 		held->low = held->live;
 }
 
-/* Called where events are missing: the values taken so far are ignored. */
+/* Called where events are missing: ignores the values taken so far. */
 void event_scan_growth_forget(struct event_scan *survey)
 {
 	foreach (row, survey->held, event_scan_rows(survey))

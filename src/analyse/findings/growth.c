@@ -104,7 +104,7 @@ static bool climbs_throughout(const uint64_t *v, size_t n, double per_value)
 	return least >= promised / 2 && least >= most / 2;
 }
 
-/* True if the series rose in its last eighth, or in two mean intervals between rises if longer. */
+/* True if the series rose in its last eighth or, if longer, the last two mean times per rise. */
 static bool climbs_to_the_end(const uint64_t *v, size_t n, uint64_t rose)
 {
 	size_t back = 2 * n / (rose ? rose : 1);

@@ -10,8 +10,8 @@
 enum {
 	STEPS_LEAST = 5,   /* fewer steps do not count as a period */
 	STACKS_LEAST = 3,  /* fewer stacks with the same number of allocations do not count */
-	TRIED = 16,        /* the most numbers of steps that are tried */
-	LEADERS = 4,       /* the most stacks that are tried as the first of a step */
+	TRIED = 16,        /* how many numbers of steps are tried, at most */
+	LEADERS = 4,       /* how many stacks are tried as the first of a step, at most */
 	REGULAR = 60,      /* percent of the events that must lie in steps of similar length */
 	VERY_REGULAR = 90, /* from this percentage on, no loop around the steps is sought */
 };

@@ -24,7 +24,7 @@ int steps_infer(struct trace *trace);
 /* Like steps_infer(), but only for a complete trace with few events (TRACE_FEW). */
 int steps_infer_if_few(struct trace *trace);
 
-/* --- between steps.c and steps_figures.c --- */
+/* --- shared by steps.c and steps_figures.c --- */
 
 struct steps_found {
 	const uint64_t *starts; /* for each step, the number of its first event */

@@ -17,7 +17,7 @@ struct trace_share;
 struct tree_node {
 	uint32_t frame;             /* position in the trace; UINT32_MAX for the root */
 	uint32_t parent;            /* position of the parent in nodes[]; 0 for the root */
-	uint32_t first, children_n; /* position of the first child, number of children */
+	uint32_t first, children_n; /* position of the largest child, number of children */
 	uint32_t depth;             /* number of nodes above this one */
 	uint64_t bytes, count;
 	uint64_t own_bytes, own_count; /* of the stacks that end in this node */

@@ -31,8 +31,8 @@ enum json_token {
 
 enum {
 	JSON_DEEPEST = 64,           /* most arrays and objects inside one another */
-	JSON_LONGEST = 1 << 20,      /* bytes; a longer string may be an error */
-	JSON_LONGEST_NUMBER = 1 << 9 /* bytes; a longer number is an error */
+	JSON_LONGEST = 1 << 20,      /* bytes; longer strings may be refused */
+	JSON_LONGEST_NUMBER = 1 << 9 /* bytes; longer numbers are refused */
 };
 
 struct json {
@@ -104,7 +104,7 @@ enum json_state {
 	WANT_VALUE,     /* at the start of the document, after a colon, after a comma in an array */
 	WANT_FIRST,     /* after [ */
 	WANT_FIRST_KEY, /* after { */
-	WANT_SEPARATOR, /* after a value in a container */
+	WANT_SEPARATOR, /* after a value in an array or object */
 	WANT_NOTHING,   /* after the document */
 };
 

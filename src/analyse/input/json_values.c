@@ -42,7 +42,7 @@ static const char *unicode(const char *p, uint32_t *c)
 	return p;
 }
 
-/* The text must end with a NUL, at which hex4() stops. */
+/* Expects a NUL after the text, at which hex4() stops. */
 bool json_unescape(struct json *json)
 {
 	static const char from[] = "\"\\/bfnrt";
@@ -68,7 +68,7 @@ bool json_unescape(struct json *json)
 		p = p[1] == 'u' ? unicode(p + 2, &c) : NULL;
 		if (!p)
 			return false;
-		write += utf8_encode(write, UTF8_MOST, c); /* the escape is never shorter */
+		write += utf8_encode(write, UTF8_MOST, c); /* never longer than its escape */
 	}
 	*write = '\0';
 	json->length = (size_t)(write - json->text);
