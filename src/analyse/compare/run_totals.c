@@ -1,5 +1,5 @@
 /*
- * Reduces a run to rows.
+ * Reduces a run to named rows of totals.
  *
  * Sites are always named anew from their frames, as the names in the trace may come from another
  * version of memtrace. If a column of the sites sums to less than the total (as with bytes without

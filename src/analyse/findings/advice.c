@@ -37,7 +37,7 @@ static void find_sums(struct facts *facts, const struct trace *trace,
 		allocs -= pool->allocations < allocs ? pool->allocations : allocs;
 		frees -= pool->frees < frees ? pool->frees : frees;
 	}
-	/* Memory that a pool takes over counts as freed without a call: use the lower number. */
+	/* A pool taking over memory counts as a free, but no call frees it: use the lower count. */
 	facts->plain_allocs = allocs < facts->plain_allocs ? allocs : facts->plain_allocs;
 	facts->plain_frees = frees < facts->plain_frees ? frees : facts->plain_frees;
 }

@@ -1,4 +1,4 @@
-/* Finds the steps of a training loop, as a period in the allocations. */
+/* Finds the steps of a training loop by a period in the allocations. */
 #include "analyse/findings/steps.h"
 
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-/* Stores the text, cut to 999 bytes, and is -EINVAL. A macro, so that analyzers see this value. */
+/* Stores the text, cut to 999 bytes. Its value is -EINVAL, which analyzers see as it is a macro. */
 #define err(...)                      \
 	__extension__({               \
 		err_set(__VA_ARGS__); \
