@@ -22,7 +22,7 @@ static const char *const words[HIDDEN_KINDS] = {
 	[HIDDEN_POOL] = "pool",         [HIDDEN_THREAD] = "thread", [HIDDEN_HOST] = "host",
 };
 
-/* Returns the word that replaces `length` bytes of `name`, followed by the name's public `rest`. */
+/* Returns the text that replaces `length` bytes of `name`, followed by the name's public `rest`. */
 static const char *hide(struct anonymizer *anonymizer, enum hidden kind, const char *name,
 			size_t length, const char *rest)
 {
@@ -42,7 +42,7 @@ static const char *hide_all(struct anonymizer *anonymizer, enum hidden kind, con
 
 /* --- names that are public --- */
 
-/* The end of `path` that does not differ between machines, as "-packages/x.py"; NULL for none. */
+/* Returns the end of `path` that is the same on all machines, such as "-packages/x.py", or NULL. */
 static const char *public_part(const char *path)
 {
 	static const char *const parts[] = { "-packages/", "/lib/python", "/lib64/python",
@@ -57,8 +57,8 @@ static const char *public_part(const char *path)
 	return NULL;
 }
 
-/* Hides a name. If `path` is not the program's own (place_kind()), the folder "/site-packages/"
- * before the new name still shows this. */
+/* Hides a name. If `path` is not the program's own (place_kind()), the new name begins with the
+ * folder "/site-packages/", which still shows this. */
 static const char *hide_at(struct anonymizer *anonymizer, enum hidden kind, const char *path,
 			   const char *name)
 {
@@ -88,7 +88,7 @@ static const char *file(struct anonymizer *anonymizer, const char *path)
 		    : hide_at(anonymizer, HIDDEN_FILE, path, path);
 }
 
-/* Hides a function's name, but not the words in brackets that trace_backward.c added at the end. */
+/* Hides a function's name, but not the words in brackets that trace_backward.c appended. */
 static const char *function(struct anonymizer *anonymizer, const char *name)
 {
 	const char *rest = strstr(name, " [backward]");
@@ -100,7 +100,7 @@ static const char *function(struct anonymizer *anonymizer, const char *name)
 	return hide(anonymizer, HIDDEN_FUNCTION, name, (size_t)(rest - name), rest);
 }
 
-/* Hides a phase's name but no number at its end ("step 3"), so that phase_family() joins steps. */
+/* Hides a phase's name, but no number at its end ("step 3"): phase_family() joins steps by it. */
 static const char *phase(struct anonymizer *anonymizer, const char *name)
 {
 	size_t length = phase_stem(name);
@@ -167,7 +167,7 @@ static void summary(struct anonymizer *anonymizer, struct trace *trace)
 		site->site = hide_all(anonymizer, HIDDEN_SITE, site->site);
 }
 
-/* Hides pools and libraries; drops the explanations in words, which name call sites and pools. */
+/* Hides pools and libraries. Removes the explanations, whose text names call sites and pools. */
 static void failures(struct anonymizer *anonymizer, struct trace *trace)
 {
 	foreach (oom, trace->ooms) {
@@ -185,7 +185,7 @@ static void failures(struct anonymizer *anonymizer, struct trace *trace)
 static void process(struct trace *trace)
 {
 	static const char *command[] = { "program" };
-	static const char *notes[] = { "the recorder's notes are not shown here" };
+	static const char *notes[] = { "the recorder's notes were removed by --anonymize" };
 
 	trace->process.host = "host";
 	trace->process.cwd = "/";
@@ -209,7 +209,7 @@ void anonymize_trace(struct anonymizer *anonymizer, struct trace *trace)
 		row->category = hide_all(anonymizer, HIDDEN_PHASE, row->category);
 	}
 	foreach (action, trace->actions) {
-		if (!strcmp(action->kind, "kernel")) /* other kinds have CUDA's own names */
+		if (!strcmp(action->kind, "kernel")) /* names of other kinds are CUDA's own */
 			action->name = hide_all(anonymizer, HIDDEN_KERNEL, action->name);
 	}
 	foreach (thread, trace->threads)

@@ -1,5 +1,5 @@
 /*
- * Makes traces fit to be shown to strangers: hides private names, and folders of the machine.
+ * Prepares traces for being shown to strangers: hides private names, and folders of the machine.
  *
  * Functions and files of the program and of packages that are not frameworks become "function 3" or
  * "file 1.py". Call sites, libraries, phases ("step 7" becomes "phase 2 7"), threads, pools,
@@ -31,21 +31,21 @@ enum hidden {
 };
 
 struct anonymizer {
-	struct texts known[HIDDEN_KINDS];
-	struct arena arena; /* the new names, to which the traces point */
+	struct texts known[HIDDEN_KINDS]; /* the original names of each kind */
+	struct arena arena;               /* holds the new names, to which the traces point */
 };
 
 void anonymizer_clear(struct anonymizer *anonymizer);
 
-/* Replaces the names in a trace. Whatever was copied from it before keeps the private names. */
+/* Replaces the names in a trace. Texts copied from the trace before keep the private names. */
 void anonymize_trace(struct anonymizer *anonymizer, struct trace *trace);
 
-/* Replaces the texts that the trace's events refer to, after the events have been read. */
+/* Replaces the texts that the trace's events use. To be called after the events have been read. */
 void anonymize_history(struct anonymizer *anonymizer, struct trace *trace,
 		       const struct history *history);
 
-/* Replaces the names in a diff, after diff_make(), which pairs rows by their true names. */
+/* Replaces the names in a diff, after diff_make(), which pairs rows by their original names. */
 void anonymize_diff(struct anonymizer *anonymizer, struct diff *diff);
 
-/* Replaces the names in a merge, after merge_end(), which needs the true hosts and UUIDs. */
+/* Replaces the names in a merge, after merge_end(), which needs the original hosts and UUIDs. */
 void anonymize_merge(struct anonymizer *anonymizer, struct merge *merge);

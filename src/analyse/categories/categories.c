@@ -37,7 +37,7 @@ static struct life loose_life(const struct categories *categories, const struct 
 	};
 }
 
-/* Adds `part` (memory without an address) to a category of the event's places; `go`: removes it. */
+/* Adds `part`, memory without an address, to a category of the event's places; `go`: removes it. */
 static void shift_loose(struct categories *categories, const struct whereabouts *at,
 			uint8_t category, const struct category_sum *part, bool go)
 {
@@ -53,7 +53,7 @@ static void shift_loose(struct categories *categories, const struct whereabouts 
 }
 
 /* For blocks without an address only a pool's totals are known, not which free ends which block. So
- * each block is classified as if it were never freed, and frees remove the newest bytes first. */
+ * each block is classified as if never freed, and frees remove the newest bytes first. */
 static void loose_begin(struct categories *categories, const struct event *event, enum stage stage,
 			const struct whereabouts *at)
 {

@@ -1,17 +1,16 @@
 /*
- * Puts every block into a category of memory, by rules (analyse/categories/rules.h) about its stack
- * and its lifetime.
+ * Puts every block into a category of memory, by rules (rules.h) about its stack and its lifetime.
  *
- * This takes one pass over the events: a block's category is known once it is freed or the trace
- * ends. So sums by category are exact to the byte at the peak of each device, pool and space, at
- * the end, and along the timeline. Where events are missing (dropped, or not in the file), all
- * bytes of a stack count in one category: the category of most of its bytes in the events that are
- * in the trace; for a stack without events, the category that its sums and lifetimes suggest. Then
- * peak_exact or exit_exact is false.
+ * This takes one pass over the events: a block's category is known when the block is freed or the
+ * trace ends. So sums by category are exact to the byte at the peak of each device, pool and memory
+ * kind, at the end, and along the timeline. Where events are missing (dropped, or not in the file),
+ * all bytes of a stack count in one category: the category of most of its bytes in the events that
+ * are in the trace; for a stack without events, the category that its sums and lifetimes suggest.
+ * Then peak_exact or exit_exact is false.
  *
  * A backward pass ("pass") begins with an event whose stack or thread belongs to backward code. It
  * ends with the device's next event whose stack shows other code, by a thread that trains: the main
- * thread, or one that had an event of another stage than forward. Optimizer steps end likewise.
+ * thread, or one that had an event of a stage other than forward. Optimizer steps end likewise.
  *
  * Memory that no rule fits is in CATEGORY_OTHER, so the categories add up to the total.
  */
@@ -42,28 +41,28 @@ struct categories_place {
 	uint64_t peak_t, peak_bytes, exit_bytes;
 	struct category_sum peak[CATEGORIES_MOST]; /* the bytes add up to peak_bytes */
 	struct category_sum exit[CATEGORIES_MOST];
-	/* All memory that the trace's events allocate. */
+	/* Sums over all allocations in the trace's events. */
 	struct category_sum made[CATEGORIES_MOST];
 	/* The number of points of a device's curve; 0 for other places or if events are missing. */
 	size_t points;
-	uint64_t *t;
-	uint64_t *bytes; /* [category * points + i]: bytes after the last event up to t[i] */
+	uint64_t *t;     /* the times of the points in ns */
+	uint64_t *bytes; /* [category * points + i]: live bytes at t[i] */
 
 	/* Used only while events are read: */
 	uint64_t now; /* live bytes */
 	uint64_t peak_seq;
-	struct category_sum corpses[CATEGORIES_MOST];  /* live at the peak, ended since then */
+	struct category_sum corpses[CATEGORIES_MOST];  /* blocks live at the peak, ended later */
 	struct category_sum loose[CATEGORIES_MOST];    /* live bytes without an address */
 	struct category_sum loose_at[CATEGORIES_MOST]; /* bytes without an address at the peak */
 	size_t point;                          /* first curve point at or after the last event */
-	const struct trace_sum *told;          /* the place's sum in the trace's summary */
+	const struct trace_sum *told;          /* the place's totals in the trace's summary */
 	const struct trace_category *baseline; /* the place's categories in a baseline */
 	size_t baseline_n;
 };
 
-/* The facts about a stack that rules test; the same for all of its blocks. */
+/* The properties of a stack that rules test. They are the same for all of its blocks. */
 struct stack_view {
-	uint8_t marked; /* enum stage of the innermost frame that has a stage; STAGES if none has */
+	uint8_t marked; /* enum stage of the innermost frame that has one; STAGES if none has */
 	bool inside;    /* true if the stack is inside a backward pass */
 	bool called;    /* true if a frame has the stage forward */
 	uint32_t first; /* the stack's rules begin at candidates[first] */
@@ -72,7 +71,7 @@ struct stack_view {
 
 struct stack_views {
 	struct stack_view *list; /* by stack; the last entry is for events without a stack */
-	uint16_t *candidates;    /* stack by stack, the rules whose stack conditions are met */
+	uint16_t *candidates;    /* for each stack, the positions of the rules that it may meet */
 };
 
 /* Positions in places[] for an event: that of its device or memory kind, and that of its pool. The
@@ -85,7 +84,7 @@ struct whereabouts {
 
 struct categories {
 	const struct rules *rules;
-	struct categories_place *places; /* devices first, then pools, then spaces */
+	struct categories_place *places; /* devices first, then pools, then memory kinds */
 	size_t places_n;
 	uint8_t *of_stack; /* for each stack, the category of most of the stack's bytes */
 	size_t stacks_n;
@@ -105,26 +104,26 @@ struct categories {
 	struct stage_track *tracks;
 	struct vote *votes;        /* by stack; the last entry is for blocks without a stack */
 	struct unattributed loose; /* bytes without an address, by category */
-	bool *trains;              /* by thread: true after an event of a stage but forward */
+	bool *trains; /* by thread: true once it had an event of another stage than forward */
 	struct trace_phase_walk phases;
 	struct map gradients; /* sizes of blocks that outlived a backward pass */
-	uint32_t looks;       /* number of backward passes that ended so far, on any device */
+	uint32_t looks;       /* number of backward passes that have ended, on any device */
 	uint64_t last_t;
-	uint64_t gap_seq; /* number of the first event after the first gap; UINT64_MAX for none */
-	uint64_t longest; /* ns: 1 + longest lifetime of a backward pass's memory; 0: not set */
+	uint64_t gap_seq; /* first event after the first missing events; UINT64_MAX if none */
+	uint64_t longest; /* 1 + longest lifetime, in ns, in backward passes; 0 until computed */
 	struct whereabouts last_at; /* places of the previous event */
 	uint32_t last_pool;
 	int16_t last_device;
 	uint8_t last_space;
 	bool last_known;
-	bool any;
+	bool any; /* true after the first event */
 	size_t allocs_size;
 };
 
 /*
- * categories_start() must be called after trace_open() and before anything that changes the trace's
- * stacks (trace_choose()). Then categories_event() must be called for every event in order, or not
- * at all, and then categories_end(). Rules and trace must outlive the categories.
+ * Call categories_start() after trace_open() and before anything that changes the trace's stacks
+ * (trace_choose()). Then call categories_event() for every event in order, or for none, and then
+ * categories_end(). The rules and the trace must outlive the categories.
  */
 void categories_start(struct categories *categories, struct trace *trace,
 		      const struct rules *rules);
@@ -132,18 +131,18 @@ void categories_event(struct categories *categories, const struct event *event);
 void categories_end(struct categories *categories);
 void categories_clear(struct categories *categories);
 
-/* Reads all events of a trace, none of which may have been read, and calls categories_end().
- * Returns 0, or -EINVAL with err_text(). */
+/* Passes all events of the trace, none of which may have been read, to categories_event(), and
+ * calls categories_end(). Returns 0, or -EINVAL with err_text(). */
 int categories_read(struct categories *categories);
 
-/* The sums of a device, pool or memory kind; NULL if the trace has no such place. */
+/* Returns the sums of a device, pool or memory kind, or NULL if the trace does not have it. */
 const struct categories_place *categories_place(const struct categories *categories, int device,
 						const char *pool, const char *space);
 
 const char *categories_name(const struct categories *categories, size_t category);
 
-/* Writes the categories that have bytes or blocks, most bytes first, to `order` (which has room for
- * CATEGORIES_MOST). Returns their number. */
+/* Writes the numbers of the categories that have bytes or blocks, most bytes first, to `order`,
+ * which has room for CATEGORIES_MOST. Returns how many there are. */
 size_t categories_order(const struct categories *categories, const struct category_sum *sums,
 			uint8_t *order);
 

@@ -33,7 +33,7 @@ static bool number_fits(const struct rule_condition *condition, uint64_t number)
 	}
 }
 
-/* True if the block's value fits. rule_holds() handles !=, find_candidates() tests stacks. */
+/* True if the block's value fits. rule_holds() handles !=; find_candidates() tests stacks. */
 static bool fits_condition(const struct categories *categories,
 			   const struct rule_condition *condition, const struct life *life)
 {
@@ -58,7 +58,7 @@ static bool rule_holds(const struct categories *categories, const struct rule *r
 
 		if (kind <= RULE_KIND_STACK)
 			continue;
-		/* Negates the result for KEY!=VALUE; for numbers, number_fits() has done so. */
+		/* KEY!=VALUE negates the result, except for numbers: number_fits() has done so. */
 		if (fits_condition(categories, condition, life) ==
 		    (kind != RULE_KIND_NUMBER && condition->test == TEST_IS_NOT))
 			return false;
@@ -172,7 +172,8 @@ void life_end_all(struct categories *categories, bool lives)
 			continue;
 		birth = &categories->births[i];
 		track = &categories->tracks[birth->track];
-		/* In an open stage, a block counts as freed soon if most of its stack's were. */
+		/* If its stage has not ended, a block counts as freed soon if most of the freed
+		 * blocks of its stack were freed soon. */
 		life = life_of(categories, block, birth, categories->last_t);
 		life.of[RULE_FREED].number =
 			track->passes && categories->votes[block->stack].kept < 0 &&

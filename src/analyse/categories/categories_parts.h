@@ -4,12 +4,12 @@
 #include "analyse/categories/categories.h"
 #include "base/mem/hash.h"
 
-/* categories_stacks.c: tests all stacks against the rules. Memory comes from `arena`; only
- * `candidates` is from the heap. */
+/* categories_stacks.c: tests all stacks against the rules. The lists are in `arena`, except
+ * `candidates`, which the caller frees with free(). */
 void stack_views_find(struct stack_views *views, struct trace *trace, const struct rules *rules,
 		      struct arena *arena);
 
-/* The values of a block that rules test, for keys of the kinds BLOCK, WORD, NUMBER in rules.def. */
+/* The values of a block that rules test: those of the kinds BLOCK, WORD and NUMBER in rules.def. */
 struct life {
 	uint32_t stack; /* position in stack_views.list */
 	uint32_t phase; /* 1 + position of the innermost phase at the allocation, 0 for none */
@@ -19,23 +19,23 @@ struct life {
 	} of[RULE_KEYS];
 };
 
-/* categories_blocks.c: the category of the first rule whose conditions the block meets, else
+/* categories_blocks.c: returns the category of the first rule whose conditions the block meets, or
  * CATEGORY_OTHER. Sets the value of the key `called`. */
 uint8_t life_category(const struct categories *categories, struct life *life);
 
-/* Values kept from a block's allocation until its end. */
+/* Values that are known when a block is allocated and needed when it ends. */
 struct birth {
 	struct whereabouts at;
 	uint32_t api, phase, thread;
-	uint32_t alloc;   /* number of the allocation in the trace */
-	uint32_t point;   /* first point of the device's curve that includes the block */
+	uint32_t alloc;   /* number of the allocation in the trace, from 0 */
+	uint32_t point;   /* position of the first point of the curve that includes the block */
 	uint8_t born;     /* enum stage in which the block was allocated */
-	uint16_t track;   /* position of the device's track */
-	uint64_t ordinal; /* number of the allocation on the track */
+	uint16_t track;   /* position of the device in tracks[] */
+	uint64_t ordinal; /* number of the allocation on the device */
 	uint32_t pass, step;
 };
 
-/* The backward passes and optimizer steps on a device. The last track is for no device's memory. */
+/* The passes and optimizer steps on a device so far. The last track is for memory of no device. */
 struct stage_track {
 	uint64_t allocations;
 	uint64_t backward_seq; /* number of the last event of the stage backward */
@@ -43,21 +43,21 @@ struct stage_track {
 	bool in_pass, in_step;
 };
 
-/* The category that most bytes of a stack's blocks had: Boyer and Moore's majority vote. */
+/* The category of most bytes of a stack's blocks, found by Boyer and Moore's majority vote. */
 struct vote {
 	uint64_t weight; /* the vote's counter */
-	int64_t kept;    /* of freed blocks: bytes that outlived their stage, minus all others */
+	int64_t kept;    /* freed bytes that outlived their stage, minus other freed bytes */
 	uint8_t category;
 };
 
 /* --- categories_places.c --- */
 
-/* Fills places[], and the points of their curves. */
+/* Fills places[] and the points of the devices' curves. */
 void categories_find_places(struct categories *categories);
 
 struct whereabouts places_of(struct categories *categories, const struct event *event);
 
-/* To be called after an allocation: notes new peaks of the event's places. */
+/* Records new peaks of the event's places. To be called after each allocation. */
 void places_see_peaks(struct categories *categories, const struct whereabouts *at,
 		      const struct event *event);
 
@@ -67,27 +67,27 @@ static inline void category_add(struct category_sum *to, uint64_t bytes, uint64_
 	to->count += count;
 }
 
-/* Adds `by` bytes to the category's curve, from position `point` on. */
+/* Adds `by` bytes to the category's curve from position `point` on; 0 - n removes n bytes. */
 void place_change_curve(struct categories_place *place, uint8_t category, size_t point,
 			uint64_t by);
 
 /* --- categories_passes.c --- */
 
-/* The stage of training in which the process makes an event. */
+/* The stage of training to which an event belongs. */
 struct doing {
 	enum stage stage;
 	bool inside; /* true if the event is inside a backward pass */
 	bool ends;   /* true if the event ends an open pass or step that it is not part of */
 };
 
-/* The position of the event's stack in stack_views.list; the last one for no stack. */
+/* Returns the position of the event's stack in stack_views.list; the last entry is for no stack. */
 static inline uint32_t stack_of(const struct categories *categories, const struct event *event)
 {
 	return event->stack < categories->trace->stacks_n ? event->stack
 							  : (uint32_t)categories->trace->stacks_n;
 }
 
-/* The stage of an event with this stack; `inside` is true inside a backward pass. */
+/* Returns the stage of an event with this stack. `inside` is true inside a backward pass. */
 static inline enum stage stage_of(const struct stack_view *view, bool inside)
 {
 	if (view->marked == STAGES)
@@ -97,11 +97,11 @@ static inline enum stage stage_of(const struct stack_view *view, bool inside)
 
 struct doing doing_of(struct categories *categories, const struct event *event);
 
-/* Updates a device's passes and steps for event number `seq`. */
+/* Updates the passes and steps of track `number` by event number `seq`. */
 void track_step(struct categories *categories, uint16_t number, const struct doing *doing,
 		uint64_t seq);
 
-/* True if the stage in which event number `seq` allocated the block still goes on. */
+/* True if the stage in which event `seq` allocated the block has not ended since. */
 bool track_same_stage(const struct stage_track *track, const struct birth *birth, uint64_t seq);
 
 /* Maps a size other than 0 to a key other than 0, one to one because the factor is odd. */
@@ -112,8 +112,8 @@ static inline uint64_t gradient_key(uint64_t size)
 
 void gradient_remember(struct categories *categories, uint64_t size);
 
-/* Remembers the sizes of live blocks that the track's latest backward pass allocated. If `track` is
- * -1, of those that any backward pass allocated. */
+/* Stores the sizes of live blocks that the latest backward pass on the track allocated in
+ * `gradients`; if `track` is -1, the sizes of those that any backward pass allocated. */
 void gradients_remember_live(struct categories *categories, int track);
 
 /* --- categories_blocks.c --- */
@@ -123,15 +123,15 @@ static inline bool lives_now(const struct block *block)
 	return block->state == BLOCK_LIVE && lives_used(block);
 }
 
-/* Counts lives.ended, the block that the event ended in this stage, in its category's sums. */
+/* Adds lives.ended, the block that the event ended in this stage, to the sums of its category. */
 void life_end(struct categories *categories, const struct event *event, enum stage stage);
 
-/* Counts all live blocks in their categories' sums, at the trace's end (`lives`) or at a gap. */
+/* Adds all live blocks to their categories' sums: at the end (`lives` is true) or at a gap. */
 void life_end_all(struct categories *categories, bool lives);
 
 /* --- categories_sums.c --- */
 
-/* The category of a stack that has no events, by its sums and lifetimes in the trace. */
+/* Returns the category of a stack that has no events, by the stack's sums and lifetimes. */
 uint8_t categories_stack_alone(struct categories *categories, size_t stack);
 
 /* Completes the sums after the last event. */

@@ -1,11 +1,11 @@
-/* Finds backward passes and optimizer steps on devices, by the stacks and threads of events. */
+/* Finds backward passes and optimizer steps on devices by the stacks and threads of events. */
 #include <string.h>
 
 #include "analyse/categories/categories_parts.h"
 #include "analyse/input/grow.h"
 
 enum {
-	LOOKS = 16, /* searches of live blocks for gradients: the first 16 passes end with one */
+	LOOKS = 16, /* the first 16 passes end with a search of live blocks for gradients */
 };
 
 struct doing doing_of(struct categories *categories, const struct event *event)

@@ -6,10 +6,10 @@
 #include "base/text/text.h"
 
 enum {
-	POINTS = 1000, /* at most about this number of points of a device's curve are used */
+	POINTS = 1000, /* approximate maximum number of points of a curve by category */
 };
 
-/* Takes the highest point of each stretch of the trace's curve, so that no peak is lost. */
+/* Takes the highest of every `every` points of the trace's curve, so that no peak is lost. */
 static void find_points(struct categories *categories, struct categories_place *place)
 {
 	const struct trace_curve *curve = trace_curve(categories->trace, place->device, NULL);
@@ -95,7 +95,7 @@ const char *categories_name(const struct categories *categories, size_t category
 	return categories->rules->names[category];
 }
 
-/* --- while events go by --- */
+/* --- for each event --- */
 
 static bool event_on_card(const struct event *event)
 {
@@ -126,7 +126,7 @@ static struct whereabouts find_places(const struct categories *categories,
 	return at;
 }
 
-/* Tries the previous event's places first: most events have the pool of the event before. */
+/* Reuses the previous event's places if possible: most events have the pool of the event before. */
 struct whereabouts places_of(struct categories *categories, const struct event *event)
 {
 	if (!categories->last_known || categories->last_device != event->device ||

@@ -1,7 +1,7 @@
 /*
- * Tests the conditions of rules about stacks: each frame is tested once, not once for each stack.
+ * Tests the conditions of rules about stacks. Each frame is tested once, not once for each stack.
  *
- * The frames that trace_backward.c appends to a backward pass's stack count only for key `line`.
+ * The frames that trace_backward.c appends to a backward pass's stack are used only for key `line`.
  * They are from forward code, and would make the backward pass look like the forward of a module.
  */
 #include <stdio.h>
@@ -19,13 +19,13 @@ struct stack_matcher {
 	const struct trace *trace;
 	const struct rules *rules;
 	struct arena *arena;
-	size_t words;        /* number of 64-bit words with a bit for each condition about frames */
-	uint64_t *bits;      /* for each frame, the conditions that the frame meets */
-	uint8_t *stages;     /* for each frame, the enum stage; STAGES for none */
+	size_t words;        /* number of 64-bit words that have a bit for each frame condition */
+	uint64_t *bits;      /* for each frame, a bit for each condition that it meets */
+	uint8_t *stages;     /* for each frame, its enum stage, or STAGES */
 	uint64_t *seen;      /* conditions met by some frame of the current stack */
 	uint64_t *line_seen; /* conditions met by the frame that reports show for the stack */
 	struct stack_views *views;
-	size_t used, size; /* entries of the list of candidates: used, allocated */
+	size_t used, size; /* entries of `candidates` that are used, allocated */
 };
 
 /* --- frames --- */
@@ -112,7 +112,7 @@ static void see_frame(const struct stack_matcher *matcher, size_t number)
 
 /* --- stacks --- */
 
-/* The number of the stack's own frames, without those that trace_backward.c appended. */
+/* Returns the number of the stack's own frames, without those that trace_backward.c appended. */
 static size_t own_frames(const struct trace *trace, const struct trace_stack *stack)
 {
 	size_t python = 0;
@@ -128,7 +128,7 @@ static size_t own_frames(const struct trace *trace, const struct trace_stack *st
 	return python <= stack->frames_n ? stack->frames_n - python : stack->frames_n;
 }
 
-/* The operator in "at::_ops::addmm::call(at::Tensor const&, ...)"; NULL for other functions. */
+/* Returns "addmm" for "at::_ops::addmm::call(at::Tensor const&, ...)", NULL for other functions. */
 static const char *operator_of(const struct trace_frame *frame, char *to, size_t size)
 {
 	static const char begin[] = "at::_ops::";

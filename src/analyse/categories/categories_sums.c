@@ -5,16 +5,16 @@
 #include "analyse/categories/categories_parts.h"
 
 enum {
-	/* Without events, a stack's blocks count as freed soon if the shortest lifetime is under
-	 * 1/20 of the longest lifetime of memory from backward passes. */
+	/* Without events, a stack's blocks count as freed soon if the shortest lifetime is below
+	 * 1/20 of the longest lifetime in backward passes. */
 	SHORT = 20,
 
-	/* A category after all others, for bytes that no stack explains. */
+	/* An entry after all categories, for bytes that no stack explains. */
 	CATEGORY_UNTOLD = CATEGORIES_MOST,
 	SUMS
 };
 
-/* --- stacks alone --- */
+/* --- stacks without events --- */
 
 static uint64_t longest_of_backward(const struct categories *categories)
 {
@@ -47,7 +47,7 @@ uint8_t categories_stack_alone(struct categories *categories, size_t number)
 		},
 	};
 
-	/* A stack whose innermost library is PyTorch's allocator has its blocks in pool "torch". */
+	/* If the stack's owner is PyTorch's allocator, its blocks are in the pool "torch". */
 	if (known && stack->owner && !strncmp(stack->owner, "libc10", 6))
 		life.of[RULE_POOL].text = "torch";
 	if (!categories->longest)
@@ -94,7 +94,7 @@ static uint64_t sum_of(const struct category_sum *sums)
 	return sum;
 }
 
-/* True if the stack's memory belongs to the place's memory kind, as the stack's site shows. */
+/* True if the stack's memory is of the place's memory kind, according to the stack's site. */
 static bool is_of_place(const struct trace *trace, const struct categories_place *place,
 			size_t stack)
 {
@@ -107,7 +107,7 @@ static bool is_of_place(const struct trace *trace, const struct categories_place
 	       (place->device != NO_DEVICE && !strcmp(space, "array"));
 }
 
-/* Sums the stacks' totals by category. Stacks have no totals by pool or by device. */
+/* Sums the stacks' totals by category. The totals do not distinguish pools or devices. */
 static void take_figures(const struct categories *categories, const struct categories_place *place,
 			 bool at_peak, uint64_t bytes, struct category_sum *sums)
 {
@@ -129,7 +129,7 @@ static void take_figures(const struct categories *categories, const struct categ
 	sums[CATEGORY_UNTOLD].bytes = bytes - known;
 }
 
-/* Sums the stacks that the trace lists for the peak; without a list, all stacks' peak totals. */
+/* Sums the stacks that the trace lists for the peak or, without a list, all stacks' peak totals. */
 static void stacks_at_peak(const struct categories *categories,
 			   const struct categories_place *place, struct category_sum *sums)
 {
@@ -148,8 +148,8 @@ static void stacks_at_peak(const struct categories *categories,
 				       0 };
 }
 
-/* Counts bytes beyond the blocks' sum as "other". If events are missing (not `seen`) or that sum is
- * not between the stacks' sum and `bytes`, takes the stacks' sums instead and returns false. */
+/* Counts bytes beyond the sum of blocks as "other". If events are missing (not `seen`), or if that
+ * sum is not between the stacks' sum and `bytes`, takes the stacks' sums and returns false. */
 static bool settle(struct category_sum *blocks, const struct category_sum *stacks, uint64_t bytes,
 		   bool seen)
 {
@@ -199,7 +199,7 @@ static void settle_exit(const struct categories *categories, struct categories_p
 	place->exit_exact = settle(place->exit, stacks, place->exit_bytes, seen);
 }
 
-/* Takes a baseline's sums; categories that the rules do not have count as "other". */
+/* Takes a baseline's sums; categories that the rules do not have are added to "other". */
 static void take_baseline(const struct categories *categories, struct categories_place *place)
 {
 	if (!place->baseline_n)
@@ -216,7 +216,7 @@ static void take_baseline(const struct categories *categories, struct categories
 	place->peak_exact = place->exit_exact = true;
 }
 
-/* Counts the curve's bytes that no known block explains as "other", as settle() does. */
+/* Adds the curve's bytes that no known block explains to "other", as settle() does. */
 static void add_unknown(const struct categories *categories, struct categories_place *place,
 			const struct trace_curve *curve, size_t i)
 {
@@ -229,7 +229,7 @@ static void add_unknown(const struct categories *categories, struct categories_p
 		place->bytes[CATEGORY_OTHER * place->points + i] += whole - known;
 }
 
-/* Turns the curve's differences into values. The point of the peak gets the peak's own sums, as the
+/* Turns the curve's differences into values. The point at the peak gets the peak's sums, since the
  * peak may lie between two events at the same time. */
 static void settle_curve(const struct categories *categories, struct categories_place *place)
 {

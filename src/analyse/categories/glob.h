@@ -1,7 +1,7 @@
 /*
  * Patterns for names: * stands for any text, ? for any one character, all else for itself.
  *
- * This is not fnmatch(3), because brackets are plain characters in C++ and Python names.
+ * This is not fnmatch(3), because brackets in C++ and Python names must be plain characters.
  */
 #pragma once
 
@@ -10,5 +10,5 @@
 /* True if the pattern fits the whole text. */
 bool pattern_fits(const char *pattern, const char *text);
 
-/* True if one of the patterns, separated by |, fits. A NULL pattern or text never fits. */
+/* True if one of the patterns, which are separated by |, fits. NULL never fits. */
 bool pattern_any_fits(const char *patterns, const char *text);

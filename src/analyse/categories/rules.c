@@ -1,4 +1,4 @@
-/* Reads rules for the categories of memory: a single condition, a line, a whole file. */
+/* Reads rules for the categories of memory: single conditions, lines, and whole files. */
 #include "analyse/categories/rules.h"
 
 #include <errno.h>
@@ -62,7 +62,7 @@ static int rules_wrong(const struct rules_source *source, const char *what, cons
 	return err("%s: line %u: %s%.80s", source->name, source->line, what, where);
 }
 
-/* The bit for a word in the key's list of words; 0 if the word is not in the list. */
+/* Returns the bit for a word in the key's list of words; 0 if the word is not in the list. */
 static uint32_t word_bit(enum rule_key key, const char *text, size_t length)
 {
 	const char *const *words =
@@ -114,7 +114,7 @@ static int condition_number(const struct rules_source *source, struct rule_condi
 	return good ? 0 : rules_wrong(source, what, value);
 }
 
-/* Reads the comparison after a key, such as "<=". Returns its length, 0 for none. */
+/* Reads the comparison after a key, such as "<=". Returns its length, or 0 if there is none. */
 static size_t read_test(const char *text, uint8_t *test)
 {
 	static const char tests[][3] = {
@@ -146,7 +146,7 @@ static int no_key(const struct rules_source *source, const char *text)
 		   source->name, source->line, text, keys);
 }
 
-/* Reads "key=value"; the condition keeps pointers into `text`. 0, or -EINVAL with err_text(). */
+/* Reads "key=value". The condition points into `text`. Returns 0, or -EINVAL with err_text(). */
 static int read_condition(const struct rules_source *source, struct rule_condition *condition,
 			  char *text)
 {
@@ -173,14 +173,14 @@ static int read_condition(const struct rules_source *source, struct rule_conditi
 	if (rule_keys[key].kind != RULE_KIND_FRAME)
 		return 0;
 	if (source->rules->frame_conditions == MOST_CONDITIONS)
-		return rules_wrong(source, "too many conditions on frames: ", text);
+		return rules_wrong(source, "more than 4096 conditions on frames: ", text);
 	condition->bit = source->rules->frame_conditions++;
 	return 0;
 }
 
 /* --- one line --- */
 
-/* Cuts off the next word, whose quoted parts may contain blanks. NULL at the end or a comment. */
+/* Cuts off the next word, whose quoted parts may contain blanks. NULL at a comment or the end. */
 static char *next_word(char **at)
 {
 	char *word = *at + strspn(*at, " \t\r");
@@ -218,7 +218,7 @@ static int read_conditions(const struct rules_source *source, struct rule *rule,
 
 	while ((word = next_word(&text)) != NULL) {
 		if (count == COUNT_OF(conditions))
-			return rules_wrong(source, "too many conditions: ", word);
+			return rules_wrong(source, "more than 32 conditions in a rule: ", word);
 		if (read_condition(source, &conditions[count], word))
 			return -EINVAL;
 		if (rule->stage != STAGES &&
@@ -257,7 +257,7 @@ static int read_category(const struct rules_source *source, struct rule *rule, c
 		return rules_wrong(source, "not a category name (letters, digits, - _ .): ", name);
 	if (number < 0) {
 		if (rules->categories == CATEGORIES_MOST)
-			return rules_wrong(source, "too many categories: ", name);
+			return rules_wrong(source, "more than 64 categories: ", name);
 		number = (int)rules->categories++;
 		rules->names[number] = need_text(&rules->arena, name);
 	}
@@ -265,7 +265,7 @@ static int read_category(const struct rules_source *source, struct rule *rule, c
 	return 0;
 }
 
-/* Reads a line, and overwrites it. */
+/* Reads a line and changes it in place. */
 static int read_line(const struct rules_source *source, char *line)
 {
 	char *at = line + strspn(line, " \t\r");
@@ -281,7 +281,7 @@ static int read_line(const struct rules_source *source, char *line)
 	if (!colon)
 		return rules_wrong(source, "no colon (a rule is CATEGORY: KEY=VALUE ...): ", at);
 	if (source->rules->count == MOST_RULES)
-		return rules_wrong(source, "too many rules: ", at);
+		return rules_wrong(source, "more than 10000 rules: ", at);
 	*colon = '\0';
 	rule = add_rule(source);
 	head = next_word(&at);
@@ -324,7 +324,7 @@ static char *read_file(const char *path)
 
 	if (!file)
 		return NULL;
-	/* getdelim() reads up to a NUL, which ends the text; of an empty file it reads nothing. */
+	/* getdelim() reads up to a NUL, which ends the text. It fails for an empty file. */
 	if (getdelim(&text, &size, '\0', file) < 0 || ferror(file)) {
 		number = errno;
 		free(text);

@@ -1,14 +1,14 @@
 /*
- * Rules for the categories of memory: a text, one rule a line; the first rule that fits decides.
+ * Rules for the categories of memory: a text, one rule per line; the first rule that fits decides.
  *
  *	CATEGORY: CONDITION CONDITION ...         all conditions hold for the block
  *	stage STAGE: CONDITION CONDITION ...      all conditions hold for one frame
  *
- * A condition is KEY=VALUE or KEY!=VALUE; numbers also take < <= >= >. rules.def lists the keys. A
- * block meets KEY=VALUE about frames if some frame of its stack fits, KEY!=VALUE if none does. A
- * value is a pattern that must fit the whole text (* is any text, ? any one character), or several
- * patterns separated by |; a value with blanks stands in "...". A # at the beginning of a line or
- * after a blank begins a comment.
+ * A condition is KEY=VALUE or KEY!=VALUE; numbers can also be compared with < <= >= >. rules.def
+ * lists the keys. A block meets KEY=VALUE about frames if some frame of its stack fits, and
+ * KEY!=VALUE if none fits. A value is a pattern that must fit the whole text (* is any text, ? any
+ * one character), or several patterns separated by |; a value with blanks is written in quotes (").
+ * A # at the beginning of a line or after a blank begins a comment.
  *
  * A block's stage is that of the innermost frame of its stack that a stage rule fits; `forward`
  * inside of a backward pass becomes `recompute`. If no frame fits, the stage is `backward` inside
@@ -51,16 +51,16 @@ enum stage {
 	STAGES
 };
 
-/* Values of the key `freed` beyond the stages. */
+/* Values of the key `freed` that are not stages. */
 enum { FREED_SOON = STAGES, FREED_NEVER };
 
 enum rule_test { TEST_IS, TEST_IS_NOT, TEST_LESS, TEST_MOST, TEST_LEAST, TEST_MORE };
 
 struct rule_condition {
-	uint8_t key;          /* enum rule_key */
-	uint8_t test;         /* enum rule_test */
-	uint16_t bit;         /* of a condition about frames: its bit in struct stack_matcher */
-	uint32_t words;       /* bit i: the value names word i of those that the key can have */
+	uint8_t key;    /* enum rule_key */
+	uint8_t test;   /* enum rule_test */
+	uint16_t bit;   /* for keys about frames: the number of the bit in struct stack_matcher */
+	uint32_t words; /* bit i is set if the value contains word i of the key */
 	const char *patterns; /* patterns for texts, separated by | */
 	uint64_t number;
 };
@@ -77,7 +77,7 @@ struct rules {
 	size_t count, size;
 	const char *names[CATEGORIES_MOST]; /* by the category's number */
 	size_t categories;
-	uint16_t frame_conditions; /* number of conditions about frames, in all rules */
+	uint16_t frame_conditions; /* number of conditions about frames in all rules */
 	struct arena arena;
 };
 
@@ -91,12 +91,12 @@ extern const char *const category_names[CATEGORIES];
 extern const char *const category_whats[CATEGORIES];
 extern const char rules_builtin[], rules_help[]; /* rules_help: how rules are written */
 
-/* Reads the rules in the file (NULL for no file); the built-in rules follow them. Returns 0, or
- * -errno with err_text(), which names the line of a mistake (-EINVAL). */
+/* Reads the rules in the file (none if `path` is NULL); the built-in rules follow them. Returns 0,
+ * or -errno with err_text(), which names the line of a mistake (-EINVAL). */
 int rules_read(struct rules *rules, const char *path);
-/* Reads the rules in a text, which messages call `name`, in the same way. */
+/* Like rules_read(), but reads the rules in `text`. Error messages call the text `name`. */
 int rules_read_text(struct rules *rules, const char *text, const char *name);
 void rules_clear(struct rules *rules);
 
-/* The number of the category with this name; -1 if there is none. */
+/* Returns the number of the category with this name, or -1 if there is none. */
 int rules_category(const struct rules *rules, const char *name);

@@ -1,6 +1,6 @@
 /*
- * Finds the reasons why two runs cannot be compared: another card, driver, PyTorch or allocator
- * setting changes sizes and peaks without any site being the cause.
+ * Finds reasons why two runs may not be comparable: another GPU, driver, PyTorch or allocator
+ * setting changes sizes and peaks, though no site caused the change.
  */
 #include <stdio.h>
 #include <string.h>
@@ -43,7 +43,7 @@ static void unlike_number(struct diff *diff, const char *key, uint64_t base, uin
 	unlike(diff, key, texts[0], texts[1]);
 }
 
-/* Cuts a version after its second number: "3.12.3" and "3.12.9" run the same code. */
+/* Copies a version up to its second number: "3.12.3" and "3.12.9" count as equal. */
 static void minor(char *to, const char *version)
 {
 	char *dot;
@@ -72,7 +72,7 @@ static void compare_cards(struct diff *diff, const struct trace *base, const str
 	}
 }
 
-/* Writes the devices that were used: "0, 2". */
+/* Writes the numbers of the devices that the run used: "0, 2". */
 static void ordinals(const struct trace *trace, char *to)
 {
 	text_copy(to, VALUE, "");
@@ -136,7 +136,7 @@ static void compare(struct diff *diff, const struct trace *base, const struct tr
 	unlike(diff, "python", pythons[0], pythons[1]);
 	compare_settings(diff, base, head);
 	unlike_number(diff, "world_size", base->process.world_size, head->process.world_size);
-	/* With another kind of stacks, sites have other names. */
+	/* With another kind of stacks (native, Python), sites have other names. */
 	unlike(diff, "stacks", base->capture.stacks, head->capture.stacks);
 }
 

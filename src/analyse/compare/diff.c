@@ -1,4 +1,4 @@
-/* Compares two sides row by row. */
+/* Compares the two sides of a diff row by row. */
 #include "analyse/compare/diff.h"
 
 #include <stdlib.h>
@@ -16,7 +16,7 @@ const struct run *diff_head(const struct diff *diff)
 	return &diff->head.runs[diff->head.middle];
 }
 
-/* --- the middle run, and sums of all --- */
+/* --- the median run, and sums over all runs --- */
 
 int64_t diff_peak(const struct run *run)
 {
@@ -39,7 +39,7 @@ static void sum_up(struct arena *arena, struct diff_side *side, int device)
 		side->ooms += trace_ooms(&side->runs[i].trace, device);
 	}
 	median_of(peaks, side->count);
-	middle = peaks[(side->count - 1) / 2]; /* of an even number the lower of the middle two */
+	middle = peaks[(side->count - 1) / 2]; /* of an even count the lower median */
 	while (diff_peak(&side->runs[side->middle]) != middle)
 		side->middle++;
 }
@@ -127,8 +127,8 @@ static bool same_height(const struct diff *diff, enum column column)
 }
 
 /*
- * A run may reach its peak several times, and chance decides which of these times counts. So if no
- * device's peak changed, the sites that held the base's peak are used for both sides.
+ * A run may reach its peak several times, and chance decides which of these times is recorded. So
+ * if no device's peak changed, the sites that held the base's peak are used for both sides.
  */
 static void settle_moment(struct diff *diff, enum column column)
 {
@@ -185,7 +185,7 @@ static int by_change(const void *a, const void *b, void *of)
 
 unsigned diff_columns(const struct diff *diff, enum dimension dimension)
 {
-	/* For one of several devices, only the bytes that a site held at peaks are known. */
+	/* A site's memory on one of several devices is known only at peaks. */
 	if (dimension == DIMENSION_SITE && diff->device != NO_DEVICE &&
 	    (diff_head(diff)->trace.summary.devices_n > 1 ||
 	     diff_base(diff)->trace.summary.devices_n > 1))

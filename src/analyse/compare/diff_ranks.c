@@ -127,7 +127,7 @@ size_t diff_unpaired(const struct diff *diff)
 	return diff->base.count + diff->head.count - 2 * diff->pairs_n;
 }
 
-/* Adds the rank to the result's place: "device 0 of rank 3". */
+/* Appends the rank to the result's `place`: "device 0 of rank 3". */
 static void add_rank(struct gate_result *result, const struct run *run)
 {
 	char place[FIGURE_PLACE];
@@ -150,7 +150,7 @@ int diff_judge_ranks(const struct diff *diff, const struct gate *gate, struct ga
 		const struct run *base = alone ? NULL : &diff->base.runs[diff->pairs[i].base];
 		const struct run *head = &diff->head.runs[alone ? i : diff->pairs[i].head];
 		struct gate_result one;
-		/* A rank may lack the device or phase that the gate names. */
+		/* A rank may lack the device or phase that the gate names; it is then skipped. */
 		int none = gate_judge(gate, base, !alone, head, 1, &one);
 
 		error = none ? none : error;

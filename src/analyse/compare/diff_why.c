@@ -1,4 +1,4 @@
-/* Finds the reason why a site holds more or less, from its columns and the other sites' columns. */
+/* Finds the reason why a site holds more or less, from its own numbers and the other sites'. */
 #include "analyse/compare/diff.h"
 
 enum {
@@ -13,9 +13,9 @@ static const int8_t ways[WHYS] = {
 };
 
 /*
- * Sums alone do not show whether blocks became larger or whether larger blocks were added. So if
- * the count and the mean size changed in the same direction, size is the reason only if the count
- * is about the same as before. Else the reason is the one that changed by the larger factor.
+ * Totals do not show whether blocks became larger or whether larger blocks were added. So if the
+ * count and the mean size changed in the same direction, size is the reason only if the count is
+ * about the same as before. Else the reason is the one that changed by the larger factor.
  */
 static enum diff_why often_or_large(const struct diff_row *row)
 {
@@ -49,7 +49,7 @@ static enum diff_why why(const struct diff_row *row)
 	return peak > 0 ? WHY_LONGER : peak < 0 ? WHY_SOONER : WHY_SAME;
 }
 
-/* Bytes that sites gained and lost at the peak, without changes that contradict a site's `why`. */
+/* Bytes that sites gained and lost at the peak, except changes that contradict a site's `why`. */
 struct tide {
 	int64_t rises, falls;
 };
@@ -74,7 +74,7 @@ static bool is_much_longer(uint64_t life, uint64_t than)
 	return life / LONGER_PERCENT > than / 100;
 }
 
-/* True if being held longer, or freed sooner, explains this site's change at the peak. */
+/* True if longer or shorter lifetimes explain the site's change at the peak. */
 static bool is_cause(const struct diff_row *row, const struct tide *tide)
 {
 	bool longer = row->why == WHY_LONGER;
@@ -91,14 +91,14 @@ static bool is_cause(const struct diff_row *row, const struct tide *tide)
 }
 
 /*
- * If some sites hold more at the peak, and others with unchanged allocations hold less, the peak
- * has moved to another time, at which the sites that hold more have their memory. A site with
- * unchanged allocations is then no cause, unless its bytes changed in the direction in which most
- * bytes of sites changed, and its lifetime is much longer or shorter than before. If lifetimes are
- * not known, at least twice as many bytes must have changed in its direction as in the other.
+ * If some sites hold more at the peak, and others with unchanged allocations hold less, then the
+ * peak has moved to another time, when the former hold their memory. A site with unchanged
+ * allocations is then no cause of the change, unless its bytes changed in the direction in which
+ * most bytes changed and its lifetime is much longer or shorter than before. If lifetimes are not
+ * known, at least twice as many bytes must have changed in the site's direction as in the other.
  *
- * The memory of a site that allocates more but holds less at the peak is freed sooner (it may be
- * computed again instead of kept). Memory that is kept at exit does not explain a peak that fell.
+ * If a site allocates more but holds less at the peak, its memory is freed sooner (it may be
+ * computed again instead of kept). Memory that is kept at exit does not explain a lower peak.
  */
 void diff_find_why(struct diff *diff)
 {

@@ -1,4 +1,4 @@
-/* Parses the expressions of gates and budgets, and judges runs by them. */
+/* Parses the expressions of gates and budgets, and checks runs against them. */
 #include "analyse/compare/gate.h"
 
 #include <stdio.h>
@@ -16,7 +16,7 @@ static const char *skip_blanks(const char *text)
 	return text + strspn(text, " \t");
 }
 
-/* Reads a number followed by %. Returns the text after the %, NULL if there is no such number. */
+/* Reads a number with a % after it. Returns the text after the %, or NULL if there is none. */
 static const char *read_percent(const char *text, double *percent)
 {
 	size_t length = strspn(text, "0123456789");
@@ -67,7 +67,7 @@ static int read_metric(struct gate *gate, const char *name)
 	);
 }
 
-/* The filter whose key begins the text, if = or the end follows the key; NARROWINGS for none. */
+/* Returns the filter whose key is the text up to a = or its end; NARROWINGS if there is none. */
 static size_t find_key(const char *text)
 {
 	size_t length = strcspn(text, "=");
@@ -97,7 +97,7 @@ static int read_narrowing(struct gate *gate, char *pair)
 	if (!*value)
 		return wrong(gate, "missing value for ", pair);
 	if (gate->query.by[by])
-		return wrong(gate, "given twice: ", pair);
+		return wrong(gate, "filter given twice: ", pair);
 	gate->query.by[by] = value;
 	return 0;
 }
@@ -127,7 +127,7 @@ static int read_narrowings(struct gate *gate, char *at)
 		if (error)
 			return error;
 	}
-	return *at ? wrong(gate, "cannot read ", at) : 0;
+	return *at ? wrong(gate, "unexpected text after the brackets: ", at) : 0;
 }
 
 static int check_narrowings(const struct gate *gate)
@@ -150,7 +150,7 @@ static int check_narrowings(const struct gate *gate)
 		return wrong(gate, "phases and memory kinds cannot be filtered by device", "");
 	if (by == (1u << NARROWING_DEVICE | 1u << NARROWING_SITE) &&
 	    (gate->query.metric == METRIC_COUNT || gate->query.metric == METRIC_ALLOCATED_EXIT))
-		return wrong(gate, "only peaks can be filtered by site and device", "");
+		return wrong(gate, "only peaks can be filtered by both site and device", "");
 	if (gate->query.metric == METRIC_ALLOCATED_ADDED && !gate->query.by[NARROWING_PHASE])
 		return wrong(gate, "allocated.added needs a phase: allocated.added[phase=NAME]",
 			     "");
@@ -187,10 +187,10 @@ static int read_limit(struct gate *gate, const char *at)
 			break;
 		at = end;
 	}
-	return wrong(gate, "not a limit: ", *whole ? whole : "\"\"");
+	return wrong(gate, "not a valid limit: ", *whole ? whole : "\"\"");
 }
 
-/* Finds the comparison sign after the brackets, since their values may contain the sign as well. */
+/* Finds the comparison sign after the brackets, because values in brackets may contain the sign. */
 static char *find_operator(char *text, char sign)
 {
 	char *close = strrchr(text, ']');
@@ -209,7 +209,7 @@ int gate_parse(struct gate *gate, enum gate_kind kind, const char *text)
 	*gate = (struct gate){ .kind = kind };
 	text = skip_blanks(text);
 	if (text_copy(gate->text, sizeof(gate->text), text) < strlen(text))
-		return wrong(gate, "too long", "");
+		return wrong(gate, "longer than 199 bytes", "");
 	text_copy(gate->words, sizeof(gate->words), text);
 	limit = find_operator(gate->words, kind == GATE_GROWTH ? '>' : '<');
 	if (!limit)
@@ -233,7 +233,7 @@ int gate_parse(struct gate *gate, enum gate_kind kind, const char *text)
 	return error ? error : read_limit(gate, skip_blanks(limit));
 }
 
-/* --- the verdict --- */
+/* --- the check of runs --- */
 
 static bool breaks(const struct gate *gate, const struct gate_result *result)
 {
@@ -255,7 +255,7 @@ bool gate_worse(const struct gate_result *a, const struct gate_result *b)
 	return a->head - a->base > b->head - b->base;
 }
 
-/* Returns the median of the values; raises *spread to their spread if *spread is less. */
+/* Returns the median of the values. Sets *spread to their spread if that is larger. */
 static int64_t middle_of(int64_t *values, size_t count, int64_t *spread)
 {
 	int64_t median = median_of(values, count);
@@ -265,11 +265,11 @@ static int64_t middle_of(int64_t *values, size_t count, int64_t *spread)
 	return median;
 }
 
-/* Returns an error if no run of one side recorded the metric. */
+/* Returns an error if one side has no run that recorded the metric. */
 static int told_by_both(const struct gate *gate, const struct run *base, const struct run *head,
 			size_t told_by_base, size_t told_by_head)
 {
-	/* With a filter, the values are 0 for a name that is new or gone. */
+	/* With a filter, a name that only one side has counts as 0 on the other side. */
 	if (metric_narrowing(&gate->query) || (told_by_base && told_by_head))
 		return 0;
 	return err("%s: the gate %s cannot be checked: the trace does not record the metric",

@@ -1,10 +1,10 @@
 /*
- * A gate or a budget: an expression, its parser, and its verdict on runs.
+ * A gate or a budget: an expression that limits a metric, its parser, and the check of runs.
  *
  *	allocated.peak[device=0]>2%+1MiB        a gate: growth from base to head above both limits
  *	allocated.peak[phase=step]<=30GiB       a budget: a value of the head above the limit
  *
- * Several runs on a side count by their median; growth within their spread does not count.
+ * Of several runs on a side, the median counts; growth within their spread does not count.
  */
 #pragma once
 
@@ -30,23 +30,23 @@ struct gate {
 
 struct gate_result {
 	const struct gate *gate;
-	const struct run *run;    /* the run of the head, or the first of several */
-	char place[FIGURE_PLACE]; /* the device, pool, phase, ... where the value is worst */
-	int64_t base, head, noise;
+	const struct run *run;     /* the head's run, or the first of several */
+	char place[FIGURE_PLACE];  /* the device, pool, phase, ... where the value is worst */
+	int64_t base, head, noise; /* medians of the sides; spread of the runs */
 	bool broken;
 };
 
-/* The gate of `memtrace diff --gate`. */
+/* The gate that `memtrace diff --gate` checks. */
 #define GATE_DEFAULT "allocated.peak>2%+1MiB"
 
-/* Parses an expression: 0, or -EINVAL with err_text(), which shows the accepted form. */
+/* Parses an expression. Returns 0, or -EINVAL with err_text(), which shows the accepted form. */
 int gate_parse(struct gate *gate, enum gate_kind kind, const char *text);
 
-/* Judges runs by the gate: those of the base (none for GATE_MOST) and those of the head, at least
- * one. Returns 0, or -errno with err_text() if the filters match nothing or a metric is missing. */
+/* Checks the runs of the base (none for GATE_MOST) and of the head (at least one) against the gate.
+ * Returns 0, or -errno with err_text() if the filters match nothing or a metric is missing. */
 int gate_judge(const struct gate *gate, const struct run *base, size_t base_n,
 	       const struct run *head, size_t head_n, struct gate_result *result);
 
-/* True if result `a` is worse than `b` (b->gate: NULL if there is no result yet). A broken gate is
- * worse than a gate that holds; else more growth is worse. */
+/* True if result `a` is worse than `b` (b->gate is NULL if there is no result yet). A broken gate
+ * is worse than a gate that holds; otherwise more growth is worse. */
 bool gate_worse(const struct gate_result *a, const struct gate_result *b);

@@ -1,10 +1,10 @@
-/* Finds the sites that hold most of what broke a gate. */
+/* Finds the sites that hold most of the value, or of the growth, that broke a gate. */
 #include <string.h>
 
 #include "analyse/categories/glob.h"
 #include "analyse/compare/diff.h"
 
-/* True if the gate is about the site of that name and memory kind. */
+/* True if the gate covers the site of that name and memory kind. */
 static bool is_asked(const struct gate_result *result, const char *group, const char *name)
 {
 	const struct metric_query *query = &result->gate->query;
@@ -14,7 +14,7 @@ static bool is_asked(const struct gate_result *result, const char *group, const 
 	       (!site || site_matches(site, name));
 }
 
-/* Keeps the site if it is one of those with the largest amounts, the largest first. */
+/* Inserts the site into the list if it is one of those with the largest amounts, largest first. */
 static void keep_site(struct gate_site *list, size_t *count, struct gate_site site)
 {
 	size_t at = *count;
@@ -34,7 +34,7 @@ static size_t sites_that_grew(const struct diff *diff, const struct gate_result 
 	const char *const *by = result->gate->query.by;
 	size_t count = 0;
 
-	/* The parts that sites have in one of these are not known. */
+	/* With these filters, the part of each site in the value is not known. */
 	if (by[NARROWING_POOL] || by[NARROWING_OWNER] || by[NARROWING_PHASE] ||
 	    by[NARROWING_CATEGORY])
 		return 0;
@@ -62,8 +62,8 @@ static size_t sites_that_hold(const struct gate_result *result, enum column colu
 			list, &count,
 			(struct gate_site){ row->name, row->file, row->line, row->values[column] });
 	}
-	/* If the sites' sum differs from the figure, which may be that of a pool or of one device,
-	 * they do not explain it. Sites outside device memory need not sum to their kind's peak. */
+	/* If the sites' sum differs from the value, which may be that of a pool or of one device,
+	 * the sites do not explain it. Outside device memory, they need not sum to the peak. */
 	return left && summed ? 0 : count;
 }
 

@@ -65,10 +65,10 @@ static int64_t *values_at(struct figures *figures, const char *place)
 	return figure->values;
 }
 
-/* How several values for one place become one. */
+/* How several values for one place are combined. */
 enum many { SUMMED, HIGHEST };
 
-/* Adds a value from the current run to a place; TRACE_NONE changes nothing. */
+/* Adds a value of the current run to the place that `format` names; TRACE_NONE is ignored. */
 __attribute__((format(printf, 4, 5))) static void put(struct figures *figures, uint64_t value,
 						      enum many many, const char *format, ...)
 {
@@ -119,7 +119,7 @@ int64_t median_of(int64_t *values, size_t count)
 
 /* --- the sources of values --- */
 
-/* The offset of each metric in each struct, 0 if the struct does not have the metric. */
+/* The offset of each metric in each struct; 0 if the struct does not have the metric. */
 static const struct {
 	uint16_t device, part, space, phase;
 } metric_at[METRIC_IDS] = {
@@ -200,7 +200,7 @@ static void add_devices(struct figures *figures, const struct run *run,
 	}
 }
 
-/* A site's live memory and allocations are known only for all devices together. */
+/* The live memory and the count of a site are known only for all devices together. */
 static void add_sites(struct figures *figures, const struct run *run,
 		      const struct metric_query *query)
 {
@@ -282,7 +282,7 @@ static void put_categories(struct figures *figures, const struct metric_query *q
 	}
 }
 
-/* A built-in category without memory counts 0 on each device; another name gets no value. */
+/* A built-in category without memory has the value 0 on each device; another name has no value. */
 static void put_no_category(struct figures *figures, const struct run *run, const char *wanted)
 {
 	size_t known = 0;

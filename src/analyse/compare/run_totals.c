@@ -1,9 +1,9 @@
 /*
- * Reduces a run to rows.
+ * Reduces a run to named rows of totals.
  *
  * Sites are always named anew from their frames, as the names in the trace may come from another
- * version of memtrace. Where a column of sites does not reach the total (bytes without a stack), an
- * extra row holds the rest, so that the column adds up exactly.
+ * version of memtrace. If a column of the sites sums to less than the total (as with bytes without
+ * a stack), an extra row holds the rest, so that the column adds up exactly.
  */
 #include "analyse/compare/run_totals.h"
 
@@ -129,7 +129,7 @@ uint32_t site_line(const struct site_frame *all, const uint32_t *frames, size_t 
 	return UINT32_MAX;
 }
 
-/* Keeps, for a site, the line in the program's own source that its heaviest stack shows. */
+/* Records, for a site, the line of the program's own source in its heaviest stack so far. */
 static void keep_line(const struct run *run, struct run_row *row, uint32_t stack, uint64_t bytes)
 {
 	const struct trace_stack *frames = &run->trace.stacks[stack];
@@ -155,8 +155,8 @@ static const char *group_of(const struct trace_site *site)
 	return !strcmp(site->space, "array") ? device_memory : site->space;
 }
 
-/* All stacks of a site in the trace get the first stack's name, even if an older version joined
- * stacks that are now named differently, so that the site's numbers are all in one row. */
+/* All stacks of a site get the name of its first stack, so that the site's numbers are in one row.
+ * An older version may have joined stacks that now have different names. */
 static void add_site(struct run *run, const struct trace_site *site)
 {
 	char name[SITE_LONGEST] = "[unknown]";
@@ -177,7 +177,7 @@ static void add_site(struct run *run, const struct trace_site *site)
 		keep_line(run, row, site->stacks[i], i ? 0 : 1);
 }
 
-/* Adds a stack's share of a peak to the stack's site; a stack without a site is its own site. */
+/* Adds a stack's share of a peak to the stack's site; a stack that has no site is its own site. */
 static void add_share(struct run *run, const struct trace_share *share, enum column column)
 {
 	uint32_t site = run->trace.site_of[share->stack];
@@ -305,7 +305,7 @@ static void add_rest(struct run *run, const char *group, const int64_t *totals, 
 			continue;
 		rest = totals[column];
 		run_count(&rest, -sum_of(run, DIMENSION_SITE, group, column));
-		/* If the sites have more bytes than the summary, none are left over. */
+		/* If the sites have more bytes than the total, there is no rest. */
 		if (!rest || (rest < 0 && run_columns[column].bytes))
 			continue;
 		row = run_row(run, DIMENSION_SITE, group, elsewhere);
@@ -313,20 +313,20 @@ static void add_rest(struct run *run, const char *group, const int64_t *totals, 
 	}
 }
 
-/* Adds rows for the numbers that the summary has beyond those of sites, except in COLUMN_TOTAL: the
- * summary has no total of all bytes ever allocated. */
+/* Adds rows for what the totals have beyond the sums of sites. COLUMN_TOTAL is left out: the
+ * summary does not have the total of all bytes ever allocated. */
 static void add_rests(struct run *run, int device)
 {
 	int64_t totals[COLUMNS];
 	unsigned columns = run_dimensions[DIMENSION_DEVICE].columns;
 
-	/* The sums of sites are over all devices, so the rest on one device is not known. */
+	/* The numbers of sites are for all devices together: one device has no known rest. */
 	if (device != NO_DEVICE && run->trace.summary.devices_n > 1)
 		columns = 1u << COLUMN_ALLOCATED | 1u << COLUMN_RESERVED;
 	for (enum column column = 0; column < COLUMNS; column++)
 		totals[column] = sum_of(run, DIMENSION_DEVICE, "", column);
 	add_rest(run, device_memory, totals, columns);
-	for (size_t i = 0; i < run->rows_n; i++) { /* add_rest() may move the rows */
+	for (size_t i = 0; i < run->rows_n; i++) { /* not foreach(): add_rest() may move rows */
 		if (run->rows[i].dimension != DIMENSION_SPACE ||
 		    !strcmp(run->rows[i].name, "array"))
 			continue;
@@ -345,7 +345,7 @@ int run_open(struct run *run, const char *path, int device)
 		return error;
 	if (device != NO_DEVICE && !trace_device(&run->trace, device)) {
 		run_close(run);
-		return err("%s: has no device %d", path, device);
+		return err("%s: the trace has no device %d", path, device);
 	}
 	read_frames(run);
 	add_sites(run, device);

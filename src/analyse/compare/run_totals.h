@@ -1,6 +1,5 @@
 /*
- * A run, reduced to rows by which it is compared with another run: numbers under names that both
- * runs have.
+ * The totals of a run as named rows, by which the run is compared with other runs.
  *
  * Only a trace's sums are read, so the cost does not depend on the number of events (except in
  * run_find_categories()).
@@ -39,51 +38,51 @@ struct column_row {
 
 struct dimension_row {
 	const char *key, *heading;
-	unsigned columns; /* bit COLUMN_x: the dimension has column x */
+	unsigned columns; /* bit COLUMN_x is set if the dimension has column x */
 };
 
 extern const struct column_row run_columns[COLUMNS];
 extern const struct dimension_row run_dimensions[DIMENSIONS];
 
 struct run_row {
-	uint32_t dimension; /* enum dimension; with the next two, the row's key */
+	uint32_t dimension; /* enum dimension; with the next two members, the row's key */
 	uint32_t group_text, name_text;
 	const char *name;
 	/* For sites and categories, the memory kind: "device" for all memory in the sums of
 	 * devices. For pools and libraries, the device's number, as "0". Otherwise "". */
 	const char *group;
 	int64_t values[COLUMNS];
-	uint64_t lifetime; /* ns: the longest of a site; TRACE_NONE if not known */
-	const char *file;  /* a site's source file in the program; NULL for none */
+	uint64_t lifetime; /* ns: longest lifetime of a site's blocks; TRACE_NONE if unknown */
+	const char *file;  /* the program's source file of a site; NULL if unknown */
 	uint32_t line;
-	uint64_t line_bytes; /* weight of the stack that `line` comes from: keep_line() */
+	uint64_t line_bytes; /* weight of the stack that `line` is from: keep_line() */
 };
 
-/* The source of the categories (analyse/categories/categories.h): none, blocks, or stacks. */
+/* The source of a run's categories: none, single blocks (exact), or stacks (estimated). */
 enum run_from { RUN_UNTOLD, RUN_BLOCKS, RUN_STACKS };
 
 struct run {
 	struct trace trace;
 	struct arena arena;
-	struct site_frame *seen; /* by a frame's position in the trace */
+	struct site_frame *seen; /* names of frames, by position in the trace */
 	struct run_row *rows;
 	size_t rows_n, rows_size;
 	uint8_t categories_from; /* enum run_from */
-	struct texts texts;      /* the groups and names of rows */
-	struct map row_of;       /* from dimension, group and name to 1 + the row's position */
+	struct texts texts;      /* numbers for the groups and names of rows */
+	struct map row_of;       /* maps dimension, group and name to 1 + a row's position */
 };
 
-/* Opens the trace (or spool, or baseline) at the path, which must outlive the run. `device` limits
- * devices and the peaks of sites to one device, NO_DEVICE for all. 0, or -errno with err_text(). */
+/* Opens the trace, spool or baseline at the path, which must outlive the run. `device` limits
+ * devices and sites' peaks to one device, or is NO_DEVICE. Returns 0 or -errno with err_text(). */
 int run_open(struct run *run, const char *path, int device);
 void run_close(struct run *run);
 
-/* Takes the categories from a baseline, or else finds them by reading the events, if these are few
- * and complete, or if `always`. 0, also if the run then has no categories, or -EINVAL with
+/* Takes the categories from a baseline, or finds them by reading the events if `always`, or if the
+ * events are few and complete. Returns 0, even if no categories were found, or -EINVAL with
  * err_text(). To be called once. */
 int run_find_categories(struct run *run, const struct rules *rules, bool always);
 
-/* A device or memory kind of the run's trace, and its list of categories. */
+/* A device or memory kind of the run's trace, and the address of its list of categories. */
 struct run_place {
 	int device;        /* NO_DEVICE for a memory kind */
 	const char *space; /* the memory kind; "device" for a device */
@@ -91,37 +90,37 @@ struct run_place {
 	size_t *count;
 };
 
-/* Fills in place i: the devices come first, then the memory kinds. False after the last place. */
+/* Fills *place with place i: devices first, then memory kinds. False after the last place. */
 bool run_place(const struct run *run, size_t i, struct run_place *place);
 
-/* Adds rows for the categories on one device, or on all, and of memory kinds. Two runs can be
- * compared by categories only if they have the same `categories_from`. */
+/* Adds rows for the categories on one device (NO_DEVICE: on all) and of memory kinds. Two runs can
+ * be compared by categories only if they have the same `categories_from`. */
 void run_add_categories(struct run *run, int device);
 
 const struct run_row *run_find(const struct run *run, enum dimension dimension, const char *group,
 			       const char *name);
 
-/* Writes the name of the stack's site to SITE_LONGEST bytes. */
+/* Writes the name of the stack's call site to `to`, which has room for SITE_LONGEST bytes. */
 void run_site_name(const struct run *run, uint32_t stack, char *to);
 
-/* Writes the name of the site that these frames belong to, to SITE_LONGEST bytes. */
+/* Writes the name of the call site of a stack of frames; `to` has room for SITE_LONGEST bytes. */
 void site_name(char *to, const struct site_frame *all, const uint32_t *frames, size_t count);
 
-/* The position in `frames` of the frame whose line is shown: the innermost Python frame that is not
- * in an installed package; UINT32_MAX for none. */
+/* Returns the position in `frames` of the frame whose line is shown, or UINT32_MAX: the innermost
+ * Python frame that is not in an installed package. */
 uint32_t site_line(const struct site_frame *all, const uint32_t *frames, size_t count);
 
-/* --- for the files that make rows --- */
+/* --- for the files that add rows --- */
 
 /* Returns the row with this name, added if it is new. The pointer is valid until the next call. */
 struct run_row *run_row(struct run *run, enum dimension dimension, const char *group,
 			const char *name);
 
 /* The largest number in a row, 8 PiB. A trace may contain any number, but neither the difference of
- * two nor the sum of hundreds may overflow. */
+ * two numbers nor the sum of hundreds may overflow. */
 #define RUN_MOST ((int64_t)1 << 53)
 
-/* A number from the trace, at most RUN_MOST; 0 if it is not known. */
+/* Returns a number from the trace, at most RUN_MOST; 0 if it is not known. */
 static inline int64_t run_known(uint64_t value)
 {
 	if (value == TRACE_NONE)
@@ -129,8 +128,8 @@ static inline int64_t run_known(uint64_t value)
 	return value > RUN_MOST ? RUN_MOST : (int64_t)value;
 }
 
-/* Adds a number from the trace to the column. */
+/* Adds a number from the trace, or 0 if it is not known, to the column. */
 void run_add(struct run_row *row, enum column column, uint64_t value);
 
-/* Adds to a sum, which stays between -RUN_MOST and RUN_MOST. */
+/* Adds `more` to a sum, which is kept between -RUN_MOST and RUN_MOST. */
 void run_count(int64_t *sum, int64_t more);

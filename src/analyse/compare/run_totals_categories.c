@@ -1,4 +1,4 @@
-/* The categories of a run, from its events or a baseline, kept in its trace's summary. */
+/* Finds the categories of a run, from events or a baseline, and stores them in the summary. */
 #include "analyse/compare/run_totals.h"
 #include "analyse/input/grow.h"
 

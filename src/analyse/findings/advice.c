@@ -37,12 +37,12 @@ static void find_sums(struct facts *facts, const struct trace *trace,
 		allocs -= pool->allocations < allocs ? pool->allocations : allocs;
 		frees -= pool->frees < frees ? pool->frees : frees;
 	}
-	/* Memory that becomes a pool's counts as freed without a call: the smaller number holds. */
+	/* A pool taking over memory counts as a free, but no call frees it: use the lower count. */
 	facts->plain_allocs = allocs < facts->plain_allocs ? allocs : facts->plain_allocs;
 	facts->plain_frees = frees < facts->plain_frees ? frees : facts->plain_frees;
 }
 
-/* Without device memory in a trace, growth is compared with the largest peak of other memory. */
+/* If the trace has no device memory, sets `peak` to the largest peak of another memory kind. */
 static void find_space(struct facts *facts, const struct trace *trace)
 {
 	foreach (space, trace->summary.spaces) {
@@ -52,10 +52,10 @@ static void find_space(struct facts *facts, const struct trace *trace)
 	}
 }
 
-/* Names of memory that has no stack because no call allocated it, or because of sampling. */
+/* Names of memory that cannot have a stack: no call allocated it, or sampling left it out. */
 static const char *const by_nature[] = { PSEUDO_GRAPH_MEMORY, PSEUDO_NOT_SAMPLED };
 
-/* True if the stack lacks code: it has no frames, or only a name that is not in by_nature[]. */
+/* True if the stack is unknown: it has no frames, or only a name that is not in by_nature[]. */
 static bool is_stackless(const struct trace *trace, const struct trace_stack *stack)
 {
 	const struct trace_frame *frame;
@@ -106,7 +106,7 @@ static void find_process(struct facts *facts, const struct trace *trace)
 		facts->pinned = trace_known(pinned->allocated.peak_bytes);
 }
 
-/* True for the calls in driver_calls.def, except stream-ordered pools' functions ("...Async"). */
+/* True for the calls in driver_calls.def, except calls on stream-ordered pools ("...Async"). */
 static bool is_driver_call(const char *api)
 {
 	static const char *const begin[] = {
@@ -155,7 +155,7 @@ static void find_short_lived(struct facts *facts, const struct trace *trace,
 				FACTS_WORDS);
 }
 
-/* Writes what growth was measured by: the phases' name, "`step #`", or "64th of the run". */
+/* Writes a name for the steps of which growth is measured: "`step #`", or "64th of the run". */
 static void step_text(const struct event_scan *survey, char *to, size_t size)
 {
 	if (survey->steps.name)

@@ -26,13 +26,13 @@ enum advice {
 	ADVICES
 };
 
-/* Fills the facts. Device facts except `peak` are 0 without a `device`, event facts without a
- * `survey`. `temporaries`: bytes of that category in the device's peak, TRACE_NONE if not known. */
+/* Fills the facts. Facts about a device except `peak` are 0 if `device` is NULL, those from events
+ * if `survey` is NULL. `temporaries`: bytes of that category at the device's peak or TRACE_NONE. */
 void facts_find(struct facts *facts, const struct trace *trace, const struct trace_device *device,
 		uint64_t temporaries, const struct event_scan *survey, const struct leaks *leaks);
 
 bool advice_applies(enum advice advice, const struct facts *facts);
 const char *advice_name(enum advice advice);
 
-/* The text of a piece of advice, "{cached} of {reserved} ...", with names of facts in braces. */
+/* Returns the text of the advice, with facts named in braces: "{cached} of {reserved} ...". */
 const char *advice_text(enum advice advice);

@@ -19,7 +19,7 @@ static struct event_scan_bucket *bucket_of(struct event_scan *survey, uint64_t s
 
 /* --- short-lived blocks --- */
 
-/* Notes a new peak of the device. Short-lived blocks that were freed before it are not in it. */
+/* Records a new peak of the device. Blocks that were freed before a peak are not part of it. */
 static void see_peak(struct event_scan *survey, const struct event *event, uint32_t device)
 {
 	struct event_scan_device *to = &survey->devices[device];
@@ -47,7 +47,7 @@ static void see_death(struct event_scan *survey, const struct event_scan_birth *
 	};
 }
 
-/* Called when the device allocates: the blocks in its `deaths` are now known to be short-lived. */
+/* Called when the device allocates: the blocks in `deaths` are now known to be short-lived. */
 static void count_short_lived(struct event_scan *survey, uint32_t device)
 {
 	struct event_scan_deaths *deaths = &survey->devices[device].deaths;
@@ -130,8 +130,8 @@ static void forget_life(struct event_scan *survey, const struct event *event)
 	event_scan_growth_forget(survey);
 }
 
-/* False if PyTorch gave the segment back by itself, at a limit or a threshold of its allocator:
- * then no function on the known stack is named after empty_cache(). */
+/* False if PyTorch's allocator released the segment by itself, at a limit or threshold: then the
+ * stack is known and has no function with a name like empty_cache(). */
 static bool program_asked(const struct trace *trace, const struct event *event)
 {
 	const struct trace_stack *stack =
@@ -167,7 +167,7 @@ void event_scan_event(struct event_scan *survey, const struct event *event)
 {
 	struct lives *lives = &survey->lives;
 
-	/* Measures the steps that ended before this event, some perhaps among missing events. */
+	/* Steps may have ended before this event, some of them among events that are missing. */
 	event_scan_growth_time(survey, event->seq, event->t);
 	if (lives_gap(lives, event))
 		forget_life(survey, event);

@@ -1,14 +1,14 @@
 /*
- * Takes, for each site, the bytes that it holds after each step: series in which growth is sought.
+ * Records the bytes that each call site holds after each step, for growth_find().
  *
- * There are two series. `live` has all bytes that the site holds (for windows of events, the lowest
- * number in the window, since a window may begin anywhere in a step). `old` has only the bytes that
- * have outlived a whole step. Batches of changing size leave no trace in `old`, so that even a leak
- * of a thousandth of the site's bytes per step shows.
+ * There are two series per site. `live` has all bytes that the site holds (for windows of events,
+ * the lowest number in the window, since a window may begin anywhere in a step). `old` has only the
+ * bytes that have outlived a whole step. Batches of changing size do not show in `old`, so that
+ * even a leak of a thousandth of the site's bytes per step can be found.
  *
  * Steps are the phases with one name, or else windows of events. Names that differ only in numbers
- * count as one name (analyse/trace/phase_name.h). Of the names whose phases fill at least half of
- * the longest total time, the one with the most phases is taken: steps, not epochs of many steps.
+ * count as one name (analyse/trace/phase_name.h). Of the names whose phases last at least half as
+ * long in total as those of any other, the one with the most phases is taken: steps, not epochs.
  */
 #include "analyse/findings/event_scan.h"
 
@@ -21,21 +21,21 @@
 #include "base/mem/map.h"
 
 enum {
-	ROOM = 64 << 20, /* bytes of memory for the values */
-	FEWEST = 2 * GROWTH_LEAST,
+	ROOM = 64 << 20,           /* bytes of memory for the values */
+	FEWEST = 2 * GROWTH_LEAST, /* the least number of values, even if they need more memory */
 
-	/* A program that frees nothing repeats no work: it may just be loading. So it must free
-	 * this many times the number of blocks that a site keeps, more if steps are windows. */
+	/* A program that frees nothing may just be loading data. So a site can only grow if the
+	 * program frees at least this many blocks for each block that the site keeps. */
 	FREES_OF_PHASES = 1,
 	FREES_OF_WINDOWS = 4,
 
-	WINDOWS = 64,
+	WINDOWS = 64,      /* number of windows in a run, at most */
 	WINDOW_LEAST = 16, /* the least number of events in a window */
 };
 
-/* A site's blocks that were allocated after the warm-up and are live at the end. */
+/* The blocks of a site that were allocated after the warm-up and are live at the end. */
 struct born {
-	uint64_t bytes[GROWTH_QUARTERS];
+	uint64_t bytes[GROWTH_QUARTERS]; /* by the quarter of the time in which they were made */
 	uint64_t count;
 };
 
@@ -43,10 +43,10 @@ struct born {
 
 struct group {
 	uint64_t count, total_ns;
-	uint32_t first; /* position of the group's first phase */
+	uint32_t first; /* position of the group's first phase in the trace */
 };
 
-/* The key of a phase's group: the numbers of two texts, its phase_family() and its domain. */
+/* Returns the key of a phase's group, made of the numbers of its phase_family() and its domain. */
 static uint64_t group_key(struct texts *texts, struct arena *arena, const struct trace_phase *phase)
 {
 	char name[PHASE_FAMILY];
@@ -69,7 +69,7 @@ static bool is_better(const struct group *group, const struct group *best, uint6
 	return group->total_ns > best->total_ns;
 }
 
-/* Chooses the group whose phases are the steps, NULL for none; of[] gets each phase's group. */
+/* Returns the group whose phases are the steps, or NULL. Sets of[i] to the group of phase i. */
 static const struct group *find_group(struct trace *trace, struct group *groups, uint32_t *of)
 {
 	const struct group *best = NULL;
@@ -107,7 +107,7 @@ static const struct group *find_group(struct trace *trace, struct group *groups,
 	return best;
 }
 
-/* Takes the ends of the group's phases, sorted by time, and keeps every `stride`-th end. */
+/* Sorts the ends of the phases in group `number`, and keeps every `stride`-th, at most `most`. */
 static void take_ends(struct event_scan *survey, const struct group *group, const uint32_t *of,
 		      uint32_t number, size_t most)
 {
@@ -147,7 +147,7 @@ static void take_windows(struct event_scan *survey, size_t most)
 	survey->steps.stride = 1;
 }
 
-/* Chooses phases, or else windows of events, so that there are at most `most` values. */
+/* Uses phases as steps, or windows of events if no phases fit, with at most `most` values. */
 static void choose_steps(struct event_scan *survey, size_t most)
 {
 	struct trace *trace = survey->trace;
@@ -231,7 +231,7 @@ void event_scan_growth_death(struct event_scan *survey, uint32_t site, const str
 		held->low = held->live;
 }
 
-/* Called where events are missing: the values taken so far do not count. */
+/* Called where events are missing: ignores the values taken so far. */
 void event_scan_growth_forget(struct event_scan *survey)
 {
 	foreach (row, survey->held, event_scan_rows(survey))

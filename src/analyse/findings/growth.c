@@ -6,7 +6,7 @@
 
 #include "base/mem/sort.h"
 
-#define GROWTH_SURE 0.01 /* a trend with a higher p-value does not count */
+#define GROWTH_SURE 0.01 /* a trend with a higher p-value is ignored */
 
 size_t growth_warm(size_t n)
 {
@@ -104,7 +104,7 @@ static bool climbs_throughout(const uint64_t *v, size_t n, double per_value)
 	return least >= promised / 2 && least >= most / 2;
 }
 
-/* True if the series rose in the longer of its last eighth and two mean intervals between rises. */
+/* True if the series rose in its last eighth or, if longer, the last two mean times per rise. */
 static bool climbs_to_the_end(const uint64_t *v, size_t n, uint64_t rose)
 {
 	size_t back = 2 * n / (rose ? rose : 1);
@@ -116,8 +116,8 @@ static bool climbs_to_the_end(const uint64_t *v, size_t n, uint64_t rose)
 	return v[n - 1] > v[n - 1 - back];
 }
 
-/* True if rises become rarer, as in a cache that fills up. Laplace's test: the mean of the rises'
- * times lies more than one standard deviation before the middle. */
+/* True if rises become rarer, as in a cache that fills up. Laplace's test: the mean position of the
+ * rises lies more than one standard deviation before the middle of the series. */
 static bool slows_down(const uint64_t *v, size_t n)
 {
 	double sum = 0;
@@ -137,7 +137,7 @@ static size_t rises_wanted(size_t n)
 	return n * 4 / 5 < 10 ? n * 4 / 5 : 10;
 }
 
-/* True if, of each quarter but the last, whose bytes may be freed soon, enough bytes are live. */
+/* True if enough bytes of each quarter but the last are live; the last's may be freed soon. */
 static bool keeps_every_age(const uint64_t *born, size_t n, double per_value)
 {
 	double promised = per_value * (double)n / GROWTH_QUARTERS;
@@ -185,7 +185,7 @@ void growth_find(struct growth_trend *trend, const uint64_t *live, size_t n, con
 	for (size_t i = 1; i < n; i++)
 		trend->rose += v[i] > v[i - 1];
 	if (trend->rose < rises_wanted(n) ||
-	    v[n - 1] <= v[0]) /* a cheap test that rejects nearly all series */
+	    v[n - 1] <= v[0]) /* a cheap test, which rejects nearly all series */
 		return;
 	s = rises_less_falls(v, n);
 	trend->tau = (double)s / ((double)n * (double)(n - 1) / 2);
@@ -193,7 +193,7 @@ void growth_find(struct growth_trend *trend, const uint64_t *live, size_t n, con
 	if (trend->p > GROWTH_SURE)
 		return;
 	trend->slope = slope(v, n);
-	if (trend->slope <= 0) /* with few rises the median is 0: the mean is taken */
+	if (trend->slope <= 0) /* with few rises the median is 0: use the mean slope */
 		trend->slope = (double)(v[n - 1] - v[0]) / (double)(n - 1);
 	trend->bytes = v[n - 1] - v[0];
 	trend->grows = climbs_throughout(v, n, trend->slope) && !slows_down(v, n) &&

@@ -1,13 +1,12 @@
 /*
- * Decides whether a series of live bytes, one value per step, keeps rising, by how much, and how
- * certain that is.
+ * Decides whether a series of live bytes, one value per step, keeps rising, and how fast.
  *
  * Growth is a trend (Mann-Kendall's test) whose lower envelope climbs evenly in the first three
- * quarters of the time, and which rises to the end. So memory that is taken once (lazy state),
+ * quarters of the time, and which rises to the end. So memory that is allocated once at first use,
  * caches that fill up, cycles (epochs, evaluation) and scatter (batch sizes, shuffled data) are not
- * growth, whatever their size. Tests for trends assume that a value does not depend on the value
- * before, but a queue's length does. So growth needs further evidence: either memory of every age
- * is still live at the end (a leak, a list), or the series hardly falls (a buffer made larger).
+ * growth, whatever their size. Tests for trends assume that values do not depend on earlier values,
+ * but the length of a queue does. So growth needs further evidence: either memory of every age is
+ * still live at the end (a leak, a list), or the series hardly falls (a buffer made larger).
  */
 #pragma once
 
@@ -16,8 +15,8 @@
 #include <stdint.h>
 
 enum {
-	GROWTH_LEAST = 12, /* with fewer values nothing is decided */
-	GROWTH_MOST = 128, /* the most values of a series */
+	GROWTH_LEAST = 12, /* with fewer values, no growth is reported */
+	GROWTH_MOST = 128, /* with more values, no growth is reported */
 	GROWTH_QUARTERS = 4,
 };
 
@@ -33,12 +32,12 @@ struct growth_trend {
 
 void growth_sort(uint64_t *values, size_t count);
 
-/* The position of the first value after the warm-up: the first fifth of n values, at least two. */
+/* Returns the length of the warm-up in a series of n values: a fifth of n, and at least 2. */
 size_t growth_warm(size_t n);
 
 /*
- * Tests the series `live` of n values. `born` (NULL if not known) has, for each quarter of the time
- * after the warm-up, the bytes that were allocated in it and are live after the last value. `tried`
+ * Tests the series `live` of n values. born[q] (if not NULL) is the number of bytes that were
+ * allocated in quarter q of the time after the warm-up and are live after the last value. `tried`
  * is the number of series tested together: the more there are, the smaller a p-value must be.
  */
 void growth_find(struct growth_trend *trend, const uint64_t *live, size_t n, const uint64_t *born,

@@ -44,7 +44,7 @@ const char *leaks_held(const struct trace *trace, uint32_t number)
 	for (size_t i = 0; !what && i < stack->frames_n; i++) {
 		const struct trace_frame *frame = &trace->frames[stack->frames[i]];
 
-		/* Python code's allocations are the program's, even if a library called it. */
+		/* Memory from Python code is the program's, even if a library called that code. */
 		if (frame->language == TRACE_PYTHON)
 			break;
 		what = held_by(trace, frame);

@@ -1,6 +1,6 @@
 /*
- * Memory that was never freed, by call site, from the stacks' totals: live at the end, without the
- * memory that libraries hold on purpose (expected_leaks.def), and without suppressed stacks.
+ * Finds memory that was never freed, by call site. A leak is memory that is live at the end, except
+ * memory that libraries hold on purpose (expected_leaks.def) and memory of suppressed stacks.
  */
 #pragma once
 
@@ -15,9 +15,9 @@ struct trace;
 /*
  * A file of patterns for known leaks that must not be reported again.
  *
- * Each line has one pattern, a glob as in fnmatch(3). It must fit the whole name of a call site, or
- * the whole text ("Net.forward (train.py:12)"), function, file or module of a frame in the stack
- * (files and modules also without their folders). Blanks around a pattern do not count; a # at the
+ * Each line has one pattern, a glob as in fnmatch(3). It must match the whole name of a call site,
+ * or the whole text ("Net.forward (train.py:12)"), function, file or module of a frame in the stack
+ * (files and modules also without their folders). Blanks around a pattern are ignored; a # at the
  * beginning of a line or after a blank begins a comment.
  */
 struct suppression {
@@ -32,7 +32,7 @@ struct suppressions {
 	struct arena arena;
 };
 
-/* Reads a file of suppressions: 0, or -errno with err_text(), and then nothing is allocated. */
+/* Reads a file of suppressions. Returns 0, or -EINVAL with err_text() and an empty list. */
 int suppressions_read(struct suppressions *suppressions, const char *path);
 void suppressions_clear(struct suppressions *suppressions);
 
@@ -41,10 +41,10 @@ bool suppressions_fit(struct suppressions *suppressions, const struct trace *tra
 
 struct leak {
 	uint32_t site;
-	uint32_t stack; /* of the site's stacks that leak, the one with most bytes */
+	uint32_t stack; /* the stack of the site that leaks most bytes */
 	uint64_t bytes, count;
-	uint64_t allocations, frees; /* of the stacks that leak, since the start; 0 if not known */
-	uint64_t most;               /* bytes that `stack` holds */
+	uint64_t allocations, frees; /* of the site's leaking stacks in the whole run */
+	uint64_t most;               /* bytes that `stack` leaks */
 };
 
 struct leaks {
@@ -54,9 +54,9 @@ struct leaks {
 	uint64_t held, suppressed; /* bytes held by libraries on purpose, and suppressed bytes */
 };
 
-/* Finds the leaks; `suppressions` may be NULL. */
+/* Finds the leaks; `suppressions` may be NULL. The caller frees them with leaks_clear(). */
 void leaks_find(struct leaks *leaks, const struct trace *trace, struct suppressions *suppressions);
 void leaks_clear(struct leaks *leaks);
 
-/* The name of memory that a library holds on purpose by this stack, "cuBLAS workspace", or NULL. */
+/* Returns a name for memory of this stack that a library holds on purpose, or NULL if none does. */
 const char *leaks_held(const struct trace *trace, uint32_t stack);

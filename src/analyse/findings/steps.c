@@ -1,4 +1,4 @@
-/* Finds the steps of a training loop, as a period in the allocations. */
+/* Finds the steps of a training loop by a period in the allocations. */
 #include "analyse/findings/steps.h"
 
 #include <stdlib.h>
@@ -8,12 +8,12 @@
 #include "analyse/input/grow.h"
 
 enum {
-	STEPS_LEAST = 5,  /* fewer steps do not count as a period */
-	STACKS_LEAST = 3, /* so many stacks must have the same number of allocations */
-	TRIED = 16,       /* candidate numbers of steps that are tried, at most */
-	LEADERS = 4,      /* stacks tried, for each candidate, as the first of a step */
-	REGULAR = 60,     /* percent of the time that steps of similar length must fill */
-	VERY_REGULAR = 90,
+	STEPS_LEAST = 5,   /* fewer steps do not count as a period */
+	STACKS_LEAST = 3,  /* fewer stacks with the same number of allocations do not count */
+	TRIED = 16,        /* how many numbers of steps are tried, at most */
+	LEADERS = 4,       /* how many stacks are tried as the first of a step, at most */
+	REGULAR = 60,      /* percent of the events that must lie in steps of similar length */
+	VERY_REGULAR = 90, /* from this percentage on, no loop around the steps is sought */
 };
 
 struct change {
@@ -26,14 +26,14 @@ enum { NO_STACK = UINT32_MAX };
 struct stack_turns {
 	uint32_t count;               /* number of the stack's allocations */
 	uint32_t seen;                /* number of the last step in which the stack allocated */
-	uint32_t steps_in, births_in; /* steps with its allocations; allocations in steps */
+	uint32_t steps_in, births_in; /* steps in which it allocates; its allocations in steps */
 };
 
 struct step_finder {
 	struct change *changes; /* allocations with a stack, and frees, in the order of events */
 	size_t changes_n, size;
-	struct stack_turns *of; /* by stack */
-	uint32_t *sharing;      /* for each number of allocations, how many stacks have it */
+	struct stack_turns *of; /* by the stack's position in the trace */
+	uint32_t *sharing;      /* [n]: number of stacks with n allocations; 0 once n has failed */
 	size_t stacks;
 	uint64_t *starts; /* for each step, the number of its first event */
 	size_t steps;
@@ -77,7 +77,7 @@ static uint64_t covered(const struct step_finder *finder, uint32_t n)
 	return (uint64_t)n * finder->sharing[n];
 }
 
-/* Finds the untried number of allocations whose stacks allocate most in all; 0 for none. */
+/* Returns the untried n whose stacks, with n allocations each, allocate most; 0 if none is left. */
 static uint32_t next_count(const struct step_finder *finder)
 {
 	uint32_t best = 0;
@@ -90,15 +90,15 @@ static uint32_t next_count(const struct step_finder *finder)
 	return best;
 }
 
-/* True if nearly all of the stacks are present: one more than a tenth may be missing, as some
- * have the same count by chance (a model's layers, if there are as many layers as steps). */
+/* True if nearly all stacks are present. A tenth of them and one more may be missing, as some have
+ * the same count by chance (a model's layers, if there are as many layers as steps). */
 static bool are_most(size_t members, size_t all)
 {
 	return members >= STACKS_LEAST && members + 1 + all / 10 >= all;
 }
 
-/* Takes each allocation by stack `first` as the beginning of a step. True if, in nine of ten steps,
- * nearly all stacks that have n allocations allocate. */
+/* Lets each allocation by stack `first` begin a step. True if, in nine of ten steps, nearly all
+ * stacks that have n allocations allocate. */
 static bool find_turns_of(struct step_finder *finder, uint32_t n, uint32_t first)
 {
 	uint32_t members = 0;
@@ -147,8 +147,8 @@ static bool find_turns(struct step_finder *finder, uint32_t n)
 	return false;
 }
 
-/* True if most steps free at least half as much as they allocate. Layers do not: those of a model
- * that is being built free nothing, and those inside a step free at the step's end. */
+/* True if most steps free at least half as much as they allocate. Layers do not: a model that is
+ * being built frees nothing, and a layer inside a step is freed at the end of the step. */
 static bool gives_back(const struct step_finder *finder)
 {
 	uint64_t born = 0;
@@ -172,11 +172,11 @@ static bool gives_back(const struct step_finder *finder)
 }
 
 /* True if steps are alike: the stacks with at least n / 2 allocations in steps allocate in three of
- * four steps, on average (weighted by allocations). In calls without order, stacks do not. */
+ * four steps, on average (weighted by allocations). Calls in random order do not pass this test. */
 static bool are_alike(struct step_finder *finder, uint32_t n)
 {
 	uint64_t all = 0;
-	uint64_t present = 0; /* as `all`, with the steps in which a stack allocates, not all n */
+	uint64_t present = 0; /* like `all`, but counts only steps in which the stack allocates */
 	uint32_t step = 0;
 
 	foreach (turns, finder->of, finder->stacks)
@@ -199,7 +199,7 @@ static bool are_alike(struct step_finder *finder, uint32_t n)
 	return present * 4 >= all * 3;
 }
 
-/* The percentage of the time, in events, that is in steps of at most twice the median length. */
+/* The percentage of events that lie in steps of at most twice the median length. */
 static int regularity(struct step_finder *finder)
 {
 	size_t n = finder->steps - 1;
@@ -219,7 +219,7 @@ static int regularity(struct step_finder *finder)
 	return whole ? (int)(like * 100 / whole) : 0;
 }
 
-/* Looks for n steps. Returns their regularity in percent, 0 if there are no such steps. */
+/* Searches for n steps. Returns their regularity in percent, or 0 if there are no n steps. */
 static int try_count(struct step_finder *finder, uint32_t n)
 {
 	int percent = 0;
@@ -229,8 +229,8 @@ static int try_count(struct step_finder *finder, uint32_t n)
 	return percent < REGULAR ? 0 : percent;
 }
 
-/* The n steps may be turns of an inner loop, such as an optimizer's over its parameters. Returns
- * the number of turns of a loop around it, of which n is a multiple; 0 if there is no such loop. */
+/* The n steps may be passes of an inner loop, such as an optimizer's over parameters. Returns the
+ * number of passes of an outer loop, of which n is a multiple; 0 if there is none. */
 static uint32_t count_around(const struct step_finder *finder, uint32_t n)
 {
 	uint32_t best = 0;
@@ -244,7 +244,7 @@ static uint32_t count_around(const struct step_finder *finder, uint32_t n)
 	return best;
 }
 
-/* Replaces n steps that are not very regular by steps of a loop around them, if there are any. */
+/* If n steps are not very regular, tries those of an outer loop. Returns the percentage in use. */
 static int look_around(struct step_finder *finder, uint32_t n, int percent)
 {
 	uint32_t around = percent < VERY_REGULAR ? count_around(finder, n) : 0;

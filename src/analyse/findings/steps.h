@@ -1,12 +1,12 @@
 /*
- * Finds the steps of a training loop where nothing names them: as a period in the allocations.
+ * Finds the steps of a training loop that nothing marks, by a period in the allocations.
  *
  * In a loop of n steps, a call that is made once per step allocates n times. So n is the number of
- * allocations that several stacks share and whose stacks allocate most in all, provided that these
- * stacks take turns, each allocating once between two allocations of the first; that the steps have
- * similar lengths (else they may be layers inside a step); that most steps free at least half of
- * what they allocate (else something is being built); and that steps mostly make the same calls
- * (else it is chance).
+ * allocations that several stacks have in common; of several such numbers, the one that covers most
+ * allocations. Conditions: these stacks take turns, each allocating once between two allocations of
+ * the first; the steps have similar lengths (else they may be layers inside a step); most steps
+ * free at least half of what they allocate (else something is being built); and steps mostly make
+ * the same calls (else the period is chance).
  */
 #pragma once
 
@@ -14,17 +14,17 @@
 
 /*
  * Adds the steps that are found to the trace's phases, with their sums, as "inferred step", unless
- * ranges of the program name them already: about as many ranges, about as long (ranges of
- * libraries, such as NCCL and CUB, are many and short, or few). Without steps the trace stays as it
- * is. Reads the events twice, by opening the file anew, and needs up to 60 bytes per allocation and
- * free; a trace that can be read only once is left as it is. 0 or -errno with err_text().
+ * the program's own ranges mark the steps: about as many ranges, about as long (ranges of
+ * libraries, such as NCCL and CUB, are many and short, or few). If no steps are found, the trace is
+ * not changed. Reads the file's events twice, and needs up to 60 bytes per allocation and free; a
+ * trace that can be read only once is left unchanged. Returns 0, or -errno with err_text().
  */
 int steps_infer(struct trace *trace);
 
 /* Like steps_infer(), but only for a complete trace with few events (TRACE_FEW). */
 int steps_infer_if_few(struct trace *trace);
 
-/* --- between steps.c and steps_figures.c --- */
+/* --- shared by steps.c and steps_figures.c --- */
 
 struct steps_found {
 	const uint64_t *starts; /* for each step, the number of its first event */
@@ -32,10 +32,10 @@ struct steps_found {
 	uint64_t end;           /* the number of the last step's last event */
 };
 
-/* Passes each event of the file to `take`, and stops when that returns a value other than 0.
+/* Passes each event of the file to `take`, and stops if `take` returns a value other than 0.
  * Returns that value, 0 at the end of the file, or -errno. */
 typedef int steps_take_fn(void *context, const struct event *event);
 int steps_read(const char *path, steps_take_fn *take, void *context);
 
-/* Adds the steps to the phases as steps_infer() describes: 0, or -errno with err_text(). */
+/* Adds the steps to the phases as steps_infer() describes. Returns 0, or -errno with err_text(). */
 int steps_put(struct trace *trace, const struct steps_found *found);

@@ -1,4 +1,4 @@
-/* Measures inferred steps as if they were the program's ranges; adds them to the trace's phases. */
+/* Sums up inferred steps as if they were the program's ranges, and adds them to the phases. */
 #include "analyse/findings/steps.h"
 
 #include "analyse/input/grow.h"
@@ -14,7 +14,7 @@ static bool put_step(struct phases *phases, uint64_t t, enum event_op op)
 	return phases_event(phases, &event);
 }
 
-/* Counts an event in its step, and begins and ends steps. The program's own ranges are left out. */
+/* Counts an event in its step, and begins and ends steps. The program's own ranges are ignored. */
 static bool measure_event(struct phases *phases, const struct steps_found *found,
 			  const struct event *from)
 {
@@ -28,7 +28,7 @@ static bool measure_event(struct phases *phases, const struct steps_found *found
 		return false;
 	if (event.allocated == TRACE_NONE)
 		event.device = NO_DEVICE;
-	/* Sets next_seq back: the inserted events have no numbers, and must not look like a gap. */
+	/* Restores next_seq: inserted events have no numbers, so they must not look like a gap. */
 	phases->next_seq = from->seq - gap;
 	if (event_is_memory(event.op) && !phases_event(phases, &event))
 		return false;
@@ -60,7 +60,7 @@ static const struct trace_phase *step_at(const struct phases *steps, uint64_t t)
 	return &steps->list[until ? until - 1 : 0];
 }
 
-/* True if ranges of the program already mark half of the steps, each about as long as its step. */
+/* True if half of the steps have a range of the program that is about as long as the step. */
 static bool are_named(const struct trace *trace, const struct phases *steps)
 {
 	size_t like = 0;
@@ -75,7 +75,7 @@ static bool are_named(const struct trace *trace, const struct phases *steps)
 	return like >= steps->count / 2;
 }
 
-/* Puts the steps among the program's phases, sorted by start; of two phases that start together,
+/* Inserts the steps into the trace's phases, sorted by start; of two phases that start together,
  * the longer one comes first. Steps are shown on the main thread. */
 static void take_steps(struct trace *trace, const struct phases *steps)
 {

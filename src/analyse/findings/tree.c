@@ -1,6 +1,6 @@
 /*
  * Builds the tree level by level, without recursion, so that a node's children lie side by side:
- * stacks are sorted by their frames, and a node has adjacent stacks that begin with equal frames.
+ * paths are sorted by their frames, so that a node's paths, which begin alike, are adjacent.
  */
 #include "analyse/findings/tree.h"
 
@@ -10,7 +10,7 @@
 #include "analyse/trace/trace.h"
 #include "base/mem/sort.h"
 
-/* A stack's share, with those frames of the stack that become nodes, in the tree's order. */
+/* A stack's share of the bytes, with those of its frames that become nodes, from the root down. */
 struct path {
 	const uint32_t *frames;
 	size_t frames_n;
@@ -30,8 +30,8 @@ static int by_frames(const void *a, const void *b)
 	return x->frames_n < y->frames_n ? -1 : x->frames_n > y->frames_n;
 }
 
-/* Takes the frames that become nodes: all (`whole`), or the user's and the innermost that is not
- * internal; if there are none, the frame of trace_line(). */
+/* Copies the frames that become nodes: all if `whole`, else the user's and the innermost that is
+ * not internal or, if there are none, the frame of trace_line(). Returns their number. */
 static size_t take_frames(const struct trace *trace, uint32_t number, bool inverted, bool whole,
 			  uint32_t *to)
 {

@@ -14,7 +14,7 @@
 
 enum {
 	BLOCK = 1 << 17,
-	GZIP_WINDOW = 15 + 16, /* any window size, and a gzip header (zlib.h, inflateInit2) */
+	GZIP_WINDOW = 15 + 16, /* any window size, with a gzip header (zlib.h, inflateInit2) */
 };
 
 struct unpack {
@@ -24,10 +24,10 @@ struct unpack {
 	ZSTD_DStream *zstd;
 #endif
 	char block[BLOCK];
-	size_t used, at;  /* bytes read into `block`, and bytes of it already unpacked */
-	bool ended;       /* the end of the file was reached */
-	bool between;     /* a member or frame has just ended, so the file may end here */
-	uint64_t in, out; /* bytes read from the file, bytes unpacked */
+	size_t used, at;  /* number of bytes in `block`, and how many were unpacked */
+	bool ended;       /* true after the end of the file */
+	bool between;     /* true after a member or frame: the file may end here */
+	uint64_t in, out; /* bytes read from the file, bytes unpacked from them */
 	int error;
 };
 
@@ -56,7 +56,7 @@ static enum pack_kind kind_of(const char *begin, size_t length)
 
 /* --- gzip --- */
 
-/* After a gzip member: skips zeros, which tapes are padded with; starts the next member, if any. */
+/* After a gzip member: skips zeros, which may follow on tapes; starts the next member, if any. */
 static int gzip_next(struct unpack *unpack)
 {
 	while (unpack->at < unpack->used && !unpack->block[unpack->at])
@@ -88,7 +88,7 @@ static int gzip_read(struct unpack *unpack, void *bytes, size_t size, size_t *go
 	unpack->between = result == Z_STREAM_END;
 	if (result == Z_MEM_ERROR)
 		return -ENOMEM;
-	/* After Z_BUF_ERROR, read_unpacked() reads more, or finds that the file ends too early. */
+	/* After Z_BUF_ERROR, read_unpacked() reads more or finds that the file ends too early. */
 	return result == Z_OK || result == Z_STREAM_END || result == Z_BUF_ERROR ? 0 : -EBADMSG;
 }
 
@@ -156,7 +156,7 @@ static int start_stream(struct decompress *source)
 		return -ENOMEM;
 	source->unpack = unpack;
 	unpack->error = start_kind(unpack, source->kind);
-	/* Reads a full block: zstd 1.5.4, if given 4 bytes first, takes the next as a new frame. */
+	/* Reads a full block: zstd 1.5.4, if given 4 bytes first, takes the rest as a new frame. */
 	memcpy(unpack->block, source->begin, source->begun);
 	more = fd_read_all(source->fd, unpack->block + source->begun, BLOCK - source->begun);
 	if (more < 0)
@@ -258,8 +258,8 @@ const char *decompress_why(const struct decompress *source, int error)
 						 : "the zstd data is corrupt, or needs a window of "
 						   "more than 128 MiB";
 	case -EFBIG:
-		return "unpacks to more than 100 times its size, unlike any "
-		       "recording; " LIMITS_LIFT;
+		return "the file unpacks to more than 100 times its size, as no recording "
+		       "does; " LIMITS_LIFT;
 	case -ENOTSUP:
 		return "compressed with zstd, which this build of memtrace cannot unpack; "
 		       "run: zstdcat FILE | memtrace report -";

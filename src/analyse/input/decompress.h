@@ -3,7 +3,7 @@
  *
  * The compression is recognized by the first bytes, never by the name; a file that is not
  * compressed is read unchanged. Gzip members, or zstd frames, that follow one another are one
- * stream, as for zcat and zstdcat. Memory is bounded, whatever the size of the result.
+ * stream, as for zcat and zstdcat. The memory needed does not depend on the size of the result.
  */
 #pragma once
 
@@ -19,7 +19,7 @@ struct decompress {
 	int fd;
 	bool looked; /* true if the first bytes of the file are in `begin` */
 	char begin[4];
-	size_t begun, given;   /* bytes in `begin`, and bytes of it already returned */
+	size_t begun, given;   /* number of bytes in `begin`, and how many were returned */
 	enum pack_kind kind;   /* set by the first read */
 	struct unpack *unpack; /* NULL if the file is not compressed */
 };
@@ -31,8 +31,8 @@ void decompress_close(struct decompress *source);
 /*
  * Fills the buffer unless the end or an error comes first. Returns the number of bytes, 0 at the
  * end, or -errno: -ENODATA if compressed data ends too early, -EBADMSG if it is corrupt, -EFBIG if
- * it exceeds LIMITS_UNPACKED and LIMITS_RATIO, -ENOTSUP for zstd if the tool was built without it.
- * Once compressed data has failed, every later call returns the same error.
+ * the unpacked data exceeds LIMITS_UNPACKED and LIMITS_RATIO, -ENOTSUP for zstd if the tool was
+ * built without it. After an error in compressed data, later calls return the same error.
  */
 ssize_t decompress_read(struct decompress *source, char *bytes, size_t size);
 
@@ -42,10 +42,10 @@ const char *decompress_why(const struct decompress *source, int error);
 /* Limits for readers of traces, so that a hostile file cannot use up all time and memory. No
  * recording comes near them; the option --no-limits and `memtrace run` turn them off. */
 enum {
-	/* Most unpacked bytes per compressed byte; a loop of cudaMalloc and cudaFree has 26. */
+	/* Most unpacked bytes per compressed byte; a recorded loop of cudaMalloc has 26. */
 	LIMITS_RATIO = 100,
-	LIMITS_UNPACKED = 1 << 27, /* bytes that may be unpacked at any ratio */
-	/* Most bytes of memory for a trace without its events; one of 64 frames takes 500. */
+	LIMITS_UNPACKED = 1 << 27, /* bytes that may be unpacked whatever the ratio is */
+	/* Most bytes of memory for a trace without its events; a stack of 64 frames takes 500. */
 	LIMITS_FACTS = 1 << 29,
 };
 

@@ -1,12 +1,12 @@
 /*
- * The text of the latest error, set as close to the cause as possible: `return err("%s: chunk %u
- * ends past the file", ...)`. The tool prints the text as `memtrace: <command>: <text>`.
+ * The text of the latest error, set where the error is found: `return err("%s: chunk %u ends past
+ * the file", ...)`. The tool prints the text as `memtrace: <command>: <text>`.
  */
 #pragma once
 
 #include <errno.h>
 
-/* Stores the text, cut to 999 bytes; returns -EINVAL. A macro, so that analyzers see -EINVAL. */
+/* Stores the text, cut to 999 bytes. Its value is -EINVAL, which analyzers see as it is a macro. */
 #define err(...)                      \
 	__extension__({               \
 		err_set(__VA_ARGS__); \
@@ -14,9 +14,9 @@
 	})
 void err_set(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* The text of the latest err(), "" when there was none. */
+/* Returns the text of the latest err(), or "" if there was none. */
 const char *err_text(void);
 
-/* Called if a command cannot go on for lack of memory. By default it aborts the process; the tool's
- * main() sets it to a function that prints a message and exits. */
+/* Called when memory runs out. By default it aborts the process; main() of the tool replaces it by
+ * a function that prints a message and exits. */
 extern __attribute__((noreturn)) void (*err_out_of_memory)(void);

@@ -1,5 +1,5 @@
 /*
- * Growing lists on the heap, and allocations that end the tool if memory is short. The library in
+ * Growing lists on the heap, and allocations that end the tool if memory runs out. The library in
  * the traced program never uses the heap: it has base/mem/arena.h and base/mem/map.h.
  */
 #pragma once
@@ -12,7 +12,7 @@
 #include "analyse/input/error.h"
 #include "base/mem/arena.h"
 
-/* GROW() for a list of any type: `at` is the address of the pointer to the list. */
+/* Implements GROW() for lists of any type: `at` is the address of the pointer to the list. */
 static inline bool grow_list(void *at, size_t count, size_t *size, size_t each, size_t first)
 {
 	size_t wanted = *size * 2 + first;
@@ -29,7 +29,7 @@ static inline bool grow_list(void *at, size_t count, size_t *size, size_t each, 
 	return true;
 }
 
-/* Makes a list at least `wanted` elements long; new elements are 0. False if memory is short. */
+/* Makes a list at least `wanted` elements long; new elements are 0. False if memory runs out. */
 static inline bool grow_to(void *at, size_t wanted, size_t *size, size_t each)
 {
 	char *list;
@@ -48,10 +48,10 @@ static inline bool grow_to(void *at, size_t wanted, size_t *size, size_t each)
 
 #define GROW_TO(list, wanted, size) grow_to(&(list), wanted, &(size), sizeof(*(list)))
 
-/* Grows a full list to 2 * size + first elements. False if memory is short: no change. */
+/* Grows a full list to 2 * size + first elements. False, without a change, if memory runs out. */
 #define GROW(list, count, size, first) grow_list(&(list), count, &(size), sizeof(*(list)), first)
 
-/* Ends the tool for lack of memory if `there` is false or NULL. */
+/* Ends the tool with an out-of-memory error if `there` is false or NULL. */
 #define NEED(there) ((there) ? (void)0 : need_failed())
 __attribute__((noreturn)) void need_failed(void);
 
@@ -64,7 +64,7 @@ static inline void *need(struct arena *arena, size_t size)
 	return memory;
 }
 
-/* Room in the arena for `count` zeroed rows of a list, and for one more: never NULL. */
+/* Returns zeroed memory from the arena for `count` + 1 elements of a list, never NULL. */
 #define NEED_ROOM(arena, list, count) need(arena, ((count) + 1) * sizeof(*(list)))
 
 /* Returns a copy of the text in the arena, never NULL. */

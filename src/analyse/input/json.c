@@ -16,8 +16,8 @@
 #include "analyse/input/error.h"
 
 enum {
-	BLOCK = 1 << 18, /* bytes of the buffer at first */
-	LARGEST = 1 << 22
+	BLOCK = 1 << 18,  /* bytes of the buffer at the start */
+	LARGEST = 1 << 22 /* from this size on, the buffer is not enlarged */
 };
 
 static bool grow_text(struct json *json)
@@ -64,7 +64,7 @@ bool json_more(struct json *json)
 			json->token = json->buffer;
 		json->end = json->buffer + kept;
 	} else if (kept == json->size && !grow_text(json)) {
-		json_fail(json, "a token longer than %zu bytes", json->size);
+		json_fail(json, "a string or number is longer than %zu bytes", json->size);
 		return false;
 	}
 	length = decompress_read(&json->source, json->end,
@@ -130,14 +130,14 @@ static enum json_token refuse_token(struct json *json, const char *wanted)
 		json->truncated = true;
 		json_fail(json, "the file ends where %s is expected", wanted);
 	} else if (c > ' ' && c < 0x7f) {
-		json_fail(json, "'%c' where %s is expected", c, wanted);
+		json_fail(json, "found '%c' where %s is expected", c, wanted);
 	} else {
-		json_fail(json, "byte 0x%02x where %s is expected", c, wanted);
+		json_fail(json, "found byte 0x%02x where %s is expected", c, wanted);
 	}
 	return JSON_ERROR;
 }
 
-/* Skips blanks. Returns the byte after them, NUL at the end of the document or after an error. */
+/* Skips blanks. Returns the byte after them; NUL at the end of the document or after an error. */
 static inline char peek(struct json *json)
 {
 	for (;;) {
@@ -152,7 +152,7 @@ static inline char peek(struct json *json)
 	}
 }
 
-/* Reads on until the buffer has `length` bytes at `at`. False if the file ends or fails earlier. */
+/* Reads until the buffer has `length` bytes from `at` on. False if the file ends or fails first. */
 static bool holds_length(struct json *json, size_t length)
 {
 	while ((size_t)(json->end - json->at) < length) {
@@ -169,7 +169,7 @@ static const unsigned char plain[256] = {
 	[0x5d ... 0xff] = 1,
 };
 
-/* Reads a string; `at` is its opening quote. 0 or -EINVAL. */
+/* Reads a string whose opening quote is at `at`. Returns 0 or -EINVAL. */
 static int string(struct json *json)
 {
 	bool escapes = false;
@@ -192,7 +192,7 @@ static int string(struct json *json)
 		if (p < json->end && *p != '\\')
 			return json_fail(json, "unescaped control character in a string");
 		if (i > JSON_LONGEST)
-			return json_fail(json, "a string longer than %d bytes", JSON_LONGEST);
+			return json_fail(json, "a string is longer than %d bytes", JSON_LONGEST);
 		if (json_more(json))
 			continue;
 		json->truncated |= !json->failed;
@@ -207,7 +207,7 @@ static int string(struct json *json)
 	return 0;
 }
 
-/* Reads any number, for number(), which itself reads only the most frequent kinds. */
+/* Reads a number of any form. number() itself reads only the most frequent forms. */
 static int slow_number(struct json *json)
 {
 	char copy[JSON_LONGEST_NUMBER + 1];
@@ -217,7 +217,7 @@ static int slow_number(struct json *json)
 		while (strchr("+-.eE0123456789", json->at[length]) && json->at[length])
 			length++;
 		if (length > JSON_LONGEST_NUMBER)
-			return json_fail(json, "a number longer than %d digits",
+			return json_fail(json, "a number is longer than %d digits",
 					 JSON_LONGEST_NUMBER);
 		if (json->at + length < json->end || !json_more(json))
 			break;
@@ -242,7 +242,7 @@ static int number(struct json *json)
 	json->token = json->at;
 	while (*p >= '0' && *p <= '9')
 		value = value * 10 + (uint64_t)(*p++ - '0');
-	/* Up to 18 digits cannot overflow. slow_number() also reads numbers without , } ] next. */
+	/* Up to 18 digits cannot overflow. slow_number() reads all that no , } or ] follows. */
 	if (p - json->at > 18 || p == json->at || (*json->at == '0' && p > json->at + 1) ||
 	    (*p != ',' && *p != '}' && *p != ']'))
 		return slow_number(json);

@@ -24,7 +24,7 @@ static bool hex4(const char *p, uint32_t *value)
 	return true;
 }
 
-/* Reads \uXXXX, or a pair of surrogates; p is after the first u. Returns the end or NULL. */
+/* Decodes \uXXXX or a surrogate pair; p is after the first u. Returns the end; NULL if invalid. */
 static const char *unicode(const char *p, uint32_t *c)
 {
 	uint32_t low;
@@ -42,7 +42,7 @@ static const char *unicode(const char *p, uint32_t *c)
 	return p;
 }
 
-/* The text must end with a NUL, at which hex4() stops. */
+/* Expects a NUL after the text, at which hex4() stops. */
 bool json_unescape(struct json *json)
 {
 	static const char from[] = "\"\\/bfnrt";
@@ -68,7 +68,7 @@ bool json_unescape(struct json *json)
 		p = p[1] == 'u' ? unicode(p + 2, &c) : NULL;
 		if (!p)
 			return false;
-		write += utf8_encode(write, UTF8_MOST, c); /* fits: never longer than the escape */
+		write += utf8_encode(write, UTF8_MOST, c); /* never longer than its escape */
 	}
 	*write = '\0';
 	json->length = (size_t)(write - json->text);
@@ -181,7 +181,7 @@ bool json_find_line(struct json *json, const char *text)
 		if (found) {
 			line = memrchr(json->at, '\n', (size_t)(found - json->at));
 			json->at = line ? line + 1 : json->at;
-			json->at += *json->at == ','; /* some writers begin a line with the comma */
+			json->at += *json->at == ','; /* some programs write the comma first */
 			json->state = WANT_VALUE;
 			return true;
 		}
@@ -189,7 +189,7 @@ bool json_find_line(struct json *json, const char *text)
 		line = memrchr(json->at, '\n', (size_t)(json->end - json->at));
 		json->at = line ? line : json->at;
 		if (json->end - json->at > JSON_LONGEST)
-			json_fail(json, "a line longer than %d bytes", JSON_LONGEST);
+			json_fail(json, "a line is longer than %d bytes", JSON_LONGEST);
 		else if (!json_more(json))
 			break;
 	}

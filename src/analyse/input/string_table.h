@@ -1,5 +1,5 @@
 /*
- * Tables that number different texts, or different rows by their keys.
+ * Tables that give numbers to distinct texts, or to distinct rows by their keys.
  *
  * Each text is stored once. The numbers are 1, 2, ... in the order in which texts are added, so a
  * caller can store data for each text in an array of its own.
@@ -12,25 +12,25 @@
 #include "base/mem/arena.h"
 #include "base/mem/map.h"
 
-/* A table of texts; all zero is empty. */
+/* A table of texts. It is empty if all members are 0. */
 struct texts {
 	const char **list; /* the text with number n is at n - 1 */
 	size_t count, size;
-	struct map of_hash; /* maps a text's hash (if taken, hash + 1, ...) to its number */
+	struct map of_hash; /* maps a text's hash (or hash + 1, ... if taken) to its number */
 };
 
-/* Returns the number of text[0..length), 0 if the table does not have it. */
+/* Returns the number of text[0..length), or 0 if the table does not have the text. */
 uint32_t texts_find(const struct texts *texts, const char *text, size_t length);
 
-/* Like texts_find(), but adds a missing text, copied to the arena. 0 if memory is short. */
+/* Like texts_find(), but adds a missing text, copied to the arena. Returns 0 if memory runs out. */
 uint32_t texts_enter(struct texts *texts, struct arena *arena, const char *text, size_t length);
 
 void texts_clear(struct texts *texts);
 
 /*
  * Find the row with a key in a list whose rows begin with their keys; keyed_enter() adds a missing
- * row. They return 1 + the row's position, 0 if there is no row or if memory is short. A new row is
- * all zero after its key. Keys are compared byte by byte: their padding must be zero.
+ * row. They return 1 + the row's position, or 0 if there is no row or memory runs out. A new row is
+ * zero after its key. Keys are compared byte by byte, so their padding must be zero.
  */
 uint32_t keyed_find(const struct map *of_hash, const void *rows, size_t each, const void *key,
 		    size_t length);

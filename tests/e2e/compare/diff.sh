@@ -107,7 +107,7 @@ verdict 3 base.json larger.json --fail-on 'allocated.peak[device=7]>1%'
 verdict 3 base.json larger.json --fail-on 'allocated.peak[phase=nine]>1%'
 verdict 3 base.json larger.json --fail-on 'allocated.peak[category=weights]>1%'
 verdict 3 base.json larger.json --device 3
-has 'a device that is not there' "$ERR" 'base.json: has no device 3'
+has 'a device that is not there' "$ERR" 'base.json: the trace has no device 3'
 for wrong in '' 'allocated.peak' 'allocated.peak>' 'allocated.peak>x' 'allocated.peak>2%%' 'peak>2%' 'allocated.peak>2%+3%' \
 	'allocated.peak>-1' 'allocated.peak>1e9' 'allocated.peak>2XB' 'count>2MiB' 'allocated.peak[pool]>1' 'allocated.peak[pool=]>1' \
 	'allocated.peak[pool=a>1' 'allocated.peak[colour=red]>1' 'ooms[pool=torch]>0' 'allocated.peak[pool=a][owner=b]>1' \

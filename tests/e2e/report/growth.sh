@@ -55,7 +55,7 @@ has 'what is out of date is said' "$OUT" 'known:3: this suppression matches noth
 fails 3 'nothere: No such file' memtrace report --suppressions nothere "$TRACE"
 traced "$SAMPLES/leak"
 ok 'a program without steps' memtrace report "$TRACE"
-has 'gets its leak told' "$OUT" '- nobody freed'
+has 'gets its leak told' "$OUT" 'was never freed, most of it'
 ok 'growth' memtrace report --show growth "$TRACE"
 has 'which cannot be told' "$OUT" 'Growth: not enough data'
 ok 'of a selection' memtrace report --show growth,short_lived,histogram --space device "$TRACE"

@@ -246,13 +246,13 @@ TEST(long_names_and_numbers)
 	text[10001] = 'x'; /* 3 MiB are not */
 	open_text(&json, text, 3 << 20);
 	EQ(json_next(&json), JSON_ERROR);
-	STR(err_text(), "t.json: byte 0: a string longer than 1048576 bytes");
+	STR(err_text(), "t.json: byte 0: a string is longer than 1048576 bytes");
 	json_close(&json);
 
 	memset(text, '1', 1000);
 	open_text(&json, text, 1000);
 	EQ(json_next(&json), JSON_ERROR);
-	STR(err_text(), "t.json: byte 0: a number longer than 512 digits");
+	STR(err_text(), "t.json: byte 0: a number is longer than 512 digits");
 	json_close(&json);
 	free(text);
 }
@@ -268,7 +268,7 @@ TEST(blanks_without_end_are_bounded)
 	json_open(&json, file_of(text, length), "t.json");
 	EQ(json_next(&json), JSON_OBJECT);
 	EQ(json_next(&json), JSON_ERROR);
-	OK(strstr(err_text(), "a token longer than"));
+	OK(strstr(err_text(), "a string or number is longer than"));
 	json_close(&json);
 	free(text);
 }
@@ -276,11 +276,11 @@ TEST(blanks_without_end_are_bounded)
 TEST(messages_name_the_byte)
 {
 	STR(tokens("{\"a\":1,\n \"b\" 2}"), "{kn!");
-	STR(err_text(), "t.json: byte 13: '2' where a colon is expected");
+	STR(err_text(), "t.json: byte 13: found '2' where a colon is expected");
 	tokens("[1,2");
 	STR(err_text(), "t.json: byte 4: the file ends where ',' or ']' is expected");
 	tokens("[1,\x01]");
-	STR(err_text(), "t.json: byte 3: byte 0x01 where a value is expected");
+	STR(err_text(), "t.json: byte 3: found byte 0x01 where a value is expected");
 }
 
 static const char mixed[] = "{\"a\" : [1, 2.5 ,-3e2,{\"b\":\"\\u00e9\\n\"}], \"c\":{\"d\":null},"

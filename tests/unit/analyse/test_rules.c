@@ -112,7 +112,7 @@ TEST(more_categories_than_there_is_room_for)
 		snprintf(line, sizeof(line), "c%d: size>%d\n", i, i);
 		strcat(text, line);
 	}
-	refuses(text, "line 54: too many categories: c64");
+	refuses(text, "line 54: more than 64 categories: c64");
 }
 
 TEST(patterns)
