@@ -1,4 +1,4 @@
-/* Finds the node of autograd's graph, and the Python code, that a backward pass's stack is from. */
+/* Finds the node of autograd's graph that a backward pass's stack runs, and its Python code. */
 #include "facts/spool_model.h"
 
 #include <string.h>

@@ -38,7 +38,7 @@ struct gap {
 	uint64_t from, to;
 };
 
-/* The longest time in ns from a call's record to its event, and between the clocks of both. */
+/* Tolerances in ns: from the record of a call to its event, and between CUPTI's clock and ours. */
 enum { GAP_SLACK_NS = 10000000, CLOCK_SLACK_NS = 200000 };
 
 struct record {
@@ -56,7 +56,7 @@ struct witness_matcher {
 	struct map first;  /* key -> 1 + position of the record at which the search begins */
 	struct map opened; /* hashes of address and size of memory that another process owns */
 	struct map arrays; /* hashes of the numbers of CUDA array events without a record */
-	bool graphs;       /* true if graphs allocated memory */
+	bool graphs;       /* true if CUDA graphs allocated memory */
 };
 
 static uint64_t key_of(enum kind kind, unsigned operation, uint64_t what)
@@ -344,7 +344,7 @@ static void tell(const struct witness_matcher *m, struct trace_cupti_check *witn
 
 		if (m->records[i].taken)
 			witness->matched++;
-		else if (m->spool->header->paused) /* it may be from a time without events */
+		else if (m->spool->header->paused) /* perhaps from a time when events were off */
 			witness->unjudged++;
 		else if (witness->unmatched_n < LISTED)
 			witness->unmatched[witness->unmatched_n++] = (struct trace_record){

@@ -68,7 +68,7 @@ static struct gaps_pool *pool_of(struct gaps *gaps, const struct block *block)
 	return &gaps->pools[gaps->pools_n++];
 }
 
-/* Makes the segments: adjacent mappings become one; others are one driver allocation each. */
+/* Makes a segment of each run of adjacent mappings, and of each other driver allocation. */
 static void find_segments(struct gaps *gaps, const struct block *ranges, size_t count)
 {
 	struct gaps_segment *last = NULL;

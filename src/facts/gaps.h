@@ -16,10 +16,10 @@ enum { GAPS_SIZES = 64, GAPS_FRAGMENT = 1 << 20 };
 
 struct gaps_segment {
 	uint64_t ptr, size, used, largest; /* largest: bytes of the largest gap */
-	uint64_t held_back;     /* free bytes if the segment has a block, which prevents its free */
+	uint64_t held_back;     /* free bytes if a block keeps it from being freed, else 0 */
 	uint32_t gaps, pool;    /* gaps: their number; pool: position in pools[] of struct gaps */
 	size_t first, blocks_n; /* position and number of its blocks in blocks[] of struct gaps */
-	bool mapped;            /* true if it consists of addresses with physical memory mapped */
+	bool mapped;            /* true if its memory was mapped by cuMemMap() */
 };
 
 struct gaps_pool {
@@ -42,7 +42,7 @@ struct gaps {
 	size_t pools_n;
 	struct gaps_segment *segments; /* sorted by held_back, largest first */
 	size_t segments_n;
-	struct block *blocks; /* blocks in use from the pools, sorted by pool and address */
+	struct block *blocks; /* the pools' blocks that are in use, sorted by pool and address */
 	size_t blocks_n;
 	struct arena arena; /* holds all tables of this struct */
 };

@@ -5,7 +5,7 @@
 
 #include "spool/event_journal.h"
 
-/* Adds the bytes of a block without an address to its row of `rests`; subtracts them at its end. */
+/* Adds the bytes of a block without an address to a row of `rests`; subtracts them if it ends. */
 static void move_rest(struct census *census, const struct block *block, bool begins)
 {
 	struct block *rest = census->rests;
@@ -48,8 +48,8 @@ struct mending {
 	struct blocks first;      /* the block of the first event at each address since `from` */
 };
 
-/* Handles an address's first event since mending->from. The block that it frees, if it is `ending`,
- * was live at mending->from and is added to the live blocks. */
+/* Handles the first event at an address since mending->from. If the event frees the block there
+ * (`ending`), the block was live at mending->from and is added to the live blocks. */
 static int hear(struct census *census, struct mending *mending, struct block *block, bool ending,
 		bool surely)
 {
@@ -60,7 +60,7 @@ static int hear(struct census *census, struct mending *mending, struct block *bl
 		return -ENOMEM;
 	if (old && old->size != block->size)
 		old = NULL;
-	/* If events are missing again since `from` (not `surely`), one may have allocated it. */
+	/* If more events are missing since `from` (not `surely`), the block may be newer. */
 	if (!ending || (!surely && !old))
 		return 0;
 	block->stack = old ? old->stack : UINT32_MAX;

@@ -102,12 +102,12 @@ enum { LIVES_DEVICES = 256 };
 struct lives {
 	struct blocks blocks; /* the live blocks */
 	uint64_t next_seq;
-	bool filtered; /* true if a filter left out events; the sums include their memory */
+	bool filtered; /* true if a filter left out events, whose memory is in the sums */
 	struct {       /* sums of each device after the latest event that has them */
 		uint64_t allocated, reserved;
 		bool known;
 	} sums[LIVES_DEVICES];
-	uint64_t handle; /* the handle that the last event with an address released, else 0 */
+	uint64_t handle; /* the handle that the last event with a `ptr` released, else 0 */
 
 	/* The blocks that the last event began (allocated) and ended (freed). If `unseen`, no event
 	 * had allocated the ended block, so `ended` has only what the free contains. An allocation

@@ -262,9 +262,9 @@ bool phases_event(struct phases *phases, const struct event *event)
 	}
 }
 
-/* Before a push or pop, sets the devices' sums as the reader has them, as they may have changed
- * without an event: each chunk of events begins with the sums of all devices, because events before
- * it may be missing, and so does a recording that goes on after it was stopped. */
+/* Before a push or pop, copies the devices' sums from the reader, as they may have changed without
+ * an event: each chunk of events begins with the sums of all devices, because events before it may
+ * be missing, and so does a recording that goes on after it was stopped. */
 static bool take_sums(struct phases *phases, const struct journal_reader *reader,
 		      const struct event *event)
 {

@@ -69,7 +69,7 @@ static void site_add_stack(struct trace_site *site, const struct trace_stack *st
 		site->lifetime_max_ns = stack->lifetime_max_ns;
 }
 
-/* Sorts the sites, and lists the stacks of each, of which stacks_n has the number, in `list`. */
+/* Sorts the sites and writes the stacks of each to `list`. Their stacks_n must be set before. */
 static void list_stacks(struct trace *trace, uint32_t *list)
 {
 	static const struct sort_key by_weight[] = {

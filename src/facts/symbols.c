@@ -42,7 +42,7 @@ bool symbols_is_build_id(const char *bytes, size_t size, const char *hex)
 	return true;
 }
 
-/* True if the file has this build-id, so that it was not replaced since, or if none is known. */
+/* True if the file has this build-id (it was not replaced after its load), or none is known. */
 static bool same_build(const struct image *image, const char *build_id)
 {
 	if (!build_id || !*build_id)

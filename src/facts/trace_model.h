@@ -24,7 +24,7 @@ enum { TRACE_NATIVE, TRACE_PYTHON };
 
 struct trace_pair {
 	const char *name;
-	const char *value; /* NULL for null: the variable was not set */
+	const char *value; /* NULL if the environment variable was not set */
 };
 
 typedef const char *trace_TEXT;
@@ -93,7 +93,7 @@ enum row_kind {
 	ROW_OBJECT,   /* a nested struct */
 	ROW_LIST,     /* a pointer to structs, and their count */
 	ROW_PAIRS,    /* a list of struct trace_pair: a JSON object with arbitrary keys */
-	ROW_COUNTS,   /* the same, with values that are numbers */
+	ROW_COUNTS,   /* a list of struct trace_pair whose values are numbers */
 	ROW_TEXTS,    /* a list of const char * */
 	ROW_U64S,     /* a list of uint64_t, TRACE_NONE for null */
 	ROW_U32S,     /* a list of uint32_t */
@@ -114,7 +114,7 @@ enum row_when {
 /* The white space that the writer puts between the items of a list. */
 enum row_layout {
 	LAYOUT_NONE,
-	LAYOUT_TIGHT,    /* none */
+	LAYOUT_TIGHT,    /* no white space */
 	LAYOUT_LINES,    /* each item on a line of its own */
 	LAYOUT_BROKEN,   /* each item but the first on a new line */
 	LAYOUT_INDENTED, /* each item but the first on a new line, after two blanks */

@@ -49,7 +49,7 @@ void lock_wait(struct lock *lock)
 		wait_for_state(lock, 2, NULL);
 }
 
-/* True if the thread has ended. tkill(), not tgkill(): it may be in another process (CLONE_VM). */
+/* True if the thread has ended. tkill() works even if it is of another process (CLONE_VM). */
 static bool is_gone(int thread)
 {
 	return thread != LOCK_RESCUED && raw_call(SYS_tkill, thread, 0, 0) == -ESRCH;
@@ -118,7 +118,7 @@ static enum lock_got inherit(struct lock *lock, int self)
 			waited = 0;
 			continue;
 		}
-		/* Counts waits, not time: a process that was stopped (SIGSTOP) is not late. */
+		/* Counts waits, not time, which also passes while the process is stopped. */
 		left = is_gone(state & ~LOCK_AWAITED) || was_left(lock);
 		if ((!left && ++waited < most) || turn != atomic_load(&lock->turn))
 			continue;

@@ -22,8 +22,8 @@ struct lock {
 	enum lock_rank rank;   /* the lock's place in the order of locks (locks.def) */
 };
 
-/* For lock_take_as(), in `state`: the flag that a thread waits, and the holder that lock_rescue()
- * stores in place of `self`. */
+/* Values of `state` after lock_take_as(): a flag that another thread waits, and the holder that
+ * lock_rescue() stores instead of `self`. */
 enum { LOCK_AWAITED = 1 << 30, LOCK_RESCUED = LOCK_AWAITED - 1 };
 
 /* Initializes a free lock; `name` is the lock's name in locks.def. */
@@ -55,7 +55,7 @@ void lock_drop_awaited(struct lock *lock, int self);
  * until lock_drop_as(lock, LOCK_RESCUED). False if another thread has already taken the lock. */
 bool lock_rescue(struct lock *lock, int self);
 
-/* True if *where no longer is `was`, or is unmapped. False if a sandbox forbids the check. */
+/* True if *where differs from `was`, or is unmapped. False if a sandbox forbids the check. */
 bool lock_frame_gone(void *const *where, const void *was);
 
 /* True if this code runs on the stack of sigaltstack(), or if that cannot be determined. */

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A member to sort by: an unsigned number or a pointer to text. Equal rows compare by the next. */
+/* A member to sort by: an unsigned number or a pointer to text. Later keys break ties. */
 struct sort_key {
 	uint16_t at, size;
 	enum { SORT_END, SORT_RISES, SORT_FALLS, SORT_AS_TEXT } order;

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* The texts that path_expand() inserts for %p, %h, %r and %e; NULL has the meaning given there. */
+/* The texts that path_expand() inserts for %p, %h, %r and %e; that function explains NULL. */
 struct path_words {
 	const char *pid;
 	const char *host;

@@ -51,7 +51,7 @@ static void put_digits(char *to, size_t pair)
 	memcpy(to, &digit_pairs[pair * 2], 2);
 }
 
-/* Returns the number of decimal digits. */
+/* Returns the number of decimal digits of a value. */
 static size_t digits_of(uint64_t value)
 {
 #define TEN_OF(n) n, n * 10, n * 100, n * 1000, n * 10000

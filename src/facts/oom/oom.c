@@ -49,7 +49,7 @@ static void find_left(struct oom_facts *facts, const struct spool_oom *row)
 		facts->foreign = facts->others - own_share(facts->total);
 }
 
-/* The segment size that PyTorch requests for a block of this size (CUDACachingAllocator.cpp). */
+/* Returns the size of the segment that PyTorch requests for a block (CUDACachingAllocator.cpp). */
 static uint64_t segment_for(uint64_t size)
 {
 	if (size <= MIB)

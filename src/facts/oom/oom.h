@@ -13,7 +13,7 @@ enum {
 	OOM_WORDS = 200,
 	OOM_LINES = 5,
 	OOM_ADVICE_MOST = 2,
-	OOM_GOES_ON = 256, /* after so many more allocations, the program has survived a failure */
+	OOM_GOES_ON = 256, /* a program that then makes this many allocations survived a failure */
 };
 
 struct oom_facts {
@@ -49,7 +49,7 @@ struct oom {
 struct oom *spool_model_find_ooms(struct spool_model *recording);
 
 /* oom_live.c: fills pools, holders, stacks and lines, and the facts about them, from the blocks
- * that were live at the failure. 0 or -ENOMEM. */
+ * that were live at the failure. Returns 0 or -ENOMEM. */
 int oom_then(struct oom *oom, struct spool_model *recording, const struct census *census);
 
 /* Returns the spool's text with this id, NULL if it is empty or missing. */

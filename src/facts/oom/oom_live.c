@@ -172,7 +172,7 @@ static int find_lines(struct oom *oom, struct spool_model *recording)
 /* Sorts the holders, and names the largest one that is not PyTorch's pool. */
 static void sort_holders(struct oom *oom)
 {
-	/* Equal sizes are sorted by the names' addresses, whose order is that of the spool. */
+	/* Holders of one size are sorted by their names' addresses, so as the spool has them. */
 	static const struct sort_key by_size[] = {
 		SORT_DOWN(struct trace_oom_holder, bytes),
 		SORT_UP(struct trace_oom_holder, holder),
