@@ -36,7 +36,7 @@ enum {
 	LOCK_SLICE_MS = 200, /* the interval at which a waiting thread checks the holder */
 	LOCK_SLICES = 50,    /* intervals (10 s in all) after which the holder loses the lock */
 	/* Intervals after which a thread takes over a lock that it holds itself: it took the lock
-	 * on another stack, left that by a signal handler, and may never return to it. */
+	 * on another stack, which a signal handler left, and may never go back to that stack. */
 	LOCK_OWN_SLICES = 5,
 };
 

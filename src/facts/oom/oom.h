@@ -37,7 +37,7 @@ struct oom {
 	struct oom_facts facts;
 	const char *why;  /* the reason's sentence; a fact replaces each {name} in it */
 	const char *card; /* the GPU's name, NULL if unknown */
-	bool known; /* true if the live blocks are known: then oom_then() has filled the rest */
+	bool known; /* true if the live blocks are known: then lines and told->holders are filled */
 	struct oom_line lines[OOM_LINES];
 	unsigned lines_n;
 	uint64_t more_lines, more_bytes; /* number and bytes of lines that are not in lines[] */
