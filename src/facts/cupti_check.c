@@ -233,10 +233,10 @@ static int take_all(struct witness_matcher *m, struct trace_cupti_check *witness
 /* --- the second pass: memory that CUPTI and the events describe differently --- */
 
 /*
- * Takes the records of a CUDA array for which no record has the full size: the last records before
- * the array's allocation, or the first ones after its free. They are either one record at the
- * array's address, with the size of one layer, or consecutive records of its levels, whose sizes
- * add up. The search begins at position `at` and goes backward (`step` -1) or forward (`step` 1).
+ * Takes the records of a CUDA array if none has the array's full size: the last ones before its
+ * allocation, or the first ones after its free. They are either one record at the array's address,
+ * with the size of one layer, or successive records of its levels, whose sizes add up to the
+ * array's. The search begins at `at` and goes backward (`step` -1) or forward (`step` 1).
  */
 static bool take_array(struct witness_matcher *m, const struct event *array, size_t at, int step)
 {
