@@ -1,4 +1,4 @@
-/* Finds autograd's node and the Python code that a stack of a backward pass comes from. */
+/* Finds the node of autograd's graph that a backward pass's stack runs, and its Python code. */
 #include "facts/spool_model.h"
 
 #include <string.h>
@@ -11,9 +11,9 @@ static bool is_digit(char c)
 }
 
 /*
- * Finds word number n, counted from 0, in a mangled qualified name of plain words. Returns the
- * word's length, 0 if there is no such word. The syntax is <nested-name> of the Itanium C++ ABI:
- * _ZN, cv-qualifiers, then each word preceded by its length.
+ * Finds word n (0: the first) of a mangled C++ name, such as "mm" in at::_ops::mm for n = 2. Sets
+ * *text to it and returns its length, 0 if there is no such word. The syntax is <nested-name> of
+ * the Itanium C++ ABI: _ZN, cv-qualifiers, then each word preceded by its length.
  */
 static size_t find_word(const char *symbol, unsigned n, const char **text)
 {
@@ -67,7 +67,7 @@ static bool node_of(const char *symbol, char *node, size_t size)
 	return true;
 }
 
-/* Copies only letters and digits, in lower case: "_softmax" and "Softmax" become equal. */
+/* Copies the letters and digits in lower case, so that "_softmax" and "Softmax" become equal. */
 static void plain(char *to, size_t size, const char *from, size_t length)
 {
 	size_t used = 0;
@@ -83,7 +83,7 @@ static void plain(char *to, size_t size, const char *from, size_t length)
 	to[used] = '\0';
 }
 
-/* Finds the operator whose derivative the node computes: mm for "MmBackward0". */
+/* Writes the name of the operator whose derivative the node computes: "mm" for "MmBackward0". */
 static bool operator_of(const char *node, char *to, size_t size)
 {
 	const char *end = NULL;

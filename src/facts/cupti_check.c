@@ -9,10 +9,10 @@
  *   - CUPTI records each level of a mipmapped array, under a handle of its own: the levels' sizes
  *     must add up to the array's; for a layered array CUPTI records the bytes of one layer;
  *   - memory opened a second time (cudaIpcOpenMemHandle) is one event and two records;
- *   - memory that graphs allocate while they run is only sampled, so it has no events of its own:
- *     its records must fit into the bytes that the trace has for graphs at that time.
+ *   - memory that CUDA graphs allocate while they run has no events of its own; only its sum is
+ *     measured now and then: its records must fit into the measured bytes.
  *
- * Memory comes from mmap, not malloc: this also runs at the end of the traced program.
+ * This also runs in the traced program when it ends, so memory comes from mmap, not malloc.
  */
 #include "base/mem/each.h"
 #include "facts/spool_model.h"
@@ -30,7 +30,7 @@
 
 enum { BEGAN = 1, ENDED = 2, LISTED = 100 };
 
-/* The meaning of a key's number; part of the key, because an address may equal a size. */
+/* The meaning of the number in a key; part of the key, because an address may equal a size. */
 enum kind { PLACE, MAPPING, SIZE };
 
 /* A span of time (ns) whose events were dropped: CUPTI's records from it are not checked. */
@@ -38,7 +38,7 @@ struct gap {
 	uint64_t from, to;
 };
 
-/* GAP: most ns from a call's record to its event; CLOCK: between CUPTI's clock and the events'. */
+/* Tolerances in ns: from the record of a call to its event, and between CUPTI's clock and ours. */
 enum { GAP_SLACK_NS = 10000000, CLOCK_SLACK_NS = 200000 };
 
 struct record {
@@ -55,8 +55,8 @@ struct witness_matcher {
 	size_t count;
 	struct map first;  /* key -> 1 + position of the record at which the search begins */
 	struct map opened; /* hashes of address and size of memory that another process owns */
-	struct map arrays; /* hashed numbers of the array events that no record matches */
-	bool graphs;       /* true if graphs allocated memory */
+	struct map arrays; /* hashes of the numbers of CUDA array events without a record */
+	bool graphs;       /* true if CUDA graphs allocated memory */
 };
 
 static uint64_t key_of(enum kind kind, unsigned operation, uint64_t what)
@@ -72,7 +72,7 @@ static uint64_t key_of_record(const struct spool_witness *record)
 		      record->address);
 }
 
-/* --- records by time; the records of each key form a chain --- */
+/* --- records sorted by time; those with the same key form a linked list --- */
 
 static int chain(struct witness_matcher *m)
 {
@@ -144,7 +144,7 @@ static bool of_graphs(const struct witness_matcher *m, const struct event *event
 	       !strcmp(pool, "graph");
 }
 
-/* True for events that CUPTI records as well, so not for frameworks' blocks, marks or failures. */
+/* True for events that CUPTI records as well: not for blocks of frameworks, marks and failures. */
 static bool is_drivers(const struct witness_matcher *m, const struct event *event)
 {
 	const char *pool = spool_text(m->spool, event->pool);
@@ -183,7 +183,7 @@ static bool match_event(struct witness_matcher *m, const struct event *event)
 
 	if (!at)
 		return false;
-	/* Moves the chain's beginning past taken records, which need no further search. */
+	/* The records at the beginning of the list that are taken need not be searched again. */
 	while (m->records[at - 1].taken && m->records[at - 1].next)
 		at = m->records[at - 1].next;
 	map_put(&m->first, key, at);
@@ -198,7 +198,7 @@ static bool match_event(struct witness_matcher *m, const struct event *event)
 	return false;
 }
 
-/* Stores what the second pass needs to know about the event. 0 or -ENOMEM. */
+/* Stores what the second pass needs to know about the event. Returns 0 or -ENOMEM. */
 static int remember(struct witness_matcher *m, const struct event *event, bool matched)
 {
 	if (event->flags & EVENT_FOREIGN &&
@@ -233,10 +233,10 @@ static int take_all(struct witness_matcher *m, struct trace_cupti_check *witness
 /* --- the second pass: memory that CUPTI and the events describe differently --- */
 
 /*
- * Takes the records of an array for which no record has the full size: the last records before the
- * array's allocation, or the first ones after its free. They are either one record at the array's
- * address, with the size of one layer, or consecutive records of levels, whose sizes add up to the
- * array's. The search begins at `at` and goes backward (`step` -1) or forward (1).
+ * Takes the records of a CUDA array if none has the array's full size: the last ones before its
+ * allocation, or the first ones after its free. They are either one record at the array's address,
+ * with the size of one layer, or successive records of its levels, whose sizes add up to the
+ * array's. The search begins at `at` and goes backward (`step` -1) or forward (`step` 1).
  */
 static bool take_array(struct witness_matcher *m, const struct event *array, size_t at, int step)
 {
@@ -266,8 +266,8 @@ static bool take_array(struct witness_matcher *m, const struct event *array, siz
 	return sum == array->size;
 }
 
-/* An allocation's event comes after the call, a free's before it. CUPTI uses another clock, so
- * records that are up to `slack` ns on the wrong side of the event are tried as well. */
+/* Searches backward from an allocation's event, which follows the call, or forward from a free's,
+ * which precedes it. The search begins `slack` ns beyond the event, as CUPTI has another clock. */
 static bool take_array_at(struct witness_matcher *m, const struct event *array, uint64_t slack)
 {
 	bool began = lives_begins(array);
@@ -278,9 +278,9 @@ static bool take_array_at(struct witness_matcher *m, const struct event *array, 
 	return began ? take_array(m, array, until - 1, -1) : take_array(m, array, until, 1);
 }
 
-/* Takes records that need no event, from position `at` on and before time t: those of memory that
- * another process owns, and of stream-ordered memory while its bytes, *live, are at most `most`,
- * the bytes that the trace has for graphs. Returns the position of the first record since t. */
+/* Takes records that need no event, from position `at` until time t: those of memory that another
+ * process owns, and those of stream-ordered memory as long as its live bytes (*live) do not exceed
+ * `most`, the bytes of CUDA graphs. Returns the position of the first record since t. */
 static size_t take_until(struct witness_matcher *m, size_t at, uint64_t t, uint64_t most,
 			 uint64_t *live)
 {
@@ -302,7 +302,7 @@ static size_t take_until(struct witness_matcher *m, size_t at, uint64_t t, uint6
 	return at;
 }
 
-/* The second pass. A sample of graphs' bytes may be late, so the larger of two in a row counts. */
+/* The second pass. The bytes of CUDA graphs may be measured late, so the larger of two is used. */
 static int look_again(struct witness_matcher *m, struct trace_cupti_check *witness)
 {
 	struct journal_reader reader;
@@ -344,7 +344,7 @@ static void tell(const struct witness_matcher *m, struct trace_cupti_check *witn
 
 		if (m->records[i].taken)
 			witness->matched++;
-		else if (m->spool->header->paused) /* it may be from when no event was written */
+		else if (m->spool->header->paused) /* perhaps from a time when events were off */
 			witness->unjudged++;
 		else if (witness->unmatched_n < LISTED)
 			witness->unmatched[witness->unmatched_n++] = (struct trace_record){

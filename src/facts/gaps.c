@@ -1,4 +1,4 @@
-/* Finds the free memory inside pools' segments by comparing blocks with segments, by address. */
+/* Finds the free memory inside pools' segments, by the addresses of blocks and segments. */
 #include "facts/gaps.h"
 
 #include <errno.h>
@@ -18,8 +18,8 @@ static bool same_pool(const struct block *a, const struct block *b)
 	return a->pool == b->pool && a->device == b->device;
 }
 
-/* True for a counted block of a pool: with `handed`, one in use; else a segment or mapping with an
- * address. */
+/* True if a pool owns the block and block_counts() is true for it. If `handed`, the block must be
+ * memory in use by the program, else a segment or mapping that has an address. */
 static bool is_place(const struct blocks *blocks, const struct block *block, bool handed)
 {
 	return block->pool && block_counts(blocks, block) && block->size &&
@@ -68,7 +68,7 @@ static struct gaps_pool *pool_of(struct gaps *gaps, const struct block *block)
 	return &gaps->pools[gaps->pools_n++];
 }
 
-/* Joins adjacent mappings into one segment; any other segment is one allocation from the driver. */
+/* Makes a segment of each run of adjacent mappings, and of each other driver allocation. */
 static void find_segments(struct gaps *gaps, const struct block *ranges, size_t count)
 {
 	struct gaps_segment *last = NULL;
@@ -114,7 +114,8 @@ static void add_gap(struct gaps_pool *pool, struct gaps_segment *segment, uint64
 	pool->by_size[bit].count++;
 }
 
-/* Adds to the segment its blocks, from `at` on, and its gaps. Returns the position after these. */
+/* Finds the segment's blocks, of which the first is blocks[at], and its gaps. Returns the position
+ * after its last block. */
 static size_t fill_segment(struct gaps *gaps, struct gaps_segment *segment, size_t at, size_t end)
 {
 	struct gaps_pool *pool = &gaps->pools[segment->pool];
@@ -147,7 +148,7 @@ static size_t fill_segment(struct gaps *gaps, struct gaps_segment *segment, size
 	return at;
 }
 
-/* Finds the gaps in one pool, whose blocks are gaps->blocks[at] to [end - 1], by address. */
+/* Finds the gaps in one pool, whose blocks are gaps->blocks[at] to gaps->blocks[end - 1]. */
 static void fill_pool(struct gaps *gaps, uint32_t number, size_t at, size_t end)
 {
 	struct gaps_pool *pool = &gaps->pools[number];

@@ -1,9 +1,9 @@
 /*
- * Free memory inside the segments of pools at one point in time: where the gaps lie, how large they
- * are, and which blocks keep a segment from being given back to the driver.
+ * Free memory inside the segments of memory pools at one point in time: where the gaps between
+ * blocks are, how large they are, and which blocks keep a segment from being freed by its pool.
  *
  * Only segments with known addresses can be examined. The driver does not report the segments of
- * its stream-ordered pools: the blocks of these pools are counted as `elsewhere`.
+ * its stream-ordered pools, so the blocks of these pools are counted as `elsewhere`.
  *
  * This also runs in the traced program when it ends, so memory comes from mmap, not malloc.
  */
@@ -16,10 +16,10 @@ enum { GAPS_SIZES = 64, GAPS_FRAGMENT = 1 << 20 };
 
 struct gaps_segment {
 	uint64_t ptr, size, used, largest; /* largest: bytes of the largest gap */
-	uint64_t held_back;     /* free bytes, if a block keeps the segment from being given back */
-	uint32_t gaps, pool;    /* gaps: their number; pool: position in pools of struct gaps */
-	size_t first, blocks_n; /* the segment's blocks, in blocks[] of struct gaps */
-	bool mapped;            /* true if made of mappings: addresses with memory mapped to them */
+	uint64_t held_back;     /* free bytes if a block keeps it from being freed, else 0 */
+	uint32_t gaps, pool;    /* gaps: their number; pool: position in pools[] of struct gaps */
+	size_t first, blocks_n; /* position and number of its blocks in blocks[] of struct gaps */
+	bool mapped;            /* true if its memory was mapped by cuMemMap() */
 };
 
 struct gaps_pool {
@@ -29,12 +29,12 @@ struct gaps_pool {
 	bool filled;
 	uint64_t reserved, used; /* bytes of the segments with addresses, and of their blocks */
 	uint64_t whole, whole_n; /* bytes and number of segments without a block */
-	uint64_t gaps, gaps_n, largest;  /* gaps in segments with a block: bytes, number, largest */
+	uint64_t gaps, gaps_n, largest;  /* gaps beside blocks: bytes, number, largest (bytes) */
 	uint64_t fragments;              /* bytes in gaps smaller than GAPS_FRAGMENT */
 	uint64_t elsewhere, elsewhere_n; /* bytes and number of blocks outside known segments */
 	struct {
 		uint64_t bytes, count;
-	} by_size[GAPS_SIZES]; /* [i]: the gaps of at least 2^i and less than 2^(i+1) bytes */
+	} by_size[GAPS_SIZES]; /* element i: gaps of at least 2^i and less than 2^(i+1) bytes */
 };
 
 struct gaps {
@@ -42,11 +42,11 @@ struct gaps {
 	size_t pools_n;
 	struct gaps_segment *segments; /* sorted by held_back, largest first */
 	size_t segments_n;
-	struct block *blocks; /* blocks in use from the pools, sorted by pool and address */
+	struct block *blocks; /* the pools' blocks that are in use, sorted by pool and address */
 	size_t blocks_n;
 	struct arena arena; /* holds all tables of this struct */
 };
 
-/* Examines the blocks for which block_counts() is true. 0 or -ENOMEM. */
+/* Fills *gaps from the blocks for which block_counts() is true. Returns 0 or -ENOMEM. */
 int gaps_find(struct gaps *gaps, const struct blocks *blocks);
 void gaps_clear(struct gaps *gaps);

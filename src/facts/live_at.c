@@ -5,7 +5,7 @@
 
 #include "spool/event_journal.h"
 
-/* Adds the bytes of a block without an address to its row of `rests`; subtracts them at its end. */
+/* Adds the bytes of a block without an address to a row of `rests`; subtracts them if it ends. */
 static void move_rest(struct census *census, const struct block *block, bool begins)
 {
 	struct block *rest = census->rests;
@@ -48,7 +48,8 @@ struct mending {
 	struct blocks first;      /* the block of the first event at each address since `from` */
 };
 
-/* Takes the first event since mending->from at an address: a block that it frees was live then. */
+/* Handles the first event at an address since mending->from. If the event frees the block there
+ * (`ending`), the block was live at mending->from and is added to the live blocks. */
 static int hear(struct census *census, struct mending *mending, struct block *block, bool ending,
 		bool surely)
 {
@@ -59,7 +60,7 @@ static int hear(struct census *census, struct mending *mending, struct block *bl
 		return -ENOMEM;
 	if (old && old->size != block->size)
 		old = NULL;
-	/* After another gap (not `surely`), the block may have been allocated in that gap. */
+	/* If more events are missing since `from` (not `surely`), the block may be newer. */
 	if (!ending || (!surely && !old))
 		return 0;
 	block->stack = old ? old->stack : UINT32_MAX;
@@ -67,7 +68,7 @@ static int hear(struct census *census, struct mending *mending, struct block *bl
 	return blocks_add(&census->lives.blocks, block) ? 0 : -ENOMEM;
 }
 
-/* Finds blocks that are freed without a recorded allocation since mending->from: they were live. */
+/* Finds blocks that are freed after mending->from but not allocated after it: they were live. */
 static int find_ended(struct census *census, struct mending *mending)
 {
 	static struct lives look; /* static: the traced program's stack may not have 6 KiB left */
@@ -136,7 +137,7 @@ static int find_living(struct census *census, const struct mending *mending)
 	return error;
 }
 
-/* Finds the live blocks anew: events are missing before this one. */
+/* Finds the live blocks before this event, when the events before it are missing. */
 static int start_anew(struct census *census, const struct event *event)
 {
 	struct blocks old = census->lives.blocks;

@@ -4,8 +4,8 @@
  *
  * After events that were dropped or not recorded (memtrace_stop), the live blocks are those that
  * are freed later without an allocation in between (their stack may be unknown), and older blocks
- * that are live at the end. Bytes without an address are not known then, nor, if more events are
- * missing later, some blocks. In a recording with a filter, the live blocks are never known.
+ * that are live at the end. Bytes without an address are then unknown, and so are some blocks if
+ * more events are missing later. In a recording with a filter, the live blocks are never known.
  *
  * This also runs in the traced program when it ends, so memory comes from mmap, not malloc.
  */
@@ -19,7 +19,7 @@ enum { CENSUS_RESTS = 64 };
 struct census {
 	const struct spool *spool;
 	struct lives lives; /* stacks of its blocks: numbers in the spool, UINT32_MAX if unknown */
-	/* Sums of blocks without an address, by stack, pool, device and kind; more are left out. */
+	/* Bytes of blocks without an address, one row for each stack, pool, device and kind. */
 	struct block rests[CENSUS_RESTS];
 	unsigned rests_n;
 };

@@ -34,7 +34,7 @@ static void link_in(struct blocks *blocks, uint32_t at)
 	*head = at + 1;
 }
 
-/* Splits each chain in two, in order: of two blocks at an address, the newer still comes first. */
+/* Splits each chain in two and keeps its order, so that of equal blocks the newer comes first. */
 static void split_chains(struct blocks *blocks, const uint32_t *old, uint32_t old_n)
 {
 	for (uint32_t i = 0; i < old_n; i++) {
@@ -297,7 +297,7 @@ struct block lives_block(const struct lives *lives, const struct event *event, c
 		.space = event->space,
 		.kind = (uint8_t)kind,
 		.foreign = event->flags & EVENT_FOREIGN,
-		/* If the event before released this handle, this event is about the handle, too. */
+		/* A `ptr` that the previous event released as a handle is a handle here, too. */
 		.handle = kind != BLOCK_MAPPING && ((api && is_handle_call(api)) ||
 						    (event->ptr && event->ptr == lives->handle)),
 	};

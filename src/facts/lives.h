@@ -1,8 +1,9 @@
 /*
- * Turns events into lifetimes of blocks: finds the block that an event begins, and the one it ends.
+ * Follows blocks of memory through the events of a recording: finds the block that an event
+ * allocates ("begins") or frees ("ends").
  *
  * A free is paired with its allocation by kind, device, space, pool and address. Where events are
- * missing, the live blocks are no longer known, and all blocks are removed.
+ * missing, it is no longer known which blocks are live, so all blocks are removed.
  *
  * This also runs in the traced program when it ends, so memory comes from mmap, not malloc.
  */
@@ -17,7 +18,7 @@ enum block_kind {
 	BLOCK_HANDED,  /* from an `alloc` event: memory that the program uses */
 	BLOCK_SEGMENT, /* from a `reserve` event: memory that a pool got from the driver */
 	BLOCK_MAPPING, /* from a `map` event: a pool's addresses with memory mapped to them */
-	RANGE_STARTED, /* RANGE_*: not memory, but open ranges, see ranges_push() */
+	RANGE_STARTED, /* RANGE_*: not memory but an open range, see ranges_push() */
 	RANGE_PUSHED,
 };
 
@@ -25,30 +26,30 @@ enum block_state { BLOCK_SPARE, BLOCK_LIVE, BLOCK_CORPSE };
 
 struct block {
 	uint64_t ptr, size;
-	uint64_t seq, t; /* number and time (ns) of the event that began the block */
+	uint64_t seq, t; /* number and time (ns) of the event that allocated the block */
 	uint32_t stack;  /* number of the event's stack, UINT32_MAX for none */
 	uint32_t pool;   /* id of the pool's name in the spool's texts, 0 for no pool */
 	uint32_t thread;
-	uint32_t next; /* 1 + position of the next one: hash chain, spare or corpses; 0 for none */
+	uint32_t next; /* 1 + position of the next one in its hash chain or list, 0 for none */
 	int16_t device;
 	uint8_t space, kind, state;
-	bool foreign; /* true for another process's memory, which is in no sum */
+	bool foreign; /* true for another process's memory, which no sum includes */
 	bool handle;  /* true if ptr is a handle, not an address */
 };
 
 /*
- * A table of the blocks, segments and mappings that are live, by address, and of those that were
- * live at one past point in time, the mark. An empty table is all 0.
+ * A hash table by address of the blocks, segments and mappings that are live, and of those that
+ * were live at one past point in time, called the mark. An empty table is all 0.
  *
  * The mark moves each time a sum reaches a new maximum, so moving it must be cheap: a block that
  * was live at the mark and is freed later stays in the table, as a `corpse`, until the mark moves.
- * The blocks that were live at the mark are the corpses, and the live blocks that began before it.
+ * So the corpses, and the live blocks that are older than the mark, were live at the mark.
  */
 struct blocks {
 	struct block *list;
-	uint32_t used, size; /* entries of list: ever used (some free again), and allocated */
+	uint32_t used, size; /* number of entries in list[]: used at least once, and allocated */
 	uint32_t *heads;     /* `size` (2^n) hash chains: 1 + position of the first block */
-	uint32_t spare;      /* 1 + position of the first free entry, 0 for none */
+	uint32_t spare;      /* 1 + position of the first entry that is free again, 0 for none */
 	uint32_t corpses;    /* 1 + position of the first corpse, 0 for none */
 	uint64_t live;
 	uint64_t mark; /* number of the last event before the mark */
@@ -57,13 +58,13 @@ struct blocks {
 
 void blocks_clear(struct blocks *blocks);
 
-/* 1 + position of the live block with `like`'s kind, device, space, pool, address; 0 for none. */
+/* Returns 1 + position of the live block that has like's kind, device, space, pool and address. */
 uint32_t blocks_find(const struct blocks *blocks, const struct block *like);
 
 /* Adds a copy of the block. Returns 1 + the copy's position, 0 if memory is short. */
 uint32_t blocks_add(struct blocks *blocks, const struct block *block);
 
-/* Ends the block with the id from blocks_find(). If live at the mark, it becomes a corpse. */
+/* Ends the block with the id from blocks_find(). It becomes a corpse if it was live at the mark. */
 void blocks_end(struct blocks *blocks, uint32_t id);
 
 /* Moves the mark to the present, just after event `seq`. */
@@ -72,7 +73,7 @@ void blocks_set_mark(struct blocks *blocks, uint64_t seq);
 /* Removes all blocks, live now or at the mark. */
 void blocks_forget(struct blocks *blocks);
 
-/* True if the block was live at the mark or, where the mark is not used, is live. */
+/* True if the block was live at the mark or, if the table uses no mark, is live now. */
 static inline bool block_counts(const struct blocks *blocks, const struct block *block)
 {
 	if (!blocks->marking)
@@ -91,7 +92,7 @@ static inline bool block_counts(const struct blocks *blocks, const struct block 
 bool ranges_push(struct blocks *open, const struct event *push, uint32_t what);
 bool ranges_pop(struct blocks *open, const struct event *pop, uint32_t *what);
 
-/* Takes every event in order; gives each pop the name of its push. False if memory is short. */
+/* Called with every event in order, stores in each pop the name of its push. False: no memory. */
 bool ranges_tell(struct blocks *open, struct event *event);
 
 /* --- events --- */
@@ -101,18 +102,16 @@ enum { LIVES_DEVICES = 256 };
 struct lives {
 	struct blocks blocks; /* the live blocks */
 	uint64_t next_seq;
-	bool filtered; /* true if a filter left out events; the sums include their memory */
+	bool filtered; /* true if a filter left out events, whose memory is in the sums */
 	struct {       /* sums of each device after the latest event that has them */
 		uint64_t allocated, reserved;
 		bool known;
 	} sums[LIVES_DEVICES];
-	uint64_t handle; /* the handle that the last event with an address released, else 0 */
+	uint64_t handle; /* the handle that the last event with a `ptr` released, else 0 */
 
-	/*
-	 * The blocks that the last event began and ended. `unseen`: the allocation of the ended
-	 * block was not seen, so `ended` is made from the free alone. An allocation at the address
-	 * of a live block ends that block.
-	 */
+	/* The blocks that the last event began (allocated) and ended (freed). If `unseen`, no event
+	 * had allocated the ended block, so `ended` has only what the free contains. An allocation
+	 * at the address of a live block ends that block. */
 	bool begins, ends, unseen;
 	struct block begun, ended;
 	uint32_t begun_id, ended_id; /* 1 + positions in blocks.list, 0 for none */
@@ -125,10 +124,11 @@ void lives_clear(struct lives *lives);
  * last sums plus this event's effect, as after the program stopped recording for a while. */
 bool lives_gap(const struct lives *lives, const struct event *event);
 
-/* Takes only the event's number and sums. If events are missing before it, drops all blocks. */
+/* Stores only the event's number and sums. If events are missing before it, drops all blocks. */
 void lives_pass(struct lives *lives, const struct event *event);
 
-/* Like lives_pass(), and begins or ends the event's block. `api`: its call's name. 0 or -ENOMEM. */
+/* Like lives_pass(), but also adds or removes the event's block. Returns 0 or -ENOMEM. `api` is the
+ * name of the function that the program called, or NULL. */
 int lives_take(struct lives *lives, const struct event *event, const char *api);
 
 bool lives_begins(const struct event *event);

@@ -1,4 +1,4 @@
-/* Sums, peaks, allocations and frees of one device, or of all, while phases begin and end. */
+/* Computes sums, peaks, allocations and frees during phases, for one device or for all. */
 #include "facts/phases.h"
 
 #include "base/mem/arena.h"
@@ -11,7 +11,7 @@ void track_clear(struct track *track)
 	pages_free(track->tree, track->tree_size * sizeof(*track->tree));
 }
 
-/* Sets the sum. Of all values between two pushes, only the highest can be a phase's peak. */
+/* Sets the sum. Only the highest value between two pushes is kept, as only it can be a peak. */
 static bool move(struct track_curve *curve, uint64_t bytes, uint32_t gap)
 {
 	struct track_peak *top;
@@ -94,7 +94,7 @@ bool track_freed(struct track *track, uint64_t bytes, uint32_t gap)
 	return true;
 }
 
-/* Of the freed blocks in the tree, those that were allocated before gap number `gap`. */
+/* Returns the bytes and number of the freed blocks that were allocated before gap `gap`. */
 static struct trace_phase_count born_before(const struct track *track, uint32_t gap)
 {
 	struct trace_phase_count sum = { 0, 0 };
@@ -105,7 +105,8 @@ static struct trace_phase_count born_before(const struct track *track, uint32_t 
 	return sum;
 }
 
-/* Sets the end and the peak: the highest value since the push, at least the value at the push. */
+/* Sets the bytes at the end and at the peak, which is the highest value since the phase's push
+ * (number `gap`), the value at the push included. */
 static void end_sums(const struct track_curve *curve, uint32_t gap, struct trace_phase_sums *sums)
 {
 	size_t first = sort_until(curve->peaks, curve->count, sizeof(*curve->peaks),

@@ -1,5 +1,5 @@
-/* Finds the phases of a recording: pairs pushes with pops, and takes sums from struct track. It is
- * one file because all of it works on the state of one pass over the events (struct phases). */
+/* Finds the phases of a recording in one pass over its events (struct phases): pairs the pushes
+ * with the pops, and computes each phase's memory with struct track. */
 #include "facts/phases.h"
 
 #include <errno.h>
@@ -52,14 +52,14 @@ static bool move(struct phases *phases, struct track *own, const struct decode_s
 	       track_move(all, allocated, reserved, gap_of(phases));
 }
 
-/* Called where events are missing: live blocks, and what was freed meanwhile, are unknown. */
+/* Where events are missing, forgets the live blocks and marks the open phases as incomplete. */
 static void cut(struct phases *phases)
 {
 	phases->cut_at = phases->count;
 	blocks_forget(&phases->blocks);
 }
 
-/* Sets the device's sums. If the change is not `expected` from an event, events are missing. */
+/* Sets the device's sums. If they change although no change is `expected`, events are missing. */
 static bool set_sums(struct phases *phases, int device, const struct decode_sums *sums,
 		     bool expected)
 {
@@ -84,7 +84,7 @@ static bool set_sums(struct phases *phases, int device, const struct decode_sums
 
 /* --- blocks --- */
 
-/* Removes the live block like this one. Returns the gap it was allocated in, 0 if it is unknown. */
+/* Removes the live block that is at like->ptr. Returns the gap of its allocation, 0 if unknown. */
 static uint32_t bury(struct phases *phases, const struct block *like)
 {
 	uint32_t id = like->ptr ? blocks_find(&phases->blocks, like) : 0;
@@ -160,8 +160,8 @@ static void set_all(struct trace_phase *phase, const struct trace_phase_device *
 	phase->kept = all->kept;
 }
 
-/* Makes room for a phase's sums per device, if there are several devices. Until a second device is
- * used, the totals over all devices are the first device's. */
+/* Allocates a phase's sums per device, once there are several devices. Before a second device is
+ * used, the phase's sums over all devices are those of the first device. */
 static bool add_shares(struct phases *phases, struct trace_phase *phase)
 {
 	size_t count = phases->tracks_n > 2 ? phases->tracks_n - 1 : 0;
@@ -205,7 +205,7 @@ static bool push_phase(struct phases *phases, const struct event *event)
 	return true;
 }
 
-/* Sets to TRACE_NONE what is unknown because the phase is open or events are missing in it. */
+/* Sets to TRACE_NONE what is unknown because the phase is `open` or lacks events (`cut`). */
 static void hide(struct trace_phase_device *share, bool open, bool cut)
 {
 	const struct trace_phase_count unknown = { TRACE_NONE, TRACE_NONE };
@@ -262,8 +262,9 @@ bool phases_event(struct phases *phases, const struct event *event)
 	}
 }
 
-/* Before a push or pop, takes sums that changed without an event. A chunk begins with all sums, as
- * events before it may be missing, and a recording that is started again writes all sums again. */
+/* Before a push or pop, copies the devices' sums from the reader, as they may have changed without
+ * an event: each chunk of events begins with the sums of all devices, because events before it may
+ * be missing, and so does a recording that goes on after it was stopped. */
 static bool take_sums(struct phases *phases, const struct journal_reader *reader,
 		      const struct event *event)
 {
@@ -284,8 +285,8 @@ static bool take_sums(struct phases *phases, const struct journal_reader *reader
 
 /* --- names --- */
 
-/* Writes the number in JSON's form, in any locale: a character that is not a digit, a sign or an e
- * is the locale's decimal point. */
+/* Writes the number as JSON. In the output of snprintf(), a character that is not a digit, a sign
+ * or an e is the decimal point of the locale. */
 static void real_text(char *to, double real)
 {
 	char text[40];
@@ -364,7 +365,7 @@ static void leave_out_idle(struct trace_phase *phase)
 	phase->devices_n = kept;
 }
 
-/* Computes the sums of the phases that are still open, and puts all phases into the trace. */
+/* Computes the sums of the phases that are still open, and stores all phases in the trace. */
 static bool finish(struct phases *phases, struct spool_model *recording)
 {
 	struct trace *trace = recording->trace;

@@ -1,9 +1,9 @@
 /*
- * Phases: the ranges of a recording, each with the memory that all threads allocated and freed
- * during it: on all devices together and, where there are several, on each device.
+ * Phases: the named ranges of a recording (NVTX, memtrace_push()), each with the memory that all
+ * threads allocated and freed during it: on all devices together and, if several, on each device.
  *
- * Memory use: some 220 bytes for a phase (and 104 more for each of several devices), some 60 bytes
- * for each block allocated while a phase is open.
+ * This code uses about 220 bytes for a phase (and 104 more for each of several devices), and about
+ * 60 bytes for each block that is allocated while a phase is open.
  */
 #pragma once
 
@@ -14,8 +14,8 @@
 /* --- phase_stats.c: the sums of one device over time --- */
 
 /*
- * The bytes allocated and reserved on one device or on all, while phases begin and end. The time
- * for a phase grows with the logarithm of the number of phases, however they nest or overlap.
+ * The bytes allocated and reserved on one device or on all, while phases begin and end. Computing a
+ * phase takes time that grows with the logarithm of the number of phases, nested or overlapping.
  *
  * Time is counted in pushes, at which phases begin: gap n is the time between pushes n and n + 1.
  * In `peaks`, gaps rise and bytes fall, so the first entry with a gap of at least n has the highest
@@ -38,27 +38,27 @@ struct track {
 	struct track_curve allocated, reserved;
 	struct trace_phase_count allocations, freed; /* totals since recording began */
 	struct trace_phase_count inside;             /* the part of `freed` that is in the tree */
-	struct trace_phase_count *tree;              /* Fenwick tree of `freed` by gap, from [1] */
+	struct trace_phase_count *tree;              /* Fenwick tree by gap; [0] is not used */
 	size_t tree_n, tree_size;
 };
 
 void track_clear(struct track *track);
 
-/* Sets the sums after `gap` pushes. False if memory is short. */
+/* Sets the allocated and reserved bytes after `gap` pushes. False if memory is short. */
 bool track_move(struct track *track, uint64_t allocated, uint64_t reserved, uint32_t gap);
 
-/* track_born(): a block was allocated. track_freed(): a block was freed that was allocated in gap
- * `gap`, 0 if unknown; false if memory is short. */
+/* track_born() counts an allocated block. track_freed() counts a freed one, which was allocated in
+ * gap `gap` (0 if unknown); it returns false if memory is short. */
 void track_born(struct track *track, uint64_t bytes);
 bool track_freed(struct track *track, uint64_t bytes, uint32_t gap);
 
-/* To be called when no phase is open: drops the peaks, which no later phase needs. */
+/* Drops the peaks. To be called while no phase is open, as later phases do not need them. */
 void track_forget(struct track *track);
 
 /*
  * track_begin() stores the track's sums and counts in the share when a phase begins. track_end()
- * turns them into the phase's own when the phase ends; `gap` is the number of its push, from 1. The
- * share's `kept` then has the phase's allocations that were not freed before its end.
+ * turns them into the phase's own when the phase ends; `gap` is the number of the phase's push,
+ * counted from 1. It sets `kept` to the phase's allocations that were not freed before its end.
  */
 void track_begin(const struct track *track, struct trace_phase_device *share);
 void track_end(const struct track *track, uint32_t gap, struct trace_phase_device *share);
@@ -67,28 +67,28 @@ void track_end(const struct track *track, uint32_t gap, struct trace_phase_devic
 
 struct phases {
 	struct arena *arena;      /* the phases' sums per device are allocated here */
-	struct trace_phase *list; /* all phases by start; only phases_find() fills their names */
+	struct trace_phase *list; /* sorted by start; only phases_find() sets their names */
 	size_t count, size;
 	/* tracks[0]: all devices together; tracks[1] and on: one device each */
 	struct track *tracks;
 	size_t tracks_n, tracks_size;
 	uint16_t track_of[DECODE_DEVICES]; /* by device: position in tracks, 0 for none */
-	struct blocks open;                /* open ranges */
-	struct blocks blocks; /* allocated while a phase was open; `seq` is the allocation's gap */
+	struct blocks open;                /* the ranges that are open */
+	struct blocks blocks; /* live blocks from open phases; `seq`: the gap of their allocation */
 	uint64_t next_seq;
-	uint32_t chunk; /* number of the last chunk whose sums have been taken */
-	size_t cut_at;  /* open phases before this position lack events: their counts are unknown */
+	uint32_t chunk; /* number of the last chunk of events whose sums were stored in tracks */
+	size_t cut_at;  /* phases in list[] before this position lack events, if they are open */
 };
 
 /* Fills the trace's phases, sorted by start. 0 or -ENOMEM. */
 int phases_find(struct spool_model *recording);
 
-/* Takes one event, for callers that stream events. Before the first event, all of `phases` but the
- * arena must be 0. False if memory is short. */
+/* Processes the next event, for callers that read the events themselves. Before the first event,
+ * all members except the arena must be 0. False if memory is short. */
 bool phases_event(struct phases *phases, const struct event *event);
 void phases_clear(struct phases *phases);
 
-/* The colour and the payload of a range or mark as texts, "" for none. */
+/* The colour and the payload of an NVTX range or mark as texts, "" if it has none. */
 struct detail_text {
 	char color[8], payload[40];
 };

@@ -1,12 +1,13 @@
-/* Makes the names of call sites from two frames that are picked from a stack. A stack of only these
- * two leads to the same pick, so a trace without others (memtrace baseline) has the same sites. */
+/* Makes the names of call sites from two frames of a stack. A stack of only these two frames has
+ * the same site, so files of `memtrace baseline`, which lack other frames, have the same sites. */
 #include "facts/sites.h"
 
 #include <string.h>
 
 #include "base/text/text.h"
 
-/* Finds the innermost of the first `count` frames that has the kind, if possible a named one. */
+/* Returns the position of the innermost of `count` frames of this kind, if possible of one whose
+ * function is known; UINT32_MAX for none. */
 static uint32_t innermost(const struct site_frame *all, const uint32_t *frames, size_t count,
 			  enum site_kind kind)
 {
@@ -36,7 +37,7 @@ static uint32_t framework(const struct site_frame *all, const uint32_t *frames, 
 	return UINT32_MAX;
 }
 
-/* Finds the native frame of a backward pass's operation, for which there is no Python line. */
+/* Finds the native frame of autograd's node ("MmBackward0"), which no Python code calls. */
 static uint32_t backward(const struct site_frame *all, const uint32_t *frames, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -50,7 +51,7 @@ static uint32_t backward(const struct site_frame *all, const uint32_t *frames, s
 	return UINT32_MAX;
 }
 
-/* Finds a site's inner frame among the first `count`. `native`: also a framework's C++ frames. */
+/* Finds a site's inner frame; a framework's C++ frames are considered only if `native` is true. */
 static uint32_t inside(const struct site_frame *all, const uint32_t *frames, size_t count,
 		       bool native)
 {
@@ -71,7 +72,7 @@ struct site_pick site_pick(const struct site_frame *all, const uint32_t *frames,
 	struct site_pick pick = { UINT32_MAX, innermost(all, frames, count, SITE_OWN) };
 
 	if (pick.outer != UINT32_MAX) {
-		/* Under a Python line, a native operator's name adds nothing. */
+		/* If the outer frame is a line of Python, an operator's C++ name adds nothing. */
 		pick.inner = inside(all, frames, pick.outer, !all[frames[pick.outer]].python);
 		return pick;
 	}

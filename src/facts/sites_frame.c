@@ -7,7 +7,7 @@
 #include "base/text/text.h"
 #include "facts/sites.h"
 
-enum { PART = 256 }; /* most bytes of a function's or file's name, with the NUL */
+enum { PART = 256 }; /* most bytes of the name of a function or file, including the NUL */
 
 static bool begins(const char *text, const char *with)
 {
@@ -26,7 +26,7 @@ static size_t digits(const char *text)
 
 /* --- names, shortened to the parts that identify them --- */
 
-/* The position after the bracket that closes the bracket at p, or the end of the text. */
+/* Returns the position after the bracket that closes the bracket at p, or the end of the text. */
 static const char *behind_group(const char *p, char open, char close)
 {
 	unsigned depth = 0;
@@ -40,7 +40,7 @@ static const char *behind_group(const char *p, char open, char close)
 	return p;
 }
 
-/* Drops the result type, which stands before a template's name. */
+/* Removes the result type, which a demangled name of a template function begins with. */
 static void drop_result(char *name)
 {
 	char *start = name;
@@ -106,7 +106,7 @@ const char *names_path(const char *path)
 
 /* --- functions --- */
 
-/* Cuts the suffixes that GCC and LLVM give to the clones of a function. */
+/* Removes the suffixes by which GCC and LLVM name clones of a function. */
 static void cut_clones(char *name)
 {
 	static const char marks[][16] = { ".isra.", ".constprop.", ".part.",  ".cold", ".lto_priv.",
@@ -125,7 +125,7 @@ static void take_out(char *p, size_t length)
 	memmove(p, p + length, strlen(p + length) + 1);
 }
 
-/* Drops the numbers in "{lambda#2}", "{unnamed type#1}" and "$_3", which are counted per file. */
+/* Removes numbers that may differ between builds: in "{lambda#2}", "{unnamed type#1}", "$_3". */
 static void drop_numbers(char *name)
 {
 	for (char *p = name; *p; p++) {
@@ -136,7 +136,7 @@ static void drop_numbers(char *name)
 	}
 }
 
-/* Drops the line or number from names of functions that PyTorch's dynamo and inductor generate. */
+/* Removes the line or number from names of functions that torch.compile generates. */
 static void drop_generated(char *name)
 {
 	char *at = strstr(name, "torch_dynamo_resume_in_");
@@ -213,10 +213,8 @@ bool site_linked_in(const char *function)
 		return true;
 #include "facts/frame_kinds.def"
 #undef LINKED
-	/*
-	 * The static CUDA runtime's API: "cuda" and a capital. The program calls these functions by
-	 * name, so they keep their names. C++ names (an argument list or a scope) are not API.
-	 */
+	/* Functions of the CUDA runtime's API, if the runtime is linked statically: their names
+	 * begin with "cuda" and a capital, and are no C++ names (with a scope or arguments). */
 	return begins(function, "cuda") && function[4] >= 'A' && function[4] <= 'Z' &&
 	       !strpbrk(function, "(:");
 }
@@ -253,13 +251,13 @@ static bool is_framework_package(const char *path)
 	return false;
 }
 
-/* True for scripts/memtrace_pools.py: its frames lie between an allocator and memtrace's C API. */
+/* True for memtrace_pools.py, this project's module that records blocks of CuPy, RMM and JAX. */
 static bool is_ours(const char *path)
 {
 	return !strcmp(text_base(path), "memtrace_pools.py");
 }
 
-/* Sources that a tool generated: a text that their paths have, and the name used instead. */
+/* Source files that a tool generated: a text that is in their paths, and their name in sites. */
 struct generated {
 	char has[24], name[16];
 };
@@ -280,7 +278,7 @@ static const struct generated *generated(const char *path)
 	return NULL;
 }
 
-/* Sets `installed` and, if no kind is known, the kind of an installed file. */
+/* Sets `installed`, and the kind of an installed file whose kind is still SITE_OWN. */
 static void place_file(struct site_frame *frame, const char *path)
 {
 	const char *package = in_package(path);
@@ -315,8 +313,8 @@ static void read_source(struct site_frame *frame, const char *path)
 	}
 }
 
-/* Makes "libx-0a1b2c3d.so.1.2.3" (from auditwheel) and "libx.so.1.2.3" into "libx.so.1", and
- * removes the Python version from an extension's name. */
+/* Shortens "libx-0a1b2c3d.so.1.2.3" (a name by auditwheel) and "libx.so.1.2.3" to "libx.so.1", and
+ * removes Python's version from the name of an extension module. */
 static void stable_library(const char *path, char *name)
 {
 	char *at;

@@ -1,5 +1,5 @@
-/* Reads the facts, frames and stacks of a spool. All that is read is checked before it is used as a
- * position: a process that died may have left the file half written, or the file may be hostile. */
+/* Reads the facts, frames and stacks of a spool. Every number from the file is checked before it is
+ * used as a position, because the file may be incomplete (its process was killed) or hostile. */
 #include "facts/spool_model.h"
 
 #include <errno.h>
@@ -199,7 +199,7 @@ static int name_frames(struct spool_model *recording, uint32_t first, enum symbo
 
 /* --- the whole model --- */
 
-/* Makes room for the names of all frames of the spool; the room doubles when more frames come. */
+/* Allocates the lists for all frames of the spool; their size doubles when they are full. */
 static int make_lists(struct spool_model *recording)
 {
 	uint32_t frames = (uint32_t)spool_count(recording->spool, SPOOL_FRAME);

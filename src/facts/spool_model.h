@@ -1,7 +1,7 @@
 /*
- * From a spool to a trace: names frames and stacks, and provides memory.
+ * Makes a trace from a spool, the file of a recording: names frames and stacks, provides memory.
  *
- * Also used at the end of the traced program, so memory comes from an arena or mmap; only
+ * This also runs in the traced program when it ends, so memory comes from an arena or mmap; only
  * symbols_demangle() may call malloc. The spool is not changed and must outlive the model.
  */
 #pragma once
@@ -18,25 +18,25 @@ struct symbol_query {
 	uint64_t offset;        /* in the ELF file's own address space */
 	const char *symbol;     /* result: the name as the file has it, NULL if not found */
 	uint64_t start, size;   /* result: offset and bytes of the symbol */
-	uint32_t module, frame; /* numbers of the module and the frame in the spool */
+	uint32_t module, frame; /* positions in the spool's tables of modules and frames */
 };
 
-/* Fills the queries, which must be sorted by offset; none if the file is missing or does not have
- * the build-id `build_id` (hexadecimal; NULL or "" if unknown). 0 or -errno. */
+/* Sets the queries' symbols (in the arena); queries must be sorted by offset. Returns -errno if the
+ * file cannot be read or its build-id is not `build_id` (in hexadecimal; NULL if unknown), or 0. */
 int symbols_find(const char *path, const char *build_id, struct symbol_query *queries, size_t count,
 		 struct arena *arena);
 
-/* True if the bytes of a build-id are those that `hex` has as text. */
+/* True if `hex` is the build-id of `size` bytes in hexadecimal. */
 bool symbols_is_build_id(const char *bytes, size_t size, const char *hex);
 
 enum symbols_names {
-	SYMBOLS_DEMANGLED, /* demangled by the libstdc++ of this process, if it has one */
-	SYMBOLS_LOAD,      /* demangled; libstdc++ may be loaded for that (in the tool) */
-	SYMBOLS_MANGLED,   /* as the files have them: malloc must not be called */
+	SYMBOLS_DEMANGLED, /* demangled, if libstdc++ is already loaded in this process */
+	SYMBOLS_LOAD,      /* demangled; libstdc++ may be loaded for that (only in the tool) */
+	SYMBOLS_MANGLED,   /* as in the ELF files, because malloc must not be called */
 };
 
-/* Returns the C++ name in the arena, or the symbol itself if it cannot be demangled. With
- * SYMBOLS_MANGLED always the symbol itself; otherwise malloc may be called. */
+/* Returns the demangled C++ name, in the arena, or `symbol` if it cannot be demangled. With
+ * SYMBOLS_MANGLED it returns `symbol` and does not call malloc; otherwise it may call malloc. */
 const char *symbols_demangle(const char *symbol, enum symbols_names names, struct arena *arena);
 
 /* --- the model --- */
@@ -46,19 +46,19 @@ struct spool_model {
 	struct arena arena;
 	uint32_t frames, stacks, scopes;
 	uint32_t room;              /* number of entries allocated in `names` and `seen` */
-	struct trace_frame *names;  /* by frame: its row in the trace */
-	struct site_frame *seen;    /* by frame: its texts and kind, for the names of sites */
+	struct trace_frame *names;  /* for each frame of the spool, its row in the trace */
+	struct site_frame *seen;    /* for each frame, its texts and kind, to name sites by */
 	struct trace *trace;        /* the trace that is filled; it points into the arena */
 	struct trace_phase *phases; /* the trace's phases, which are not in the arena */
 	size_t phases_size;
-	const char *unnamed; /* a file that is gone or is another build; NULL if none is */
-	uint64_t unnamed_n;  /* native frames that lack names because of such files */
-	int error;           /* 0, or -ENOMEM: something is missing in the trace */
-	bool damaged;        /* true if the spool had invalid data, which is not in the trace */
+	const char *unnamed; /* an ELF file that was deleted or rebuilt; NULL if none was */
+	uint64_t unnamed_n;  /* number of native frames without names because of such files */
+	int error;           /* 0, or -ENOMEM: the trace is then incomplete */
+	bool damaged;        /* true if the spool had invalid data, which the trace lacks */
 };
 
 /* Names the frames that were added to the spool since the last call. Before the first call the
- * model must be all 0. The spool must always be the same one, at the same address. 0 or -ENOMEM. */
+ * model must be all 0. All calls must pass the same spool. Returns 0 or -ENOMEM. */
 int spool_model_extend(struct spool_model *recording, const struct spool *spool,
 		       enum symbols_names names);
 void spool_model_clear(struct spool_model *recording);
@@ -69,18 +69,18 @@ void *spool_model_room(struct spool_model *recording, size_t count, size_t size)
 void *spool_model_items(struct spool_model *recording, size_t count, unsigned of);
 const char *spool_model_text(struct spool_model *recording, const char *text);
 
-/* The spool's stack or module with this number, NULL if there is none. */
+/* Return the spool's stack or module with this number, NULL if there is none. */
 const struct spool_stack *spool_model_stack(const struct spool_model *recording, uint32_t stack);
 const struct spool_module *spool_model_module(const struct spool_model *recording, uint32_t module);
 
-/* The number of the frame at position `i` of a stack, innermost first, UINT32_MAX if missing; and
- * the number of the stack's frames, 0 if the spool does not have all of them. */
+/* spool_model_step() returns the number of the stack's frame at position `i` (0: the innermost) or
+ * UINT32_MAX. spool_model_depth() counts the stack's frames; 0 if the spool lacks some of them. */
 uint32_t spool_model_step(const struct spool_model *recording, const struct spool_stack *stack,
 			  uint32_t i);
 uint32_t spool_model_depth(const struct spool_model *recording, const struct spool_stack *stack);
 
-/* spool_model_names.c: spool_model_see() fills `seen` from frame `first` on, 0 or -ENOMEM.
- * spool_model_site() writes the name of a stack's site into SITE_LONGEST bytes. */
+/* spool_model_names.c: spool_model_see() fills `seen` from frame `first` on and returns 0 or
+ * -ENOMEM. spool_model_site() writes the name of a stack's site into SITE_LONGEST bytes. */
 int spool_model_see(struct spool_model *recording, uint32_t first);
 void spool_model_site(const struct spool_model *recording, const struct spool_stack *stack,
 		      char *to);
@@ -94,36 +94,35 @@ enum backward_via {
 };
 
 struct backward {
-	char node[96]; /* "MmBackward0", "" if unknown */
+	char node[96]; /* such as "MmBackward0", "" if unknown */
 	enum backward_via via;
-	uint32_t stack; /* number of the stack that `via` names */
+	uint32_t stack; /* number of the stack with the Python code, 0 for BACKWARD_NOT */
 };
 
-/*
- * The forward stack is used only if an operator in it has the node's name (mm for MmBackward0). The
- * recorder may have stored another operator's stack for the node, if the node's own operator
- * allocated nothing (capture/stack/autograd.c).
- */
+/* Fills *backward for a stack. The stack of a forward operator is used only if it has the node's
+ * operator (mm for MmBackward0): if that operator allocated nothing, the recorder may have stored
+ * another operator's stack for the node (capture/stack/autograd.c). */
 void backward_read(const struct spool_model *recording, const struct spool_stack *stack,
 		   struct backward *backward);
 
-/* cupti_check.c: fills the trace's cupti_check. */
+/* cupti_check.c: compares CUPTI's records with the events; fills the trace's cupti_check. */
 void spool_model_match(struct spool_model *recording);
 
 /* spool_model_sites.c: fills the trace's sites from its stacks. */
 void spool_model_find_sites(struct spool_model *recording);
 
-/* Writes the line of code by which a user recognizes the stack, cut to size: "Net.forward
- * (train.py:12)", "take (leak)". backward_read()'s stack is marked "[backward]" or "[via
- * backward()]". */
+/* Writes the line of code by which a user recognizes the stack, cut to `size`: "Net.forward
+ * (train.py:12)" or "take (leak)". A line from the stack that backward_read() found is marked
+ * "[backward]" or "[via backward()]". */
 void spool_model_line(const struct spool_model *recording, uint32_t stack, char *to, size_t size);
 
 /* Sorts shares by bytes, largest first; equal shares by their bytes at the end of the recording. */
 void shares_sort(struct trace_share *shares, size_t count);
 
-/* 1 + position of the spool's first fact with the key, from position `from` on; 0 for none. */
+/* A fact is a key with a value. fact_find() returns 1 + the position of the first fact with the
+ * key at or after position `from`, 0 for none. fact_value() returns the value for this number. */
 uint32_t fact_find(const struct spool *spool, const char *key, uint32_t from);
 const char *fact_value(const struct spool *spool, uint32_t fact);
 
-/* The value of the spool's first fact with the key, NULL for none. */
+/* Returns the value of the spool's first fact with the key, NULL for none. */
 const char *fact_told(const struct spool *spool, const char *key);

@@ -9,10 +9,10 @@
 
 enum { NAMING_DEPTH = 1024 }; /* the most frames that a stack's name is made from */
 
-/* A stack's frames, then those of the Python code that its backward pass comes from. */
+/* A stack's frames, followed by those of the Python code that its backward pass comes from. */
 struct frame_naming {
 	uint32_t frames[NAMING_DEPTH]; /* frame numbers in the spool */
-	uint32_t count, own;           /* numbers: all frames; the stack's own, which come first */
+	uint32_t count, own;           /* number of all frames, and of the stack's own among them */
 	enum backward_via via;
 };
 
@@ -68,7 +68,8 @@ static void read_stack(struct frame_naming *naming, const struct spool_model *re
 	}
 }
 
-/* The frame at `at`, marked as by trace_backward.c if it is not the stack's own. NULL for none. */
+/* Returns the frame at position `at`, NULL for UINT32_MAX. If the frame is not the stack's own, its
+ * function gets a mark in the returned copy: "[backward]" or "[via backward()]". */
 static const struct site_frame *say(struct said *said, const struct frame_naming *naming,
 				    const struct spool_model *recording, uint32_t at)
 {

@@ -1,4 +1,4 @@
-/* Makes a recording's sites: each has the stacks of one name and memory space, and their sums. */
+/* Makes a recording's call sites: each has the stacks with one site name and memory space. */
 #include "facts/spool_model.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "facts/sites.h"
 #include "ledger/totals.h"
 
-/* The memory space of a stack's site, from the sums that count the stack's bytes. */
+/* Returns the memory space in which a stack allocated, found in the sums that include its bytes. */
 static const char *space_of(const struct spool_model *recording, const struct spool_stack *stack)
 {
 	uint64_t cells = spool_count(recording->spool, SPOOL_CELL);
@@ -31,7 +31,7 @@ static const char *space_of(const struct spool_model *recording, const struct sp
 	return space_name(SPACE_DEVICE);
 }
 
-/* The position of the place's site, which is added if it is new; UINT32_MAX without memory. */
+/* Returns the position of the place's site, and adds it if it is new; UINT32_MAX: no memory. */
 static uint32_t find_site(struct trace *trace, struct map *known, const struct trace_place *place)
 {
 	uint64_t key = hash_mix(place->key, hash_bytes(place->space, strlen(place->space)));
@@ -69,7 +69,7 @@ static void site_add_stack(struct trace_site *site, const struct trace_stack *st
 		site->lifetime_max_ns = stack->lifetime_max_ns;
 }
 
-/* Lists the stacks of each site in `list`; stacks_n must have their number. Sorts the sites. */
+/* Sorts the sites and writes the stacks of each to `list`. Their stacks_n must be set before. */
 static void list_stacks(struct trace *trace, uint32_t *list)
 {
 	static const struct sort_key by_weight[] = {
@@ -124,7 +124,7 @@ int trace_gather_sites(struct trace *trace, struct arena *arena, const struct tr
 	return good ? 0 : -ENOMEM;
 }
 
-/* Sums the estimates of a sampled recording's site; allocations are rounded only after summing. */
+/* Adds up the estimates of a site's stacks, if the recording was sampled; rounds only their sum. */
 static void estimate_site(const struct spool_model *recording, struct trace_site *site)
 {
 	if (!recording->spool->header->sample) {
@@ -154,7 +154,7 @@ void spool_model_find_sites(struct spool_model *recording)
 		const struct spool_stack *row = spool_model_stack(recording, i);
 		char name[SITE_LONGEST];
 
-		/* A stack that only freed, reserved or failed has no site. */
+		/* A stack has no site if it only freed, reserved or failed to allocate memory. */
 		if (!row->allocations)
 			continue;
 		spool_model_site(recording, row, name);

@@ -20,7 +20,7 @@ struct image {
 	const Elf64_Shdr *sections;
 };
 
-/* The bytes of the file at an offset, NULL if they are not all within the file. */
+/* Returns the bytes of the file at an offset, NULL if some of them lie beyond its end. */
 static const void *part(const struct image *image, uint64_t offset, uint64_t size)
 {
 	if (offset > image->size || size > image->size - offset)
@@ -42,7 +42,7 @@ bool symbols_is_build_id(const char *bytes, size_t size, const char *hex)
 	return true;
 }
 
-/* True if the file has the build-id, or it is unknown: the file may be newer than what ran. */
+/* True if the file has this build-id (it was not replaced after its load), or none is known. */
 static bool same_build(const struct image *image, const char *build_id)
 {
 	if (!build_id || !*build_id)
@@ -86,12 +86,12 @@ static int open_image(struct image *image, const char *path)
 	return -EINVAL;
 }
 
-/* Gives the symbol's name to the queries whose offsets it covers. Of overlapping symbols, the one
- * that starts last wins; of two with one start, a global symbol wins over a local one. */
+/* Stores the symbol's name in the queries whose offsets it covers. Of overlapping symbols, the one
+ * with the highest start is used; of two with the same start, a global one before a local one. */
 static void offer(const Elf64_Sym *symbol, const char *name, struct symbol_query *queries,
 		  size_t count)
 {
-	/* Symbols of assembly code often have no size: then only their first byte counts. */
+	/* Symbols of assembly code often have size 0; they are taken to be one byte long. */
 	uint64_t size = symbol->st_size ? symbol->st_size : 1;
 
 	for (size_t i = sort_until(queries, count, sizeof(*queries),

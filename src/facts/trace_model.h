@@ -1,6 +1,6 @@
 /*
- * A trace (memtrace/1) as structs, one for each kind of object in the JSON document, made from the
- * rows of facts/trace.def; and these rows as tables.
+ * Structs for a trace, one for each kind of object in the JSON document, and tables that describe
+ * the members of these structs. Both are made from the rows of facts/trace.def.
  */
 #pragma once
 
@@ -10,7 +10,7 @@
 
 #include "base/mem/arena.h"
 
-#define TRACE_NONE UINT64_MAX /* stands for a number that the trace does not have */
+#define TRACE_NONE UINT64_MAX /* stands for a number that is null or unknown */
 
 enum trace_exit {
 	TRACE_EXIT,
@@ -24,7 +24,7 @@ enum { TRACE_NATIVE, TRACE_PYTHON };
 
 struct trace_pair {
 	const char *name;
-	const char *value; /* NULL if it was not set */
+	const char *value; /* NULL if the environment variable was not set */
 };
 
 typedef const char *trace_TEXT;
@@ -62,25 +62,25 @@ typedef uint32_t *trace_U32S;
 
 #undef trace_trace
 
-/* The device's row in the trace's environment, which has its name and size; NULL for none. */
+/* Returns the name and memory size of a device, from trace->environment; NULL if unknown. */
 const struct trace_card *trace_card(const struct trace *trace, int device);
 
-/* The name, the space and the key together identify a stack's site. */
+/* Identifies the site of a stack. Stacks with equal name, space and key have the same site. */
 struct trace_place {
 	const char *name; /* NULL if the stack has no site */
 	const char *space;
 	uint64_t key;
 };
 
-/* spool_model_sites.c: makes sites[], the largest first, and site_of[] from the stacks' places.
- * Sites get the sums of their stacks, but no estimates. 0 or -ENOMEM. */
+/* spool_model_sites.c: makes sites[], the largest first, and site_of[] from `places`, one for each
+ * stack. Each site gets the sums of its stacks, but no estimates. Returns 0 or -ENOMEM. */
 int trace_gather_sites(struct trace *trace, struct arena *arena, const struct trace_place *places);
 
-/* The rows as tables, which direct how a JSON object is read into a struct and written from it.
- * They hold no pointers; base/guest/table_rows.h says why. */
+/* The type of a member in its struct, and the value that stands for JSON's null. The tables hold no
+ * pointers, which would slow down the start of each process (base/guest/table_rows.h). */
 enum row_kind {
 	ROW_TEXT,     /* const char *, NULL for null */
-	ROW_VALUE,    /* const char *: a value of any kind, spelled as in the file */
+	ROW_VALUE,    /* const char *: a JSON value of any type, spelled as in the file */
 	ROW_U64,      /* uint64_t, 0 for null */
 	ROW_OPTIONAL, /* uint64_t, TRACE_NONE for null */
 	ROW_U32,      /* uint32_t, 0 for null */
@@ -88,16 +88,16 @@ enum row_kind {
 	ROW_I64,      /* int64_t, 0 for null */
 	ROW_INT,      /* int, -1 for null */
 	ROW_BOOL,     /* bool */
-	ROW_HEX,      /* uint64_t of a string "0x..." */
-	ROW_WORD,     /* int: the position of a text among the row's words */
-	ROW_OBJECT,   /* a struct in place */
+	ROW_HEX,      /* uint64_t, which the JSON has as a string "0x..." */
+	ROW_WORD,     /* int: the word's position in a list of enum row_words */
+	ROW_OBJECT,   /* a nested struct */
 	ROW_LIST,     /* a pointer to structs, and their count */
-	ROW_PAIRS,    /* a list of struct trace_pair: an object with any keys */
-	ROW_COUNTS,   /* a list of pairs whose values are numbers */
+	ROW_PAIRS,    /* a list of struct trace_pair: a JSON object with arbitrary keys */
+	ROW_COUNTS,   /* a list of struct trace_pair whose values are numbers */
 	ROW_TEXTS,    /* a list of const char * */
 	ROW_U64S,     /* a list of uint64_t, TRACE_NONE for null */
 	ROW_U32S,     /* a list of uint32_t */
-	ROW_BREAK,    /* no value: the file has a line break here */
+	ROW_BREAK,    /* no member: the JSON has a line break here */
 };
 
 enum row_when {
@@ -111,17 +111,17 @@ enum row_when {
 	WHEN_NATIVE,
 };
 
-/* White space between the items of a list. */
+/* The white space that the writer puts between the items of a list. */
 enum row_layout {
 	LAYOUT_NONE,
-	LAYOUT_TIGHT,    /* none */
+	LAYOUT_TIGHT,    /* no white space */
 	LAYOUT_LINES,    /* each item on a line of its own */
 	LAYOUT_BROKEN,   /* each item but the first on a new line */
-	LAYOUT_INDENTED, /* each item but the first on a new line, two blanks before it */
-	LAYOUT_APART,    /* each item on a line of its own, two blanks before it */
+	LAYOUT_INDENTED, /* each item but the first on a new line, after two blanks */
+	LAYOUT_APART,    /* each item on a line of its own, after two blanks */
 };
 
-/* Lists of words: a ROW_WORD's value is a word from one of them. */
+/* The lists of words that a member of kind ROW_WORD can have as values. */
 enum row_words { WORDS_EXITS, WORDS_METRICS, WORDS_LANGUAGES, WORDS_NONE };
 
 enum rows_of {
@@ -131,12 +131,12 @@ enum rows_of {
 };
 
 struct row {
-	char key[24], text[28]; /* text: `,"key":`, as in the JSON */
+	char key[24], text[28]; /* text: `,"key":`, as it is written */
 	uint16_t at, count_at;
 	uint8_t kind, when;
-	uint8_t of;     /* OBJECT, LIST: enum rows_of; WORD: enum row_words; BREAK: blanks */
-	uint8_t layout; /* ROW_LIST: enum row_layout */
-	uint8_t size;   /* bytes of the member, 0 for more than 8 */
+	uint8_t of;     /* OBJECT, LIST: enum rows_of; WORD: enum row_words; BREAK: indentation */
+	uint8_t layout; /* enum row_layout, for lists */
+	uint8_t size;   /* bytes of the member, or 0 if it has more than 8 */
 	uint8_t length; /* bytes of `text` */
 };
 
@@ -147,13 +147,13 @@ struct rows {
 
 struct rows rows_of(enum rows_of of);
 
-/* The row with the key, NULL for none. */
+/* Returns the row with the JSON key, NULL if there is none. */
 const struct row *rows_find(struct rows rows, const char *key);
 
-/* Sets every member of an object that is all 0 to its value for null. */
+/* Sets the members of a zeroed struct to the values that stand for null. */
 void rows_clear(enum rows_of of, void *object);
 
-/* The value of a member that is a number or a pointer, as bits. */
+/* Returns the bits of a member that is a number or a pointer; 0 for a larger member. */
 static inline uint64_t rows_number(const struct row *row, const void *object)
 {
 	const void *value = (const char *)object + row->at;
@@ -171,5 +171,5 @@ static inline uint64_t rows_number(const struct row *row, const void *object)
 /* Returns `count` cleared structs in the arena's memory; NULL if memory is short. */
 void *rows_make(struct arena *arena, enum rows_of of, size_t count);
 
-/* The word at a position, NULL after the last word. */
+/* Returns the word at a position of a list, NULL after the last word. */
 const char *rows_word(enum row_words words, int position);

@@ -1,4 +1,4 @@
-/* The rows of memtrace/1 as tables. */
+/* Makes tables of the rows of facts/trace.def, which define the format of JSON traces. */
 
 #include <string.h>
 
@@ -57,7 +57,7 @@ void rows_clear(enum rows_of of, void *object)
 		const struct row *row = &rows.rows[i];
 		void *value = (char *)object + row->at;
 
-		/* Null is stored as 0, which the member has already, or as all ones. */
+		/* Null is stored as all zero bits, which the member has already, or as all ones. */
 		if (row->kind == ROW_OBJECT)
 			rows_clear(row->of, value);
 		else if (row->kind == ROW_OPTIONAL || row->kind == ROW_POSITION ||

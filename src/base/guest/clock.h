@@ -25,8 +25,8 @@ static inline uint64_t clock_realtime(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* The processor's tick counter, for code that is timed millions of times: reading it takes 8 ns,
- * clock_gettime() 25 ns. */
+/* The processor's tick counter, for code that is timed millions of times: to read it takes 8 ns,
+ * while clock_gettime() takes 25 ns. */
 #if defined(__x86_64__)
 /* True if the tick rate never changes (AMD64 manual, CPUID 8000_0007 EDX[8]). */
 static inline bool ticks_steady(void)

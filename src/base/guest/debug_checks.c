@@ -1,4 +1,4 @@
-/* Checks promises of the library in debug builds (debug_checks.h). */
+/* Checks rules of the library in debug builds: locks, calls of the program's code, malloc. */
 #include "base/guest/debug_checks.h"
 
 #ifdef MEMTRACE_DEBUG
@@ -12,7 +12,7 @@
 
 static const char names[LOCK_RANKS][24] = {
 	"a lock without a rank",
-#define LOCK(name, what) WHOLE(#name),
+#define LOCK(name, what) WHOLE("the lock " #name),
 #include "base/guest/locks.def"
 #undef LOCK
 };
@@ -28,7 +28,7 @@ static void stop(const char *what, const char *how, const char *why)
 {
 	const char *const parts[] = { "memtrace: assertion failed: ", what, how, why, "\n" };
 
-	self.held = 0; /* a handler of the trap's signal may take locks and allocate */
+	self.held = 0; /* because a handler of the trap's signal may take locks and allocate */
 	self.hook = NULL;
 	self.listing = false;
 	for (unsigned i = 0; i < 5; i++) {
@@ -46,7 +46,7 @@ static const char *innermost(unsigned held)
 void watch_same(bool same, const char *what)
 {
 	if (!same)
-		stop(what, " differs from what the code assumes", "");
+		stop(what, " differs from what memtrace assumes", "");
 }
 
 void watch_take(enum lock_rank rank)
@@ -73,7 +73,7 @@ void watch_forked(void)
 void watch_host(const char *function)
 {
 	if (self.held)
-		stop(function, " was called while holding the lock ", innermost(self.held));
+		stop(function, " was called while holding ", innermost(self.held));
 	if (self.listing)
 		stop(function, " was called inside dl_iterate_phdr()", "");
 }
@@ -86,7 +86,7 @@ void watch_listing(bool on)
 void watch_malloc(const char *function)
 {
 	if (self.hook)
-		stop(function, " was called inside the hook of ", self.hook);
+		stop(function, " was called inside memtrace's hook of ", self.hook);
 	watch_host(function);
 }
 

@@ -2,12 +2,12 @@
  * Places the code and data that record an event side by side in memory (src/libmemtrace.ld).
  *
  * Between two events the traced program fills the caches with its own data. Most of an event's cost
- * is then fetching cache lines and pages again, so recording uses as few of them as possible, with
- * nothing else in them.
+ * is then to fetch cache lines and pages again, so recording uses as few of them as possible, which
+ * hold nothing else.
  */
 #pragma once
 
-/* For functions that run even for an event with a known call stack; inline ones need no mark. */
+/* For functions, unless inline, that run for each event, even for one with a known call stack. */
 #define HOT_CODE __attribute__((hot))
 
 /* For a small variable that each event reads or writes. */

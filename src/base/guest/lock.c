@@ -10,7 +10,7 @@
 #include "base/guest/raw_call.h"
 #include "base/guest/safe_read.h"
 
-enum { SPINS = 200 }; /* tries; a lock is held for about 100 ns, so a short spin usually suffices */
+enum { SPINS = 200 }; /* tries before waiting; most holders drop the lock within about 100 ns */
 
 static inline void relax(void)
 {
@@ -35,7 +35,7 @@ static bool spin(struct lock *lock, int held)
 	return false;
 }
 
-/* Waits while the lock's state is `state`. False if all of `slice` passed (NULL: no time limit). */
+/* Waits until the lock's state is not `state`. False after the time `slice` (NULL: no limit). */
 static bool wait_for_state(struct lock *lock, int state, const struct timespec *slice)
 {
 	return raw_futex(&lock->state, FUTEX_WAIT_PRIVATE, state, slice) != -ETIMEDOUT;
@@ -49,7 +49,7 @@ void lock_wait(struct lock *lock)
 		wait_for_state(lock, 2, NULL);
 }
 
-/* True if the thread has ended. Not tgkill: with CLONE_VM, the thread may be in another process. */
+/* True if the thread has ended. tkill() works even if it is of another process (CLONE_VM). */
 static bool is_gone(int thread)
 {
 	return thread != LOCK_RESCUED && raw_call(SYS_tkill, thread, 0, 0) == -ESRCH;
@@ -74,10 +74,8 @@ bool lock_frame_left(void **frame, const void *back, void **here)
 	return (here >= frame && !lock_on_other_stack()) || lock_frame_gone(frame + 1, back);
 }
 
-/*
- * True if the holder has left its stack frame without dropping the lock (a signal handler jumped
- * away). lock->left and lock->back may be a later holder's: the caller must check lock->turn next.
- */
+/* True if the holder left its stack frame without dropping the lock (a signal handler jumped away).
+ * The caller must then check lock->turn, as lock->left and lock->back may be a later holder's. */
 static bool was_left(struct lock *lock)
 {
 	void **where = atomic_load(&lock->left);
@@ -120,7 +118,7 @@ static enum lock_got inherit(struct lock *lock, int self)
 			waited = 0;
 			continue;
 		}
-		/* Counts slices, not time: while the process is stopped, at most one slice ends. */
+		/* Counts waits, not time, which also passes while the process is stopped. */
 		left = is_gone(state & ~LOCK_AWAITED) || was_left(lock);
 		if ((!left && ++waited < most) || turn != atomic_load(&lock->turn))
 			continue;

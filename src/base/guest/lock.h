@@ -1,10 +1,10 @@
 /*
- * A small lock on a futex: no allocation, and lock_reset() makes it free again after fork.
+ * A small lock based on a futex. It allocates nothing, and lock_reset() frees it after a fork.
  *
  * pthread_mutex_t is not used, for two reasons. The child of a raw clone() has no portable way to
  * free a mutex that another thread held. And a thread of the program that ends inside the locked
  * code (asynchronous cancellation, a raw exit), or whose signal handler jumps out of it, would
- * block all others for ever.
+ * block all other threads for ever.
  */
 #pragma once
 
@@ -15,14 +15,15 @@
 #include "base/guest/debug_checks.h"
 
 struct lock {
-	atomic_int state;      /* 0: free; lock_take(): 1, 2 if awaited; lock_take_as(): `self` */
-	_Atomic(void **) left; /* where the holder's frame keeps its return address, or NULL */
+	atomic_int state;      /* 0 if free; else 1 (2 if awaited) or lock_take_as()'s `self` */
+	_Atomic(void **) left; /* address of the return address in the holder's frame, or NULL */
 	_Atomic(void *) back;  /* the return address; *left differs if the holder jumped away */
 	atomic_uint turn;      /* counts holders, so that a waiting thread notices progress */
 	enum lock_rank rank;   /* the lock's place in the order of locks (locks.def) */
 };
 
-/* Values in `state`: the flag that a thread waits, and the holder's number after lock_rescue(). */
+/* Values of `state` after lock_take_as(): a flag that another thread waits, and the holder that
+ * lock_rescue() stores instead of `self`. */
 enum { LOCK_AWAITED = 1 << 30, LOCK_RESCUED = LOCK_AWAITED - 1 };
 
 /* Initializes a free lock; `name` is the lock's name in locks.def. */
@@ -34,8 +35,8 @@ enum { LOCK_AWAITED = 1 << 30, LOCK_RESCUED = LOCK_AWAITED - 1 };
 enum {
 	LOCK_SLICE_MS = 200, /* the interval at which a waiting thread checks the holder */
 	LOCK_SLICES = 50,    /* intervals (10 s in all) after which the holder loses the lock */
-	/* Intervals after which a thread takes over a lock that it holds itself. It took the lock
-	 * on another stack, which a signal handler left and only another signal can return to. */
+	/* Intervals after which a thread takes over a lock that it holds itself: it took the lock
+	 * on another stack, which a signal handler left, and may never go back to that stack. */
 	LOCK_OWN_SLICES = 5,
 };
 
@@ -50,24 +51,22 @@ void lock_wake(struct lock *lock);
 enum lock_got lock_inherit(struct lock *lock, int self);
 void lock_drop_awaited(struct lock *lock, int self);
 
-/* For a thread that has jumped out of the locked code: keeps the lock from all other threads until
- * lock_drop_as(lock, LOCK_RESCUED). False if another thread has already taken it. */
+/* Called by a thread that has jumped out of the locked code. No other thread can then take the lock
+ * until lock_drop_as(lock, LOCK_RESCUED). False if another thread has already taken the lock. */
 bool lock_rescue(struct lock *lock, int self);
 
-/* True if *where no longer holds `was`, or is unmapped. False if memory cannot be checked. */
+/* True if *where differs from `was`, or is unmapped. False if a sandbox forbids the check. */
 bool lock_frame_gone(void *const *where, const void *was);
 
 /* True if this code runs on the stack of sigaltstack(), or if that cannot be determined. */
 bool lock_on_other_stack(void);
 
-/*
- * True if this thread, whose current frame is `here`, has left its earlier frame `frame`, which
- * returned to `back`. That is certain if `here` is the same address or further out on the same
- * stack, or if `frame` no longer holds `back`.
- */
+/* True if this thread, whose current frame is `here`, has left its earlier frame `frame`, whose
+ * return address was `back`: if `here` has the same or a higher address on the same stack, or if
+ * `frame` no longer holds `back`. */
 bool lock_frame_left(void **frame, const void *back, void **here);
 
-/* Frees the lock in a forked child. A free lock is not written to: its page stays shared. */
+/* Frees the lock in a forked child. A free lock is not written to, so its page stays shared. */
 static inline void lock_reset(struct lock *lock)
 {
 	if (atomic_load(&lock->left))
@@ -87,12 +86,10 @@ static inline void lock_take(struct lock *lock)
 		lock_wait(lock);
 }
 
-/*
- * Takes the lock for thread `self`. `frame` (NULL: none) is a stack frame that the thread keeps
- * until it drops the lock, unless a signal handler jumps out by siglongjmp(). After LOCK_LEFT or
- * LOCK_OVERDUE the work of the previous holder is unfinished: the guarded data must be repaired
- * first.
- */
+/* Takes the lock for thread `self`. `frame` (or NULL) is a stack frame that the thread does not
+ * leave before it drops the lock, unless a signal handler jumps out by siglongjmp(). If the result
+ * is LOCK_LEFT or LOCK_OVERDUE, the previous holder did not finish its work, so the caller must
+ * repair the protected data first. */
 static inline enum lock_got lock_take_as(struct lock *lock, int self, void **frame)
 {
 	enum lock_got got = LOCK_GOT;
@@ -123,7 +120,7 @@ static inline void lock_drop(struct lock *lock)
 		lock_wake(lock);
 }
 
-/* Drops the lock of lock_take_as(), unless another thread has taken it over meanwhile. */
+/* Drops a lock from lock_take_as(), unless another thread has taken it over in the meantime. */
 static inline void lock_drop_as(struct lock *lock, int self)
 {
 	int held = self;

@@ -47,7 +47,7 @@ void own_thread_forked(void)
 enum {
 	STACKS = 16,
 	STACK_BYTES = 512 << 10, /* pages that are never touched take no memory */
-	GUARD = 64 << 10,        /* at least one page, on every machine */
+	GUARD = 64 << 10,        /* bytes of the guard area: at least a page everywhere */
 };
 
 /* The stacks of own_stack_call(). They stay mapped for reuse; most processes need only one. */
@@ -104,7 +104,7 @@ __asm__(".pushsection .text\n"
 	".size own_stack_switch, .-own_stack_switch\n"
 	".popsection\n");
 
-/* True under valgrind and ThreadSanitizer. Stored at first use, as the environment may change. */
+/* True under valgrind and ThreadSanitizer. Determined once, because the environment may change. */
 static bool is_watched(void)
 {
 #ifdef __SANITIZE_THREAD__ /* ThreadSanitizer reports the wrong thread after a change of stacks */
@@ -174,7 +174,7 @@ void own_stack_call(void (*work)(void *), void *argument)
 enum {
 	FLAGS = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM |
 		CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID,
-	MOST_FILES = 1 << 16, /* without close_range(), no descriptor from this on is closed */
+	MOST_FILES = 1 << 16, /* without close_range(), descriptors from this on stay open */
 	FORGET_TRIES = 10000,
 };
 
@@ -187,7 +187,7 @@ struct task {
 
 static _Thread_local bool inside;
 
-/* State of lengthy work: it runs, the waiting thread has requested a pause, or it is paused. */
+/* State of lengthy work: running, requested to pause by the waiting thread, or paused. */
 enum { WORKING, PLEASE_REST, RESTING };
 static atomic_int rest_state;
 
@@ -216,7 +216,7 @@ static void close_all(void)
 }
 
 /* Gives this thread its own descriptor table. Without close_range() (Linux before 5.9) the table
- * keeps copies of the program's descriptors until the work is done, unless that is `lengthy`. */
+ * keeps copies of the program's descriptors until the work ends, unless the work is `lengthy`. */
 static void take_table(bool lengthy)
 {
 	if (!raw_call(SYS_close_range, lengthy ? 0 : 3, ~0U, CLOSE_RANGE_UNSHARE)) {
@@ -300,7 +300,7 @@ static void wait_for_thread(int id, atomic_int *thread, bool lengthy,
 		raw_call(SYS_sched_yield, 0, 0, 0);
 }
 
-/* Runs the task on a thread of its own. False if the kernel refuses it, or if is_watched(). */
+/* Runs the task on a new thread. False if the kernel refuses the thread, or if is_watched(). */
 static bool run_apart(struct task *task, struct signals_deferred *deferred)
 {
 	char *stack = is_watched() ? NULL : map_stack();
@@ -317,9 +317,9 @@ static bool run_apart(struct task *task, struct signals_deferred *deferred)
 }
 
 /*
- * Runs the task on this thread, with signals deferred. Signals that its writes raise (to a closed
- * pipe, beyond a file-size limit, to the terminal of another job) are removed again, so that the
- * program receives only its own signals.
+ * Runs the task on this thread, with signals deferred. Signals that the task's writes raise (to a
+ * closed pipe, beyond a file-size limit, to the terminal of another job) are removed from the
+ * pending ones, so that the program receives only its own signals.
  */
 static void run_here(void *argument)
 {
@@ -362,7 +362,7 @@ int own_thread_run(int (*work)(void *), void *argument, bool lengthy)
 
 void own_thread_forked(void)
 {
-	/* Writes only where needed: a page that is only read stays shared with the parent. */
+	/* Writes only if needed, because a page that is only read stays shared with the parent. */
 	for (int i = 0; i < STACKS; i++) {
 		if (atomic_load(&stacks[i].taken))
 			atomic_store(&stacks[i].taken, false);

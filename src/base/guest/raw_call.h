@@ -55,7 +55,7 @@ static inline long raw_address(const void *pointer)
 	return (long)(uintptr_t)pointer;
 }
 
-/* `patience` is the longest wait, a struct timespec; NULL for no limit. */
+/* Calls futex(2). `patience` is the longest wait, a struct timespec; NULL for no limit. */
 static inline long raw_futex(const void *word, int operation, int value, const void *patience)
 {
 	return raw_call6(SYS_futex, raw_address(word), operation, value, raw_address(patience), 0,

@@ -4,10 +4,10 @@
 #include <signal.h>
 
 /*
- * signals_defer() defers cancellation (open() is a cancellation point) and all signals, except
- * those that the thread's own instructions raise, until signals_deliver(). This is for work that
- * must not be interrupted, because a handler may jump out of it, or enter it again. Pairs may nest.
- * Each call is a system call, so they are for rare work, not for every call of a hook.
+ * signals_defer() defers thread cancellation (open() is a cancellation point) and all signals,
+ * except those that the thread's own instructions raise, until signals_deliver(). It is for work
+ * that a signal handler must not interrupt, as the handler may jump out of it or enter it again.
+ * Pairs of calls may nest. Each is a system call, so they are for rare work, not for every event.
  */
 struct signals_deferred {
 	sigset_t before;

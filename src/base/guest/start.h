@@ -43,7 +43,7 @@ static inline bool start_same(const char *a, const char *b)
 	return *a == *b;
 }
 
-/* The rest of `text` after `begin`, NULL if `text` does not begin with it. */
+/* Returns the rest of `text` after `begin`, NULL if `text` does not begin with `begin`. */
 static inline const char *start_after(const char *text, const char *begin)
 {
 	for (; *begin && *text == *begin; text++, begin++)

@@ -9,6 +9,6 @@
  */
 #pragma once
 
-/* A text of a .def row with a second NUL, so that compilers warn if it does not fit its array.
- * Without it, C silently drops the NUL of a text that is as long as the array. */
+/* A text of a .def row with a second NUL, so that compilers warn if the text does not fit its
+ * array. C silently drops a single NUL if the text is as long as the array. */
 #define WHOLE(text) text "\0"

@@ -10,7 +10,7 @@
 
 enum { PAGE = 4096, MOST = 1 << 20 }; /* MOST: bytes that a call may search below the known part */
 
-/* The part of this thread's stack that was found so far. */
+/* The part of this thread's stack that is known so far. */
 static HOT_THREAD _Thread_local struct {
 	uintptr_t low, high;
 } thread_stack;

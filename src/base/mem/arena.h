@@ -1,7 +1,7 @@
 /*
- * Memory by mmap, for the library, which must not call malloc() of the traced program.
+ * Memory from mmap, for the library, which must not call the traced program's malloc().
  *
- * Blocks of an arena are zeroed and aligned to 16 bytes. They cannot be freed one by one:
+ * Blocks of an arena are zeroed and aligned to 16 bytes. They cannot be freed one by one;
  * arena_clear() frees them all.
  */
 #pragma once
@@ -10,7 +10,7 @@
 
 struct arena {
 	struct arena_page *pages;
-	size_t used, size; /* bytes in use and all bytes of the newest chunk (*pages) */
+	size_t used, size; /* of the newest chunk (*pages): bytes in use, and all bytes */
 };
 
 /* Allocate a block of `size` bytes, or a copy of a text with a NUL. NULL if there is no memory. */

@@ -1,4 +1,4 @@
-/* Hashes words to 128 bits and bytes to 64: multiply, then XOR the product's halves (wyhash). */
+/* Hashes words to 128 bits, or bytes to 64, by products whose halves are XORed (as in wyhash). */
 #pragma once
 
 #include <stddef.h>

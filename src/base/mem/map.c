@@ -1,4 +1,4 @@
-/* A map of 64-bit keys to 32-bit values by open addressing; readers need no lock. */
+/* A hash table of 64-bit keys and 32-bit values with open addressing; readers need no lock. */
 #include "base/mem/map.h"
 
 #include "base/mem/arena.h"
@@ -21,7 +21,7 @@ static size_t bytes_of(size_t size)
 	return sizeof(struct map_table) + size * sizeof(struct map_entry);
 }
 
-/* The key's entry, or the empty entry for it. *value becomes the entry's value. */
+/* Returns the key's entry, or the empty entry for a new key. *value becomes the entry's value. */
 static inline struct map_entry *entry_of(struct map_table *table, uint64_t key, uint32_t *value)
 {
 	for (size_t at = (size_t)(key ^ key >> 29);; at++) {

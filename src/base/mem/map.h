@@ -1,5 +1,5 @@
 /*
- * A map of 64-bit keys to 32-bit values: open addressing in memory by mmap.
+ * A hash table of 64-bit keys and 32-bit values, with open addressing, in memory from mmap.
  *
  * There may be one writer at a time. Readers need no lock: an entry's key is stored before its
  * value, and old tables stay mapped until map_clear(). Keys should be hashes; key 0 is valid.
@@ -15,15 +15,15 @@ struct map {
 	size_t used;
 };
 
-/* The key's value, or 0 if the key is missing. */
+/* Returns the key's value, or 0 if the key is missing. */
 uint32_t map_get(const struct map *map, uint64_t key);
 
 /* Stores the key's value, which must not be 0. Concurrent readers see the old or the new value.
  * False if there is no memory. */
 bool map_put(struct map *map, uint64_t key, uint32_t value);
 
-/* A pointer to the key's value, valid until the next map_put(); NULL if the key is missing. Only
- * for the writer of a map that no other thread reads. */
+/* Returns a pointer to the key's value, valid until the next map_put(); NULL if the key is missing.
+ * Only for the writer of a map that no other thread reads. */
 uint32_t *map_value(const struct map *map, uint64_t key);
 
 /* Frees all memory. No thread may be reading the map. */

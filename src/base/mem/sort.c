@@ -6,7 +6,7 @@
 
 #include "base/mem/arena.h"
 
-enum { SMALL = 1024 }; /* up to this many bytes in all, rows are sorted by insertion */
+enum { SMALL = 1024 }; /* rows of at most this many bytes in all are sorted by insertion */
 
 static uint64_t number_at(const char *row, const struct sort_key *key)
 {

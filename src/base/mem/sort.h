@@ -1,13 +1,11 @@
-/*
- * Sorting without the heap: glibc's qsort() calls malloc() for more than 1 KiB, but the library may
- * be called while the program is inside malloc().
- */
+/* Sorts without the heap: glibc's qsort() calls malloc() for more than 1 KiB, but this library may
+ * run while the program is inside malloc(). */
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* A member to sort by: an unsigned number, or a pointer to text. If equal, the next key decides. */
+/* A member to sort by: an unsigned number or a pointer to text. Later keys break ties. */
 struct sort_key {
 	uint16_t at, size;
 	enum { SORT_END, SORT_RISES, SORT_FALLS, SORT_AS_TEXT } order;
@@ -21,9 +19,9 @@ struct sort_key {
 #define SORT_DOWN(type, member) SORT_KEY(type, member, SORT_FALLS)
 #define SORT_TEXT(type, member) SORT_KEY(type, member, SORT_AS_TEXT)
 
-/* Sorts stably; a key of zeros ends `keys`. Without spare memory, a slow insertion sort is used. */
+/* A stable sort; a key of zeros ends `keys`. If memory is short, it is a slow insertion sort. */
 void sort_rows(void *rows, size_t count, size_t size, const struct sort_key *keys);
 
-/* Returns how many rows have a number of at most `value` at byte `at` of the row (a uint64_t). The
- * rows must be sorted by this number. */
+/* Returns the number of rows whose uint64_t at byte `at` of the row is at most `value`. The rows
+ * must be sorted by it. */
 size_t sort_until(const void *rows, size_t count, size_t size, size_t at, uint64_t value);

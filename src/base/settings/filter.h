@@ -33,7 +33,7 @@ struct filter_term {
 };
 
 struct filter {
-	unsigned count; /* 0: the filter lets all events pass */
+	unsigned count; /* number of terms; 0: all events are recorded */
 	struct filter_term terms[FILTER_TERMS];
 };
 
@@ -50,7 +50,8 @@ enum filter_answer {
 	FILTER_YES,
 };
 
-/* False if the text is not a valid filter; *filter is then empty. *filter points into the text. */
+/* Parses a filter; *filter points into the text. If the text is invalid, returns false and makes
+ * *filter empty. */
 bool filter_parse(const char *text, struct filter *filter);
 
 enum filter_answer filter_ask(const struct filter *filter, const struct filter_facts *facts);

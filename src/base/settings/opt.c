@@ -104,7 +104,7 @@ int opt_parse_keep(const char *text, uint64_t *ns, uint64_t *bytes)
 	}
 }
 
-/* Signals that the user may choose. If unhandled, each is ignored or just ends the process. */
+/* Signals that a user may choose. Without a handler, each is ignored or ends the process. */
 static const struct {
 	char name[8];
 	int signal;
@@ -176,7 +176,7 @@ START_CODE bool opt_parse(enum opt_id id, const char *value, uint64_t *count)
 	return true;
 }
 
-/* Reads the environment once: it may have hundreds of variables, most of which are not settings. */
+/* Reads the environment only once, as it may have hundreds of variables that are no settings. */
 START_CODE static void find_values(const char *values[OPT_IDS])
 {
 	static START_CONST const char prefix[] = "MEMTRACE_";
@@ -191,7 +191,7 @@ START_CODE static void find_values(const char *values[OPT_IDS])
 	}
 }
 
-/* Copies a value. NULL if there is no room; opt_read() then uses the default. */
+/* Copies a setting's value. NULL if there is no room; opt_read() then uses the default. */
 START_CODE static const char *keep_text(const char *value)
 {
 	size_t size = start_length(value) + 1;

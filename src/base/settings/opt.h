@@ -41,7 +41,7 @@ extern const struct opt_row opt_rows[OPT_IDS];
  * is invalid, or has no room, is replaced by the default; see opt_trouble(). */
 void opt_read(void);
 
-/* A setting's value: as text (valid until the process ends), as a flag, as a number. */
+/* Return a setting's value: as text (valid until the process ends), as a flag, as a number. */
 const char *opt_text(enum opt_id id);
 bool opt_flag(enum opt_id id);
 uint64_t opt_count(enum opt_id id);
@@ -71,5 +71,5 @@ bool opt_given(enum opt_id id);
 /* True if `value` is valid; *count becomes its number, flag or bits, or 0 for other kinds. */
 bool opt_parse(enum opt_id id, const char *value, uint64_t *count);
 
-/* The variable (without MEMTRACE_) of the first value that opt_read() refused, or NULL. */
+/* Returns the variable (without MEMTRACE_) whose value opt_read() refused first, or NULL. */
 const char *opt_trouble(void);

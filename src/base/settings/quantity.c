@@ -46,7 +46,8 @@ START_CODE static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* The length of the unit `name` if the text begins with it, else 0. Case matters only in times. */
+/* Returns the length of the unit `name` if the text begins with it, else 0. In sizes, upper and
+ * lower case are equal. */
 START_CODE static size_t fits(const char *text, const char *name, enum quantity_kind kind)
 {
 	size_t length = 0;
@@ -113,7 +114,7 @@ START_CODE const char *quantity_read(const char *text, enum quantity_kind kind, 
 	    (digits > whole && kind == QUANTITY_SETTING && factor == 1) ||
 	    !read_whole(text, whole, factor, value))
 		return NULL;
-	/* Adds the fraction, last digit first; rounding down each time equals doing it once. */
+	/* Adds the fraction, last digit first. Rounding down at each digit equals doing so once. */
 	while (digits > whole + 1)
 		part = (part + (uint64_t)(*--digits - '0') * factor) / 10;
 	return __builtin_add_overflow(*value, part, value) ? NULL : rest;

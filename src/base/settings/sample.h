@@ -20,7 +20,7 @@ struct sample {
 
 enum { SAMPLE_PARTS = 1 << 16 };
 
-/* Counts a block of `size` bytes; true if it is sampled. Only a thread's first call uses `seed`. */
+/* Counts a block of `size` bytes; true if the block is sampled. Only the first call uses `seed`. */
 bool sample_take(struct sample *sample, uint64_t seed, uint64_t size, uint64_t interval);
 
 /* The estimate that a sampled block adds: bytes, and blocks in units of 1 / SAMPLE_PARTS. */

@@ -9,7 +9,8 @@
 #include "base/guest/raw_call.h"
 
 /* fd_stat() needs libc's struct stat to be the kernel's, as on x86-64 and aarch64 (asm/stat.h). */
-_Static_assert(sizeof(struct stat) == 144 || sizeof(struct stat) == 128, "unknown struct stat");
+_Static_assert(sizeof(struct stat) == 144 || sizeof(struct stat) == 128,
+	       "libc's struct stat must have the size of the kernel's");
 
 int fd_open(const char *path, int flags)
 {
@@ -66,11 +67,9 @@ int fd_create(const char *path)
 	return fd;
 }
 
-/*
- * Not every file system (or sandbox) supports RENAME_NOREPLACE. Making a hard link also
- * fails if the new name exists, so this is tried next. Some file systems have no links (a mounted
- * bucket of object storage): there an empty file first reserves the new name.
- */
+/* Not every file system (or sandbox) supports RENAME_NOREPLACE. Creating a hard link fails, too, if
+ * the new name exists, so a link is tried next. On file systems without links (a mounted bucket of
+ * object storage), an empty file first reserves the new name. */
 int fd_rename_new(const char *from, const char *to)
 {
 	int error = (int)raw_call6(SYS_renameat2, AT_FDCWD, raw_address(from), AT_FDCWD,

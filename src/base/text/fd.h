@@ -16,7 +16,7 @@
 int fd_open(const char *path, int flags);
 
 /* Opens a regular file for reading, without waiting for a pipe's writer, and fills *status. Returns
- * the descriptor, -EINVAL for what is no regular file, or another -errno. */
+ * the descriptor, -EINVAL if the file is not a regular one, or another -errno. */
 int fd_open_regular(const char *path, struct stat *status);
 
 int fd_close(int fd);
@@ -30,7 +30,7 @@ bool fd_exists(const char *path);
  * exists, even as a symbolic link. Returns the descriptor, or -errno. */
 int fd_create(const char *path);
 
-/* Renames a file without replacing another: 0, -EEXIST if `to` exists, or another -errno. */
+/* Renames a file. Never replaces another: returns 0, -EEXIST if `to` exists, or another -errno. */
 int fd_rename_new(const char *from, const char *to);
 
 int fd_write_all(int fd, const char *bytes, size_t length);

@@ -33,7 +33,7 @@ START_CODE void log_init(bool quiet)
 	}
 }
 
-/* True if descriptor 2 is still the file that log_init() saw: the program may have replaced it. */
+/* True if descriptor 2 is still the file of log_init(), and was not replaced by the program. */
 static bool still_stderr(void)
 {
 	struct stat status;

@@ -106,7 +106,7 @@ static void out_escaped(struct out *out, uint32_t c)
 	}
 }
 
-/* Bytes that are written as they are: ASCII's printable ones without " and \ */
+/* Bytes that are written to JSON without an escape: printable ASCII characters except " and \ */
 static const bool is_plain[256] = { [0x20 ... 0x21] = true,
 				    [0x23 ... 0x5b] = true,
 				    [0x5d ... 0x7e] = true };
@@ -136,7 +136,7 @@ void out_json_n(struct out *out, const char *text, size_t length)
 	out_char(out, '"');
 }
 
-/* Most texts are short and plain, and are copied while their end is looked for. */
+/* Fast for short texts without escapes, as most are: copies them while it searches for the end. */
 void out_json(struct out *out, const char *text)
 {
 	enum { SHORT = 32 };

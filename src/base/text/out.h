@@ -19,7 +19,7 @@ struct out {
 	char *buffer;
 	size_t size; /* bytes of the buffer, at least 4096 */
 	size_t used;
-	uint64_t written; /* bytes flushed so far, with those dropped after an error */
+	uint64_t written; /* bytes flushed so far, including those dropped after an error */
 	out_sink *sink;   /* if not NULL, gets the bytes instead of fd; NULL after out_init() */
 	void *sink_to;
 };
@@ -29,7 +29,7 @@ void out_init(struct out *out, int fd, char *buffer, size_t size);
 /* Writes the buffered bytes. Returns 0, or the first error (-errno) since out_init(). */
 int out_flush(struct out *out);
 
-/* Returns space for `length` bytes, at most 4096; who writes there adds to out->used. */
+/* Returns space for `length` (at most 4096) bytes; the caller adds the bytes used to out->used. */
 static inline char *out_room(struct out *out, size_t length)
 {
 	if (out->size - out->used < length)

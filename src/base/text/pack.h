@@ -1,8 +1,9 @@
 /*
  * Compresses output with zlib or zstd, chosen by the suffix of the file's name (pack.def).
  *
- * This code names none of their functions: its caller passes a function that finds them. The tool
- * is linked with zlib, and with zstd if the build has it. libmemtrace.so loads the one it needs.
+ * This code is not linked with these libraries: its caller passes a function that looks up their
+ * functions. The tool is linked with zlib, and with zstd if the build has it; libmemtrace.so loads
+ * the library that it needs.
  */
 #pragma once
 
@@ -22,7 +23,7 @@ struct pack_row {
 
 extern const struct pack_row pack_rows[PACK_KINDS];
 
-/* The compression that the suffix of a path selects; PACK_NONE if it selects none. */
+/* Returns the compression that a path's suffix selects, PACK_NONE if it selects none. */
 enum pack_kind pack_named(const char *path);
 
 /* Returns the library's function `name`, NULL if missing; `from` is pack_start()'s argument. */
@@ -30,8 +31,8 @@ typedef void *pack_find(void *from, const char *name);
 
 struct pack;
 
-/* Starts a stream that compresses into fd, with memory from mmap; pack_end() frees it, the caller
- * closes fd. Returns 0, -ENOMEM, or -ENOTSUP if a function is missing or zlib is incompatible. */
+/* Starts a stream that compresses into fd, with memory from mmap; pack_end() frees it and leaves fd
+ * open. Returns 0, -ENOMEM, or -ENOTSUP if a function is missing or zlib is incompatible. */
 int pack_start(struct pack **pack, enum pack_kind kind, int fd, pack_find *find, void *from);
 
 /* Sets the descriptor if pack_start() was given none; to be called before pack_write(). */

@@ -56,7 +56,7 @@ static const char launchers[][RANK_FACTS][32] = {
 #undef LAUNCHER
 };
 
-/* The variable's value if it is 1 to 19 digits, which are safe in file names; otherwise NULL. */
+/* Returns a variable's value if it is 1 to 19 digits, which are safe in file names, else NULL. */
 static const char *number(const char *name)
 {
 	const char *value = name[0] ? getenv(name) : NULL;

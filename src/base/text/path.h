@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Texts that path_expand() puts in; its comment says for which letters, and what NULL means. */
+/* The texts that path_expand() inserts for %p, %h, %r and %e; that function explains NULL. */
 struct path_words {
 	const char *pid;
 	const char *host;
@@ -26,10 +26,10 @@ struct path_words {
  */
 int path_expand(char *to, size_t size, const char *pattern, const struct path_words *words);
 
-/* Writes the path of an output's spool: beside the output, or in spool_dir if not NULL or "". */
+/* Writes the path of an output's spool: next to the output, or in spool_dir if not NULL or "". */
 int path_spool(char *to, size_t size, const char *output, const char *spool_dir);
 
-/* The end of `output` from ".json" on (".json", ".json.gz", ".json.zst"), or "". */
+/* Returns the end of `output` from ".json" on (".json", ".json.gz", ".json.zst"), or "". */
 const char *path_extension(const char *output);
 
 /* Writes `output`, with n before the extension if n > 0, as in memtrace.5.1.json for n = 1. */

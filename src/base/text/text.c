@@ -34,7 +34,7 @@ size_t text_join(char *to, size_t size, const char *a, const char *b)
 	return text_append(to, size, b);
 }
 
-/* text_u64() divides by 10,000, because divisions of 64 bits take most of its time. */
+/* For text_u64(), which divides by 10,000 because 64-bit divisions take most of its time. */
 static const char digit_pairs[] = "00010203040506070809"
 				  "10111213141516171819"
 				  "20212223242526272829"
@@ -51,14 +51,14 @@ static void put_digits(char *to, size_t pair)
 	memcpy(to, &digit_pairs[pair * 2], 2);
 }
 
-/* The length of a number in decimal. */
+/* Returns the number of decimal digits of a value. */
 static size_t digits_of(uint64_t value)
 {
 #define TEN_OF(n) n, n * 10, n * 100, n * 1000, n * 10000
 	static const uint64_t powers[] = { TEN_OF(1ULL), TEN_OF(100000ULL), TEN_OF(10000000000ULL),
 					   TEN_OF(1000000000000000ULL) };
 #undef TEN_OF
-	/* The bits times log10(2): the length, or one less */
+	/* The number of bits times log10(2) is the length, or one less. */
 	size_t length = (size_t)(64 - __builtin_clzll(value | 1)) * 1233 / 4096;
 
 	return length + (value >= powers[length] || !length);
@@ -114,7 +114,7 @@ bool text_ends(const char *text, const char *end)
 	return length > behind && !memcmp(text + length - behind, end, behind);
 }
 
-/* No strrchr(): the library's constructor avoids symbol lookups (base/guest/start.h). */
+/* Does not use strrchr(), as the library's constructor avoids symbol lookups (guest/start.h). */
 START_CODE const char *text_base(const char *path)
 {
 	const char *base = path;

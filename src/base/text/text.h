@@ -1,5 +1,5 @@
 /*
- * Texts in buffers of the caller: copied, joined, compared; numbers as digits. No locale.
+ * Copies, joins and compares texts, and writes numbers, in buffers of the caller, without a locale.
  *
  * Every function that writes ends the text with a NUL and returns its length. Text that does not
  * fit is cut off. Nothing is allocated.
@@ -25,7 +25,7 @@ bool text_same(const char *a, const char *b);
 /* True if `text` ends with `end` and is longer. */
 bool text_ends(const char *text, const char *end);
 
-/* The part of a path after its last slash; the whole path if it has none. */
+/* Returns the part of a path after its last slash, the whole path if it has no slash. */
 const char *text_base(const char *path);
 
 /* `variable` is a text "NAME=value": returns its value if NAME is `name`, else NULL. */

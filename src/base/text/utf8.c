@@ -31,7 +31,7 @@ size_t utf8_decode(const char *text, size_t left, uint32_t *c)
 
 size_t utf8_encode(char *to, size_t room, uint32_t c)
 {
-	static const uint8_t lead[] = { 0, 0, 0xc0, 0xe0, 0xf0 }; /* first byte's bits, by length */
+	static const uint8_t lead[] = { 0, 0, 0xc0, 0xe0, 0xf0 }; /* first byte, by length */
 	size_t length;
 
 	if ((c >= 0xd800 && c < 0xe000) || c > 0x10ffff)

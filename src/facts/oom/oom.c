@@ -1,4 +1,4 @@
-/* Explains each allocation that failed for lack of memory: the facts, the reason, the advice. */
+/* Explains each allocation that failed for lack of memory: finds facts, the reason, and advice. */
 #include "facts/oom/oom.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@ static void find_card(struct oom *oom, const struct spool_model *recording)
 	oom->facts.total = card->total_bytes == TRACE_NONE ? 0 : card->total_bytes;
 }
 
-/* An estimate of the bytes that the driver itself uses on a card: context, modules, heaps. */
+/* Estimates the bytes that the driver itself uses on a GPU: for contexts, modules, heaps. */
 static uint64_t own_share(uint64_t total)
 {
 	uint64_t most = 1536 * MIB;
@@ -29,7 +29,7 @@ static uint64_t own_share(uint64_t total)
 	return total / 16 < most ? total / 16 : most;
 }
 
-/* Finds the card's free bytes: from the driver's report at the failure, else the last sample. */
+/* Finds the GPU's free bytes, by the driver's report at the failure or else by the last sample. */
 static void find_left(struct oom_facts *facts, const struct spool_oom *row)
 {
 	uint64_t used = row->used;
@@ -49,7 +49,7 @@ static void find_left(struct oom_facts *facts, const struct spool_oom *row)
 		facts->foreign = facts->others - own_share(facts->total);
 }
 
-/* The size of the segment that PyTorch requests from the driver (CUDACachingAllocator.cpp). */
+/* Returns the size of the segment that PyTorch requests for a block (CUDACachingAllocator.cpp). */
 static uint64_t segment_for(uint64_t size)
 {
 	if (size <= MIB)
@@ -59,7 +59,7 @@ static uint64_t segment_for(uint64_t size)
 	return (size + 2 * MIB - 1) / (2 * MIB) * (2 * MIB);
 }
 
-/* PyTorch's limit lies between its pool's peak and what the pool held plus the refused segment. */
+/* PyTorch's limit is at least its pool's peak, and less than the pool plus the refused segment. */
 static void find_limit(struct oom_facts *facts, const struct spool_model *recording,
 		       const struct spool_oom *row)
 {
@@ -165,7 +165,7 @@ static int at_moment(void *context, const struct census *census, uint64_t seq)
 	for (size_t i = 0; !error && i < finder->recording->trace->ooms_n; i++) {
 		struct oom *oom = &finder->ooms[i];
 
-		/* Two failures may share a number, if a signal handler recorded one. */
+		/* Two failures may share an event number, if a signal handler recorded one. */
 		if (oom->row.seq == seq && !oom->known && oom->row.device >= 0)
 			error = oom_then(oom, finder->recording, census);
 	}

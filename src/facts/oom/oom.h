@@ -1,8 +1,8 @@
 /*
- * Explains an allocation that failed because memory ran out: the size, the holders of memory at
- * that time, the reason, and advice.
+ * Explains an allocation that failed because memory ran out: its size, the libraries and pools that
+ * held the memory at that time (holders), the reason, and advice.
  *
- * Also used at the end of the traced program, so memory comes from an arena or mmap, not malloc.
+ * This also runs in the traced program when it ends, so memory comes from mmap, not malloc.
  */
 #pragma once
 
@@ -13,7 +13,7 @@ enum {
 	OOM_WORDS = 200,
 	OOM_LINES = 5,
 	OOM_ADVICE_MOST = 2,
-	OOM_GOES_ON = 256, /* this many allocations after a failure: the program survived it */
+	OOM_GOES_ON = 256, /* a program that then makes this many allocations survived a failure */
 };
 
 struct oom_facts {
@@ -24,7 +24,7 @@ struct oom_facts {
 #undef WORDS
 };
 
-/* A text of spool_model_line(), and the bytes that all stacks with this text held. */
+/* A line of code (by spool_model_line()), and the bytes that all stacks with this line held. */
 struct oom_line {
 	const char *text;
 	uint64_t bytes;
@@ -36,23 +36,21 @@ struct oom {
 	struct trace_oom *told;
 	struct oom_facts facts;
 	const char *why;  /* the reason's sentence; a fact replaces each {name} in it */
-	const char *card; /* the card's name, NULL if unknown */
-	bool known; /* the live blocks are known: pools, holders, stacks and lines are filled */
+	const char *card; /* the GPU's name, NULL if unknown */
+	bool known; /* true if the live blocks are known: then lines and told->holders are filled */
 	struct oom_line lines[OOM_LINES];
 	unsigned lines_n;
 	uint64_t more_lines, more_bytes; /* number and bytes of lines that are not in lines[] */
 };
 
-/*
- * Fills the trace's ooms except for their text; in advice, the {names} of facts are not replaced
- * yet. Returns one struct for each failure, in the recording's arena; NULL if there are none, or if
- * memory is short.
- */
+/* Fills the trace's list of failures (ooms) except for their text; the advice still has {names} of
+ * facts instead of their values. Returns one struct for each failure, in the recording's arena;
+ * NULL if there are none or memory is short. */
 struct oom *spool_model_find_ooms(struct spool_model *recording);
 
 /* oom_live.c: fills pools, holders, stacks and lines, and the facts about them, from the blocks
- * that were live at the failure. 0 or -ENOMEM. */
+ * that were live at the failure. Returns 0 or -ENOMEM. */
 int oom_then(struct oom *oom, struct spool_model *recording, const struct census *census);
 
-/* The spool's text with this number, NULL if it is empty or missing. */
+/* Returns the spool's text with this id, NULL if it is empty or missing. */
 const char *oom_name(const struct spool_model *recording, uint32_t text);

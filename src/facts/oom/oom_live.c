@@ -1,4 +1,4 @@
-/* Finds the memory that was live when an allocation failed, its holders, and pools' free memory. */
+/* Finds the memory that was live when an allocation failed: by stack, line, holder and pool. */
 #include <errno.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ static bool is_torch(const struct spool_model *recording, uint32_t pool)
 enum { HOLDERS = 256 };
 
 struct tally {
-	struct trace_share *shares;  /* by stack; the last share: bytes without a known stack */
+	struct trace_share *shares;  /* one for each stack; the last: bytes of unknown stacks */
 	const struct block *largest; /* the largest block that is not PyTorch's */
 };
 
@@ -73,7 +73,7 @@ static int keep_shares(struct oom *oom, struct spool_model *recording,
 		count += shares[i].bytes != 0;
 		sum += shares[i].bytes;
 	}
-	/* The sum is too high if frees were not recorded: the holders are then not known. */
+	/* If frees were not recorded, the sum is too high, and it is not known what was live. */
 	if (sum > oom->row.allocated)
 		return 0;
 	oom->known = true;
@@ -172,7 +172,7 @@ static int find_lines(struct oom *oom, struct spool_model *recording)
 /* Sorts the holders, and names the largest one that is not PyTorch's pool. */
 static void sort_holders(struct oom *oom)
 {
-	/* equal sizes: by address, which is the order of the names in the spool */
+	/* Holders of one size are sorted by their names' addresses, so as the spool has them. */
 	static const struct sort_key by_size[] = {
 		SORT_DOWN(struct trace_oom_holder, bytes),
 		SORT_UP(struct trace_oom_holder, holder),
@@ -226,7 +226,7 @@ static void add_pool(struct trace_oom *told, const struct spool_model *recording
 	}
 }
 
-/* Sets the facts about PyTorch's pool; its sums only if PyTorch did not report them. */
+/* Sets the facts about PyTorch's pool. Sums that PyTorch itself reported are not changed. */
 static void tell_torch(struct oom_facts *facts, const struct trace_oom_pool *pool)
 {
 	facts->whole = pool->free_segments_bytes;

@@ -16,14 +16,14 @@ while read -r order said; do
 	is "$order is not kept" "$(steps "$order" | head -n 1)" "memtrace: assertion failed: $said"
 	hasnt "$order ends there" "$OUT" kept
 done <<END
-ro OPEN was taken while holding RECORD
-rr RECORD was taken while holding RECORD
-onr RECORD was taken while holding NAMES
-no OPEN was taken while holding NAMES
+ro the lock OPEN was taken while holding the lock RECORD
+rr the lock RECORD was taken while holding the lock RECORD
+onr the lock RECORD was taken while holding the lock NAMES
+no the lock OPEN was taken while holding the lock NAMES
 u a lock without a rank was taken
 rh dlopen was called while holding the lock RECORD
 onh dlopen was called while holding the lock NAMES
-pm malloc was called inside the hook of cuMemAlloc_v2
+pm malloc was called inside memtrace's hook of cuMemAlloc_v2
 rm malloc was called while holding the lock RECORD
 END
 
