@@ -38,7 +38,7 @@ void doctor_settings(void)
 		if (setting.id == OPT_IDS) {
 			snprintf(mend, sizeof(mend), "did you mean MEMTRACE_%s?", setting.meant);
 			doctor_say(FINDING_WARN, "settings",
-				   setting.meant ? mend : "memtrace run --help lists them",
+				   setting.meant ? mend : "memtrace run --help lists the settings",
 				   "there is no setting MEMTRACE_%s", setting.name);
 			continue;
 		}
@@ -200,9 +200,9 @@ void doctor_program(const char *name)
 		doctor_say(FINDING_OK, "program", NULL, "%s", path);
 		if (sanitizer_in(path))
 			doctor_say(FINDING_NOTE, "program",
-				   "LD_PRELOAD=libasan.so.8:libmemtrace.so, or "
+				   "else set LD_PRELOAD=libasan.so.8:libmemtrace.so, or "
 				   "ASAN_OPTIONS=verify_asan_link_order=0",
-				   "AddressSanitizer's runtime must be loaded first; memtrace run "
-				   "does that");
+				   "AddressSanitizer requires that its runtime is loaded first; "
+				   "memtrace run turns that check off");
 	}
 }
