@@ -80,7 +80,7 @@ const void *args_choose(const char *kind, const char *name, const void *rows, si
 	if (meant)
 		cli_usage("there is no %s %s; did you mean %s?", kind, name, meant);
 	else
-		cli_usage("there is no %s %s (memtrace %s%s--help)", kind, name,
+		cli_usage("there is no %s %s; see memtrace %s%s--help", kind, name,
 			  cli_command() ? cli_command() : "", cli_command() ? " " : "");
 	return NULL;
 }
@@ -143,7 +143,7 @@ static int unknown(const struct usage *usage, const char *option)
 	if (meant)
 		cli_usage("there is no option %s; did you mean --%s?", option, meant);
 	else
-		cli_usage("there is no option %s (memtrace %s --help)", option, usage->command);
+		cli_usage("there is no option %s; see memtrace %s --help", option, usage->command);
 	return -EINVAL;
 }
 
@@ -313,8 +313,8 @@ static int take_option(const struct usage *usage, char **words, int left)
 static int check_operands(const struct usage *usage, size_t count)
 {
 	if (count < usage->least)
-		return cli_usage("the operand %s is missing (memtrace %s --help)", usage->operands,
-				 usage->command);
+		return cli_usage("the operand %s is missing; see memtrace %s --help",
+				 usage->operands, usage->command);
 	if (count <= usage->most || usage->program || (!usage->most && usage->least))
 		return ARGS_GO;
 	return usage->most ? cli_usage("too many operands: only %s is expected", usage->operands)

@@ -71,7 +71,7 @@ static int read_limits(struct gates *gates, const char *path, const cJSON *budge
 			   "\",\"max\":{\"allocated.peak\":\"30 GiB\"}}",
 			   path);
 	if (!cJSON_IsObject(max) || !max->child)
-		return err("%s: the budget has no limits; give some: "
+		return err("%s: the budget has no limits; add one, such as "
 			   "\"max\":{\"allocated.peak\":\"30 GiB\"}",
 			   path);
 	for (const cJSON *limit = max->child; !error && limit; limit = limit->next)
@@ -88,7 +88,7 @@ int gates_read(struct gates *gates, const char *path)
 
 	if (length < 0 || length > BUDGET_LARGEST)
 		return err("%s: %s", path,
-			   length < 0 ? strerror((int)-length) : "a budget file has at most 1 MiB");
+			   length < 0 ? strerror((int)-length) : "larger than 1 MiB, so no budget");
 	budget = cJSON_Parse(text);
 	error = budget ? read_limits(gates, path, budget)
 		       : err("%s: not valid JSON (error at byte %zu)", path,

@@ -1,4 +1,4 @@
-/* memtrace baseline TRACE -o FILE: writes a run's totals and peaks to a small file for git. */
+/* memtrace baseline TRACE -o FILE: writes a run's totals and peaks to a small file. */
 #include "analyse/compare/run_totals.h"
 #include "cli/cli.h"
 #include "render/compare/diff.h"

@@ -15,8 +15,8 @@
 struct comparison {
 	const char *const *sides[2]; /* the operands of base and of head, each ended by NULL */
 	struct gates gates;
-	const char *rules, *output;       /* NULL: built-in rules, standard output */
-	const struct diff_format *format; /* default: diff_formats[0], text */
+	const char *rules, *output;       /* NULL for the built-in rules and standard output */
+	const struct diff_format *format; /* diff_formats[0], text, by default */
 	struct diff_options options;
 	int device;
 	bool json;  /* --json: the format json */
@@ -161,7 +161,8 @@ static const char about_head[] =
 	"\n"
 	"  --fail-on 'allocated.peak>2%'             fails if it grew by more than 2%\n"
 	"  --fail-on 'reserved.peak>1GiB'            fails if it grew by more than 1 GiB\n"
-	"  --fail-on 'allocated.peak[phase=step]>2%+1MiB'   fails if by more than both\n"
+	"  --fail-on 'allocated.peak[phase=step]>2%+1MiB'   fails if it grew by more than 2% and "
+	"by more than 1 MiB\n"
 	"\n";
 
 static void about_diff(char *to, size_t size)
@@ -190,8 +191,8 @@ static bool take_sides(struct diff_words *words, int argc, char **argv)
 		return true;
 	}
 	return (argc == 1 && words->base[0] && words->head[0]) ||
-	       !cli_usage("give BASE and HEAD, or --base TRACE... --head TRACE... (memtrace diff "
-			  "--help)");
+	       !cli_usage("give BASE and HEAD, or --base TRACE... --head TRACE...; see memtrace "
+			  "diff --help");
 }
 
 static int take_gates(const struct diff_words *words, struct gates *gates)
@@ -211,15 +212,15 @@ int cmd_diff(int argc, char **argv)
 					 .format = diff_formats };
 	char about[6000];
 	const struct arg args[] = {
-		ARG("base", 0, WORDS, "TRACE...", "runs of the base side", words.base),
-		ARG("head", 0, WORDS, "TRACE...", "runs of the head side", words.head),
-		ARG("fail-on", 0, LIST, "EXPR", "a gate, see above; repeatable", words.fail_on),
+		ARG("base", 0, WORDS, "TRACE...", "several runs in place of BASE", words.base),
+		ARG("head", 0, WORDS, "TRACE...", "several runs in place of HEAD", words.head),
+		ARG("fail-on", 0, LIST, "EXPR", "fail if EXPR is true; repeatable", words.fail_on),
 		ARG("gate", 0, FLAG, NULL, "the same as --fail-on '" GATE_DEFAULT "'", &words.gate),
 		ARG_ONE_FORMAT("format", 'f', diff_formats, &comparison.format),
 		ARG_ONE_JSON(&comparison.json),
 		ARG_ONE_DEVICE(&comparison.device),
 		ARG("limit", 'n', NUMBER, "N",
-		    "rows of each table (default 5, or 25 in markdown and junit; 0: all)",
+		    "most rows of a table (default 5, or 25 in markdown and junit; 0: all)",
 		    &words.limit),
 		ARG("full", 0, FLAG, NULL, "show every table, full names and source lines",
 		    &comparison.options.full),
@@ -273,8 +274,8 @@ int cmd_check(int argc, char **argv)
 					 .format = diff_formats };
 	char about[3000];
 	const struct arg args[] = {
-		ARG("max", 'm', LIST, "EXPR", "a limit, in a form shown above; repeatable", max),
-		ARG("budget", 'b', LIST, "FILE", "read limits from a file, see above", budgets),
+		ARG("max", 'm', LIST, "EXPR", "fail if EXPR is not true; repeatable", max),
+		ARG("budget", 'b', LIST, "FILE", "read limits from a budget file", budgets),
 		ARG_RULES_FROM(&comparison.rules),
 		ARG_ONE_FORMAT("format", 'f', diff_formats, &comparison.format),
 		ARG_ONE_JSON(&comparison.json),

@@ -110,7 +110,7 @@ int cmd_export(int argc, char **argv)
 	if (parsed != ARGS_GO)
 		return parsed;
 	if (!format)
-		return cli_usage("--to FORMAT is missing (memtrace export --help)");
+		return cli_usage("--to FORMAT is missing; see memtrace export --help");
 	if (!takes(format, &words))
 		return STATUS_USAGE;
 	options = (struct selection_options){

@@ -1,4 +1,4 @@
-/* memtrace hooks: lists the calls that the library intercepts, from the tables it is built from. */
+/* memtrace hooks: lists the calls that the library intercepts, from the library's own tables. */
 #include <string.h>
 
 #include "base/mem/each.h"

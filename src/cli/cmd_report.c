@@ -189,7 +189,7 @@ static bool check_alone(const struct report_words *words, const struct report_op
 
 	foreach (row, alone, COUNT_OF(alone)) {
 		if (row->given)
-			return !cli_usage("--%s is for one trace: give only one, or omit it",
+			return !cli_usage("--%s is for one trace: omit the option or give only one",
 					  row->option);
 	}
 	return true;
@@ -256,7 +256,7 @@ int cmd_report(int argc, char **argv)
 		ARG("show", 's', TEXT, "SECTIONS", "show only these sections: peaks,live",
 		    &words.show),
 		ARG("limit", 'n', NUMBER, "N",
-		    "rows of each list (default 5, or 10 with --show, --oom, --at or several "
+		    "most rows of a list (default 5, or 10 with --show, --oom, --at or several "
 		    "traces, all with --json; 0: all)",
 		    &words.limit),
 		ARG("full", 0, FLAG, NULL, "show every row, stack and frame", &options.full),

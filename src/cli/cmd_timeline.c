@@ -59,7 +59,7 @@ int cmd_timeline(int argc, char **argv)
 		ARG("from", 0, TIME, "WHEN", "start the curves at 12.5s, 'phase:NAME', 'mark:NAME'",
 		    &options.from),
 		ARG("to", 0, TIME, "WHEN", "end the curves at WHEN", &options.to),
-		ARG_BOUNDED("width", 'w', "N", "columns (default: the terminal's width, else 80)",
+		ARG_BOUNDED("width", 'w', "N", "width in columns (default: the terminal's, or 80)",
 			    &width, TIMELINE_NARROWEST, TIMELINE_WIDEST),
 		ARG_BOUNDED("height", 0, "N", "height of a device's curve in rows (default 10)",
 			    &height, TIMELINE_LOWEST, TIMELINE_HIGHEST),

@@ -150,5 +150,5 @@ int cli_help(int argc, char **argv)
 					      : cli_usage("--completion is for bash or zsh, not %s",
 							  name[0] ? name : "nothing");
 	}
-	return cli_usage("there is no option %s (memtrace --help)", option);
+	return cli_usage("there is no option %s; see memtrace --help", option);
 }

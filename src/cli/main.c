@@ -155,7 +155,7 @@ static int dispatch(int argc, char **argv)
 		argc = 3;
 	}
 	if (word[0] == '-')
-		return cli_usage("there is no option %s (memtrace --help)", word);
+		return cli_usage("there is no option %s; see memtrace --help", word);
 	command = args_choose("command", word, commands, sizeof(commands[0]));
 	if (!command)
 		return STATUS_USAGE;

@@ -224,10 +224,10 @@ bool program_refuses(const char *path, char *why, size_t size)
 
 /* --- programs under AddressSanitizer --- */
 
-/* The shared runtimes of AddressSanitizer for gcc and clang; a static runtime is loaded first. */
+/* Shared runtimes of AddressSanitizer (gcc, clang). A static runtime is always loaded first. */
 static const char *const runtimes[] = { "libasan.so", "libclang_rt.asan" };
 
-/* A flag in ASAN_OPTIONS: https://github.com/google/sanitizers/wiki/AddressSanitizerFlags */
+/* The flag for the check of load order: github.com/google/sanitizers/wiki/AddressSanitizerFlags */
 #define ORDER "verify_asan_link_order"
 
 /* True if an ELF file's bytes name a runtime, after the 0 byte before a name in a string table. */

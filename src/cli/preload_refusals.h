@@ -4,8 +4,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Finds libmemtrace.so and writes its absolute path: the value of MEMTRACE_LIBRARY, else a file in
- * a directory of this executable or of libraries. Returns 0, or -EINVAL with err_text(). */
+/* Finds libmemtrace.so and writes its absolute path: MEMTRACE_LIBRARY if it is set, else a file
+ * near this executable or in a system directory. Returns 0, or -EINVAL with err_text(). */
 int library_find(char *path, size_t size);
 
 /* Writes a value for LD_PRELOAD: the library, then the old value. 0, or -EINVAL with err_text(). */

@@ -61,7 +61,7 @@ int cmd_doctor(int argc, char **argv)
 	if (!found[FINDING_MISSING] && !found[FINDING_WARN])
 		out_text(cli_out(), "\nNo problem was found.\n");
 	else
-		out_format(cli_out(), "\nFound: %u missing (recording needs it), %u to check.\n",
+		out_format(cli_out(), "\nProblems that prevent recording: %u. Warnings: %u.\n",
 			   found[FINDING_MISSING], found[FINDING_WARN]);
 	return found[FINDING_MISSING] ? STATUS_NO : STATUS_DONE;
 }

@@ -151,18 +151,18 @@ static const struct optional {
 	{ "libcudart",
 	  { "libcudart.so.13", "libcudart.so.12", "libcudart.so.11.0" },
 	  FINDING_NOTE,
-	  "not found by the loader; the copies that PyTorch and JAX bring are enough for them",
+	  "not found in the system; PyTorch and JAX bring their own copies, which are enough",
 	  NULL },
 	/* NVML reports only processes that have a CUDA context, so only its presence is checked. */
 	{ "nvml",
 	  { "libnvidia-ml.so.1" },
 	  FINDING_NOTE,
-	  "not found: used memory will include all processes on the device",
+	  "NVML was not found: used memory will include all processes on the device",
 	  "in a container: set NVIDIA_DRIVER_CAPABILITIES=compute,utility" },
 	{ "libunwind",
 	  { "libunwind.so.8" },
 	  FINDING_WARN,
-	  "not found: recording native stacks takes seven times as long",
+	  "libunwind was not found: recording native stacks takes seven times as long",
 	  "apt-get install libunwind8" },
 };
 

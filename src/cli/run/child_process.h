@@ -32,8 +32,8 @@ void run_finish(struct child_run *run);
 
 struct run_trace {
 	char *path;
-	bool own;      /* the trace of the child itself */
-	uint64_t peak; /* highest peak of a device's allocated bytes */
+	bool own;      /* true for the trace of the child itself */
+	uint64_t peak; /* peak of allocated bytes on the device where it is highest */
 	uint64_t rank, world_size;
 };
 

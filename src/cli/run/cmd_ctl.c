@@ -187,7 +187,7 @@ static int unknown_verb(const char *word)
 
 	if (meant)
 		return cli_usage("there is no verb %s; did you mean %s?", word, meant);
-	return cli_usage("%s is neither a process number nor a verb (memtrace ctl --help)", word);
+	return cli_usage("%s is neither a process id nor a verb; see memtrace ctl --help", word);
 }
 
 /* Parses PID... VERB [NAME] into *wish. Returns STATUS_DONE, or another exit status on an error. */
@@ -202,11 +202,11 @@ static int find_wish(struct ctl_wish *wish, int argc, char **argv)
 			wish->verb = &verbs[i];
 	}
 	if (!argc)
-		return cli_usage("VERB is missing (memtrace ctl --help)");
+		return cli_usage("VERB is missing; see memtrace ctl --help");
 	if (!wish->verb)
 		return unknown_verb(argv[0]);
 	if (!wish->processes)
-		return cli_usage("PID is missing (memtrace ctl --help)");
+		return cli_usage("PID is missing; see memtrace ctl --help");
 	if (wish->verb->asks == VERB_MARK) {
 		wish->name = argc > 1 ? argv[1] : "";
 		if (!*wish->name || strlen(wish->name) >= SPOOL_REQUEST_TEXT)
@@ -226,7 +226,7 @@ int cmd_ctl(int argc, char **argv)
 	struct ctl_wish wish = { .processes = 0 };
 	uint64_t seconds = WAIT_SECONDS;
 	const struct arg args[] = {
-		ARG("output", 'o', TEXT, "FILE", "dump: write to FILE (default: next to the spool)",
+		ARG("output", 'o', TEXT, "FILE", "dump writes to FILE (default: next to the spool)",
 		    &wish.output),
 		ARG_BOUNDED("wait", 0, "SECONDS", "longest wait for the process (default 2 s)",
 			    &seconds, 0, LONGEST_WAIT),

@@ -146,7 +146,7 @@ int live_spools_all(struct live_spools *spools)
 	while ((entry = readdir(processes))) {
 		pid_t pid = live_spools_pid(entry->d_name);
 
-		/* Errors are ignored: the process ended, or may not be inspected. */
+		/* Errors are ignored: the process has ended, or it may not be inspected. */
 		if (pid && is_allowed(pid))
 			live_spools_of(spools, pid);
 	}

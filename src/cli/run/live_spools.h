@@ -21,7 +21,7 @@ struct live_spools {
 	bool library; /* a process has loaded libmemtrace.so */
 };
 
-/* Adds the spools of one process, if any. Returns 0, -ESRCH if there is no process, or -errno. */
+/* Adds the spools of a process, if any. Returns 0, -ESRCH if the process is gone, or -errno. */
 int live_spools_of(struct live_spools *spools, pid_t pid);
 
 /* Adds the spools of all processes of this user (for root, of all users). Returns 0 or -errno. */
@@ -38,7 +38,7 @@ struct attached {
 	int pid;
 	int fd;                      /* the open spool */
 	struct spool_header *header; /* the spool's header, mapped shared */
-	uint64_t start;              /* process_start_ticks(), 0 if unknown; unique with the pid */
+	uint64_t start;              /* process_start_ticks() when opened, 0 if unknown */
 	char path[4096];
 };
 

@@ -1,9 +1,9 @@
 /*
  * After `memtrace run`: turns the spools of dead processes into traces, and finds all traces.
  *
- * The program may start others (torchrun, a shell script), each with its own trace. So all files
- * count whose names fit MEMTRACE_OUTPUT and that run_before() did not see in their present state.
- * That depends on no clock, because libfaketime may give the program or memtrace another time.
+ * The program may start others (torchrun, a shell script), each with its own trace. So every file
+ * with a name that fits MEMTRACE_OUTPUT counts, unless run_before() saw it in its present state.
+ * No clock decides this, because libfaketime may give the program or memtrace another time.
  */
 #include <fnmatch.h>
 #include <glob.h>
@@ -104,7 +104,7 @@ static void find_files(struct file_finder *finder, const char *name, const char 
 		if (glob(pattern.text, GLOB_NOSORT, NULL, &files))
 			continue;
 		foreach (path, files.gl_pathv, files.gl_pathc) {
-			/* Skips a file that `plain` matched already: ANYTHING may contain a dot. */
+			/* Skips a file that `plain` matched already, since * matches dots, too. */
 			if (numbered && !fnmatch(plain.text, *path, FNM_PATHNAME | FNM_PERIOD))
 				continue;
 			each(finder, *path);

@@ -82,8 +82,8 @@ static void say_other(const struct run_trace *found)
 
 	show_bytes(bytes, found->peak);
 	if (is_rank(found))
-		run_say("rank %llu is %s (peak %s allocated)", (unsigned long long)found->rank,
-			short_path(found->path), bytes);
+		run_say("the trace of rank %llu is %s (peak %s allocated)",
+			(unsigned long long)found->rank, short_path(found->path), bytes);
 	else
 		run_say("another trace is %s (peak %s allocated)", short_path(found->path), bytes);
 }

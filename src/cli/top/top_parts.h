@@ -33,7 +33,7 @@ int top_session(const struct top_options *options, char **operands);
 /* --- the processes that are shown --- */
 
 struct top_targets {
-	/* the operands, pids and paths of spools, ended by NULL; none stands for all processes */
+	/* the operands (pids, paths of spools), ended by NULL; if none, all processes are shown */
 	char **words;
 	struct look **looks; /* the processes, sorted by pid */
 	size_t count, size;

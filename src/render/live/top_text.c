@@ -29,7 +29,7 @@ struct page {
 	bool erase;    /* clear the terminal to the right of each line */
 };
 
-/* An out_sink: writes text to the page, `to`, and drops what is after the last free row. */
+/* An out_sink: writes text to the struct page `to`, and drops text after the page's last row. */
 static int page_take(void *to, const char *bytes, size_t length)
 {
 	struct page *page = to;
@@ -46,7 +46,7 @@ static int page_take(void *to, const char *bytes, size_t length)
 	return 0;
 }
 
-/* Rounds a rate, to 1e18 at most, since a damaged spool may hold any number. NAN: TRACE_NONE. */
+/* Rounds a rate to at most 1e18 (a damaged spool may hold any number); TRACE_NONE for NAN. */
 static uint64_t to_whole(double rate)
 {
 	if (isnan(rate))

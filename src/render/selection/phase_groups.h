@@ -22,7 +22,7 @@ struct emit_rows;
 struct phase_values {
 	int device;
 	uint64_t peak_bytes, peak_reserved; /* the highest of all phases in the group */
-	uint64_t above_start; /* highest peak of a phase minus the bytes allocated at its start */
+	uint64_t above_start; /* most by which a phase's peak exceeds the bytes at its start */
 	int64_t growth; /* median change of allocated bytes in a phase; INT64_MIN if not known */
 	struct trace_phase_count kept;               /* medians; TRACE_NONE if not known */
 	struct trace_phase_count allocations, freed; /* sums; TRACE_NONE if not known */
@@ -43,7 +43,7 @@ struct phase_group {
 struct emit_rows phase_groups_find(struct trace *trace, const struct trace_phase *phases,
 				   size_t count);
 
-/* Returns the name of the group's phases or, for a folded group, writes "step #" to `to`. */
+/* Returns the name of the group's phases; for a folded group, `to` receives it: "step #". */
 const char *phase_group_name(const struct phase_group *group, char *to, size_t size);
 
 /* Writes the group's name, with its domain if it has one ("ncclAllReduce (NCCL)"). Returns `to`. */

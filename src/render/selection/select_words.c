@@ -53,8 +53,8 @@ bool report_select_doubt(const struct report_selection *selection, char *to, siz
 	show_time(until, replay->dropped_to);
 	if (selection->told && !selection->moment)
 		text_copy(what, sizeof(what),
-			  "the peak and the stacks that held it are exact, all other figures here "
-			  "lack them.");
+			  "the peak and the stacks that held it are exact, but all other figures "
+			  "here lack these events.");
 	else if (selection->told)
 		text_copy(what, sizeof(what),
 			  "the stacks that held memory are exact, but the free gaps between blocks "

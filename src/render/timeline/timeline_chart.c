@@ -24,7 +24,7 @@ struct chart {
 	const struct trace_curve *curve;
 	struct chart_column *columns;
 	struct height allocated, reserved; /* most bytes in the time shown */
-	uint64_t top;                      /* bytes at the top */
+	uint64_t top;                      /* bytes at the top of the chart */
 	unsigned rows;
 };
 

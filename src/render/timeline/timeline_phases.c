@@ -129,7 +129,7 @@ static void add_figures(const struct timeline *timeline, const struct phase_grou
 					group->values.peak_bytes, group->values.growth });
 }
 
-/* Writes a table of the phases shown, grouped by name, with the groups that have highest peaks. */
+/* Writes a table of the phases shown, grouped by name: the groups with the highest peaks. */
 static void put_figures(const struct timeline *timeline, const struct trace_phase *sorted,
 			size_t count)
 {
