@@ -17,7 +17,7 @@ struct recovery {
 	bool numbered;        /* if the file exists, adds the next free number to its name */
 	bool live;            /* accepts the spool of a running process */
 	bool force;           /* accepts a running process, and overwrites `output` */
-	struct ending ending; /* written into the trace */
+	struct ending ending; /* added to the trace, unless it is status 0 */
 	char written[4096];   /* set to the path of the written trace */
 };
 

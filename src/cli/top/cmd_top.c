@@ -80,7 +80,7 @@ int cmd_top(int argc, char **argv)
 	const struct arg args[] = {
 		ARG("interval", 'i', TEXT, "TIME",
 		    "time between readings: 0.5 (seconds), 2s, 500ms (default 1s)", &interval),
-		ARG("once", '1', FLAG, NULL, "print once and end", &options.once),
+		ARG("once", '1', FLAG, NULL, "print one reading and end", &options.once),
 		ARG("json", 'j', FLAG, NULL,
 		    "print a JSON document at each reading (share/memtrace/top.schema.json)",
 		    &options.json),

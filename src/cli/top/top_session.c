@@ -20,7 +20,7 @@
 #include "cli/cli.h"
 #include "render/live/top.h"
 
-enum { SERVED_MS = 100 }; /* ms for which clients get the same values */
+enum { SERVED_MS = 100 }; /* ms after a reading in which clients get its values */
 
 struct session {
 	struct top_targets targets;

@@ -24,8 +24,8 @@ struct phase_values {
 	uint64_t peak_bytes, peak_reserved; /* the highest of all phases in the group */
 	uint64_t above_start; /* most by which a phase's peak exceeds the bytes at its start */
 	int64_t growth; /* median change of allocated bytes in a phase; INT64_MIN if not known */
-	struct trace_phase_count kept;               /* medians; TRACE_NONE if not known */
-	struct trace_phase_count allocations, freed; /* sums; TRACE_NONE if not known */
+	struct trace_phase_count kept; /* medians over the phases; TRACE_NONE if not known */
+	struct trace_phase_count allocations, freed; /* sums over them; TRACE_NONE if not known */
 };
 
 struct phase_group {

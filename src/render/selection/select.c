@@ -43,8 +43,8 @@ bool report_knows_categories(const struct trace *trace, const struct selection_o
 
 /* --- replaying the events, or taking totals from the trace itself --- */
 
-/* True if the options select a device and nothing else: the trace itself has the peaks of the
- * device and its pools. These peaks refer to stacks, so the replay must keep a row per stack. */
+/* True if the options select a device and nothing else. The peaks of the device and its pools are
+ * then those of the trace. They refer to stacks, so the replay must keep a row per stack. */
 static bool is_device_only(const struct selection_options *options)
 {
 	return !options->at && !options->from && !options->to && !options->pool &&
