@@ -29,7 +29,7 @@ static void add_set(struct weights *weights, const struct trace_peak *peak)
 		set->unknown -= share->bytes < set->unknown ? share->bytes : set->unknown;
 }
 
-/* Makes sets of the trace's peaks that the options select: exact even if events were dropped. */
+/* Makes sets of the trace's peaks that the options select; dropped events do not affect them. */
 static void take_peaks(struct weights *weights, const struct trace_peak *peaks, size_t count,
 		       const struct selection_options *options)
 {
