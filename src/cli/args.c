@@ -14,7 +14,7 @@
 
 enum { LONGEST_WORD = 40 };
 
-/* The edit distance of two words (Damerau): insertions, deletions, changes, swapped neighbours. */
+/* The Damerau-Levenshtein distance of two words; LONGEST_WORD if a word is longer than that. */
 static unsigned distance(const char *a, const char *b)
 {
 	unsigned rows[3][LONGEST_WORD + 1];
@@ -41,7 +41,7 @@ static unsigned distance(const char *a, const char *b)
 	return rows[strlen(a) % 3][n];
 }
 
-/* The two members with which every row of a table of names begins. */
+/* Every element of a table of names (see cli.h) begins with these two members. */
 struct named {
 	const char *name, *help;
 };
@@ -60,7 +60,7 @@ const char *args_suggestion(const char *name, const void *rows, size_t size)
 		unsigned edits = distance(name, row->name);
 
 		if (strlen(name) >= 3 && !strncmp(row->name, name, strlen(name)))
-			edits = 1; /* an abbreviation counts as one edit */
+			edits = 1; /* `name` is an abbreviation, which counts as one edit */
 		if (edits < least && edits < strlen(row->name)) {
 			least = edits;
 			best = row->name;
@@ -80,7 +80,7 @@ const void *args_choose(const char *kind, const char *name, const void *rows, si
 	if (meant)
 		cli_usage("there is no %s %s; did you mean %s?", kind, name, meant);
 	else
-		cli_usage("there is no %s %s (memtrace %s%s--help)", kind, name,
+		cli_usage("there is no %s %s; see memtrace %s%s--help", kind, name,
 			  cli_command() ? cli_command() : "", cli_command() ? " " : "");
 	return NULL;
 }
@@ -102,8 +102,8 @@ static bool no_limits;
 const struct arg *args_row(const struct usage *usage, size_t i)
 {
 	static const struct arg limits =
-		ARG("no-limits", 0, FLAG, NULL,
-		    "also read input beyond the sizes that recordings have", &no_limits);
+		ARG("no-limits", 0, FLAG, NULL, "also read input larger than any recording",
+		    &no_limits);
 
 	if (i < usage->args_n)
 		return &usage->args[i];
@@ -116,8 +116,8 @@ const struct arg *args_row(const struct usage *usage, size_t i)
 
 static struct {
 	usage_printer *print;
-	const struct usage *usage; /* the argument of the latest args_parse() */
-	char **operands;           /* the operands that args_parse() found, ended by NULL */
+	const struct usage *usage; /* as passed to the latest args_parse() */
+	char **operands;           /* the operands that it found, ended by NULL */
 } state = { .print = cli_print_usage };
 
 void args_with_usage(const struct command *command, usage_printer *printer)
@@ -143,7 +143,7 @@ static int unknown(const struct usage *usage, const char *option)
 	if (meant)
 		cli_usage("there is no option %s; did you mean --%s?", option, meant);
 	else
-		cli_usage("there is no option %s (memtrace %s --help)", option, usage->command);
+		cli_usage("there is no option %s; see memtrace %s --help", option, usage->command);
 	return -EINVAL;
 }
 
@@ -191,7 +191,7 @@ static bool take_number(const struct arg *arg, const char *value, uint64_t most)
 	if (!args_count(arg->name, value, most, &number))
 		return false;
 	if (number < arg->least)
-		return cli_usage("--%s: %s is less than %llu", arg->name, value,
+		return cli_usage("--%s: %s is less than %llu, the minimum", arg->name, value,
 				 (unsigned long long)arg->least) < 0;
 	if (arg->kind == ARG_DEVICE)
 		*(int *)arg->to = (int)number;
@@ -254,7 +254,7 @@ static bool take_value(const struct arg *arg, const char *value)
 	return true;
 }
 
-/* Stores an option's value. Returns how many words option and value take up, or -EINVAL. */
+/* Stores an option's values. Returns the number of words of option and values, or -EINVAL. */
 static int take_words(const struct arg *arg, const char *value, char **words, int left)
 {
 	int taken = 1;
@@ -273,7 +273,7 @@ static int take_words(const struct arg *arg, const char *value, char **words, in
 	return taken;
 }
 
-/* Returns the option --cpu for the word --no-cpu, NULL if there is no such switch. */
+/* Returns the ARG_SWITCH option that the word turns off: "cpu" for --no-cpu; else NULL. */
 static const struct arg *find_switch(const struct usage *usage, const char *word)
 {
 	for (size_t i = 0; !strncmp(word, "--no-", 5) && i < usage->args_n; i++) {
@@ -284,7 +284,7 @@ static const struct arg *find_switch(const struct usage *usage, const char *word
 	return NULL;
 }
 
-/* Parses one option with its value. Returns how many words these take up, or -EINVAL. */
+/* Parses one option with its values. Returns the number of words of both, or -EINVAL. */
 static int take_option(const struct usage *usage, char **words, int left)
 {
 	const char *word = words[0];
@@ -313,12 +313,12 @@ static int take_option(const struct usage *usage, char **words, int left)
 static int check_operands(const struct usage *usage, size_t count)
 {
 	if (count < usage->least)
-		return cli_usage("%s is missing (memtrace %s --help)", usage->operands,
-				 usage->command);
+		return cli_usage("the operand %s is missing; see memtrace %s --help",
+				 usage->operands, usage->command);
 	if (count <= usage->most || usage->program || (!usage->most && usage->least))
 		return ARGS_GO;
 	return usage->most ? cli_usage("too many operands: only %s is expected", usage->operands)
-			   : cli_usage("takes no operands");
+			   : cli_usage("this command takes no operands");
 }
 
 int args_parse(const struct usage *usage, int *argc, char **argv)

@@ -40,7 +40,7 @@ void gates_clear(struct gates *gates)
 
 /* --- budgets --- */
 
-/* Adds a member of "max" as a gate: "allocated.peak": "30 GiB" means allocated.peak<=30 GiB. */
+/* Adds a member of "max" as a gate: "allocated.peak": "30 GiB" becomes allocated.peak<=30 GiB. */
 static int add_limit(struct gates *gates, const char *path, const cJSON *limit)
 {
 	char text[400];
@@ -51,7 +51,7 @@ static int add_limit(struct gates *gates, const char *path, const cJSON *limit)
 	} else if (cJSON_IsNumber(limit) && limit->valuedouble >= 0) {
 		snprintf(text, sizeof(text), "%s<=%.0f", limit->string, limit->valuedouble);
 	} else {
-		return err("%s: \"max\": \"%.80s\" must be a string such as \"30 GiB\" or a number",
+		return err("%s: the limit of \"%.80s\" must be a number, or text like \"30 GiB\"",
 			   path, limit->string);
 	}
 	if (!gates_add(gates, GATE_MOST, text))
@@ -67,12 +67,12 @@ static int read_limits(struct gates *gates, const char *path, const cJSON *budge
 	int error = 0;
 
 	if (!cJSON_IsString(schema) || strcmp(schema->valuestring, BUDGET_SCHEMA) != 0)
-		return err("%s: not a budget, which looks like this: {\"schema\":\"" BUDGET_SCHEMA
+		return err("%s: not a budget; write it like {\"schema\":\"" BUDGET_SCHEMA
 			   "\",\"max\":{\"allocated.peak\":\"30 GiB\"}}",
 			   path);
 	if (!cJSON_IsObject(max) || !max->child)
-		return err("%s: the budget has no limits, such as \"max\":{\"allocated.peak\":\"30 "
-			   "GiB\"}",
+		return err("%s: the budget has no limits; add one, such as "
+			   "\"max\":{\"allocated.peak\":\"30 GiB\"}",
 			   path);
 	for (const cJSON *limit = max->child; !error && limit; limit = limit->next)
 		error = add_limit(gates, path, limit);
@@ -88,7 +88,7 @@ int gates_read(struct gates *gates, const char *path)
 
 	if (length < 0 || length > BUDGET_LARGEST)
 		return err("%s: %s", path,
-			   length < 0 ? strerror((int)-length) : "too large for a budget");
+			   length < 0 ? strerror((int)-length) : "larger than 1 MiB, so no budget");
 	budget = cJSON_Parse(text);
 	error = budget ? read_limits(gates, path, budget)
 		       : err("%s: not valid JSON (error at byte %zu)", path,

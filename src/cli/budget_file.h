@@ -1,4 +1,4 @@
-/* Gates of `memtrace diff` and `check`: limits from options and from budget files. */
+/* Gates of `memtrace diff` and `check`: limits given by options or in budget files. */
 #pragma once
 
 #include "render/compare/diff.h"
@@ -8,10 +8,10 @@ struct gates {
 	size_t count;
 };
 
-/* Adds the gate that an expression describes. 0, or -EINVAL with err_text(). */
+/* Adds the gate that `text` describes ("ooms<=0"). Returns 0, or -EINVAL with err_text(). */
 int gates_add(struct gates *gates, enum gate_kind kind, const char *text);
 
-/* Adds the limits of a budget file (include/memtrace/budget.schema.json). 0, or -EINVAL with
- * err_text(), which names the file. */
+/* Adds the limits of a budget file (include/memtrace/budget.schema.json). Returns 0, or -EINVAL and
+ * err_text() with the file's name. */
 int gates_read(struct gates *gates, const char *path);
 void gates_clear(struct gates *gates);

@@ -34,7 +34,7 @@ struct command {
 /* The commands of commands.def, ended by an entry without a name (defined in help.c). */
 extern const struct command commands[];
 
-/* Runs `memtrace help ...`, --help or -h, which is argv[0]; argc 0: lists the commands (help.c). */
+/* help.c: runs `memtrace help ...` (argv[0]: "help", "--help", "-h"); argc 0 lists the commands. */
 int cli_help(int argc, char **argv);
 
 /* --- options: args.c --- */
@@ -90,17 +90,17 @@ struct arg {
 #define ARG_OUTPUT_TO(path) \
 	ARG("output", 'o', TEXT, "FILE", "write to FILE instead of standard output", path)
 #define ARG_RULES_FROM(path) \
-	ARG("rules", 0, TEXT, "FILE", "rules for categories (memtrace help --rules)", path)
-#define ARG_ONE_DEVICE(device) ARG("device", 'd', DEVICE, "N", "this device only", device)
-#define ARG_ONE_POOL(pool) ARG("pool", 'p', TEXT, "NAME", "this pool only", pool)
+	ARG("rules", 0, TEXT, "FILE", "read rules for categories (memtrace help --rules)", path)
+#define ARG_ONE_DEVICE(device) ARG("device", 'd', DEVICE, "N", "show only device N", device)
+#define ARG_ONE_POOL(pool) ARG("pool", 'p', TEXT, "NAME", "show only the pool NAME", pool)
 
 struct usage {
 	const char *command;
-	const char *operands; /* operands as shown by --help, such as "TRACE"; NULL: none */
+	const char *operands; /* operands as shown by --help, such as "TRACE"; NULL for none */
 	const char *about;    /* for --help: each line is a paragraph; indented lines are a table */
 	const struct arg *args;
 	size_t args_n;
-	size_t least, most; /* fewest and most operands; 1 and 0: one or more, no limit */
+	size_t least, most; /* fewest and most operands; 1 and 0 mean one or more */
 	bool program;       /* the first operand begins the command line of a program */
 };
 
@@ -109,19 +109,19 @@ struct usage {
 		command, operands, about, args, COUNT_OF(args), least, most, false \
 	}
 
-/* The command's i-th option; after its last, --no-limits if the command reads traces, then NULL. */
+/* Returns option i of the command; after the last, --no-limits if it reads traces; then NULL. */
 const struct arg *args_row(const struct usage *usage, size_t i);
 
 typedef void usage_printer(struct out *out, const struct usage *usage);
 
 usage_printer cli_print_usage;
 
-/* Calls the printer, in place of the one for --help, with the command's usage and cli_out(). */
+/* Runs the command with --help, but calls `printer` in place of cli_print_usage(). */
 void args_with_usage(const struct command *command, usage_printer *printer);
 
 enum { ARGS_GO = -1 };
 
-/* Parses options and removes them from argv. Returns ARGS_GO, and argv[1..argc) are the operands;
+/* Parses options and removes them from argv, so that only operands follow argv[0]. Returns ARGS_GO,
  * or an exit status if --help or an error message was printed. */
 int args_parse(const struct usage *usage, int *argc, char **argv);
 
@@ -134,9 +134,9 @@ bool args_count(const char *option, const char *text, uint64_t most, uint64_t *c
 
 /*
  * Tables of names: arrays of elements of `size` bytes that begin with a name and a help text; a
- * NULL name ends them. args_choose() returns the element with the name; if there is none, it prints
- * that there is no such `kind` and returns NULL. args_suggestion() returns the most similar name,
- * NULL if none is similar. args_list() appends a line with name and help for each element to `to`.
+ * NULL name ends the table. args_choose() returns the element with the name, or prints that there
+ * is no such `kind` and returns NULL. args_suggestion() returns the most similar name, NULL if none
+ * is similar. args_list() appends a line with name and help text to `to` for each element.
  */
 const void *args_choose(const char *kind, const char *name, const void *rows, size_t size);
 const char *args_suggestion(const char *name, const void *rows, size_t size);
@@ -153,7 +153,7 @@ static inline bool args_wants_word(const struct arg *arg)
 /* The name of the running command, NULL until main() has found the command. */
 const char *cli_command(void);
 
-/* Print "memtrace: COMMAND: " and a sentence to stderr, err_text() in cli_fail(). Return status. */
+/* Print "memtrace: COMMAND: MESSAGE" to stderr, return `status`. cli_fail() prints err_text(). */
 int cli_say(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int cli_fail(int status);
 #define cli_usage(...) cli_say(STATUS_USAGE, __VA_ARGS__)
@@ -164,7 +164,7 @@ struct out *cli_out(void);
 /* True if the descriptor is a terminal that shows colours and NO_COLOR is not set. */
 bool cli_colour(int fd);
 
-/* The width of a terminal, 0 for any other descriptor. */
+/* The width of a terminal in columns, 0 for any other descriptor. */
 unsigned cli_columns(int fd);
 
 /* True if the user's locale uses UTF-8. Does not change the locale of the tool. */
@@ -190,11 +190,11 @@ const char *setting_wants(enum opt_id id);
 
 /* A variable of the environment that begins with MEMTRACE_. */
 struct setting_variable {
-	enum opt_id id;    /* OPT_IDS: there is no such setting */
+	enum opt_id id;    /* OPT_IDS if there is no setting of that name */
 	char name[128];    /* without MEMTRACE_ */
 	const char *value; /* "" if there is none */
-	const char *meant; /* for OPT_IDS: the setting with a similar name, or NULL */
+	const char *meant; /* if `id` is OPT_IDS: the setting with a similar name, or NULL */
 };
 
-/* Reads "MEMTRACE_NAME=value"; false for other variables, and for the tool's MEMTRACE_LIBRARY. */
+/* Parses "MEMTRACE_NAME=value"; false for other variables, and for the tool's MEMTRACE_LIBRARY. */
 bool setting_variable(const char *text, struct setting_variable *setting);

@@ -1,14 +1,14 @@
-/* memtrace baseline TRACE -o FILE: writes sums and peaks of a run to a small file to commit. */
+/* memtrace baseline TRACE -o FILE: writes a run's totals and peaks to a small file. */
 #include "analyse/compare/run_totals.h"
 #include "cli/cli.h"
 #include "render/compare/diff.h"
 
 static const char about[] =
-	"Writes a small file that most commands read in place of the trace: totals, peaks by call "
-	"site and category, pools, libraries, phases, the names of the program and its script. It "
-	"has no arguments, no events, no curve, no complete stacks, and nothing that differs "
-	"between two runs of the same program (process ids, times, hosts, folders), so an "
-	"unchanged program gives an identical file. Commit it; compare with memtrace diff.\n";
+	"Writes a small file that most commands accept in place of the trace: totals, peaks by "
+	"call site and category, pools, libraries, phases, names of the program and its script. It "
+	"has no command-line arguments, events, curves or complete stacks, and no values that "
+	"differ between runs of the same program (process ids, times, hosts, folders), so an "
+	"unchanged program gives an identical file. Commit it; memtrace diff compares with it.\n";
 
 int cmd_baseline(int argc, char **argv)
 {

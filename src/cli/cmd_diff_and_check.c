@@ -15,8 +15,8 @@
 struct comparison {
 	const char *const *sides[2]; /* the operands of base and of head, each ended by NULL */
 	struct gates gates;
-	const char *rules, *output;       /* NULL: built-in rules, standard output */
-	const struct diff_format *format; /* default: diff_formats[0], text */
+	const char *rules, *output;       /* NULL for the built-in rules and standard output */
+	const struct diff_format *format; /* diff_formats[0], text, by default */
 	struct diff_options options;
 	int device;
 	bool json;  /* --json: the format json */
@@ -38,7 +38,7 @@ static int open_side(struct diff_side *side, struct traces *traces, const char *
 	return error;
 }
 
-/* Run i of both sides, those of the base first; NULL after the last one. */
+/* Returns run i of all runs: those of the base, then those of the head. NULL after the last. */
 static struct run *run_at(struct diff_side *const *sides, size_t i)
 {
 	size_t bases = sides[0]->count;
@@ -57,8 +57,8 @@ static bool asks_categories(const struct gates *gates)
 	return false;
 }
 
-/* Finds the categories in all runs. They are compared if every run has them for each block, or if a
- * gate needs them; with such a gate, it is an error if their sources differ between runs. */
+/* Finds the categories of all runs, and adds them to the comparison if every run has them for each
+ * block, or if a gate needs them. With such a gate, the source must be the same in all runs. */
 static int categorise(struct diff_side *const *sides, const struct gates *gates,
 		      const struct rules *rules, int device)
 {
@@ -76,9 +76,8 @@ static int categorise(struct diff_side *const *sides, const struct gates *gates,
 			other = run;
 	}
 	if (other && asked)
-		return err("%s and %s cannot be compared by category: one has the category of each "
-			   "block, the other has too few events for that (record with a larger "
-			   "MEMTRACE_MAX_EVENTS)",
+		return err("%s and %s cannot be compared by category: one has too few events to "
+			   "find each block's category (record with a larger MEMTRACE_MAX_EVENTS)",
 			   first->trace.path, other->trace.path);
 	if (!first || other || (first->categories_from != RUN_BLOCKS && !asked))
 		return 0;
@@ -156,13 +155,14 @@ static const char about_head[] =
 	"Each of BASE and HEAD is a trace, a spool or a baseline, or a folder of them. With "
 	"--base and --head, each side has several runs; changes within the spread of the runs are "
 	"ignored. Ranks of a job do not count as several runs: they are compared rank by rank. "
-	"With a gate, the status is 1 if the gate fails; runs without a device are judged by their "
-	"CPU memory. Runs that are too different to be compared (card, driver, PyTorch, allocator "
-	"settings, world size) are an error: status 3.\n"
+	"With a gate (a limit of growth: --fail-on, --gate), the status is 1 if memory grew more; "
+	"for runs that used no GPU, CPU memory counts. Runs that are too different to be compared "
+	"(card, driver, PyTorch, allocator settings, world size) are an error: status 3.\n"
 	"\n"
-	"  --fail-on 'allocated.peak>2%'             grew by more than 2%\n"
-	"  --fail-on 'reserved.peak>1GiB'            grew by more than 1 GiB\n"
-	"  --fail-on 'allocated.peak[phase=step]>2%+1MiB'   grew by more than both\n"
+	"  --fail-on 'allocated.peak>2%'             fails if it grew by more than 2%\n"
+	"  --fail-on 'reserved.peak>1GiB'            fails if it grew by more than 1 GiB\n"
+	"  --fail-on 'allocated.peak[phase=step]>2%+1MiB'   fails if it grew by more than 2% and "
+	"by more than 1 MiB\n"
 	"\n";
 
 static void about_diff(char *to, size_t size)
@@ -191,8 +191,8 @@ static bool take_sides(struct diff_words *words, int argc, char **argv)
 		return true;
 	}
 	return (argc == 1 && words->base[0] && words->head[0]) ||
-	       !cli_usage("give BASE and HEAD, or --base TRACE... --head TRACE... (memtrace diff "
-			  "--help)");
+	       !cli_usage("give BASE and HEAD, or --base TRACE... --head TRACE...; see memtrace "
+			  "diff --help");
 }
 
 static int take_gates(const struct diff_words *words, struct gates *gates)
@@ -212,18 +212,19 @@ int cmd_diff(int argc, char **argv)
 					 .format = diff_formats };
 	char about[6000];
 	const struct arg args[] = {
-		ARG("base", 0, WORDS, "TRACE...", "runs of the base side", words.base),
-		ARG("head", 0, WORDS, "TRACE...", "runs of the head side", words.head),
-		ARG("fail-on", 0, LIST, "EXPR", "a gate, as above; may be repeated", words.fail_on),
-		ARG("gate", 0, FLAG, NULL, "the default gate: " GATE_DEFAULT, &words.gate),
+		ARG("base", 0, WORDS, "TRACE...", "several runs in place of BASE", words.base),
+		ARG("head", 0, WORDS, "TRACE...", "several runs in place of HEAD", words.head),
+		ARG("fail-on", 0, LIST, "EXPR", "fail if EXPR is true; repeatable", words.fail_on),
+		ARG("gate", 0, FLAG, NULL, "the same as --fail-on '" GATE_DEFAULT "'", &words.gate),
 		ARG_ONE_FORMAT("format", 'f', diff_formats, &comparison.format),
 		ARG_ONE_JSON(&comparison.json),
 		ARG_ONE_DEVICE(&comparison.device),
 		ARG("limit", 'n', NUMBER, "N",
-		    "rows of each table (default 5, or 25 in files; 0: all)", &words.limit),
+		    "most rows of a table (default 5, or 25 in markdown and junit; 0: all)",
+		    &words.limit),
 		ARG("full", 0, FLAG, NULL, "show every table, full names and source lines",
 		    &comparison.options.full),
-		ARG("force", 0, FLAG, NULL, "compare runs even if they are too different",
+		ARG("force", 0, FLAG, NULL, "compare runs of different cards, drivers and so on",
 		    &comparison.force),
 		ARG_RULES_FROM(&comparison.rules),
 		ARG_OUTPUT_TO(&comparison.output),
@@ -273,8 +274,8 @@ int cmd_check(int argc, char **argv)
 					 .format = diff_formats };
 	char about[3000];
 	const struct arg args[] = {
-		ARG("max", 'm', LIST, "EXPR", "a limit, as above; may be repeated", max),
-		ARG("budget", 'b', LIST, "FILE", "limits from a file", budgets),
+		ARG("max", 'm', LIST, "EXPR", "fail if EXPR is not true; repeatable", max),
+		ARG("budget", 'b', LIST, "FILE", "read limits from a budget file", budgets),
 		ARG_RULES_FROM(&comparison.rules),
 		ARG_ONE_FORMAT("format", 'f', diff_formats, &comparison.format),
 		ARG_ONE_JSON(&comparison.json),

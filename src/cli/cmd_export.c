@@ -87,11 +87,11 @@ int cmd_export(int argc, char **argv)
 		ARG_ONE_FORMAT("to", 't', formats, &format),
 		ARG_OUTPUT_TO(&words.output),
 		ARG("at", 0, WHEN, "WHEN",
-		    "the moment to show: 12.5s, peak, exit, 'phase:NAME' (the peak of that "
-		    "phase), 'mark:NAME', seq:N",
+		    "the moment to show: 12.5s after the start, peak, exit, 'phase:NAME' (the peak "
+		    "of that phase), 'mark:NAME', seq:N (event N)",
 		    &words.at),
 		ARG("metric", 0, WORD, "allocated|reserved|used",
-		    "which bytes of the stacks to show (default: allocated)", &words.metric),
+		    "which bytes to show for each stack (default: allocated)", &words.metric),
 		ARG_ONE_DEVICE(&words.device),
 		ARG_ONE_POOL(&words.pool),
 		ARG("by", 0, WORD, "phase|thread",
@@ -105,12 +105,12 @@ int cmd_export(int argc, char **argv)
 	args_list(about, sizeof(about), 15, formats, sizeof(formats[0]));
 	text_append(about, sizeof(about),
 		    "\nfolded, speedscope and pprof show what was allocated at the peak, or at the "
-		    "moment of --at; the others show the whole run.\n");
+		    "moment of --at; the other formats show the whole run.\n");
 	parsed = args_parse(&usage, &argc, argv);
 	if (parsed != ARGS_GO)
 		return parsed;
 	if (!format)
-		return cli_usage("--to FORMAT is missing (memtrace export --help)");
+		return cli_usage("--to FORMAT is missing; see memtrace export --help");
 	if (!takes(format, &words))
 		return STATUS_USAGE;
 	options = (struct selection_options){

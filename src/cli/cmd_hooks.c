@@ -1,12 +1,12 @@
-/* memtrace hooks: lists the calls that the library intercepts, from the tables it is built from. */
+/* memtrace hooks: lists the calls that the library intercepts, from the library's own tables. */
 #include <string.h>
 
 #include "base/mem/each.h"
 #include "cli/cli.h"
 
 static const char about[] =
-	"Lists the calls that the library intercepts, and what else it exports. Each call is "
-	"seen however the program reaches it: by linking, dlsym or cuGetProcAddress.\n";
+	"Lists the CUDA calls that libmemtrace.so intercepts, and what else it exports. A call is "
+	"intercepted whether the program links it or uses dlsym or cuGetProcAddress.\n";
 
 #define HOOK(api, name, parameters, ...) { #api, #name, #parameters, "" },
 #define BOTH(api, name, parameters, ...) { #api, #name, #parameters, "_ptsz" },
@@ -71,7 +71,7 @@ static void print_table(struct out *out)
 	print_rows(out, hooks, COUNT_OF(hooks), "RT");
 	out_text(out, "\nCUDA driver (libcuda):\n");
 	print_rows(out, hooks, COUNT_OF(hooks), "DRV");
-	out_text(out, "\nAlso counted and timed:\n");
+	out_text(out, "\nCalls that are only counted and timed:\n");
 	print_rows(out, calls, COUNT_OF(calls), "RT");
 	print_rows(out, calls, COUNT_OF(calls), "DRV");
 	out_text(out, "\nOther entry points (symbol look-up, PyTorch's reports, injection, C "
@@ -84,7 +84,7 @@ int cmd_hooks(int argc, char **argv)
 {
 	bool names = false;
 	const struct arg args[] = {
-		ARG("names", 0, FLAG, NULL, "only the exported names, one per line", &names),
+		ARG("names", 0, FLAG, NULL, "print only the exported names, one per line", &names),
 	};
 	const struct usage usage = USAGE("hooks", NULL, about, args, 0, 0);
 	int parsed = args_parse(&usage, &argc, argv);

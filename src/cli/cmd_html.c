@@ -38,7 +38,7 @@ static int copy_of(int fd)
 	while (copy >= 0 && (got = fd_read_all(fd, buffer, sizeof(buffer))) > 0) {
 		if (fd_write_all(copy, buffer, (size_t)got))
 			return -1;
-		/* Stops if the input is not a trace: it may never end. */
+		/* Input that is not a trace may never end, so copying stops. */
 		if (first && !strchr("{M\x1f\x28\x50 \t\r\n", buffer[0]))
 			break;
 		first = false;
@@ -129,8 +129,7 @@ static int take_ranks(struct merge *merge, struct traces *traces, const char *co
 		return error;
 	once = read_once(traces);
 	if (once)
-		return err("%s: each of the ranks must be a file, because one of them is read a "
-			   "second time",
+		return err("%s can be read only once, but ranks are read twice: use regular files",
 			   strcmp(once, "-") ? once : "standard input");
 	return traces_fold(merge, traces, force);
 }
@@ -216,7 +215,7 @@ int cmd_html(int argc, char **argv)
 	if (parsed != ARGS_GO)
 		return parsed;
 	if (!output && isatty(STDOUT_FILENO))
-		return cli_usage("not writing a page to a terminal; use -o report.html");
+		return cli_usage("not writing an HTML page to a terminal; use -o report.html");
 	if (!page_is_built())
 		return cli_fail(STATUS_USAGE);
 	status = take_request(&request, argc, argv, force) ? cli_fail(STATUS_UNREADABLE)

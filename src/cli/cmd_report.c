@@ -21,7 +21,7 @@ static const char about[] =
 #undef SECTION
 	;
 
-/* Default --limit: ALL for JSON; LISTED with --show, --oom, --at or several traces; else SCREEN. */
+/* Default rows: ALL for JSON; LISTED with --show, --oom, --at or several traces; else SCREEN. */
 enum { SCREEN = 5, LISTED = 10, ALL = 0 };
 
 /* Parses "peaks,live" into a bit for each section; prints why and returns 0 on an unknown name. */
@@ -64,8 +64,8 @@ struct report_words {
 	bool json;
 };
 
-/* Fills `options`; returns false, with a message, if a value is wrong. `listed`: the report
- * is one of several, which raises the default number of rows, as --show, --oom and --at do. */
+/* Fills `options`; prints why and returns false if a value is wrong. `listed` is true for several
+ * traces, which raise the default number of rows, as --show, --oom and --at do. */
 static bool read_report_words(struct report_options *options, const struct report_words *words,
 			      bool listed)
 {
@@ -189,8 +189,7 @@ static bool check_alone(const struct report_words *words, const struct report_op
 
 	foreach (row, alone, COUNT_OF(alone)) {
 		if (row->given)
-			return !cli_usage("--%s is for one trace: give one trace only, or omit the "
-					  "option",
+			return !cli_usage("--%s is for one trace: omit the option or give only one",
 					  row->option);
 	}
 	return true;
@@ -223,44 +222,44 @@ int cmd_report(int argc, char **argv)
 	struct report_words words = { .limit = UINT64_MAX };
 	bool several;
 	const struct arg args[] = {
-		ARG("json", 0, FLAG, NULL, "JSON (memtrace-report/1), for programs", &words.json),
-		ARG("by", 'b', WORD, by_words + 1, "group rows by this (default site)",
+		ARG("json", 0, FLAG, NULL, "write JSON (memtrace-report/1)", &words.json),
+		ARG("by", 'b', WORD, by_words + 1, "what to group rows by (default: site)",
 		    &options.select.by),
 		ARG("stacks", 0, WORD, "merged|native|python",
-		    "frames of one language only (default: merged)", &options.select.stacks),
+		    "show all frames, or one kind only (default: merged)", &options.select.stacks),
 		ARG("at", 0, WHEN, "WHEN",
-		    "one moment, with the free gaps: 12.5s, peak, exit, "
-		    "'phase:NAME' (the peak of that phase), 'mark:NAME' (the last; the second: "
-		    "'mark:NAME#2'), seq:N",
+		    "show one moment, with the free gaps between blocks: 12.5s after the start, "
+		    "peak, exit, 'phase:NAME' (the peak of that phase), 'mark:NAME' (the last such "
+		    "mark; 'mark:NAME#2' is the second), seq:N (event N)",
 		    &options.select.at),
 		ARG("oom", 0, MAYBE, "[=N]", "explain the last failed allocation, or the Nth",
 		    &words.oom),
-		ARG("from", 0, TIME, "WHEN", "first moment: 12.5s, 'phase:NAME', 'mark:NAME'",
+		ARG("from", 0, TIME, "WHEN", "skip events before 12.5s, 'phase:NAME', 'mark:NAME'",
 		    &options.select.from),
-		ARG("to", 0, TIME, "WHEN", "last moment", &options.select.to),
+		ARG("to", 0, TIME, "WHEN", "skip events after WHEN", &options.select.to),
 		ARG_ONE_DEVICE(&options.select.device),
 		ARG_ONE_POOL(&options.select.pool),
-		ARG("space", 0, WORD, space_words + 1, "memory of this kind only",
+		ARG("space", 0, WORD, space_words + 1, "show only memory of this kind",
 		    &options.select.space),
 		ARG("filter", 'f', TEXT, "TEXT",
-		    "only stacks with this text in a frame; or a pattern with * and ?; or "
-		    "category=NAME",
+		    "show only stacks with a frame that contains TEXT or, with * or ?, matches it; "
+		    "or only category=NAME",
 		    &options.select.filter),
 		ARG("rules", 0, TEXT, "FILE",
-		    "rules for categories, which come before the built-in ones: "
+		    "read rules for categories, which come before the built-in ones: "
 		    "`memtrace help --rules` explains them",
 		    &words.rules),
 		ARG("suppressions", 0, TEXT, "FILE",
-		    "known leaks and growth to hide: one pattern per line (* and ? match as in "
-		    "file names) for a call site, function, file or module; # begins a comment",
+		    "hide known leaks and growth: one pattern per line (* and ? match as in file "
+		    "names) for a call site, function, file or module; # begins a comment",
 		    &options.suppressions),
-		ARG("show", 's', TEXT, "SECTIONS", "only these sections, by name: peaks,live",
+		ARG("show", 's', TEXT, "SECTIONS", "show only these sections: peaks,live",
 		    &words.show),
 		ARG("limit", 'n', NUMBER, "N",
-		    "rows of each list (default 5, or 10 with --show, --oom, --at or several "
+		    "most rows of a list (default 5, or 10 with --show, --oom, --at or several "
 		    "traces, all with --json; 0: all)",
 		    &words.limit),
-		ARG("full", 0, FLAG, NULL, "every row, every stack, every frame", &options.full),
+		ARG("full", 0, FLAG, NULL, "show every row, stack and frame", &options.full),
 		ARG_OUTPUT_TO(&words.output),
 	};
 	const struct usage usage = USAGE("report", "TRACE...", about, args, 1, 0);

@@ -31,9 +31,9 @@ static const struct {
 struct field {
 	const char *name;
 	uint16_t offset;
-	uint8_t list, size;
-	bool negative; /* true if the field's type is signed */
-	char form;     /* 'N' decimal, 'X' hexadecimal, 'T' the id of a text */
+	uint8_t list, size; /* the field's table, an index into lists[], and its bytes */
+	bool negative;      /* true if the field's type is signed */
+	char form;          /* 'N' decimal, 'X' hexadecimal, 'T' the id of a text */
 };
 
 #define MEMBER(type, member) (((type *)0)->member)
@@ -163,7 +163,7 @@ int cmd_spool(int argc, char **argv)
 {
 	const char *table = NULL;
 	const struct arg args[] = {
-		ARG("table", 't', TEXT, "NAME", "this table only", &table),
+		ARG("table", 't', TEXT, "NAME", "print only the table NAME", &table),
 	};
 	const struct usage usage = USAGE("spool", "SPOOL", about, args, 1, 1);
 	int parsed = args_parse(&usage, &argc, argv);

@@ -11,11 +11,11 @@
 #include "render/timeline/timeline.h"
 
 static const char about[] =
-	"Draws allocated and reserved memory over time, for each device and each pool, with the "
-	"phases below. Each column shows the highest value in its stretch of time, so no peak "
-	"is lost.\n";
+	"Draws allocated and reserved memory over time, for each device and each pool, and the "
+	"phases below the curves. Each column shows the highest value in its stretch of time, so "
+	"no peak is lost.\n";
 
-/* Returns the terminal's width in columns; if fd is not a terminal, COLUMNS or SHOW_COLUMNS. */
+/* Returns the terminal's width in columns; for other files, $COLUMNS or else SHOW_COLUMNS. */
 static unsigned find_width(int fd)
 {
 	const char *columns = getenv("COLUMNS");
@@ -56,14 +56,14 @@ int cmd_timeline(int argc, char **argv)
 	const struct arg args[] = {
 		ARG_ONE_DEVICE(&options.device),
 		ARG_ONE_POOL(&options.pool),
-		ARG("from", 0, TIME, "WHEN", "first moment: 12.5s, 'phase:NAME', 'mark:NAME'",
+		ARG("from", 0, TIME, "WHEN", "start the curves at 12.5s, 'phase:NAME', 'mark:NAME'",
 		    &options.from),
-		ARG("to", 0, TIME, "WHEN", "last moment", &options.to),
-		ARG_BOUNDED("width", 'w', "N", "columns (default: the terminal's, else 80)", &width,
-			    TIMELINE_NARROWEST, TIMELINE_WIDEST),
-		ARG_BOUNDED("height", 0, "N", "rows of a device's curve (default 10)", &height,
-			    TIMELINE_LOWEST, TIMELINE_HIGHEST),
-		ARG("ascii", 0, FLAG, NULL, "ASCII only (default where the locale is not UTF-8)",
+		ARG("to", 0, TIME, "WHEN", "end the curves at WHEN", &options.to),
+		ARG_BOUNDED("width", 'w', "N", "width in columns (default: the terminal's, or 80)",
+			    &width, TIMELINE_NARROWEST, TIMELINE_WIDEST),
+		ARG_BOUNDED("height", 0, "N", "height of a device's curve in rows (default 10)",
+			    &height, TIMELINE_LOWEST, TIMELINE_HIGHEST),
+		ARG("ascii", 0, FLAG, NULL, "draw in ASCII (default if the locale is not UTF-8)",
 		    &options.ascii),
 		ARG_OUTPUT_TO(&output),
 	};

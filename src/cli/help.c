@@ -35,7 +35,7 @@ static void print_row(const struct show *show, const struct arg *arg)
 	show_words(show, arg->help, HELP_COLUMN, HELP_COLUMN);
 }
 
-/* The column at which the second cell of a table's row begins, after at least two blanks. */
+/* The column of the row's second cell, which follows at least two blanks; 0 if there is none. */
 static unsigned text_column(const char *row)
 {
 	const char *gap = strstr(row + strspn(row, " "), "  ");
@@ -108,7 +108,7 @@ static void print_keys(struct out *out)
 		[RULE_KIND_FRAME] = "on the frames of the stack",
 		[RULE_KIND_STACK] = "on the stack",
 		[RULE_KIND_BLOCK] = "on the block",
-		[RULE_KIND_WORD] = "on the life of the block (one word, or several with |)",
+		[RULE_KIND_WORD] = "on the life of the block (one word, or several joined by |)",
 		[RULE_KIND_NUMBER] = "on numbers, also with < <= >= >",
 	};
 
@@ -119,7 +119,7 @@ static void print_keys(struct out *out)
 	}
 }
 
-/* Prints how rules are written, as comments, and the built-in rules: a valid file for --rules. */
+/* Prints a valid file for --rules: comments on how rules are written, then the built-in rules. */
 static void print_rules(struct out *out)
 {
 	out_text(out, rules_help);
@@ -150,5 +150,5 @@ int cli_help(int argc, char **argv)
 					      : cli_usage("--completion is for bash or zsh, not %s",
 							  name[0] ? name : "nothing");
 	}
-	return cli_usage("there is no option %s (memtrace --help)", option);
+	return cli_usage("there is no option %s; see memtrace --help", option);
 }

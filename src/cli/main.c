@@ -20,7 +20,7 @@ static struct {
 	struct out out;
 	char buffer[1 << 16];
 	const char *command; /* name of the running command, NULL if none */
-	const char *path;    /* value of -o; NULL: standard output */
+	const char *path;    /* value of -o; NULL for standard output */
 	struct pack *pack;   /* compressor of the output, NULL if none */
 } output;
 
@@ -155,7 +155,7 @@ static int dispatch(int argc, char **argv)
 		argc = 3;
 	}
 	if (word[0] == '-')
-		return cli_usage("there is no option %s (memtrace --help)", word);
+		return cli_usage("there is no option %s; see memtrace --help", word);
 	command = args_choose("command", word, commands, sizeof(commands[0]));
 	if (!command)
 		return STATUS_USAGE;
@@ -163,7 +163,7 @@ static int dispatch(int argc, char **argv)
 	return command->run(argc - 1, argv + 1);
 }
 
-/* Flushes and closes the output. A full disk may be noticed only here: then the status changes. */
+/* Flushes and closes the output. Returns `status`, or STATUS_UNREADABLE if that fails. */
 static int close_output(int status)
 {
 	int error = out_flush(&output.out);

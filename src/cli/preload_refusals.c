@@ -76,7 +76,7 @@ int library_find(char *path, size_t size)
 		if (take_path(systems[i], "", path, size))
 			return 0;
 	}
-	return err(LIBRARY " is not next to this program, in ../lib or in a system folder; set "
+	return err(LIBRARY " was not found next to memtrace, in ../lib or in a system folder; set "
 			   "MEMTRACE_LIBRARY=PATH");
 }
 
@@ -202,7 +202,7 @@ bool program_refuses(const char *path, char *why, size_t size)
 		if (length < 0) {
 			if (fd >= 0)
 				close(fd);
-			return false; /* an unreadable file: the answer is not known */
+			return false; /* the file cannot be read, so the answer is not known */
 		}
 		head[length] = '\0';
 		trouble = privileged(fd);
@@ -224,13 +224,13 @@ bool program_refuses(const char *path, char *why, size_t size)
 
 /* --- programs under AddressSanitizer --- */
 
-/* AddressSanitizer's shared runtimes: gcc's, clang's. A static runtime is always loaded first. */
+/* Shared runtimes of AddressSanitizer (gcc, clang). A static runtime is always loaded first. */
 static const char *const runtimes[] = { "libasan.so", "libclang_rt.asan" };
 
-/* Source: https://github.com/google/sanitizers/wiki/AddressSanitizerFlags */
+/* The flag for the check of load order: github.com/google/sanitizers/wiki/AddressSanitizerFlags */
 #define ORDER "verify_asan_link_order"
 
-/* True if the bytes of an ELF file name a runtime. A 0 byte precedes names in string tables. */
+/* True if an ELF file's bytes name a runtime, after the 0 byte before a name in a string table. */
 static bool names_runtime(const char *bytes, size_t size)
 {
 	foreach (runtime, runtimes, COUNT_OF(runtimes)) {

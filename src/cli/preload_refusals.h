@@ -4,17 +4,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Finds libmemtrace.so and writes its absolute path: the value of MEMTRACE_LIBRARY, else a file
- * beside this executable or in a library directory. 0, or -EINVAL with err_text(). */
+/* Finds libmemtrace.so and writes its absolute path: MEMTRACE_LIBRARY if it is set, else a file
+ * near this executable or in a system directory. Returns 0, or -EINVAL with err_text(). */
 int library_find(char *path, size_t size);
 
-/* Writes a new value for LD_PRELOAD: the library, then the present value. Returns 0 or -EINVAL. */
+/* Writes a value for LD_PRELOAD: the library, then the old value. 0, or -EINVAL with err_text(). */
 int library_preload(const char *library, char *value, size_t size);
 
-/* Finds the file that execvp() would run for a name. 0, or -errno (-ENOENT, -EACCES). */
+/* Finds the file that execvp() would run for a name. Returns 0, or -ENOENT, -EACCES and so on. */
 int program_find(const char *name, char *path, size_t size);
 
-/* True, with the reason, if the loader would preload nothing into it; false if this is unknown. */
+/* True, and writes why, if the loader preloads nothing into the program; false if not known. */
 bool program_refuses(const char *path, char *why, size_t size);
 
 /* True if the program (a path, or a name in PATH) needs AddressSanitizer's runtime as a shared

@@ -1,4 +1,4 @@
-/* The library's settings, as the tool explains and checks them. */
+/* The library's settings: their help texts, and the check of variables in the environment. */
 #include <string.h>
 
 #include "base/text/text.h"

@@ -76,7 +76,7 @@ static bool has_document(const char *spool)
 	return false;
 }
 
-/* True for the temporary name of a trace that is being written: "t.json.X1Y2Z3". */
+/* True for the temporary name of a trace that is being written, such as "t.json.X1Y2Z3". */
 static bool is_partial(const char *name)
 {
 	const char *at = strrchr(name, '.');

@@ -26,5 +26,5 @@ bool traces_is_folder(const char *operand);
 int traces_merge(const struct traces *traces, const struct merge_format *format,
 		 const struct merge_options *options, const char *output, bool force);
 
-/* Reads all traces into `merge`; the caller calls merge_clear(). 0, or -errno with err_text(). */
+/* Reads all traces into `merge`, which the caller clears. Returns 0, or -errno with err_text(). */
 int traces_fold(struct merge *merge, const struct traces *traces, bool force);

@@ -59,9 +59,9 @@ int cmd_doctor(int argc, char **argv)
 	if (argc > 1)
 		doctor_program(argv[1]);
 	if (!found[FINDING_MISSING] && !found[FINDING_WARN])
-		out_text(cli_out(), "\nAll is well.\n");
+		out_text(cli_out(), "\nNo problem was found.\n");
 	else
-		out_format(cli_out(), "\n%u missing, %u to check.\n", found[FINDING_MISSING],
-			   found[FINDING_WARN]);
+		out_format(cli_out(), "\nProblems that prevent recording: %u. Warnings: %u.\n",
+			   found[FINDING_MISSING], found[FINDING_WARN]);
 	return found[FINDING_MISSING] ? STATUS_NO : STATUS_DONE;
 }

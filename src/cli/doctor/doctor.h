@@ -4,7 +4,7 @@
 enum finding {
 	FINDING_OK,
 	FINDING_NOTE,    /* for information: nothing has to be done */
-	FINDING_WARN,    /* to check: recording may be slower, incomplete or off */
+	FINDING_WARN,    /* the user should check it: recording may be slow, incomplete or off */
 	FINDING_MISSING, /* nothing can be recorded until this is fixed */
 };
 

@@ -17,10 +17,10 @@
 #include "cli/preload_refusals.h"
 
 enum {
-	SECONDS = 10, /* time limit for a program that prints its version */
+	SECONDS = 10, /* time limit for a program that is run to print its version */
 };
 
-/* Runs a command and reads the first line of stdout and stderr; false if it cannot run or fails. */
+/* Runs a command and stores the first line that it prints; false if it cannot run or fails. */
 static bool ask_program(char *const *command, const char *preload, char *text, size_t size)
 {
 	ssize_t length;
@@ -106,7 +106,7 @@ static void driver_version(char *text, size_t size)
 		return;
 	version += strlen("Kernel Module");
 	version += strspn(version, " ");
-	if (!strncmp(version, "for ", 4)) /* NVIDIA's open module: "for x86_64 580.1" */
+	if (!strncmp(version, "for ", 4)) /* NVIDIA's open modules have "for x86_64 580.1" */
 		version += 4 + strcspn(version + 4, " ");
 	version += strspn(version, " ");
 	text_copy_n(text, size, version, strcspn(version, " \n"));
@@ -125,13 +125,13 @@ static void driver(void)
 		doctor_say(FINDING_OK, "driver", NULL, "%s", kernel);
 	else
 		doctor_say(FINDING_WARN, "driver",
-			   "nvidia-smi should work; without a GPU try the simulation: make demo",
+			   "install the driver; without a GPU, `make demo` runs a simulation",
 			   "no NVIDIA kernel driver is loaded on this machine");
 	handle = load("libcuda.so.1", path);
 	if (!handle) {
 		doctor_say(FINDING_MISSING, "libcuda",
 			   "install NVIDIA's driver, or start the container with --gpus all",
-			   "not found: no program can use CUDA here");
+			   "libcuda.so.1 was not found: no program can use CUDA here");
 		return;
 	}
 	*(void **)&ask_version = dlsym(handle, "cuDriverGetVersion");
@@ -151,18 +151,18 @@ static const struct optional {
 	{ "libcudart",
 	  { "libcudart.so.13", "libcudart.so.12", "libcudart.so.11.0" },
 	  FINDING_NOTE,
-	  "not found by the loader; PyTorch and JAX bring a copy of their own, which is enough",
+	  "not found in the system; PyTorch and JAX bring their own copies, which are enough",
 	  NULL },
 	/* NVML reports only processes that have a CUDA context, so only its presence is checked. */
 	{ "nvml",
 	  { "libnvidia-ml.so.1" },
 	  FINDING_NOTE,
-	  "not found: used memory will include all processes on the device",
+	  "NVML was not found: used memory will include all processes on the device",
 	  "in a container: set NVIDIA_DRIVER_CAPABILITIES=compute,utility" },
 	{ "libunwind",
 	  { "libunwind.so.8" },
 	  FINDING_WARN,
-	  "not found: recording native stacks takes seven times as long",
+	  "libunwind was not found: recording native stacks takes seven times as long",
 	  "apt-get install libunwind8" },
 };
 
@@ -248,5 +248,5 @@ void doctor_pythons(void)
 			say_python(&seen[count++]);
 	}
 	if (!count)
-		doctor_say(FINDING_NOTE, "python", NULL, "none in PATH");
+		doctor_say(FINDING_NOTE, "python", NULL, "no Python was found in PATH");
 }

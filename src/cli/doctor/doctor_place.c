@@ -38,13 +38,13 @@ void doctor_settings(void)
 		if (setting.id == OPT_IDS) {
 			snprintf(mend, sizeof(mend), "did you mean MEMTRACE_%s?", setting.meant);
 			doctor_say(FINDING_WARN, "settings",
-				   setting.meant ? mend : "memtrace run --help lists them",
+				   setting.meant ? mend : "memtrace run --help lists the settings",
 				   "there is no setting MEMTRACE_%s", setting.name);
 			continue;
 		}
 		set++;
 		if (*setting.value && !opt_parse(setting.id, setting.value, &count)) {
-			snprintf(mend, sizeof(mend), "must be %s; the default is used",
+			snprintf(mend, sizeof(mend), "the value must be %s; the default is used",
 				 setting_wants(setting.id));
 			doctor_say(FINDING_WARN, "settings", mend, "%.900s", *variable);
 		} else {
@@ -52,9 +52,9 @@ void doctor_settings(void)
 		}
 	}
 	if (!set)
-		doctor_say(FINDING_OK, "settings", NULL, "all at their defaults");
+		doctor_say(FINDING_OK, "settings", NULL, "all settings have their defaults");
 	if (!opt_flag(OPT_ID_enable))
-		doctor_say(FINDING_WARN, "settings", "unset MEMTRACE_ENABLE",
+		doctor_say(FINDING_WARN, "settings", "unset MEMTRACE_ENABLE to record",
 			   "MEMTRACE_ENABLE=0: nothing will be recorded");
 }
 
@@ -174,7 +174,7 @@ void doctor_compression(void)
 		doctor_say(handle   ? FINDING_OK
 			   : missed ? FINDING_WARN
 				    : FINDING_NOTE,
-			   "compression", missed ? "the trace will be plain *.json" : NULL,
+			   "compression", missed ? "the trace will not be compressed" : NULL,
 			   "%s for *.json%s%s", row->library, row->suffix,
 			   handle ? "" : " cannot be loaded");
 		if (handle)
@@ -200,9 +200,9 @@ void doctor_program(const char *name)
 		doctor_say(FINDING_OK, "program", NULL, "%s", path);
 		if (sanitizer_in(path))
 			doctor_say(FINDING_NOTE, "program",
-				   "LD_PRELOAD=libasan.so.8:libmemtrace.so, or "
-				   "ASAN_OPTIONS=verify_asan_link_order=0",
-				   "AddressSanitizer's runtime must be loaded first; memtrace run "
-				   "does that");
+				   "without memtrace run: LD_PRELOAD=libasan.so.8:libmemtrace.so, "
+				   "or ASAN_OPTIONS=verify_asan_link_order=0",
+				   "AddressSanitizer requires that its runtime is loaded first; "
+				   "memtrace run turns that check off");
 	}
 }

@@ -13,15 +13,15 @@ struct child_run {
 	char **command;
 	const char *preload;
 	pid_t pid;
-	time_t start;         /* wall clock just before the fork */
+	time_t start;         /* wall clock just before the fork, in seconds since 1970 */
 	uint64_t start_ticks; /* the child's process_start_ticks(), 0 if unknown */
-	struct map seen; /* hashes of the files that existed before, as run_before() saw them */
+	struct map seen; /* set of hashes of the files that run_before() found, with their times */
 	struct ending ending;
 	int exec_errno;  /* errno of a failed exec, else 0 */
 	int exit_status; /* exit status that memtrace returns */
 };
 
-/* Fills run->seen with the existing files whose names the run's traces or spools could get. */
+/* Adds to run->seen the files that exist under names that traces or spools of the run may get. */
 void run_before(struct child_run *run);
 
 /* Turns the spools of dead processes into traces, prints the summary unless `quiet` is set, and
@@ -32,8 +32,8 @@ void run_finish(struct child_run *run);
 
 struct run_trace {
 	char *path;
-	bool own;      /* the trace of the child itself */
-	uint64_t peak; /* highest peak of a device's allocated bytes */
+	bool own;      /* true for the trace of the child itself */
+	uint64_t peak; /* peak of allocated bytes on the device where it is highest */
 	uint64_t rank, world_size;
 };
 

@@ -19,8 +19,8 @@ static const char about[] =
 	"  start       records events and stacks from the next memory event on\n"
 	"  stop        keeps only totals and peaks from the next memory event on\n"
 	"  mark NAME   puts the mark NAME into the trace, at the next memory event\n"
-	"  dump        writes a trace of the recording so far; the process is not touched\n"
-	"  status      shows whether events are recorded, how many were, and the spool\n"
+	"  dump        writes a trace of the recording so far, without stopping the process\n"
+	"  status      shows whether events are recorded, their number, and the spool's path\n"
 	"\n"
 	"A process carries out start, stop and mark when it next allocates or frees GPU memory. "
 	"Status 0: done within the time of --wait. Status 1: the process has not allocated or "
@@ -33,22 +33,22 @@ enum { WAIT_SECONDS = 2, PAUSE_NS = 1000000, LONGEST_WAIT = 86400 };
 struct ctl_wish {
 	const struct verb *verb;
 	const char *name;   /* name of a mark, NULL for other verbs */
-	const char *output; /* the file for a dump; NULL: one in the spool's directory */
+	const char *output; /* the file for a dump; NULL for one next to the spool */
 	uint64_t deadline;  /* end of the wait, in ns of clock_now() */
 	unsigned processes;
 };
 
-/* A process, and the number of the request that it has not carried out yet. */
+/* A process to which a request is sent. */
 struct asked {
 	struct attached attached;
-	uint32_t number;
-	bool waiting;
+	uint32_t number; /* the request's number for attach_acted() */
+	bool waiting;    /* a request was sent, and its effect is awaited */
 };
 
 struct verb {
 	const char *name;
 	int (*act)(struct asked *asked, const struct ctl_wish *wish);
-	enum spool_verb asks; /* the request to send, VERBS if there is none */
+	enum spool_verb asks; /* the request to send; VERBS for a verb that sends none */
 };
 
 /* --- requests --- */
@@ -187,10 +187,10 @@ static int unknown_verb(const char *word)
 
 	if (meant)
 		return cli_usage("there is no verb %s; did you mean %s?", word, meant);
-	return cli_usage("%s is neither a process number nor a verb (memtrace ctl --help)", word);
+	return cli_usage("%s is neither a process id nor a verb; see memtrace ctl --help", word);
 }
 
-/* Parses PID... VERB [NAME], and finds the row of the verb. Returns an exit status. */
+/* Parses PID... VERB [NAME] into *wish. Returns STATUS_DONE, or another exit status on an error. */
 static int find_wish(struct ctl_wish *wish, int argc, char **argv)
 {
 	while (1 + (int)wish->processes < argc && live_spools_pid(argv[1 + wish->processes]))
@@ -202,11 +202,11 @@ static int find_wish(struct ctl_wish *wish, int argc, char **argv)
 			wish->verb = &verbs[i];
 	}
 	if (!argc)
-		return cli_usage("VERB is missing (memtrace ctl --help)");
+		return cli_usage("VERB is missing; see memtrace ctl --help");
 	if (!wish->verb)
 		return unknown_verb(argv[0]);
 	if (!wish->processes)
-		return cli_usage("PID is missing (memtrace ctl --help)");
+		return cli_usage("PID is missing; see memtrace ctl --help");
 	if (wish->verb->asks == VERB_MARK) {
 		wish->name = argc > 1 ? argv[1] : "";
 		if (!*wish->name || strlen(wish->name) >= SPOOL_REQUEST_TEXT)
@@ -226,9 +226,9 @@ int cmd_ctl(int argc, char **argv)
 	struct ctl_wish wish = { .processes = 0 };
 	uint64_t seconds = WAIT_SECONDS;
 	const struct arg args[] = {
-		ARG("output", 'o', TEXT, "FILE", "file for dump (default: next to the spool)",
+		ARG("output", 'o', TEXT, "FILE", "dump writes to FILE (default: next to the spool)",
 		    &wish.output),
-		ARG_BOUNDED("wait", 0, "SECONDS", "longest wait for the process (default 2)",
+		ARG_BOUNDED("wait", 0, "SECONDS", "longest wait for the process (default 2 s)",
 			    &seconds, 0, LONGEST_WAIT),
 	};
 	const struct usage usage = USAGE("ctl", "PID... VERB", about, args, 1, 10000);

@@ -59,7 +59,7 @@ static const char *value_name(enum opt_kind kind)
 	}
 }
 
-/* Makes an option for each setting in opt.def: --max-events N, --cpu, --no-used. */
+/* Makes an option for each setting in opt.def, such as --max-events N and --cpu. */
 static void make_args(struct arg *args, const char **values)
 {
 	static char names[OPT_IDS][32];
@@ -96,7 +96,7 @@ static int set_all(const struct arg *args, const char *const *values)
 		if (setenv(name, values[id], 1))
 			return cli_usage("%s: %s", name, strerror(errno));
 	}
-	/* The library need not announce its trace, because the summary of the run names it. */
+	/* The library need not print the trace's path, because the summary of the run does. */
 	setenv("MEMTRACE_ANNOUNCE", "0", 0);
 	opt_read();
 	if (opt_trouble())
@@ -157,7 +157,7 @@ static void restore_all(const struct sigaction *before)
 		sigaction(forwarded[i], &before[i], NULL);
 }
 
-/* Runs in the child. A failed exec writes errno to the pipe, a successful one closes it. */
+/* Runs in the child. If exec fails, writes errno to the pipe `report`; if not, exec closes it. */
 __attribute__((noreturn)) static void
 start(const struct child_run *run, const struct sigaction *before, const sigset_t *mask, int report)
 {
@@ -236,7 +236,7 @@ static int not_started(const struct child_run *run)
 
 static int status_of_child;
 
-/* Called when memory runs out after the program has ended: its exit status is still returned. */
+/* Called when memory runs out after the program has ended: exits with the program's status. */
 static __attribute__((noreturn)) void end_as_child(void)
 {
 	run_say("no memory left for the summary of the traces");

@@ -47,7 +47,8 @@ static void unescape(char *path)
 	*to = '\0';
 }
 
-/* The path under which memtrace can open the file; the process may have another root directory. */
+/* Returns the path under which memtrace can open a file of the process, which may have another root
+ * directory. The caller frees the path. */
 static char *name_here(pid_t pid, const char *path)
 {
 	char root[64];
@@ -145,7 +146,7 @@ int live_spools_all(struct live_spools *spools)
 	while ((entry = readdir(processes))) {
 		pid_t pid = live_spools_pid(entry->d_name);
 
-		/* Errors are ignored: the process ended, or may not be inspected. */
+		/* Errors are ignored: the process has ended, or it may not be inspected. */
 		if (pid && is_allowed(pid))
 			live_spools_of(spools, pid);
 	}
@@ -171,12 +172,11 @@ static int cannot_look(int pid, int error)
 		return err("there is no process %d", pid);
 	/* A sandbox can forbid access even to root and to the process's own user. */
 	if ((error == EACCES || error == EPERM) && is_allowed(pid))
-		return err(
-			"process %d: the system does not allow inspecting it: run this where the "
-			"process was started, outside this sandbox or container",
-			pid);
+		return err("process %d: the system does not allow inspecting it: run memtrace "
+			   "where the process was started, outside this sandbox or container",
+			   pid);
 	if (error == EACCES || error == EPERM)
-		return err("process %d belongs to another user: run this as that user or as root",
+		return err("process %d belongs to another user: run memtrace as that user or root",
 			   pid);
 	return err("process %d: %s", pid, strerror(error));
 }
@@ -186,7 +186,7 @@ static int find_spool(struct attached *attached, const struct live_spools *spool
 	int pid = attached->pid;
 
 	if (spools->count > 1)
-		return err("process %d has %zu spools mapped: which one it writes is not known",
+		return err("process %d maps %zu spools, and it is not known which one it writes",
 			   pid, spools->count);
 	if (spools->count) {
 		text_copy(attached->path, sizeof(attached->path), spools->list[0].path);
@@ -277,7 +277,7 @@ static int lock(const struct attached *attached)
 			return err("%s: %s", attached->path, strerror(errno));
 		nanosleep(&pause, NULL);
 	}
-	return err("process %d is busy with another memtrace ctl: try again", attached->pid);
+	return err("another memtrace ctl sends requests to process %d: try again", attached->pid);
 }
 
 int attach_ask(struct attached *attached, enum spool_verb verb, const char *text, uint32_t *number)

@@ -11,20 +11,20 @@
 
 struct live_spool {
 	pid_t pid;
-	char *path; /* can be opened here, even if the process has another root directory */
+	char *path; /* memtrace can open it, even if the process has another root directory */
 };
 
 struct live_spools {
 	struct live_spool *list;
 	size_t count;
-	bool deleted; /* a spool was left out because its file is deleted */
-	bool library; /* a process has libmemtrace.so loaded */
+	bool deleted; /* a process maps a spool that is not in `list`, since its file is deleted */
+	bool library; /* a process has loaded libmemtrace.so */
 };
 
-/* Adds the spools of one process, possibly none. 0, -ESRCH for no such process, else -errno. */
+/* Adds the spools of a process, if any. Returns 0, -ESRCH if the process is gone, or -errno. */
 int live_spools_of(struct live_spools *spools, pid_t pid);
 
-/* Adds the spools of all processes of this user (for root, of all users). 0 or -errno. */
+/* Adds the spools of all processes of this user (for root, of all users). Returns 0 or -errno. */
 int live_spools_all(struct live_spools *spools);
 
 void live_spools_clear(struct live_spools *spools);
@@ -38,7 +38,7 @@ struct attached {
 	int pid;
 	int fd;                      /* the open spool */
 	struct spool_header *header; /* the spool's header, mapped shared */
-	uint64_t start;              /* process_start_ticks(), unique together with the pid */
+	uint64_t start;              /* process_start_ticks() when opened, 0 if unknown */
 	char path[4096];
 };
 
@@ -47,6 +47,7 @@ struct attached {
 int attach_open(struct attached *attached, int pid);
 void attach_close(struct attached *attached);
 
+/* True while the process runs; false also if its start time is not known. */
 bool attach_lives(const struct attached *attached);
 
 /* Adds a request to the spool; `text` is a mark's name, "" in other requests. Waits up to a second

@@ -58,11 +58,11 @@ void recovery_name(char *to, size_t size, const char *spool, const char *end)
 struct partial {
 	const char *output;
 	char path[4096];
-	struct pack *pack; /* compressor, chosen by the ending of `output`; NULL: none */
+	struct pack *pack; /* compressor, chosen by the ending of `output`; NULL for none */
 	int fd;
 };
 
-/* Closes the file, and removes it if its writer failed (`error`) or closing fails. */
+/* Closes the file, and removes it if writing failed with `error`, or if closing fails. */
 static int end_partial(struct partial *partial, int error)
 {
 	int ended = partial->pack ? pack_end(partial->pack) : 0;
@@ -116,7 +116,7 @@ static int find_process_end(int fd, const char *name, uint64_t *at)
 		}
 	}
 	json_close(&json);
-	return found ? 0 : err("%s: has no \"process\"", name);
+	return found ? 0 : err("%s: the trace has no member \"process\"", name);
 }
 
 static int copy_bytes(struct decompress *from, struct out *to, const char *name, uint64_t length)
@@ -292,9 +292,9 @@ int cmd_recover(int argc, char **argv)
 {
 	struct recovery recovery = { .ending = { UINT64_MAX, UINT64_MAX } };
 	const struct arg args[] = {
-		ARG("output", 'o', TEXT, "FILE", "the trace to write", &recovery.output),
-		ARG("force", 'f', FLAG, NULL,
-		    "replace FILE; read the spool of a running process too", &recovery.force),
+		ARG("output", 'o', TEXT, "FILE", "write the trace to FILE", &recovery.output),
+		ARG("force", 'f', FLAG, NULL, "replace FILE; accept the spool of a running process",
+		    &recovery.force),
 	};
 	const struct usage usage = USAGE("recover", "SPOOL", about, args, 1, 1);
 	int parsed = args_parse(&usage, &argc, argv);

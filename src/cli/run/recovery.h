@@ -17,16 +17,17 @@ struct recovery {
 	bool numbered;        /* if the file exists, adds the next free number to its name */
 	bool live;            /* accepts the spool of a running process */
 	bool force;           /* accepts a running process, and overwrites `output` */
-	struct ending ending; /* written into the trace */
+	struct ending ending; /* added to the trace, unless it is status 0 */
 	char written[4096];   /* set to the path of the written trace */
 };
 
 /* Writes the trace through a temporary file. Returns 0, or -EINVAL with err_text(). */
 int recovery_run(struct recovery *recovery);
 
+/* Adds an ending, unless it is status 0, to an existing trace. 0, or -EINVAL with err_text(). */
 int recovery_add_ending(const char *path, const struct ending *ending);
 
-/* The process that writes a spool. recovery_owner() returns 0 or -EINVAL with err_text(). */
+/* The process that writes a spool. recovery_owner() returns 0, or -EINVAL with err_text(). */
 struct owner {
 	uint64_t pid;
 	bool alive;
@@ -41,7 +42,6 @@ int recovery_owner(const char *spool, struct owner *owner);
  * ".json". */
 void recovery_name(char *to, size_t size, const char *spool, const char *end);
 
-/* recovery_run() for a command: prints the trace's path, or why there is no trace. Without an
- * output the trace lies beside the spool, under the next free name that ends in `end`. Returns the
- * exit status. */
+/* recovery_run() for a command: prints the trace's path or an error, returns the exit status. If
+ * `output` is NULL, the trace is next to the spool, under the next free name that ends in `end`. */
 int recovery_print(const struct recovery *recovery, const char *end);

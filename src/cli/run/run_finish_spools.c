@@ -1,9 +1,9 @@
 /*
  * After `memtrace run`: turns the spools of dead processes into traces, and finds all traces.
  *
- * The program may start others (torchrun, a shell script), each with its own trace. So all files
- * count whose names fit MEMTRACE_OUTPUT and that run_before() did not see in their present state.
- * That depends on no clock, because libfaketime may give the program or memtrace another time.
+ * The program may start others (torchrun, a shell script), each with its own trace. So every file
+ * with a name that fits MEMTRACE_OUTPUT counts, unless run_before() saw it in its present state.
+ * No clock decides this, because libfaketime may give the program or memtrace another time.
  */
 #include <fnmatch.h>
 #include <glob.h>
@@ -51,7 +51,7 @@ static void escape(char *to, size_t size, const char *from)
 	}
 }
 
-/* Hashes a file with the time of its last change. False if it is not a regular file. */
+/* Sets *file to a hash of the file and its last change. False if it is not a regular file. */
 static bool look_at_file(const char *path, uint64_t *file)
 {
 	struct stat status;
@@ -89,7 +89,7 @@ static void make_pattern(struct pattern *pattern, const char *name, const char *
 	escape(pattern->text, sizeof(pattern->text), any);
 }
 
-/* Calls `each` for the files called `name`, and for those with a number before the extension. */
+/* Calls `each` for files that match `name`, and for those with a number before the extension. */
 static void find_files(struct file_finder *finder, const char *name, const char *extension,
 		       each_fn *each)
 {
@@ -104,7 +104,7 @@ static void find_files(struct file_finder *finder, const char *name, const char 
 		if (glob(pattern.text, GLOB_NOSORT, NULL, &files))
 			continue;
 		foreach (path, files.gl_pathv, files.gl_pathc) {
-			/* Skips files that `plain` matches, too: the text for %p may have a dot. */
+			/* Skips a file that `plain` matched already, since * matches dots, too. */
 			if (numbered && !fnmatch(plain.text, *path, FNM_PATHNAME | FNM_PERIOD))
 				continue;
 			each(finder, *path);
@@ -169,7 +169,7 @@ static void find_spools(struct file_finder *finder, each_fn *each)
 	const char *given = opt_text(OPT_ID_spool_dir);
 	const char *const directories[] = { given, "/dev/shm", getenv("TMPDIR"), "/tmp" };
 
-	/* If a directory cannot reserve space, process_paths_create() tries the next. */
+	/* The library's process_paths_create() uses the first of these that can reserve space. */
 	for (size_t i = 0; i < COUNT_OF(directories); i++) {
 		char spool[4096];
 
@@ -231,7 +231,7 @@ static void add_trace(struct file_finder *finder, const char *path)
 	trace_close(&trace);
 }
 
-/* Finds all traces, also uncompressed ones, which are written if zlib or zstd is missing. */
+/* Calls `each` for all traces, also plain ones, which are written if zlib or zstd is missing. */
 static void find_traces(struct file_finder *finder, each_fn *each)
 {
 	char plain[sizeof(finder->output)];
@@ -286,7 +286,7 @@ void run_finish(struct child_run *run)
 	if (!finder.left.traces)
 		return;
 	if (name_output(&finder)) {
-		run_say("the name of the output is too long");
+		run_say("the path of the output (MEMTRACE_OUTPUT) is too long");
 	} else {
 		find_spools(&finder, finish_spool);
 		find_traces(&finder, add_trace);

@@ -18,8 +18,8 @@
 #define PREFIX "memtrace: "
 
 enum {
-	OTHERS_SHOWN = 2, /* traces whose names are printed after the first one */
-	RANKS_SHOWN = 8,  /* the same, if the traces are ranks of a job */
+	OTHERS_SHOWN = 2, /* most traces whose names are printed after the first one */
+	RANKS_SHOWN = 8,  /* the same limit if the traces are ranks of a job */
 };
 
 void run_say(const char *format, ...)
@@ -82,8 +82,8 @@ static void say_other(const struct run_trace *found)
 
 	show_bytes(bytes, found->peak);
 	if (is_rank(found))
-		run_say("rank %llu is %s (peak %s allocated)", (unsigned long long)found->rank,
-			short_path(found->path), bytes);
+		run_say("the trace of rank %llu is %s (peak %s allocated)",
+			(unsigned long long)found->rank, short_path(found->path), bytes);
 	else
 		run_say("another trace is %s (peak %s allocated)", short_path(found->path), bytes);
 }
@@ -114,11 +114,10 @@ static void say_nothing_found(const struct child_run *run)
 	    program_refuses(path, why, sizeof(why)))
 		run_say("nothing was recorded: %s", why);
 	else if (!opt_flag(OPT_ID_enable))
-		run_say("nothing was recorded: --enable=0");
+		run_say("nothing was recorded, because of --enable=0 (MEMTRACE_ENABLE)");
 	else
 		run_say("no trace was written: %s used no GPU memory, or recording could not "
-			"begin; "
-			"`memtrace doctor -- %s` looks for the reason",
+			"begin; `memtrace doctor -- %s` checks why",
 			text_base(run->command[0]), run->command[0]);
 }
 
@@ -146,7 +145,7 @@ void run_summary(const struct child_run *run, struct run_left *left)
 			left->running == 1 ? "process is" : "processes are",
 			left->running == 1 ? "its trace" : "their traces");
 	if (left->elsewhere)
-		run_say("%zu spool%s to another machine or container; once the process has ended, "
-			"memtrace recover writes the trace",
+		run_say("%zu spool%s to another machine or container; once its process has ended, "
+			"`memtrace recover SPOOL` writes the trace",
 			left->elsewhere, left->elsewhere == 1 ? " here belongs" : "s here belong");
 }

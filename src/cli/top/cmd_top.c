@@ -55,7 +55,7 @@ static bool read_interval(const char *text, uint64_t *ns)
 		seconds /= 1000;
 	if (rest == text || (*rest && strcmp(rest, "s") != 0 && strcmp(rest, "ms") != 0) ||
 	    !(seconds >= 0.01 && seconds <= LONGEST_INTERVAL))
-		return !cli_usage("--interval: cannot read %s (a time from 10ms to %ds)", text,
+		return !cli_usage("--interval: %s is not a time from 10ms to %ds", text,
 				  LONGEST_INTERVAL);
 	*ns = (uint64_t)(seconds * 1e9);
 	return true;
@@ -79,18 +79,18 @@ int cmd_top(int argc, char **argv)
 	char about[3000];
 	const struct arg args[] = {
 		ARG("interval", 'i', TEXT, "TIME",
-		    "time between readings: 0.5, 2s, 500ms (default 1s)", &interval),
-		ARG("once", '1', FLAG, NULL, "print once and end", &options.once),
+		    "time between readings: 0.5 (seconds), 2s, 500ms (default 1s)", &interval),
+		ARG("once", '1', FLAG, NULL, "print one reading and end", &options.once),
 		ARG("json", 'j', FLAG, NULL,
-		    "a JSON document at each reading (share/memtrace/top.schema.json)",
+		    "print a JSON document at each reading (share/memtrace/top.schema.json)",
 		    &options.json),
 		ARG("prometheus", 'p', TEXT, "FILE|[ADDRESS]:PORT",
-		    "metrics for Prometheus, see above", &options.prometheus),
-		ARG("host", 0, LIST, "NAME", "another name of this machine for requests, see above",
+		    "write or serve metrics for Prometheus, see above", &options.prometheus),
+		ARG("host", 0, LIST, "NAME", "accept requests for the host NAME, too; see above",
 		    options.hosts),
-		ARG_BOUNDED("lines", 'n', "N", "source lines of each process (default 20)", &lines,
-			    0, TOP_LINES_MOST),
-		ARG("sort", 's', WORD, orders + 1, "the order of the lines, see above", &order),
+		ARG_BOUNDED("lines", 'n', "N", "show N source lines of each process (default 20)",
+			    &lines, 0, TOP_LINES_MOST),
+		ARG("sort", 's', WORD, orders + 1, "order of the source lines, see above", &order),
 	};
 	const struct usage usage = USAGE("top", "[PID...]", about, args, 0, 1000);
 	int parsed;

@@ -16,8 +16,8 @@ enum { TOP_LINES_MOST = 10000 };
 struct top_options {
 	bool once, json;
 	const char *hosts[65];  /* values of --host, ended by NULL */
-	const char *prometheus; /* output file, or address to serve at; NULL: neither */
-	uint64_t interval;      /* ns between two pages */
+	const char *prometheus; /* output file, or address to serve at; NULL for neither */
+	uint64_t interval;      /* ns between two readings */
 	bool paced;             /* --interval was given */
 	unsigned lines;         /* most lines of source shown for a process */
 	enum live_view_order order;
@@ -33,7 +33,7 @@ int top_session(const struct top_options *options, char **operands);
 /* --- the processes that are shown --- */
 
 struct top_targets {
-	/* operands: pids and spools; none: all processes of the user */
+	/* the operands (pids, paths of spools), ended by NULL; if none, all processes are shown */
 	char **words;
 	struct look **looks; /* the processes, sorted by pid */
 	size_t count, size;

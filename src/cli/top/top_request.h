@@ -12,9 +12,9 @@
 #include <stddef.h>
 
 /*
- * Parses a request of `length` bytes and a NUL, changing it. Returns NULL if the client must get
- * the page (only its headers if *head), else the HTTP status of the refusal. `names` are the names
- * of this machine, ended by NULL.
+ * Parses a request of `length` bytes and a NUL, and overwrites it. Returns NULL if the page is the
+ * answer (only its HTTP header if *head is set), else the HTTP status of the refusal. `names` are
+ * the names of this machine, ended by NULL.
  */
 const char *top_request_read(char *text, size_t length, const char *const *names, bool *head);
 

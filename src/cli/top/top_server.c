@@ -18,8 +18,8 @@
 enum {
 	CLIENTS = 16,
 	REQUEST = 8192, /* most bytes of a request */
-	BACKLOG = 16,
-	HEAD = 256,
+	BACKLOG = 16,   /* as for listen() */
+	HEAD = 256,     /* most bytes of an HTTP header */
 	NAMES = 4 + 64, /* most names of this machine: its own, and up to 64 from --host */
 };
 
@@ -27,8 +27,8 @@ static const uint64_t PATIENCE = 3000000000; /* ns that a client may take to sen
 static const uint64_t PAUSE = 200000000;     /* ns until accept4() is tried again after an error */
 
 struct client {
-	int fd; /* -1 if this entry is free */
-	uint64_t since;
+	int fd;         /* -1 if this entry is free */
+	uint64_t since; /* ns of clock_now() at which PATIENCE began */
 	char request[REQUEST + 1];
 	size_t got;
 	char *answer; /* HTTP answer; NULL until the request is complete */
@@ -141,7 +141,7 @@ static void hang_up(struct client *client)
 	*client = (struct client){ .fd = -1 };
 }
 
-/* Puts the HTTP header before `body`, whose memory it takes over, as the answer to send. */
+/* Makes the client's answer of an HTTP header and `body`, which the answer takes over or frees. */
 static void answer(struct client *client, const char *status, const char *type, char *body,
 		   size_t length, bool with_body)
 {
@@ -170,7 +170,7 @@ static void refuse_client(struct client *client, const char *status)
 	int length = snprintf(text, sizeof(text), "%s%s\n", status,
 			      strcmp(status, TOP_REQUEST_HOST)
 				      ? ""
-				      : ": to serve this host name, too: memtrace top --host NAME");
+				      : ": run memtrace top --host NAME to serve this host name");
 
 	answer(client, status, "text/plain; charset=utf-8", strdup(text), (size_t)length, true);
 }
@@ -190,7 +190,7 @@ static void respond(struct server *server, struct client *client)
 	answer(client, "200 OK", "text/plain; version=0.0.4; charset=utf-8", page, size, !head);
 }
 
-/* Receives bytes of a request, and answers it when its empty line has arrived. */
+/* Receives bytes of a request, and answers it once the empty line at its end has arrived. */
 static void hear(struct server *server, struct client *client)
 {
 	ssize_t n = recv(client->fd, client->request + client->got, REQUEST - client->got, 0);
@@ -273,7 +273,7 @@ static int serve(struct server *server)
 	}
 	wait = paused ? (int)(PAUSE / 1000000) : count > 1 || who[0] ? 1000 : -1;
 	if (poll(fds, count, wait) < 0 && errno != EINTR)
-		return err("waiting for clients: %s", strerror(errno));
+		return err("cannot wait for clients: %s", strerror(errno));
 	for (nfds_t i = 0; i < count; i++) {
 		if (!fds[i].revents)
 			continue;

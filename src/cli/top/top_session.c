@@ -20,7 +20,7 @@
 #include "cli/cli.h"
 #include "render/live/top.h"
 
-enum { SERVED_MS = 100 }; /* ms for which clients get the same values */
+enum { SERVED_MS = 100 }; /* ms after a reading in which clients get its values */
 
 struct session {
 	struct top_targets targets;
@@ -40,7 +40,7 @@ static void look_at_processes(struct session *session)
 	top_targets_sort(&session->targets, session->options.order);
 }
 
-/* True if processes were named and all have ended. Without names, another may begin at any time. */
+/* True if all processes that were named have ended. Without names, one may begin at any time. */
 static bool is_over(const struct session *session)
 {
 	return !session->targets.count && session->targets.words[0];
@@ -182,7 +182,7 @@ static void draw_screen(const struct session *session, const struct top_screen *
 	struct top_page page = { .colour = cli_colour(screen->fd), .note = note, .erase = true };
 	struct top top = top_of(session);
 
-	snprintf(note, sizeof(note), "memtrace top, every %.3g s; q quits%s%s%s",
+	snprintf(note, sizeof(note), "memtrace top, read every %.3g s; q quits%s%s%s",
 		 (double)session->options.interval / 1e9,
 		 session->targets.count ? "" : "; no process is traced",
 		 session->targets.said[0] ? "; " : "", session->targets.said);

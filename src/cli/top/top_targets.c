@@ -63,7 +63,7 @@ static int find_pid(struct live_spools *found, pid_t pid)
 	if (found->count > before)
 		return 0;
 	if (found->deleted)
-		return err("process %d has lost its spool: the file was removed", (int)pid);
+		return err("the spool file of process %d was removed", (int)pid);
 	return err("process %d is not traced: it was started without memtrace, or has used no GPU "
 		   "memory yet",
 		   (int)pid);
@@ -80,7 +80,7 @@ static struct look *find_look(const struct top_targets *targets, const struct li
 }
 
 /* Opens the spools that are not shown yet. A spool that is just being created or removed may be
- * unreadable: this is an error only if the user named processes. */
+ * unreadable, which is an error only if the user named processes. */
 static int add_found(struct top_targets *targets, const struct live_spools *found)
 {
 	foreach (row, found->list, found->count) {

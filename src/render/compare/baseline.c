@@ -1,4 +1,4 @@
-/* A baseline: a trace without the values that differ between two runs of the same program. */
+/* Writes a baseline: a trace without the values that differ between runs of the same program. */
 #include "render/compare/diff.h"
 
 #include <stdio.h>
@@ -22,7 +22,7 @@ static void keep_head(struct trace *to, struct run *run)
 	to->schema = from->schema;
 	to->process.rank = from->process.rank;
 	to->process.world_size = from->process.world_size;
-	/* Only the program and its script are kept: other words of the command may be private. */
+	/* Other words of the command line than the program and its script may be private. */
 	to->process.command = need(&run->arena, 2 * sizeof(*to->process.command));
 	to->process.command_n = trace_program(from, to->process.command);
 	to->process.start_time = "1970-01-01T00:00:00Z";
@@ -54,7 +54,7 @@ static void set_sum(struct trace_sum *sum, uint64_t peak, uint64_t exit)
 	sum->exit_bytes = exit;
 }
 
-/* The pools or libraries of a device, sorted so that every run has the same order. */
+/* Returns the pools or libraries of a device, sorted so that every run has the same order. */
 static struct trace_part *keep_parts(struct run *run, enum dimension dimension, int device,
 				     size_t *parts_n)
 {
@@ -97,7 +97,7 @@ static void keep_device(struct run *run, struct trace_device *device)
 	device->owners = keep_parts(run, DIMENSION_OWNER, device->device, &device->owners_n);
 }
 
-/* Categories are kept only if they cover all blocks: otherwise runs are not comparable by them. */
+/* Keeps categories only if they cover all blocks; otherwise runs cannot be compared by them. */
 static void keep_summary(struct trace_summary *summary, struct run *run)
 {
 	bool categorised = run->categories_from == RUN_BLOCKS;
@@ -117,13 +117,13 @@ static void keep_summary(struct trace_summary *summary, struct run *run)
 
 /* --- phases --- */
 
-/* With more names than this, names that differ in a number become one: "step #" for "step 1". */
+/* If there are more names, those that differ only in numbers become one: "step #" for "step 1". */
 enum { PHASE_NAMES = 100 };
 
-/* Of the phases with one name, the highest by each metric: a gate may use any metric. */
+/* A name of phases. A gate may use any metric, so the highest phase by each metric is kept. */
 struct kept_phase {
 	const char *name;
-	const struct trace_phase *highest[METRIC_IDS];
+	const struct trace_phase *highest[METRIC_IDS]; /* of the phases with the name */
 };
 
 static uint64_t height(const struct trace_phase *phase, enum metric_id metric)
@@ -153,8 +153,8 @@ static size_t join_phases(struct kept_phase *list, size_t count)
 	return kept;
 }
 
-/* True if a phase already kept for another metric has the same value for this one. Without this
- * check, a baseline made from a baseline would have more phases. */
+/* True if the phase kept for an earlier metric also has the highest value of this metric. Without
+ * this check, a baseline made from a baseline would have more phases. */
 static bool stands_already(const struct kept_phase *kept, enum metric_id metric)
 {
 	for (enum metric_id before = 0; before < metric; before++) {

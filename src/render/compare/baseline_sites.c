@@ -1,4 +1,4 @@
-/* The sites of a baseline: stacks cut to the frames that name them, and shares of peaks. */
+/* Makes the sites of a baseline: stacks cut to a few frames, and each site's bytes at the peaks. */
 #include <string.h>
 
 #include "analyse/compare/run_totals.h"
@@ -11,7 +11,7 @@
 
 enum { KEPT_FRAMES = 3 };
 
-/* A site: a name and a memory kind, which is "" if its stacks only reserved memory. */
+/* A site, identified by name and memory kind; the kind is "" if its stacks only reserved memory. */
 struct kept_site {
 	struct trace_site site; /* sums over all sites of that name and memory kind */
 	/* The site's stack, innermost frame first. A native frame's `file` is its library. */
@@ -25,8 +25,8 @@ struct kept {
 	size_t sites_n;
 	size_t peaks_n; /* only peaks of whole devices are kept */
 	struct run *run;
-	struct map known;   /* maps a site's name and memory kind to 1 + its position */
-	uint32_t *of_stack; /* for each stack of the trace 1 + the position of its site */
+	struct map known;   /* from a hash of a site's name and memory kind to 1 + its index */
+	uint32_t *of_stack; /* for each stack of the trace 1 + the index of its site, or 0 */
 };
 
 /* --- frames --- */
@@ -59,8 +59,8 @@ static unsigned pick_frames(const struct run *run, uint32_t stack, struct trace_
 	return count;
 }
 
-/* True if stack a, rather than b, represents a site that has both. The stack with the smallest line
- * numbers does, so that the choice is the same in every run. */
+/* True if stack a, rather than b, represents a site that has both: the stack with the smaller line
+ * numbers, so that every run makes the same choice. */
 static bool comes_before(const struct trace_frame *a, const struct trace_frame *b, unsigned count)
 {
 	for (unsigned i = 0; i < count; i++) {
@@ -115,7 +115,7 @@ static void enter_site(struct kept *kept, const struct trace_site *site)
 	if (!site->stacks_n)
 		return;
 	run_site_name(kept->run, site->stacks[0], name);
-	/* The stack that represents the site must produce the site's name by itself. */
+	/* Only a stack that gives the site its name when it is alone may represent the site. */
 	foreach (stack, site->stacks) {
 		char own[SITE_LONGEST];
 
@@ -196,7 +196,7 @@ static void keep_peaks(const struct kept *kept, struct trace *to)
 	}
 }
 
-/* The position of a path among the modules, which are few; a path that is missing is added. */
+/* Returns the index of the path in to->modules, to which it is added if it is missing. */
 static uint32_t module_of(struct trace *to, const char *path)
 {
 	uint32_t i = 0;

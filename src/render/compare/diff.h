@@ -1,8 +1,8 @@
 /*
- * The formats of diff_formats.def, in which a comparison of runs or a check of budgets is written.
+ * Writes a comparison of runs, or a check of budgets, in the formats of diff_formats.def.
  *
  * All contain the gates and the sites that grew, except benchmark and bencher, which contain the
- * head's figures. Names come from the traced programs; each format escapes them by its own rules.
+ * head's figures. Each format escapes names that come from the traced programs by its own rules.
  */
 #pragma once
 
@@ -18,7 +18,7 @@ struct out;
 
 struct diff_options {
 	size_t limit; /* text, Markdown, JUnit: the most rows of a list, 0 for all */
-	bool full;    /* text: all columns, dimensions and lines of source; JSON: equal rows, too */
+	bool full;    /* text: all columns, dimensions, source lines; JSON: unchanged rows, too */
 	bool colour;
 	bool ascii; /* the terminal shows ASCII only */
 };
@@ -41,34 +41,34 @@ extern const struct diff_format diff_formats[];
 
 enum { DIFF_PERCENT = 40 };
 
-/* Texts that a function returns live as long as the diff, unless its comment says otherwise. */
+/* The texts that these functions return live as long as the diff, except for diff_percent(). */
 
-/* diff_sentence.c: a sentence on the change of the peak and its reasons. */
+/* diff_sentence.c: returns a sentence on the change of the peak and its reasons. */
 const char *diff_sentence(struct diff *diff);
 
-/* Sentences about the runs, as rows of const char *: properties that differ, programs that differ,
- * how several runs of a side were compared, and how many allocations failed for lack of memory. */
+/* Returns sentences about the runs, as rows of const char *: properties and programs that differ,
+ * the way in which several runs were compared, the number of allocations that ran out of memory. */
 struct emit_rows diff_remarks(struct diff *diff);
 
-/* A gate's result, "allocated.peak>2%: device 0 went from 2.00 GiB to 3.00 GiB (+1.00 GiB, 50.0%)",
- * and the sites that broke the gate. */
+/* Describes a gate's result, "ooms<=0: device 0 has 2, 2 over the limit", and the sites that broke
+ * the gate. */
 const char *diff_gate_words(struct diff *diff, const struct gate_result *result);
 
-/* A site's change: "train (train.py:12) holds +2.00 MiB at exit (new)". */
+/* Describes a site's change: "train (train.py:12) holds +2.00 MiB at exit (new)". */
 const char *diff_holds_words(struct diff *diff, const struct diff_row *row, enum column column);
 
-/* By enum diff_why: the word that a table shows as the reason for a change, "held longer" or "". */
+/* For each enum diff_why, the reason for a change as a table shows it: "held longer", or "". */
 extern const char *const diff_why_words[WHYS];
 
-/* Writes the change without its sign, "4.2%", or "new" if only the base is 0. `to`: DIFF_PERCENT
- * bytes. */
+/* Writes the change without its sign, "4.2%", or "new" if only the base is 0, to `to`, which has
+ * room for DIFF_PERCENT bytes and is returned. */
 const char *diff_percent(char *to, int64_t base, int64_t head);
 
 /* The path of a site's file relative to the head's working directory; NULL if it lies elsewhere. */
 const char *diff_file(const struct diff *diff, const char *file);
 
-/* Lists the sites of device memory that hold more at the peak of allocated memory or, if no site
- * changed there, at exit (then *column is COLUMN_EXIT), without WHY_MOMENT; most growth first. */
+/* Lists the sites that hold more device memory at the peak of allocated memory (or at exit, if none
+ * changed at the peak; *column receives which), most growth first, without WHY_MOMENT. */
 size_t diff_growers(struct diff *diff, const struct diff_row ***list, enum column *column);
 
 /* The text of diff_percent(), which lives as long as the enclosing block. */
@@ -90,7 +90,7 @@ struct changes {
 	struct emit_rows rows, after; /* `after`: a site table's rows for noise and total */
 };
 
-/* Finds the rows that changed; the first `limit` of them are shown (0: all). False for none. */
+/* Finds the rows that changed; a table shows the first `limit` (0: all). False if none changed. */
 bool diff_changes(struct diff *diff, enum dimension dimension, const char *group,
 		  enum column column, size_t limit, struct changes *to);
 
@@ -107,8 +107,8 @@ bool diff_changes(struct diff *diff, enum dimension dimension, const char *group
  */
 void baseline_write(struct run *run, struct out *out);
 
-/* baseline_sites.c: fills sites, modules, frames, stacks and peaks of `to`, in the run's memory. */
+/* baseline_sites.c: fills sites, modules, frames, stacks and peaks of `to` in the run's arena. */
 void baseline_sites(struct trace *to, struct run *run);
 
-/* Returns room for `count` rows of the type `of`, cleared, in the run's memory. */
+/* Returns room for `count` rows of the type `of`, cleared, in the run's arena. */
 void *baseline_room(struct run *run, enum rows_of of, size_t count);

@@ -1,6 +1,6 @@
 /*
- * The head's figures for programs that keep a history of them: github-action-benchmark (tool:
- * customSmallerIsBetter), and Bencher (its JSON adapter "json", the Bencher Metric Format).
+ * Writes the head's figures for programs that keep their history: github-action-benchmark (tool:
+ * customSmallerIsBetter), and Bencher (its adapter "json", the Bencher Metric Format).
  */
 #include <string.h>
 
@@ -10,9 +10,9 @@
 #include "render/emit/term.h"
 
 struct benchmark_row {
-	const char *name; /* the same in every run, so that a curve can be drawn; in one row only */
+	const char *name; /* the same in every run, for a curve over runs; different in each row */
 	const char *unit, *extra;
-	const char *range;              /* the spread over runs, NULL for a single run */
+	const char *range;              /* the spread over runs, "± 12"; NULL for a single run */
 	int64_t value, lowest, highest; /* the last two are INT64_MIN for a single run */
 };
 

@@ -1,7 +1,7 @@
 /*
- * The comparison as JSON: the document memtrace-diff/1 (include/memtrace/diff.schema.json).
+ * Writes a comparison as JSON, memtrace-diff/1 (include/memtrace/diff.schema.json).
  *
- * It has every row in which anything differs, so the changes of sites sum to those of the totals.
+ * The document has every row that changed, so the changes of sites sum to those of the totals.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,16 +18,16 @@ struct ranks_row {
 
 struct gate_row {
 	const char *gate, *metric, *unit, *place, *words;
-	struct gate_result of; /* the result; its base is INT64_MIN for a budget, which has none */
+	struct gate_result of; /* the result; `base` is INT64_MIN for a budget, which has no base */
 };
 
-/* A row of a dimension, or a total, which has no name. */
+/* A row of a dimension, or of the totals, which have no names. */
 struct json_row {
 	const char *dimension, *space, *why;
 	int device;
-	const struct json_row *site; /* the row itself if it is a site's, else NULL: some members
-					are for sites only */
-	struct diff_row of;          /* the values; INT64_MIN for one that is not known */
+	const struct json_row *site; /* the row itself if it is a site, else NULL, since some JSON
+					members are for sites only */
+	struct diff_row of;          /* the values; INT64_MIN for a value that is not known */
 };
 
 struct document {
@@ -72,7 +72,7 @@ static const struct emit_column gate_columns[] = {
 	EMIT_FIELD(TEXT, struct gate_row, words), EMIT_END,
 };
 
-/* For arrays of int64_t that are indexed by enum column. */
+/* The members of a JSON object that is written from an array of int64_t, indexed by enum column. */
 static const struct emit_column number_columns[] = {
 #define COLUMN(id, name, what, brief, bytes) \
 	{ .key = (name),                     \
@@ -160,7 +160,7 @@ static struct emit_rows gates(struct diff *diff)
 
 static unsigned columns_of(const struct diff *diff, const struct diff_row *row)
 {
-	/* The sites that hold reserved memory at its peak are known for devices only. */
+	/* A site's bytes at the peak of reserved memory are known for device memory only. */
 	if (row->dimension == DIMENSION_SITE && strcmp(row->group, "device") != 0)
 		return run_dimensions[DIMENSION_SITE].columns & ~(1u << COLUMN_RESERVED);
 	return diff_columns(diff, row->dimension);
@@ -208,8 +208,8 @@ static struct emit_rows totals(struct diff *diff)
 	return rows;
 }
 
-/* Adds the dimension's rows that differ, sorted by the first column that changed; with `all`,
- * also the equal ones. done[i]: row i was added. */
+/* Adds the dimension's rows that changed, sorted by the first column that changed; with `all`, then
+ * the unchanged rows. done[i] is set when diff->rows[i] is added. */
 static void add_rows(struct diff *diff, enum dimension dimension, bool all, bool *done,
 		     struct emit_rows *to)
 {

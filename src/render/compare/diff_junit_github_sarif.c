@@ -1,6 +1,5 @@
 /*
- * The comparison in the formats of other programs: a list of the gates and of the sites that hold
- * more.
+ * Writes a comparison for other programs, as a list of gates and of sites that hold more memory.
  *
  * JUnit XML has a test case for each gate, in the form that Jenkins' junit-10.xsd describes and
  * that GitLab, GitHub's reporters and Azure read. GitHub's annotations (workflow commands) and
@@ -21,16 +20,15 @@
 #include "render/emit/emit.h"
 #include "render/emit/term.h"
 
-/* GitHub shows ten annotations of each level and drops the others. NOTES: most sites listed. */
-enum { ANNOTATIONS = 10, NOTES = 100 };
-
-enum { LONGEST = 2048 }; /* most columns of a text */
+/* GitHub shows ten annotations of each level and drops the others. */
+enum { ANNOTATIONS = 10 };
+enum { NOTES = 100, LONGEST = 2048 }; /* most sites that are listed, most columns of a text */
 
 struct ci_finding {
 	enum { HOLDS, BROKEN, GREW } kind;
 	const char *rule, *about; /* a gate's metric and text, or "site" and a site's name */
 	const char *words;
-	const char *file; /* the site's, as from diff_file(); NULL for none */
+	const char *file; /* the site's file as returned by diff_file(); NULL for none */
 	uint64_t line;
 
 	/* Members for SARIF only: */
@@ -53,7 +51,7 @@ static void take_gate(struct diff *diff, struct ci_finding *to, const struct gat
 	}
 }
 
-/* All findings: the gates in their order, then the sites that grew, the largest change first. */
+/* Returns all findings: the gates in their order, then the sites that grew, most growth first. */
 static struct ci_finding *find_all(struct diff *diff, size_t *count)
 {
 	const struct diff_row **rows;
@@ -81,7 +79,7 @@ static struct ci_finding *find_all(struct diff *diff, size_t *count)
 
 /* --- JUnit --- */
 
-/* Writes text as XML 1.0, which excludes most control characters: show_safe() replaces them. */
+/* Writes text as XML 1.0, which forbids most control characters; show_safe() replaces them. */
 static void put_xml(struct out *out, const char *text)
 {
 	static const char marks[] = "&<>\"";
@@ -150,8 +148,8 @@ void diff_junit(struct diff *diff, struct out *out, const struct diff_options *o
 
 /* --- GitHub --- */
 
-/* Escapes as @actions/core (command.ts) does: %, and in properties also : and , (show_safe() has
- * replaced CR and LF). */
+/* Writes text with % escaped, and in properties also : and , as by @actions/core (command.ts).
+ * show_safe() has replaced CR and LF. */
 static void put_command(struct out *out, const char *text, bool property)
 {
 	char safe[2 * LONGEST];
@@ -192,7 +190,7 @@ void diff_github(struct diff *diff, struct out *out, const struct diff_options *
 	size_t count;
 	const struct ci_finding *list = find_all(diff, &count);
 	size_t broken = 0;
-	/* A broken gate is shown at the line of the first site, so that site gets no note. */
+	/* The first site gets no note if a gate is broken, since the gate is shown at its line. */
 	size_t sites = diff_broken(diff) > 0;
 	const char *sentence = diff_sentence(diff);
 
@@ -225,7 +223,7 @@ static const struct emit_column rule_columns[] = {
 	EMIT_END,
 };
 
-/* The inner objects in SARIF take their members from the same struct as the outer object. */
+/* The objects inside a SARIF result take their members from the same struct ci_finding. */
 static const struct emit_column artifact_columns[] = {
 	EMIT_FIELD(TEXT, struct ci_finding, uri),
 	EMIT_IF_KNOWN("uriBaseId", TEXT, struct ci_finding, base),
@@ -279,7 +277,7 @@ static const struct emit_column sarif_columns[] = {
 	EMIT_END,
 };
 
-/* A path as a URI reference (RFC 3986); a colon, which would end a scheme, is escaped. */
+/* Returns a path as a URI reference (RFC 3986), with colons escaped: one would end a scheme. */
 static const char *uri_of(struct diff *diff, const char *path)
 {
 	char *uri = need(&diff->arena, 3 * strlen(path) + 1);

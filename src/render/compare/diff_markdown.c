@@ -1,7 +1,7 @@
 /*
- * The comparison as a comment on a pull request: the sentence and the gates, with the sites folded.
+ * Writes a comparison as a comment on a pull request: a sentence, the gates, collapsed tables.
  *
- * Names of sites are in <code>, special characters are entities: nothing becomes markup or a link.
+ * Names of sites are in <code>, with entities for special characters: no name becomes markup.
  */
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /*
- * A comparison in one sentence: the change of the peak, and the sites that explain it.
+ * Describes a comparison in one sentence: the change of the peak, and the sites that explain it.
  *
- * It names only as many sites as explain most of the change, since the tables list all of them.
+ * The sentence names only the sites that explain most of the change; the tables list all of them.
  */
 #include "render/compare/diff.h"
 
@@ -13,12 +13,12 @@ enum {
 	NAMED = 3,          /* most sites that the sentence names */
 	ENOUGH = 80,        /* percent of the change that, once explained, ends the list of sites */
 	WORTH = 10,         /* percent of the change that each further named site must explain */
-	WORD_COLUMNS = 72,  /* most columns of a name with a longer word, which cannot be wrapped */
-	NAME_COLUMNS = 140, /* most columns of other names */
+	NAME_COLUMNS = 140, /* most columns of a name */
+	WORD_COLUMNS = 72,  /* the same for a name with a word that is longer than this */
 };
 
-/* The row of the dimension whose peak of allocated memory grew most; if none grew, that whose peak
- * fell most; NULL if there are no rows. */
+/* Returns the dimension's row whose peak of allocated memory grew most or, if none grew, fell most;
+ * NULL if there are no rows. */
 static const struct diff_row *worst_of(const struct diff *diff, enum dimension dimension)
 {
 	const struct diff_row *worst = NULL;
@@ -33,7 +33,7 @@ static const struct diff_row *worst_of(const struct diff *diff, enum dimension d
 	return worst;
 }
 
-/* The row that the sentence is about: a device, or a memory kind if no device changed. */
+/* Returns the row that the sentence is about: a device, or a memory kind if no device changed. */
 static const struct diff_row *subject_of(const struct diff *diff)
 {
 	const struct diff_row *device = worst_of(diff, DIMENSION_DEVICE);
@@ -72,8 +72,8 @@ static const char *verb_of(enum diff_why why, enum column column)
 	return verbs[why];
 }
 
-/* The sum of those changes of sites that have the sign of `change`, the change of all sites. It is
- * larger than `change` if other sites changed the other way. */
+/* Returns the sum of the changes of sites that have the same sign as `change`, the change of all
+ * sites. The sum is larger than `change` if other sites changed the other way. */
 static int64_t moved_along(const struct diff_row *const *rows, size_t count, enum column column,
 			   int64_t change)
 {
@@ -87,7 +87,7 @@ static int64_t moved_along(const struct diff_row *const *rows, size_t count, enu
 	return along;
 }
 
-/* Cuts a site's name. A C++ name may be one long word, which cannot be wrapped. */
+/* Cuts a site's name, more so if it has a long word (a C++ name), which cannot be wrapped. */
 static void sentence_name(const char *name, char *to, size_t size)
 {
 	unsigned columns = NAME_COLUMNS;
@@ -102,7 +102,7 @@ static void sentence_name(const char *name, char *to, size_t size)
 	show_cut(to, size, name, columns, SHOW_MIDDLE);
 }
 
-/* The sites that explain a change: ": A holds 6.00 MiB more; B ... (87% of the change)." */
+/* Names the sites that explain a change: ": A holds 6.00 MiB more; B ... (87% of the change)." */
 static const char *culprits(struct diff *diff, const char *group, enum column column,
 			    int64_t change)
 {
@@ -148,7 +148,7 @@ static bool any_change(const struct diff *diff, enum column column)
 	return diff_any(diff, DIMENSION_SITE, NULL, column);
 }
 
-/* The sentence for a peak that did not change. It names what else changed, if anything did. */
+/* Returns the sentence for a peak that did not change, with what else changed, if anything did. */
 static const char *other_change(struct diff *diff, const char *where)
 {
 	const char *end = "; what some call sites hold or allocate has changed.";

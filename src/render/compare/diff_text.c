@@ -1,8 +1,8 @@
 /*
- * The comparison for people: a sentence, the gates, remarks, the curves, then tables of changes.
+ * Writes a comparison for people: a sentence, the gates, remarks, curves, and tables of changes.
  *
  * Without --full, only the most important tables are shown. The rows that a table of sites leaves
- * out are summed in one row, so that its columns still add up.
+ * out are summed in one row, so that the table's columns still add up to the totals.
  */
 #include <ctype.h>
 #include <limits.h>
@@ -19,7 +19,7 @@ struct diff_text {
 	const struct diff_options *options;
 };
 
-/* The lines below rows: ends of long names or, with --full, the sites' lines of source. */
+/* For rest_below(), which writes the end of a row's long name or, with `full`, its source line. */
 struct changes_text {
 	bool full;
 	unsigned indent;
@@ -30,7 +30,7 @@ static void say_line(const struct diff_text *text, const char *line)
 	show_wrapped(&text->show, line, 2, false);
 }
 
-/* Splits a name of two frames that is wider than `columns`: " from ..." gets its own line. */
+/* If a name "A from B" is wider than `columns`, moves "from B" to the line below the row. */
 static void split_name(const struct diff_text *text, struct change_row *row, unsigned columns)
 {
 	const char *from = strstr(row->name, " from ");
@@ -41,7 +41,7 @@ static void split_name(const struct diff_text *text, struct change_row *row, uns
 	row->name = show_kept(&text->diff->arena, "%.*s", (int)(from - row->name), row->name);
 }
 
-/* The file and line of a site, and its line in the base if it has moved; NULL if there is none. */
+/* Returns a site's file and line, and its line in the base if that differs; NULL if not known. */
 static const char *source_of(const struct diff_text *text, const struct diff_row *row)
 {
 	const char *was = "";
@@ -66,7 +66,7 @@ static void rest_below(const struct show *show, const void *row, const void *wit
 		emit_row(show, cells, row, about->indent);
 }
 
-/* Only rows of sites are summed: rows of other dimensions peak at different times. */
+/* Writes a table of changes. Only rows of sites are summed: other rows peak at different times. */
 static void change_table(const struct diff_text *text, enum dimension dimension, enum column column,
 			 const char *group, const char *heading)
 {
@@ -92,7 +92,7 @@ static void change_table(const struct diff_text *text, enum dimension dimension,
 			   .heading = heading,
 			   .headless = !sites,
 			   .summed = sites,
-			   .more = "more (--limit 0)",
+			   .more = "more (all with --limit 0)",
 			   .below = rest_below,
 			   .with = &(struct changes_text){ full, changes.before_names + 2 },
 		   });
@@ -128,7 +128,7 @@ static void dimension_tables(const struct diff_text *text)
 	static const enum dimension shown[] = { DIMENSION_POOL, DIMENSION_OWNER, DIMENSION_SPACE,
 						DIMENSION_PHASE };
 
-	/* With one device, the totals in the tables of sites are the device's values already. */
+	/* With one device, the totals in the tables of sites already are the device's values. */
 	if (text->options->full || diff_head(text->diff)->trace.summary.devices_n > 1)
 		dimension_table(text, DIMENSION_DEVICE, UINT_MAX);
 	if (text->options->full || tells_more(text->diff))
@@ -138,8 +138,8 @@ static void dimension_tables(const struct diff_text *text)
 		dimension_table(text, shown[i], UINT_MAX);
 }
 
-/* True if a table of sites may be shown for the column: with --full for each, else for allocated,
- * for live at exit, and for the first column that changed. */
+/* True if the column gets a table of sites: with --full every column, else the allocated peak, live
+ * at exit, and the first column that changed. */
 static bool has_table(const struct diff_text *text, enum column column)
 {
 	enum column first = 0;
@@ -153,7 +153,7 @@ static bool has_table(const struct diff_text *text, enum column column)
 	return first == column;
 }
 
-/* Appends the name of a column whose sum changed but that has no table, ", allocations (+4)". */
+/* If the column's sum changed but it has no table, appends it to `words`: ", allocations (+4)". */
 static const char *column_words(const struct diff_text *text, enum column column, const char *words)
 {
 	int64_t base;
@@ -177,7 +177,7 @@ static bool dimension_changed(const struct diff_text *text, enum dimension dimen
 	return column < COLUMNS;
 }
 
-/* Writes a line that names the columns and dimensions that changed but are not fully shown. */
+/* Writes a line with the names of columns and dimensions that changed but are not fully shown. */
 static void more_line(const struct diff_text *text)
 {
 	const char *words = "";

@@ -8,7 +8,7 @@
 #include "base/text/text.h"
 #include "render/emit/term.h"
 
-enum { SITE_COLUMNS = 64 }; /* most columns of a site's name in the text on a gate */
+enum { SITE_COLUMNS = 64 }; /* most columns of a site's name in the result of a gate */
 
 const struct diff_format diff_formats[] = {
 #define DIFF_FORMAT(name, help) { #name, help, diff_##name },
@@ -38,8 +38,8 @@ const char *diff_percent(char *to, int64_t base, int64_t head)
 	return to;
 }
 
-/* The row's name; for a pool or library with its device, for a category outside devices with its
- * memory kind. */
+/* Returns the row's name: for a pool or library with the device, for a category of memory outside
+ * devices with the memory kind. */
 static const char *row_name(struct diff *diff, const struct diff_row *row)
 {
 	const char *before = row->dimension == DIMENSION_DEVICE ? "device " : "";
@@ -164,7 +164,7 @@ struct emit_rows diff_remarks(struct diff *diff)
 
 /* --- words on a row or a gate --- */
 
-/* The sites that hold most of what broke a gate:
+/* Lists the sites that hold most of the memory that broke a gate, with bytes, name and line:
  * ": 36.00 MiB in Net.forward (train.py), train.py:12; ...". */
 static const char *gate_sites_words(struct diff *diff, const struct gate_result *result)
 {
@@ -230,7 +230,7 @@ const char *diff_holds_words(struct diff *diff, const struct diff_row *row, enum
 
 enum { CHANGE = 12, NOW = 12, WHY = 13 }; /* widths of table cells */
 
-/* True if the column counts memory that a site holds; only such tables have a cell "why". */
+/* True if the column counts memory that sites hold; only tables of such columns show reasons. */
 static bool tells_why(enum column column)
 {
 	return column == COLUMN_ALLOCATED || column == COLUMN_EXIT || column == COLUMN_LIVE;

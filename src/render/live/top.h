@@ -1,7 +1,5 @@
-/*
- * Writes the memory of processes as text, as JSON (include/memtrace/top.schema.json), or for
- * Prometheus.
- */
+/* Writes the memory of processes as text, as JSON (include/memtrace/top.schema.json), or for
+ * Prometheus. */
 #pragma once
 
 #include <stdbool.h>
@@ -17,12 +15,12 @@ struct top {
 	unsigned lines; /* most lines of source shown for a process */
 };
 
-/* How text is laid out. `rows` 0 means no limit. */
+/* The layout of text. `rows` 0 means no limit. */
 struct top_page {
 	unsigned columns, rows;
 	bool colour;
 	bool erase;       /* clear the terminal to the right of each line */
-	const char *note; /* first line of the page, NULL for none */
+	const char *note; /* text for the first line of the page, NULL for none */
 };
 
 enum { TOP_NARROWEST = 60 };

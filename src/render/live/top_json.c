@@ -1,4 +1,4 @@
-/* Writes processes as the JSON document memtrace-top/1 (include/memtrace/top.schema.json). */
+/* Writes the memory of processes as JSON, memtrace-top/1 (include/memtrace/top.schema.json). */
 #include "base/guest/clock.h"
 #include "base/mem/arena.h"
 #include "base/text/out.h"

@@ -13,7 +13,7 @@
 
 enum { LABEL = 512 };
 
-/* Writes one more label, ,name="value", with quotes and backslashes escaped; nothing for NULL. */
+/* Writes the label ,name="value", with quotes and backslashes escaped; nothing if value is NULL. */
 static void label(struct out *out, const char *name, const char *value)
 {
 	char safe[LABEL];
@@ -32,9 +32,9 @@ static void label(struct out *out, const char *name, const char *value)
 
 static const struct live_metric {
 	const char *name, *type, *help;
-	enum scope_kind kind; /* SCOPE_NONE: the metric describes the process */
-	bool sampled;
-	size_t at, size; /* offset and size of the int64_t, uint64_t or bool */
+	enum scope_kind kind; /* SCOPE_NONE if the metric describes the process */
+	bool sampled;         /* left out for scopes without a sample of the bytes in use */
+	size_t at, size;      /* offset and size of the value: int64_t, uint64_t or bool */
 } metrics[] = {
 #define MEMBER(type, member) offsetof(type, member), sizeof(((type *)NULL)->member)
 #define PROCESS(name, type, help, member) \

@@ -1,8 +1,8 @@
 /*
- * Writes processes as text, for a page of a terminal or without a limit of rows.
+ * Writes the memory of processes as text, for a page of a terminal or without a limit of rows.
  *
- * If a page has too few rows, it shows fewer lines of source; if that is not enough, the last rows
- * are left out.
+ * On a page with too few rows, fewer lines of source are shown; if that is not enough, the last
+ * rows are left out.
  */
 #include <math.h>
 #include <stdio.h>
@@ -17,9 +17,9 @@
 #include "render/live/top.h"
 
 enum {
-	WHERE = 12, /* columns of the first cell */
-	BYTES = 11,
-	OPEN_RANGES = 4,
+	WHERE = 12,      /* columns of the first cell */
+	BYTES = 11,      /* columns of a cell with bytes */
+	OPEN_RANGES = 4, /* most open ranges shown for a process */
 	LONGEST = 1024,
 };
 
@@ -29,7 +29,7 @@ struct page {
 	bool erase;    /* clear the terminal to the right of each line */
 };
 
-/* Receives the text that struct out writes: an out_sink whose `to` is a struct page. */
+/* An out_sink: writes text to the struct page `to`, and drops text after the page's last row. */
 static int page_take(void *to, const char *bytes, size_t length)
 {
 	struct page *page = to;
@@ -46,7 +46,7 @@ static int page_take(void *to, const char *bytes, size_t length)
 	return 0;
 }
 
-/* Rounds a rate; TRACE_NONE if unknown. At most 1e18: a damaged spool may hold any number. */
+/* Rounds a rate to at most 1e18 (a damaged spool may hold any number); TRACE_NONE for NAN. */
 static uint64_t to_whole(double rate)
 {
 	if (isnan(rate))
@@ -85,7 +85,7 @@ static void head(const struct show *show, const struct look *look)
 	if (look->ooms)
 		show_more(text, sizeof(text), "; out of memory %s times", SAY_COUNT(look->ooms));
 	if (!look->events_on && look->running)
-		show_more(text, sizeof(text), "; events are not recorded");
+		show_more(text, sizeof(text), "; recording of events is off");
 	put_line(show, text, show_dim);
 	if (!stopped)
 		return;
@@ -98,7 +98,7 @@ static void head(const struct show *show, const struct look *look)
 struct scope_row {
 	const char *where, *note;
 	uint64_t allocated, reserved, cached, used;
-	int64_t residual; /* below 0 if other processes freed memory */
+	int64_t residual; /* below 0 if other processes freed memory; INT64_MIN if not known */
 	uint64_t rate;
 	const struct live_view_scope *of;
 };
@@ -198,7 +198,7 @@ static void spaces(const struct show *show, const struct look *look, struct aren
 
 struct line_row {
 	uint64_t holds, count, rate;
-	const struct live_view_line *of; /* NULL: this row sums up lines that are not shown */
+	const struct live_view_line *of; /* NULL in the row that sums the lines not shown */
 	const char *name;
 };
 
@@ -292,7 +292,7 @@ static void ranges(const struct show *show, const struct look *look)
 		range(show, look, &all->ended[0]);
 }
 
-/* Returns how many lines of source each process may show, so that all processes fit on the page. */
+/* Returns the number of source lines that each process may show, so that all fit on the page. */
 static unsigned lines_each(const struct top *top, const struct top_page *page)
 {
 	unsigned each;

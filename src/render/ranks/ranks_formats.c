@@ -48,7 +48,7 @@ static void path_below(const struct show *show, const void *row, const void *wit
 		emit_row(show, path, row, 6);
 }
 
-/* The table of the first `shown` ranks; a rank has a row for each of its devices. */
+/* Returns the table of the first `shown` ranks; a rank has a row for each of its devices. */
 static struct emit_table ranks_table(const struct merge_tables *tables, struct emit_rows *rows,
 				     size_t shown)
 {

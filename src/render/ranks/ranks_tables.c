@@ -32,7 +32,7 @@ struct card_row {
 struct site_row {
 	struct merge_site of;
 	const char *name;
-	struct merge_column told; /* the values of the column that text and Markdown show */
+	struct merge_column told; /* values of the column that text and Markdown show */
 	int64_t above;
 };
 
@@ -196,7 +196,7 @@ static void add_row(struct merge *merge, struct emit_rows *rows, const void *row
 	emit_add(&merge->arena, rows, row);
 }
 
-/* Adds a rank's devices. A rank without devices still gets a row, but not in JSON. */
+/* Adds a row for each of the rank's devices; without devices, one row, but none in JSON. */
 static void add_devices(struct merge_tables *tables, struct merge *merge,
 			struct merge_rank_row *rank)
 {
@@ -280,7 +280,7 @@ static struct emit_rows users_of(struct merge *merge, uint64_t card)
 	return users;
 }
 
-/* A card's UUID, cut to 12 characters unless `whole`, and its name. */
+/* Returns a card's UUID, cut to 12 characters unless `whole` is true, and its name. */
 static const char *card_name(struct merge *merge, const struct merge_card *card, bool whole)
 {
 	char safe[4 * SITE_LONGEST];

@@ -134,7 +134,7 @@ static const char *ooms_sentence(struct merge *merge)
 			 times == 1 ? "" : "s");
 }
 
-/* The card's UUID and host, " (GPU-1234 on node7)". A part that is not known is left out. */
+/* Returns the card's UUID and host, " (GPU-1234 on node7)", without a part that is not known. */
 static const char *card_place(struct merge *merge, const struct merge_card *card)
 {
 	char host[128];
@@ -207,7 +207,7 @@ static const char *apart_sentence(struct merge *merge)
 	return merge->apart
 		       ? show_kept(&merge->arena,
 				   "Rank %s (%.100s) had ended %s before rank %s (%.100s) began: "
-				   "are they from the same job?",
+				   "they may be from different jobs.",
 				   merge_rank_word(merge, ended), ended->path,
 				   SAY_TIME(began->start - ended->start - ended->duration),
 				   merge_rank_word(merge, began), began->path)
@@ -225,9 +225,9 @@ static const char *forced_sentence(struct merge *merge)
 {
 	return merge->left_out || merge->strangers
 		       ? show_kept(&merge->arena,
-				   "Because of --force: traces of another world size, which have "
-				   "no rank: %zu; left out because another trace of the same "
-				   "process counts: %zu.",
+				   "Because of --force: %zu of the traces have another world size, "
+				   "and so no rank; %zu were left out, because another trace is of "
+				   "the same process.",
 				   merge->strangers, merge->left_out)
 		       : NULL;
 }

@@ -29,7 +29,7 @@ static void add_set(struct weights *weights, const struct trace_peak *peak)
 		set->unknown -= share->bytes < set->unknown ? share->bytes : set->unknown;
 }
 
-/* Makes sets from the trace's own peaks that fit the options: exact even if events were dropped. */
+/* Makes sets of the trace's peaks that the options select; dropped events do not affect them. */
 static void take_peaks(struct weights *weights, const struct trace_peak *peaks, size_t count,
 		       const struct selection_options *options)
 {
@@ -43,7 +43,7 @@ static void take_peaks(struct weights *weights, const struct trace_peak *peaks, 
 	}
 }
 
-/* Returns the memory kind with the highest peak if no device was used; otherwise SPACES. */
+/* If no device was used, returns the memory kind with the highest peak; otherwise SPACES. */
 static int main_space(const struct trace *trace)
 {
 	uint64_t most = 0;
@@ -60,8 +60,8 @@ static int main_space(const struct trace *trace)
 	return main;
 }
 
-/* Narrows the totals of stacks to the device and pool of the options. If that or --at needs
- * the events, they are replayed; trace->peaks gets the peak, or the bytes at the time of --at. */
+/* Narrows the totals of stacks to the device and pool of the options. If that or --at needs the
+ * events, replays them and sets trace->peaks to the peak, or to the bytes at the time of --at. */
 static int select_stacks(struct weights *weights, const struct selection_options *options,
 			 bool peak)
 {
@@ -97,7 +97,7 @@ int weights_find(struct weights *weights, struct trace *trace,
 			"memory only for the whole device; use --metric reserved",
 			trace->path);
 	error = select_stacks(weights, options, peak);
-	/* The trace itself states no peak that fits, so the one that the replay found is taken. */
+	/* The options select none of the trace's peaks, so the peak of the replay is used. */
 	if (!error && !weights->sets_n && (weights->selection.narrow || weights->selection.moment))
 		add_set(weights, trace->peaks);
 	return error;

@@ -9,9 +9,9 @@
 #include "render/selection/selection_options.h"
 
 struct weights_set {
-	int device; /* NO_DEVICE: all devices together */
-	uint64_t t; /* time of the peak or of --at, in ns since process start */
-	uint64_t bytes;
+	int device;     /* NO_DEVICE for all devices together */
+	uint64_t t;     /* time of the peak or of --at, in ns since process start */
+	uint64_t bytes; /* bytes held at time t, by known and unknown stacks */
 	const struct trace_share *shares; /* stacks with bytes held at time t */
 	size_t shares_n;
 	uint64_t unknown; /* `bytes` minus the bytes of all shares */
@@ -19,9 +19,9 @@ struct weights_set {
 
 struct weights {
 	struct trace *trace;
-	struct weights_set *sets; /* one per device; only one for --by or --at (except peak) */
+	struct weights_set *sets; /* one per device; a single one with --by, or --at except peak */
 	size_t sets_n;
-	int space; /* enum space: the memory kind if no device was used, else SPACES */
+	int space; /* enum space: the kind of memory if no device was used, else SPACES */
 	struct report_selection selection; /* result of report_select() */
 };
 

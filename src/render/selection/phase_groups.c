@@ -1,4 +1,4 @@
-/* Groups phases by name: sorts them, so that groups are contiguous, and finds their values. */
+/* Groups phases by name: sorts them so that each group is contiguous, and sums up each group. */
 #include "render/selection/phase_groups.h"
 
 #include <stdio.h>
@@ -20,7 +20,7 @@ static int compare_names(const struct trace_phase *x, const struct trace_phase *
 	return strcmp(text(x->name), text(y->name));
 }
 
-/* Compares the phases' families, then phase_is_noted(), then domains. 0: they can be one group. */
+/* Orders phases by family, phase_is_noted() and domain. Returns 0 if they may be in one group. */
 static int by_family(const struct trace_phase *x, const struct trace_phase *y)
 {
 	const char *a = text(x->name);
@@ -59,7 +59,7 @@ static void raise_peak(uint64_t *peak, uint64_t bytes)
 		*peak = bytes;
 }
 
-/* Finds a phase's values on the device. With NO_DEVICE: on the device with the highest peak, but
+/* Finds a phase's values on the device or, for NO_DEVICE, on the device with the highest peak, but
  * allocations and frees of all devices. False if the phase has no values for the device. */
 static bool part_of(const struct trace_phase *phase, int device, struct trace_phase_device *part)
 {
@@ -128,7 +128,7 @@ static void add_phase(struct phase_group *to, const struct trace_phase *phase)
 		to->total_ns += phase->end - phase->start;
 }
 
-/* Counts the phases, from `first` on, of first's family; *names receives the number of names. */
+/* Counts the phases of the same family at the start of a sorted list, and their different names. */
 static size_t family(const struct trace_phase *first, size_t left, size_t *names)
 {
 	size_t count = 1;
@@ -139,7 +139,7 @@ static size_t family(const struct trace_phase *first, size_t left, size_t *names
 	return count;
 }
 
-/* True if a family is one group: it has many names, or several that differ in XLA's notes. */
+/* True if a family becomes one group: it has many names, or several that differ in XLA's notes. */
 static bool is_folded(const struct trace_phase *first, size_t names)
 {
 	const char *name = text(first->name);

@@ -22,14 +22,14 @@ struct emit_rows;
 struct phase_values {
 	int device;
 	uint64_t peak_bytes, peak_reserved; /* the highest of all phases in the group */
-	uint64_t above_start; /* most that allocated bytes rose above those at a phase's start */
-	int64_t growth; /* median change of allocated bytes in a phase; INT64_MIN: not known */
-	struct trace_phase_count kept;               /* medians; TRACE_NONE: not known */
-	struct trace_phase_count allocations, freed; /* sums; TRACE_NONE: not known */
+	uint64_t above_start; /* most by which a phase's peak exceeds the bytes at its start */
+	int64_t growth; /* median change of allocated bytes in a phase; INT64_MIN if not known */
+	struct trace_phase_count kept; /* medians over the phases; TRACE_NONE if not known */
+	struct trace_phase_count allocations, freed; /* sums over them; TRACE_NONE if not known */
 };
 
 struct phase_group {
-	const struct trace_phase *first; /* the first of `count` adjacent phases */
+	const struct trace_phase *first; /* the group's phases: `count` adjacent elements */
 	uint64_t number;                 /* position when groups are sorted by name */
 	uint64_t count, total_ns;
 	struct phase_values
@@ -43,10 +43,10 @@ struct phase_group {
 struct emit_rows phase_groups_find(struct trace *trace, const struct trace_phase *phases,
 				   size_t count);
 
-/* The name of the group's phases; if folded, "step #" or "Thunk", written to `to`. */
+/* Returns the name of the group's phases; for a folded group, `to` receives it: "step #". */
 const char *phase_group_name(const struct phase_group *group, char *to, size_t size);
 
-/* Writes the group's name and any domain to `to`, "ncclAllReduce (NCCL)", and returns it. */
+/* Writes the group's name, with its domain if it has one ("ncclAllReduce (NCCL)"). Returns `to`. */
 const char *phase_group_title(const struct phase_group *group, char *to, size_t size);
 
 /* Sets *values to the group's values on `device`. False if no phase has values for the device. */

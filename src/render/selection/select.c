@@ -2,7 +2,7 @@
  * Selects the part of a trace that a report is about: the whole run, a selection, or one time.
  *
  * A selection changes the trace's stacks, sites and peaks, so the sections of the report that read
- * these follow it.
+ * these describe the selection.
  */
 #include "render/selection/select.h"
 
@@ -43,8 +43,8 @@ bool report_knows_categories(const struct trace *trace, const struct selection_o
 
 /* --- replaying the events, or taking totals from the trace itself --- */
 
-/* True if the options select a device and nothing else: the trace itself has the peaks of the
- * device and its pools. These peaks refer to stacks, so the replay must keep a row per stack. */
+/* True if the options select a device and nothing else. The peaks of the device and its pools are
+ * then those of the trace. They refer to stacks, so the replay must keep a row per stack. */
 static bool is_device_only(const struct selection_options *options)
 {
 	return !options->at && !options->from && !options->to && !options->pool &&
@@ -68,7 +68,7 @@ static int find_wish(struct report_selection *selection, const struct trace *tra
 		.stacks = selection->stacks,
 		.metric = (enum trace_metric)options->metric,
 	};
-	/* If events are missing, is_told() may correct rows from the trace, but not by category. */
+	/* If events are missing, rows by category are inexact, so they are made only on request. */
 	if (categories->of_alloc && !is_device_only(options) &&
 	    (!trace->capture.events_dropped || report_asks_categories(options))) {
 		wish->of_alloc = categories->of_alloc;
@@ -134,7 +134,7 @@ static bool told_peak(struct report_selection *selection, struct trace *trace,
 	return true;
 }
 
-/* Keeps only the peak, and the figures of stacks, of the selected kind of memory. */
+/* Removes from the trace the peaks, and the figures of stacks, of other kinds of memory. */
 static bool told_space(struct report_selection *selection, struct trace *trace)
 {
 	unsigned space = (unsigned)selection->wish.space;
@@ -148,8 +148,8 @@ static bool told_space(struct report_selection *selection, struct trace *trace)
 	return true;
 }
 
-/* True if events were dropped, but the trace itself has the exact figures of the selection; the
- * replay or the trace is then set to these figures. */
+/* True if events were dropped, but the trace itself has exact figures for the selection; they are
+ * then stored in the replay or become the figures of the trace. */
 static bool is_told(struct report_selection *selection, struct trace *trace,
 		    const struct selection_options *options)
 {
@@ -236,8 +236,8 @@ static int run_selection(struct report_selection *selection, struct trace *trace
 	selection->empty = !selection->moment && !selection->told && is_empty(replay);
 	if (selection->told)
 		replay->lost = 0;
-	/* The trace's own figures for --at peak and for a kind of memory refer to its own stacks,
-	 * which are kept. For a pool, the trace has the peak but no figures of stacks. */
+	/* For --at peak and for a kind of memory, the trace's own stacks have the figures, and are
+	 * kept. For a pool, the trace has the peak but no figures of stacks. */
 	if (!selection->told || (options->at && !strcmp(options->at, "exit")))
 		adopt_rows(replay, trace, is_device_only(options));
 	else if (!options->at && options->pool)
@@ -252,7 +252,7 @@ static int run_selection(struct report_selection *selection, struct trace *trace
 int report_select(struct report_selection *selection, struct trace *trace,
 		  const struct selection_options *options, const struct categories *categories)
 {
-	/* True if the trace does not list the rows of --by: they are made from the events. */
+	/* True if the trace has no rows for this --by, so that they are made from the events. */
 	bool told = options->by == TRACE_BY_THREAD || options->by == TRACE_BY_PHASE ||
 		    options->by == TRACE_BY_CATEGORY;
 	enum trace_by by = told ? TRACE_BY_SITE : (enum trace_by)options->by;

@@ -1,4 +1,4 @@
-/* --filter: finds the stacks with a frame that fits, and clears the totals of all others. */
+/* Implements --filter: finds the stacks with a frame that matches, clears the totals of others. */
 #include <fnmatch.h>
 #include <string.h>
 
@@ -55,7 +55,7 @@ static void clear_figures(struct trace_stack *stack)
 	};
 }
 
-/* Clears the totals of stacks that do not fit, without reading events. A peak keeps its total. */
+/* Clears the totals of stacks that do not match, without reading events. Peaks keep their bytes. */
 void report_filter_facts(const struct report_selection *selection, struct trace *trace)
 {
 	struct trace_place *places = NEED_ROOM(&trace->arena, places, trace->stacks_n);

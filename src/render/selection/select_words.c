@@ -1,4 +1,4 @@
-/* Describes a selection and its missing events in words; errors for unknown devices and pools. */
+/* Describes a selection and its missing events in words, and reports unknown devices and pools. */
 #include "render/selection/select.h"
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include "base/text/text.h"
 #include "render/emit/term.h"
 
-/* Appends a word after a comma, as "device 0" to "pool torch". Does nothing if `word` is NULL. */
+/* Appends the three texts, after a comma if `to` is not empty. Does nothing if `word` is NULL. */
 static void add_word(char *to, size_t size, const char *before, const char *word,
 		     const char *behind)
 {
@@ -15,7 +15,7 @@ static void add_word(char *to, size_t size, const char *before, const char *word
 		show_more(to, size, "%s%s%s%s", to[0] ? ", " : "", before, word, behind);
 }
 
-/* Appends a bound of time, such as "from 1s" to "pool torch". Does nothing if `bound` is NULL. */
+/* Appends a bound of time, as in "pool torch from 1s". Does nothing if `bound` is NULL. */
 static void add_bound(char *to, size_t size, const char *before, const char *bound)
 {
 	if (bound)
@@ -53,8 +53,8 @@ bool report_select_doubt(const struct report_selection *selection, char *to, siz
 	show_time(until, replay->dropped_to);
 	if (selection->told && !selection->moment)
 		text_copy(what, sizeof(what),
-			  "the peak and the stacks that held it are exact, all other figures here "
-			  "lack them.");
+			  "the peak and the stacks that held it are exact, but all other figures "
+			  "here lack these events.");
 	else if (selection->told)
 		text_copy(what, sizeof(what),
 			  "the stacks that held memory are exact, but the free gaps between blocks "

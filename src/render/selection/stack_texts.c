@@ -47,6 +47,6 @@ void stack_texts_make(struct stack_texts *texts, struct trace *trace)
 
 const struct stack_text *stack_text(const struct stack_texts *texts, uint32_t stack)
 {
-	/* The entry after that of the last stack has only NULL texts. */
+	/* One more entry follows that of the last stack; its texts are NULL. */
 	return &texts->texts[stack < texts->trace->stacks_n ? stack : texts->trace->stacks_n];
 }

@@ -1,4 +1,4 @@
-/* Draws the curves of a trace in the terminal: shared parts, the time shown, the legend. */
+/* Draws the curves of a trace in the terminal: glyphs, lines, the time shown and the legend. */
 #include "render/timeline/timeline.h"
 
 #include <stdio.h>
@@ -40,11 +40,11 @@ static void put_glyph(const struct timeline *timeline, enum timeline_glyph glyph
 
 struct timeline_cell *timeline_cells(const struct timeline *timeline)
 {
-	/* Zeroed cells are blank: GLYPH_BLANK is 0. */
+	/* Zeroed cells are blank, because GLYPH_BLANK is 0. */
 	return need(&timeline->trace->arena, timeline->columns * sizeof(struct timeline_cell));
 }
 
-/* Writes the name that begins in the cell, if there is room. Returns its width, 0 if not. */
+/* Writes the name that begins in the cell. Returns its width, or 0 if there is no room for it. */
 static unsigned put_phase_name(const struct timeline *timeline, const struct timeline_cell *cell)
 {
 	char text[TIMELINE_WIDEST * 4 + 4];
@@ -154,9 +154,9 @@ static int find_stretch(struct timeline *timeline)
 	if (!error && options->to)
 		error = timepoint_bound(trace, options->to, true, &timeline->to);
 	if (!error && timeline->from > timeline->to && (options->from || options->to))
-		error = err("%s: nothing lies between %.60s and %.60s", trace->path,
-			    options->from ? options->from : "the start",
-			    options->to ? options->to : "the end");
+		error = err("%s: nothing to draw: %.60s is later than %.60s", trace->path,
+			    options->from ? options->from : "the start of the run",
+			    options->to ? options->to : "the end of the run");
 	/* If --to names a phase that never ended, the phase lasts until the process ends. */
 	if (timeline->to == TRACE_NONE)
 		timeline->to = trace->process.duration_ns;
@@ -219,7 +219,7 @@ static int put_all(struct timeline *timeline)
 		any = true;
 	}
 	if (!any) {
-		out_text(timeline->show.out, "No device memory was used: there is no curve.\n");
+		out_text(timeline->show.out, "No device memory was used, so there is no curve.\n");
 		return 0;
 	}
 	timeline_phases(timeline);

@@ -21,17 +21,17 @@ enum {
 };
 
 struct timeline_options {
-	int device;            /* NO_DEVICE: all devices */
-	const char *pool;      /* NULL: devices and all of their pools */
-	const char *from, *to; /* for timepoint_bound(); NULL: the whole run */
+	int device;            /* NO_DEVICE for all devices */
+	const char *pool;      /* NULL for curves of the devices and of all their pools */
+	const char *from, *to; /* for timepoint_bound(); NULL for no bound */
 	unsigned width;        /* columns of the terminal */
-	unsigned height;       /* rows of a curve; if `pool` is NULL, a pool's has half as many */
+	unsigned height;       /* rows of a curve; halved for pools if `pool` is NULL */
 	bool ascii;            /* write only ASCII characters */
 	bool colour;
 };
 
-/* Draws the curve of options->device alone, without heading and time: `name` and the curve's peak
- * stand at the left, `top` bytes are the full height. False if the device has no curve. */
+/* Draws the curve of options->device without heading and time axis, with `name` and the peak at the
+ * left. The full height stands for `top` bytes. Returns false if the device has no curve. */
 bool timeline_sketch(struct trace *trace, struct out *out, const struct timeline_options *options,
 		     const char *name, uint64_t top);
 

@@ -24,7 +24,7 @@ struct chart {
 	const struct trace_curve *curve;
 	struct chart_column *columns;
 	struct height allocated, reserved; /* most bytes in the time shown */
-	uint64_t top;                      /* bytes at the top */
+	uint64_t top;                      /* bytes at the top of the chart */
 	unsigned rows;
 };
 
@@ -62,7 +62,7 @@ static void fill_columns(struct chart *chart)
 		to = to > from ? to : from;
 		raise_height(&chart->allocated, curve->allocated[i], from);
 		raise_height(&chart->reserved, curve->reserved[i], from);
-		/* Up to the next point's column, at whose beginning these values still hold. */
+		/* The values still hold at the beginning of the next point's column. */
 		for (unsigned c = timeline_column(timeline, from);
 		     c <= timeline_column(timeline, to); c++)
 			fill_column(chart, c, curve->allocated[i], curve->reserved[i]);
@@ -117,7 +117,7 @@ static void put_marks(const struct chart *chart, struct timeline_cell *cells)
 	timeline_line(timeline, NULL, GLYPH_BLANK, cells);
 }
 
-/* The height of a value in eighths of a row; at least one if the value is not 0. */
+/* Returns the height of a value in eighths of a row, at least 1 if the value is not 0. */
 static unsigned eighths(const struct chart *chart, uint64_t value)
 {
 	unsigned whole = chart->rows * EIGHTHS;

@@ -11,7 +11,7 @@ struct trace_curve;
 
 enum timeline_glyph {
 	GLYPH_BLANK,
-	GLYPH_EIGHTH, /* a bar of 1/8, followed by those up to 7/8 */
+	GLYPH_EIGHTH, /* a bar of 1/8 of the height; bars of 2/8 to 7/8 follow */
 	GLYPH_FULL = GLYPH_EIGHTH + 7,
 	GLYPH_CACHED,
 	GLYPH_PEAK,
@@ -60,13 +60,13 @@ void timeline_line(const struct timeline *timeline, const char *label, enum time
 /* Returns the column for a time, which must be between timeline->from and timeline->to. */
 unsigned timeline_column(const struct timeline *timeline, uint64_t t);
 
-/* Writes "2.3121 s" to `to` (SHOW_NUMBER bytes), with enough decimals to tell two columns apart. */
+/* Writes "2.3121 s" to `to` (SHOW_NUMBER bytes), with enough decimals to distinguish columns. */
 const char *timeline_time(const struct timeline *timeline, char *to, uint64_t t);
 
-/* Replaces each character that is not ASCII by '?', in place, if the options ask for ASCII. */
+/* If options->ascii is set, replaces each character that is not ASCII by '?', in place. */
 void timeline_ascii(const struct timeline *timeline, char *text);
 
-/* Draw a curve with its heading and axes; a curve as timeline_sketch() does; the phases. */
+/* These draw a curve with heading and axes, a curve for timeline_sketch(), and all phases. */
 void timeline_chart(const struct timeline *timeline, const struct trace_curve *curve);
 void timeline_bare_chart(const struct timeline *timeline, const struct trace_curve *curve,
 			 const char *name, uint64_t top);

@@ -1,8 +1,8 @@
 /*
  * Draws the phases below the curves, as bars over the same columns.
  *
- * A bar takes the first line that is free when its phase begins. So a phase inside another lies
- * below it, and phases that overlap in part lie on separate lines.
+ * A bar is on the first line that is free when its phase begins. So a phase inside another is drawn
+ * below that one, and phases that overlap in part are on separate lines.
  */
 #include "analyse/input/grow.h"
 #include "analyse/trace/trace.h"
@@ -10,7 +10,7 @@
 #include "render/timeline/timeline_parts.h"
 
 enum {
-	LINES = 8,
+	LINES = 8,   /* most lines of bars */
 	FIGURES = 6, /* most names in the table of phases */
 	NAME = 34,   /* columns of a name in that table */
 	NARROW = 66, /* fewest columns of a plot that the table needs */
@@ -67,7 +67,7 @@ static size_t draw_all(const struct timeline *timeline, struct phase_line *lines
 }
 
 /* Copies the phases in the time shown, sorted by start; of phases that begin together, the one that
- * ends last is first. The end of a phase that never ended is TRACE_NONE, the highest number. */
+ * ends last is first. A phase that never ended has the end TRACE_NONE, the highest number. */
 static size_t take_phases(const struct timeline *timeline, struct trace_phase *sorted)
 {
 	static const struct sort_key by_start[] = {

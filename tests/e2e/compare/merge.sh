@@ -79,7 +79,7 @@ sed 's/"start_time":"2026-11-21T02/"start_time":"2026-11-22T02/' 3.json >later.j
 ok 'a rank of the next day' memtrace merge 1.json 2.json later.json
 has 'is doubted' "$OUT" 'Rank 1 (1.json) had ended 23 h 59 min before rank 3 (later.json) began'
 ok 'those of one job' memtrace merge 1.json 2.json 3.json
-hasnt 'are not' "$OUT" 'from the same job?'
+hasnt 'are not' "$OUT" 'from different jobs'
 
 # --- a rank that stands out -----------------------------------------------------------------------------
 "$BUILD/tests/generator" --events 3000 --ranks 4 --json 'even.%r.json' >"$OUT"

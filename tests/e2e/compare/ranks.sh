@@ -27,7 +27,7 @@ host=$(uname -n)
 is 'a trace a rank, named by it' "$(cd four && echo *)" "$host.0.json $host.1.json $host.2.json $host.3.json"
 has 'one of those that peak highest is told in full' said "memtrace: the trace of rank 0 of 4 is four/$host.0.json"
 for rank in 1 2 3; do
-	has "rank $rank is named" said "memtrace: rank $rank is four/$host.$rank.json (peak "
+	has "rank $rank is named" said "memtrace: the trace of rank $rank is four/$host.$rank.json (peak "
 	is "rank $rank says what it is" "$(json "four/$host.$rank.json" '[d["process"][k] for k in ("rank", "world_size", "local_rank")]')" "[$rank, 4, $rank]"
 done
 has 'and what takes all of them' said "memtrace merge four/$host.*.json summarizes all 4 traces"

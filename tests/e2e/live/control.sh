@@ -334,7 +334,7 @@ fails 2 'PID... VERB is missing' memtrace ctl
 fails 2 'VERB is missing' memtrace ctl 1
 fails 2 'PID is missing' memtrace ctl status
 fails 2 'there is no verb strat; did you mean start?' memtrace ctl 1 strat
-fails 2 'nonsense is neither a process number nor a verb' memtrace ctl nonsense
+fails 2 'nonsense is neither a process id nor a verb' memtrace ctl nonsense
 fails 2 'mark needs a NAME' memtrace ctl 1 mark
 fails 2 'mark needs a NAME of 1 to 91 bytes' memtrace ctl 1 mark "$(printf '%092d' 1)"
 fails 2 'too many operands after stop' memtrace ctl 1 stop now

@@ -156,7 +156,7 @@ unset MEMTRACE_START
 other=$pid_b
 tell b 'take 3 1048576'
 ok 'a process whose events are off' memtrace top "$other" --once
-has 'which the page says' "$OUT" 'events are not recorded'
+has 'which the page says' "$OUT" 'recording of events is off'
 has 'with sums all the same' "$OUT" '3.00 MiB'
 kill_hard "$other"
 

@@ -123,7 +123,7 @@ hasnt 'has none' "$OUT" "$(printf '\033')"
 fails 3 'has no device 7; it has 0' memtrace timeline "$train" --device 7
 fails 3 'has no pool x; the pools are: torch' memtrace timeline "$train" --pool x
 fails 3 'has no phase x' memtrace timeline "$train" --from phase:x
-fails 3 'nothing lies between 7s and 6s' memtrace timeline "$train" --from 7s --to 6s
+fails 3 'nothing to draw: 7s is later than 6s' memtrace timeline "$train" --from 7s --to 6s
 fails 3 'is a baseline, which has no curves' memtrace timeline "$TOP/tests/data/h200-change-none.json"
 fails 2 '--width: 20 is less than 50' memtrace timeline "$train" --width 20
 fails 2 'cannot read the time x' memtrace timeline "$train" --from x

@@ -38,7 +38,7 @@ ok 'version' memtrace --version
 is 'its first line' "$(head -n 1 "$OUT")" "memtrace $(sed -n 's/.*MEMTRACE_VERSION "\(.*\)"/\1/p' "$TOP/src/base/settings/version.h")"
 has 'what it was built with' "$OUT" 'with zlib 1.'
 fails 2 'there is no command repotr; did you mean report?' memtrace repotr
-fails 2 'there is no command nonsense (memtrace --help)' memtrace nonsense
+fails 2 'there is no command nonsense; see memtrace --help' memtrace nonsense
 fails 2 'there is no option --nonsense' memtrace --nonsense
 fails 2 'report: TRACE... is missing' memtrace report
 fails 2 'timeline: too many operands' memtrace timeline a b
