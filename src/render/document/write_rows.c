@@ -1,4 +1,4 @@
-/* Writes objects of memtrace/1 as JSON, by the rows of facts/trace.def. */
+/* Writes objects of a trace (memtrace/1) as JSON, as the rows of facts/trace.def describe them. */
 #include <string.h>
 
 #include "render/document/document.h"
@@ -25,7 +25,7 @@ static const void *items_of(const struct row *row, const void *object)
 
 static bool is_nothing(enum rows_of of, const void *object, bool empty);
 
-/* True if the value, of a kind before ROW_OBJECT, is null or, with `empty`, also if it is 0. */
+/* True if a plain value (of a kind before ROW_OBJECT) is null or, with `empty`, if it is 0. */
 static inline bool is_plain_nothing(const struct row *row, uint64_t number, bool empty)
 {
 	switch (row->kind) {
@@ -45,7 +45,7 @@ static inline bool is_plain_nothing(const struct row *row, uint64_t number, bool
 	}
 }
 
-/* The same for all kinds; an empty list is like 0. */
+/* As is_plain_nothing(), for values of every kind. An empty list counts as 0. */
 /* NOLINTNEXTLINE(misc-no-recursion): at most four levels */
 static inline bool says_nothing(const struct row *row, const void *object, bool empty)
 {
@@ -56,7 +56,7 @@ static inline bool says_nothing(const struct row *row, const void *object, bool 
 	return empty && !(row->count_at && count_of(row, object));
 }
 
-/* True if all members that are always written are null or, with `empty`, all members are empty. */
+/* True if all members that are always written are null or, with `empty`, if all are null or 0. */
 /* NOLINTNEXTLINE(misc-no-recursion): at most four levels */
 static bool is_nothing(enum rows_of of, const void *object, bool empty)
 {
@@ -186,7 +186,7 @@ static bool empty_is_null(const struct row *row)
 	return row->when == WHEN_OR_NULL || row->when == WHEN_NATIVE;
 }
 
-/* Writes a value of a kind before ROW_OBJECT. */
+/* Writes a plain value: of a kind before ROW_OBJECT. */
 static void write_plain(struct out *out, const struct row *row, const void *object)
 {
 	uint64_t number = rows_number(row, object);
@@ -243,7 +243,7 @@ static void write_nested(const struct row_writer *writer, const struct row *row,
 static inline void write_member(const struct row_writer *writer, const struct row *row,
 				const void *object, bool comma)
 {
-	/* All of the array and then its part that counts: a copy of constant length is fast. */
+	/* Copies the whole array, of which `length` bytes count: a constant length is faster. */
 	memcpy(out_room(writer->out, sizeof(row->text)), row->text + !comma, sizeof(row->text) - 1);
 	writer->out->used += row->length - !comma;
 	if (row->kind < ROW_OBJECT)
@@ -252,7 +252,7 @@ static inline void write_member(const struct row_writer *writer, const struct ro
 		write_nested(writer, row, object);
 }
 
-/* Writes an object, which is the value of the row `of` or, if that is a list, an item of it. */
+/* Writes an object: the value of the row `of` or, if that row is a list, one item of it. */
 /* NOLINTNEXTLINE(misc-no-recursion): at most four levels */
 static void write_object(const struct row_writer *writer, const struct row *of, const void *object)
 {
