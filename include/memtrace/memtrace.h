@@ -29,8 +29,7 @@ typedef uint32_t memtrace_pool; /* a pool's number; 0 for no pool, for which cal
 
 /*
  * Starts recording events, as a process does by itself unless MEMTRACE_START=off is set. From
- * another process, `memtrace ctl PID start` or `stop`, or the signal set by MEMTRACE_SIGNAL, do the
- * same.
+ * another process, `memtrace ctl PID start` and `stop`, or the signal of MEMTRACE_SIGNAL, do this.
  */
 void memtrace_start(void) MEMTRACE_WEAK;
 
@@ -38,9 +37,8 @@ void memtrace_start(void) MEMTRACE_WEAK;
 void memtrace_stop(void) MEMTRACE_WEAK;
 
 /*
- * memtrace_enable(0) switches all recording off; an intercepted call then costs one jump. A 1
- * switches it on again: the sums of PyTorch's pool continue from the totals of PyTorch's own
- * allocator.
+ * With 0, switches all recording off; an intercepted call then costs one jump. With 1, switches it
+ * on again: the sums of PyTorch's pool continue from the totals of PyTorch's own allocator.
  */
 void memtrace_enable(int on) MEMTRACE_WEAK;
 
@@ -56,7 +54,7 @@ int memtrace_dump(const char *path) MEMTRACE_WEAK;
 /* Records a named mark at the current time. */
 void memtrace_mark(const char *name) MEMTRACE_WEAK;
 
-/* Begin a named phase, and end the innermost one. Phases nest; each thread has its own. */
+/* Begin a named phase, and end the innermost one. Phases nest; each thread has its own phases. */
 void memtrace_push(const char *name) MEMTRACE_WEAK;
 void memtrace_pop(void) MEMTRACE_WEAK;
 

@@ -176,8 +176,7 @@ static const char *answer_of(const struct report *report)
 	return report_answer(report);
 }
 
-/* Returns a sentence on a failure, growth or unused memory, to precede that on the peak; or NULL.
- */
+/* Returns a sentence on a failure, growth or unused memory, written before the peak; or NULL. */
 static const char *story_of(const struct report *report)
 {
 	const char *fatal = report_fatal_text(report);

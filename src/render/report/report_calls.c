@@ -195,8 +195,7 @@ void report_tell_actions(const struct report *report)
 	report_member(report, "\nspans", span_members, trace);
 	say_whose(report);
 	if (trace->spans_dropped)
-		report_say(
-			report, SAID_LINE,
-			"memtrace html shows the latest %s of these; %s earlier ones were dropped.",
-			SAY_COUNT(trace->spans_n), SAY_COUNT(trace->spans_dropped));
+		report_say(report, SAID_LINE,
+			   "memtrace html shows the latest %s of them; %s earlier were dropped.",
+			   SAY_COUNT(trace->spans_n), SAY_COUNT(trace->spans_dropped));
 }

@@ -127,8 +127,7 @@ static void view_rows(const struct report *report, const struct report_group *gr
 		report_note(report, rest, "by other call paths");
 }
 
-/* Writes all frames of a stack, and "(called by C code)" where C code without frames called Python.
- */
+/* Writes all frames of a stack, and "(called by C code)" where unknown C code called Python. */
 static void stack_rows(const struct report *report, const struct trace_stack *stack, uint64_t bytes)
 {
 	size_t entry = 0;
