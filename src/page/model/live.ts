@@ -25,7 +25,7 @@ export interface Weights {
 	count: number;
 }
 
-// True if a block with these events is in the part, which is about the times after the events `from` < `to`.
+// True if the part has a block with these events. It compares the times after the events `from` and `to`, from < to.
 function chooses(part: Part, born: number, died: number, from: number, to: number): boolean {
 	switch (part) {
 	case "live": return born <= to && died > to;

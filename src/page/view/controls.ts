@@ -43,7 +43,7 @@ export class Controls {
 		const { app } = this;
 		const { store } = app;
 		const titles: Record<Axis, string> = {
-			event: "One event after another", time: "Time since the start", busy: "Time, with stretches cut in which nothing happened", step: "Repetitions side by side, each as wide",
+			event: "One event after another", time: "Time since the start", busy: "Time, with stretches cut in which nothing happened", step: "Repetitions of a phase side by side, all of one width",
 		};
 		const axis = (value: Axis) => h("button", { type: "button", "aria-pressed": String(store.get("axis") === value), title: `${titles[value]} (t: the next axis)`, click: () => app.setAxis(value) }, axisTitles[value]);
 

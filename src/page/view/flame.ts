@@ -99,7 +99,7 @@ export class Flame {
 		this.caption.textContent = this.root.blocks
 			? `${node === this.root ? `All that was ${partTitles[this.part]}` : node.name}: ${format.bytes(node.bytes)} in ${format.plural(node.blocks, "allocation")}${whole}${change}${found}`
 			: `Nothing was ${partTitles[this.part]}.`;
-		this.canvas.setAttribute("aria-label", `Flame graph. ${this.caption.textContent} Arrow keys walk, Enter zooms and shows the details, Escape shows all.`);
+		this.canvas.setAttribute("aria-label", `Flame graph. ${this.caption.textContent} Arrow keys move to other frames, Enter zooms and shows the details, Escape shows all.`);
 		const { theme } = this.app;
 		const codes: [string, string][] = this.root.base !== null ? [[theme.worse, "more than in the other run"], [theme.better, "less"], [theme.rest, "the same"]] : [...(Object.keys(codeTitles) as Code[]).map((code): [string, string] => [theme[code][0], codeTitles[code]]), [theme.backward, "backward pass of the line above"], [theme.match, "matches the search"]];
 

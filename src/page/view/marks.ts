@@ -89,7 +89,7 @@ export function flagsOf(app: App): Flag[] {
 		const curve = metric === "allocated" ? sums.allocated : sums.reserved;
 		const told = trace.facts.peaks.find((peak) => peak.metric === metric && peak.device === scope.device && peak.pool === scope.pool);
 
-		// If events are missing, the peak may be among them: the peak that the recorder stored is used.
+		// If events are missing, the peak may be at one of them: the peak that the recorder stored is used.
 		if (!app.peakIsSeen && told)
 			flags.push({ event: Math.max(trace.eventAt(told.t), 0), t: told.t, kind: "peak", label: `peak ${metric}` });
 		else if (curve && curve.length)

@@ -298,7 +298,7 @@ static void put_moment(struct trace_curve *curve, const uint64_t moment[4])
 	curve->used[curve->used_n++] = moment[3] ? moment[3] : TRACE_NONE;
 }
 
-/* Adds the three moments that the spool has of a stretch of time, in order; equal ones once. */
+/* Adds the three moments of a stretch of time that a point has, in order, equal ones only once. */
 static void put_point(struct trace_curve *curve, const struct spool_point *point)
 {
 	uint64_t three[3][4] = {

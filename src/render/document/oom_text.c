@@ -171,7 +171,7 @@ static void add_device(struct oom_text *text, const struct oom *oom)
 		say(text, "  device    ", FACT_LINES, "about %s free", left);
 }
 
-/* Adds the source lines that held most bytes, as many as leave room for advice, and their rest. */
+/* Adds the source lines that held most, as many as leave room for advice, and a sum of the rest. */
 static void add_lines(struct oom_text *text, const struct oom *oom)
 {
 	uint64_t unknown = oom->told->unknown_bytes;

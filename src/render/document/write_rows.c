@@ -46,7 +46,7 @@ static inline bool is_plain_nothing(const struct row *row, uint64_t number, bool
 }
 
 /* As is_plain_nothing(), for values of every kind. An empty list counts as 0. */
-/* NOLINTNEXTLINE(misc-no-recursion): at most four levels */
+/* NOLINTNEXTLINE(misc-no-recursion): rows nest at most four levels deep */
 static inline bool says_nothing(const struct row *row, const void *object, bool empty)
 {
 	if (row->kind < ROW_OBJECT)
@@ -57,7 +57,7 @@ static inline bool says_nothing(const struct row *row, const void *object, bool 
 }
 
 /* True if all members that are always written are null or, with `empty`, if all are null or 0. */
-/* NOLINTNEXTLINE(misc-no-recursion): at most four levels */
+/* NOLINTNEXTLINE(misc-no-recursion): rows nest at most four levels deep */
 static bool is_nothing(enum rows_of of, const void *object, bool empty)
 {
 	struct rows rows = rows_of(of);
@@ -76,7 +76,7 @@ static bool is_nothing(enum rows_of of, const void *object, bool empty)
 }
 
 /* True if row i is written: a row and its WHEN_WITH rows are written if one of them has a value. */
-/* NOLINTNEXTLINE(misc-no-recursion): at most four levels */
+/* NOLINTNEXTLINE(misc-no-recursion): rows nest at most four levels deep */
 static bool is_group(struct rows rows, size_t i, const void *object)
 {
 	while (rows.rows[i].when == WHEN_WITH)
@@ -140,7 +140,7 @@ static void write_number(struct out *out, uint64_t number)
 		out_u64(out, number);
 }
 
-/* NOLINTNEXTLINE(misc-no-recursion): at most four levels */
+/* NOLINTNEXTLINE(misc-no-recursion): rows nest at most four levels deep */
 static void write_item(const struct row_writer *writer, const struct row *row, const void *items,
 		       size_t i)
 {
@@ -165,7 +165,7 @@ static void write_item(const struct row_writer *writer, const struct row *row, c
 	}
 }
 
-/* NOLINTNEXTLINE(misc-no-recursion): at most four levels */
+/* NOLINTNEXTLINE(misc-no-recursion): rows nest at most four levels deep */
 static void write_items(const struct row_writer *writer, const struct row *row, const void *object)
 {
 	bool pairs = row->kind == ROW_PAIRS || row->kind == ROW_COUNTS;
@@ -224,7 +224,7 @@ static void write_plain(struct out *out, const struct row *row, const void *obje
 }
 
 /* Writes an object or a list. */
-/* NOLINTNEXTLINE(misc-no-recursion): at most four levels */
+/* NOLINTNEXTLINE(misc-no-recursion): rows nest at most four levels deep */
 static void write_nested(const struct row_writer *writer, const struct row *row, const void *object)
 {
 	bool null = row->kind == ROW_OBJECT ? says_nothing(row, object, empty_is_null(row))
@@ -239,7 +239,7 @@ static void write_nested(const struct row_writer *writer, const struct row *row,
 		write_items(writer, row, object);
 }
 
-/* NOLINTNEXTLINE(misc-no-recursion): at most four levels */
+/* NOLINTNEXTLINE(misc-no-recursion): rows nest at most four levels deep */
 static inline void write_member(const struct row_writer *writer, const struct row *row,
 				const void *object, bool comma)
 {
@@ -253,7 +253,7 @@ static inline void write_member(const struct row_writer *writer, const struct ro
 }
 
 /* Writes an object: the value of the row `of` or, if that row is a list, one item of it. */
-/* NOLINTNEXTLINE(misc-no-recursion): at most four levels */
+/* NOLINTNEXTLINE(misc-no-recursion): rows nest at most four levels deep */
 static void write_object(const struct row_writer *writer, const struct row *of, const void *object)
 {
 	struct rows rows = rows_of(of->of);

@@ -36,25 +36,25 @@ struct show;
 /* The type of a field, its form in JSON, and its form in text. */
 enum emit_kind {
 	EMIT_NOTHING,  /* ends an array of columns */
-	EMIT_BYTES,    /* uint64_t: digits, "1.00 MiB"; TRACE_NONE is null, "-" */
-	EMIT_COUNT,    /* uint64_t: digits, "1,234"; TRACE_NONE is null, "-" */
-	EMIT_TIME,     /* uint64_t, ns: digits, "1.2 s"; TRACE_NONE is null, "-" */
-	EMIT_NUMBER,   /* uint64_t: digits in both; TRACE_NONE is null, "-" */
-	EMIT_CHANGE,   /* int64_t, bytes: digits with "-", "+1.00 MiB"; INT64_MIN is null, "-" */
-	EMIT_AMOUNT,   /* int64_t, bytes: as CHANGE, but without "+": "-1.00 MiB", "1.00 MiB" */
-	EMIT_DELTA,    /* int64_t, a count: digits with "-", "+1,234"; INT64_MIN is null, "-" */
-	EMIT_INTEGER,  /* int: digits with "-" in both */
-	EMIT_POSITION, /* uint32_t: digits; UINT32_MAX is null, "-" */
-	EMIT_MICROS,   /* uint64_t, ns: as us, "1.234"; if optional, TRACE_NONE is null */
-	EMIT_DEVICE,   /* int: digits; less than 0 (NO_DEVICE) is null, "-" */
-	EMIT_REAL,     /* double: six significant digits; NAN is null, "-" */
-	EMIT_RATE,     /* double: three decimals; NAN is null, "-" */
-	EMIT_RATIO,    /* double: six decimals; NAN is null, "-" */
-	EMIT_TRUTH,    /* bool: true, "yes" */
-	EMIT_ADDRESS,  /* uint64_t: "0x7f00" in both */
-	EMIT_TEXT,     /* const char *: NULL is null, "?" */
-	EMIT_CODE,     /* const char *: NULL is null, "?"; in Markdown it is code */
-	EMIT_SHARE,    /* struct emit_part: not in JSON, "12.3%" */
+	EMIT_BYTES,    /* uint64_t: JSON digits, text "1.00 MiB"; TRACE_NONE: null, "-" */
+	EMIT_COUNT,    /* uint64_t: JSON digits, text "1,234"; TRACE_NONE: null, "-" */
+	EMIT_TIME,     /* uint64_t, ns: JSON digits, text "1.2 s"; TRACE_NONE: null, "-" */
+	EMIT_NUMBER,   /* uint64_t: JSON and text digits; TRACE_NONE: null, "-" */
+	EMIT_CHANGE,   /* int64_t, bytes: JSON digits, text "+1.00 MiB"; INT64_MIN: null, "-" */
+	EMIT_AMOUNT,   /* as EMIT_CHANGE, but text without "+": "-1.00 MiB", "1.00 MiB" */
+	EMIT_DELTA,    /* int64_t, a count: JSON digits, text "+1,234"; INT64_MIN: null, "-" */
+	EMIT_INTEGER,  /* int: JSON and text digits */
+	EMIT_POSITION, /* uint32_t: JSON and text digits; UINT32_MAX: null, "-" */
+	EMIT_MICROS,   /* uint64_t, ns: JSON and text in us, "1.234"; optional TRACE_NONE: null */
+	EMIT_DEVICE,   /* int: JSON and text digits; less than 0 (NO_DEVICE): null, "-" */
+	EMIT_REAL,     /* double: JSON and text have six significant digits; NAN: null, "-" */
+	EMIT_RATE,     /* double: JSON and text have three decimals; NAN: null, "-" */
+	EMIT_RATIO,    /* double: JSON and text have six decimals; NAN: null, "-" */
+	EMIT_TRUTH,    /* bool: JSON true, text "yes" */
+	EMIT_ADDRESS,  /* uint64_t: JSON and text "0x7f00" */
+	EMIT_TEXT,     /* const char *; NULL: JSON null, text "?" */
+	EMIT_CODE,     /* const char *, code in Markdown; NULL: JSON null, text "?" */
+	EMIT_SHARE,    /* struct emit_part: text "12.3%", not in JSON */
 
 	/* Only in JSON. `of`: the columns of the object or of the array's items. */
 	EMIT_OBJECT,  /* a struct inside the row */

@@ -27,7 +27,7 @@ struct table_lines {
 	unsigned sixths;                 /* argument of show_cut() for names that are cut */
 	bool whole;                      /* names are not cut */
 	const struct emit_column *names; /* the first left-aligned column of texts, NULL for none */
-	unsigned width;                  /* of the column `names`; 0 if it differs between rows */
+	unsigned width;                  /* width of the column `names`; 0 if rows differ in it */
 
 	/* The line being written. */
 	unsigned column, blanks;

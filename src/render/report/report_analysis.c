@@ -4,7 +4,7 @@
 #include "render/report/report_parts.h"
 
 /* A trace with at most this many events is read whole even if no section needs the events. It takes
- * a few seconds, which are worth it because leaks show mainly in long runs. */
+ * at most a few seconds, and finds leaks, which show mainly in long runs. */
 enum { UNASKED = 4000000 };
 
 static bool wants_events(const struct report *report)

@@ -70,7 +70,7 @@ static void say_verdict(const struct report *report, const struct trace_cupti_ch
 			   SAY_COUNT(missing(witness)), SAY_COUNT(witness->records));
 	else
 		report_say(report, SAID_LINE,
-			   "All %s allocations and frees that CUPTI recorded have an event.",
+			   "The trace has all %s allocations and frees that CUPTI recorded.",
 			   SAY_COUNT(witness->matched));
 	if (witness->unjudged)
 		report_say(report, SAID_LINE,

@@ -2,9 +2,9 @@
  * The sections `tree` and `inverted`: a peak's stacks as a tree of frames. `tree` begins with the
  * outermost callers, `inverted` with the frames that allocate.
  *
- * An only child is written in the same column as its parent; if there are several, each is indented
- * and begins with "- ". The bytes of a row are the sum of its children's rows: small children share
- * a row "... N more", and bytes for which the stack ends at this frame have a row "(itself)".
+ * An only child is written in the same column as its parent; siblings are indented and begin with
+ * "- ". The bytes of a row are the sum of its children's rows: small children share a row "... N
+ * more", and the bytes of stacks that end at the row's frame are in a row "(itself)".
  */
 #include <stdio.h>
 
@@ -12,7 +12,7 @@
 #include "render/report/report_parts.h"
 
 enum {
-	SMALLEST = 100, /* a branch below 1/100 of the peak is small */
+	SMALLEST = 100, /* branches below 1/100 of the peak share a row, unless --full is given */
 	INDENT_MOST = 24,
 };
 
