@@ -74,7 +74,7 @@ static const char *text_of(char *to, const struct emit_column *column, const voi
 	return row ? emit_cell(to, column, row) : column->heading;
 }
 
-/* Returns the width of a row's cells in `column` and those after it; bit 0 of `shown`: `column`. */
+/* Returns the width of a row's cells from `column` on. Bit 0 of `shown` is for `column`. */
 static unsigned width_from(const struct emit_column *column, uint64_t shown, const void *row)
 {
 	char text[EMIT_CELL_MOST];

@@ -87,7 +87,7 @@ int sqlite_file_open(struct sqlite_file *file)
 	close(fd);
 	if (sqlite3_open_v2(file->path, &file->db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK)
 		broken(file);
-	/* No journal is needed: only this process uses the file, and an error deletes it. */
+	/* No journal is needed: only this process uses the file, and deletes it after an error. */
 	run_sql(file,
 		"PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE");
 	run_sql(file, "BEGIN");
