@@ -142,7 +142,7 @@ void report_member(const struct report *report, const char *key, const struct em
 void report_list(const struct report *report, const char *key, const struct emit_column *columns,
 		 const struct emit_rows *rows);
 
-/* True if the report shows details of the device; by default, only of that with the highest peak. */
+/* True if the report shows details of the device: by default, of the one with the highest peak. */
 bool report_wants(const struct report *report, int device);
 /* Writes a line that the bytes that follow are estimated from samples, if they are. */
 void report_say_estimated(const struct report *report);
