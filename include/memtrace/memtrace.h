@@ -28,8 +28,8 @@ extern "C" {
 typedef uint32_t memtrace_pool; /* a pool's number; 0 for no pool, for which calls record nothing */
 
 /*
- * Starts to record events, as a process does by itself unless MEMTRACE_START=off is set. From the
- * outside, `memtrace ctl PID start` and `stop` or the signal set by MEMTRACE_SIGNAL do the same.
+ * Starts recording events, as a process does by itself unless MEMTRACE_START=off is set. From
+ * another process, `memtrace ctl PID start` and `stop`, or the signal of MEMTRACE_SIGNAL, do this.
  */
 void memtrace_start(void) MEMTRACE_WEAK;
 
@@ -37,17 +37,17 @@ void memtrace_start(void) MEMTRACE_WEAK;
 void memtrace_stop(void) MEMTRACE_WEAK;
 
 /*
- * 0: switches all recording off; an intercepted call then costs one jump. 1: switches it on again,
- * and the sums of PyTorch's pool restart from the totals of PyTorch's own allocator.
+ * With 0, switches all recording off; an intercepted call then costs one jump. With 1, switches it
+ * on again: the sums of PyTorch's pool continue from the totals of PyTorch's own allocator.
  */
 void memtrace_enable(int on) MEMTRACE_WEAK;
 
 /*
- * Writes what was recorded so far as a JSON trace to a file that must not exist yet; with NULL, to
- * a file in the spool's directory with a name that ends in `.dump.json`. Recording and the other
- * threads go on. Returns 0 (also without the library) or a negative error number, such as -ENODATA
- * if nothing is recorded yet, -EEXIST, or -EBUSY while another thread writes a trace. From the
- * outside: `memtrace ctl PID dump`.
+ * Writes a JSON trace of the run so far to a file that must not exist yet; with NULL, to a file in
+ * the spool's directory whose name ends in `.dump.json`. Recording and other threads continue.
+ * Returns 0 (also without the library) or a negative error number, such as -ENODATA if nothing is
+ * recorded yet, -EEXIST, or -EBUSY while another thread writes a trace. From another process:
+ * `memtrace ctl PID dump`.
  */
 int memtrace_dump(const char *path) MEMTRACE_WEAK;
 
@@ -58,7 +58,7 @@ void memtrace_mark(const char *name) MEMTRACE_WEAK;
 void memtrace_push(const char *name) MEMTRACE_WEAK;
 void memtrace_pop(void) MEMTRACE_WEAK;
 
-/* Names the live allocation that begins at the address. */
+/* Gives a name to the live allocation that begins at this address. */
 void memtrace_label(const void *ptr, const char *name) MEMTRACE_WEAK;
 
 /*
@@ -74,9 +74,9 @@ void memtrace_pool_alloc(memtrace_pool pool, const void *ptr, size_t size) MEMTR
 void memtrace_pool_free(memtrace_pool pool, const void *ptr) MEMTRACE_WEAK;
 
 /*
- * Memory that this thread allocates from CUDA after this call belongs to the pool at once; 0: to no
- * pool. Returns the pool that was set before, so that nested pools can restore it. Without this
- * call a segment counts as allocated until memtrace_pool_reserve(), which can raise peaks.
+ * Memory that this thread allocates from CUDA from now on belongs to the pool at once; 0 ends this.
+ * Returns the pool that was set before, so that nested pools can restore it. Without this call, a
+ * segment counts as allocated until memtrace_pool_reserve(), which can raise peaks.
  */
 memtrace_pool memtrace_pool_grow(memtrace_pool pool) MEMTRACE_WEAK;
 

@@ -1,7 +1,7 @@
 // Joins page.html, the bundled program and the styles in one file: node bundle.mjs OUTPUT.
 //
-// Its content security policy allows only the two elements whose hashes it names to run or be loaded,
-// so not even a trace that breaks out of its element could do anything.
+// The page's content security policy allows only the script and the style whose hashes it has, so that no text of a
+// trace could run as a program, even if it ended the element that it is in.
 import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";

@@ -42,7 +42,7 @@ function defaultsOf(traces: Trace[], first: string): State {
 	}
 	const axis = bestAxis(traces);
 	const told = trace.facts.peaks.find((one) => one.metric === "allocated" && one.device === scope.device && one.pool === null && scope.space === null);
-	const unseen = trace.facts.gaps.length && told && told.bytes > (allocated[peak] || 0) ? told.t : -1; // the peak is where events are missing
+	const unseen = trace.facts.gaps.length && told && told.bytes > (allocated[peak] || 0) ? told.t : -1; // ns of a peak whose events are missing, else -1
 
 	return {
 		trace: trace.number, scope: scope.id, axis, from: Math.min(...traces.map((one) => extent(one, axis)[0])), to: Math.max(...traces.map((one) => extent(one, axis)[1])),
@@ -77,7 +77,7 @@ function titleOf(traces: Trace[], ranks: Ranks | null): string {
 	return ranks ? format.plural(ranks.ranks.length, "rank") : traces.map((trace) => trace.facts.name).join(" and ");
 }
 
-// The sentences on all ranks, shown above those on the rank that the page shows; the first says most.
+// Returns the sentences on all ranks, the most important first. They are above those on the rank that is shown.
 function rankWords(ranks: Ranks): HTMLElement[] {
 	const [first, ...others] = ranks.sentences.map((sentence, i) => h("p", { class: i ? null : "answer" }, sentence));
 
@@ -89,7 +89,7 @@ function header(app: App, ranks: Ranks | null, keys: () => void): HTMLElement {
 	const show = () => {
 		const { report, name } = app.trace.facts;
 		const { process } = report;
-		const shown = ranks ? `Shown is rank ${process.rank}, the highest` : app.traces.length > 1 ? `Shown is ${app.trace.number ? "head" : "base"}` : null;
+		const shown = ranks ? `This page shows rank ${process.rank}, which has the highest peak` : app.traces.length > 1 ? `This page shows ${app.trace.number ? "head" : "base"}` : null;
 		const ended = process.signal !== null ? `, ended by signal ${process.signal}` : process.status ? `, ended with status ${process.status}` : process.exit === "exit" ? "" : `, ${process.exit}`;
 
 		const command = `${process.command.join(" ")} (pid ${process.pid}${process.host ? ` on ${process.host}` : ""}, rank ${process.rank}), ${process.start_time}, ran for ${format.time(process.duration_ns)}${ended}; ${format.count(report.events_recorded)} events`;
@@ -108,9 +108,9 @@ function header(app: App, ranks: Ranks | null, keys: () => void): HTMLElement {
 	return element;
 }
 
-const PAPER = 710; // pixels that A4 and Letter have between their margins
+const PAPER = 710; // pixels between the margins of both A4 and Letter paper
 
-// Redraws for printing: drawings have the width of the window, and paper has another one.
+// Redraws for printing, because drawings are as wide as the window, and paper is not.
 function watchPrint(page: HTMLElement, app: App, redraw: () => void): void {
 	let before: State["theme"] | null = null;
 
@@ -204,7 +204,7 @@ async function main(): Promise<void> {
 			start(page, traces, readFacts<Diff>("diff"), ranks);
 		page.dataset["ready"] = String(Math.round(performance.now()));
 	} catch (error) {
-		const old = typeof DecompressionStream === "undefined" ? " This browser is too old: it wants one of 2023 or later." : "";
+		const old = typeof DecompressionStream === "undefined" ? " This browser is too old: the page needs one of 2023 or later." : "";
 
 		page.replaceChildren(h("p", { class: "warning", role: "alert" }, `The page could not be shown: ${String(error)}.${old}`));
 		throw error;

@@ -1,5 +1,5 @@
-// Prints TypeScript interfaces for the objects of a trace: node rows.mjs TRACE.DEF; then the helper functions of
-// frameworks that frame_kinds.def beside it lists.
+// Prints TypeScript interfaces for the objects of a trace, and the helper functions of frameworks that
+// frame_kinds.def in the same folder lists: node rows.mjs TRACE.DEF.
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
@@ -9,7 +9,7 @@ const TYPES = {
 	I64: "number", INT: "number", BOOL: "boolean", HEX: "string", TEXTS: "string", U64S: "number | null", U32S: "number",
 	PAIRS: "Record<string, string | null>", COUNTS: "Record<string, number>",
 };
-// Kinds of members whose value may be null in any object.
+// Kinds of members whose value may be null.
 const NULLABLE = new Set(["TEXT", "OPTIONAL", "POSITION", "INT"]);
 const MAYBE = new Set(["SOME", "WITH", "OTHERWISE"]); // members that an object may lack
 const UNKNOWN = new Set(["FULL", "OR_NULL"]); // objects that are null if unknown

@@ -150,7 +150,7 @@ async function testSegments(page) {
 
 	await canvas.click({ position: { x: 60, y: 10 } });
 	await settled(page);
-	check("a click on a segment says what holds it open", (await page.textContent(panel)).includes("Held open by"), await page.textContent(panel));
+	check("a click on a segment says what holds it open", (await page.textContent(panel)).includes("Kept reserved by"), await page.textContent(panel));
 	await page.click(`${panel} .stack li button >> nth=0`);
 	await settled(page);
 	check("from there to an allocation", (await link(page)).block !== undefined);

@@ -105,7 +105,7 @@ async function testRanks(name, shown) {
 	if (shown) {
 		const { rank } = merged.imbalance[0].highest;
 
-		check(`${name}: which it is`, (await page.textContent("header")).includes(`Shown is rank ${rank}, `));
+		check(`${name}: which it is`, (await page.textContent("header")).includes(`This page shows rank ${rank}, `));
 		same(`${name}: its peak`, Number((await data(page, ".legend [data-series=allocated]"))[0].bytes), merged.imbalance[0].highest.bytes);
 		await page.click("tr[data-site] >> nth=0");
 		await settled(page);

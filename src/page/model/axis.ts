@@ -16,12 +16,12 @@ export const axisTitles: Record<Axis, string> = { event: "events", time: "time",
 interface Scale { x: number[]; y: number[] }
 export interface Cut { from: number; to: number; ns: number } // positions of a cut on the axis "busy", and its length
 
-const LEAST_CUT = 0.03; // part of the remaining time from which on an idle stretch is cut
+const LEAST_CUT = 0.03; // an idle stretch is cut if it is at least this part of the remaining time
 const CUT_WIDTH = 0.012; // width of a cut, as a part of the remaining time
 const MOST_CUTS = 12;
-const FEW_CUTS = 4; // with more, events are easier to read
+const FEW_CUTS = 4; // with more cuts, the axis of events is the default
 const COLUMNS = 300;
-const FULL = 0.6; // part of the columns that have events if time shows as much as events do
+const FULL = 0.6; // the axis of time is the default if at least this part of the columns has events
 
 function interpolate(at: number, from: number[], to: number[]): number {
 	let low = 0;
@@ -51,7 +51,7 @@ function cached<T>(make: (trace: Trace) => T): (trace: Trace) => T {
 	};
 }
 
-// Where the axis begins: at 0, or just before `first` if importing modules took most of the time until then.
+// Returns where the axis begins: at 0, or just before `first` if most of the time was spent before it, on imports.
 function startOf(first: number, last: number): number {
 	return first > last / 10 ? first - (last - first) / 50 : 0;
 }
@@ -72,7 +72,7 @@ const timesOf = cached((trace): [number, number] => {
 function idleOf(trace: Trace): [number, number][] {
 	const [start, end] = timesOf(trace);
 	const { t, count } = trace.events;
-	const missing = new Set(trace.facts.gaps.map((gap) => gap.event)); // in front of these, events were dropped: the time was not idle
+	const missing = new Set(trace.facts.gaps.map((gap) => gap.event)); // events before these were dropped, so the time before them was not idle
 	const found: [number, number][] = [];
 	let remaining = end - start;
 	const least = remaining / 5000;
@@ -170,13 +170,13 @@ const stepScaleOf = cached((trace): Scale => {
 	return scale;
 });
 
-// The axes that all the traces have.
+// Returns the axes that all traces have.
 export function axesOf(traces: Trace[]): Axis[] {
 	return AXES.filter((axis) => axis === "step" ? traces.every((trace) => stepsOf(trace).length)
 		: axis === "busy" ? traces.length === 1 && busyOf(traces[0]).cuts.length > 0 : true);
 }
 
-// The axis that shows most at first: busy time if its columns have events, too, else events.
+// Returns the default axis: busy time if enough of its columns have events, else events.
 export function bestAxis(traces: Trace[]): Axis {
 	const axes = axesOf(traces);
 	const [trace] = traces;
@@ -239,7 +239,7 @@ export function positionAt(trace: Trace, axis: Axis, t: number): number {
 	return positionOf(trace, axis, at + (t - events.t[at]) / Math.max(events.t[at + 1] - events.t[at], 1));
 }
 
-// The position as a time, in ns.
+// Returns the time of a position on the axis, in ns.
 export function timeAt(trace: Trace, axis: Axis, position: number): number {
 	if (axis === "time")
 		return position;

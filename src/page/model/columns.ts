@@ -19,7 +19,7 @@ async function inflate(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
 	return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-// Numbers above 2^53 are rounded to a double; only made-up traces have such numbers.
+// Numbers above 2^53 are rounded, because doubles are not exact there; only forged traces have such numbers.
 function decode(bytes: Uint8Array): Float64Array {
 	let count = 0;
 
@@ -41,7 +41,7 @@ function decode(bytes: Uint8Array): Float64Array {
 	return values;
 }
 
-// Removes the element once it is read, as its text takes as much memory as the column.
+// Removes the element after reading it, because its text takes as much memory as the column.
 export async function readColumn(id: string): Promise<Float64Array> {
 	const element = document.getElementById(id);
 	const text = element?.textContent ?? "";
@@ -50,7 +50,7 @@ export async function readColumn(id: string): Promise<Float64Array> {
 	return text ? decode(await inflate(fromBase64(text))) : new Float64Array(0);
 }
 
-// Adds up a column of differences, in which 0, 1, 2, 3, ... are 0, -1, 1, -2, ...
+// Turns differences into values. In the column, 0, 1, 2, 3 ... stand for the differences 0, -1, 1, -2 ...
 export function undoDelta(values: Float64Array): Float64Array {
 	let last = 0;
 

@@ -7,14 +7,14 @@ import { sampleEvents } from "./sample";
 
 export type Column = (number | null)[];
 
-const DENSE = 4; // events for each column of the picture, above which each column has only the highest and the lowest sum
+const DENSE = 4; // with more events per column of the picture, a column has only the highest and lowest sum
 
-// `lows`: the lowest of the first curve in each column; empty unless the curve is dense.
+// `lows`: the lowest value of the first curve in each column; empty unless the curve is dense.
 export interface Table { x: number[]; columns: Column[]; lows: Column }
 
 const known = (value: number | undefined): number | null => (value === undefined || Number.isNaN(value) ? null : value);
 
-const CALM = 12; // columns on each side, of which a dense curve shows the highest and the lowest
+const CALM = 12; // a dense curve shows the highest and lowest sum of this many columns on each side
 
 function widest(column: Column, better: (a: number, b: number) => number): Column {
 	return column.map((value, x) => {
@@ -26,7 +26,7 @@ function widest(column: Column, better: (a: number, b: number) => number): Colum
 	});
 }
 
-// The highest sums in each column, and the lowest of the first curve, calm enough to be read.
+// Returns the highest sums in each column, and the lowest of the first curve, smoothed so that they can be read.
 function envelope(trace: Trace, axis: Axis, from: number, to: number, width: number, curves: (Float64Array | null)[]): Table {
 	const table: Table = { x: [], columns: curves.map(() => []), lows: [] };
 	let at = Math.max(eventAt(trace, axis, from), 0);
@@ -62,7 +62,7 @@ function envelope(trace: Trace, axis: Axis, from: number, to: number, width: num
 	return table;
 }
 
-const JAGGED = 0.08; // change from column to column, as a part of the highest sum, from which a line would be a slab of colour
+const JAGGED = 0.08; // a curve is smoothed if its mean change per column is above this part of its highest sum
 
 function isJagged(column: Column): boolean {
 	let change = 0;
@@ -89,7 +89,7 @@ export function sampled(trace: Trace, axis: Axis, from: number, to: number, widt
 	};
 }
 
-// Where events are missing, adds the points of the recorder's own curve, which has at most 10,000.
+// Where events are missing, adds points of the recorder's own curve, which has at most 10,000 of them.
 export function bridge(table: Table, trace: Trace, timeline: Curve, axis: Axis): void {
 	const { events, facts } = trace;
 	const rows = table.x.map((x, i) => ({ x, low: table.lows[i], values: table.columns.map((column) => column[i]) }));
@@ -113,8 +113,8 @@ export function bridge(table: Table, trace: Trace, timeline: Curve, axis: Axis):
 
 export interface Samples { t: number[]; bytes: number[] }
 
-// When the bytes used on the device were sampled: the recorder's curve repeats a sample until the next; a failed
-// allocation says how much of the device is free.
+// Returns the samples of the bytes used on the device: those of the recorder's curve, in which each is repeated until
+// the next, and those of failed allocations, which have the free bytes of the device.
 export function samplesOf(trace: Trace, device: number | null, timeline: Curve | undefined): Samples {
 	const found: [number, number][] = [];
 	let last: number | null = null;

@@ -58,16 +58,16 @@ export interface Place { device: number | null; space: string | null; pool: stri
 export interface Gap { event: number; dropped: number; device: number | null; allocated: number | null; reserved: number | null }
 export type Phase = Trace_phase & { name: string };
 export type Curve = Omit<Trace_curve, "t"> & { t: number[] };
-// The members: text to show, function, file or module, line, 1 for Python, rank (0: the user's code), 1 for a name without code.
+// A frame: text, function, file or module, line, 1 for Python, rank (0: the user's code), 1 for a name without code.
 export type FrameRow = [string, string | null, string | null, number, number, number, number];
-// `of`: by stack the position of its group. `ofBlock`: by block, -1 for none, if blocks of one stack can be in several groups.
+// `of`: each stack's group, as an index. `ofBlock`: each block's (-1: none), if blocks of one stack can differ.
 export interface Grouping { by: string; title: string; names: string[]; of: (number | null)[]; ofBlock?: Int32Array }
 
 export interface Facts {
 	report: Report; name: string; events: number; stacks: number;
 	places: Place[]; ops: string[]; threads: { thread: number; name: string | null }[]; apis: (string | null)[]; texts: (string | null)[];
 	gaps: Gap[]; frames: FrameRow[]; phases: Phase[]; peaks: Trace_peak[]; timeline: Curve[]; actions: Trace_action[]; groupings: Grouping[];
-	phases_left_out?: [number, number]; // number of phases not in the page, ns of the longest of them
+	phases_left_out?: [number, number]; // number of phases not in the page; ns of the longest of them
 	folded?: Folded;
 	spans?: SpanFacts;
 }
@@ -76,7 +76,7 @@ export interface Facts {
 export interface Track { device: number | null; stream: number | null; thread: number | null }
 export interface SpanFacts { count: number; dropped: number; left_out: number; left_out_ns: number; tracks: Track[] }
 
-// The events and blocks of a long trace that are only in sums.
+// Numbers of the events and blocks of a long trace that the page has only in sums.
 export interface Folded { events: number; blocks: number; largest: number; slices: number }
 
 export interface DiffRow {
@@ -104,7 +104,7 @@ export interface Ranks {
 	sites: RankSite[];
 }
 
-// Reads the element with the id and removes it, as its text is not needed again.
+// Reads the JSON in the element with the id, and removes the element, which is not needed again. Null if there is none.
 export function readFacts<T>(id: string): T | null {
 	const element = document.getElementById(id);
 

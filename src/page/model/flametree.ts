@@ -1,7 +1,7 @@
-// The tree of a flame graph: bytes by call stack, callers above the frames that they call, or turned over.
+// The tree of a flame graph: bytes by call stack, with callers above the frames that they call, or inverted.
 //
-// Allocations of a backward pass are under the line that called backward(), and under that the line of the forward
-// pass whose gradient it is, so that the total of a function is in one place.
+// Allocations of a backward pass are below the line that called backward(), and there below the line of the forward
+// pass whose gradient they compute, so that the total of a forward function is in one place.
 
 import type { FrameRow, Grouping } from "./facts";
 import { codeOf, isForwardLine, plainText, shownOf, type Code } from "./frames";
@@ -16,7 +16,7 @@ export interface Node {
 	name: string; frame: number; code: Code | "none" | "backward";
 	bytes: number; blocks: number; matched: number; // `matched`: bytes that match the search
 	base: number | null; // bytes in the other run, in a tree of the difference
-	weight: number; // what the width stands for: bytes, in a tree of the difference those of the run that has more
+	weight: number; // gives the width: the bytes or, in a tree of the difference, those of the run that has more
 	depth: number; parent: Node | null; children: Node[]; byName: Map<string, Node>;
 }
 
@@ -34,7 +34,7 @@ export function newNode(name: string, frame: number, code: Node["code"], parent:
 	return { name, frame, code, bytes: 0, blocks: 0, matched: 0, base: null, weight: 0, depth: parent ? parent.depth + 1 : 0, parent, children: [], byName: new Map() };
 }
 
-// The sums by stack and group. At the recorder's own peak only stacks are known.
+// Returns the sums by stack and group. At the peak that the recorder stored, groups are not known, only stacks.
 function rowsOf(trace: Trace, wish: TreeWish): Row[] {
 	const { split, query, weights } = wish;
 	const rows = new Map<number, Row>();
@@ -88,7 +88,7 @@ function isWanted(frame: FrameRow, stacks: TreeWish["stacks"]): boolean {
 	return frame[6] === 1 || stacks === "merged" || (stacks === "python") === (frame[4] === 1);
 }
 
-// The frames of a stack that the tree has, outermost first.
+// Returns the frames of a stack that the tree shows, outermost first.
 export function pathOf(trace: Trace, stack: number, wish: Pick<TreeWish, "stacks" | "machinery" | "merge">): Step[] {
 	const steps: Step[] = [];
 	const shown = shownOf(trace);
@@ -150,7 +150,7 @@ export function buildTree(trace: Trace, wish: TreeWish): Node {
 	return root;
 }
 
-// Joins the trees of two runs: each node has the bytes of both.
+// Merges the trees of two runs: each node has the bytes of both.
 export function joinTrees(head: Node, base: Node): Node {
 	join(head, base);
 	sort(head);
@@ -162,7 +162,7 @@ function join(head: Node, base: Node | null): void {
 	for (const other of base?.children ?? []) {
 		if (head.byName.has(other.name))
 			continue;
-		const added = newNode(other.name, -1, other.code, head); // a frame that this run lacks has no number in it
+		const added = newNode(other.name, -1, other.code, head); // -1: this run does not have the frame
 
 		head.byName.set(other.name, added);
 		head.children.push(added);

@@ -1,4 +1,4 @@
-// Which frames of a stack say something to the user, and which are plumbing that every such call runs through.
+// Chooses the frames of a stack that are shown, and hides helper frames, which every such call runs through.
 
 import type { FrameRow } from "./facts";
 import type { Trace } from "./model";
@@ -20,12 +20,12 @@ export function codeOf(frame: FrameRow): Code {
 
 const suffix = / \[(?:via )?backward(?:\(\))?\]/;
 
-// A frame's text without the note that it is of the forward pass, or of the call of backward().
+// Returns a frame's text without the mark that it is in the forward pass or calls backward().
 export function plainText(text: string): string {
 	return text.replace(suffix, "");
 }
 
-// True for a frame of the forward pass whose gradient was computed: the line that the backward pass is under.
+// True for a frame of the forward pass whose gradient is computed: frames of the backward pass are below it.
 export function isForwardLine(frame: FrameRow): boolean {
 	return frame[0].includes(" [backward]");
 }
@@ -36,9 +36,9 @@ function isHelper(frame: FrameRow): boolean {
 	return helpers_native.some((start) => frame[0].startsWith(start));
 }
 
-// By position in stackFrames: 1 if the frame is shown. Hidden are helper functions of frameworks, what every
-// allocation runs through, and addresses without a name behind a named function of the same library. Of native
-// frames inside a framework, the innermost that is no helper is shown, as it says what was done.
+// Returns for each element of stackFrames 1 if the frame is shown. Helper functions of frameworks, frames of every
+// allocation, and unnamed addresses that a named function of the same library called are hidden. Of native frames
+// inside a framework, the innermost that is no helper is shown, because it names the operation.
 export function shownFrames(trace: Trace): Uint8Array {
 	const shown = new Uint8Array(trace.stackFrames.length);
 	const { frames } = trace.facts;
@@ -48,10 +48,10 @@ export function shownFrames(trace: Trace): Uint8Array {
 		const start = trace.stackStart[stack];
 		const end = trace.stackStart[stack + 1];
 		const libraries = new Set<string | null>();
-		let inside = false; // a frame inside the framework is shown since the last Python frame
+		let inside = false; // a native frame of the framework was shown since the last Python frame
 		let any = false;
 
-		for (let i = end; i-- > start;) { // outermost first, for addresses behind names
+		for (let i = end; i-- > start;) { // outermost first: a name hides the addresses that follow
 			const frame = frames[trace.stackFrames[i]];
 
 			if (frame[6] || frame[4] || frame[5] <= 1)
@@ -74,7 +74,7 @@ export function shownFrames(trace: Trace): Uint8Array {
 			}
 			any ||= shown[i] === 1;
 		}
-		if (!any && end > start) { // the innermost that has a name, or is all there is
+		if (!any && end > start) { // shows the innermost with a name, or else the outermost
 			let best = start;
 
 			while (best + 1 < end && frames[trace.stackFrames[best]][1] === null)

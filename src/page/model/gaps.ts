@@ -1,4 +1,4 @@
-// Free memory inside the segments of pools at a moment, by the rules of src/facts/gaps.c.
+// Finds the free memory inside the segments of pools at one time, by the rules of src/facts/gaps.c.
 
 import { Kind, type Trace } from "./model";
 
@@ -7,7 +7,7 @@ export interface Segment {
 	gaps: number;
 	mapped: boolean;
 	blocks: number[]; // the blocks in the segment, by address
-	pieces: number[]; // positions in trace.blocks of the segment, or of its adjacent mappings
+	pieces: number[]; // indices into trace.blocks: the segment, or the adjacent mappings that form it
 }
 
 export interface PoolGaps {
@@ -16,7 +16,7 @@ export interface PoolGaps {
 	whole: number; wholeCount: number; // bytes and number of segments without a block
 	gaps: number; gapsCount: number; largest: number; // bytes, number and largest of the free pieces in segments with blocks
 	elsewhere: number; elsewhereCount: number; // bytes and number of blocks in no known segment
-	segments: Segment[]; // those with blocks and most free bytes first, those without blocks last
+	segments: Segment[]; // segments with most free bytes first; those without blocks last
 }
 
 interface Found { ranges: number[]; blocks: number[] }

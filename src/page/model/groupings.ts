@@ -1,12 +1,12 @@
-// Groups of blocks, which give them their colours and the rows of a table: those that C hands over, by the
-// stacks of blocks, and those that the page finds itself, by the blocks.
+// Groups of blocks, which are the colours of pictures and the rows of tables: groups of stacks, which the page's data
+// have, and groups of blocks, which are found here.
 
 import type { Grouping } from "./facts";
 import { Kind, NEVER, type Trace } from "./model";
 
-const SHADES = 60; // groups of "each allocation": neighbours differ
+const SHADES = 60; // number of groups of "each allocation", enough that neighbours differ
 
-// Numbers with names, in the order in which they are first asked for.
+// Gives names the numbers 0, 1, 2 ... in the order in which they first occur.
 class Names {
 	readonly names: string[] = [];
 	private readonly numbers = new Map<string, number>();
@@ -36,12 +36,12 @@ function byThread(trace: Trace): Grouping {
 	return { by: "thread", title: "thread", names: names.names, of: [], ofBlock };
 }
 
-// The name of a phase without its number, so that "step 1" and "step 2" are one group.
+// Returns a phase's name without its number, so that "step 1" and "step 2" are one group.
 export function phaseFamily(name: string): string {
 	return name.replace(/[0-9]+/g, "#");
 }
 
-// For each block the innermost phase in which it was allocated, by name.
+// Groups blocks by the name of the innermost phase in which they were allocated.
 function byPhase(trace: Trace): Grouping {
 	const names = new Names();
 	const { blocks, events, facts } = trace;
@@ -88,7 +88,7 @@ function categories(trace: Trace): Int32Array {
 const known = new WeakMap<Trace, Map<string, Grouping>>();
 const makers: Record<string, (trace: Trace) => Grouping> = { thread: byThread, phase: byPhase, stack: byStack, block: byAllocation };
 
-// What blocks can be grouped by: words and titles.
+// Returns all groupings of blocks: a word for links, and a label.
 export function groupingChoices(trace: Trace): { value: string; label: string }[] {
 	const given = trace.facts.groupings.map((one) => ({ value: one.by, label: one.title }));
 	const category = given.filter((one) => one.value === "category");
@@ -117,14 +117,14 @@ export function groupingBy(trace: Trace, by: string): Grouping | undefined {
 	return grouping;
 }
 
-// The position of a block's group in the names, -1 for none.
+// Returns the index of a block's group in grouping.names, -1 if it has none.
 export function groupOfBlock(trace: Trace, grouping: Grouping, block: number): number {
 	const stack = trace.blocks.stack[block];
 
 	return grouping.ofBlock ? grouping.ofBlock[block] : stack < 0 ? -1 : grouping.of[stack] ?? -1;
 }
 
-// For each group its bytes at the moment after the event, and in the complete run bytes times events lived.
+// Returns for each group its bytes after the event, and the sum of bytes times events lived over all its blocks.
 export function weighGroups(trace: Trace, grouping: Grouping, places: boolean[], event: number): { live: Float64Array; area: Float64Array } {
 	const { blocks, events } = trace;
 	const live = new Float64Array(grouping.names.length);
@@ -142,7 +142,7 @@ export function weighGroups(trace: Trace, grouping: Grouping, places: boolean[],
 	return { live, area };
 }
 
-// The grouping that shows most at first: the category if that of half of the peak is known, else the call site.
+// Returns the default grouping: the category if it is known for half of the peak, else the call site.
 export function bestGrouping(trace: Trace, places: boolean[], peak: number): string {
 	const category = groupingBy(trace, "category");
 

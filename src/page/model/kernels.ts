@@ -1,12 +1,12 @@
-// Names of kernels and calls as people say them: demangled to the function and the operations among its template
-// arguments, without the versions that CUPTI adds to calls.
+// Short names of kernels and calls: the demangled function and the operations among its template arguments, without
+// the versions that CUPTI appends to calls.
 
 const names = new Map<string, string>();
 const DULL = /^(?:at|native|detail|std|c10|cuda|thrust|cub|cutlass|internal|impl|array|CUDAGeneratorState|TensorInfo|OffsetCalculator|memory|_GLOBAL__N_.*|Array|TrivialOffsetCalculator|LoadWithoutCast|StoreWithoutCast|function_traits|lambda.*|tuple|type_identity)$/;
 
 interface Read { name: string; at: number }
 
-// A name with its length before it: "4at..."; null if there is none.
+// Reads a mangled name with its length before it, "2at"; null if there is none.
 function sourceName(text: string, at: number): Read | null {
 	const digits = /^[0-9]+/.exec(text.slice(at, at + 6))?.[0];
 	const start = at + (digits?.length ?? 0);
@@ -15,7 +15,7 @@ function sourceName(text: string, at: number): Read | null {
 	return digits && length > 0 && start + length <= text.length ? { name: text.slice(start, start + length), at: start + length } : null;
 }
 
-// The operations in template arguments: names that are neither namespaces nor types of every kernel.
+// Returns the operations in template arguments: names except namespaces and types that every kernel has.
 function operations(text: string): string[] {
 	const found: string[] = [];
 

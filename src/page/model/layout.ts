@@ -12,35 +12,35 @@ import { sumsOfBlocks } from "./scope";
 
 export const EMPTY = -1;
 export const MISSING = -2; // where events are missing
-export const REST = -3; // REST - i is the id of band i, of blocks thinner than a pixel; there are two bands for each pair of stripes
+export const REST = -3; // REST - i: band i of blocks thinner than a pixel; for each pair of stripes there are two bands
 
 export interface Wish {
 	axis: Axis; from: number; to: number;
 	places: boolean[];
 	sums: Float64Array;
-	only: Uint8Array | null; // by block: 1 if it is shown; null: all are
-	missing: Float64Array | null; // by column: the sum where events are missing, NaN elsewhere
+	only: Uint8Array | null; // for each block 1 if it is shown; null if all are
+	missing: Float64Array | null; // for each column, the sum if events are missing there, else NaN
 	width: number; height: number; // pixels
 	top: number; // bytes at the top edge
 	colour: (block: number) => number; // as a pixel of ImageData
-	rank: (block: number) => number; // index in `stripes` of the band for a block too thin to draw
-	hatch: [number, number]; // two colours for what is missing
+	rank: (block: number) => number; // index into `stripes` for a block that is too thin to be drawn
+	hatch: [number, number]; // two colours for where events are missing
 	stripes: [number, number][]; // two colours for each band; the last band: bytes that no recorded block holds
 }
 
 export interface Layout {
-	ids: Int32Array; // by pixel, column after column: the block, EMPTY, MISSING, or REST - band
+	ids: Int32Array; // for each pixel, column after column: the block, EMPTY, MISSING, or REST - band
 	pixels: Uint32Array; // row after row, as ImageData has them
 	highest: number; // bytes of the highest column
 	drawn: number; // number of blocks drawn one by one
 	hidden: number; // number of blocks summed in bands
 	hiddenMost: number; // bytes of the largest block in bands
 	restMost: number; // most bytes that all bands have in a column
-	bands: Float64Array[]; // by band, then by column: bytes; first the bands of long-lived blocks
-	moments: Int32Array; // by column: an event; the column shows the memory after it
+	bands: Float64Array[]; // for each band, the bytes in each column; bands of long-lived blocks are first
+	moments: Int32Array; // for each column, the event after which it shows the memory
 }
 
-// The event with the highest sum in each column; a column without events repeats the last event before it.
+// Finds the event with the highest sum in each column; a column without events has the last event before it.
 function findMoments(trace: Trace, wish: Wish, sums: Float64Array): Int32Array {
 	const moments = new Int32Array(wish.width);
 	let at = Math.max(eventAt(trace, wish.axis, wish.from), -1);
@@ -126,9 +126,9 @@ export function layOut(trace: Trace, wish: Wish): Layout {
 	return layout;
 }
 
-const TILE = 32; // pixels, which the processor's cache holds
+const TILE = 32; // pixels: a square that fits in the processor's cache
 
-// The pixels of columns as those of rows.
+// Transposes pixels from the order of columns to the order of rows.
 function turned(columns: Uint32Array, width: number, height: number): Uint32Array {
 	const rows = new Uint32Array(columns.length);
 
@@ -149,8 +149,8 @@ function turned(columns: Uint32Array, width: number, height: number): Uint32Arra
 
 class Painter {
 	private readonly colours = new Map<number, number>();
-	private held = 0; // bytes below, in the column that is painted
-	private y = 0; // the row below which the column is painted
+	private held = 0; // bytes that are painted in the current column
+	private y = 0; // the highest row that is painted in the column
 	private x = 0;
 
 	constructor(private readonly trace: Trace, private readonly wish: Wish, private readonly layout: Layout, private readonly sums: Float64Array) {}
@@ -203,7 +203,7 @@ class Painter {
 		}
 	}
 
-	// The row of the upper edge of what ends at `to` bytes.
+	// Returns the row of a block's or band's upper edge, which is at `to` bytes.
 	private row(to: number): number {
 		return Math.min(Math.max(Math.round(this.wish.height - (to / this.wish.top) * this.wish.height), 0), this.y);
 	}
@@ -219,7 +219,7 @@ class Painter {
 		}
 		this.held += this.trace.blocks.size[block];
 		const top = this.row(this.held);
-		// One row of background between neighbours, if the block is high enough.
+		// Leaves one row of background between neighbours, if the block is high enough.
 		const edge = this.y - top > 3 ? top + 1 : top;
 
 		for (let at = start + edge; at < start + this.y; at++)

@@ -18,21 +18,21 @@ export const partTitles: Record<Part, string> = {
 
 export interface Weights {
 	part: Part;
-	bytes: Float64Array; // by stack; the last element: blocks without a stack
+	bytes: Float64Array; // for each stack; the last element is for blocks without a stack
 	blocks: Float64Array;
-	groups: { bytes: Float64Array; blocks: Float64Array }; // 1 + position of the group; 0: blocks without a group
+	groups: { bytes: Float64Array; blocks: Float64Array }; // for each group at 1 + its index; 0 is for blocks without a group
 	total: number;
 	count: number;
 }
 
-// True if the block is in the part, for the moments after the events `from` and `to`, from < to.
+// True if the part has a block with these events. It compares the times after the events `from` and `to`, from < to.
 function chooses(part: Part, born: number, died: number, from: number, to: number): boolean {
 	switch (part) {
 	case "live": return born <= to && died > to;
 	case "kept": return born > from && born <= to && died > to;
 	case "freed": return born <= from && died > from && died <= to;
 	case "passed": return born > from && died <= to;
-	case "peak": return false; // such blocks are summed by compose()
+	case "peak": return false; // compose() sums this part, from stacks
 	}
 }
 
@@ -43,7 +43,7 @@ function noWeights(part: Part, stacks: number, groups: number): Weights {
 	};
 }
 
-// The stacks of a peak as the recorder summed them: it is exact even if events are missing.
+// Returns the stacks of a peak as the recorder summed them, which is exact even if events are missing.
 export function compose(trace: Trace, peak: Trace_peak | undefined, grouping: Grouping): Weights {
 	const none = trace.facts.stacks;
 	const weights = noWeights("peak", none, grouping.names.length);

@@ -1,4 +1,4 @@
-// Where events are missing: parts of the axis, and the sums that the recorder kept there.
+// Where events are missing: the parts of the axis, and the sums there, which the recorder stored.
 
 import { positionAt, positionOf, type Axis } from "./axis";
 import type { Curve, Gap } from "./facts";
@@ -26,7 +26,7 @@ export function timelineOf(trace: Trace, scope: Scope): Curve | undefined {
 	return scope.space === null ? trace.facts.timeline.find((curve) => curve.device === scope.device && curve.pool === scope.pool) : undefined;
 }
 
-// For each column the highest sum that the recorder kept where events are missing, NaN where they are not.
+// Returns for each column the highest sum that the recorder stored, if events are missing there, else NaN.
 export function missingSums(trace: Trace, axis: Axis, scope: Scope, from: number, to: number, columns: number): Float64Array | null {
 	const parts = missingParts(trace, axis).filter((part) => part.to > part.from && part.to > from && part.from < to);
 	const timeline = timelineOf(trace, scope);

@@ -18,7 +18,7 @@ export interface Blocks {
 	ptr: Float64Array;
 	kind: Uint8Array; // a value of Kind
 	category: Uint8Array; // 1 + position in the names of the grouping "category", 0 for none
-	many: Uint32Array; // number of blocks in the row: more than 1 for folds of a long trace
+	many: Uint32Array; // number of blocks that it stands for: above 1 for folds of a long trace
 }
 
 export interface Events {
@@ -32,7 +32,7 @@ export interface Events {
 	api: Int32Array; // position in facts.apis, NONE for marks
 	text: Int32Array; // position in facts.texts for marks and failed allocations, else NONE
 	block: Int32Array; // the block that the event begins, else the one that it ends, else NONE
-	sums: Record<"device" | "pool", { allocated: Float64Array; reserved: Float64Array }> | null; // after each event of a long trace, else null
+	sums: Record<"device" | "pool", { allocated: Float64Array; reserved: Float64Array }> | null; // bytes after each event, in a long trace; else null
 }
 
 // The kernels, copies and long calls that CUPTI recorded, in the order of time.
@@ -55,7 +55,7 @@ export class Trace {
 		readonly facts: Facts,
 		readonly events: Events,
 		readonly blocks: Blocks,
-		readonly stackStart: Uint32Array, // by stack: where its frames begin in stackFrames; then one element for the end
+		readonly stackStart: Uint32Array, // for each stack, the index of its first frame in stackFrames; the last element is the end
 		readonly stackFrames: Uint32Array,
 		readonly spans: Spans | null, // null unless CUPTI was used
 	) {
@@ -77,7 +77,7 @@ export class Trace {
 		return died === NEVER ? null : Math.max(this.events.t[died] - this.events.t[this.blocks.born[block]], 0);
 	}
 
-	// True for a fold, which represents many blocks of a long trace.
+	// True for a fold, which stands for many blocks of a long trace.
 	isFold(block: number): boolean {
 		return this.facts.folded !== undefined && this.opName(this.blocks.born[block]) === "fold";
 	}
@@ -87,7 +87,7 @@ export class Trace {
 		return this.gapEvents.has(this.blocks.died[block]);
 	}
 
-	// The position of the last event that is not later than t, NONE if t is before the first.
+	// Returns the last event that is not later than t (ns), NONE if t is before the first.
 	eventAt(t: number): number {
 		let low = 0;
 		let high = this.events.count;
@@ -111,7 +111,7 @@ export class Trace {
 		return stack < 0 ? 0 : this.stackStart[stack + 1] - this.stackStart[stack];
 	}
 
-	// The frame that names a stack to the user, by the rules of trace_line() (src/analyse/trace/trace_frames.c).
+	// Returns the frame by which a stack is named, by the rules of trace_line() (src/analyse/trace/trace_frames.c).
 	lineFrame(stack: number): number {
 		let best = NONE;
 

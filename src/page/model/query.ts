@@ -1,4 +1,4 @@
-// Finds blocks by a query: words that must all be true of a block.
+// Finds the blocks for which all words of a query are true.
 //
 //   forward train.py          text in a frame, call site or owner
 //   size>1M life<10ms         also >=, <=, =; B K M G T (of 1024) and ns us ms s min
@@ -12,10 +12,10 @@ type Test = (block: number) => boolean;
 
 export interface Query {
 	text: string;
-	wrong: string | null; // message on a word that cannot be understood
-	matches: Uint8Array; // by block: 1 if all words are true of it
-	stacks: Uint8Array; // by stack: 1 if its texts match
-	frames: Uint8Array; // by frame: 1 if its text matches
+	wrong: string | null; // message on a word that is not understood, null if there is none
+	matches: Uint8Array; // for each block, 1 if all words are true of it
+	stacks: Uint8Array; // for each stack, 1 if its texts match
+	frames: Uint8Array; // for each frame, 1 if its text matches
 	count: number;
 	bytes: number;
 	hasText: boolean;
@@ -42,7 +42,7 @@ function split(text: string): Word[] {
 		pattern.lastIndex = at;
 		const found = pattern.exec(text);
 
-		if (!found) { // a relation without a value, as while the user types
+		if (!found) { // no value yet: the user is typing
 			at++;
 			continue;
 		}
@@ -161,7 +161,7 @@ export function runQuery(trace: Trace, text: string): Query | null {
 		const test = wordTest(trace, query, word);
 
 		if (!test)
-			query.wrong = `${word.key}${word.relation}${word.value} makes no sense here`;
+			query.wrong = `${word.key}${word.relation}${word.value} is not understood`;
 		else
 			tests.push(test);
 	}
@@ -171,7 +171,7 @@ export function runQuery(trace: Trace, text: string): Query | null {
 		if (blocks.kind[block] !== Kind.Block || !tests.every((test) => test(block)))
 			continue;
 		query.matches[block] = 1;
-		query.count += trace.isFold(block) ? 0 : 1; // a fold repeats blocks of the fold before it
+		query.count += trace.isFold(block) ? 0 : 1; // a fold has blocks of the fold before it, which are counted already
 		query.bytes += trace.isFold(block) ? 0 : blocks.size[block];
 	}
 	return query;

@@ -4,7 +4,7 @@
 import type { Trace } from "./model";
 import { eventAt, type Axis } from "./axis";
 
-// Chooses events, in order: for each column about 2 + 2 for each curve, and one on each side of the view.
+// Returns events in order of time: for each column about 2 + 2 for each curve, and one on each side of the view.
 export function sampleEvents(trace: Trace, axis: Axis, from: number, to: number, columns: number, curves: Float64Array[]): number[] {
 	const first = Math.max(eventAt(trace, axis, from), 0);
 	const last = Math.min(eventAt(trace, axis, to) + 1, trace.events.count - 1);

@@ -1,4 +1,4 @@
-// A scope is the memory that is shown, of a device, a pool or a memory kind outside devices; with its sums.
+// A scope is the memory that the page shows: of a device, a pool, or a memory kind outside devices. Here are its sums.
 
 import type { Place } from "./facts";
 import { NEVER, type Trace } from "./model";
@@ -28,13 +28,13 @@ export function scopesOf(trace: Trace): Scope[] {
 		}
 	}
 	for (const space of report.spaces)
-		scopes.push({ id: `s:${space.space}`, title: `Space ${space.space}`, device: null, pool: null, space: space.space });
+		scopes.push({ id: `s:${space.space}`, title: `Memory kind ${space.space}`, device: null, pool: null, space: space.space });
 	if (!scopes.length)
 		scopes.push({ id: "none", title: "No memory", device: null, pool: null, space: "none" });
 	return scopes;
 }
 
-// By position in facts.places: true if its memory belongs to the scope.
+// Returns, for each element of facts.places, true if its memory belongs to the scope.
 export function placesOf(trace: Trace, scope: Scope): boolean[] {
 	return trace.facts.places.map((place) => isIn(place, scope));
 }
@@ -49,7 +49,7 @@ function isIn(place: Place, scope: Scope): boolean {
 	return place.device === scope.device && (place.space === "device" || place.space === "array");
 }
 
-// The scope's sum at the end, from which sums after the last gap are computed.
+// Returns the scope's sum at exit, from which the sums after the last gap are computed.
 function exitOf(trace: Trace, scope: Scope, metric: "allocated" | "reserved"): number | null {
 	const report = trace.facts.report;
 	const sum = scope.space !== null
@@ -59,13 +59,13 @@ function exitOf(trace: Trace, scope: Scope, metric: "allocated" | "reserved"): n
 	return sum?.exit_bytes ?? null;
 }
 
-// Sums up the events of the scope; `effect`: how often an event of a kind at a place counts.
+// Sums up the events of the scope. `effect` returns how often the size of a block or segment at a place counts.
 function sumUp(trace: Trace, places: boolean[], effect: (isBlock: boolean, place: Place) => number): Float64Array {
 	const { count, place, size, op } = trace.events;
 	const { facts } = trace;
 	const sums = new Float64Array(count);
 	const wide = facts.places.length;
-	const factors = new Float64Array(facts.ops.length * wide); // by op and place
+	const factors = new Float64Array(facts.ops.length * wide); // for each op and place
 	let now = 0;
 
 	facts.ops.forEach((name, i) => {
@@ -111,7 +111,7 @@ function anchorExit(trace: Trace, sums: Float64Array, exit: number | null): void
 		sums[i] = i < last ? NaN : sums[i] + shift;
 }
 
-// The sums of a long trace: stored for each event of the scope, and carried on to the events between.
+// Returns the sums of a long trace: stored for events of the scope, and carried on to all events between them.
 function carry(trace: Trace, places: boolean[], told: Float64Array): Float64Array {
 	const { count, place } = trace.events;
 	const sums = new Float64Array(count);
@@ -141,7 +141,7 @@ function findSums(trace: Trace, scope: Scope): Sums {
 	const whole = scope.pool === null && scope.space === null;
 	const told = scope.space === null ? trace.events.sums?.[whole ? "device" : "pool"] : undefined;
 	const allocated = told ? carry(trace, places, told.allocated) : sumUp(trace, places, (isBlock) => (isBlock ? 1 : 0));
-	// Reserved memory is blocks of no pool, and the segments of pools, in which the pools' blocks are.
+	// Reserved memory consists of blocks in no pool, and of the segments of pools, which contain the pools' blocks.
 	const reserved = scope.space !== null ? null : told ? carry(trace, places, told.reserved)
 		: sumUp(trace, places, (isBlock, place) => (isBlock ? (whole && place.pool === null ? 1 : 0) : 1));
 
@@ -157,7 +157,7 @@ function findSums(trace: Trace, scope: Scope): Sums {
 	return { allocated, reserved };
 }
 
-// The bytes of the chosen blocks after each event: the height of a map of these blocks alone.
+// Returns the bytes of the chosen blocks after each event: the height of a map of only these blocks.
 export function sumsOfBlocks(trace: Trace, places: boolean[], chosen: Uint8Array): Float64Array {
 	const { blocks, events } = trace;
 	const sums = new Float64Array(events.count);

@@ -8,15 +8,15 @@ export interface State {
 	axis: Axis;
 	from: number; to: number; // the part of the axis in view: ns or events
 	cursor: number; // position of an event: the cursor shows memory after it
-	moment: number; // ns of the cursor where events are missing, -1 if it stands at an event
+	moment: number; // time of the cursor in ns if events are missing there, -1 if it is at an event
 	pin: number; // the event of the second cursor, -1 for none
 	view: string;
 	by: string; // the grouping of blocks
 	stacks: "merged" | "python" | "native";
-	tree: "callers" | "inverted"; // the flame graph, callers first or turned over
-	merge: "line" | "function"; // what is one frame of the flame graph
+	tree: "callers" | "inverted"; // the flame graph: callers first, or allocating code first
+	merge: "line" | "function"; // what a frame of the flame graph stands for
 	split: string; // the grouping whose groups are the first frames of the flame graph, "" for none
-	compare: boolean; // true: the flame graph has the difference to the other run
+	compare: boolean; // true: the flame graph shows the difference from the other run
 	machinery: boolean; // true: frames that every allocation runs through are shown
 	query: string;
 	block: number; // the block whose details are shown, -1 for none
@@ -69,7 +69,7 @@ export class Store {
 		this.write();
 	}
 
-	// Writes those members into the page's URL that differ from their defaults.
+	// Writes the members that differ from their defaults into the page's URL.
 	private write(): void {
 		const words = new URLSearchParams();
 
@@ -96,7 +96,7 @@ function word<T extends string>(text: string | null, words: readonly T[], otherw
 	return words.includes(text as T) ? (text as T) : otherwise;
 }
 
-// Checks each word, as a link can be written by hand.
+// Every word is checked, because a link may be written by hand.
 export function readLink(hash: string, defaults: State): State {
 	const words = new URLSearchParams(hash.replace(/^#/, ""));
 	const axis = word(words.get("axis"), AXES, defaults.axis);

@@ -1,4 +1,4 @@
-// A table of the kernels, copies and long calls of CUPTI, the longest first; a click shows one on the timeline.
+// A table of the kernels, copies and long calls that CUPTI recorded, the longest first; a click shows one.
 
 import type { App, View } from "./app";
 import { h } from "./dom";

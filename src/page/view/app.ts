@@ -41,13 +41,13 @@ export class App {
 	private otherGroups = false;
 	private readonly weighed = new Map<Part, Memo<Weights>>();
 
-	details: Details | null = null; // set by the panel itself
-	side: "left" | "right" = "right"; // of the page, on which the panel does not hide what was clicked
+	details: Details | null = null; // the panel; it sets this itself
+	side: "left" | "right" = "right"; // the side of the page where the panel does not cover what was clicked
 	private readonly revealers = new Map<string, (value: number) => void>();
 
 	constructor(readonly traces: Trace[], readonly diff: Diff | null, readonly store: Store) {}
 
-	// Shows the details of a block; -1: of none.
+	// Shows the details of a block; -1 closes them.
 	showBlock(block: number, side: "left" | "right" = "right"): void {
 		this.side = side;
 		if (block < 0)
@@ -65,7 +65,7 @@ export class App {
 		this.details?.focus();
 	}
 
-	// A view that can show one stack, block or event says how.
+	// Registers the function by which a view shows one stack, block or event.
 	onReveal(view: string, show: (value: number) => void): void {
 		this.revealers.set(view, show);
 	}
@@ -104,7 +104,7 @@ export class App {
 		return groupingBy(this.trace, this.store.get("by")) ?? this.trace.facts.groupings[0];
 	}
 
-	// The grouping of tables, in which each allocation would be a row of its own.
+	// The grouping of tables. It is not "each allocation", with which every allocation would be a row.
 	get tableGrouping(): Grouping {
 		return this.grouping.by === "block" ? this.trace.facts.groupings[0] : this.grouping;
 	}
@@ -115,7 +115,7 @@ export class App {
 		return this.queries.get(`${trace} ${query}`, () => runQuery(this.trace, query));
 	}
 
-	// The events of the earlier and the later cursor; `from` is -1 without a second cursor.
+	// The events of the two cursors, the earlier first; `from` is -1 if there is one cursor.
 	get span(): { from: number; to: number } {
 		const { cursor, pin } = this.store.state;
 
@@ -130,7 +130,7 @@ export class App {
 			: trace.facts.peaks.find((peak) => peak.metric === "allocated" && peak.device === scope.device && peak.pool === scope.pool);
 	}
 
-	// True if the events are complete, so the blocks at the peak are known from them.
+	// True if no events are missing, so that the blocks at the peak are known from them.
 	get peakIsSeen(): boolean {
 		return this.trace.events.count > 0 && !this.trace.facts.gaps.length;
 	}
@@ -178,7 +178,7 @@ export class App {
 	private rankGroups(): Int32Array {
 		const peak = this.peakEvent(sumsOf(this.trace, this.scope).allocated);
 
-		if (this.grouping.by === "block") // a colour for each allocation, whose neighbours have others
+		if (this.grouping.by === "block") // each allocation has a colour that its neighbours do not have
 			return Int32Array.from(this.grouping.names, (_, i) => (i * 7) % COLOURS);
 		const { live, area } = weighGroups(this.trace, this.grouping, this.places, peak);
 		const order = [...area.keys()].sort((a, b) => live[b] - live[a] || area[b] - area[a]);
@@ -198,7 +198,7 @@ export class App {
 		return [Math.min(...extents.map(([low]) => low)), Math.max(...extents.map(([, high]) => high))];
 	}
 
-	// Shows the part of the axis, which is widened to a few events or a microsecond.
+	// Shows the part of the axis, widened to at least a few events or a microsecond.
 	zoom(from: number, to: number): void {
 		const [low, high] = this.full;
 		const least = Math.min({ event: 4, step: 0.01, time: 1000, busy: 1000 }[this.store.get("axis")], high - low);
@@ -251,7 +251,7 @@ export class App {
 		this.store.set({ cursor: Math.min(Math.max(Math.round(event), 0), most), moment: -1 });
 	}
 
-	// Moves the cursor to a place on the axis; where events are missing it stands at the time, not at an event.
+	// Moves the cursor to a place on the axis: to an event or, where events are missing, to the time.
 	moveTo(position: number): void {
 		const { trace } = this;
 		const axis = this.store.get("axis");
@@ -262,7 +262,7 @@ export class App {
 			this.store.set({ moment: timeAt(trace, axis, position) });
 	}
 
-	// Moves the cursor to the peak of allocated memory: if events are missing, to the time at which the recorder saw it.
+	// Moves the cursor to the peak of allocated memory; if events are missing, to its time, which the recorder stored.
 	moveToPeak(): void {
 		const { allocated } = sumsOf(this.trace, this.scope);
 		const { peak } = this;
@@ -289,7 +289,7 @@ export class App {
 		return moment >= 0 ? moment : this.trace.events.t[cursor] ?? 0;
 	}
 
-	// The first event at which the curve is highest.
+	// Returns the first event at which the curve is highest.
 	peakEvent(curve: Float64Array | null): number {
 		let best = 0;
 

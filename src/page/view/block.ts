@@ -1,4 +1,4 @@
-// The words on one allocation: a card beside the pointer, and the details in the panel.
+// The text on one allocation: a box at the pointer, and the details in the panel.
 
 import type { App } from "./app";
 import { button, cut, h, type Child } from "./dom";
@@ -52,7 +52,7 @@ export function blockSwatch(app: App, block: number): HTMLElement {
 	return swatch(rank < COLOURS ? colour(rank, app.theme.dark) : app.theme.other);
 }
 
-// The event that freed a block, -1 if none did or it was not recorded.
+// Returns the event that freed a block, -1 if it was not freed or its free was not recorded.
 export function freeEvent(app: App, block: number): number {
 	const died = app.trace.blocks.died[block];
 
@@ -77,7 +77,7 @@ export function blockCard(app: App, block: number): Node[] {
 	];
 }
 
-// The kernels and copies that ran at a time.
+// Returns the names of the kernels and copies that ran at time t (ns).
 export function runningAt(app: App, t: number, device: number | null): string[] {
 	const { spans, facts } = app.trace;
 	const running: string[] = [];

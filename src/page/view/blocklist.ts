@@ -25,7 +25,7 @@ export class BlockListView implements View {
 			this.show();
 	}
 
-	// The largest blocks that match, and the number and bytes of all that match.
+	// Returns the blocks that match, the largest first, and the sum of their bytes.
 	private collect(): { all: number[]; bytes: number } {
 		const { trace, places, query } = this.app;
 		const { blocks } = trace;
@@ -93,7 +93,7 @@ export class BlockListView implements View {
 			h("div", { class: "tools" }, button("Save as CSV", "Save these allocations as comma-separated values", () => this.save(all))),
 			table({
 				caption: `${format.plural(all.length, "allocation")} of ${format.bytes(bytes)} in all${query ? " match" : ""}, in ${app.scope.title}`,
-				rows, sort: 0, note: all.length > rows.length ? `Only the ${format.count(rows.length)} largest are listed; the file has all.` : trace.facts.folded ? "Allocations that the page has in sums only are not in this list." : "",
+				rows, sort: 0, note: all.length > rows.length ? `Only the ${format.count(rows.length)} largest are listed; Save as CSV saves all.` : trace.facts.folded ? "Allocations that the page has only in sums are not in this list." : "",
 				data: (block) => ({ block }),
 				choose: (block) => {
 					app.moveCursor(blocks.born[block]);

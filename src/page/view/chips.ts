@@ -1,4 +1,4 @@
-// Findings as chips beside the report's sentence: how serious, in a word; a click leads to the moment and the allocation.
+// Findings as small buttons next to the report's sentence. A click shows the time and the allocation.
 
 import type { App } from "./app";
 import { h } from "./dom";
@@ -9,7 +9,7 @@ import { quoted } from "../model/query";
 
 export type Severity = "error" | "warning" | "note";
 
-// The rules of src/analyse/findings/advice.def: how serious they are, and the words on a chip.
+// The rules of src/analyse/findings/advice.def: the severity, and the text of the button.
 const rules: Record<string, [Severity, string]> = {
 	growth: ["warning", "Memory grows"], growth_native: ["warning", "Memory grows"], leak: ["warning", "Never freed"], fragmentation: ["warning", "Fragmentation"],
 	retries: ["warning", "Cache emptied to make room"], full: ["warning", "Device nearly full"], huge: ["note", "One large short-lived allocation"],
@@ -28,7 +28,7 @@ export function ruleTitle(rule: string): string {
 	return rules[rule]?.[1] ?? rule.replace(/_/g, " ");
 }
 
-// The largest allocation of a group that is live at the cursor, else of all; -1 if there is none.
+// Returns the group's largest allocation that is live at the cursor, else its largest of all, else -1.
 export function largestOf(app: App, by: string, name: string): number {
 	const { trace, places } = app;
 	const { blocks } = trace;
@@ -51,7 +51,7 @@ export function largestOf(app: App, by: string, name: string): number {
 	return best;
 }
 
-// Shows what a piece of advice is about: the peak, the call site, and the largest allocation of it.
+// Shows the subject of a piece of advice: the peak, the call site, and its largest allocation.
 export function followAdvice(app: App, rule: string): void {
 	const { report } = app.trace.facts;
 	const { store } = app;

@@ -43,7 +43,7 @@ export class Controls {
 		const { app } = this;
 		const { store } = app;
 		const titles: Record<Axis, string> = {
-			event: "One event after another", time: "Time since the start", busy: "Time, with stretches cut in which nothing happened", step: "Repetitions side by side, each as wide",
+			event: "One event after another", time: "Time since the start", busy: "Time, with stretches cut in which nothing happened", step: "Repetitions of a phase side by side, all of one width",
 		};
 		const axis = (value: Axis) => h("button", { type: "button", "aria-pressed": String(store.get("axis") === value), title: `${titles[value]} (t: the next axis)`, click: () => app.setAxis(value) }, axisTitles[value]);
 
@@ -57,7 +57,7 @@ export class Controls {
 		);
 	}
 
-	// Shows the other trace, with the cursor at its peak, as its events have other positions.
+	// Shows the other trace. The cursor moves to its peak, because its events have other numbers.
 	private switchTrace(number: number): void {
 		const { app } = this;
 
@@ -71,7 +71,7 @@ export class Controls {
 
 		this.found.replaceChildren(...(query ? [
 			h("span", { "data-matches": query.count, "data-bytes": query.bytes }, query.wrong ?? `${format.plural(query.count, "allocation")}, ${format.bytes(query.bytes)} in all`), " ",
-			button("Clear", "Forget the search", () => this.app.store.set({ query: "" }), { class: "small" }),
+			button("Clear", "Clear the search", () => this.app.store.set({ query: "" }), { class: "small" }),
 			query.wrong ? "" : button("List", "List the allocations that match", () => this.app.store.set({ view: "blocks" }), { class: "small" }),
 		] : []));
 	}
@@ -84,9 +84,9 @@ export class CursorBar {
 
 	constructor(private readonly app: App) {
 		this.element.append(
-			button("◀", "The event before (left arrow)", () => app.moveCursor(app.store.get("cursor") - 1), { "aria-label": "Event before" }),
+			button("◀", "The previous event (left arrow)", () => app.moveCursor(app.store.get("cursor") - 1), { "aria-label": "Previous event" }),
 			button("▶", "The next event (right arrow)", () => app.moveCursor(app.store.get("cursor") + 1), { "aria-label": "Next event" }),
-			button("Peak", "To the peak of allocated memory (k)", () => app.moveToPeak()),
+			button("Peak", "Move the cursor to the peak of allocated memory (k)", () => app.moveToPeak()),
 			button("Mark B", "Put the second cursor, B, here (p)", () => pinHere(app), { class: "pin" }),
 			this.details, this.words,
 		);

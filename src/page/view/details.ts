@@ -10,7 +10,7 @@ export interface Subject { title: string; content: () => Child[] }
 export class Details {
 	readonly element = h("aside", { class: "details", hidden: true, "aria-label": "Details", tabindex: -1 });
 	private subject: Subject | null = null;
-	private before: Element | null = null; // what had the focus
+	private before: Element | null = null; // the element that had the focus before
 
 	constructor(private readonly app: App) {
 		app.details = this;

@@ -1,4 +1,4 @@
-// All devices of the run as small pictures on one axis and one scale: outliers are marked, a click chooses one.
+// All devices of the run as small pictures on one axis and one scale. Outliers are marked; a click selects a device.
 
 import type { App, View } from "./app";
 import { button, h, sized } from "./dom";
@@ -9,7 +9,7 @@ import type { Key } from "../model/state";
 
 const HEIGHT = 54;
 const LABEL = 230;
-const OUTLIER = 1.2; // a device whose peak is so many times the median is marked
+const OUTLIER = 1.2; // a device is marked if its peak is this many times the median, or the median that many times its peak
 
 export class DevicesView implements View {
 	readonly id = "devices";

@@ -1,4 +1,4 @@
-// The difference of two runs over the axis: what the shown run has allocated more, or less, than the other at each place.
+// The difference of two runs over the axis: by how much the allocated bytes of the shown run are above the other's.
 
 import type { App } from "./app";
 import { h, sized } from "./dom";
@@ -11,17 +11,17 @@ const HEIGHT = 64;
 
 export class DiffCurve {
 	readonly element = h("div", { class: "diffcurve" });
-	private readonly canvas = h("canvas", { role: "img", "aria-label": "Difference to the other run" });
+	private readonly canvas = h("canvas", { role: "img", "aria-label": "Difference from the other run" });
 	private values: Float64Array = new Float64Array(0);
 
-	// `left` and `right`: pixels beside the axis, as for the picture above.
+	// `left` and `right`: pixels on each side of the axis, equal to those of the picture above.
 	constructor(private readonly app: App, private readonly left: number, private readonly right: number) {
 		this.element.hidden = app.traces.length < 2;
 		this.element.append(this.canvas);
 		this.canvas.addEventListener("mousemove", (event) => {
 			const value = this.values[Math.floor(event.offsetX - this.left)];
 
-			tooltip.show(event, value === undefined ? null : [h("b", {}, `${format.signedBytes(value)} allocated`), h("div", {}, "against the other run at the same place of the axis")]);
+			tooltip.show(event, value === undefined ? null : [h("b", {}, `${format.signedBytes(value)} allocated`), h("div", {}, "compared with the other run at the same place on the axis")]);
 		});
 		this.canvas.addEventListener("mouseleave", () => tooltip.hide());
 	}
@@ -58,10 +58,10 @@ export class DiffCurve {
 		context.fillText("difference", this.left - 6, middle);
 		this.element.dataset["most"] = String(this.values.reduce((high, value) => Math.max(high, value), 0));
 		this.element.dataset["least"] = String(this.values.reduce((low, value) => Math.min(low, value), 0));
-		this.canvas.setAttribute("aria-label", `Difference to the other run: at most ${format.signedBytes(Number(this.element.dataset["most"]))}, at least ${format.signedBytes(Number(this.element.dataset["least"]))}`);
+		this.canvas.setAttribute("aria-label", `Difference from the other run: at most ${format.signedBytes(Number(this.element.dataset["most"]))}, at least ${format.signedBytes(Number(this.element.dataset["least"]))}`);
 	}
 
-	// The highest sum in each column.
+	// Returns the highest sum in each column.
 	private highest(trace: App["trace"], columns: number): Float64Array {
 		const { from, to, axis } = this.app.store.state;
 		const sums = sumsOf(trace, this.app.scope).allocated;

@@ -51,7 +51,7 @@ export class DiffView implements View {
 		);
 	}
 
-	// The calls in which the runs differ most at the cursor: callers first, by the size of the difference.
+	// The calls in which the runs differ most at the cursor, as a tree from the callers down, sorted by the difference.
 	private tree(): HTMLElement {
 		const other = otherEvent(this.app);
 
@@ -85,7 +85,7 @@ export class DiffView implements View {
 		});
 	}
 
-	// The figures that differ in any row, in the order in which rows have them.
+	// Returns the figures that differ in any row, in the order in which rows have them.
 	private figures(): string[] {
 		const keys = new Set(this.diff.rows.flatMap((row) => Object.keys(row.head).filter((key) => row.base[key] !== row.head[key])));
 

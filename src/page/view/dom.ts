@@ -36,12 +36,12 @@ export function select(label: string, choices: Choice[], value: string, change: 
 	return h("label", { class: "choice" }, h("span", {}, label), list);
 }
 
-// Cuts a text that is longer than a label can be; its start is more useful than its end.
+// Cuts a text after `most` characters: its start is more useful than its end.
 export function cut(text: string, most: number): string {
 	return text.length > most ? `${text.slice(0, Math.max(most - 3, 1))}...` : text;
 }
 
-// Cuts a text in its middle: names of one family differ at their ends.
+// Cuts a text in its middle, because related names differ at their ends.
 export function cutMiddle(text: string, most: number): string {
 	const end = Math.floor((most - 3) * 0.6);
 
@@ -60,7 +60,7 @@ export function fit(context: CanvasRenderingContext2D, text: string, width: numb
 	return cut(text, most);
 }
 
-// Sets a canvas's size to the pixels of the screen; its context draws in CSS pixels.
+// Gives a canvas the resolution of the screen. The returned context draws in CSS pixels.
 export function sized(canvas: HTMLCanvasElement, width: number, height: number): CanvasRenderingContext2D {
 	const ratio = Math.min(window.devicePixelRatio || 1, 2);
 	const context = canvas.getContext("2d") as CanvasRenderingContext2D;

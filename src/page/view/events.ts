@@ -1,4 +1,4 @@
-// The events around the cursor, one by one: what was allocated, freed, reserved and given back.
+// A table of the events around the cursor: what was allocated, freed, reserved and released.
 
 import type { App, View } from "./app";
 import { h } from "./dom";
@@ -26,7 +26,7 @@ export class EventsView implements View {
 			this.show();
 	}
 
-	// The events in front of the cursor and after it, of the memory that is shown if the user wants only these.
+	// Returns the events before and after the cursor: all, or only those of the memory that is shown.
 	private around(): number[] {
 		const { trace, places, store } = this.app;
 		const { events } = trace;
@@ -69,7 +69,7 @@ export class EventsView implements View {
 			body.append(this.row(event, sums));
 		}
 		this.element.replaceChildren(
-			h("div", { class: "tools" }, h("label", { class: "choice" }, only, h("span", {}, `only ${app.scope.title.toLowerCase()}`)), h("span", { class: "dim" }, "A row moves the cursor there and shows its allocation.")),
+			h("div", { class: "tools" }, h("label", { class: "choice" }, only, h("span", {}, `only ${app.scope.title.toLowerCase()}`)), h("span", { class: "dim" }, "A click on a row moves the cursor there and shows its allocation.")),
 			h("div", { class: "table", role: "region", tabindex: 0, "aria-label": "Events around the cursor" }, h("table", {}, h("caption", {}, `Events around the cursor, of ${format.count(trace.events.count)}`),
 				h("thead", {}, h("tr", {}, ...["event", "at", "what", "size", "allocated then", "line", "thread"].map((title) => h("th", { scope: "col" }, title)))), body)));
 		if (focused)

@@ -1,4 +1,4 @@
-// The report's findings: advice, failures, growth, leaks, churn; a click shows each of them in the other views.
+// The report's findings: advice, failures, growth, leaks and short-lived memory. A click shows one in the other views.
 
 import type { App, View } from "./app";
 import { followAdvice, largestOf, ruleTitle, severityOf, severityWords } from "./chips";
@@ -8,7 +8,7 @@ import { quoted } from "../model/query";
 import type { Key } from "../model/state";
 import { table } from "./table";
 
-const EXPLAINED = 3; // number of failures that are explained, the last ones
+const EXPLAINED = 3; // number of failures that are explained: the last ones
 
 export class FindingsView implements View {
 	readonly id = "findings";
@@ -35,7 +35,7 @@ export class FindingsView implements View {
 		this.element.replaceChildren(this.verdict(), ...sections);
 	}
 
-	// What the rules found, in one line, before the tables that anyone can look through.
+	// One line on what the rules found, above the tables.
 	private verdict(): HTMLElement {
 		const { advice, failures } = this.app.trace.facts.report;
 		const warnings = advice.filter((one) => severityOf(one.rule) === "warning").length;
@@ -50,7 +50,7 @@ export class FindingsView implements View {
 		return h("section", {}, h("h2", {}, title), ...content);
 	}
 
-	// A click on the row of a call site: searches for its allocations, which every view then marks, and shows the largest.
+	// Called for a click on a call site: searches for its allocations, which marks them, and shows the largest.
 	private chooseSite(site: string | null): void {
 		if (site === null)
 			return;
@@ -99,13 +99,13 @@ export class FindingsView implements View {
 		if (!growth.sites.length)
 			return null;
 		return this.section("Growth", table({
-			caption: `Keeps more with each ${growth.phase ?? "stretch of events"}`, rows: growth.sites, sort: 0,
+			caption: `Call sites that keep more memory with each ${growth.phase ?? "stretch of events"}`, rows: growth.sites, sort: 0,
 			note: growth.other_sites ? `${format.plural(growth.other_sites, "more site")}.` : "",
 			data: (row) => ({ site: row.site }), selected: (row) => this.isChosen(row.site), choose: (row) => this.chooseSite(row.site),
 			columns: [
-				{ title: "each time", value: (row) => row.bytes_per_step, cell: (row) => format.signedBytes(row.bytes_per_step), number: true },
-				{ title: "in all", value: (row) => row.bytes, cell: (row) => format.signedBytes(row.bytes), number: true },
-				{ title: "rose", cell: (row) => `${row.rose} of ${row.values - 1}`, number: true },
+				{ title: "per step", value: (row) => row.bytes_per_step, cell: (row) => format.signedBytes(row.bytes_per_step), number: true },
+				{ title: "in total", value: (row) => row.bytes, cell: (row) => format.signedBytes(row.bytes), number: true },
+				{ title: "grew in", cell: (row) => `${row.rose} of ${row.values - 1}`, number: true },
 				{ title: "call site", cell: (row) => row.site, wide: true },
 				{ title: "line", cell: (row) => row.line, wide: true },
 			],
@@ -118,7 +118,7 @@ export class FindingsView implements View {
 		if (!leaks.sites.length)
 			return null;
 		return this.section("Never freed", table({
-			caption: `${format.bytes(leaks.bytes)} in ${format.plural(leaks.count, "allocation")} were never freed (beside ${format.bytes(leaks.held_bytes)} that libraries hold on purpose)`,
+			caption: `${format.bytes(leaks.bytes)} in ${format.plural(leaks.count, "allocation")} were never freed, not counting ${format.bytes(leaks.held_bytes)} that libraries keep on purpose`,
 			rows: leaks.sites, sort: 0, note: leaks.other_sites ? `${format.plural(leaks.other_sites, "more site")}: ${format.bytes(leaks.other_sites_bytes)}.` : "",
 			data: (row) => ({ site: row.site, bytes: row.bytes }), selected: (row) => this.isChosen(row.site), choose: (row) => this.chooseSite(row.site),
 			columns: [
@@ -139,7 +139,7 @@ export class FindingsView implements View {
 		const relevant = this.app.trace.facts.report.advice.some((one) => ["huge", "short_lived", "temporaries"].includes(one.rule));
 
 		return h("details", relevant ? { open: true } : {}, h("summary", {}, `Short-lived allocations: ${format.bytes(churn.at_peak_bytes)} of them at the peak`), table({
-			caption: `${format.plural(churn.count, "allocation")} of ${format.bytes(churn.bytes)} in all were freed a moment later; ${format.bytes(churn.at_peak_bytes)} of them were live at the peak`,
+			caption: `${format.plural(churn.count, "allocation")} of ${format.bytes(churn.bytes)} in total were freed soon after they were allocated; ${format.bytes(churn.at_peak_bytes)} of them were live at the peak`,
 			rows: churn.sites, sort: 0, note: churn.other_sites ? `${format.plural(churn.other_sites, "more site")}.` : "",
 			data: (row) => ({ site: row.site ?? "" }), selected: (row) => this.isChosen(row.site), choose: (row) => this.chooseSite(row.site),
 			columns: [

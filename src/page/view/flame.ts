@@ -1,6 +1,6 @@
-// A flame graph of bytes by stack: a caller is above the frames that it calls, its width is its bytes.
+// A flame graph of bytes by stack: a caller is above the frames that it calls, and its width is its bytes.
 //
-// It is drawn on a canvas, as a stack of PyTorch has forty frames. The tree sums exactly: the bytes of
+// It is drawn on a canvas, because stacks of PyTorch have about forty frames. Sums are exact: the bytes of
 // a frame that is too narrow to be drawn are part of its caller's width.
 
 import type { App } from "./app";
@@ -49,7 +49,7 @@ export class Flame {
 		this.draw();
 	}
 
-	// Zooms to the frame that allocated in the stack.
+	// Zooms to the frame of the stack that allocated.
 	reveal(stack: number): void {
 		const { stacks, machinery, merge, tree } = this.app.store.state;
 		const path = pathOf(this.app.trace, stack, { stacks, machinery, merge }).map((step) => step.name);
@@ -71,7 +71,7 @@ export class Flame {
 		return path;
 	}
 
-	// Finds the frame with the path in another moment's tree, or its last caller that is there.
+	// Finds the frame with this path in the tree of another time or, if there is none, its nearest caller.
 	private find(path: string[]): Node {
 		let node = this.root as Node;
 
@@ -99,7 +99,7 @@ export class Flame {
 		this.caption.textContent = this.root.blocks
 			? `${node === this.root ? `All that was ${partTitles[this.part]}` : node.name}: ${format.bytes(node.bytes)} in ${format.plural(node.blocks, "allocation")}${whole}${change}${found}`
 			: `Nothing was ${partTitles[this.part]}.`;
-		this.canvas.setAttribute("aria-label", `Flame graph. ${this.caption.textContent} Arrow keys walk, Enter zooms and shows the details, Escape shows all.`);
+		this.canvas.setAttribute("aria-label", `Flame graph. ${this.caption.textContent} Arrow keys move to other frames, Enter zooms and shows the details, Escape shows all.`);
 		const { theme } = this.app;
 		const codes: [string, string][] = this.root.base !== null ? [[theme.worse, "more than in the other run"], [theme.better, "less"], [theme.rest, "the same"]] : [...(Object.keys(codeTitles) as Code[]).map((code): [string, string] => [theme[code][0], codeTitles[code]]), [theme.backward, "backward pass of the line above"], [theme.match, "matches the search"]];
 
@@ -143,7 +143,7 @@ export class Flame {
 			return theme.backward;
 		if (node.code === "none" || !frame)
 			return theme.rest;
-		for (const letter of frame[2] ?? frame[0]) // files differ a little
+		for (const letter of frame[2] ?? frame[0]) // frames of different files have slightly different colours
 			hash = (hash * 31 + letter.charCodeAt(0)) >>> 0;
 		return theme[node.code][hash % theme[node.code].length];
 	}
@@ -169,7 +169,7 @@ export class Flame {
 			context.fillRect(x, y, Math.max(wide - 1, 0.5), ROW - 1);
 			if (wide > 26) {
 				context.fillStyle = matches ? theme.matchText : theme.text;
-				// Longer names are cut first: measuring them would take time, and no screen can show them.
+				// Very long names are cut first, because measuring them takes time and no screen can show them.
 				context.fillText(fit(context, cut(node.parent ? node.name : `all: ${format.bytes(node.bytes)}`, 400), wide - 8), x + 4, y + ROW / 2);
 			}
 			if (node === this.focus && document.activeElement === this.canvas) {
@@ -200,7 +200,7 @@ export class Flame {
 			this.app.details?.close();
 	}
 
-	// The details of a frame: its sums, its file, its callers, and what it calls.
+	// Returns the details of a frame: its sums, file, callers and callees.
 	private details(node: Node): Child[] {
 		const { trace, store } = this.app;
 		const frame = node.frame >= 0 ? trace.facts.frames[node.frame] : null;

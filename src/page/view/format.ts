@@ -17,7 +17,7 @@ export function bytes(value: number | null | undefined): string {
 	return `${scaled.toFixed(2)} ${units[unit]}`;
 }
 
-// For an axis, on which all labels are round.
+// Formats the label of an axis, whose values are round numbers.
 export function roundBytes(value: number): string {
 	return bytes(value).replace(".00 ", " ");
 }
@@ -38,7 +38,7 @@ export function share(part: number, whole: number): string {
 	return whole > 0 ? `${((100 * part) / whole).toFixed(1)}%` : "-";
 }
 
-// A duration, given in ns.
+// Formats a duration in ns.
 export function time(ns: number | null | undefined): string {
 	if (ns === null || ns === undefined)
 		return "-";
@@ -60,7 +60,7 @@ export function time(ns: number | null | undefined): string {
 		: `${Math.floor(seconds / 3600)} h ${two(Math.floor(seconds / 60) % 60)} min`;
 }
 
-// A moment in ns, with enough digits to differ from others within `span` ns.
+// Formats a time in ns with enough digits to differ from other times within `span` ns.
 export function moment(ns: number, span = 0): string {
 	const digits = span > 0 ? Math.min(9, Math.max(1, Math.ceil(-Math.log10(span / 1e9 / 1000)))) : 6;
 

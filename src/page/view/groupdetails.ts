@@ -1,4 +1,4 @@
-// The details of a group of allocations, as of a call site: its sums, its largest allocations, and a call stack of them.
+// The details of a group of allocations, such as a call site: sums, largest allocations, and a call stack.
 
 import type { App } from "./app";
 import { blockSwatch, lifeText } from "./block";

@@ -6,18 +6,18 @@ import { eventAt } from "../model/axis";
 import { button, h } from "./dom";
 
 const help: [string, string][] = [
-	["left, right", "cursor one event on; with Shift a tenth of what is shown"],
-	["Home, End", "cursor to the first or last event shown"],
-	["k", "cursor to the peak of allocated memory"],
-	["p", "second cursor (B) here, or away again"],
+	["left, right", "move the cursor by one event; with Shift, by a tenth of the view"],
+	["Home, End", "move the cursor to the first or last event in view"],
+	["k", "move the cursor to the peak of allocated memory"],
+	["p", "set the second cursor (B) here, or remove it"],
 	["x", "swap the cursors A and B"],
 	["+, -, 0", "zoom in, out, show all"],
-	["[, ]", "move what is shown"],
+	["[, ]", "move the view left or right"],
 	["t", "the next axis: events, time, busy time, steps"],
 	["up, down", "in the picture: choose an allocation at the cursor; Enter goes to its details, Escape closes them"],
 	["1 to 9", "views"],
 	["/", "search; Escape clears it"],
-	["d", "light or dark"],
+	["d", "switch between light and dark colours"],
 	["?", "this list"],
 ];
 
@@ -117,7 +117,7 @@ export class Keys {
 		return view !== undefined;
 	}
 
-	// The position of the cursor if it is in view, as the centre of a zoom.
+	// The centre of a zoom: the cursor if it is in view, else the middle.
 	private centre(): number {
 		const { from, to } = this.app.store.state;
 		const at = this.app.cursorAt;

@@ -1,7 +1,7 @@
 // Lanes below the curves: the kernels and copies on each stream of the device, and long calls.
 //
-// The height of a bar is the part of its pixel's time in which something ran; a span wide enough is drawn
-// by itself, with its name. A click sets the cursor to that moment, a double click zooms to the spans there.
+// The height of a bar is the part of its pixel's time in which something ran; a span that is wide enough is a
+// box with its name. A click moves the cursor to that time, a double click zooms to the spans there.
 
 import type { App } from "./app";
 import { cut, h, sized, type Child } from "./dom";
@@ -16,7 +16,7 @@ import { tooltip } from "./tooltip";
 
 const ROW = 18; // pixels
 const GAP = 3;
-const WIDE = 3; // least pixels of a span that is drawn by itself
+const WIDE = 3; // least width in pixels of a span that is drawn by itself
 const NAMED = 30;
 const INK = "#0b0f14"; // colour of text, readable on the colours of all kinds
 const ranks: Record<SpanKind, number> = { kernel: 2, copy: 1, fill: 3, migration: 7, call: COLOURS };
@@ -29,11 +29,11 @@ interface Wide { span: number; x: number; width: number }
 
 export class Lanes {
 	readonly element: HTMLElement;
-	private readonly canvas = h("canvas", { role: "img", "aria-label": "What ran" });
+	private readonly canvas = h("canvas", { role: "img", "aria-label": "Kernels, copies and calls" });
 	private readonly words = h("div", { class: "legend" });
 	private readonly lack = h("p", { class: "more" });
 
-	// `left` and `right`: pixels beside the axis, as for the curves, whose scale the lanes have.
+	// `left` and `right`: pixels on each side of the axis, equal to those of the curves above.
 	constructor(private readonly app: App, private readonly left: number, private readonly right: number) {
 		this.element = h("div", { class: "lanes", hidden: true }, this.canvas, this.words, this.lack);
 		this.listen();
@@ -62,7 +62,7 @@ export class Lanes {
 		return kernelName(this.app.trace.facts.actions[spans.action[span]]?.name ?? "?");
 	}
 
-	// By track: its row, -1 if it is not shown for the scope.
+	// Returns for each track its row, -1 if it is not shown for the scope.
 	private rowOfTrack(spans: Spans, rows: Row[]): Int32Array {
 		const of = new Int32Array(spans.tracks.length).fill(-1);
 
@@ -115,7 +115,7 @@ export class Lanes {
 			wide[i].forEach((one) => this.drawWide(context, spans, one, i * ROW));
 		});
 		this.drawCursors(context, height);
-		this.canvas.setAttribute("aria-label", `What ran: ${rows.map((row) => row.label).join(", ")}`);
+		this.canvas.setAttribute("aria-label", `Kernels, copies and calls: ${rows.map((row) => row.label).join(", ")}`);
 	}
 
 	// Adds a span to the time covered in each pixel; 1e-9 at least, so that the shortest is drawn, too.
@@ -211,7 +211,7 @@ export class Lanes {
 		return element;
 	}
 
-	// The times in view; infinite if all is in view, so that spans before and after all events count.
+	// The times in view; infinite if the whole axis is, so that spans before and after all events count.
 	private get times(): [number, number] {
 		const { trace } = this.app;
 		const { axis, from, to } = this.app.store.state;
@@ -222,7 +222,7 @@ export class Lanes {
 
 	// --- the pointer ---
 
-	// The spans below the pointer, and up to a pixel beside it.
+	// Returns the spans at the pointer, or up to one pixel from it.
 	private hits(event: MouseEvent): number[] {
 		const { trace } = this.app;
 		const rows = rowsOf(this.app);
@@ -301,7 +301,7 @@ export class Lanes {
 	}
 }
 
-// Zooms to a stretch of time with as much room on each side.
+// Zooms to a stretch of time, with as much time again on each side.
 export function zoomTo(app: App, from: number, to: number): void {
 	const axis = app.store.get("axis");
 	const margin = Math.max(to - from, 1);

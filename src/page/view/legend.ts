@@ -11,7 +11,7 @@ export function swatch(colour: string, dashed = false): HTMLElement {
 	return element;
 }
 
-// The groups that have a colour of their own, those with most bytes times lifetime first.
+// Returns the groups that have a colour of their own, those with most bytes times lifetime first.
 export function groupKeys(app: App): HTMLElement[] {
 	const named = [...app.rankOfGroup.entries()].filter(([, rank]) => rank < COLOURS).sort((a, b) => a[1] - b[1]);
 	const key = (stroke: string, name: string) => h("span", { class: "key", title: name }, swatch(stroke), h("span", { class: "name" }, name));

@@ -1,4 +1,4 @@
-// The map of allocations over time: each is a band over its life, whose height is its size. The curves are drawn above it.
+// The map of allocations over time: each is a band as long as it lives and as high as its size.
 
 import type { App } from "./app";
 import { h } from "./dom";
@@ -132,7 +132,7 @@ export class MapImage {
 		return layout ? { drawn: String(layout.drawn), hidden: String(layout.hidden), rest: String(layout.restMost), highest: String(layout.highest) } : {};
 	}
 
-	// One line on what the map shows and what it does not.
+	// A sentence on how many allocations the map shows one by one, and which it does not.
 	get words(): string {
 		const { layout } = this;
 
@@ -148,22 +148,22 @@ export class MapImage {
 	}
 
 	private unknownWords(): string {
-		return this.app.trace.facts.folded ? "in allocations that are only in sums" : "of which the allocation was not recorded";
+		return this.app.trace.facts.folded ? "in allocations that the page has only in sums" : "whose allocation was not recorded";
 	}
 
 	// --- what is where ---
 
-	// What is drawn at the pixel: a block, EMPTY, MISSING, or a band.
+	// Returns what is drawn at the pixel: a block, EMPTY, MISSING, or a band.
 	idAt(x: number, y: number): number {
 		return this.layout?.ids[Math.floor(x) * this.image.height + Math.floor(y)] ?? EMPTY;
 	}
 
-	// The event whose memory the column shows.
+	// Returns the event after which the column shows the memory.
 	momentAt(x: number): number {
 		return Math.max(this.layout?.moments[Math.min(Math.max(Math.floor(x), 0), this.image.width - 1)] ?? 0, 0);
 	}
 
-	// The blocks drawn in a column, from the lowest to the highest.
+	// Returns the blocks drawn in a column, from the bottom to the top.
 	blocksAt(x: number): number[] {
 		const found: number[] = [];
 
@@ -192,7 +192,7 @@ export class MapImage {
 
 		return [
 			h("b", {}, `${format.bytes(bytes)} ${unknown ? this.unknownWords() : "in allocations thinner than a pixel"}`),
-			h("div", {}, unknown ? "not known one by one" : band % half < COLOURS && group >= 0 ? app.grouping.names[group] : "of all other groups"),
+			h("div", {}, unknown ? "blocks that are not known one by one" : band % half < COLOURS && group >= 0 ? app.grouping.names[group] : "blocks of all other groups"),
 		];
 	}
 

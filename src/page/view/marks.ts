@@ -15,8 +15,8 @@ export const LANE = 15; // pixels
 const MOST_LANES = 4;
 const COLOR = /^#[0-9a-f]{6}$/;
 
-// `until`: the last of the phases that are drawn as one, of which there are `count` with so many names; null for a
-// phase that is drawn by itself.
+// `until`: the last of the `count` phases, with these names, that are drawn as one band; null for a band of one
+// phase.
 export interface Band { phase: Phase; from: number; to: number; lane: number; until: Phase | null; count: number; names: Set<string> }
 export interface Flag { event: number; t: number; kind: "oom" | "peak" | "mark"; label: string }
 
@@ -89,7 +89,7 @@ export function flagsOf(app: App): Flag[] {
 		const curve = metric === "allocated" ? sums.allocated : sums.reserved;
 		const told = trace.facts.peaks.find((peak) => peak.metric === metric && peak.device === scope.device && peak.pool === scope.pool);
 
-		// If events are missing, the highest sum of the others is not the peak: the recorder's is used.
+		// If events are missing, the peak may be at one of them: the peak that the recorder stored is used.
 		if (!app.peakIsSeen && told)
 			flags.push({ event: Math.max(trace.eventAt(told.t), 0), t: told.t, kind: "peak", label: `peak ${metric}` });
 		else if (curve && curve.length)
@@ -158,7 +158,7 @@ export function phaseCard(band: Band): Child[] {
 	const { phase } = band;
 
 	if (band.until)
-		return [h("b", {}, cut(bandName(band), 300)), h("div", {}, "too narrow to be drawn one by one: a click zooms in")];
+		return [h("b", {}, cut(bandName(band), 300)), h("div", {}, "These phases are too narrow to be drawn one by one: click to zoom in.")];
 	const { start_bytes: start, end_bytes: end, peak_bytes: peak } = phase.allocated;
 	const growth = start !== null && end !== null ? `, ${format.signedBytes(end - start)} at its end` : "";
 	const said = [["category", phase.category], ["payload", phase.payload]].filter(([, value]) => value !== undefined);

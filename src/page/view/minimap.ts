@@ -10,7 +10,7 @@ export class Minimap {
 	readonly element = h("canvas", { class: "minimap", "aria-hidden": "true" });
 	private readonly tops = new Memo<{ tops: Float64Array; most: number }>();
 
-	// `left` and `right`: pixels beside the axis, as for the curves above.
+	// `left` and `right`: pixels on each side of the axis, equal to those of the curves above.
 	constructor(private readonly app: App, private readonly left: number, private readonly right: number) {
 		this.element.addEventListener("mousedown", (event) => this.grab(event));
 	}
@@ -51,7 +51,7 @@ export class Minimap {
 		ctx.strokeRect(left + 0.5, 0.5, Math.max(right - left - 1, 2), height - 1);
 	}
 
-	// The highest sum in each column of the complete run, computed once for all zooms.
+	// Returns the highest sum in each column of the complete run. It is computed once for all zooms.
 	private silhouette(width: number, sums: Float64Array): { tops: Float64Array; most: number } {
 		const { app } = this;
 		const [low, high] = app.full;
@@ -78,7 +78,7 @@ export class Minimap {
 		});
 	}
 
-	// Where events are missing, takes the values of the recorder's own curve.
+	// Replaces values where events are missing by those of the recorder's own curve.
 	private bridgeTops(tops: Float64Array): void {
 		const { app } = this;
 		const [low, high] = app.full;

@@ -1,4 +1,4 @@
-// The allocations live at the cursor, or allocated or freed between two cursors, as flame graph or table.
+// The allocations that are live at the cursor, or allocated or freed between two cursors, as a flame graph or table.
 
 import type { App, View } from "./app";
 import { h, select } from "./dom";
@@ -17,7 +17,7 @@ import { table, type Column } from "./table";
 const parts: Part[] = ["live", "kept", "freed", "passed"];
 const relevant: Key[] = ["trace", "scope", "cursor", "pin", "stacks", "tree", "merge", "split", "compare", "machinery", "query", "by", "theme", "view"];
 
-// The buttons that choose the blocks to show: one choice with one cursor, four with two.
+// The buttons that choose the blocks to show: one with one cursor, four with two cursors.
 class PartChoice {
 	private part: Part | null = null;
 	readonly element = h("div", { class: "parts", role: "group", "aria-label": "Which allocations" });
@@ -33,7 +33,7 @@ class PartChoice {
 		const told = !this.app.peakIsSeen && this.app.peak !== undefined;
 		const offered: Part[] = [...(told ? ["peak" as const] : []), ...(pinned ? parts : ["live" as const])];
 
-		// The first choice is the peak if events are missing, as the recorder summed it exactly.
+		// If events are missing, the first choice is the peak, which the recorder stored exactly.
 		if (this.part === null || !offered.includes(this.part))
 			this.part = offered[0];
 		this.element.hidden = offered.length < 2;
@@ -84,7 +84,7 @@ export class FlameView implements View {
 			select("A frame is", [{ value: "line", label: "a line" }, { value: "function", label: "a function" }], store.get("merge"), (merge) => store.set({ merge: merge as "line" })),
 			select("Split by", [{ value: "", label: "nothing" }, ...groupingChoices(this.app.trace).filter((one) => ["thread", "category", "phase", "owner"].includes(one.value))], store.get("split"), (split) => store.set({ split })),
 			this.app.traces.length > 1 ? h("label", { class: "choice" }, compare, h("span", {}, "difference to the other run")) : "",
-			h("label", { class: "choice" }, machinery, h("span", {}, "plumbing, too")),
+			h("label", { class: "choice" }, machinery, h("span", {}, "helper frames, too")),
 		);
 		this.flame.update(this.choice.chosen);
 	}

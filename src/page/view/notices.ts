@@ -1,11 +1,11 @@
-// Notices at the top: memory ran out and why; and, folded in one line, what the page does not have.
+// Notices at the top: why an allocation failed; and, folded into one line, the data that the page lacks.
 
 import type { App } from "./app";
 import { button, h } from "./dom";
 import type { Oom } from "../model/facts";
 import * as format from "./format";
 
-// The lines of a failure's explanation that begin with "Why: ", joined in one line.
+// Returns the reason in a failure's explanation: the line with "Why: " and those that continue it, as one line.
 function whyOf(oom: Oom): string {
 	const first = oom.text.findIndex((line) => line.startsWith("Why: "));
 	const words: string[] = [];
@@ -36,13 +36,13 @@ export class Notices {
 		this.lacks.replaceChildren(h("summary", {}, short || format.plural(all.length, "note"), short && all.length > 1 ? ` and ${format.plural(all.length - 1, "more note")}` : ""), ...all);
 	}
 
-	// What is missing, in a few words.
+	// Returns in a few words what is missing.
 	private shortWords(): string {
 		const { report, folded, phases_left_out: phases } = this.app.trace.facts;
 
 		if (this.gapWords())
 			return `${format.plural(report.events_dropped, "event")} missing: hatched`;
-		return folded ? `${format.plural(folded.blocks, "small allocation")} only in sums` : phases ? `${format.plural(phases[0], "short phase")} not shown` : "";
+		return folded ? `${format.plural(folded.blocks, "small allocation")} shown only as sums` : phases ? `${format.plural(phases[0], "short phase")} not shown` : "";
 	}
 
 	// Shows the last failed allocation that ended the program; the findings show the others.
@@ -55,8 +55,8 @@ export class Notices {
 			return [];
 		return [h("p", { class: "warning failed", role: "note", "data-oom": oom.number },
 			h("b", {}, `Out of memory at ${format.time(oom.t)}: ${format.bytes(oom.size)} requested by ${oom.line}. `), whyOf(oom),
-			button("Show the moment", "The blocks that were live when it failed", () => this.showMoment(oom)), " ",
-			button("Explain", "The complete explanation", () => app.store.set({ view: "findings" })))];
+			button("Show the moment", "Show the blocks that were live when it failed", () => this.showMoment(oom)), " ",
+			button("Explain", "Show the complete explanation", () => app.store.set({ view: "findings" })))];
 	}
 
 	private showMoment(oom: Oom): void {
@@ -70,20 +70,20 @@ export class Notices {
 	private foldedWords(): string | null {
 		const { folded } = this.app.trace.facts;
 
-		return folded ? `${format.plural(folded.blocks, "allocation")} of at most ${format.bytes(folded.largest)} are only in sums by call stack, in ${format.count(folded.slices)} slices of time; every figure is exact. To have each of them: memtrace html --max-events 0.` : null;
+		return folded ? `${format.plural(folded.blocks, "allocation")} of at most ${format.bytes(folded.largest)} are only in sums by call stack, in ${format.count(folded.slices)} slices of time; every figure is exact. To have each of them, run memtrace html --max-events 0.` : null;
 	}
 
 	private phaseWords(): string | null {
 		const { phases_left_out: phases } = this.app.trace.facts;
 
-		return phases ? `${format.plural(phases[0], "phase")} of ${format.time(phases[1])} or less are not shown above the picture; the sums by name count them. To see all: memtrace html --max-events 0.` : null;
+		return phases ? `${format.plural(phases[0], "phase")} of ${format.time(phases[1])} or less are not shown above the picture; the sums by name count them. To see all, run memtrace html --max-events 0.` : null;
 	}
 
 	private gapWords(): string | null {
 		const { trace } = this.app;
 		const { report, gaps } = trace.facts;
 
-		// If no events were recorded on purpose, a note of the report has the reason.
+		// If event recording was switched off on purpose, a note of the report gives the reason.
 		if (!gaps.length && (trace.events.count || !report.events_dropped || report.notes.length))
 			return null;
 		const missing = format.plural(report.events_dropped || gaps.reduce((sum, gap) => sum + gap.dropped, 0), "event");

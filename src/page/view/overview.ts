@@ -1,7 +1,7 @@
-// The picture: the map of allocations, the curves of allocated, reserved and used bytes above it, phases on top.
+// The picture: the map of allocations, over it the curves of allocated, reserved and used bytes, and phases on top.
 //
-// Drag to zoom, click for the cursor and the details of an allocation, shift-click for the second cursor,
-// wheel to zoom at the pointer, double click to see everything again; two fingers zoom, one finger moves.
+// Dragging zooms, a click sets the cursor and shows an allocation, a shift-click sets the second cursor, the wheel
+// zooms at the pointer, a double click shows everything again; two fingers zoom, one finger moves the view.
 
 import uPlot from "uplot";
 import type { App, View } from "./app";
@@ -23,10 +23,10 @@ import { sumsOf, sumsOfBlocks } from "../model/scope";
 import type { Key } from "../model/state";
 import { tooltip } from "./tooltip";
 
-const AXIS = innerWidth < 700 ? 62 : 84; // a phone has less room
+const AXIS = innerWidth < 700 ? 62 : 84; // width of the axis in pixels; less on a phone
 const RIGHT = 12;
 const PART = 0.6; // part of the window's height that the picture takes
-const LEAST = 260; // pixels
+const LEAST = 260; // least height of the picture in pixels
 const byteSteps = Array.from({ length: 50 }, (_, i) => 2 ** i);
 
 export class Overview implements View {
@@ -88,7 +88,7 @@ export class Overview implements View {
 		this.below();
 	}
 
-	// What is drawn below the picture, on the same axis.
+	// Draws what is below the picture, on the same axis.
 	private below(): void {
 		this.lower.update();
 		this.difference.draw(this.chart.clientWidth);
@@ -115,7 +115,7 @@ export class Overview implements View {
 		return result;
 	}
 
-	// Continues the curves from the last event to the edge of the view with the last values.
+	// Extends the curves with their last values, from the last event to the edge of the view.
 	private extend(data: Table, trace: Trace): void {
 		const { to, axis } = this.app.store.state;
 		const last = data.x.length - 1;
@@ -137,7 +137,7 @@ export class Overview implements View {
 		const at = samples.t.map((t) => positionAt(trace, axis, t));
 		const second = other?.facts.events ? this.table(other, null) : { x: [], columns: [[]] };
 		const [allocated, reserved, matches] = own.columns;
-		const kept = [...at.keys()].filter((i) => !i || at[i] > at[i - 1]); // uPlot wants them to rise
+		const kept = [...at.keys()].filter((i) => !i || at[i] > at[i - 1]); // uPlot requires rising positions
 
 		if (!this.plot)
 			return;
@@ -243,7 +243,7 @@ export class Overview implements View {
 		const { axis, from, to, block } = app.store.state;
 		const place = (position: number) => plot.valToPos(position, "x", true);
 
-		ctx.save(); // uPlot expects the context unchanged
+		ctx.save(); // uPlot requires that the context is unchanged
 		ctx.setLineDash([]);
 		ctx.textAlign = "left";
 		drawBands(ctx, app, mergedBands(this.bands, from, to, bbox.width / ratio), bbox.left, 2 * ratio, bbox.width, ratio);
@@ -301,7 +301,7 @@ export class Overview implements View {
 		this.plot?.redraw(false, false);
 	}
 
-	// The pixel of the map below the pointer; null outside of it.
+	// Returns the pixel of the map at the pointer, null if the pointer is outside of the map.
 	private pixelAt(event: MouseEvent): { x: number; y: number } | null {
 		const box = this.plot?.over.getBoundingClientRect();
 		const ratio = devicePixelRatio || 1;
@@ -358,7 +358,7 @@ export class Overview implements View {
 		return lane >= 0 && lane < this.lanes ? mergedBands(this.bands, from, to, this.chart.clientWidth - AXIS - RIGHT).find((one) => one.lane === lane && one.from <= value && one.to >= value) : undefined;
 	}
 
-	// The flag at the pointer; flags are drawn between the phases and the map.
+	// Returns the flag at the pointer. Flags are drawn between the phases and the map.
 	private flagAt(event: MouseEvent): Flag | undefined {
 		const box = this.plot?.over.getBoundingClientRect();
 		const above = box ? box.top - event.clientY : -1;
@@ -390,7 +390,7 @@ export class Overview implements View {
 		}
 	}
 
-	// Up and down choose an allocation at the cursor, Enter goes to its details.
+	// The keys up and down choose an allocation at the cursor; Enter moves the focus to its details.
 	private key(event: KeyboardEvent): void {
 		const { app } = this;
 		const step = event.key === "ArrowUp" ? 1 : event.key === "ArrowDown" ? -1 : 0;

@@ -34,20 +34,20 @@ export function theme(isDark: boolean): Theme {
 	return isDark ? darkTheme : lightTheme;
 }
 
-// Colours of two groups can be alike if their ranks differ by ten or more.
-// The colour of a group by its rank; groups ranked after the last colour share one.
+// Returns the colour of a group by its rank. Groups after the last colour share one; two colours can look alike if the
+// ranks differ by ten or more.
 export function colour(rank: number, isDark: boolean): string {
 	return rank >= 0 && rank < COLOURS ? (isDark ? dark : light)[rank] : theme(isDark).other;
 }
 
-// A colour between two, "#rrggbb" each; part 0 to 1.
+// Returns a colour between two of the form "#rrggbb"; `part` is 0 for the first, 1 for the second.
 export function mixed(from: string, to: string, part: number): string {
 	const at = (hex: string, i: number) => parseInt(hex.slice(i, i + 2), 16);
 
 	return `#${[1, 3, 5].map((i) => Math.round(at(from, i) + (at(to, i) - at(from, i)) * part).toString(16).padStart(2, "0")).join("")}`;
 }
 
-// "#rrggbb" as a pixel of ImageData, with `shift` (-255 to 255) added to each part.
+// Returns "#rrggbb" as a pixel of ImageData, with `shift` (-255 to 255) added to red, green and blue.
 export function packed(hex: string, shift = 0): number {
 	const part = (at: number) => Math.min(255, Math.max(0, parseInt(hex.slice(at, at + 2), 16) + shift));
 

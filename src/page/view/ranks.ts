@@ -1,4 +1,4 @@
-// The ranks of a job, as in `memtrace merge`: ranks that differ from the others, the fullest device, call sites.
+// The ranks of a job, as `memtrace merge` shows them: their peaks, their imbalance, their GPUs and call sites.
 
 import type { App, View } from "./app";
 import { h } from "./dom";
@@ -12,7 +12,7 @@ type Metric = "allocated" | "reserved" | "used";
 
 const rankText = (rank: number | null) => (rank === null ? "-" : String(rank));
 
-// The peak of the rank's device with the highest peak.
+// Returns the peak of the rank's device that has the highest peak.
 function peakOf(row: RankRow, metric: Metric): number | null {
 	const peaks = row.devices.map((device) => device[metric].peak_bytes).filter((bytes): bytes is number => bytes !== null);
 
@@ -56,7 +56,7 @@ export class RanksView implements View {
 
 		return table({
 			caption: `Ranks, by their fullest device${this.ranks.world_size ? ` (${this.ranks.ranks.length} of ${this.ranks.world_size})` : ""}`, rows: this.ranks.ranks,
-			note: this.app ? "To see another rank in this way, run memtrace html with its trace." : "",
+			note: this.app ? "To see another rank's allocations, run memtrace html with its trace." : "",
 			data: (row) => ({ rank: rankText(row.rank), allocated: peakOf(row, "allocated") ?? "", reserved: peakOf(row, "reserved") ?? "" }),
 			columns: [
 				{ title: "rank", value: (row) => row.rank ?? -1, cell: (row) => rankText(row.rank), number: true },
@@ -65,7 +65,7 @@ export class RanksView implements View {
 				{ ...column("allocated, peak", "allocated"), bar: (row) => allocated(row) / highest },
 				{ title: "against the median", value: (row) => allocated(row) - median, cell: (row) => format.signedBytes(allocated(row) - median), number: true },
 				column("reserved, peak", "reserved"), column("used, peak", "used"),
-				{ title: "left on its card", value: (row) => this.left(row) ?? -1, cell: (row) => format.bytes(this.left(row)), number: true },
+				{ title: "free on its GPU", value: (row) => this.left(row) ?? -1, cell: (row) => format.bytes(this.left(row)), number: true },
 				{ title: "failed", value: (row) => row.ooms, cell: (row) => format.count(row.ooms), number: true },
 				{ title: "ended", value: (row) => row.exit, cell: (row) => row.exit },
 				{ title: "trace", value: (row) => row.trace, cell: (row) => row.trace.replace(/.*\//, "") },
@@ -88,12 +88,12 @@ export class RanksView implements View {
 
 	private cards(): HTMLElement {
 		return table({
-			caption: "Cards, with all ranks on them", rows: this.ranks.cards, data: (row) => ({ card: row.card, left: row.headroom_bytes ?? "" }),
+			caption: "GPUs, with all ranks on each", rows: this.ranks.cards, data: (row) => ({ card: row.card, left: row.headroom_bytes ?? "" }),
 			columns: [
 				{ title: "card", value: (row) => row.name ?? "", cell: (row) => `${row.name ?? "unknown"}${row.uuid === null ? "" : ` (${row.uuid})`}`, wide: true },
 				{ title: "host", value: (row) => row.host ?? "", cell: (row) => row.host ?? "-" },
 				{ title: "ranks", cell: (row) => row.ranks.map(rankText).join(", ") },
-				{ title: "held at most", value: (row) => row.peak_bytes, cell: (row) => format.bytes(row.peak_bytes), number: true },
+				{ title: "highest use", value: (row) => row.peak_bytes, cell: (row) => format.bytes(row.peak_bytes), number: true },
 				{ title: "of", value: (row) => row.total_bytes ?? 0, cell: (row) => format.bytes(row.total_bytes), number: true },
 				{ title: "left", value: (row) => row.headroom_bytes ?? 0, cell: (row) => format.bytes(row.headroom_bytes), number: true },
 			],

@@ -1,4 +1,4 @@
-// The words around the picture: the values of curves at the cursor or at the pointer, and the groups of the colours.
+// The texts around the picture: the values of curves at the cursor or pointer, and the groups of the colours.
 
 import type { App } from "./app";
 import { button, cutMiddle, h } from "./dom";
@@ -13,7 +13,7 @@ import { quoted } from "../model/query";
 import { sumsOf } from "../model/scope";
 
 const MOST_KEYS = 8;
-const NAME = 46; // letters of a group's name in the legend
+const NAME = 46; // most characters of a group's name in the legend
 
 interface Values { t: number; event: number; allocated: number | null; reserved: number | null; used: { t: number; bytes: number } | null; matches: number | null; other: number | null }
 
@@ -24,11 +24,11 @@ export class Readout {
 	private matched: Float64Array | null = null;
 	private withUsed = false;
 	private usedIsAbove = false;
-	private pointed: number | null = null; // the position below the pointer
+	private pointed: number | null = null; // the position at the pointer; null: not in the picture
 
 	constructor(private readonly app: App, private readonly map: MapImage, private readonly redraw: () => void) {}
 
-	// The top of the scale: that of the curves; the used bytes, often far higher, count only if they fit or the user chose so.
+	// Returns the top of the scale. Used bytes, often far above the curves, count only if they fit or are chosen.
 	top(columns: (number | null)[][], used: number[]): number {
 		const held = columns.reduce((all, column) => column.reduce((most: number, value) => Math.max(most, value ?? 0), all), 0);
 		const most = used.reduce((high, bytes) => Math.max(high, bytes), 0);
@@ -43,7 +43,7 @@ export class Readout {
 		this.tellGroups();
 	}
 
-	// Shows the values at a position below the pointer; null: at the cursor again.
+	// Shows the values at a position, or with null at the cursor again.
 	point(position: number | null): void {
 		this.pointed = position;
 		this.tellCurves();
@@ -73,7 +73,7 @@ export class Readout {
 		const values = this.valuesAt(app.cursorAt, app.store.get("cursor"), app.cursorTime);
 		const { peak } = app;
 
-		// The recorder's curve has fewer points than there were events, but its peak is exact.
+		// The recorder's curve has fewer points than there were events, but the stored peak is exact.
 		if (app.store.get("moment") >= 0 && peak && peak.t === app.store.get("moment"))
 			values.allocated = peak.bytes;
 		return values;
@@ -86,7 +86,7 @@ export class Readout {
 		return this.valuesAt(position, Math.max(eventAt(trace, axis, position), 0), timeAt(trace, axis, position));
 	}
 
-	// The values at a position, as one line.
+	// Returns the values at a position as one line.
 	words(position: number): string {
 		const values = this.valuesAtPointer(position);
 		const phase = [...this.app.trace.facts.phases].reverse().find((one) => one.start <= values.t && (one.end ?? Infinity) >= values.t);
@@ -102,11 +102,11 @@ export class Readout {
 		return `At the cursor ${format.bytes(values.allocated)} allocated, ${format.bytes(values.reserved)} reserved.`;
 	}
 
-	// The button that includes the bytes used on the device in the picture, if they are far above it.
+	// The button that extends the picture to the bytes used on the device, shown if they are far above it.
 	private usedButton(): HTMLElement | string {
 		if (!this.usedIsAbove && !this.withUsed)
 			return "";
-		return button(this.withUsed ? "Fit to allocated" : "Fit to used", this.withUsed ? "Leave the bytes used on the device out of the picture" : "Show the bytes used on the device, with the CUDA context and other processes, which are above the picture",
+		return button(this.withUsed ? "Fit to allocated" : "Fit to used", this.withUsed ? "Leave the bytes used on the device out of the picture" : "Show the bytes used on the device, by all processes and the CUDA context, which are above the picture",
 			() => { this.withUsed = !this.withUsed; this.redraw(); }, { class: "small", "data-used": this.withUsed ? "shown" : "above" });
 	}
 
@@ -121,7 +121,7 @@ export class Readout {
 		this.curves.replaceChildren(
 			h("span", { class: "key where" }, this.pointed === null ? "at the cursor" : "at the pointer"),
 			row("allocated", "allocated", theme.text, values.allocated, "Bytes in live allocations: the upper edge of the map"),
-			sumsOf(app.trace, app.scope).reserved ? row("reserved", "reserved", theme.reserved, values.reserved, "Bytes that allocators hold, with what they keep for later") : "",
+			sumsOf(app.trace, app.scope).reserved ? row("reserved", "reserved", theme.reserved, values.reserved, "Bytes that allocators have reserved, including those that they keep for later") : "",
 			values.used ? row("used", "used on the device", theme.used, values.used.bytes, "Bytes used on the device by all processes and the CUDA context: points where it was sampled") : "",
 			values.used ? h("span", { class: "key" }, `sampled at ${format.moment(values.used.t)}`) : "", this.usedButton(),
 			this.matched ? row("matches", "search matches", theme.match, values.matches, "Bytes in allocations that match the search") : "",

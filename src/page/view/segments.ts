@@ -16,8 +16,8 @@ const ROW = 22;
 const BAR = 14;
 const LABEL = 190;
 const FIRST = 200;
-const SPARSE = 0.25; // a segment of which less is used is marked: few allocations hold it open
-const HOLDERS = 12; // number of allocations listed that hold a segment open
+const SPARSE = 0.25; // a segment is marked if less than this part of it is used: few allocations keep it reserved
+const HOLDERS = 12; // most allocations that are listed for keeping a segment reserved
 
 interface Place { segment: Segment; y: number; width: number }
 
@@ -26,7 +26,7 @@ export class SegmentMap implements View {
 	readonly title = "Segments";
 	readonly element = h("div", { class: "segments" });
 	private most = FIRST;
-	private paints: (() => void)[] = []; // called once the canvases are in the page
+	private paints: (() => void)[] = []; // functions to call when the canvases are in the page
 
 	private pools: PoolGaps[] = [];
 
@@ -89,7 +89,7 @@ export class SegmentMap implements View {
 		context.textBaseline = "middle";
 		segments.forEach((segment, i) => {
 			const y = i * ROW + 3;
-			// Small segments are drawn wider than to scale, so that blocks in them can be seen.
+			// Small segments are drawn wider than the scale requires, so that blocks in them can be seen.
 			const width = Math.max((segment.size / largest) * room, 60);
 			const scale = width / segment.size;
 			const sparse = segment.blocks.length > 0 && segment.used < SPARSE * segment.size;
@@ -148,7 +148,7 @@ export class SegmentMap implements View {
 				h("dt", {}, "size"), h("dd", {}, format.bytes(segment.size)), h("dt", {}, "free"), h("dd", {}, `${format.bytes(segment.size - segment.used)} in ${format.plural(segment.gaps, "piece")}, the largest ${format.bytes(segment.largest)}`),
 				h("dt", {}, segment.mapped ? "mapped" : "reserved"), h("dd", {}, button(`${format.moment(events.t[born])}, event ${format.count(born + 1)}`, "Move the cursor there", () => app.moveCursor(born), { class: "link" })),
 				...(segment.pieces.length > 1 ? [h("dt", {}, "mappings"), h("dd", {}, format.count(segment.pieces.length))] : [])),
-			holders.length ? h("section", { class: "stack" }, h("h3", {}, "Held open by"), h("ol", { class: "frames" }, ...holders.slice(0, HOLDERS).map((block) => blockButton(app, block))),
+			holders.length ? h("section", { class: "stack" }, h("h3", {}, "Kept reserved by"), h("ol", { class: "frames" }, ...holders.slice(0, HOLDERS).map((block) => blockButton(app, block))),
 				holders.length > HOLDERS ? h("p", { class: "dim" }, `and ${format.plural(holders.length - HOLDERS, "more")} smaller`) : "") : "",
 			stackView(app, blocks.stack[first], "Reserved by"),
 		];
@@ -177,7 +177,7 @@ export class SegmentMap implements View {
 		return x < 0 || x > place.width ? undefined : place.segment.blocks.find((one) => ptr[one] <= address && address < ptr[one] + size[one]);
 	}
 
-	private walked = -1; // position of the segment that the keys are at
+	private walked = -1; // index of the segment that the arrow keys chose, -1 for none
 
 	private key(event: KeyboardEvent, segments: Segment[]): void {
 		const { app } = this;

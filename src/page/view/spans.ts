@@ -12,7 +12,7 @@ export type SpanKind = (typeof KINDS)[number];
 
 const MOST_ROWS = 5; // most rows of streams; if there are more streams, the last row is for all others
 
-export interface Row { label: string; of: number[] } // `of`: positions of tracks
+export interface Row { label: string; of: number[] } // `of`: indices of the tracks that it shows
 
 export const kindWords: Record<SpanKind, string> = { kernel: "kernels", copy: "copies", fill: "fills", migration: "migrations", call: "long calls" };
 
@@ -45,7 +45,7 @@ function busy(spans: Spans): Float64Array {
 	return sums;
 }
 
-// One row for each of the busiest streams of the device, one for all other streams, one for long calls.
+// Returns a row for each of the busiest streams of the device, one for all other streams, and one for long calls.
 function findRows(trace: Trace, device: number | null): Row[] {
 	const spans = trace.spans;
 
@@ -72,7 +72,7 @@ export function rowsOf(app: App): Row[] {
 	return found.get(`${app.trace.number} ${app.scope.device}`, () => findRows(app.trace, app.scope.device));
 }
 
-// A text on the spans that the lanes lack, "" if there are none.
+// Returns a text on the spans that are not in the lanes, "" if all are.
 export function lackText(trace: Trace): string {
 	const facts = trace.facts.spans;
 	const words: string[] = [];
@@ -80,6 +80,6 @@ export function lackText(trace: Trace): string {
 	if (facts?.dropped)
 		words.push(`The timeline has the last ${format.count(facts.count + facts.left_out)} kernels, copies and calls: ${format.count(facts.dropped)} earlier ones were dropped to save space. The sums count all of them.`);
 	if (facts?.left_out)
-		words.push(`${format.count(facts.left_out)} of ${format.time(facts.left_out_ns)} or less are not in this page; to include them: memtrace html --max-events 0.`);
+		words.push(`${format.count(facts.left_out)} that took ${format.time(facts.left_out_ns)} or less are not in this page; to include them, run memtrace html --max-events 0.`);
 	return words.join(" ");
 }

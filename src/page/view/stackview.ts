@@ -1,4 +1,4 @@
-// A call stack as a list: Python first, plumbing folded, with a button that copies all of it.
+// A call stack as a list: Python frames first, helper frames folded, and a button that copies all frames.
 
 import type { App } from "./app";
 import { button, h } from "./dom";
@@ -22,7 +22,7 @@ export function stackText(app: App, stack: number): string {
 	return rows.join("\n");
 }
 
-// Copies a text; a page of a file may not be allowed to, so it falls back to the old way.
+// Copies a text. A page that is a local file may not use the clipboard API: execCommand() is the fallback.
 export async function copyText(text: string): Promise<boolean> {
 	try {
 		await navigator.clipboard.writeText(text);
@@ -41,7 +41,7 @@ export async function copyText(text: string): Promise<boolean> {
 }
 
 export function copyButton(text: () => string, title: string): HTMLButtonElement {
-	const element: HTMLButtonElement = button("Copy", title, () => void copyText(text()).then((done) => { element.textContent = done ? "Copied" : "Not allowed here"; }), { class: "small" });
+	const element: HTMLButtonElement = button("Copy", title, () => void copyText(text()).then((done) => { element.textContent = done ? "Copied" : "Copying is not allowed here"; }), { class: "small" });
 
 	return element;
 }
@@ -53,7 +53,7 @@ function frameItem(frame: FrameRow): HTMLElement {
 		h("span", { class: "dim where" }, whereOf(frame)));
 }
 
-// Frames of a kind, innermost first; runs of plumbing are a button, which shows them.
+// The frames that are `wanted`, innermost first. A run of helper frames is a button that shows them.
 function section(app: App, stack: number, title: string, wanted: (frame: FrameRow) => boolean): HTMLElement | null {
 	const { trace } = app;
 	const shown = shownOf(trace);
@@ -65,7 +65,7 @@ function section(app: App, stack: number, title: string, wanted: (frame: FrameRo
 
 		if (!frames.length)
 			return;
-		const item = h("li", { class: "folded" }, h("button", { type: "button", class: "small", "aria-expanded": "false", click: () => item.replaceWith(...frames.map(frameItem)) }, `${format.plural(frames.length, "frame")} of plumbing`));
+		const item = h("li", { class: "folded" }, h("button", { type: "button", class: "small", "aria-expanded": "false", click: () => item.replaceWith(...frames.map(frameItem)) }, `${format.plural(frames.length, "frame")} of helper functions`));
 
 		list.append(item);
 		folded = [];

@@ -101,7 +101,7 @@ export class SumsView implements View {
 		});
 	}
 
-	// Zooms to the phase of the name with the highest peak; "step #" is any of "step 1", "step 2" ...
+	// Zooms to the phase with the highest peak among those of the name; "step #" stands for "step 1", "step 2" ...
 	private zoomTo(name: string): void {
 		const { trace, store } = this.app;
 		const parts = name.split("#").map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"));

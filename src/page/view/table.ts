@@ -1,4 +1,4 @@
-// Tables that are sorted by a click on a heading, and show the first rows until the user clicks for more.
+// Tables. A click on a heading sorts a table; it shows its first rows until a click shows more.
 
 import { h, type Child } from "./dom";
 import * as format from "./format";
@@ -23,7 +23,7 @@ export interface Table<T> {
 	data?: (row: T) => Record<string, string | number>;
 	selected?: (row: T) => boolean;
 	choose?: (row: T) => void; // called at a click on a row, or at Enter
-	note?: string; // text below the table on rows that it lacks
+	note?: string; // text below the table, on rows that are not in it
 }
 
 function ordered<T>(options: Table<T>, column: number, up: boolean): T[] {

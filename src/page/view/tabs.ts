@@ -25,7 +25,7 @@ export class Tabs {
 		const fresh = view !== this.shown;
 
 		if (fresh) {
-			tooltip.hide(); // what it was about may be gone
+			tooltip.hide(); // the drawing that it describes may be gone
 			this.shown = view;
 			for (const tab of this.list.children) {
 				const selected = tab.id === `tab-${view.id}`;
@@ -37,7 +37,7 @@ export class Tabs {
 			this.panel.dataset["view"] = view.id;
 			this.panel.replaceChildren(view.element);
 		}
-		// A view is not updated while it is hidden, so everything may have changed.
+		// A view was not updated while it was hidden, so every member of the state may have changed.
 		view.update(fresh ? new Set(Object.keys(this.app.store.state) as Key[]) : changed);
 	}
 

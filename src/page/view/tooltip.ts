@@ -1,11 +1,11 @@
-// The box beside the pointer that describes the drawing below it.
+// The box next to the pointer that describes what is drawn there.
 
 import { h, type Child } from "./dom";
 
 class Tooltip {
 	private readonly element = h("div", { class: "tooltip", hidden: true, "aria-hidden": "true" });
 
-	// What is below the pointer changes with a key, a scroll or a touch, too.
+	// A key, a scroll or a touch can change what is drawn at the pointer, so each hides the box.
 	constructor() {
 		for (const event of ["keydown", "scroll", "touchstart", "wheel"])
 			addEventListener(event, () => this.hide(), { passive: true, capture: true });

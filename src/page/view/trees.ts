@@ -23,7 +23,7 @@ export function treeOf(app: App, part: Part): Node {
 	return buildTree(app.trace, { ...wishOf(app, app.trace), part, from, to, places: app.places, weights: app.weights(part) });
 }
 
-// The event of the other run that is compared with the cursor: its peak with the peak, else the same place on the axis.
+// Returns the event of the other run to compare with: its peak if the cursor is at the peak, else the same place.
 export function otherEvent(app: App): { trace: Trace; event: number; peaks: boolean } | null {
 	const other = app.traces.find((trace) => trace !== app.trace);
 
@@ -34,7 +34,7 @@ export function otherEvent(app: App): { trace: Trace; event: number; peaks: bool
 	return { trace: other, event: peaks ? app.peakEvent(sumsOf(other, app.scope).allocated) : Math.max(eventAt(other, app.store.get("axis"), app.cursorAt), 0), peaks };
 }
 
-// The tree of what was live at the cursor, with the bytes of the other run.
+// Returns the tree of what was live at the cursor, with the bytes of the other run.
 export function differenceTree(app: App): Node {
 	const other = otherEvent(app);
 	const own = treeOf(app, "live");

@@ -61,7 +61,7 @@ void document_event(struct out *out, const struct spool *spool, const struct eve
 		write_mark(out, spool, event);
 }
 
-/* Writes the events in order; the end of a range (a pop) gets the name of that range. */
+/* Writes the events in order. The event that ends a range (a pop) gets the name of the range. */
 static int write_events(struct out *out, const struct spool *spool)
 {
 	struct journal_reader reader;
@@ -82,7 +82,7 @@ static int write_events(struct out *out, const struct spool *spool)
 	return error;
 }
 
-/* The head is filled after the sections in which damage can be found, because it notes damage. */
+/* The head has a note on damage, so it is filled after the members that can be found damaged. */
 static void fill_all(struct spool_model *recording, enum trace_exit exit,
 		     struct document_told *told)
 {

@@ -11,48 +11,48 @@
 #include "facts/spool_model.h"
 
 enum {
-	OOM_TEXT_LINES = 23, /* most lines of the explanation; on stderr one more names the trace */
+	OOM_TEXT_LINES = 23, /* most lines; on stderr, one more line gives the trace's path */
 	OOM_TEXT_COLUMNS = 80,
-	OOM_TEXT_BYTES = 4 * OOM_TEXT_COLUMNS + 1, /* most bytes of a line, in UTF-8 with its NUL */
+	OOM_TEXT_BYTES = 4 * OOM_TEXT_COLUMNS + 1, /* most bytes of a line of UTF-8, with its NUL */
 };
 
-struct oom_text {
+struct oom_text { /* the explanation of a failed allocation */
 	char lines[OOM_TEXT_LINES][OOM_TEXT_BYTES];
 	unsigned count;
 };
 
-/* Facts about the trace that a caller of document_write() can print at once. */
+/* Facts about the trace that the caller of document_write() may print. */
 struct document_told {
-	uint64_t ooms;       /* number of allocations that failed for lack of memory */
-	bool survived;       /* the program went on after the last of them; true without failures */
+	uint64_t ooms;       /* number of failed allocations */
+	bool survived;       /* the program continued after the last failure; true if none failed */
 	struct oom_text oom; /* the last failure, explained */
 };
 
-/* Where a trace is written: to `sink` or, if that is NULL, to the descriptor. */
+/* Where a trace is written: to the function `sink` or, if that is NULL, to the descriptor. */
 struct document_to {
 	int fd;
 	out_sink *sink;
-	void *sink_to;
+	void *sink_to; /* argument of `sink` */
 };
 
-/* Writes the trace: 0 or -errno. `told`, which may be NULL, is filled even if writing fails, unless
- * memory is short. Memory comes from malloc only where names are demangled. */
+/* Writes the trace. Returns 0 or -errno. `told`, which may be NULL, is filled even if writing
+ * fails, but not for lack of memory. Calls malloc() only to demangle names. */
 int document_write(const struct spool *spool, const struct document_to *to,
 		   enum symbols_names names, enum trace_exit exit, struct document_told *told);
 
-/* Fills a trace without writing it. The caller clears it (rows_clear()); once filled, it points
- * into the recording, which must be all 0 at first. 0 or -ENOMEM. */
+/* Fills a trace, which the caller has initialised by rows_clear(), without writing it. It points
+ * into the recording, which must be all 0 at first. Returns 0 or -ENOMEM. */
 int document_fill(struct trace *trace, struct spool_model *recording, const struct spool *spool,
 		  enum symbols_names names, enum trace_exit exit, struct document_told *told);
 
-/* write_rows.c: writes the trace's members up to its events, each with a comma. In a baseline, rows
- * marked FULL (facts/trace.def) that are 0, null or empty are left out. */
+/* write_rows.c: writes all members of the trace but its events, each followed by a comma. With
+ * `baseline`, members that are FULL in facts/trace.def are left out if 0, null or empty. */
 void document_facts(struct out *out, const struct trace *trace, bool baseline);
 
-/* Writes one member, "key":value. The trace must have a row with that key. */
+/* Writes one member, "key":value. facts/trace.def must have a row with that key. */
 void document_member(struct out *out, const struct trace *trace, const char *key);
 
-/* Writes an object of the type `of`, as described in facts/trace.def. */
+/* Writes an object as the rows `of` in facts/trace.def describe it. */
 void document_object(struct out *out, enum rows_of of, const void *object);
 
 void document_event(struct out *out, const struct spool *spool, const struct event *event);
@@ -73,5 +73,5 @@ void document_ooms(struct spool_model *recording, struct document_told *told);
 void document_names(struct spool_model *recording);
 void document_timeline(struct spool_model *recording);
 
-/* A sentence on why recording stopped early (enum spool_stop); NULL if it did not. */
+/* Returns a sentence on why recording stopped early (enum spool_stop); NULL if it did not. */
 const char *document_stop_text(unsigned stop);

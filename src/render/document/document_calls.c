@@ -10,7 +10,7 @@
 
 enum { NAMES = 512 }; /* more names than counted_calls.def and hooks.def have */
 
-/* Adds a row to the call with this name. Times stay in ticks until all rows have been added. */
+/* Adds a row to the call with this name. Times are in ticks until all rows have been added. */
 static void add_row(struct trace *trace, const struct spool_call *row, const char *name)
 {
 	uint64_t max = atomic_load(&row->max);
@@ -29,7 +29,7 @@ static void add_row(struct trace *trace, const struct spool_call *row, const cha
 		call->max_ns = max;
 }
 
-/* Converts ticks; tick_ns has 32 fractional bits. */
+/* Converts ticks to ns. tick_ns is the ns of one tick, times 2^32. */
 static uint64_t in_ns(uint64_t ticks, uint64_t tick_ns)
 {
 	return (uint64_t)((double)ticks * ((double)tick_ns / 4294967296.0));
@@ -37,7 +37,7 @@ static uint64_t in_ns(uint64_t ticks, uint64_t tick_ns)
 
 void document_calls(struct spool_model *recording)
 {
-	/* By time; at equal times by the name's address, which follows the order in the spool. */
+	/* Equal times are sorted by the names' addresses, that is by order in the spool. */
 	static const struct sort_key by_time[] = {
 		SORT_DOWN(struct trace_call, total_ns),
 		SORT_UP(struct trace_call, api),
@@ -102,7 +102,7 @@ static uint64_t action_key(uint64_t kind, uint32_t name)
 	return hash_mix(kind, name);
 }
 
-/* Fills a map from a kind and name to 1 + a position in actions[]. 0 or -ENOMEM. */
+/* Fills a map from the kind and name of an action to 1 + its index. Returns 0 or -ENOMEM. */
 static int find_actions(const struct spool *spool, struct map *places)
 {
 	uint64_t rows = spool_count(spool, SPOOL_ACTION);

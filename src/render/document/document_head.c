@@ -8,7 +8,7 @@
 #include "render/document/document.h"
 #include "spool/event_journal.h"
 
-/* The fact's text as a number; `none` if it is not a number. */
+/* Returns the number that the text is; `none` if it is NULL or not a number. */
 static uint64_t number(const char *text, uint64_t none)
 {
 	if (text && *text && strspn(text, "0123456789") == strlen(text) && strlen(text) < 19)
@@ -16,7 +16,7 @@ static uint64_t number(const char *text, uint64_t none)
 	return none;
 }
 
-/* Allocates an element for each fact with the key, and `more` further ones. */
+/* Allocates an element of `size` bytes for each fact with the key, and `more` further ones. */
 static void *room_for(struct spool_model *recording, const char *key, size_t more, size_t size)
 {
 	for (uint32_t i = 0; (i = fact_find(recording->spool, key, i));)
@@ -24,7 +24,7 @@ static void *room_for(struct spool_model *recording, const char *key, size_t mor
 	return spool_model_room(recording, more, size);
 }
 
-/* A time as in RFC 3339, in UTC; the date as in Howard Hinnant's "chrono-compatible algorithms". */
+/* Returns a Unix time (ns) as RFC 3339 in UTC, by Hinnant's "chrono-Compatible ... Algorithms". */
 static const char *time_text(struct spool_model *recording, uint64_t ns)
 {
 	uint64_t seconds = ns / 1000000000u;
@@ -100,7 +100,7 @@ static void fill_cards(struct spool_model *recording, struct trace_environment *
 		};
 }
 
-/* The version of the CUDA runtime: 13000 if a module is "libcudart.so.13"; 0 if there is none. */
+/* Returns the CUDA runtime's version: 13000 if "libcudart.so.13" is a module; 0 if not known. */
 static uint64_t runtime_version(const struct spool_model *recording)
 {
 	static const char name[] = "libcudart.so.";
@@ -143,7 +143,7 @@ const char *document_stop_text(unsigned stop)
 	case SPOOL_TOO_LARGE:
 		return "recording stopped early: the spool reached its maximum size";
 	case SPOOL_NO_FILES:
-		return "recording stopped early: no file descriptor was free for the spool to grow";
+		return "recording stopped early: no file descriptor was free to extend the spool";
 	case SPOOL_ABANDONED:
 		return "recording stopped early: a thread of the program ended while it updated "
 		       "the recording, or never finished the update";
@@ -175,8 +175,8 @@ static void note_count(struct spool_model *recording, uint64_t count, const char
 
 static void note_unnamed(struct spool_model *recording)
 {
-	char text[512] = " native frames have no names, because files are not here as they were "
-			 "loaded, such as ";
+	char text[512] = " native frames have no names, because their files are missing or have "
+			 "changed since they were loaded, for example ";
 
 	if (recording->unnamed)
 		text_append(text, sizeof(text), recording->unnamed);
@@ -186,8 +186,8 @@ static void note_unnamed(struct spool_model *recording)
 static void note_torn(struct spool_model *recording)
 {
 	const struct spool *spool = recording->spool;
-	char text[256] = "the process kept writing while its spool was read: totals, lines and "
-			 "live memory are from moments up to ";
+	char text[256] = "the process kept recording while its spool was read: totals, lines and "
+			 "live memory are from times up to ";
 
 	if (!spool->torn)
 		return;
@@ -202,7 +202,7 @@ static void note_sampling(struct spool_model *recording, uint64_t interval)
 {
 	static const char units[][8] = { " bytes", " KiB", " MiB", " GiB" };
 	unsigned unit = 0;
-	char text[256] = "call sites are estimated from samples of ";
+	char text[256] = "bytes of call sites are estimated from samples of ";
 
 	if (!interval)
 		return;
@@ -234,7 +234,7 @@ static void fill_notes(struct spool_model *recording)
 		   " updates were never finished (a signal handler jumped away, or a thread was "
 		   "cancelled) and were undone: those calls are not in the trace");
 	if (spool->cut)
-		note(recording, "the last update was not complete and is left out");
+		note(recording, "the last update of the recording was cut off and is left out");
 	note_torn(recording);
 	note_unnamed(recording);
 	note_count(recording, header->paused,
@@ -244,16 +244,16 @@ static void fill_notes(struct spool_model *recording)
 		   "but events[] and what is computed from it do not");
 	note_sampling(recording, header->sample);
 	note_count(recording, header->unmatched,
-		   " frees of addresses whose allocation was not recorded");
+		   " frees were of addresses whose allocation was not recorded");
 	note_count(recording, atomic_load(&header->late),
-		   " memory calls came after recording had ended");
+		   " memory calls came after recording had ended and are not in the trace");
 	note_count(recording, header->used_dropped,
-		   " samples of occupied memory did not fit in used[]; totals include them");
+		   " samples of used device memory did not fit in used[]; peaks include them");
 #define BOUND(kind, most, what) note_count(recording, header->left_out[SPOOL_##kind], what);
 #include "ledger/bounds.def"
 #undef BOUND
 	if (recording->damaged)
-		note(recording, "parts of the spool were damaged and are left out");
+		note(recording, "parts of the recording were damaged and are left out");
 }
 
 static void fill_doors(struct spool_model *recording)
@@ -294,7 +294,7 @@ static void fill_capture(struct spool_model *recording)
 	const struct spool_header *header = spool->header;
 	struct trace_capture *capture = &recording->trace->capture;
 	uint64_t dropped = header->dropped < header->seq ? header->dropped : header->seq;
-	/* Number of events that are only in the sums. */
+	/* events that count only in totals and peaks */
 	uint64_t without = dropped + header->paused + header->filtered;
 	const char *stacks = fact_told(spool, "stacks");
 	const char *unwinder = fact_told(spool, "unwinder");

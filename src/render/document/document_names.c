@@ -39,8 +39,8 @@ static void fill_backward(struct spool_model *recording, const struct spool_stac
 	stack->via_stack = backward.stack;
 }
 
-/* Fills the stack's frames; `entries` are positions among them. Frames that the spool lacks are
- * left out. Stacks share no steps: more than the `left` that no stack has taken mean damage. */
+/* Fills frames[] of the stack, and entries[] with indices into it. Frames that the spool lacks are
+ * left out. No two stacks share steps, so one of more than the `left` unused steps is damaged. */
 static void fill_steps(struct spool_model *recording, const struct spool_stack *from,
 		       struct trace_stack *stack, uint64_t *left)
 {

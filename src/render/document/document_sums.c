@@ -45,7 +45,7 @@ static void fill_used(const struct spool_model *recording, struct trace_sum *to,
 	to->residual_max_bytes = device->residual_high;
 }
 
-/* The next scope of the kind and device from position *at on, or NULL; *at moves past it. */
+/* Returns the next scope of the kind and device from index *at on, or NULL; *at moves past it. */
 static const struct spool_scope *next_scope(const struct spool_model *recording, int device,
 					    enum scope_kind kind, uint32_t *at)
 {
@@ -127,7 +127,7 @@ static void fill_device(struct spool_model *recording, const struct spool_scope 
 	device->owners = fill_parts(recording, scope->device, SCOPE_OWNER, &device->owners_n);
 }
 
-/* The scope of the device with the smallest number above `after`, NULL for none. */
+/* Returns the scope of the device with the smallest number above `after`; NULL if there is none. */
 static const struct spool_scope *next_device(const struct spool_model *recording, int after)
 {
 	const struct spool_scope *next = NULL;
@@ -173,7 +173,7 @@ void document_summary(struct spool_model *recording)
 
 /* --- peaks --- */
 
-/* True for the scopes that have a curve and peaks: devices and pools. */
+/* True for a device or a pool: only these scopes have curves and peaks. */
 static bool has_curve(const struct spool_scope *scope)
 {
 	return scope->device >= 0 && (scope->kind == SCOPE_DEVICE || scope->kind == SCOPE_POOL);
@@ -184,7 +184,7 @@ static const char *pool_of(const struct spool_model *recording, const struct spo
 	return scope->kind == SCOPE_POOL ? spool_text(recording->spool, scope->name) : NULL;
 }
 
-/* Lists the peaks of each scope, allocated and reserved. peak_of[sum] becomes 1 + the position. */
+/* Lists each scope's peaks of allocated and reserved memory. peak_of[sum] becomes 1 + its index. */
 static void list_peaks(struct spool_model *recording, uint32_t *peak_of)
 {
 	struct trace *trace = recording->trace;
@@ -206,8 +206,8 @@ static void list_peaks(struct spool_model *recording, uint32_t *peak_of)
 	}
 }
 
-/* Adds a cell to its stack's totals and to its peak. The first pass counts the stacks of each peak,
- * the second pass lists them. */
+/* Adds a cell (the bytes of a stack in one sum) to the totals of its stack and, unless NULL, to its
+ * peak. The first pass counts the stacks of each peak, the second pass lists them. */
 static void see_cell(struct spool_model *recording, uint32_t stack, const struct spool_cell *cell,
 		     struct trace_peak *peak, bool first)
 {
@@ -218,7 +218,7 @@ static void see_cell(struct spool_model *recording, uint32_t stack, const struct
 
 	share.bytes = totals_at_peak(sum, cell, &share.count);
 	share.estimated_bytes = totals_estimated_at_peak(sum, cell);
-	/* Counted only once: the bytes of arrays are in their device's sum as well. */
+	/* Counted once: arrays are in the sums of their device and of their memory kind. */
 	if (first && cell->sum % METRICS == METRIC_ALLOCATED &&
 	    (scope->kind == SCOPE_DEVICE ||
 	     (scope->kind == SCOPE_SPACE && scope->name != SPACE_ARRAY))) {
@@ -240,7 +240,7 @@ static void see_cell(struct spool_model *recording, uint32_t stack, const struct
 	peak->stacks_n++;
 }
 
-/* Visits every cell of every stack; a chain without end, in a damaged spool, is cut off. */
+/* Visits every cell of every stack; an endless list of cells, in a damaged spool, is cut off. */
 static void see_cells(struct spool_model *recording, const uint32_t *peak_of, bool first)
 {
 	uint64_t cells = spool_count(recording->spool, SPOOL_CELL);
@@ -298,7 +298,7 @@ static void put_moment(struct trace_curve *curve, const uint64_t moment[4])
 	curve->used[curve->used_n++] = moment[3] ? moment[3] : TRACE_NONE;
 }
 
-/* Adds the three points of a stretch of time, sorted by time; equal points only once. */
+/* Adds the three moments of a stretch of time that a point has, in order, equal ones only once. */
 static void put_point(struct trace_curve *curve, const struct spool_point *point)
 {
 	uint64_t three[3][4] = {
@@ -319,7 +319,7 @@ static void put_point(struct trace_curve *curve, const struct spool_point *point
 static void fill_curve(struct spool_model *recording, const struct spool_scope *scope)
 {
 	static const uint64_t zero[4];
-	/* The last event is not in the curve yet, so its state comes from the sums. */
+	/* The curve lacks the last event, so the state after it is taken from the sums. */
 	const uint64_t end[4] = { recording->spool->header->t, scope->sums[METRIC_ALLOCATED].now,
 				  scope->sums[METRIC_RESERVED].now, scope->sums[METRIC_USED].now };
 	struct trace *trace = recording->trace;

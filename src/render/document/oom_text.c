@@ -11,12 +11,12 @@
 #include "render/values/values.h"
 
 enum {
-	LONG = 1024,                /* longest sentence before it is wrapped, in bytes */
-	FACT_LINES = 2,             /* most lines of a fact */
+	LONG = 1024,                /* size of a sentence's buffer, in bytes */
+	FACT_LINES = 2,             /* most lines of each fact */
 	WHY_LINES = 3,              /* most lines of the reason */
 	HELP_LINES = 3,             /* most lines of each piece of advice */
-	HELPS = 1 + 2 * HELP_LINES, /* most lines of all advice, with its heading */
-	HOLDERS_TOLD = 3,           /* most holders besides PyTorch that are named */
+	HELPS = 1 + 2 * HELP_LINES, /* most lines of all advice, including its heading */
+	HOLDERS_TOLD = 3,           /* most holders of memory, besides PyTorch, that are named */
 };
 
 static size_t put_fact(char *to, size_t size, const char *name, const void *from)
@@ -45,8 +45,8 @@ static void add_line(struct oom_text *text, const char *line)
 			 SHOW_MIDDLE);
 }
 
-/* Adds `begin` and the sentence in at most `most` lines, of which the last is cut to fit; further
- * lines are indented by the length of `begin`. */
+/* Adds `begin` and the sentence, in at most `most` lines. The last is cut to fit; all but the first
+ * are indented by the length of `begin`. */
 static void add_wrapped(struct oom_text *text, const char *begin, const char *sentence,
 			unsigned most)
 {
@@ -171,7 +171,7 @@ static void add_device(struct oom_text *text, const struct oom *oom)
 		say(text, "  device    ", FACT_LINES, "about %s free", left);
 }
 
-/* Adds the source lines that held most, as many as leave room for advice; one row for the rest. */
+/* Adds the source lines that held most, as many as leave room for advice, and a sum of the rest. */
 static void add_lines(struct oom_text *text, const struct oom *oom)
 {
 	uint64_t unknown = oom->told->unknown_bytes;
@@ -223,7 +223,7 @@ static void write_text(struct oom_text *text, const struct oom *oom)
 		add_wrapped(text, "  - ", oom->told->advice[i].text, HELP_LINES);
 }
 
-/* Replaces the names of facts in the advice by their values, and makes the text for the trace. */
+/* Replaces names of facts in the advice by values, and writes the text, also into the trace. */
 static void fill_words(struct spool_model *recording, const struct oom *oom, struct oom_text *text)
 {
 	struct trace_oom *told = oom->told;
@@ -251,7 +251,7 @@ void document_ooms(struct spool_model *recording, struct document_told *told)
 		fill_words(recording, &ooms[i], &text);
 	if (!told)
 		return;
-	/* The last failure is the one that may have ended the program. */
+	/* `text` is that of the last failure, which may have ended the program. */
 	*told = (struct document_told){
 		.ooms = recording->spool->header->ooms,
 		.survived = !trace->ooms_n || trace->ooms[trace->ooms_n - 1].survived,

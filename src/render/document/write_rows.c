@@ -1,4 +1,4 @@
-/* Writes objects of memtrace/1 as JSON, by the rows of facts/trace.def. */
+/* Writes objects of a trace (memtrace/1) as JSON, as the rows of facts/trace.def describe them. */
 #include <string.h>
 
 #include "render/document/document.h"
@@ -25,7 +25,7 @@ static const void *items_of(const struct row *row, const void *object)
 
 static bool is_nothing(enum rows_of of, const void *object, bool empty);
 
-/* True if the value, of a kind before ROW_OBJECT, is null or, with `empty`, also if it is 0. */
+/* True if a plain value (of a kind before ROW_OBJECT) is null or, with `empty`, if it is 0. */
 static inline bool is_plain_nothing(const struct row *row, uint64_t number, bool empty)
 {
 	switch (row->kind) {
@@ -45,8 +45,8 @@ static inline bool is_plain_nothing(const struct row *row, uint64_t number, bool
 	}
 }
 
-/* The same for all kinds; an empty list is like 0. */
-/* NOLINTNEXTLINE(misc-no-recursion): at most four levels */
+/* As is_plain_nothing(), for values of every kind. An empty list counts as 0. */
+/* NOLINTNEXTLINE(misc-no-recursion): rows nest at most four levels deep */
 static inline bool says_nothing(const struct row *row, const void *object, bool empty)
 {
 	if (row->kind < ROW_OBJECT)
@@ -56,8 +56,8 @@ static inline bool says_nothing(const struct row *row, const void *object, bool 
 	return empty && !(row->count_at && count_of(row, object));
 }
 
-/* True if all members that are always written are null or, with `empty`, all members are empty. */
-/* NOLINTNEXTLINE(misc-no-recursion): at most four levels */
+/* True if all members that are always written are null or, with `empty`, if all are null or 0. */
+/* NOLINTNEXTLINE(misc-no-recursion): rows nest at most four levels deep */
 static bool is_nothing(enum rows_of of, const void *object, bool empty)
 {
 	struct rows rows = rows_of(of);
@@ -76,7 +76,7 @@ static bool is_nothing(enum rows_of of, const void *object, bool empty)
 }
 
 /* True if row i is written: a row and its WHEN_WITH rows are written if one of them has a value. */
-/* NOLINTNEXTLINE(misc-no-recursion): at most four levels */
+/* NOLINTNEXTLINE(misc-no-recursion): rows nest at most four levels deep */
 static bool is_group(struct rows rows, size_t i, const void *object)
 {
 	while (rows.rows[i].when == WHEN_WITH)
@@ -140,7 +140,7 @@ static void write_number(struct out *out, uint64_t number)
 		out_u64(out, number);
 }
 
-/* NOLINTNEXTLINE(misc-no-recursion): at most four levels */
+/* NOLINTNEXTLINE(misc-no-recursion): rows nest at most four levels deep */
 static void write_item(const struct row_writer *writer, const struct row *row, const void *items,
 		       size_t i)
 {
@@ -165,7 +165,7 @@ static void write_item(const struct row_writer *writer, const struct row *row, c
 	}
 }
 
-/* NOLINTNEXTLINE(misc-no-recursion): at most four levels */
+/* NOLINTNEXTLINE(misc-no-recursion): rows nest at most four levels deep */
 static void write_items(const struct row_writer *writer, const struct row *row, const void *object)
 {
 	bool pairs = row->kind == ROW_PAIRS || row->kind == ROW_COUNTS;
@@ -186,7 +186,7 @@ static bool empty_is_null(const struct row *row)
 	return row->when == WHEN_OR_NULL || row->when == WHEN_NATIVE;
 }
 
-/* Writes a value of a kind before ROW_OBJECT. */
+/* Writes a plain value: of a kind before ROW_OBJECT. */
 static void write_plain(struct out *out, const struct row *row, const void *object)
 {
 	uint64_t number = rows_number(row, object);
@@ -224,7 +224,7 @@ static void write_plain(struct out *out, const struct row *row, const void *obje
 }
 
 /* Writes an object or a list. */
-/* NOLINTNEXTLINE(misc-no-recursion): at most four levels */
+/* NOLINTNEXTLINE(misc-no-recursion): rows nest at most four levels deep */
 static void write_nested(const struct row_writer *writer, const struct row *row, const void *object)
 {
 	bool null = row->kind == ROW_OBJECT ? says_nothing(row, object, empty_is_null(row))
@@ -239,11 +239,11 @@ static void write_nested(const struct row_writer *writer, const struct row *row,
 		write_items(writer, row, object);
 }
 
-/* NOLINTNEXTLINE(misc-no-recursion): at most four levels */
+/* NOLINTNEXTLINE(misc-no-recursion): rows nest at most four levels deep */
 static inline void write_member(const struct row_writer *writer, const struct row *row,
 				const void *object, bool comma)
 {
-	/* All of the array and then its part that counts: a copy of constant length is fast. */
+	/* Copies the whole array, of which `length` bytes count: a constant length is faster. */
 	memcpy(out_room(writer->out, sizeof(row->text)), row->text + !comma, sizeof(row->text) - 1);
 	writer->out->used += row->length - !comma;
 	if (row->kind < ROW_OBJECT)
@@ -252,8 +252,8 @@ static inline void write_member(const struct row_writer *writer, const struct ro
 		write_nested(writer, row, object);
 }
 
-/* Writes an object, which is the value of the row `of` or, if that is a list, an item of it. */
-/* NOLINTNEXTLINE(misc-no-recursion): at most four levels */
+/* Writes an object: the value of the row `of` or, if that row is a list, one item of it. */
+/* NOLINTNEXTLINE(misc-no-recursion): rows nest at most four levels deep */
 static void write_object(const struct row_writer *writer, const struct row *of, const void *object)
 {
 	struct rows rows = rows_of(of->of);

@@ -1,4 +1,4 @@
-/* The fields of rows: their values, texts and sums. */
+/* Reads, prints and sums the fields of rows. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +16,7 @@ void emit_add(struct arena *arena, struct emit_rows *rows, const void *row)
 {
 	size_t count = rows->count;
 
-	/* The list's room doubles when it is full: at each power of two from ROWS_FIRST on. */
+	/* The room is full at each power of two from ROWS_FIRST on; it is then doubled. */
 	if (!count || (count >= ROWS_FIRST && !(count & (count - 1)))) {
 		size_t room = count ? 2 * count : ROWS_FIRST;
 		void *list = need(arena, room * rows->size);

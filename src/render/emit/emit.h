@@ -1,9 +1,9 @@
 /*
  * The emitter: writes JSON documents, and tables in text and Markdown, from rows.
  *
- * A row is a struct. An array of columns gives, for each field of the row, the key in JSON, the
- * heading and the width on a screen, and the kind. The emitter writes the commas, nulls, "... and 3
- * more", totals, and sums over the rows not shown.
+ * A row is a struct. An array of columns gives, for each field of the row, its key in JSON, its
+ * heading and width in a table, and its kind. The emitter adds commas, nulls, "... and 3 more",
+ * totals, and sums of the rows that are not shown.
  *
  *	static const struct emit_column columns[] = {
  *		EMIT_COLUMN("api", "call", -32, TEXT, struct trace_call, api),
@@ -36,43 +36,43 @@ struct show;
 /* The type of a field, its form in JSON, and its form in text. */
 enum emit_kind {
 	EMIT_NOTHING,  /* ends an array of columns */
-	EMIT_BYTES,    /* uint64_t: digits, "1.00 MiB"; TRACE_NONE is null, "-" */
-	EMIT_COUNT,    /* uint64_t: digits, "1,234"; TRACE_NONE is null, "-" */
-	EMIT_TIME,     /* uint64_t, ns: digits, "1.2 s"; TRACE_NONE is null, "-" */
-	EMIT_NUMBER,   /* uint64_t: digits in both; TRACE_NONE is null, "-" */
-	EMIT_CHANGE,   /* int64_t, bytes: digits with "-", "+1.00 MiB"; INT64_MIN is null, "-" */
-	EMIT_AMOUNT,   /* int64_t, bytes: as CHANGE, but without "+": "-1.00 MiB", "1.00 MiB" */
-	EMIT_DELTA,    /* int64_t, a count: digits with "-", "+1,234"; INT64_MIN is null, "-" */
-	EMIT_INTEGER,  /* int: digits with "-" in both */
-	EMIT_POSITION, /* uint32_t: digits; UINT32_MAX is null, "-" */
-	EMIT_MICROS,   /* uint64_t, ns: as us, "1.234"; if optional, TRACE_NONE is null */
-	EMIT_DEVICE,   /* int: digits; less than 0 (NO_DEVICE) is null, "-" */
-	EMIT_REAL,     /* double: six significant digits; NAN is null, "-" */
-	EMIT_RATE,     /* double: three decimals; NAN is null, "-" */
-	EMIT_RATIO,    /* double: six decimals; NAN is null, "-" */
-	EMIT_TRUTH,    /* bool: true, "yes" */
-	EMIT_ADDRESS,  /* uint64_t: "0x7f00" in both */
-	EMIT_TEXT,     /* const char *: NULL is null, "?" */
-	EMIT_CODE,     /* const char *: NULL is null, "?"; in Markdown it is code */
-	EMIT_SHARE,    /* struct emit_part: not in JSON, "12.3%" */
+	EMIT_BYTES,    /* uint64_t: JSON digits, text "1.00 MiB"; TRACE_NONE: null, "-" */
+	EMIT_COUNT,    /* uint64_t: JSON digits, text "1,234"; TRACE_NONE: null, "-" */
+	EMIT_TIME,     /* uint64_t, ns: JSON digits, text "1.2 s"; TRACE_NONE: null, "-" */
+	EMIT_NUMBER,   /* uint64_t: JSON and text digits; TRACE_NONE: null, "-" */
+	EMIT_CHANGE,   /* int64_t, bytes: JSON digits, text "+1.00 MiB"; INT64_MIN: null, "-" */
+	EMIT_AMOUNT,   /* as EMIT_CHANGE, but text without "+": "-1.00 MiB", "1.00 MiB" */
+	EMIT_DELTA,    /* int64_t, a count: JSON digits, text "+1,234"; INT64_MIN: null, "-" */
+	EMIT_INTEGER,  /* int: JSON and text digits */
+	EMIT_POSITION, /* uint32_t: JSON and text digits; UINT32_MAX: null, "-" */
+	EMIT_MICROS,   /* uint64_t, ns: JSON and text in us, "1.234"; optional TRACE_NONE: null */
+	EMIT_DEVICE,   /* int: JSON and text digits; less than 0 (NO_DEVICE): null, "-" */
+	EMIT_REAL,     /* double: JSON and text have six significant digits; NAN: null, "-" */
+	EMIT_RATE,     /* double: JSON and text have three decimals; NAN: null, "-" */
+	EMIT_RATIO,    /* double: JSON and text have six decimals; NAN: null, "-" */
+	EMIT_TRUTH,    /* bool: JSON true, text "yes" */
+	EMIT_ADDRESS,  /* uint64_t: JSON and text "0x7f00" */
+	EMIT_TEXT,     /* const char *; NULL: JSON null, text "?" */
+	EMIT_CODE,     /* const char *, code in Markdown; NULL: JSON null, text "?" */
+	EMIT_SHARE,    /* struct emit_part: text "12.3%", not in JSON */
 
 	/* Only in JSON. `of`: the columns of the object or of the array's items. */
 	EMIT_OBJECT,  /* a struct inside the row */
 	EMIT_KNOWN,   /* a struct inside the row; null if its first column is null */
-	EMIT_POINTED, /* a pointer to a struct; NULL is null; without a key, as INLINED */
-	EMIT_INLINED, /* a struct inside the row, without a key: its members become the row's */
-	EMIT_ROWS,    /* struct emit_rows: an array; of plain values if `of` is like emit_texts */
-	EMIT_ITEMS,   /* array: a pointer, and a size_t at `count_at`; null if optional and empty */
-	EMIT_NAMED, /* struct emit_rows of struct emit_named: an object with a list for each name */
-	EMIT_HIDDEN, /* struct emit_rows: number of rows that are not shown */
-	EMIT_OTHER,  /* struct emit_rows: object with the sums of the rows that are not shown */
-	EMIT_REST,   /* struct emit_rows: a sum as in EMIT_OTHER, of the first column of `of` */
+	EMIT_POINTED, /* a pointer to a struct; NULL is null; as EMIT_INLINED without a key */
+	EMIT_INLINED, /* a struct inside the row: its members are written as those of the row */
+	EMIT_ROWS,    /* struct emit_rows: an array of objects, or of values for emit_texts etc. */
+	EMIT_ITEMS,  /* as ROWS, of a pointer and a size_t at `count_at`; optional: null if empty */
+	EMIT_NAMED,  /* struct emit_rows of struct emit_named: an object with an array for each */
+	EMIT_HIDDEN, /* struct emit_rows: the number of rows that are not shown */
+	EMIT_OTHER,  /* struct emit_rows: an object with the sums of the rows not shown */
+	EMIT_REST,   /* struct emit_rows: only the first sum of EMIT_OTHER, as a number */
 };
 
 enum emit_flag {
-	EMIT_OPTIONAL = 1, /* JSON: no member if null; text: no column if null in all rows */
+	EMIT_OPTIONAL = 1, /* JSON: no member if it is null; text: no column if all are null */
 	EMIT_DIM = 2,      /* text: printed dim on a terminal */
-	EMIT_WHOLE = 4,    /* text, of width 0: never cut to the line's width */
+	EMIT_WHOLE = 4,    /* text: never cut, in a column of width 0 */
 };
 
 /* `bytes` as a percentage of `of`. */
@@ -103,26 +103,26 @@ enum { EMIT_LARGEST = 512, EMIT_CELL_MOST = 512 };
 /* An empty list for emit_add(); the first `some` of its rows will be shown. */
 #define EMIT_NONE_OF(type, some) ((struct emit_rows){ NULL, 0, (some), sizeof(type) })
 
-/* All rows of a list, each a `type`, for foreach(). */
+/* The arguments of foreach() for all rows of a list, each of type `type`. */
 #define ROWS_IN(type, list) (type *)(list).rows, (list).count
 
-/* Adds a copy of the row to a list that began with EMIT_NONE_OF(). */
+/* Appends a copy of the row to a list that was made by EMIT_NONE_OF(). */
 void emit_add(struct arena *arena, struct emit_rows *rows, const void *row);
 
-/* Returns the text of a cell that no kind prints, in `to` (EMIT_CELL_MOST bytes) or elsewhere. */
+/* Returns a cell's text if its kind does not: in `to` (EMIT_CELL_MOST bytes) or in other memory. */
 typedef const char *emit_show(char *to, const void *row);
 
 struct emit_column {
-	const char *key; /* key in JSON, NULL: none; white space at its start precedes the quotes */
-	const char *heading; /* heading in text; NULL: no column */
-	const char *title;   /* Markdown: heading of a column never left out; NULL: as in text */
-	short width; /* right-aligned in that many columns; less than 0: left-aligned in -width; */
-		     /* 0: left-aligned in the rest of the line */
+	const char *key; /* key in JSON, or NULL; white space at its start precedes the quotes */
+	const char *heading; /* heading in text, NULL if not in text */
+	const char *title;   /* heading in Markdown, where the column is always written, or NULL */
+	short width; /* above 0: right-aligned in that many columns; below 0: left-aligned in */
+		     /* -width columns; 0: left-aligned in the rest of the line */
 	unsigned char gap; /* number of blanks before the column */
 	unsigned char kind, flags;
 	unsigned short at;             /* offset of the field in the struct of a row */
 	unsigned short count_at, size; /* EMIT_ITEMS: offset of the item count, size of an item */
-	const struct emit_column *of;
+	const struct emit_column *of;  /* columns of the object or of the array's items */
 	const char *between; /* of an array: text before each item, after the comma: "\n", "" */
 	emit_show *show;
 };
@@ -197,10 +197,10 @@ struct emit_table {
 	const struct emit_rows *after; /* rows to write after all others, NULL for none */
 	const char *heading;           /* written after an empty line; NULL: none */
 	bool headless;                 /* no line of column headings */
-	bool summed;   /* rows not shown: a row with their sums, not a line with their number */
+	bool summed;   /* rows not shown get a row with their sums, not a line with their number */
 	bool totalled; /* text: below several rows, a row "all" with the sums */
 	unsigned char indent;
-	const char *more; /* the word after the number of rows not shown, NULL: "more" */
+	const char *more; /* the words after the number of rows not shown; NULL: "more" */
 	size_t unlisted;  /* number of further rows not shown, which are not in `rows` */
 	/* Writes lines below a row; NULL if there are none. */
 	void (*below)(const struct show *show, const void *row, const void *with);
@@ -209,40 +209,40 @@ struct emit_table {
 
 void emit_table(const struct show *show, const struct emit_table *table);
 
-/* How many of `count` rows to show under a user's limit (0: no limit): one more than the limit if
- * all rows then fit, since a line "... and 1 more" would take as much room. */
+/* Returns how many of `count` rows to show under a user's limit (0: no limit). If one row is above
+ * the limit, it is shown, since a line "... and 1 more" would take as much room. */
 size_t emit_limit(size_t count, size_t limit);
 
 /* Writes "... and 3 more" for `left` rows of a list that are not shown, and nothing for 0. The
  * argument `more`, unless NULL, replaces the word "more". */
 void emit_more(const struct show *show, unsigned indent, uint64_t left, const char *more);
 
-/* Writes a line of a table without a struct emit_table; the line of headings if the row is NULL. */
+/* Writes one line of a table: the row or, if it is NULL, the headings. */
 void emit_row(const struct show *show, const struct emit_column *columns, const void *row,
 	      unsigned indent);
 
-/* Adds each field of the kinds EMIT_BYTES to EMIT_DELTA, in the rows from position `from` on, to
+/* Sums up the rows from index `from` on: adds each field whose kind is EMIT_BYTES to EMIT_DELTA to
  * the same field of `sum`. A field that has several columns is added only once. */
 void emit_sum(const struct emit_column *columns, const struct emit_rows *rows, size_t from,
 	      void *sum);
 
-/* For writers of other formats. emit_is_null(): true if the field is null in JSON. emit_cell(): the
+/* For other formats: emit_is_null() is true if the field is null in JSON; emit_cell() returns the
  * cell's text, in `to` (EMIT_CELL_MOST bytes) or elsewhere. */
 bool emit_is_null(const struct emit_column *column, const void *row);
 const char *emit_cell(char *to, const struct emit_column *column, const void *row);
 
-/* The columns with a heading, as bits, except optional ones that are null in all rows. */
+/* Returns a bit for each column that has a heading and is not an optional one without values. */
 uint64_t emit_shown_columns(const struct emit_column *columns, const struct emit_rows *rows);
 
 /* --- Markdown --- */
 
-/* Writes text of the traced program: made safe, with entities for all that could be markup, a
- * mention or a link, and cut to 240 columns. */
+/* Writes text of the traced program, cut to 240 columns. Control characters become '?', and those
+ * that could be markup, a mention or a link become entities. */
 void markdown_text(struct out *out, const char *text);
 
 /* Writes the table, without its heading, then an empty line. Rows are left out before the output
  * reaches the 65,536 characters that a comment on GitHub may have. */
 void emit_markdown(struct out *out, const struct emit_table *table);
 
-/* Writes a table of sites, folded below "HEADING: 3 sites"; nothing without rows or room. */
+/* Writes a table of sites that a click on "HEADING: 3 sites" opens, if it has rows and room. */
 void emit_markdown_folded(struct out *out, const struct emit_table *table);

@@ -13,8 +13,8 @@
 #include "render/values/values.h"
 
 enum {
-	MARKDOWN_NAME = 240,   /* longest name, in columns */
-	MARKDOWN_MOST = 48000, /* bytes of output after which no row begins */
+	MARKDOWN_NAME = 240,   /* width to which names are cut, in columns */
+	MARKDOWN_MOST = 48000, /* bytes of output after which no further row is written */
 	MORE = 80,             /* longest "... and 3 more", in bytes */
 };
 
@@ -23,11 +23,11 @@ struct table_lines {
 	const struct show *show;
 	const struct emit_column *columns;
 	uint64_t shown;                  /* the columns that are written, as bits */
-	unsigned indent, most;           /* columns before the first cell, and of a whole line */
-	unsigned sixths;                 /* sixths of a cut name kept at its end, for show_cut() */
+	unsigned indent, most;           /* columns before the first cell; of the whole line */
+	unsigned sixths;                 /* argument of show_cut() for names that are cut */
 	bool whole;                      /* names are not cut */
 	const struct emit_column *names; /* the first left-aligned column of texts, NULL for none */
-	unsigned width;                  /* of the column `names`; 0 if it differs between rows */
+	unsigned width;                  /* width of the column `names`; 0 if rows differ in it */
 
 	/* The line being written. */
 	unsigned column, blanks;
@@ -74,7 +74,7 @@ static const char *text_of(char *to, const struct emit_column *column, const voi
 	return row ? emit_cell(to, column, row) : column->heading;
 }
 
-/* The width of a row's cells in `column` and all after it; bit 0 of `shown` is for `column`. */
+/* Returns the width of a row's cells from `column` on. Bit 0 of `shown` is for `column`. */
 static unsigned width_from(const struct emit_column *column, uint64_t shown, const void *row)
 {
 	char text[EMIT_CELL_MOST];
@@ -95,7 +95,7 @@ static unsigned width_from(const struct emit_column *column, uint64_t shown, con
 	return sum;
 }
 
-/* The width of a left-aligned cell: its column's, or what the other cells leave of the line. */
+/* Returns a left-aligned cell's width: its column's, or the line's without the `others` columns. */
 static unsigned room_of(const struct table_lines *lines, const struct emit_column *column,
 			unsigned others)
 {
@@ -175,7 +175,7 @@ void emit_row(const struct show *show, const struct emit_column *columns, const 
 
 /* --- names stay distinct when they are cut --- */
 
-/* The width of a line without the name in it. */
+/* Returns the width of a row's line without its name. */
 static unsigned others_of(const struct table_lines *lines, const void *row)
 {
 	uint64_t others = lines->shown & ~(1ull << (lines->names - lines->columns));
@@ -183,8 +183,8 @@ static unsigned others_of(const struct table_lines *lines, const void *row)
 	return lines->indent + lines->names->gap + width_from(lines->columns, others, row);
 }
 
-/* True if row i's cut name equals that of an earlier row with another name. `known`: 1 + the row
- * of each cut name, by its hash. */
+/* True if the cut name of row i equals that of an earlier row with another name. `known` maps the
+ * hash of each cut name to 1 + its row. */
 static bool is_alike(const struct table_lines *lines, struct map *known,
 		     const struct emit_rows *rows, size_t i)
 {
@@ -200,8 +200,8 @@ static bool is_alike(const struct table_lines *lines, struct map *known,
 	return same && strcmp(name, text_of(other, lines->names, row_at(rows, same - 1))) != 0;
 }
 
-/* Makes the column of names as wide as they need and the screen allows. Names that are too long are
- * all cut at the same place: the first in `ends` at which no two become equal, else the middle. */
+/* Widens the column of names for its longest name, as far as the line has room. Longer names are
+ * cut at one place: the first in `ends` that keeps different names different, else the middle. */
 static void lay_out(struct table_lines *lines, const struct emit_rows *rows, size_t listed)
 {
 	static const unsigned char ends[] = { SHOW_MIDDLE, 4, 5, 2, 1, SHOW_MIDDLE };
@@ -254,8 +254,8 @@ static void put_rows(struct table_lines *lines, const struct emit_table *table, 
 
 /* --- tables --- */
 
-/* Names a row of sums: its first text becomes `name`, its other texts "". Its percentages refer to
- * the same total as those of the row `from`. */
+/* Completes a row of sums: its first text becomes `name`, its other texts "", and its percentages
+ * refer to the same total as those of the row `from`. */
 static void name_row(const struct emit_column *columns, char *row, const char *from,
 		     const char *name)
 {

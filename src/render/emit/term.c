@@ -72,7 +72,7 @@ void show_dim(const struct show *show, const char *text)
 	styled(show, "\033[2m", text);
 }
 
-/* The length of the first word, in bytes; a number and its unit count as one word. */
+/* Returns the bytes of the first word; a number and its unit, "1.00 MiB", count as one word. */
 static size_t word_length(const char *text)
 {
 	size_t length = strcspn(text, " ");

@@ -2,9 +2,9 @@
  * The export `chrome`: a trace in the Trace Event Format ("JSON Object Format"), for
  * ui.perfetto.dev and chrome://tracing.
  *
- * Counters of devices and pools come from the trace's timeline[], so they are complete even if
- * events were dropped. chrome_events.c writes counters of libraries, and allocations as slices,
- * from the events; chrome_slices.c writes phases and the spans that CUPTI recorded.
+ * Counters of devices and pools are made from the trace's timeline[], so they are complete even if
+ * events were dropped. chrome_events.c makes counters of libraries, and a slice for each
+ * allocation, from the events; chrome_slices.c writes phases and the spans that CUPTI recorded.
  */
 #include "render/export/chrome.h"
 
@@ -19,7 +19,7 @@
 #include "base/text/out.h"
 #include "base/text/text.h"
 
-/* --- events in the sense of the format: "ph", "name", "ts" ... --- */
+/* --- events of the Trace Event Format: "ph", "name", "ts" ... --- */
 
 const struct emit_column chrome_bytes[] = {
 	CHROME_OPTIONAL("bytes", NUMBER, bytes),
@@ -173,8 +173,8 @@ static void put_tree_frame(struct chrome *chrome, uint32_t position, uint32_t nu
 	emit_json(chrome->out, frame_columns, &frame);
 }
 
-/* Writes the frames as a tree whose roots are the outermost frames. A stack is the path to its
- * innermost frame, whose number stands for the stack. */
+/* Writes the frames of all stacks as trees whose roots are the outermost frames. A stack is then
+ * identified by the number of its innermost frame. */
 static void put_stacks(struct chrome *chrome)
 {
 	const struct trace *trace = chrome->trace;

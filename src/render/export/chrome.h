@@ -1,4 +1,4 @@
-/* Functions that the files of the export `chrome` share: they write events of the format. */
+/* Functions that the source files of the export `chrome` share: they write events of the format. */
 #pragma once
 
 #include <stdbool.h>
@@ -13,13 +13,13 @@ struct chrome {
 	struct trace *trace;
 	const struct selection_options *options;
 	struct stack_texts stacks;
-	/* For each stack: the number of its innermost frame, 0 if it has none. */
-	uint32_t *innermost;
-	bool any; /* an event was written: a comma must precede the next one */
+	uint32_t *
+		innermost; /* for each stack: the number of its innermost frame, 0 if it has none */
+	bool any;          /* an event was written, so a comma must precede the next one */
 };
 
-/* An event of the Trace Event Format, with the values of its arguments. Optional members are not
- * written if they are NULL or TRACE_NONE. */
+/* An event of the Trace Event Format, and the values of its arguments. t and length are in ns.
+ * Optional members that are NULL or TRACE_NONE are not written. */
 struct chrome_event {
 	const char *phase, *name;
 	uint64_t pid, t, track, length;
@@ -33,15 +33,15 @@ struct chrome_event {
 #define CHROME_ARG(key, kind, field) EMIT_MEMBER(key, kind, struct chrome_event, field)
 #define CHROME_OPTIONAL(key, kind, field) EMIT_IF_KNOWN(key, kind, struct chrome_event, field)
 
-/* Returns an event of the traced process with all optional members left out. */
+/* Returns an event of the traced process whose optional members are NULL or TRACE_NONE. */
 struct chrome_event chrome_event(const struct chrome *chrome, const char *phase, const char *name,
 				 uint64_t t);
 
-/* Writes an event. `args`: the members of struct chrome_event that are its arguments, or NULL. */
+/* Writes an event. `args` describes the members that are its arguments; NULL if it has none. */
 void chrome_put(struct chrome *chrome, const struct chrome_event *event,
 		const struct emit_column *args);
 
-/* Writes an event without its arguments and the closing '}', which the caller adds. */
+/* Writes an event without its arguments and its closing brace, which the caller then writes. */
 void chrome_begin(struct chrome *chrome, const struct chrome_event *event);
 
 /* Names a process or a track of it. `what` is the name of the format's event for this:
@@ -49,14 +49,14 @@ void chrome_begin(struct chrome *chrome, const struct chrome_event *event);
 void chrome_name(struct chrome *chrome, const char *what, uint64_t pid, uint64_t track,
 		 const char *name);
 
-/* Writes that the counter has the value `bytes` from time t on; nothing if it is TRACE_NONE. */
+/* Writes that the counter has the value `bytes` from time t (ns) on; nothing for TRACE_NONE. */
 void chrome_counter(struct chrome *chrome, const char *name, uint64_t t, uint64_t bytes);
 
-/* For chrome_put(): the argument `bytes`, left out if it is TRACE_NONE. */
+/* The `args` of chrome_put() for an event with one argument, `bytes`. */
 extern const struct emit_column chrome_bytes[];
 
-/* chrome_slices.c: writes phases, long CUDA calls and spans of devices. */
+/* chrome_slices.c: writes phases, long CUDA calls, and kernels and copies on devices. */
 void chrome_slices(struct chrome *chrome);
 
-/* chrome_events.c: writes the trace's events in this format. 0 or -errno with err_text(). */
+/* chrome_events.c: writes the trace's events. Returns 0, or -errno with err_text(). */
 int chrome_events(struct chrome *chrome);

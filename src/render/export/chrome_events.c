@@ -1,7 +1,7 @@
 /*
  * Writes a trace's events in the Trace Event Format: allocations and segments as nestable
  * asynchronous slices, whose id is the number of the event that began them; failed allocations and
- * marks as instants; a counter of the bytes that each library has reserved.
+ * marks as instant events; and for each library a counter of the bytes that it has reserved.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ struct slice_walk {
 	struct lives lives;
 	struct slice_owner *owners;
 	size_t owners_n, owners_size;
-	bool gap; /* events are missing, so sums of bytes are unknown */
+	bool gap; /* events are missing, so the bytes of libraries are unknown */
 };
 
 static const char *category(const struct slice_walk *walk, const struct block *block)
@@ -48,7 +48,7 @@ static const struct emit_column begin_args[] = {
 static const struct emit_column end_args[] = { CHROME_ARG("end", TEXT, text), EMIT_END };
 static const struct emit_column freed_args[] = { CHROME_ARG("freed at", TEXT, text), EMIT_END };
 
-/* Writes the beginning ("b") or end ("e") of a block's slice; `text` is an argument of the end. */
+/* Writes the beginning ("b") or end ("e") of a block's slice; an end has the argument `text`. */
 static void put_slice(const struct slice_walk *walk, const char *phase, const struct block *block,
 		      uint64_t t, const struct emit_column *args, const char *text)
 {
@@ -115,8 +115,8 @@ static void put_owner(const struct slice_walk *walk, const struct slice_owner *o
 	chrome_counter(walk->chrome, name, t, owner->bytes);
 }
 
-/* Adds (sign 1) or subtracts (-1) the block's bytes for its library, if it is a segment of a pool
- * or a block of no pool: only these are reserved from the driver. */
+/* Adds the block's bytes to its library's counter (sign 1), or subtracts them (-1), if it is a
+ * pool's segment or a block in no pool: only these are allocated from the driver. */
 static void count_owner(struct slice_walk *walk, const struct block *block, int sign, uint64_t t)
 {
 	bool reserved =

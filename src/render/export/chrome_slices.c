@@ -17,7 +17,7 @@
 #include "render/export/chrome.h"
 
 enum {
-	DEVICE_PID = 1 << 22, /* pids of devices begin above Linux's PID_MAX_LIMIT */
+	DEVICE_PID = 1 << 22, /* the pids that stand for devices are above Linux's PID_MAX_LIMIT */
 	KINDS = 4,            /* number of tracks of a stream */
 	ID = 40,
 };
@@ -74,8 +74,8 @@ static bool wants(const struct chrome *chrome, const struct trace_span *span)
 	       chrome->options->device == span->device;
 }
 
-/* Returns the slices, sorted by track and time, in the trace's memory. Of a phase and a span with
- * the same times, the phase comes first. */
+/* Returns the slices sorted by track and time, in memory of the trace's arena. If a phase and a
+ * span have the same times, the phase is first. */
 static struct slice *find_slices(const struct chrome *chrome, size_t *count)
 {
 	static const struct sort_key by_track[] = {
@@ -124,7 +124,7 @@ static void name_track(struct chrome *chrome, const struct slice *slice, bool fi
 
 /* --- slices --- */
 
-/* Attributes that the program gave to a phase (NVTX: domain, category, color). */
+/* Attributes that the program gave to a phase by NVTX. */
 static const struct emit_column phase_words[] = {
 	EMIT_FIELD(TEXT, struct trace_phase, domain),
 	EMIT_IF_KNOWN("category", TEXT, struct trace_phase, category),
@@ -145,7 +145,7 @@ static const struct emit_column phase_figures[] = {
 
 static const struct emit_column phase_end[] = { { .key = "end", .kind = EMIT_TEXT }, EMIT_END };
 
-/* True for a number in JSON's form, but for leading zeros. */
+/* True for a JSON number; leading zeros, which JSON forbids, are accepted. */
 static bool is_number(const char *text)
 {
 	const char *first = text + (*text == '-');
@@ -161,7 +161,7 @@ static void put_payload(struct out *out, const char *payload)
 	if (!payload)
 		return;
 	out_text(out, ",\"payload\":");
-	/* memtrace records only numbers; if another program wrote other text, it is quoted. */
+	/* memtrace records only numbers; other text, in a trace from elsewhere, is quoted. */
 	if (!is_number(payload))
 		out_json(out, payload);
 	else
@@ -170,7 +170,7 @@ static void put_payload(struct out *out, const char *payload)
 
 static void put_phase(struct chrome *chrome, const struct trace_phase *phase)
 {
-	static const char *const unseen = "none was seen";
+	static const char *const unseen = "not recorded";
 	struct out *out = chrome->out;
 	char key[60];
 

@@ -2,8 +2,8 @@
  * The export `csv`: a line for each event (RFC 4180), with names next to the numbers of threads,
  * stacks and call sites.
  *
- * Spreadsheets take a text that begins with = + - @ for a formula, so an apostrophe is put before
- * it (OWASP, "CSV Injection"). Numbers need no apostrophe: they are never negative.
+ * Spreadsheets evaluate a cell that begins with =, +, - or @ as a formula, so such a text gets an
+ * apostrophe before it (OWASP, "CSV Injection"). Numbers need none: they are never negative.
  */
 #include <string.h>
 
@@ -19,7 +19,7 @@ struct csv_writer {
 	struct trace *trace;
 	struct stack_texts stacks;
 	bool first; /* no cell of this line was written yet */
-	uint64_t t; /* latest time so far: threads' events may be slightly out of order */
+	uint64_t t; /* latest time so far, in ns: events of threads may be slightly out of order */
 	struct trace_phase_walk phases;
 };
 
@@ -44,7 +44,7 @@ static void cell_hex(struct csv_writer *writer, uint64_t value)
 		out_hex(writer->out, value);
 }
 
-/* True if the text can be written as it is: printable ASCII, no quote, no formula. Sets *length. */
+/* Sets *length. True if the text needs no change: printable ASCII, without quotes, no formula. */
 static bool is_plain(const char *text, size_t *length)
 {
 	const char *p = text;

@@ -7,7 +7,7 @@ int format_events(struct trace *trace, struct out *out, const struct selection_o
 {
 	int more;
 
-	(void)options; /* every event is written, whatever the options are */
+	(void)options; /* not used: all events are written */
 	while ((more = trace_copy(trace, out)) == 1 && !out->error)
 		out_char(out, '\n');
 	return more < 0 ? more : 0;

@@ -1,4 +1,4 @@
-/* Shared by the export formats: the last event to export and the selected events. */
+/* Functions that the export formats share: they choose the events to export. */
 #include "render/export/export.h"
 
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "analyse/input/error.h"
 #include "analyse/lifetimes/timepoint.h"
 
-/* Ends `wish` at the event at which the selected bytes peak, found by reading the trace again. */
+/* Ends `wish` at the event at which the selected bytes peak; reads the trace again to find it. */
 static int find_highest(struct replay_wish *wish, const struct trace *trace)
 {
 	struct trace again;
@@ -14,7 +14,7 @@ static int find_highest(struct replay_wish *wish, const struct trace *trace)
 	int error;
 
 	if (trace->once)
-		return err("%s can be read only once: --at with a peak needs a file", trace->path);
+		return err("%s can be read only once; give a file for --at peak", trace->path);
 	error = trace_open(&again, trace->path);
 	if (error)
 		return error;

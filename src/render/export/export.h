@@ -1,4 +1,4 @@
-/* Shared by the export formats: the last event to export and the selected events. */
+/* Functions that the export formats share: they choose the events to export. */
 #pragma once
 
 #include <stdbool.h>
@@ -7,11 +7,11 @@
 #include "analyse/lifetimes/replay.h"
 #include "render/export/formats.h"
 
-/* Fills `end`, for replay_is_behind(), with the moment of --at, or with no bound without --at.
- * A peak, phase or mark makes it read the file once more. Returns 0 or -errno with err_text(). */
+/* Fills `end`, for replay_is_behind(), with the time of --at, or without it with no bound. Reads
+ * the file again for the time of a peak, phase or mark. Returns 0, or -errno with err_text(). */
 int export_find_end(struct replay_wish *end, const struct trace *trace,
 		    const struct selection_options *options);
 
-/* True if an event's device and pool (the number of a text) are selected by the options. */
+/* True if the options select the device and the pool (its name's number in the trace's texts). */
 bool export_wants(const struct trace *trace, const struct selection_options *options, int device,
 		  uint32_t pool);

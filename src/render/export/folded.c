@@ -10,7 +10,7 @@
 #include "render/export/formats.h"
 #include "render/selection/flame_weights.h"
 
-/* Writes the text after replacing line breaks and ';', which separate stacks and frames. */
+/* Writes a frame's text without the separators of stacks and frames: line breaks and ';'. */
 static void put_text(struct out *out, char *text)
 {
 	char *p = text;

@@ -6,8 +6,8 @@
 
 struct out;
 
-/* The options that a format accepts, and two properties of its output: FORMAT_BINARY must not be
- * written to a terminal, FORMAT_GZIPPED is always compressed by gzip, which the caller does. */
+/* The options that a format accepts, and two properties of its output: with FORMAT_BINARY it is not
+ * written to a terminal; with FORMAT_GZIPPED the caller of format_fn compresses it by gzip. */
 enum format_takes {
 	FORMAT_AT = 1,
 	FORMAT_METRIC = 2,
@@ -17,9 +17,9 @@ enum format_takes {
 	FORMAT_BY = 32,
 };
 
-/* Without --at, formats that weigh stacks show the peak, and the other formats the whole run. */
+/* Without --at, formats with bytes for each stack show the peak, other formats the whole run. */
 
-/* Writes an open trace of which no event was read yet. Returns 0 or -errno with err_text(). */
+/* Exports an open trace whose events were not read yet. Returns 0, or -errno with err_text(). */
 typedef int format_fn(struct trace *trace, struct out *out,
 		      const struct selection_options *options);
 

@@ -28,7 +28,7 @@ enum {
 	BINGET = 'h',
 	LONG_BINGET = 'j',
 
-	/* Most items appended at once, since the viewer passes them as arguments to one call. */
+	/* Most items appended at once: PyTorch's viewer passes them as arguments to one call. */
 	BATCH = 1000,
 };
 
@@ -103,7 +103,7 @@ void pickle_u64(struct pickle *pickle, uint64_t value)
 		put_opcode(pickle, BININT);
 		put_number(pickle, value, 4);
 	} else {
-		/* LONG1 is in two's complement: a 0 bit must be left for the sign. */
+		/* LONG1 is in two's complement: the highest bit must be 0. */
 		while (bytes < 9 && value >> (8 * bytes - 1))
 			bytes++;
 		put_opcode(pickle, LONG1);
@@ -131,7 +131,7 @@ void pickle_again(struct pickle *pickle, uint32_t number)
 	put_number(pickle, number, number <= UINT8_MAX ? 1 : 4);
 }
 
-/* Returns the text's length after invalid UTF-8 is replaced, and writes it unless `to` is NULL. */
+/* Replaces invalid UTF-8 by U+FFFD. Returns the new length; writes the text unless `to` is NULL. */
 static size_t clean(const char *text, struct out *to)
 {
 	static const char replacement[] = "\357\277\275"; /* U+FFFD in UTF-8 */

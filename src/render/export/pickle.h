@@ -2,8 +2,8 @@
  * Writes Python objects as a pickle of protocol 4, with only those opcodes that PyTorch's viewer
  * reads (torch/utils/viz/MemoryViz.js, unpickle()).
  *
- * A text that was written before becomes a reference to the first copy; pickle_remember() allows
- * this for other values. The opcodes are described in the Python library's pickletools.py.
+ * If a text is written again, it becomes a reference to the first copy; pickle_remember() does the
+ * same for other values. The opcodes are described in the Python library's pickletools.py.
  */
 #pragma once
 
@@ -18,15 +18,15 @@ enum { PICKLE_DEEPEST = 8 }; /* most lists that can be nested */
 
 struct pickle {
 	struct out *out;
-	struct map texts; /* maps a written text's hash to 1 + its memo number */
-	uint32_t memo;    /* number of values in the reader's memo */
+	struct map texts; /* maps the hash of a text that was written to 1 + its memo number */
+	uint32_t memo;    /* number of values that the reader has memoized */
 	unsigned depth;
 	size_t items[PICKLE_DEEPEST]; /* number of items written to each open list */
 };
 
 void pickle_start(struct pickle *pickle, struct out *out);
 
-/* Ends the pickle and frees memory. */
+/* Writes the end of the pickle and frees its memory. */
 void pickle_end(struct pickle *pickle);
 
 void pickle_dict(struct pickle *pickle);
@@ -43,7 +43,7 @@ void pickle_bool(struct pickle *pickle, bool value);
 /* Writes a text, with U+FFFD in place of invalid UTF-8. */
 void pickle_text(struct pickle *pickle, const char *text);
 
-/* Gives the value just written a number, with which pickle_again() writes a reference to it. */
+/* Returns a number for the value just written, for pickle_again() to write a reference to it. */
 uint32_t pickle_remember(struct pickle *pickle);
 void pickle_again(struct pickle *pickle, uint32_t number);
 

@@ -2,8 +2,8 @@
  * The export `pprof`: a profile for `go tool pprof`, Pyroscope and Polar Signals, which the caller
  * compresses by gzip (FORMAT_GZIPPED).
  *
- * A sample is a stack with all allocations made there (alloc_*), and with those that were live at
- * the chosen time (inuse_*). Field numbers are those of google/pprof's proto/profile.proto.
+ * A sample has, for one stack, the allocations of the whole run (alloc_*), and those that were live
+ * at the chosen time (inuse_*). Field numbers are those of google/pprof's proto/profile.proto.
  */
 #include "render/export/formats.h"
 
@@ -53,7 +53,7 @@ enum { FUNCTION_ID = 1, FUNCTION_NAME = 2, FUNCTION_SYSTEM_NAME = 3, FUNCTION_FI
 
 enum { PAGE = 4096 };
 
-/* Ids of locations: two pseudo-frames (unknown stack, no frames), then the real frames. */
+/* Ids of locations: the pseudo-frames for an unknown stack and for no frames, then real frames. */
 enum { LOCATION_UNKNOWN = 1, LOCATION_NO_FRAMES, LOCATION_FRAMES };
 
 struct pprof_writer {
@@ -63,10 +63,10 @@ struct pprof_writer {
 	const char *by;     /* key of the label for a stack's group: "phase" or "thread" */
 	struct map strings; /* maps a text's hash to 1 + its index in the string table */
 	uint32_t strings_n;
-	struct protobuf table;            /* the string table, as encoded fields */
-	struct protobuf profile;          /* encoded fields not yet written */
+	struct protobuf table;            /* encoded fields of the string table */
+	struct protobuf profile;          /* encoded fields that are to be written */
 	struct protobuf part, inner, ids; /* buffers for a field and its nested fields */
-	/* For each frame 1 if its location was written, then for each stack 1 if its sample was. */
+	/* 1 for each frame whose location was written, then 1 for each stack whose sample was. */
 	uint64_t *seen;
 };
 
@@ -137,13 +137,13 @@ static void put_function(struct pprof_writer *writer, uint64_t id, const char *n
 {
 	protobuf_u64(&writer->part, FUNCTION_ID, id);
 	field_string(writer, FUNCTION_NAME, name);
-	/* Not `name`: if both names were equal, pprof would cut "f [backward]" as a C++ name. */
+	/* If this were `name`, too, pprof would shorten "f [backward]" as if it were a C++ name. */
 	field_string(writer, FUNCTION_SYSTEM_NAME, symbol);
 	field_string(writer, FUNCTION_FILE, file);
 	add_part(writer, FUNCTION);
 }
 
-/* Begins a location in `part`; the caller adds it. Its function has the same id as the location. */
+/* Encodes a location in `part`, for add_part(). Its id is also that of its function. */
 static void put_location(struct pprof_writer *writer, uint64_t id, uint64_t line)
 {
 	protobuf_u64(&writer->inner, LINE_FUNCTION, id);
@@ -221,8 +221,8 @@ static void put_sample(struct pprof_writer *writer, uint32_t number, struct valu
 	add_part(writer, SAMPLE);
 }
 
-/* Writes the samples. With one set of weights, one sample has a stack's allocations and its live
- * bytes. With several (one for each device), its allocations get a sample without a device. */
+/* Writes the samples. With one set of weights, a stack's sample has its allocations and live bytes.
+ * With several (one for each device), a further sample, without a device, has its allocations. */
 static void put_samples(struct pprof_writer *writer)
 {
 	const struct trace *trace = writer->trace;

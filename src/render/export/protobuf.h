@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A growing message. It must begin as zeros; protobuf_clear() frees its bytes. */
+/* A message that grows. It must be all 0 at first; protobuf_clear() frees its bytes. */
 struct protobuf {
 	unsigned char *bytes;
 	size_t used, size;
@@ -15,11 +15,11 @@ struct protobuf {
 
 void protobuf_varint(struct protobuf *message, uint64_t value);
 
-/* Append a field. A value of 0 is left out, because readers read a missing field as 0. */
+/* Append a field. protobuf_u64() appends nothing for 0, the value that a missing field has. */
 void protobuf_u64(struct protobuf *message, unsigned field, uint64_t value);
 void protobuf_bytes(struct protobuf *message, unsigned field, const void *bytes, size_t length);
 
-/* Appends the fields in `part` as a nested message, and empties `part` for the next one. */
+/* Appends the fields in `part` as a nested message, and empties `part`. */
 void protobuf_message(struct protobuf *message, unsigned field, struct protobuf *part);
 
 void protobuf_clear(struct protobuf *message);

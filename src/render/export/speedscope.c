@@ -20,12 +20,12 @@ struct speedscope_writer {
 	struct out *out;
 	const struct trace *trace;
 	const struct weights *weights;
-	uint32_t *numbers; /* per frame of the trace: 1 + its index in "frames"; 0: not written */
+	uint32_t *numbers; /* for each frame of the trace: 1 + its index in "frames", or 0 */
 	uint32_t frames_n;
 	struct map groups; /* maps the hash of a phase's or thread's name to 1 + frame index */
 };
 
-/* Indices of two pseudo-frames in "frames": stack not known, and stack without frames. */
+/* Indices in "frames" of the pseudo-frames for an unknown stack and for one without frames. */
 enum { UNKNOWN, NO_FRAMES };
 
 struct speedscope_frame {
@@ -40,7 +40,7 @@ static const struct emit_column frame_columns[] = {
 	EMIT_END,
 };
 
-/* Writes a frame. Returns 1 + its index in "frames". */
+/* Adds a frame to "frames". Returns 1 + its index. */
 static uint32_t add_frame(struct speedscope_writer *writer, const char *name, const char *file,
 			  uint64_t line)
 {
@@ -62,7 +62,7 @@ static void put_frame(struct speedscope_writer *writer, uint32_t number)
 					    frame->file && frame->line ? frame->line : TRACE_NONE);
 }
 
-/* Writes a frame for the phase or thread by which stacks are grouped: their outermost frame. */
+/* Writes a frame for a phase or thread, which --by makes the outermost frame of its stacks. */
 static void put_group(struct speedscope_writer *writer, const char *name)
 {
 	uint64_t key = name ? hash_bytes(name, strlen(name)) : 0;

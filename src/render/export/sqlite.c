@@ -41,7 +41,7 @@ struct sqlite_fact {
 	uint64_t number; /* the value if `text` is NULL */
 };
 
-/* A block with the event that freed it; `by` is NULL if it was not freed or that is not known. */
+/* A block and the event that freed it; `by` is NULL if it was not freed, or if that is unknown. */
 struct sqlite_life {
 	const struct block *block;
 	const struct event *by;
@@ -113,7 +113,7 @@ static void put_facts(struct sqlite_writer *writer)
 		{ "cuda_driver", NULL, environment->cuda_driver },
 		{ "cuda_runtime", NULL, environment->cuda_runtime },
 		{ "events_dropped", NULL, trace->capture.events_dropped },
-		{ "spans_dropped", NULL, trace->spans_dropped }, /* last: left out without CUPTI */
+		{ "spans_dropped", NULL, trace->spans_dropped }, /* last: omitted without CUPTI */
 	};
 	size_t facts_n = COUNT_OF(facts) - !trace->cupti_check.cupti;
 
@@ -209,7 +209,7 @@ int format_sqlite(struct trace *trace, struct out *out, const struct selection_o
 	struct sqlite_writer writer = { .trace = trace };
 	int error;
 
-	(void)options; /* the whole trace is written: queries select from it */
+	(void)options; /* the whole trace is written; queries can select */
 	stack_texts_make(&writer.stacks, trace);
 	error = sqlite_file_open(&writer.file);
 	if (!error) {

@@ -1,4 +1,4 @@
-/* Fills a SQLite database in a temporary file: SQLite rewrites pages, so it cannot use a pipe. */
+/* Writes a SQLite database to a temporary file: SQLite rewrites pages, which a pipe cannot do. */
 #ifdef HAVE_SQLITE
 
 #include "render/export/sqlite_file.h"
@@ -47,7 +47,7 @@ static void run_sql(struct sqlite_file *file, const char *sql)
 		broken(file);
 }
 
-/* Makes a table and the INSERT of a row; a row whose key exists already is ignored. */
+/* Creates a table and prepares its INSERT, which ignores a row whose key already exists. */
 static void make_table(struct sqlite_file *file, enum sqlite_table table)
 {
 	sqlite3_stmt *columns = NULL;
@@ -81,13 +81,13 @@ int sqlite_file_open(struct sqlite_file *file)
 		int error = errno;
 
 		text_copy(file->path, sizeof(file->path), "");
-		return err("cannot create a temporary file: %s (TMPDIR sets its folder)",
+		return err("cannot create a temporary file: %s (set TMPDIR to a writable folder)",
 			   strerror(error));
 	}
 	close(fd);
 	if (sqlite3_open_v2(file->path, &file->db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK)
 		broken(file);
-	/* Needs no journal: nobody else opens the file, and after an error it is deleted. */
+	/* No journal is needed: only this process uses the file, and deletes it after an error. */
 	run_sql(file,
 		"PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE");
 	run_sql(file, "BEGIN");
@@ -178,7 +178,7 @@ void sqlite_file_clear(struct sqlite_file *file)
 
 #else
 
-/* ISO C forbids an empty source file, so this declares a type. */
+/* ISO C forbids a source file without a declaration. */
 typedef int sqlite_is_missing;
 
 #endif

@@ -1,4 +1,4 @@
-/* Fills a SQLite database row by row, with the tables of sqlite_schema.def. */
+/* Writes a SQLite database, with the tables of sqlite_schema.def, row by row. */
 #pragma once
 
 #include <stdint.h>
@@ -22,11 +22,11 @@ struct sqlite_file {
 	int error; /* -errno of the first error, whose message is in err_text() */
 };
 
-/* Functions with a result return 0 or -errno with err_text(). After an error, all calls but
+/* Functions of type int return 0, or -errno with err_text(). After an error, all functions but
  * sqlite_file_clear() do nothing. */
 int sqlite_file_open(struct sqlite_file *file);
 
-/* Ends the current row and begins another, whose columns follow in order; missing ones are NULL. */
+/* Ends the current row and begins another, whose columns are filled in order; the rest is NULL. */
 void sqlite_row(struct sqlite_file *file, enum sqlite_table table);
 void sqlite_u64(struct sqlite_file *file, uint64_t value); /* NULL above INT64_MAX */
 void sqlite_text(struct sqlite_file *file, const char *text);

@@ -1,5 +1,5 @@
 /*
- * The export `torch-snapshot`: the format of torch.cuda.memory._dump_snapshot(), for the memory of
+ * The export `torch-snapshot`: the format of torch.cuda.memory._dump_snapshot(), with the memory of
  * all libraries.
  *
  * Keys and values are those of torch/csrc/cuda/Module.cpp (THCPModule_memorySnapshot) and of the
@@ -19,11 +19,11 @@ struct snapshot_writer {
 	struct pickle pickle;
 	struct snapshot *snapshot;
 	const struct trace *trace;
-	uint32_t *frames; /* 1 + memo number of each frame, 0: not written */
-	uint32_t *stacks; /* 1 + memo number of each stack, 0: not written */
+	uint32_t *frames; /* for each frame: 1 + its memo number, or 0 if it was not written */
+	uint32_t *stacks; /* for each stack: 1 + its memo number, or 0 if it was not written */
 	uint32_t unknown; /* 1 + memo number of the pseudo-stack for unknown blocks */
 	uint32_t none;    /* 1 + memo number of the pseudo-stack for blocks without a stack */
-	uint64_t epoch;
+	uint64_t epoch;   /* Unix time of the process start, in ns */
 };
 
 static void key_text(struct snapshot_writer *writer, const char *key, const char *value)
@@ -109,7 +109,7 @@ static void frames_of_block(struct snapshot_writer *writer, const struct snapsho
 		return;
 	}
 	pickle_text(&writer->pickle, "frames");
-	one_frame(writer, &writer->unknown, "[not known: allocated before missing events]");
+	one_frame(writer, &writer->unknown, "[not known: allocated before a missing event]");
 }
 
 /* --- segments --- */
@@ -261,7 +261,7 @@ static void annotation(struct snapshot_writer *writer, const struct trace_phase 
 	pickle_dict_end(&writer->pickle);
 }
 
-/* Writes phases as annotations of their starts and ends, like torch.profiler's record_function. */
+/* Writes the starts and ends of phases, as torch.profiler.record_function() annotates them. */
 static void annotations(struct snapshot_writer *writer)
 {
 	pickle_text(&writer->pickle, "external_annotations");

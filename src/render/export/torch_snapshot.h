@@ -1,11 +1,10 @@
 /*
  * A trace as PyTorch's memory snapshot: the segments and blocks at the end, and their history.
  *
- * The viewer replays the history backwards, beginning with the segments at the end, and must find
- * each live block inside exactly one segment at every step (torch/utils/viz/MemoryViz.js). So a
- * block that lies in no known segment (a plain cudaMalloc, or a block of a pool whose segments are
- * not known) becomes a segment of its own. A block without an address, or with one that is taken,
- * gets a new address.
+ * PyTorch's viewer (torch/utils/viz/MemoryViz.js) replays the history backwards from the segments
+ * at the end. At each step it must find every live block inside exactly one segment. So a block in
+ * no known segment (of a plain cudaMalloc, or of a pool whose segments are not known) gets a
+ * segment of its own. A block without an address, or at one that is in use, gets a new address.
  */
 #pragma once
 
@@ -25,37 +24,37 @@ enum snapshot_action {
 struct snapshot_entry {
 	uint64_t address; /* for SNAPSHOT_OOM: the free bytes of the device */
 	uint64_t size, stream, t;
-	uint32_t stack; /* position in trace->stacks, UINT32_MAX if unknown */
+	uint32_t stack; /* index into trace->stacks, UINT32_MAX if unknown */
 	uint32_t api;   /* id of a text of the trace */
 	uint8_t action;
 };
 
 struct snapshot_block {
 	uint64_t address, size;
-	uint32_t stack; /* position in trace->stacks, UINT32_MAX if unknown */
-	bool known;     /* false: a filler for bytes of unknown blocks */
+	uint32_t stack; /* index into trace->stacks, UINT32_MAX if unknown */
+	bool known;     /* false: it stands for the bytes of unknown blocks */
 };
 
 struct snapshot_segment {
 	uint64_t address, size;
 	uint32_t stack;
-	bool mapped;         /* made of physical memory mapped at reserved addresses */
-	size_t first, count; /* position of its first block in blocks[], number of its blocks */
+	bool mapped;         /* cuMemMap() mapped it into a reserved address range */
+	size_t first, count; /* index of its first block in blocks[], and number of blocks */
 };
 
 struct snapshot_device {
 	int device;
 	struct snapshot_entry *entries;
 	size_t entries_n, entries_size;
-	void *tree;                      /* live segments, a tree of tsearch(3) */
+	void *tree;                      /* live segments, in a tsearch(3) tree by address */
 	struct snapshot_block *nameless; /* live blocks whose pool reports no addresses */
 	size_t nameless_n, nameless_size;
-	uint64_t allocated, reserved;  /* bytes, summed up from the selected events */
-	bool summed;                   /* false: the two sums above lack bytes of missing events */
+	uint64_t allocated, reserved;  /* bytes after the current event, of the selected events */
+	bool summed;                   /* false: `allocated` and `reserved` lack missing events */
 	uint64_t unplaced;             /* bytes reserved by pools that report no addresses */
-	uint64_t placed;               /* the part of `unplaced` that has segments of its own */
-	struct snapshot_segment spare; /* segment for unplaced - placed; size 0: no segment */
-	uint64_t spare_room;           /* bytes to which `spare` can grow at its address */
+	uint64_t placed;               /* the part of `unplaced` that is in segments of blocks */
+	struct snapshot_segment spare; /* a segment of unplaced - placed bytes; size 0: none */
+	uint64_t spare_room; /* the size to which `spare` can grow without a new address */
 
 	/* Filled by snapshot_tile(): the state after the last event. */
 	struct snapshot_segment *segments;
@@ -92,13 +91,13 @@ void snapshot_clear(struct snapshot *snapshot);
 /* torch_snapshot_final_segments.c: fills segments[] and blocks[] with the state at the end. */
 void snapshot_tile(struct snapshot *snapshot, struct snapshot_device *device);
 
-/* Returns an address with `size` free bytes that no program uses; no address is returned twice. */
+/* Returns an address for `size` bytes that no program uses and no earlier call returned. */
 uint64_t snapshot_address(struct snapshot *snapshot, uint64_t size);
 
-/* --- shared by the files torch_snapshot*.c --- */
+/* --- functions that the files torch_snapshot*.c share --- */
 
-/* Programs use no addresses from here on: user space ends at 2^47 on x86-64, and on arm64 usually
- * at 2^48. The viewer's numbers are doubles, which are exact below 2^53. */
+/* New addresses begin here, above those of programs: user space ends at 2^47 on x86-64 and usually
+ * at 2^48 on arm64. The viewer stores addresses as doubles, which are exact below 2^53. */
 #define SNAPSHOT_ADDRESSES ((uint64_t)1 << 50)
 
 /* False for 0, and for sizes that are too large to be real. */
@@ -112,31 +111,31 @@ static inline bool snapshot_is_address(uint64_t address, uint64_t size)
 	return address && address < SNAPSHOT_ADDRESSES && snapshot_is_size(size);
 }
 
-/* Returns a live segment of the current device that overlaps the range, NULL if there is none. */
+/* Returns a live segment of the current device that overlaps the range; NULL if none does. */
 struct snapshot_segment *snapshot_segment_at(const struct snapshot *snapshot, uint64_t address,
 					     uint64_t size);
 
-/* Add and remove a live segment of the current device. A new segment must not overlap another. */
+/* Add a live segment of the current device, which must not overlap another, and remove one. */
 void snapshot_add_segment(struct snapshot *snapshot, struct snapshot_segment segment);
 void snapshot_drop_segment(struct snapshot_device *device, struct snapshot_segment *segment);
 
-/* Add the segment or mapping lives.begun, which the event begins; or remove lives.ended. */
+/* Add the segment or mapping lives.begun, or remove lives.ended, as the current event does. */
 void snapshot_begin_segment(struct snapshot *snapshot);
 void snapshot_end_segment(struct snapshot *snapshot);
 
 /*
- * For pools that report no addresses (cudaMallocAsync): what such a pool has reserved beyond its
- * live blocks is one segment, so that at each event the segments sum to the device's reserved
- * bytes. snapshot_place() and snapshot_unplace() add and remove `size` bytes of live blocks, each
- * of which has a segment of its own; snapshot_reserve() changes the pool's reserved bytes.
+ * For pools that report no addresses (cudaMallocAsync): each live block has a segment of its own,
+ * and one more segment has the other bytes that these pools have reserved, so that the segments sum
+ * to the device's reserved bytes at each event. snapshot_place() and snapshot_unplace() add and
+ * remove `size` bytes of live blocks; snapshot_reserve() changes the reserved bytes.
  */
 void snapshot_place(struct snapshot *snapshot, uint64_t size);
 void snapshot_unplace(struct snapshot *snapshot, uint64_t size);
 void snapshot_reserve(struct snapshot *snapshot, int64_t change);
 
-/* Adds an entry about `where` to the history, with the time and stack of the current event. */
+/* Adds an action on the range `where` to the history, with the current event's time and stack. */
 void snapshot_enter(struct snapshot *snapshot, enum snapshot_action action,
 		    const struct snapshot_segment *where);
 
-/* Frees a block of `size` bytes at `place`, and its segment if it has one to itself. */
+/* Adds the free of a block of `size` bytes at `place`, and of its segment if it has its own. */
 void snapshot_end_block(struct snapshot *snapshot, uint64_t size, struct snapshot_place place);

@@ -1,5 +1,5 @@
-/* Lays out the segments at the end: each block lies in one segment, and bytes that the device had
- * reserved in no known segment get one of their own. */
+/* Lays out the segments at the end: each block lies in one segment, and reserved bytes that are in
+ * no known segment get a further one. */
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "render/export/torch_snapshot.h"
 
 struct layout_walk {
-	struct snapshot_segment *segments; /* receives the segments; NULL: they are only counted */
+	struct snapshot_segment *segments; /* receives the segments; NULL only counts them */
 	size_t count;
 };
 
@@ -35,7 +35,7 @@ static bool is_live(const struct snapshot *snapshot, const struct snapshot_devic
 	       export_wants(snapshot->trace, snapshot->options, block->device, block->pool);
 }
 
-/* Fills blocks[] and segments[], sorted by address; leaves room for those added later. */
+/* Fills blocks[] and segments[], sorted by address, with room for those that are added below. */
 static void collect(struct snapshot *snapshot, struct snapshot_device *device)
 {
 	static const struct sort_key by_address[] = { SORT_UP(struct snapshot_block, address),
@@ -113,8 +113,8 @@ static void add_own_segments(struct snapshot_device *device, size_t strays)
 }
 
 /*
- * Adds a segment for reserved bytes that no segment has: those of pools that report no addresses,
- * and those reserved before missing events. Its block stands for allocated bytes in no other block.
+ * Adds a segment for the reserved bytes that are in no other: those of pools without addresses, and
+ * those reserved before missing events. Its only block has the allocated bytes of no other block.
  */
 static void add_filler(struct snapshot *snapshot, struct snapshot_device *device)
 {
@@ -145,7 +145,7 @@ void snapshot_tile(struct snapshot *snapshot, struct snapshot_device *device)
 	collect(snapshot, device);
 	add_own_segments(device, set_strays_aside(snapshot, device));
 	add_filler(snapshot, device);
-	/* Both lists are still sorted: addresses that were added are above all others. */
+	/* Both lists are still sorted, because new addresses are above all others. */
 	foreach (segment, device->segments) {
 		segment->first = block;
 		while (block < device->blocks_n &&

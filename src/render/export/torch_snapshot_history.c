@@ -1,4 +1,4 @@
-/* Builds PyTorch's memory snapshot: reads a trace's events and adds entries to the history. */
+/* Makes the history of PyTorch's memory snapshot from a trace's events. */
 #include "render/export/torch_snapshot.h"
 
 #include <errno.h>
@@ -49,8 +49,8 @@ static struct snapshot_device *device_of(struct snapshot *snapshot, int ordinal)
 
 /* --- blocks --- */
 
-/* Returns a segment for a block that lies in none: at the block's address, or at a new address if
- * the block has none or another segment lies there. */
+/* Returns a segment for a block that lies in no segment: at the block's address or, if it has none
+ * or another segment lies there, at a new one. */
 static struct snapshot_segment own_segment(struct snapshot *snapshot, const struct block *block)
 {
 	struct snapshot_segment segment = { .address = block->ptr,
@@ -114,7 +114,7 @@ void snapshot_end_block(struct snapshot *snapshot, uint64_t size, struct snapsho
 		snapshot_drop_segment(snapshot->device, own);
 }
 
-/* Frees a block whose allocation was not seen, with a segment of its own if it lies in none. */
+/* Frees a block whose allocation was not recorded and, if it lies in no segment, its own one. */
 static void end_unseen(struct snapshot *snapshot, const struct block *block)
 {
 	struct snapshot_place place = { .address = block->ptr };
@@ -145,8 +145,8 @@ static void begin_nameless(struct snapshot *snapshot, uint32_t stack, uint64_t s
 	snapshot_enter(snapshot, SNAPSHOT_ALLOC, &where);
 }
 
-/* Frees `size` bytes of the blocks that were allocated on the event's stack, the latest first. If a
- * block is larger than the bytes left to free, the rest of it is allocated again. */
+/* Frees `size` bytes of the blocks that the event's stack allocated, the latest first. If a block
+ * is larger than the bytes that remain to be freed, its remainder is allocated again. */
 static void end_nameless(struct snapshot *snapshot, uint64_t size)
 {
 	struct snapshot_device *device = snapshot->device;
@@ -219,7 +219,7 @@ static void take_oom(struct snapshot *snapshot)
 	snapshot_enter(snapshot, SNAPSHOT_OOM, &what);
 }
 
-/* Events are missing here: discards all entries and segments; the history begins after the gap. */
+/* Called where events are missing: discards the history so far, which then begins after the gap. */
 static void forget_block(struct snapshot *snapshot)
 {
 	foreach (device, snapshot->devices) {
@@ -260,8 +260,8 @@ static void place_event(struct snapshot *snapshot, const struct event *event)
 		take_oom(snapshot);
 }
 
-/* Takes the devices' sums after the last event, which are right even if events are missing. If a
- * pool is selected it does nothing, because events do not have the sums of pools. */
+/* Sets the devices' sums to those after the last event, which are exact even if events are missing.
+ * Does nothing if a pool is selected, because events have no sums of pools. */
 static void take_sums(struct snapshot *snapshot)
 {
 	const struct lives *lives = &snapshot->lives;
@@ -297,7 +297,7 @@ int snapshot_read(struct snapshot *snapshot, struct trace *trace,
 	*snapshot = (struct snapshot){ .trace = trace,
 				       .options = options,
 				       .next_address = SNAPSHOT_ADDRESSES };
-	/* Filtered events count as missing too, because their blocks may lie in known segments. */
+	/* false: filtered events count as missing, for their blocks may lie in known segments. */
 	lives_start(&snapshot->lives, false);
 	error = export_find_end(&end, trace, options);
 	while (!error && (more = trace_next(trace, &event)) == 1 && !replay_is_behind(&end, &event))

@@ -18,7 +18,7 @@ uint64_t snapshot_address(struct snapshot *snapshot, uint64_t size)
 
 /* --- live segments --- */
 
-/* Overlapping ranges compare as equal, so a search for an address finds the segment around it. */
+/* Overlapping ranges compare as equal, so a search for an address finds the segment that has it. */
 static int by_range(const void *a, const void *b)
 {
 	const struct snapshot_segment *x = a;
@@ -48,7 +48,7 @@ void snapshot_add_segment(struct snapshot *snapshot, struct snapshot_segment seg
 	node = tsearch(own, &snapshot->device->tree, by_range);
 	NEED(node);
 	if (*(struct snapshot_segment **)node != own)
-		free(own); /* an overlap, which callers exclude */
+		free(own); /* it overlaps a segment, which callers prevent */
 }
 
 void snapshot_drop_segment(struct snapshot_device *device, struct snapshot_segment *segment)
@@ -59,8 +59,8 @@ void snapshot_drop_segment(struct snapshot_device *device, struct snapshot_segme
 
 /* --- segments of pools --- */
 
-/* Frees all blocks in a segment that is being freed. Programs free blocks first: this is for traces
- * that are truncated or forged. */
+/* Frees the blocks in a segment that is freed. Programs free blocks first, so this is only needed
+ * for traces that are truncated or forged. */
 static void end_blocks_inside(struct snapshot *snapshot, uint64_t from, uint64_t size)
 {
 	struct blocks *blocks = &snapshot->lives.blocks;
@@ -115,7 +115,7 @@ void snapshot_begin_segment(struct snapshot *snapshot)
 	snapshot_add_segment(snapshot, segment);
 }
 
-/* Removes an unmapped range from its segment, of which one or two smaller segments may remain. */
+/* Removes the range from its segment, of which up to two smaller segments may remain. */
 static void cut(struct snapshot *snapshot, struct snapshot_segment *segment, uint64_t from,
 		uint64_t size)
 {
@@ -144,7 +144,7 @@ void snapshot_end_segment(struct snapshot *snapshot)
 	if (!segment || segment->mapped != (block.kind == BLOCK_MAPPING) ||
 	    (!segment->mapped && (segment->address != block.ptr || segment->size != block.size)) ||
 	    block.ptr + block.size > segment->address + segment->size) {
-		/* An unknown segment gets a new address, because none of its blocks are known. */
+		/* The segment and its blocks are unknown, so any new address will do. */
 		where.address = snapshot_address(snapshot, block.size);
 		if (snapshot->lives.unseen)
 			snapshot_enter(snapshot, SNAPSHOT_SEGMENT_FREE, &where);
@@ -156,9 +156,9 @@ void snapshot_end_segment(struct snapshot *snapshot)
 	cut(snapshot, segment, block.ptr, block.size);
 }
 
-/* --- bytes reserved by pools that report no addresses --- */
+/* --- reserved bytes of pools that report no addresses --- */
 
-/* Replaces the segment for reserved bytes that are in no block, if their number has changed. */
+/* Replaces the segment for reserved bytes that are in no block, if its size has changed. */
 static void keep_unplaced(struct snapshot *snapshot)
 {
 	struct snapshot_device *device = snapshot->device;
@@ -178,7 +178,7 @@ static void keep_unplaced(struct snapshot *snapshot)
 	if (!size)
 		return;
 	if (size > device->spare_room) {
-		/* Leaves room to grow: a new address each time would exhaust the viewer's range. */
+		/* Leaves room to grow: a new address each time would exhaust those below 2^53. */
 		device->spare_room = snapshot_is_size(size * 2) ? size * 2 : size;
 		spare->address = snapshot_address(snapshot, device->spare_room);
 	}

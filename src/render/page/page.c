@@ -16,11 +16,11 @@
 
 enum {
 	BUFFER = 65536,
-	ROWS = 200,        /* most rows of each list of a report, most sites of ranks */
+	ROWS = 200,        /* most rows of each list in a report, and most call sites of ranks */
 	PHASE_EVENTS = 20, /* a phase takes as much room in a page as 20 events */
 };
 
-/* The text in page.html (the page's program) that the data replace. */
+/* The text in page.html (the page's program) in place of which the data are written. */
 #define MARK "<!--data-->"
 
 /* The bytes of page.html, from page_bundle.S. */
@@ -38,7 +38,7 @@ bool page_is_built(void)
 
 /* --- JSON inside an HTML element --- */
 
-/* Writes each '<' of a JSON document as an escape: in JSON it can only be inside a string. */
+/* Writes JSON with each '<' as an escape sequence: in JSON it can only be inside a string. */
 static int write_escaped(void *page, const char *text, size_t length)
 {
 	struct out *out = page;
@@ -56,7 +56,7 @@ static int write_escaped(void *page, const char *text, size_t length)
 
 typedef int json_writer(struct out *json, void *what);
 
-/* Writes the JSON of writer(json, what) as the content of an HTML element with the id `name`. */
+/* Writes an HTML element with the id `name`, whose content is the JSON that writer() writes. */
 static int write_json(const char *name, struct out *out, json_writer *writer, void *what)
 {
 	char buffer[BUFFER];
@@ -93,7 +93,7 @@ static const char *part_name(const struct page_part *part)
 	return part->anonymizer ? "trace.json" : part->input->name;
 }
 
-/* Writes the report without the sections of --at and the call trees, which the page draws. */
+/* Writes the report without the sections of --at and without call trees: the page has its own. */
 static int write_report(const struct page_part *part, struct out *json)
 {
 	struct report_options options = {
@@ -172,8 +172,8 @@ static int write_parts(struct page_part *part, unsigned number, struct out *out)
 	return error;
 }
 
-/* Writes the data of a trace. `head`: number of bytes of page.html before the data; written
- * before the first trace's data, once that trace has been read without an error. */
+/* Writes the data of a trace. The `head` bytes of page.html that precede all data are written
+ * before those of the first trace, but not before that trace has been read without an error. */
 static int write_part(struct page_part *part, unsigned number, size_t head, struct out *out)
 {
 	int error = rules_read(&part->rules, part->options->rules);
@@ -202,12 +202,12 @@ static int open_side(struct diff_side *side, const char *path)
 	int error;
 
 	side->runs = calloc(1, sizeof(*side->runs));
-	error = side->runs ? run_open(side->runs, path, NO_DEVICE) : err("no memory left");
+	error = side->runs ? run_open(side->runs, path, NO_DEVICE) : err("not enough memory");
 	side->count = !error;
 	return error;
 }
 
-/* The sources of those parts of a page that are about more than one trace. */
+/* The input of the parts of a page that describe several traces: the comparison and the ranks. */
 struct page_aside {
 	struct anonymizer *anonymizer;
 	const struct page_input *inputs; /* the two traces that are compared */
@@ -259,7 +259,7 @@ int page_write(const struct page_input *inputs, size_t count, struct out *out,
 	int error = 0;
 
 	if (!mark)
-		return page_is_built() ? err("page.html has no " MARK) : -EINVAL;
+		return page_is_built() ? err("page.html lacks " MARK ": run `make page`") : -EINVAL;
 	head = (size_t)(mark - page_bundle);
 	if (!count) /* only ranks, no trace */
 		out_bytes(out, page_bundle, head);

@@ -1,4 +1,4 @@
-/* The page's program: the file that `make page` made (PAGE_FILE), or nothing if that failed. */
+/* The page's program: the HTML file that `make page` made (PAGE_FILE); empty if that failed. */
 	.section .rodata
 	.globl page_bundle
 	.globl page_bundle_size

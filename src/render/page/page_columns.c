@@ -1,4 +1,4 @@
-/* Writes arrays of numbers into the page, compressed: each becomes one HTML element. */
+/* Writes columns of numbers into a page, each as one compressed HTML element. */
 #include "render/page/page_columns.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /*
- * Writes columns of numbers into a page, for src/page/model/columns.ts: numbers of variable length,
- * deflated, in base64.
+ * Writes columns of numbers into a page, which src/page/model/columns.ts reads: as varints,
+ * compressed by zlib, in base64.
  *
  *   <script type="application/octet-stream" id="NAME">base64 of numbers in
  *      zlib's format; a number has seven bits in each byte, the lowest first, and the highest
@@ -21,8 +21,8 @@ struct column {
 
 void column_add(struct column *column, uint64_t value);
 
-/* Adds the difference to the last value; differences 0, -1, 1, -2, ... become 0, 1, 2, 3, ... */
+/* Adds the difference from the last value: 0, -1, 1, -2 ... are stored as 0, 1, 2, 3 ... */
 void column_add_delta(struct column *column, uint64_t value);
 
-/* Writes the column as an HTML element whose id is the word `name`, and clears it. */
+/* Writes the column as an HTML element with the id `name`, and frees its numbers. */
 void column_write(struct column *column, struct out *out, const char *name);

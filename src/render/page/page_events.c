@@ -1,10 +1,10 @@
 /*
  * Writes the events of a trace as columns of a page, which src/page/model/model.ts reads.
  *
- * A column has a number for each event. Exceptions: the columns of stacks, folds and spans; only
- * memory events have `place`, `stack`, `api` and `size`; only failed allocations and events other
- * than memory events have `text`; only events that begin a block, segment or mapping have `death`,
- * `ptr` and `category`. `size` is 0 for an event that only ends a block whose size is in the page.
+ * A column has a number for each event, except that the columns of stacks, folds and spans have one
+ * for each of these; `place`, `stack`, `api` and `size` have none for marks and ranges; `text` has
+ * none for memory events but failed allocations; `death`, `ptr` and `category` have one for each
+ * event that begins a block, segment or mapping. `size` is 0 if it only ends a block in the page.
  */
 #include "render/page/page_parts.h"
 
@@ -29,7 +29,7 @@ static const char *const names[PAGE_COLUMNS] = {
 #undef PAGE_COLUMN
 };
 
-/* Returns a bit for each event: 1 if the event ends a known block. The caller frees the bits. */
+/* Returns a bit for each event: 1 if the event ends a known block. The caller frees the array. */
 static uint8_t *find_deaths(const struct history *history)
 {
 	uint8_t *deaths = calloc(history->events_n / 8 + 1, 1);

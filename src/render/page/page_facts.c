@@ -1,6 +1,6 @@
 /*
- * Writes the data of a page that are not in its report: names for the numbers in the page's
- * columns, curves and phases, and the gaps where events are missing.
+ * Writes the data of a page that are not in its report: the names that numbers in the page's
+ * columns stand for, curves, phases, and the gaps where events are missing.
  */
 #include "render/page/page_parts.h"
 
@@ -117,8 +117,8 @@ static void add_names(struct trace *trace, const struct history *history, struct
 		add_text(trace, &names->texts, trace_text(trace, id));
 }
 
-/* Writes each frame as a list: its text, function, file or module, line, 1 for Python (else 0), its
- * trace_frame_rank(), and 1 for a name without code (trace_frame_named(), else 0). */
+/* Writes each frame as an array: its text, function, file or module, line, 1 if it is Python else
+ * 0, its trace_frame_rank(), and 1 if trace_frame_named() else 0. */
 static void frames(const struct trace *trace, struct out *out)
 {
 	char name[512];
@@ -144,7 +144,7 @@ static void frames(const struct trace *trace, struct out *out)
 
 /* --- groups of stacks --- */
 
-/* True if `by` puts several stacks into one group, and each stack into one group only. */
+/* True if `by` puts each stack into exactly one group, which may have several stacks. */
 static bool is_of_stacks(enum trace_by by)
 {
 	return by != TRACE_BY_THREAD && by != TRACE_BY_PHASE && by != TRACE_BY_STACK &&
@@ -168,7 +168,7 @@ static const struct emit_column grouping_list[] = {
 	EMIT_END,
 };
 
-/* Finds the groups of stacks and their names. Call sites are in the trace already. */
+/* Finds the groups of stacks and their names. Those by call site are in the trace already. */
 static void find_groups(struct trace *trace, enum trace_by by, struct page_grouping *to)
 {
 	struct trace_keys keys = { .of = trace->site_of };
@@ -182,7 +182,7 @@ static void find_groups(struct trace *trace, enum trace_by by, struct page_group
 	to->of = EMIT_ROWS_OF(keys.of, trace->stacks_n);
 }
 
-/* Groups stacks by category: a stack gets the category that most bytes of its blocks have. */
+/* Groups stacks by category. A stack is in the category that most bytes of its blocks have. */
 static void find_category_groups(struct trace *trace, const struct categories *categories,
 				 struct page_grouping *to)
 {

@@ -1,4 +1,4 @@
-/* Selects the spans of CUPTI that a page shows, and finds their tracks (src/page/view/spans.ts). */
+/* Selects the spans of CUPTI that a page shows (src/page/view/spans.ts), and finds their tracks. */
 #include "render/page/page_parts.h"
 
 #include "analyse/input/grow.h"
@@ -25,8 +25,8 @@ struct page_track {
 	uint64_t stream, thread;
 };
 
-/* A span's position in the trace, and a key for its track: a stream of a device or, if the span has
- * no device, a thread. */
+/* A span's index in the trace, and a key of its track: of a device's stream or, if the span has no
+ * device, of a thread. */
 struct span_place {
 	uint64_t track, span;
 };
@@ -57,7 +57,7 @@ static void find_tracks(struct page_spans *spans, struct trace *trace, struct sp
 
 void page_spans_find(struct page_spans *spans, struct trace *trace, uint64_t most)
 {
-	/* Of spans that begin together, the longest is first: it encloses the others. */
+	/* Of spans that begin at one time, the longest is first, because it encloses the others. */
 	static const struct sort_key by_time[] = {
 		SORT_UP(struct trace_span, t),
 		SORT_DOWN(struct trace_span, ns),

@@ -1,5 +1,5 @@
-/* The report: the answer in one sentence, then the sections that support it, as text for people and
- * as JSON for programs. */
+/* The report: one sentence that gives the peak and its cause, then the sections, as text for people
+ * or as JSON for programs. */
 #include <string.h>
 
 #include "base/text/out.h"
@@ -19,7 +19,7 @@ static const struct {
 #undef SECTION
 };
 
-_Static_assert(COUNT_OF(sections) <= 32, "a bit each");
+_Static_assert(COUNT_OF(sections) <= 32, "each section needs a bit of uint32_t");
 
 uint32_t report_section_bit(const char *name, size_t length)
 {
@@ -81,8 +81,8 @@ static bool is_shown(const struct report *report, size_t i)
 	return report->json && (when <= REPORT_MORE || when == REPORT_OOM);
 }
 
-/* True if the section would write nothing or, on a baseline, only that it lacks events. Runs the
- * section to find out; its output is discarded. */
+/* True if the section would write nothing or, in the report on a baseline, only that there are no
+ * events. To find out, the section is run and its output is discarded. */
 static bool is_void(const struct report *report, size_t i)
 {
 	struct report tried = *report;
@@ -97,7 +97,7 @@ static bool is_void(const struct report *report, size_t i)
 	return !out.written && !out.used;
 }
 
-/* Writes the last line of the first screen: the names of further sections that are not empty. */
+/* Ends the short report with the names of all further sections that are not empty. */
 static void say_more(const struct report *report)
 {
 	bool others =
@@ -112,7 +112,7 @@ static void say_more(const struct report *report)
 			show_more(names, sizeof(names), " %s", sections[i].name);
 	}
 	out_char(report->show.out, '\n');
-	report_say(report, 2, "More with --show:%s%s; everything with --full.", names,
+	report_say(report, 2, "More sections with --show NAME:%s%s; everything with --full.", names,
 		   others ? "; another device with --device N" : "");
 }
 
@@ -129,9 +129,9 @@ static void run_section(const struct report *report, size_t i)
 	if (*report->error || !asked || out->written + out->used != before)
 		return;
 	if (sections[i].when == REPORT_MOMENT && !options->select.at)
-		report_say(report, 0, "%s: needs a moment, add --at WHEN.", sections[i].name);
+		report_say(report, 0, "%s: add --at WHEN to choose a time.", sections[i].name);
 	else
-		report_say(report, 0, "%s: none in this %s.", sections[i].name,
+		report_say(report, 0, "%s: this %s has nothing for this section.", sections[i].name,
 			   report->trace->capture.baseline ? "baseline" : "trace");
 }
 
@@ -141,9 +141,9 @@ static void run_sections(const struct report *report)
 		run_section(report, i);
 }
 
-/* --- the answer --- */
+/* --- the first sentences --- */
 
-/* The answer for a selection: "For pool torch from 1s to 2s: peak 1.23 GiB, at 1.5 s." */
+/* The first sentence for a selection: "For pool torch from 1s to 2s: peak 1.23 GiB, at 1.5 s." */
 static const char *selection_answer(const struct report *report)
 {
 	const struct report_selection *selection = report->selection;
@@ -154,7 +154,7 @@ static const char *selection_answer(const struct report *report)
 		     (!selection->moment || selection->replay.lost == TRACE_NONE);
 
 	if (selection->empty)
-		return report_format(report, "Nothing matches: %s.", selection->what);
+		return report_format(report, "Nothing in the trace matches: %s.", selection->what);
 	if (!selection->moment && selection->window) { /* `what` is "from ..." or "until ..." */
 		before = what[0] == 'f' ? "F" : "U";
 		what++;
@@ -176,7 +176,7 @@ static const char *answer_of(const struct report *report)
 	return report_answer(report);
 }
 
-/* A sentence that comes before the answer because it matters more than the peak; NULL for none. */
+/* Returns a sentence on a failure, growth or unused memory, written before the peak; or NULL. */
 static const char *story_of(const struct report *report)
 {
 	const char *fatal = report_fatal_text(report);
@@ -186,7 +186,7 @@ static const char *story_of(const struct report *report)
 	return fatal ? fatal : report_study_story(report);
 }
 
-/* A sentence on what the trace cannot show about the selection; NULL for none. */
+/* Returns a sentence on what is unknown because events are missing; NULL if none are missing. */
 static const char *doubt_of(const struct report *report)
 {
 	char text[SENTENCE];

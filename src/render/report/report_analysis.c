@@ -3,8 +3,8 @@
 #include "analyse/input/error.h"
 #include "render/report/report_parts.h"
 
-/* Up to so many events are read even if no section asks for them, which takes some seconds, because
- * leaks show mainly in long runs. */
+/* A trace with at most this many events is read whole even if no section needs the events. It takes
+ * at most a few seconds, and finds leaks, which show mainly in long runs. */
 enum { UNASKED = 4000000 };
 
 static bool wants_events(const struct report *report)
@@ -13,7 +13,7 @@ static bool wants_events(const struct report *report)
 	       (report->options->show & report_section_bits_of_events());
 }
 
-/* The growth of a site is expected if suppressions fit all of its stacks: it is not reported. */
+/* Removes the sites of which every stack is matched by a suppression: their growth is expected. */
 static void suppress_growth(struct report_study *study, const struct trace *trace)
 {
 	struct event_scan *survey = &study->survey;
@@ -31,14 +31,14 @@ static void suppress_growth(struct report_study *study, const struct trace *trac
 	survey->growth_n = kept;
 }
 
-/* Reads the events before report_select() reads them again, to find each allocation's category. */
+/* Finds each allocation's category from the events, which report_select() then reads once more. */
 static int find_first(struct report_study *study, struct trace *trace, const struct rules *rules)
 {
 	int error;
 
 	if (trace->once)
-		return err("%s cannot be read twice, which a selection by category needs: give a "
-			   "file",
+		return err("%s cannot be read twice, which a selection by category needs: give "
+			   "a file",
 			   trace->path);
 	error = trace_open(&study->again, trace->path);
 	if (error)
@@ -50,7 +50,7 @@ static int find_first(struct report_study *study, struct trace *trace, const str
 	return error;
 }
 
-/* Infers steps where no phase marks them; without --by phase, only in a small complete trace. */
+/* Infers steps if no phases mark them; without --by phase, only in a small complete trace. */
 static int infer_steps(struct trace *trace, const struct report_options *options)
 {
 	if (options->oom)

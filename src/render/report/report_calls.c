@@ -1,6 +1,6 @@
 /*
  * Three sections: the time that the program spent in each CUDA call; the kernels and copies that
- * CUPTI saw; the comparison of CUPTI's memory records with the trace's events.
+ * CUPTI recorded; and whether the trace has an event for each memory record of CUPTI.
  */
 #include <stdio.h>
 #include <string.h>
@@ -47,7 +47,7 @@ void report_tell_calls(const struct report *report)
 	report_member(report, "\ndriver", driver_members, facts);
 	if (trace->calls_n && facts->driver_calls)
 		report_say(report, SAID_LINE,
-			   "Allocating and freeing in the driver: %s calls, %s; longest %s.",
+			   "Allocating and freeing in the driver: %s calls in %s, longest %s.",
 			   SAY_COUNT(facts->driver_calls), SAY_TIME(facts->driver_time),
 			   SAY_TIME(facts->driver_long));
 }
@@ -70,15 +70,15 @@ static void say_verdict(const struct report *report, const struct trace_cupti_ch
 			   SAY_COUNT(missing(witness)), SAY_COUNT(witness->records));
 	else
 		report_say(report, SAID_LINE,
-			   "All %s allocations and frees that CUPTI recorded have an event.",
+			   "The trace has all %s allocations and frees that CUPTI recorded.",
 			   SAY_COUNT(witness->matched));
 	if (witness->unjudged)
 		report_say(report, SAID_LINE,
-			   "%s CUPTI records are from a time whose events were dropped or not "
-			   "recorded.",
+			   "%s CUPTI records were not compared: events of that time were dropped "
+			   "or not recorded.",
 			   SAY_COUNT(witness->unjudged));
 	if (witness->lost)
-		report_say(report, SAID_LINE, "%s CUPTI records did not fit and were not compared.",
+		report_say(report, SAID_LINE, "%s CUPTI records were lost and not compared.",
 			   SAY_COUNT(witness->lost));
 }
 
@@ -134,7 +134,7 @@ void report_tell_cupti_check(const struct report *report)
 	if (!witness->cupti)
 		return;
 	report_member(report, "\ncupti_check", verdict_members, &verdict);
-	report_say(report, SAID_HEADING, "Cross-check with CUPTI");
+	report_say(report, SAID_HEADING, "Comparison of the trace with CUPTI's memory records");
 	say_verdict(report, witness);
 	report_put(report, (struct emit_table){
 				   .columns = record_columns, .rows = &rows, .headless = true });
@@ -165,7 +165,7 @@ static const struct emit_column span_members[] = {
 	EMIT_END,
 };
 
-/* Says that CUPTI's records do not distinguish memtrace's own driver calls from the program's. */
+/* If there are driver calls, writes that some are memtrace's own: CUPTI does not separate them. */
 static void say_whose(const struct report *report)
 {
 	foreach (action, report->trace->actions) {
@@ -196,6 +196,6 @@ void report_tell_actions(const struct report *report)
 	say_whose(report);
 	if (trace->spans_dropped)
 		report_say(report, SAID_LINE,
-			   "memtrace html shows the latest %s; %s earlier ones were dropped.",
+			   "memtrace html shows the latest %s of them; %s earlier were dropped.",
 			   SAY_COUNT(trace->spans_n), SAY_COUNT(trace->spans_dropped));
 }

@@ -33,7 +33,7 @@ const struct emit_column report_category_columns[] = {
 	EMIT_END,
 };
 
-/* The number of blocks; TRACE_NONE for a baseline, which records only their bytes. */
+/* The number of blocks; TRACE_NONE in a baseline, which has the bytes of blocks but no number. */
 static uint64_t blocks_of(const struct category_sum *sum)
 {
 	return sum->bytes && !sum->count ? TRACE_NONE : sum->count;
@@ -73,7 +73,7 @@ static struct emit_rows ordered_rows(const struct report *report,
 	return rows;
 }
 
-/* True if a row is neither temporaries nor other memory, or if --full or --show wants any rows. */
+/* True if the rows are shown: not all are temporaries or other, or --full or --show is given. */
 static bool tells(const struct report *report, const struct emit_rows *rows)
 {
 	foreach (row, ROWS_IN(const struct category_told, *rows)) {
@@ -111,7 +111,7 @@ bool report_category_sums(const struct report *report, const struct trace_peak *
 		memcpy(sums, place->peak, CATEGORIES_MOST * sizeof(*sums));
 		return true;
 	}
-	/* This peak is stored in the trace: its bytes are summed by the category of each stack. */
+	/* The trace has the stacks of this peak: sums the bytes by the category of each stack. */
 	if (!selection->replayed || selection->told || (!selection->narrow && !selection->moment)) {
 		categories_of_shares(categories, peak->stacks, peak->stacks_n, peak->bytes, sums);
 		return true;
@@ -161,14 +161,14 @@ static void place_table(const struct report *report, const struct categories_pla
 	table(report, peak_columns, place,
 	      report_format(report, "Peak by category, %s: %s%s", name,
 			    SAY_BYTES(place->peak_bytes),
-			    place->peak_exact ? "" : ", from stacks alone"));
+			    place->peak_exact ? "" : "; inferred from call stacks alone"));
 }
 
 static void say_categories(const struct report *report)
 {
 	const struct categories *categories = &report->study->categories;
 
-	/* With --by category the report's main table has these rows already. */
+	/* With --by category, the table of the peak already has these rows. */
 	if (report->selection->replayed) {
 		if (report->trace->by != TRACE_BY_CATEGORY && report->trace->peaks_n)
 			report_category_table(report, report->trace->peaks);
@@ -182,7 +182,7 @@ static void say_categories(const struct report *report)
 
 /* --- for programs --- */
 
-/* In `bytes`, each category's name is the key of a list with a value for each time in `t`. */
+/* `t`: times in ns. `bytes`: for each category, a list of its bytes at these times. */
 struct place_curve {
 	struct emit_rows t, bytes;
 };
@@ -220,7 +220,7 @@ static const struct emit_column places_members[] = {
 	EMIT_END,
 };
 
-/* The category's bytes at each of the place->points times of the curve; NULL if all are 0. */
+/* Returns the category's bytes at each of the place->points times; NULL if all are 0. */
 static const uint64_t *bytes_of(const struct categories_place *place, size_t category)
 {
 	for (size_t i = 0; i < place->points; i++) {
@@ -241,7 +241,7 @@ static struct place_told told_of(const struct report *report, const struct categ
 		.curve.bytes = EMIT_NONE_OF(struct emit_named, SIZE_MAX),
 	};
 
-	if (place->points) /* the curve is known only if no event is missing */
+	if (place->points) /* the curve is unknown if an event is missing */
 		told.curve.t = EMIT_ROWS_OF(place->t, place->points);
 	for (size_t i = 0; i < categories->rules->categories; i++) {
 		const uint64_t *column = bytes_of(place, i);

@@ -1,4 +1,4 @@
-/* The sections of totals: for devices, their pools and libraries, and memory outside of devices. */
+/* The sections of totals: devices with their pools and libraries, and memory outside of devices. */
 #include <string.h>
 
 #include "render/report/report_parts.h"
@@ -13,7 +13,7 @@ static const struct emit_column sum_members[] = {
 	EMIT_END,
 };
 
-/* A row of a device's table: allocated, reserved or used memory, or cached bytes at the peak. */
+/* A row of a device's table: allocated, reserved, used or cached bytes. `at` is in ns. */
 struct sum_row {
 	const char *name, *note;
 	uint64_t peak, at, exit;
@@ -63,11 +63,11 @@ static uint64_t cached_at_peak(const struct report *report, const struct trace_d
 static void cached_row(const struct report *report, const struct trace_device *device)
 {
 	uint64_t cached = cached_at_peak(report, device);
-	struct sum_row row = { .name = "cached at that peak", .peak = cached };
+	struct sum_row row = { .name = "cached", .peak = cached };
 
 	if (cached == TRACE_NONE || !cached)
 		return;
-	row.note = report_format(report, "(%s of reserved memory)",
+	row.note = report_format(report, "(%s of reserved at the allocated peak)",
 				 SAY_SHARE(cached, cached + device->allocated.peak_bytes));
 	emit_row(&report->show, cached_cells, &row, 2);
 }
@@ -78,7 +78,7 @@ static void counts_row(const struct report *report, const struct trace_device *d
 	const char *retries = "";
 
 	if (device->ooms)
-		ooms = report_format(report, ", %s out of memory", SAY_COUNT(device->ooms));
+		ooms = report_format(report, ", %s failed: out of memory", SAY_COUNT(device->ooms));
 	if (device->retries)
 		retries = report_format(report, ", %s %s", SAY_COUNT(device->retries),
 					device->retries == 1 ? "retry" : "retries");
@@ -218,8 +218,8 @@ static const struct emit_column space_columns[] = {
 	EMIT_END,
 };
 
-/* True if the memory kind is shown to people. On the first screen its peak must be at least 1% of
- * the highest peak of a device, because programs often page-lock a few bytes of no interest. */
+/* True if the text shows the memory kind. In the short report its peak must be at least 1% of the
+ * highest peak of a device, because many programs page-lock a few bytes of no interest. */
 static bool is_beside(const struct report *report, const struct trace_space *space)
 {
 	const struct trace_device *device = report->screen ? report_worst(report) : NULL;

@@ -9,16 +9,16 @@
 
 enum { BAR = 20 };
 
-/* Writes that a report on a selection, or on a baseline (without events), lacks the section. */
+/* Writes that the section cannot be shown: for a baseline, which has no events, or a selection. */
 static void say_unread(const struct report *report, const char *what)
 {
 	if (report->trace->capture.baseline)
 		report_say(report, 0, "%s: not known, because a baseline has no events.", what);
 	else
-		report_say(report, 0, "%s: shown for the whole run only.", what);
+		report_say(report, 0, "%s: shown only in a report on the whole run.", what);
 }
 
-/* True if the trace has all events. If not, it is not known what is live at the end. */
+/* True if no event is missing; if one is, the memory that is live at the end is not known. */
 static bool has_all_events(const struct report *report)
 {
 	return !report->trace->capture.events_dropped && !report->study->survey.gap_seq;
@@ -40,7 +40,7 @@ struct grown {
 	uint64_t per_step;
 };
 
-/* "12 of 13": the live bytes rose at 12 of the 13 steps after the first. */
+/* Writes "12 of 13" if the live bytes rose in 12 of the 13 steps after the first. */
 static const char *show_rose(char *to, const void *row)
 {
 	const struct grown *grown = row;
@@ -50,7 +50,7 @@ static const char *show_rose(char *to, const void *row)
 	return to;
 }
 
-/* The probability of such growth by chance, "1e-12"; values below 1e-99 are shown as "<1e-99". */
+/* Writes the probability that such growth is chance, "1e-12", or "<1e-99" if it is smaller. */
 static const char *show_chance(char *to, const void *row)
 {
 	double p = ((const struct grown *)row)->of.p;
@@ -120,7 +120,7 @@ static const char *steps_text(const struct report *report)
 	return report_format(report, "%s phases `%.60s`", SAY_COUNT(steps->count), steps->name);
 }
 
-/* Writes why growth is empty if --show names it, or else which option searches for growth. */
+/* Writes why the section is empty if --show names it, else how to search for growth. */
 static void say_nothing(const struct report *report)
 {
 	const struct event_scan *survey = &report->study->survey;
@@ -142,7 +142,7 @@ static void say_nothing(const struct report *report)
 			   "1,000 events).",
 			   GROWTH_LEAST);
 	else
-		report_say(report, 0, "Growth: none over %s.", steps_text(report));
+		report_say(report, 0, "Growth: no call site grew over %s.", steps_text(report));
 }
 
 void report_tell_growth(const struct report *report)
@@ -167,7 +167,7 @@ struct churn {
 	uint64_t number; /* the site's number, or trace->sites_n for the row without a site */
 };
 
-/* Sites with short-lived allocations, most bytes at the peak first, and one row for no site. */
+/* The call sites of short-lived blocks, those with most bytes at the peak first. */
 struct churns {
 	struct churn total;
 	struct emit_rows rows;
@@ -194,8 +194,8 @@ static const struct emit_column churn_columns[] = {
 	EMIT_MEMBER("lifetime_min_ns", TIME, struct churn, of.min_ns),
 	EMIT_NESTED(NULL, INLINED, struct churn, site, churn_figures),
 	EMIT_CELL("bytes", 11, BYTES, struct churn, of.bytes),
-	EMIT_CELL("times", 10, COUNT, struct churn, of.count),
-	EMIT_SHOWN("lived", 10, TIME, struct churn, of.sum_ns, lived),
+	EMIT_CELL("blocks", 10, COUNT, struct churn, of.count),
+	EMIT_SHOWN("mean life", 10, TIME, struct churn, of.sum_ns, lived),
 	EMIT_CELL("at peak", 11, BYTES, struct churn, of.at_peak),
 	EMIT_END,
 };
@@ -242,12 +242,12 @@ static struct churns find_churns(const struct report *report)
 static void say_churns(const struct report *report, const struct churns *churns)
 {
 	bool whole = has_all_events(report);
-	const char *heading =
-		whole ? "Short-lived: none" : "Short-lived: none in the events that were kept";
+	const char *heading = whole ? "Short-lived blocks: none"
+				    : "Short-lived blocks: none in the events that were kept";
 
 	if (churns->rows.count)
 		heading = report_format(
-			report, "Short-lived%s: freed within %d further allocations on the device",
+			report, "Short-lived blocks%s: freed within the next %d allocations",
 			whole ? "" : " in the events that were kept", SURVEY_SHORT_LIVED);
 	report_put(report, (struct emit_table){ .columns = churn_columns,
 						.rows = &churns->rows,
@@ -265,16 +265,16 @@ void report_tell_short_lived(const struct report *report)
 	if (report->study->surveyed)
 		say_churns(report, &churns);
 	else
-		say_unread(report, "Short-lived");
+		say_unread(report, "Short-lived blocks");
 }
 
 /* --- sizes --- */
 
 struct sizes {
-	uint64_t from, least; /* the smallest size in the bucket; `least` is its value in JSON,
-			       * which has 0 in place of 1 */
+	uint64_t from, least; /* the smallest size in the bucket, in bytes: for people; for JSON,
+			       * where it is 0 in the first bucket */
 	struct event_scan_bucket of;
-	uint64_t most; /* the count of the largest bucket, whose bar is the longest */
+	uint64_t most; /* the highest count of a bucket: its bar has the full length */
 };
 
 static const char *show_bar(char *to, const void *row)
@@ -290,16 +290,16 @@ static const char *show_bar(char *to, const void *row)
 
 static const struct emit_column size_columns[] = {
 	EMIT_MEMBER("from_bytes", BYTES, struct sizes, least),
-	EMIT_CELL("size from", -12, BYTES, struct sizes, from),
-	EMIT_COLUMN("count", "times", 11, COUNT, struct sizes, of.count),
+	EMIT_CELL("from size", -12, BYTES, struct sizes, from),
+	EMIT_COLUMN("count", "allocs", 11, COUNT, struct sizes, of.count),
 	EMIT_COLUMN("bytes", "bytes", 12, BYTES, struct sizes, of.bytes),
 	EMIT_COLUMN("live_count", "live", 9, COUNT, struct sizes, of.live_count),
-	EMIT_COLUMN("live_bytes", "bytes", 12, BYTES, struct sizes, of.live_bytes),
+	EMIT_COLUMN("live_bytes", "live bytes", 12, BYTES, struct sizes, of.live_bytes),
 	{ .heading = "", .gap = 2, .kind = EMIT_COUNT, .show = show_bar },
 	EMIT_END,
 };
 
-/* Finds the buckets. Their live bytes are known only if no event is missing. */
+/* Returns the buckets with allocations. Live bytes are TRACE_NONE if an event is missing. */
 static struct emit_rows find_sizes(const struct report *report)
 {
 	const struct event_scan_bucket *buckets = report->study->survey.buckets;
@@ -324,9 +324,9 @@ static struct emit_rows find_sizes(const struct report *report)
 void report_tell_histogram(const struct report *report)
 {
 	static const char *const headings[2][2] = {
-		{ "Sizes: no allocation event was kept",
+		{ "Sizes of allocations: not known, because no allocation event was kept",
 		  "Sizes of allocations whose events were kept" },
-		{ "Sizes: there were no allocations",
+		{ "Sizes of allocations: there were none",
 		  "Sizes of allocations, and how much is live at the end" },
 	};
 	bool known = report->study->surveyed;
@@ -339,5 +339,5 @@ void report_tell_histogram(const struct report *report)
 		report_table(report, size_columns, &rows,
 			     headings[has_all_events(report)][rows.count > 0]);
 	else
-		say_unread(report, "Sizes");
+		say_unread(report, "Sizes of allocations");
 }

@@ -1,4 +1,4 @@
-/* The sentences of a report and the rows that stacks are grouped into. */
+/* The sentences of a report, and the grouping of stacks into rows. */
 
 #include <string.h>
 
@@ -100,7 +100,7 @@ uint64_t report_reserved_at_peak(const struct trace *trace, const struct trace_d
 	return trace_curve_at(curve, curve->reserved, t);
 }
 
-/* A device's name and size in brackets, " (NVIDIA H200, 140.00 GiB)", without what is not known. */
+/* Returns the device's name and size, " (NVIDIA H200, 140.00 GiB)"; an unknown one is left out. */
 static const char *card_text(const struct report *report, const struct trace_device *device)
 {
 	bool sized = device->total_bytes != TRACE_NONE;
@@ -127,7 +127,7 @@ const char *report_line(const struct report *report, uint64_t stack)
 	return report_format(report, "%s", text);
 }
 
-/* The answer if no device memory was used: a sentence on the memory kind that held most. */
+/* Returns the first sentence for a run without device memory: on the kind that held most. */
 static const char *no_device_text(const struct report *report)
 {
 	const struct trace_summary *summary = &report->trace->summary;
@@ -148,8 +148,8 @@ static const char *no_device_text(const struct report *report)
 			     SAY_BYTES(most->allocated.peak_bytes));
 }
 
-/* A group in words; for a call site, "Linear.forward (linear.py), called by Net.forward
- * (net.py:12)", without the 12 if the group's stacks are from several lines. */
+/* Describes a group; a call site as "Linear.forward (linear.py), called by Net.forward (net.py:2)",
+ * without the ":2" if the group's stacks are from several lines. */
 static const char *group_text(const struct report *report, const struct report_group *group)
 {
 	const struct trace *trace = report->trace;
@@ -168,8 +168,8 @@ static const char *group_text(const struct report *report, const struct report_g
 			     from ? group->name : "", from ? ", called by " : "", line);
 }
 
-/* The end of the answer: "; most of it 812.00 MiB from Linear.forward (linear.py), called by
- * Net.forward (net.py:12)"; with --filter Net, "; stacks with Net held 812.00 MiB of that". */
+/* Returns the end of the first sentence, "; most of it 812.00 MiB from Net.forward (net.py:12)" or,
+ * with --filter Net, "; stacks with Net held 812.00 MiB of that". */
 static const char *culprit_text(const struct report *report, const struct trace_device *device)
 {
 	const struct trace_peak *peak =
@@ -230,8 +230,8 @@ const char *report_place(const struct report *report, int device)
 	return device == NO_DEVICE ? "" : report_format(report, " on device %d", device);
 }
 
-/* The reason for a failure as a sentence, " The pool is fragmented.". It comes from the lines that
- * explain the failure: the line that begins with "Why: " and the indented lines after it. */
+/* Returns the reason for a failure as a sentence, " The pool is fragmented.". It is the line of the
+ * explanation that begins with "Why: ", joined with the indented lines after it. */
 static const char *reason_text(const struct report *report, const struct trace_oom *oom)
 {
 	static const char why[] = "Why: ";

@@ -1,4 +1,4 @@
-/* Two sections: the sites that still hold memory at the end, and those sites that are leaks. */
+/* Two sections: the call sites that hold memory at the end, and those of leaked memory. */
 #include <string.h>
 
 #include "render/report/report_parts.h"
@@ -162,15 +162,15 @@ void report_tell_leaks(const struct report *report)
 	report_member(report, "\nleaks", leaks_members, &found);
 	if (leaks->count)
 		report_say(report, SAID_HEADING,
-			   "Never freed: %s in %s (at the right: of how many allocations)",
+			   "Never freed: %s in %s (at the right: blocks, of all allocated)",
 			   SAY_BYTES(leaks->bytes), SAY_MANY(leaks->blocks, "block"));
 	else if (report->options->show)
 		report_say(report, SAID_HEADING, "Never freed: nothing");
 	report_site_rows(report, &found.sites);
 	if (leaks->held)
-		report_note(report, leaks->held, "left out: held by libraries on purpose");
+		report_note(report, leaks->held, "not listed: kept by libraries on purpose");
 	if (leaks->suppressed)
-		report_note(report, leaks->suppressed, "left out: suppressed");
+		report_note(report, leaks->suppressed, "not listed: matched by suppressions");
 	for (size_t i = 0; unused && i < found.unused.count; i++)
 		report_say(report, 2, "%.150s:%u: this suppression matches nothing: %.150s",
 			   report->options->suppressions, unused[i].line, unused[i].pattern);

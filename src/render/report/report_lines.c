@@ -1,10 +1,10 @@
 /*
- * The table of lines: the bytes that each line of the program allocated and freed, their
- * difference, and the bytes that the line holds.
+ * The table of lines: the bytes that each source line allocated and freed, their difference, and
+ * the bytes that the line held at the peak and at the end.
  *
- * A free counts for the line that made it, whichever line made the allocation. So a line that only
- * frees has a row too, and all rows together sum to what is live at the end. Memory outside of
- * devices (see host_space()) has a row of its own for the line, and no part in a device's peak.
+ * A free counts for the line that freed, whichever line allocated the block. So a line that only
+ * frees has a row too, and the differences of all rows sum to the live bytes at the end. A line has
+ * a second row for memory outside of devices, which is no part of a device's peak.
  */
 #include "render/report/report_parts.h"
 
@@ -12,10 +12,10 @@ struct lines_entry {
 	const char *name;
 	struct trace_stack of; /* the sums over the line's stacks */
 	int64_t net_count, net;
-	const char *space; /* from host_space(); NULL in a row for device memory */
+	const char *space; /* the result of host_space() */
 };
 
-/* The table of lines, with the line that holds most at the peak first. */
+/* The table of lines. The line that holds most bytes at the peak is first. */
 struct lines {
 	const char *by;
 	struct emit_rows rows;
@@ -66,8 +66,8 @@ static enum trace_by by_of(const struct report *report)
 						  : (enum trace_by)report->trace->by;
 }
 
-/* The kind of memory that the stack allocated; NULL for a device's memory, and for all kinds in a
- * selection or in a run without a device, where a line has a single row. */
+/* Returns the kind of memory that the stack allocated if it belongs in the second row of its line.
+ * NULL for device memory, in a selection, and if no device was used: lines then have one row. */
 static const char *host_space(const struct report *report, size_t stack)
 {
 	const struct trace *trace = report->trace;

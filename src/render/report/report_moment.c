@@ -13,8 +13,8 @@ enum {
 
 /* --- holders --- */
 
-/* The devices' totals at the time of --at, found from the events for the selected device or for
- * all. No rows if the trace itself states what was live at that time. */
+/* The totals at the time of --at, summed up from the events, of the selected device or of all. No
+ * rows if the trace itself has the live memory of that time. */
 static struct emit_rows find_devices(const struct report *report)
 {
 	const struct report_selection *selection = report->selection;
@@ -42,7 +42,7 @@ static void say_moment(const struct report *report)
 		return;
 	report_say(report, SAID_HEADING, "Live %s, by %s", report->selection->what,
 		   trace_by_title((enum trace_by)report->trace->by));
-	report_composition(report, peak, "[not known: allocated before events were dropped]");
+	report_composition(report, peak, "[not known: allocated before the last missing event]");
 	if (report->trace->by != TRACE_BY_CATEGORY)
 		report_category_table(report, peak);
 }
@@ -113,7 +113,7 @@ static const struct emit_column segment_columns[] = {
 	EMIT_END,
 };
 
-/* The lines whose blocks lie in the segment, so that it stays reserved; most bytes first. */
+/* Returns the lines whose live blocks keep the segment reserved, those with most bytes first. */
 static struct emit_rows find_pins(const struct report *report, const struct gaps_segment *segment)
 {
 	const struct gaps *gaps = &report->selection->gaps;
@@ -137,8 +137,8 @@ static struct emit_rows find_pins(const struct report *report, const struct gaps
 	return pins;
 }
 
-/* The segments of a pool. In JSON, segments beyond the limit are only counted. The text shows only
- * segments that have both blocks and free memory. */
+/* Returns the segments of a pool: in text only those with both blocks and free memory; in JSON
+ * those up to the limit, and the number of all. */
 static struct emit_rows find_segments(const struct report *report, const struct gaps_pool *pool)
 {
 	const struct gaps *gaps = &report->selection->gaps;
@@ -259,11 +259,11 @@ static void say_facts(const struct report *report, const struct pool_told *told)
 	const struct gaps_pool *pool = &told->of;
 	const struct fact facts[] = {
 		{ "empty segments",
-		  report_format(report, "in %s that can be released",
+		  report_format(report, "in %s that could be released",
 				SAY_MANY(pool->whole_n, "segment")),
 		  pool->whole },
 		{ "gaps between blocks", SAY_MANY(pool->gaps_n, "gap"), pool->gaps },
-		{ "  the largest", "", pool->largest },
+		{ "  the largest gap", "", pool->largest },
 		{ "  in gaps below 1 MiB",
 		  report_format(report, "%s%% of free memory",
 				SAY_COUNT(told->cached ? pool->fragments * 100 / told->cached : 0)),
@@ -291,8 +291,8 @@ static void say_pool(const struct report *report, const struct pool_told *told)
 		   pool->device, of, (unsigned long long)count, what, count == 1 ? "" : "s");
 	if (!pool->segments_n) {
 		report_say(report, SAID_LINE,
-			   "  The driver does not reveal where the pool's segments are, so free "
-			   "gaps are not known.");
+			   "  The driver does not reveal where the pool's segments are, so the "
+			   "gaps between its blocks are not known.");
 		return;
 	}
 	say_facts(report, told);
@@ -320,7 +320,7 @@ void report_tell_gaps(const struct report *report)
 		report_add(report, &rows, &told);
 		say_pool(report, &told);
 	}
-	if (!gaps->pools) /* makes the list null in JSON: events were dropped */
+	if (!gaps->pools) /* null in JSON: gaps are not known because events are missing */
 		rows.size = 0;
 	report_list(report, "\ngaps", gap_pool_members, &rows);
 }

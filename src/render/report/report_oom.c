@@ -1,4 +1,4 @@
-/* The section on failed allocations: the trace's explanations, and the memory in use, by site. */
+/* The section on failed allocations: why each failed, and the memory then in use, by call site. */
 #include <sys/param.h>
 
 #include "analyse/input/error.h"
@@ -12,8 +12,8 @@ int report_oom_check(const struct report *report)
 
 	return wanted == REPORT_OOM_LAST || wanted <= trace->ooms_n
 		       ? 0
-		       : err("%s: has no failed allocation number %llu: number of those with "
-			     "details: %zu",
+		       : err("%s: has no failed allocation number %llu: the number of those that "
+			     "it explains is %zu",
 			     trace->path, (unsigned long long)wanted, trace->ooms_n);
 }
 
@@ -29,7 +29,7 @@ static struct trace_peak then_of(const struct trace_oom *oom)
 	};
 }
 
-/* A failure and its number, counted from 1. */
+/* A failure; failures are numbered from 1. */
 struct oom_told {
 	uint64_t number;
 	struct trace_oom of;
@@ -67,11 +67,11 @@ static void holder_rows(const struct report *report, const struct trace_oom *oom
 			   });
 	}
 	if (rows.count)
-		report_say(report, SAID_HEADING, "Holders of driver memory");
+		report_say(report, SAID_HEADING, "Memory reserved from the driver, by holder");
 	report_site_rows(report, &rows);
 }
 
-/* Writes the memory at the failure by category, and advice for the largest category if it has more
+/* Writes the memory at the failure by category, and advice on the largest category if it held more
  * than a third of the bytes. */
 static void tell_category(const struct report *report, const struct trace_peak *then)
 {
@@ -91,7 +91,7 @@ static void tell_category(const struct report *report, const struct trace_peak *
 			most = i;
 	}
 	if (helps[most] && sums[most].bytes > then->bytes / 3)
-		report_say(report, 2, "- %s of %.40s: %s", SAY_BYTES(sums[most].bytes),
+		report_say(report, 2, "- %s of %.40s; to reduce: %s", SAY_BYTES(sums[most].bytes),
 			   categories_name(&report->study->categories, most), helps[most]);
 }
 
@@ -120,10 +120,10 @@ static void tell_one(const struct report *report, const struct trace_oom *oom)
 	tell_category(report, &then);
 	report_say(report, SAID_HEADING, "Allocated at that moment, by %s",
 		   trace_by_title((enum trace_by)report->trace->by));
-	report_composition(report, &then, "[not known: allocated before events were dropped]");
+	report_composition(report, &then, "[not known: allocated before the last missing event]");
 }
 
-/* A failure: "2 1.2 s 64.00 MiB fragmentation step (train.py:12); the program continued". */
+/* The cells of a failure: "2 1.2 s 64.00 MiB fragmentation step (train.py:12); the program ...". */
 static const struct emit_column oom_cells[] = {
 	EMIT_CELL("", 3, NUMBER, struct oom_told, number),
 	EMIT_CELL("", 10, TIME, struct oom_told, of.t),
@@ -137,7 +137,7 @@ static void list_all(const struct report *report)
 {
 	const struct trace *trace = report->trace;
 	struct emit_rows rows = EMIT_NONE_OF(struct oom_told, SIZE_MAX);
-	/* Devices do not count the failures of host memory. */
+	/* The counts of devices lack failures to allocate host memory, so ooms_n may be larger. */
 	uint64_t failed = MAX(trace_ooms(trace, NO_DEVICE), trace->ooms_n);
 
 	if (trace->ooms_n < 2)

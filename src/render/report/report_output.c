@@ -24,7 +24,7 @@ void report_say_estimated(const struct report *report)
 
 	if (!interval || report->selection->replayed)
 		return;
-	report_say(report, SAID_LINE, "  estimated from samples of %s", SAY_BYTES(interval));
+	report_say(report, SAID_LINE, "  bytes estimated from samples of %s", SAY_BYTES(interval));
 }
 
 size_t report_limit(const struct report *report)
@@ -125,7 +125,7 @@ void report_say(const struct report *report, int how, const char *format, ...)
 		show_wrapped(&report->show, text, (unsigned)how, false);
 }
 
-/* A site on one line: " 68.00 MiB 100.0% Net.forward (train.py)            10 blocks". */
+/* The cells of a call site: " 68.00 MiB 100.0% Net.forward (train.py)            10 blocks". */
 const struct emit_column report_site_cells[] = {
 	EMIT_CELL("", 11, BYTES, struct report_site, part),
 	EMIT_CELL("", 8, SHARE, struct report_site, part),

@@ -1,5 +1,5 @@
 /*
- * Shared by the parts of the report: the findings about the trace, and functions that write rows.
+ * Shared by the report's source files: the findings about the trace, and functions that write rows.
  */
 #pragma once
 
@@ -23,44 +23,44 @@ struct report {
 	const struct report_study *study;
 	int *error;  /* the error of the first section that failed, 0 if none did */
 	bool json;   /* true: writes JSON; false: writes text for people */
-	bool screen; /* the first screen: the most important sections, in short */
+	bool screen; /* true: writes the short report that is the default for people */
 };
 
 /*
  * --- findings that need more than the trace's sums: report_analysis.c ---
  *
- * The events are read when a section asks for them, and always when there are few. So the first
- * screen shows growth for an ordinary trace, and appears at once for ten million events.
+ * The events are read if a section needs them, and always if they are few. So the short report has
+ * the growth of call sites for an ordinary trace, and is instant for one of ten million events.
  */
 
 struct report_study {
-	bool surveyed; /* the events were read: `survey` holds the findings */
+	bool surveyed; /* true: the events were read and `survey` is filled */
 	struct event_scan survey;
 	struct suppressions suppressions;
 	struct leaks leaks;
 	struct facts facts;
 	struct rules builtin; /* used when the options have no rules */
 	struct categories categories;
-	bool categorised;   /* `categories` holds results, from the events or from the stacks */
+	bool categorised;   /* true: `categories` is filled, from the events or from the stacks */
 	struct trace again; /* the trace opened a second time, if categories must be found before
 			       the events are selected */
 };
 
-/* Call report_study_start() before report_select(), which changes the stacks, and report_study()
- * after report_select(). report_study() reads the events if a section needs them. Both return 0, or
- * -errno with err_text(). */
+/* Fill the study. report_study_start() needs the stacks as in the trace, so it is called before
+ * report_select(), which changes them, and report_study() after that. Both return 0, or -errno with
+ * err_text(). */
 int report_study_start(struct report_study *study, const struct report *report);
 int report_study(struct report_study *study, const struct report *report);
 void report_study_clear(struct report_study *study);
 
-/* A sentence to precede the answer, on growth or unused reserved memory; NULL for none. */
+/* Returns a sentence on growth or on unused reserved memory, to begin the report with, or NULL. */
 const char *report_study_story(const struct report *report);
 
 /* --- sentences, and stacks in groups: report_facts.c --- */
 
-/* The bytes and number of blocks that a stack holds, and the key by which stacks are grouped. */
+/* The bytes and number of blocks that a stack holds; stacks with equal keys form a group. */
 struct report_share {
-	uint64_t key, bytes, count, stack;
+	uint64_t key, bytes, count, stack; /* stack: index into trace->stacks */
 };
 
 /* A group: all shares that have the same key. */
@@ -86,10 +86,10 @@ const struct trace_device *report_worst(const struct report *report);
 /* Bytes that the device had reserved at its peak of allocated memory; TRACE_NONE if not known. */
 uint64_t report_reserved_at_peak(const struct trace *trace, const struct trace_device *device);
 
-/* "Peak 1.23 GiB allocated of ..., at 12.3 s; most of it 812.00 MiB from Net.forward (t.py:12)." */
+/* Returns the report's first sentence: "Peak 1.23 GiB allocated of ..., at 12.3 s; ...". */
 const char *report_answer(const struct report *report);
 
-/* " on device 0"; "" for NO_DEVICE. */
+/* Returns " on device 0", or "" for NO_DEVICE. */
 const char *report_place(const struct report *report, int device);
 
 /* report_fatal() returns the failed allocation that ended the program, if it was on a selected
@@ -97,11 +97,11 @@ const char *report_place(const struct report *report, int device);
 const struct trace_oom *report_fatal(const struct report *report);
 const char *report_fatal_text(const struct report *report);
 
-/* The line to show for a stack: its most relevant frame, or its site, or "an unknown place". */
+/* Returns the stack's most relevant frame, else its call site, else "an unknown place". */
 const char *report_line(const struct report *report, uint64_t stack);
 
-/* report_leaks.c: a name and its kind of memory, "take (leak.py:3) [pinned]"; device memory is not
- * named. */
+/* report_leaks.c: returns the name with its kind of memory, "take (leak.py:3) [pinned]", or just
+ * the name if it is device memory. */
 const char *report_in_space(const struct report *report, const char *name, const char *space);
 
 /* --- functions that write: report_output.c --- */
@@ -118,12 +118,12 @@ const char *report_format(const struct report *report, const char *format, ...)
 #define report_rows(report, type) EMIT_NONE_OF(type, report_limit(report))
 
 /*
- * Of the functions below that write, report_list(), report_member() and report_members() write only
- * the JSON report, report_tell_rows() both forms, all others only the text. So a section calls all
- * of them without a condition.
+ * report_list(), report_member() and report_members() write only if the report is JSON,
+ * report_tell_rows() in both forms, and all other functions below only if it is text. So a section
+ * calls all of them unconditionally.
  *
- * report_put() writes a table with the indentation of all sections; the table's function `below`
- * gets the report in its argument `with`.
+ * report_put() writes a table, indented by two columns; the report is passed to the table's
+ * function `below` as the argument `with`.
  */
 void report_put(const struct report *report, struct emit_table table);
 void report_table(const struct report *report, const struct emit_column *columns,
@@ -134,7 +134,7 @@ void report_tell_rows(const struct report *report, const char *key,
 		      const struct emit_column *columns, struct emit_rows rows,
 		      const char *heading);
 
-/* Write to the JSON report: several members, one object (null if `row` is NULL), or a list. */
+/* Write to a JSON report: members, one member that is an object (null if `row` is NULL), a list. */
 void report_members(const struct report *report, const struct emit_column *columns,
 		    const void *row);
 void report_member(const struct report *report, const char *key, const struct emit_column *columns,
@@ -142,16 +142,16 @@ void report_member(const struct report *report, const char *key, const struct em
 void report_list(const struct report *report, const char *key, const struct emit_column *columns,
 		 const struct emit_rows *rows);
 
-/* True if details of the device are shown: on the first screen only if its peak is the highest. */
+/* True if the report shows details of the device: by default, of the one with the highest peak. */
 bool report_wants(const struct report *report, int device);
-/* Writes " estimated from samples of 1.00 MiB" if the bytes that follow are estimates. */
+/* Writes a line that the bytes that follow are estimated from samples, if they are. */
 void report_say_estimated(const struct report *report);
 
-/* The number of rows that a list shows, SIZE_MAX for all. */
+/* Returns the number of rows that a list shows, SIZE_MAX for all. */
 size_t report_limit(const struct report *report);
 
-/* Writes a line (SAID_LINE), a heading (SAID_HEADING), or else a sentence, wrapped and indented by
- * `how` columns. */
+/* Writes a line as it is if `how` is SAID_LINE, a heading if it is SAID_HEADING, else a sentence
+ * that is wrapped, with `how` columns of indentation after its first line. */
 enum { SAID_LINE = -1, SAID_HEADING = -2 };
 
 void report_say(const struct report *report, int how, const char *format, ...)
@@ -169,22 +169,22 @@ extern const struct emit_column report_site_cells[];
 
 void report_site_row(const struct report *report, const char *name, uint64_t bytes, uint64_t whole);
 
-/* Writes a remark below the row of a site, after `bytes` unless this is TRACE_NONE. */
+/* Writes a remark below the row of a site. The bytes precede it unless they are TRACE_NONE. */
 void report_note(const struct report *report, uint64_t bytes, const char *text);
 
-/* Writes rows of struct report_site, and a row with the sum of the rows that are not shown. */
+/* Writes rows of struct report_site up to the limit, and one row with the sum of all others. */
 void report_site_rows(const struct report *report, const struct emit_rows *rows);
 
-/* report_oom.c: 0, or -errno with err_text() if the trace does not explain failure options->oom. */
+/* report_oom.c: returns -errno with err_text() if failure options->oom is not in the trace. */
 int report_oom_check(const struct report *report);
 
-/* report_peak_sites.c: writes the sites of a peak; `others` labels the bytes without a stack. */
+/* report_peak_sites.c: writes the sites of a peak; `others` names the bytes without a stack. */
 void report_composition(const struct report *report, const struct trace_peak *peak,
 			const char *others);
 
 /*
- * report_categories.c: the bytes of a peak by category: as an array of CATEGORIES_MOST sums (false
- * if they are not known), as a table for people, and as rows for JSON (null if not known).
+ * report_categories.c: the bytes of a peak by category. They fill an array of CATEGORIES_MOST sums
+ * (false: they are not known), a table for people, or rows for JSON (null if not known).
  */
 bool report_category_sums(const struct report *report, const struct trace_peak *peak,
 			  struct category_sum *sums);
@@ -192,7 +192,7 @@ void report_category_table(const struct report *report, const struct trace_peak 
 extern const struct emit_column report_category_columns[];
 struct emit_rows report_category_rows(const struct report *report, const struct trace_peak *peak);
 
-/* report_peak_sites.c: a peak in JSON, with the sites, stacks and categories of its bytes. */
+/* report_peak_sites.c: the members of a peak in JSON. `unknown`: bytes of no recorded stack. */
 struct report_composed {
 	int device;
 	const char *pool, *metric;
@@ -214,13 +214,13 @@ typedef void report_section(const struct report *report);
 
 /* When a section is shown, unless --show names the sections. */
 enum report_when {
-	REPORT_SCREEN, /* without --oom and --at; it describes the selection, if there is one */
-	REPORT_WHOLE,  /* as REPORT_SCREEN, but not for a selection: it describes the whole run */
+	REPORT_SCREEN, /* always, except with --oom or --at */
+	REPORT_WHOLE,  /* as REPORT_SCREEN, but not for a selection such as --pool */
 	REPORT_DETAIL, /* as REPORT_MORE, and also if no device has a peak to show */
 	REPORT_ASIDE,  /* as REPORT_MORE, but not for a selection */
 	REPORT_MORE,   /* with --full, and in JSON */
 	REPORT_ASKED,  /* with --full */
-	REPORT_EVENTS, /* as REPORT_ASKED; it needs the events and describes the whole run */
-	REPORT_OOM,    /* as REPORT_ASKED, and in JSON; with --oom it is the only section */
-	REPORT_MOMENT, /* only with --at; then all other kinds of sections are left out */
+	REPORT_EVENTS, /* as REPORT_ASKED, but not for a selection; it is made from the events */
+	REPORT_OOM,    /* with --full, and in JSON; with --oom it is the only section */
+	REPORT_MOMENT, /* with --at, when sections of other kinds are left out */
 };

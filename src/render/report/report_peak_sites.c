@@ -29,8 +29,8 @@ static const struct emit_column held_members[] = {
 	EMIT_END,
 };
 
-/* The sites of a peak. Their lines are looked up only where they are shown: in JSON, and for sites
- * without a name. */
+/* Returns the sites of a peak. A site's line is looked up only if it is shown: in JSON, or if the
+ * site has no name. */
 static struct emit_rows find_held(const struct report *report, const struct trace_peak *peak)
 {
 	struct emit_rows rows = report_rows(report, struct held);
@@ -57,7 +57,7 @@ static struct emit_rows find_held(const struct report *report, const struct trac
 
 /* --- for people --- */
 
-/* All stacks of a site that show the same frames on the screen; `bytes` is their sum. */
+/* The stacks of a site that look alike because only FRAMES frames are shown; `bytes`: their sum. */
 struct view {
 	uint32_t frames[FRAMES];
 	size_t frames_n;
@@ -80,7 +80,7 @@ static int by_bytes(const void *a, const void *b)
 	return x->bytes == y->bytes ? 0 : x->bytes > y->bytes ? -1 : 1;
 }
 
-/* Finds the views of the stacks with most bytes; *rest receives the bytes of stacks in no view. */
+/* Fills the views of the stacks with most bytes; *rest receives the bytes of all other stacks. */
 static size_t find_views(const struct report *report, const struct report_group *group,
 			 struct view *views, uint64_t *rest)
 {
@@ -124,10 +124,10 @@ static void view_rows(const struct report *report, const struct report_group *gr
 				    frame_text(report, view->frames[k]));
 	}
 	if (rest)
-		report_note(report, rest, "other call paths");
+		report_note(report, rest, "by other call paths");
 }
 
-/* Writes all frames of a stack, and a row where C code whose frames are not known called Python. */
+/* Writes all frames of a stack, and "(called by C code)" where unknown C code called Python. */
 static void stack_rows(const struct report *report, const struct trace_stack *stack, uint64_t bytes)
 {
 	size_t entry = 0;
@@ -186,7 +186,7 @@ static void peak_table(const struct report *report, const struct trace_peak *pea
 	report_say_estimated(report);
 	if (peak->count && peak->count != TRACE_NONE)
 		report_say(report, SAID_LINE, "  held by %s", SAY_MANY(peak->count, "block"));
-	report_composition(report, peak, "[other stacks]");
+	report_composition(report, peak, "[other call stacks]");
 }
 
 /* --- for programs --- */
@@ -275,7 +275,7 @@ struct report_composed report_compose(const struct report *report, const struct 
 		.metric = rows_word(WORDS_METRICS, peak->metric),
 		.t = peak->t,
 		.bytes = peak->bytes,
-		.unknown = peak->bytes, /* all bytes; those of known stacks are subtracted below */
+		.unknown = peak->bytes, /* the bytes of all known stacks are subtracted below */
 		.categories = report_category_rows(report, peak),
 		.sites = find_held(report, peak),
 		.stacks = compose_stacks(report, peak),
@@ -317,7 +317,7 @@ static void say_peaks(const struct report *report)
 				   report_format(report, "Peak of reserved memory on device %d",
 						 device));
 	}
-	/* For a program that used no device, such as a training on the CPU. */
+	/* For a program that used no device, for example one that trains on the CPU. */
 	for (unsigned space = 0; !trace->summary.devices_n && space < SPACES; space++)
 		peak_table(report, trace_space_peak(report->trace, space),
 			   report_format(report, "Peak of %s memory", space_name(space)));

@@ -1,11 +1,11 @@
-/* The section of phases: their time, peak, growth, and the memory that they keep. */
+/* The section of phases: the time, peak and growth of each, and the memory that it kept. */
 #include "render/report/report_parts.h"
 #include "render/selection/phase_groups.h"
 
 struct phase_told {
 	struct phase_group of;
 	const char *name, *title, *domain;
-	const char *open; /* a text in place of the time, NULL for none */
+	const char *open; /* shown in place of the time; NULL shows the time */
 	struct emit_rows devices;
 };
 
@@ -68,7 +68,7 @@ static const struct emit_column phases_members[] = {
 	EMIT_END,
 };
 
-/* One of the values below a row, ", freed 4.03 GiB"; "" if it is not known. */
+/* Returns a value for the line below a phase, ", freed 4.03 GiB", or "" if it is not known. */
 static const char *count_text(const struct report *report, const char *what,
 			      const struct trace_phase_count *count)
 {
@@ -77,7 +77,7 @@ static const char *count_text(const struct report *report, const char *what,
 		       : report_format(report, "%s%s", what, SAY_BYTES(count->bytes));
 }
 
-/* Writes the other values of a phase, and a row for each device unless there is only one. */
+/* Writes, below a phase, its further values and, if there are several devices, a row for each. */
 static void phase_below(const struct show *show, const void *row, const void *with)
 {
 	const struct phase_told *phase = row;
@@ -85,9 +85,9 @@ static void phase_below(const struct show *show, const void *row, const void *wi
 
 	if (!report->options->full && !report->options->show)
 		return;
-	report_say(report, SAID_LINE, "    peak of reserved %s%s%s",
+	report_say(report, SAID_LINE, "    peak of reserved memory %s%s%s",
 		   SAY_BYTES(phase->of.values.peak_reserved),
-		   count_text(report, ", allocated in all ", &phase->of.values.allocations),
+		   count_text(report, ", allocated in total ", &phase->of.values.allocations),
 		   count_text(report, ", freed ", &phase->of.values.freed));
 	if (report->trace->summary.devices_n > 1)
 		emit_table(show, &(struct emit_table){ .columns = device_columns,
@@ -144,7 +144,7 @@ void report_tell_phases(const struct report *report)
 		add_phase(report, &rows, group);
 		if (group->count > 1)
 			heading = "Phases, by peak of allocated memory; growth and kept are "
-				  "medians";
+				  "medians of a phase's repetitions";
 	}
 	report_members(report, phases_members, &rows);
 	if (rows.count)

@@ -1,5 +1,5 @@
-/* The sections on the process: its command, its failed allocations, advice, and the parts of the
- * run that the trace lacks. */
+/* The sections on the process: its command, its failed allocations, advice, and notes on what the
+ * trace lacks. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,9 +8,9 @@
 #include "render/report/report_parts.h"
 
 enum {
-	SAID = 3, /* failed allocations shown in the text */
-	FAILURES = 100,
-	ADVICE = 1024, /* bytes of the buffer for a piece of advice */
+	SAID = 3,       /* most failed allocations in the text */
+	FAILURES = 100, /* most failed allocations in JSON */
+	ADVICE = 1024,  /* bytes of the buffer for a piece of advice */
 };
 
 /* --- failures --- */
@@ -54,7 +54,7 @@ static void add_failure(const struct report *report, struct emit_rows *rows,
 		   });
 }
 
-/* Finds the first `most` failures on the selected devices, in the survey or else in the events. */
+/* Returns the first `most` failures on the selected devices, from the survey or else the events. */
 static struct emit_rows find_failures(const struct report *report, size_t most)
 {
 	const struct event_scan *survey = &report->study->survey;
@@ -101,7 +101,7 @@ void report_tell_failures(const struct report *report)
 {
 	const struct trace_oom *fatal = report_fatal(report);
 	uint64_t ooms = trace_ooms(report->trace, report->options->select.device);
-	/* If a single failure ended the program, the report has begun with it. */
+	/* If the only failure ended the program, the report's first sentence is about it. */
 	bool shown = ooms && !(ooms == 1 && report->screen && fatal);
 	struct emit_rows rows = EMIT_NONE_OF(struct failed, SIZE_MAX);
 
@@ -122,7 +122,7 @@ void report_tell_failures(const struct report *report)
 
 /* --- advice --- */
 
-/* Writes the number as digits alone, to be copied into a setting. */
+/* Writes the number without commas, so that it can be copied into a setting. */
 static const char *show_plain(char *to, uint64_t number)
 {
 	snprintf(to, SHOW_NUMBER, "%" PRIu64, number);
@@ -206,15 +206,15 @@ static void say_notes(const struct report *report)
 	report_say(report, SAID_HEADING, "Notes");
 	if (process->signal != TRACE_NONE)
 		report_say(report, 2,
-			   "- the process was killed by signal %llu; this is what was "
+			   "- the process was killed by signal %llu; the trace has what was "
 			   "recorded until then",
 			   (unsigned long long)process->signal);
 	else if (process->exit == TRACE_RUNNING)
-		report_say(report, 2, "- the process was still running when this was read");
+		report_say(report, 2, "- the process was still running when the spool was read");
 	else if (process->exit != TRACE_EXIT)
 		report_say(report, 2,
 			   "- the process ended without finishing its trace (killed, crashed or "
-			   "_exit); this is what was recorded until then");
+			   "_exit); the trace has what was recorded until then");
 	if (crowded)
 		report_say(report, 2,
 			   "- %s events are not in the trace (MEMTRACE_MAX_EVENTS, MEMTRACE_KEEP); "
@@ -251,7 +251,7 @@ void report_tell_notes(const struct report *report)
 
 /* --- the process --- */
 
-/* Appends a word of a command so that a shell reads it as one. */
+/* Appends a word of a command, quoted if a shell would not read it as one word. */
 static void add_quoted(char *to, size_t size, const char *word)
 {
 	if (*word && !word[strcspn(word, " \t\n'\"\\$`*?[](){}<>|&;~#!")]) {
@@ -266,18 +266,18 @@ static void add_quoted(char *to, size_t size, const char *word)
 	text_append(to, size, "'");
 }
 
-/* "`python train.py` (pid 4242, rank 3, on node7) ran for 81.2 ms from 2026-11-21T02:03:04Z." */
+/* Writes "`python train.py` (pid 4242, rank 3, on node7) ran for 81.2 ms from 2026-...Z." */
 static void say_process(const struct report *report)
 {
 	const struct trace_process *process = &report->trace->process;
 	const char *start = process->start_time;
 	bool timed = start && strlen(start) > 19;
-	bool ranked = process->rank || process->world_size > 1; /* rank 0 of 1: maybe no launcher */
+	bool ranked = process->rank || process->world_size > 1; /* rank 0 of 1: maybe no ranks */
 	char command[4096] = "";
 	char rank[SHOW_NUMBER];
 	size_t most = report->options->full ? sizeof(command) : 199;
 
-	/* A baseline has no arguments and no time of start: it may stand for many runs. */
+	/* A baseline may stand for many runs, so it has no command and no start time. */
 	if (report->trace->capture.baseline)
 		return;
 	for (size_t i = 0; i < process->command_n && strlen(command) <= most; i++) {

@@ -2,9 +2,9 @@
  * The sections `tree` and `inverted`: a peak's stacks as a tree of frames. `tree` begins with the
  * outermost callers, `inverted` with the frames that allocate.
  *
- * Below a frame with one child the chain goes on in the same column; several children have a "- "
- * each. The bytes of a row are the sum of the rows below it: small branches share a row "... N
- * more", and the bytes that a frame allocates itself, not in its callees, are in a row "(itself)".
+ * An only child is written in the same column as its parent; siblings are indented and begin with
+ * "- ". The bytes of a row are the sum of its children's rows: small children share a row "... N
+ * more", and the bytes of stacks that end at the row's frame are in a row "(itself)".
  */
 #include <stdio.h>
 
@@ -12,17 +12,17 @@
 #include "render/report/report_parts.h"
 
 enum {
-	SMALLEST = 100, /* a branch below 1/100 of the peak is small */
+	SMALLEST = 100, /* branches below 1/100 of the peak share a row, unless --full is given */
 	INDENT_MOST = 24,
 };
 
 struct branch {
 	struct emit_part part;
 	const char *name, *frame;    /* `frame` is NULL in a row "... N more" or "(itself)" */
-	uint64_t depth, more, count; /* depth: frames below the root */
+	uint64_t depth, more, count; /* distance from the root; children without a row; blocks */
 	uint32_t node;
-	unsigned indent; /* columns before the name, a "- " included */
-	bool sibling;
+	unsigned indent; /* columns before the name, including a "- " */
+	bool sibling;    /* the row begins with "- " */
 };
 
 static const struct emit_column branch_columns[] = {
@@ -47,7 +47,7 @@ static const struct emit_column branches_columns[] = {
 	EMIT_END,
 };
 
-/* The number of the node's children that get a row each. The others share a row "... N more". */
+/* Returns how many of the node's children get a row each. The others share a row "... N more". */
 static size_t told(const struct report *report, const struct tree *tree,
 		   const struct tree_node *node)
 {
@@ -62,7 +62,7 @@ static size_t told(const struct report *report, const struct tree *tree,
 	return node->children_n - count == 1 ? node->children_n : count;
 }
 
-/* A copy of `row` named by the indented `text`. If `frame`, the text is the copy's frame, too. */
+/* Returns a copy of `row` whose name is `text`, indented; with `frame`, also the copy's frame. */
 static struct branch branch_of(const struct report *report, const struct tree *tree,
 			       const struct branch *row, const char *text, bool frame)
 {
@@ -76,8 +76,8 @@ static struct branch branch_of(const struct report *report, const struct tree *t
 	return branch;
 }
 
-/* Pushes rows for the children of the node of `of` onto the pile, with the first child on top.
- * Returns the new height of the pile. */
+/* Pushes rows for the children of the node of `of` onto the stack `pile`, the first child last, so
+ * that it is popped first. Returns the new height of the stack. */
 static size_t push_children(const struct report *report, const struct tree *tree,
 			    const struct branch *of, struct branch *pile, size_t height)
 {
@@ -117,11 +117,11 @@ static size_t push_children(const struct report *report, const struct tree *tree
 	return height;
 }
 
-/* The rows from the root down, each followed by its children; a pile replaces recursion. */
+/* Returns the rows in depth-first order from the root. The stack `pile` replaces recursion. */
 static struct emit_rows find_rows(const struct report *report, const struct tree *tree)
 {
 	struct emit_rows rows = EMIT_NONE_OF(struct branch, SIZE_MAX);
-	/* For each node the pile has at most three rows: the node, "... N more" and "(itself)". */
+	/* Each node adds at most three rows: itself, "... N more" and "(itself)". */
 	struct branch *pile = report_room(report, (3 * tree->count + 1) * sizeof(*pile));
 	size_t height = 1;
 
@@ -146,14 +146,14 @@ static void say_branches(const struct report *report, const struct branches *bra
 	const struct emit_rows below = EMIT_ROWS_OF(list + 1, branches->rows.count - 1);
 
 	if (branches->device != NO_DEVICE)
-		report_say(report, SAID_HEADING, "Peak of device %d %s: %s, with blocks",
+		report_say(report, SAID_HEADING, "Peak of device %d, %s: %s (at the right: blocks)",
 			   branches->device,
-			   inverted ? "from the allocation up" : "from the outermost caller down",
+			   inverted ? "allocating function first" : "outermost caller first",
 			   SAY_BYTES(list->part.bytes));
 	else
-		report_say(report, SAID_HEADING, "%s, %s, with blocks",
-			   inverted ? "From the allocation up to its callers"
-				    : "From the outermost caller down",
+		report_say(report, SAID_HEADING, "%s: %s (at the right: blocks)",
+			   inverted ? "Call tree, allocating function first"
+				    : "Call tree, outermost caller first",
 			   SAY_BYTES(list->part.bytes));
 	report_put(report, (struct emit_table){
 				   .columns = branch_columns, .rows = &below, .headless = true });

@@ -1,9 +1,9 @@
 /*
- * The section that explains, part by part, the memory that nvidia-smi shows, and so why it is more
- * than PyTorch reports.
+ * The section that splits the memory that nvidia-smi shows into parts, and so explains why it is
+ * more than PyTorch reports.
  *
- * The parts are exact and sum to the total. The bytes of a pool are not counted again for the
- * library that reserved the pool's segments.
+ * The parts sum to the total exactly. Bytes of a pool are not counted again as bytes of the library
+ * that allocated the pool's segments.
  */
 #include <string.h>
 
@@ -12,8 +12,8 @@
 struct used_part {
 	const char *what, *text; /* the part's kind in JSON, and its name in the text */
 	const char *name;        /* name of the pool, library or kind; NULL if there is none */
-	struct emit_part part;   /* its bytes are an int64_t: they may be negative */
-	uint64_t order;          /* a key to sort by, which rises with the bytes */
+	struct emit_part part;   /* the bytes, an int64_t stored as uint64_t, may be negative */
+	uint64_t order;          /* key for sorting: the bytes plus 2^63 */
 };
 
 static const struct emit_column part_members[] = {
@@ -108,8 +108,8 @@ static const struct emit_column part_cells[] = {
 	EMIT_END,
 };
 
-/* If `named`, writes the parts from position `from` on, up to the first whose kind is not "named";
- * else those up to the first whose kind is "named". Returns the position of that first part. */
+/* Writes parts from position `from` on, as long as their kind is "named" or, if `named` is false,
+ * is not "named". Returns the position of the next part. */
 static size_t put_parts(const struct report *report, const struct emit_rows *parts, size_t from,
 			bool named)
 {
@@ -136,7 +136,7 @@ static void device_table(const struct report *report, const struct trace_device 
 	report_say(report, SAID_HEADING, "%s device %d: peak %s, at %s",
 		   own ? "What nvidia-smi shows for" : "What all processes occupy on",
 		   device->device, SAY_BYTES(used->peak_bytes), SAY_TIME(used->peak_t));
-	/* Only the named parts have a limit, because a program may load many libraries. */
+	/* Only named parts have a limit, because a program may load many libraries. */
 	for (size_t i = 0; i < parts->count;)
 		i = put_parts(report, parts, put_parts(report, parts, i, false), true);
 }

@@ -18,7 +18,7 @@ const char *show_bytes(char *to, uint64_t bytes)
 	} else if (bytes < 1024) {
 		snprintf(to, SHOW_NUMBER, "%u B", (unsigned)bytes);
 	} else {
-		/* so that 1023.995 becomes "1.00" of the next unit, not "1024.00" */
+		/* 1023.995 becomes "1.00" of the next unit, since "%.2f" prints "1024.00". */
 		for (value /= 1024; value >= 1023.995 && unit < 5; unit++)
 			value /= 1024;
 		snprintf(to, SHOW_NUMBER, "%.2f %s", value, units[unit]);
@@ -77,8 +77,8 @@ const char *show_share(char *to, uint64_t part, uint64_t whole)
 	return to;
 }
 
-/* Writes the character at *text, or '?' if it may control a terminal, and moves *text past it.
- * Returns the number of bytes that `to` takes; if `to` is NULL, writes none. */
+/* Copies the character at *text, or '?' if it may control a terminal, to `to` unless that is NULL,
+ * and moves *text past it. Returns the number of bytes that it takes in `to`. */
 static size_t put_safe(char *to, const char **text)
 {
 	uint32_t c;

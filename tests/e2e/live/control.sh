@@ -240,7 +240,7 @@ finish 'toggled by the program'
 # Killed in between: nothing that was done is missing.
 begin 4 1000000
 ok 'a dump of a busy process' memtrace ctl "$pid" dump -o busy.json
-if grep -q 'kept writing while' busy.json; then
+if grep -q 'kept recording while' busy.json; then
 	skip 'is of one moment' 'it did not pause for as long as a copy takes, and the dump says so'
 else
 	ok 'is of one moment' validate busy.json

@@ -88,7 +88,7 @@ with open(sys.argv[1], "r+b") as file:
 PYTHON
 ok 'a torn last update is no obstacle' memtrace recover torn.spool -o torn.json
 ok 'what is left keeps its promises' validate torn.json
-has 'and it is told' torn.json 'the last update was not complete and is left out'
+has 'and it is told' torn.json 'the last update of the recording was cut off and is left out'
 # The last update is an event, or an answer of the driver's to "how much is used" that came after it.
 updates='len(d["events"]) + sum(x["used"]["samples"] for x in d["summary"]["devices"] if "samples" in x["used"])'
 is 'one update less' "$(json torn.json "$updates")" "$(($(json "$recovered" "$updates") - 1))"

@@ -48,9 +48,9 @@ is 'are what was not given back' \
 	'[104857600, 50, "leak_here (steps.c:36)"]'
 printf '# known\nleak_here   # since ever\nnobody*\n' >known
 ok 'known ones' memtrace report --suppressions known --show leaks,growth,advice "$TRACE"
-has 'are left out' "$OUT" '100.00 MiB           left out: suppressed'
+has 'are left out' "$OUT" '100.00 MiB           not listed: matched by suppressions'
 # shellcheck disable=SC2016
-has 'and grow no more' "$OUT" 'Growth: none over 50 phases `step #`.'
+has 'and grow no more' "$OUT" 'Growth: no call site grew over 50 phases `step #`.'
 has 'what is out of date is said' "$OUT" 'known:3: this suppression matches nothing: nobody*'
 fails 3 'nothere: No such file' memtrace report --suppressions nothere "$TRACE"
 traced "$SAMPLES/leak"
@@ -59,7 +59,7 @@ has 'gets its leak told' "$OUT" 'was never freed, most of it'
 ok 'growth' memtrace report --show growth "$TRACE"
 has 'which cannot be told' "$OUT" 'Growth: not enough data'
 ok 'of a selection' memtrace report --show growth,short_lived,histogram --space device "$TRACE"
-has 'not either' "$OUT" 'Growth: shown for the whole run only.'
+has 'not either' "$OUT" 'Growth: shown only in a report on the whole run.'
 
 # --- sums ---------------------------------------------------------------------------------------------
 "$BUILD/tests/generator" --events 20000 --devices 2 --json made.json >/dev/null

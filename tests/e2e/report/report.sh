@@ -81,21 +81,21 @@ fails 3 'cut.spool' memtrace report cut.spool
 
 # --- what is not known is not said ----------------------------------------------------------------------
 ok 'a baseline' memtrace report --show categories,short_lived,histogram,used "$TOP/tests/data/h200-change-none.json"
-has 'has no sizes' "$OUT" 'Sizes: not known, because a baseline has no events.'
-has 'no short-lived blocks' "$OUT" 'Short-lived: not known, because a baseline has no events.'
+has 'has no sizes' "$OUT" 'Sizes of allocations: not known, because a baseline has no events.'
+has 'no short-lived blocks' "$OUT" 'Short-lived blocks: not known, because a baseline has no events.'
 has 'nor blocks' "$OUT" ' 79.1%           -    193.25 MiB'
-has 'what was asked for is answered' "$OUT" 'used: none in this baseline.'
+has 'what was asked for is answered' "$OUT" 'used: this baseline has nothing for this section.'
 fails 3 'is a baseline, which has no events to select from' memtrace report --at peak "$TOP/tests/data/h200-change-none.json"
 fails 3 'is a baseline, which has no events to select from' memtrace report --by thread "$TOP/tests/data/h200-change-none.json"
 ok 'a trace that lacks events' memtrace report --show histogram,short_lived,gaps "$TOP/tests/data/h200-nccl.json"
 has 'tells of the others' "$OUT" 'Sizes of allocations whose events were kept'
 is 'and not what lives of them' "$(grep -c '^  4 B  *1  *4 B  *-  *-' "$OUT")" 1
-has 'its short-lived blocks, too' "$OUT" 'Short-lived in the events that were kept: freed within'
-has 'gaps are of a moment' "$OUT" 'gaps: needs a moment, add --at WHEN.'
+has 'its short-lived blocks, too' "$OUT" 'Short-lived blocks in the events that were kept: freed within'
+has 'gaps are of a moment' "$OUT" 'gaps: add --at WHEN to choose a time.'
 
 # --- what is offered, and asked for -----------------------------------------------------------------------
 ok 'a baseline' memtrace report "$TOP/tests/data/h200-change-adamw.json"
-has 'offers what it has' "$OUT" 'More with --show: live leaks tree inverted; everything with --full.'
+has 'offers what it has' "$OUT" 'More sections with --show NAME: live leaks tree inverted; everything with --full.'
 hasnt 'and no look at events' "$OUT" 'Growth was not checked'
 ok 'a document' memtrace report --json "$TOP/tests/data/h200-forward_backward.json"
 is 'is whole' "$(json "$OUT" '[len(d["phases"]), d["other_phases"], d["lines"]["other_rows"]]')" '[24, 0, 0]'
@@ -123,7 +123,7 @@ has 'which the table shows' "$OUT" '  temporaries                4.00 GiB'
 ok 'where the table has few' memtrace report --show advice "$TOP/tests/data/h200-cupy.json"
 hasnt 'there is none' "$OUT" 'of the peak were'
 ok 'what was short-lived has its name' memtrace report --show short_lived "$TOP/tests/data/h200-operators.json"
-has 'and no other' "$OUT" 'Short-lived: freed within 16 further allocations on the device'
+has 'and no other' "$OUT" 'Short-lived blocks: freed within the next 16 allocations'
 
 # --- lines ----------------------------------------------------------------------------------------------
 ok 'lines of two kinds of memory' memtrace report --json -n 0 --show lines "$TOP/tests/data/h200-jax.json"

@@ -103,7 +103,7 @@ for by in 'owner libcublas.so.13' 'module train.py' 'function Block.attend (trai
 done
 ok 'a filter' memtrace report --filter Block.attend --show peaks "$train"
 has 'the part of the peak' "$OUT" 'stacks with Block.attend held 97.50 MiB of that.'
-has 'the rest is told' "$OUT" '[other stacks]'
+has 'the rest is told' "$OUT" '[other call stacks]'
 
 marks=$TOP/tests/data/h200-caching-py.json
 ok 'at a mark, the last of the name' memtrace report --json --at 'mark:freed by backward()' "$marks"
@@ -134,7 +134,7 @@ done
 is 'and it is what the trace says' \
 	"$(json "$OUT" 'd["moment"]["live"]["bytes"]')" "$(json dropped.json 'd["summary"]["devices"][0]["allocated"]["exit_bytes"]')"
 ok 'people read it' memtrace report --at seq:29000 dropped.json
-has 'in the table' "$OUT" '[not known: allocated before events were dropped]'
+has 'in the table' "$OUT" '[not known: allocated before the last missing event]'
 
 # Of NCCL's events most were dropped: what a kind of memory or a pool held at its peak is in the trace.
 for selected in 'space device 830472192' 'space pinned 2359308' 'pool torch 16777216'; do
@@ -202,9 +202,9 @@ ok 'a window' memtrace report --from 6.5s --to 6.6s "$train"
 has 'is told as one' "$OUT" 'From 6.5s to 6.6s: peak 197.77 MiB'
 has 'of a pool as well' "$(memtrace report --to 6.6s --pool torch "$train" >pool.txt; echo pool.txt)" 'For pool torch until 6.6s: peak'
 ok 'nothing matches' memtrace report --filter no-such-frame "$train"
-is 'in one sentence' "$(cat "$OUT")" 'Nothing matches: stacks with no-such-frame.'
+is 'in one sentence' "$(cat "$OUT")" 'Nothing in the trace matches: stacks with no-such-frame.'
 ok 'no such memory' memtrace report --space cpu "$train"
-is 'in one sentence' "$(cat "$OUT")" 'Nothing matches: cpu memory.'
+is 'in one sentence' "$(cat "$OUT")" 'Nothing in the trace matches: cpu memory.'
 ok 'nothing yet' memtrace report --at 0s "$train"
 has 'is said' "$OUT" 'Live at 0s: nothing.'
 fails 3 'has no device 7; it has 0, 1, 2' memtrace report --device 7 three.json
