@@ -91,7 +91,7 @@ static void tell_category(const struct report *report, const struct trace_peak *
 			most = i;
 	}
 	if (helps[most] && sums[most].bytes > then->bytes / 3)
-		report_say(report, 2, "- %s of %.40s; to reduce: %s", SAY_BYTES(sums[most].bytes),
+		report_say(report, 2, "- %s of %.40s: %s", SAY_BYTES(sums[most].bytes),
 			   categories_name(&report->study->categories, most), helps[most]);
 }
 

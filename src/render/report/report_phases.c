@@ -85,7 +85,7 @@ static void phase_below(const struct show *show, const void *row, const void *wi
 
 	if (!report->options->full && !report->options->show)
 		return;
-	report_say(report, SAID_LINE, "    peak of reserved memory %s%s%s",
+	report_say(report, SAID_LINE, "    reserved peak %s%s%s",
 		   SAY_BYTES(phase->of.values.peak_reserved),
 		   count_text(report, ", allocated in total ", &phase->of.values.allocations),
 		   count_text(report, ", freed ", &phase->of.values.freed));

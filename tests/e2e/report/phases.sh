@@ -12,7 +12,7 @@ told() { # TRACE: the names that its report has, once its figures are right
 FAKE_CUDA_DEVICES=2 traced "$E2E/ranges" 2000
 is 'many names that differ in a number are one' "$(told "$TRACE")" 'all depth #'
 ok 'a report of phases' memtrace report --show phases "$TRACE"
-has 'tells what was born and freed' "$OUT" '    peak of reserved memory 8.00 KiB, allocated in total 84.00 KiB, freed 80.00 KiB'
+has 'tells what was born and freed' "$OUT" '    reserved peak 8.00 KiB, allocated in total 84.00 KiB, freed 80.00 KiB'
 is 'of each device, too' "$(grep -cE '^ {11}[01] +[0-9.]+ [KMG]?i?B' "$OUT")" 4
 is 'and all of a kind in a row' "$(grep -c '^  depth #  *2,000 ' "$OUT")" 1
 
