@@ -40,9 +40,10 @@ renew=$traces/renew
 : >"$details" && : >"$rows" && : >"$renew" || exit 2
 worst=0 worst_name='' worst_trace=''
 
+# dash's echo takes \n for a line's end, so what is not ours is printed by printf: a command may hold anything.
 warning() { # SENTENCE: for people, and for GitHub's page of the run
-	echo "$1" >&2
-	[ -z "${GITHUB_ACTIONS:-}" ] || echo "::warning::$(echo "$1" | sed 's/%/%25/g')"
+	printf '%s\n' "$1" >&2
+	[ -z "${GITHUB_ACTIONS:-}" ] || printf '::warning::%s\n' "$(printf '%s' "$1" | sed 's/%/%25/g')"
 }
 
 code() { # TEXT: as it is, in Markdown and in a cell of a table
@@ -54,7 +55,7 @@ code() { # TEXT: as it is, in Markdown and in a cell of a table
 judged() {
 	mark=❌
 	[ "$1" != 0 ] || mark=✅
-	echo "| $mark | $(code "$2") | $3 |" >>"$rows"
+	printf '| %s | %s | %s |\n' "$mark" "$(code "$2")" "$3" >>"$rows"
 	if [ "$1" -gt "$worst" ] || [ -z "$worst_name" ]; then
 		worst=$1 worst_name=$2
 		[ -z "${4:-}" ] || worst_trace=$4
@@ -88,7 +89,7 @@ end() {
 	if [ "$1" = 0 ] && [ "$MEMTRACE_RENEW" = 1 ] && [ -n "$MEMTRACE_BASELINE" ]; then
 		cp "$renew" "$out/renew"
 	fi
-	echo "memtrace gate: $verdict" >&2
+	printf 'memtrace gate: %s\n' "$verdict" >&2
 	exit "$1"
 }
 
@@ -123,7 +124,7 @@ for file in "$traces"/*.json; do
 done | LC_ALL=C sort -k 1,1n -k 2,2 >"$traces/processes"
 if [ ! -s "$traces/processes" ]; then
 	[ "$command_status" = 0 ] || end "$command_status"
-	echo "$MEMTRACE_RUN left no trace: it did not allocate GPU memory, or not where libmemtrace.so was loaded" >&2
+	printf '%s left no trace: it did not allocate GPU memory, or not where libmemtrace.so was loaded\n' "$MEMTRACE_RUN" >&2
 	judged 3 'the command' 'left no trace: it did not allocate GPU memory, or not where libmemtrace.so was loaded'
 	end 3
 fi
@@ -166,7 +167,7 @@ compare() {
 	[ -n "$suffix" ] || base=$MEMTRACE_BASELINE
 	printf '%s\t%s\n' "$base" "$out/head$suffix.json" >>"$renew"
 	if [ ! -e "$base" ]; then
-		echo "$process: $base is not there: commit $out/head$suffix.json in its place" >&2
+		printf '%s: %s is not there: commit %s in its place\n' "$process" "$base" "$out/head$suffix.json" >&2
 		if [ "$MEMTRACE_RENEW" = 1 ]; then
 			judged 0 "$process" 'gets its first baseline' "$trace"
 		else
@@ -185,7 +186,7 @@ END
 	verdict=$?
 	case $MEMTRACE_RENEW:$verdict in
 	1:1 | 1:3)
-		echo "$process: accepted, its baseline is made anew" >&2
+		printf '%s: accepted, its baseline is made anew\n' "$process" >&2
 		judged 0 "$process" 'changed; its baseline is made anew' "$trace"
 		;;
 	*) tell "$verdict" 'cannot be compared: see the log' ;;

@@ -47,6 +47,11 @@ if memtrace html "$TOP/tests/data/example.json" -o page.html 2>/dev/null; then
 else
 	skip 'a page' 'built without the page'
 fi
+job MEMTRACE_RUN="MEMTRACE_MAX_EVENTS=0 $E2E/changes none '1
+::error::a|<b>%'" MEMTRACE_BASELINE=base.json
+is 'words of a command stay words, in the log' "$? $(grep -h -c '^::error::a' "$OUT" "$ERR" | tr '\n' ' ')" '0 0 0 '
+is 'in what annotates' "$(grep -c '^::warning::pid .* none 1\\n::error::a|<b>%25: what' "$OUT")" 1
+is 'and in the summary' "$(grep -c '^| ✅ .* none 1\\n::error::a&#124;&lt;b&gt;%</code> | No change' summary.md)" 1
 job MEMTRACE_RUN="$E2E/changes larger 3" MEMTRACE_BASELINE=base.json MEMTRACE_FAIL_ON='allocated.peak>20%
 
 count>0'
@@ -122,6 +127,31 @@ has 'is missed' summary.md 'left traces of 1 of its 2 ranks'
 job MEMTRACE_RUN="$one" MEMTRACE_BUDGET=budget.json MEMTRACE_PROCESSES=1
 is 'unless it is said how many there are' $? 0
 
+cat >launch.py <<'END'
+"""As torchrun does: two ranks at once, each of which starts a worker with its own environment once it has begun."""
+import ctypes
+import os
+import subprocess
+import sys
+
+def take(mib):
+    pointer = ctypes.c_void_p()
+    assert ctypes.CDLL("libcudart.so.13").cudaMalloc(ctypes.byref(pointer), ctypes.c_size_t(mib << 20)) == 0
+
+if len(sys.argv) == 1:
+    for rank in [subprocess.Popen([sys.executable, "-S", __file__, "rank", mib], env=dict(os.environ, RANK=n, WORLD_SIZE="2"))
+                 for n, mib in (("1", "20"), ("0", "10"))]:
+        rank.wait()
+else:
+    take(int(sys.argv[2]))
+    if sys.argv[1] == "rank":
+        subprocess.run([sys.executable, "-S", __file__, "worker", str(int(sys.argv[2]) + 1)], check=True)
+END
+job MEMTRACE_RUN="$PYTHON -S launch.py" MEMTRACE_BASELINE=python.json MEMTRACE_RENEW=1
+is 'Python ranks that run at the same time' "$? $(for head in head head-2 head-rank1 head-rank1-2; do
+	json out/$head.json 'd["summary"]["devices"][0]["allocated"]["peak_bytes"] >> 20'
+done | tr '\n' ' ')" '0 10 11 20 21 '
+
 # --- what is not known ----------------------------------------------------------------------------------
 job MEMTRACE_RUN='exit 7' MEMTRACE_BASELINE=base.json
 is 'the status of a command that fails' $? 7
@@ -136,6 +166,17 @@ job MEMTRACE_RUN="MEMTRACE_MAX_EVENTS=20 $E2E/changes none 1" MEMTRACE_BASELINE=
 is 'a trace without its events still has its peak' $? 0
 has 'and that they are missing is said' summary.md '208 events are not in the trace'
 has 'in the annotations, too' "$OUT" '::warning::pid '
+cat >hold.py <<'END'
+import ctypes, os, time
+assert ctypes.CDLL("libcudart.so.13").cudaMalloc(ctypes.byref(ctypes.c_void_p()), ctypes.c_size_t(1 << 20)) == 0
+open("held", "w").close()
+while not os.path.exists("release") and os.path.exists(os.getcwd()):
+    time.sleep(0.05)
+END
+job MEMTRACE_RUN="$PYTHON -S hold.py & while [ ! -e held ]; do sleep 0.05; done; $E2E/changes none 1" MEMTRACE_BASELINE=base.json
+is 'a process that still runs' $? 3
+has 'decides, for nobody knows what it will take' "$ERR" 'status 3, decided by trace.'
+touch release
 if command -v prlimit >/dev/null; then
 	job MEMTRACE_RUN="prlimit --fsize=2048000 $E2E/changes none 1" MEMTRACE_BASELINE=base.json MEMTRACE_RENEW=1
 	is 'a recording that had to stop is no recording' $? 3

@@ -93,6 +93,10 @@ step comment.py
 is 'a push has no comment' "$? $(cat "$OUT")" '0 no pull request, so no comment'
 stop
 
+for file in "$CI"/*.py "$TOP/scripts/pytest_memtrace.py"; do
+	ok "${file##*/} is Python 3.8" "$PYTHON" -c 'import ast, sys; ast.parse(open(sys.argv[1]).read(), feature_version=(3, 8))' "$file"
+done
+
 # --- the picture ----------------------------------------------------------------------------------------
 "$PYTHON" "$CI/picture.py" "$TOP/tests/data/h200-train.json" --png map.png --legend map.md
 is 'a recorded run: its peak, its sites' "$(sed -n -e '1s/.*peak of/peak/p' -e 3p map.md)" "$(printf \
