@@ -474,7 +474,7 @@ check-instructions: test-programs ## an event costs no more instructions than th
 
 check-shell: ## the scripts under shellcheck
 	$(Q)command -v shellcheck >/dev/null || { echo 'skip check-shell: shellcheck is missing'; exit 0; }; \
-		shellcheck -x -P SCRIPTDIR scripts/*.sh scripts/ci/*.sh $(wildcard tests/e2e/*.sh tests/e2e/*/*.sh tests/guest/*.sh tests/gpu/*.sh .ci/run)
+		shellcheck -x -P SCRIPTDIR scripts/*.sh scripts/ci/*.sh scripts/containers/*.sh $(wildcard tests/e2e/*.sh tests/e2e/*/*.sh tests/guest/*.sh tests/gpu/*.sh .ci/run)
 
 # --- format and lint -------------------------------------------------------------------------------
 
@@ -524,7 +524,20 @@ $(BUILD)/share/done: $(BUILD)/memtrace $(wildcard include/memtrace/*.h) $(wildca
 INSTALLING = BUILD='$(BUILD)' PREFIX='$(PREFIX)' LIBDIR='$(LIBDIR)' DESTDIR='$(DESTDIR)' \
 	VERSION='$(VERSION)' sh scripts/install.sh
 
-.PHONY: manual install uninstall deb clean help
+# For another root than this one: the same two, which look for libraries beside themselves first. The tool's is an
+# rpath, not a runpath: it holds for the libraries of its libraries, too.
+$(BUILD)/container/libmemtrace.so: $(LIB_OBJECTS) src/libmemtrace.ld
+	@mkdir -p $(@D)
+	$(call say,LINK,$@) $(CC) $(LIB_FLAGS) $(LDFLAGS) $(LIB_LINK) -Wl,-rpath,'$$ORIGIN' -o $@ $(LIB_OBJECTS) -ldl -lpthread
+
+$(BUILD)/container/memtrace: $(CLI_OBJECTS)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@) $(CC) $(CLI_FLAGS) $(LDFLAGS) -Wl,--disable-new-dtags -Wl,-rpath,'$$ORIGIN/../lib/tool' -o $@ $(CLI_OBJECTS) $(TOOL_LIBS)
+
+.PHONY: container manual install uninstall deb clean help
+container: $(BUILD)/container/libmemtrace.so $(BUILD)/container/memtrace ## into PREFIX: the two and what they need, for images (scripts/containers)
+	$(Q)sh scripts/containers/collect.sh '$(BUILD)' '$(DESTDIR)$(PREFIX)'
+
 manual: $(BUILD)/share/done ## the manual's pages and completion, under build/share/
 
 install: all manual ## into PREFIX (/usr/local) and LIBDIR (PREFIX/lib), below DESTDIR

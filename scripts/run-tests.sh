@@ -104,7 +104,7 @@ list_tests() { # KIND...
 		case $kind in
 		static) for name in $static_checks; do echo static "$name"; done ;;
 		unit) find tests/unit -name 'test_*.c' | sort ;;
-		*) find "tests/$kind" -name '*.sh' ! -name lib.sh | sort ;;
+		*) find "tests/$kind" -name '*.sh' ! -name lib.sh ! -name '*_lib.sh' | sort ;;
 		esac
 	done | awk -v word="$T" '
 	/^static/ && index($2, word)

@@ -32,6 +32,8 @@ man-db                 check  reads the manual
 pkg-config             check  reads the installed memtrace.pc
 dpkg-dev               check  make deb: what the package depends on
 python3-pytest         check  the plugin of pytest
+python3-pytest-xdist   check  the same, in several processes
+python3-yaml           check  the steps of the action for GitHub
 g++                    check  hosts that throw C++ exceptions
 gdb                    check  a host under the debugger
 strace                 check  a host under strace
@@ -84,6 +86,8 @@ present() {
 	afl++) command -v afl-fuzz >/dev/null ;;
 	golang-go) command -v go >/dev/null ;;
 	python3-pytest) /usr/bin/python3 -c 'import pytest' 2>/dev/null ;;
+	python3-pytest-xdist) /usr/bin/python3 -c 'import xdist' 2>/dev/null ;;
+	python3-yaml) /usr/bin/python3 -c 'import yaml' 2>/dev/null ;;
 	python3-jsonschema) python3 -c 'import jsonschema' 2>/dev/null ;;
 	*) command -v "$1" >/dev/null ;;
 	esac

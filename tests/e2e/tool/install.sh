@@ -21,7 +21,9 @@ ok 'what is there is what the record tells' cmp there told
 for file in bin/memtrace lib/here/libmemtrace.so include/memtrace/memtrace.h \
 	share/memtrace/trace.schema.json share/man/man1/memtrace.1 share/man/man3/libmemtrace.3 \
 	share/man/man7/libmemtrace.7 lib/here/pkgconfig/memtrace.pc share/bash-completion/completions/memtrace \
-	share/zsh/site-functions/_memtrace share/doc/memtrace/LICENSE; do
+	share/zsh/site-functions/_memtrace share/doc/memtrace/LICENSE share/doc/memtrace/scripts.md \
+	share/memtrace/python/pytest_memtrace.py share/memtrace/ci/action.yml share/memtrace/ci/github_api.py \
+	share/memtrace/containers/kubernetes.yaml; do
 	ok "usr/$file" test -s "stage/usr/$file"
 done
 is 'the library has a versioned name' "$(readlink -f "stage/usr/lib/here/libmemtrace.so")" \
@@ -48,6 +50,8 @@ ok 'make install beside what others have' make_install install PREFIX="$prefix"
 ok 'twice' make_install install PREFIX="$prefix"
 ok 'the tool finds the library beside it' env -u MEMTRACE_LIBRARY "$prefix/bin/memtrace" run -o one.json -- "$SAMPLES/leak"
 ok 'the trace is there' validate one.json
+ok 'the gate of CI runs from there' env MEMTRACE_BIN="$prefix/bin/memtrace" MEMTRACE_RUN="$SAMPLES/leak" MEMTRACE_BASELINE=base.json \
+	MEMTRACE_RENEW=1 MEMTRACE_OUT=gate "$prefix/share/memtrace/ci/gate.sh"
 # shellcheck disable=SC2016  # for that shell to expand
 is 'of that very library' "$("$prefix/bin/memtrace" run -q -- sh -c 'echo "$LD_PRELOAD"')" "$prefix/lib/libmemtrace.so.$version"
 ok 'by name, where the loader looks' env LD_LIBRARY_PATH="$prefix/lib:$LD_LIBRARY_PATH" \
