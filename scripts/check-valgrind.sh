@@ -12,7 +12,7 @@ BUILD=$(cd "$BUILD" && pwd) || exit 1
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 status=0
-traces="tests/data/example.json tests/data/h200-caching.json $work/t.spool"
+traces="tests/data/example.json tests/data/recorded/caching.json $work/t.spool"
 formats=$(sed -n 's/^FORMAT([a-z_]*, *"\([a-z-]*\)".*/\1/p' src/render/export/formats.def)
 samples='leak threads pool vmm managed arrays graph'
 if [ "${1-}" = few ]; then

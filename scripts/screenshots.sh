@@ -9,12 +9,12 @@ export PAGE_MODULES
 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-"$BUILD/memtrace" html tests/data/h200-train.json -o "$folder/train.html"
+"$BUILD/memtrace" html tests/data/recorded/train.json -o "$folder/train.html"
 "$BUILD/tests/generator" --events 6000 --live 120 --stacks 24 --leak --growth 4000000 --json "$folder/run.json" >/dev/null
 "$BUILD/memtrace" html "$folder/run.json" -o "$folder/run.html"
 spans=
-if [ -e tests/data/h200-cupti.json ]; then # recorded with MEMTRACE_CUPTI=1
-	"$BUILD/memtrace" html tests/data/h200-cupti.json -o "$folder/cupti.html"
+if [ -e tests/data/recorded/cupti.json ]; then # recorded with MEMTRACE_CUPTI=1
+	"$BUILD/memtrace" html tests/data/recorded/cupti.json -o "$folder/cupti.html"
 	spans=cupti
 fi
 # shellcheck disable=SC2086  # nothing, or a word

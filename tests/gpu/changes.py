@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A small model trained for a few steps, with the changes that people make: what tests/data/h200-change-*
+"""A small model trained for a few steps, with the changes that people make: what tests/data/recorded/change-*
 were recorded from (tests/gpu/record.sh).
 
   --batch N          sequences a step

@@ -8,9 +8,9 @@
 sampling() { "$PYTHON" "$TOP/tests/e2e/capture/sampling.py" "$@"; }
 
 ok 'the recorded runs' sampling prepare work.json "${TIMES:-10}" \
-	"$TOP/tests/data/h200-train.json" "$TOP/tests/data/h200-jax.json" \
-	"$TOP/tests/data/h200-forward_backward.json" "$TOP/tests/data/h200-nccl.json" \
-	"$TOP/tests/data/h200-cupy.json" "$TOP/tests/data/h200-caching-py.json"
+	"$TOP/tests/data/recorded/train.json" "$TOP/tests/data/recorded/jax.json" \
+	"$TOP/tests/data/recorded/forward_backward.json" "$TOP/tests/data/recorded/nccl.json" \
+	"$TOP/tests/data/recorded/cupy.json" "$TOP/tests/data/recorded/caching-py.json"
 MEMTRACE_QUIET=1
 export MEMTRACE_QUIET
 traced "$PYTHON" "$TOP/tests/e2e/capture/sampling.py" replay work.json

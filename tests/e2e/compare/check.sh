@@ -4,7 +4,7 @@
 . "$(dirname "$0")/../lib.sh"
 
 example=$TOP/tests/data/example.json
-h200=$TOP/tests/data/h200-train.json
+train=$TOP/tests/data/recorded/train.json
 MEMTRACE_QUIET=1
 export MEMTRACE_QUIET
 
@@ -26,9 +26,9 @@ for format in github junit sarif markdown; do
 done
 memtrace check "$example" --max 'allocated.peak<=67.9MiB' -f github >"$OUT"
 has 'the annotation is at its line' "$OUT" '::error file=train.py,line=12,title=GPU memory::allocated.peak<=67.9MiB: device 0 has'
-verdict 1 "$h200" --max 'allocated.exit[site=cublas*]<=1MiB'
+verdict 1 "$train" --max 'allocated.exit[site=cublas*]<=1MiB'
 is 'of the sites that are asked for' "$(grep -o '[0-9.]* MiB in [a-zA-Z_0-9]*' "$OUT" | sort -u)" '64.13 MiB in cublasCreate_v2'
-verdict 1 "$h200" --max 'allocated.peak[pool=torch]<=1MiB'
+verdict 1 "$train" --max 'allocated.peak[pool=torch]<=1MiB'
 hasnt 'sites of all pools explain no pool' "$OUT" ' in cublas'
 verdict 0 "$example" --max 'allocated.peak <= 71303168'
 verdict 1 "$example" --max 'allocated.peak<=71303167'
@@ -40,9 +40,9 @@ verdict 0 "$example" --max 'allocated.added[phase=fwd]<=52MiB'
 verdict 1 "$example" --max 'allocated.added[phase=fwd]<=51MiB'
 verdict 1 "$example" --max 'allocated.peak[pool=torch]<=1MiB'
 verdict 1 "$example" --max 'allocated.exit[site=Net.forward*]<=1MiB'
-verdict 1 "$h200" --max 'reserved.peak[owner=libcublas.so.*]<=128MiB'
-verdict 0 "$h200" --max 'reserved.peak[owner=libcublas.so.*]<=129MiB'
-verdict 1 "$h200" --max 'allocated.peak[space=pinned]<=3'
+verdict 1 "$train" --max 'reserved.peak[owner=libcublas.so.*]<=128MiB'
+verdict 0 "$train" --max 'reserved.peak[owner=libcublas.so.*]<=129MiB'
+verdict 1 "$train" --max 'allocated.peak[space=pinned]<=3'
 verdict 3 "$example" --max 'allocated.peak[phase=none]<=1GiB'
 verdict 3 "$example" --max 'allocated.peak[space=pinnned]<=1GiB'
 verdict 3 nowhere.json --max 'count<=1'
@@ -81,7 +81,7 @@ budget '' 'not valid JSON'
 fails 2 'nowhere.json: No such file' memtrace check "$example" --budget nowhere.json
 
 # --- ranks of a job -------------------------------------------------------------------------------------
-ddp=$TOP/tests/data/h200-ddp
+ddp=$TOP/tests/data/recorded/ddp
 memtrace check "$ddp" --max 'allocated.peak<=1.65GiB' --max 'ooms<=0' >"$OUT" 2>"$ERR"
 is 'a folder: one rank is enough to break a limit' $? 1
 has 'the worst is shown' "$OUT" 'device 1 of rank 1 has 1.70 GiB, '
@@ -93,8 +93,9 @@ fails 3 'nothing: this folder has no trace and no spool in it' memtrace check no
 fails 3 'nothing: this folder has no trace and no spool in it' memtrace diff "$ddp" nothing
 
 # --- baselines ------------------------------------------------------------------------------------------
-for name in example h200-train h200-caching; do
+for name in example recorded/train recorded/caching; do
 	trace=$TOP/tests/data/$name.json
+	name=${name##*/}
 	ok "$name: a baseline" memtrace baseline "$trace" -o "$name.base.json"
 	ok "$name: it keeps the promises of a trace" validate "$name.base.json"
 	ok "$name: it is its trace" memtrace diff --gate --fail-on 'count>0' --fail-on 'allocated.exit>0' "$trace" "$name.base.json"
@@ -104,12 +105,12 @@ for name in example h200-train h200-caching; do
 	is "$name: without the times that it has not" "$(grep -c '[^0-9]0 ns' "$OUT")" 0
 	fails 3 'is a baseline, which has no events' memtrace export "$name.base.json" --to events
 done
-ok 'it is checked' memtrace check h200-train.base.json --max 'allocated.peak<=200MiB'
-is 'it is small' "$([ "$(wc -c <h200-train.base.json)" -lt 40000 ] && echo yes)" yes
-ok 'JAX: hundreds of names with the numbers of a compilation' memtrace baseline "$TOP/tests/data/h200-jax.json" -o jax.base.json
+ok 'it is checked' memtrace check train.base.json --max 'allocated.peak<=200MiB'
+is 'it is small' "$([ "$(wc -c <train.base.json)" -lt 40000 ] && echo yes)" yes
+ok 'JAX: hundreds of names with the numbers of a compilation' memtrace baseline "$TOP/tests/data/recorded/jax.json" -o jax.base.json
 is 'JAX: are few, and small' "$([ "$(wc -c <jax.base.json)" -lt 40000 ] && echo yes)" yes
-is 'JAX: and no change' "$(memtrace diff -f json jax.base.json "$TOP/tests/data/h200-jax.json" | "$PYTHON" -c 'import json, sys; print(json.load(sys.stdin)["rows"])')" '[]'
-fails 3 'the trace does not record the metric' memtrace diff --fail-on 'used.peak>1' h200-train.base.json "$h200"
+is 'JAX: and no change' "$(memtrace diff -f json jax.base.json "$TOP/tests/data/recorded/jax.json" | "$PYTHON" -c 'import json, sys; print(json.load(sys.stdin)["rows"])')" '[]'
+fails 3 'the trace does not record the metric' memtrace diff --fail-on 'used.peak>1' train.base.json "$train"
 head -c 2000 "$example" >cut.json
 fails 3 'cut.json: truncated' memtrace baseline cut.json
 for seed in 1 2; do
@@ -127,5 +128,5 @@ is 'that is small' "$([ "$(wc -c <many.base.json)" -lt 100000 ] && echo yes)" ye
 ok 'and keeps their peaks' memtrace diff --fail-on 'allocated.peak[phase=step]>0' --fail-on 'allocated.added[phase=step]>0' many.base.json many.json
 is 'in every row' "$(memtrace diff -f json many.base.json many.json | "$PYTHON" -c 'import json, sys; print(json.load(sys.stdin)["rows"])')" '[]'
 ok 'a baseline of it is itself' sh -c "memtrace baseline many.base.json | cmp - many.base.json"
-ok 'of a run that allocated nothing' memtrace baseline "$TOP/tests/data/h200-oom-too_large.json" -o none.base.json
+ok 'of a run that allocated nothing' memtrace baseline "$TOP/tests/data/recorded/oom-too_large.json" -o none.base.json
 ok 'too' sh -c "memtrace baseline none.base.json | cmp - none.base.json"

@@ -98,7 +98,7 @@ for file in "$CI"/*.py "$TOP/scripts/pytest_memtrace.py"; do
 done
 
 # --- the picture ----------------------------------------------------------------------------------------
-"$PYTHON" "$CI/picture.py" "$TOP/tests/data/h200-train.json" --png map.png --legend map.md
+"$PYTHON" "$CI/picture.py" "$TOP/tests/data/recorded/train.json" --png map.png --legend map.md
 is 'a recorded run: its peak, its sites' "$(sed -n -e '1s/.*peak of/peak/p' -e 3p map.md)" "$(printf \
 	'peak 197.77 MiB:\n🟥 97.13 MiB <code>Block.attend (train.py:28)</code>  ')"
 cat >look.py <<'END'

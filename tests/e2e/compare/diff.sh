@@ -258,27 +258,27 @@ ok 'what is shown sums to what is told, one row' told 1
 ok 'two rows' told 2
 ok 'all rows' told 0
 
-# --- real changes, recorded on an H200 (tests/gpu/record.sh) ------------------------------------
-data=$TOP/tests/data
+# --- real changes, recorded on a GPU (tests/gpu/record.sh) ------------------------------------
+data=$TOP/tests/data/recorded
 first_of() { # CHANGE BASE: the site that changed most at the peak, and why
-	memtrace diff -f json "$data/h200-change-$2.json" "$data/h200-change-$1.json" >rows.json || return
+	memtrace diff -f json "$data/change-$2.json" "$data/change-$1.json" >rows.json || return
 	json rows.json '[[r["name"], r["why"]] for r in d["rows"] if r["dimension"] == "site"][0]'
 }
-if [ -e "$data/h200-change-none.json" ]; then
-	ok 'H200: the same program again has no change' memtrace diff --gate "$data/h200-change-none.json" "$data/h200-change-again.json"
-	is 'H200: AdamW for SGD is its state' "$(first_of adamw none)" '["Adam._init_group (adam.py) from train (changes.py)", "new"]'
+if [ -e "$data/change-none.json" ]; then
+	ok 'the same program again has no change' memtrace diff --gate "$data/change-none.json" "$data/change-again.json"
+	is 'AdamW for SGD is its state' "$(first_of adamw none)" '["Adam._init_group (adam.py) from train (changes.py)", "new"]'
 	for change in batch losses; do
-		memtrace diff --gate "$data/h200-change-none.json" "$data/h200-change-$change.json" >"$OUT" 2>"$ERR"
-		is "H200: $change breaks the gate" $? 1
+		memtrace diff --gate "$data/change-none.json" "$data/change-$change.json" >"$OUT" 2>"$ERR"
+		is "$change breaks the gate" $? 1
 	done
-	is 'H200: a larger batch is larger blocks' "$(first_of batch none | "$PYTHON" -c 'import json, sys; print(json.load(sys.stdin)[1])')" larger
-	ok 'H200: kept losses keep their graphs' sh -c "memtrace diff '$data/h200-change-none.json' '$data/h200-change-losses.json' | grep -A1 'why .* site' | grep -F 'Block.forward (changes.py)'"
-	ok 'H200: other sites keep as many blocks at exit' memtrace diff --force "$data/h200-train.json" "$data/h200-change-none.json"
-	hasnt 'H200: a sum that did not change is not listed' "$OUT" '(0)'
-	ok 'H200: checkpointing lowers the peak' memtrace diff --gate "$data/h200-change-deep.json" "$data/h200-change-checkpoint.json"
+	is 'a larger batch is larger blocks' "$(first_of batch none | "$PYTHON" -c 'import json, sys; print(json.load(sys.stdin)[1])')" larger
+	ok 'kept losses keep their graphs' sh -c "memtrace diff '$data/change-none.json' '$data/change-losses.json' | grep -A1 'why .* site' | grep -F 'Block.forward (changes.py)'"
+	ok 'other sites keep as many blocks at exit' memtrace diff --force "$data/train.json" "$data/change-none.json"
+	hasnt 'a sum that did not change is not listed' "$OUT" '(0)'
+	ok 'checkpointing lowers the peak' memtrace diff --gate "$data/change-deep.json" "$data/change-checkpoint.json"
 	has 'says the sentence' "$OUT" 'shrank'
 else
 	for change in again batch adamw losses checkpoint; do
-		skip "H200: $change" 'tests/data/h200-change-*.json are not recorded yet'
+		skip "$change" 'tests/data/recorded/change-*.json are not recorded yet'
 	done
 fi

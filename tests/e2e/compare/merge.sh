@@ -248,11 +248,11 @@ assert all_ - few < facts / 4, (few, all_, facts)'
 tap_comment "$OUT"
 
 # --- who is short of memory -----------------------------------------------------------------------------
-ok 'two ranks on large cards' memtrace merge "$TOP/tests/data/h200-ddp"
+ok 'two ranks on large cards' memtrace merge "$TOP/tests/data/recorded/ddp"
 is 'none of which is near the end of its memory' "$(grep -c 'closest to running out' "$OUT")" 0
 mkdir tight
 for rank in 0 1; do
-	sed 's/"total_bytes":[0-9]*/"total_bytes":2500000000/' "$TOP/tests/data/h200-ddp/rank.$rank.json" >"tight/$rank.json"
+	sed 's/"total_bytes":[0-9]*/"total_bytes":2500000000/' "$TOP/tests/data/recorded/ddp/rank.$rank.json" >"tight/$rank.json"
 done
 ok 'on small ones' memtrace merge tight
 has 'the fullest is named' "$OUT" 'Rank 1 is closest to running out: 605.93 MiB of 2.33 GiB'

@@ -4,7 +4,7 @@
 . "$(dirname "$0")/../lib.sh"
 
 explained() { # WAY REASON FIRST-ADVICE
-	trace=$TOP/tests/data/h200-oom-$1.json
+	trace=$TOP/tests/data/recorded/oom-$1.json
 	ok "$1: keeps its promises" validate "$trace"
 	is "$1: the reason, and what would help" \
 		"$(json "$trace" '(lambda o: [o["reason"], o["survived"], o["advice"][0]["rule"]])(d["ooms"][-1])')" \

@@ -21,7 +21,7 @@ for program in cupy_pool rmm_pool jax_preallocated jax_growing jax_platform jax_
 done
 
 # RMM 25.12 on a H200.
-recorded=$TOP/tests/data/h200-rmm.json
+recorded=$TOP/tests/data/recorded/rmm.json
 ok 'RMM itself: the trace has its own figures' "$PYTHON" "$TOP/tests/gpu/pools_check.py" "$recorded"
 is 'RMM itself: two segments, and what the limit refused left nothing' "$(json "$recorded" \
 	'[(p["pool"], p["reserved"]["exit_bytes"] >> 20, p["allocated"]["peak_bytes"] >> 20, p["allocated"]["exit_bytes"])

@@ -8,7 +8,7 @@ agrees() {
 	agrees_name=$(basename "$1")
 	agrees_old=
 	case $1 in
-	"$TOP"/tests/data/h200-oom-* | "$TOP"/tests/data/h200-operators.json) agrees_old=old ;;
+	"$TOP"/tests/data/recorded/oom-* | "$TOP"/tests/data/recorded/operators.json) agrees_old=old ;;
 	esac
 	memtrace report --full --json "$@" >report.json 2>"$ERR" && memtrace report --full "$@" >report.txt 2>>"$ERR"
 	shift
@@ -17,7 +17,7 @@ agrees() {
 		tap_comment "$ERR"
 }
 
-for trace in "$TOP"/tests/data/*.json "$TOP"/tests/data/h200-ddp/*.json; do
+for trace in "$TOP"/tests/data/*.json "$TOP"/tests/data/recorded/*.json "$TOP"/tests/data/recorded/ddp/*.json; do
 	case $trace in
 	*/old_keys.json) continue ;; # no trace
 	esac

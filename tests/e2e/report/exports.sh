@@ -5,7 +5,7 @@
 GENERATOR=$BUILD/tests/generator
 EXPORTS=$TOP/tests/exports.py
 data=$TOP/tests/data
-train=$data/h200-train.json
+train=$data/recorded/train.json
 [ -x "$GENERATOR" ] || need generator
 
 missing=
@@ -54,7 +54,7 @@ is 'a trace with kernels, copies, fills and a long call' "$(json spans.json \
 	'" ".join(sorted(set(d["actions"][s["action"]]["kind"] for s in d["spans"])))')" 'copy driver fill kernel'
 traces="plain.json three.json none.json dropped.json spans.json $(echo sample-*.json)"
 for trace in train caching cupy jax nccl operators scopes; do
-	traces="$traces $data/h200-$trace.json"
+	traces="$traces $data/recorded/$trace.json"
 done
 
 # Without these libraries the rest builds, and the format says what it wants.

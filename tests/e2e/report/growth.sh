@@ -93,7 +93,7 @@ has 'are left for when they are wanted' "$OUT" 'Growth was not checked (6,000,00
 rm -f many.json more.json
 
 # --- recordings, and made-up trainings ------------------------------------------------------------------
-for recording in h200-train example; do
+for recording in recorded/train example; do
 	is "$recording: no alarm" "$(verdict "$TOP/tests/data/$recording.json")" '[[], []]'
 done
 for seed in 1 2 3; do

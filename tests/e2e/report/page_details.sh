@@ -6,8 +6,8 @@
 . "$TOP/tests/page/browse.sh"
 
 for name in train cupti nccl oom; do
-	recorded=$TOP/tests/data/h200-$name.json
-	[ $name != oom ] || recorded=$TOP/tests/data/h200-oom-limit.json
+	recorded=$TOP/tests/data/recorded/$name.json
+	[ $name != oom ] || recorded=$TOP/tests/data/recorded/oom-limit.json
 	cp "$recorded" $name.json
 	memtrace html $name.json -o $name.html
 	memtrace report --json $name.json >$name.report.json

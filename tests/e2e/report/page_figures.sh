@@ -5,15 +5,15 @@
 # shellcheck source=../../page/browse.sh
 . "$TOP/tests/page/browse.sh"
 
-recorded=$TOP/tests/data/h200
+recorded=$TOP/tests/data/recorded
 GENERATOR=$BUILD/tests/generator
 
 names='train scopes operators caching cupy jax nccl cupti'
 for name in $names; do
-	memtrace html "$recorded-$name.json" -o "$name.html"
-	memtrace report --json --limit 0 "$recorded-$name.json" >"$name.report.json"
-	memtrace report --json --at peak --show gaps "$recorded-$name.json" >"$name.gaps.json"
-	memtrace report --json --at peak --show moment "$recorded-$name.json" >"$name.categories.json"
+	memtrace html "$recorded/$name.json" -o "$name.html"
+	memtrace report --json --limit 0 "$recorded/$name.json" >"$name.report.json"
+	memtrace report --json --at peak --show gaps "$recorded/$name.json" >"$name.gaps.json"
+	memtrace report --json --at peak --show moment "$recorded/$name.json" >"$name.categories.json"
 done
 # A long one, of which most blocks are told in sums; two devices, so that none takes the other's.
 ok 'a long trace' "$GENERATOR" --events 30000 --devices 2 --leak --stacks 40 --live 300 --json long.json

@@ -21,7 +21,7 @@ is 'few names are told one by one' "$(told three.json)" 'forward step'
 sed 's/"name":"step"/"name":"step 7"/; s/"name": "step"/"name": "step 7"/' three.json >seven.json
 is 'as they are' "$(told seven.json)" 'forward step 7'
 for trace in train scopes operators jax nccl; do
-	ok "h200-$trace: figures of phases" told "$TOP/tests/data/h200-$trace.json"
+	ok "$trace: figures of phases" told "$TOP/tests/data/recorded/$trace.json"
 done
 
 # What the exports tell of them.

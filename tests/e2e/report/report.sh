@@ -36,7 +36,7 @@ if command -v script >/dev/null && script -qec true /dev/null >/dev/null 2>&1 </
 	has 'colours on a terminal' terminal "$(printf '\033')[1m"
 	TERM=xterm NO_COLOR=1 script -qec "memtrace report '$example'" /dev/null >terminal </dev/null
 	hasnt 'none with NO_COLOR' terminal "$(printf '\033')["
-	script -qec "stty cols 150; NO_COLOR=1 memtrace report '$TOP/tests/data/h200-forward_backward.json'" /dev/null >terminal </dev/null
+	script -qec "stty cols 150; NO_COLOR=1 memtrace report '$TOP/tests/data/recorded/forward_backward.json'" /dev/null >terminal </dev/null
 	has 'a wide one has room for names' terminal 'cublasCreate_v2 (libcublas.so.13) from Net.forward (forward_backward.py) [backward]  '
 else
 	skip 'colours on a terminal' 'no script(1)'
@@ -80,28 +80,28 @@ fails 3 'its spool file is next to it; run: memtrace recover' memtrace report cu
 fails 3 'cut.spool' memtrace report cut.spool
 
 # --- what is not known is not said ----------------------------------------------------------------------
-ok 'a baseline' memtrace report --show categories,short_lived,histogram,used "$TOP/tests/data/h200-change-none.json"
+ok 'a baseline' memtrace report --show categories,short_lived,histogram,used "$TOP/tests/data/recorded/change-none.json"
 has 'has no sizes' "$OUT" 'Sizes of allocations: not known, because a baseline has no events.'
 has 'no short-lived blocks' "$OUT" 'Short-lived blocks: not known, because a baseline has no events.'
 has 'nor blocks' "$OUT" ' 79.1%           -    193.25 MiB'
 has 'what was asked for is answered' "$OUT" 'used: this baseline has nothing for this section.'
-fails 3 'is a baseline, which has no events to select from' memtrace report --at peak "$TOP/tests/data/h200-change-none.json"
-fails 3 'is a baseline, which has no events to select from' memtrace report --by thread "$TOP/tests/data/h200-change-none.json"
-ok 'a trace that lacks events' memtrace report --show histogram,short_lived,gaps "$TOP/tests/data/h200-nccl.json"
+fails 3 'is a baseline, which has no events to select from' memtrace report --at peak "$TOP/tests/data/recorded/change-none.json"
+fails 3 'is a baseline, which has no events to select from' memtrace report --by thread "$TOP/tests/data/recorded/change-none.json"
+ok 'a trace that lacks events' memtrace report --show histogram,short_lived,gaps "$TOP/tests/data/recorded/nccl.json"
 has 'tells of the others' "$OUT" 'Sizes of allocations whose events were kept'
 is 'and not what lives of them' "$(grep -c '^  4 B  *1  *4 B  *-  *-' "$OUT")" 1
 has 'its short-lived blocks, too' "$OUT" 'Short-lived blocks in the events that were kept: freed within'
 has 'gaps are of a moment' "$OUT" 'gaps: add --at WHEN to choose a time.'
 
 # --- what is offered, and asked for -----------------------------------------------------------------------
-ok 'a baseline' memtrace report "$TOP/tests/data/h200-change-adamw.json"
+ok 'a baseline' memtrace report "$TOP/tests/data/recorded/change-adamw.json"
 has 'offers what it has' "$OUT" 'More sections with --show NAME: live leaks tree inverted; everything with'
 hasnt 'and no look at events' "$OUT" 'Growth was not checked'
-ok 'a document' memtrace report --json "$TOP/tests/data/h200-forward_backward.json"
+ok 'a document' memtrace report --json "$TOP/tests/data/recorded/forward_backward.json"
 is 'is whole' "$(json "$OUT" '[len(d["phases"]), d["other_phases"], d["lines"]["other_rows"]]')" '[24, 0, 0]'
-memtrace report --oom "$TOP/tests/data/h200-train.json" >oom.txt
+memtrace report --oom "$TOP/tests/data/recorded/train.json" >oom.txt
 is 'where nothing failed, there is nothing to explain' "$? $(cat oom.txt)" '1 No allocation failed.'
-fails 3 'h200-train.json: 99s is after the trace'"'"'s end, which is at 7.073 s' memtrace report --at 99s "$TOP/tests/data/h200-train.json"
+fails 3 'train.json: 99s is after the trace'"'"'s end, which is at 7.073 s' memtrace report --at 99s "$TOP/tests/data/recorded/train.json"
 sed "s/\"train.py\"\]/\"train.py\",\"--only\",\"it's both\",\"\"]/" "$example" >quoted.json
 ok 'a command with blanks' memtrace report quoted.json
 # shellcheck disable=SC2016  # the report's own quotes
@@ -109,7 +109,7 @@ has 'is one for a shell' "$OUT" "\`python train.py --only 'it'\\''s both' ''\`"
 
 # --- names ----------------------------------------------------------------------------------------------
 for trace in forward_backward operators jax; do
-	recorded=$TOP/tests/data/h200-$trace.json
+	recorded=$TOP/tests/data/recorded/$trace.json
 	ok "$trace: phases and lines" memtrace report --show phases,lines -n 0 "$recorded"
 	is 'are cut, but no two look alike' "$(sed -n 's/^  \([^ ].*[^ ]\)  *[-+]*[0-9][0-9.]* .*/\1/p' "$OUT" | sort | uniq -d)" ''
 	ok "$trace: in full" memtrace report --show phases,lines,short_lived --full "$recorded"
@@ -117,28 +117,28 @@ for trace in forward_backward operators jax; do
 done
 
 # --- advice and table -----------------------------------------------------------------------------------
-ok 'advice about temporaries' memtrace report --show advice,categories "$TOP/tests/data/h200-operators.json"
+ok 'advice about temporaries' memtrace report --show advice,categories "$TOP/tests/data/recorded/operators.json"
 has 'is of the category' "$OUT" '- 4.00 GiB of the peak were temporaries'
 has 'which the table shows' "$OUT" '  temporaries                4.00 GiB'
-ok 'where the table has few' memtrace report --show advice "$TOP/tests/data/h200-cupy.json"
+ok 'where the table has few' memtrace report --show advice "$TOP/tests/data/recorded/cupy.json"
 hasnt 'there is none' "$OUT" 'of the peak were'
-ok 'what was short-lived has its name' memtrace report --show short_lived "$TOP/tests/data/h200-operators.json"
+ok 'what was short-lived has its name' memtrace report --show short_lived "$TOP/tests/data/recorded/operators.json"
 has 'and no other' "$OUT" 'Short-lived blocks: freed within the next 16 allocations'
 
 # --- lines ----------------------------------------------------------------------------------------------
-ok 'lines of two kinds of memory' memtrace report --json -n 0 --show lines "$TOP/tests/data/h200-jax.json"
+ok 'lines of two kinds of memory' memtrace report --json -n 0 --show lines "$TOP/tests/data/recorded/jax.json"
 is 'make up the peak of the device' "$(json "$OUT" 'd["lines"]["total"]["peak_bytes"]')" 630004920
 is 'those of the host apart' "$(json "$OUT" '[r["peak_bytes"] for r in d["lines"]["rows"] if r["name"].endswith(" [pinned]")]')" '[0, 0]'
 
 # --- trees ----------------------------------------------------------------------------------------------
-ok 'a tree' memtrace report --show inverted "$TOP/tests/data/h200-train.json"
+ok 'a tree' memtrace report --show inverted "$TOP/tests/data/recorded/train.json"
 is 'branches stand out from chains' "$(sed -n '6,9p;12,13p' "$OUT" | cut -c25-55 | sed "s, *$,,")" '- 0x5b45ee in libcublas.so.13
   - Block.attend (train.py:28)
     Block.forward (train.py:33)
     Model.forward (train.py:47)
     <module> (train.py:108)
   - Model.forward [backward] (t'
-ok 'stacks' memtrace report --by stack --show peaks -n 9 "$TOP/tests/data/h200-train.json"
+ok 'stacks' memtrace report --by stack --show peaks -n 9 "$TOP/tests/data/recorded/train.json"
 is 'each has its frames' "$(grep -c '^  .*%.* blocks*$' "$OUT") $(grep -A 1 '^  .*%.* blocks*$' "$OUT" | grep -c '^  *[a-zA-Z0].*[0-9)]$')" '9 9'
 
 # --- several devices ------------------------------------------------------------------------------------

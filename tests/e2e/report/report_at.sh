@@ -5,7 +5,7 @@
 
 GENERATOR=$BUILD/tests/generator
 MOMENTS=$TOP/tests/e2e/report/moments.py
-train=$TOP/tests/data/h200-train.json
+train=$TOP/tests/data/recorded/train.json
 [ -x "$GENERATOR" ] || need generator
 
 # --- against the events, counted again ------------------------------------------------------------------
@@ -16,7 +16,7 @@ ok 'too' "$PYTHON" "$MOMENTS" three.json --moments 4 --seed 2
 ok 'one without a pool' "$GENERATOR" --events 1500 --live 100 --pool none --seed 7 --json none.json
 ok 'too' "$PYTHON" "$MOMENTS" none.json --moments 3 --seed 3
 ok 'the recorded training' "$PYTHON" "$MOMENTS" "$train" --moments 4
-ok 'the recorded cache' "$PYTHON" "$MOMENTS" "$TOP/tests/data/h200-caching.json" --moments 4
+ok 'the recorded cache' "$PYTHON" "$MOMENTS" "$TOP/tests/data/recorded/caching.json" --moments 4
 for sample in caching pool vmm managed threads; do
 	traced "$SAMPLES/$sample"
 	ok "the sample $sample" "$PYTHON" "$MOMENTS" "$TRACE" --moments 3
@@ -89,7 +89,7 @@ has 'with file and line' "$OUT" 'Block.attend (train.py:28)'
 is 'none wider than a terminal' "$(awk 'length > 80' "$OUT")" ''
 ok 'Python only' memtrace report --stacks python --show peaks,lines "$train"
 hasnt 'native code is not' "$OUT" libcublas
-ok 'of a program without Python' memtrace report --stacks python "$TOP/tests/data/h200-caching.json"
+ok 'of a program without Python' memtrace report --stacks python "$TOP/tests/data/recorded/caching.json"
 has 'who has no Python is told' "$OUT" '[no Python frames]'
 ok 'native only' memtrace report --stacks native --show peaks,lines "$train"
 hasnt 'Python is not told' "$OUT" '.py'
@@ -105,7 +105,7 @@ ok 'a filter' memtrace report --filter Block.attend --show peaks "$train"
 has 'the part of the peak' "$OUT" 'stacks with Block.attend held 97.50 MiB of that.'
 has 'the rest is told' "$OUT" '[other call stacks]'
 
-marks=$TOP/tests/data/h200-caching-py.json
+marks=$TOP/tests/data/recorded/caching-py.json
 ok 'at a mark, the last of the name' memtrace report --json --at 'mark:freed by backward()' "$marks"
 is 'is what its number tells' "$(json "$OUT" '[d["answer"], d["moment"]["live"]["bytes"]]')" \
 	"[\"Live at mark freed by backward() (2 of 2): 217.26 MiB, at 4.7 s.\", $(memtrace report --json --at seq:347 "$marks" >n.json; json n.json 'd["moment"]["live"]["bytes"]')]"
@@ -140,19 +140,19 @@ has 'in the table' "$OUT" '[not known: allocated before the last missing event]'
 for selected in 'space device 830472192' 'space pinned 2359308' 'pool torch 16777216'; do
 	held=${selected##* } option=--${selected% *}
 	# shellcheck disable=SC2086  # an option and its value
-	ok "the peak of $selected" memtrace report --json -n 0 ${option% *} ${option#* } "$TOP/tests/data/h200-nccl.json"
+	ok "the peak of $selected" memtrace report --json -n 0 ${option% *} ${option#* } "$TOP/tests/data/recorded/nccl.json"
 	is 'is known to the byte, by stack' \
 		"$(json "$OUT" '[(p["bytes"], p["unknown_bytes"], sum(s["bytes"] for s in p["stacks"])) for p in d["peaks"]]')" \
 		"[[$held, 0, $held]]"
 	# shellcheck disable=SC2086
-	ok 'as a moment, too' memtrace report --json --at peak ${option% *} ${option#* } "$TOP/tests/data/h200-nccl.json"
+	ok 'as a moment, too' memtrace report --json --at peak ${option% *} ${option#* } "$TOP/tests/data/recorded/nccl.json"
 	is 'likewise' "$(json "$OUT" '[d["moment"]["live"]["bytes"], d["moment"]["live"]["unknown_bytes"]]')" "[$held, 0]"
 done
-ok 'people read it' memtrace report --space pinned "$TOP/tests/data/h200-nccl.json"
+ok 'people read it' memtrace report --space pinned "$TOP/tests/data/recorded/nccl.json"
 has 'in the sentence' "$OUT" 'For pinned memory: peak 2.25 MiB, at 2.5 s.'
-ok 'a moment among events that are missing' memtrace report --at 3s "$TOP/tests/data/h200-nccl.json"
+ok 'a moment among events that are missing' memtrace report --at 3s "$TOP/tests/data/recorded/nccl.json"
 has 'is in doubt' "$OUT" '2,610 events are missing between 2.4 s and 4.1 s: they are not counted here'
-ok 'what the trace cannot tell' memtrace report --by thread "$TOP/tests/data/h200-nccl.json"
+ok 'what the trace cannot tell' memtrace report --by thread "$TOP/tests/data/recorded/nccl.json"
 has 'is not called nothing' "$OUT" 'For the whole run: not known.'
 
 # The program stopped recording for a while: sequence numbers go on, sums do not fit any more.
@@ -183,7 +183,7 @@ is 'what lives there' "$(json one.report 'd["live_at_exit"]["bytes"]')" \
 is 'its lines' "$(json one.report '[d["lines"]["total"]["allocations"], d["lines"]["total"]["frees_here"]]')" \
 	"$(json three.json '[d["summary"]["devices"][1]["allocations"], d["summary"]["devices"][1]["frees"]]')"
 for trace in train nccl jax; do
-	recorded=$TOP/tests/data/h200-$trace.json
+	recorded=$TOP/tests/data/recorded/$trace.json
 	memtrace report --full "$recorded" >all.report
 	ok "$trace: the only device" memtrace report --full --device 0 -o only.report "$recorded"
 	ok "$trace: is all there is" cmp only.report all.report

@@ -2,7 +2,7 @@
 # Categories by rules of one's own, and wherever else a category can be asked for.
 . "$(dirname "$0")/../lib.sh"
 
-TRAIN=$TOP/tests/data/h200-train.json
+TRAIN=$TOP/tests/data/recorded/train.json
 SCHEMA=$TOP/include/memtrace/report.schema.json
 
 fits_schema() { # FILE
@@ -99,6 +99,6 @@ verdict 1 diff "$TRAIN" base.json --force --rules weights.rules --fail-on 'alloc
 base = json.load(sys.stdin)
 for row in base["summary"]["devices"] + base["summary"]["spaces"]:
     row.pop("categories", None)
-print(json.dumps(base))' <"$TOP/tests/data/h200-change-none.json" >older.json
+print(json.dumps(base))' <"$TOP/tests/data/recorded/change-none.json" >older.json
 fails 3 'cannot be compared by category' memtrace diff older.json "$TRAIN" --force \
 	--fail-on 'allocated.peak[category=parameters]>1KiB'

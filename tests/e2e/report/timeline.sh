@@ -4,7 +4,7 @@
 
 GENERATOR=$BUILD/tests/generator
 TIMELINE=$TOP/tests/e2e/report/timeline.py
-train=$TOP/tests/data/h200-train.json
+train=$TOP/tests/data/recorded/train.json
 example=$TOP/tests/data/example.json
 unset COLUMNS
 
@@ -22,7 +22,7 @@ for trace in three many dropped caching; do
 		ok 'as it was' "$PYTHON" "$TIMELINE" "$trace.json" drawn "$1" "$2"
 	done
 done
-for trace in "$TOP"/tests/data/h200-[a-bd-z]*.json "$TOP/tests/data/h200-caching.json"; do
+for trace in "$TOP"/tests/data/recorded/[a-bd-z]*.json "$TOP/tests/data/recorded/caching.json"; do
 	ok "$(basename "$trace")" memtrace timeline "$trace" -o drawn
 	ok 'as it was' "$PYTHON" "$TIMELINE" "$trace" drawn 80 10
 done
@@ -124,6 +124,6 @@ fails 3 'has no device 7; it has 0' memtrace timeline "$train" --device 7
 fails 3 'has no pool x; the pools are: torch' memtrace timeline "$train" --pool x
 fails 3 'has no phase x' memtrace timeline "$train" --from phase:x
 fails 3 'nothing to draw: 7s is later than 6s' memtrace timeline "$train" --from 7s --to 6s
-fails 3 'is a baseline, which has no curves' memtrace timeline "$TOP/tests/data/h200-change-none.json"
+fails 3 'is a baseline, which has no curves' memtrace timeline "$TOP/tests/data/recorded/change-none.json"
 fails 2 '--width: 20 is less than 50' memtrace timeline "$train" --width 20
 fails 2 'cannot read the time x' memtrace timeline "$train" --from x

@@ -237,7 +237,7 @@ cp "$TOP/tests/data/example.json" mine.json
 ln mine.json other.json
 fails 3 'mine.json: is also an input, and would be lost' memtrace baseline mine.json -o mine.json
 fails 3 './other.json: is also an input' memtrace report -o ./other.json mine.json
-fails 3 'mine.json: is also an input' memtrace diff --force --base mine.json --head "$TOP/tests/data/h200-train.json" -omine.json
+fails 3 'mine.json: is also an input' memtrace diff --force --base mine.json --head "$TOP/tests/data/recorded/train.json" -omine.json
 is 'nothing was lost' "$(cmp mine.json "$TOP/tests/data/example.json")" ''
 ok 'an output is written again' memtrace baseline mine.json -o base.json
 ok 'and again' memtrace baseline mine.json -o base.json

@@ -89,7 +89,7 @@ done
 mkdir plain gzip zstd twice
 cp "$TOP/tests/data/example.json" plain/t.json
 cp own.gzip.json plain/own.json
-cp "$TOP/tests/data/h200-caching.json" plain/real.json
+cp "$TOP/tests/data/recorded/caching.json" plain/real.json
 for name in t own real; do
 	gzip <plain/$name.json >gzip/$name.json
 	zstd -q <plain/$name.json >zstd/$name.json

@@ -76,7 +76,7 @@ is 'and leaves nothing' "$(find . -name 'out*')" ''
 "$BUILD/tests/generator" --events 300 --spool seed.spool >"$OUT"
 ok 'a baseline' memtrace baseline "$example" -o seed.base.json
 is 'whatever is changed' "$(PATH=${HOSTILE_TOOL:-$BUILD}:$PATH hostile mutate "${HOSTILE_SECONDS:-3}" "${HOSTILE_SEED:-1}" "$example" \
-	"$example" seed.json seed.spool seed.base.json "$TOP/tests/data/h200-oom-cache.json" 2>seed.said)" ''
+	"$example" seed.json seed.spool seed.base.json "$TOP/tests/data/recorded/oom-cache.json" 2>seed.said)" ''
 sed 's/^/# /' seed.said
 [ -z "${HOSTILE_ONLY:-}" ] || exit 0
 
