@@ -194,6 +194,24 @@ print(value if isinstance(value, str) else json.dumps(value))
 ' "$1" "$2"
 }
 
+# seconds TRACE DIGITS [EXPRESSION]: a time of the trace in seconds, with so many digits; by default that of its peak.
+# `mark("NAME")`, `push(...)` and `pop(...)` in the expression are the times of all such events,
+# `missing` those of the events before and after the longest gap.
+seconds() {
+	"$PYTHON" -c '
+import json, sys
+with open(sys.argv[1]) as f:
+    d = json.load(f)
+def times(op):
+    return lambda name: [e["t"] for e in d["events"] if e["op"] == op and e["name"] == name]
+missing = max(zip(d["events"], d["events"][1:]), key=lambda pair: pair[1]["seq"] - pair[0]["seq"], default=None)
+missing = missing and [event["t"] for event in missing]
+mark, push, pop = times("mark"), times("push"), times("pop")
+peak = next(p["t"] for p in d["peaks"] if p["metric"] == "allocated" and not p["pool"])
+print("%.*f" % (int(sys.argv[2]), eval(sys.argv[3]) / 1e9))
+' "$1" "$2" "${3:-peak}"
+}
+
 # heap_is_ours: a debug build watches who allocates, so what stands behind it has no heap to stand in front of.
 heap_is_ours() {
 	nm -D --defined-only "$LIBRARY" | grep -q ' malloc$'

@@ -5,6 +5,7 @@ were recorded from (tests/gpu/record.sh).
   --batch N          sequences a step
   --checkpoint       activations are computed again in the backward pass
   --optimizer NAME   sgd or adamw
+  --autocast         the forward pass computes in bfloat16 where autocast does
   --keep-losses      losses are kept in a list, graph and all
 """
 import argparse
@@ -62,7 +63,8 @@ def train(options, device):
         if device == "cuda":
             torch.cuda.nvtx.range_push(f"step {step}")
         tokens = torch.randint(options.vocabulary, (options.batch, options.length + 1), device=device)
-        loss = compute_loss(model, tokens, options.checkpoint)
+        with torch.autocast(device, torch.bfloat16, enabled=options.autocast):
+            loss = compute_loss(model, tokens, options.checkpoint)
         loss.backward(retain_graph=options.keep_losses)
         optimizer.step()
         optimizer.zero_grad(set_to_none=True)
@@ -78,6 +80,7 @@ def main():
     parser.add_argument("--batch", type=int, default=8)
     parser.add_argument("--checkpoint", action="store_true")
     parser.add_argument("--optimizer", choices=("sgd", "adamw"), default="sgd")
+    parser.add_argument("--autocast", action="store_true")
     parser.add_argument("--keep-losses", action="store_true")
     parser.add_argument("--steps", type=int, default=4)
     parser.add_argument("--layers", type=int, default=3)

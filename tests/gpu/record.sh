@@ -1,9 +1,8 @@
 #!/bin/sh
 # Records the traces of tests/data on a machine with a GPU: record.sh FOLDER [NAME...]
 #
-# NAME is a file of tests/data without `h200-` and its ending, or one of `changes` (h200-change-*.json), `ooms`
-# (h200-oom-*.json) and `ddp` (needs two GPUs); by default everything that this machine can run. tests/data/README.md
-# lists them. Paths of this machine are replaced: the repository becomes /opt/memtrace, Python's prefix /opt/venv.
+# NAME is a file of tests/data/recorded without its ending, or one of `changes` (change-*.json), `ooms` (oom-*.json)
+# and `ddp` (needs two GPUs); by default everything that this machine can run. tests/data/README.md lists them. Paths of this machine are replaced: the repository becomes /opt/memtrace, Python's prefix /opt/venv.
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)
 : "${BUILD:=$top/build}" "${PYTHON:=python3}" "${CUDA:=/usr/local/cuda}"
@@ -27,7 +26,7 @@ neutral() {
 		-e "s/\"host\":\"$(hostname)\"/\"host\":\"vm\"/" "$1"
 }
 
-# traced NAME COMMAND...: the trace becomes h200-NAME.json; the status is the command's
+# traced NAME COMMAND...: the trace becomes NAME.json; the status is the command's
 traced() {
 	traced_name=$1
 	shift
@@ -35,8 +34,8 @@ traced() {
 	MEMTRACE_QUIET=1 MEMTRACE_OUTPUT="$room/trace.json" LD_PRELOAD="$BUILD/libmemtrace.so" \
 		"$@" >"$room/out" 2>"$room/err" || traced_status=$?
 	if [ -s "$room/trace.json" ]; then
-		mv "$room/trace.json" "$to/h200-$traced_name.json"
-		neutral "$to/h200-$traced_name.json"
+		mv "$room/trace.json" "$to/$traced_name.json"
+		neutral "$to/$traced_name.json"
 	else
 		failed="$failed $traced_name"
 		tail -n 3 "$room/err" >&2
@@ -54,17 +53,23 @@ wants() {
 	"$PYTHON" -c "import $1" 2>/dev/null || { echo "not recorded, no $1 here: $2" >&2; return 1; }
 }
 
+# has_two NAME: true if there are two GPUs
+has_two() {
+	[ "$("$PYTHON" -c 'import torch; print(torch.cuda.device_count())')" -ge 2 ] ||
+		{ echo "not recorded, one GPU here: $1" >&2; return 1; }
+}
+
 experiment() { # NAME SAMPLE
 	traced "$1" env MEMTRACE_STACK_DEPTH=24 "$PYTHON" "$top/samples/$2.py"
-	cp "$room/out" "$to/h200-$1.txt"
+	cp "$room/out" "$to/$1.txt"
 }
 
 one_change() { # NAME OPTIONS...: a baseline, of some ten kB
 	change=$1
 	shift
 	traced whole "$PYTHON" "$gpu/changes.py" "$@"
-	"$BUILD/memtrace" baseline "$to/h200-whole.json" -o "$to/h200-change-$change.json" >/dev/null
-	rm "$to/h200-whole.json"
+	"$BUILD/memtrace" baseline "$to/whole.json" -o "$to/change-$change.json" >/dev/null
+	rm "$to/whole.json"
 }
 
 record() {
@@ -98,6 +103,7 @@ record() {
 		one_change losses --keep-losses
 		one_change deep --batch 32 --length 256
 		one_change checkpoint --batch 32 --length 256 --checkpoint
+		one_change autocast --batch 32 --length 256 --autocast
 		;;
 	ooms)
 		may_fail traced oom-plain env PYTORCH_CUDA_ALLOC_CONF=backend:cudaMallocAsync "$PYTHON" "$gpu/oom.py" plain
@@ -105,16 +111,17 @@ record() {
 			may_fail traced "oom-$way" "$PYTHON" "$gpu/oom.py" "$way"
 		done
 		;;
+	two_devices)
+		has_two two_devices || return 0
+		experiment two_devices ../tests/gpu/two_devices
+		;;
 	ddp)
-		if [ "$("$PYTHON" -c 'import torch; print(torch.cuda.device_count())')" -lt 2 ]; then
-			echo 'not recorded, one GPU here: ddp' >&2
-			return 0
-		fi
+		has_two ddp || return 0
 		KEEP=$room/kept MODES=ddp BUILD=$BUILD sh "$gpu/ranks.sh" >&2
-		mkdir -p "$to/h200-ddp"
+		mkdir -p "$to/ddp"
 		for rank in 0 1; do
 			neutral "$room/kept/ddp/rank.$rank.json"
-			"$BUILD/memtrace" baseline "$room/kept/ddp/rank.$rank.json" -o "$to/h200-ddp/rank.$rank.json" >/dev/null
+			"$BUILD/memtrace" baseline "$room/kept/ddp/rank.$rank.json" -o "$to/ddp/rank.$rank.json" >/dev/null
 		done
 		;;
 	*)
@@ -124,7 +131,7 @@ record() {
 	esac
 }
 
-[ $# -gt 0 ] || set -- train caching cupy nccl jax rmm scopes operators caching-py forward_backward cupti changes ooms ddp
+[ $# -gt 0 ] || set -- train caching cupy nccl jax rmm scopes operators caching-py forward_backward cupti changes ooms two_devices ddp
 for name; do
 	record "$name" || failed="$failed $name"
 done

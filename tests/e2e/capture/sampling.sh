@@ -1,5 +1,5 @@
 #!/bin/sh
-# MEMTRACE_SAMPLE on what was recorded of real programs (tests/data, an H200): RUNS runs that do it
+# MEMTRACE_SAMPLE on what was recorded of real programs (tests/data, GPUs): RUNS runs that do it
 # TIMES times over, whose samples differ. Sums are exact in each, sites are unbiased over all. `make
 # check-all` makes 20 of them.
 # shellcheck source=../lib.sh

@@ -74,8 +74,8 @@ budget() { # TEXT, WHAT IS SAID
 budget '{"max":{}}' 'not a budget'
 budget '{"schema":"memtrace-budget/1","max":{}}' 'has no limits'
 budget '{"schema":"memtrace-budget/1","max":{"peak":"1 GiB"}}' 'unknown metric peak'
-budget '{"schema":"memtrace-budget/1","max":{"count":true}}' 'must be a string'
-budget '{"schema":"memtrace-budget/1","max":{"count":-1}}' 'must be a string'
+budget '{"schema":"memtrace-budget/1","max":{"count":true}}' 'must be a number, or text like'
+budget '{"schema":"memtrace-budget/1","max":{"count":-1}}' 'must be a number, or text like'
 budget '{"schema":' 'not valid JSON'
 budget '' 'not valid JSON'
 fails 2 'nowhere.json: No such file' memtrace check "$example" --budget nowhere.json

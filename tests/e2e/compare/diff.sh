@@ -277,8 +277,9 @@ if [ -e "$data/change-none.json" ]; then
 	hasnt 'a sum that did not change is not listed' "$OUT" '(0)'
 	ok 'checkpointing lowers the peak' memtrace diff --gate "$data/change-deep.json" "$data/change-checkpoint.json"
 	has 'says the sentence' "$OUT" 'shrank'
+	is 'autocast halves what the blocks compute' "$(first_of autocast deep)" '["Block.forward (changes.py)", "smaller"]'
 else
-	for change in again batch adamw losses checkpoint; do
+	for change in again batch adamw losses checkpoint autocast; do
 		skip "$change" 'tests/data/recorded/change-*.json are not recorded yet'
 	done
 fi

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Failures recorded on an H200 (tests/gpu/oom.sh): the reason that was true there is told from the trace.
+# Failures recorded on a GPU (tests/gpu/oom.sh): the reason that was true there is told from the trace.
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh"
 
@@ -20,10 +20,10 @@ explained() { # WAY REASON FIRST-ADVICE
 	is "$1: what the end of the program freed was no temporary" "$(grep -c 'short-lived\|were temporaries' "$OUT")" 0
 }
 
-explained plain full holder 'This process fills the card; it needed 7.97 GiB more' '8.00 GiB' '- empty (oom.p'
+explained plain full holder 'This process fills the card; it needed 8.00 GiB more' '8.00 GiB' '- empty (oom.p'
 explained limit limit limit 'this process reached a' '1.00 GiB' '- raise torch.'
 # shellcheck disable=SC2016  # the tool's own quotes
 explained others others processes 'is held by other processes' '8.00 GiB' '- `nvidia-smi`'
-explained beside beside beside 'This process holds 83.88 GiB outside PyTorch' '8.00 GiB' '- free what ra'
+explained beside beside beside 'This process holds 47.51 GiB outside PyTorch' '8.00 GiB' '- free what ra'
 explained cache cache empty_cache "PyTorch's cache keeps 64.00 GiB in empty segments" '40.00 GiB' '- run torch.cu'
-explained too_large too_large shape 'A single allocation of 279.60 GiB is more than the whole card can provide' '279.60 GiB' '- check the sh'
+explained too_large too_large shape 'A single allocation of 158.36 GiB is more than the whole card can provide' '158.36 GiB' '- check the sh'

@@ -90,7 +90,7 @@ for format in folded speedscope pprof; do
 	done
 	exported "$format" "$train" --at exit --pool torch --metric reserved
 	exported "$format" dropped.json --at exit
-	exported "$format" "$train" --at 6.57s
+	exported "$format" "$train" --at "$(seconds "$train" 2)s"
 done
 if "$PYTHON" -c 'import torch' 2>/dev/null; then
 	MEMTRACE_CPU=1
@@ -109,7 +109,7 @@ else
 	skip 'a program without a device' 'no PyTorch here'
 fi
 # What folded tells of a moment is what the report tells.
-for at in 6.57s seq:200 'phase:step 1' exit; do
+for at in "$(seconds "$train" 2)s" seq:200 'phase:step 1' exit; do
 	told=$(memtrace report --json --at "$at" "$train" | "$PYTHON" -c 'import json, sys; print(json.load(sys.stdin)["moment"]["live"]["bytes"])')
 	is "folded --at $at sums to the report's" \
 		"$(memtrace export "$train" --to folded --at "$at" | awk '{ sum += $NF } END { printf "%d", sum }')" "$told"

@@ -39,7 +39,7 @@ fails 3 'No such file' memtrace html "$recorded/train.json" missing.json -o page
 fails 3 'None' memtrace html "$recorded/train.json" -o None/page.html
 
 ok 'a page without names' memtrace html --anonymize "$recorded/train.json" -o nameless.html
-for name in train.py Block.attend Model.forward /opt/memtrace 'step 0' /home/u '"vm"' 2026-11-21T09:09:07 libcublas.so.13 Linear.forward; do
+for name in train.py Block.attend Model.forward /opt/memtrace 'step 0' /home/u '"vm"' 2026-11-26T16:45:49 libcublas.so.13 Linear.forward; do
 	case $name in
 	2026* | libcublas* | Linear*) has "what everybody knows stays: $name" nameless.html "$name" ;;
 	*) hasnt "nothing of $name" nameless.html "$name" ;;

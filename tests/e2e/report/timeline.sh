@@ -26,10 +26,11 @@ for trace in "$TOP"/tests/data/recorded/[a-bd-z]*.json "$TOP/tests/data/recorded
 	ok "$(basename "$trace")" memtrace timeline "$trace" -o drawn
 	ok 'as it was' "$PYTHON" "$TIMELINE" "$trace" drawn 80 10
 done
-ok 'a stretch' memtrace timeline "$train" --from 6.567s --to 6.573s -o drawn
-ok 'as it was' "$PYTHON" "$TIMELINE" "$train" drawn 80 10 6567000000 6573000000
-ok 'where nothing happens' memtrace timeline "$train" --from 6.95s --to 7s -o drawn
-ok 'as it was' "$PYTHON" "$TIMELINE" "$train" drawn 80 10 6950000000 7000000000
+start=$(seconds "$train" 3 'peak - 4e6') end=$(seconds "$train" 3 'peak + 3e6')
+ok 'a stretch' memtrace timeline "$train" --from "${start}s" --to "${end}s" -o drawn
+ok 'as it was' "$PYTHON" "$TIMELINE" "$train" drawn 80 10 "${start%.*}${start#*.}000000" "${end%.*}${end#*.}000000"
+ok 'where nothing happens' memtrace timeline "$train" --from 10.5s --to 10.55s -o drawn
+ok 'as it was' "$PYTHON" "$TIMELINE" "$train" drawn 80 10 10500000000 10550000000
 ok 'a phase' memtrace timeline "$train" --from 'phase:step 1' --to 'phase:step 1'
 has 'with its name' "$OUT" '├step 1─'
 ok 'one pool' memtrace timeline "$train" --pool torch
@@ -86,11 +87,11 @@ cp "$OUT" ascii
 ok 'as --ascii' memtrace timeline --ascii "$TRACE"
 cp "$OUT" wanted
 ok 'does' cmp wanted ascii
-sed 's/"step 0"/"Sch\\u00f6ner \\u20ac Schritt"/; s/NVIDIA H200/\\u00c4 H200/' "$train" >umlaut.json
-ok 'names that are not' memtrace timeline --ascii --from 6.5s --to 6.6s umlaut.json
+sed 's/"step 0"/"Sch\\u00f6ner \\u20ac Schritt"/; s/NVIDIA H100/\\u00c4 H100/' "$train" >umlaut.json
+ok 'names that are not' memtrace timeline --ascii --from 'phase:Schöner € Schritt' --to 'phase:Schöner € Schritt' umlaut.json
 has 'too' "$OUT" '[Sch?ner ? Schritt---'
 is 'all of it' "$(LC_ALL=C tr -d '\n -~' <"$OUT" | wc -c)" 0
-ok 'and whole elsewhere' memtrace timeline --from 6.5s --to 6.6s umlaut.json
+ok 'and whole elsewhere' memtrace timeline --from 'phase:Schöner € Schritt' --to 'phase:Schöner € Schritt' umlaut.json
 has 'as they are' "$OUT" '├Schöner € Schritt───'
 sed 's/"step 0"/""/' "$train" >nameless.json
 ok 'a phase without a name' timeout 60 memtrace timeline nameless.json

@@ -40,7 +40,7 @@ has 'what it was built with' "$OUT" 'with zlib 1.'
 fails 2 'there is no command repotr; did you mean report?' memtrace repotr
 fails 2 'there is no command nonsense; see memtrace --help' memtrace nonsense
 fails 2 'there is no option --nonsense' memtrace --nonsense
-fails 2 'report: TRACE... is missing' memtrace report
+fails 2 'report: the operand TRACE... is missing' memtrace report
 fails 2 'timeline: too many operands' memtrace timeline a b
 fails 2 'report: there is no option --limt; did you mean --limit?' memtrace report --limt 3 a
 fails 2 'report: --limit needs a value' memtrace report a --limit
@@ -48,7 +48,7 @@ fails 2 'report: --limit: x is not a number' memtrace report --limit x a
 fails 2 'report: --json takes no value' memtrace report --json=1 a
 fails 2 'export: --to FORMAT is missing' memtrace export "$example"
 fails 2 'there is no format event; did you mean events?' memtrace export "$example" --to event
-fails 2 'run: -- CMD... is missing' memtrace run
+fails 2 'run: the operand -- CMD... is missing' memtrace run
 fails 2 'run: --max-events: many is not a number' memtrace run --max-events many -- true
 fails 2 'run: --cpu: maybe is not 0 or 1' memtrace run --cpu=maybe -- true
 fails 2 'did you mean --max-events?' memtrace run --max-evnts 3 -- true

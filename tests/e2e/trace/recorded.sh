@@ -30,6 +30,12 @@ has 'the training: lines of the program are named' train.txt 'train.py:'
 has 'the training: the workspace of cuBLAS has its own library as owner' train.txt 'libcublas.so.13'
 is 'the training: the pool is PyTorch'"'"'s' \
 	"$(json "$TOP/tests/data/recorded/train.json" '[p["pool"] for p in d["summary"]["devices"][0]["pools"]]')" '["torch"]'
+two=$TOP/tests/data/recorded/two_devices
+is 'two devices in one process: peaks are what PyTorch counted on each' \
+	"$(json "$two.json" '[[x["device"], p["allocated"]["peak_bytes"], p["reserved"]["peak_bytes"]] for x in d["summary"]["devices"] for p in x["pools"] if p["pool"] == "torch"]')" \
+	"$("$PYTHON" -c 'import sys; print([[int(w) for i, w in enumerate(line.split()) if i in (0, 2, 4)] for line in open(sys.argv[1])])' "$two.txt")"
+memtrace report --full "$two.json" >two.txt
+has 'and the report shows both' two.txt 'Device 1: NVIDIA H100'
 ok 'the example of the format fits the schema' "$PYTHON" -c '
 import json, sys
 import jsonschema
