@@ -10,11 +10,11 @@
 #include "codec/wire.h"
 
 struct follow {
-	struct spool spool; /* tables as last copied; tables that are not followed are empty */
-	bool torn;          /* true if only the sums are consistent: the writer did not pause */
-	bool blurred;       /* true if the sums are not consistent either */
+	struct spool spool; /* the copies; tables that follow_look() does not copy are empty */
+	bool torn;          /* true if only the sums are of one point in time: no pause was found */
+	bool blurred;       /* true if the sums are not of one point in time either */
 	struct read_progress reading;
-	uint64_t generation; /* header.generation at the last copy; odd: the next look must copy */
+	uint64_t generation; /* header.generation at the last copy; if odd, the next look copies */
 	uint8_t *chunk;      /* buffer for a block of the file */
 	uint64_t newest;     /* 1 + the number of the last chunk read, 0 for none */
 };
