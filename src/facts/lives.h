@@ -30,7 +30,7 @@ struct block {
 	uint32_t stack;  /* number of the event's stack, UINT32_MAX for none */
 	uint32_t pool;   /* id of the pool's name in the spool's texts, 0 for no pool */
 	uint32_t thread;
-	uint32_t next; /* 1 + position of the next one in its hash chain or list, 0 for none */
+	uint32_t next; /* 1 + position of the next block in its hash chain or list, 0 for none */
 	int16_t device;
 	uint8_t space, kind, state;
 	bool foreign; /* true for another process's memory, which no sum includes */
@@ -58,7 +58,8 @@ struct blocks {
 
 void blocks_clear(struct blocks *blocks);
 
-/* Returns 1 + position of the live block that has like's kind, device, space, pool and address. */
+/* Returns 1 + position of the live block that has like's kind, device, space, pool and address, or
+ * 0. */
 uint32_t blocks_find(const struct blocks *blocks, const struct block *like);
 
 /* Adds a copy of the block. Returns 1 + the copy's position, 0 if memory is short. */
