@@ -58,7 +58,7 @@ static inline unsigned wire_slot(uint64_t value, unsigned slots)
 	return (unsigned)((value * 0x9e3779b97f4a7c15u >> 40) * slots >> 24);
 }
 
-/* Empties the caches for a new chunk. The dt of its first event counts from time t (ns). */
+/* Empties the caches for a new chunk, whose first event stores its time as the ns since t (ns). */
 static inline void wire_reset(struct wire_state *state, uint64_t t)
 {
 	memset(state, 0, sizeof(*state));
@@ -89,8 +89,8 @@ struct decoder {
 	struct decode_sums sums[DECODE_DEVICES];
 };
 
-/* Begins a chunk of `length` bytes. Its first event has number `seq`, and a dt that counts from
- * time t (ns). */
+/* Begins a chunk of `length` bytes. Its first event has number `seq` and stores its time as the ns
+ * since t (ns). */
 void decode_start(struct decoder *decoder, const uint8_t *bytes, size_t length, uint64_t seq,
 		  uint64_t t);
 

@@ -39,8 +39,8 @@ struct gap {
 	uint64_t from, to;
 };
 
-/* Tolerances in ns: for an event that is recorded later than its call, and for CUPTI's other
- * clock. */
+/* Tolerances in ns: for the time from a call to its event, and between CUPTI's clock and the
+ * events'. */
 enum { GAP_SLACK_NS = 10000000, CLOCK_SLACK_NS = 200000 };
 
 struct record {

@@ -70,7 +70,8 @@ static int hear(struct census *census, struct mending *mending, struct block *bl
 	return blocks_add(&census->lives.blocks, block) ? 0 : -ENOMEM;
 }
 
-/* Finds blocks that are freed after mending->from but not allocated after it: they were live. */
+/* Finds blocks that are freed after mending->from but not allocated after it: they were live
+ * then. */
 static int find_ended(struct census *census, struct mending *mending)
 {
 	static struct lives look; /* static: the traced program's stack may not have 6 KiB left */

@@ -2,12 +2,11 @@
  * Finds the blocks that were live before each event of a recording, by reading the events once more
  * from the spool.
  *
- * Where events are missing (dropped, or not recorded after memtrace_stop), the blocks that are live
- * at the first event after them are found from later events and the end: those that are freed
- * before anything is allocated at the same address (their stack may be unknown), and those that are
- * live at the end and are older than that event. Blocks without an address are then unknown; if
- * more events are missing later, so are some others. With a filter, the live blocks are never
- * known.
+ * Where events are missing (dropped, or not recorded after memtrace_stop), only two kinds of blocks
+ * are known to be live at the next event: those that are freed later before anything is allocated
+ * at the same address (their stack may be unknown), and those that are live at the end and are
+ * older than that event. Blocks without an address are unknown then, and if more events are missing
+ * later, so are some others. With a filter, the live blocks are never known.
  *
  * This also runs in the traced program when it ends, so memory comes from mmap, not malloc.
  */

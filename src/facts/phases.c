@@ -281,8 +281,8 @@ static bool take_sums(struct phases *phases, const struct journal_reader *reader
 	return good;
 }
 
-/* Writes the number as JSON. In the output of snprintf(), a character that is not a digit, a sign
- * or an e is the decimal point of the locale. */
+/* Writes the number as JSON, with a point in place of the locale's decimal point: the only
+ * character of snprintf()'s output that is not a digit, a sign or an e. */
 static void real_text(char *to, double real)
 {
 	char text[40];

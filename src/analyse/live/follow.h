@@ -30,10 +30,10 @@ void follow_close(struct follow *follow);
 int follow_look(struct follow *follow);
 
 /*
- * Calls `each` for the events from sequence number `seq` on, in order, in at most the newest
- * `chunks` chunks, and for those not yet in a chunk (pending.h). Returns the number after the last
- * event, or `seq` if there was none. Overwritten events, and those in a damaged chunk, are left
- * out.
+ * Calls `each` for the events from sequence number `seq` on, in order: those in the newest `chunks`
+ * chunks (blocks of events in the spool), and those not yet in a chunk (pending.h). Returns the
+ * number after the last event, or `seq` if there was none. Overwritten events, and those in a
+ * damaged chunk, are left out.
  */
 enum { FOLLOW_CHUNKS = 64 }; /* most chunks read by one call */
 typedef void follow_event_fn(void *context, const struct event *event);

@@ -1,4 +1,4 @@
-/* Finds the open ranges from the events that push and pop ranges. */
+/* Finds the open ranges (NVTX) by reading the events that push and pop ranges. */
 #include "analyse/live/live_view.h"
 #include "base/mem/each.h"
 

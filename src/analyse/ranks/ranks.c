@@ -1,4 +1,4 @@
-/* Adds ranks to a merge, one by one. */
+/* Adds the traces of a job's ranks to a merge (struct merge), one by one. */
 #include "analyse/ranks/ranks.h"
 
 #include <stdlib.h>

@@ -53,8 +53,8 @@ struct merge_card {
 	const char *host, *uuid, *name; /* uuid and name may be NULL */
 	const char *sorted_by;          /* the UUID, "" for none */
 	uint64_t total;                 /* bytes of the card; TRACE_NONE if not known */
-	/* The most bytes that processes held together, as if all that ran at one time had their
-	 * peaks at the same time: exact for one process, an upper bound for several. */
+	/* The largest sum of the peaks of processes that ran at the same time. For one process,
+	 * this is the peak; for several, they cannot have held more together. */
 	uint64_t peak;
 	int64_t headroom; /* total - peak; negative if `peak` exceeds `total` */
 	size_t ranks_n;   /* number of ranks that use the card */
@@ -157,8 +157,8 @@ enum trace_metric merge_uneven(const struct merge *merge);
 const struct merge_site *merge_culprit(const struct merge *merge, enum trace_metric metric,
 				       size_t rank, int64_t *excess);
 
-/* Returns the sites of device memory that have more bytes in some rank than in the median, sorted
- * by the largest such difference, then by the highest value. The list is in merge->arena. */
+/* Returns the sites of device memory whose highest value in a rank exceeds the median, sorted by
+ * the difference, then by the highest value. The list is in merge->arena. */
 const struct merge_site **merge_by_excess(struct merge *merge, size_t column, size_t *count);
 
 /* Returns the rank whose trace should be opened first: of ranks with events, that with the highest

@@ -68,7 +68,8 @@ static int copy_chunks(const struct spool *spool, const struct read_progress *re
 	return error;
 }
 
-/* Copies once. Returns 0, CHANGED if something changed meanwhile, or -errno. */
+/* Tries once to get a consistent copy. Returns 0, CHANGED if the process changed something
+ * meanwhile, or -errno. */
 static int copy_once(struct spool *spool, struct read_progress *reading, uint64_t seq)
 {
 	int error = read_header(spool, reading);

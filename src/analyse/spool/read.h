@@ -16,7 +16,7 @@
  */
 int spool_open(struct spool *spool, const char *path);
 
-/* Like spool_open(), and adds the events that wait to the sums, as the end of a process does. */
+/* Like spool_open(), but also adds the events that wait (pending.h) to the sums. */
 int spool_read(struct spool *spool, const char *path);
 
 /* spool_writer_lives(): true if the process that writes the spool is known to run. This cannot be

@@ -7,8 +7,7 @@
  */
 #pragma once
 
-/* For functions, unless inline, that run for every event, also if its call stack is already
- * stored. */
+/* For functions, unless inline, that run for every event, also without a new call stack. */
 #define HOT_CODE __attribute__((hot))
 
 /* For a small variable that each event reads or writes. */

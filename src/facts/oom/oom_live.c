@@ -167,7 +167,8 @@ static int find_lines(struct oom *oom, struct spool_model *recording)
 
 /* --- the libraries and pools that hold the driver's memory --- */
 
-/* Sorts the holders, and names the largest one that is not PyTorch's pool. */
+/* Sorts the holders. The fact beside_owner becomes the name of the largest except PyTorch's
+ * pool. */
 static void sort_holders(struct oom *oom)
 {
 	/* Holders of equal size are sorted by where the spool stores their names, the same at each
