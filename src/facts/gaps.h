@@ -47,6 +47,6 @@ struct gaps {
 	struct arena arena; /* holds all tables of this struct */
 };
 
-/* Fills *gaps from the blocks for which block_counts() is true. Returns 0 or -ENOMEM. */
+/* Fills *gaps from the live blocks (block_counts() is true for them). Returns 0 or -ENOMEM. */
 int gaps_find(struct gaps *gaps, const struct blocks *blocks);
 void gaps_clear(struct gaps *gaps);

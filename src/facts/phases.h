@@ -38,7 +38,7 @@ struct track {
 	struct track_curve allocated, reserved;
 	struct trace_phase_count allocations, freed; /* totals since recording began */
 	struct trace_phase_count inside;             /* the part of `freed` that is in the tree */
-	struct trace_phase_count *tree;              /* Fenwick tree by gap; [0] is not used */
+	struct trace_phase_count *tree; /* Fenwick tree by gap (see above); [0] is not used */
 	size_t tree_n, tree_size;
 };
 

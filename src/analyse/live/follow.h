@@ -11,8 +11,8 @@
 
 struct follow {
 	struct spool spool; /* the copies; tables that follow_look() does not copy are empty */
-	bool torn;          /* true if only the sums are of one point in time: no pause was found */
-	bool blurred;       /* true if the sums are not of one point in time either */
+	bool torn;    /* true if only the sums are of one point in time: writing never paused */
+	bool blurred; /* true if the sums are not of one point in time either */
 	struct read_progress reading;
 	uint64_t generation; /* header.generation at the last copy; if odd, the next look copies */
 	uint8_t *chunk;      /* buffer for a block of the file */

@@ -9,7 +9,8 @@
 #include "analyse/ranks/ranks.h"
 #include "base/mem/sort.h"
 
-/* Smaller differences are not reported. `memtrace diff --gate` has the same limits. */
+/* Smaller differences between peaks are not reported; `memtrace diff --gate` has the same
+ * limits. */
 enum { WORTH_PERCENT = 2, WORTH_BYTES = 1 << 20 };
 
 /* Ranks run together if at most these ns pass between the end of one and the beginning of another:
