@@ -68,7 +68,8 @@ static HOT_CODE uint8_t *use_context(struct wire_state *state, uint8_t *p,
 	return p;
 }
 
-/* Writes a cached value's slot. If the value is not cached, caches it and writes `written`. */
+/* If the value is in the cache, writes its slot. Else caches it, and writes WIRE_ESCAPE and
+ * `written`. */
 static inline uint8_t *put_cached(uint64_t *cache, uint8_t *p, uint64_t value, uint64_t written)
 {
 	unsigned slot = wire_slot(value, WIRE_CACHE);

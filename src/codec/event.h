@@ -56,7 +56,7 @@ struct event {
 	uint64_t ptr;
 	uint64_t size; /* bytes of the block, or of a failed request */
 	uint64_t stream;
-	uint64_t allocated; /* bytes allocated on the device after the event; set by readers */
+	uint64_t allocated; /* with `reserved`: the device's sums after the event; set by readers */
 	uint64_t reserved;
 	uint32_t stack;                  /* id of the call stack, 0 for none */
 	uint32_t thread;                 /* kernel thread id */
@@ -65,8 +65,8 @@ struct event {
 	uint8_t op;    /* a value of enum event_op */
 	uint8_t space; /* a value of enum space */
 	uint8_t flags; /* bits of enum event_flags */
-	bool untold;   /* true if not written (MEMTRACE_FILTER), but in the sums */
-	bool sampled;  /* true for a sample (MEMTRACE_SAMPLE); not encoded */
+	bool untold;   /* true if MEMTRACE_FILTER leaves it out of the events (not of the sums) */
+	bool sampled;  /* true if chosen as a sample (MEMTRACE_SAMPLE); not encoded */
 	struct event_detail detail;
 };
 

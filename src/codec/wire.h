@@ -4,13 +4,15 @@
  * A chunk is a run of records. It can be read by itself, given the first event's number and the
  * time from which that event's dt counts:
  *
- * event slot 1 byte, 0..247: a context (op, space, device, pool, ...) dt varint, ns since the
- * previous event memory ptr varint, address XOR the previous one, rotated right by 8 size 1 byte
- * cache slot, or 255 and a varint (rotated right by 8) stack 1 byte cache slot, or 255 and a varint
- * mark name varint color category payload_kind payload: varints, payload_kind 1 byte; if
- * EVENT_DETAILED WIRE_CONTEXT slot op space flags: bytes; device (zigzag) pool api error thread
- * stream: varints WIRE_SUMS device (zigzag) allocated reserved: varints; at a chunk's start and
- * between events
+ *   event    slot            1 byte, 0..247: a context (op, space, device, pool, ...)
+ *            dt              varint, ns since the previous event
+ *     memory ptr             varint, address XOR the previous one, rotated right by 8
+ *            size            1 byte cache slot, or 255 and a varint (rotated right by 8)
+ *            stack           1 byte cache slot, or 255 and a varint
+ *     mark   name            varint
+ *            color category payload_kind payload: varints, payload_kind 1 byte; if EVENT_DETAILED
+ *   WIRE_CONTEXT slot op space flags: bytes; device (zigzag) pool api error thread stream: varints
+ *   WIRE_SUMS    device (zigzag) allocated reserved: varints; at a chunk's start and between events
  *
  * Caches are direct-mapped: encoder and decoder store a value that was not cached in the same slot,
  * so their caches stay equal without extra records. A typical PyTorch block event takes 11 bytes.
@@ -56,7 +58,7 @@ static inline unsigned wire_slot(uint64_t value, unsigned slots)
 	return (unsigned)((value * 0x9e3779b97f4a7c15u >> 40) * slots >> 24);
 }
 
-/* Empties the caches for a chunk that stores its first event's time as the ns since t (ns). */
+/* Empties the caches for a new chunk, whose first event stores its time as the ns since t (ns). */
 static inline void wire_reset(struct wire_state *state, uint64_t t)
 {
 	memset(state, 0, sizeof(*state));
@@ -87,7 +89,8 @@ struct decoder {
 	struct decode_sums sums[DECODE_DEVICES];
 };
 
-/* Begins a chunk of `length` bytes. Its first event has number `seq`; times count from t (ns). */
+/* Begins a chunk of `length` bytes. Its first event has number `seq` and stores its time as the ns
+ * since t (ns). */
 void decode_start(struct decoder *decoder, const uint8_t *bytes, size_t length, uint64_t seq,
 		  uint64_t t);
 

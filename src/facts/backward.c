@@ -1,4 +1,5 @@
-/* Finds the node of autograd's graph that a backward pass's stack runs, and its Python code. */
+/* For stacks of a backward pass: finds the node of autograd's graph that runs in a stack, and the
+ * Python code that the node comes from. */
 #include "facts/spool_model.h"
 
 #include <string.h>

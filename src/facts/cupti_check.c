@@ -30,7 +30,8 @@
 
 enum { BEGAN = 1, ENDED = 2, LISTED = 100 };
 
-/* The meaning of the number in a key; part of the key, because an address may equal a size. */
+/* A key is the hash of a number, an operation and this kind: the number is an address (PLACE), the
+ * address of a mapping, or a size. Without the kind, a size could be taken for an equal address. */
 enum kind { PLACE, MAPPING, SIZE };
 
 /* A span of time (ns) whose events were dropped: CUPTI's records from it are not checked. */
@@ -38,7 +39,8 @@ struct gap {
 	uint64_t from, to;
 };
 
-/* Tolerances in ns: from the record of a call to its event, and between CUPTI's clock and ours. */
+/* Tolerances in ns: for the time from a call to its event, and between CUPTI's clock and the
+ * events'. */
 enum { GAP_SLACK_NS = 10000000, CLOCK_SLACK_NS = 200000 };
 
 struct record {
@@ -53,9 +55,9 @@ struct witness_matcher {
 	struct arena arena;
 	struct record *records; /* by time, the oldest first */
 	size_t count;
-	struct map first;  /* key -> 1 + position of the record at which the search begins */
+	struct map first;  /* from key to 1 + position of its first record that may be untaken */
 	struct map opened; /* hashes of address and size of memory that another process owns */
-	struct map arrays; /* hashes of the numbers of CUDA array events without a record */
+	struct map arrays; /* hashes of the seqs of CUDA array events without a record */
 	bool graphs;       /* true if CUDA graphs allocated memory */
 };
 
@@ -280,7 +282,7 @@ static bool take_array_at(struct witness_matcher *m, const struct event *array, 
 
 /* Takes records that need no event, from position `at` until time t: those of memory that another
  * process owns, and those of stream-ordered memory as long as its live bytes (*live) do not exceed
- * `most`, the bytes of CUDA graphs. Returns the position of the first record since t. */
+ * `most`, the bytes of CUDA graphs. Returns the position of the first record at or after t. */
 static size_t take_until(struct witness_matcher *m, size_t at, uint64_t t, uint64_t most,
 			 uint64_t *live)
 {
@@ -302,7 +304,8 @@ static size_t take_until(struct witness_matcher *m, size_t at, uint64_t t, uint6
 	return at;
 }
 
-/* The second pass. The bytes of CUDA graphs may be measured late, so the larger of two is used. */
+/* The second pass over the events. The bytes of CUDA graphs are measured only now and then: between
+ * two measurements, records may add up to the larger one. */
 static int look_again(struct witness_matcher *m, struct trace_cupti_check *witness)
 {
 	struct journal_reader reader;
@@ -327,8 +330,6 @@ static int look_again(struct witness_matcher *m, struct trace_cupti_check *witne
 	journal_read_end(&reader);
 	return error;
 }
-
-/* --- the result --- */
 
 static const char *memory_name(unsigned memory)
 {

@@ -18,8 +18,8 @@ static bool same_pool(const struct block *a, const struct block *b)
 	return a->pool == b->pool && a->device == b->device;
 }
 
-/* True if a pool owns the block and block_counts() is true for it. If `handed`, the block must be
- * memory in use by the program, else a segment or mapping that has an address. */
+/* True if a pool owns the block and block_counts() is true for it (it was live). If `handed`, the
+ * block must be memory that the program uses, else a segment or mapping that has an address. */
 static bool is_place(const struct blocks *blocks, const struct block *block, bool handed)
 {
 	return block->pool && block_counts(blocks, block) && block->size &&
@@ -68,7 +68,7 @@ static struct gaps_pool *pool_of(struct gaps *gaps, const struct block *block)
 	return &gaps->pools[gaps->pools_n++];
 }
 
-/* Makes a segment of each run of adjacent mappings, and of each other driver allocation. */
+/* Makes one segment of each run of adjacent mappings, and one of each other range. */
 static void find_segments(struct gaps *gaps, const struct block *ranges, size_t count)
 {
 	struct gaps_segment *last = NULL;
@@ -180,7 +180,7 @@ static void fill_pools(struct gaps *gaps)
 			;
 		fill_pool(gaps, (uint32_t)(pool_of(gaps, first) - gaps->pools), i, end);
 	}
-	/* Pools without a block: all of their memory is free. */
+	/* For pools without a block, all of whose memory is free. */
 	for (size_t i = 0; i < gaps->pools_n; i++) {
 		if (!gaps->pools[i].filled)
 			fill_pool(gaps, (uint32_t)i, count, count);

@@ -16,10 +16,10 @@ enum { GAPS_SIZES = 64, GAPS_FRAGMENT = 1 << 20 };
 
 struct gaps_segment {
 	uint64_t ptr, size, used, largest; /* largest: bytes of the largest gap */
-	uint64_t held_back;     /* free bytes if a block keeps it from being freed, else 0 */
-	uint32_t gaps, pool;    /* gaps: their number; pool: position in pools[] of struct gaps */
-	size_t first, blocks_n; /* position and number of its blocks in blocks[] of struct gaps */
-	bool mapped;            /* true if its memory was mapped by cuMemMap() */
+	uint64_t held_back;                /* free bytes of a segment that has a block, else 0 */
+	uint32_t gaps, pool;    /* gaps: number of gaps; pool: position in pools[] of struct gaps */
+	size_t first, blocks_n; /* position of its first block in gaps.blocks[], and their number */
+	bool mapped;            /* true if the segment's memory was mapped by cuMemMap() */
 };
 
 struct gaps_pool {
@@ -29,7 +29,7 @@ struct gaps_pool {
 	bool filled;
 	uint64_t reserved, used; /* bytes of the segments with addresses, and of their blocks */
 	uint64_t whole, whole_n; /* bytes and number of segments without a block */
-	uint64_t gaps, gaps_n, largest;  /* gaps beside blocks: bytes, number, largest (bytes) */
+	uint64_t gaps, gaps_n, largest;  /* gaps in segments with blocks: bytes, number, largest */
 	uint64_t fragments;              /* bytes in gaps smaller than GAPS_FRAGMENT */
 	uint64_t elsewhere, elsewhere_n; /* bytes and number of blocks outside known segments */
 	struct {
@@ -42,11 +42,11 @@ struct gaps {
 	size_t pools_n;
 	struct gaps_segment *segments; /* sorted by held_back, largest first */
 	size_t segments_n;
-	struct block *blocks; /* the pools' blocks that are in use, sorted by pool and address */
+	struct block *blocks; /* the pools' blocks that the program uses, by pool and address */
 	size_t blocks_n;
 	struct arena arena; /* holds all tables of this struct */
 };
 
-/* Fills *gaps from the blocks for which block_counts() is true. Returns 0 or -ENOMEM. */
+/* Fills *gaps from the live blocks (block_counts() is true for them). Returns 0 or -ENOMEM. */
 int gaps_find(struct gaps *gaps, const struct blocks *blocks);
 void gaps_clear(struct gaps *gaps);

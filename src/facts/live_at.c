@@ -5,7 +5,8 @@
 
 #include "spool/event_journal.h"
 
-/* Adds the bytes of a block without an address to a row of `rests`; subtracts them if it ends. */
+/* Adds the bytes of a block without an address to the row of `rests` for its stack, pool, device
+ * and kind; subtracts them if the block ends (not `begins`). */
 static void move_rest(struct census *census, const struct block *block, bool begins)
 {
 	struct block *rest = census->rests;
@@ -49,7 +50,8 @@ struct mending {
 };
 
 /* Handles the first event at an address since mending->from. If the event frees the block there
- * (`ending`), the block was live at mending->from and is added to the live blocks. */
+ * (`ending`), the block was live at mending->from and is added to the live blocks. `surely` is
+ * false if more events are missing since mending->from. */
 static int hear(struct census *census, struct mending *mending, struct block *block, bool ending,
 		bool surely)
 {
@@ -60,7 +62,7 @@ static int hear(struct census *census, struct mending *mending, struct block *bl
 		return -ENOMEM;
 	if (old && old->size != block->size)
 		old = NULL;
-	/* If more events are missing since `from` (not `surely`), the block may be newer. */
+	/* If more events are missing, the block may have been allocated since `from`. */
 	if (!ending || (!surely && !old))
 		return 0;
 	block->stack = old ? old->stack : UINT32_MAX;
@@ -68,7 +70,8 @@ static int hear(struct census *census, struct mending *mending, struct block *bl
 	return blocks_add(&census->lives.blocks, block) ? 0 : -ENOMEM;
 }
 
-/* Finds blocks that are freed after mending->from but not allocated after it: they were live. */
+/* Finds blocks that are freed after mending->from but not allocated after it: they were live
+ * then. */
 static int find_ended(struct census *census, struct mending *mending)
 {
 	static struct lives look; /* static: the traced program's stack may not have 6 KiB left */
@@ -154,8 +157,6 @@ static int start_anew(struct census *census, const struct event *event)
 	return error;
 }
 
-/* --- the pass --- */
-
 static int step(struct census *census, const struct live_at_visitor *visitor,
 		const struct event *event)
 {
@@ -163,7 +164,7 @@ static int step(struct census *census, const struct live_at_visitor *visitor,
 	int error = 0;
 
 	visitor->event(visitor->context, event);
-	/* With a filter, the live blocks are not known, as some of them were not recorded. */
+	/* With a filter, some blocks were not recorded, so the live blocks are not known. */
 	if (census->spool->header->filtered)
 		return 0;
 	if (event->seq != expected)

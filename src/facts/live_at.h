@@ -2,10 +2,11 @@
  * Finds the blocks that were live before each event of a recording, by reading the events once more
  * from the spool.
  *
- * After events that were dropped or not recorded (memtrace_stop), the live blocks are those that
- * are freed later without an allocation in between (their stack may be unknown), and older blocks
- * that are live at the end. Bytes without an address are then unknown, and so are some blocks if
- * more events are missing later. In a recording with a filter, the live blocks are never known.
+ * Where events are missing (dropped, or not recorded after memtrace_stop), only two kinds of blocks
+ * are known to be live at the next event: those that are freed later before anything is allocated
+ * at the same address (their stack may be unknown), and those that are live at the end and are
+ * older than that event. Blocks without an address are unknown then, and if more events are missing
+ * later, so are some others. With a filter, the live blocks are never known.
  *
  * This also runs in the traced program when it ends, so memory comes from mmap, not malloc.
  */
@@ -26,9 +27,10 @@ struct census {
 
 struct live_at_visitor {
 	void *context;
-	/* Called with the blocks that are live before each event, before the first missing event of
-	 * a gap and after the last event; never if the recording had a filter. `seq`: number of the
-	 * event that comes next. Returns 0, or -errno to end the pass. */
+	/* Called with the blocks that are live before each event, after the last event, and where
+	 * events are missing also before the first missing one; never if the recording had a
+	 * filter. `seq`: number of the event that comes next. Returns 0, or -errno to end the
+	 * pass. */
 	int (*moment)(void *context, const struct census *census, uint64_t seq);
 	/* Called for each event, in order. */
 	void (*event)(void *context, const struct event *event);

@@ -34,7 +34,8 @@ static void link_in(struct blocks *blocks, uint32_t at)
 	*head = at + 1;
 }
 
-/* Splits each chain in two and keeps its order, so that of equal blocks the newer comes first. */
+/* After doubling the number of hash chains, splits each old one in two. Keeps the order, so that of
+ * two blocks at one address the newer still comes first. */
 static void split_chains(struct blocks *blocks, const uint32_t *old, uint32_t old_n)
 {
 	for (uint32_t i = 0; i < old_n; i++) {
@@ -152,8 +153,6 @@ void blocks_forget(struct blocks *blocks)
 		memset(blocks->heads, 0, blocks->size * sizeof(*blocks->heads));
 }
 
-/* --- ranges of phases --- */
-
 static struct block range_of(const struct event *event)
 {
 	return (struct block){
@@ -192,8 +191,6 @@ bool ranges_tell(struct blocks *open, struct event *event)
 	return true;
 }
 
-/* --- lives --- */
-
 void lives_start(struct lives *lives, bool filtered)
 {
 	*lives = (struct lives){ .filtered = filtered };
@@ -205,8 +202,6 @@ void lives_clear(struct lives *lives)
 {
 	blocks_clear(&lives->blocks);
 }
-
-/* --- missing events --- */
 
 static bool tells_sums(const struct event *event)
 {
@@ -264,10 +259,11 @@ static enum block_kind kind_of(unsigned op)
 	return op == EVENT_MAP || op == EVENT_UNMAP ? BLOCK_MAPPING : BLOCK_SEGMENT;
 }
 
-/* True for calls whose events have a handle of physical memory instead of an address. */
+/* True for calls whose events have a handle of physical memory instead of an address, as `ptr`. */
 static bool is_handle_call(const char *api)
 {
-	/* cuMemUnmap, or a new cuMemMap, frees memory whose handle was released before. */
+	/* An unmap or a new map is here because it may free memory whose handle was released
+	 * before. */
 	static const char calls[][32] = {
 		"cuMemCreate", "cuMemImportFromShareableHandle",
 		"cuMemMap",    "cuMemRelease",

@@ -30,7 +30,7 @@ struct block {
 	uint32_t stack;  /* number of the event's stack, UINT32_MAX for none */
 	uint32_t pool;   /* id of the pool's name in the spool's texts, 0 for no pool */
 	uint32_t thread;
-	uint32_t next; /* 1 + position of the next one in its hash chain or list, 0 for none */
+	uint32_t next; /* 1 + position of the next block in its hash chain or list, 0 for none */
 	int16_t device;
 	uint8_t space, kind, state;
 	bool foreign; /* true for another process's memory, which no sum includes */
@@ -50,30 +50,32 @@ struct blocks {
 	uint32_t used, size; /* number of entries in list[]: used at least once, and allocated */
 	uint32_t *heads;     /* `size` (2^n) hash chains: 1 + position of the first block */
 	uint32_t spare;      /* 1 + position of the first entry that is free again, 0 for none */
-	uint32_t corpses;    /* 1 + position of the first corpse, 0 for none */
+	uint32_t corpses;    /* 1 + position of the first corpse (see above), 0 for none */
 	uint64_t live;
-	uint64_t mark; /* number of the last event before the mark */
+	uint64_t mark; /* number of the last event before the mark (see above) */
 	bool marking;  /* true if the mark is used, so that freed blocks become corpses */
 };
 
 void blocks_clear(struct blocks *blocks);
 
-/* Returns 1 + position of the live block that has like's kind, device, space, pool and address. */
+/* Returns 1 + position of the live block of like's kind, device, space, pool and address, or else
+ * 0. */
 uint32_t blocks_find(const struct blocks *blocks, const struct block *like);
 
 /* Adds a copy of the block. Returns 1 + the copy's position, 0 if memory is short. */
 uint32_t blocks_add(struct blocks *blocks, const struct block *block);
 
-/* Ends the block with the id from blocks_find(). It becomes a corpse if it was live at the mark. */
+/* Ends the block with the id from blocks_find(). If it was live at the mark, it becomes a corpse
+ * (see struct blocks). */
 void blocks_end(struct blocks *blocks, uint32_t id);
 
-/* Moves the mark to the present, just after event `seq`. */
+/* Moves the mark (see struct blocks) to the present, just after event `seq`. */
 void blocks_set_mark(struct blocks *blocks, uint64_t seq);
 
 /* Removes all blocks, live now or at the mark. */
 void blocks_forget(struct blocks *blocks);
 
-/* True if the block was live at the mark or, if the table uses no mark, is live now. */
+/* True if the block was live at the mark (see struct blocks) or, without a mark, is live now. */
 static inline bool block_counts(const struct blocks *blocks, const struct block *block)
 {
 	if (!blocks->marking)
@@ -92,7 +94,8 @@ static inline bool block_counts(const struct blocks *blocks, const struct block 
 bool ranges_push(struct blocks *open, const struct event *push, uint32_t what);
 bool ranges_pop(struct blocks *open, const struct event *pop, uint32_t *what);
 
-/* Called with every event in order, stores in each pop the name of its push. False: no memory. */
+/* To be called with every event in order. Stores in each pop event the name of its push. Returns
+ * false if memory is short. */
 bool ranges_tell(struct blocks *open, struct event *event);
 
 /* --- events --- */
@@ -103,7 +106,7 @@ struct lives {
 	struct blocks blocks; /* the live blocks */
 	uint64_t next_seq;
 	bool filtered; /* true if a filter left out events, whose memory is in the sums */
-	struct {       /* sums of each device after the latest event that has them */
+	struct {       /* each device's sums, as its latest event with sums has them */
 		uint64_t allocated, reserved;
 		bool known;
 	} sums[LIVES_DEVICES];

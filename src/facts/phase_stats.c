@@ -11,7 +11,8 @@ void track_clear(struct track *track)
 	pages_free(track->tree, track->tree_size * sizeof(*track->tree));
 }
 
-/* Sets the sum. Only the highest value between two pushes is kept, as only it can be a peak. */
+/* Sets the curve's present value, in gap `gap` (phases.h: the time between two pushes). Of the
+ * values in a gap only the highest is kept, as only it can be a phase's peak. */
 static bool move(struct track_curve *curve, uint64_t bytes, uint32_t gap)
 {
 	struct track_peak *top;
@@ -60,7 +61,8 @@ void track_born(struct track *track, uint64_t bytes)
 	count_block(&track->allocations, &(struct trace_phase_count){ bytes, 1 });
 }
 
-/* Adds tree nodes up to number `gap`; a new node's value is the sum of its children. */
+/* Adds nodes to the Fenwick tree up to number `gap`; a new node's value is the sum of its
+ * children. */
 static bool extend(struct track *track, size_t gap)
 {
 	struct trace_phase_count *tree =
@@ -94,7 +96,7 @@ bool track_freed(struct track *track, uint64_t bytes, uint32_t gap)
 	return true;
 }
 
-/* Returns the bytes and number of the freed blocks that were allocated before gap `gap`. */
+/* Returns the bytes and number of the freed blocks that were allocated before push number `gap`. */
 static struct trace_phase_count born_before(const struct track *track, uint32_t gap)
 {
 	struct trace_phase_count sum = { 0, 0 };
@@ -105,8 +107,8 @@ static struct trace_phase_count born_before(const struct track *track, uint32_t 
 	return sum;
 }
 
-/* Sets the bytes at the end and at the peak, which is the highest value since the phase's push
- * (number `gap`), the value at the push included. */
+/* Sets the bytes at the phase's end and at its peak: the highest value since its push (number
+ * `gap`), the value at the push included. */
 static void end_sums(const struct track_curve *curve, uint32_t gap, struct trace_phase_sums *sums)
 {
 	size_t first = sort_until(curve->peaks, curve->count, sizeof(*curve->peaks),

@@ -19,8 +19,6 @@ void phases_clear(struct phases *phases)
 	blocks_clear(&phases->blocks);
 }
 
-/* --- tracks of devices --- */
-
 static bool add_track(struct phases *phases, int device)
 {
 	struct track *tracks = pages_room(phases->tracks, &phases->tracks_size,
@@ -59,7 +57,8 @@ static void cut(struct phases *phases)
 	blocks_forget(&phases->blocks);
 }
 
-/* Sets the device's sums. If they change although no change is `expected`, events are missing. */
+/* Sets the device's sums. If they differ from the last ones although no event explains that (not
+ * `expected`), events are missing. */
 static bool set_sums(struct phases *phases, int device, const struct decode_sums *sums,
 		     bool expected)
 {
@@ -82,9 +81,8 @@ static bool set_sums(struct phases *phases, int device, const struct decode_sums
 	return move(phases, own, sums);
 }
 
-/* --- blocks --- */
-
-/* Removes the live block that is at like->ptr. Returns the gap of its allocation, 0 if unknown. */
+/* Removes the live block at like->ptr. Returns the number of the gap (the time between two pushes,
+ * see phases.h) in which the block was allocated, 0 if unknown. */
 static uint32_t bury(struct phases *phases, const struct block *like)
 {
 	uint32_t id = like->ptr ? blocks_find(&phases->blocks, like) : 0;
@@ -160,8 +158,8 @@ static void set_all(struct trace_phase *phase, const struct trace_phase_device *
 	phase->kept = all->kept;
 }
 
-/* Allocates a phase's sums per device, once there are several devices. Before a second device is
- * used, the phase's sums over all devices are those of the first device. */
+/* Allocates a phase's sums per device if several devices are in use; with one device, the sums over
+ * all devices are enough, and they become the first device's if a second one comes. */
 static bool add_shares(struct phases *phases, struct trace_phase *phase)
 {
 	size_t count = phases->tracks_n > 2 ? phases->tracks_n - 1 : 0;
@@ -262,9 +260,9 @@ bool phases_event(struct phases *phases, const struct event *event)
 	}
 }
 
-/* Before a push or pop, copies the devices' sums from the reader, as they may have changed without
- * an event: each chunk of events begins with the sums of all devices, because events before it may
- * be missing, and so does a recording that goes on after it was stopped. */
+/* Before a push or pop, copies the devices' sums from the reader, in case events are missing since
+ * the last event. The reader has the sums: each chunk of events begins with those of all devices,
+ * and they are recorded again when a recording that was stopped goes on. */
 static bool take_sums(struct phases *phases, const struct journal_reader *reader,
 		      const struct event *event)
 {
@@ -283,10 +281,8 @@ static bool take_sums(struct phases *phases, const struct journal_reader *reader
 	return good;
 }
 
-/* --- names --- */
-
-/* Writes the number as JSON. In the output of snprintf(), a character that is not a digit, a sign
- * or an e is the decimal point of the locale. */
+/* Writes the number as JSON, with a point in place of the locale's decimal point: the only
+ * character of snprintf()'s output that is not a digit, a sign or an e. */
 static void real_text(char *to, double real)
 {
 	char text[40];

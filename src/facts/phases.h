@@ -38,7 +38,7 @@ struct track {
 	struct track_curve allocated, reserved;
 	struct trace_phase_count allocations, freed; /* totals since recording began */
 	struct trace_phase_count inside;             /* the part of `freed` that is in the tree */
-	struct trace_phase_count *tree;              /* Fenwick tree by gap; [0] is not used */
+	struct trace_phase_count *tree; /* Fenwick tree by gap (see above); [0] is not used */
 	size_t tree_n, tree_size;
 };
 
@@ -47,12 +47,12 @@ void track_clear(struct track *track);
 /* Sets the allocated and reserved bytes after `gap` pushes. False if memory is short. */
 bool track_move(struct track *track, uint64_t allocated, uint64_t reserved, uint32_t gap);
 
-/* track_born() counts an allocated block. track_freed() counts a freed one, which was allocated in
- * gap `gap` (0 if unknown); it returns false if memory is short. */
+/* track_born() counts an allocated block. track_freed() counts a freed block that was allocated in
+ * gap `gap` (see above; 0 if unknown); it returns false if memory is short. */
 void track_born(struct track *track, uint64_t bytes);
 bool track_freed(struct track *track, uint64_t bytes, uint32_t gap);
 
-/* Drops the peaks. To be called while no phase is open, as later phases do not need them. */
+/* Drops the peaks so far. To be called while no phase is open, as only open phases need them. */
 void track_forget(struct track *track);
 
 /*
@@ -74,10 +74,10 @@ struct phases {
 	size_t tracks_n, tracks_size;
 	uint16_t track_of[DECODE_DEVICES]; /* by device: position in tracks, 0 for none */
 	struct blocks open;                /* the ranges that are open */
-	struct blocks blocks; /* live blocks from open phases; `seq`: the gap of their allocation */
+	struct blocks blocks; /* live blocks allocated in a phase; `seq`: their gap (see above) */
 	uint64_t next_seq;
 	uint32_t chunk; /* number of the last chunk of events whose sums were stored in tracks */
-	size_t cut_at;  /* phases in list[] before this position lack events, if they are open */
+	size_t cut_at;  /* open phases before this position in list[] lack events */
 };
 
 /* Fills the trace's phases, sorted by start. 0 or -ENOMEM. */

@@ -52,7 +52,8 @@ int site_frame_read(struct site_frame *frame, bool python, const char *function,
 		    struct arena *arena);
 
 /* Returns the part of a frame's path that site_frame_read() needs, without folders that differ
- * between machines. A Python file below the folder `cwd` (may be NULL) keeps its path in it. */
+ * between machines. Of a Python file below the folder `cwd` (or NULL), that is the path from
+ * `cwd`. */
 const char *site_path(bool python, const char *path, const char *cwd);
 
 /* Shortens "void at::f<float, 4>(at::Tensor const&) const" to "at::f<...>", cut to `size`. */

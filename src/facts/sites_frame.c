@@ -104,8 +104,6 @@ const char *names_path(const char *path)
 	return base;
 }
 
-/* --- functions --- */
-
 /* Removes the suffixes by which GCC and LLVM name clones of a function. */
 static void cut_clones(char *name)
 {
@@ -218,8 +216,6 @@ bool site_linked_in(const char *function)
 	return begins(function, "cuda") && function[4] >= 'A' && function[4] <= 'Z' &&
 	       !strpbrk(function, "(:");
 }
-
-/* --- files --- */
 
 static const char *in_package(const char *path)
 {

@@ -116,8 +116,6 @@ const char *spool_model_text(struct spool_model *recording, const char *text)
 	return copy;
 }
 
-/* --- names of frames --- */
-
 static void name_module(struct spool_model *recording, struct symbol_query *queries, size_t count,
 			enum symbols_names names)
 {
@@ -196,8 +194,6 @@ static int name_frames(struct spool_model *recording, uint32_t first, enum symbo
 	}
 	return 0;
 }
-
-/* --- the whole model --- */
 
 /* Allocates the lists for all frames of the spool; their size doubles when they are full. */
 static int make_lists(struct spool_model *recording)

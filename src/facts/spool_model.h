@@ -1,5 +1,6 @@
 /*
- * Makes a trace from a spool, the file of a recording: names frames and stacks, provides memory.
+ * Makes a trace from a spool, the file of a recording: gives names to the recorded frames and
+ * stacks, and provides memory for the structs of the trace.
  *
  * This also runs in the traced program when it ends, so memory comes from an arena or mmap; only
  * symbols_demangle() may call malloc. The spool is not changed and must outlive the model.
@@ -51,7 +52,7 @@ struct spool_model {
 	struct trace *trace;        /* the trace that is filled; it points into the arena */
 	struct trace_phase *phases; /* the trace's phases, which are not in the arena */
 	size_t phases_size;
-	const char *unnamed; /* an ELF file that was deleted or rebuilt; NULL if none was */
+	const char *unnamed; /* path of an ELF file that was deleted or rebuilt; NULL if none was */
 	uint64_t unnamed_n;  /* number of native frames without names because of such files */
 	int error;           /* 0, or -ENOMEM: the trace is then incomplete */
 	bool damaged;        /* true if the spool had invalid data, which the trace lacks */
@@ -73,8 +74,9 @@ const char *spool_model_text(struct spool_model *recording, const char *text);
 const struct spool_stack *spool_model_stack(const struct spool_model *recording, uint32_t stack);
 const struct spool_module *spool_model_module(const struct spool_model *recording, uint32_t module);
 
-/* spool_model_step() returns the number of the stack's frame at position `i` (0: the innermost) or
- * UINT32_MAX. spool_model_depth() counts the stack's frames; 0 if the spool lacks some of them. */
+/* spool_model_step() returns the number of the stack's frame at position `i` (0: the innermost),
+ * UINT32_MAX if there is none. spool_model_depth() counts the stack's frames; 0 if the spool lacks
+ * some of them. */
 uint32_t spool_model_step(const struct spool_model *recording, const struct spool_stack *stack,
 			  uint32_t i);
 uint32_t spool_model_depth(const struct spool_model *recording, const struct spool_stack *stack);

@@ -76,8 +76,8 @@ struct trace_place {
  * stack. Each site gets the sums of its stacks, but no estimates. Returns 0 or -ENOMEM. */
 int trace_gather_sites(struct trace *trace, struct arena *arena, const struct trace_place *places);
 
-/* The type of a member in its struct, and the value that stands for JSON's null. The tables hold no
- * pointers, which would slow down the start of each process (base/guest/table_rows.h). */
+/* The type of a member in its struct, and the value that stands for JSON's null. The tables of rows
+ * hold no pointers, which would slow down the start of each process (base/guest/table_rows.h). */
 enum row_kind {
 	ROW_TEXT,     /* const char *, NULL for null */
 	ROW_VALUE,    /* const char *: a JSON value of any type, spelled as in the file */

@@ -1,8 +1,9 @@
 /*
  * Keeps a copy of a spool's tables up to date, while another process writes the spool.
  *
- * The copy shows one point in time if no transaction began, went on or ended meanwhile. If one
- * stays unfinished (its process was killed or stopped inside it), it is rolled back in the copy.
+ * The copy shows one point in time if no transaction of that process began, went on or ended while
+ * the copy was made. If a transaction stays unfinished (the process was killed or stopped inside
+ * it), the copy shows the state before that transaction.
  */
 #include "analyse/live/follow.h"
 #include "base/mem/each.h"
@@ -16,14 +17,16 @@
 #include "ledger/pending.h"
 
 enum {
-	WHOLE_TRIES = 8,   /* tries to copy all changing tables without a change meanwhile */
-	SUMS_TRIES = 4096, /* tries to copy sums without a change: some microseconds each */
+	WHOLE_TRIES = 8,   /* attempts to copy all changing tables while they stay unchanged */
+	SUMS_TRIES = 4096, /* the same for the sums alone; an attempt takes some microseconds */
 };
 
-/* The followed tables whose rows change. Nodes are read only if events wait to be counted. */
+/* The copied tables whose rows change. The last one, nodes, is copied only if events wait
+ * (pending.h): they cannot be added to the sums without it. */
 static const enum spool_kind changing[] = { SPOOL_SCOPE, SPOOL_STACK, SPOOL_CELL, SPOOL_NODE };
 
-/* Returns the number of waiting events (pending.h) after an unfinished transaction is undone. */
+/* Returns how many events wait to be added to the sums (pending.h), after undoing what an
+ * unfinished transaction has changed. */
 static uint64_t waiting_n(const struct spool *spool)
 {
 	const struct spool_header *header = spool->header;
@@ -54,7 +57,8 @@ static int look_at_header(struct follow *follow)
 	return error || spool->file_blocks >= spool->header->blocks ? error : -ENODATA;
 }
 
-/* Copies sums or, if `whole`, all changing tables. 0, or 1 if they changed meanwhile, or -errno. */
+/* Copies the sums or, if `whole`, all changing tables. Returns 0, 1 if the writer changed a table
+ * meanwhile, or -errno. */
 static int copy_changing(struct follow *follow, bool whole)
 {
 	struct spool *spool = &follow->spool;
@@ -75,8 +79,9 @@ static uint64_t changing_bytes(const struct spool *spool)
 	return bytes;
 }
 
-/* True if no changing table has changed since it was copied. False while events wait, because each
- * new copy must count them. Tables that only grow may have new rows in either case. */
+/* True if the copies of the changing tables are up to date. Always false while events wait
+ * (pending.h), because they are added to the sums of each new copy. The tables that only grow may
+ * have new rows in either case. */
 static bool is_same(const struct follow *follow)
 {
 	const struct spool_header *header = follow->spool.header;
@@ -107,7 +112,7 @@ static int copy_tables(struct follow *follow)
 	return error < 0 ? error : read_growing(&follow->spool, &follow->reading);
 }
 
-/* Empties the tables after SPOOL_CELL. SPOOL_NODE keeps its list of blocks. */
+/* Empties the copies of the tables after SPOOL_CELL, which are not kept up to date. */
 static void forget_others(struct spool *spool)
 {
 	spool->header->count[SPOOL_NODE] = 0;

@@ -10,11 +10,11 @@
 #include "codec/wire.h"
 
 struct follow {
-	struct spool spool; /* tables as last copied; tables that are not followed are empty */
-	bool torn;          /* true if only the sums are consistent: the writer did not pause */
-	bool blurred;       /* true if the sums are not consistent either */
+	struct spool spool; /* the copies; tables that follow_look() does not copy are empty */
+	bool torn;    /* true if only the sums are of one point in time: writing never paused */
+	bool blurred; /* true if the sums are not of one point in time either */
 	struct read_progress reading;
-	uint64_t generation; /* header.generation at the last copy; odd: the next look must copy */
+	uint64_t generation; /* header.generation at the last copy; if odd, the next look copies */
 	uint8_t *chunk;      /* buffer for a block of the file */
 	uint64_t newest;     /* 1 + the number of the last chunk read, 0 for none */
 };
@@ -30,10 +30,10 @@ void follow_close(struct follow *follow);
 int follow_look(struct follow *follow);
 
 /*
- * Calls `each` for the events from sequence number `seq` on, in order, in at most the newest
- * `chunks` chunks, and for those not yet in a chunk (pending.h). Returns the number after the last
- * event, or `seq` if there was none. Overwritten events, and those in a damaged chunk, are left
- * out.
+ * Calls `each` for the events from sequence number `seq` on, in order: those in the newest `chunks`
+ * chunks (blocks of events in the spool), and those not yet in a chunk (pending.h). Returns the
+ * number after the last event, or `seq` if there was none. Overwritten events, and those in a
+ * damaged chunk, are left out.
  */
 enum { FOLLOW_CHUNKS = 64 }; /* most chunks read by one call */
 typedef void follow_event_fn(void *context, const struct event *event);

@@ -11,7 +11,7 @@
 #include <sys/param.h>
 #include <unistd.h>
 
-struct chunk_part { /* a chunk: seq of its first event, position in the file's table */
+struct chunk_part { /* a chunk: seq of its first event, position in the spool's table of chunks */
 	uint64_t first;
 	uint64_t index;
 };
@@ -25,7 +25,8 @@ static bool read_chunk_head(const struct follow *follow, uint64_t index, struct 
 	       head->used <= SPOOL_BLOCK - sizeof(*head);
 }
 
-/* Finds the newest chunks (`most` at most) with events from `seq` on, sorted. Returns how many. */
+/* Finds the chunks with events from `seq` on, only the newest `most` of them, and sorts them by
+ * seq. Returns their number. */
 static unsigned find_parts(struct follow *follow, uint64_t seq, unsigned most,
 			   struct chunk_part *parts)
 {
@@ -77,7 +78,8 @@ static bool read_chunk(struct follow *follow, const struct chunk_part *part,
 	return head->first_seq == part->first && after.first_seq == part->first;
 }
 
-/* Passes on the events that are not in a chunk yet; they will have the same numbers there. */
+/* Calls `each` for the events that wait to be written to a chunk (pending.h). Returns the number
+ * after the last event. The events keep their numbers when they are written. */
 static uint64_t hand_over_waiting(const struct follow *follow, uint64_t seq, follow_event_fn *each,
 				  void *context)
 {

@@ -15,8 +15,6 @@
 #include "ledger/totals.h"
 #include "spool/spool.h"
 
-/* --- facts --- */
-
 static void read_command(struct look *look)
 {
 	const struct spool *spool = &look->follow.spool;
@@ -32,7 +30,8 @@ static void read_command(struct look *look)
 	utf8_clean(look->command);
 }
 
-/* Reads a device's model, UUID and size: facts that follow the device's number in the spool. */
+/* Reads a device's model, UUID and size: the facts "name", "uuid" and "total_bytes" that follow the
+ * fact "device" with the device's number. */
 static void read_device_facts(const struct look *look, struct live_view_scope *scope)
 {
 	const struct spool *spool = &look->follow.spool;
@@ -51,8 +50,6 @@ static void read_device_facts(const struct look *look, struct live_view_scope *s
 		return;
 	}
 }
-
-/* --- sums --- */
 
 static struct live_view_scope read_scope(const struct look *look, uint32_t number, double seconds)
 {
@@ -118,8 +115,6 @@ const struct live_view_scope *live_view_next(const struct look *look, enum scope
 	}
 	return NULL;
 }
-
-/* --- the process --- */
 
 /* If the process may be on another machine, only the spool's header shows whether it ended. */
 static bool is_running(const struct look *look)

@@ -40,20 +40,20 @@ void live_view_ranges_read(struct look_ranges *ranges, struct follow *follow);
 /* --- the process --- */
 
 struct live_view_scope {
-	struct spool_scope row; /* sums; METRIC_USED has TRACE_NONE bytes if it was never sampled */
+	struct spool_scope row; /* sums; METRIC_USED (bytes in use): TRACE_NONE if never measured */
 	const char *name;       /* a device's model or another scope's name, NULL if unknown */
 	const char *uuid;       /* a device's UUID; NULL if unknown, or for other scopes */
 	const char *source;     /* where METRIC_USED comes from: "nvml", "cuMemGetInfo" */
 	uint64_t total;         /* a device's memory in bytes, TRACE_NONE if unknown */
-	/* Bytes that pools reserved and did not hand out. 0 if more bytes are allocated than
-	 * reserved, as after a pool's block was recorded and before its segment is. */
+	/* Bytes reserved but not allocated. 0 if more bytes are allocated than reserved, as between
+	 * the records of a pool's first block and of the segment that contains it. */
 	uint64_t cached;
 	double rate; /* allocations per second since the last look, NAN if unknown */
 };
 
 struct look {
 	struct live_view_lines lines;
-	int pid;             /* as passed to live_view_open(), or else the spool's */
+	int pid;             /* as passed to live_view_open(), or if that was 0, the spool's */
 	const char *rank;    /* NULL for none */
 	const char *host;    /* NULL if unknown */
 	char command[512];   /* words of the command line, separated by blanks, safe to print */
@@ -63,13 +63,13 @@ struct look {
 	bool recording;      /* true if `stop` is SPOOL_RECORDING */
 	enum spool_stop stop;
 	bool events_on;  /* false if only sums are recorded (memtrace_stop, memtrace ctl stop) */
-	uint64_t sample; /* bytes between samples; TRACE_NONE if not sampled */
+	uint64_t sample; /* mean bytes between samples (MEMTRACE_SAMPLE); TRACE_NONE: no sampling */
 	uint64_t events, dropped, ooms;
 	double events_rate, bytes_rate; /* events, and bytes allocated, per second; NAN: unknown */
 
 	struct live_view_scope *scopes; /* sorted by kind and device */
 	size_t scopes_n;
-	uint64_t *allocations; /* by number of the scope: its number of allocations so far */
+	uint64_t *allocations; /* by number of the scope: its number of allocations at this look */
 	size_t allocations_n;
 	uint64_t looked_at; /* time of this look: ns, CLOCK_MONOTONIC */
 

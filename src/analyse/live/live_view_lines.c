@@ -88,7 +88,8 @@ static struct live_view_line *find_line(struct live_view_lines *lines, uint32_t 
 	return line && map_put(&lines->places, key, (uint32_t)lines->list_n) ? line : NULL;
 }
 
-/* True for scopes that together count each byte once: a device's sum already includes arrays. */
+/* True for the scopes (struct spool_scope) whose sums together count each byte once. The scope of
+ * CUDA arrays is not among them: their bytes are already in their device's sum. */
 static bool is_place(const struct spool_scope *scope)
 {
 	return scope->kind == SCOPE_DEVICE ||
@@ -96,7 +97,8 @@ static bool is_place(const struct spool_scope *scope)
 		space_name(scope->name));
 }
 
-/* Adds a stack's bytes to one line per scope, and its allocations to the first of these lines. */
+/* Adds a stack's live bytes to one line for each scope in which it has some. All bytes that it
+ * allocated so far are not known per scope: they are added only to the first of these lines. */
 static int line_add_stack(struct live_view_lines *lines, const struct spool *spool,
 			  const struct spool_stack *stack, uint32_t name)
 {

@@ -34,14 +34,14 @@ struct live_view_line {
 
 struct live_view_lines {
 	struct live_view_line *list;   /* in the order in which they were added */
-	struct live_view_line *sorted; /* copies of lines that hold memory or allocate */
+	struct live_view_line *sorted; /* copies of lines that hold or just allocated memory */
 	size_t list_n, list_size, sorted_n;
 	uint64_t allocated; /* bytes allocated since process start, by all stacks */
 
 	struct spool_model recording;
 	uint64_t named_at, naming_cost; /* ns: time and duration of the last naming */
 	struct texts names;
-	struct map places; /* 1 + position in list[], by name and scope */
+	struct map places; /* from name and scope to 1 + position in list[] */
 	uint32_t *name_of; /* by stack: number of the name in `names` */
 	uint32_t name_of_n;
 };

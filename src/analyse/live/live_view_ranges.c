@@ -1,4 +1,4 @@
-/* Finds the open ranges from the events that push and pop ranges. */
+/* Finds the open ranges (NVTX) by reading the events that push and pop ranges. */
 #include "analyse/live/live_view.h"
 #include "base/mem/each.h"
 
@@ -22,7 +22,8 @@ static void push_range(struct look_ranges *ranges, const struct event *event)
 	};
 }
 
-/* True if the pop ends the range: by number or, for a pushed range, by thread and domain. */
+/* True if the pop ends the range: both have the same number or, for a pushed range (number 0), the
+ * same thread and domain. */
 static bool is_end_of(const struct event *pop, const struct live_view_range *range)
 {
 	if (range->number != pop->stream)

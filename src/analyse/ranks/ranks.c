@@ -1,4 +1,4 @@
-/* Adds ranks to a merge, one by one. */
+/* Adds the traces of a job's ranks to a merge (struct merge), one by one. */
 #include "analyse/ranks/ranks.h"
 
 #include <stdlib.h>
@@ -18,9 +18,8 @@ static void raise_u64(uint64_t *value, uint64_t other)
 		*value = other;
 }
 
-/* --- devices --- */
-
-/* Returns the card with the host and UUID, added if it is new; without a UUID, adds a card. */
+/* Returns the card (a physical GPU) with this host and UUID; adds it if it is new. Without a UUID,
+ * always adds a card. */
 static struct merge_card *card_of(struct merge *merge, const char *host, const char *uuid)
 {
 	struct texts *texts = &merge->texts;
@@ -69,13 +68,12 @@ static void fold_device(struct merge *merge, struct merge_rank *rank,
 	};
 	for (size_t metric = 0; metric < TRACE_METRICS; metric++)
 		raise_u64(&rank->peaks[metric], own->peaks[metric]);
-	/* Samples of `used` may miss a peak; memory that was reserved was used. */
+	/* `used` is only sampled, so its peak may be too low: all memory that was reserved was also
+	 * used. */
 	if (own->peaks[TRACE_USED] != TRACE_NONE)
 		raise_u64(&rank->peaks[TRACE_USED], own->peaks[TRACE_RESERVED]);
 	rank->ooms += own->ooms;
 }
-
-/* --- ranks --- */
 
 static struct merge_rank fold_process(struct merge *merge, const struct trace *trace)
 {

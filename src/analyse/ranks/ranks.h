@@ -29,7 +29,7 @@ struct merge_device {
 };
 
 struct merge_rank {
-	uint64_t rank;                 /* TRACE_NONE for a rank of another job, merged by --force */
+	uint64_t rank;                 /* TRACE_NONE if the job had another size (--force) */
 	uint64_t world_size;           /* 1 if not known, or if the job has one rank */
 	uint64_t local_rank;           /* TRACE_NONE if not known */
 	uint64_t pid, start, duration; /* times in ns; start: since 1970, or TRACE_NONE */
@@ -38,8 +38,8 @@ struct merge_rank {
 	uint64_t status, signal; /* TRACE_NONE if not known */
 	struct merge_device *devices;
 	size_t devices_n;
-	/* For each metric, the highest peak of any device, TRACE_NONE if not known. A known peak of
-	 * `used` counts as at least the same device's peak of `reserved`. */
+	/* For each metric, the highest peak of any device, TRACE_NONE if not known. The peak of
+	 * `used`, which is only sampled, is raised to the same device's peak of `reserved`. */
 	uint64_t peaks[TRACE_METRICS];
 	uint64_t ooms;
 	bool baseline; /* true if the trace is a baseline, which has no events */
@@ -53,8 +53,8 @@ struct merge_card {
 	const char *host, *uuid, *name; /* uuid and name may be NULL */
 	const char *sorted_by;          /* the UUID, "" for none */
 	uint64_t total;                 /* bytes of the card; TRACE_NONE if not known */
-	/* The most bytes that processes held together, as if all that ran at one time had their
-	 * peaks at the same time: exact for one process, an upper bound for several. */
+	/* The largest sum of the peaks of processes that ran at the same time. For one process,
+	 * this is the peak; for several, they cannot have held more together. */
 	uint64_t peak;
 	int64_t headroom; /* total - peak; negative if `peak` exceeds `total` */
 	size_t ranks_n;   /* number of ranks that use the card */
@@ -128,16 +128,18 @@ struct merge {
 	struct arena arena;
 };
 
-/* Adds a run as a rank. The merge must be all zero at first. The run may be closed afterwards. */
+/* Adds a run (an open trace) as a rank. `merge` must be all zero before the first call. The run may
+ * be closed afterwards. */
 void merge_fold(struct merge *merge, const struct run *run);
 
 /* Opens the trace, spool or baseline, adds it and closes it. 0, or -errno with err_text(). */
 int merge_add(struct merge *merge, const char *path);
 
 /*
- * Completes the merge, once. 0, or -EINVAL with err_text() if there is no trace. Two traces of a
- * rank, or different world sizes, are errors, too, unless `force` is true: then the first trace of
- * each process counts, and ranks of a smaller job have no number.
+ * Completes the merge; to be called once, after all traces were added. Returns 0, or -EINVAL with
+ * err_text() if there is no trace. Two traces of a rank, or different world sizes, are errors, too,
+ * unless `force` is true: then the first trace of each process counts, and ranks whose world size
+ * is not the largest one lose their numbers.
  */
 int merge_end(struct merge *merge, bool force);
 void merge_clear(struct merge *merge);
@@ -145,17 +147,18 @@ void merge_clear(struct merge *merge);
 /* Returns the site's bytes in a rank (position in ranks[]), by column; 0 if it has none. */
 int64_t merge_share_of(const struct merge_site *site, size_t rank, size_t column);
 
-/* Returns the first metric in which the highest rank is more than 2% and 1 MiB above the median of
- * at least two ranks; TRACE_METRICS if ranks have similar peaks in all metrics. */
+/* Returns the first metric in which the highest peak of a rank is more than 2% and 1 MiB above the
+ * median of the ranks (at least two); TRACE_METRICS if there is no such metric. */
 enum trace_metric merge_uneven(const struct merge *merge);
 
-/* Returns the site of device memory that is most above its median in this rank, and sets *excess to
- * the bytes above. NULL if there is none, and for TRACE_USED. */
+/* Returns the site of device memory whose bytes in this rank exceed the site's median over all
+ * ranks by the most, and sets *excess to the difference. NULL if no site exceeds it, and for
+ * TRACE_USED. */
 const struct merge_site *merge_culprit(const struct merge *merge, enum trace_metric metric,
 				       size_t rank, int64_t *excess);
 
-/* Returns the sites of device memory of which a rank holds more than the median, sorted by that
- * difference, then by the highest value. The list is in merge->arena. */
+/* Returns the sites of device memory whose highest value in a rank exceeds the median, sorted by
+ * the difference, then by the highest value. The list is in merge->arena. */
 const struct merge_site **merge_by_excess(struct merge *merge, size_t column, size_t *count);
 
 /* Returns the rank whose trace should be opened first: of ranks with events, that with the highest

@@ -30,8 +30,6 @@ static void sort_cards(struct merge *merge)
 	}
 }
 
-/* --- the bytes that processes held together --- */
-
 /* The beginning or end of a process, which is assumed to hold its peak from beginning to end. */
 struct edge {
 	size_t card;

@@ -9,7 +9,8 @@
 #include "analyse/ranks/ranks.h"
 #include "base/mem/sort.h"
 
-/* Smaller differences are not reported. `memtrace diff --gate` has the same limits. */
+/* Smaller differences between peaks are not reported; `memtrace diff --gate` has the same
+ * limits. */
 enum { WORTH_PERCENT = 2, WORTH_BYTES = 1 << 20 };
 
 /* Ranks run together if at most these ns pass between the end of one and the beginning of another:
@@ -144,8 +145,6 @@ static int put_in_order(struct merge *merge, bool force)
 	return error ? error : find_twice(merge, force);
 }
 
-/* --- missing ranks --- */
-
 static void add_gap(struct merge *merge, uint64_t first, uint64_t end)
 {
 	if (first >= end)
@@ -172,8 +171,6 @@ static void find_missing(struct merge *merge)
 	add_gap(merge, next, merge->world_size);
 }
 
-/* --- ranks that did not run together --- */
-
 /* Finds a rank that ended long before another began: a trace that an earlier job left in the folder
  * may have taken the place of a missing rank. */
 static void find_apart(struct merge *merge)
@@ -198,8 +195,6 @@ static void find_apart(struct merge *merge)
 	merge->ended = (size_t)(ended - merge->ranks);
 	merge->began = (size_t)(began - merge->ranks);
 }
-
-/* --- the spread of peaks --- */
 
 static void find_spread(struct merge *merge, enum trace_metric metric)
 {
@@ -243,8 +238,6 @@ int merge_end(struct merge *merge, bool force)
 	merge_rank_sites(merge);
 	return 0;
 }
-
-/* --- queries --- */
 
 const struct merge_rank *merge_worth_a_look(const struct merge *merge)
 {

@@ -15,8 +15,6 @@ static const char device_memory[] = "device";
 
 const enum column merge_columns[MERGE_COLUMNS] = { COLUMN_ALLOCATED, COLUMN_RESERVED, COLUMN_EXIT };
 
-/* --- adding the sites of a rank --- */
-
 /* The site of a row, added if it is new. The pointer is valid until the next call. */
 static struct merge_site *site_of(struct merge *merge, const struct run_row *row)
 {
@@ -77,8 +75,6 @@ void merge_clear_sites(struct merge *merge)
 	map_clear(&merge->site_of);
 }
 
-/* --- medians --- */
-
 static bool counts(const struct merge *merge, size_t rank)
 {
 	return !merge->ranks[rank].left_out && merge->ranks[rank].rank != TRACE_NONE;
@@ -112,7 +108,8 @@ static void rank_column(const struct merge *merge, struct merge_site *site, size
 		values[count++] = share->values[column];
 	}
 	to->median = median_of(values, ranks);
-	/* The site "[no site]" may have a negative value; a rank without it counts as 0. */
+	/* Only the site "[no site]" can be negative. If some rank lacks it, the highest value is
+	 * 0. */
 	for (size_t i = 0; i < merge->order_n && to->highest < 0; i++) {
 		if (!counts(merge, merge->order[i]) ||
 		    merge_share_of(site, merge->order[i], column) < 0)
@@ -134,8 +131,6 @@ void merge_rank_sites(struct merge *merge)
 			rank_column(merge, site, column, values, ranks);
 	}
 }
-
-/* --- queries --- */
 
 const struct merge_site *merge_culprit(const struct merge *merge, enum trace_metric metric,
 				       size_t rank, int64_t *excess)

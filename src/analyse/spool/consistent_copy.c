@@ -19,7 +19,7 @@
 
 #define PATIENCE_NS 1000000000u /* ns for all attempts, of which FEWEST_TRIES are always made */
 #define PAUSE_NS \
-	50000 /* ns to wait, so that the next copy meets another part of the writer's cycle */
+	50000 /* ns between attempts, so that they meet different parts of the writer's cycle */
 
 enum { FEWEST_TRIES = 4, CHANGED = 1 };
 
@@ -31,8 +31,9 @@ static int read_head(const struct spool *spool, const struct read_progress *read
 	return pread(reading->fd, now, sizeof(*now), at) == sizeof(*now) ? 0 : -ENODATA;
 }
 
-/* Copies a chunk. A chunk that is reused gets counts of 0 first. So if after the copying the chunk
- * has the same first event and at least as many bytes, the copy is right; else it is made empty. */
+/* Copies a chunk. Before the writer reuses a chunk, it sets the chunk's counts to 0. So if after
+ * the copying the chunk in the file has the same first event and at least as many bytes, the copy
+ * is right; else the copy is made empty. */
 static int copy_chunk(const struct spool *spool, const struct read_progress *reading,
 		      uint64_t index)
 {
@@ -67,14 +68,16 @@ static int copy_chunks(const struct spool *spool, const struct read_progress *re
 	return error;
 }
 
-/* Copies once. Returns 0, CHANGED if something changed meanwhile, or -errno. */
+/* Tries once to get a consistent copy. Returns 0, CHANGED if the process changed something
+ * meanwhile, or -errno. */
 static int copy_once(struct spool *spool, struct read_progress *reading, uint64_t seq)
 {
 	int error = read_header(spool, reading);
 
 	if (!error)
 		error = read_growing(spool, reading);
-	/* Copies whole blocks: rows beyond the count may be valid after an update is undone. */
+	/* Copies whole blocks, because undoing an update may make rows beyond the table's count
+	 * valid. */
 	for (unsigned kind = SPOOL_CHUNK + 1; kind < SPOOL_KINDS && !error; kind++) {
 		if (!spool_only_grows(kind))
 			error = read_rows(spool, reading, kind, 0,
@@ -85,7 +88,7 @@ static int copy_once(struct spool *spool, struct read_progress *reading, uint64_
 	return error || !read_changed(spool, reading) ? error : CHANGED;
 }
 
-/* Sets spool->torn, and the numbers of events and ns that passed during the last copy. */
+/* Sets spool->torn, and the number of events and the ns that passed during the last copy. */
 static void tell_torn(struct spool *spool, int fd)
 {
 	uint64_t now[3]; /* number of events, number of dropped events, time */

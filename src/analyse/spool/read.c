@@ -18,8 +18,6 @@ int read_failed(const char *path, int error)
 	return error;
 }
 
-/* --- bytes --- */
-
 static int copy_bytes(const struct spool *spool, const struct read_progress *reading, uint64_t at,
 		      uint64_t size)
 {
@@ -85,8 +83,9 @@ bool read_changed(const struct spool *spool, const struct read_progress *reading
 
 /* --- the header --- */
 
-/* Makes each table's list of blocks from the file's list of owners. A table ends at the first block
- * that is missing, and its count is reduced to the elements for which its blocks have room. */
+/* Makes each table's list of blocks from the file's list of owners, which has the table and
+ * position of each block. A table ends at the first block that is missing, and its count is reduced
+ * to the elements for which its blocks have room. */
 static void find_blocks(struct spool *spool)
 {
 	const uint32_t *owners = (const uint32_t *)(spool->base + SPOOL_OWNERS_AT);
@@ -187,8 +186,6 @@ int read_check_header(const struct spool_header *header, const char *path)
 	return 0;
 }
 
-/* --- the file --- */
-
 /* Returns the error for a file that is shorter than SPOOL_FIRST_BLOCK blocks. */
 static int too_short(int fd, const char *path)
 {
@@ -258,8 +255,6 @@ void read_close(struct spool *spool, struct read_progress *reading)
 		close(reading->fd);
 	reading->fd = -1;
 }
-
-/* --- the spool's process --- */
 
 bool spool_writer_elsewhere(const struct spool *spool)
 {

@@ -7,24 +7,25 @@
 #include "spool/spool.h"
 
 /*
- * Makes a private, writable copy of a spool (consistent_copy.c). An unfinished update is undone,
- * and spool->cut set. Events that wait (pending.h) are not added to the sums. The copy of a running
- * process's spool shows one point in time, between two updates. Only if the process changed the
- * file during all attempts of a second, spool->torn is set: the sums are then from times up to
- * torn_events and torn_ns apart, but each event is right. Returns 0, or -errno with err_text():
- * -EINVAL for a file that is no spool, or not of this build's version.
+ * Makes a private, writable copy of a spool (consistent_copy.c). If an update is unfinished, it is
+ * undone in the copy and spool->cut is set. Events that wait (pending.h) are not added to the sums.
+ * The copy of a running process's spool shows one point in time, between two updates. Only if the
+ * process changed the file during all attempts of a second, spool->torn is set: the sums are then
+ * from times up to torn_events and torn_ns apart, but each event is right. Returns 0, or -errno
+ * with err_text(): -EINVAL for a file that is no spool, or not of this build's version.
  */
 int spool_open(struct spool *spool, const char *path);
 
-/* Like spool_open(), and adds the events that wait to the sums, as the end of a process does. */
+/* Like spool_open(), but also adds the events that wait (pending.h) to the sums. */
 int spool_read(struct spool *spool, const char *path);
 
-/* spool_writer_lives(): true if the process that writes the spool is known to run. It is not known
- * if spool_writer_elsewhere(): its machine, boot or pid namespace is not the caller's. */
+/* spool_writer_lives(): true if the process that writes the spool is known to run. This cannot be
+ * known if spool_writer_elsewhere(): its machine, boot or pid namespace is not the caller's. */
 bool spool_writer_lives(const struct spool *spool);
 bool spool_writer_elsewhere(const struct spool *spool);
 
-/* TRACE_RUNNING if the process lives; else TRACE_EXIT, or TRACE_UNFINISHED without an end. */
+/* Returns TRACE_RUNNING if spool_writer_lives(); else TRACE_EXIT if the spool has the process's
+ * end, or TRACE_UNFINISHED. */
 enum trace_exit spool_exit(const struct spool *spool);
 
 /* --- the steps of reading, also for a spool that is still being written --- */
@@ -47,9 +48,9 @@ int read_failed(const char *path, int error);
 /* Checks a spool's header: 0, or -EINVAL with err_text() if this build cannot read it. */
 int read_check_header(const struct spool_header *header, const char *path);
 
-/* Reads the header again, and the owners of new blocks; makes room in the copy for all blocks.
- * read_header(), read_rows() and read_growing() return 0 or -errno: -ENODATA if the file lacks
- * bytes. */
+/* Reads the header again, and the owners (tables) of new blocks; makes room in the copy for all
+ * blocks. read_header(), read_rows() and read_growing() return 0 or -errno: -ENODATA if the file
+ * lacks bytes. */
 int read_header(struct spool *spool, struct read_progress *reading);
 
 /* Reads the rows of a table from position `from` to the one before `to`. */
@@ -59,7 +60,8 @@ int read_rows(const struct spool *spool, const struct read_progress *reading, en
 /* Reads the rows that were added, since the last call, to tables whose rows never change. */
 int read_growing(const struct spool *spool, struct read_progress *reading);
 
-/* True if an update has begun, gone on or ended since the header was read, or after an error. */
+/* True if an update has begun, gone on or ended since the header was read, or if that is not known
+ * because the file cannot be read. */
 bool read_changed(const struct spool *spool, const struct read_progress *reading);
 
 /* Takes back an unfinished update in the copy, and makes the result safe to read. */

@@ -2,12 +2,12 @@
  * Places the code and data that record an event side by side in memory (src/libmemtrace.ld).
  *
  * Between two events the traced program fills the caches with its own data. Most of an event's cost
- * is then to fetch cache lines and pages again, so recording uses as few of them as possible, which
- * hold nothing else.
+ * is then to fetch cache lines and pages again. So everything that recording uses lies close
+ * together, in as few cache lines and pages as possible.
  */
 #pragma once
 
-/* For functions, unless inline, that run for each event, even for one with a known call stack. */
+/* For functions, unless inline, that run for every event, also without a new call stack. */
 #define HOT_CODE __attribute__((hot))
 
 /* For a small variable that each event reads or writes. */

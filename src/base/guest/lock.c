@@ -35,7 +35,8 @@ static bool spin(struct lock *lock, int held)
 	return false;
 }
 
-/* Waits until the lock's state is not `state`. False after the time `slice` (NULL: no limit). */
+/* Waits until the lock's state is not `state`, or returns early for a signal. False if the time
+ * `slice` (NULL: no limit) has passed. */
 static bool wait_for_state(struct lock *lock, int state, const struct timespec *slice)
 {
 	return raw_futex(&lock->state, FUTEX_WAIT_PRIVATE, state, slice) != -ETIMEDOUT;
@@ -49,7 +50,7 @@ void lock_wait(struct lock *lock)
 		wait_for_state(lock, 2, NULL);
 }
 
-/* True if the thread has ended. tkill() works even if it is of another process (CLONE_VM). */
+/* True if the thread has ended. tkill() also finds a thread of another process (CLONE_VM). */
 static bool is_gone(int thread)
 {
 	return thread != LOCK_RESCUED && raw_call(SYS_tkill, thread, 0, 0) == -ESRCH;
@@ -75,7 +76,8 @@ bool lock_frame_left(void **frame, const void *back, void **here)
 }
 
 /* True if the holder left its stack frame without dropping the lock (a signal handler jumped away).
- * The caller must then check lock->turn, as lock->left and lock->back may be a later holder's. */
+ * Only valid if lock->turn is then still the same: else lock->left and lock->back may belong to a
+ * later holder. */
 static bool was_left(struct lock *lock)
 {
 	void **where = atomic_load(&lock->left);

@@ -15,7 +15,7 @@
 #include "base/guest/debug_checks.h"
 
 struct lock {
-	atomic_int state;      /* 0 if free; else 1 (2 if awaited) or lock_take_as()'s `self` */
+	atomic_int state;      /* 0 if free; 1 (2 if a thread waits) or lock_take_as()'s `self` */
 	_Atomic(void **) left; /* address of the return address in the holder's frame, or NULL */
 	_Atomic(void *) back;  /* the return address; *left differs if the holder jumped away */
 	atomic_uint turn;      /* counts holders, so that a waiting thread notices progress */

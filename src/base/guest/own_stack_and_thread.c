@@ -174,7 +174,7 @@ void own_stack_call(void (*work)(void *), void *argument)
 enum {
 	FLAGS = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM |
 		CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID,
-	MOST_FILES = 1 << 16, /* without close_range(), descriptors from this on stay open */
+	MOST_FILES = 1 << 16, /* without close_range(), descriptors from this number on stay open */
 	FORGET_TRIES = 10000,
 };
 

@@ -46,5 +46,5 @@ int own_thread_run(int (*work)(void *), void *argument, bool lengthy);
 /* To be called regularly by lengthy work. Pauses while the program handles pending signals. */
 void own_thread_rest(void);
 
-/* To be called in a forked child: frees the stacks of threads that do not exist there. */
+/* To be called in a forked child: frees the stacks that threads of the parent were using. */
 void own_thread_forked(void);

@@ -3,9 +3,9 @@
  *
  * The constructor uses them, because touching a page of libc for the first time takes longer than
  * the system call. Work with files uses them, because another preloaded library may replace
- * functions of libc and may end before this one (as libfaketime does with fstat()). The thread of
- * base/guest/own_stack_and_thread.h uses them, because it shares thread-local storage, and so
- * errno, with another thread.
+ * functions of libc, and may have run its destructors when this one still works (as libfaketime
+ * does with fstat()). The thread of base/guest/own_stack_and_thread.h uses them, because it shares
+ * thread-local storage, and so errno, with another thread.
  */
 #pragma once
 

@@ -1,4 +1,4 @@
-/* Finds the address range of a thread's own stack, page by page from its outer end. */
+/* Finds the address range of a thread's own stack, page by page from its highest address down. */
 #include "base/guest/thread_stack.h"
 
 #include <stdint.h>
@@ -8,17 +8,17 @@
 #include "base/guest/hot.h"
 #include "base/guest/safe_read.h"
 
-enum { PAGE = 4096, MOST = 1 << 20 }; /* MOST: bytes that a call may search below the known part */
+enum { PAGE = 4096, MOST = 1 << 20 }; /* MOST: bytes that a call searches beyond `low` */
 
-/* The part of this thread's stack that is known so far. */
+/* The part of this thread's stack that was found so far, from address `low` to `high`. */
 static HOT_THREAD _Thread_local struct {
 	uintptr_t low, high;
 } thread_stack;
 
 /*
- * Finds the outer end of the stack. On the first thread the kernel's random bytes (AT_RANDOM) lie
- * there, on other threads glibc's thread-local storage. If memory cannot be tested, the eight pages
- * below that end are assumed to be stack.
+ * Finds the outer end (highest address) of the stack. On the first thread the kernel's random bytes
+ * (AT_RANDOM) lie there, on other threads glibc's thread-local storage. If a sandbox forbids
+ * testing memory, the eight pages below that address are assumed to be stack.
  */
 static void find_stack(void)
 {
@@ -27,7 +27,8 @@ static void find_stack(void)
 	char byte;
 
 	thread_stack.low = high - (peek(&byte, &byte, 1) ? 0 : 8 * (uintptr_t)PAGE);
-	/* `high` is written last, because a signal handler may run this code in between. */
+	/* `high` is written last, because a signal handler that runs in between must still see it
+	 * as 0. */
 	*(volatile uintptr_t *)&thread_stack.high = high;
 }
 

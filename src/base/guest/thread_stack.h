@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-/* True if the address is on this thread's stack, at most 1 MiB below the part that earlier calls
- * found. Each page that was not tested before takes a system call; if a sandbox forbids these
- * calls, only the 32 KiB at the outer end count as stack. */
+/* True if the address is on this thread's stack, at most 1 MiB below the lowest address that
+ * earlier calls found. Each page that was not tested before takes a system call; if a sandbox
+ * forbids these calls, only the 32 KiB at the highest addresses count as stack. */
 bool thread_stack_has(const void *address);

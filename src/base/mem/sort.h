@@ -19,9 +19,10 @@ struct sort_key {
 #define SORT_DOWN(type, member) SORT_KEY(type, member, SORT_FALLS)
 #define SORT_TEXT(type, member) SORT_KEY(type, member, SORT_AS_TEXT)
 
-/* A stable sort; a key of zeros ends `keys`. If memory is short, it is a slow insertion sort. */
+/* A stable sort by `keys`, which a key of zeros ends. Without memory it is a slow insertion
+ * sort. */
 void sort_rows(void *rows, size_t count, size_t size, const struct sort_key *keys);
 
 /* Returns the number of rows whose uint64_t at byte `at` of the row is at most `value`. The rows
- * must be sorted by it. */
+ * must be sorted by this uint64_t, lowest first. */
 size_t sort_until(const void *rows, size_t count, size_t size, size_t at, uint64_t value);

@@ -47,7 +47,7 @@ bool opt_flag(enum opt_id id);
 uint64_t opt_count(enum opt_id id);
 
 /* Parses "10min", "1GiB" or both with a comma between: a time (s, min, h, d) into ns and a size
- * into bytes; a missing one becomes 0. Returns 0, or -EINVAL. */
+ * into bytes; the one that is not given becomes 0. Returns 0, or -EINVAL. */
 int opt_parse_keep(const char *text, uint64_t *ns, uint64_t *bytes);
 
 enum signal_does {
@@ -68,7 +68,8 @@ bool signal_choice_parse(const char *text, struct signal_choice *choice);
 /* True if the setting's text differs from its default. */
 bool opt_given(enum opt_id id);
 
-/* True if `value` is valid; *count becomes its number, flag or bits, or 0 for other kinds. */
+/* True if `value` is valid. Sets *count: to a number, to 0 or 1 for a flag, to the bits of
+ * OPT_STACKS, or to 0 for settings of other kinds. */
 bool opt_parse(enum opt_id id, const char *value, uint64_t *count);
 
 /* Returns the variable (without MEMTRACE_) whose value opt_read() refused first, or NULL. */

@@ -15,7 +15,7 @@
 /* The sampling state of one thread; all 0 at first. */
 struct sample {
 	uint64_t chance; /* state of the random generator, 0 before its first use */
-	uint64_t left;   /* bytes to allocate up to the next point */
+	uint64_t left;   /* bytes to allocate up to the next point of the Poisson process */
 };
 
 enum { SAMPLE_PARTS = 1 << 16 };
@@ -23,7 +23,7 @@ enum { SAMPLE_PARTS = 1 << 16 };
 /* Counts a block of `size` bytes; true if the block is sampled. Only the first call uses `seed`. */
 bool sample_take(struct sample *sample, uint64_t seed, uint64_t size, uint64_t interval);
 
-/* The estimate that a sampled block adds: bytes, and blocks in units of 1 / SAMPLE_PARTS. */
+/* What a sampled block adds to estimates: bytes, and blocks in units of 1 / SAMPLE_PARTS. */
 struct sample_weight {
 	uint64_t bytes, parts;
 };

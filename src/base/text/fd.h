@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
-/* Returns the descriptor (closed on exec, never made the controlling terminal) or -errno. */
+/* Opens with O_CLOEXEC and O_NOCTTY added to the flags. Returns the descriptor, or -errno. */
 int fd_open(const char *path, int flags);
 
 /* Opens a regular file for reading, without waiting for a pipe's writer, and fills *status. Returns

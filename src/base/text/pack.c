@@ -83,8 +83,6 @@ enum pack_kind pack_named(const char *path)
 	return PACK_NONE;
 }
 
-/* --- memory --- */
-
 /* Allocates for zlib and zstd, which must not use malloc(). The size is stored before the block. */
 static void *take_memory(void *unused, size_t size)
 {
@@ -196,8 +194,6 @@ static int zstd_write(struct pack *pack, const char *bytes, size_t length, bool 
 	}
 	return error;
 }
-
-/* --- both formats --- */
 
 int pack_start(struct pack **pack, enum pack_kind kind, int fd, pack_find *find, void *from)
 {

@@ -35,10 +35,10 @@ struct pack;
  * open. Returns 0, -ENOMEM, or -ENOTSUP if a function is missing or zlib is incompatible. */
 int pack_start(struct pack **pack, enum pack_kind kind, int fd, pack_find *find, void *from);
 
-/* Sets the descriptor if pack_start() was given none; to be called before pack_write(). */
+/* Sets the descriptor if it was not known yet at pack_start(). To be called before pack_write(). */
 void pack_to(struct pack *pack, int fd);
 
-/* Compresses bytes. Returns 0 or the first failure's -errno. The type is out_sink's (out.h). */
+/* Compresses bytes. Returns 0 or the first failure's -errno. Can serve as an out_sink (out.h). */
 int pack_write(void *pack, const char *bytes, size_t length);
 
 /* Writes the end of the stream and frees it. Returns 0, or the -errno of the first failure. */

@@ -10,7 +10,8 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* The texts that path_expand() inserts for %p, %h, %r and %e; that function explains NULL. */
+/* The texts that path_expand() inserts for %p, %h, %r and %e; see there for members that are
+ * NULL. */
 struct path_words {
 	const char *pid;
 	const char *host;
@@ -43,6 +44,7 @@ enum rank_fact {
 	RANK_FACTS
 };
 
-/* Returns decimal digits in the environment, which setenv() may invalidate; NULL if no launcher
- * sets them. All numbers come from launchers that agree on RANK_NUMBER. */
+/* Returns the number as decimal digits, in the environment, which setenv() may invalidate; NULL if
+ * no launcher sets it. If the first launcher lacks it, others with the same RANK_NUMBER are
+ * asked. */
 const char *rank_fact(enum rank_fact fact);

@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Reads the character at p, of which `left` bytes may be read. Returns its length in bytes, or 0 if
- * it is not UTF-8 (overlong, a surrogate, cut off). Nothing beyond a NUL is read. */
+/* Reads the character at p, where at most `left` bytes may be read. Returns its length in bytes, or
+ * 0 if these bytes are not UTF-8 (overlong, a surrogate, cut off). Nothing beyond a NUL is read. */
 size_t utf8_decode(const char *p, size_t left, uint32_t *c);
 
 enum { UTF8_MOST = 4 };

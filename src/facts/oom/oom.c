@@ -115,8 +115,6 @@ static void find_facts(struct oom *oom, struct spool_model *recording)
 	find_limit(facts, recording, row);
 }
 
-/* --- the tables of reasons and advice --- */
-
 enum oom_reason {
 #define REASON(name, condition, text) OOM_##name,
 #include "facts/oom/oom_reasons.def"
@@ -149,8 +147,6 @@ static void advise(struct oom *oom, enum oom_reason r)
 #include "facts/oom/oom_advice.def"
 #undef ADVICE
 }
-
-/* --- the pass over the events --- */
 
 struct oom_finder {
 	struct oom *ooms;
@@ -221,8 +217,6 @@ static struct oom *list_rows(struct spool_model *recording)
 		ooms[i].told = &trace->ooms[trace->ooms_n++];
 	return ooms;
 }
-
-/* --- the members of the trace --- */
 
 const char *oom_name(const struct spool_model *recording, uint32_t text)
 {

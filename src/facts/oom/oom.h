@@ -13,7 +13,7 @@ enum {
 	OOM_WORDS = 200,
 	OOM_LINES = 5,
 	OOM_ADVICE_MOST = 2,
-	OOM_GOES_ON = 256, /* a program that then makes this many allocations survived a failure */
+	OOM_GOES_ON = 256, /* so many allocations after a failure show that the program survived */
 };
 
 struct oom_facts {

@@ -115,8 +115,6 @@ static int find_shares(struct oom *oom, struct spool_model *recording, const str
 	return error;
 }
 
-/* --- bytes by line --- */
-
 static void keep_lines(struct oom *oom, struct oom_line *lines, size_t count)
 {
 	static const struct sort_key by_weight[] = {
@@ -169,10 +167,12 @@ static int find_lines(struct oom *oom, struct spool_model *recording)
 
 /* --- the libraries and pools that hold the driver's memory --- */
 
-/* Sorts the holders, and names the largest one that is not PyTorch's pool. */
+/* Sorts the holders. The fact beside_owner becomes the name of the largest except PyTorch's
+ * pool. */
 static void sort_holders(struct oom *oom)
 {
-	/* Holders of one size are sorted by their names' addresses, so as the spool has them. */
+	/* Holders of equal size are sorted by where the spool stores their names, the same at each
+	 * reading. */
 	static const struct sort_key by_size[] = {
 		SORT_DOWN(struct trace_oom_holder, bytes),
 		SORT_UP(struct trace_oom_holder, holder),
