@@ -30,7 +30,7 @@ struct cuda_call {
 	void **frame;
 	uint64_t ticks; /* clock ticks when the real call began; 0 if nested or not timed */
 	uint64_t stream;
-	uint64_t context; /* current before a call that may destroy contexts */
+	uint64_t context; /* the current context before the call, if that may destroy it */
 	int16_t device;   /* device of `context` */
 	uint16_t hook;
 	bool driver_seen; /* a hooked driver call was made inside this call */

@@ -17,8 +17,7 @@ enum {
 	SELDOM_NS = 250 * 1000 * 1000, /* longest time until a sample is due, with a slow driver */
 	REST = 400,             /* time until a sample is due, in multiples of a query's duration */
 	FRESH_NS = 1000 * 1000, /* largest age of a sample that is_fresh() accepts */
-	MOVED = 10, /* samples are due this many times sooner after large changes or a failed sample
-		     */
+	MOVED = 10, /* a sample is due this many times sooner after large changes or a failure */
 	TRIES = 3,  /* attempts to take a sample while no call allocates or frees */
 };
 

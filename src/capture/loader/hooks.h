@@ -1,4 +1,4 @@
-/* The rows of hooks.def and counted_calls.def, and the ways ("doors") by which calls come here. */
+/* The rows of hooks.def and counted_calls.def, and the ways ("doors") by which hooks get called. */
 #pragma once
 
 #include <stdatomic.h>
@@ -30,7 +30,7 @@ enum hook_id {
 	HOOK_NAMES,
 };
 _Static_assert(HOOK_FIRST_COUNTED < HOOK_FIRST_MEMORY && HOOK_FIRST_MEMORY < HOOK_FIRST_STEP,
-	       "cuda_call_enter() compares these ids");
+	       "cuda_call_enter() relies on this order of the ids");
 
 /* Has no pointers, which the loader would relocate in every process that inherits LD_PRELOAD. */
 struct hook {
