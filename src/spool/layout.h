@@ -106,7 +106,7 @@ struct spool_backlog {
 	uint32_t pool, api; /* text ids, common to all waiting blocks */
 	int16_t device;
 	uint16_t unused;
-	uint32_t before; /* 1 + placeholder stack of bytes from before recording, 0 for none */
+	uint32_t before; /* 1 + stack that stands for bytes from before recording, 0: none */
 	struct spool_waiting waiting[SPOOL_WAITING];
 };
 
@@ -138,7 +138,7 @@ struct spool_header {
 	uint64_t paused;        /* number of events while `recording` was 0: only in the sums */
 	uint64_t sample;        /* mean bytes between sampled blocks (MEMTRACE_SAMPLE), 0: off */
 	uint64_t filtered;      /* events that MEMTRACE_FILTER excluded: only in the sums */
-	uint64_t unmatched;     /* number of frees of addresses that were never seen */
+	uint64_t unmatched;     /* number of frees of memory whose allocation was not seen */
 	struct spool_live live;
 	uint64_t unkept;   /* words for which `undo` had no room: 0 unless the code has a fault */
 	uint64_t doors[8]; /* uses of each entry point, by enum door (capture/loader/hooks.h) */
@@ -165,7 +165,7 @@ _Static_assert(sizeof(struct spool_header) <= SPOOL_BLOCK, "the header must fit 
 /* The beginning of each CHUNK element; its records follow. */
 struct spool_chunk {
 	uint64_t first_seq;
-	uint64_t t; /* ns; the first event's time is stored as the ns since t */
+	uint64_t t; /* time in ns, from which the first event's stored time counts */
 	uint32_t events;
 	uint32_t used; /* bytes of records */
 	uint64_t unused[5];
@@ -245,13 +245,12 @@ struct spool_scope {
 	uint64_t curve_state; /* number of points << 16 | shift << 8 | half (ledger/timeline.c) */
 	uint64_t allocations, frees, ooms, retries;
 	struct spool_sum sums[METRICS];
-	/* Device bytes: parts of `used` now, extremes of `residual`, parts at the peak of `used`.
-	 */
+	/* Bytes of a device: parts of `used` now, range of `residual`, parts at the peak. */
 	int64_t rounding, named, residual;
 	int64_t residual_low, residual_high;
 	int64_t rounding_at_used, named_at_used, residual_at_used;
 	uint64_t used_samples;     /* number of samples; for a SCOPE_NAMED, of changes */
-	uint32_t used_source;      /* text id: where `used` comes from */
+	uint32_t used_source;      /* text id: the source of `used`, such as "nvml" */
 	uint32_t used_kind;        /* text id: the kind of a SCOPE_NAMED */
 	uint64_t at_used[METRICS]; /* sums at the peak of the device's `used` */
 };
@@ -270,7 +269,7 @@ struct spool_cell {
 	uint64_t estimated, estimated_at_peak; /* bytes that its sampled blocks represent */
 };
 
-/* The kind of a live allocation, a part of its key. */
+/* The kind of a live allocation, a part of its key in the hash table. */
 enum node_kind {
 	NODE_FREE,
 	NODE_ADDRESS, /* a driver allocation; key: address */
@@ -327,7 +326,7 @@ struct spool_oom {
 	uint64_t used; /* bytes used: the last sample plus bytes reserved since; 0 if unknown */
 	uint64_t allocated, reserved;           /* sums of the device */
 	uint64_t pool_allocated, pool_reserved; /* sums of the framework, as it reported them */
-	uint64_t allocations;                   /* number of the device's allocations until then */
+	uint64_t allocations;                   /* number of the device's allocations before */
 	uint32_t stack, thread;
 	uint32_t pool, api; /* text ids */
 	int16_t device;
@@ -340,7 +339,7 @@ struct spool_used {
 	uint64_t t;
 	uint64_t used, reserved;           /* in bytes */
 	int64_t rounding, named, residual; /* used = reserved + rounding + named + residual */
-	int64_t bytes;            /* bytes that the call occupied; < 0: freed; 0: neither */
+	int64_t bytes;            /* bytes that a call occupied; < 0: freed; 0: no such call */
 	uint32_t name, kind, api; /* text ids */
 	uint32_t stack, thread;
 	int16_t device;

@@ -9,7 +9,7 @@
 enum unit { CHANNEL, TEXEL, BLOCK };
 
 static const struct array_format {
-	uint8_t first, last; /* a range of CUarray_format (cuda.h), all of this size */
+	uint8_t first, last; /* a range of values of CUarray_format that have one size */
 	uint8_t unit;
 	uint8_t bits;
 } formats[] = {
@@ -99,7 +99,7 @@ uint64_t array_flat_bytes(const CUDA_ARRAY_DESCRIPTOR *shape)
 			(struct cudaExtent){ shape->Width, shape->Height, 0 }, 0, 1);
 }
 
-/* A texel's bits are the sum of its channels' bits, except for some kinds (desc->f). */
+/* A texel's bits are the sum of its channels' bits, except for these kinds (desc->f). */
 static struct texel runtime_texel(const struct cudaChannelFormatDesc *desc)
 {
 	enum { NV12 = 4, BC1 = 17, BC2 = 19, BC4 = 23, BC5 = 25, UNORM_101010_2 = 31 };

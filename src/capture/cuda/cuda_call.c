@@ -31,7 +31,7 @@ uint32_t cuda_call_api(const struct cuda_call *span)
 }
 
 /* True if this call's memory is recorded at a call nested in it. To be checked before
- * record_begin(), which counts each memory call that it refuses as lost. */
+ * record_begin(), because that counts the calls for which it returns false as not recorded. */
 static bool is_told(const struct cuda_call *span)
 {
 	return span->moved || (hooks[span->hook].api == RT && span->driver_seen);

@@ -54,7 +54,7 @@ struct cuda_call {
 void cuda_call_enter(struct cuda_call *span, enum hook_id hook, void *caller, void **frame);
 void cuda_call_leave(struct cuda_call *span);
 
-/* In a forked child: calls under way on this thread are the parent's and record nothing here. */
+/* In a forked child: calls under way on this thread record nothing, as the parent records them. */
 void cuda_call_forked(void);
 
 /* True if calls are being recorded. While recording is off, this costs only three comparisons. */

@@ -22,7 +22,7 @@ static const char kinds[USED_KINDS][24] = {
 
 static const char sources[][16] = { "", "nvml", "cuMemGetInfo" };
 
-/* Bytes occupied by all steps of one name, or by one step from before the spool was opened. */
+/* Bytes occupied by all steps of the same name, or by one step before the spool was opened. */
 struct taken {
 	struct usage_culprit culprit;
 	int device;

@@ -7,7 +7,7 @@
 
 enum { USED_DEVICES = 64, USED_OF = 64 };
 
-/* One sample of a device's occupied bytes, taken while no other call was changing memory. */
+/* One sample of a device's occupied bytes, taken while no other call allocated or freed. */
 struct usage_look {
 	const struct cuda_call *span; /* the call that takes the sample; NULL in usage_settle() */
 	int device;

@@ -203,7 +203,7 @@ int nvml_recognise(int device)
 	return nvml.self != 0;
 }
 
-/* *bytes gets this process's bytes in one list, 0 if not listed. False if NVML gives no number. */
+/* *bytes gets this process's bytes in one of NVML's lists, 0 if not listed. False if unknown. */
 static bool figure(processes_fn *ask, nvmlDevice_t device, uint64_t *bytes)
 {
 	struct process processes[PROCESSES];

@@ -65,7 +65,7 @@
 #define UNMAP(ptr, size) cuda_call_map(&span, status, (ptr), (size), 0)
 #define MULTICAST(handle) cuda_call_multicast(&span, status, status ? 0 : *(handle))
 
-/* Memory imported from other processes or APIs: it is listed, but no sum includes it. */
+/* Memory imported from other processes or APIs: the ledger has it, but no sum includes it. */
 #define IMPORT(kind, space, key, size) TAKE(kind, space, EVENT_FOREIGN, key, status ? 0 : (size))
 #define IMPORT_HANDLE(handle) cuda_call_import(&span, status, NODE_HANDLE, status ? 0 : *(handle))
 #define IMPORT_BLOCK(ptr, pool) \

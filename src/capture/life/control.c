@@ -14,7 +14,7 @@
 
 HOT_DATA _Atomic uint32_t guest_control_seen;
 
-/* Differs from any number of requests: in guest_control_seen, makes guest_control() run. */
+/* Stored in guest_control_seen, makes guest_control() run: equal to no number of requests. */
 enum { LOOK_AGAIN = UINT32_MAX };
 
 static START_DATA struct signal_choice chosen;

@@ -160,7 +160,8 @@ static void clear(void)
 	record_marks_clear();
 }
 
-/* Suffices in the child of a process that recorded nothing. Writes to (and so copies) one page. */
+/* All that a child needs if its parent recorded nothing. Writes to (and so copies) one page only.
+ */
 START_CODE void record_forked_asleep(void)
 {
 	record_process.pid = (int)raw_call(SYS_getpid, 0, 0, 0);
@@ -199,8 +200,7 @@ void record_forked_in_handler(bool inside)
 		recorder.ledger.error = -ECANCELED;
 }
 
-/* Calls record_forked(), but not in a handler that interrupted this library, which goes on later.
- */
+/* Calls record_forked(), unless this is a signal handler inside this library's own code. */
 void record_notice_fork_now(void)
 {
 	int saved = errno;

@@ -60,6 +60,6 @@ enum door {
 	DOORS,
 };
 
-/* How often each door was used, except DOOR_TORCH, whose count is in the spool's header alone. In
- * the trace, `capture.hooks` has all but DOOR_RUNTIME. */
+/* How often each door (way into a hook) was used, except DOOR_TORCH, whose count is in the spool's
+ * header alone. In the trace, `capture.hooks` has all but DOOR_RUNTIME. */
 extern _Atomic uint64_t door_uses[DOORS];

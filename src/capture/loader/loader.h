@@ -52,8 +52,8 @@ struct crowd_self {
 bool crowd_enter(struct crowd *crowd, struct crowd_self *self, void **frame);
 void crowd_leave(struct crowd *crowd, struct crowd_self *self, void **frame);
 
-/* For work that begins in one function and ends in another. No frame is stored, so a thread that
- * never ends its work stays counted until it ends its next work. */
+/* As crowd_enter() and crowd_leave(), for work that begins in one function and ends in another. No
+ * frame is stored: a thread that never ends its work stays counted until it ends its next work. */
 void crowd_count(struct crowd *crowd, struct crowd_self *self);
 void crowd_discount(struct crowd *crowd, struct crowd_self *self);
 
