@@ -15,10 +15,9 @@
 #include "capture/stack/unwind.h"
 
 /*
- * Frames less than NEAR bytes apart are taken to be on one stack. A signal handler's call is
- * farther away: a signal frame of at least 1.5 KiB and other frames lie between. The frames of a
- * runtime and of its driver call are at most 0.8 KiB apart, or 1.1 KiB when the first context is
- * made.
+ * Frames less than NEAR bytes apart are taken to be on one stack. A signal handler's frame is
+ * farther away, beyond a signal frame of at least 1.5 KiB and other frames. A runtime call's frame
+ * and its driver call's are at most 0.8 KiB apart, or 1.1 KiB when the first context is made.
  */
 enum { NEAR = 2048, PAGE = 4096, FRAME_MOST = 4096 };
 

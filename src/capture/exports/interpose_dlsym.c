@@ -43,8 +43,8 @@ static void find_real(void)
 	host.next_dlclose = (dlclose_fn *)found(RTLD_NEXT, "dlclose");
 }
 
-/* The first call finds the real functions; the constructor does not, because shells and compilers
- * need none and because other preloaded libraries may call dlsym earlier. Threads may race. */
+/* Finds the real functions at the first call, not in the constructor: shells and compilers need
+ * none, and another preloaded library may call dlsym earlier. Racing threads find the same. */
 bool resolve_can(void)
 {
 	if (!host.next_dlclose)

@@ -160,8 +160,7 @@ static void clear(void)
 	record_marks_clear();
 }
 
-/* All that a child needs if its parent recorded nothing. Writes to (and so copies) one page only.
- */
+/* All that a child needs if its parent recorded nothing. Writes to, and so copies, one page. */
 START_CODE void record_forked_asleep(void)
 {
 	record_process.pid = (int)raw_call(SYS_getpid, 0, 0, 0);

@@ -188,8 +188,7 @@ static void find_runtime(void *argument)
 	next = resolve_dlsym(RTLD_NEXT, finding->name);
 	if (next == hook_ours(finding->id))
 		next = NULL;
-	/* `next` is of a library preloaded after ours: the caller's call would otherwise go there.
-	 */
+	/* `next` is of a library preloaded after ours: without us, the call would go there. */
 	if (next && strncmp(resolve_module(next), "libcudart", 9))
 		real = next;
 	else

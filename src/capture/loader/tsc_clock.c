@@ -8,8 +8,7 @@
 enum {
 	FIRST_NS = 1000000, /* no rate is computed from a shorter time */
 	SLOWER = 4096,      /* the rate is set 1 / SLOWER too low, so that times do not run ahead */
-	DOUBT_NS =
-		20000, /* lead of the ticks over the real clock from which on they are not used */
+	DOUBT_NS = 20000,   /* ticks that lead the real clock by more are no longer used */
 	TOGETHER_NS = 5000, /* longest time that reading both clocks may take */
 	TRIES = 3,          /* attempts to read both clocks within TOGETHER_NS */
 	KNOWN = 1 << 30,    /* ticks since a reading up to which tsc_look() predicts the time */
