@@ -100,9 +100,9 @@ static void start_chunk(struct journal *journal, uint32_t index)
 }
 
 /*
- * The number of events that the current chunk may still get, 0 if it has no bytes for `wanted`. As
- * the ring drops whole chunks, the first events, which are never dropped, are in chunks outside of
- * the ring. The last of those chunks gets all `wanted` events, even if that is a few too many.
+ * The number of events that the current chunk may still get; 0 if `wanted` events need more bytes.
+ * As the ring drops whole chunks, the first events, which are never dropped, are in other chunks.
+ * The last of these gets all `wanted` events, even if these are a few too many.
  */
 static uint64_t chunk_left(const struct journal *journal, unsigned wanted)
 {
@@ -165,12 +165,12 @@ int journal_make_room(struct journal *journal, unsigned events)
 		error = next_place(journal);
 		signals_deliver(&deferred);
 	}
-	/* Events with numbers below journal->ready fit into the chunk. After an error none does. */
+	/* Events with numbers below journal->ready fit into the chunk, or none after an error. */
 	journal->ready = error ? 0 : journal->spool->header->seq + chunk_left(journal, events);
 	return error;
 }
 
-/* False if the event is only counted: max_events is 0, or the ring is full. */
+/* True if the event is stored. Else it is only counted: max_events is 0, or the ring is full. */
 static bool keeps(const struct journal *journal)
 {
 	return journal->max_events &&
@@ -196,7 +196,7 @@ _Static_assert(offsetof(struct spool_header, dropped) == offsetof(struct spool_h
 		       offsetof(struct spool_chunk, events) % 8 == 0,
 	       "the words that save_counts() saves together must be neighbours");
 
-/* Saves the old values of the words that each event changes, once per transaction. */
+/* Saves for an undo the words that each event changes, before the first change in a transaction. */
 static inline void save_counts(struct journal *journal)
 {
 	const uint64_t *counts = &journal->spool->header->seq;
@@ -256,7 +256,7 @@ void journal_rewind(struct journal *journal)
 
 	if (!journal->before)
 		return;
-	/* The caches' earlier state was not kept: decoding the bytes that stay restores it. */
+	/* Decodes the bytes that stay, since no copy of the caches' earlier state exists. */
 	reread(journal, (size_t)(journal->before - (const uint8_t *)(journal->chunk + 1)));
 	txn_keep_run(journal->spool, from, words);
 	if (journal->chunk->first_seq >= journal->head_events)

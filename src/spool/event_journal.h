@@ -1,7 +1,7 @@
 /*
  * The events of a spool, in chunks. The first max_events / 10 events are never dropped, and a ring
- * holds the latest max_events * 9 / 10. After journal_keep(), nothing is kept of the beginning, and
- * events may be dropped because of their age or of the bytes in use.
+ * holds the latest max_events * 9 / 10. After journal_keep(), the first events are dropped, too,
+ * and events may also be dropped because of their age or of the bytes that they take.
  *
  * Each chunk can be read without the others (codec/wire.h), so the oldest chunk can be overwritten.
  * Functions that write events run inside transactions, with the writer's lock held.
@@ -29,7 +29,7 @@ struct journal {
 	uint32_t *queue;      /* the ring's chunks, oldest first: a circular list of SPOOL_BLOCKS */
 	uint64_t first, last; /* the ring is queue[n % SPOOL_BLOCKS] for first <= n < last */
 	uint64_t ring_events;
-	uint64_t ready; /* events numbered below this fit into the chunk if its bytes suffice */
+	uint64_t ready; /* events with lower numbers fit into the chunk if it has bytes for them */
 	uint64_t saved; /* generation of the transaction that saved the event counts */
 	struct wire_state state;
 };
@@ -45,7 +45,7 @@ void journal_clear(struct journal *journal);
  */
 void journal_keep(struct journal *journal, uint64_t ns, uint64_t bytes);
 
-/* The number of events of any size that the rest of the chunk can hold besides records of sums. */
+/* The number of events of maximum size that fit into the chunk behind new records of sums. */
 static inline uint64_t journal_fit(const struct journal *journal)
 {
 	const uint8_t *p = journal->p + WIRE_SUMS_MAX * JOURNAL_SUMS_DEVICES;
@@ -53,7 +53,7 @@ static inline uint64_t journal_fit(const struct journal *journal)
 	return p < journal->end ? (size_t)(journal->end - p) / WIRE_EVENT_MAX : 0;
 }
 
-/* The number of events of any size that can be written before the next journal_room(). */
+/* The number of events, even of maximum size, that can be written before journal_room() is due. */
 static inline uint64_t journal_left(const struct journal *journal)
 {
 	uint64_t seq = journal->spool->header->seq;
@@ -104,6 +104,6 @@ int journal_read(struct journal_reader *reader, const struct spool *spool);
 bool journal_next(struct journal_reader *reader, struct event *event);
 void journal_read_end(struct journal_reader *reader);
 
-/* *t gets the time (ns since process start) from which on no event is missing. False if no event
- * was ever dropped, if there are no events, or if memory ran out. */
+/* *t gets the time (ns since process start) since which no event was dropped. False if no event was
+ * ever dropped, if there are no events, or if memory ran out. */
 bool journal_since(const struct spool *spool, uint64_t *t);

@@ -15,8 +15,8 @@
  * Elements beyond a table's count do not exist yet. A killed process stops between two instructions
  * and the kernel keeps what it wrote, so program order is all that is needed.
  *
- * The newest events may wait in `backlog`. They are in no sum and in no chunk yet, and raise no
- * peak. A reader applies them to its copy.
+ * The newest events may wait in `backlog`. Until they leave it they are in no sum and in no chunk,
+ * and raise no peak. A reader applies them to its copy.
  */
 #pragma once
 
@@ -55,7 +55,7 @@ enum spool_stop {
 };
 
 struct spool_undo_word {
-	uint64_t where; /* position in the file; bit 0, set by older versions: a 32-bit word */
+	uint64_t where; /* position of a 64-bit word; in old spools, bit 0 marks a 32-bit word */
 	uint64_t old;
 };
 
@@ -88,7 +88,7 @@ struct spool_request {
 /* Kinds of events whose cost is measured: driver calls, blocks of PyTorch, ranges and marks. */
 enum spool_cost_kind { SPOOL_COST_DRIVER, SPOOL_COST_BLOCK, SPOOL_COST_RANGE, SPOOL_COSTS };
 
-/* Sums over measured events: the ns that hooks took without the real calls, and the events. */
+/* Sums over measured events: the ns that hooks took without the real calls; number of events. */
 struct spool_cost {
 	uint64_t ns, events;
 };
@@ -102,11 +102,11 @@ struct spool_waiting {
 
 struct spool_backlog {
 	uint64_t put;    /* number of blocks ever put here; block n is waiting[n % SPOOL_WAITING] */
-	uint64_t booked; /* number of blocks put here that the sums include, set with them */
+	uint64_t booked; /* number of blocks that the sums include; changes together with them */
 	uint32_t pool, api; /* text ids, common to all waiting blocks */
 	int16_t device;
 	uint16_t unused;
-	uint32_t before; /* 1 + placeholder stack of bytes from before recording, 0 for none */
+	uint32_t before; /* 1 + stack that stands for bytes from before recording, 0: none */
 	struct spool_waiting waiting[SPOOL_WAITING];
 };
 
@@ -121,38 +121,38 @@ struct spool_header {
 	uint64_t place;          /* process_place(): identifies machine, boot and pid namespace */
 
 	_Atomic uint64_t generation; /* odd inside a transaction */
-	_Atomic uint32_t recording;  /* 1 while events are on, 0 while only sums change */
+	_Atomic uint32_t recording;  /* 1 while events are written, 0 while only sums are kept */
 	_Atomic uint32_t stop;       /* enum spool_stop */
 	_Atomic uint64_t late;       /* number of memory calls after the recording ended */
-	_Atomic uint64_t nested;     /* memory calls in signal handlers during an update: lost */
+	_Atomic uint64_t nested;     /* calls lost in signal handlers that interrupted an update */
 
 	uint64_t count[SPOOL_KINDS]; /* number of elements of each table */
 	uint64_t blocks;             /* number of blocks in use, including the header's own */
 	uint64_t seq;                /* number of events so far, which is the next event's number */
 	uint64_t dropped; /* number of events that the ring dropped or that max_events excludes */
 	uint64_t t;       /* time of the newest event, ns since process start */
-	/* Counts of requests, next to words that each event changes: each event reads `asked`. */
+	/* Each event reads `asked`, which is therefore next to words that each event changes. */
 	_Atomic uint32_t asked; /* requests made so far; a tool counts one after writing it */
 	_Atomic uint32_t acted; /* requests that the process has acted upon */
 	uint64_t end;           /* time when the process ended, 0 until then */
-	uint64_t paused;        /* events while `recording` was 0: counted in sums, not written */
-	uint64_t sample;        /* mean bytes between samples (MEMTRACE_SAMPLE), 0 if off */
+	uint64_t paused;        /* number of events while `recording` was 0: only in the sums */
+	uint64_t sample;        /* mean bytes between sampled blocks (MEMTRACE_SAMPLE), 0: off */
 	uint64_t filtered;      /* events that MEMTRACE_FILTER excluded: only in the sums */
-	uint64_t unmatched;     /* number of frees of addresses that were never seen */
+	uint64_t unmatched;     /* number of frees of memory whose allocation was not seen */
 	struct spool_live live;
 	uint64_t unkept;   /* words for which `undo` had no room: 0 unless the code has a fault */
 	uint64_t doors[8]; /* uses of each entry point, by enum door (capture/loader/hooks.h) */
 	struct spool_cost costs[SPOOL_COSTS];
 	uint64_t tick_ns;           /* for spool_call: ns per tick, times 2^32 */
 	uint64_t witness_lost;      /* number of CUPTI's records that had no room */
-	uint64_t spans;             /* number of rows ever put in SPAN, which keeps SPANS_MOST */
+	uint64_t spans;             /* rows ever put in the ring SPAN, which holds SPANS_MOST */
 	uint64_t ooms;              /* failed allocations so far; the table OOM has some of them */
 	_Atomic uint64_t abandoned; /* updates that a thread left unfinished and that were undone */
 	uint64_t status;            /* 1 + the exit status, 0 if not known */
 	uint64_t used_dropped;      /* number of rows that had no room in USED */
 
 	struct spool_request requests[SPOOL_REQUESTS]; /* request n is at n % SPOOL_REQUESTS */
-	uint64_t left_out[SPOOL_KINDS]; /* by table: rows over the limits of ledger/bounds.def */
+	uint64_t left_out[SPOOL_KINDS]; /* by table: rows not stored (ledger/bounds.def) */
 
 	struct spool_backlog backlog;
 
@@ -165,7 +165,7 @@ _Static_assert(sizeof(struct spool_header) <= SPOOL_BLOCK, "the header must fit 
 /* The beginning of each CHUNK element; its records follow. */
 struct spool_chunk {
 	uint64_t first_seq;
-	uint64_t t; /* ns; the first event's time is stored as the ns since t */
+	uint64_t t; /* time in ns, from which the first event's stored time counts */
 	uint32_t events;
 	uint32_t used; /* bytes of records */
 	uint64_t unused[5];
@@ -208,14 +208,14 @@ struct spool_stack {
 	uint32_t step;                   /* index of its first frame in the table STEP */
 	uint16_t native, python;         /* number of frames of each language, native ones first */
 	uint32_t owner;                  /* text id: the library that allocated */
-	uint32_t cell;                   /* 1 + the first cell of its chain, 0 for none */
+	uint32_t cell;                   /* 1 + its first spool_cell, 0 for none */
 	uint64_t allocations, bytes;     /* events of op alloc with this stack: number, bytes */
-	uint64_t frees, freed;           /* number and bytes of those allocations that were freed */
+	uint64_t frees, freed;           /* its allocations that were freed: number, bytes */
 	uint64_t frees_here, freed_here; /* events of op free with this stack: number, bytes */
 	uint64_t lifetime_min, lifetime_max; /* ns; of freed allocations, 0 if none is known */
 	uint64_t entries;                    /* bit i: Python frame i was entered from C */
 	uint64_t hash[2];
-	uint32_t via_forward;  /* for a backward operator: stack of the forward one, or 0 */
+	uint32_t via_forward;  /* for a backward operator: stack of its forward operator, or 0 */
 	uint32_t via_backward; /* for a thread without Python: the stack that called backward() */
 	/* Estimates from the stack's samples: blocks in units of 1 / SAMPLE_PARTS, and bytes. */
 	uint64_t estimated_parts, estimated_bytes;
@@ -245,12 +245,12 @@ struct spool_scope {
 	uint64_t curve_state; /* number of points << 16 | shift << 8 | half (ledger/timeline.c) */
 	uint64_t allocations, frees, ooms, retries;
 	struct spool_sum sums[METRICS];
-	/* For a device, in bytes: parts of `used` now, extremes, parts at the peak of `used`. */
+	/* Bytes of a device: parts of `used` now, range of `residual`, parts at the peak. */
 	int64_t rounding, named, residual;
 	int64_t residual_low, residual_high;
 	int64_t rounding_at_used, named_at_used, residual_at_used;
 	uint64_t used_samples;     /* number of samples; for a SCOPE_NAMED, of changes */
-	uint32_t used_source;      /* text id: where `used` comes from */
+	uint32_t used_source;      /* text id: the source of `used`, such as "nvml" */
 	uint32_t used_kind;        /* text id: the kind of a SCOPE_NAMED */
 	uint64_t at_used[METRICS]; /* sums at the peak of the device's `used` */
 };
@@ -269,7 +269,7 @@ struct spool_cell {
 	uint64_t estimated, estimated_at_peak; /* bytes that its sampled blocks represent */
 };
 
-/* The kind of a live allocation, a part of its key. */
+/* The kind of a live allocation, a part of its key in the hash table. */
 enum node_kind {
 	NODE_FREE,
 	NODE_ADDRESS, /* a driver allocation; key: address */
@@ -313,20 +313,20 @@ struct spool_node {
 	uint8_t unused[3];
 };
 
-/* The facts about an allocation that failed for lack of memory, unless the framework then tries
- * again. The table keeps the first SPOOL_OOMS_FIRST rows, and the latest ones. */
+/* An allocation that failed for lack of memory, unless a framework caught the failure to try again.
+ * The table OOM has SPOOL_OOMS rows: the first SPOOL_OOMS_FIRST failures, and the latest ones. */
 enum { SPOOL_OOMS_FIRST = 8, SPOOL_OOMS = 32 };
 
 struct spool_oom {
 	uint64_t seq, t; /* number and time of its event */
 	uint64_t size;
 	uint64_t refused;     /* bytes of the failed driver call, 0 if none was made */
-	uint64_t left, total; /* of the device, from the driver; total is 0 if unknown. `left`
-				 also counts memory that was freed after the report */
-	uint64_t used; /* bytes used at the last sample plus those reserved since, 0 if unknown */
+	uint64_t left, total; /* the device's free and total bytes from the driver, `total` 0 if
+				 unknown. `left` includes bytes freed since the driver call */
+	uint64_t used; /* bytes used: the last sample plus bytes reserved since; 0 if unknown */
 	uint64_t allocated, reserved;           /* sums of the device */
 	uint64_t pool_allocated, pool_reserved; /* sums of the framework, as it reported them */
-	uint64_t allocations;                   /* number of the device's allocations until then */
+	uint64_t allocations;                   /* number of the device's allocations before */
 	uint32_t stack, thread;
 	uint32_t pool, api; /* text ids */
 	int16_t device;
@@ -334,13 +334,13 @@ struct spool_oom {
 	uint8_t unused[13];
 };
 
-/* A sample of a device's used bytes: bytes were added or freed, or could not be explained. */
+/* A sample of a device's used bytes, stored if a call or only `residual` has changed them. */
 struct spool_used {
 	uint64_t t;
 	uint64_t used, reserved;           /* in bytes */
 	int64_t rounding, named, residual; /* used = reserved + rounding + named + residual */
-	int64_t bytes;                     /* bytes added; < 0: bytes freed; 0: neither */
-	uint32_t name, kind, api;          /* text ids */
+	int64_t bytes;            /* bytes that a call occupied; < 0: freed; 0: no such call */
+	uint32_t name, kind, api; /* text ids */
 	uint32_t stack, thread;
 	int16_t device;
 	uint16_t unused;
@@ -349,12 +349,12 @@ struct spool_used {
 
 enum { CURVE_POINTS = 2048 };
 
-/* A stretch of time on a curve: its sums when most was allocated or reserved, and at its end. */
+/* A stretch of time on a curve: the sums at its two maxima (allocated, reserved) and at its end. */
 struct spool_point {
 	uint64_t stretch; /* number of the stretch: its time >> the shift in curve_state */
 	struct {
 		uint64_t t, allocated, reserved;
-	} top, high, last;     /* top: most allocated; high: most reserved; last: the end */
+	} top, high, last;     /* maximum of allocated; maximum of reserved; the end */
 	uint64_t used, used_t; /* bytes and time of the last sample, 0 for none */
 	uint64_t unused[4];
 };

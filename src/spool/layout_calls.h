@@ -4,7 +4,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* Counts of a function's calls, changed without locks or transactions: each is valid alone. */
+/* Counts of a function's calls, each changed by itself, without locks or transactions. */
 struct spool_call {
 	uint32_t name; /* text id */
 	uint32_t unused;
@@ -35,7 +35,7 @@ enum witness_memory {
 };
 enum witness_flags {
 	WITNESS_ORDERED = 1, /* memory of a stream-ordered pool */
-	WITNESS_MAPPED = 2,  /* memory without a context: a mapping, not an allocation */
+	WITNESS_MAPPED = 2,  /* memory without a context: a mapping (cuMemMap), no allocation */
 };
 
 enum action_kind {
@@ -60,7 +60,7 @@ struct spool_action {
 enum { SPANS_MOST = 1 << 18, WITNESS_MOST = 1 << 22 };
 
 struct spool_span {
-	uint64_t t, ns; /* begin and length, ns */
+	uint64_t t, ns; /* begin and duration in ns */
 	uint64_t bytes;
 	uint32_t name;   /* text id */
 	uint32_t thread; /* for a call: id of its thread */

@@ -17,7 +17,7 @@ enum { SPOOL_CAUGHT = 2 * SPOOL_WAITING };
 struct spool {
 	char *base; /* where the file or its copy is mapped, NULL if neither is */
 	struct spool_header *header;
-	uint32_t *blocks[SPOOL_KINDS]; /* by table: the block numbers, at most SPOOL_BLOCKS */
+	uint32_t *blocks[SPOOL_KINDS]; /* by table: its blocks' numbers, at most SPOOL_BLOCKS */
 	uint32_t used[SPOOL_KINDS];    /* by table: how many blocks it has */
 	size_t reserved;               /* bytes of address space reserved from base on */
 	uint64_t file_blocks;          /* blocks of the file that are mapped */
@@ -58,7 +58,7 @@ static inline uint64_t spool_count(const struct spool *spool, enum spool_kind ki
 	return spool->header->count[kind];
 }
 
-/* True for tables whose rows never change once they are written. */
+/* True for tables whose rows, once written, never change. */
 static inline bool spool_only_grows(enum spool_kind kind)
 {
 	return kind >= SPOOL_TEXT && kind <= SPOOL_STEP;
@@ -98,7 +98,7 @@ static inline int spool_need(struct spool *spool, enum spool_kind kind, uint64_t
 }
 
 /* From now on no table grows or gets a row: spool_need() returns -ECANCELED. So the process can
- * read its own spool at its end, while other threads have not noticed the end yet. */
+ * read its own spool at its end, while other threads may still try to record. */
 void spool_seal(struct spool *spool);
 
 enum spool_stop spool_stop_reason(int error);

@@ -11,7 +11,7 @@
 #include "base/guest/debug_checks.h"
 #include "spool/spool.h"
 
-/* One saved 64-bit word may hold several fields of other types. */
+/* may_alias: a 64-bit word that is saved may hold several fields of other types. */
 typedef uint64_t __attribute__((may_alias)) txn_word;
 typedef uint32_t __attribute__((may_alias)) txn_half;
 
@@ -37,7 +37,7 @@ static inline void txn_commit(struct spool *spool)
 			      memory_order_release);
 }
 
-/* Called if `undo` has no room for words to save: if the process is killed, they stay changed. */
+/* Called if `undo` has no room for words to save: an undo will not restore their old values. */
 static __attribute__((noinline, cold, unused)) void txn_full(struct spool *spool, size_t words)
 {
 	spool->header->unkept += words;

@@ -55,7 +55,7 @@ static uint64_t most_blocks(void)
 	if (getrlimit(RLIMIT_AS, &limit))
 		return SPOOL_BLOCKS;
 	return MIN(limit.rlim_cur / 8 / SPOOL_BLOCK,
-		   SPOOL_BLOCKS); /* also without a limit: RLIM_INFINITY is the largest rlim_t */
+		   SPOOL_BLOCKS); /* result without a limit: RLIM_INFINITY is the largest rlim_t */
 }
 
 /* Checks the limit first: fallocate() past RLIMIT_FSIZE raises SIGXFSZ and ends the program. */
@@ -237,7 +237,7 @@ int spool_copy_in_child(struct spool *spool)
 	void *p;
 
 	spool->sealed = true;
-	/* The child has no mapping here (MADV_DONTFORK): another may be at these addresses. */
+	/* The child has no mapping here (MADV_DONTFORK); other memory may be here by now. */
 	p = mmap(spool->base, size, PROT_NONE,
 		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
 	if (p != (void *)spool->base)

@@ -4,12 +4,12 @@
 
 #include <stdbool.h>
 
-/* The unit to which the bits of a format belong: one channel, one texel with all its channels, or a
- * compressed block of 4x4 texels (CUarray_format of cuda.h). */
+/* The unit whose size struct array_format gives in bits: one channel, one texel with all its
+ * channels, or a compressed block of 4x4 texels. */
 enum unit { CHANNEL, TEXEL, BLOCK };
 
 static const struct array_format {
-	uint8_t first, last; /* a range of CUarray_format values that have the same size */
+	uint8_t first, last; /* a range of values of CUarray_format that have one size */
 	uint8_t unit;
 	uint8_t bits;
 } formats[] = {
@@ -42,7 +42,7 @@ static const struct array_format {
 
 struct texel {
 	uint64_t bits; /* bits of one texel, or of one compressed block */
-	uint64_t side; /* texels along the side of a block, 1 without blocks */
+	uint64_t side; /* texels along the side of a compressed block, else 1 */
 };
 
 static struct texel texel_of(unsigned int format, unsigned int channels)
@@ -63,7 +63,7 @@ static uint64_t halved(uint64_t texels, unsigned int level)
 	return level < 64 && texels >> level ? texels >> level : 1;
 }
 
-/* Adds up all mipmap levels. A level halves width, height and a volume's depth, not the layers. */
+/* The bytes of all mipmap levels. Each level halves the previous one's extents, but not layers. */
 static uint64_t bytes_of(struct texel texel, struct cudaExtent extent, unsigned int flags,
 			 unsigned int levels)
 {
@@ -99,7 +99,7 @@ uint64_t array_flat_bytes(const CUDA_ARRAY_DESCRIPTOR *shape)
 			(struct cudaExtent){ shape->Width, shape->Height, 0 }, 0, 1);
 }
 
-/* A texel's bits are the sum of its channels' bits, except for some kinds (desc->f). */
+/* A texel's bits are the sum of its channels' bits, except for these kinds (desc->f). */
 static struct texel runtime_texel(const struct cudaChannelFormatDesc *desc)
 {
 	enum { NV12 = 4, BC1 = 17, BC2 = 19, BC4 = 23, BC5 = 25, UNORM_101010_2 = 31 };

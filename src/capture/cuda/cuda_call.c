@@ -15,7 +15,7 @@
 #include "ledger/vmm.h"
 
 /* Set once a runtime call has allocated memory without a hooked driver call inside it. From then on
- * such allocations, and all frees by the runtime, are recorded at the runtime call. */
+ * the wrappers of runtime calls record such allocations, and all frees, themselves. */
 static atomic_bool runtime_counts;
 
 const struct cuda_call *cuda_call_root(const struct cuda_call *span)
@@ -30,8 +30,8 @@ uint32_t cuda_call_api(const struct cuda_call *span)
 	return record_hook_text(cuda_call_root(span)->hook);
 }
 
-/* True if recording is left to a call nested in this one. Must be checked before record_begin(),
- * which counts each call that it refuses as not recorded. */
+/* True if this call's memory is recorded at a call nested in it. To be checked before
+ * record_begin(), because that counts the calls for which it returns false as not recorded. */
 static bool is_told(const struct cuda_call *span)
 {
 	return span->moved || (hooks[span->hook].api == RT && span->driver_seen);
@@ -44,7 +44,7 @@ static bool call_counts(const struct cuda_call *span, int status)
 	if (hooks[span->hook].api == DRV)
 		return true;
 	if (!atomic_load_explicit(&runtime_counts, memory_order_relaxed)) {
-		/* Perhaps a driver call inside this call was not recognised as nested. */
+		/* Perhaps a nested driver call was not recognised as such and did the recording. */
 		if (cuda_call_top.span != span || atomic_load(&cuda_call_apart))
 			return false;
 		if (!status && !atomic_exchange(&runtime_counts, true))
@@ -55,7 +55,7 @@ static bool call_counts(const struct cuda_call *span, int status)
 	return true;
 }
 
-/* True if a free, release or close is recorded at this call, not at one nested in it. */
+/* True if a free, release or close is recorded at this call, not at a call nested in it. */
 static bool acts(const struct cuda_call *span)
 {
 	return hooks[span->hook].api == DRV ||
@@ -95,7 +95,7 @@ void cuda_call_describe(const struct cuda_call *span, struct event *event)
 				      : cuda_call_stack(span);
 }
 
-/* `driver`: the call allocates memory from the driver, so the library that called must be found. */
+/* Describes the call. `driver`: the calling library is found even if no stack is taken. */
 static struct sampling_call call_of(const struct cuda_call *span, bool driver)
 {
 	const struct cuda_call *root = cuda_call_root(span);
@@ -105,7 +105,7 @@ static struct sampling_call call_of(const struct cuda_call *span, bool driver)
 	};
 }
 
-/* Queries the free memory at once, because PyTorch empties its cache a moment after the failure. */
+/* Asks for the free bytes at once: PyTorch frees its cached memory a moment after the failure. */
 static void ask_driver(struct spool_oom *known, const struct event *event)
 {
 	known->refused = event->size;
@@ -127,7 +127,7 @@ static __attribute__((noinline, cold)) void enter_failure(struct cuda_call *span
 	if (!call_counts(span, CUDA_ERROR_OUT_OF_MEMORY))
 		return;
 	cuda_call_moved(span);
-	/* Taken even with events off: the stack shows whether a framework catches the failure. */
+	/* The stack is taken even with events off: it shows if a framework catches the failure. */
 	describe_bare(span, &event);
 	event.stack = cuda_call_stack(span);
 	event.op = EVENT_OOM;
@@ -165,8 +165,8 @@ HOT_CODE bool cuda_call_begins(struct cuda_call *span, int status,
 
 _Thread_local const char *cuda_call_growing;
 
-/* Returns the name (a text id) of the pool that takes this memory as a segment, 0 for none. Called
- * with the recorder's lock held. */
+/* Returns the name (a text id) of the pool that gets this memory as a segment: PyTorch's or that of
+ * memtrace_pool_grow(); 0 for none. Called with the recorder's lock held. */
 static inline uint32_t grown_pool(const struct event *event, const struct cuda_call_memory *memory)
 {
 	uint32_t owner = record_stack(event->stack)->owner;
@@ -221,7 +221,7 @@ HOT_CODE void cuda_call_take(struct cuda_call *span, int status,
 		cuda_call_enter_memory(span, memory);
 }
 
-/* Takes memory, or one reference to it, out of the ledger. Called with the recorder's lock held. */
+/* Removes span->event's memory, or one reference, from the ledger; the recorder's lock is held. */
 static void leave(struct cuda_call *span, enum node_kind kind)
 {
 	struct ledger *ledger = record_ledger();
@@ -257,7 +257,7 @@ HOT_CODE void cuda_call_end(struct cuda_call *span, enum cuda_call_end end, enum
 	record_done();
 }
 
-/* Records the reserved bytes of the freed block's pool: 0 if a destroyed pool is now empty. */
+/* Records the reserved bytes of the freed block's pool: 0 after a destroyed pool's last block. */
 static void sample_after(struct cuda_call *span)
 {
 	uint64_t pool = span->was.link;

@@ -12,7 +12,7 @@
 #include "capture/recorder/record.h"
 
 /* A thread's innermost hooked call. Its frame may be on another stack (a coroutine's), suspended or
- * abandoned, so cuda_call_nest.c checks that `span` still exists before it uses it. */
+ * abandoned, so cuda_call_nest.c checks that `span` still exists before reading `span`. */
 struct cuda_call_top {
 	struct cuda_call *span; /* NULL if there is no call; other members are then undefined */
 	void **frame;           /* the wrapper's frame; while it exists, frame[1] is `caller` */
@@ -30,31 +30,31 @@ struct cuda_call {
 	void **frame;
 	uint64_t ticks; /* clock ticks when the real call began; 0 if nested or not timed */
 	uint64_t stream;
-	uint64_t context; /* the current context before a call that may destroy it */
+	uint64_t context; /* the current context before the call, if that may destroy it */
 	int16_t device;   /* device of `context` */
 	uint16_t hook;
 	bool driver_seen; /* a hooked driver call was made inside this call */
 	bool moved;       /* this call, or a call nested in it, was recorded */
 	bool capturing;   /* the stream is being captured: the call only adds a node to a graph */
-	bool ended;       /* memory was taken out of the ledger; `event` and `was` can undo that */
+	bool ended;       /* the memory left the ledger; `event` and `was` can restore it */
 	bool unknown;     /* the memory being freed is not in the ledger */
 	uint8_t end;      /* a value of enum cuda_call_end */
 	bool moving;      /* this call is counted in usage_moving (device_usage.h) */
-	bool stepping;    /* usage_begin() began a step, which has not ended yet */
-	uint8_t kind;     /* the step's kind: a value of enum usage_kind (device_usage.h) */
+	bool stepping;    /* usage_begin() was called, usage_end() not yet */
+	uint8_t kind;     /* kind of the memory that the call may occupy: enum usage_kind */
 	int16_t step_device;
-	uint64_t first;         /* the key that usage_end() adds to usage_seen, 0 for none */
-	uint64_t stack_limit;   /* bytes of stack per GPU thread before a launch, or UINT64_MAX */
+	uint64_t first;       /* the key that usage_end() adds to usage_seen, 0 for none */
+	uint64_t stack_limit; /* stack bytes per GPU thread before a launch; UINT64_MAX: unknown */
 	uint64_t ended_context; /* context that the call destroyed, 0 for none */
 	struct event event;     /* event of a free, release or close */
-	struct spool_node was;  /* that memory's entry in the ledger before the call */
+	struct spool_node was;  /* the freed memory's entry in the ledger before the call */
 };
 
 /* Begin and end a span, the record of one hooked call (cuda_call_nest.c). */
 void cuda_call_enter(struct cuda_call *span, enum hook_id hook, void *caller, void **frame);
 void cuda_call_leave(struct cuda_call *span);
 
-/* In a forked child: calls under way on this thread are the parent's and record nothing here. */
+/* In a forked child: calls under way on this thread record nothing, as the parent records them. */
 void cuda_call_forked(void);
 
 /* True if calls are being recorded. While recording is off, this costs only three comparisons. */
@@ -80,8 +80,8 @@ static inline __attribute__((always_inline)) bool cuda_call_wanted(void)
 #pragma GCC visibility push(hidden)
 extern _Thread_local struct cuda_call_top cuda_call_top;
 extern atomic_bool cuda_call_apart; /* set once an outer call may have been on another stack */
-extern _Thread_local const char
-	*cuda_call_growing; /* name of the pool of this thread's memtrace_pool_grow(), or NULL */
+extern _Thread_local const char *cuda_call_growing; /* name of the pool that memtrace_pool_grow()
+						       set for this thread, or NULL */
 #pragma GCC visibility pop
 
 /* cuda_call_time() and cuda_call_timed() are called right before and right after the real function,
@@ -102,20 +102,20 @@ static inline void cuda_call_timed(const struct cuda_call *span, int status)
 		calls_note((enum hook_id)span->hook, span->ticks, status);
 }
 
-/* Called by the macros in the `before` and `after` columns of hooks.def. `status` is the result of
- * the real call, 0 for success. If that failed, the address or handle passed here is 0. */
+/* Functions for the macros in the columns `before` and `after` of hooks.def. `status` is the real
+ * call's result, 0 for success. After a failed call, the address or handle passed is 0. */
 
 struct cuda_call_memory {
 	enum node_kind kind; /* whether `key` is an address, a handle or an array */
 	enum space space;
 	uint8_t flags; /* bits of enum event_flags */
 	bool ordered;  /* the memory is from the stream-ordered `pool` */
-	bool placed;   /* on `device`; if false, in the current context and freed with it */
+	bool placed;   /* true: on `device`; false: in the current context, freed with that */
 	int device;
 	uint64_t key, size, pool;
 };
 
-/* Allocations and frees of all kinds, and calls that change no sum (cuda_call.c). */
+/* Allocations and frees of all kinds, and calls that do neither (cuda_call.c). */
 void cuda_call_take(struct cuda_call *span, int status, const struct cuda_call_memory *memory);
 void cuda_call_end(struct cuda_call *span, enum cuda_call_end end, enum node_kind kind,
 		   uint64_t key);
@@ -141,7 +141,7 @@ void cuda_call_import(struct cuda_call *span, int status, enum node_kind kind, u
 void cuda_call_map(struct cuda_call *span, int status, uint64_t ptr, uint64_t size,
 		   uint64_t handle); /* handle 0: the range was unmapped */
 
-/* Contexts, and the memory that ends with them (cuda_call_context.c). */
+/* Contexts, and the memory that is freed with them (cuda_call_context.c). */
 void cuda_call_context_made(struct cuda_call *span, int status);
 void cuda_call_context_ended(struct cuda_call *span, int status, uint64_t context);
 void cuda_call_primary_retained(struct cuda_call *span, int status, uint64_t context, int device);

@@ -12,7 +12,7 @@
 
 enum { GRAPH_DEVICES = 64, POOLS = 64, PATIENCE = 10000 };
 
-/* Stream-ordered pools whose reserved bytes are also sampled with their device's occupied bytes. */
+/* The stream-ordered pools whose reserved bytes are sampled whenever their device is sampled. */
 static struct {
 	_Atomic uint64_t pool; /* handle of the pool, 0 if the entry is free */
 	_Atomic int device;
@@ -76,8 +76,8 @@ static void know_pool(uint64_t pool, int device)
 	}
 }
 
-/* Before a pool is destroyed: removes its entry, and waits for a limited time until no thread
- * queries a pool of the table. */
+/* Called before a pool is destroyed: removes its entry from pools[], and waits for a limited time
+ * until no thread queries a pool of that table. */
 void cuda_call_pool_ending(uint64_t pool)
 {
 	for (unsigned i = 0; i < POOLS; i++) {
@@ -96,7 +96,7 @@ struct holding {
 	uint64_t reserved, used;
 };
 
-/* Raises the reserved bytes first or lowers them last: they are never less than the used bytes. */
+/* Sets reserved bytes first if they grow, else last, so that they are never below used bytes. */
 static void adjust_graphs(const struct event *like, const struct holding *holding)
 {
 	static const char stack[] = PSEUDO_GRAPH_MEMORY;
@@ -195,9 +195,8 @@ void cuda_call_alloc_async(struct cuda_call *span, int status, uint64_t ptr, uin
 	}
 	if (!cuda_call_begins(span, status, &memory))
 		return;
-	record_note(
-		"reserved bytes of stream-ordered pools are measured at calls on the pool: they "
-		"may differ in between");
+	record_note("reserved bytes of stream-ordered pools are measured at calls on the pool: "
+		    "changes between these calls are recorded late");
 	driver_block(ptr, &block);
 	memory = ordered(&block, ptr, size);
 	if (memory.space == SPACE_DEVICE)
@@ -311,8 +310,8 @@ void cuda_call_multicast(struct cuda_call *span, int status, uint64_t handle)
 		cuda_call_create(span, status, handle, 0, driver_device());
 }
 
-/* If another process's memory is opened again, the driver returns the same handle or address, which
- * must be closed once more. The size of memory with a handle is unknown until it is mapped. */
+/* If another process's memory is opened again, the driver returns the same handle or address, so
+ * the ledger counts openings. The size of memory with a handle is unknown until that is mapped. */
 void cuda_call_import(struct cuda_call *span, int status, enum node_kind kind, uint64_t key)
 {
 	struct cuda_call_memory memory = {
@@ -345,8 +344,8 @@ void cuda_call_retain(struct cuda_call *span, int status, uint64_t handle, uint6
 	record_unlock();
 }
 
-/* Recorded after the real call, unlike a free: the program chooses the addresses, so no other
- * thread maps the range before this wrapper returns. Nothing must be undone if an unmap fails. */
+/* Records a map or, if `handle` is 0, an unmap. Unlike a free, an unmap is recorded after the real
+ * call: the program chooses the addresses, so no other thread maps the range in between. */
 void cuda_call_map(struct cuda_call *span, int status, uint64_t ptr, uint64_t size, uint64_t handle)
 {
 	struct event event;

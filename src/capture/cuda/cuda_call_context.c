@@ -1,12 +1,12 @@
 /*
- * Records the memory that the end of a context frees, without a call for each allocation.
+ * Records as freed the memory that the driver frees by itself when a context ends.
  *
  * Stream-ordered memory survives (cuda_runtime_api.h, cudaDeviceReset), and so do handles of
- * cuMemCreate, which belong to no context. Unlike a free, the end of a context is recorded after
- * the real call: a release does not always end it, and only then is it known which memory is left.
+ * cuMemCreate, which belong to no context. The end of a context is recorded after the real call, as
+ * only then is it known whether a release has ended the context, and which memory still exists.
  *
  * Contexts that end while the process exits are not recorded: a runtime may release its contexts
- * then, and "live at exit" means the memory that the program itself did not free.
+ * during exit, and "live at exit" means the memory that the program itself did not free.
  */
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -52,7 +52,7 @@ static void end_one(const struct event *like, uint32_t id, const struct spool_no
 
 	record_lock();
 	node = live_node(record_spool(), id);
-	/* Another thread may have freed the memory since the lock was dropped. */
+	/* Another thread may have freed the memory since end_all() released the lock. */
 	if (node->kind == was->kind && node->address == was->address && node->t == was->t)
 		ledger_leave_node(record_ledger(), &event, id);
 	record_done();
@@ -113,7 +113,7 @@ void cuda_call_primary_retained(struct cuda_call *span, int status, uint64_t con
 	cuda_call_sampled(span, status);
 }
 
-/* The device's primary context. If no retain was seen: this thread's context there, or 0. */
+/* The device's primary context; if no retain was seen, this thread's context on it, else 0. */
 static uint64_t primary_of(const struct cuda_call *span, int device)
 {
 	uint64_t known = device >= 0 && device < DEVICES ? atomic_load(&primary[device]) : 0;

@@ -15,9 +15,9 @@
 #include "capture/stack/unwind.h"
 
 /*
- * Frames less than NEAR bytes apart are taken to be on one stack. A signal handler's frame is never
- * that near in practice: the kernel puts a signal frame of at least 1.5 KiB before it. A runtime
- * call's frame and its driver call's are at most 0.8 KiB apart, or 1.1 KiB at the first context.
+ * Frames less than NEAR bytes apart are taken to be on one stack. A signal handler's frame is
+ * farther away, beyond a signal frame of at least 1.5 KiB and other frames. A runtime call's frame
+ * and its driver call's are at most 0.8 KiB apart, or 1.1 KiB when the first context is made.
  */
 enum { NEAR = 2048, PAGE = 4096, FRAME_MOST = 4096 };
 
@@ -36,7 +36,7 @@ static inline void put_top(struct cuda_call *span, void **frame, void *caller, e
 	cuda_call_top.span = span;
 }
 
-/* True if no longjmp has left the call: its frame still holds its return address, and its span. */
+/* True if no longjmp has left the call: the frame still has its return address and holds `span`. */
 static inline bool stands(const struct cuda_call_top *top, bool readable)
 {
 	void *word = NULL;
@@ -48,7 +48,7 @@ static inline bool stands(const struct cuda_call_top *top, bool readable)
 	return word == top->caller && (uintptr_t)top->frame - (uintptr_t)top->span < FRAME_MOST;
 }
 
-/* The slow part of outer_of(), for uncommon cases. Forgets a call that a longjmp has left. */
+/* The slow part of outer_of(), for uncommon cases. Clears `top` if a longjmp left that call. */
 static __attribute__((noinline)) struct cuda_call *judge(struct cuda_call_top *top, void **frame,
 							 bool usual)
 {
@@ -64,8 +64,8 @@ static __attribute__((noinline)) struct cuda_call *judge(struct cuda_call_top *t
 	}
 	if (near && usual)
 		return top->span;
-	/* If this thread is inside the recorder, a signal handler made the call. A stack walk
-	 * takes the loader's lock, whose owner may be waiting for the recorder's lock. */
+	/* If this thread holds the recorder's lock, a signal handler made the call. A stack walk
+	 * takes the loader's lock, whose owner may be waiting for the recorder's: a deadlock. */
 	if (record_inside())
 		return NULL;
 	found = unwind_until(top->caller);
@@ -80,7 +80,7 @@ static __attribute__((noinline)) struct cuda_call *judge(struct cuda_call_top *t
 }
 
 /* Returns the outer call or NULL. The common case, a driver call with its frame near a runtime
- * call's, needs no stack walk: the sums are right even if a signal handler made the driver call. */
+ * call's, needs no stack walk: if a signal handler made the driver call, no sum becomes wrong. */
 static inline struct cuda_call *outer_of(struct cuda_call_top *top, enum hook_id hook, void **frame)
 {
 	bool usual = hooks[hook].api == DRV && hooks[top->hook].api == RT;
@@ -145,7 +145,7 @@ void cuda_call_forked(void)
 {
 	struct cuda_call now = { 0 };
 
-	/* The stack of an outer call may no longer be mapped, so peek() reads it. */
+	/* peek() reads without a fault: an outer call's stack may no longer be mapped. */
 	for (struct cuda_call_top top = cuda_call_top; top.span; top = now.before) {
 		if (!stands(&top, false) || !peek(&now, top.span, sizeof(now)) ||
 		    now.frame != top.frame || now.caller != top.caller)

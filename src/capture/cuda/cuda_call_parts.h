@@ -18,7 +18,7 @@ uint32_t cuda_call_api(const struct cuda_call *span);
 
 /*
  * True if the call succeeded, returned memory, and must record that memory itself, as no nested
- * call did. A failure for lack of memory is recorded here, except by calls that import memory: as a
+ * call did. If the call failed for lack of memory (and was not an import), this is recorded: as a
  * retry if the calling framework is known to catch the failure, else as an out-of-memory event.
  */
 bool cuda_call_begins(struct cuda_call *span, int status, const struct cuda_call_memory *memory);
@@ -35,13 +35,13 @@ void cuda_call_sample_now(const struct cuda_call *span, int device);
 /* The outermost call, which the program made. */
 const struct cuda_call *cuda_call_root(const struct cuda_call *span);
 
-/* True once exit() has begun: then ends of contexts are not recorded, and no samples are taken. */
+/* True once exit() has begun: ends of contexts are no longer recorded, and no samples taken. */
 extern atomic_bool cuda_call_exiting;
 
 /* The name (a text id) of a stream-ordered pool. Called with the recorder's lock held. */
 uint32_t cuda_call_pool_text(uint64_t pool);
 
-/* Records the reserved bytes of the async pool like->pool, with the recorder's lock held. */
+/* Records the reserved bytes of the stream-ordered pool like->pool. The recorder's lock is held. */
 void cuda_call_sample_pool(const struct event *like, uint64_t reserved);
 
 /* cuda_call_refresh_pools() queries the driver for the reserved bytes of the device's
@@ -49,7 +49,7 @@ void cuda_call_sample_pool(const struct event *like, uint64_t reserved);
 void cuda_call_refresh_pools(const struct cuda_call *span, int device);
 void cuda_call_forget_pools(void);
 
-/* True if the event's pool has no allocated bytes. Called with the recorder's lock held. */
+/* True if event->pool has no allocated bytes. Called with the recorder's lock held. */
 bool cuda_call_pool_is_empty(const struct event *event);
 
 /* Samples the memory of CUDA graphs. False if no graph allocates memory. */

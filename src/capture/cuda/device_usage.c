@@ -14,11 +14,11 @@
 
 enum {
 	EVERY_NS = 10 * 1000 * 1000,   /* shortest time between samples, unless MOVED applies */
-	SELDOM_NS = 250 * 1000 * 1000, /* longest time between samples, with a slow driver */
-	REST = 400,             /* time until the next sample, in multiples of a query's time */
-	FRESH_NS = 1000 * 1000, /* age up to which a sample can be used again */
-	MOVED = 10, /* divides the time until the next sample after large changes or a failure */
-	TRIES = 3,  /* attempts to take a sample while nothing is allocated or freed */
+	SELDOM_NS = 250 * 1000 * 1000, /* longest time until a sample is due, with a slow driver */
+	REST = 400,             /* time until a sample is due, in multiples of a query's duration */
+	FRESH_NS = 1000 * 1000, /* largest age of a sample that is_fresh() accepts */
+	MOVED = 10, /* a sample is due this many times sooner after large changes or a failure */
+	TRIES = 3,  /* attempts to take a sample while no call allocates or frees */
 };
 
 _Atomic uint32_t usage_stepping;
@@ -42,7 +42,7 @@ void usage_see(uint64_t key)
 		if (atomic_compare_exchange_strong(&usage_seen[(at + i) % USED_SEEN], &none, key))
 			return;
 	}
-	/* The key's slots are all taken: forgets a function, whose next launch is sampled again. */
+	/* All slots for the key are full: drops another key, whose next use is sampled again. */
 	atomic_store_explicit(&usage_seen[at % USED_SEEN], key, memory_order_relaxed);
 }
 
@@ -62,7 +62,7 @@ static inline bool wanted(int device)
 	       !atomic_load(&cuda_call_exiting);
 }
 
-/* The bytes occupied on a device on which this thread has no context. NVML needs no context. */
+/* *bytes gets the device's occupied bytes from NVML, which needs no context. False if unknown. */
 static bool used_apart(int device, uint64_t *bytes)
 {
 	struct driver_facts facts;
@@ -87,7 +87,7 @@ static bool device_used(int device, uint64_t *bytes)
 	return true;
 }
 
-/* Decides, once, whether NVML or the driver is queried. False if that cannot be decided yet. */
+/* Decides, once per device, whether to query NVML or the driver. False if still undecided. */
 static bool has_source(int device)
 {
 	_Atomic uint8_t *source = &usage_devices[device].source;
@@ -107,7 +107,7 @@ static bool has_source(int device)
 }
 
 /* Takes a sample while no other call is allocating or freeing memory. Runs in loader_call(), which
- * makes forks wait: NVML has locks of its own, which a forked child may need, too. */
+ * makes forks wait: a child forked meanwhile could find a lock of NVML locked for ever. */
 static void look_at_device(void *argument)
 {
 	struct usage_look *look = argument;
@@ -159,9 +159,9 @@ static bool due(int device, uint64_t now)
 
 /*
  * Sets the time until the next sample in proportion to the duration of a query (25 us with some
- * drivers, a millisecond with others), so that samples take about the same share of the time with
- * all drivers. The quicker of the last two queries counts: in the slower one the thread may have
- * been preempted. A sample that failed because memory was allocated or freed is repeated soon.
+ * drivers, a millisecond with others), so that samples take about the same share of the run time
+ * with all drivers. The quicker of the last two queries counts: in the slower one the thread may
+ * have been preempted. A sample that failed because memory was allocated or freed is repeated soon.
  */
 static void rest_from(int device, uint64_t begin, bool accounted)
 {
@@ -196,7 +196,7 @@ static void describe(const struct cuda_call *span, struct usage_culprit *culprit
 }
 
 /* Takes a sample and accounts for it. `culprit`: the call to which a change is attributed, or NULL.
- * The call's step ends under the same lock, so no other sample sees the change but not the step. */
+ * The call's step ends under the lock that covers the change, so other samples see both or none. */
 static bool account(const struct cuda_call *span, int device, struct usage_culprit *culprit)
 {
 	struct usage_look look = { .span = span, .device = device };
@@ -209,7 +209,7 @@ static bool account(const struct cuda_call *span, int device, struct usage_culpr
 	record_lock();
 	any = culprit && usage_left(&look) != usage_devices[device].residual;
 	if (any && culprit->hook == HOOK_NAMES) {
-		record_unlock(); /* describe() queries the driver and walks the stack */
+		record_unlock(); /* because describe() queries the driver and walks the stack */
 		describe(span, culprit);
 		record_lock();
 	}
@@ -261,7 +261,7 @@ static void before_context(void *argument)
 	record_unlock();
 }
 
-/* True if the last sample is recent enough to serve as the sample before the next step, too. */
+/* True if the last sample can also serve as the sample that must precede the next step. */
 static bool is_fresh(int device)
 {
 	const struct usage_device *known = &usage_devices[device];
@@ -312,7 +312,7 @@ void usage_unwound(void)
 
 static void end_step(struct cuda_call *span)
 {
-	struct usage_culprit culprit = { .hook = HOOK_NAMES }; /* describe() fills it in later */
+	struct usage_culprit culprit = { .hook = HOOK_NAMES }; /* HOOK_NAMES: not yet described */
 
 	for (unsigned i = 0; i < TRIES; i++) {
 		if (account(span, span->step_device, &culprit))

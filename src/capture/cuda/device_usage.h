@@ -1,11 +1,11 @@
 /*
  * Samples the memory that the driver reports as occupied, and finds the calls that changed it.
  *
- * After most calls a sample may be taken: at most every 10 ms (1 ms after large allocations and
- * frees), and less often where the driver answers slowly (rest_from(), device_usage.c). Calls that
- * may occupy memory without returning any are sampled before and after: the difference, minus the
- * bytes reserved meanwhile, is a step, which has a kind (device_usage.def). The first launch of a
- * function is such a call, because the function may be loaded then.
+ * A sample may be taken after most hooked calls: at most every 10 ms (1 ms after large allocations
+ * and frees), and less often where the driver answers slowly (rest_from(), device_usage.c). Calls
+ * that may occupy memory without returning any are sampled before and after: the difference, minus
+ * the bytes reserved meanwhile, is a step, which has a kind (device_usage.def). The first launch of
+ * a function is such a call, because the function may be loaded then.
  *
  * A sample counts only if no other call was allocating or freeing memory meanwhile: usage_moving
  * counts the calls that do. No sample is taken when PyTorch hands out a block, and no CUDA call is
@@ -31,15 +31,15 @@ enum usage_kind {
 /* Begins a step, a possible change of the occupied bytes, before the real call. Does nothing where
  * no samples are taken, for example with MEMTRACE_USED=0. */
 void usage_begin(struct cuda_call *span, enum usage_kind kind, int device);
-/* Ends the step once the real call's own allocations are recorded. Does nothing without a step. */
+/* Called when the real call's own allocations are recorded: ends its step, if it has one. */
 void usage_end(struct cuda_call *span);
 
 /* The kind of memory that a limit of cuCtxSetLimit() (a CUlimit) controls. */
 enum usage_kind usage_kind_of_limit(int limit);
 
 /* The set of functions and graphs that were used before: using them again occupies no more memory.
- * A key is a handle (an address) whose two low bits may hold a mark: 1 for a function that was only
- * queried, 2 for a function's own handle, 3 for a kernel's (FOUND in exports/hooks.c). */
+ * A key is a handle (an address) with a mark in its two low bits. 0: was launched; 1: was queried;
+ * 2, 3: the handle is known to be a CUfunction, a CUkernel (FOUND in exports/hooks.c). */
 #define USED_LOOKED_AT(handle) ((handle) | 1)
 #define USED_HANDLE_FUNCTION(handle) ((handle) | 2)
 #define USED_HANDLE_KERNEL(handle) ((handle) | 3)
@@ -105,7 +105,7 @@ static inline void usage_moved(void)
 	atomic_fetch_sub_explicit(&usage_moving, 1, memory_order_release);
 }
 
-/* Counts a step of this thread as no longer under way; takes no sample. */
+/* Ends a step of this thread (it is no longer counted as under way) without a sample. */
 void usage_abandon(void);
 
 /* Sets both counts of this thread to 0, because a longjmp left the calls that they count, or

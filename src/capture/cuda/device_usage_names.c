@@ -22,7 +22,7 @@ static const char kinds[USED_KINDS][24] = {
 
 static const char sources[][16] = { "", "nvml", "cuMemGetInfo" };
 
-/* Bytes occupied by all steps of one name, or by one step from before the spool was opened. */
+/* Bytes occupied by all steps of the same name, or by one step before the spool was opened. */
 struct taken {
 	struct usage_culprit culprit;
 	int device;
@@ -72,8 +72,8 @@ static bool is_of(const struct taken *taken, int device, const struct usage_culp
 	       !strcmp(taken->culprit.of, culprit->of);
 }
 
-/* Returns the entry for a step from before the spool was opened. If the table is full, returns
- * another step's entry of the same device and name, or NULL. */
+/* Returns a new entry for a step that ends before the spool is opened; if the table is full, the
+ * entry of an earlier step of the same device and name, or NULL if there is none. */
 static struct taken *early_of(int device, const struct usage_culprit *culprit)
 {
 	struct taken *early = state.early + state.early_n;
@@ -127,7 +127,7 @@ int64_t usage_left(const struct usage_look *look)
 	return bytes - usage_devices[look->device].named;
 }
 
-/* Records one step. If one sample shows several steps, each step is recorded with its own bytes. */
+/* Records one step. If one sample shows several, `used` grows from one to the next by `bytes`. */
 static void name_step(const struct usage_look *look, const struct usage_culprit *culprit,
 		      int64_t bytes)
 {
@@ -193,7 +193,7 @@ bool usage_account(const struct usage_look *look, const struct usage_culprit *cu
 		unname(look, culprit);
 	bytes = usage_left(look) - known->residual;
 	if (bytes && !culprit && atomic_load(&usage_stepping))
-		return true; /* the bytes belong to a step under way, which samples at its end */
+		return true; /* bytes of the step under way, whose usage_end() takes a sample */
 	known->moving = look->moving;
 	known->turn = look->turn;
 	known->t = look->t;
@@ -206,7 +206,7 @@ bool usage_account(const struct usage_look *look, const struct usage_culprit *cu
 	return true;
 }
 
-/* Writes the steps from before the spool was opened. No memory was reserved then. */
+/* Writes the steps from before the spool was opened, when no memory was reserved yet. */
 void usage_settle(void)
 {
 	int64_t named[USED_DEVICES] = { 0 };

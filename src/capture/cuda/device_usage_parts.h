@@ -7,11 +7,11 @@
 
 enum { USED_DEVICES = 64, USED_OF = 64 };
 
-/* One sample of a device's occupied bytes, taken while no other call was changing memory. */
+/* One sample of a device's occupied bytes, taken while no other call allocated or freed. */
 struct usage_look {
 	const struct cuda_call *span; /* the call that takes the sample; NULL in usage_settle() */
 	int device;
-	bool seen; /* true if the sample succeeded: the members below are set */
+	bool seen; /* true if the sample succeeded: t, used, moving and turn are valid */
 	uint64_t t, used;
 	uint64_t moving; /* value of usage_moving at the time of the sample */
 	uint64_t turn;   /* number of the sample: a later sample has a larger one */
@@ -32,11 +32,11 @@ enum usage_source { USED_UNKNOWN, USED_NVML, USED_DEVICE };
 struct usage_device {
 	/* Atomic members may be used without the recorder's lock, the others only with it. */
 	_Atomic uint8_t source;
-	_Atomic bool begun;   /* the device was sampled at least once */
-	_Atomic bool waiting; /* `culprit` may have occupied memory; a sample will show it */
+	_Atomic bool begun;                   /* the device was sampled at least once */
+	_Atomic bool waiting;                 /* the next change is attributed to `culprit` */
 	_Atomic uint64_t reserved, moving, t; /* values when the last sample was taken */
 
-	_Atomic uint64_t last; /* time (ns) from which `rest` counts, 0 before a sample */
+	_Atomic uint64_t last; /* time (ns) from which `rest` counts, 0 before the first sample */
 	_Atomic uint64_t took; /* duration of the last sample in ns */
 	_Atomic uint64_t rest; /* ns from `last` until the next sample is due */
 
@@ -49,14 +49,14 @@ struct usage_device {
 
 extern struct usage_device usage_devices[USED_DEVICES];
 
-/* The sample's bytes that no allocation and no step explains. With the recorder's lock held. */
+/* The sample's bytes that no allocation and no step explains. The recorder's lock must be held. */
 int64_t usage_left(const struct usage_look *look);
 
 /*
- * Accounts for a sample, with the recorder's lock held. Newly occupied bytes that no allocation
- * explains are attributed to the device's waiting call (`waiting`), else to `culprit`. If neither
- * exists, they stay unexplained, or are left to a step under way. False, with nothing done, if the
- * sample is outdated: memory was allocated or freed since, or a newer one was accounted for.
+ * Accounts for a sample; the recorder's lock is held. Newly occupied bytes that no allocation
+ * explains are attributed to usage_device.culprit if `waiting`, else to `culprit`. If that is NULL,
+ * they are left to a call whose step has not ended, or stay unexplained. False, with nothing done,
+ * if memory was allocated or freed since the sample, or a newer sample was accounted for.
  */
 bool usage_account(const struct usage_look *look, const struct usage_culprit *culprit);
 
@@ -66,13 +66,13 @@ extern _Atomic uint32_t usage_stepping;
 /* --- queries to NVML (nvml_own_process.c) --- */
 
 /* Loads NVML and notes the processes that use the CUDA device. Called before this process makes its
- * first context there, or later if that call was not seen. False if another thread uses NVML. */
+ * first context there, or later if that was not seen. False if another thread is using NVML. */
 bool nvml_prepare(int device);
 
-/* Called once there is a context. 1 if NVML lists this process, 0 if not, -EBUSY to try later. */
+/* Needs a context. 1 if NVML lists this process, 0 if not, -EBUSY if another thread uses NVML. */
 int nvml_recognise(int device);
 
-/* *bytes gets what this process occupies, 0 if it is not listed. False if NVML has no figure. */
+/* *bytes gets what this process occupies, 0 if NVML does not list it. False if unknown. */
 bool nvml_used(int device, uint64_t *bytes);
 
 /* *bytes gets the device's free bytes, as cuMemGetInfo reports them. Needs no context. */

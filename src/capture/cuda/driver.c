@@ -126,7 +126,7 @@ void driver_block(uint64_t ptr, struct driver_block *block)
 	CUmemoryPool pool = NULL;
 	int device = -1;
 	unsigned type = 0;
-	unsigned managed = 0; /* the driver may set the lowest byte only */
+	unsigned managed = 0; /* zeroed: the driver may set only the lowest byte */
 	void *data[] = { &pool, &device, &type, &managed };
 
 	if (!ASK(cuPointerGetAttributes, 4, attributes, data, ptr)) {

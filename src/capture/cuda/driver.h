@@ -10,7 +10,7 @@
 int driver_context(uint64_t *context);
 int driver_device(void);
 
-/* To be called after a context was made or destroyed: all threads then query their device again. */
+/* To be called after a context was made or destroyed: makes threads query their device again. */
 void driver_contexts_changed(void);
 
 /* True if the device's primary context is active, or if the query fails. */
@@ -22,7 +22,7 @@ uint64_t driver_range(uint64_t ptr);
 struct driver_block {
 	uint64_t pool;      /* handle of the memory's stream-ordered pool, 0 for none */
 	int device;         /* ordinal of the memory's device; the current one if unknown */
-	bool host, managed; /* page-locked host memory; managed memory */
+	bool host, managed; /* it is page-locked host memory; it is managed memory */
 };
 
 void driver_block(uint64_t ptr, struct driver_block *block);
@@ -30,7 +30,7 @@ void driver_block(uint64_t ptr, struct driver_block *block);
 /* The bytes that a stream-ordered pool (a CUmemoryPool) holds now, whether allocated or not. */
 uint64_t driver_pool_reserved(uint64_t pool);
 
-/* The bytes that a device holds for CUDA graphs now; *used gets those of them that are in use. */
+/* The bytes that a device holds for CUDA graphs now; *used gets how many of them graphs use. */
 uint64_t driver_graph_memory(int device, uint64_t *used);
 
 bool driver_capturing(uint64_t stream);

@@ -7,7 +7,7 @@
  * CUDA_VISIBLE_DEVICES changes CUDA's order, and nothing else finds a MIG device.
  *
  * NVML lists processes by their ids on the host, which differ from those in a container. If exactly
- * one entry is new after this process made its first context, that entry is taken for its own.
+ * one entry is new after this process made its first context, that entry is taken as its own.
  *
  * A query takes about 25 us (H200, driver 580). Queries are made without a lock of this library, in
  * loader_call(), which defers signals and makes forks wait: NVML has locks of its own.
@@ -68,8 +68,8 @@ static const char list_names[LISTS][2][44] = {
 };
 
 static struct {
-	/* Only the thread that has set `busy` uses the members up to `before_count`. Other threads
-	 * do not wait for it: one might hold the loader's lock, which that thread needs. */
+	/* Only the thread that has set `busy` uses the members up to `before_count`. No thread
+	 * waits for `busy`: it might hold the loader's lock, which load() needs. */
 	atomic_bool busy;
 	bool tried;
 	unsigned int before[DEVICES][PROCESSES];
@@ -161,8 +161,8 @@ static bool on_host(void)
 	return !stat("/proc/self/ns/pid", &status) && status.st_ino == HOST_NAMESPACE;
 }
 
-/* This process's own id if the list has it (in a container, where ids differ, only as a new entry).
- * Else the id of the only process that is new in the list, or 0. */
+/* This process's id in the list: its pid if listed (in a container, whose pids differ from the
+ * host's, only if that entry is new), else the id of the only new entry. 0 if unknown. */
 static unsigned int pick(int device, const struct process *processes, int count)
 {
 	unsigned int own = (unsigned int)record_pid();
@@ -203,7 +203,7 @@ int nvml_recognise(int device)
 	return nvml.self != 0;
 }
 
-/* *bytes gets this process's bytes in one list, 0 if not listed. False if NVML has no figure. */
+/* *bytes gets this process's bytes in one of NVML's lists, 0 if not listed. False if unknown. */
 static bool figure(processes_fn *ask, nvmlDevice_t device, uint64_t *bytes)
 {
 	struct process processes[PROCESSES];

@@ -1,4 +1,4 @@
-/* Finds CUPTI, switches its activity records on, and leaves CUPTI to other users that need it. */
+/* Finds CUPTI, switches its activity records on, and leaves CUPTI to other code that needs it. */
 #include "capture/cupti/cupti.h"
 
 #include <dlfcn.h>
@@ -26,8 +26,8 @@ struct cupti_library cupti_library;
 
 static struct {
 	atomic_int state;
-	atomic_bool others;     /* another user has registered callbacks or subscribed */
-	atomic_bool migrations; /* records of managed memory's migrations are on */
+	atomic_bool others;     /* other code in the process uses CUPTI */
+	atomic_bool migrations; /* CUPTI reports managed memory's migrations */
 	atomic_bool contexts;   /* a context was made */
 } cupti;
 
@@ -138,7 +138,7 @@ void cupti_context_made(void)
 		switch_on_migrations();
 }
 
-/* Compares CUPTI's clock with record_now(). The shortest of several attempts is the most exact. */
+/* Measures CUPTI's clock minus record_now(). The quickest of several readings is most exact. */
 static void set_offset(void)
 {
 	enum { READINGS = 16 };
@@ -223,7 +223,7 @@ void cupti_clear(void)
 	cupti_records_clear();
 }
 
-/* Another user needs CUPTI: stores the records collected so far, and stops collecting. */
+/* Leaves CUPTI to other code: stores the records collected so far, and stops collecting. */
 static void yield(void)
 {
 	int on = ON;
@@ -281,7 +281,7 @@ bool cupti_door(const char *name, void *real, void **answer)
 }
 
 /* Leaves CUPTI to the caller. Returns the real function: the one that the linker would have found
- * for the caller, or else the last that dlsym() found. */
+ * for the caller, or if there is none, the one that dlsym() found last. */
 static void *give_up(enum cupti_door door, const void *caller)
 {
 	void *real = resolve_from(door_names[door], caller);

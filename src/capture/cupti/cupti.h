@@ -1,6 +1,6 @@
 /*
- * Records CUPTI's activity if MEMTRACE_CUPTI=1: an independent list of all allocations, and the
- * calls, kernels and copies around them.
+ * Collects CUPTI's activity records if MEMTRACE_CUPTI=1: all allocations, as a list made without
+ * the hooks, and the calls, kernels and copies around them.
  *
  * CUPTI is not linked: the library that the process has loaded is used, else the system's, else the
  * toolkit's. Only the activity API is used, which needs no subscriber but has one pair of buffer
@@ -35,7 +35,7 @@ void cupti_clear(void);
 bool cupti_door(const char *name, void *real, void **answer);
 
 /* The functions of CUPTI that are used: name, whether the function is needed, parameters. Old
- * versions of CUPTI may lack functions that are not needed. */
+ * versions of CUPTI may lack those that are not needed. */
 #define CUPTI_FUNCTIONS(X)                                                              \
 	X(cuptiGetVersion, true, (uint32_t *))                                          \
 	X(cuptiGetTimestamp, true, (uint64_t *))                                        \

@@ -11,7 +11,7 @@
 #include "capture/recorder/record.h"
 
 enum {
-	AT_ONCE = 256,    /* records entered before the lock is released again */
+	AT_ONCE = 256,    /* most records entered under one hold of the lock */
 	LONG_NS = 100000, /* API calls of at least this duration appear on the timeline */
 };
 
@@ -177,7 +177,7 @@ static void put_witness(const struct spool_witness *witness)
 		spool->header->witness_lost++;
 }
 
-/* A module's variables get memory without an allocation call, so only their sum is stored. */
+/* A module's variables are not allocated by a call, so no witness row is stored, only their sum. */
 static void take_variable(const struct cupti_memory *memory)
 {
 	struct spool_span span = {
@@ -284,7 +284,7 @@ void cupti_take(uint8_t *buffer, size_t valid)
 	void *record = NULL;
 	bool more = true;
 
-	/* If the hooks missed an allocation, its record may be the first event of the process. */
+	/* `true` allows first-time work: this may be the first event, if the hooks saw none. */
 	while (more && record_begin(true)) {
 		struct signals_deferred deferred;
 

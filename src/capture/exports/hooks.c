@@ -17,7 +17,7 @@
 
 #define NOTHING (void)0
 
-/* Memory with an address. `key_` points to the address (or handle), `size_` is in bytes. */
+/* Memory with an address or a handle, to which `key_` points. `size_` is in bytes. */
 #define TAKE(kind_, space_, flags_, key_, size_)                                            \
 	cuda_call_take(&span, status,                                                       \
 		       &(struct cuda_call_memory){ .kind = NODE_##kind_,                    \
@@ -33,7 +33,7 @@
 #define ARRAY(array, size) TAKE(ARRAY, ARRAY, 0, array, size)
 #define FREE_ARRAY(array) cuda_call_end(&span, SPAN_FREE, NODE_ARRAY, (uint64_t)(array))
 
-/* Stream-ordered memory. Most calls on a pool sample its reserved bytes. */
+/* Stream-ordered memory. Most hooked calls on a pool also record its reserved bytes. */
 #define CAPTURING(on) (span.stream = (uint64_t)(on), span.capturing = driver_capturing(span.stream))
 #define ALLOC_ON(stream, ptr, size) \
 	cuda_call_alloc_async(&span, status, status ? 0 : (uint64_t) * (ptr), (size))
@@ -42,7 +42,7 @@
 #define POOL_ENDING(pool) cuda_call_pool_ending((uint64_t)(pool))
 #define POOL_DESTROYED(pool) cuda_call_pool_sampled(&span, status, (uint64_t)(pool), true)
 
-/* Memory that CUDA graphs allocate: its sums are sampled at calls on graphs. */
+/* Memory that CUDA graphs allocate: the driver is asked for its sums at calls on graphs. */
 #define GRAPH_NODE(params)                                                                   \
 	cuda_call_graph_node(&span, status, (params) ? (params)->poolProps.location.id : -1, \
 			     (params) ? (params)->bytesize : 0)
@@ -65,7 +65,7 @@
 #define UNMAP(ptr, size) cuda_call_map(&span, status, (ptr), (size), 0)
 #define MULTICAST(handle) cuda_call_multicast(&span, status, status ? 0 : *(handle))
 
-/* Memory imported from other processes or APIs: it is listed, but no sum includes it. */
+/* Memory imported from other processes or APIs: the ledger has it, but no sum includes it. */
 #define IMPORT(kind, space, key, size) TAKE(kind, space, EVENT_FOREIGN, key, status ? 0 : (size))
 #define IMPORT_HANDLE(handle) cuda_call_import(&span, status, NODE_HANDLE, status ? 0 : *(handle))
 #define IMPORT_BLOCK(ptr, pool) \
@@ -80,14 +80,14 @@
 #define STEPPED usage_end(&span)
 #define LIMITING(limit) usage_begin(&span, usage_kind_of_limit((int)(limit)), driver_device())
 #define FIRST(kind, key) usage_begin_first(&span, USED_##kind, (uint64_t)(key), false)
-/* A launch takes a function's or a kernel's handle: the call that returned it notes which kind. */
+/* Notes for later launches whether the returned handle is a function's or a kernel's. */
 #define FOUND(what, handle)                                                   \
 	do {                                                                  \
 		usage_end(&span);                                             \
 		if (!status && (handle))                                      \
 			usage_see(USED_HANDLE_##what((uint64_t) * (handle))); \
 	} while (0)
-/* A query may load code and the first launch more, so each has its own key in usage_seen. */
+/* A query of a function may load code, and its first launch more: each has a key in usage_seen. */
 #define LOOKED_AT(function) USED_LOOKED_AT((uint64_t)(function))
 #define UNLOADED (usage_end(&span), usage_forget_seen())
 #define GRAPH_LAUNCHED (cuda_call_graph_sampled(&span, status), usage_end(&span))
@@ -106,15 +106,15 @@
 #define PRIMARY_RESET(device) (cuda_call_primary_ended(&span, status, (device)), usage_end(&span))
 #define RESET_DONE cuda_call_reset_done(&span, status)
 
-/* A call that changes no sum: the occupied memory may be sampled. */
+/* For a call that neither allocates nor frees: samples the device's used bytes if that is due. */
 #define SAMPLED cuda_call_sampled(&span, status)
 
 /* A wrapper's result if the real function is missing: "not initialized", 3 in both APIs. */
 enum { STATUS_MISSING = 3 };
 
-/* The wrapper of one CUDA function. `quick`: true if the call is only counted. It then has no span,
- * so nothing has to be undone if the call is left unfinished (by a longjmp out of a signal handler,
- * or by the thread's end). */
+/* The wrapper of one CUDA function. `quick`: true if the call is only counted. Such a call has no
+ * span that would have to end if the call never returns (after a longjmp out of a signal handler,
+ * or at the thread's end). */
 #define WRAPPER(name, result, params, args, quick, before, after)                           \
 	typedef result hook_fn_##name params;                                               \
 	EXPORT result name params;                                                          \
@@ -161,7 +161,7 @@ enum { STATUS_MISSING = 3 };
 #define LAUNCH(api, name, params, args, function)            \
 	LAUNCHER(name, RESULT_##api, params, args, function) \
 	LAUNCHER(name##_ptsz, RESULT_##api, params, args, function)
-/* A launch is quick if its function is in usage_seen and no hooked call surrounds the launch. */
+/* A launch is quick (only counted) if its function is in usage_seen and no hooked call made it. */
 #define LAUNCHER(name, result, params, args, function)                      \
 	EXPORT HOT_CODE result name params;                                 \
 	WRAPPER(name, result, params, args,                                 \

@@ -20,7 +20,7 @@
 typedef void *dlsym_fn(void *handle, const char *name);
 typedef int dlclose_fn(void *handle);
 
-/* Set in this order. Without this library, the program would get the `next_` functions. */
+/* Set in this order. Without this library, the program would call the `next_` functions. */
 static struct {
 	_Atomic(dlsym_fn *) glibc_dlsym, next_dlsym;
 	_Atomic(dlclose_fn *) next_dlclose;
@@ -43,8 +43,8 @@ static void find_real(void)
 	host.next_dlclose = (dlclose_fn *)found(RTLD_NEXT, "dlclose");
 }
 
-/* The first call finds the functions. The constructor does not: shells and compilers need none, and
- * another preloaded library may call dlsym earlier. Racing threads find the same functions. */
+/* Finds the real functions at the first call, not in the constructor: shells and compilers need
+ * none, and another preloaded library may call dlsym earlier. Racing threads find the same. */
 bool resolve_can(void)
 {
 	if (!host.next_dlclose)
@@ -140,7 +140,7 @@ static void *swap_named(enum hook_id id, void *real)
 	return !none || none == real ? hook_ours(id) : NULL;
 }
 
-/* True if the look-up found only our own function: then the machine lacks the real one. */
+/* True if the look-up found our own function and the machine lacks the real one. */
 static bool only_ours(enum hook_id id, void *found)
 {
 	if (found != hook_ours(id) || atomic_load(&hook_real[id]))

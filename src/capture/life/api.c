@@ -15,8 +15,8 @@
 
 enum { POOLS = 64, POOL_NAME = 64, SEGMENTS = 4096 };
 
-/* The names of the pools. A forked child keeps the pools but begins a new recording, so each event
- * enters its pool's name again. */
+/* The names of the pools. They are not text ids of the recording: a forked child keeps its pools
+ * but begins a new recording. */
 static struct {
 	_Atomic uint32_t count;
 	char names[POOLS][POOL_NAME];
@@ -46,13 +46,13 @@ EXPORT void memtrace_stop(void)
 EXPORT void memtrace_enable(int on)
 {
 	int from = on ? RECORD_INERT : RECORD_ON;
-	int to = on ? RECORD_ASLEEP : RECORD_INERT; /* record_wake() may run more than once */
+	int to = on ? RECORD_ASLEEP : RECORD_INERT; /* the next call runs record_wake() */
 
 	if (!record_process.start_monotonic || (!on && !record_on()) ||
 	    !atomic_compare_exchange_strong(&record_state, &from, to))
 		return;
 	if (on && atomic_load(&record_process.open)) {
-		record_thread(); /* called first, because it may take the same lock */
+		record_thread(); /* before record_lock(), as it may take that lock itself */
 		record_lock();
 		torch_restart();
 		record_unlock();
@@ -180,7 +180,7 @@ static const struct spool_node *still_there(const struct pool_segment *segment)
 {
 	const struct spool_node *node;
 
-	/* The number may be from before a fork: a forked child has a new spool. */
+	/* segment->id may be from before a fork: a forked child has a new spool. */
 	if (segment->id > spool_count(record_spool(), SPOOL_NODE))
 		return NULL;
 	node = live_node(record_spool(), segment->id);
@@ -188,7 +188,7 @@ static const struct spool_node *still_there(const struct pool_segment *segment)
 											  : NULL;
 }
 
-/* Adds a segment of the allocation `id`, which becomes part of like->pool if it has no pool. */
+/* Adds a segment of the allocation `id`. An allocation without a pool is added to like->pool. */
 static void take_segment(uint32_t id, uint64_t start, uint64_t size, const struct event *like)
 {
 	const struct spool_node *node = live_node(record_spool(), id);
@@ -239,9 +239,9 @@ static void reserve(struct event *event)
 		take_segment(id, event->ptr, event->size, event);
 }
 
-/* A segment ends with the hooked call that frees its memory, which follows this call. If it became
- * a plain allocation until then, it would count as allocated and might raise a peak. Only memory
- * that no hooked call allocated ends here. */
+/* Records the end of a segment only if no hooked call allocated its memory. Else the hooked call
+ * that follows and frees the memory does so; if the memory were a plain allocation in between, that
+ * would count as allocated and might raise a peak. */
 static void release(struct event *event)
 {
 	struct signals_deferred deferred;
@@ -269,7 +269,7 @@ static void give_back(struct event *event)
 	ledger_leave(record_ledger(), event, NODE_BLOCK, NULL);
 }
 
-/* Makes an event of the pool, and calls `enter` with it while the recorder's lock is held. */
+/* Makes an event of the pool, and passes the event to `enter`, with the recorder's lock held. */
 static inline __attribute__((always_inline)) void tell(memtrace_pool pool, const void *ptr,
 						       uint64_t size, void *caller, const char *api,
 						       void (*enter)(struct event *event))

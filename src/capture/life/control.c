@@ -14,7 +14,7 @@
 
 HOT_DATA _Atomic uint32_t guest_control_seen;
 
-/* A value of guest_control_seen beyond any number of requests: makes guest_control() run. */
+/* Stored in guest_control_seen, makes guest_control() run: equal to no number of requests. */
 enum { LOOK_AGAIN = UINT32_MAX };
 
 static START_DATA struct signal_choice chosen;
@@ -90,7 +90,7 @@ void guest_control(void)
 	uint32_t acted;
 	uint32_t times;
 
-	record_thread(); /* called before record_lock(), because it may take the same lock */
+	record_thread(); /* before record_lock(), as it may take that lock itself */
 	record_lock();
 	header = record_spool()->header;
 	asked = atomic_load_explicit(&header->asked, memory_order_acquire);
@@ -100,7 +100,7 @@ void guest_control(void)
 	for (; acted != asked; acted++)
 		act(&header->requests[acted % SPOOL_REQUESTS]);
 	atomic_store(&header->acted, acted);
-	/* Stored before `signalled` is read: a later signal makes guest_control() run again. */
+	/* Stored before `signalled` is read: any later signal makes guest_control() run again. */
 	atomic_store(&guest_control_seen, asked);
 	times = atomic_exchange(&signalled, 0);
 	if (chosen.does == SIGNAL_TOGGLES && times % 2)

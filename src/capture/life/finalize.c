@@ -86,7 +86,7 @@ static struct {
 	char partial[4096], final[4096];
 } file;
 
-/* Writes a part of the document (an out_sink), after the program has handled pending signals. */
+/* The out_sink of the document: lets the program handle signals, then writes the bytes. */
 static int write_piece(void *unused, const char *bytes, size_t length)
 {
 	(void)unused;
@@ -163,7 +163,7 @@ static int open_partial(const char *output)
 	return fd;
 }
 
-/* Renames the temporary file. If another file has the name by now, tries the next number. */
+/* Renames the temporary file to the first free one of `numbers` names that begins with `output`. */
 static int rename_new(const char *output, unsigned numbers)
 {
 	int error = -EEXIST;
@@ -232,7 +232,7 @@ static int write_ending(void *unused)
 
 void finalize_write(bool in_handler)
 {
-	static _Atomic int written; /* pid of the process whose trace was written, 0 before */
+	static _Atomic int written; /* pid of the process whose trace was written, 0: none yet */
 	const struct process_paths *paths = &recorder.paths;
 	bool explained;
 	int error;
@@ -318,7 +318,7 @@ int finalize_dump(const char *output)
 
 	if (!begin_writing())
 		return -EBUSY;
-	hook = watch_path(NULL); /* no debug check of malloc, which demangling calls */
+	hook = watch_path(NULL); /* ends the debug check of malloc, which demangling calls */
 	dump.output = output;
 	record_lock(); /* only because record_lock() enters waiting blocks in the ledger */
 	record_unlock();

@@ -71,7 +71,7 @@ static void catch_up(void)
 	backlog->booked = backlog->put;
 }
 
-/* The last work that calls the loader, done before record_finish() takes the recorder's lock. */
+/* record_finish()'s work that calls the loader, and so must precede taking the recorder's lock. */
 static void ask_last(void *unused)
 {
 	(void)unused;
@@ -160,7 +160,7 @@ static void clear(void)
 	record_marks_clear();
 }
 
-/* All that is needed in the child of a process that recorded nothing. Writes to one page only. */
+/* All that a child needs if its parent recorded nothing. Writes to, and so copies, one page. */
 START_CODE void record_forked_asleep(void)
 {
 	record_process.pid = (int)raw_call(SYS_getpid, 0, 0, 0);
@@ -199,7 +199,7 @@ void record_forked_in_handler(bool inside)
 		recorder.ledger.error = -ECANCELED;
 }
 
-/* Does nothing in a signal handler that interrupted this library, whose code continues later. */
+/* Calls record_forked(), unless this is a signal handler inside this library's own code. */
 void record_notice_fork_now(void)
 {
 	int saved = errno;

@@ -105,8 +105,8 @@ START_CODE static bool is_set(const char *name)
 	return false;
 }
 
-/* Does the work of setenv() without touching its pages: `environ` then points to an array in this
- * library, and to libc's once the program itself adds a variable. False if there is no room. */
+/* Does the work of setenv() without touching its pages: makes `environ` point to an array in this
+ * library (setenv() copies it once the program adds a variable). False if there is no room. */
 START_CODE static bool add_injections(const char *path)
 {
 	static START_DATA char *variables[VARIABLES];
@@ -155,8 +155,8 @@ static __attribute__((noinline)) void set_injections(const char *library)
 /* A fork holds the recorder's lock, so that no other thread is in an update when the child is made.
  * A signal handler that forks may have interrupted an update, and must not wait for that update. */
 static _Thread_local struct {
-	bool handler; /* the fork is in a handler of a signal that interrupted this library */
-	bool inside;  /* the signal interrupted an update */
+	bool handler; /* a signal interrupted this library, and its handler forks */
+	bool inside;  /* that signal interrupted an update of the recording */
 	bool asleep;  /* nothing is recorded, and there is no other thread */
 } forking;
 
@@ -173,7 +173,7 @@ START_CODE static void before_fork(void)
 	loader_hold();
 	torch_hold();
 	if (!forking.inside)
-		record_lock_in(NULL); /* NULL: this frame ends before the lock is dropped */
+		record_lock_in(NULL); /* NULL: this frame ends before the lock is released */
 	watch_forked(); /* no debug checks: other libraries' handlers run under this lock */
 }
 

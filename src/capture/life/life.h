@@ -18,8 +18,8 @@ void life_watch_end(void);
 
 /* --- requests to this process (control.c) --- */
 
-/* If MEMTRACE_SIGNAL is set, installs the library's only signal handler, which stores two words. If
- * the program already handles or ignores that signal, adds a note to the trace instead. */
+/* If MEMTRACE_SIGNAL is set, installs the library's only signal handler, which sets two variables.
+ * If the program already handles or ignores that signal, adds a note to the trace instead. */
 void control_init(void);
 
 /* Adds a note to the trace if the program has replaced the handler that control_init() set. */
@@ -35,8 +35,8 @@ void process_info_late(void);
 
 /* --- the end --- */
 
-/* If the output's name ends in a suffix such as .gz, loads the library that compresses. If that
- * fails, adds a note to the trace, which is then not compressed and loses the suffix. */
+/* If the output's name ends in a suffix such as .gz, loads the library that compresses. If it
+ * cannot be loaded, adds a note to the trace, which is then not compressed and gets no suffix. */
 void finalize_load(void);
 
 /* Writes the document under a temporary name, renames it (never over an existing file), removes the

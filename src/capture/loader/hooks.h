@@ -1,4 +1,4 @@
-/* The rows of hooks.def and counted_calls.def, and the ways ("doors") by which calls come here. */
+/* The rows of hooks.def and counted_calls.def, and the ways ("doors") by which hooks get called. */
 #pragma once
 
 #include <stdatomic.h>
@@ -30,7 +30,7 @@ enum hook_id {
 	HOOK_NAMES,
 };
 _Static_assert(HOOK_FIRST_COUNTED < HOOK_FIRST_MEMORY && HOOK_FIRST_MEMORY < HOOK_FIRST_STEP,
-	       "cuda_call_enter() compares these ids");
+	       "cuda_call_enter() relies on this order of the ids");
 
 /* Has no pointers, which the loader would relocate in every process that inherits LD_PRELOAD. */
 struct hook {
@@ -60,6 +60,6 @@ enum door {
 	DOORS,
 };
 
-/* How often each door was used, except DOOR_TORCH, whose count is in the spool's header alone. In
- * the trace, `capture.hooks` has all but DOOR_RUNTIME. */
+/* How often each door (way into a hook) was used, except DOOR_TORCH, whose count is in the spool's
+ * header alone. In the trace, `capture.hooks` has all but DOOR_RUNTIME. */
 extern _Atomic uint64_t door_uses[DOORS];

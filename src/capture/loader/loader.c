@@ -87,7 +87,7 @@ static struct crowd asking;
 static _Thread_local struct crowd_self self;
 static atomic_int forking;
 static atomic_uint forks;                 /* number of forks so far */
-static _Thread_local unsigned waited_for; /* `forks` when this thread last waited in vain */
+static _Thread_local unsigned waited_for; /* `forks` when a fork outlasted this wait */
 
 bool loader_nobody_forks(void)
 {

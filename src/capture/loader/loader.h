@@ -47,13 +47,13 @@ struct crowd_self {
 	bool counted;
 };
 
-/* Called in one function, whose frame address is `frame`. crowd_enter(): false if already
- * inside. */
+/* Both are called by the function with the frame address `frame`. crowd_enter(): false if the
+ * thread is already inside. */
 bool crowd_enter(struct crowd *crowd, struct crowd_self *self, void **frame);
 void crowd_leave(struct crowd *crowd, struct crowd_self *self, void **frame);
 
-/* For work that begins in one function and ends in another. No frame is stored, so a thread that
- * never ends its work stays counted until it ends its next work. */
+/* As crowd_enter() and crowd_leave(), for work that begins in one function and ends in another. No
+ * frame is stored: a thread that never ends its work stays counted until it ends its next work. */
 void crowd_count(struct crowd *crowd, struct crowd_self *self);
 void crowd_discount(struct crowd *crowd, struct crowd_self *self);
 
@@ -68,7 +68,7 @@ void crowd_await(bool (*so)(void), int milliseconds);
 
 enum { LOADER_PATIENCE_MS = 100 };
 
-/* True if a lock of the loader may be held for ever; it is then called only to find functions. */
+/* True if a loader lock may be held for ever: the loader is then called only to find functions. */
 extern atomic_bool loader_silent;
 
 /* Called before and after calls of the loader, both in one function, with no lock of this library
@@ -147,7 +147,7 @@ bool resolve_can(void);
 void *resolve_runtime(enum hook_id id, void *caller);
 void *resolve_driver(enum hook_id id);
 
-/* A function without a row, found as the linker would find it for this caller; NULL for none. */
+/* Looks up a function that has no row, as the linker would for this caller; NULL for none. */
 void *resolve_from(const char *name, const void *caller);
 
 /* After a library was unloaded: drops all functions cached for callers, and those of an unloaded
@@ -215,6 +215,6 @@ static inline __attribute__((always_inline)) void *resolve_hook(enum hook_id id,
 	return real ? real : resolve_driver(id);
 }
 
-/* True if the loader may be called for more than real functions. False in a child that cannot know
- * which locks its parent's threads held, until a hooked function was looked up there. */
+/* True if the loader may be used for more than finding real functions. False in a child that cannot
+ * know which locks its parent's threads held, until a hooked function was looked up there. */
 bool resolve_may_ask(void);

@@ -67,7 +67,7 @@ static bool each_slot(const struct dynamic *dynamic, unsigned kinds, slot_fn *ea
 	return false;
 }
 
-enum { CUDAS = 16 }; /* most CUDA libraries in a process, which usually has two or three */
+enum { CUDAS = 16 }; /* CUDA libraries that are looked at; most processes have two or three */
 
 /* The addresses of CUDA's own libraries, found before the search. The search runs under the lock of
  * the list of modules, which dlopen() takes while it holds the loader's lock: a dlsym() during the
@@ -101,7 +101,7 @@ static int note_cuda(struct dl_phdr_info *info, size_t size, void *data)
 	return 0;
 }
 
-/* True if the slot is bound to CUDA; before a first call, slots point into their own library. */
+/* True if the slot points into a CUDA library; until its first call, it points into its own. */
 static bool is_past(uintptr_t slot, const char *name, void *data)
 {
 	const struct symbol_search *search = data;
@@ -139,13 +139,13 @@ bool libc_binding_past_us(void)
 	return search.count && dl_iterate_phdr(look_at, &search);
 }
 
-/* Does nothing with ThreadSanitizer: it must see our libc calls, and slots are read-only there. */
+/* Does nothing under ThreadSanitizer, which must see our libc calls and has read-only slots. */
 #ifdef __SANITIZE_THREAD__
 void libc_binding_bind(void)
 {
 }
 #else
-/* Binds the slot to libc, except free(), which must be of the library whose malloc() is in use. */
+/* Binds a slot to libc, but that of free() to the library whose malloc() the process uses. */
 static bool bind(uintptr_t slot, const char *name, void *libc)
 {
 	void *own = libc && strcmp(name, "free") != 0 ? resolve_dlsym(libc, name) : NULL;

@@ -11,7 +11,7 @@
 #include "base/text/text.h"
 
 struct resolve_caller resolve_callers[RESOLVE_CALLERS];
-/* pid of the process in which a lookup last returned, which shows that no lock there is stuck */
+/* pid of the last process in which a lookup returned: there, no lock of the loader is stuck */
 static START_DATA _Atomic int answered;
 
 const char *resolve_module(const void *address)
@@ -188,7 +188,7 @@ static void find_runtime(void *argument)
 	next = resolve_dlsym(RTLD_NEXT, finding->name);
 	if (next == hook_ours(finding->id))
 		next = NULL;
-	/* A later preloaded library's function, to which the caller's call would otherwise go. */
+	/* `next` is of a library preloaded after ours: without us, the call would go there. */
 	if (next && strncmp(resolve_module(next), "libcudart", 9))
 		real = next;
 	else
@@ -199,7 +199,7 @@ static void find_runtime(void *argument)
 }
 
 /* One thread writes at a time, or a slot could get one caller's key with another's function. If a
- * write is cut off (a fork, a handler that jumps out), the slot's callers look up each time. */
+ * write is cut off (a fork, a handler that jumps out), callers of that slot look up each time. */
 static void keep_caller(uintptr_t key, void *real)
 {
 	struct resolve_caller *cached = resolve_place(key);

@@ -6,12 +6,12 @@
 #include "base/guest/start.h"
 
 enum {
-	FIRST_NS = 1000000, /* the shortest time from which a rate is computed */
+	FIRST_NS = 1000000, /* no rate is computed from a shorter time */
 	SLOWER = 4096,      /* the rate is set 1 / SLOWER too low, so that times do not run ahead */
-	DOUBT_NS = 20000,   /* ticks are distrusted from this lead on; adjustments cause less */
-	TOGETHER_NS = 5000, /* longest time between reading one clock and the other */
-	TRIES = 3,          /* most attempts to read both clocks within TOGETHER_NS */
-	KNOWN = 1 << 30,    /* most ticks since a reading for which tsc_look() predicts the time */
+	DOUBT_NS = 20000,   /* ticks that lead the real clock by more are no longer used */
+	TOGETHER_NS = 5000, /* longest time that reading both clocks may take */
+	TRIES = 3,          /* attempts to read both clocks within TOGETHER_NS */
+	KNOWN = 1 << 30,    /* ticks since a reading up to which tsc_look() predicts the time */
 };
 
 HOT_THREAD _Thread_local struct tsc_thread tsc_thread;

@@ -30,7 +30,7 @@ enum {
 	COLOR_ARGB = 1,
 	PAYLOAD_U32 = 4, /* types 4 to 6: U32, I32, F32; types 1 to 3: U64, I64, F64 */
 	PAYLOAD_I32 = 5,
-	PAYLOAD_F32 = 6, /* later types are of NVTX's extension, where the payload is an address */
+	PAYLOAD_F32 = 6, /* larger: types of NVTX's extension, whose payload is an address */
 };
 
 typedef void (*function)(void);
@@ -84,7 +84,7 @@ const char *nvtx_keep(const char *text)
 	return copy;
 }
 
-/* Frees the lock in the child. A text that another thread was copying only wastes its bytes. */
+/* In a forked child: resets the lock. A copy that another thread had begun only wastes bytes. */
 void nvtx_forked(void)
 {
 	lock_reset(&names_lock);

@@ -20,7 +20,7 @@ struct nvtx_attributes { /* laid out as nvtxEventAttributes_v2 */
 	const void *message;
 };
 
-_Static_assert(sizeof(struct nvtx_attributes) == 48, "the size must be NVTX's");
+_Static_assert(sizeof(struct nvtx_attributes) == 48, "the size must be as in NVTX");
 
 /* Attributes with a text and nothing else. */
 #define NVTX_MESSAGE(type, text)                                                                \

@@ -21,7 +21,7 @@ enum {
 	TYPE_CSTRING = 75,
 	TYPE_CSTRING_UTF8 = 76,
 	TYPE_REGISTERED = 80,
-	FLAGS_INDIRECT = 3 << 2 | 7 << 4, /* the field has an offset or the text, not a pointer */
+	FLAGS_INDIRECT = 3 << 2 | 7 << 4, /* field holds an offset or text, no pointer */
 	FLAGS_EVENT = 3 << 10,
 	FLAG_MESSAGE = 1 << 10,
 	FIELD_NAME = 1 << 1,
@@ -71,7 +71,7 @@ struct extension_module { /* laid out as nvtxExtModuleInfo_t */
 
 _Static_assert(sizeof(struct schema_entry) == 64 && sizeof(struct schema) == 80 &&
 		       sizeof(struct payload) == 24 && sizeof(struct extension_module) == 40,
-	       "the sizes must be NVTX's");
+	       "the sizes must be as in NVTX");
 
 EXPORT int InitializeInjectionNvtxExtension(const struct extension_module *module);
 

@@ -197,7 +197,7 @@ static void record_usage(uint64_t ptr, int64_t size, const struct pending_told *
 					    .may_load = !cuda };
 	struct ledger *ledger;
 
-	/* A CPU tensor is reported without PyTorch's lock: slow first-time work may be done. */
+	/* A CPU tensor is reported without PyTorch's lock, so slow first-time work is allowed. */
 	overhead_enter(true);
 	if (!record_begin(!cuda))
 		return;
@@ -211,7 +211,7 @@ static void record_usage(uint64_t ptr, int64_t size, const struct pending_told *
 	}
 	record_lock_only();
 	ledger = record_ledger();
-	if (!ledger->error) /* counted here: door_uses[] would need an atomic addition */
+	if (!ledger->error) /* not in door_uses[], which needs an atomic addition */
 		record_spool()->header->doors[DOOR_TORCH]++;
 	event.pool = cuda ? torch_pool() : 0;
 	event.api = text_once(&torch.api, "torch");

@@ -23,7 +23,7 @@ HOT_DATA _Atomic(void *) torch_reals[TORCH_FUNCTIONS];
 
 static atomic_bool asked_caller[TORCH_FUNCTIONS];
 static atomic_bool version_read;
-static _Atomic(const char *) version; /* the complete text, or NULL */
+static _Atomic(const char *) version; /* NULL until the text is complete */
 
 /* Finds libc10.so by its file name: it is loaded RTLD_LOCAL. Debian's file is libc10.so.1.13. */
 static int note_c10(struct dl_phdr_info *info, size_t size, void *path)
