@@ -1,5 +1,5 @@
-/* Functions by which the recorder and the hooks have work done in other folders. They are defined
- * in capture/life, so that the recorder depends on none of those folders. */
+/* Functions that the recorder and the hooks call for work in other folders. capture/life defines
+ * these functions, so that the recorder depends on none of those folders. */
 #pragma once
 
 #include <stdatomic.h>
@@ -41,5 +41,5 @@ static inline bool guest_control_asked(const struct spool_header *header)
 	       atomic_load_explicit(&guest_control_seen, memory_order_relaxed);
 }
 
-/* Carries out all requests. Takes the recorder's lock; there must be a spool. */
+/* Carries out all requests by tools and signals. Takes the recorder's lock; needs a spool. */
 void guest_control(void);

@@ -53,8 +53,8 @@ bool step_walk(struct step_walk *walk, const struct step_start *start, uint64_t 
 struct hash128 step_hash(void *const *addresses, size_t count);
 
 /*
- * Makes a rule for each return address of the unwinder's walk from `start` that has none. Of the
- * rules, the first that disagrees with the unwinder's walk is then set to CFI_OTHER. `whole`: true
+ * Makes a rule for each return address of the unwinder's walk from `start` that has none. If a walk
+ * by rules then differs from the unwinder's, the first wrong rule becomes CFI_OTHER. `whole`: true
  * if the walk reached the stack's end. Takes the loader's lock. False if no rule was made.
  */
 bool step_learn(const struct step_start *start, void *const *addresses, size_t count, bool whole);
@@ -65,21 +65,21 @@ void step_forked(void);
 /* --- the rule for one address, from its function's call frame information: cfi_read.c --- */
 
 enum cfi_kind {
-	CFI_OTHER, /* no form below fits: only the unwinder can walk on */
+	CFI_OTHER, /* no other kind fits: only the unwinder can walk on */
 	CFI_STACK, /* the canonical frame address is the stack pointer plus an offset */
 	CFI_FRAME, /* the canonical frame address is the frame pointer plus an offset */
 	CFI_END,   /* no caller: a program's or a thread's first function */
 };
 
 /* A rule, in one word so that no thread reads it half written. It needs no field for the return
- * address, which on x86-64 is always the word below the canonical frame address (CFA). */
+ * address, which on x86-64 is always 8 bytes before the canonical frame address (CFA). */
 union cfi_rule {
 	uint64_t word;
 	struct {
-		uint64_t known : 1;   /* 0 in an empty entry */
+		uint64_t known : 1;   /* 0 in an empty entry of the table */
 		uint64_t kind : 2;    /* enum cfi_kind */
-		uint64_t saved : 9;   /* words from saved frame pointer to CFA; 0 if not saved */
-		uint64_t offset : 16; /* words from the register up to the CFA */
+		uint64_t saved : 9;   /* 8-byte words from saved frame pointer to CFA; 0: none */
+		uint64_t offset : 16; /* 8-byte words from the register to the CFA */
 		uint64_t tag : 36;    /* identifies the address within its line of the table */
 	};
 };

@@ -6,7 +6,7 @@
 #include "capture/stack/modules.h"
 #include "capture/stack/unwind.h"
 
-enum { HISTORY_SHIFT = 3 }; /* shift of the history per walk, in bits: 32 bits cover 11 walks */
+enum { HISTORY_SHIFT = 3 }; /* bits by which a walk shifts `history`: 32 bits cover 11 walks */
 
 static inline void pass(struct predict_memory *memory, unsigned index)
 {
@@ -45,7 +45,7 @@ static struct predict_next *place_for(struct predict_memory *memory, struct pred
 	return &set[memory->way++ % PREDICT_SET];
 }
 
-/* Sets memory->expected to the entry for history and context. False if the entry is not filled. */
+/* Finds the entry of history and context; if there is none, one to fill, and returns false. */
 static inline bool expect(struct predict_memory *memory, uint32_t context)
 {
 	struct predict_next *set = predict_set(memory);

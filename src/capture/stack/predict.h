@@ -41,7 +41,7 @@ struct predict_path {
 };
 
 _Static_assert(sizeof(struct predict_path) == 13 * 64,
-	       "an odd number of cache lines, so that paths use all sets of the cache");
+	       "a path needs an odd number of cache lines, so that paths use all cache sets");
 
 /* The walk expected after a history of walks. Caches the number of the whole stack (with Python's
  * frames): a look-up in the table of all stacks takes four loads from memory. */
