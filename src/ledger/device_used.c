@@ -1,4 +1,4 @@
-/* Splits the bytes that the driver reports as used into reserved, rounding, named and residual. */
+/* Splits the bytes that the driver reports as used into parts, which device_used.h explains. */
 #include "ledger/device_used.h"
 
 #include <string.h>
@@ -50,7 +50,7 @@ HOT_CODE void granules_count(struct granules *granules, const struct spool_node 
 	    node->device < 0 || node->device >= GRANULES_DEVICES || (node->flags & NODE_FOREIGN) ||
 	    live_is_ordered(node))
 		return;
-	/* Small arrays share granules: unknown which, as the driver reports no array's address. */
+	/* Not counted: small arrays share granules, but the driver reports no array's address. */
 	if (array && node->size <= SHARED_MOST)
 		return;
 	bytes = array ? (node->size + GRANULE - 1) & ~(GRANULE - 1ull)

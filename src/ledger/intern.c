@@ -232,8 +232,8 @@ static uint64_t key_of_row(const struct spool *spool, const struct spool_stack *
 	return key;
 }
 
-/* Enters a key made from the frames of each stack. Done only when a library was first unloaded,
- * because before that, these keys would take memory without being used. */
+/* Enters a key made from the frames of each stack. Done only once a library has been unloaded,
+ * because until then, these keys would take memory without being used. */
 static void enter_keys_of_steps(struct intern *intern)
 {
 	const struct spool *spool = intern->spool;

@@ -1,7 +1,7 @@
 /*
  * Adds events to the sums, each in one transaction.
  *
- * move() decides which sums an event changes. For blocks that waited, pending.c changes the sums.
+ * move() decides which sums an event changes. For waiting blocks (pending.h), pending.c does.
  */
 #include "ledger/ledger_parts.h"
 

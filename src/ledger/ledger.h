@@ -17,7 +17,7 @@
 
 enum { LEDGER_SCOPES = 64, LEDGER_UNDRAWN = 4, LEDGER_PENS = 16 };
 
-/* The scopes whose sums an event changes; `row` is NULL where there is no such scope. */
+/* The scopes (totals.h) whose sums an event changes; `row` is NULL where there is no scope. */
 struct touched {
 	struct totals_scope device, pool, owner, space;
 };
@@ -144,5 +144,5 @@ void ledger_orphan_pool(struct ledger *ledger, uint64_t pool);
 /* Number of the next node after `id` that is freed if `context` is destroyed, or 0. Slow. */
 uint32_t ledger_next_of_context(const struct ledger *ledger, uint32_t id, uint64_t context);
 
-/* To be called when recording is switched on again: records a pool's live blocks as freed. */
+/* After a pause in which frees were not seen: records all of a pool's live blocks as freed. */
 void ledger_empty_pool(struct ledger *ledger, uint32_t pool, const struct event *like);

@@ -1,4 +1,3 @@
-/* A hash table of live allocations by address: linear hashing, with chains of nodes. */
 #include "ledger/live.h"
 
 #include <stddef.h>

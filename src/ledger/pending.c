@@ -150,7 +150,7 @@ void pending_before(struct ledger *ledger, uint32_t stack)
 /* --- blocks that are added together --- */
 
 enum {
-	/* Maximum number of words that a transaction saves: for a run, for each block in it. */
+	/* Maximum numbers of saved words: for a run, and for each allocation, free, pair in it. */
 	WORDS_RUN = 64,
 	WORDS_BIRTH = 72, /* an allocation that splits a bucket of usual length */
 	WORDS_DEATH = 32,
@@ -278,7 +278,7 @@ static void book_death(struct ledger *ledger, const struct event *event,
 	move_cells(ledger, node.stack, -(int64_t)node.size, -1);
 }
 
-/* A sum's highest value in a run, in bytes above the run's start, and the time of that value. */
+/* The highest value of a sum in a run, as bytes added since the run's start, and its time. */
 struct high {
 	uint64_t now, t;
 };

@@ -1,4 +1,4 @@
-/* The curve of a scope, in stretches of time that become twice as long when the curve is full. */
+/* Sums over time (curves), in stretches of time that get twice as long when a curve is full. */
 #include "ledger/timeline.h"
 
 #include "base/guest/hot.h"

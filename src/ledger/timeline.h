@@ -1,6 +1,6 @@
 /*
- * The curve of a scope: its allocated, reserved and used bytes over time, in at most CURVE_POINTS
- * stretches of time of equal length, which doubles when the curve is full. Each stretch has the
+ * The curve of a scope (totals.h): allocated, reserved and used bytes over time, in at most
+ * CURVE_POINTS stretches of equal length, which doubles when the curve is full. A stretch has the
  * highest allocated and reserved bytes in it, so no peak of these two is lost.
  */
 #pragma once

@@ -25,7 +25,7 @@ static uint32_t position_in(uint32_t id)
 
 /* --- events --- */
 
-/* Adds a gap: `missing` events are missing before this one. All live blocks end at the gap. */
+/* Adds a gap: `missing` events are missing before this one. Live blocks end: any may be freed. */
 static void lose(struct history *history, const struct event *event, uint64_t missing)
 {
 	struct history_event *events = history->events;

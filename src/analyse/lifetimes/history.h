@@ -24,7 +24,7 @@ struct history_place {
 	int32_t device;
 	uint16_t space;
 	bool foreign; /* true for memory of another process, which no sum counts */
-	bool handle;  /* true if `ptr` is a handle, not an address */
+	bool handle;  /* true if `ptr` of its events is a handle, not an address */
 };
 
 struct history_event {

@@ -34,7 +34,7 @@ struct replay_wish {
 	enum trace_by split; /* TRACE_BY_THREAD, _PHASE or _CATEGORY splits each stack's row */
 	const bool *stacks;  /* by stack: true if the stack is selected; NULL for all stacks */
 
-	/* The category of each allocation in the trace; splits rows, too. NULL: no categories. */
+	/* The category of each allocation in the trace, by which rows are split, too; or NULL. */
 	const uint8_t *of_alloc;
 	size_t allocs_n;
 	const char *const *category_names;
@@ -72,7 +72,7 @@ struct replay {
 	const struct replay_wish *wish;
 	struct trace *trace;
 	struct lives lives; /* blocks of the selected events; block.stack is a position in rows[] */
-	struct unattributed loose; /* bytes without an address; the tag is a position in rows[] */
+	struct unattributed loose; /* bytes without address; tag: a position in rows[] */
 	struct replay_row *rows;
 	size_t rows_n, rows_size;
 	struct map row_of; /* 1 + position in rows[], by key */

@@ -109,7 +109,7 @@ static int find_mark(struct mark *mark, const struct trace *trace, const char *t
 	trace_close(&again);
 	if (more < 0 || mark->number)
 		return more;
-	return err("%s: has no mark %.100s (marks of that name: %zu)", trace->path, text,
+	return err("%s: has no mark %.100s (it has %zu marks with this name)", trace->path, text,
 		   mark->count);
 }
 

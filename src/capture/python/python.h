@@ -44,7 +44,7 @@ enum { PYTHON_TRAIL = 160 };
 struct python_place {
 	uint64_t frame;
 	uint64_t code, next; /* the frame's pointers to its code object and its instruction */
-	uint64_t kind;       /* low 8 bits: enum _frameowner (CPython); above: the code's version */
+	uint64_t kind; /* low 8 bits: enum _frameowner (CPython); others: the code's version */
 };
 
 /* The frames of the last walk, outermost first, stored for the next walk, including shims: frames
@@ -55,8 +55,8 @@ struct python_trail {
 	unsigned good; /* number of outermost places for which sum[] and frames[] are valid */
 	struct python_place at[PYTHON_TRAIL];
 	unsigned __int128 sum[PYTHON_TRAIL + 1]; /* sum[n]: sum of the n outermost places */
-	uint16_t frames[PYTHON_TRAIL + 1]; /* frames[n]: frames, not shims, among these places */
-	struct python_place fresh[PYTHON_TRAIL]; /* this walk's frames not in at[], inside first */
+	uint16_t frames[PYTHON_TRAIL + 1]; /* frames[n]: number of those places that are no shims */
+	struct python_place fresh[PYTHON_TRAIL]; /* frames not yet in at[], innermost first */
 };
 
 /* The result of a walk; the caller sets the list, its capacity and the trail. */

@@ -145,7 +145,7 @@ struct table {
 	const uint8_t *end;
 };
 
-/* The next byte. Zero after the end of a damaged table, so that every loop below ends. */
+/* The next byte. Zero after the end of a damaged table, so that the loops that call it end. */
 static unsigned take(struct table *table)
 {
 	return table->at < table->end ? *table->at++ : 0;

@@ -30,7 +30,7 @@ void guest_open(void);
 /* Records a device's name and size, once. Calls the driver, so no lock may be held. */
 void guest_device(int device);
 
-/* The last value of `asked` in the spool's header that was acted on; UINT32_MAX after a signal. */
+/* The value of `asked` in the spool's header that was handled last. A signal sets UINT32_MAX. */
 extern _Atomic uint32_t guest_control_seen;
 
 /* True if there is a request by a tool (memtrace ctl) or a signal (MEMTRACE_SIGNAL). Called for

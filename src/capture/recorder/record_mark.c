@@ -61,7 +61,8 @@ static uint32_t mark_name(const char *name)
 	if (++marks.names < NAMES && marks.bytes < BYTES)
 		return id;
 	marks.full = true;
-	record_fact("note", "very many different range names: in later names, # is any number");
+	record_fact("note", "there are very many different range names: in later ones, # stands "
+			    "for any number");
 	return id;
 }
 

@@ -41,7 +41,7 @@ extern _Thread_local struct record_self {
 	void **frame;   /* the frame that takes, holds or drops the lock, or NULL */
 	void *back;     /* that frame's return address */
 	unsigned turn;  /* lock.turn when the holder's frame was seen on another stack */
-	uint64_t since; /* when the holder's frame was first seen there, ns; 0: never */
+	uint64_t since; /* time at which `turn` was set, ns; 0: never */
 } record_self;
 
 #pragma GCC visibility pop

@@ -154,7 +154,7 @@ static uint32_t forward_stack(void)
 /* Stack numbers of the running calls of backward(): UINT32_MAX if unknown, 0 in a free slot. */
 enum { PASSES = 64 };
 static _Atomic uint32_t passes[PASSES];
-static HOT_DATA _Atomic uint32_t under_way; /* running passes, counted before they take a slot */
+static HOT_DATA _Atomic uint32_t under_way; /* number of passes, also those without a slot yet */
 
 /* The stack that called backward(), if it is the same for all running passes. Otherwise 0, because
  * the pass to which this thread belongs is not known. */

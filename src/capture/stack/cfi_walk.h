@@ -14,7 +14,7 @@
 
 #include "base/mem/hash.h"
 
-enum { STEP_MOST = 256 }; /* most frames in a walk */
+enum { STEP_MOST = 256 }; /* maximum number of frames in a walk */
 
 /* The return address, stack pointer and frame pointer of a walk's first frame. */
 struct step_start {
@@ -36,7 +36,7 @@ struct step_walk {
 	uint64_t address[STEP_MOST + 1];
 	struct step_state {
 		uint64_t stack, frame;
-		uint64_t saved; /* address of the caller's saved frame pointer; 0 if unchanged */
+		uint64_t saved; /* address where it saved the caller's frame pointer, or 0 */
 		bool by_frame;  /* true if the rest of the walk depends on `frame` */
 	} state[STEP_MOST + 1];
 	uint32_t count;

@@ -24,7 +24,7 @@
 #include "capture/stack/unwind.h"
 
 enum {
-	MODULES = 8192, /* most modules in the list */
+	MODULES = 8192, /* maximum number of modules in the list */
 	BUILD_ID_BYTES = 64,
 };
 
@@ -40,7 +40,7 @@ struct scan {
 };
 
 static struct {
-	_Atomic uint64_t seen;     /* 1 + number of loads and unloads before the list; 0: no list */
+	_Atomic uint64_t seen;     /* 1 + number of loads and unloads when it was read; 0: never */
 	_Atomic uint64_t unloaded; /* unload_word() when the list was read */
 	_Atomic bool lost;         /* a library on a recorded stack was unloaded */
 	struct module *sorted;

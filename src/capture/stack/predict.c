@@ -14,8 +14,8 @@ static inline void pass(struct predict_memory *memory, unsigned index)
 	__builtin_prefetch(predict_set(memory));
 }
 
-/* True if the stack has the path's words. They are compared in order, since a word may be read only
- * if all words before it matched. The branches are predicted, so no load waits for another. */
+/* True if the stack has the path's words. They are compared in order, as a word is safe to read
+ * only if all words before it matched. The branches are predicted, so no load waits for another. */
 static inline bool holds_range(const struct predict_path *path, uint64_t low, uint64_t high)
 {
 	const uint64_t *stack = (const uint64_t *)(uintptr_t)path->start.stack;

@@ -197,7 +197,7 @@ static inline struct predict_next *next_of(struct walk *walk, struct walk_memory
 	return &memory->predict.next[walk->hash.a % PREDICT_NEXT];
 }
 
-/* The number of this thread's stack. Inlined: a frame costs 100 instructions to unwind. */
+/* The number of this thread's stack. Inlined, since each frame takes 100 instructions to unwind. */
 static inline __attribute__((always_inline)) uint32_t capture_in(struct walk *walk,
 								 struct walk_memory *memory,
 								 void *caller, void *const *frame,
