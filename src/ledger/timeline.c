@@ -1,4 +1,3 @@
-/* Sums over time (curves), in stretches of time that get twice as long when a curve is full. */
 #include "ledger/timeline.h"
 
 #include "base/guest/hot.h"
