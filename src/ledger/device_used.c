@@ -1,4 +1,4 @@
-/* Splits the bytes that the driver reports as used into reserved, rounding, named and residual. */
+/* Splits the bytes that the driver reports as used into parts, which device_used.h explains. */
 #include "ledger/device_used.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@
 
 static const uint64_t SHARED_MOST = 1ull << 20;
 
-/* Counts an allocation or free in a granule. True if no other allocation touches the granule. */
+/* Adds an allocation to a granule's count, or removes it. True if no other touches the granule. */
 static bool share(struct granules *granules, int device, uint64_t number, bool born)
 {
 	uint64_t key = (uint64_t)device << 48 | number;
@@ -50,7 +50,7 @@ HOT_CODE void granules_count(struct granules *granules, const struct spool_node 
 	    node->device < 0 || node->device >= GRANULES_DEVICES || (node->flags & NODE_FOREIGN) ||
 	    live_is_ordered(node))
 		return;
-	/* Small arrays share granules, but the driver reports no addresses of arrays. */
+	/* Not counted: small arrays share granules, but the driver reports no array's address. */
 	if (array && node->size <= SHARED_MOST)
 		return;
 	bytes = array ? (node->size + GRANULE - 1) & ~(GRANULE - 1ull)
@@ -133,7 +133,7 @@ void used_follow(struct ledger *ledger, struct spool_scope *device, uint64_t t)
 	now.rounding = ledger->granules.rounding[device->device];
 	now.used = device->sums[METRIC_RESERVED].now + (uint64_t)(now.rounding + now.named);
 	grown = (int64_t)now.used - explained;
-	/* Bytes of the residual may have been freed since the sample: growth first reduces it. */
+	/* Bytes of the residual may be free since the sample: growth first reduces the residual. */
 	if (grown > 0)
 		now.residual = MAX(now.residual - grown, MIN(now.residual, 0));
 	now.used += (uint64_t)now.residual;
@@ -186,7 +186,7 @@ void used_enter(struct ledger *ledger, const struct spool_used *sample, uint32_t
 {
 	struct spool *spool = ledger->spool;
 	uint64_t rows = spool_count(spool, SPOOL_USED);
-	/* Steps without bytes, in which only the residual changes, get at most half of the rows. */
+	/* Samples after calls that only changed the residual get at most half of the rows. */
 	bool kept = step && rows < (sample->bytes ? USED_ROWS_MOST : USED_ROWS_MOST / 2);
 	struct spool_used row = *sample;
 	int64_t device;

@@ -15,13 +15,13 @@ enum { USED_ROWS_MOST = 16384 }; /* maximum number of rows in the table USED */
 /* Returns the bytes reserved on the device now; 0 if the device was never used. */
 uint64_t used_reserved(const struct ledger *ledger, int device);
 
-/* Returns the bytes of `used`, a sample, that are neither reserved now nor rounding. */
+/* Returns how many bytes of `used`, a sample, are neither reserved now nor rounding. */
 int64_t used_unexplained(const struct ledger *ledger, int device, uint64_t used);
 
 /*
  * used_move() is called, inside a transaction, when a device's reserved bytes change by `bytes` at
  * time t. When changes since the last update of `used` reach a granule, used_follow() estimates
- * `used` from the reserved bytes, until the next sample; before the first sample it does nothing.
+ * `used` from the reserved bytes, until the next sample; without any sample, `used` is unknown.
  */
 void used_follow(struct ledger *ledger, struct spool_scope *device, uint64_t t);
 
@@ -40,9 +40,9 @@ void used_settle(struct ledger *ledger);
 
 /*
  * Records a sample of `used`. The caller fills all members but reserved, rounding and residual;
- * `named` is the sum of all steps so far, `source` is the text id of where `used` comes from. If
- * `step` is true, a call caused the change, which becomes a row of the table USED: during the call,
- * sample->bytes were taken (if negative, returned), under a name ("modules of libtorch_cuda.so") of
- * a kind ("modules"). If sample->bytes is 0, only the residual has changed.
+ * `source` is the text id of where `used` comes from. If `step` is true, the sample was made after
+ * a call that took sample->bytes (if negative, returned), and becomes a row of the table USED with
+ * a name ("modules of libtorch_cuda.so") of a kind ("modules"). If sample->bytes is 0, only the
+ * residual has changed. sample->named is the sum of the bytes of all such calls so far.
  */
 void used_enter(struct ledger *ledger, const struct spool_used *sample, uint32_t source, bool step);

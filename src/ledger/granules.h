@@ -22,7 +22,7 @@ struct granules {
 	int64_t moved[GRANULES_DEVICES];    /* change of reserved bytes since `used` was updated */
 };
 
-/* Updates rounding[] for a plain allocation, or array above 1 MiB, that is allocated or freed. */
+/* Updates rounding[] when a plain allocation, or an array above 1 MiB, is allocated or freed. */
 void granules_count(struct granules *granules, const struct spool_node *node, bool born);
 
 void granules_clear(struct granules *granules);

@@ -12,7 +12,7 @@
 
 enum {
 	TEXT_MOST = 16 << 10, /* bytes; longer texts are cut */
-	STACK_KEYS = 1 << 21, /* most keys in the map of stacks; a stack may have several keys */
+	STACK_KEYS = 1 << 21, /* maximum size of the map of stacks; a stack may have several keys */
 };
 
 static const struct hash128 seed = { HASH_A, HASH_B };
@@ -212,7 +212,7 @@ static bool same_steps(const struct spool *spool, const struct spool_stack *row,
 	return true;
 }
 
-/* A key made from a stack's frames, which is the same wherever the libraries are loaded. */
+/* A key made from a stack's frames. It does not depend on where the libraries are loaded. */
 static uint64_t key_of_steps(const struct intern_steps *steps)
 {
 	uint64_t key =
@@ -232,8 +232,8 @@ static uint64_t key_of_row(const struct spool *spool, const struct spool_stack *
 	return key;
 }
 
-/* Enters a key made from the frames of each stack. Done only when a library was first unloaded,
- * because before that, these keys would take memory without being used. */
+/* Enters a key made from the frames of each stack. Done only once a library has been unloaded,
+ * because until then, these keys would take memory without being used. */
 static void enter_keys_of_steps(struct intern *intern)
 {
 	const struct spool *spool = intern->spool;
@@ -313,7 +313,7 @@ static uint32_t too_many(struct intern *intern)
 	return intern->too_many;
 }
 
-/* Adds a stack. For a stack without room, called at each use, because its hash cannot be stored. */
+/* Adds a stack. Without room, the stack's hash is not stored, so each use of it ends up here. */
 static uint32_t enter_stack(struct intern *intern, struct hash128 hash,
 			    const struct intern_steps *steps)
 {

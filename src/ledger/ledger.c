@@ -1,7 +1,7 @@
 /*
  * Adds events to the sums, each in one transaction.
  *
- * move() decides which sums an event changes. For waiting blocks, pending.c changes sums itself.
+ * move() decides which sums an event changes. For waiting blocks (pending.h), pending.c does.
  */
 #include "ledger/ledger_parts.h"
 
@@ -21,7 +21,7 @@ static bool from_driver(const struct event *event)
 	return !event->pool || event->op == EVENT_RESERVE || event->op == EVENT_RELEASE;
 }
 
-/* A key made of the members that decide which scopes an event changes (not the owner); never 0. */
+/* A key for the scopes that an event changes, except its owner's: pool, device, space. Never 0. */
 static inline uint64_t where_of(const struct event *event)
 {
 	return (uint64_t)event->pool << 32 | (uint64_t)(uint16_t)event->device << 16 |
@@ -44,7 +44,7 @@ HOT_CODE const struct touched *ledger_touch(struct ledger *ledger, const struct 
 	return &last->touched;
 }
 
-/* Adds the sums that the last event changed to their curves: that event can no longer change. */
+/* Adds the last event's sums to their curves: ledger_retag() can no longer rewrite the event. */
 static void draw_curves(struct ledger *ledger)
 {
 	struct spool *spool = ledger->spool;
@@ -179,7 +179,7 @@ _Static_assert(offsetof(struct spool_stack, bytes) ==
 			       offsetof(struct spool_stack, frees) + 8 &&
 		       offsetof(struct spool_stack, freed_here) ==
 			       offsetof(struct spool_stack, frees_here) + 8,
-	       "a count and its bytes must be contiguous");
+	       "a count and its bytes, saved together, must be contiguous");
 
 HOT_CODE void ledger_count_free(struct spool *spool, uint32_t born, uint32_t died, uint64_t size)
 {

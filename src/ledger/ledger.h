@@ -17,7 +17,7 @@
 
 enum { LEDGER_SCOPES = 64, LEDGER_UNDRAWN = 4, LEDGER_PENS = 16 };
 
-/* The scopes whose sums an event changes; `row` is NULL where there is no such scope. */
+/* The scopes (totals.h) whose sums an event changes; `row` is NULL where there is no scope. */
 struct touched {
 	struct totals_scope device, pool, owner, space;
 };
@@ -28,7 +28,7 @@ struct ledger_backlog {
 	bool taking;            /* true if the open transaction records a waiting block */
 	uint64_t generation;    /* the txn_generation() for which the members below are valid */
 	uint64_t until;         /* time in ns before which the curves need no new point */
-	/* Bytes that may be added without a new peak, and the pool's sums, with waiting blocks. */
+	/* With the waiting blocks: bytes that can be added without a new peak; the pool's sums. */
 	int64_t headroom;
 	uint64_t allocated, reserved;
 	struct backlog_sum { /* the sums that waiting blocks change: the pool's, the device's */
@@ -74,8 +74,8 @@ void ledger_mend(struct ledger *ledger);
  * Records an allocation: writes its event and changes its sums. The caller fills op (EVENT_ALLOC,
  * or EVENT_RESERVE for a pool's segment), space, device, pool, ptr, size, stack, thread, stream,
  * flags, api, t, untold and sampled; `owner` and `link` are stored in the allocation's node. If an
- * older allocation is live at the same address, its free was not seen: it is freed first, or, if it
- * is a handle with mappings, kept until they end (vmm_hold()).
+ * older allocation is live at the same address, its free was not seen: the older one is freed first
+ * or, if it is a handle with mappings, kept until its mappings end (vmm_hold()).
  */
 void ledger_enter(struct ledger *ledger, struct event *event, enum node_kind kind, uint32_t owner,
 		  uint64_t link);
@@ -141,8 +141,8 @@ bool ledger_pool_device(const struct ledger *ledger, uint32_t pool, int *device)
 /* To be called when a stream-ordered pool was destroyed: its live blocks then refer to no pool. */
 void ledger_orphan_pool(struct ledger *ledger, uint64_t pool);
 
-/* Number of the next node after `id` that is freed with its context, or 0. Searches all nodes. */
+/* Number of the next node after `id` that is freed if `context` is destroyed, or 0. Slow. */
 uint32_t ledger_next_of_context(const struct ledger *ledger, uint32_t id, uint64_t context);
 
-/* To be called when recording is switched on again: records a pool's live blocks as freed. */
+/* After a pause in which frees were not seen: records all of a pool's live blocks as freed. */
 void ledger_empty_pool(struct ledger *ledger, uint32_t pool, const struct event *like);

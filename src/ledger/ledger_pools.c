@@ -1,4 +1,4 @@
-/* Corrects sums to what a pool itself reports, and changes which pool memory belongs to. */
+/* Corrects sums to those that a pool itself reports, and moves memory into and out of pools. */
 #include <sys/param.h>
 
 #include "base/guest/hot.h"

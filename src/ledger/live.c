@@ -1,4 +1,3 @@
-/* A hash table of live allocations by address: linear hashing, with chains of nodes. */
 #include "ledger/live.h"
 
 #include <stddef.h>
@@ -131,7 +130,7 @@ _Static_assert(offsetof(struct spool_node, device) % 8 == 0 &&
 			       offsetof(struct spool_node, device) / 8 &&
 		       offsetof(struct spool_node, mappings) + 2 ==
 			       offsetof(struct spool_node, device) + 8,
-	       "the word that begins at `device` must hold the kind and both counts");
+	       "a node's device, kind, references and mappings must be in one 64-bit word");
 
 HOT_CODE uint32_t live_insert(struct spool *spool, const struct spool_node *from)
 {

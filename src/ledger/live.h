@@ -42,7 +42,7 @@ uint32_t live_insert(struct spool *spool, const struct spool_node *node);
 void live_remove(struct spool *spool, uint32_t id);
 
 /*
- * Adds to the node's numbers of references and mappings. A handle without references exists only as
+ * Adds to the node's counts of references and mappings. A handle without references exists only as
  * long as it is mapped: its kind becomes NODE_HELD and, with a new reference, NODE_HANDLE again.
  * The node moves to the hash chain of its new kind.
  */

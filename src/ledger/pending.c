@@ -1,6 +1,6 @@
 /*
- * Decides which blocks may wait and for how long, and adds waiting blocks to the sums. Blocks that
- * plan_next() accepts are added together in one transaction, the others one by one.
+ * Decides which blocks may wait (pending.h) and for how long, and adds them to the sums. Blocks
+ * that plan_next() accepts are added together in one transaction, the others one by one.
  *
  * No waiting block raises a peak, so their order changes no result: each sum changes once, by their
  * total.
@@ -51,7 +51,7 @@ static HOT_CODE bool find_sums(struct ledger *ledger, const struct event *event)
 
 /* --- which blocks may wait --- */
 
-/* Makes room for all rows that waiting blocks may need, as a reader's copy cannot grow. */
+/* Makes room for all rows that waiting blocks may need: a reader of the spool cannot make any. */
 static bool make_run_room(struct ledger *ledger)
 {
 	struct spool *spool = ledger->spool;
@@ -87,7 +87,7 @@ static inline int64_t signed_size(const struct event *event)
 	return event->op == EVENT_ALLOC ? (int64_t)event->size : -(int64_t)event->size;
 }
 
-/* True if the change raises no peak and leads to the sums that the pool reports. */
+/* True if the change raises no peak, and the pool then has the sums that it itself reports. */
 static inline bool is_quiet(const struct ledger_backlog *backlog, int64_t change,
 			    const struct pending_told *told)
 {
@@ -150,7 +150,7 @@ void pending_before(struct ledger *ledger, uint32_t stack)
 /* --- blocks that are added together --- */
 
 enum {
-	/* Most words that a transaction saves for a run, plus those for each block in it. */
+	/* Maximum numbers of saved words: for a run, and for each allocation, free, pair in it. */
 	WORDS_RUN = 64,
 	WORDS_BIRTH = 72, /* an allocation that splits a bucket of usual length */
 	WORDS_DEATH = 32,
@@ -178,8 +178,8 @@ static unsigned pair_words(const struct ledger *ledger, uint32_t stack)
 	return row->cell ? WORDS_PAIR : WORDS_BIRTH;
 }
 
-/* Adds the next event to the run. False if it must be added alone: an allocation at an address in
- * use, or one that would raise a peak; a free of an unknown block, or with another size. */
+/* Adds the next event to the run. False if it must be added alone: an allocation at a live block's
+ * address, or one that would raise a peak; a free of an unknown block, or with another size. */
 static HOT_CODE bool plan_next(const struct ledger *ledger, struct pending_run *run)
 {
 	struct spool_backlog *backlog = pending_shared(ledger);
@@ -278,7 +278,7 @@ static void book_death(struct ledger *ledger, const struct event *event,
 	move_cells(ledger, node.stack, -(int64_t)node.size, -1);
 }
 
-/* A sum's highest value in a run, in bytes above the run's start, and the time of that value. */
+/* The highest value of a sum in a run, as bytes added since the run's start, and its time. */
 struct high {
 	uint64_t now, t;
 };
@@ -286,7 +286,7 @@ struct high {
 _Static_assert(offsetof(struct spool_scope, frees) ==
 			       offsetof(struct spool_scope, allocations) + 8 &&
 		       offsetof(struct spool_point, top) == 8,
-	       "the words that book_sum() keeps must be contiguous");
+	       "the words that book_sum() saves together must be contiguous");
 
 /* Changes a sum and the point of its curve, first to the run's highest value, then to its last. */
 static void book_sum(struct spool *spool, const struct backlog_sum *sum, int64_t bytes,

@@ -44,7 +44,7 @@ static inline void pending_settle(struct ledger *ledger)
 		pending_settle_now(ledger);
 }
 
-/* Sets the stack of bytes from before the recording; frees of unknown blocks reduce these bytes. */
+/* Sets the stack of bytes from before the recording. Frees of unknown blocks reduce its bytes. */
 void pending_before(struct ledger *ledger, uint32_t stack);
 
 /*

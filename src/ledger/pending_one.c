@@ -86,7 +86,7 @@ static void check_waiting(struct spool *spool, struct waiting_slots *slots)
 		backlog->before = 1 + checked_stack(spool, backlog->before - 1);
 }
 
-/* Fills the live table with the nodes at the addresses of waiting blocks, and with no others. */
+/* Fills the table of live nodes with those at the addresses of waiting blocks, and no others. */
 static void find_nodes(struct spool *spool, struct waiting_slots *slots)
 {
 	struct spool_backlog *backlog = &spool->header->backlog;

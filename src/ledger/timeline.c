@@ -1,4 +1,3 @@
-/* The curve of a scope, in stretches of time that become twice as long when the curve is full. */
 #include "ledger/timeline.h"
 
 #include "base/guest/hot.h"
@@ -73,7 +72,7 @@ static struct state halve(struct spool *spool, struct spool_scope *scope, struct
 	return state;
 }
 
-/* Merges the sums at time t into the newest point. False if t is after it, or there is no point. */
+/* Merges the sums at t into the newest point. False if its stretch ended before t, or no point. */
 static HOT_CODE bool prolong(struct spool *spool, const struct spool_scope *scope,
 			     struct state state, uint64_t t)
 {

@@ -1,6 +1,6 @@
 /*
- * The curve of a scope: its allocated, reserved and used bytes over time, in at most CURVE_POINTS
- * stretches of time of equal length, which doubles when the curve is full. Each stretch has the
+ * The curve of a scope (totals.h): allocated, reserved and used bytes over time, in at most
+ * CURVE_POINTS stretches of equal length, which doubles when the curve is full. A stretch has the
  * highest allocated and reserved bytes in it, so no peak of these two is lost.
  */
 #pragma once
@@ -19,7 +19,7 @@ int timeline_open(struct spool *spool, struct spool_scope *scope);
 struct timeline_pen {
 	const struct spool_scope *scope; /* NULL if no point is cached */
 	struct spool_point *point;
-	uint64_t state; /* scope->curve_state then; if it differs now, `point` is not the newest */
+	uint64_t state; /* scope->curve_state when cached; `point` is the newest until it changes */
 	uint64_t until; /* end of the point's stretch, ns */
 };
 
@@ -81,7 +81,7 @@ static inline void timeline_draw(struct spool *spool, struct spool_scope *scope,
 }
 
 /* Completes the points that a killed process was writing, in a copy of its spool. Only a curve's
- * last point can be half written, and the spool still has the sums that it was to get. */
+ * last point can be half written, and the spool still has the sums that belong into this point. */
 void timeline_settle(struct spool *spool);
 
 /* Returns the number of points of the scope's curve, 0 if it has no curve or a damaged one. */

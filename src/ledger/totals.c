@@ -60,7 +60,7 @@ _Static_assert(offsetof(struct spool_cell, epoch) == offsetof(struct spool_cell,
 		       offsetof(struct spool_cell, estimated_at_peak) ==
 			       offsetof(struct spool_cell, live) + 48 &&
 		       sizeof(struct spool_sum) == 32,
-	       "the words that totals_add_cell() keeps must be contiguous");
+	       "the words that totals_add_cell() saves together must be contiguous");
 
 HOT_CODE void totals_add_cell(struct spool *spool, const struct totals_scope *scope,
 			      enum metric metric, const struct totals_change *change)

@@ -83,7 +83,7 @@ void vmm_unrelease(struct ledger *ledger, struct event *event, const struct spoo
 }
 
 /* Removes a mapping. If it is the last one of a handle without references, the memory is freed in
- * the same transaction: a process killed in between would leave a handle with neither. */
+ * the same transaction, so that a killed process leaves no such handle without a mapping. */
 static void end_mapping(struct ledger *ledger, const struct event *like, uint32_t id)
 {
 	struct spool *spool = ledger->spool;

@@ -8,8 +8,8 @@
 
 #include "ledger/ledger.h"
 
-/* To be called when the driver reuses the number of a handle that is still live here, so its last
- * release was not seen. Removes its references: its memory then exists as long as its mappings. */
+/* To be called when a new handle has the number of one that is live in the ledger, as its release
+ * was not seen. Removes the old handle's references: it then lives until its mappings end. */
 void vmm_hold(struct ledger *ledger, uint32_t id);
 
 /*
@@ -19,8 +19,8 @@ void vmm_hold(struct ledger *ledger, uint32_t id);
  */
 bool vmm_retain(struct ledger *ledger, enum node_kind kind, uint64_t address);
 
-/* Adds a reference to the handle that is mapped at the address, even if it was released before. If
- * it is not mapped there, finds it by number. False if it is unknown. */
+/* Adds a reference to the handle `handle` that is mapped at the address, even if it was released
+ * before; if none is mapped there, to the live handle of this number. False if there is none. */
 bool vmm_retain_mapped(struct ledger *ledger, uint64_t address, uint64_t handle);
 
 /*

@@ -1,4 +1,3 @@
-/* Reads all events of a trace into memory, and finds the event that ends each block. */
 #include "analyse/lifetimes/history.h"
 
 #include <stdlib.h>
@@ -13,7 +12,7 @@
 #define ROOM(history, name) \
 	NEED(GROW((history)->name, (history)->name##_n, (history)->name##_size, 16))
 
-/* The position of `key` in the list of places, threads or apis; a new key is added. */
+/* Returns the position of `key` in the list of places, threads or apis; adds a new key. */
 #define POSITION(history, name, key)                                                           \
 	position_in(KEYED_ENTER((history)->known_##name, (history)->name, (history)->name##_n, \
 				(history)->name##_size, key))
@@ -26,7 +25,7 @@ static uint32_t position_in(uint32_t id)
 
 /* --- events --- */
 
-/* Adds a gap of `missing` events before the event. All live blocks end at the gap. */
+/* Adds a gap: `missing` events are missing before this one. Live blocks end: any may be freed. */
 static void lose(struct history *history, const struct event *event, uint64_t missing)
 {
 	struct history_event *events = history->events;
@@ -46,8 +45,8 @@ static void lose(struct history *history, const struct event *event, uint64_t mi
 	};
 }
 
-/* For bytes without an address: adds the bytes that the last event allocated, or frees older bytes.
- * When all bytes of an older event are freed, the last event becomes the older event's `death`. */
+/* Adds the bytes without an address that the last event allocated, or frees such bytes of earlier
+ * events, whose `death` becomes the last event once all their bytes are freed. */
 static void move_loose(struct history *history, const struct lives *lives)
 {
 	uint32_t now = (uint32_t)history->events_n - 1;
@@ -100,7 +99,7 @@ static void take(struct history *history, const struct trace *trace, struct live
 	bool gap = lives_gap(lives, event);
 	uint64_t dropped = trace->capture.events_dropped ? trace->capture.events_dropped : 1;
 
-	/* If no event number is skipped, the first gap counts all dropped events, others 0. */
+	/* If no event number is skipped, the first gap counts all dropped events, later gaps 0. */
 	if (gap)
 		lose(history, event,
 		     event->seq > lives->next_seq ? event->seq - lives->next_seq
@@ -121,8 +120,6 @@ static void take(struct history *history, const struct trace *trace, struct live
 	if (history->categories)
 		categories_event(history->categories, event);
 }
-
-/* --- all events --- */
 
 /* Sets blocks' categories after all events, since they depend on how blocks ended. */
 static void label_blocks(struct history *history)

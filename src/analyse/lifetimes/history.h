@@ -16,7 +16,7 @@
 
 #define HISTORY_NONE UINT32_MAX
 
-/* HISTORY_FOLD is a further op; the value before it, EVENT_OPS, stands for an unknown op. */
+/* HISTORY_FOLD is an op that no trace has (history_fold()). EVENT_OPS stands for an unknown op. */
 enum { HISTORY_FOLD = EVENT_OPS + 1, HISTORY_OPS };
 
 struct history_place {
@@ -24,7 +24,7 @@ struct history_place {
 	int32_t device;
 	uint16_t space;
 	bool foreign; /* true for memory of another process, which no sum counts */
-	bool handle;  /* true if `ptr` is a handle, not an address */
+	bool handle;  /* true if `ptr` of its events is a handle, not an address */
 };
 
 struct history_event {
@@ -33,19 +33,19 @@ struct history_event {
 	uint32_t death;  /* for an event that begins a block: position of the event that ended the
 			    block, HISTORY_NONE if none did */
 	uint32_t thread; /* position in history.threads[] */
-	uint32_t text; /* for an allocation or fold: 1 + its category, 0 without categories; else an
-			  id for trace_text(): a mark's or range's name, an oom's error */
+	uint32_t text; /* for an allocation or a fold: 1 + its category, 0 if categories are unused;
+			  else an id for trace_text(): a mark's or range's name, an oom's error */
 	uint32_t place; /* position in history.places[] */
 	uint16_t api;   /* position in history.apis[] */
 	uint8_t op;     /* enum event_op, or HISTORY_FOLD */
 	bool born;      /* true if the event begins a block, segment or mapping */
 };
 
-/* A gap: events are missing, so from here on the blocks that were live before are unknown. */
+/* A gap: events are missing there, so it is unknown which of the older blocks are still live. */
 struct history_gap {
 	uint64_t event; /* position of the first event after the gap */
 	uint64_t dropped;
-	int device;                   /* the device whose sums `event` has, NO_DEVICE for none */
+	int device;                   /* the device whose sums `event` states, or NO_DEVICE */
 	uint64_t allocated, reserved; /* the device's bytes after `event` */
 };
 
@@ -53,7 +53,7 @@ struct history_sum {
 	uint64_t allocated, reserved;
 };
 
-/* In a folded history: the sums of an event's device and pool after it. Gaps do not reset sums. */
+/* After history_fold(): the sums of an event's device and pool after it; no gap resets them. */
 struct history_sums {
 	struct history_sum device, pool;
 	uint64_t blocks; /* number of blocks that the event represents */
@@ -65,7 +65,7 @@ struct history {
 	struct history_event *events;
 	struct history_sums *sums; /* by event, after history_fold(); else NULL */
 	struct history_place *places;
-	struct history_gap *gaps; /* blocks live at a gap have the gap's event as their `death` */
+	struct history_gap *gaps; /* a block that is live at a gap has gap.event as its `death` */
 	uint64_t *threads;
 	uint32_t *apis; /* ids for trace_text() */
 	size_t events_n, places_n, gaps_n, threads_n, apis_n;
@@ -73,9 +73,9 @@ struct history {
 	/* The members below are private. */
 	size_t events_size, places_size, gaps_size, threads_size, apis_size;
 	uint64_t first_seq;   /* seq of the first event after the last gap */
-	uint32_t first_event; /* position of that event */
+	uint32_t first_event; /* position of the event numbered first_seq */
 	struct map known_places, known_threads, known_apis;
-	struct unattributed loose; /* bytes without an address; the tag is their event's position */
+	struct unattributed loose; /* bytes without address; tag: position of their event */
 	struct categories *categories;
 };
 

@@ -13,8 +13,8 @@ struct fold_entry {
 	struct fold_key {
 		uint32_t stack, place, category;
 	} key;
-	uint32_t fold;        /* 1 + position of the last fold; 0 if that fold had no blocks */
-	uint64_t bytes, told; /* bytes now, and bytes in the last fold */
+	uint32_t fold;        /* 1 + position of the last fold event; 0: none, or one of 0 blocks */
+	uint64_t bytes, told; /* bytes now, and bytes in the last fold event */
 	uint32_t count, told_count;
 	bool waiting; /* true if the entry's position is in fold.changed */
 };
@@ -48,7 +48,7 @@ static void push_event(struct fold *fold, const struct history_event *event)
 	fold->events[fold->events_n++] = *event;
 }
 
-/* Counts the allocation (if `born`) or the free of a block allocated by `birth`. */
+/* Counts the allocation (if `born`) or else the free of a folded block, allocated by `birth`. */
 static void take_block(struct fold *fold, const struct history_event *birth, bool born)
 {
 	const struct fold_key key = { birth->stack, birth->place, birth->text };
@@ -68,7 +68,7 @@ static void take_block(struct fold *fold, const struct history_event *birth, boo
 	entry->waiting = true;
 }
 
-/* Adds a fold for each entry that has changed since the last call. */
+/* Adds a fold event at time t for each entry that has changed since its last fold event. */
 static void tell_totals(struct fold *fold, uint64_t t)
 {
 	for (size_t i = 0; i < fold->changed_n; i++) {

@@ -72,7 +72,7 @@ void history_running_add(struct history_running *running, const struct history_e
 	event_effect(&effect, &allocated, &reserved);
 	device->allocated += (uint64_t)allocated;
 	device->reserved += (uint64_t)reserved;
-	/* A pool's sums count every kind of memory, event_effect() only that of a GPU. */
+	/* event_effect() skips memory outside GPUs, but pools count it: pretend it is on GPU 0. */
 	effect.device = 0;
 	effect.space = SPACE_DEVICE;
 	event_effect(&effect, &allocated, &reserved);
@@ -99,7 +99,7 @@ static bool is_gap(const struct history *history, uint32_t event)
 	return until && gaps[until - 1].event == event;
 }
 
-/* True if event i allocates a block in GPU memory that a free event ended, or that never ended. */
+/* True if event i allocates GPU memory, and a free event or nothing ended the block (no gap). */
 static bool may_go(const struct history *history, size_t i)
 {
 	const struct history_event *event = &history->events[i];
@@ -133,7 +133,7 @@ static void keep_block(struct choice *choice, uint32_t i)
 		choice->keep->stays[choice->keep->birth[i]] = 1;
 }
 
-/* Keeps all events that cannot be removed, and the removable blocks with the largest areas. */
+/* Keeps all events but those of removable blocks with a small area (bytes times events lived). */
 static void keep_largest(struct choice *choice, size_t most)
 {
 	const struct history *history = choice->history;
@@ -210,7 +210,7 @@ static void see(struct extreme *extreme, uint64_t sum, uint32_t at)
 	}
 }
 
-/* Keeps events with a slice's highest and lowest sums; marks the starts of slices, and peaks. */
+/* Keeps events at which a sum is highest or lowest in a slice; marks slice starts and peaks. */
 static void keep_extremes(struct choice *choice)
 {
 	const struct history *history = choice->history;

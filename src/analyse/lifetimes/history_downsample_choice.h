@@ -18,7 +18,7 @@ struct history_sum;
 struct history_keep {
 	uint8_t *stays;  /* by event: 1 if kept; of a block's two events, both or none are kept */
 	uint8_t *edges;  /* by event: 1 if folds come before it (new slice, or peak of a sum) */
-	uint32_t *birth; /* by event: allocation that it frees, if removable; else HISTORY_NONE */
+	uint32_t *birth; /* by event: event of the removable block it frees; or HISTORY_NONE */
 	size_t slices;
 };
 

@@ -1,4 +1,4 @@
-/* Selects events, applies their effect, and keeps the state at a chosen point in time. */
+/* Applies a trace's selected events one by one, and stores the state at a chosen point in time. */
 #include "analyse/lifetimes/replay.h"
 
 #include <errno.h>
@@ -73,7 +73,7 @@ static void set_mark(struct replay *replay, uint64_t seq, uint64_t t)
 	}
 }
 
-/* Called before a row's bytes change. The first time after a peak, saves the bytes at the peak. */
+/* Called before a row's bytes change: if it is the first change since the peak, saves the bytes. */
 static void keep_row(const struct replay *replay, struct replay_row *row)
 {
 	if (row->epoch == replay->epoch)
@@ -106,8 +106,8 @@ void replay_categories(const struct replay *replay, struct category_sum *sums)
 /* --- events --- */
 
 /*
- * Adds a block's bytes, counted as `blocks` blocks, to the row and to the sum (`sign` 1), or
- * subtracts them (-1). Bytes that were never added are not subtracted.
+ * Adds a block's bytes to the row and to the sum (`sign` 1) or subtracts them (-1), and changes the
+ * row's number of blocks by `blocks`. Bytes that were never added are not subtracted.
  */
 static void hold(struct replay *replay, struct replay_row *row, const struct block *block,
 		 unsigned blocks, int sign)
@@ -195,8 +195,8 @@ static void begin_block(struct replay *replay, const struct event *event)
 	count_birth(replay, &replay->rows[row - 1], &lives->begun);
 }
 
-/* Subtracts freed bytes without an address from the rows that have them, maybe of another thread or
- * phase. Returns 1 + the row of the newest of these bytes, 0 if no row is known. */
+/* Subtracts freed bytes without an address from the rows of such bytes, the newest first; a row may
+ * be of another thread or phase. Returns 1 + the first row's position, 0 if there is none. */
 static uint32_t end_loose(struct replay *replay, const struct block *like, uint64_t t)
 {
 	struct block part = *like;

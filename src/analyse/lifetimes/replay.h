@@ -21,7 +21,7 @@
 
 enum replay_moment {
 	REPLAY_END,  /* the end of the window */
-	REPLAY_PEAK, /* the time of the highest sum inside the window, including its start */
+	REPLAY_PEAK, /* the time of the highest sum inside the window or at its start */
 };
 
 struct replay_wish {
@@ -29,12 +29,12 @@ struct replay_wish {
 	const char *pool;  /* NULL for all pools, and memory in no pool */
 	int space;         /* enum space; SPACES for all */
 	uint64_t from, to; /* the window in ns, both ends included */
-	uint64_t last;     /* the window ends with the event of this number at the latest */
+	uint64_t last;     /* events with a higher number are not in the window */
 	enum replay_moment moment;
-	enum trace_by split; /* TRACE_BY_THREAD, _PHASE or _CATEGORY splits the rows of stacks */
+	enum trace_by split; /* TRACE_BY_THREAD, _PHASE or _CATEGORY splits each stack's row */
 	const bool *stacks;  /* by stack: true if the stack is selected; NULL for all stacks */
 
-	/* The category of each allocation in the trace, by which rows are split; NULL for none. */
+	/* The category of each allocation in the trace, by which rows are split, too; or NULL. */
 	const uint8_t *of_alloc;
 	size_t allocs_n;
 	const char *const *category_names;
@@ -65,28 +65,28 @@ struct replay_row {
 
 struct replay_device {
 	int device;
-	uint64_t at_allocated, at_reserved; /* the device's bytes at the moment */
+	uint64_t at_allocated, at_reserved; /* the device's bytes at the moment asked for */
 };
 
 struct replay {
 	const struct replay_wish *wish;
 	struct trace *trace;
 	struct lives lives; /* blocks of the selected events; block.stack is a position in rows[] */
-	struct unattributed loose; /* bytes without an address; the tag is a position in rows[] */
+	struct unattributed loose; /* bytes without address; tag: a position in rows[] */
 	struct replay_row *rows;
 	size_t rows_n, rows_size;
 	struct map row_of; /* 1 + position in rows[], by key */
 	struct replay_device *devices;
 	size_t devices_n;
 	uint64_t now;           /* the sum after the last event read */
-	uint64_t t, seq, bytes; /* at the moment: time and number of the last event; the sum */
+	uint64_t t, seq, bytes; /* last event's time and number, the sum, at the moment asked for */
 	bool any;               /* true if an event was read */
 	uint64_t events;        /* number of events read */
 	uint64_t epoch;         /* increases at each new peak */
 	bool open;              /* true if the window has begun */
 
 	/* The events that are missing up to the end of the window. */
-	uint64_t dropped, dropped_from, dropped_to; /* number of events; times around them */
+	uint64_t dropped, dropped_from, dropped_to; /* their number; times (ns) before and after */
 	uint64_t lost; /* part of the sum that no known block holds, TRACE_NONE if unknown */
 
 	/* The members below are private. */
@@ -100,15 +100,15 @@ struct replay {
 int replay_run(struct replay *replay, struct trace *trace, const struct replay_wish *wish);
 void replay_clear(struct replay *replay);
 
-/* Returns the bytes of a row's blocks at the moment; sets *count to the number of blocks. */
+/* Returns the bytes of a row's blocks at the moment asked for; sets *count to their number. */
 uint64_t replay_at(const struct replay *replay, const struct replay_row *row, uint64_t *count);
 
-/* Sets sums[CATEGORIES_MOST] to the bytes and numbers of blocks at the moment, by category. */
+/* Sets sums[CATEGORIES_MOST] to each category's bytes and blocks at the moment asked for. */
 struct category_sum;
 void replay_categories(const struct replay *replay, struct category_sum *sums);
 
 /* Replaces the trace's sums with the replay's: the rows become trace.stacks[], trace.sites[] are
- * computed from the rows, and trace.peaks[] gets one element, the moment. */
+ * computed from the rows, and trace.peaks[] gets one element, for the moment asked for. */
 void replay_adopt(const struct replay *replay);
 
 static inline bool replay_is_split(const struct replay_wish *wish)
@@ -122,5 +122,5 @@ static inline bool replay_is_split(const struct replay_wish *wish)
 /* Allocates replay->devices. Adds a row per stack, unless rows are split or have categories. */
 void replay_start_rows(struct replay *replay);
 
-/* Returns 1 + the position of the row that counts the event. */
+/* Returns 1 + the position of the row that counts the event, whose block has the category. */
 uint32_t replay_row_of(struct replay *replay, const struct event *event, uint8_t category);

@@ -1,4 +1,4 @@
-/* Finds the row that counts an event, and replaces the trace's sums with those of the rows. */
+/* Finds the replay_row that counts an event, and replaces the trace's sums with the rows' sums. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static uint32_t enter(struct replay *replay, struct replay_key key)
 	return row;
 }
 
-/* True if rows are found by keys; else there is one row per stack, at the stack's position. */
+/* True if rows are found by a replay_key; else there is one row per stack, at its position. */
 static bool has_keys(const struct replay_wish *wish)
 {
 	return replay_is_split(wish) || wish->of_alloc;
@@ -96,7 +96,8 @@ static struct trace_stack stack_of(const struct replay *replay, const struct rep
 	return stack;
 }
 
-/* Returns a row's call site: its stack's or, if rows are split, its thread, phase or category. */
+/* Returns a row's name and kind of memory for trace.sites[]: those of the stack's call site or, if
+ * rows are split, of the row's thread, phase or category. */
 static struct trace_place adopted_place(const struct replay *replay, const struct replay_row *row,
 					const struct trace_stack *stack)
 {
@@ -120,7 +121,7 @@ static struct trace_place adopted_place(const struct replay *replay, const struc
 	return place;
 }
 
-/* Merges the entries of a peak whose rows have one stack and differ only in their category. */
+/* Merges those shares of a peak that belong to the same stack and differ only in category. */
 static void merge_shares(const struct replay *replay, struct trace_peak *peak, uint32_t *first)
 {
 	size_t kept = 0;

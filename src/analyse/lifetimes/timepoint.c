@@ -49,7 +49,8 @@ static uint64_t height(const struct trace_phase *phase)
 	return phase->allocated.peak_bytes == TRACE_NONE ? 0 : phase->allocated.peak_bytes;
 }
 
-/* Returns the `number`th of `count` phases with the name: that with the highest peak; or NULL. */
+/* Returns the phase with the highest peak among the *count with this name, the *number-th of them
+ * in time; NULL if there is none. */
 static const struct trace_phase *find_phase(const struct trace *trace, const char *name,
 					    size_t *number, size_t *count)
 {
@@ -74,7 +75,7 @@ static const struct trace_phase *find_phase(const struct trace *trace, const cha
 
 struct mark {
 	uint64_t t, seq;
-	size_t number, count; /* this is mark `number` of `count` marks with the name */
+	size_t number, count; /* of the `count` marks with the same name, this is the number-th */
 };
 
 /* Reads the trace again to find a mark: the last named NAME for "NAME", the second for "NAME#2". */
@@ -108,7 +109,7 @@ static int find_mark(struct mark *mark, const struct trace *trace, const char *t
 	trace_close(&again);
 	if (more < 0 || mark->number)
 		return more;
-	return err("%s: has no mark %.100s (marks of that name: %zu)", trace->path, text,
+	return err("%s: has no mark %.100s (it has %zu marks with this name)", trace->path, text,
 		   mark->count);
 }
 
@@ -120,7 +121,8 @@ static int at_mark(struct replay_wish *wish, const struct trace *trace, const ch
 
 	wish->last = mark.seq;
 	if (mark.count > 1)
-		snprintf(what, size, "at mark %.200s (%zu of %zu)", name, mark.number, mark.count);
+		snprintf(what, size, "at mark %.200s (%zu of %zu with this name)", name,
+			 mark.number, mark.count);
 	else
 		snprintf(what, size, "at mark %.200s", name);
 	return error;
@@ -190,8 +192,8 @@ static int at_phase(struct replay_wish *wish, const struct trace *trace, const c
 	wish->from = phase->start;
 	wish->to = phase->end;
 	if (count > 1)
-		snprintf(what, size, "at the peak of phase %.200s (%zu of %zu)", name, number,
-			 count);
+		snprintf(what, size, "at the peak of phase %.200s (%zu of %zu with this name)",
+			 name, number, count);
 	else
 		snprintf(what, size, "at the peak of phase %.200s", name);
 	return 0;

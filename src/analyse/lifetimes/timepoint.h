@@ -3,7 +3,7 @@
  * exit.
  *
  * Functions of type int return 0, or -EINVAL with err_text(): the text cannot be read, or the trace
- * has no such time. Of several phases with a name, the one with the highest peak is taken.
+ * has no such time. Of several phases with the same name, the one with the highest peak is meant.
  */
 #pragma once
 

@@ -72,7 +72,7 @@ static inline uint64_t text_tail(const struct python_layout *at, const void *tex
 	int32_t data = at->text_ascii;
 	uint64_t size = length;
 
-	if ((kind & 31) != (16 | 8 | 1)) { /* not the common kind: compact ASCII */
+	if ((kind & 31) != (16 | 8 | 1)) { /* most strs are compact ASCII; this one is not */
 		if (!(kind & 8))
 			return 0;
 		data = kind & 16 ? at->text_ascii : at->text_compact;
@@ -85,10 +85,10 @@ static inline uint64_t text_tail(const struct python_layout *at, const void *tex
 }
 
 /*
- * A value that distinguishes this code object from an earlier one at the same address. It is the
- * object's version number, unless that is at no known offset or 0 (all 2^32 were used). Otherwise
- * it is made of the pointers to the object's file, name and line table, and of the last characters
- * of the file's name: in 3,000 generated modules all three pointers were sometimes reused together.
+ * A value that distinguishes this code object from an earlier one at the same address: the object's
+ * version number. If the number is 0 (all 2^32 were used) or at an unknown offset, the value is
+ * made of the pointers to the object's file, name and line table, and of the last characters of the
+ * file's name: in a test with 3,000 modules, all three pointers were sometimes reused together.
  */
 static inline __attribute__((always_inline)) uint64_t identity_of(const struct python_layout *at,
 								  const void *code, bool versioned)
@@ -109,7 +109,7 @@ static inline __attribute__((always_inline)) uint64_t identity_of(const struct p
 	       text_tail(at, file, python_word(file, at->text_length));
 }
 
-/* The bit `entry` in a python_frame's third word: all machines with CUDA are little-endian. */
+/* The bit `entry` in a python_frame's third word; all machines with CUDA are little-endian. */
 #define ENTRY (1ULL << 63)
 
 typedef uint64_t __attribute__((may_alias)) frame_word;
@@ -183,7 +183,7 @@ static inline __attribute__((always_inline)) void walk_frames(const struct pytho
 	const struct python_layout layout = *from;
 	const struct python_layout *at = &layout;
 	struct python_frames frames = *to;
-	/* Ends the loop on a damaged, endless chain: a stack has no more shims than frames. */
+	/* A limit in case of an endless chain. An intact stack has no more shims than frames. */
 	uint64_t steps = 2 * (uint64_t)frames.capacity + 64;
 
 	for (; frame; frame = python_pointer(frame, at->frame_previous)) {

@@ -25,7 +25,7 @@ struct python_frame {
 	uint32_t entry : 1;       /* the frame began an evaluation loop: python_eval_range() */
 };
 
-_Static_assert(sizeof(struct python_frame) == 24, "hashed and compared as three words");
+_Static_assert(sizeof(struct python_frame) == 24, "a frame is hashed and compared as three words");
 
 struct python_name {
 	char file[1024];
@@ -37,25 +37,26 @@ struct python_name {
  * Takes the loader's locks and may allocate, so it is not called in PyTorch's report of a block. */
 void python_prepare(void *(*lookup)(void *handle, const char *name));
 
-enum { PYTHON_TRAIL = 160 }; /* most frames in a trail; a deeper stack is listed at each walk */
+/* Maximum number of frames in a python_trail; for a deeper stack, each walk reads all frames. */
+enum { PYTHON_TRAIL = 160 };
 
-/* A frame's address, and those words of the frame that determine what is recorded for it. */
+/* A frame's address, and those of its words that determine the recorded python_frame. */
 struct python_place {
 	uint64_t frame;
 	uint64_t code, next; /* the frame's pointers to its code object and its instruction */
-	uint64_t kind;       /* low 8 bits: enum _frameowner (CPython); above: the code's version */
+	uint64_t kind; /* low 8 bits: enum _frameowner (CPython); others: the code's version */
 };
 
 /* The frames of the last walk, outermost first, stored for the next walk, including shims: frames
  * that the interpreter adds for its own use. All zeros before the first walk. */
 struct python_trail {
 	unsigned last; /* number of places in the last walk */
-	unsigned high; /* number of filled places; those after `last` are older */
+	unsigned high; /* number of filled places; from `last` on they are of older walks */
 	unsigned good; /* number of outermost places for which sum[] and frames[] are valid */
 	struct python_place at[PYTHON_TRAIL];
 	unsigned __int128 sum[PYTHON_TRAIL + 1]; /* sum[n]: sum of the n outermost places */
-	uint16_t frames[PYTHON_TRAIL + 1]; /* frames[n]: frames, not shims, among these places */
-	struct python_place fresh[PYTHON_TRAIL]; /* new frames of this walk, innermost first */
+	uint16_t frames[PYTHON_TRAIL + 1]; /* frames[n]: number of those places that are no shims */
+	struct python_place fresh[PYTHON_TRAIL]; /* frames not yet in at[], innermost first */
 };
 
 /* The result of a walk; the caller sets the list, its capacity and the trail. */
@@ -83,9 +84,9 @@ bool python_list(struct python_frames *frames);
 bool python_name(const struct python_frame *frame, struct python_name *name);
 
 /*
- * The addresses of the evaluation loop's code, [*low, *high); false if unknown. On a native stack
- * each call in that range (a return address minus one) is one run of the loop, which executes the
- * Python frames outwards up to and including the next one whose python_frame.entry is set.
+ * The addresses of the evaluation loop's code, [*low, *high); false if unknown. On a native stack,
+ * each return address in that range is one run of the loop. The innermost run executes the Python
+ * frames from the innermost to the first with python_frame.entry; the next run, those after it.
  */
 bool python_eval_range(uint64_t *low, uint64_t *high);
 

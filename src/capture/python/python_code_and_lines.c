@@ -74,8 +74,8 @@ static const void *follow(struct trial *trial, const void *base, int32_t offset)
 	return value;
 }
 
-/* Fails the trial unless the pointer at base + offset is to a str or bytes object (as `flag`
- * requires), also of a subclass: compile() stores a file name of a subclass of str unchanged. */
+/* Fails the trial unless the pointer at base + offset is to an object of str or bytes (by `flag`)
+ * or of a subclass, which is allowed because compile() stores such a file name unchanged. */
 static void expect_kind(struct trial *trial, const void *base, int32_t offset, uint64_t flag)
 {
 	const struct python_layout *at = &python_process.layout;
@@ -145,7 +145,7 @@ struct table {
 	const uint8_t *end;
 };
 
-/* The next byte. Zero after the end of a damaged table, so that every loop below ends. */
+/* The next byte. Zero after the end of a damaged table, so that the loops that call it end. */
 static unsigned take(struct table *table)
 {
 	return table->at < table->end ? *table->at++ : 0;
@@ -174,9 +174,9 @@ static int32_t take_signed(struct table *table)
 	return value & 1 ? -(int32_t)(value >> 1) : (int32_t)(value >> 1);
 }
 
-/* Reads pairs: a number of code bytes, a number of lines to add. In co_lnotab the lines are
- * added after the bytes; in 3.10's table (`deltas`) before, and -128 means that the bytes have
- * no line. */
+/* Reads pairs: a number of code bytes, a number of lines to add. In co_lnotab the lines are added
+ * for the code after these bytes; in 3.10's table (`deltas`) for these bytes themselves, where -128
+ * means that they have no line. */
 static int32_t pairs_line(struct table table, int32_t line, int64_t position, bool deltas)
 {
 	int64_t end = 0;
@@ -203,8 +203,8 @@ static int32_t pairs_line(struct table table, int32_t line, int64_t position, bo
  * and covers n + 1 code units of two bytes. The byte is followed, according to its code c, by:
  *
  *   c  0..9   one byte of columns            13  a signed line delta
- *     10..12  line delta 0..2, two bytes     14  a signed line delta, three numbers of columns
- *                                            15  no location
+ *     10..12  two bytes of columns; the      14  a signed line delta, three other numbers
+ *             line delta is 0..2             15  nothing: no location
  */
 static int32_t locations_line(struct table table, int32_t line, int64_t position)
 {

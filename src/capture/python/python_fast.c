@@ -13,7 +13,7 @@
 
 enum { NUMBER_SHIFT = 8 };
 
-/* Used in a stack's sum for a shim, a frame that the interpreter adds for an evaluation loop. */
+/* Stands in a stack's sum for each shim: a frame that the interpreter adds for its own use. */
 static const uint64_t SHIM = 1ULL << 63;
 
 static inline bool is_shim(uint64_t kind)
@@ -75,7 +75,7 @@ static inline unsigned __int128 part(const struct python_place *place, unsigned 
 			   place->next, index);
 }
 
-/* Searches the trail, whose addresses mostly grow inwards, for a frame, from place `index` on.
+/* Searches the trail for a frame, beginning near place `index`. Addresses mostly grow inwards.
  * Returns the position after that frame, or else after the place with the next lower address. */
 static inline unsigned search(const struct python_trail *trail, unsigned index, uint64_t frame)
 {
@@ -112,8 +112,8 @@ static HOT_CODE bool gather(const struct python_layout *at, struct python_trail 
 	return true;
 }
 
-/* Makes the compiler use this value even after a comparison has shown that a loaded value equals
- * this value: then the processor need not wait for the load. */
+/* Makes the compiler use this value, not an equal value that was just loaded and compared with it:
+ * so the processor need not wait for the load. */
 #define KNOWN_AS(value) __asm__("" : "+r"(value))
 
 static inline __attribute__((always_inline)) bool is_same(const struct python_layout *at,

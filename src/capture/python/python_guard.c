@@ -46,10 +46,10 @@ static void ended(void)
 }
 
 /*
- * Called by Python's atexit when all but the daemon threads have ended, before the frames of those
- * are freed. A program may unregister it by atexit._clear(), as children of multiprocessing do,
- * which leave by _exit: walks that have begun are then not awaited, and finalizing() alone prevents
- * new walks. After an early call (atexit._run_exitfuncs()) only the calling thread may walk.
+ * Called by Python's atexit when all but the daemon threads have ended, before the frames of daemon
+ * threads are freed. A program may unregister it by atexit._clear(), as children of multiprocessing
+ * do, which leave by _exit: then no walk is awaited, and finalizing() alone prevents new walks.
+ * After an early call (atexit._run_exitfuncs()) only the calling thread may walk.
  */
 static void *ending(void *module, void *unused)
 {

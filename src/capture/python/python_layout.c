@@ -45,7 +45,7 @@ static const struct python_layout known[] = {
 /* For each column of TELLS in frame_offsets.def: the field of python_layout and its valid range. */
 static const struct told_field {
 	int place;
-	unsigned width; /* bytes of the field, whose offset is a multiple of this */
+	unsigned width; /* size of the field in bytes; its offset is a multiple of the size */
 	uint64_t least;
 	uint64_t end; /* valid values are less than this; 0: less than the struct's size */
 } columns[] = {

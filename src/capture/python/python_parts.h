@@ -141,7 +141,7 @@ struct python_interpreter {
 	uint64_t eval_low;
 	uint64_t eval_high;
 	struct python_layout layout;
-	bool guessed;      /* newer than frame_offsets.def: layout must be verified before use */
+	bool guessed;      /* version not in frame_offsets.def: layout must be verified */
 	char version[32];  /* such as "3.12.3" */
 	char refusal[160]; /* a sentence on why Python stacks are off, if they are */
 };
@@ -224,7 +224,7 @@ static inline uint64_t python_key(unsigned index)
 }
 
 /* A frame's addend in the sum: a product with keys for its position (NH: Black et al., UMAC, 1999),
- * so that it does not depend on other frames. `rest`: a word that determines the instruction. */
+ * independent of all other frames. `rest`: a word that determines the instruction. */
 static inline unsigned __int128 python_part(uint64_t code, uint64_t identity, uint64_t rest,
 					    unsigned index)
 {

@@ -1,5 +1,5 @@
-/* Functions by which the recorder and the hooks have work done in other folders. They are defined
- * in capture/life, so that the recorder depends on none of those folders. */
+/* Functions that the recorder and the hooks call for work in other folders. capture/life defines
+ * these functions, so that the recorder depends on none of those folders. */
 #pragma once
 
 #include <stdatomic.h>
@@ -30,7 +30,7 @@ void guest_open(void);
 /* Records a device's name and size, once. Calls the driver, so no lock may be held. */
 void guest_device(int device);
 
-/* The last value of `asked` in the spool's header that was acted on; UINT32_MAX after a signal. */
+/* The value of `asked` in the spool's header that was handled last. A signal sets UINT32_MAX. */
 extern _Atomic uint32_t guest_control_seen;
 
 /* True if there is a request by a tool (memtrace ctl) or a signal (MEMTRACE_SIGNAL). Called for
@@ -41,5 +41,5 @@ static inline bool guest_control_asked(const struct spool_header *header)
 	       atomic_load_explicit(&guest_control_seen, memory_order_relaxed);
 }
 
-/* Carries out all requests. Takes the recorder's lock; there must be a spool. */
+/* Carries out all requests by tools and signals. Takes the recorder's lock; needs a spool. */
 void guest_control(void);

@@ -32,9 +32,9 @@ typedef _Atomic(struct spool_call *) slot;
 static struct spool_call early_counts[HOOKS];
 
 static HOT_DATA struct {
-	/* Rows in the spool, by shard and function. The pages read 0 in a forked child. */
+	/* Pointers to rows of the spool, by shard and function; all read NULL in a forked child. */
 	slot *slots;
-	_Atomic uint64_t threads; /* threads numbered so far, here and in parent processes */
+	_Atomic uint64_t threads; /* number of threads so far, here and in parent processes */
 } calls;
 
 static HOT_THREAD _Thread_local struct {
@@ -44,7 +44,7 @@ static HOT_THREAD _Thread_local struct {
 
 void calls_init(void)
 {
-	/* Wiped by fork(): a child must not write to its parent's rows, not mapped there. */
+	/* fork() wipes these pages: a child must not use its parent's rows, not mapped there. */
 	if (opt_flag(OPT_ID_calls))
 		calls.slots = record_wiped_pages(sizeof(slot) * SHARDS * HOOKS);
 }
@@ -100,7 +100,7 @@ static uint64_t take_relaxed(_Atomic uint64_t *from)
 	return atomic_exchange_explicit(from, 0, memory_order_relaxed);
 }
 
-/* Adds a row to the spool, published once complete. Called with the recorder's lock held. */
+/* Adds a row to the spool; readers see complete rows only. Called with the recorder's lock held. */
 static struct spool_call *make_row(enum hook_id id)
 {
 	struct spool *spool = record_spool();
@@ -216,8 +216,8 @@ void calls_clear(void)
 /* --- the time that recording events costs --- */
 
 enum {
-	MOST_NS = 1 << 16, /* longer times are not counted: the kernel ran another thread */
-	READINGS = 16,     /* measurements of the clock, of which the least counts */
+	MOST_NS = 1 << 16, /* longer times are ignored: the kernel ran another thread meanwhile */
+	READINGS = 16,     /* ask_clock() measures this often, and uses the shortest time */
 };
 
 HOT_THREAD _Thread_local uint32_t overhead_past;

@@ -21,7 +21,7 @@ enum { NAMES = 1000 };
 static START_DATA char near[200];
 static char far[4096];
 
-/* The text for %e. A copy, because a program that sets its title overwrites the original. */
+/* The program's name, for %e in paths. A copy: a program that sets its title overwrites argv[]. */
 static char program[256];
 
 static __attribute__((noinline)) void ask_far(void)
@@ -80,7 +80,7 @@ static void make_pattern(char *to, size_t size, const char *output)
 	text_append(to, size, output);
 }
 
-/* Makes the absolute path of the spools' directory; "" means the output's directory. */
+/* Makes the absolute path of the spools' directory, or "" if that is the output's directory. */
 static void make_directory(char *to, size_t size, const char *spools)
 {
 	const char *start = *spools ? start_of(spools) : "";
@@ -89,8 +89,8 @@ static void make_directory(char *to, size_t size, const char *spools)
 	text_append(to, size, spools);
 }
 
-/* Creates the spool, unless it or the output exists. Then checks for the output again, because a
- * process with the same names writes its output first and removes its spool afterwards. */
+/* Creates the spool, unless it or the output exists. Then checks for the output again: another
+ * process with the same names may have written its output meanwhile, and removed its spool. */
 static int create_unless_there(void)
 {
 	const struct process_paths *paths = &recorder.paths;

@@ -51,9 +51,9 @@ void *record_wiped_pages(size_t size)
 }
 
 /*
- * True in a child that was made without fork's handlers before the wiped pages existed. False in a
- * clone that shares its parent's memory, because it adds to its parent's recording. Only kcmp() can
- * distinguish the two; without kcmp(), true in both, because such a clone is rarer than a child.
+ * True in a child that ran no fork handler, and whose parent had not called record_wake(). False in
+ * a clone that shares its parent's memory, because it adds to its parent's recording. Only kcmp()
+ * tells such a clone from a child; if kcmp() fails, returns true, as clones are rarer.
  */
 static bool is_child(void)
 {
@@ -149,7 +149,7 @@ HOT_CODE uint64_t record_now(void)
 {
 	uint64_t now = tsc_ns();
 
-	/* In a child, time zero was read from the kernel, and tsc_ns() may be slightly behind. */
+	/* In a forked child, start_monotonic comes from the kernel; tsc_ns() may be behind it. */
 	return now > record_process.start_monotonic ? now - record_process.start_monotonic : 0;
 }
 
@@ -199,7 +199,7 @@ static int start_tables(void)
 	bool keep = *opt_text(OPT_ID_keep) && !opt_parse_keep(opt_text(OPT_ID_keep), &ns, &bytes);
 	int error = intern_init(&recorder.intern, &recorder.spool);
 
-	/* With `keep`, old events are dropped, so only a limit that the user set applies. */
+	/* With `keep`, old events are dropped, so the default of max_events does not apply. */
 	if (keep && !opt_given(OPT_ID_max_events))
 		most = UINT64_MAX;
 	if (!error)

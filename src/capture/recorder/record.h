@@ -72,8 +72,8 @@ void record_lock_in(void **frame);
 #define record_lock_only() record_lock_only_in(__builtin_frame_address(0))
 void record_lock_only_in(void **frame);
 
-/* True if this thread holds the lock, in a frame that a signal handler interrupted or left. With
- * signals deferred, no wait for the lock would end: only a signal could continue that frame. */
+/* True if this thread holds the lock, in a frame that a signal handler interrupted or left. The
+ * thread must not wait for the lock with signals deferred then: the wait would never end. */
 bool record_held(void);
 
 /* Defers signals and takes the lock; if record_held(), does neither and returns false. */
@@ -87,7 +87,7 @@ bool record_inside_in(void **frame);
 /* True if there is a spool, which stays open while the lock is held. */
 bool record_is_open(void);
 
-/* The lock must be held to use the results, but not to read constant data, such as texts. */
+/* The results must be used with the lock held, except to read constant data, such as texts. */
 struct spool *record_spool(void);
 struct intern *record_intern(void);
 struct ledger *record_ledger(void);
@@ -125,7 +125,7 @@ void record_done(void);
 /* Counts a free of memory whose allocation was not recorded. Called with the lock held. */
 void record_unmatched(void);
 
-/* True while events are off: after memtrace_stop(), or with MEMTRACE_START=0. */
+/* True while no events are recorded: after memtrace_stop(), or with MEMTRACE_START=0. */
 bool record_quiet(void);
 
 /* A mark, or a range's push or pop, with NVTX's details. Texts that are too long are cut. */
@@ -140,7 +140,7 @@ struct record_mark {
 /* Records a mark. A mark from before the first memory event is stored until that event. */
 void record_mark(struct record_mark *mark);
 
-/* Records a mark. Needs the lock and an open spool. Does nothing while events are off. */
+/* Records a mark. Needs the lock and an open spool. Does nothing if record_quiet(). */
 void record_mark_locked(const char *name);
 
 /* Switches the recording of events on or off; the ledger's sums are updated in both cases. */

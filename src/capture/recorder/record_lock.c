@@ -45,7 +45,7 @@ static void mend(void)
 	signals_deliver(&deferred);
 }
 
-/* Stops recording: the slow owner that lost the lock may go on, and two threads would write. */
+/* Stops recording once a slow owner has lost the lock: if it goes on, two threads would write. */
 static void end_overdue(void)
 {
 	if (!recorder.spool.header)
@@ -89,9 +89,9 @@ HOT_CODE void record_unlock(void)
 }
 
 /*
- * True if the frame that took the lock at `turn` is gone. That is certain if its return address at
- * *where has changed, or if the present call's `frame` is at the same place or further out on the
- * same stack. A frame on another stack may be suspended; it counts as gone after OVERDUE_NS.
+ * True if the frame that took the lock at `turn` is gone: its function was left. That is certain if
+ * its return address at *where has changed, or if the present call's `frame` is at the same address
+ * or further out on the same stack. On another stack, it counts as gone after OVERDUE_NS.
  */
 static bool frame_gone(unsigned turn, void **where, void **frame)
 {

@@ -5,11 +5,11 @@
 #include "capture/recorder/record_parts.h"
 
 enum {
-	PENDING = 128, /* most marks stored before the first memory event */
-	/* most different names, and most bytes of all names together */
+	PENDING = 128, /* maximum number of marks stored before the first memory event */
+	/* maximum number of different names, and of bytes of all names together */
 	NAMES = 1 << 20,
 	BYTES = 24 << 20,
-	FOLDED = 1 << 16, /* most further names, in which numbers become "#" */
+	FOLDED = 1 << 16, /* maximum number of further names, in which numbers become "#" */
 };
 
 static struct {
@@ -37,7 +37,7 @@ static void fold_numbers(const char *name, char *to)
 }
 
 /* The text id of a mark's name. Names with a counter (a step, a sequence number) would fill the
- * table of texts, hence the limits above. Once all are reached, all marks share one name. */
+ * table of texts, hence NAMES, BYTES and FOLDED. Once FOLDED is reached, all marks share a name. */
 static uint32_t mark_name(const char *name)
 {
 	uint64_t before = spool_count(&recorder.spool, SPOOL_TEXT);
@@ -61,7 +61,8 @@ static uint32_t mark_name(const char *name)
 	if (++marks.names < NAMES && marks.bytes < BYTES)
 		return id;
 	marks.full = true;
-	record_fact("note", "very many different range names: in new ones # stands for a number");
+	record_fact("note", "there are very many different range names: in later ones, # stands "
+			    "for any number");
 	return id;
 }
 

@@ -12,7 +12,7 @@ enum { RECORD_NOTES = 16 };
 extern struct record_process {
 	uint64_t start_monotonic, start_realtime;
 	int pid;
-	_Atomic bool quiet; /* true while events are off: record_quiet() */
+	_Atomic bool quiet; /* true while no events are recorded: record_quiet() */
 	/* true once record_wake() has run; before, a forked child has nothing to clear */
 	_Atomic bool awake;
 	_Atomic bool open, cuda_started;
@@ -41,7 +41,7 @@ extern _Thread_local struct record_self {
 	void **frame;   /* the frame that takes, holds or drops the lock, or NULL */
 	void *back;     /* that frame's return address */
 	unsigned turn;  /* lock.turn when the holder's frame was seen on another stack */
-	uint64_t since; /* time at which frame_gone() first saw that, ns; 0: never */
+	uint64_t since; /* time at which `turn` was set, ns; 0: never */
 } record_self;
 
 #pragma GCC visibility pop
@@ -49,8 +49,8 @@ extern _Thread_local struct record_self {
 /* Ends recording after an error and reports the error, with `what`, on stderr. Needs the lock. */
 void record_give_up(const char *what, int error);
 
-/* True if this thread is in the middle of an update. The caller is then in a signal handler that
- * interrupted the update, or on another stack, and must neither wait nor go on. */
+/* True if this thread is in the middle of an update: the caller is in a signal handler that
+ * interrupted the update, or runs on another stack meanwhile. It must neither wait nor go on. */
 bool record_interrupts_update(void **frame);
 
 /* Like record_interrupts_update(); if true, also counts the call as not recorded. */

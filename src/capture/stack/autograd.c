@@ -38,10 +38,10 @@ static HOT_DATA struct {
 typedef uint64_t number_fn(void);
 typedef struct returned node_fn(void);
 
-/* --- forward passes: the stack that first allocated under each node number --- */
+/* --- forward passes: the stack of the first allocation for each node number --- */
 
-/* The stack that allocated under a node's number, in one word so that no thread reads it half
- * written. `thread` and `number` are low bits only, which suffice to detect an old entry. */
+/* The stack of the first allocation for a node, in one word so that no thread reads it half
+ * written. `thread` and `number` are the node's low bits, enough to tell another node's entry. */
 union forward_slot {
 	uint64_t word;
 	struct {
@@ -56,13 +56,13 @@ enum { SLOTS = 1 << 15 };
 static _Atomic uint64_t forward[SLOTS];
 static HOT_THREAD _Thread_local uint64_t last_peek;
 
-/* Slots of consecutive numbers share cache lines: a backward pass counts down the numbers. */
+/* A node's slot. Consecutive numbers have adjacent slots: a backward pass uses them in turn. */
 static _Atomic uint64_t *function_slot(uint64_t thread, uint64_t number)
 {
 	return &forward[(number + thread * 0x9e3779b9u) % SLOTS];
 }
 
-/* Calls PyTorch, which may allocate memory: the debug build allows allocations meanwhile. */
+/* Calls a function of PyTorch. It may call malloc, so debug builds allow that meanwhile. */
 static uint64_t ask_number(number_fn *function)
 {
 	const char *path = watch_path(NULL);
@@ -108,7 +108,7 @@ static uint64_t word_at(uint64_t address, unsigned offset)
 	return word;
 }
 
-/* False if fields have impossible values, and for AccumulateGrad, whose number is UINT64_MAX. */
+/* False if a field of the node has an impossible value, as AccumulateGrad's number UINT64_MAX. */
 static bool plausible(uint64_t node)
 {
 	return word_at(node, NODE_NUMBER) < 1ull << 48 && word_at(node, NODE_THREAD) < 1ull << 32 &&
@@ -154,7 +154,7 @@ static uint32_t forward_stack(void)
 /* Stack numbers of the running calls of backward(): UINT32_MAX if unknown, 0 in a free slot. */
 enum { PASSES = 64 };
 static _Atomic uint32_t passes[PASSES];
-static HOT_DATA _Atomic uint32_t under_way; /* running passes, counted before they take a slot */
+static HOT_DATA _Atomic uint32_t under_way; /* number of passes, also those without a slot yet */
 
 /* The stack that called backward(), if it is the same for all running passes. Otherwise 0, because
  * the pass to which this thread belongs is not known. */
@@ -187,7 +187,7 @@ HOT_CODE struct autograd_via autograd_via(void)
 	return via;
 }
 
-/* Takes a slot for a backward pass. Passes that find none share slot 0; their stack is unknown. */
+/* Takes a slot for a backward pass. Passes that find no free slot share slot 0, without a stack. */
 static void pass_begin(unsigned *slot, uint32_t stack)
 {
 	atomic_fetch_add(&under_way, 1);
@@ -260,7 +260,7 @@ typedef struct returned execute_fn(void *engine, const void *roots, const void *
 
 EXPORT execute_fn EXECUTE;
 
-/* PyTorch's own execute(), found as the linker would for the first caller; NULL if not found. */
+/* PyTorch's own execute(), as the dynamic linker would find it for the first caller; or NULL. */
 static execute_fn *execute_real(void *caller)
 {
 	static _Atomic(void *) known;

@@ -1,6 +1,6 @@
 /*
- * Finds the DWARF call frame information for a code address and turns it into a rule (cfi_walk.h).
- *
+ * Makes a rule (how to walk from a code address to the caller, cfi_walk.h) from the module's DWARF
+ * call frame information.
  * The format is DWARF 5, section 6.4, with the changes that the Linux Standard Base makes for
  * .eh_frame and .eh_frame_hdr. Only the forms that compilers write for nearly all code are
  * understood; for all others the rule is CFI_OTHER.
@@ -12,7 +12,7 @@
 
 #include "codec/varint.h"
 
-enum { OFFSET_MOST = 1 << 18, SAVED_MOST = 1 << 12, STATES = 8 /* most rows for REMEMBER */ };
+enum { OFFSET_MOST = 1 << 18, SAVED_MOST = 1 << 12, STATES = 8 /* depth of REMEMBER's stack */ };
 
 /* DWARF's register numbers on x86-64 (System V ABI, figure 3.36) */
 enum { RBP = 6, RSP = 7, RETURN = 16 };
@@ -214,8 +214,8 @@ static struct bytes entry_at(const uint8_t *p)
 	return (struct bytes){ p + 4, p + 4 + length, false };
 }
 
-/* Skips the data that the letters of `text` announce. False for an unknown letter, or if 'R' (the
- * encoding of addresses) is missing or unusual. */
+/* Skips a CIE's augmentation data, as the letters of `text` describe it. False for an unknown
+ * letter, or if 'R' (the encoding of addresses) is missing or unusual. */
 static bool read_augmentation(struct bytes *bytes, const char *text)
 {
 	uint64_t size = uleb(bytes);

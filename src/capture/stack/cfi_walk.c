@@ -7,8 +7,8 @@
 #include "capture/stack/modules.h"
 #include "capture/stack/unwind.h"
 
-/* A line of the table has eight rules and fills a cache line. The key, an address of 47 bits times
- * an odd number, chooses the line by its high eleven bits; its other 36 bits are the tag. */
+/* A line of the table has eight rules and fills a cache line. A rule's key is its address times an
+ * odd number, cut to 47 bits: the high eleven bits choose the line, the other 36 are the tag. */
 enum {
 	LINES = 1 << 11,
 	LINE = 8,
@@ -110,7 +110,7 @@ struct hash128 step_hash(void *const *addresses, size_t count)
 	return hash;
 }
 
-/* Sets by_frame in frames that leave the frame pointer unchanged for a caller that needs it. */
+/* Sets by_frame also in each frame that leaves the frame pointer to a caller that depends on it. */
 static void pass_inwards(struct step_walk *walk)
 {
 	for (uint32_t at = walk->count; at-- > 1;)

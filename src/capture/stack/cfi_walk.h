@@ -14,7 +14,7 @@
 
 #include "base/mem/hash.h"
 
-enum { STEP_MOST = 256 }; /* most frames in a walk */
+enum { STEP_MOST = 256 }; /* maximum number of frames in a walk */
 
 /* The return address, stack pointer and frame pointer of a walk's first frame. */
 struct step_start {
@@ -36,7 +36,7 @@ struct step_walk {
 	uint64_t address[STEP_MOST + 1];
 	struct step_state {
 		uint64_t stack, frame;
-		uint64_t saved; /* address of the caller's saved frame pointer; 0 if unchanged */
+		uint64_t saved; /* address where it saved the caller's frame pointer, or 0 */
 		bool by_frame;  /* true if the rest of the walk depends on `frame` */
 	} state[STEP_MOST + 1];
 	uint32_t count;
@@ -53,8 +53,8 @@ bool step_walk(struct step_walk *walk, const struct step_start *start, uint64_t 
 struct hash128 step_hash(void *const *addresses, size_t count);
 
 /*
- * Makes a rule for each return address of the unwinder's walk from `start` that has none. Of the
- * rules, the first that disagrees with the unwinder's walk is then set to CFI_OTHER. `whole`: true
+ * Makes a rule for each return address of the unwinder's walk from `start` that has none. If a walk
+ * by rules then differs from the unwinder's, the first wrong rule becomes CFI_OTHER. `whole`: true
  * if the walk reached the stack's end. Takes the loader's lock. False if no rule was made.
  */
 bool step_learn(const struct step_start *start, void *const *addresses, size_t count, bool whole);
@@ -65,21 +65,21 @@ void step_forked(void);
 /* --- the rule for one address, from its function's call frame information: cfi_read.c --- */
 
 enum cfi_kind {
-	CFI_OTHER, /* no form below fits: only the unwinder can walk on */
+	CFI_OTHER, /* no other kind fits: only the unwinder can walk on */
 	CFI_STACK, /* the canonical frame address is the stack pointer plus an offset */
 	CFI_FRAME, /* the canonical frame address is the frame pointer plus an offset */
 	CFI_END,   /* no caller: a program's or a thread's first function */
 };
 
 /* A rule, in one word so that no thread reads it half written. It needs no field for the return
- * address, which on x86-64 is always the word below the canonical frame address (CFA). */
+ * address, which on x86-64 is always 8 bytes before the canonical frame address (CFA). */
 union cfi_rule {
 	uint64_t word;
 	struct {
-		uint64_t known : 1;   /* 0 in an empty entry */
+		uint64_t known : 1;   /* 0 in an empty entry of the table */
 		uint64_t kind : 2;    /* enum cfi_kind */
-		uint64_t saved : 9;   /* words from saved frame pointer to CFA; 0 if not saved */
-		uint64_t offset : 16; /* words from the register up to the CFA */
+		uint64_t saved : 9;   /* 8-byte words from saved frame pointer to CFA; 0: none */
+		uint64_t offset : 16; /* 8-byte words from the register to the CFA */
 		uint64_t tag : 36;    /* identifies the address within its line of the table */
 	};
 };

@@ -24,12 +24,12 @@
 #include "capture/stack/unwind.h"
 
 enum {
-	MODULES = 8192, /* most modules in the list */
+	MODULES = 8192, /* maximum number of modules in the list */
 	BUILD_ID_BYTES = 64,
 };
 
 struct found {
-	struct spool_module row; /* all but path and build-id, which are the next members */
+	struct spool_module row; /* its path and build-id are set later, from the next members */
 	char build_id[2 * BUILD_ID_BYTES + 1];
 	char path[512];
 };
@@ -40,7 +40,7 @@ struct scan {
 };
 
 static struct {
-	_Atomic uint64_t seen;     /* 1 + loads and unloads before the list was read; 0: unread */
+	_Atomic uint64_t seen;     /* 1 + number of loads and unloads when it was read; 0: never */
 	_Atomic uint64_t unloaded; /* unload_word() when the list was read */
 	_Atomic bool lost;         /* a library on a recorded stack was unloaded */
 	struct module *sorted;
@@ -251,7 +251,7 @@ void modules_clear(void)
 /* --- libraries that are unloaded --- */
 
 /*
- * Steps by which unload_now changes. dlclose() adds CLOSING before the real call, because another
+ * Amounts added to unload_now. dlclose() adds CLOSING before the real call, because another
  * thread may load a library at the same addresses before the real call returns. If nothing was
  * unloaded, CLOSING is subtracted again, since programs often close a library that stays loaded.
  */
@@ -278,8 +278,8 @@ static bool unwinds_as_before(void)
 	modules_refresh();
 	if (!atomic_load(&modules.lost))
 		return true;
-	record_note("a library on recorded call stacks was unloaded: from then on "
-		    "glibc's slower unwinder takes the stacks");
+	record_note("a library with frames on recorded call stacks was unloaded: later "
+		    "stacks are walked by glibc's unwinder, which is slower");
 	return false;
 }
 

@@ -8,8 +8,8 @@
 #include "spool/layout.h"
 
 /*
- * Reads the list of modules again if any was loaded or unloaded since the last time. True if it was
- * read. Takes the loader's lock, then the recorder's, which the caller must not hold.
+ * Reads the list of modules again if a module was loaded or unloaded since the last time; true if
+ * so. Takes the loader's lock, then the recorder's; the caller must not hold the recorder's.
  */
 bool modules_refresh(void);
 

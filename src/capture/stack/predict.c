@@ -6,7 +6,7 @@
 #include "capture/stack/modules.h"
 #include "capture/stack/unwind.h"
 
-enum { HISTORY_SHIFT = 3 }; /* shift of the history per walk, in bits: 32 bits cover 11 walks */
+enum { HISTORY_SHIFT = 3 }; /* bits by which a walk shifts `history`: 32 bits cover 11 walks */
 
 static inline void pass(struct predict_memory *memory, unsigned index)
 {
@@ -14,8 +14,8 @@ static inline void pass(struct predict_memory *memory, unsigned index)
 	__builtin_prefetch(predict_set(memory));
 }
 
-/* True if the stack has the path's words. They are compared in order, since a word may be read only
- * if all words before it matched. The branches are predicted, so no load waits for another. */
+/* True if the stack has the path's words. They are compared in order, as a word is safe to read
+ * only if all words before it matched. The branches are predicted, so no load waits for another. */
 static inline bool holds_range(const struct predict_path *path, uint64_t low, uint64_t high)
 {
 	const uint64_t *stack = (const uint64_t *)(uintptr_t)path->start.stack;
@@ -45,7 +45,7 @@ static struct predict_next *place_for(struct predict_memory *memory, struct pred
 	return &set[memory->way++ % PREDICT_SET];
 }
 
-/* Sets memory->expected to the entry for history and context. False if the entry is not filled. */
+/* Finds the entry of history and context; if there is none, one to fill, and returns false. */
 static inline bool expect(struct predict_memory *memory, uint32_t context)
 {
 	struct predict_next *set = predict_set(memory);

@@ -17,7 +17,7 @@
 enum {
 	PREDICT_PATHS = 2048,
 	PREDICT_WAYS = 4,    /* paths in a set; the hash of a walk chooses the set */
-	PREDICT_WORDS = 97,  /* most words in a path; longer walks are not predicted */
+	PREDICT_WORDS = 97,  /* maximum number of words in a path; longer walks get no path */
 	PREDICT_NEXT = 8192, /* predict_next entries; the history of walks chooses a set of them */
 	PREDICT_SET = 4,     /* entries in a set, which is one cache line */
 };
@@ -34,14 +34,14 @@ struct predict_path {
 	struct hash128 hash; /* step_hash() of the return addresses */
 	uint32_t generation; /* 1 + predict_memory.generation if the path is valid */
 	uint16_t words;
-	uint16_t beyond; /* place of the return address in Python's evaluation loop, if `cut` */
+	uint16_t beyond; /* if `cut`: place of the return address into Python's evaluation loop */
 	bool cut;        /* the walk ends at Python's evaluation loop */
-	bool by_frame;   /* valid only with the same frame pointer at the start */
+	bool by_frame;   /* the path is valid only if the frame pointer is start.frame */
 	struct predict_word word[PREDICT_WORDS];
 };
 
 _Static_assert(sizeof(struct predict_path) == 13 * 64,
-	       "an odd number of cache lines, so that paths use all sets of the cache");
+	       "a path needs an odd number of cache lines, so that paths use all cache sets");
 
 /* The walk expected after a history of walks. Caches the number of the whole stack (with Python's
  * frames): a look-up in the table of all stacks takes four loads from memory. */
@@ -85,7 +85,7 @@ static inline void predict_fetch(const struct predict_path *path)
 		__builtin_prefetch(&path->word[i]);
 }
 
-/* The set of entries for the last walks (memory->history), in which memory->tag selects one. */
+/* The set of entries for the last walks (memory->history); memory->tag selects one of the set. */
 static inline struct predict_next *predict_set(struct predict_memory *memory)
 {
 	size_t set = (memory->history * 0x9e3779b1u >> 16) % (PREDICT_NEXT / PREDICT_SET);

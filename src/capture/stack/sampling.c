@@ -11,7 +11,7 @@
 #include "base/settings/sample.h"
 #include "capture/stack/modules.h"
 
-#define MOST ((uint64_t)1 << 40) /* largest interval used, in bytes: more than any device has */
+#define MOST ((uint64_t)1 << 40) /* longest sampling interval, in bytes: more than a device has */
 
 HOT_DATA bool sampling_asks;
 
@@ -54,7 +54,7 @@ static uint32_t none_of(enum stacks_reason reason, enum space space, uint32_t ow
 	return intern_pseudo_stack(record_intern(), names[reason], owner, space);
 }
 
-/* Numbers of the pseudo-stacks without an owner, 0 if not made yet. */
+/* By reason and space: number of the pseudo-stack without an owner, 0 if not made yet. */
 static _Atomic uint32_t nones[STACKS_REASONS][SPACES];
 
 static uint32_t none_at_all(enum stacks_reason reason, enum space space)

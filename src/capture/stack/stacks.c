@@ -14,9 +14,9 @@
 #include "capture/stack/walk.h"
 
 enum {
-	WALKS = 64, /* number of rooms: places in memory for one walk at a time */
-	HOMES = 16, /* number of rooms at which a search for a free room may start */
-	BARES = 8,  /* cached callers of each thread, for MEMTRACE_STACKS=none */
+	WALKS = 64, /* number of rooms; each has the memory of one walk, see struct room */
+	HOMES = 16, /* a thread's search for a free room begins at one of the first 16 rooms */
+	BARES = 8,  /* stack numbers cached for each thread, by caller: see bares[] */
 };
 
 static HOT_DATA uint32_t forks; /* number of forks that led to this process */
@@ -68,8 +68,8 @@ static void mark_modules(void *const *addresses, size_t count)
 	}
 }
 
-/* Adds the stack if it is new, as Python frames have names only while they run. Returns its
- * number. */
+/* Returns the stack's number. If the stack is new, adds it with the names of its frames, since the
+ * names of Python frames can be read only while the frames run. */
 static uint32_t enter_stack(const struct walk *walk)
 {
 	static uint32_t frames[WALK_NATIVE + WALK_PYTHON]; /* the recorder's lock guards it */
@@ -197,7 +197,7 @@ static inline struct predict_next *next_of(struct walk *walk, struct walk_memory
 	return &memory->predict.next[walk->hash.a % PREDICT_NEXT];
 }
 
-/* The number of this thread's stack. Inlined: a frame costs 100 instructions to unwind. */
+/* The number of this thread's stack. Inlined, since each frame takes 100 instructions to unwind. */
 static inline __attribute__((always_inline)) uint32_t capture_in(struct walk *walk,
 								 struct walk_memory *memory,
 								 void *caller, void *const *frame,
@@ -245,9 +245,9 @@ static uint32_t capture_here(void *caller, bool may_load)
 	return capturing.id;
 }
 
-/* Takes a room that no other walk uses; NULL if all are taken. A thread mostly gets the same room
- * again, where the state of its last walks speeds up the next walk. A room's memory is allocated at
- * the room's first use. */
+/* Takes a free room (the memory of one walk); NULL if all are taken. A thread mostly gets the same
+ * room again, where the state of its last walks speeds up the next walk. A room's memory is
+ * allocated at the room's first use. */
 static inline struct room *take_room(void)
 {
 	static _Atomic unsigned threads;

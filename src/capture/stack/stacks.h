@@ -61,7 +61,7 @@ void autograd_clear(void);
  *
  * Every call is added to the sums. While recording is stopped (memtrace_stop) no event is written;
  * with MEMTRACE_FILTER only matching allocations and their frees are written. An event that is not
- * written needs no stack, so the filter is applied first if what is known by then suffices.
+ * written needs no stack, so none is taken if the filter can exclude the event without its stack.
  *
  * With MEMTRACE_SAMPLE all events are written, but only sampled allocations take a stack. Other
  * events get a pseudo-stack of one frame ("[not sampled]"), so that the sums by stack are complete.
@@ -69,11 +69,11 @@ void autograd_clear(void);
 
 void sampling_init(void);
 
-extern uint64_t sampling_interval; /* mean bytes between two samples; 0: no sampling */
+extern uint64_t sampling_interval; /* mean bytes between two sampled blocks; 0: no sampling */
 
 /* Reasons for not taking a stack. For each reason there is a pseudo-stack, recorded instead. */
 enum stacks_reason {
-	STACKS_STOPPED,   /* recording is stopped; device memory of unknown owner gets stack 0 */
+	STACKS_STOPPED,   /* recording is stopped; GPU memory without owner gets stack 0 instead */
 	STACKS_FILTERED,  /* MEMTRACE_FILTER excludes the event */
 	STACKS_NO_SAMPLE, /* MEMTRACE_SAMPLE did not choose the event */
 	STACKS_REASONS
@@ -95,7 +95,7 @@ struct sampling_call {
 	void *const *frame;  /* the hook's frame address, or NULL */
 	const char *pool;    /* name of the memory's pool, NULL if unknown */
 	bool may_load;       /* the list of modules may be read again */
-	bool driver;         /* memory from the driver: its owner is found even without a stack */
+	bool driver;         /* memory from the driver, whose owner is found in any case */
 	bool unknown_device; /* event->device is not set yet */
 };
 

@@ -29,7 +29,7 @@
 enum {
 	UNW_CACHE_PER_THREAD = 2,
 	NO_DESCRIPTOR = -7,
-	SIGNAL_MOST = 64, /* most frames that are searched for a signal handler's frame */
+	SIGNAL_MOST = 64, /* number of frames that are searched for a signal handler's frame */
 };
 
 HOT_THREAD _Thread_local bool unwind_met;

@@ -14,7 +14,7 @@
 #include "capture/stack/stacks.h"
 
 enum {
-	WALK_NATIVE = OPT_DEPTH_MAX, /* most native frames of a stack that are recorded */
+	WALK_NATIVE = OPT_DEPTH_MAX, /* maximum number of native frames recorded for a stack */
 	WALK_PYTHON = 128,
 	WALK_OWN = 16, /* further frames walked: this library's, the CUDA runtime's and driver's */
 };

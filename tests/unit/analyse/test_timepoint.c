@@ -87,7 +87,7 @@ TEST(moments_of_a_trace)
 	EQ(wish.to, 30);
 	EQ(wish.moment, REPLAY_PEAK);
 	EQ(wish.device, 2);
-	STR(what, "at the peak of phase step (2 of 2)");
+	STR(what, "at the peak of phase step (2 of 2 with this name)");
 	wish = (struct replay_wish){ .device = NO_DEVICE, .space = SPACES, .pool = "torch" };
 	EQ(moment_find(&wish, &trace, "peak", what, sizeof(what)), 0);
 	EQ(wish.device, 0);
