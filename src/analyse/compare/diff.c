@@ -1,4 +1,4 @@
-/* Compares the two sides of a diff row by row. */
+/* Compares the two sides of a diff, base and head, row by row. */
 #include "analyse/compare/diff.h"
 
 #include <stdlib.h>
@@ -127,8 +127,8 @@ static bool same_height(const struct diff *diff, enum column column)
 }
 
 /*
- * A run may reach its peak several times, and chance decides which of these times is recorded. So
- * if no device's peak changed, the sites that held the base's peak are used for both sides.
+ * A run may reach the same peak several times, and chance decides which of these times is recorded.
+ * So if no device's peak changed, the head's sites get the base's values at the peak.
  */
 static void settle_moment(struct diff *diff, enum column column)
 {

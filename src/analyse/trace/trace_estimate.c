@@ -12,7 +12,7 @@
 #include "analyse/trace/trace_parts.h"
 #include "codec/event.h"
 
-/* True for the pseudo-stack of allocations not sampled, which other stacks' estimates include. */
+/* True for the pseudo-stack of allocations not sampled. Other stacks' estimates include these. */
 static bool is_rest(const struct trace *trace, const struct trace_stack *stack)
 {
 	const char *name = stack->frames_n == 1 && stack->frames[0] < trace->frames_n
