@@ -35,7 +35,7 @@ enum {
 
 /* The blocks of a site that were allocated after the warm-up and are live at the end. */
 struct born {
-	uint64_t bytes[GROWTH_QUARTERS]; /* by the quarter (after the warm-up) of the allocation */
+	uint64_t bytes[GROWTH_QUARTERS]; /* allocated in each quarter of the time */
 	uint64_t count;
 };
 

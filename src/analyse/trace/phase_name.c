@@ -26,7 +26,7 @@ bool phase_is_noted(const char *name)
 	return name[noted(name)];
 }
 
-/* --- the letters of a family --- */
+/* --- the characters of a family's name --- */
 
 struct letters {
 	const char *at;

@@ -98,7 +98,7 @@ static int refuse_number(struct reader *reader, int64_t least, uint64_t most)
 	return refuse_value(reader, wanted);
 }
 
-/* Stores the low `size` bytes (8 or 4). memcpy() of a constant size is faster. */
+/* Stores the low `size` bytes (8 or 4). memcpy() of a constant size is faster than of `size`. */
 static void store(void *to, uint64_t number, size_t size)
 {
 	if (size == sizeof(number))
