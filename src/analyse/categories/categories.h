@@ -36,7 +36,7 @@ struct categories_place {
 	int device;        /* NO_DEVICE for a memory kind */
 	const char *pool;  /* NULL for the whole device or memory kind */
 	const char *space; /* the memory kind; "device" for devices and pools */
-	bool peak_exact; /* true if from single blocks or a baseline, false if from stacks' sums */
+	bool peak_exact;   /* true if peak[] sums blocks or is a baseline's, false if from stacks */
 	bool exit_exact;
 	uint64_t peak_t, peak_bytes, exit_bytes;
 	struct category_sum peak[CATEGORIES_MOST]; /* the bytes add up to peak_bytes */

@@ -39,7 +39,7 @@ static void sum_up(struct arena *arena, struct diff_side *side, int device)
 		side->ooms += trace_ooms(&side->runs[i].trace, device);
 	}
 	median_of(peaks, side->count);
-	middle = peaks[(side->count - 1) / 2]; /* of an even count the lower median */
+	middle = peaks[(side->count - 1) / 2]; /* the lower of the middle two if `count` is even */
 	while (diff_peak(&side->runs[side->middle]) != middle)
 		side->middle++;
 }

@@ -63,7 +63,7 @@ static size_t sites_that_hold(const struct gate_result *result, enum column colu
 			(struct gate_site){ row->name, row->file, row->line, row->values[column] });
 	}
 	/* If the sites' sum differs from the value, which may be that of a pool or of one device,
-	 * the sites do not explain it. In other memory kinds, their sum may differ anyway. */
+	 * the sites do not explain it. Outside device memory, the sum need not equal it. */
 	return left && summed ? 0 : count;
 }
 

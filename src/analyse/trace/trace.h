@@ -196,8 +196,8 @@ struct trace_keys {
 void trace_keys_find(struct trace_keys *keys, struct trace *trace, enum trace_by by);
 
 /*
- * Removes frames that are not of the kind `stacks`, and replaces sites[] with groups by the
- * property, whose sums are those of their stacks. TRACE_STACKS_MERGED with TRACE_BY_SITE changes
+ * Removes frames that are not of the kind `stacks`, and replaces sites[] with groups of stacks by
+ * the property `by`, with the stacks' sums. TRACE_STACKS_MERGED with TRACE_BY_SITE changes
  * nothing. A stack without frames left gets one such as "[no Python frames]". To be called once.
  */
 void trace_choose(struct trace *trace, enum trace_stacks stacks, enum trace_by by);

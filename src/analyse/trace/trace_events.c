@@ -134,7 +134,7 @@ static int read_stack(struct trace *trace, enum json_token token, uint32_t *to)
 		return -EINVAL;
 	if (stack != TRACE_NONE && stack >= trace->stacks_n)
 		return json_fail(&trace->reader->json,
-				 "an event refers to stacks[%llu], but there are only %zu",
+				 "an event refers to stacks[%llu], but there are only %zu stacks",
 				 (unsigned long long)stack, trace->stacks_n);
 	*to = (uint32_t)stack;
 	return 0;

@@ -160,8 +160,8 @@ int trace_spool_next(struct trace *trace, struct event *to, struct out *out)
 	}
 	NEED(ranges_tell(&from->open, &event));
 	if (event_is_memory(event.op) && event.stack >= trace->stacks_n)
-		return err("%s: an event refers to stacks[%u], but there are only %zu", trace->path,
-			   event.stack, trace->stacks_n);
+		return err("%s: an event refers to stacks[%u], but there are only %zu stacks",
+			   trace->path, event.stack, trace->stacks_n);
 	if (out) {
 		document_event(out, &from->spool, &event);
 		return 1;
