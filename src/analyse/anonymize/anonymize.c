@@ -1,4 +1,3 @@
-/* Replaces the private names in traces, diffs and merges of ranks. */
 #include "analyse/anonymize/anonymize.h"
 
 #include <stdio.h>
@@ -22,7 +21,7 @@ static const char *const words[HIDDEN_KINDS] = {
 	[HIDDEN_POOL] = "pool",         [HIDDEN_THREAD] = "thread", [HIDDEN_HOST] = "host",
 };
 
-/* Returns the text that replaces `length` bytes of `name`, followed by the name's public `rest`. */
+/* Returns a name such as "function 3" for name[0..length), with the public end `rest` appended. */
 static const char *hide(struct anonymizer *anonymizer, enum hidden kind, const char *name,
 			size_t length, const char *rest)
 {
@@ -57,8 +56,8 @@ static const char *public_part(const char *path)
 	return NULL;
 }
 
-/* Hides a name. If `path` is not the program's own (place_kind()), the new name begins with the
- * folder "/site-packages/", which still shows this. */
+/* Replaces a name. If `path` is of an installed package or framework (place_kind()), the new name
+ * begins with "/site-packages/", so that it still does not count as the program's own. */
 static const char *hide_at(struct anonymizer *anonymizer, enum hidden kind, const char *path,
 			   const char *name)
 {
@@ -100,7 +99,7 @@ static const char *function(struct anonymizer *anonymizer, const char *name)
 	return hide(anonymizer, HIDDEN_FUNCTION, name, (size_t)(rest - name), rest);
 }
 
-/* Hides a phase's name, but no number at its end ("step 3"): phase_family() joins steps by it. */
+/* Replaces a phase's name except a number at its end, by which phase_family() recognizes steps. */
 static const char *phase(struct anonymizer *anonymizer, const char *name)
 {
 	size_t length = phase_stem(name);
@@ -167,7 +166,8 @@ static void summary(struct anonymizer *anonymizer, struct trace *trace)
 		site->site = hide_all(anonymizer, HIDDEN_SITE, site->site);
 }
 
-/* Hides pools and libraries. Removes the explanations, whose text names call sites and pools. */
+/* In records of failed allocations: replaces the names of pools and libraries, and removes the
+ * explanations, whose text names call sites and pools. */
 static void failures(struct anonymizer *anonymizer, struct trace *trace)
 {
 	foreach (oom, trace->ooms) {
@@ -209,7 +209,7 @@ void anonymize_trace(struct anonymizer *anonymizer, struct trace *trace)
 		row->category = hide_all(anonymizer, HIDDEN_PHASE, row->category);
 	}
 	foreach (action, trace->actions) {
-		if (!strcmp(action->kind, "kernel")) /* names of other kinds are CUDA's own */
+		if (!strcmp(action->kind, "kernel")) /* other actions have names of CUDA */
 			action->name = hide_all(anonymizer, HIDDEN_KERNEL, action->name);
 	}
 	foreach (thread, trace->threads)
@@ -223,7 +223,7 @@ void anonymize_history(struct anonymizer *anonymizer, struct trace *trace,
 	const char **texts = trace_texts(trace, &count);
 	const char **other = NEED_ROOM(&anonymizer->arena, other, count);
 
-	/* Any text may be a private name. The names of calls and errors are restored below. */
+	/* Replaces all texts, as any may be private; restores those of calls and errors below. */
 	for (size_t i = 0; i < count; i++)
 		other[i] = phase(anonymizer, texts[i]);
 	foreach (place, history->places) {

@@ -9,8 +9,8 @@
  * Then peak_exact or exit_exact is false.
  *
  * A backward pass ("pass") begins with an event whose stack or thread belongs to backward code. It
- * ends with the device's next event whose stack shows other code, by a thread that trains: the main
- * thread, or one that had an event of a stage other than forward. Optimizer steps end likewise.
+ * ends with the device's next event whose stack shows other code and whose thread trains: is the
+ * main thread, or has had an event of a stage other than forward. Optimizer steps end likewise.
  *
  * Memory that no rule fits is in CATEGORY_OTHER, so the categories add up to the total.
  */
@@ -36,14 +36,14 @@ struct categories_place {
 	int device;        /* NO_DEVICE for a memory kind */
 	const char *pool;  /* NULL for the whole device or memory kind */
 	const char *space; /* the memory kind; "device" for devices and pools */
-	bool peak_exact;   /* true if peak[] is from blocks or a baseline, false if from stacks */
+	bool peak_exact;   /* true if peak[] sums blocks or is a baseline's, false if from stacks */
 	bool exit_exact;
 	uint64_t peak_t, peak_bytes, exit_bytes;
 	struct category_sum peak[CATEGORIES_MOST]; /* the bytes add up to peak_bytes */
 	struct category_sum exit[CATEGORIES_MOST];
 	/* Sums over all allocations in the trace's events. */
 	struct category_sum made[CATEGORIES_MOST];
-	/* The number of points of a device's curve; 0 for other places or if events are missing. */
+	/* Points of a device's curve; 0 for pools and memory kinds, and if events are missing. */
 	size_t points;
 	uint64_t *t;     /* the times of the points in ns */
 	uint64_t *bytes; /* [category * points + i]: live bytes at t[i] */
@@ -51,18 +51,18 @@ struct categories_place {
 	/* Used only while events are read: */
 	uint64_t now; /* live bytes */
 	uint64_t peak_seq;
-	struct category_sum corpses[CATEGORIES_MOST];  /* blocks live at the peak, ended later */
+	struct category_sum corpses[CATEGORIES_MOST];  /* blocks live at the peak, freed later */
 	struct category_sum loose[CATEGORIES_MOST];    /* live bytes without an address */
-	struct category_sum loose_at[CATEGORIES_MOST]; /* bytes without an address at the peak */
-	size_t point;                          /* first curve point at or after the last event */
+	struct category_sum loose_at[CATEGORIES_MOST]; /* loose[] as it was at the peak */
+	size_t point;                          /* the first point at or after the latest event */
 	const struct trace_sum *told;          /* the place's totals in the trace's summary */
-	const struct trace_category *baseline; /* the place's categories in a baseline */
+	const struct trace_category *baseline; /* the place's, if the trace is a baseline */
 	size_t baseline_n;
 };
 
 /* The properties of a stack that rules test. They are the same for all of its blocks. */
 struct stack_view {
-	uint8_t marked; /* enum stage of the innermost frame that has one; STAGES if none has */
+	uint8_t marked; /* enum stage of the innermost frame that a stage rule fits, or STAGES */
 	bool inside;    /* true if the stack is inside a backward pass */
 	bool called;    /* true if a frame has the stage forward */
 	uint32_t first; /* the stack's rules begin at candidates[first] */
@@ -71,7 +71,7 @@ struct stack_view {
 
 struct stack_views {
 	struct stack_view *list; /* by stack; the last entry is for events without a stack */
-	uint16_t *candidates;    /* for each stack, the positions of the rules that it may meet */
+	uint16_t *candidates; /* positions of the rules whose conditions on stacks hold, by stack */
 };
 
 /* Positions in places[] for an event: that of its device or memory kind, and that of its pool. The
@@ -99,19 +99,19 @@ struct categories {
 	struct arena arena;
 	struct stack_views views;
 	struct lives lives;   /* a block's `stack` is a position in views.list */
-	struct birth *births; /* by the block's position in lives.blocks */
+	struct birth *births; /* indexed by the block's position in lives.blocks */
 	size_t births_n;
 	struct stage_track *tracks;
 	struct vote *votes;        /* by stack; the last entry is for blocks without a stack */
 	struct unattributed loose; /* bytes without an address, by category */
 	bool *trains; /* by thread: true once it had an event of another stage than forward */
 	struct trace_phase_walk phases;
-	struct map gradients; /* sizes of blocks that outlived a backward pass */
+	struct map gradients; /* sizes of blocks allocated in a backward pass that outlived it */
 	uint32_t looks;       /* number of backward passes that have ended, on any device */
 	uint64_t last_t;
-	uint64_t gap_seq; /* first event after the first missing events; UINT64_MAX if none */
-	uint64_t longest; /* 1 + longest lifetime, in ns, in backward passes; 0 until computed */
-	struct whereabouts last_at; /* places of the previous event */
+	uint64_t gap_seq; /* number of the first event after missing ones; UINT64_MAX if none */
+	uint64_t longest; /* 1 + longest lifetime (ns) of backward stacks; 0: not yet computed */
+	struct whereabouts last_at; /* the previous event's places */
 	uint32_t last_pool;
 	int16_t last_device;
 	uint8_t last_space;

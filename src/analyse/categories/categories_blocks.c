@@ -33,7 +33,7 @@ static bool number_fits(const struct rule_condition *condition, uint64_t number)
 	}
 }
 
-/* True if the block's value fits. rule_holds() handles !=; find_candidates() tests stacks. */
+/* True if the block fits the condition. For texts and words, != counts as = here. */
 static bool fits_condition(const struct categories *categories,
 			   const struct rule_condition *condition, const struct life *life)
 {
@@ -58,7 +58,7 @@ static bool rule_holds(const struct categories *categories, const struct rule *r
 
 		if (kind <= RULE_KIND_STACK)
 			continue;
-		/* KEY!=VALUE negates the result, except for numbers: number_fits() has done so. */
+		/* KEY!=VALUE negates the result, except for numbers: number_fits() tests !=. */
 		if (fits_condition(categories, condition, life) ==
 		    (kind != RULE_KIND_NUMBER && condition->test == TEST_IS_NOT))
 			return false;
@@ -81,7 +81,7 @@ uint8_t life_category(const struct categories *categories, struct life *life)
 	return CATEGORY_OTHER;
 }
 
-/* --- lives --- */
+/* --- the end of a block --- */
 
 static struct life life_of(struct categories *categories, const struct block *block,
 			   const struct birth *birth, uint64_t t)
@@ -172,8 +172,8 @@ void life_end_all(struct categories *categories, bool lives)
 			continue;
 		birth = &categories->births[i];
 		track = &categories->tracks[birth->track];
-		/* If its stage has not ended, a block counts as freed soon if most of the freed
-		 * blocks of its stack were freed soon. */
+		/* If the stage that allocated the block has not ended, the block counts as freed
+		 * soon if most freed bytes of its stack were freed in their stage. */
 		life = life_of(categories, block, birth, categories->last_t);
 		life.of[RULE_FREED].number =
 			track->passes && categories->votes[block->stack].kept < 0 &&

@@ -20,7 +20,7 @@ struct life {
 };
 
 /* categories_blocks.c: returns the category of the first rule whose conditions the block meets, or
- * CATEGORY_OTHER. Sets the value of the key `called`. */
+ * CATEGORY_OTHER. Also sets the value of the key `called` in *life. */
 uint8_t life_category(const struct categories *categories, struct life *life);
 
 /* Values that are known when a block is allocated and needed when it ends. */
@@ -46,13 +46,13 @@ struct stage_track {
 /* The category of most bytes of a stack's blocks, found by Boyer and Moore's majority vote. */
 struct vote {
 	uint64_t weight; /* the vote's counter */
-	int64_t kept;    /* freed bytes that outlived their stage, minus other freed bytes */
+	int64_t kept;    /* bytes freed after their allocation's stage, minus those freed in it */
 	uint8_t category;
 };
 
 /* --- categories_places.c --- */
 
-/* Fills places[] and the points of the devices' curves. */
+/* Fills places[], and the times of the points of the devices' curves. */
 void categories_find_places(struct categories *categories);
 
 struct whereabouts places_of(struct categories *categories, const struct event *event);
@@ -112,8 +112,8 @@ static inline uint64_t gradient_key(uint64_t size)
 
 void gradient_remember(struct categories *categories, uint64_t size);
 
-/* Stores the sizes of live blocks that the latest backward pass on the track allocated in
- * `gradients`; if `track` is -1, the sizes of those that any backward pass allocated. */
+/* Stores in `gradients` the sizes of the live blocks that were allocated in the latest backward
+ * pass on the track or, if `track` is -1, in any backward pass. */
 void gradients_remember_live(struct categories *categories, int track);
 
 /* --- categories_blocks.c --- */
@@ -126,7 +126,7 @@ static inline bool lives_now(const struct block *block)
 /* Adds lives.ended, the block that the event ended in this stage, to the sums of its category. */
 void life_end(struct categories *categories, const struct event *event, enum stage stage);
 
-/* Adds all live blocks to their categories' sums: at the end (`lives` is true) or at a gap. */
+/* Adds all live blocks to the sums; `lives` is true at the end, false where events are missing. */
 void life_end_all(struct categories *categories, bool lives);
 
 /* --- categories_sums.c --- */

@@ -5,7 +5,7 @@
 #include "analyse/input/grow.h"
 
 enum {
-	LOOKS = 16, /* the first 16 passes end with a search of live blocks for gradients */
+	LOOKS = 16, /* gradients are sought in the live blocks after each of the first 16 passes */
 };
 
 struct doing doing_of(struct categories *categories, const struct event *event)

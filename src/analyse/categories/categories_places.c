@@ -9,7 +9,7 @@ enum {
 	POINTS = 1000, /* approximate maximum number of points of a curve by category */
 };
 
-/* Takes the highest of every `every` points of the trace's curve, so that no peak is lost. */
+/* Of each `every` points of the trace's curve, takes only the highest, so that no peak is lost. */
 static void find_points(struct categories *categories, struct categories_place *place)
 {
 	const struct trace_curve *curve = trace_curve(categories->trace, place->device, NULL);
@@ -126,7 +126,7 @@ static struct whereabouts find_places(const struct categories *categories,
 	return at;
 }
 
-/* Reuses the previous event's places if possible: most events have the pool of the event before. */
+/* Reuses the previous event's places if possible, as most events are in the same pool as that. */
 struct whereabouts places_of(struct categories *categories, const struct event *event)
 {
 	if (!categories->last_known || categories->last_device != event->device ||

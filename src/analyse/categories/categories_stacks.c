@@ -19,9 +19,9 @@ struct stack_matcher {
 	const struct trace *trace;
 	const struct rules *rules;
 	struct arena *arena;
-	size_t words;        /* number of 64-bit words that have a bit for each frame condition */
+	size_t words;        /* number of 64-bit words for one bit per condition about frames */
 	uint64_t *bits;      /* for each frame, a bit for each condition that it meets */
-	uint8_t *stages;     /* for each frame, its enum stage, or STAGES */
+	uint8_t *stages;     /* for each frame, its enum stage, or STAGES if no stage rule fits */
 	uint64_t *seen;      /* conditions met by some frame of the current stack */
 	uint64_t *line_seen; /* conditions met by the frame that reports show for the stack */
 	struct stack_views *views;

@@ -5,8 +5,8 @@
 #include "analyse/categories/categories_parts.h"
 
 enum {
-	/* Without events, a stack's blocks count as freed soon if the shortest lifetime is below
-	 * 1/20 of the longest lifetime in backward passes. */
+	/* Without events, a stack's blocks count as freed soon if the stack's shortest lifetime is
+	 * below 1/20 of the longest lifetime of all stacks inside backward passes. */
 	SHORT = 20,
 
 	/* An entry after all categories, for bytes that no stack explains. */
@@ -83,7 +83,7 @@ void categories_of_shares(const struct categories *categories, const struct trac
 		sums[CATEGORY_OTHER].bytes += bytes - known;
 }
 
-/* --- the end of the pass --- */
+/* --- after the last event --- */
 
 static uint64_t sum_of(const struct category_sum *sums)
 {
@@ -107,7 +107,7 @@ static bool is_of_place(const struct trace *trace, const struct categories_place
 	       (place->device != NO_DEVICE && !strcmp(space, "array"));
 }
 
-/* Sums the stacks' totals by category. The totals do not distinguish pools or devices. */
+/* Sums the stacks' totals, which are not by pool or device, by category. Skips this for a pool. */
 static void take_figures(const struct categories *categories, const struct categories_place *place,
 			 bool at_peak, uint64_t bytes, struct category_sum *sums)
 {
@@ -148,8 +148,8 @@ static void stacks_at_peak(const struct categories *categories,
 				       0 };
 }
 
-/* Counts bytes beyond the sum of blocks as "other". If events are missing (not `seen`), or if that
- * sum is not between the stacks' sum and `bytes`, takes the stacks' sums and returns false. */
+/* Adds the bytes that `blocks` lacks to its "other". If events are missing (not `seen`), or if its
+ * total is not between that of `stacks` and `bytes`, first copies `stacks`, and returns false. */
 static bool settle(struct category_sum *blocks, const struct category_sum *stacks, uint64_t bytes,
 		   bool seen)
 {

@@ -1,4 +1,3 @@
-/* Compares names with patterns. */
 #include "analyse/categories/glob.h"
 
 #include <stddef.h>

@@ -10,5 +10,5 @@
 /* True if the pattern fits the whole text. */
 bool pattern_fits(const char *pattern, const char *text);
 
-/* True if one of the patterns, which are separated by |, fits. NULL never fits. */
+/* True if one of the patterns, which are separated by |, fits the whole text; false for NULL. */
 bool pattern_any_fits(const char *patterns, const char *text);

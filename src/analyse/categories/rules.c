@@ -180,7 +180,7 @@ static int read_condition(const struct rules_source *source, struct rule_conditi
 
 /* --- one line --- */
 
-/* Cuts off the next word, whose quoted parts may contain blanks. NULL at a comment or the end. */
+/* Returns the next word, in which quoted parts may have blanks; NULL at a comment or the end. */
 static char *next_word(char **at)
 {
 	char *word = *at + strspn(*at, " \t\r");
@@ -265,7 +265,7 @@ static int read_category(const struct rules_source *source, struct rule *rule, c
 	return 0;
 }
 
-/* Reads a line and changes it in place. */
+/* Reads a line, and changes it. Returns 0 (also without a rule), or -EINVAL with err_text(). */
 static int read_line(const struct rules_source *source, char *line)
 {
 	char *at = line + strspn(line, " \t\r");

@@ -59,8 +59,8 @@ enum rule_test { TEST_IS, TEST_IS_NOT, TEST_LESS, TEST_MOST, TEST_LEAST, TEST_MO
 struct rule_condition {
 	uint8_t key;    /* enum rule_key */
 	uint8_t test;   /* enum rule_test */
-	uint16_t bit;   /* for keys about frames: the number of the bit in struct stack_matcher */
-	uint32_t words; /* bit i is set if the value contains word i of the key */
+	uint16_t bit;   /* for keys about frames: number of the condition's bit in stack_matcher */
+	uint32_t words; /* for keys with words: bit i is set if the value has the key's word i */
 	const char *patterns; /* patterns for texts, separated by | */
 	uint64_t number;
 };

@@ -43,7 +43,7 @@ static void unlike_number(struct diff *diff, const char *key, uint64_t base, uin
 	unlike(diff, key, texts[0], texts[1]);
 }
 
-/* Copies a version up to its second number: "3.12.3" and "3.12.9" count as equal. */
+/* Copies a version up to its second number, so that "3.12.3" and "3.12.9" count as equal. */
 static void minor(char *to, const char *version)
 {
 	char *dot;
@@ -85,7 +85,7 @@ static void ordinals(const struct trace *trace, char *to)
 	}
 }
 
-/* Runs that have no device in common cannot be compared by device. */
+/* Lists the devices of both runs as a difference if the runs have no device in common. */
 static void compare_ordinals(struct diff *diff, const struct trace *base, const struct trace *head)
 {
 	char texts[2][VALUE];
@@ -110,7 +110,7 @@ static const char *setting(const struct trace *trace, const char *name)
 	return NULL;
 }
 
-/* A setting that only one trace records was not set in the other run. */
+/* A setting that only one of the traces has was not set in the other run, and is "none" there. */
 static void compare_settings(struct diff *diff, const struct trace *base, const struct trace *head)
 {
 	const struct trace *const both[] = { base, head };
@@ -136,7 +136,7 @@ static void compare(struct diff *diff, const struct trace *base, const struct tr
 	unlike(diff, "python", pythons[0], pythons[1]);
 	compare_settings(diff, base, head);
 	unlike_number(diff, "world_size", base->process.world_size, head->process.world_size);
-	/* With another kind of stacks (native, Python), sites have other names. */
+	/* The names of sites depend on the kind of stacks that was recorded (native, Python). */
 	unlike(diff, "stacks", base->capture.stacks, head->capture.stacks);
 }
 
@@ -148,6 +148,6 @@ void diff_compare_keys(struct diff *diff)
 		compare(diff, first, &diff->base.runs[i].trace);
 	foreach (run, diff->head.runs, diff->head.count)
 		compare(diff, first, &run->trace);
-	/* Ranks use different devices: device numbers are compared only for the shown pair. */
+	/* Ranks use different devices: only the two runs that the rows show are compared. */
 	compare_ordinals(diff, &diff_base(diff)->trace, &diff_head(diff)->trace);
 }

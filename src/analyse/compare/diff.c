@@ -1,4 +1,4 @@
-/* Compares the two sides of a diff row by row. */
+/* Compares the two sides of a diff, base and head, row by row. */
 #include "analyse/compare/diff.h"
 
 #include <stdlib.h>
@@ -39,7 +39,7 @@ static void sum_up(struct arena *arena, struct diff_side *side, int device)
 		side->ooms += trace_ooms(&side->runs[i].trace, device);
 	}
 	median_of(peaks, side->count);
-	middle = peaks[(side->count - 1) / 2]; /* of an even count the lower median */
+	middle = peaks[(side->count - 1) / 2]; /* the lower of the middle two if `count` is even */
 	while (diff_peak(&side->runs[side->middle]) != middle)
 		side->middle++;
 }
@@ -127,8 +127,8 @@ static bool same_height(const struct diff *diff, enum column column)
 }
 
 /*
- * A run may reach its peak several times, and chance decides which of these times is recorded. So
- * if no device's peak changed, the sites that held the base's peak are used for both sides.
+ * A run may reach the same peak several times, and chance decides which of these times is recorded.
+ * So if no device's peak changed, the head's sites get the base's values at the peak.
  */
 static void settle_moment(struct diff *diff, enum column column)
 {

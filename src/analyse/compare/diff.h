@@ -30,7 +30,7 @@ struct diff_row {
 	uint8_t why;       /* enum diff_why, for a site */
 	const char *name, *group;
 	int64_t base[COLUMNS], head[COLUMNS];
-	int64_t noise[COLUMNS]; /* range of values in a side's runs, the larger of both sides */
+	int64_t noise[COLUMNS]; /* spread (max - min) of a side's runs, the larger of both */
 	const char *file;       /* source file of a site; NULL if unknown */
 	uint32_t line, base_line;
 	uint64_t base_lifetime, lifetime; /* ns: the longest of the site; TRACE_NONE if unknown */
@@ -61,8 +61,8 @@ struct diff {
 	size_t rows_n;
 	size_t first[DIMENSIONS + 1]; /* dimension d has rows [first[d], first[d + 1]) */
 	int device;                   /* the device that is compared, NO_DEVICE for all */
-	bool moved;                   /* true if equal peaks were held by other sites */
-	struct diff_key *unlike;      /* properties in which the runs differ */
+	bool moved;              /* true if both peaks are equal, but held by different sites */
+	struct diff_key *unlike; /* properties in which the runs differ */
 	size_t unlike_n, unlike_size;
 	struct gate_result *gates;
 	size_t gates_n;
@@ -84,8 +84,8 @@ void diff_clear(struct diff *diff);
 int diff_judge(struct diff *diff, struct gate *const *gates, size_t count);
 size_t diff_broken(const struct diff *diff); /* the number of gates that the runs broke */
 
-/* gate_sites.c: lists up to GATE_SITES sites: if a budget is broken, those that hold most; if a
- * gate, those that grew most. Returns their number: 0 if nothing is broken or sites are unknown. */
+/* diff_gate_sites(), in gate_sites.c, lists up to GATE_SITES sites: for a broken budget those that
+ * hold most, for a broken gate those that grew most. Returns their number, 0 if unknown. */
 enum { GATE_SITES = 3 };
 
 struct gate_site {
@@ -126,7 +126,7 @@ int64_t diff_peak(const struct run *run);
  * and lets the rows show the pair that grew most. Returns 0, or -errno with err_text(). */
 int diff_pair_ranks(struct diff *diff);
 
-/* Checks each pair of ranks (without a base: each run) against the gate; `result` is the worst.
+/* Checks each pair of ranks (without a base: each run) against the gate. *result is the worst.
  * Returns 0, or -errno with err_text() if no pair can be checked. */
 int diff_judge_ranks(const struct diff *diff, const struct gate *gate, struct gate_result *result);
 
@@ -137,7 +137,7 @@ size_t diff_unpaired(const struct diff *diff);
 /* diff_why.c: sets `why`, the reason for the change, in the rows of sites. */
 void diff_find_why(struct diff *diff);
 
-/* Returns the reason for a row's change in a column; row->why is the reason at the peak. */
+/* Returns the reason for a row's change in a column; row->why is that at the peak. */
 enum diff_why diff_why_of(const struct diff_row *row, enum column column);
 
 /* comparable.c: fills `unlike`, the properties in which the two sides differ. */

@@ -48,7 +48,7 @@ static int check_side(const struct diff_side *side)
 	foreach (run, side->runs, side->count) {
 		if (!tells_rank(run))
 			return err("%s has no rank, but the other traces are ranks of a job, which "
-				   "are compared rank by rank: leave it out",
+				   "are compared rank by rank: leave this trace out",
 				   run->trace.path);
 		if (find_rank(side, rank_of(run)) != run)
 			return err(
@@ -73,7 +73,7 @@ static int pair_up(struct diff *diff)
 	}
 	if (!diff->pairs_n)
 		return err(
-			"the two sides have no rank in common (%s is rank %llu, %s is rank %llu): "
+			"base and head have no rank in common (%s is rank %llu, %s is rank %llu): "
 			"ranks of a job are compared rank by rank",
 			diff->base.runs[0].trace.path,
 			(unsigned long long)rank_of(&diff->base.runs[0]),
@@ -82,7 +82,7 @@ static int pair_up(struct diff *diff)
 	return 0;
 }
 
-/* Chooses the pair that grew most; of equal pairs, the one with the highest peak. */
+/* Chooses the pair whose peak grew most; of pairs that grew equally, that with the highest peak. */
 static void choose(struct diff *diff)
 {
 	int64_t most = INT64_MIN;
@@ -150,7 +150,7 @@ int diff_judge_ranks(const struct diff *diff, const struct gate *gate, struct ga
 		const struct run *base = alone ? NULL : &diff->base.runs[diff->pairs[i].base];
 		const struct run *head = &diff->head.runs[alone ? i : diff->pairs[i].head];
 		struct gate_result one;
-		/* A rank may lack the device or phase that the gate names; it is then skipped. */
+		/* A rank may lack the device or phase that the gate names; if so, it is skipped. */
 		int none = gate_judge(gate, base, !alone, head, 1, &one);
 
 		error = none ? none : error;

@@ -1,4 +1,4 @@
-/* Finds the reason why a site holds more or less, from its own numbers and the other sites'. */
+/* Finds the reason why a site holds more or less: from its own numbers and those of other sites. */
 #include "analyse/compare/diff.h"
 
 enum {
@@ -15,7 +15,7 @@ static const int8_t ways[WHYS] = {
 /*
  * Totals do not show whether blocks became larger or whether larger blocks were added. So if the
  * count and the mean size changed in the same direction, size is the reason only if the count is
- * about the same as before. Else the reason is the one that changed by the larger factor.
+ * about the same as before. Else the reason is whichever of the two changed by the larger factor.
  */
 static enum diff_why often_or_large(const struct diff_row *row)
 {
@@ -91,11 +91,11 @@ static bool is_cause(const struct diff_row *row, const struct tide *tide)
 }
 
 /*
- * If some sites hold more at the peak, and others with unchanged allocations hold less, then the
- * peak has moved to another time, when the former hold their memory. A site with unchanged
- * allocations is then no cause of the change, unless its bytes changed in the direction in which
- * most bytes changed and its lifetime is much longer or shorter than before. If lifetimes are not
- * known, at least twice as many bytes must have changed in the site's direction as in the other.
+ * A site with unchanged allocations may hold more or less at the peak only because the peak moved
+ * to another time (WHY_MOMENT). Its lifetimes are the reason only if no site changed in the other
+ * direction or if, of all bytes, at least as many changed in this site's direction as in the other,
+ * and its longest lifetime became LONGER_PERCENT of the former one (or the reverse). Where
+ * lifetimes are not known, at least twice as many bytes must have changed in the site's direction.
  *
  * If a site allocates more but holds less at the peak, its memory is freed sooner (it may be
  * computed again instead of kept). Memory that is kept at exit does not explain a lower peak.

@@ -67,7 +67,7 @@ static int read_metric(struct gate *gate, const char *name)
 	);
 }
 
-/* Returns the filter whose key is the text up to a = or its end; NARROWINGS if there is none. */
+/* Returns the filter whose key is the text up to the first = or its end, or NARROWINGS if none. */
 static size_t find_key(const char *text)
 {
 	size_t length = strcspn(text, "=");
@@ -103,7 +103,7 @@ static int read_narrowing(struct gate *gate, char *pair)
 }
 
 /* Reads the filters at `at`: "[a=b][c=d]" or "[a=b,c=d]". Values may contain brackets and commas: a
- * ] closes only before the end or another [, and a comma separates only before a key. */
+ * ] ends a filter only before a [ or at the end of the text, a comma only before a key. */
 static int read_narrowings(struct gate *gate, char *at)
 {
 	while (*at == '[') {
@@ -255,7 +255,7 @@ bool gate_worse(const struct gate_result *a, const struct gate_result *b)
 	return a->head - a->base > b->head - b->base;
 }
 
-/* Returns the median of the values. Sets *spread to their spread if that is larger. */
+/* Returns the median of the values. Raises *spread to at least their range (highest - lowest). */
 static int64_t middle_of(int64_t *values, size_t count, int64_t *spread)
 {
 	int64_t median = median_of(values, count);

@@ -30,9 +30,9 @@ struct gate {
 
 struct gate_result {
 	const struct gate *gate;
-	const struct run *run;     /* the head's run, or the first of several */
+	const struct run *run;     /* the head's run, the first if it has several */
 	char place[FIGURE_PLACE];  /* the device, pool, phase, ... where the value is worst */
-	int64_t base, head, noise; /* medians of the sides; spread of the runs */
+	int64_t base, head, noise; /* medians of base and head; spread of each side's runs */
 	bool broken;
 };
 
@@ -43,7 +43,7 @@ struct gate_result {
 int gate_parse(struct gate *gate, enum gate_kind kind, const char *text);
 
 /* Checks the runs of the base (none for GATE_MOST) and of the head (at least one) against the gate.
- * Returns 0, or -errno with err_text() if the filters match nothing or a metric is missing. */
+ * Returns 0, or -errno with err_text() if the filters match nothing or a trace lacks the metric. */
 int gate_judge(const struct gate *gate, const struct run *base, size_t base_n,
 	       const struct run *head, size_t head_n, struct gate_result *result);
 

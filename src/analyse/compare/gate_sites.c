@@ -34,7 +34,7 @@ static size_t sites_that_grew(const struct diff *diff, const struct gate_result 
 	const char *const *by = result->gate->query.by;
 	size_t count = 0;
 
-	/* With these filters, the part of each site in the value is not known. */
+	/* With these filters, it is not known how much of the value each site holds. */
 	if (by[NARROWING_POOL] || by[NARROWING_OWNER] || by[NARROWING_PHASE] ||
 	    by[NARROWING_CATEGORY])
 		return 0;
@@ -63,7 +63,7 @@ static size_t sites_that_hold(const struct gate_result *result, enum column colu
 			(struct gate_site){ row->name, row->file, row->line, row->values[column] });
 	}
 	/* If the sites' sum differs from the value, which may be that of a pool or of one device,
-	 * the sites do not explain it. Outside device memory, they need not sum to the peak. */
+	 * the sites do not explain it. Outside device memory, the sum need not equal it. */
 	return left && summed ? 0 : count;
 }
 

@@ -48,7 +48,7 @@ const char *metric_space(const struct metric_query *query, const struct run *run
 	return run->trace.summary.devices_n ? "device" : "cpu";
 }
 
-/* --- values by place --- */
+/* --- values by place: a device, pool, phase, ... --- */
 
 static int64_t *values_at(struct figures *figures, const char *place)
 {
@@ -65,10 +65,10 @@ static int64_t *values_at(struct figures *figures, const char *place)
 	return figure->values;
 }
 
-/* How several values for one place are combined. */
+/* How several values of one run for the same device, phase, ... are combined. */
 enum many { SUMMED, HIGHEST };
 
-/* Adds a value of the current run to the place that `format` names; TRACE_NONE is ignored. */
+/* Adds the current run's value for a place ("device 0") that `format` names; skips TRACE_NONE. */
 __attribute__((format(printf, 4, 5))) static void put(struct figures *figures, uint64_t value,
 						      enum many many, const char *format, ...)
 {
@@ -119,7 +119,7 @@ int64_t median_of(int64_t *values, size_t count)
 
 /* --- the sources of values --- */
 
-/* The offset of each metric in each struct; 0 if the struct does not have the metric. */
+/* The offset of each metric in struct trace_device, trace_part, ...; 0 if it has no such member. */
 static const struct {
 	uint16_t device, part, space, phase;
 } metric_at[METRIC_IDS] = {
@@ -200,7 +200,7 @@ static void add_devices(struct figures *figures, const struct run *run,
 	}
 }
 
-/* The live memory and the count of a site are known only for all devices together. */
+/* A site's live memory and number of allocations are known only for all devices together. */
 static void add_sites(struct figures *figures, const struct run *run,
 		      const struct metric_query *query)
 {

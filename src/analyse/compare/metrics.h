@@ -1,8 +1,8 @@
 /*
  * The values that gates and budgets test: a metric (metrics.def) with filters (metric_filters.def).
  *
- * A metric has a value for each place that the filters leave: each device, each matching pool of
- * each device, each matching phase. The gate uses the worst of these values.
+ * A metric has a value for each place that the filters let through: each device, each matching pool
+ * of each device, or each matching phase. The gate uses the worst of these values.
  */
 #pragma once
 
@@ -50,10 +50,10 @@ enum { FIGURE_PLACE = 128 };
 
 struct figure {
 	char place[FIGURE_PLACE]; /* the device, pool, phase, ...: "device 0", "phase step" */
-	int64_t *values;          /* one per run; 0 for a run that lacks the place */
+	int64_t *values;          /* one per run; 0 for a run without this device, pool, ... */
 };
 
-/* The values of several runs by place, in the order in which the places were first found. */
+/* A metric's values in several runs: one list[] entry for each place (device, pool, phase, ...). */
 struct figures {
 	struct figure *list;
 	size_t count, size;
@@ -72,7 +72,7 @@ const char *metric_space(const struct metric_query *query, const struct run *run
  * without * and ? needs to match only a part of the name. */
 bool site_matches(const char *pattern, const char *name);
 
-/* Returns the metric's value in one phase, or TRACE_NONE if phases or this trace do not have it. */
+/* Returns the metric's value in one phase, TRACE_NONE if there is none. */
 uint64_t metric_of_phase(const struct trace_phase *phase, enum metric_id metric);
 
 /* Adds the values of one run, if any. Before the first call, all members but `runs` must be 0. */

@@ -129,7 +129,7 @@ uint32_t site_line(const struct site_frame *all, const uint32_t *frames, size_t 
 	return UINT32_MAX;
 }
 
-/* Records, for a site, the line of the program's own source in its heaviest stack so far. */
+/* Records, for a site, the program's own source line in the stack with most bytes so far. */
 static void keep_line(const struct run *run, struct run_row *row, uint32_t stack, uint64_t bytes)
 {
 	const struct trace_stack *frames = &run->trace.stacks[stack];
@@ -155,8 +155,8 @@ static const char *group_of(const struct trace_site *site)
 	return !strcmp(site->space, "array") ? device_memory : site->space;
 }
 
-/* All stacks of a site get the name of its first stack, so that the site's numbers are in one row.
- * An older version may have joined stacks that now have different names. */
+/* All stacks of a site get the name of its first stack, so that the site's numbers are in one row,
+ * even if the version of memtrace that wrote the trace named and joined stacks differently. */
 static void add_site(struct run *run, const struct trace_site *site)
 {
 	char name[SITE_LONGEST] = "[unknown]";
@@ -305,7 +305,7 @@ static void add_rest(struct run *run, const char *group, const int64_t *totals, 
 			continue;
 		rest = totals[column];
 		run_count(&rest, -sum_of(run, DIMENSION_SITE, group, column));
-		/* If the sites have more bytes than the total, there is no rest. */
+		/* Sites that have more bytes than the total leave no rest. */
 		if (!rest || (rest < 0 && run_columns[column].bytes))
 			continue;
 		row = run_row(run, DIMENSION_SITE, group, elsewhere);
@@ -320,7 +320,7 @@ static void add_rests(struct run *run, int device)
 	int64_t totals[COLUMNS];
 	unsigned columns = run_dimensions[DIMENSION_DEVICE].columns;
 
-	/* The numbers of sites are for all devices together: one device has no known rest. */
+	/* Except at peaks, sites have numbers only for all devices together. */
 	if (device != NO_DEVICE && run->trace.summary.devices_n > 1)
 		columns = 1u << COLUMN_ALLOCATED | 1u << COLUMN_RESERVED;
 	for (enum column column = 0; column < COLUMNS; column++)

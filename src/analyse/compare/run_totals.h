@@ -55,7 +55,7 @@ struct run_row {
 	uint64_t lifetime; /* ns: longest lifetime of a site's blocks; TRACE_NONE if unknown */
 	const char *file;  /* the program's source file of a site; NULL if unknown */
 	uint32_t line;
-	uint64_t line_bytes; /* weight of the stack that `line` is from: keep_line() */
+	uint64_t line_bytes; /* bytes of the stack that `line` is from, as keep_line() counts */
 };
 
 /* The source of a run's categories: none, single blocks (exact), or stacks (estimated). */
@@ -106,8 +106,8 @@ void run_site_name(const struct run *run, uint32_t stack, char *to);
 /* Writes the name of the call site of a stack of frames; `to` has room for SITE_LONGEST bytes. */
 void site_name(char *to, const struct site_frame *all, const uint32_t *frames, size_t count);
 
-/* Returns the position in `frames` of the frame whose line is shown, or UINT32_MAX: the innermost
- * Python frame that is not in an installed package. */
+/* Returns the position in `frames` of the frame whose line is shown: the innermost frame of
+ * the program's own Python code; UINT32_MAX if there is none. */
 uint32_t site_line(const struct site_frame *all, const uint32_t *frames, size_t count);
 
 /* --- for the files that add rows --- */

@@ -37,7 +37,8 @@ static void find_sums(struct facts *facts, const struct trace *trace,
 		allocs -= pool->allocations < allocs ? pool->allocations : allocs;
 		frees -= pool->frees < frees ? pool->frees : frees;
 	}
-	/* A pool taking over memory counts as a free, but no call frees it: use the lower count. */
+	/* `frees` also counts blocks that a pool took over, which no call freed. So each fact is
+	 * the lower of two counts: by the device's events, and by calls. */
 	facts->plain_allocs = allocs < facts->plain_allocs ? allocs : facts->plain_allocs;
 	facts->plain_frees = frees < facts->plain_frees ? frees : facts->plain_frees;
 }
@@ -52,10 +53,10 @@ static void find_space(struct facts *facts, const struct trace *trace)
 	}
 }
 
-/* Names of memory that cannot have a stack: no call allocated it, or sampling left it out. */
+/* Names of memory that has no stack by design: no call allocated it, or it was not sampled. */
 static const char *const by_nature[] = { PSEUDO_GRAPH_MEMORY, PSEUDO_NOT_SAMPLED };
 
-/* True if the stack is unknown: it has no frames, or only a name that is not in by_nature[]. */
+/* True if a stack should be known but is not: no frames, or only a name not in by_nature[]. */
 static bool is_stackless(const struct trace *trace, const struct trace_stack *stack)
 {
 	const struct trace_frame *frame;
@@ -155,7 +156,7 @@ static void find_short_lived(struct facts *facts, const struct trace *trace,
 				FACTS_WORDS);
 }
 
-/* Writes a name for the steps of which growth is measured: "`step #`", or "64th of the run". */
+/* Writes a name for the steps per which growth is reported: "`step #`", or "64th of the run". */
 static void step_text(const struct event_scan *survey, char *to, size_t size)
 {
 	if (survey->steps.name)

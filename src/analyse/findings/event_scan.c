@@ -1,4 +1,3 @@
-/* Scans a trace's events once, for short-lived blocks, sizes, segments and failures. */
 #include "analyse/findings/event_scan.h"
 
 #include "analyse/input/grow.h"
@@ -19,7 +18,7 @@ static struct event_scan_bucket *bucket_of(struct event_scan *survey, uint64_t s
 
 /* --- short-lived blocks --- */
 
-/* Records a new peak of the device. Blocks that were freed before a peak are not part of it. */
+/* Records a new peak of the device, if any, and empties `corpses`: their blocks are not in it. */
 static void see_peak(struct event_scan *survey, const struct event *event, uint32_t device)
 {
 	struct event_scan_device *to = &survey->devices[device];
@@ -130,8 +129,8 @@ static void forget_life(struct event_scan *survey, const struct event *event)
 	event_scan_growth_forget(survey);
 }
 
-/* False if PyTorch's allocator released the segment by itself, at a limit or threshold: then the
- * stack is known and has no function with a name like empty_cache(). */
+/* True if the program asked for the release, by a function like empty_cache(), or if the stack is
+ * unknown. False if PyTorch's allocator released the segment by itself, at a limit or threshold. */
 static bool program_asked(const struct trace *trace, const struct event *event)
 {
 	const struct trace_stack *stack =
@@ -167,7 +166,8 @@ void event_scan_event(struct event_scan *survey, const struct event *event)
 {
 	struct lives *lives = &survey->lives;
 
-	/* Steps may have ended before this event, some of them among events that are missing. */
+	/* First takes the values of the steps that ended before this event. If events are missing
+	 * before it, forget_life() then excludes these values from the series. */
 	event_scan_growth_time(survey, event->seq, event->t);
 	if (lives_gap(lives, event))
 		forget_life(survey, event);
@@ -182,7 +182,7 @@ void event_scan_event(struct event_scan *survey, const struct event *event)
 	survey->events++;
 }
 
-/* --- the pass --- */
+/* --- the scan as a whole --- */
 
 void event_scan_start(struct event_scan *survey, struct trace *trace)
 {

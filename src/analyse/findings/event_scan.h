@@ -3,7 +3,8 @@
  * blocks and how much these add to the peak, how large allocations are, which sites keep growing.
  *
  * Results are listed by site, so trace_choose(), which changes the sites, must be called before.
- * Memory use grows with live blocks and sites; series take 64 MiB, or more for over 175,000 sites.
+ * Memory use grows with live blocks and sites. The values for growth_find() take up to 64 MiB, or
+ * more for over 175,000 sites.
  */
 #pragma once
 
@@ -12,7 +13,7 @@
 #include "facts/lives.h"
 
 enum {
-	SURVEY_FAILURES = 100, /* the most failed allocations that are kept */
+	SURVEY_FAILURES = 100, /* maximum number of failed allocations in `failures` */
 	SURVEY_BUCKETS = 64,   /* bucket i has sizes from 2^i to 2^(i+1) - 1 */
 
 	/* A block is short-lived if freed before its device's 16th allocation after the block. */
@@ -44,7 +45,7 @@ struct event_scan_deaths {
 	size_t count;
 };
 
-/* A device, in the order of the trace's summary; the last entry is for memory of no device. */
+/* A device. devices[] has the order of the trace's summary, and a last entry for other memory. */
 struct event_scan_device {
 	uint64_t ordinal; /* number of allocations on the device so far */
 	uint64_t peak;    /* peak of allocated memory so far */
@@ -52,7 +53,7 @@ struct event_scan_device {
 	uint64_t at_peak; /* bytes of short-lived blocks in the peak */
 	uint64_t largest; /* bytes of the largest short-lived block in the peak */
 	uint32_t largest_site;
-	struct event_scan_deaths deaths;  /* blocks freed since the last allocation */
+	struct event_scan_deaths deaths;  /* soon-freed blocks since the last allocation */
 	struct event_scan_deaths corpses; /* short-lived blocks in the peak, freed after it */
 };
 
@@ -68,7 +69,7 @@ struct event_scan_steps {
 	uint64_t stride;     /* number of phases or windows between two values */
 	uint64_t *ends;      /* the times of the values, in ns; for phases only */
 	size_t values;       /* number of values in all */
-	size_t first, taken; /* `taken` values so far; those before `first` are ignored */
+	size_t first, taken; /* `taken` values so far, of which those before `first` are ignored */
 };
 
 struct event_scan_birth {
@@ -80,8 +81,8 @@ struct event_scan_birth {
 /* The bytes that a site holds now. The site's next values for growth are taken from them. */
 struct event_scan_held {
 	uint64_t live;  /* all live bytes */
-	uint64_t young; /* live bytes allocated since the last value */
-	uint64_t low;   /* the lowest `live` since the last value */
+	uint64_t young; /* bytes of `live` allocated since the last value was taken */
+	uint64_t low;   /* the lowest `live` since the last value was taken */
 };
 
 struct event_scan {
@@ -97,7 +98,7 @@ struct event_scan {
 	uint64_t forced;             /* releases that were not due to a call of empty_cache() */
 	bool refused; /* an allocation failed since the last event that took or freed memory */
 	uint64_t frees;
-	uint64_t gap_seq; /* first event after the last missing events; 0 if none are missing */
+	uint64_t gap_seq; /* number of the first event after the last missing ones, or 0 */
 	uint64_t events;
 
 	/* Used only during the scan: */

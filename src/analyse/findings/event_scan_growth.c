@@ -22,10 +22,10 @@
 
 enum {
 	ROOM = 64 << 20,           /* bytes of memory for the values */
-	FEWEST = 2 * GROWTH_LEAST, /* the least number of values, even if they need more memory */
+	FEWEST = 2 * GROWTH_LEAST, /* minimum number of values, even if they need more than ROOM */
 
-	/* A program that frees nothing may just be loading data. So a site can only grow if the
-	 * program frees at least this many blocks for each block that the site keeps. */
+	/* A program that frees nothing may just be loading data. So growth of a site is reported
+	 * only if the program frees at least this many blocks for each one that the site keeps. */
 	FREES_OF_PHASES = 1,
 	FREES_OF_WINDOWS = 4,
 
@@ -35,7 +35,7 @@ enum {
 
 /* The blocks of a site that were allocated after the warm-up and are live at the end. */
 struct born {
-	uint64_t bytes[GROWTH_QUARTERS]; /* by the quarter of the time in which they were made */
+	uint64_t bytes[GROWTH_QUARTERS]; /* allocated in each quarter of the time */
 	uint64_t count;
 };
 
@@ -46,7 +46,7 @@ struct group {
 	uint32_t first; /* position of the group's first phase in the trace */
 };
 
-/* Returns the key of a phase's group, made of the numbers of its phase_family() and its domain. */
+/* Returns the key of a phase's group, made of the numbers of its phase_family() and NVTX domain. */
 static uint64_t group_key(struct texts *texts, struct arena *arena, const struct trace_phase *phase)
 {
 	char name[PHASE_FAMILY];
@@ -69,7 +69,7 @@ static bool is_better(const struct group *group, const struct group *best, uint6
 	return group->total_ns > best->total_ns;
 }
 
-/* Returns the group whose phases are the steps, or NULL. Sets of[i] to the group of phase i. */
+/* Returns the group whose phases are the steps, or NULL. Sets of[i] to phase i's group. */
 static const struct group *find_group(struct trace *trace, struct group *groups, uint32_t *of)
 {
 	const struct group *best = NULL;

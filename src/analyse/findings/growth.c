@@ -84,8 +84,8 @@ static uint64_t lowest(const uint64_t *v, size_t from, size_t to)
 }
 
 /* True if the lower envelope (at each time, the lowest value from then on) rises in each of the
- * first three quarters, by at least half of the slope's rate and half of the steepest quarter's
- * rise. climbs_to_the_end() tests the end. */
+ * first three quarters: by half of what the slope promises, and by half of the rise in the steepest
+ * of these quarters. climbs_to_the_end() tests the last quarter. */
 static bool climbs_throughout(const uint64_t *v, size_t n, double per_value)
 {
 	double promised = per_value * (double)n / GROWTH_QUARTERS;
@@ -104,7 +104,7 @@ static bool climbs_throughout(const uint64_t *v, size_t n, double per_value)
 	return least >= promised / 2 && least >= most / 2;
 }
 
-/* True if the series rose in its last eighth or, if longer, the last two mean times per rise. */
+/* True if the series rose over its last eighth or, if longer, twice the mean time between rises. */
 static bool climbs_to_the_end(const uint64_t *v, size_t n, uint64_t rose)
 {
 	size_t back = 2 * n / (rose ? rose : 1);
@@ -137,7 +137,7 @@ static size_t rises_wanted(size_t n)
 	return n * 4 / 5 < 10 ? n * 4 / 5 : 10;
 }
 
-/* True if enough bytes of each quarter but the last are live; the last's may be freed soon. */
+/* True if enough bytes allocated in each of the first three quarters are live at the end. */
 static bool keeps_every_age(const uint64_t *born, size_t n, double per_value)
 {
 	double promised = per_value * (double)n / GROWTH_QUARTERS;

@@ -16,7 +16,7 @@
 
 enum {
 	GROWTH_LEAST = 12, /* with fewer values, no growth is reported */
-	GROWTH_MOST = 128, /* with more values, no growth is reported */
+	GROWTH_MOST = 128, /* no growth is reported for more values: the buffers have this size */
 	GROWTH_QUARTERS = 4,
 };
 

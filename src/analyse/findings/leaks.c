@@ -1,4 +1,3 @@
-/* Finds leaks: memory that is live at the end and that no library holds on purpose. */
 #include "analyse/findings/leaks.h"
 
 #include <errno.h>

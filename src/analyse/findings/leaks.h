@@ -41,7 +41,7 @@ bool suppressions_fit(struct suppressions *suppressions, const struct trace *tra
 
 struct leak {
 	uint32_t site;
-	uint32_t stack; /* the stack of the site that leaks most bytes */
+	uint32_t stack; /* the one of the site's stacks that leaks most bytes */
 	uint64_t bytes, count;
 	uint64_t allocations, frees; /* of the site's leaking stacks in the whole run */
 	uint64_t most;               /* bytes that `stack` leaks */

@@ -1,4 +1,3 @@
-/* Finds the steps of a training loop by a period in the allocations. */
 #include "analyse/findings/steps.h"
 
 #include <stdlib.h>
@@ -9,11 +8,11 @@
 
 enum {
 	STEPS_LEAST = 5,   /* fewer steps do not count as a period */
-	STACKS_LEAST = 3,  /* fewer stacks with the same number of allocations do not count */
-	TRIED = 16,        /* how many numbers of steps are tried, at most */
-	LEADERS = 4,       /* how many stacks are tried as the first of a step, at most */
+	STACKS_LEAST = 3,  /* fewer stacks with the same number of allocations show no loop */
+	TRIED = 16,        /* maximum of different numbers of steps that are tried */
+	LEADERS = 4,       /* maximum of stacks that are tried as the first of a step */
 	REGULAR = 60,      /* percent of the events that must lie in steps of similar length */
-	VERY_REGULAR = 90, /* from this percentage on, no loop around the steps is sought */
+	VERY_REGULAR = 90, /* if this many percent do, no loop around the steps is tried */
 };
 
 struct change {
@@ -33,7 +32,7 @@ struct step_finder {
 	struct change *changes; /* allocations with a stack, and frees, in the order of events */
 	size_t changes_n, size;
 	struct stack_turns *of; /* by the stack's position in the trace */
-	uint32_t *sharing;      /* [n]: number of stacks with n allocations; 0 once n has failed */
+	uint32_t *sharing; /* [n]: number of stacks with n allocations; 0 once n was rejected */
 	size_t stacks;
 	uint64_t *starts; /* for each step, the number of its first event */
 	size_t steps;
@@ -77,7 +76,8 @@ static uint64_t covered(const struct step_finder *finder, uint32_t n)
 	return (uint64_t)n * finder->sharing[n];
 }
 
-/* Returns the untried n whose stacks, with n allocations each, allocate most; 0 if none is left. */
+/* Of the n not rejected yet, returns that for which the stacks with n allocations each make the
+ * most allocations in total; 0 if none is left. */
 static uint32_t next_count(const struct step_finder *finder)
 {
 	uint32_t best = 0;
@@ -90,8 +90,8 @@ static uint32_t next_count(const struct step_finder *finder)
 	return best;
 }
 
-/* True if nearly all stacks are present. A tenth of them and one more may be missing, as some have
- * the same count by chance (a model's layers, if there are as many layers as steps). */
+/* True if nearly all stacks allocated in a step: all but a tenth and one more, as some may have the
+ * same count by chance (those of a model's layers, if it has as many layers as there are steps). */
 static bool are_most(size_t members, size_t all)
 {
 	return members >= STACKS_LEAST && members + 1 + all / 10 >= all;
@@ -147,8 +147,8 @@ static bool find_turns(struct step_finder *finder, uint32_t n)
 	return false;
 }
 
-/* True if most steps free at least half as much as they allocate. Layers do not: a model that is
- * being built frees nothing, and a layer inside a step is freed at the end of the step. */
+/* True if most steps free at least half as much as they allocate. A model's layers, which look like
+ * steps, do not: building them frees nothing; a training step frees them after the last layer. */
 static bool gives_back(const struct step_finder *finder)
 {
 	uint64_t born = 0;
@@ -219,7 +219,7 @@ static int regularity(struct step_finder *finder)
 	return whole ? (int)(like * 100 / whole) : 0;
 }
 
-/* Searches for n steps. Returns their regularity in percent, or 0 if there are no n steps. */
+/* Searches for n steps. Returns their regularity in percent, 0 if below REGULAR. */
 static int try_count(struct step_finder *finder, uint32_t n)
 {
 	int percent = 0;
@@ -244,7 +244,8 @@ static uint32_t count_around(const struct step_finder *finder, uint32_t n)
 	return best;
 }
 
-/* If n steps are not very regular, tries those of an outer loop. Returns the percentage in use. */
+/* If the n steps are not very regular, tries the passes of an outer loop as steps instead. Leaves
+ * the chosen steps in *finder, and returns their regularity in percent. */
 static int look_around(struct step_finder *finder, uint32_t n, int percent)
 {
 	uint32_t around = percent < VERY_REGULAR ? count_around(finder, n) : 0;

@@ -1,5 +1,5 @@
 /*
- * Finds the steps of a training loop that nothing marks, by a period in the allocations.
+ * Finds the steps of a training loop that the program does not mark, by the calls that it repeats.
  *
  * In a loop of n steps, a call that is made once per step allocates n times. So n is the number of
  * allocations that several stacks have in common; of several such numbers, the one that covers most
@@ -14,10 +14,11 @@
 
 /*
  * Adds the steps that are found to the trace's phases, with their sums, as "inferred step", unless
- * the program's own ranges mark the steps: about as many ranges, about as long (ranges of
- * libraries, such as NCCL and CUB, are many and short, or few). If no steps are found, the trace is
- * not changed. Reads the file's events twice, and needs up to 60 bytes per allocation and free; a
- * trace that can be read only once is left unchanged. Returns 0, or -errno with err_text().
+ * the program's own ranges already mark them: if at least half as many ranges as steps have about
+ * the length of the step that they lie in (unlike ranges of libraries such as NCCL). If no steps
+ * are found, or if the trace can be read only once, the trace is not changed. Reads the file's
+ * events twice, and needs up to 60 bytes per allocation and free. Returns 0, or -errno with
+ * err_text().
  */
 int steps_infer(struct trace *trace);
 

@@ -1,4 +1,3 @@
-/* Reads a file and unpacks it if it is compressed with gzip or zstd. */
 #include "analyse/input/decompress.h"
 
 #include <errno.h>
@@ -26,7 +25,7 @@ struct unpack {
 	char block[BLOCK];
 	size_t used, at;  /* number of bytes in `block`, and how many were unpacked */
 	bool ended;       /* true after the end of the file */
-	bool between;     /* true after a member or frame: the file may end here */
+	bool between;     /* true after a gzip member or zstd frame, where the file may end */
 	uint64_t in, out; /* bytes read from the file, bytes unpacked from them */
 	int error;
 };

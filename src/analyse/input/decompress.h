@@ -42,10 +42,10 @@ const char *decompress_why(const struct decompress *source, int error);
 /* Limits for readers of traces, so that a hostile file cannot use up all time and memory. No
  * recording comes near them; the option --no-limits and `memtrace run` turn them off. */
 enum {
-	/* Most unpacked bytes per compressed byte; a recorded loop of cudaMalloc has 26. */
+	/* Maximum unpacked bytes per compressed byte; a recorded loop of cudaMalloc has 26. */
 	LIMITS_RATIO = 100,
 	LIMITS_UNPACKED = 1 << 27, /* bytes that may be unpacked whatever the ratio is */
-	/* Most bytes of memory for a trace without its events; a stack of 64 frames takes 500. */
+	/* Maximum bytes of memory for a trace without its events; a 64-frame stack takes 500. */
 	LIMITS_FACTS = 1 << 29,
 };
 

@@ -1,4 +1,3 @@
-/* Stores the text of the latest error. */
 #include "analyse/input/error.h"
 
 #include <stdarg.h>

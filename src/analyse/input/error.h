@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-/* Stores the text, cut to 999 bytes. Its value is -EINVAL, which analyzers see as it is a macro. */
+/* Stores the text, cut to 999 bytes. A macro, so that static analyzers see its value, -EINVAL. */
 #define err(...)                      \
 	__extension__({               \
 		err_set(__VA_ARGS__); \

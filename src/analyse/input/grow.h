@@ -48,7 +48,7 @@ static inline bool grow_to(void *at, size_t wanted, size_t *size, size_t each)
 
 #define GROW_TO(list, wanted, size) grow_to(&(list), wanted, &(size), sizeof(*(list)))
 
-/* Grows a full list to 2 * size + first elements. False, without a change, if memory runs out. */
+/* Grows the list, if full, to 2 * size + first elements. False if memory runs out. */
 #define GROW(list, count, size, first) grow_list(&(list), count, &(size), sizeof(*(list)), first)
 
 /* Ends the tool with an out-of-memory error if `there` is false or NULL. */

@@ -242,7 +242,7 @@ static int number(struct json *json)
 	json->token = json->at;
 	while (*p >= '0' && *p <= '9')
 		value = value * 10 + (uint64_t)(*p++ - '0');
-	/* Up to 18 digits cannot overflow. slow_number() reads all that no , } or ] follows. */
+	/* 18 digits cannot overflow. slow_number() also reads numbers not followed by , } or ]. */
 	if (p - json->at > 18 || p == json->at || (*json->at == '0' && p > json->at + 1) ||
 	    (*p != ',' && *p != '}' && *p != ']'))
 		return slow_number(json);

@@ -30,9 +30,9 @@ enum json_token {
 };
 
 enum {
-	JSON_DEEPEST = 64,           /* most arrays and objects inside one another */
-	JSON_LONGEST = 1 << 20,      /* bytes; longer strings may be refused */
-	JSON_LONGEST_NUMBER = 1 << 9 /* bytes; longer numbers are refused */
+	JSON_DEEPEST = 64,           /* maximum nesting of arrays and objects */
+	JSON_LONGEST = 1 << 20,      /* bytes of a string; longer ones may be refused */
+	JSON_LONGEST_NUMBER = 1 << 9 /* bytes of a number; longer ones are refused */
 };
 
 struct json {

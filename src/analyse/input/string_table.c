@@ -1,4 +1,3 @@
-/* Gives numbers to distinct texts, or to distinct rows by their keys. */
 #include "analyse/input/string_table.h"
 
 #include <string.h>
@@ -6,7 +5,7 @@
 #include "analyse/input/grow.h"
 #include "base/mem/hash.h"
 
-/* Returns the text's number or 0. Sets *key to its key in of_hash; if it is new, to a free key. */
+/* Returns the text's number and, in *key, its key in of_hash; for a new text, 0 and a free key. */
 static uint32_t find(const struct texts *texts, const char *text, size_t length, uint64_t *key)
 {
 	uint32_t id;
@@ -49,7 +48,7 @@ void texts_clear(struct texts *texts)
 	*texts = (struct texts){ 0 };
 }
 
-/* Returns the row's number or 0. Sets *hash to its key in of_hash; if it is new, to a free key. */
+/* Returns the row's number and, in *hash, its key in of_hash; for a new row, 0 and a free key. */
 static uint32_t find_row(const struct map *of_hash, const char *rows, size_t each, const void *key,
 			 size_t length, uint64_t *hash)
 {

@@ -14,7 +14,7 @@
 
 /* A table of texts. It is empty if all members are 0. */
 struct texts {
-	const char **list; /* the text with number n is at n - 1 */
+	const char **list; /* list[n - 1] is the text with the number n */
 	size_t count, size;
 	struct map of_hash; /* maps a text's hash (or hash + 1, ... if taken) to its number */
 };

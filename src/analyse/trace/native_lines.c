@@ -37,7 +37,7 @@ struct inlined {
 struct finder {
 	struct trace *trace;
 	struct source *sources;  /* indexed by module */
-	struct inlined *inlined; /* indexed by the frames that the trace had at first */
+	struct inlined *inlined; /* by frame, for the frames before trace_find_lines() */
 	size_t room;
 };
 
@@ -244,8 +244,9 @@ static void extend_stack(struct finder *finder, struct trace_stack *stack, size_
 			frames[to++] = inlined->first + j;
 		frames[to++] = stack->frames[i];
 	}
+	/* entries[] has positions of Python frames, which follow the native frames. */
 	for (size_t i = 0; i < stack->entries_n; i++)
-		stack->entries[i] += (uint32_t)more; /* Python frames follow native ones */
+		stack->entries[i] += (uint32_t)more;
 	stack->frames = frames;
 	stack->frames_n = to;
 }

@@ -1,4 +1,3 @@
-/* Groups phases into families by their names. */
 #include "analyse/trace/phase_name.h"
 
 #include <string.h>
@@ -27,7 +26,7 @@ bool phase_is_noted(const char *name)
 	return name[noted(name)];
 }
 
-/* --- the letters of a family --- */
+/* --- the characters of a family's name --- */
 
 struct letters {
 	const char *at;
@@ -47,8 +46,8 @@ static bool is_word(char c)
 
 /*
  * True if the digits from `run` up to `after` count repetitions: they are the whole name, or end it
- * right after a word ("step12"), or follow a word, or another such number, and one mark ("epoch
- * 3/10", "layer[3]"). Operands ("x + 1") and decimals ("scale 0.125") count none.
+ * right after a word ("step12"), or follow one of PHASE_MARKS after a word or after another such
+ * number ("epoch 3/10", "layer[3]"). Operands ("x + 1") and decimals ("0.125") count nothing.
  */
 static bool is_repetition(const struct letters *from, const char *run, const char *after)
 {

@@ -17,12 +17,12 @@ enum { PHASE_FAMILY = 200 };
  * repetitions, and without notes of XLA. Returns its length. */
 size_t phase_family(char *to, size_t size, const char *name);
 
-/* Compares the families of two names as strcmp() does: 0 if they are equal. */
+/* Compares two names' families as strcmp() does: 0 for "step 17" and "step 18", which share one. */
 int phase_family_order(const char *a, const char *b);
 
 /* True if the name has notes of XLA: "Thunk:#hlo_op=copy.1#" (XLA's traceme_encode.h). */
 bool phase_is_noted(const char *name);
 
-/* Returns the length of the name without notes of XLA and without a number that counts repetitions
- * at its end, with the characters before that number: 4, for "step", if the name is "step 17". */
+/* Returns the length of a name's stem: the name without notes of XLA, and without a number at its
+ * end that counts repetitions and the marks before that number. It is 4 for "step 17". */
 size_t phase_stem(const char *name);

@@ -133,7 +133,7 @@ static int not_json(const struct trace *trace, const char *begin, size_t length)
 	return err("%s: neither a memtrace trace (JSON) nor a memtrace spool", trace->path);
 }
 
-/* Unpacks a compressed file to find the last bytes and the size of its data. 0 or -EINVAL. */
+/* Unpacks a compressed file for the last bytes and the size of its data. Returns 0 or -EINVAL. */
 static int unpack_tail(struct trace *trace, char *tail, ssize_t *length, off_t *size)
 {
 	static char block[1 << 18];

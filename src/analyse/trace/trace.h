@@ -82,7 +82,7 @@ static inline uint64_t trace_known(uint64_t number)
 }
 
 /* Stores the name of the program and, if that is Python, of its script or module, without folders;
- * returns the number of names. Two programs differ if their last names do. */
+ * returns the number of names. Two programs count as the same if their last names are equal. */
 size_t trace_program(const struct trace *trace, const char *names[2]);
 
 /* Returns the process's start in ns since 1970; TRACE_NONE if the trace has no valid time. */
@@ -119,7 +119,7 @@ void trace_find_lines(struct trace *trace);
 
 /* --- the choice of a stack's frames to show: trace_frames.c --- */
 
-/* True for native code of frameworks and of libraries that they call (CUDA, libc), unknown code. */
+/* True for native code of frameworks and libraries that they call (CUDA, libc), or unknown code. */
 bool trace_frame_internal(const struct trace *trace, const struct trace_frame *frame);
 
 /* Returns a frame's rank for the user: 0 for their own code, higher for code of libraries. */
@@ -152,7 +152,7 @@ size_t trace_lines(const struct trace *trace, uint32_t stack, uint32_t *frames, 
 /* Writes a frame, cut to size: "Net.forward (train.py:12)", "decode<...> (libdecode.so)". */
 void trace_frame_text(const struct trace *trace, uint32_t frame, char *to, size_t size);
 
-/* Writes the name of sites[site]; for a call site, the frame of its stack with most live bytes. */
+/* Writes a name of sites[site]: for a call site, trace_line() of its stack with most live bytes. */
 void trace_site_text(const struct trace *trace, uint32_t site, char *to, size_t size);
 
 /* The owners of Python files, from the user to frameworks. */
@@ -162,7 +162,7 @@ enum place_kind {
 	PLACE_FRAMEWORK,
 };
 
-/* Returns a Python file's owner. The interpreter's name of the file may also be "<stdin>". */
+/* Returns a Python file's owner. `path` may also be a name that Python gives, such as "<stdin>". */
 enum place_kind place_kind(const char *path);
 
 /* True for a frame that is a name for bytes without a stack, such as "[not recorded]". */
@@ -196,8 +196,8 @@ struct trace_keys {
 void trace_keys_find(struct trace_keys *keys, struct trace *trace, enum trace_by by);
 
 /*
- * Removes frames that are not of the kind `stacks`, and replaces sites[] with groups by the
- * property, whose sums are those of their stacks. TRACE_STACKS_MERGED with TRACE_BY_SITE changes
+ * Removes frames that are not of the kind `stacks`, and replaces sites[] with groups of stacks by
+ * the property `by`, with the stacks' sums. TRACE_STACKS_MERGED with TRACE_BY_SITE changes
  * nothing. A stack without frames left gets one such as "[no Python frames]". To be called once.
  */
 void trace_choose(struct trace *trace, enum trace_stacks stacks, enum trace_by by);

@@ -17,7 +17,7 @@ enum { FORWARD, CALL };
 
 struct copies {
 	struct trace *trace;
-	struct map known; /* 1 + position of the copy, by 2 * frame + FORWARD or CALL */
+	struct map known; /* 1 + position of a frame's copy, by 2 * frame + FORWARD or CALL */
 	size_t room;
 };
 

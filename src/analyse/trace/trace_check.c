@@ -6,7 +6,7 @@
 #include "analyse/trace/trace.h"
 #include "analyse/trace/trace_parts.h"
 
-/* Checks that from[i] refers to one of `size` elements of `to`. 0 or -EINVAL. */
+/* Checks that from[i] refers to one of `size` elements of `to`. Returns 0 or -EINVAL. */
 static int in_range(const struct trace *trace, const char *from, size_t i, const char *to,
 		    uint32_t position, size_t size)
 {

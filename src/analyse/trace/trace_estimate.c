@@ -1,9 +1,9 @@
 /*
  * Replaces the samples in a sampled trace (MEMTRACE_SAMPLE) with estimates of all allocations.
  *
- * The trace has both: samples with their own bytes, next to a pseudo-stack with the bytes of all
- * allocations that were not sampled, so that everything sums to the totals; and an estimate for
- * each site. Totals, pools, events and the sizes of peaks stay as they are; the stacks of a peak
+ * The trace has the samples' own bytes, a pseudo-stack with the bytes of all allocations that were
+ * not sampled (so that everything sums to the totals), and an estimate for each site of all its
+ * allocations. Totals, pools, events and the sizes of peaks stay as they are; the stacks of a peak
  * then add up to its size only approximately.
  */
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "analyse/trace/trace_parts.h"
 #include "codec/event.h"
 
-/* True for the pseudo-stack of allocations not sampled, which other stacks' estimates include. */
+/* True for the pseudo-stack of allocations not sampled. Other stacks' estimates include these. */
 static bool is_rest(const struct trace *trace, const struct trace_stack *stack)
 {
 	const char *name = stack->frames_n == 1 && stack->frames[0] < trace->frames_n

@@ -134,7 +134,7 @@ static int read_stack(struct trace *trace, enum json_token token, uint32_t *to)
 		return -EINVAL;
 	if (stack != TRACE_NONE && stack >= trace->stacks_n)
 		return json_fail(&trace->reader->json,
-				 "an event refers to stacks[%llu], but there are only %zu",
+				 "an event refers to stacks[%llu], but there are only %zu stacks",
 				 (unsigned long long)stack, trace->stacks_n);
 	*to = (uint32_t)stack;
 	return 0;
@@ -148,12 +148,12 @@ static int read_device(struct trace *trace, enum json_token token, int16_t *to)
 		return 0;
 	if (token != JSON_NUMBER || !json->exact || json->magnitude > INT16_MAX)
 		return json_fail(&trace->reader->json,
-				 "\"device\" in an event must be a small integer");
+				 "\"device\" in an event must be an integer from -32767 to 32767");
 	*to = (int16_t)(json->negative ? -(int)json->magnitude : (int)json->magnitude);
 	return 0;
 }
 
-/* Reads a word: sets `to` to the number with this name(), or to `count` if there is none. */
+/* Reads a word: sets *to to the n for which name(n) is the word, or to `count` if there is none. */
 static int read_word(struct trace *trace, enum json_token token, const char *key,
 		     const char *(*name)(unsigned), unsigned count, uint8_t *to)
 {
@@ -250,7 +250,7 @@ static int read_event(struct trace *trace, struct event *event)
 	}
 }
 
-/* Reads the rest of the JSON after the events. 0 or -EINVAL. */
+/* Reads the rest of the JSON after the events. Returns 0 or -EINVAL. */
 static int finish(struct trace *trace)
 {
 	enum json_token token;

@@ -13,7 +13,7 @@ enum kin {
 	KIN_FRAMEWORK, /* Python code of frameworks and the standard library */
 	KIN_VENDOR,    /* native code in a vendor's library or an installed package */
 	KIN_INSIDE,    /* native code in a framework */
-	KIN_INTERNAL,  /* native code below frameworks: CUDA, libc, allocators */
+	KIN_INTERNAL,  /* native code that frameworks call: CUDA, libc, allocators */
 	KIN_UNKNOWN,   /* a frame with neither a name nor a module */
 };
 
@@ -48,7 +48,7 @@ static enum kin kin_of(const struct trace *trace, const struct trace_frame *fram
 		return frame->file ? kins[place_kind(frame->file)] : KIN_PACKAGE;
 	}
 	path = frame->module == UINT32_MAX ? NULL : trace->modules[frame->module].path;
-	if (frame->inlined) /* the function around it is more useful to the user */
+	if (frame->inlined) /* the function that it is inlined into is more useful to the user */
 		return KIN_VENDOR;
 	if (frame->function && site_linked_in(frame->function))
 		return KIN_INTERNAL;

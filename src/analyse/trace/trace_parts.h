@@ -17,14 +17,14 @@ struct trace_reader {
 	struct texts texts; /* the texts of events */
 };
 
-/* Reads the JSON value that follows into the member of the trace that `row` names. 0 or -EINVAL. */
+/* Reads the next JSON value into the member of the trace that `row` names. Returns 0 or -EINVAL. */
 int trace_read(struct trace *trace, const struct row *row);
 
 /* After a failed read: sets err_text() anew if the file is truncated or badly compressed.
- * -EINVAL. */
+ * Returns -EINVAL. */
 int trace_broken(struct trace *trace);
 
-/* Opens the spool at the trace's path and fills in the trace's facts. 0 or -errno. */
+/* Opens the spool at the trace's path and fills in the trace's facts. Returns 0 or -errno. */
 int trace_spool_open(struct trace *trace);
 void trace_spool_close(struct trace_spool *from);
 
@@ -39,13 +39,13 @@ int trace_spool_next(struct trace *trace, struct event *event, struct out *out);
 uint32_t trace_enter_text(struct trace *trace, const char *text, size_t length);
 
 /* Checks positions and curves, fills site_of[] and missing names, and extends stacks by
- * trace_extend_backward(). 0 or -EINVAL. */
+ * trace_extend_backward(). Returns 0 or -EINVAL. */
 int trace_check(struct trace *trace);
 
 /* Replaces a sampled trace's sums with estimates. To be called after trace_check(). */
 void trace_estimate(struct trace *trace);
 
-/* Appends a copy of frame `like`. *room is the size of the list of frames, at first frames_n. */
+/* Appends a copy of frame `like` to frames[]. *room is the allocated length, at first frames_n. */
 struct trace_frame *trace_add_frame(struct trace *trace, size_t *room, uint32_t like);
 
 /* Appends to each stack the Python frames of its via_stack, if any, with a mark after their

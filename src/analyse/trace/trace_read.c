@@ -47,9 +47,9 @@ static int keep_bytes(const struct reader *reader, size_t bytes)
 	json->kept += bytes;
 	if (json->kept <= LIMITS_FACTS || !limits_hold())
 		return 0;
-	return json_fail(json,
-			 "the data before the events needs over %u MiB, unlike any recording; %s",
-			 LIMITS_FACTS >> 20, LIMITS_LIFT);
+	return json_fail(
+		json, "the data before the events takes over %u MiB, which no recording does; %s",
+		LIMITS_FACTS >> 20, LIMITS_LIFT);
 }
 
 /* Adds a zeroed item and returns it; NULL if the trace's facts take too much memory. */
@@ -98,7 +98,7 @@ static int refuse_number(struct reader *reader, int64_t least, uint64_t most)
 	return refuse_value(reader, wanted);
 }
 
-/* Stores the low 8 or 4 bytes. Copies of constant length are faster than memcpy() of `size`. */
+/* Stores the low `size` bytes (8 or 4). memcpy() of a constant size is faster than of `size`. */
 static void store(void *to, uint64_t number, size_t size)
 {
 	if (size == sizeof(number))
@@ -198,7 +198,7 @@ static int read_pairs(struct reader *reader, enum json_token token, struct list 
 	return token == JSON_OBJECT_END ? 0 : -EINVAL;
 }
 
-/* NOLINTNEXTLINE(misc-no-recursion): no deeper than the nesting of rows */
+/* NOLINTNEXTLINE(misc-no-recursion): recurses only as deep as rows of facts/trace.def nest */
 static int read_object(struct reader *reader, enum json_token token, struct rows rows, void *to)
 {
 	const char *outer = reader->key;
@@ -226,7 +226,7 @@ static int read_object(struct reader *reader, enum json_token token, struct rows
 	}
 }
 
-/* NOLINTNEXTLINE(misc-no-recursion): no deeper than the nesting of rows */
+/* NOLINTNEXTLINE(misc-no-recursion): recurses only as deep as rows of facts/trace.def nest */
 static int read_item(struct reader *reader, enum json_token token, const struct row *row,
 		     void *item)
 {
@@ -263,7 +263,7 @@ static size_t item_size(const struct row *row)
 	}
 }
 
-/* NOLINTNEXTLINE(misc-no-recursion): no deeper than the nesting of rows */
+/* NOLINTNEXTLINE(misc-no-recursion): recurses only as deep as rows of facts/trace.def nest */
 static int read_items(struct reader *reader, enum json_token token, const struct row *row,
 		      struct list *list)
 {
@@ -283,7 +283,7 @@ static int read_items(struct reader *reader, enum json_token token, const struct
 	return 0;
 }
 
-/* NOLINTNEXTLINE(misc-no-recursion): no deeper than the nesting of rows */
+/* NOLINTNEXTLINE(misc-no-recursion): recurses only as deep as rows of facts/trace.def nest */
 static int read_list(struct reader *reader, enum json_token token, const struct row *row, void *to)
 {
 	struct list list = { .item = item_size(row) };
@@ -297,7 +297,7 @@ static int read_list(struct reader *reader, enum json_token token, const struct 
 	return error;
 }
 
-/* NOLINTNEXTLINE(misc-no-recursion): no deeper than the nesting of rows */
+/* NOLINTNEXTLINE(misc-no-recursion): recurses only as deep as rows of facts/trace.def nest */
 static int read_row(struct reader *reader, const struct row *row, void *to)
 {
 	enum json_token token = json_next(reader->json);

@@ -17,7 +17,7 @@ struct trace_spool {
 	struct spool spool;
 	struct spool_model recording;
 	struct journal_reader events;
-	struct blocks open;       /* open ranges, from which pops get names */
+	struct blocks open;       /* open ranges: the events that end them get their names */
 	const char *last_text[8]; /* by key: the last text, as it is in the spool */
 	uint32_t last_id[8];      /* by key: the id of last_text[key] */
 };
@@ -55,7 +55,7 @@ static void clean_text(struct trace *trace, const char **text)
 
 static void clean_object(struct trace *trace, enum rows_of of, void *object);
 
-/* NOLINTNEXTLINE(misc-no-recursion): no deeper than the nesting of rows */
+/* NOLINTNEXTLINE(misc-no-recursion): recurses only as deep as rows of facts/trace.def nest */
 static void clean_items(struct trace *trace, const struct row *row, void *items, size_t count)
 {
 	const size_t size = row->kind == ROW_LIST ? rows_of(row->of).size : 0;
@@ -74,7 +74,7 @@ static void clean_items(struct trace *trace, const struct row *row, void *items,
 	}
 }
 
-/* NOLINTNEXTLINE(misc-no-recursion): no deeper than the nesting of rows */
+/* NOLINTNEXTLINE(misc-no-recursion): recurses only as deep as rows of facts/trace.def nest */
 static void clean_object(struct trace *trace, enum rows_of of, void *object)
 {
 	struct rows rows = rows_of(of);
@@ -160,8 +160,8 @@ int trace_spool_next(struct trace *trace, struct event *to, struct out *out)
 	}
 	NEED(ranges_tell(&from->open, &event));
 	if (event_is_memory(event.op) && event.stack >= trace->stacks_n)
-		return err("%s: an event refers to stacks[%u], but there are only %zu", trace->path,
-			   event.stack, trace->stacks_n);
+		return err("%s: an event refers to stacks[%u], but there are only %zu stacks",
+			   trace->path, event.stack, trace->stacks_n);
 	if (out) {
 		document_event(out, &from->spool, &event);
 		return 1;

@@ -1,4 +1,3 @@
-/* Counts bytes without an address, in lumps with one tag each. */
 #include "analyse/trace/unattributed.h"
 
 #include <stdlib.h>

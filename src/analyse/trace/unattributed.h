@@ -18,7 +18,7 @@ struct unattributed_lump {
 	uint32_t below; /* 1 + position of the next older lump, 0 for none */
 };
 
-/* Bytes without an address, in lumps with one tag each; all zero is empty. */
+/* Bytes without an address, in lumps of bytes with the same tag; empty if all members are 0. */
 struct unattributed {
 	struct unattributed_lump *lumps;
 	uint32_t used;

@@ -177,7 +177,7 @@ worst = max(run(rank) for rank in (1, 2, 3))
 assert (gate["head"] - gate["base"], gate["broken"], gate["place"]) == worst, (gate, worst)
 PYTHON
 is 'the gate is about the worst of them' "$?:$(cat "$OUT")" 0:
-fails 3 'the two sides have no rank in common' memtrace diff --base 0.json 1.json --head head.2.json head.3.json
+fails 3 'base and head have no rank in common' memtrace diff --base 0.json 1.json --head head.2.json head.3.json
 fails 3 'are both rank 1, but other traces have other ranks' memtrace diff --base 1.json 1.json 2.json --head head.1.json head.2.json
 fails 3 'has no rank' memtrace diff --force --base 1.json 2.json --head "$TOP/tests/data/example.json"
 ok 'one rank several times is a repetition' memtrace diff --base 1.json 1.json --head 1.json

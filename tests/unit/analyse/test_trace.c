@@ -518,7 +518,7 @@ TEST(positions_out_of_range_are_refused)
 		"peaks[0] refers to stacks[9], but there are only 2");
 	refused(changed("{\"stack\":1,", "{"), "peaks[0] refers to stacks[");
 	refused(changed("\"stack\":0,\"thread\"", "\"stack\":2,\"thread\""),
-		"an event refers to stacks[2], but there are only 2");
+		"an event refers to stacks[2], but there are only 2 stacks");
 	refused(changed("\"allocated\":[0,20971520", "\"allocated\":[20971520"),
 		"different lengths");
 	remove_all();
