@@ -35,7 +35,7 @@ static void print_row(const struct show *show, const struct arg *arg)
 	show_words(show, arg->help, HELP_COLUMN, HELP_COLUMN);
 }
 
-/* The column of the row's second cell, which follows at least two blanks; 0 if there is none. */
+/* The column of the row's second cell, which begins after two or more blanks; 0 if none does. */
 static unsigned text_column(const char *row)
 {
 	const char *gap = strstr(row + strspn(row, " "), "  ");
@@ -87,14 +87,13 @@ static void print_commands(struct out *out)
 		      "Commands:\n");
 	for (const struct command *row = commands; row->name; row++)
 		out_format(out, "  %-9s %s\n", row->name, row->help);
-	out_text(
-		out,
-		"\n`memtrace COMMAND --help` lists the options of each. A spool (left by a killed\n"
-		"process) or a trace compressed by gzip or zstd is accepted wherever a trace\n"
-		"is; `-` is standard input. Output (-o) to *.gz or *.zst is compressed.\n"
-		"Completion: `memtrace help --completion bash` (or zsh).\n"
-		"Rules for categories: `memtrace help --rules`.\n\n"
-		"Exit status:\n");
+	out_text(out,
+		 "\n`memtrace COMMAND --help` lists the options of COMMAND. A spool (left by a\n"
+		 "killed process) or a trace compressed by gzip or zstd is accepted wherever a\n"
+		 "trace is; `-` is standard input. Output (-o) to *.gz or *.zst is compressed.\n"
+		 "Completion: `memtrace help --completion bash` (or zsh).\n"
+		 "Rules for categories: `memtrace help --rules`.\n\n"
+		 "Exit status:\n");
 #define STATUS(name, value, what) out_format(out, "  %d  %s\n", value, what);
 #include "cli/statuses.def"
 #undef STATUS
