@@ -29,7 +29,7 @@ static void add_set(struct weights *weights, const struct trace_peak *peak)
 		set->unknown -= share->bytes < set->unknown ? share->bytes : set->unknown;
 }
 
-/* Makes sets of the trace's peaks that the options select; dropped events do not affect them. */
+/* Adds a set for each selected peak of the trace, which is exact even if events were dropped. */
 static void take_peaks(struct weights *weights, const struct trace_peak *peaks, size_t count,
 		       const struct selection_options *options)
 {
@@ -97,7 +97,7 @@ int weights_find(struct weights *weights, struct trace *trace,
 			"memory only for the whole device; use --metric reserved",
 			trace->path);
 	error = select_stacks(weights, options, peak);
-	/* The options select none of the trace's peaks, so the peak of the replay is used. */
+	/* If the trace has no such peak, use the peak that the replay of the events found. */
 	if (!error && !weights->sets_n && (weights->selection.narrow || weights->selection.moment))
 		add_set(weights, trace->peaks);
 	return error;
