@@ -49,7 +49,7 @@ enum arg_kind {
 	ARG_WHEN,   /* --at WHEN: *to is a text that timepoint_makes_sense() accepts */
 	ARG_NUMBER, /* --limit N: *to is a uint64_t between `least` and `most` */
 	ARG_DEVICE, /* --device N: *to is an int */
-	ARG_WORD,   /* --stacks native: *to is an int, 1 if `value` is "merged|native" */
+	ARG_WORD,   /* --stacks native: *to is an int, the word's index in value "merged|native" */
 	ARG_FORMAT, /* --format json: *to points to the row of `formats` with that name */
 	ARG_LIST,   /* --fail-on A --fail-on B: `to` is an array of texts, ended by NULL */
 	ARG_WORDS,  /* --base A B C: as ARG_LIST, but takes all words up to the next option */

@@ -104,16 +104,17 @@ static void print_commands(struct out *out)
 static void print_keys(struct out *out)
 {
 	static const char *const kinds[] = {
-		[RULE_KIND_FRAME] = "on the frames of the stack",
-		[RULE_KIND_STACK] = "on the stack",
-		[RULE_KIND_BLOCK] = "on the block",
-		[RULE_KIND_WORD] = "on the life of the block (one word, or several joined by |)",
-		[RULE_KIND_NUMBER] = "on numbers, also with < <= >= >",
+		[RULE_KIND_FRAME] = "Conditions on the frames of the stack",
+		[RULE_KIND_STACK] = "Conditions on the stack",
+		[RULE_KIND_BLOCK] = "Conditions on the block",
+		[RULE_KIND_WORD] =
+			"Conditions on the life of the block (one word, or several joined by |)",
+		[RULE_KIND_NUMBER] = "Conditions on numbers, also with < <= >= >",
 	};
 
 	for (size_t i = 0; i < RULE_KEYS; i++) {
 		if (!i || rule_keys[i].kind != rule_keys[i - 1].kind)
-			out_format(out, "# Conditions %s:\n", kinds[rule_keys[i].kind]);
+			out_format(out, "# %s:\n", kinds[rule_keys[i].kind]);
 		out_format(out, "#   %-12s %s\n", rule_keys[i].key, rule_keys[i].what);
 	}
 }

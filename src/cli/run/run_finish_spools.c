@@ -231,7 +231,7 @@ static void add_trace(struct file_finder *finder, const char *path)
 	trace_close(&trace);
 }
 
-/* Calls `each` for all traces; without zlib or zstd, they were written without .gz or .zst. */
+/* Calls `each` for all traces, also for those without .gz or .zst, as zlib or zstd was missing. */
 static void find_traces(struct file_finder *finder, each_fn *each)
 {
 	char plain[sizeof(finder->output)];

@@ -153,8 +153,8 @@ static size_t join_phases(struct kept_phase *list, size_t count)
 	return kept;
 }
 
-/* True if the highest phase of an earlier metric has as much of this metric as this metric's
- * own highest phase, which is then not written. */
+/* True if the phase picked for an earlier metric is as high in this metric as the phase picked for
+ * this one, which then needs no row of its own. */
 static bool stands_already(const struct kept_phase *kept, enum metric_id metric)
 {
 	for (enum metric_id before = 0; before < metric; before++) {

@@ -1,4 +1,4 @@
-/* Makes the sites of a baseline: stacks cut to a few frames, and each site's bytes at the peaks. */
+/* Makes a baseline's call sites: stacks cut to a few frames, each site's bytes at the peaks. */
 #include <string.h>
 
 #include "analyse/compare/run_totals.h"

@@ -68,7 +68,7 @@ const char *diff_percent(char *to, int64_t base, int64_t head);
 const char *diff_file(const struct diff *diff, const char *file);
 
 /* Lists the sites that hold more device memory at the allocated peak or, if none changed there, at
- * exit (*column), most growth first; without WHY_MOMENT, where only the peak's time differs. */
+ * exit (*column tells which), most growth first. Leaves out sites of WHY_MOMENT: the peak moved. */
 size_t diff_growers(struct diff *diff, const struct diff_row ***list, enum column *column);
 
 /* The text of diff_percent(), which lives as long as the enclosing block. */

@@ -21,7 +21,7 @@ struct gate_row {
 	struct gate_result of; /* the result; `base` is INT64_MIN for a budget, which has no base */
 };
 
-/* A row of a dimension, or of the totals, which have no names. */
+/* A row of a dimension (sites, pools ...), or of the totals; a row of the totals has no name. */
 struct json_row {
 	const char *dimension, *space, *why;
 	int device;

@@ -56,8 +56,8 @@ const char *merge_users_word(struct merge *merge, const struct merge_card *card)
 /* The memory left on the card when its ranks peak: "1.00 GiB", "-1.00 GiB", "-" if not known. */
 const char *merge_headroom_word(struct merge *merge, const struct merge_card *card);
 
-/* Returns the order in which ranks are shown, as merge->order_n indexes into merge->ranks in the
- * merge's memory: by number or, if the limit leaves out ranks, highest peak first. */
+/* Returns merge->order_n indexes into merge->ranks, in the merge's memory: the order in which ranks
+ * are shown, by number or, if the limit leaves out ranks, by peak, highest first. */
 const size_t *merge_shown_ranks(struct merge *merge, const struct merge_options *options);
 
 /* --- the ranks as rows, and the columns that all formats share: ranks_tables.c --- */

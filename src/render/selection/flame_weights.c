@@ -97,7 +97,7 @@ int weights_find(struct weights *weights, struct trace *trace,
 			"memory only for the whole device; use --metric reserved",
 			trace->path);
 	error = select_stacks(weights, options, peak);
-	/* If the trace has no such peak, use the peak that the replay of the events found. */
+	/* The trace has no peak for the options: use the one that the replay of events found. */
 	if (!error && !weights->sets_n && (weights->selection.narrow || weights->selection.moment))
 		add_set(weights, trace->peaks);
 	return error;
