@@ -1,4 +1,3 @@
-/* Weighs stacks by the bytes that they held at the peaks of the devices, or at the time of --at. */
 #include "render/selection/flame_weights.h"
 
 #include <stdio.h>
