@@ -14,7 +14,7 @@
 
 enum { LONGEST_WORD = 40 };
 
-/* The Damerau-Levenshtein distance of two words; LONGEST_WORD if a word is longer than that. */
+/* The Damerau-Levenshtein distance of two words; LONGEST_WORD if one has more characters. */
 static unsigned distance(const char *a, const char *b)
 {
 	unsigned rows[3][LONGEST_WORD + 1];
@@ -102,8 +102,8 @@ static bool no_limits;
 const struct arg *args_row(const struct usage *usage, size_t i)
 {
 	static const struct arg limits =
-		ARG("no-limits", 0, FLAG, NULL, "also read input larger than any recording",
-		    &no_limits);
+		ARG("no-limits", 0, FLAG, NULL,
+		    "lift the limits that protect against hostile input", &no_limits);
 
 	if (i < usage->args_n)
 		return &usage->args[i];
@@ -117,7 +117,7 @@ const struct arg *args_row(const struct usage *usage, size_t i)
 static struct {
 	usage_printer *print;
 	const struct usage *usage; /* as passed to the latest args_parse() */
-	char **operands;           /* the operands that it found, ended by NULL */
+	char **operands;           /* the operands that args_parse() found, ended by NULL */
 } state = { .print = cli_print_usage };
 
 void args_with_usage(const struct command *command, usage_printer *printer)
@@ -254,7 +254,7 @@ static bool take_value(const struct arg *arg, const char *value)
 	return true;
 }
 
-/* Stores an option's values. Returns the number of words of option and values, or -EINVAL. */
+/* Stores an option's values. Returns how many of `words` the option takes up, or -EINVAL. */
 static int take_words(const struct arg *arg, const char *value, char **words, int left)
 {
 	int taken = 1;
@@ -273,7 +273,7 @@ static int take_words(const struct arg *arg, const char *value, char **words, in
 	return taken;
 }
 
-/* Returns the ARG_SWITCH option that the word turns off: "cpu" for --no-cpu; else NULL. */
+/* Returns the ARG_SWITCH option that the word turns off ("cpu" for --no-cpu), or NULL. */
 static const struct arg *find_switch(const struct usage *usage, const char *word)
 {
 	for (size_t i = 0; !strncmp(word, "--no-", 5) && i < usage->args_n; i++) {
@@ -284,7 +284,7 @@ static const struct arg *find_switch(const struct usage *usage, const char *word
 	return NULL;
 }
 
-/* Parses one option with its values. Returns the number of words of both, or -EINVAL. */
+/* Parses the option words[0] and its values. Returns how many words that was, or -EINVAL. */
 static int take_option(const struct usage *usage, char **words, int left)
 {
 	const char *word = words[0];

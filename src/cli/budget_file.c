@@ -1,4 +1,3 @@
-/* Parses the gates of `memtrace diff` and `check`: limits from options and from budget files. */
 #include "cli/budget_file.h"
 
 #include <cjson/cJSON.h>
@@ -40,7 +39,7 @@ void gates_clear(struct gates *gates)
 
 /* --- budgets --- */
 
-/* Adds a member of "max" as a gate: "allocated.peak": "30 GiB" becomes allocated.peak<=30 GiB. */
+/* Adds a gate, such as allocated.peak<=30 GiB for "allocated.peak": "30 GiB" in the file. */
 static int add_limit(struct gates *gates, const char *path, const cJSON *limit)
 {
 	char text[400];
@@ -88,7 +87,8 @@ int gates_read(struct gates *gates, const char *path)
 
 	if (length < 0 || length > BUDGET_LARGEST)
 		return err("%s: %s", path,
-			   length < 0 ? strerror((int)-length) : "larger than 1 MiB, so no budget");
+			   length < 0 ? strerror((int)-length)
+				      : "not a budget: the file is larger than 1 MiB");
 	budget = cJSON_Parse(text);
 	error = budget ? read_limits(gates, path, budget)
 		       : err("%s: not valid JSON (error at byte %zu)", path,

@@ -49,13 +49,13 @@ enum arg_kind {
 	ARG_WHEN,   /* --at WHEN: *to is a text that timepoint_makes_sense() accepts */
 	ARG_NUMBER, /* --limit N: *to is a uint64_t between `least` and `most` */
 	ARG_DEVICE, /* --device N: *to is an int */
-	ARG_WORD,   /* --stacks native: *to is an int, the word's position in `value` */
+	ARG_WORD,   /* --stacks native: *to is an int, the word's index in value "merged|native" */
 	ARG_FORMAT, /* --format json: *to points to the row of `formats` with that name */
 	ARG_LIST,   /* --fail-on A --fail-on B: `to` is an array of texts, ended by NULL */
 	ARG_WORDS,  /* --base A B C: as ARG_LIST, but takes all words up to the next option */
 };
 
-enum { ARG_MOST = 64 }; /* the most values of an ARG_LIST or ARG_WORDS */
+enum { ARG_MOST = 64 }; /* most values that an ARG_LIST or ARG_WORDS takes */
 
 struct arg {
 	const char *name; /* the option's name without "--" */
@@ -65,7 +65,7 @@ struct arg {
 	const char *help;     /* the text of --help, without a line break */
 	void *to;             /* receives the value; unchanged if the option is not given */
 	uint64_t least, most; /* bounds of an ARG_NUMBER; most 0 means UINT32_MAX */
-	const void *formats;  /* ARG_FORMAT: an array for args_choose() */
+	const void *formats;  /* ARG_FORMAT: the table of names for args_choose() */
 	size_t format_size;
 };
 
@@ -90,7 +90,7 @@ struct arg {
 #define ARG_OUTPUT_TO(path) \
 	ARG("output", 'o', TEXT, "FILE", "write to FILE instead of standard output", path)
 #define ARG_RULES_FROM(path) \
-	ARG("rules", 0, TEXT, "FILE", "read rules for categories (memtrace help --rules)", path)
+	ARG("rules", 0, TEXT, "FILE", "read category rules from FILE (memtrace help --rules)", path)
 #define ARG_ONE_DEVICE(device) ARG("device", 'd', DEVICE, "N", "show only device N", device)
 #define ARG_ONE_POOL(pool) ARG("pool", 'p', TEXT, "NAME", "show only the pool NAME", pool)
 
@@ -100,7 +100,7 @@ struct usage {
 	const char *about;    /* for --help: each line is a paragraph; indented lines are a table */
 	const struct arg *args;
 	size_t args_n;
-	size_t least, most; /* fewest and most operands; 1 and 0 mean one or more */
+	size_t least, most; /* bounds of the number of operands; 1 and 0 mean one or more */
 	bool program;       /* the first operand begins the command line of a program */
 };
 
@@ -109,7 +109,7 @@ struct usage {
 		command, operands, about, args, COUNT_OF(args), least, most, false \
 	}
 
-/* Returns option i of the command; after the last, --no-limits if it reads traces; then NULL. */
+/* Returns option i; after the last, --no-limits if the command reads traces; then NULL. */
 const struct arg *args_row(const struct usage *usage, size_t i);
 
 typedef void usage_printer(struct out *out, const struct usage *usage);
@@ -191,7 +191,7 @@ const char *setting_wants(enum opt_id id);
 /* A variable of the environment that begins with MEMTRACE_. */
 struct setting_variable {
 	enum opt_id id;    /* OPT_IDS if there is no setting of that name */
-	char name[128];    /* without MEMTRACE_ */
+	char name[128];    /* without the prefix MEMTRACE_ */
 	const char *value; /* "" if there is none */
 	const char *meant; /* if `id` is OPT_IDS: the setting with a similar name, or NULL */
 };

@@ -20,7 +20,7 @@ struct comparison {
 	struct diff_options options;
 	int device;
 	bool json;  /* --json: the format json */
-	bool force; /* --force: also compares runs of different cards, drivers ... */
+	bool force; /* --force: also compares runs on different cards, drivers ... */
 };
 
 /* Opens the runs of base or head; each run keeps a pointer to its path in `traces`. */
@@ -58,7 +58,7 @@ static bool asks_categories(const struct gates *gates)
 }
 
 /* Finds the categories of all runs, and adds them to the comparison if every run has them for each
- * block, or if a gate needs them. With such a gate, the source must be the same in all runs. */
+ * block, or if a gate needs them: in that case, fails if only some runs have them per block. */
 static int categorise(struct diff_side *const *sides, const struct gates *gates,
 		      const struct rules *rules, int device)
 {
@@ -155,9 +155,9 @@ static const char about_head[] =
 	"Each of BASE and HEAD is a trace, a spool or a baseline, or a folder of them. With "
 	"--base and --head, each side has several runs; changes within the spread of the runs are "
 	"ignored. Ranks of a job do not count as several runs: they are compared rank by rank. "
-	"With a gate (a limit of growth: --fail-on, --gate), the status is 1 if memory grew more; "
-	"for runs that used no GPU, CPU memory counts. Runs that are too different to be compared "
-	"(card, driver, PyTorch, allocator settings, world size) are an error: status 3.\n"
+	"With a gate (a limit of growth: --fail-on, --gate), the status is 1 if memory grew beyond "
+	"that; for runs that used no GPU, CPU memory counts. Runs that are too different to be "
+	"compared (card, driver, PyTorch, allocator settings, world size) are an error: status 3.\n"
 	"\n"
 	"  --fail-on 'allocated.peak>2%'             fails if it grew by more than 2%\n"
 	"  --fail-on 'reserved.peak>1GiB'            fails if it grew by more than 1 GiB\n"
@@ -170,7 +170,7 @@ static void about_diff(char *to, size_t size)
 	text_copy(to, size, about_head);
 	text_append(to, size, "Metrics:\n");
 	args_list(to, size, 16, metric_rows, sizeof(metric_rows[0]));
-	text_append(to, size, "\nFilters, as [key=value]; * and ? match as in file names:\n");
+	text_append(to, size, "\nFilters of metrics, [key=value]; * and ? as in file names:\n");
 	args_list(to, size, 16, narrowing_rows, sizeof(narrowing_rows[0]));
 	text_append(to, size, "\nFormats:\n");
 	args_list(to, size, 10, diff_formats, sizeof(diff_formats[0]));
@@ -220,7 +220,7 @@ int cmd_diff(int argc, char **argv)
 		ARG_ONE_JSON(&comparison.json),
 		ARG_ONE_DEVICE(&comparison.device),
 		ARG("limit", 'n', NUMBER, "N",
-		    "most rows of a table (default 5, or 25 in markdown and junit; 0: all)",
+		    "show at most N rows per table (default 5, in markdown and junit 25; 0: all)",
 		    &words.limit),
 		ARG("full", 0, FLAG, NULL, "show every table, full names and source lines",
 		    &comparison.options.full),

@@ -87,8 +87,8 @@ int cmd_export(int argc, char **argv)
 		ARG_ONE_FORMAT("to", 't', formats, &format),
 		ARG_OUTPUT_TO(&words.output),
 		ARG("at", 0, WHEN, "WHEN",
-		    "the moment to show: 12.5s after the start, peak, exit, 'phase:NAME' (the peak "
-		    "of that phase), 'mark:NAME', seq:N (event N)",
+		    "the moment to show: 12.5s (after the start), peak, exit, 'phase:NAME' (the "
+		    "peak of that phase), 'mark:NAME', seq:N (event N)",
 		    &words.at),
 		ARG("metric", 0, WORD, "allocated|reserved|used",
 		    "which bytes to show for each stack (default: allocated)", &words.metric),

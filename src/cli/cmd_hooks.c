@@ -14,7 +14,7 @@ static const char about[] =
 
 struct hook_row {
 	const char *api, *name, *parameters;
-	const char *twin; /* ending of the call's variant for per-thread default streams */
+	const char *twin; /* suffix of the per-thread default stream variant, "_ptsz"; or "" */
 };
 
 static const struct hook_row hooks[] = {

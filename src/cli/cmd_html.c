@@ -22,9 +22,9 @@ static const char about[] =
 	"than two traces, or a folder, are the ranks of one job: the page shows all ranks in "
 	"tables (as memtrace merge does), and the rank with the highest peak in full.\n";
 
-/* An input of the page. It is read more than once, so the bytes of a pipe are copied first. */
+/* An input of the page. The page reads its inputs several times, so a pipe is copied first. */
 struct input {
-	char path[64]; /* the copy of a pipe as /proc/self/fd/N; "" if none was made */
+	char path[64]; /* /proc/self/fd/N of the copy of a pipe; "" for other inputs */
 	int fd;
 };
 
@@ -38,7 +38,7 @@ static int copy_of(int fd)
 	while (copy >= 0 && (got = fd_read_all(fd, buffer, sizeof(buffer))) > 0) {
 		if (fd_write_all(copy, buffer, (size_t)got))
 			return -1;
-		/* Input that is not a trace may never end, so copying stops. */
+		/* Not a trace: such input may never end, so copying stops. */
 		if (first && !strchr("{M\x1f\x28\x50 \t\r\n", buffer[0]))
 			break;
 		first = false;

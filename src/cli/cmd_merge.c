@@ -31,7 +31,7 @@ int cmd_merge(int argc, char **argv)
 		ARG_ONE_FORMAT("format", 'f', merge_formats, &format),
 		ARG_ONE_JSON(&json),
 		ARG("limit", 'n', NUMBER, "N",
-		    "most rows of a table (default 10, or 25 in markdown; 0: all)", &limit),
+		    "show at most N rows per table (default 10, in markdown 25; 0: all)", &limit),
 		ARG("full", 0, FLAG, NULL, "show every table, full names and paths of traces",
 		    &options.full),
 		ARG("force", 0, FLAG, NULL,

@@ -21,7 +21,7 @@ static const char about[] =
 #undef SECTION
 	;
 
-/* Default rows: ALL for JSON; LISTED with --show, --oom, --at or several traces; else SCREEN. */
+/* Default --limit: ALL for JSON; LISTED with --show, --oom, --at, several traces; else SCREEN. */
 enum { SCREEN = 5, LISTED = 10, ALL = 0 };
 
 /* Parses "peaks,live" into a bit for each section; prints why and returns 0 on an unknown name. */
@@ -189,7 +189,7 @@ static bool check_alone(const struct report_words *words, const struct report_op
 
 	foreach (row, alone, COUNT_OF(alone)) {
 		if (row->given)
-			return !cli_usage("--%s is for one trace: omit the option or give only one",
+			return !cli_usage("--%s is for one trace, but several are given",
 					  row->option);
 	}
 	return true;
@@ -223,18 +223,19 @@ int cmd_report(int argc, char **argv)
 	bool several;
 	const struct arg args[] = {
 		ARG("json", 0, FLAG, NULL, "write JSON (memtrace-report/1)", &words.json),
-		ARG("by", 'b', WORD, by_words + 1, "what to group rows by (default: site)",
-		    &options.select.by),
+		ARG("by", 'b', WORD, by_words + 1,
+		    "group the rows by this property (default: site)", &options.select.by),
 		ARG("stacks", 0, WORD, "merged|native|python",
 		    "show all frames, or one kind only (default: merged)", &options.select.stacks),
 		ARG("at", 0, WHEN, "WHEN",
-		    "show one moment, with the free gaps between blocks: 12.5s after the start, "
+		    "show one moment, with the free space between blocks: 12.5s (after the start), "
 		    "peak, exit, 'phase:NAME' (the peak of that phase), 'mark:NAME' (the last such "
 		    "mark; 'mark:NAME#2' is the second), seq:N (event N)",
 		    &options.select.at),
-		ARG("oom", 0, MAYBE, "[=N]", "explain the last failed allocation, or the Nth",
-		    &words.oom),
-		ARG("from", 0, TIME, "WHEN", "skip events before 12.5s, 'phase:NAME', 'mark:NAME'",
+		ARG("oom", 0, MAYBE, "[=N]",
+		    "explain the last failed allocation or, with =N, the Nth", &words.oom),
+		ARG("from", 0, TIME, "WHEN",
+		    "skip events before WHEN: 12.5s, 'phase:NAME' or 'mark:NAME'",
 		    &options.select.from),
 		ARG("to", 0, TIME, "WHEN", "skip events after WHEN", &options.select.to),
 		ARG_ONE_DEVICE(&options.select.device),
@@ -243,7 +244,7 @@ int cmd_report(int argc, char **argv)
 		    &options.select.space),
 		ARG("filter", 'f', TEXT, "TEXT",
 		    "show only stacks with a frame that contains TEXT or, with * or ?, matches it; "
-		    "or only category=NAME",
+		    "category=NAME shows only that category",
 		    &options.select.filter),
 		ARG("rules", 0, TEXT, "FILE",
 		    "read rules for categories, which come before the built-in ones: "
@@ -253,11 +254,12 @@ int cmd_report(int argc, char **argv)
 		    "hide known leaks and growth: one pattern per line (* and ? match as in file "
 		    "names) for a call site, function, file or module; # begins a comment",
 		    &options.suppressions),
-		ARG("show", 's', TEXT, "SECTIONS", "show only these sections: peaks,live",
+		ARG("show", 's', TEXT, "SECTIONS",
+		    "show only these sections, separated by commas, for example peaks,live",
 		    &words.show),
 		ARG("limit", 'n', NUMBER, "N",
-		    "most rows of a list (default 5, or 10 with --show, --oom, --at or several "
-		    "traces, all with --json; 0: all)",
+		    "show at most N rows per list (default 5, or 10 with --show, --oom, --at or "
+		    "several traces, all with --json; 0: all)",
 		    &words.limit),
 		ARG("full", 0, FLAG, NULL, "show every row, stack and frame", &options.full),
 		ARG_OUTPUT_TO(&words.output),

@@ -31,13 +31,13 @@ static const struct {
 struct field {
 	const char *name;
 	uint16_t offset;
-	uint8_t list, size; /* the field's table, an index into lists[], and its bytes */
+	uint8_t list, size; /* the field's table, as an index into lists[]; the field's bytes */
 	bool negative;      /* true if the field's type is signed */
 	char form;          /* 'N' decimal, 'X' hexadecimal, 'T' the id of a text */
 };
 
 #define MEMBER(type, member) (((type *)0)->member)
-/* (0, x) has x's type without _Atomic, to which -1 can be cast; -1 < 1 if the type is signed. */
+/* __typeof__((0, x)) is x's type without _Atomic. The type is signed if -1, cast to it, is < 1. */
 #define FIELD(list, type, member, form)                        \
 	{ #member,                                             \
 	  offsetof(type, member),                              \

@@ -56,8 +56,8 @@ int cmd_timeline(int argc, char **argv)
 	const struct arg args[] = {
 		ARG_ONE_DEVICE(&options.device),
 		ARG_ONE_POOL(&options.pool),
-		ARG("from", 0, TIME, "WHEN", "start the curves at 12.5s, 'phase:NAME', 'mark:NAME'",
-		    &options.from),
+		ARG("from", 0, TIME, "WHEN",
+		    "start the curves at WHEN: 12.5s, 'phase:NAME' or 'mark:NAME'", &options.from),
 		ARG("to", 0, TIME, "WHEN", "end the curves at WHEN", &options.to),
 		ARG_BOUNDED("width", 'w', "N", "width in columns (default: the terminal's, or 80)",
 			    &width, TIMELINE_NARROWEST, TIMELINE_WIDEST),

@@ -10,12 +10,12 @@ TEXT_OF_FILE(completion_zsh, "src/cli/completion.zsh");
 
 enum expects {
 	EXPECTS_ANY,   /* a number or a free text: nothing can be completed */
-	EXPECTS_FILE,  /* a file name; also for a value called TEXT, which may be one */
+	EXPECTS_FILE,  /* a file name; also for a value called TEXT, as it can be one */
 	EXPECTS_TRACE, /* the name of a trace or a spool */
 	EXPECTS_WORDS,
 };
 
-/* Classifies the option's value; writes the words that it may be, if any, separated by blanks. */
+/* Classifies the option's value. For EXPECTS_WORDS, writes the words, separated by blanks. */
 static enum expects expected_value(const struct arg *arg, char *words, size_t size)
 {
 	const char *value = arg->value ? arg->value : "";

@@ -35,7 +35,7 @@ static void print_row(const struct show *show, const struct arg *arg)
 	show_words(show, arg->help, HELP_COLUMN, HELP_COLUMN);
 }
 
-/* The column of the row's second cell, which follows at least two blanks; 0 if there is none. */
+/* The column of the row's second cell, which begins after two or more blanks; 0 if none does. */
 static unsigned text_column(const char *row)
 {
 	const char *gap = strstr(row + strspn(row, " "), "  ");
@@ -87,14 +87,13 @@ static void print_commands(struct out *out)
 		      "Commands:\n");
 	for (const struct command *row = commands; row->name; row++)
 		out_format(out, "  %-9s %s\n", row->name, row->help);
-	out_text(
-		out,
-		"\n`memtrace COMMAND --help` lists the options of each. A spool (left by a killed\n"
-		"process) or a trace compressed by gzip or zstd is accepted wherever a trace\n"
-		"is; `-` is standard input. Output (-o) to *.gz or *.zst is compressed.\n"
-		"Completion: `memtrace help --completion bash` (or zsh).\n"
-		"Rules for categories: `memtrace help --rules`.\n\n"
-		"Exit status:\n");
+	out_text(out,
+		 "\n`memtrace COMMAND --help` lists the options of COMMAND. A spool (left by a\n"
+		 "killed process) or a trace compressed by gzip or zstd is accepted wherever a\n"
+		 "trace is; `-` is standard input. Output (-o) to *.gz or *.zst is compressed.\n"
+		 "Completion: `memtrace help --completion bash` (or zsh).\n"
+		 "Rules for categories: `memtrace help --rules`.\n\n"
+		 "Exit status:\n");
 #define STATUS(name, value, what) out_format(out, "  %d  %s\n", value, what);
 #include "cli/statuses.def"
 #undef STATUS
@@ -105,16 +104,17 @@ static void print_commands(struct out *out)
 static void print_keys(struct out *out)
 {
 	static const char *const kinds[] = {
-		[RULE_KIND_FRAME] = "on the frames of the stack",
-		[RULE_KIND_STACK] = "on the stack",
-		[RULE_KIND_BLOCK] = "on the block",
-		[RULE_KIND_WORD] = "on the life of the block (one word, or several joined by |)",
-		[RULE_KIND_NUMBER] = "on numbers, also with < <= >= >",
+		[RULE_KIND_FRAME] = "Conditions on the frames of the stack",
+		[RULE_KIND_STACK] = "Conditions on the stack",
+		[RULE_KIND_BLOCK] = "Conditions on the block",
+		[RULE_KIND_WORD] =
+			"Conditions on the life of the block (one word, or several joined by |)",
+		[RULE_KIND_NUMBER] = "Conditions on numbers, also with < <= >= >",
 	};
 
 	for (size_t i = 0; i < RULE_KEYS; i++) {
 		if (!i || rule_keys[i].kind != rule_keys[i - 1].kind)
-			out_format(out, "# Conditions %s:\n", kinds[rule_keys[i].kind]);
+			out_format(out, "# %s:\n", kinds[rule_keys[i].kind]);
 		out_format(out, "#   %-12s %s\n", rule_keys[i].key, rule_keys[i].what);
 	}
 }

@@ -66,7 +66,7 @@ int packed_start(struct pack **pack, enum pack_kind kind, const char *path, int 
 bool packed_libraries(char text[PACKED_LIBRARIES])
 {
 	const struct {
-		const char *name, *version; /* version: NULL if the library is not built in */
+		const char *name, *version; /* version: NULL if built without the library */
 	} libraries[] = {
 		{ "zlib", zlibVersion() },
 		{ "zstd", ZSTD_VERSION_HERE },

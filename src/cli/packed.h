@@ -5,11 +5,11 @@
 
 #include "base/text/pack.h"
 
-/* Starts to compress output to fd; for PACK_NONE *pack becomes NULL. `path` is named in messages,
- * NULL for standard output. The caller calls pack_end(). Returns 0, or -EINVAL with err_text(). */
+/* Starts to compress output to fd; for PACK_NONE *pack becomes NULL. Messages name `path`, NULL
+ * for standard output. The caller calls pack_end(). Returns 0, or -EINVAL with err_text(). */
 int packed_start(struct pack **pack, enum pack_kind kind, const char *path, int fd);
 
-/* Writes "with zlib 1.2.13, with zstd 1.5.4, without sqlite" for the libraries that the tool was
- * built with; true if it has all of them. */
+/* Writes which libraries the tool was built with: "with zlib 1.2.13, with zstd 1.5.4, without
+ * sqlite". True if it was built with all of them. */
 enum { PACKED_LIBRARIES = 200 };
 bool packed_libraries(char text[PACKED_LIBRARIES]);

@@ -1,4 +1,3 @@
-/* Finds the library to preload, and the reasons why a program cannot have it preloaded. */
 #include "cli/preload_refusals.h"
 #include "base/mem/each.h"
 
@@ -202,7 +201,7 @@ bool program_refuses(const char *path, char *why, size_t size)
 		if (length < 0) {
 			if (fd >= 0)
 				close(fd);
-			return false; /* the file cannot be read, so the answer is not known */
+			return false; /* the file cannot be read, so no reason is known */
 		}
 		head[length] = '\0';
 		trouble = privileged(fd);
@@ -224,13 +223,13 @@ bool program_refuses(const char *path, char *why, size_t size)
 
 /* --- programs under AddressSanitizer --- */
 
-/* Shared runtimes of AddressSanitizer (gcc, clang). A static runtime is always loaded first. */
+/* AddressSanitizer's shared runtimes (gcc, clang). Static ones need no care: they load first. */
 static const char *const runtimes[] = { "libasan.so", "libclang_rt.asan" };
 
 /* The flag for the check of load order: github.com/google/sanitizers/wiki/AddressSanitizerFlags */
 #define ORDER "verify_asan_link_order"
 
-/* True if an ELF file's bytes name a runtime, after the 0 byte before a name in a string table. */
+/* True if an ELF file's string table names a runtime: each name in it follows a 0 byte. */
 static bool names_runtime(const char *bytes, size_t size)
 {
 	foreach (runtime, runtimes, COUNT_OF(runtimes)) {

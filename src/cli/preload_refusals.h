@@ -14,7 +14,8 @@ int library_preload(const char *library, char *value, size_t size);
 /* Finds the file that execvp() would run for a name. Returns 0, or -ENOENT, -EACCES and so on. */
 int program_find(const char *name, char *path, size_t size);
 
-/* True, and writes why, if the loader preloads nothing into the program; false if not known. */
+/* True, and writes why, if the loader preloads nothing into the program. False if it preloads, and
+ * also if the file cannot be read. */
 bool program_refuses(const char *path, char *why, size_t size);
 
 /* True if the program (a path, or a name in PATH) needs AddressSanitizer's runtime as a shared

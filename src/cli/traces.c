@@ -1,4 +1,3 @@
-/* Turns operands that are files or folders into a list of traces. */
 #include "cli/traces.h"
 
 #include <dirent.h>
@@ -59,7 +58,7 @@ static bool is_file(const char *path)
 	return !stat(path, &status) && S_ISREG(status.st_mode);
 }
 
-/* True if the trace recovered from the spool is in the same folder. */
+/* True if the folder of the spool has the trace that was recovered from the spool. */
 static bool has_document(const char *spool)
 {
 	if (!text_ends(spool, spool_end))

@@ -82,7 +82,7 @@ void doctor_library(void)
 
 /* --- libraries that the loader finds --- */
 
-/* Loads a library and writes its path to PATH_MAX bytes; NULL if the loader does not find it. */
+/* Loads a library, writes its path to `path` (PATH_MAX bytes); NULL if the loader finds none. */
 static void *load(const char *name, char *path)
 {
 	void *handle = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
@@ -142,7 +142,7 @@ static void driver(void)
 		doctor_say(FINDING_OK, "libcuda", NULL, "%s", path);
 }
 
-/* Libraries that recording can do without; the first of the names that can be loaded is used. */
+/* Libraries that recording can do without. Of names[], the first that can be loaded is used. */
 static const struct optional {
 	const char *what, *names[4];
 	enum finding without;
@@ -153,7 +153,7 @@ static const struct optional {
 	  FINDING_NOTE,
 	  "not found in the system; PyTorch and JAX bring their own copies, which are enough",
 	  NULL },
-	/* NVML reports only processes that have a CUDA context, so only its presence is checked. */
+	/* Only the presence of NVML is checked: it lists no process without a CUDA context. */
 	{ "nvml",
 	  { "libnvidia-ml.so.1" },
 	  FINDING_NOTE,

@@ -15,13 +15,13 @@ struct child_run {
 	pid_t pid;
 	time_t start;         /* wall clock just before the fork, in seconds since 1970 */
 	uint64_t start_ticks; /* the child's process_start_ticks(), 0 if unknown */
-	struct map seen; /* set of hashes of the files that run_before() found, with their times */
+	struct map seen; /* set of hashes (inode, change time) of files that run_before() found */
 	struct ending ending;
 	int exec_errno;  /* errno of a failed exec, else 0 */
 	int exit_status; /* exit status that memtrace returns */
 };
 
-/* Adds to run->seen the files that exist under names that traces or spools of the run may get. */
+/* Adds to run->seen the existing files whose names the run's traces or spools could get. */
 void run_before(struct child_run *run);
 
 /* Turns the spools of dead processes into traces, prints the summary unless `quiet` is set, and
@@ -33,7 +33,7 @@ void run_finish(struct child_run *run);
 struct run_trace {
 	char *path;
 	bool own;      /* true for the trace of the child itself */
-	uint64_t peak; /* peak of allocated bytes on the device where it is highest */
+	uint64_t peak; /* peak of allocated bytes on the device with the highest peak */
 	uint64_t rank, world_size;
 };
 
@@ -42,7 +42,7 @@ struct run_left {
 	size_t traces_n;
 	size_t running;   /* number of processes that still run */
 	size_t elsewhere; /* number of spools from other machines or containers */
-	char names[4096]; /* pattern that matches all traces: * where names differ */
+	char names[4096]; /* pattern for the names of all traces: * where they differ */
 };
 
 /* Prints a line to stderr as printf does, with control characters escaped. */

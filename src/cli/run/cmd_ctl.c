@@ -42,13 +42,13 @@ struct ctl_wish {
 struct asked {
 	struct attached attached;
 	uint32_t number; /* the request's number for attach_acted() */
-	bool waiting;    /* a request was sent, and its effect is awaited */
+	bool waiting;    /* the request was sent, but is not carried out yet */
 };
 
 struct verb {
 	const char *name;
 	int (*act)(struct asked *asked, const struct ctl_wish *wish);
-	enum spool_verb asks; /* the request to send; VERBS for a verb that sends none */
+	enum spool_verb asks; /* the request to send; VERBS if the verb sends none */
 };
 
 /* --- requests --- */

@@ -115,8 +115,8 @@ static int set_all(const struct arg *args, const char *const *values)
 /*
  * --- the child: started with the library preloaded; signals are passed on to it ---
  *
- * Ctrl-C in the terminal signals the whole process group, so it reaches the child without help; if
- * it were also passed on, the child would be interrupted twice.
+ * Ctrl-C in the terminal signals the whole process group, which includes the child. If
+ * memtrace also passed that signal on, the child would be interrupted twice.
  */
 
 static const int forwarded[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 };
@@ -157,7 +157,7 @@ static void restore_all(const struct sigaction *before)
 		sigaction(forwarded[i], &before[i], NULL);
 }
 
-/* Runs in the child. If exec fails, writes errno to the pipe `report`; if not, exec closes it. */
+/* In the child: exec closes the pipe `report` or, if it fails, errno is written to the pipe. */
 __attribute__((noreturn)) static void
 start(const struct child_run *run, const struct sigaction *before, const sigset_t *mask, int report)
 {
@@ -199,7 +199,7 @@ static int run_child(struct child_run *run)
 	if (pipe2(report, O_CLOEXEC))
 		return err("cannot create a pipe: %s", strerror(errno));
 	run->start = time(NULL);
-	/* Signals stay blocked until child.pid is set, which their handler needs. */
+	/* Signals stay blocked until child.pid is set, to which their handler passes them. */
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &mask);
 	handle_all(before);

@@ -31,7 +31,7 @@ pid_t live_spools_pid(const char *text)
 	return text[0] != '0' && quantity_digits(text, &pid) && pid <= INT_MAX ? (pid_t)pid : 0;
 }
 
-/* Undoes the kernel's escape of a line break in /proc/PID/maps: \012 (proc(5)). */
+/* Replaces \012, the kernel's escape in /proc/PID/maps (proc(5)), by a line break. */
 static void unescape(char *path)
 {
 	char *to = path;
@@ -67,7 +67,7 @@ static void add_spool(struct live_spools *spools, pid_t pid, const char *path)
 {
 	char *name = name_here(pid, path);
 
-	/* A spool that grew has several mappings, but is added once. */
+	/* A spool that grew has several mappings in the process, but is added once. */
 	foreach (spool, spools->list, spools->count) {
 		if (spool->pid == pid && !strcmp(spool->path, name)) {
 			free(name);
@@ -146,7 +146,7 @@ int live_spools_all(struct live_spools *spools)
 	while ((entry = readdir(processes))) {
 		pid_t pid = live_spools_pid(entry->d_name);
 
-		/* Errors are ignored: the process has ended, or it may not be inspected. */
+		/* Errors are ignored: the process has ended, or inspecting it is forbidden. */
 		if (pid && is_allowed(pid))
 			live_spools_of(spools, pid);
 	}

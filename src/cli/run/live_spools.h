@@ -11,7 +11,7 @@
 
 struct live_spool {
 	pid_t pid;
-	char *path; /* memtrace can open it, even if the process has another root directory */
+	char *path; /* can be opened by memtrace, even if the process has another root directory */
 };
 
 struct live_spools {
@@ -21,7 +21,7 @@ struct live_spools {
 	bool library; /* a process has loaded libmemtrace.so */
 };
 
-/* Adds the spools of a process, if any. Returns 0, -ESRCH if the process is gone, or -errno. */
+/* Adds the spools of a process, if any. Returns 0, -ESRCH if the process has ended, or -errno. */
 int live_spools_of(struct live_spools *spools, pid_t pid);
 
 /* Adds the spools of all processes of this user (for root, of all users). Returns 0 or -errno. */
@@ -51,8 +51,8 @@ void attach_close(struct attached *attached);
 bool attach_lives(const struct attached *attached);
 
 /* Adds a request to the spool; `text` is a mark's name, "" in other requests. Waits up to a second
- * while another tool adds a request. Returns 0, with a number for attach_acted() in *number, or
- * -EINVAL with err_text(). */
+ * while another memtrace process adds one. Returns 0, with a number for attach_acted() in *number,
+ * or -EINVAL with err_text(). */
 int attach_ask(struct attached *attached, enum spool_verb verb, const char *text, uint32_t *number);
 
 /* True once the process has carried out the request. */

@@ -14,9 +14,9 @@ struct ending {
 struct recovery {
 	const char *spool;
 	const char *output;   /* path of the trace to write */
-	bool numbered;        /* if the file exists, adds the next free number to its name */
-	bool live;            /* accepts the spool of a running process */
-	bool force;           /* accepts a running process, and overwrites `output` */
+	bool numbered;        /* if `output` exists, the next free number is added to the name */
+	bool live;            /* a spool of a running process is accepted */
+	bool force;           /* as `live`; also, `output` is overwritten if it exists */
 	struct ending ending; /* added to the trace, unless it is status 0 */
 	char written[4096];   /* set to the path of the written trace */
 };
@@ -38,7 +38,7 @@ struct owner {
 
 int recovery_owner(const char *spool, struct owner *owner);
 
-/* Derives a trace's name from its spool's: memtrace.5.spool becomes memtrace.5.json, if `end` is
+/* Derives a trace's name from its spool's: memtrace.5.spool becomes memtrace.5.json if `end` is
  * ".json". */
 void recovery_name(char *to, size_t size, const char *spool, const char *end);
 

@@ -2,8 +2,8 @@
  * After `memtrace run`: turns the spools of dead processes into traces, and finds all traces.
  *
  * The program may start others (torchrun, a shell script), each with its own trace. So every file
- * with a name that fits MEMTRACE_OUTPUT counts, unless run_before() saw it in its present state.
- * No clock decides this, because libfaketime may give the program or memtrace another time.
+ * with a name that fits MEMTRACE_OUTPUT counts, unless it is unchanged since run_before() saw it.
+ * No clock decides this, because libfaketime can give the program or memtrace a false time.
  */
 #include <fnmatch.h>
 #include <glob.h>
@@ -25,7 +25,7 @@
 
 #define ANYTHING "\001" /* placeholder for any text; escape() makes it "*" */
 
-enum { MOST = 4096 }; /* most traces listed for a run */
+enum { MOST = 4096 }; /* most traces found for a run; others are ignored */
 
 struct file_finder {
 	struct child_run *run;
@@ -89,7 +89,7 @@ static void make_pattern(struct pattern *pattern, const char *name, const char *
 	escape(pattern->text, sizeof(pattern->text), any);
 }
 
-/* Calls `each` for files that match `name`, and for those with a number before the extension. */
+/* Calls `each` for files that match `name`, also with ".NUMBER" before the extension. */
 static void find_files(struct file_finder *finder, const char *name, const char *extension,
 		       each_fn *each)
 {
@@ -104,7 +104,7 @@ static void find_files(struct file_finder *finder, const char *name, const char 
 		if (glob(pattern.text, GLOB_NOSORT, NULL, &files))
 			continue;
 		foreach (path, files.gl_pathv, files.gl_pathc) {
-			/* Skips a file that `plain` matched already, since * matches dots, too. */
+			/* No second call for a file that `plain` matches, too: * can match dots. */
 			if (numbered && !fnmatch(plain.text, *path, FNM_PATHNAME | FNM_PERIOD))
 				continue;
 			each(finder, *path);
@@ -231,7 +231,7 @@ static void add_trace(struct file_finder *finder, const char *path)
 	trace_close(&trace);
 }
 
-/* Calls `each` for all traces, also plain ones, which are written if zlib or zstd is missing. */
+/* Calls `each` for all traces, also for those without .gz or .zst, as zlib or zstd was missing. */
 static void find_traces(struct file_finder *finder, each_fn *each)
 {
 	char plain[sizeof(finder->output)];

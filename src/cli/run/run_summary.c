@@ -18,8 +18,8 @@
 #define PREFIX "memtrace: "
 
 enum {
-	OTHERS_SHOWN = 2, /* most traces whose names are printed after the first one */
-	RANKS_SHOWN = 8,  /* the same limit if the traces are ranks of a job */
+	OTHERS_SHOWN = 2, /* most traces that are named after the first one */
+	RANKS_SHOWN = 8,  /* the same if the traces are ranks of a job */
 };
 
 void run_say(const char *format, ...)

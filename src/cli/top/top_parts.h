@@ -16,10 +16,10 @@ enum { TOP_LINES_MOST = 10000 };
 struct top_options {
 	bool once, json;
 	const char *hosts[65];  /* values of --host, ended by NULL */
-	const char *prometheus; /* output file, or address to serve at; NULL for neither */
+	const char *prometheus; /* value of --prometheus, a file or an address; NULL if not given */
 	uint64_t interval;      /* ns between two readings */
 	bool paced;             /* --interval was given */
-	unsigned lines;         /* most lines of source shown for a process */
+	unsigned lines;         /* at most this many source lines are shown per process */
 	enum live_view_order order;
 };
 
@@ -64,21 +64,21 @@ struct top_screen {
 };
 
 enum top_event {
-	TOP_TIME, /* the wait is over, nothing happened */
+	TOP_TIME, /* the time has passed without a key or signal */
 	TOP_KEY,
 	TOP_RESIZED,
-	TOP_SIGNAL, /* the program must end: close the screen, then raise the signal */
+	TOP_SIGNAL, /* memtrace must end: close the screen, then raise the signal again */
 	TOP_GONE,   /* reading from the terminal failed */
 };
 
-/* Prepares the terminal, and blocks the signals that end or stop a program or announce a new size:
- * top_screen_wait() returns them. Returns 0 or -errno. */
+/* Prepares the terminal. Blocks the signals that end or stop a program or announce a new size, for
+ * top_screen_wait() to report them. Returns 0 or -errno. */
 int top_screen_open(struct top_screen *screen, int fd, int keys);
 void top_screen_close(struct top_screen *screen);
 
 void top_screen_size(const struct top_screen *screen, unsigned *columns, unsigned *rows);
 
-/* Waits for a key or a signal, at most `ns` nanoseconds, and stores it in *what. */
+/* Waits at most `ns` nanoseconds for a key or a signal, which is stored in *what. */
 enum top_event top_screen_wait(struct top_screen *screen, uint64_t ns, int *what);
 
 /*

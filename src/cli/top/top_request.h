@@ -2,9 +2,9 @@
  * Parses the HTTP/1 requests that the server for Prometheus receives, and checks their Host.
  *
  * The owner of a web page can point the page's host name at this machine (DNS rebinding): the
- * browser would then let the page read the server's answers. So the request must name a host that
- * is known to be this machine. An IP address cannot be pointed elsewhere, and a client that sends
- * no Host is not a browser.
+ * browser would then let the page read the server's answers. So a host name in a request must be
+ * one of this machine's own names. An IP address is accepted, since it cannot be pointed elsewhere,
+ * and so is a request without Host: browsers always send Host.
  */
 #pragma once
 
@@ -12,9 +12,9 @@
 #include <stddef.h>
 
 /*
- * Parses a request of `length` bytes and a NUL, and overwrites it. Returns NULL if the page is the
- * answer (only its HTTP header if *head is set), else the HTTP status of the refusal. `names` are
- * the names of this machine, ended by NULL.
+ * Parses a request of `length` bytes and a NUL, and overwrites it. Returns NULL if the page shall
+ * be sent (for a HEAD request, *head is set), else the HTTP status of the refusal. `names` are the
+ * names of this machine, ended by NULL.
  */
 const char *top_request_read(char *text, size_t length, const char *const *names, bool *head);
 

@@ -18,7 +18,7 @@
 enum {
 	CLIENTS = 16,
 	REQUEST = 8192, /* most bytes of a request */
-	BACKLOG = 16,   /* as for listen() */
+	BACKLOG = 16,   /* connections that the kernel queues, see listen(2) */
 	HEAD = 256,     /* most bytes of an HTTP header */
 	NAMES = 4 + 64, /* most names of this machine: its own, and up to 64 from --host */
 };
@@ -190,7 +190,7 @@ static void respond(struct server *server, struct client *client)
 	answer(client, "200 OK", "text/plain; version=0.0.4; charset=utf-8", page, size, !head);
 }
 
-/* Receives bytes of a request, and answers it once the empty line at its end has arrived. */
+/* Receives bytes of a request; once the empty line at its end has arrived, makes the answer. */
 static void hear(struct server *server, struct client *client)
 {
 	ssize_t n = recv(client->fd, client->request + client->got, REQUEST - client->got, 0);
@@ -232,7 +232,7 @@ static void welcome(struct server *server)
 {
 	int fd = accept4(server->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
-	/* accept4() lacks a descriptor or memory and would fail again at once: the server waits. */
+	/* If accept4() lacks a descriptor or memory, it would fail again at once: wait. */
 	if (fd < 0 && errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
 		server->paused = clock_now() + PAUSE;
 	for (size_t i = 0; fd >= 0 && i < CLIENTS; i++) {

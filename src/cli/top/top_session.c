@@ -20,7 +20,7 @@
 #include "cli/cli.h"
 #include "render/live/top.h"
 
-enum { SERVED_MS = 100 }; /* ms after a reading in which clients get its values */
+enum { SERVED_MS = 100 }; /* ms for which a reading is served before the spools are read again */
 
 struct session {
 	struct top_targets targets;
@@ -40,7 +40,7 @@ static void look_at_processes(struct session *session)
 	top_targets_sort(&session->targets, session->options.order);
 }
 
-/* True if all processes that were named have ended. Without names, one may begin at any time. */
+/* True if all named processes have ended; never without names, as new processes can begin. */
 static bool is_over(const struct session *session)
 {
 	return !session->targets.count && session->targets.words[0];
@@ -279,7 +279,7 @@ int top_session(const struct top_options *options, char **operands)
 	bool waits = !options->once;
 	int status = top_targets_open(&session.targets, operands);
 
-	/* Without --once, the first traced process may begin later. */
+	/* No traced process was found; without --once, wait for the first to begin. */
 	if (status == STATUS_NO && waits)
 		status = STATUS_DONE;
 	if (status != STATUS_DONE) {

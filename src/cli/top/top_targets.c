@@ -124,7 +124,7 @@ int top_targets_open(struct top_targets *targets, char **words)
 	return status;
 }
 
-/* True if an operand is the path of this spool, which is then shown even if no process maps it. */
+/* True if an operand is the path of this spool: it is shown even if no process maps it. */
 static bool is_word(const struct top_targets *targets, const struct look *look)
 {
 	for (char **word = targets->words; *word; word++) {

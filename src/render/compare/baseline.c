@@ -97,7 +97,7 @@ static void keep_device(struct run *run, struct trace_device *device)
 	device->owners = keep_parts(run, DIMENSION_OWNER, device->device, &device->owners_n);
 }
 
-/* Keeps categories only if they cover all blocks; otherwise runs cannot be compared by them. */
+/* Keeps categories only if each block has one; otherwise runs cannot be compared by category. */
 static void keep_summary(struct trace_summary *summary, struct run *run)
 {
 	bool categorised = run->categories_from == RUN_BLOCKS;
@@ -117,13 +117,13 @@ static void keep_summary(struct trace_summary *summary, struct run *run)
 
 /* --- phases --- */
 
-/* If there are more names, those that differ only in numbers become one: "step #" for "step 1". */
+/* If phases have more names than this, names that differ only in numbers become one: "step #". */
 enum { PHASE_NAMES = 100 };
 
-/* A name of phases. A gate may use any metric, so the highest phase by each metric is kept. */
+/* Phases of one name. A gate can use any metric, so for each metric the highest is kept. */
 struct kept_phase {
 	const char *name;
-	const struct trace_phase *highest[METRIC_IDS]; /* of the phases with the name */
+	const struct trace_phase *highest[METRIC_IDS]; /* indexed by metric */
 };
 
 static uint64_t height(const struct trace_phase *phase, enum metric_id metric)
@@ -153,8 +153,8 @@ static size_t join_phases(struct kept_phase *list, size_t count)
 	return kept;
 }
 
-/* True if the phase kept for an earlier metric also has the highest value of this metric. Without
- * this check, a baseline made from a baseline would have more phases. */
+/* True if the phase picked for an earlier metric is as high in this metric as the phase picked for
+ * this one, which then needs no row of its own. */
 static bool stands_already(const struct kept_phase *kept, enum metric_id metric)
 {
 	for (enum metric_id before = 0; before < metric; before++) {

@@ -1,4 +1,4 @@
-/* Makes the sites of a baseline: stacks cut to a few frames, and each site's bytes at the peaks. */
+/* Makes a baseline's call sites: stacks cut to a few frames, each site's bytes at the peaks. */
 #include <string.h>
 
 #include "analyse/compare/run_totals.h"
@@ -17,13 +17,13 @@ struct kept_site {
 	/* The site's stack, innermost frame first. A native frame's `file` is its library. */
 	struct trace_frame frames[KEPT_FRAMES];
 	unsigned frames_n;
-	uint64_t *shares; /* for each peak kept, the site's bytes and blocks: 2 * peaks_n numbers */
+	uint64_t *shares; /* for each peak, the site's bytes and blocks: 2 * peaks_n numbers */
 };
 
 struct kept {
 	struct kept_site *sites; /* sorted so that every run has the same order */
 	size_t sites_n;
-	size_t peaks_n; /* only peaks of whole devices are kept */
+	size_t peaks_n; /* number of peaks of whole devices; peaks of pools are dropped */
 	struct run *run;
 	struct map known;   /* from a hash of a site's name and memory kind to 1 + its index */
 	uint32_t *of_stack; /* for each stack of the trace 1 + the index of its site, or 0 */
@@ -59,8 +59,8 @@ static unsigned pick_frames(const struct run *run, uint32_t stack, struct trace_
 	return count;
 }
 
-/* True if stack a, rather than b, represents a site that has both: the stack with the smaller line
- * numbers, so that every run makes the same choice. */
+/* True if, of two stacks of a site, a represents it rather than b: a has the smaller line numbers.
+ * So every run makes the same choice. */
 static bool comes_before(const struct trace_frame *a, const struct trace_frame *b, unsigned count)
 {
 	for (unsigned i = 0; i < count; i++) {
@@ -115,7 +115,7 @@ static void enter_site(struct kept *kept, const struct trace_site *site)
 	if (!site->stacks_n)
 		return;
 	run_site_name(kept->run, site->stacks[0], name);
-	/* Only a stack that gives the site its name when it is alone may represent the site. */
+	/* The site has the name of stacks[0]. Only stacks of that name can represent it. */
 	foreach (stack, site->stacks) {
 		char own[SITE_LONGEST];
 

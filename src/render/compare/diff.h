@@ -2,7 +2,7 @@
  * Writes a comparison of runs, or a check of budgets, in the formats of diff_formats.def.
  *
  * All contain the gates and the sites that grew, except benchmark and bencher, which contain the
- * head's figures. Each format escapes names that come from the traced programs by its own rules.
+ * head run's figures. Each format escapes names that come from traced programs by its own rules.
  */
 #pragma once
 
@@ -17,7 +17,7 @@
 struct out;
 
 struct diff_options {
-	size_t limit; /* text, Markdown, JUnit: the most rows of a list, 0 for all */
+	size_t limit; /* text, Markdown, JUnit: at most this many rows of a list, 0 for all */
 	bool full;    /* text: all columns, dimensions, source lines; JSON: unchanged rows, too */
 	bool colour;
 	bool ascii; /* the terminal shows ASCII only */
@@ -46,8 +46,8 @@ enum { DIFF_PERCENT = 40 };
 /* diff_sentence.c: returns a sentence on the change of the peak and its reasons. */
 const char *diff_sentence(struct diff *diff);
 
-/* Returns sentences about the runs, as rows of const char *: properties and programs that differ,
- * the way in which several runs were compared, the number of allocations that ran out of memory. */
+/* Returns sentences, as rows of const char *, on differences of the machines and programs, on how
+ * several runs were compared, and on allocations that failed because memory ran out. */
 struct emit_rows diff_remarks(struct diff *diff);
 
 /* Describes a gate's result, "ooms<=0: device 0 has 2, 2 over the limit", and the sites that broke
@@ -60,15 +60,15 @@ const char *diff_holds_words(struct diff *diff, const struct diff_row *row, enum
 /* For each enum diff_why, the reason for a change as a table shows it: "held longer", or "". */
 extern const char *const diff_why_words[WHYS];
 
-/* Writes the change without its sign, "4.2%", or "new" if only the base is 0, to `to`, which has
- * room for DIFF_PERCENT bytes and is returned. */
+/* Writes the change without its sign, "4.2%", or "new" if only the base is 0. Returns `to`, which
+ * must have DIFF_PERCENT bytes. */
 const char *diff_percent(char *to, int64_t base, int64_t head);
 
 /* The path of a site's file relative to the head's working directory; NULL if it lies elsewhere. */
 const char *diff_file(const struct diff *diff, const char *file);
 
-/* Lists the sites that hold more device memory at the peak of allocated memory (or at exit, if none
- * changed at the peak; *column receives which), most growth first, without WHY_MOMENT. */
+/* Lists the sites that hold more device memory at the allocated peak or, if none changed there, at
+ * exit (*column tells which), most growth first. Leaves out sites of WHY_MOMENT: the peak moved. */
 size_t diff_growers(struct diff *diff, const struct diff_row ***list, enum column *column);
 
 /* The text of diff_percent(), which lives as long as the enclosing block. */
@@ -83,11 +83,11 @@ struct change_row {
 	int why;          /* enum diff_why */
 };
 
-/* The rows of a dimension that changed in a column, and the table that shows them. */
+/* A table of changes: rows of one dimension (sites, pools ...) that differ in one column. */
 struct changes {
 	struct emit_column columns[6];
 	unsigned before_names;        /* columns of the screen to the left of the names */
-	struct emit_rows rows, after; /* `after`: a site table's rows for noise and total */
+	struct emit_rows rows, after; /* `after`: rows for noise and total, for sites only */
 };
 
 /* Finds the rows that changed; a table shows the first `limit` (0: all). False if none changed. */

@@ -13,7 +13,7 @@ struct benchmark_row {
 	const char *name; /* the same in every run, for a curve over runs; different in each row */
 	const char *unit, *extra;
 	const char *range;              /* the spread over runs, "± 12"; NULL for a single run */
-	int64_t value, lowest, highest; /* the last two are INT64_MIN for a single run */
+	int64_t value, lowest, highest; /* lowest, highest: INT64_MIN for a single run */
 };
 
 static const struct emit_column benchmark_columns[] = {

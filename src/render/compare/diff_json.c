@@ -21,12 +21,12 @@ struct gate_row {
 	struct gate_result of; /* the result; `base` is INT64_MIN for a budget, which has no base */
 };
 
-/* A row of a dimension, or of the totals, which have no names. */
+/* A row of a dimension (sites, pools ...), or of the totals; a row of the totals has no name. */
 struct json_row {
 	const char *dimension, *space, *why;
 	int device;
-	const struct json_row *site; /* the row itself if it is a site, else NULL, since some JSON
-					members are for sites only */
+	const struct json_row *site; /* this row if it is a site, else NULL: for the JSON members
+					that only sites have */
 	struct diff_row of;          /* the values; INT64_MIN for a value that is not known */
 };
 
@@ -208,8 +208,8 @@ static struct emit_rows totals(struct diff *diff)
 	return rows;
 }
 
-/* Adds the dimension's rows that changed, sorted by the first column that changed; with `all`, then
- * the unchanged rows. done[i] is set when diff->rows[i] is added. */
+/* Adds a dimension's rows (sites, pools ...) that changed, sorted by the first column that changed;
+ * with `all`, also the unchanged rows, at the end. done[i] is set when diff->rows[i] is added. */
 static void add_rows(struct diff *diff, enum dimension dimension, bool all, bool *done,
 		     struct emit_rows *to)
 {

@@ -6,8 +6,8 @@
  * SARIF 2.1.0 have an error for each broken gate, at the line of a site that broke it, and a
  * notice or note for each site that grew.
  *
- * GitHub's code scanning requires a place for every result: where there is no line of the program,
- * the place is the trace. A fingerprint is made of the gate's text or the site's name, not of the
+ * GitHub's code scanning requires a place for every result: if no line of the program is known, the
+ * place is the trace. A fingerprint is made of the gate's text or the site's name, not of the
  * line, so that a site that moves stays the same alert.
  */
 #include <stdio.h>
@@ -22,7 +22,7 @@
 
 /* GitHub shows ten annotations of each level and drops the others. */
 enum { ANNOTATIONS = 10 };
-enum { NOTES = 100, LONGEST = 2048 }; /* most sites that are listed, most columns of a text */
+enum { NOTES = 100, LONGEST = 2048 }; /* most sites in the output, most columns of a text */
 
 struct ci_finding {
 	enum { HOLDS, BROKEN, GREW } kind;
@@ -33,7 +33,7 @@ struct ci_finding {
 
 	/* Members for SARIF only: */
 	const char *level, *uri, *base, *print;
-	struct emit_rows places; /* one row: the finding itself, as its list of places */
+	struct emit_rows places; /* SARIF's list of places: one row, this struct itself */
 };
 
 static void take_gate(struct diff *diff, struct ci_finding *to, const struct gate_result *gate)
@@ -97,7 +97,7 @@ static void put_xml(struct out *out, const char *text)
 	}
 }
 
-/* Writes a gate as a test case; a broken one lists the `grew` sites that begin at `sites`. */
+/* Writes a gate as a test case. If it is broken, lists the `grew` findings in `sites`. */
 static void put_case(struct out *out, const struct ci_finding *gate, const struct ci_finding *sites,
 		     size_t grew)
 {
@@ -190,7 +190,7 @@ void diff_github(struct diff *diff, struct out *out, const struct diff_options *
 	size_t count;
 	const struct ci_finding *list = find_all(diff, &count);
 	size_t broken = 0;
-	/* The first site gets no note if a gate is broken, since the gate is shown at its line. */
+	/* If a gate is broken, its error is at the line of the first site, which gets no notice. */
 	size_t sites = diff_broken(diff) > 0;
 	const char *sentence = diff_sentence(diff);
 
@@ -223,7 +223,7 @@ static const struct emit_column rule_columns[] = {
 	EMIT_END,
 };
 
-/* The objects inside a SARIF result take their members from the same struct ci_finding. */
+/* Columns for a SARIF result and the objects in it: all read the same struct ci_finding. */
 static const struct emit_column artifact_columns[] = {
 	EMIT_FIELD(TEXT, struct ci_finding, uri),
 	EMIT_IF_KNOWN("uriBaseId", TEXT, struct ci_finding, base),
@@ -277,7 +277,7 @@ static const struct emit_column sarif_columns[] = {
 	EMIT_END,
 };
 
-/* Returns a path as a URI reference (RFC 3986), with colons escaped: one would end a scheme. */
+/* Returns a path as a URI reference (RFC 3986). Escapes colons: text before one is a scheme. */
 static const char *uri_of(struct diff *diff, const char *path)
 {
 	char *uri = need(&diff->arena, 3 * strlen(path) + 1);

@@ -11,14 +11,14 @@
 
 enum {
 	NAMED = 3,          /* most sites that the sentence names */
-	ENOUGH = 80,        /* percent of the change that, once explained, ends the list of sites */
+	ENOUGH = 80,        /* percent of the change: once explained, no more sites are named */
 	WORTH = 10,         /* percent of the change that each further named site must explain */
 	NAME_COLUMNS = 140, /* most columns of a name */
-	WORD_COLUMNS = 72,  /* the same for a name with a word that is longer than this */
+	WORD_COLUMNS = 72,  /* the same for a name with a word wider than this */
 };
 
-/* Returns the dimension's row whose peak of allocated memory grew most or, if none grew, fell most;
- * NULL if there are no rows. */
+/* Of a dimension's rows (one per device or memory kind), returns the one whose allocated peak grew
+ * most or, if none grew, fell most; NULL if there are no rows. */
 static const struct diff_row *worst_of(const struct diff *diff, enum dimension dimension)
 {
 	const struct diff_row *worst = NULL;
@@ -87,7 +87,7 @@ static int64_t moved_along(const struct diff_row *const *rows, size_t count, enu
 	return along;
 }
 
-/* Cuts a site's name, more so if it has a long word (a C++ name), which cannot be wrapped. */
+/* Cuts a site's name, to fewer columns if it has a long word (a C++ name), which cannot wrap. */
 static void sentence_name(const char *name, char *to, size_t size)
 {
 	unsigned columns = NAME_COLUMNS;
@@ -148,7 +148,7 @@ static bool any_change(const struct diff *diff, enum column column)
 	return diff_any(diff, DIMENSION_SITE, NULL, column);
 }
 
-/* Returns the sentence for a peak that did not change, with what else changed, if anything did. */
+/* Returns the sentence if the peak did not change; it names other changes, if there are any. */
 static const char *other_change(struct diff *diff, const char *where)
 {
 	const char *end = "; what some call sites hold or allocate has changed.";

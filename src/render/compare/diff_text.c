@@ -66,7 +66,7 @@ static void rest_below(const struct show *show, const void *row, const void *wit
 		emit_row(show, cells, row, about->indent);
 }
 
-/* Writes a table of changes. Only rows of sites are summed: other rows peak at different times. */
+/* Writes a table of changes, with a total only for sites: pools, phases ... peak at other times. */
 static void change_table(const struct diff_text *text, enum dimension dimension, enum column column,
 			 const char *group, const char *heading)
 {
@@ -128,7 +128,7 @@ static void dimension_tables(const struct diff_text *text)
 	static const enum dimension shown[] = { DIMENSION_POOL, DIMENSION_OWNER, DIMENSION_SPACE,
 						DIMENSION_PHASE };
 
-	/* With one device, the totals in the tables of sites already are the device's values. */
+	/* With one device, a table of devices would repeat the totals of the tables of sites. */
 	if (text->options->full || diff_head(text->diff)->trace.summary.devices_n > 1)
 		dimension_table(text, DIMENSION_DEVICE, UINT_MAX);
 	if (text->options->full || tells_more(text->diff))
@@ -153,7 +153,7 @@ static bool has_table(const struct diff_text *text, enum column column)
 	return first == column;
 }
 
-/* If the column's sum changed but it has no table, appends it to `words`: ", allocations (+4)". */
+/* If a column has no table but its sum changed, appends that to `words`: ", allocations (+4)". */
 static const char *column_words(const struct diff_text *text, enum column column, const char *words)
 {
 	int64_t base;

@@ -12,7 +12,7 @@ struct out;
 struct top {
 	struct look *const *looks; /* processes in the order in which they are shown */
 	size_t looks_n;
-	unsigned lines; /* most lines of source shown for a process */
+	unsigned lines; /* at most this many source lines are shown per process */
 };
 
 /* The layout of text. `rows` 0 means no limit. */

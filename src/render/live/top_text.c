@@ -46,7 +46,7 @@ static int page_take(void *to, const char *bytes, size_t length)
 	return 0;
 }
 
-/* Rounds a rate to at most 1e18 (a damaged spool may hold any number); TRACE_NONE for NAN. */
+/* Rounds a rate, cut to 1e18 (a damaged spool can give any number); TRACE_NONE for NAN. */
 static uint64_t to_whole(double rate)
 {
 	if (isnan(rate))

@@ -16,9 +16,10 @@
 struct out;
 
 struct merge_options {
-	size_t limit; /* the most rows of a list, 0 for all; not used by JSON */
-	size_t sites; /* JSON: the most sites, those that differ most between ranks; 0 for all */
-	bool full;    /* text: whole names, paths of traces, sites of reserved memory and at exit */
+	size_t limit; /* at most this many rows of a list, 0 for all; not used by JSON */
+	size_t sites; /* JSON: only this many sites, those that differ most between ranks; 0: all */
+	bool full;    /* text: whole names, paths of traces, also the sites of reserved memory and
+			 those of memory live at exit */
 	bool colour;
 };
 
@@ -49,14 +50,14 @@ const char *merge_rank_word(struct merge *merge, const struct merge_rank *rank);
 /* The state of the rank's process: "exit", "signal 9", "status 1", "running" or "unfinished". */
 const char *merge_exit_word(struct merge *merge, const struct merge_rank *rank);
 
-/* The ranks that use the card: "3", "0, 1, 2", or the number of ranks, "64 ranks". */
+/* The ranks that use the card: "3", "0, 1, 2"; if they are many, their number, "64 ranks". */
 const char *merge_users_word(struct merge *merge, const struct merge_card *card);
 
 /* The memory left on the card when its ranks peak: "1.00 GiB", "-1.00 GiB", "-" if not known. */
 const char *merge_headroom_word(struct merge *merge, const struct merge_card *card);
 
-/* Returns the order in which ranks are shown, as merge->order_n indexes into merge->ranks in the
- * merge's memory: by number or, if the limit leaves some out, the highest peaks first. */
+/* Returns merge->order_n indexes into merge->ranks, in the merge's memory: the order in which ranks
+ * are shown, by number or, if the limit leaves out ranks, by peak, highest first. */
 const size_t *merge_shown_ranks(struct merge *merge, const struct merge_options *options);
 
 /* --- the ranks as rows, and the columns that all formats share: ranks_tables.c --- */

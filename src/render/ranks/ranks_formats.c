@@ -1,4 +1,4 @@
-/* Writes a merge as JSON, as text, and as Markdown. */
+/* Writes the ranks of a job (memtrace merge) as JSON, as text, and as Markdown. */
 #include "render/emit/emit.h"
 #include "render/emit/term.h"
 #include "render/ranks/ranks.h"

@@ -1,4 +1,4 @@
-/* The tables of a merge: their columns, for JSON, text and Markdown, and their rows. */
+/* The tables of memtrace merge: their columns, for JSON, text and Markdown, and their rows. */
 #include "render/ranks/ranks.h"
 
 #include <math.h>
@@ -196,7 +196,7 @@ static void add_row(struct merge *merge, struct emit_rows *rows, const void *row
 	emit_add(&merge->arena, rows, row);
 }
 
-/* Adds a row for each of the rank's devices; without devices, one row, but none in JSON. */
+/* Adds a row for each of the rank's devices. A rank without devices gets one, except in JSON. */
 static void add_devices(struct merge_tables *tables, struct merge *merge,
 			struct merge_rank_row *rank)
 {

@@ -1,4 +1,4 @@
-/* The sentences and words that several formats of a merge use. */
+/* Sentences and words on the ranks of a job, for several formats of memtrace merge. */
 #include <stdlib.h>
 #include <string.h>
 

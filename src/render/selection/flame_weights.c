@@ -1,4 +1,3 @@
-/* Weighs stacks by the bytes that they held at the peaks of the devices, or at the time of --at. */
 #include "render/selection/flame_weights.h"
 
 #include <stdio.h>
@@ -29,7 +28,7 @@ static void add_set(struct weights *weights, const struct trace_peak *peak)
 		set->unknown -= share->bytes < set->unknown ? share->bytes : set->unknown;
 }
 
-/* Makes sets of the trace's peaks that the options select; dropped events do not affect them. */
+/* Adds a set for each selected peak of the trace, which is exact even if events were dropped. */
 static void take_peaks(struct weights *weights, const struct trace_peak *peaks, size_t count,
 		       const struct selection_options *options)
 {
@@ -97,7 +96,7 @@ int weights_find(struct weights *weights, struct trace *trace,
 			"memory only for the whole device; use --metric reserved",
 			trace->path);
 	error = select_stacks(weights, options, peak);
-	/* The options select none of the trace's peaks, so the peak of the replay is used. */
+	/* The trace has no peak for the options: use the one that the replay of events found. */
 	if (!error && !weights->sets_n && (weights->selection.narrow || weights->selection.moment))
 		add_set(weights, trace->peaks);
 	return error;

@@ -19,7 +19,7 @@ struct weights_set {
 
 struct weights {
 	struct trace *trace;
-	struct weights_set *sets; /* one per device; a single one with --by, or --at except peak */
+	struct weights_set *sets; /* one per device; a single one with --by, or with --at TIME */
 	size_t sets_n;
 	int space; /* enum space: the kind of memory if no device was used, else SPACES */
 	struct report_selection selection; /* result of report_select() */
@@ -30,7 +30,7 @@ struct weights {
 int weights_find(struct weights *weights, struct trace *trace,
 		 const struct selection_options *options);
 
-/* True if stacks are split by phase or thread, the name of which is in struct trace_stack. */
+/* True if each stack is split by phase or thread, whose name is then in struct trace_stack. */
 static inline bool weights_split(const struct selection_options *options)
 {
 	return options->by == TRACE_BY_PHASE || options->by == TRACE_BY_THREAD;

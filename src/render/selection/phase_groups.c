@@ -59,8 +59,8 @@ static void raise_peak(uint64_t *peak, uint64_t bytes)
 		*peak = bytes;
 }
 
-/* Finds a phase's values on the device or, for NO_DEVICE, on the device with the highest peak, but
- * allocations and frees of all devices. False if the phase has no values for the device. */
+/* Finds a phase's values on the device. For NO_DEVICE, allocations and frees are those of all
+ * devices, other values of the device with the highest peak. False if the device has no values. */
 static bool part_of(const struct trace_phase *phase, int device, struct trace_phase_device *part)
 {
 	const struct trace_phase_device *found = NULL;
@@ -139,7 +139,7 @@ static size_t family(const struct trace_phase *first, size_t left, size_t *names
 	return count;
 }
 
-/* True if a family becomes one group: it has many names, or several that differ in XLA's notes. */
+/* True if a family becomes one group: it has many names or, for names with XLA's notes, several. */
 static bool is_folded(const struct trace_phase *first, size_t names)
 {
 	const char *name = text(first->name);

@@ -12,7 +12,7 @@
 #include "analyse/trace/trace.h"
 
 enum {
-	PHASE_GROUPS_FOLD = 8, /* most names of a family that stay separate groups */
+	PHASE_GROUPS_FOLD = 8, /* a family with more names than this becomes one group */
 	PHASE_GROUPS_NAME = 200,
 };
 
@@ -22,10 +22,10 @@ struct emit_rows;
 struct phase_values {
 	int device;
 	uint64_t peak_bytes, peak_reserved; /* the highest of all phases in the group */
-	uint64_t above_start; /* most by which a phase's peak exceeds the bytes at its start */
+	uint64_t above_start;               /* largest rise from a phase's start to its peak */
 	int64_t growth; /* median change of allocated bytes in a phase; INT64_MIN if not known */
-	struct trace_phase_count kept; /* medians over the phases; TRACE_NONE if not known */
-	struct trace_phase_count allocations, freed; /* sums over them; TRACE_NONE if not known */
+	struct trace_phase_count kept; /* blocks not freed in their phase: medians or TRACE_NONE */
+	struct trace_phase_count allocations, freed; /* sums over the phases, or TRACE_NONE */
 };
 
 struct phase_group {

@@ -44,7 +44,7 @@ bool report_knows_categories(const struct trace *trace, const struct selection_o
 /* --- replaying the events, or taking totals from the trace itself --- */
 
 /* True if the options select a device and nothing else. The peaks of the device and its pools are
- * then those of the trace. They refer to stacks, so the replay must keep a row per stack. */
+ * then those in the trace, which refer to stacks: so the replay must keep a row per stack. */
 static bool is_device_only(const struct selection_options *options)
 {
 	return !options->at && !options->from && !options->to && !options->pool &&
@@ -134,7 +134,7 @@ static bool told_peak(struct report_selection *selection, struct trace *trace,
 	return true;
 }
 
-/* Removes from the trace the peaks, and the figures of stacks, of other kinds of memory. */
+/* Reduces the trace to the selected kind of memory: its peak, and the figures of its stacks. */
 static bool told_space(struct report_selection *selection, struct trace *trace)
 {
 	unsigned space = (unsigned)selection->wish.space;
@@ -148,8 +148,8 @@ static bool told_space(struct report_selection *selection, struct trace *trace)
 	return true;
 }
 
-/* True if events were dropped, but the trace itself has exact figures for the selection; they are
- * then stored in the replay or become the figures of the trace. */
+/* If events were dropped, but the trace itself has exact figures for the selection, puts these into
+ * the replay or reduces the trace to them, and returns true. */
 static bool is_told(struct report_selection *selection, struct trace *trace,
 		    const struct selection_options *options)
 {
@@ -236,8 +236,8 @@ static int run_selection(struct report_selection *selection, struct trace *trace
 	selection->empty = !selection->moment && !selection->told && is_empty(replay);
 	if (selection->told)
 		replay->lost = 0;
-	/* For --at peak and for a kind of memory, the trace's own stacks have the figures, and are
-	 * kept. For a pool, the trace has the peak but no figures of stacks. */
+	/* For --at peak and for a kind of memory, the trace's own stacks have the figures, so they
+	 * stay. For a pool, the trace has the peak, but the figures of stacks are the replay's. */
 	if (!selection->told || (options->at && !strcmp(options->at, "exit")))
 		adopt_rows(replay, trace, is_device_only(options));
 	else if (!options->at && options->pool)

@@ -32,11 +32,11 @@ void report_select_clear(struct report_selection *selection);
 bool report_asks_categories(const struct selection_options *options);
 
 /* True if report_select() should be given the category of each allocation, which takes one more
- * reading of the events. `wanted` is true if the report shows categories, and may read events. */
+ * reading of the events. `wanted`: the report shows categories and is free to read events. */
 bool report_knows_categories(const struct trace *trace, const struct selection_options *options,
 			     bool wanted);
 
-/* Adds the selection in words to its `what`, which may hold the time of --at; sets its `window`. */
+/* Appends the selection in words to selection->what, after the time of --at; sets `window`. */
 void report_select_describe(struct report_selection *selection,
 			    const struct selection_options *options);
 

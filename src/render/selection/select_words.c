@@ -46,7 +46,7 @@ bool report_select_doubt(const struct report_selection *selection, char *to, siz
 	char until[SHOW_NUMBER];
 	char what[200];
 
-	/* All figures of a kind of memory are exact if they come from the trace itself. */
+	/* For one kind of memory, figures taken from the trace instead of events are all exact. */
 	if (!selection->replayed || !replay->dropped ||
 	    (selection->told && replay->wish->space != SPACES && !selection->moment))
 		return false;

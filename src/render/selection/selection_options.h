@@ -3,7 +3,7 @@
 
 #include <stdint.h>
 
-/* Some selections read the events, so no event of the trace may have been read before. */
+/* Some selections read the events, so the caller must not have read any event of the trace. */
 struct selection_options {
 	int device;            /* NO_DEVICE for all devices */
 	const char *pool;      /* NULL for all pools */

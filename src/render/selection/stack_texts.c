@@ -1,4 +1,3 @@
-/* Makes the texts of each stack once, for formats that write them in every row. */
 #include "render/selection/stack_texts.h"
 
 #include <string.h>
@@ -47,6 +46,6 @@ void stack_texts_make(struct stack_texts *texts, struct trace *trace)
 
 const struct stack_text *stack_text(const struct stack_texts *texts, uint32_t stack)
 {
-	/* One more entry follows that of the last stack; its texts are NULL. */
+	/* texts[stacks_n], after the entry of the last stack, has only NULL in it. */
 	return &texts->texts[stack < texts->trace->stacks_n ? stack : texts->trace->stacks_n];
 }

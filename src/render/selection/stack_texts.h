@@ -1,4 +1,4 @@
-/* Makes the texts of each stack once, for formats that write them in every row. */
+/* Makes each stack's texts once, for formats that repeat them in every row of that stack. */
 #pragma once
 
 #include <stdint.h>

@@ -49,7 +49,7 @@ static unsigned put_phase_name(const struct timeline *timeline, const struct tim
 {
 	char text[TIMELINE_WIDEST * 4 + 4];
 
-	/* A name is not written if it would be cut to fewer than two letters and "...". */
+	/* A name is not written if fewer than two letters and "..." would remain of it. */
 	if (!cell->room || (cell->room < 5 && show_columns(cell->name) > cell->room))
 		return 0;
 	show_cut(text, sizeof(text), cell->name, cell->room, SHOW_MIDDLE);
@@ -127,7 +127,7 @@ static bool is_wanted(const struct timeline *timeline, const struct trace_curve 
 	       (!options->pool || (curve->pool && !strcmp(curve->pool, options->pool)));
 }
 
-/* Sets the time to show: --from and --to, or from the first byte in use to the end of the run. */
+/* Sets the time to show: --from and --to; else from the first memory held to the end of the run. */
 static int find_stretch(struct timeline *timeline)
 {
 	const struct trace *trace = timeline->trace;

@@ -1,6 +1,6 @@
 /*
  * Draws the curves of a trace in the terminal: allocated and reserved bytes over time, on each
- * device and in each pool, and the phases below.
+ * device and in each pool, and bars for the phases below the curves.
  *
  * The curves are the trace's timeline[], which never loses a peak: each column shows the highest
  * value of its stretch of time. Failed allocations are marked if the trace has events.

@@ -11,7 +11,7 @@
 enum { EIGHTHS = 8 };
 
 struct chart_column {
-	uint64_t allocated, reserved; /* most bytes during the column's time */
+	uint64_t allocated, reserved; /* the highest values in the column's time */
 	bool oom;
 };
 
@@ -23,7 +23,7 @@ struct chart {
 	const struct timeline *timeline;
 	const struct trace_curve *curve;
 	struct chart_column *columns;
-	struct height allocated, reserved; /* most bytes in the time shown */
+	struct height allocated, reserved; /* the highest values in the time shown */
 	uint64_t top;                      /* bytes at the top of the chart */
 	unsigned rows;
 };
@@ -62,7 +62,7 @@ static void fill_columns(struct chart *chart)
 		to = to > from ? to : from;
 		raise_height(&chart->allocated, curve->allocated[i], from);
 		raise_height(&chart->reserved, curve->reserved[i], from);
-		/* The values still hold at the beginning of the next point's column. */
+		/* Includes the next point's column, at whose beginning these values still hold. */
 		for (unsigned c = timeline_column(timeline, from);
 		     c <= timeline_column(timeline, to); c++)
 			fill_column(chart, c, curve->allocated[i], curve->reserved[i]);

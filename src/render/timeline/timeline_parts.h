@@ -66,7 +66,7 @@ const char *timeline_time(const struct timeline *timeline, char *to, uint64_t t)
 /* If options->ascii is set, replaces each character that is not ASCII by '?', in place. */
 void timeline_ascii(const struct timeline *timeline, char *text);
 
-/* These draw a curve with heading and axes, a curve for timeline_sketch(), and all phases. */
+/* Draw a curve with heading and axes, a curve for timeline_sketch(), and all phases. */
 void timeline_chart(const struct timeline *timeline, const struct trace_curve *curve);
 void timeline_bare_chart(const struct timeline *timeline, const struct trace_curve *curve,
 			 const char *name, uint64_t top);

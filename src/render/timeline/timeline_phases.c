@@ -11,9 +11,9 @@
 
 enum {
 	LINES = 8,   /* most lines of bars */
-	FIGURES = 6, /* most names in the table of phases */
+	FIGURES = 6, /* most rows of the table of phases */
 	NAME = 34,   /* columns of a name in that table */
-	NARROW = 66, /* fewest columns of a plot that the table needs */
+	NARROW = 66, /* the table is written only if the plot has this many columns */
 };
 
 struct phase_line {
