@@ -55,7 +55,7 @@ enum spool_stop {
 };
 
 struct spool_undo_word {
-	uint64_t where; /* position of a 64-bit word; in old spools, bit 0 marks a 32-bit word */
+	uint64_t where; /* position in the file of the 64-bit word whose earlier value is `old` */
 	uint64_t old;
 };
 

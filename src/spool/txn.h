@@ -133,10 +133,9 @@ static inline void txn_cancel(struct spool *spool)
 		return;
 	for (uint64_t i = header->undo_count; i--;) {
 		const struct spool_undo_word *word = &header->undo[i];
-		uint64_t where = word->where & ~1ull;
 
-		if (where <= spool->reserved - 8)
-			memcpy(spool->base + where, &word->old, word->where & 1 ? 4 : 8);
+		if (word->where <= spool->reserved - 8)
+			memcpy(spool->base + word->where, &word->old, 8);
 	}
 	txn_commit(spool);
 }

@@ -153,12 +153,13 @@ static size_t join_phases(struct kept_phase *list, size_t count)
 	return kept;
 }
 
-/* True if the phase picked for an earlier metric is as high in this metric as the phase picked for
- * this one, which then needs no row of its own. */
-static bool stands_already(const struct kept_phase *kept, enum metric_id metric)
+/* True if one of `count` rows that were written is as high in the metric as the phase `highest`,
+ * which then needs no row of its own. */
+static bool stands_already(const struct trace_phase *written, size_t count,
+			   const struct trace_phase *highest, enum metric_id metric)
 {
-	for (enum metric_id before = 0; before < metric; before++) {
-		if (height(kept->highest[before], metric) == height(kept->highest[metric], metric))
+	for (size_t i = 0; i < count; i++) {
+		if (height(&written[i], metric) == height(highest, metric))
 			return true;
 	}
 	return false;
@@ -198,11 +199,13 @@ static void keep_phases(struct trace *to, struct run *run)
 
 	to->phases = baseline_room(run, ROWS_phase, METRIC_IDS * count);
 	foreach (row, list, count) {
+		size_t first = to->phases_n;
+
 		for (enum metric_id metric = 0; metric < METRIC_IDS; metric++) {
 			const struct trace_phase *of = row->highest[metric];
 			struct trace_phase *phase = &to->phases[to->phases_n];
 
-			if (stands_already(row, metric))
+			if (stands_already(&to->phases[first], to->phases_n - first, of, metric))
 				continue;
 			phase->name = row->name;
 			phase->end = 0;

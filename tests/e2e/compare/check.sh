@@ -105,6 +105,20 @@ for name in example recorded/train recorded/caching; do
 	is "$name: without the times that it has not" "$(grep -c '[^0-9]0 ns' "$OUT")" 0
 	fails 3 'is a baseline, which has no events' memtrace export "$name.base.json" --to events
 done
+"$PYTHON" - "$TOP/tests/data/example.json" phases.json <<'END'
+import copy, json, sys
+with open(sys.argv[1]) as f:
+    trace = json.load(f)
+first, second = (copy.deepcopy(trace["phases"][0]) for _ in range(2))
+for phase, start, end, peak in ((first, 0, 50, 90), (second, 50, 50, 100)):
+    phase["allocated"] = {"start_bytes": start, "end_bytes": end, "peak_bytes": peak}
+trace["phases"] = [first, second]
+with open(sys.argv[2], "w") as f:
+    f.write(json.dumps(trace).replace('"phases": [', '"phases":['))
+END
+ok 'phases of one name' memtrace baseline phases.json -o phases.base.json
+is 'the highest peak, end and rise of them are kept' "$(json phases.base.json \
+	'[max(f(p["allocated"]) for p in d["phases"]) for f in (lambda a: a["peak_bytes"], lambda a: a["end_bytes"], lambda a: a["peak_bytes"] - a["start_bytes"])]')" '[100, 50, 90]'
 ok 'it is checked' memtrace check train.base.json --max 'allocated.peak<=200MiB'
 is 'it is small' "$([ "$(wc -c <train.base.json)" -lt 40000 ] && echo yes)" yes
 ok 'JAX: hundreds of names with the numbers of a compilation' memtrace baseline "$TOP/tests/data/recorded/jax.json" -o jax.base.json
