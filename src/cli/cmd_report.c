@@ -53,7 +53,7 @@ static const char by_words[] =
 	;
 static const char space_words[] =
 #define SPACE(name, text, what) "|" text
-#include "codec/events.def"
+#include "codec/event_kinds.def"
 #undef SPACE
 	;
 

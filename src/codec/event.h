@@ -12,14 +12,14 @@
 
 enum event_op {
 #define EVENT(name, text, what) EVENT_##name,
-#include "codec/events.def"
+#include "codec/event_kinds.def"
 #undef EVENT
 	EVENT_OPS
 };
 
 enum space {
 #define SPACE(name, text, what) SPACE_##name,
-#include "codec/events.def"
+#include "codec/event_kinds.def"
 #undef SPACE
 	SPACES
 };

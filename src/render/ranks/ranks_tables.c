@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "analyse/input/grow.h"
 #include "render/emit/term.h"
 
 enum {
@@ -188,6 +189,36 @@ const struct emit_column merge_document_columns[] = {
 	EMIT_LIST("\nsites", "\n", struct merge_tables, sites, merge_site_columns),
 	EMIT_END,
 };
+
+/* --- the order of ranks --- */
+
+const size_t *merge_shown_ranks(struct merge *merge, const struct merge_options *options)
+{
+	struct weighed {
+		uint64_t peak, rank;
+		size_t at;
+	};
+	static const struct sort_key by_peak[] = {
+		SORT_DOWN(struct weighed, peak),
+		SORT_UP(struct weighed, rank),
+		SORT_UP(struct weighed, at),
+		{ 0 },
+	};
+	struct weighed *rows = NEED_ROOM(&merge->arena, rows, merge->order_n);
+	size_t *list = NEED_ROOM(&merge->arena, list, merge->order_n);
+
+	for (size_t i = 0; i < merge->order_n; i++) {
+		const struct merge_rank *rank = &merge->ranks[merge->order[i]];
+
+		rows[i] = (struct weighed){ trace_known(rank->peaks[TRACE_ALLOCATED]), rank->rank,
+					    merge->order[i] };
+	}
+	if (emit_limit(merge->order_n, options->limit) < merge->order_n)
+		sort_rows(rows, merge->order_n, sizeof(*rows), by_peak);
+	for (size_t i = 0; i < merge->order_n; i++)
+		list[i] = rows[i].at;
+	return list;
+}
 
 /* --- rows --- */
 

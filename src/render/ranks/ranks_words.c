@@ -249,33 +249,3 @@ const char **merge_sentences(struct merge *merge, size_t *count)
 	}
 	return list;
 }
-
-/* --- order --- */
-
-const size_t *merge_shown_ranks(struct merge *merge, const struct merge_options *options)
-{
-	struct weighed {
-		uint64_t peak, rank;
-		size_t at;
-	};
-	static const struct sort_key by_peak[] = {
-		SORT_DOWN(struct weighed, peak),
-		SORT_UP(struct weighed, rank),
-		SORT_UP(struct weighed, at),
-		{ 0 },
-	};
-	struct weighed *rows = NEED_ROOM(&merge->arena, rows, merge->order_n);
-	size_t *list = NEED_ROOM(&merge->arena, list, merge->order_n);
-
-	for (size_t i = 0; i < merge->order_n; i++) {
-		const struct merge_rank *rank = &merge->ranks[merge->order[i]];
-
-		rows[i] = (struct weighed){ trace_known(rank->peaks[TRACE_ALLOCATED]), rank->rank,
-					    merge->order[i] };
-	}
-	if (emit_limit(merge->order_n, options->limit) < merge->order_n)
-		sort_rows(rows, merge->order_n, sizeof(*rows), by_peak);
-	for (size_t i = 0; i < merge->order_n; i++)
-		list[i] = rows[i].at;
-	return list;
-}
