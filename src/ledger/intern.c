@@ -21,7 +21,6 @@ static const uint64_t bounds[SPOOL_KINDS] = {
 #define BOUND(kind, most, what) [SPOOL_##kind] = (most),
 #include "codec/event.h"
 #include "ledger/bounds.def"
-#undef BOUND
 };
 
 bool intern_full(struct spool *spool, enum spool_kind kind, uint64_t rows)

@@ -35,7 +35,6 @@ struct spool {
 static const uint8_t spool_shift[SPOOL_KINDS] = {
 #define TABLE(kind, type, shift, what) shift,
 #include "spool/tables.def"
-#undef TABLE
 };
 
 static inline uint64_t spool_per_block(enum spool_kind kind)

@@ -14,7 +14,6 @@ static const char names[LOCK_RANKS][24] = {
 	"a lock without a rank",
 #define LOCK(name, what) WHOLE(#name),
 #include "base/guest/locks.def"
-#undef LOCK
 };
 
 static _Thread_local struct {

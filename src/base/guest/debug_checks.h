@@ -12,7 +12,6 @@ enum lock_rank {
 	LOCK_UNRANKED,
 #define LOCK(name, what) LOCK_##name,
 #include "base/guest/locks.def"
-#undef LOCK
 	LOCK_RANKS
 };
 

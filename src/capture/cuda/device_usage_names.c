@@ -17,7 +17,6 @@ enum { NAMES = 512, EARLY = 256 };
 static const char kinds[USED_KINDS][24] = {
 #define USED(id, name, what) WHOLE(name),
 #include "capture/cuda/device_usage.def"
-#undef USED
 };
 
 static const char sources[][16] = { "", "nvml", "cuMemGetInfo" };

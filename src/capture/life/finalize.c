@@ -51,7 +51,6 @@ static const char missing_notes[PACK_KINDS][80] = {
 #define PACK(id, word, suffix, library) \
 	[PACK_##id] = WHOLE("the trace is not compressed: " library " could not be loaded"),
 #include "base/text/pack.def"
-#undef PACK
 };
 
 /* If the trace is to be compressed, loads the library for that, with RTLD_LOCAL, so that no symbol

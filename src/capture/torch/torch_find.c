@@ -15,8 +15,6 @@ static const char names[TORCH_FUNCTIONS][64] = {
 #define REPORT(form, name) WHOLE(#name),
 #define ASKED(name) WHOLE(#name),
 #include "capture/torch/torch.def"
-#undef REPORT
-#undef ASKED
 };
 
 HOT_DATA _Atomic(void *) torch_reals[TORCH_FUNCTIONS];
