@@ -90,14 +90,11 @@ static uint32_t add_text(struct intern *intern, const char *text, size_t length)
 
 static uint32_t enter_text(struct intern *intern, uint64_t key, const char *text, size_t length)
 {
-	struct signals_deferred deferred;
-	uint32_t id;
+	SIGNALS_DEFERRED();
+	uint32_t id = add_text(intern, text, length);
 
-	signals_defer(&deferred);
-	id = add_text(intern, text, length);
 	if (id)
 		map_put(&intern->texts, key, id);
-	signals_deliver(&deferred);
 	return id;
 }
 
@@ -153,12 +150,11 @@ static uint32_t intern_row(struct intern *intern, enum spool_kind kind, struct m
 {
 	uint64_t key = hash_words(seed, words, words_n).a;
 	uint32_t id = map_get(map, key);
-	struct signals_deferred deferred;
 	void *row;
 
 	if (id)
 		return id;
-	signals_defer(&deferred);
+	SIGNALS_DEFERRED();
 	row = next_row(intern->spool, kind);
 	if (row) {
 		memcpy(row, from, (size_t)1 << spool_shift[kind]);
@@ -166,7 +162,6 @@ static uint32_t intern_row(struct intern *intern, enum spool_kind kind, struct m
 		id = (uint32_t)spool_count(intern->spool, kind);
 		map_put(map, key, id);
 	}
-	signals_deliver(&deferred);
 	return id;
 }
 
@@ -332,13 +327,8 @@ static uint32_t enter_stack(struct intern *intern, struct hash128 hash,
 
 uint32_t intern_stack(struct intern *intern, struct hash128 hash, const struct intern_steps *steps)
 {
-	struct signals_deferred deferred;
-	uint32_t id;
-
-	signals_defer(&deferred);
-	id = enter_stack(intern, hash, steps);
-	signals_deliver(&deferred);
-	return id;
+	SIGNALS_DEFERRED();
+	return enter_stack(intern, hash, steps);
 }
 
 uint32_t intern_pseudo_stack(struct intern *intern, const char *name, uint32_t owner,

@@ -200,15 +200,10 @@ static int extend(struct spool *spool, enum spool_kind kind, uint64_t wanted)
 
 int spool_extend(struct spool *spool, enum spool_kind kind, uint64_t wanted)
 {
-	struct signals_deferred deferred;
-	int error;
-
 	if (spool->sealed)
 		return -ECANCELED;
-	signals_defer(&deferred);
-	error = extend(spool, kind, wanted);
-	signals_deliver(&deferred);
-	return error;
+	SIGNALS_DEFERRED();
+	return extend(spool, kind, wanted);
 }
 
 void spool_seal(struct spool *spool)

@@ -80,10 +80,12 @@ void loader_leave_in(void **frame);
 
 /* loader_enter() for work that no signal handler may jump out of, since the loader's locks would
  * then be held for ever (signals.h). */
-static inline __attribute__((always_inline)) void loader_begin(struct signals_deferred *deferred)
+static inline __attribute__((always_inline)) struct signals_deferred loader_begin(void)
 {
-	signals_defer(deferred);
+	struct signals_deferred deferred = signals_defer();
+
 	loader_enter();
+	return deferred;
 }
 
 static inline __attribute__((always_inline)) void
@@ -92,6 +94,10 @@ loader_end(const struct signals_deferred *deferred)
 	loader_leave();
 	signals_deliver(deferred);
 }
+
+/* loader_begin() here, and loader_end() at the end of the block. */
+#define LOADER_CALLED() \
+	__attribute__((cleanup(loader_end))) const struct signals_deferred deferred = loader_begin()
 
 /* Calls work(argument) as between loader_begin() and loader_end(), on a stack of this library's own
  * (own_stack_and_thread.h). The work may allocate on the program's heap. */

@@ -249,9 +249,7 @@ static int make_file(void *unused)
 
 static __attribute__((noinline)) bool open_recording(void)
 {
-	struct signals_deferred deferred;
-
-	signals_defer(&deferred);
+	SIGNALS_DEFERRED();
 	lock_take(&recorder.open_lock);
 	if (!atomic_load(&record_process.open) && record_on() && !record_held()) {
 		record_thread(); /* stores this thread's id: make_file() may use another thread */
@@ -262,7 +260,6 @@ static __attribute__((noinline)) bool open_recording(void)
 		atomic_fetch_add(&record_process.generation, 1);
 	}
 	lock_drop(&recorder.open_lock);
-	signals_deliver(&deferred);
 	return atomic_load(&record_process.open);
 }
 

@@ -102,13 +102,10 @@ void torch_prepare(void)
  * later, torch_prepare() looks again. */
 __attribute__((noinline, cold)) void *torch_ask_real(enum torch_function function, void *caller)
 {
-	struct signals_deferred deferred;
-
 	if (!atomic_load_explicit(&asked_caller[function], memory_order_relaxed) &&
 	    !atomic_exchange(&asked_caller[function], true)) {
-		loader_begin(&deferred);
+		LOADER_CALLED();
 		find_all(caller);
-		loader_end(&deferred);
 	}
 	return atomic_load_explicit(&torch_reals[function], memory_order_relaxed);
 }
