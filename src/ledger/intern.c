@@ -31,20 +31,6 @@ bool intern_full(struct spool *spool, enum spool_kind kind, uint64_t rows)
 	return true;
 }
 
-/* The table's next row, even beyond its bound; NULL if the spool cannot grow. The caller fills it,
- * then counts it in the header. */
-static void *next_row_of_any(struct spool *spool, enum spool_kind kind)
-{
-	uint64_t index = spool_count(spool, kind);
-
-	return spool_need(spool, kind, index) ? NULL : spool_at(spool, kind, index);
-}
-
-static void *next_row(struct spool *spool, enum spool_kind kind)
-{
-	return intern_full(spool, kind, 1) ? NULL : next_row_of_any(spool, kind);
-}
-
 int intern_init(struct intern *intern, struct spool *spool)
 {
 	int error;
@@ -125,23 +111,17 @@ uint32_t intern_text(struct intern *intern, const char *text)
 
 void intern_fact(struct intern *intern, const char *key, const char *value)
 {
-	struct spool_fact *fact = next_row(intern->spool, SPOOL_FACT);
-
-	if (!fact)
-		return;
-	fact->key = intern_text(intern, key);
-	fact->value = intern_text(intern, value);
-	spool_add_rows(intern->spool, SPOOL_FACT, 1);
+	if (!intern_full(intern->spool, SPOOL_FACT, 1))
+		spool_append(intern->spool, SPOOL_FACT,
+			     &(struct spool_fact){ .key = intern_text(intern, key),
+						   .value = intern_text(intern, value) });
 }
 
 void intern_thread(struct intern *intern, uint32_t thread, const char *name, uint64_t t)
 {
-	struct spool_thread *row = next_row(intern->spool, SPOOL_THREAD);
-
-	if (!row)
-		return;
-	*row = (struct spool_thread){ .thread = thread, .name = intern_text(intern, name), .t = t };
-	spool_add_rows(intern->spool, SPOOL_THREAD, 1);
+	if (!intern_full(intern->spool, SPOOL_THREAD, 1))
+		spool_append(intern->spool, SPOOL_THREAD,
+			     &(struct spool_thread){ thread, intern_text(intern, name), t });
 }
 
 /* Finds or adds the row whose key is made of `words`. Returns 1 + its position, 0 without room. */
@@ -150,15 +130,11 @@ static uint32_t intern_row(struct intern *intern, enum spool_kind kind, struct m
 {
 	uint64_t key = hash_words(seed, words, words_n).a;
 	uint32_t id = map_get(map, key);
-	void *row;
 
 	if (id)
 		return id;
 	SIGNALS_DEFERRED();
-	row = next_row(intern->spool, kind);
-	if (row) {
-		memcpy(row, from, (size_t)1 << spool_shift[kind]);
-		spool_add_rows(intern->spool, kind, 1);
+	if (!intern_full(intern->spool, kind, 1) && spool_append(intern->spool, kind, from)) {
 		id = (uint32_t)spool_count(intern->spool, kind);
 		map_put(map, key, id);
 	}
@@ -264,7 +240,7 @@ static uint32_t add_stack(struct intern *intern, struct hash128 hash,
 	struct spool *spool = intern->spool;
 	uint32_t count = (uint32_t)steps->native + steps->python;
 	uint64_t step = spool_count(spool, SPOOL_STEP);
-	struct spool_stack *row = next_row_of_any(spool, SPOOL_STACK);
+	struct spool_stack *row = spool_next_row(spool, SPOOL_STACK);
 	uint32_t id = (uint32_t)spool_count(spool, SPOOL_STACK);
 
 	if (!row || spool_need(spool, SPOOL_STEP, step + count))

@@ -96,6 +96,17 @@ static inline int spool_need(struct spool *spool, enum spool_kind kind, uint64_t
 								: spool_extend(spool, kind, wanted);
 }
 
+/* The table's next row, which the caller fills, then counts by spool_add_rows(); NULL if the spool
+ * cannot grow. spool_append() adds a copy of a row; false if the spool cannot grow. */
+static inline void *spool_next_row(struct spool *spool, enum spool_kind kind)
+{
+	uint64_t index = spool_count(spool, kind);
+
+	return spool_need(spool, kind, index) ? NULL : spool_at(spool, kind, index);
+}
+
+bool spool_append(struct spool *spool, enum spool_kind kind, const void *row);
+
 /* From now on no table grows or gets a row: spool_need() returns -ECANCELED. So the process can
  * read its own spool at its end, while other threads have not noticed the end yet. */
 void spool_seal(struct spool *spool);

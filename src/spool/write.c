@@ -206,6 +206,17 @@ int spool_extend(struct spool *spool, enum spool_kind kind, uint64_t wanted)
 	return extend(spool, kind, wanted);
 }
 
+bool spool_append(struct spool *spool, enum spool_kind kind, const void *row)
+{
+	void *to = spool_next_row(spool, kind);
+
+	if (!to)
+		return false;
+	memcpy(to, row, (size_t)1 << spool_shift[kind]);
+	spool_add_rows(spool, kind, 1);
+	return true;
+}
+
 void spool_seal(struct spool *spool)
 {
 	spool->sealed = true;

@@ -103,14 +103,11 @@ static uint64_t take_relaxed(_Atomic uint64_t *from)
 /* Adds a row to the spool, published once complete. Called with the recorder's lock held. */
 static struct spool_call *make_row(enum hook_id id)
 {
-	struct spool *spool = record_spool();
-	uint64_t count = spool_count(spool, SPOOL_CALL);
 	struct spool_call *early = &early_counts[id];
-	struct spool_call *row;
+	struct spool_call *row = spool_next_row(record_spool(), SPOOL_CALL);
 
-	if (spool_need(spool, SPOOL_CALL, count))
+	if (!row)
 		return NULL;
-	row = spool_at(spool, SPOOL_CALL, count);
 	*row = (struct spool_call){
 		.name = record_hook_text(id),
 		.calls = take_relaxed(&early->calls),
@@ -118,7 +115,7 @@ static struct spool_call *make_row(enum hook_id id)
 		.ticks = take_relaxed(&early->ticks),
 		.max = take_relaxed(&early->max),
 	};
-	spool_add_rows(spool, SPOOL_CALL, 1);
+	spool_add_rows(record_spool(), SPOOL_CALL, 1);
 	return row;
 }
 
