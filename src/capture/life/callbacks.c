@@ -24,8 +24,6 @@
 #include "capture/stack/walk.h"
 #include "capture/torch/torch.h"
 
-enum { DEVICES = 64 };
-
 static _Atomic uint64_t devices_known; /* bit n is set once device n is recorded */
 static _Atomic int driver_known;       /* result of driver_version(), 0 if unknown */
 static unsigned late_known;            /* bit n is set once the n-th of keys[] is recorded */
@@ -159,7 +157,7 @@ void guest_device(int device)
 {
 	uint64_t bit = 1ull << (device & 63);
 
-	if (device >= 0 && device < DEVICES && !(atomic_load(&devices_known) & bit))
+	if (device >= 0 && device < DRIVER_DEVICES && !(atomic_load(&devices_known) & bit))
 		describe_device(device, bit);
 }
 
