@@ -14,11 +14,6 @@ static bool begins(const char *text, const char *with)
 	return !strncmp(text, with, strlen(with));
 }
 
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 static size_t digits(const char *text)
 {
 	return strspn(text, "0123456789");
@@ -152,7 +147,7 @@ static void drop_generated(char *name)
 	if (begins(name, "triton_")) {
 		size_t length = strlen(name);
 
-		while (length && is_digit(name[length - 1]))
+		while (length && digits(name + length - 1))
 			length--;
 		if (name[length] && length && name[length - 1] == '_')
 			name[length - 1] = '\0';
@@ -253,12 +248,6 @@ static bool is_framework_package(const char *path)
 	return false;
 }
 
-/* True for scripts/memtrace_pools.py: its frames lie between an allocator and memtrace's C API. */
-static bool is_ours(const char *path)
-{
-	return !strcmp(text_base(path), "memtrace_pools.py");
-}
-
 /* Sources that a tool generated: a text that their paths have, and the name used instead. */
 struct generated {
 	char has[24], name[16];
@@ -308,7 +297,8 @@ static void read_source(struct site_frame *frame, const char *path)
 		frame->installed = true;
 	} else {
 		frame->where = names_path(path);
-		if (is_ours(path))
+		/* Frames of this script lie between an allocator and memtrace's C API. */
+		if (!strcmp(text_base(path), "memtrace_pools.py"))
 			frame->kind = SITE_PLUMBING;
 		place_file(frame, path);
 		frame->installed |= path[0] == '<';

@@ -8,7 +8,6 @@
 #pragma once
 
 #include <stddef.h>
-#include <sys/types.h>
 
 /* Texts that path_expand() puts in; its comment says for which letters, and what NULL means. */
 struct path_words {
