@@ -274,17 +274,16 @@ void cupti_take(uint8_t *buffer, size_t valid)
 
 	/* If the hooks missed an allocation, its record may be the first event of the process. */
 	while (more && record_begin(true)) {
-		struct signals_deferred deferred;
-
-		if (!record_lock_deferred(&deferred))
+		SIGNALS_DEFERRED();
+		if (record_held())
 			return;
+		record_lock();
 		more = !record_ledger()->error;
 		if (more) {
 			tell_version();
 			more = take_some(buffer, valid, &record);
 		}
 		record_unlock();
-		signals_deliver(&deferred);
 	}
 }
 

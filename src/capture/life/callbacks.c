@@ -133,7 +133,6 @@ static void record_process_info(void)
 static __attribute__((noinline)) void describe_device(int device, uint64_t bit)
 {
 	struct driver_facts facts;
-	struct signals_deferred deferred;
 	char total[24];
 	char ordinal[24];
 
@@ -141,16 +140,17 @@ static __attribute__((noinline)) void describe_device(int device, uint64_t bit)
 		return;
 	text_u64(ordinal, (uint64_t)device);
 	text_u64(total, facts.total_bytes);
-	if (!record_lock_deferred(&deferred)) { /* the lock keeps the four facts together */
+	SIGNALS_DEFERRED();
+	if (record_held()) {
 		atomic_fetch_and(&devices_known, ~bit);
 		return;
 	}
+	record_lock(); /* keeps the four facts together */
 	record_fact("device", ordinal);
 	record_fact("name", facts.name);
 	record_fact("uuid", facts.uuid);
 	record_fact("total_bytes", total);
 	record_unlock();
-	signals_deliver(&deferred);
 }
 
 void guest_device(int device)

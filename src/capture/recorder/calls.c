@@ -147,13 +147,14 @@ static __attribute__((noinline)) void take_shard(void)
 /* The function's row, made at its first call in this shard; NULL if no row can be made now. */
 static struct spool_call *find_row(slot *at, enum hook_id id)
 {
-	struct signals_deferred deferred;
 	struct spool_call *row;
 
 	if (record_inside() || !record_continue())
 		return NULL; /* inside an update, or no spool: early_counts gets the call */
-	if (!record_lock_deferred(&deferred))
+	SIGNALS_DEFERRED();
+	if (record_held())
 		return NULL;
+	record_lock();
 	row = atomic_load_explicit(at, memory_order_relaxed);
 	if (!row && record_on()) {
 		row = make_row(id);
@@ -161,7 +162,6 @@ static struct spool_call *find_row(slot *at, enum hook_id id)
 		atomic_store_explicit(at, row, memory_order_release);
 	}
 	record_unlock();
-	signals_deliver(&deferred);
 	return row;
 }
 

@@ -329,14 +329,14 @@ void record_missed(void)
 
 void record_note(const char *text)
 {
-	struct signals_deferred deferred;
-
 	for (unsigned i = 0; i < RECORD_NOTES; i++) {
 		if (atomic_load_explicit(&recorder.notes[i], memory_order_relaxed) == text)
 			return; /* already noted: some callers repeat their note at each call */
 	}
-	if (!record_lock_deferred(&deferred))
+	SIGNALS_DEFERRED();
+	if (record_held())
 		return;
+	record_lock();
 	for (unsigned i = 0; i < RECORD_NOTES; i++) {
 		if (recorder.notes[i] && strcmp(recorder.notes[i], text))
 			continue;
@@ -346,5 +346,4 @@ void record_note(const char *text)
 		break;
 	}
 	record_unlock();
-	signals_deliver(&deferred);
 }

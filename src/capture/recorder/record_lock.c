@@ -147,14 +147,3 @@ bool record_held(void)
 {
 	return lock_is_own(&recorder.lock, own_number());
 }
-
-bool record_lock_deferred_in(struct signals_deferred *deferred, void **frame)
-{
-	*deferred = signals_defer();
-	if (record_held()) {
-		signals_deliver(deferred);
-		return false;
-	}
-	record_lock_in(frame);
-	return true;
-}
