@@ -4,7 +4,6 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

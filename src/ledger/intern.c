@@ -19,7 +19,6 @@ static const struct hash128 seed = { HASH_A, HASH_B };
 
 static const uint64_t bounds[SPOOL_KINDS] = {
 #define BOUND(kind, most, what) [SPOOL_##kind] = (most),
-#include "codec/event.h"
 #include "ledger/bounds.def"
 };
 

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
-#include <sys/param.h>
 
 #include "base/guest/hot.h"
 #include "base/guest/signals.h"

@@ -3,7 +3,6 @@
 
 #ifdef MEMTRACE_DEBUG
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 #include <unistd.h>

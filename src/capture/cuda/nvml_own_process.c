@@ -22,7 +22,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "capture/cuda/driver.h"
 #include "capture/loader/loader.h"
 #include "capture/recorder/record.h"
 

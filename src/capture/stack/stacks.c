@@ -9,7 +9,6 @@
 #include "base/text/text.h"
 #include "capture/loader/loader.h"
 #include "capture/recorder/callbacks.h"
-#include "capture/recorder/record.h"
 #include "capture/stack/modules.h"
 #include "capture/stack/walk.h"
 

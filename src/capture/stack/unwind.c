@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <execinfo.h>
 #include <stdarg.h>
-#include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
