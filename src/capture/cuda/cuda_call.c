@@ -1,7 +1,6 @@
 /* Records hooked calls that allocate or free memory with an address or a handle. */
 #include "capture/cuda/cuda_call.h"
 
-#include "base/guest/hot.h"
 #include "base/settings/opt.h"
 #include "capture/cuda/cuda_call_parts.h"
 #include "capture/cuda/device_usage.h"

@@ -19,6 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/guest/hot.h"
 #include "base/guest/signals.h"
 #include "capture/loader/hooks.h"
 
@@ -80,7 +81,7 @@ void loader_leave_in(void **frame);
 
 /* loader_enter() for work that no signal handler may jump out of, since the loader's locks would
  * then be held for ever (signals.h). */
-static inline __attribute__((always_inline)) struct signals_deferred loader_begin(void)
+static INLINED struct signals_deferred loader_begin(void)
 {
 	struct signals_deferred deferred = signals_defer();
 
@@ -88,8 +89,7 @@ static inline __attribute__((always_inline)) struct signals_deferred loader_begi
 	return deferred;
 }
 
-static inline __attribute__((always_inline)) void
-loader_end(const struct signals_deferred *deferred)
+static INLINED void loader_end(const struct signals_deferred *deferred)
 {
 	loader_leave();
 	signals_deliver(deferred);
@@ -211,7 +211,7 @@ static inline void *resolve_caller(enum hook_id id, void *caller)
 }
 
 /* A row's real function for a caller (a return address). For a driver row this takes one load. */
-static inline __attribute__((always_inline)) void *resolve_hook(enum hook_id id, void *caller)
+static INLINED void *resolve_hook(enum hook_id id, void *caller)
 {
 	void *real;
 

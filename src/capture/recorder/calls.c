@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "base/guest/clock.h"
-#include "base/guest/hot.h"
 #include "base/guest/signals.h"
 #include "base/settings/opt.h"
 #include "capture/loader/tsc_clock.h"
@@ -55,7 +54,7 @@ static __attribute__((noinline)) uint64_t ask_now(void)
 	return tsc_ticks_steady() ? ticks_now() : clock_now();
 }
 
-static inline __attribute__((always_inline)) uint64_t now(void)
+static INLINED uint64_t now(void)
 {
 	int known = atomic_load_explicit(&tsc_ticks, memory_order_relaxed);
 
@@ -84,7 +83,7 @@ static void add_relaxed(_Atomic uint64_t *to, uint64_t value)
 
 /* Adds to a word that only this thread writes, with one unlocked instruction: no signal handler of
  * this thread can interrupt the addition, and readers of an aligned word get either value. */
-static inline __attribute__((always_inline)) void add_alone(_Atomic uint64_t *to, uint64_t value)
+static INLINED void add_alone(_Atomic uint64_t *to, uint64_t value)
 {
 #if defined(__x86_64__)
 	uint64_t *word = (uint64_t *)to;

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "base/guest/clock.h"
-#include "base/guest/hot.h"
 #include "base/guest/own_stack_and_thread.h"
 #include "base/guest/raw_call.h"
 #include "base/guest/signals.h"

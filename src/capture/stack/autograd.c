@@ -18,7 +18,6 @@
 #include <string.h>
 
 #include "base/guest/debug_checks.h"
-#include "base/guest/hot.h"
 #include "capture/loader/loader.h"
 
 /* Holds a std::vector<at::Tensor> (three words) or a std::shared_ptr<Node> (two). C++ returns both
