@@ -11,10 +11,7 @@
 
 /* Texts that path_expand() puts in; its comment says for which letters, and what NULL means. */
 struct path_words {
-	const char *pid;
-	const char *host;
-	const char *rank;
-	const char *program;
+	const char *pid, *host, *rank, *program;
 };
 
 /*

@@ -115,12 +115,9 @@ struct python_interpreter {
 	void (*drop)(void *);
 	void (*clear_error)(void);
 	const void *runtime; /* _PyRuntime */
-	const void *code_type;
-	const void *text_type;
-	const void *bytes_type;
+	const void *code_type, *text_type, *bytes_type;
 	const int *finishing; /* 3.8: not 0 once pending calls are refused; NULL from 3.9 on */
-	uint64_t eval_low;
-	uint64_t eval_high;
+	uint64_t eval_low, eval_high;
 	struct python_layout layout;
 	bool guessed;      /* newer than frame_offsets.def: layout must be verified before use */
 	char version[32];  /* such as "3.12.3" */
