@@ -36,9 +36,7 @@ int intern_init(struct intern *intern, struct spool *spool)
 
 	memset(intern, 0, sizeof(*intern));
 	intern->spool = spool;
-	error = spool_need(spool, SPOOL_TEXT, 0);
-	if (!error)
-		error = spool_need(spool, SPOOL_STACK, 0);
+	error = spool_need(spool, SPOOL_TEXT, 0) ?: spool_need(spool, SPOOL_STACK, 0);
 	if (error)
 		return error;
 	spool_add_rows(spool, SPOOL_TEXT, 1);

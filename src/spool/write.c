@@ -114,9 +114,8 @@ static int grow_file(void *argument)
 
 	if (fd < 0)
 		return fd;
-	error = claim_space(fd, growth->from, growth->to);
-	if (!error)
-		error = map_file(growth->spool, fd, growth->from, growth->to);
+	error = claim_space(fd, growth->from, growth->to)
+			?: map_file(growth->spool, fd, growth->from, growth->to);
 	fd_close(fd);
 	return error;
 }
@@ -154,10 +153,7 @@ static int create(void *argument)
 	fd_close(fd);
 	spool->device = status.st_dev;
 	spool->inode = status.st_ino;
-	if (!error)
-		error = spool_reserve(spool, most_blocks());
-	if (!error)
-		error = grow_blocks(spool, SPOOL_FIRST_BLOCK);
+	error = error ?: spool_reserve(spool, most_blocks()) ?: grow_blocks(spool, SPOOL_FIRST_BLOCK);
 	if (error) {
 		spool_close(spool);
 		fd_unlink(spool->path);

@@ -167,9 +167,8 @@ static int rename_new(const char *output, unsigned numbers)
 	int error = -EEXIST;
 
 	for (unsigned n = 0; error == -EEXIST && n < numbers; n++) {
-		error = path_numbered(file.final, sizeof(file.final), output, n);
-		if (!error)
-			error = fd_rename_new(file.partial, file.final);
+		error = path_numbered(file.final, sizeof(file.final), output, n)
+				?: fd_rename_new(file.partial, file.final);
 	}
 	return error;
 }
@@ -188,10 +187,7 @@ static int write_file(const char *output, bool numbered, int (*fill)(const struc
 		return file.fd;
 	error = fill(&to);
 	closed = fd_close(file.fd);
-	if (!error)
-		error = closed;
-	if (!error)
-		error = rename_new(output, numbered ? NAMES : 1);
+	error = error ?: closed ?: rename_new(output, numbered ? NAMES : 1);
 	if (error)
 		fd_unlink(file.partial);
 	return error;
@@ -215,7 +211,7 @@ static int fill_ending(const struct document_to *to)
 			       &ending.told);
 	ended = file.pack ? pack_end(file.pack) : 0;
 	compression.pack = NULL;
-	return error ? error : ended;
+	return error ?: ended;
 }
 
 static int write_ending(void *unused)
