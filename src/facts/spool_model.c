@@ -232,8 +232,7 @@ int spool_model_extend(struct spool_model *recording, const struct spool *spool,
 	recording->frames = (uint32_t)spool_count(spool, SPOOL_FRAME);
 	recording->stacks = (uint32_t)spool_count(spool, SPOOL_STACK);
 	recording->scopes = (uint32_t)spool_count(spool, SPOOL_SCOPE);
-	error = name_frames(recording, first, names);
-	return error ? error : spool_model_see(recording, first);
+	return name_frames(recording, first, names) ?: spool_model_see(recording, first);
 }
 
 void spool_model_clear(struct spool_model *recording)

@@ -201,8 +201,7 @@ static int start_tables(void)
 	/* With `keep`, old events are dropped, so only a limit that the user set applies. */
 	if (keep && !opt_given(OPT_ID_max_events))
 		most = UINT64_MAX;
-	if (!error)
-		error = ledger_init(&recorder.ledger, &recorder.spool, most);
+	error = error ?: ledger_init(&recorder.ledger, &recorder.spool, most);
 	if (error)
 		return error;
 	if (keep)
