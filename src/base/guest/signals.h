@@ -18,6 +18,6 @@ struct signals_deferred signals_defer(void);
 void signals_deliver(const struct signals_deferred *deferred);
 
 /* Defers them from here to the end of the block. */
-#define SIGNALS_DEFERRED()                                                                 \
-	__attribute__((cleanup(signals_deliver))) const struct signals_deferred deferred = \
+#define SIGNALS_DEFERRED()                                                                         \
+	__attribute__((unused, cleanup(signals_deliver))) const struct signals_deferred deferred = \
 		signals_defer()

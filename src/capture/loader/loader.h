@@ -96,8 +96,9 @@ static INLINED void loader_end(const struct signals_deferred *deferred)
 }
 
 /* loader_begin() here, and loader_end() at the end of the block. */
-#define LOADER_CALLED() \
-	__attribute__((cleanup(loader_end))) const struct signals_deferred deferred = loader_begin()
+#define LOADER_CALLED()                                                                       \
+	__attribute__((unused, cleanup(loader_end))) const struct signals_deferred deferred = \
+		loader_begin()
 
 /* Calls work(argument) as between loader_begin() and loader_end(), on a stack of this library's own
  * (own_stack_and_thread.h). The work may allocate on the program's heap. */
