@@ -17,14 +17,12 @@
 enum cli_status {
 #define STATUS(name, value, what) STATUS_##name = (value),
 #include "cli/statuses.def"
-#undef STATUS
 };
 
 typedef int command_fn(int argc, char **argv);
 
 #define COMMAND(name, help) command_fn cmd_##name;
 #include "cli/commands.def"
-#undef COMMAND
 
 struct command {
 	const char *name, *help;

@@ -18,7 +18,6 @@ static const char about[] =
 	"merge. Sections for --show:\n"
 #define SECTION(name, when, what) "  " #name ": " what "\n"
 #include "render/report/report_sections.def"
-#undef SECTION
 	;
 
 /* Default --limit: ALL for JSON; LISTED with --show, --oom, --at, several traces; else SCREEN. */
@@ -49,7 +48,6 @@ static uint32_t read_sections(const char *text)
 static const char by_words[] =
 #define BY(id, name, title) "|" name
 #include "analyse/trace/trace_by.def"
-#undef BY
 	;
 static const char space_words[] =
 #define SPACE(name, text, what) "|" text

@@ -23,7 +23,6 @@ static const struct {
 } lists[LISTS] = {
 #define TABLE(kind, type, shift, what) { #kind, what },
 #include "spool/tables.def"
-#undef TABLE
 	{ "PENDING", "blocks that the tables do not count yet, oldest first" },
 	{ "UNDO", "old values of the newest update, oldest first" },
 };

@@ -11,7 +11,6 @@ enum { HELP_COLUMN = 26 };
 const struct command commands[] = {
 #define COMMAND(name, help) { #name, help, cmd_##name },
 #include "cli/commands.def"
-#undef COMMAND
 	{ NULL, NULL, NULL },
 };
 
@@ -96,7 +95,6 @@ static void print_commands(struct out *out)
 		 "Exit status:\n");
 #define STATUS(name, value, what) out_format(out, "  %d  %s\n", value, what);
 #include "cli/statuses.def"
-#undef STATUS
 	out_text(out, "`memtrace run` ends with the program's status, or 128 plus its signal "
 		      "number.\n");
 }

@@ -9,7 +9,6 @@ const char *setting_help(enum opt_id id)
 	static const char *const helps[] = {
 #define OPTION(name, env, kind, value, help) help,
 #include "base/settings/opt.def"
-#undef OPTION
 	};
 
 	return helps[id];

@@ -149,9 +149,7 @@ static int start_anew(struct census *census, const struct event *event)
 
 	census->lives = (struct lives){ .next_seq = event->seq };
 	census->rests_n = 0;
-	error = find_ended(census, &mending);
-	if (!error)
-		error = find_living(census, &mending);
+	error = find_ended(census, &mending) ?: find_living(census, &mending);
 	blocks_clear(&mending.first);
 	blocks_clear(&old);
 	return error;
@@ -173,7 +171,7 @@ static int step(struct census *census, const struct live_at_visitor *visitor,
 		error = start_anew(census, event);
 	if (!error)
 		error = visitor->moment(visitor->context, census, event->seq);
-	return error ? error : apply(census, event);
+	return error ?: apply(census, event);
 }
 
 int live_at_take(const struct spool *spool, const struct live_at_visitor *visitor)

@@ -89,31 +89,26 @@ void shares_sort(struct trace_share *shares, size_t count)
 	sort_rows(shares, count, sizeof(*shares), by_bytes);
 }
 
+static void *got(struct spool_model *recording, void *memory)
+{
+	if (!memory)
+		recording->error = -ENOMEM;
+	return memory;
+}
+
 void *spool_model_room(struct spool_model *recording, size_t count, size_t size)
 {
-	void *room = arena_alloc(&recording->arena, count * size + 1);
-
-	if (!room)
-		recording->error = -ENOMEM;
-	return room;
+	return got(recording, arena_alloc(&recording->arena, count * size + 1));
 }
 
 void *spool_model_items(struct spool_model *recording, size_t count, unsigned of)
 {
-	void *items = rows_make(&recording->arena, (enum rows_of)of, count);
-
-	if (!items)
-		recording->error = -ENOMEM;
-	return items;
+	return got(recording, rows_make(&recording->arena, (enum rows_of)of, count));
 }
 
 const char *spool_model_text(struct spool_model *recording, const char *text)
 {
-	char *copy = arena_text(&recording->arena, text, strlen(text));
-
-	if (!copy)
-		recording->error = -ENOMEM;
-	return copy;
+	return got(recording, arena_text(&recording->arena, text, strlen(text)));
 }
 
 static void name_module(struct spool_model *recording, struct symbol_query *queries, size_t count,
@@ -233,8 +228,7 @@ int spool_model_extend(struct spool_model *recording, const struct spool *spool,
 	recording->frames = (uint32_t)spool_count(spool, SPOOL_FRAME);
 	recording->stacks = (uint32_t)spool_count(spool, SPOOL_STACK);
 	recording->scopes = (uint32_t)spool_count(spool, SPOOL_SCOPE);
-	error = name_frames(recording, first, names);
-	return error ? error : spool_model_see(recording, first);
+	return name_frames(recording, first, names) ?: spool_model_see(recording, first);
 }
 
 void spool_model_clear(struct spool_model *recording)

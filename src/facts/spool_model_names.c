@@ -1,6 +1,5 @@
 /* Names the stacks of a recording: by their sites, and by lines of code that users recognize. */
 #include <errno.h>
-#include <string.h>
 
 #include "base/text/text.h"
 #include "codec/event.h"

@@ -27,19 +27,13 @@ struct trace_pair {
 	const char *value; /* NULL if the environment variable was not set */
 };
 
-typedef const char *trace_TEXT;
-typedef const char *trace_VALUE;
-typedef uint64_t trace_U64;
-typedef uint64_t trace_OPTIONAL;
-typedef uint64_t trace_HEX;
-typedef uint32_t trace_U32;
-typedef uint32_t trace_POSITION;
+typedef const char *trace_TEXT, *trace_VALUE, **trace_TEXTS;
+typedef uint64_t trace_U64, trace_OPTIONAL, trace_HEX;
+typedef uint32_t trace_U32, trace_POSITION;
 typedef int64_t trace_I64;
 typedef int trace_INT;
 typedef bool trace_BOOL;
-typedef struct trace_pair *trace_PAIRS;
-typedef struct trace_pair *trace_COUNTS;
-typedef const char **trace_TEXTS;
+typedef struct trace_pair *trace_PAIRS, *trace_COUNTS;
 typedef uint64_t *trace_U64S;
 typedef uint32_t *trace_U32S;
 

@@ -19,9 +19,7 @@ static const struct hash128 seed = { HASH_A, HASH_B };
 
 static const uint64_t bounds[SPOOL_KINDS] = {
 #define BOUND(kind, most, what) [SPOOL_##kind] = (most),
-#include "codec/event.h"
 #include "ledger/bounds.def"
-#undef BOUND
 };
 
 bool intern_full(struct spool *spool, enum spool_kind kind, uint64_t rows)
@@ -52,9 +50,7 @@ int intern_init(struct intern *intern, struct spool *spool)
 
 	memset(intern, 0, sizeof(*intern));
 	intern->spool = spool;
-	error = spool_need(spool, SPOOL_TEXT, 0);
-	if (!error)
-		error = spool_need(spool, SPOOL_STACK, 0);
+	error = spool_need(spool, SPOOL_TEXT, 0) ?: spool_need(spool, SPOOL_STACK, 0);
 	if (error)
 		return error;
 	spool_add_rows(spool, SPOOL_TEXT, 1);
@@ -91,14 +87,11 @@ static uint32_t add_text(struct intern *intern, const char *text, size_t length)
 
 static uint32_t enter_text(struct intern *intern, uint64_t key, const char *text, size_t length)
 {
-	struct signals_deferred deferred;
-	uint32_t id;
+	SIGNALS_DEFERRED();
+	uint32_t id = add_text(intern, text, length);
 
-	signals_defer(&deferred);
-	id = add_text(intern, text, length);
 	if (id)
 		map_put(&intern->texts, key, id);
-	signals_deliver(&deferred);
 	return id;
 }
 
@@ -129,23 +122,17 @@ uint32_t intern_text(struct intern *intern, const char *text)
 
 void intern_fact(struct intern *intern, const char *key, const char *value)
 {
-	struct spool_fact *fact = next_row(intern->spool, SPOOL_FACT);
-
-	if (!fact)
-		return;
-	fact->key = intern_text(intern, key);
-	fact->value = intern_text(intern, value);
-	spool_add_rows(intern->spool, SPOOL_FACT, 1);
+	if (!intern_full(intern->spool, SPOOL_FACT, 1))
+		spool_append(intern->spool, SPOOL_FACT,
+			     &(struct spool_fact){ .key = intern_text(intern, key),
+						   .value = intern_text(intern, value) });
 }
 
 void intern_thread(struct intern *intern, uint32_t thread, const char *name, uint64_t t)
 {
-	struct spool_thread *row = next_row(intern->spool, SPOOL_THREAD);
-
-	if (!row)
-		return;
-	*row = (struct spool_thread){ .thread = thread, .name = intern_text(intern, name), .t = t };
-	spool_add_rows(intern->spool, SPOOL_THREAD, 1);
+	if (!intern_full(intern->spool, SPOOL_THREAD, 1))
+		spool_append(intern->spool, SPOOL_THREAD,
+			     &(struct spool_thread){ thread, intern_text(intern, name), t });
 }
 
 /* Finds or adds the row with the key `words`. Returns 1 + its position, 0 if there is no room. */
@@ -154,20 +141,14 @@ static uint32_t intern_row(struct intern *intern, enum spool_kind kind, struct m
 {
 	uint64_t key = hash_words(seed, words, words_n).a;
 	uint32_t id = map_get(map, key);
-	struct signals_deferred deferred;
-	void *row;
 
 	if (id)
 		return id;
-	signals_defer(&deferred);
-	row = next_row(intern->spool, kind);
-	if (row) {
-		memcpy(row, from, (size_t)1 << spool_shift[kind]);
-		spool_add_rows(intern->spool, kind, 1);
+	SIGNALS_DEFERRED();
+	if (!intern_full(intern->spool, kind, 1) && spool_append(intern->spool, kind, from)) {
 		id = (uint32_t)spool_count(intern->spool, kind);
 		map_put(map, key, id);
 	}
-	signals_deliver(&deferred);
 	return id;
 }
 
@@ -270,7 +251,7 @@ static uint32_t add_stack(struct intern *intern, struct hash128 hash,
 	struct spool *spool = intern->spool;
 	uint32_t count = (uint32_t)steps->native + steps->python;
 	uint64_t step = spool_count(spool, SPOOL_STEP);
-	struct spool_stack *row = next_row_of_any(spool, SPOOL_STACK);
+	struct spool_stack *row = spool_next_row(spool, SPOOL_STACK);
 	uint32_t id = (uint32_t)spool_count(spool, SPOOL_STACK);
 
 	if (!row || spool_need(spool, SPOOL_STEP, step + count))
@@ -333,13 +314,8 @@ static uint32_t enter_stack(struct intern *intern, struct hash128 hash,
 
 uint32_t intern_stack(struct intern *intern, struct hash128 hash, const struct intern_steps *steps)
 {
-	struct signals_deferred deferred;
-	uint32_t id;
-
-	signals_defer(&deferred);
-	id = enter_stack(intern, hash, steps);
-	signals_deliver(&deferred);
-	return id;
+	SIGNALS_DEFERRED();
+	return enter_stack(intern, hash, steps);
 }
 
 uint32_t intern_pseudo_stack(struct intern *intern, const char *name, uint32_t owner,

@@ -63,9 +63,7 @@ HOT_CODE bool ledger_room(struct ledger *ledger, unsigned events)
 	if (ledger->error)
 		return false;
 	draw_curves(ledger);
-	error = live_room(ledger->spool);
-	if (!error)
-		error = totals_room(ledger->spool, events);
+	error = live_room(ledger->spool) ?: totals_room(ledger->spool, events);
 	if (!error && !ledger->quiet)
 		error = journal_room(&ledger->journal, events);
 	return !ledger_fails(ledger, error);

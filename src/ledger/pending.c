@@ -55,11 +55,9 @@ static HOT_CODE bool find_sums(struct ledger *ledger, const struct event *event)
 static bool make_run_room(struct ledger *ledger)
 {
 	struct spool *spool = ledger->spool;
-	int error = totals_room(spool, SPOOL_WAITING);
+	uint64_t nodes = spool_count(spool, SPOOL_NODE) + SPOOL_WAITING;
+	int error = totals_room(spool, SPOOL_WAITING) ?: spool_need(spool, SPOOL_NODE, nodes);
 
-	if (!error)
-		error = spool_need(spool, SPOOL_NODE,
-				   spool_count(spool, SPOOL_NODE) + SPOOL_WAITING);
 	if (ledger_fails(ledger, error))
 		return false;
 	ledger->backlog.room = (unsigned)MIN(journal_left(&ledger->journal), SPOOL_WAITING);

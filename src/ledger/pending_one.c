@@ -8,8 +8,6 @@
  */
 #include "ledger/pending.h"
 
-#include <string.h>
-
 #include "spool/txn.h"
 
 /* Records a free of an unknown address, which reduces the bytes from before the recording. */

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
-#include <sys/param.h>
 
 #include "base/guest/hot.h"
 #include "base/guest/signals.h"
@@ -155,15 +154,13 @@ static int next_place(struct journal *journal)
 
 int journal_make_room(struct journal *journal, unsigned events)
 {
-	struct signals_deferred deferred;
 	int error = 0;
 
 	if (!journal->max_events)
 		return 0;
 	if (!journal->chunk || chunk_left(journal, events) < events) {
-		signals_defer(&deferred);
+		SIGNALS_DEFERRED();
 		error = next_place(journal);
-		signals_deliver(&deferred);
 	}
 	/* Events with numbers below journal->ready fit into the chunk, or none after an error. */
 	journal->ready = error ? 0 : journal->spool->header->seq + chunk_left(journal, events);

@@ -39,7 +39,6 @@ enum {
 enum spool_kind {
 #define TABLE(kind, type, shift, what) SPOOL_##kind,
 #include "spool/tables.def"
-#undef TABLE
 	SPOOL_KINDS
 };
 
@@ -69,7 +68,6 @@ struct spool_live {
 enum spool_verb {
 #define VERB(name, text, what) VERB_##name,
 #include "spool/control_requests.def"
-#undef VERB
 	VERBS
 };
 
@@ -364,4 +362,3 @@ struct spool_point {
 #define TABLE(kind, type, shift, what) \
 	_Static_assert(sizeof(type) == 1 << (shift), "the size must be as tables.def says");
 #include "spool/tables.def"
-#undef TABLE

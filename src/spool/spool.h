@@ -35,7 +35,6 @@ struct spool {
 static const uint8_t spool_shift[SPOOL_KINDS] = {
 #define TABLE(kind, type, shift, what) shift,
 #include "spool/tables.def"
-#undef TABLE
 };
 
 static inline uint64_t spool_per_block(enum spool_kind kind)
@@ -96,6 +95,17 @@ static inline int spool_need(struct spool *spool, enum spool_kind kind, uint64_t
 	return __builtin_expect(spool->used[kind] >= wanted, 1) ? 0
 								: spool_extend(spool, kind, wanted);
 }
+
+/* The table's next row, which the caller fills, then counts by spool_add_rows(); NULL if the spool
+ * cannot grow. spool_append() adds a copy of a row; false if the spool cannot grow. */
+static inline void *spool_next_row(struct spool *spool, enum spool_kind kind)
+{
+	uint64_t index = spool_count(spool, kind);
+
+	return spool_need(spool, kind, index) ? NULL : spool_at(spool, kind, index);
+}
+
+bool spool_append(struct spool *spool, enum spool_kind kind, const void *row);
 
 /* From now on no table grows or gets a row: spool_need() returns -ECANCELED. So the process can
  * read its own spool at its end, while other threads may still try to record. */

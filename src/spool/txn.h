@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/guest/debug_checks.h"
+#include "base/guest/hot.h"
 #include "spool/spool.h"
 
 /* may_alias: a 64-bit word that is saved may hold several fields of other types. */
@@ -44,9 +45,8 @@ static __attribute__((noinline, cold, unused)) void txn_full(struct spool *spool
 	watch_same(false, "the number of words that a transaction changes");
 }
 
-static inline __attribute__((always_inline)) void txn_save(const struct spool *spool,
-							   struct spool_undo_word *undo,
-							   const txn_word *from, size_t words)
+static INLINED void txn_save(const struct spool *spool, struct spool_undo_word *undo,
+			     const txn_word *from, size_t words)
 {
 	uint64_t where = (uint64_t)((const char *)from - spool->base);
 
@@ -60,9 +60,8 @@ static inline __attribute__((always_inline)) void txn_save(const struct spool *s
  * cheaper, because each call loads and stores the count of saved words. A kill stops the process
  * between two instructions, so the fences only need to order the compiler's stores.
  */
-static inline __attribute__((always_inline)) void txn_keep_runs(struct spool *spool,
-								const void *first, size_t first_n,
-								const void *second, size_t second_n)
+static INLINED void txn_keep_runs(struct spool *spool, const void *first, size_t first_n,
+				  const void *second, size_t second_n)
 {
 	struct spool_header *header = spool->header;
 	uint64_t at = header->undo_count;
@@ -79,8 +78,7 @@ static inline __attribute__((always_inline)) void txn_keep_runs(struct spool *sp
 	atomic_signal_fence(memory_order_seq_cst);
 }
 
-static inline __attribute__((always_inline)) void txn_keep_run(struct spool *spool,
-							       const void *from, size_t words)
+static INLINED void txn_keep_run(struct spool *spool, const void *from, size_t words)
 {
 	txn_keep_runs(spool, from, words, NULL, 0);
 }

@@ -114,9 +114,8 @@ static int grow_file(void *argument)
 
 	if (fd < 0)
 		return fd;
-	error = claim_space(fd, growth->from, growth->to);
-	if (!error)
-		error = map_file(growth->spool, fd, growth->from, growth->to);
+	error = claim_space(fd, growth->from, growth->to)
+			?: map_file(growth->spool, fd, growth->from, growth->to);
 	fd_close(fd);
 	return error;
 }
@@ -154,10 +153,7 @@ static int create(void *argument)
 	fd_close(fd);
 	spool->device = status.st_dev;
 	spool->inode = status.st_ino;
-	if (!error)
-		error = spool_reserve(spool, most_blocks());
-	if (!error)
-		error = grow_blocks(spool, SPOOL_FIRST_BLOCK);
+	error = error ?: spool_reserve(spool, most_blocks()) ?: grow_blocks(spool, SPOOL_FIRST_BLOCK);
 	if (error) {
 		spool_close(spool);
 		fd_unlink(spool->path);
@@ -200,15 +196,21 @@ static int extend(struct spool *spool, enum spool_kind kind, uint64_t wanted)
 
 int spool_extend(struct spool *spool, enum spool_kind kind, uint64_t wanted)
 {
-	struct signals_deferred deferred;
-	int error;
-
 	if (spool->sealed)
 		return -ECANCELED;
-	signals_defer(&deferred);
-	error = extend(spool, kind, wanted);
-	signals_deliver(&deferred);
-	return error;
+	SIGNALS_DEFERRED();
+	return extend(spool, kind, wanted);
+}
+
+bool spool_append(struct spool *spool, enum spool_kind kind, const void *row)
+{
+	void *to = spool_next_row(spool, kind);
+
+	if (!to)
+		return false;
+	memcpy(to, row, (size_t)1 << spool_shift[kind]);
+	spool_add_rows(spool, kind, 1);
+	return true;
 }
 
 void spool_seal(struct spool *spool)

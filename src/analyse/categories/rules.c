@@ -21,7 +21,6 @@ enum {
 const struct rule_key_row rule_keys[RULE_KEYS] = {
 #define KEY(id, key, kind, what) { key, what, RULE_KIND_##kind },
 #include "analyse/categories/rules.def"
-#undef KEY
 };
 
 TEXT_OF_FILE(rules_builtin, "src/analyse/categories/builtin_categories.rules");
@@ -30,13 +29,11 @@ TEXT_OF_FILE(rules_help, "src/analyse/categories/rules.help");
 const char *const category_whats[CATEGORIES] = {
 #define CATEGORY(id, name, what) what,
 #include "analyse/categories/categories.def"
-#undef CATEGORY
 };
 
 const char *const category_names[CATEGORIES] = {
 #define CATEGORY(id, name, what) name,
 #include "analyse/categories/categories.def"
-#undef CATEGORY
 };
 
 struct rules_source {
@@ -50,7 +47,6 @@ struct rules_source {
 static const char *const words_freed[] = {
 #define STAGE(id, name) name,
 #include "analyse/categories/rules.def"
-#undef STAGE
 	"soon", "never", NULL
 };
 

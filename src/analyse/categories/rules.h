@@ -24,7 +24,6 @@
 enum category {
 #define CATEGORY(id, name, what) CATEGORY_##id,
 #include "analyse/categories/categories.def"
-#undef CATEGORY
 	CATEGORIES, /* the number of the first category that a file of rules may add */
 	CATEGORIES_MOST = 64,
 };
@@ -32,7 +31,6 @@ enum category {
 enum rule_key {
 #define KEY(id, key, kind, what) RULE_##id,
 #include "analyse/categories/rules.def"
-#undef KEY
 	RULE_KEYS
 };
 
@@ -47,7 +45,6 @@ enum rule_kind {
 enum stage {
 #define STAGE(id, name) STAGE_##id,
 #include "analyse/categories/rules.def"
-#undef STAGE
 	STAGES
 };
 

@@ -21,7 +21,6 @@
 enum diff_why {
 #define WHY(id, way, word, verb) WHY_##id,
 #include "analyse/compare/diff_why.def"
-#undef WHY
 	WHYS
 };
 

@@ -9,7 +9,6 @@ enum {
 static const int8_t ways[WHYS] = {
 #define WHY(id, way, word, verb) way,
 #include "analyse/compare/diff_why.def"
-#undef WHY
 };
 
 /*

@@ -63,7 +63,6 @@ static int read_metric(struct gate *gate, const char *name)
 	return wrong_word(gate, "unknown metric ", name,
 #define METRIC(id, name, what, bytes, column, by) " " name
 #include "analyse/compare/metrics.def"
-#undef METRIC
 	);
 }
 
@@ -92,7 +91,6 @@ static int read_narrowing(struct gate *gate, char *pair)
 		return wrong_word(gate, "unknown filter ", pair,
 #define NARROWING(id, key, what) " " key
 #include "analyse/compare/metric_filters.def"
-#undef NARROWING
 		);
 	if (!*value)
 		return wrong(gate, "missing value for ", pair);

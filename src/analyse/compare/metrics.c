@@ -15,7 +15,6 @@ const struct metric_row metric_rows[METRIC_IDS + 1] = {
 #define BY(narrowing) (1u << NARROWING_##narrowing)
 #define METRIC(id, name, what, bytes, column, by) { name, what, bytes, COLUMN_##column, by },
 #include "analyse/compare/metrics.def"
-#undef METRIC
 #undef BY
 	{ NULL, NULL, false, COLUMN_NONE, 0 },
 };
@@ -23,7 +22,6 @@ const struct metric_row metric_rows[METRIC_IDS + 1] = {
 const struct narrowing_row narrowing_rows[NARROWINGS + 1] = {
 #define NARROWING(id, key, what) { key, what },
 #include "analyse/compare/metric_filters.def"
-#undef NARROWING
 	{ NULL, NULL },
 };
 

@@ -15,14 +15,12 @@
 enum metric_id {
 #define METRIC(id, name, what, bytes, column, by) METRIC_##id,
 #include "analyse/compare/metrics.def"
-#undef METRIC
 	METRIC_IDS
 };
 
 enum narrowing {
 #define NARROWING(id, key, what) NARROWING_##id,
 #include "analyse/compare/metric_filters.def"
-#undef NARROWING
 	NARROWINGS
 };
 

@@ -22,14 +22,12 @@ static const char elsewhere[] = "[no site]";
 const struct column_row run_columns[COLUMNS] = {
 #define COLUMN(id, key, what, brief, bytes) { key, what, brief, bytes },
 #include "analyse/compare/columns.def"
-#undef COLUMN
 };
 
 const struct dimension_row run_dimensions[DIMENSIONS] = {
 #define HAS(column) (1u << COLUMN_##column)
 #define DIMENSION(id, key, heading, columns) { key, heading, columns },
 #include "analyse/compare/group_by.def"
-#undef DIMENSION
 #undef HAS
 };
 

@@ -19,7 +19,6 @@
 enum column {
 #define COLUMN(id, key, what, brief, bytes) COLUMN_##id,
 #include "analyse/compare/columns.def"
-#undef COLUMN
 	COLUMNS,
 	COLUMN_NONE = COLUMNS
 };
@@ -27,7 +26,6 @@ enum column {
 enum dimension {
 #define DIMENSION(id, key, heading, columns) DIMENSION_##id,
 #include "analyse/compare/group_by.def"
-#undef DIMENSION
 	DIMENSIONS
 };
 

@@ -210,7 +210,6 @@ bool advice_applies(enum advice advice, const struct facts *f)
 	case ADVICE_##name:           \
 		return (condition);
 #include "analyse/findings/advice.def"
-#undef ADVICE
 	default:
 		return false;
 	}
@@ -221,7 +220,6 @@ static const struct {
 } rules[] = {
 #define ADVICE(name, condition, text) { #name, text },
 #include "analyse/findings/advice.def"
-#undef ADVICE
 };
 
 const char *advice_name(enum advice advice)

@@ -15,14 +15,11 @@ struct facts {
 #define NUMBER(name, unit, what) uint64_t name;
 #define WORDS(name, what) char name[FACTS_WORDS];
 #include "analyse/findings/report_facts.def"
-#undef NUMBER
-#undef WORDS
 };
 
 enum advice {
 #define ADVICE(name, condition, text) ADVICE_##name,
 #include "analyse/findings/advice.def"
-#undef ADVICE
 	ADVICES
 };
 

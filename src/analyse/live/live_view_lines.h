@@ -15,7 +15,6 @@
 enum live_view_order {
 #define ORDER(name, key, what) LOOK_ORDER_##name,
 #include "analyse/live/live_view_orders.def"
-#undef ORDER
 	LOOK_ORDERS
 };
 

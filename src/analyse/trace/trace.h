@@ -177,7 +177,6 @@ enum trace_stacks { TRACE_STACKS_MERGED, TRACE_STACKS_NATIVE, TRACE_STACKS_PYTHO
 enum trace_by {
 #define BY(id, name, title) TRACE_BY_##id,
 #include "analyse/trace/trace_by.def"
-#undef BY
 	TRACE_BYS
 };
 

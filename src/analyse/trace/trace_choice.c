@@ -16,7 +16,6 @@ static const struct {
 } bys[] = {
 #define BY(id, name, title) { name, title },
 #include "analyse/trace/trace_by.def"
-#undef BY
 };
 
 const char *trace_by_name(enum trace_by by)

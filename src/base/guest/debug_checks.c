@@ -3,7 +3,6 @@
 
 #ifdef MEMTRACE_DEBUG
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,7 +13,6 @@ static const char names[LOCK_RANKS][24] = {
 	"a lock without a rank",
 #define LOCK(name, what) WHOLE("the lock " #name),
 #include "base/guest/locks.def"
-#undef LOCK
 };
 
 static _Thread_local struct {

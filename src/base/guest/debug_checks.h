@@ -13,7 +13,6 @@ enum lock_rank {
 	LOCK_UNRANKED,
 #define LOCK(name, what) LOCK_##name,
 #include "base/guest/locks.def"
-#undef LOCK
 	LOCK_RANKS
 };
 
@@ -61,16 +60,11 @@ enum { WATCHED = false };
 #define watch_drop(rank) ((void)(rank))
 #define watch_forked() ((void)0)
 #define watch_host(function) ((void)(function))
-
-static inline const char *watch_path(const char *hook)
-{
-	(void)hook;
-	return 0;
-}
-
-static inline const char *watch_walk(void)
-{
-	return 0;
-}
+#define watch_path(hook)         \
+	({                       \
+		(void)(hook);    \
+		(const char *)0; \
+	})
+#define watch_walk() ((const char *)0)
 
 #endif

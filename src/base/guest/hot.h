@@ -10,6 +10,9 @@
 /* For functions, unless inline, that run for every event, also without a new call stack. */
 #define HOT_CODE __attribute__((hot))
 
+/* For a function that is always inlined. */
+#define INLINED inline __attribute__((always_inline))
+
 /* For a small variable that each event reads or writes. */
 #define HOT_DATA __attribute__((section(".data.hot")))
 

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <linux/futex.h>
 #include <signal.h>
-#include <stddef.h>
 #include <time.h>
 
 #include "base/guest/raw_call.h"

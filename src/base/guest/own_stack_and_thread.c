@@ -149,14 +149,13 @@ static int take_stack(void)
 
 void own_stack_call(void (*work)(void *), void *argument)
 {
-	struct signals_deferred deferred;
 	int at;
 
 	if (on_own_stack) {
 		work(argument);
 		return;
 	}
-	signals_defer(&deferred);
+	SIGNALS_DEFERRED();
 	on_own_stack = true;
 	at = is_watched() ? -1 : take_stack();
 	if (at < 0) {
@@ -166,7 +165,6 @@ void own_stack_call(void (*work)(void *), void *argument)
 		atomic_store_explicit(&stacks[at].taken, false, memory_order_release);
 	}
 	on_own_stack = false;
-	signals_deliver(&deferred);
 }
 
 /* --- threads --- */
@@ -277,7 +275,7 @@ static void let_signals_through(atomic_int *thread, struct signals_deferred *def
 	if (atomic_load(&rest_state) == RESTING) {
 		inside = false;
 		signals_deliver(deferred);
-		signals_defer(deferred);
+		*deferred = signals_defer();
 		inside = true;
 	}
 	if (raw_call(SYS_getpid, 0, 0, 0) != process)
@@ -350,7 +348,7 @@ int own_thread_run(int (*work)(void *), void *argument, bool lengthy)
 
 	if (inside)
 		return work(argument);
-	signals_defer(&deferred);
+	deferred = signals_defer();
 	inside = true;
 	if (!run_apart(&task, &deferred))
 		own_stack_call(run_here, &task);

@@ -6,16 +6,18 @@
 
 #include "base/mem/each.h"
 
-void signals_defer(struct signals_deferred *deferred)
+struct signals_deferred signals_defer(void)
 {
 	static const int own[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT };
+	struct signals_deferred deferred;
 	sigset_t all;
 
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &deferred->cancel);
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &deferred.cancel);
 	sigfillset(&all);
 	for (size_t i = 0; i < COUNT_OF(own); i++)
 		sigdelset(&all, own[i]);
-	pthread_sigmask(SIG_BLOCK, &all, &deferred->before); /* cannot fail with valid arguments */
+	pthread_sigmask(SIG_BLOCK, &all, &deferred.before); /* cannot fail with valid arguments */
+	return deferred;
 }
 
 void signals_deliver(const struct signals_deferred *deferred)

@@ -14,5 +14,10 @@ struct signals_deferred {
 	int cancel;
 };
 
-void signals_defer(struct signals_deferred *deferred);
+struct signals_deferred signals_defer(void);
 void signals_deliver(const struct signals_deferred *deferred);
+
+/* Defers them from here to the end of the block. */
+#define SIGNALS_DEFERRED()                                                                         \
+	__attribute__((unused, cleanup(signals_deliver))) const struct signals_deferred deferred = \
+		signals_defer()

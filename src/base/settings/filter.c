@@ -16,7 +16,6 @@ static const struct {
 } keys[] = {
 #define FILTER_KEY(name, kind, what) { WHOLE(#name), kind },
 #include "base/settings/filter_keys.def"
-#undef FILTER_KEY
 };
 
 /* Longer relations come before their prefixes: ">=" must not be read as ">". */

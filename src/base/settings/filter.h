@@ -15,7 +15,6 @@
 enum filter_key {
 #define FILTER_KEY(name, kind, what) FILTER_##name,
 #include "base/settings/filter_keys.def"
-#undef FILTER_KEY
 	FILTER_KEYS
 };
 

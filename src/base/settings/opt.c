@@ -16,7 +16,6 @@
 START_CONST const struct opt_row opt_rows[OPT_IDS] = {
 #define OPTION(name, env, kind, value, help) { WHOLE(#name), WHOLE(env), WHOLE(value), OPT_##kind },
 #include "base/settings/opt.def"
-#undef OPTION
 };
 
 static START_DATA struct {

@@ -24,7 +24,6 @@ enum { OPT_DEPTH_MAX = 256, STACKS_NATIVE = 1, STACKS_PYTHON = 2 };
 enum opt_id {
 #define OPTION(name, env, kind, value, help) OPT_ID_##name,
 #include "base/settings/opt.def"
-#undef OPTION
 	OPT_IDS
 };
 

@@ -73,14 +73,11 @@ void out_hex(struct out *out, uint64_t value)
 static void out_unit(struct out *out, uint32_t unit)
 {
 	static const char digits[] = "0123456789abcdef";
-	char escape[] = { '\\',
-			  'u',
-			  digits[unit >> 12 & 15],
-			  digits[unit >> 8 & 15],
-			  digits[unit >> 4 & 15],
-			  digits[unit & 15] };
+	char escape[] = "\\u0000";
 
-	out_bytes(out, escape, sizeof(escape));
+	for (unsigned i = 0; i < 4; i++)
+		escape[2 + i] = digits[unit >> (12 - 4 * i) & 15];
+	out_text(out, escape);
 }
 
 static void out_escaped(struct out *out, uint32_t c)

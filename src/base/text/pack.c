@@ -71,7 +71,6 @@ const struct pack_row pack_rows[PACK_KINDS] = {
 #define PACK(id, word, suffix, library) \
 	[PACK_##id] = { WHOLE(word), WHOLE(suffix), WHOLE(library) },
 #include "base/text/pack.def"
-#undef PACK
 };
 
 enum pack_kind pack_named(const char *path)

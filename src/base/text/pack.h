@@ -13,7 +13,6 @@ enum pack_kind {
 	PACK_NONE,
 #define PACK(id, word, suffix, library) PACK_##id,
 #include "base/text/pack.def"
-#undef PACK
 	PACK_KINDS
 };
 

@@ -8,15 +8,11 @@
 #pragma once
 
 #include <stddef.h>
-#include <sys/types.h>
 
 /* The texts that path_expand() inserts for %p, %h, %r and %e; see there for members that are
  * NULL. */
 struct path_words {
-	const char *pid;
-	const char *host;
-	const char *rank;
-	const char *program;
+	const char *pid, *host, *rank, *program;
 };
 
 /*

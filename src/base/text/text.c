@@ -127,6 +127,12 @@ START_CODE const char *text_base(const char *path)
 	return base;
 }
 
+size_t text_beside(char *to, size_t size, const char *path, const char *name)
+{
+	text_copy_n(to, size, path, (size_t)(text_base(path) - path));
+	return text_append(to, size, name);
+}
+
 START_CODE const char *text_value(const char *variable, const char *name)
 {
 	const char *after = start_after(variable, name);

@@ -28,6 +28,9 @@ bool text_ends(const char *text, const char *end);
 /* Returns the part of a path after its last slash, the whole path if it has no slash. */
 const char *text_base(const char *path);
 
+/* Writes the path of the file `name` in the folder of `path`; `name` alone if that has no slash. */
+size_t text_beside(char *to, size_t size, const char *path, const char *name);
+
 /* `variable` is a text "NAME=value": returns its value if NAME is `name`, else NULL. */
 const char *text_value(const char *variable, const char *name);
 

@@ -1,9 +1,6 @@
 /* Records hooked calls that allocate or free memory with an address or a handle. */
 #include "capture/cuda/cuda_call.h"
 
-#include <string.h>
-
-#include "base/guest/hot.h"
 #include "base/settings/opt.h"
 #include "capture/cuda/cuda_call_parts.h"
 #include "capture/cuda/device_usage.h"
@@ -242,8 +239,10 @@ HOT_CODE void cuda_call_end(struct cuda_call *span, enum cuda_call_end end, enum
 			    uint64_t key)
 {
 	const struct sampling_call call = call_of(span, false);
+	bool acts = hooks[span->hook].api == DRV ||
+		    atomic_load_explicit(&runtime_counts, memory_order_relaxed);
 
-	if (!acts(span) || !key || !record_continue())
+	if (!acts || !key || !record_continue())
 		return;
 	describe_bare(span, &span->event);
 	span->event.ptr = key;

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "base/guest/debug_checks.h"
+#include "base/guest/hot.h"
 #include "capture/loader/hooks.h"
 #include "capture/recorder/record.h"
 
@@ -58,7 +59,7 @@ void cuda_call_leave(struct cuda_call *span);
 void cuda_call_forked(void);
 
 /* True if calls are being recorded. While recording is off, this costs only three comparisons. */
-static inline __attribute__((always_inline)) bool cuda_call_wanted(void)
+static INLINED bool cuda_call_wanted(void)
 {
 	int state = atomic_load_explicit(&record_state, memory_order_acquire);
 

@@ -10,7 +10,7 @@
 #include "codec/event.h"
 #include "ledger/vmm.h"
 
-enum { GRAPH_DEVICES = 64, POOLS = 64, PATIENCE = 10000 };
+enum { POOLS = 64, PATIENCE = 10000 };
 
 /* The stream-ordered pools whose reserved bytes are sampled whenever their device is sampled. */
 static struct {
@@ -58,7 +58,7 @@ static enum space space_of(const struct driver_block *block)
 
 static void graph_seen(int device)
 {
-	if (device >= 0 && device < GRAPH_DEVICES)
+	if (device >= 0 && device < DRIVER_DEVICES)
 		atomic_fetch_or(&graph_devices, 1ull << device);
 }
 
@@ -262,7 +262,7 @@ bool cuda_call_sample_graphs(const struct cuda_call *span)
 {
 	uint64_t devices = atomic_load_explicit(&graph_devices, memory_order_relaxed);
 
-	for (int device = 0; device < GRAPH_DEVICES; device++) {
+	for (int device = 0; device < DRIVER_DEVICES; device++) {
 		struct holding holding = { .pool = 0 };
 
 		if (!(devices >> device & 1))

@@ -16,10 +16,8 @@
 #include "capture/cuda/driver.h"
 #include "capture/cupti/cupti.h"
 
-enum { DEVICES = 64 };
-
 /* The primary context of each device, 0 until a call that retains it was seen. */
-static _Atomic uint64_t primary[DEVICES];
+static _Atomic uint64_t primary[DRIVER_DEVICES];
 
 atomic_bool cuda_call_exiting;
 
@@ -105,7 +103,7 @@ void cuda_call_primary_retained(struct cuda_call *span, int status, uint64_t con
 	if (status)
 		return;
 	watch_exit();
-	if (device >= 0 && device < DEVICES &&
+	if (device >= 0 && device < DRIVER_DEVICES &&
 	    atomic_exchange(&primary[device], context) != context) {
 		driver_contexts_changed();
 		cupti_context_made();
@@ -116,16 +114,14 @@ void cuda_call_primary_retained(struct cuda_call *span, int status, uint64_t con
 /* The device's primary context; if no retain was seen, this thread's context on it, else 0. */
 static uint64_t primary_of(const struct cuda_call *span, int device)
 {
-	uint64_t known = device >= 0 && device < DEVICES ? atomic_load(&primary[device]) : 0;
+	uint64_t known = device >= 0 && device < DRIVER_DEVICES ? atomic_load(&primary[device]) : 0;
 
 	return known || device != span->device ? known : span->context;
 }
 
 void cuda_call_primary_ended(struct cuda_call *span, int status, int device)
 {
-	uint64_t context = primary_of(span, device);
-
-	cuda_call_context_ended(span, status, context);
+	cuda_call_context_ended(span, status, primary_of(span, device));
 }
 
 /* The driver counts retains and releases: only the last release ends the context. */

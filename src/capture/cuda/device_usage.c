@@ -58,8 +58,8 @@ void usage_forget_seen(void)
 
 static inline bool wanted(int device)
 {
-	return device >= 0 && device < USED_DEVICES && opt_flag(OPT_ID_used) && !record_inside() &&
-	       !atomic_load(&cuda_call_exiting);
+	return device >= 0 && device < DRIVER_DEVICES && opt_flag(OPT_ID_used) &&
+	       !record_inside() && !atomic_load(&cuda_call_exiting);
 }
 
 /* *bytes gets the device's occupied bytes from NVML, which needs no context. False if unknown. */

@@ -22,7 +22,6 @@ struct cuda_call;
 enum usage_kind {
 #define USED(id, name, what) USED_##id,
 #include "capture/cuda/device_usage.def"
-#undef USED
 	USED_KINDS
 };
 

@@ -17,7 +17,6 @@ enum { NAMES = 512, EARLY = 256 };
 static const char kinds[USED_KINDS][24] = {
 #define USED(id, name, what) WHOLE(name),
 #include "capture/cuda/device_usage.def"
-#undef USED
 };
 
 static const char sources[][16] = { "", "nvml", "cuMemGetInfo" };
@@ -31,7 +30,7 @@ struct taken {
 	int64_t residual;
 };
 
-struct usage_device usage_devices[USED_DEVICES];
+struct usage_device usage_devices[DRIVER_DEVICES];
 
 static struct {
 	struct taken names[NAMES];
@@ -169,18 +168,13 @@ static void begin_device(const struct usage_look *look)
 		name_step(look, &others, (int64_t)known->before);
 }
 
-static bool is_of_now(const struct usage_device *known, const struct usage_look *look)
-{
-	return look->moving == atomic_load(&usage_moving) && look->turn >= known->turn;
-}
-
 bool usage_account(const struct usage_look *look, const struct usage_culprit *culprit)
 {
 	struct usage_device *known = &usage_devices[look->device];
 	struct usage_culprit seen_by = { .hook = (enum hook_id)look->span->hook };
 	int64_t bytes;
 
-	if (!is_of_now(known, look))
+	if (look->moving != atomic_load(&usage_moving) || look->turn < known->turn)
 		return false;
 	if (record_is_open())
 		known->reserved = used_reserved(record_ledger(), look->device);
@@ -209,7 +203,7 @@ bool usage_account(const struct usage_look *look, const struct usage_culprit *cu
 /* Writes the steps from before the spool was opened, when no memory was reserved yet. */
 void usage_settle(void)
 {
-	int64_t named[USED_DEVICES] = { 0 };
+	int64_t named[DRIVER_DEVICES] = { 0 };
 
 	for (uint32_t i = 0; i < state.early_n; i++) {
 		const struct taken *step = &state.early[i];

@@ -3,9 +3,10 @@
 #pragma once
 
 #include "capture/cuda/device_usage.h"
+#include "capture/cuda/driver.h"
 #include "capture/loader/hooks.h"
 
-enum { USED_DEVICES = 64, USED_OF = 64 };
+enum { USED_OF = 64 };
 
 /* One sample of a device's occupied bytes, taken while no other call allocated or freed. */
 struct usage_look {
@@ -47,7 +48,7 @@ struct usage_device {
 	struct usage_culprit culprit; /* only valid while `waiting` is true */
 };
 
-extern struct usage_device usage_devices[USED_DEVICES];
+extern struct usage_device usage_devices[DRIVER_DEVICES];
 
 /* The sample's bytes that no allocation and no step explains. The recorder's lock must be held. */
 int64_t usage_left(const struct usage_look *look);

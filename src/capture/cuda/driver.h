@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+enum { DRIVER_DEVICES = 64 }; /* the library takes ordinals of devices below this */
+
 /* The device ordinal of this thread's current context, or -1. *context gets the context, or 0. */
 int driver_context(uint64_t *context);
 int driver_device(void);

@@ -22,12 +22,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "capture/cuda/driver.h"
 #include "capture/loader/loader.h"
 #include "capture/recorder/record.h"
 
 enum {
-	DEVICES = 64,    /* CUDA's ordinals of devices are less than this */
 	PROCESSES = 128, /* room for the processes of a device; a longer list is ignored */
 	NVML_SUCCESS = 0,
 };
@@ -72,15 +70,15 @@ static struct {
 	 * waits for `busy`: it might hold the loader's lock, which load() needs. */
 	atomic_bool busy;
 	bool tried;
-	unsigned int before[DEVICES][PROCESSES];
-	int before_count[DEVICES];
+	unsigned int before[DRIVER_DEVICES][PROCESSES];
+	int before_count[DRIVER_DEVICES];
 	/* The functions are written once, before `loaded` is set. */
 	by_uuid_fn *by_uuid;
 	processes_fn *lists[LISTS];
 	memory_fn *memory;
 	_Atomic uint64_t prepared; /* devices for which nvml_prepare() was called, one bit each */
 	_Atomic bool loaded;
-	_Atomic(nvmlDevice_t) devices[DEVICES];
+	_Atomic(nvmlDevice_t) devices[DRIVER_DEVICES];
 	_Atomic unsigned int self; /* this process's id in NVML's lists, 0 if unknown */
 } nvml;
 

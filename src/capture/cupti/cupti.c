@@ -97,10 +97,13 @@ static void *open_cupti(void)
 	return handle;
 }
 
-static bool find_functions(void *handle)
+static bool find_functions(void)
 {
+	LOADER_CALLED();
+	void *handle = open_cupti();
+
 	for (size_t i = 0; i < COUNT_OF(functions); i++) {
-		void *found = resolve_dlsym(handle, functions[i].name);
+		void *found = handle ? resolve_dlsym(handle, functions[i].name) : NULL;
 
 		if (!found && functions[i].needed)
 			return false;
@@ -161,15 +164,7 @@ static void set_offset(void)
 /* Finds CUPTI and switches it on. Returns NULL, or the reason for the failure. */
 static const char *switch_on(void)
 {
-	struct signals_deferred deferred;
-	void *handle;
-	bool found;
-
-	loader_begin(&deferred);
-	handle = open_cupti();
-	found = handle && find_functions(handle);
-	loader_end(&deferred);
-	if (!found)
+	if (!find_functions())
 		return "no CUPTI records: CUPTI not found, set CUDA_HOME to the toolkit's folder";
 	if (cupti_library.cuptiGetVersion(&cupti_library.version) ||
 	    cupti_library.version < CUPTI_ACTIVITY_API_MEMORY2)

@@ -34,19 +34,6 @@ static uint32_t name_text(const char *name)
 	return intern_text_n(record_intern(), name, strnlen(name, LONGEST));
 }
 
-/* Appends a row to a table of the spool. False if there is no room. */
-static bool append(enum spool_kind kind, const void *row)
-{
-	struct spool *spool = record_spool();
-	uint64_t count = spool_count(spool, kind);
-
-	if (spool_need(spool, kind, count))
-		return false;
-	memcpy(spool_at(spool, kind, count), row, (size_t)1 << spool_shift[kind]);
-	spool_add_rows(spool, kind, 1);
-	return true;
-}
-
 /* --- sums and spans of actions --- */
 
 /* The row with an action's sums, which is added if it is missing. NULL if there is no room. */
@@ -57,7 +44,7 @@ static struct spool_action *find_action(enum action_kind kind, uint32_t name)
 	uint32_t row = map_get(&actions, key);
 
 	if (!row) {
-		if (!append(SPOOL_ACTION, &fresh))
+		if (!spool_append(record_spool(), SPOOL_ACTION, &fresh))
 			return NULL;
 		row = (uint32_t)spool_count(record_spool(), SPOOL_ACTION);
 		map_put(&actions, key, row);
@@ -173,7 +160,8 @@ static void put_witness(const struct spool_witness *witness)
 {
 	struct spool *spool = record_spool();
 
-	if (spool_count(spool, SPOOL_WITNESS) >= WITNESS_MOST || !append(SPOOL_WITNESS, witness))
+	if (spool_count(spool, SPOOL_WITNESS) >= WITNESS_MOST ||
+	    !spool_append(spool, SPOOL_WITNESS, witness))
 		spool->header->witness_lost++;
 }
 
@@ -286,17 +274,16 @@ void cupti_take(uint8_t *buffer, size_t valid)
 
 	/* `true` allows first-time work: this may be the first event, if the hooks saw none. */
 	while (more && record_begin(true)) {
-		struct signals_deferred deferred;
-
-		if (!record_lock_deferred(&deferred))
+		SIGNALS_DEFERRED();
+		if (record_held())
 			return;
+		record_lock();
 		more = !record_ledger()->error;
 		if (more) {
 			tell_version();
 			more = take_some(buffer, valid, &record);
 		}
 		record_unlock();
-		signals_deliver(&deferred);
 	}
 }
 

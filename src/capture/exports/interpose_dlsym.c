@@ -88,7 +88,6 @@ _Atomic uint64_t door_uses[DOORS];
 void *hook_ours(enum hook_id id)
 {
 	static _Atomic(void *) known[HOOKS];
-	struct signals_deferred deferred;
 	void *ours;
 
 	if (id >= HOOKS)
@@ -96,9 +95,8 @@ void *hook_ours(enum hook_id id)
 						   : (void *)cuGetProcAddress_v2;
 	ours = atomic_load_explicit(&known[id], memory_order_relaxed);
 	if (!ours) {
-		loader_begin(&deferred);
+		LOADER_CALLED();
 		ours = resolve_dlsym(RTLD_DEFAULT, hooks[id].name);
-		loader_end(&deferred);
 		atomic_store_explicit(&known[id], ours, memory_order_relaxed);
 	}
 	return ours;
@@ -192,8 +190,6 @@ static void *answer_cuda(void *handle, enum hook_id id, void *caller)
 /* Returns dlsym()'s answer, ANSWER_NULL for the answer NULL, or NULL to call the real dlsym. */
 void *interpose_dlsym(void *handle, const char *name, void *caller)
 {
-	struct signals_deferred deferred;
-	void *answer;
 	bool cupti;
 	int id;
 
@@ -203,10 +199,8 @@ void *interpose_dlsym(void *handle, const char *name, void *caller)
 	id = hook_named(name);
 	if (!cupti && id < 0)
 		return NULL;
-	loader_begin(&deferred);
-	answer = cupti ? answer_cupti(handle, name, caller) : answer_cuda(handle, id, caller);
-	loader_end(&deferred);
-	return answer;
+	LOADER_CALLED();
+	return cupti ? answer_cupti(handle, name, caller) : answer_cuda(handle, id, caller);
 }
 
 /* Replaces the driver's function at *pointer by our wrapper of it. The function's address alone
@@ -264,16 +258,12 @@ enum { URC_CONTINUE_UNWIND = 8 };
 
 static void *find_unwinder(const char *name)
 {
-	struct signals_deferred deferred;
-	void *handle;
-	void *found;
+	LOADER_CALLED();
+	void *handle = dlopen("libgcc_s.so.1", RTLD_NOLOAD | RTLD_LAZY);
+	void *found = resolve_dlsym(handle ? handle : RTLD_DEFAULT, name);
 
-	loader_begin(&deferred);
-	handle = dlopen("libgcc_s.so.1", RTLD_NOLOAD | RTLD_LAZY);
-	found = resolve_dlsym(handle ? handle : RTLD_DEFAULT, name);
 	if (handle)
 		resolve_dlclose(handle);
-	loader_end(&deferred);
 	return found;
 }
 

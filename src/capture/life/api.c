@@ -154,10 +154,9 @@ static uint32_t drop_segments(uint64_t start, uint64_t end)
  * overlap. A full list is emptied: place_block() then searches the ledger for segments. */
 static void add_segment(const struct pool_segment *segment)
 {
-	struct signals_deferred deferred;
+	SIGNALS_DEFERRED(); /* no signal handler may jump out while the list is changed */
 	uint32_t at;
 
-	signals_defer(&deferred); /* no signal handler may jump out while the list is changed */
 	at = drop_segments(segment->start, segment->end);
 	if (segments.count == SEGMENTS)
 		at = segments.count = 0;
@@ -165,7 +164,6 @@ static void add_segment(const struct pool_segment *segment)
 		(segments.count - at) * sizeof(*segments.list));
 	segments.list[at] = *segment;
 	segments.count++;
-	signals_deliver(&deferred);
 }
 
 /* Number of the ledger's node that contains the address, 0 for none. May search all nodes. */
@@ -247,7 +245,7 @@ static void release(struct event *event)
 	struct signals_deferred deferred;
 	uint32_t id;
 
-	signals_defer(&deferred);
+	deferred = signals_defer();
 	drop_segments(event->ptr, event->ptr + 1);
 	signals_deliver(&deferred);
 	id = live_find(record_spool(), NODE_ADDRESS, 0, event->ptr);

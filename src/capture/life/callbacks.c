@@ -24,8 +24,6 @@
 #include "capture/stack/walk.h"
 #include "capture/torch/torch.h"
 
-enum { DEVICES = 64 };
-
 static _Atomic uint64_t devices_known; /* bit n is set once device n is recorded */
 static _Atomic int driver_known;       /* result of driver_version(), 0 if unknown */
 static unsigned late_known;            /* bit n is set once the n-th of keys[] is recorded */
@@ -135,7 +133,6 @@ static void record_process_info(void)
 static __attribute__((noinline)) void describe_device(int device, uint64_t bit)
 {
 	struct driver_facts facts;
-	struct signals_deferred deferred;
 	char total[24];
 	char ordinal[24];
 
@@ -143,23 +140,24 @@ static __attribute__((noinline)) void describe_device(int device, uint64_t bit)
 		return;
 	text_u64(ordinal, (uint64_t)device);
 	text_u64(total, facts.total_bytes);
-	if (!record_lock_deferred(&deferred)) { /* the lock keeps the four facts together */
+	SIGNALS_DEFERRED();
+	if (record_held()) {
 		atomic_fetch_and(&devices_known, ~bit);
 		return;
 	}
+	record_lock(); /* keeps the four facts together */
 	record_fact("device", ordinal);
 	record_fact("name", facts.name);
 	record_fact("uuid", facts.uuid);
 	record_fact("total_bytes", total);
 	record_unlock();
-	signals_deliver(&deferred);
 }
 
 void guest_device(int device)
 {
 	uint64_t bit = 1ull << (device & 63);
 
-	if (device >= 0 && device < DEVICES && !(atomic_load(&devices_known) & bit))
+	if (device >= 0 && device < DRIVER_DEVICES && !(atomic_load(&devices_known) & bit))
 		describe_device(device, bit);
 }
 

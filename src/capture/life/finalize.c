@@ -4,7 +4,6 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -51,7 +50,6 @@ static const char missing_notes[PACK_KINDS][80] = {
 #define PACK(id, word, suffix, library) \
 	[PACK_##id] = WHOLE("the trace is not compressed: " library " could not be loaded"),
 #include "base/text/pack.def"
-#undef PACK
 };
 
 /* If the trace is to be compressed, loads the library for that, with RTLD_LOCAL, so that no symbol
@@ -169,9 +167,8 @@ static int rename_new(const char *output, unsigned numbers)
 	int error = -EEXIST;
 
 	for (unsigned n = 0; error == -EEXIST && n < numbers; n++) {
-		error = path_numbered(file.final, sizeof(file.final), output, n);
-		if (!error)
-			error = fd_rename_new(file.partial, file.final);
+		error = path_numbered(file.final, sizeof(file.final), output, n)
+				?: fd_rename_new(file.partial, file.final);
 	}
 	return error;
 }
@@ -190,10 +187,7 @@ static int write_file(const char *output, bool numbered, int (*fill)(const struc
 		return file.fd;
 	error = fill(&to);
 	closed = fd_close(file.fd);
-	if (!error)
-		error = closed;
-	if (!error)
-		error = rename_new(output, numbered ? NAMES : 1);
+	error = error ?: closed ?: rename_new(output, numbered ? NAMES : 1);
 	if (error)
 		fd_unlink(file.partial);
 	return error;
@@ -217,7 +211,7 @@ static int fill_ending(const struct document_to *to)
 			       &ending.told);
 	ended = file.pack ? pack_end(file.pack) : 0;
 	compression.pack = NULL;
-	return error ? error : ended;
+	return error ?: ended;
 }
 
 static int write_ending(void *unused)

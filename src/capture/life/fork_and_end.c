@@ -96,7 +96,7 @@ void record_finish(void)
 	finalize_begin();
 	/* No signal handler may walk the stack while the loader is called: the walk would wait for
 	 * libunwind's lock, whose holder may wait for the loader's lock. */
-	signals_defer(&deferred);
+	deferred = signals_defer();
 	if (record_inside()) {
 		/* exit() in a signal handler: the interrupted update never continues. */
 		in_handler = true;

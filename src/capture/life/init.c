@@ -12,7 +12,6 @@
 #include <link.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/auxv.h>
 #include <sys/single_threaded.h>
 #include <unistd.h>

@@ -69,14 +69,12 @@ enum {
 };
 
 typedef struct CUmemLocation_st {
-	int type;
-	int id;
+	int type, id;
 } CUmemLocation;
 
 /* Structs that are read through a pointer are declared here up to the last member that is read. */
 typedef struct CUmemAllocationProp_st {
-	int type;
-	int requestedHandleTypes;
+	int type, requestedHandleTypes;
 	CUmemLocation location;
 } CUmemAllocationProp;
 
@@ -87,8 +85,7 @@ typedef struct CUipcMemHandle_st {
 /* --- pools and nodes of graphs --- */
 
 typedef struct CUmemPoolProps_st {
-	int allocType;
-	int handleTypes;
+	int allocType, handleTypes;
 	CUmemLocation location;
 	char unread[72];
 } CUmemPoolProps;
@@ -97,8 +94,7 @@ typedef struct CUmemPoolProps_st {
 typedef struct cudaMemAllocNodeParams {
 	CUmemPoolProps poolProps;
 	const void *accessDescs;
-	size_t accessDescCount;
-	size_t bytesize;
+	size_t accessDescCount, bytesize;
 } CUDA_MEM_ALLOC_NODE_PARAMS;
 
 typedef struct CUgraphNodeParams_st {
@@ -117,9 +113,7 @@ typedef struct CUDA_ARRAY_DESCRIPTOR_st {
 
 typedef struct CUDA_ARRAY3D_DESCRIPTOR_st {
 	size_t Width, Height, Depth;
-	unsigned int Format;
-	unsigned int NumChannels;
-	unsigned int Flags;
+	unsigned int Format, NumChannels, Flags;
 } CUDA_ARRAY3D_DESCRIPTOR;
 
 struct cudaExtent {

@@ -5,7 +5,6 @@
 #include <time.h>
 
 #include "base/guest/debug_checks.h"
-#include "base/guest/hot.h"
 #include "base/guest/lock.h"
 #include "base/guest/own_stack_and_thread.h"
 

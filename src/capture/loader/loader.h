@@ -19,6 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/guest/hot.h"
 #include "base/guest/signals.h"
 #include "capture/loader/hooks.h"
 
@@ -80,18 +81,24 @@ void loader_leave_in(void **frame);
 
 /* loader_enter() for work that no signal handler may jump out of, since the loader's locks would
  * then be held for ever (signals.h). */
-static inline __attribute__((always_inline)) void loader_begin(struct signals_deferred *deferred)
+static INLINED struct signals_deferred loader_begin(void)
 {
-	signals_defer(deferred);
+	struct signals_deferred deferred = signals_defer();
+
 	loader_enter();
+	return deferred;
 }
 
-static inline __attribute__((always_inline)) void
-loader_end(const struct signals_deferred *deferred)
+static INLINED void loader_end(const struct signals_deferred *deferred)
 {
 	loader_leave();
 	signals_deliver(deferred);
 }
+
+/* loader_begin() here, and loader_end() at the end of the block. */
+#define LOADER_CALLED()                                                                       \
+	__attribute__((unused, cleanup(loader_end))) const struct signals_deferred deferred = \
+		loader_begin()
 
 /* Calls work(argument) as between loader_begin() and loader_end(), on a stack of this library's own
  * (own_stack_and_thread.h). The work may allocate on the program's heap. */
@@ -205,7 +212,7 @@ static inline void *resolve_caller(enum hook_id id, void *caller)
 }
 
 /* A row's real function for a caller (a return address). For a driver row this takes one load. */
-static inline __attribute__((always_inline)) void *resolve_hook(enum hook_id id, void *caller)
+static INLINED void *resolve_hook(enum hook_id id, void *caller)
 {
 	void *real;
 

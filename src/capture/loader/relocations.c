@@ -9,8 +9,6 @@
 
 #include <dlfcn.h>
 #include <link.h>
-#include <stdatomic.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
 

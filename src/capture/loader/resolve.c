@@ -107,11 +107,10 @@ void *resolve_driver(enum hook_id id)
 void resolve_driver_rows(void)
 {
 	static atomic_bool done;
-	struct signals_deferred deferred;
 
 	if (atomic_load_explicit(&done, memory_order_acquire))
 		return;
-	loader_begin(&deferred);
+	LOADER_CALLED();
 	for (int i = 0; i < HOOK_NAMES && cuda_handle(); i++) {
 		void *none = NULL;
 		void *real = hooks[i].api == DRV ? find_cuda(hooks[i].name) : NULL;
@@ -120,7 +119,6 @@ void resolve_driver_rows(void)
 			atomic_compare_exchange_strong(&hook_real[i], &none, real);
 	}
 	atomic_store_explicit(&done, cuda_handle() != NULL, memory_order_release);
-	loader_end(&deferred);
 }
 
 /* The function that the caller's own linking would have found, in the libraries that the caller's
@@ -165,17 +163,12 @@ void resolve_forget(void)
 
 void *resolve_from(const char *name, const void *caller)
 {
-	struct signals_deferred deferred;
-	void *real;
+	LOADER_CALLED();
+	void *real = through_caller(name, caller);
 
-	loader_begin(&deferred);
-	real = through_caller(name, caller);
 	if (!real)
 		real = resolve_dlsym(RTLD_NEXT, name);
-	if (real && resolve_is_ours(real))
-		real = NULL;
-	loader_end(&deferred);
-	return real;
+	return real && resolve_is_ours(real) ? NULL : real;
 }
 
 static void find_runtime(void *argument)

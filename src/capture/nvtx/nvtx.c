@@ -73,14 +73,12 @@ static void narrow(char to[NAME], const wchar_t *from)
 
 const char *nvtx_keep(const char *text)
 {
-	struct signals_deferred deferred;
+	SIGNALS_DEFERRED();
 	char *copy;
 
-	signals_defer(&deferred);
 	lock_take(&names_lock);
 	copy = arena_text(&names, text ? text : "", text ? strlen(text) : 0);
 	lock_drop(&names_lock);
-	signals_deliver(&deferred);
 	return copy;
 }
 

@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <stdatomic.h>
-#include <string.h>
 
 #include "base/guest/hot.h"
 
@@ -90,8 +89,8 @@ static inline uint64_t text_tail(const struct python_layout *at, const void *tex
  * made of the pointers to the object's file, name and line table, and of the last characters of the
  * file's name: in a test with 3,000 modules, all three pointers were sometimes reused together.
  */
-static inline __attribute__((always_inline)) uint64_t identity_of(const struct python_layout *at,
-								  const void *code, bool versioned)
+static INLINED uint64_t identity_of(const struct python_layout *at, const void *code,
+				    bool versioned)
 {
 	uint64_t pointers;
 	const void *file;
@@ -119,10 +118,8 @@ static inline void add_part(struct python_frames *frames, const frame_word *fram
 	frames->sum += python_part(frame[0], frame[1], frame[2], index);
 }
 
-static inline __attribute__((always_inline)) void note(struct python_frames *frames,
-						       const struct python_layout *at,
-						       const void *code, int32_t position,
-						       bool entry, bool versioned)
+static INLINED void note(struct python_frames *frames, const struct python_layout *at,
+			 const void *code, int32_t position, bool entry, bool versioned)
 {
 	/* Stored as whole words: a load of a word just stored in two halves would have to wait. */
 	frame_word *to = (frame_word *)&frames->list[frames->count];
@@ -175,10 +172,8 @@ static inline int32_t position_in(const struct python_layout *at, const void *fr
  * loop. From 3.12 on, each code object has a version number (`versioned`). Both parameters are
  * constants, so that the loop for one version has no branches for the others.
  */
-static inline __attribute__((always_inline)) void walk_frames(const struct python_layout *from,
-							      const void *frame,
-							      struct python_frames *to,
-							      bool objects, bool versioned)
+static INLINED void walk_frames(const struct python_layout *from, const void *frame,
+				struct python_frames *to, bool objects, bool versioned)
 {
 	const struct python_layout layout = *from;
 	const struct python_layout *at = &layout;

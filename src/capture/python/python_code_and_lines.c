@@ -141,8 +141,7 @@ enum python_verdict python_try(const void *thread)
  */
 
 struct table {
-	const uint8_t *at;
-	const uint8_t *end;
+	const uint8_t *at, *end;
 };
 
 /* The next byte. Zero after the end of a damaged table, so that the loops that call it end. */

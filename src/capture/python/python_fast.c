@@ -36,8 +36,7 @@ static inline const void *code_of(uint64_t word)
 	return python_untagged(pointer(word));
 }
 
-static inline __attribute__((always_inline)) struct python_place
-look(const struct python_layout *at, uint64_t frame)
+static INLINED struct python_place look(const struct python_layout *at, uint64_t frame)
 {
 	struct python_place place = {
 		.frame = frame,
@@ -116,8 +115,7 @@ static HOT_CODE bool gather(const struct python_layout *at, struct python_trail 
  * so the processor need not wait for the load. */
 #define KNOWN_AS(value) __asm__("" : "+r"(value))
 
-static inline __attribute__((always_inline)) bool is_same(const struct python_layout *at,
-							  const struct python_place *there)
+static INLINED bool is_same(const struct python_layout *at, const struct python_place *there)
 {
 	uint64_t frame = there->frame;
 	uint64_t code = there->code;

@@ -128,36 +128,30 @@ static int read_version(const char *text)
 
 static bool find_needs(lookup_fn *lookup, void *handle)
 {
-#define NEED(field, ...)                                    \
-	{                                                   \
-		offsetof(struct python_interpreter, field), \
-		{                                           \
-			__VA_ARGS__                         \
-		}                                           \
-	}
+#define FIELD(field) offsetof(struct python_interpreter, field)
 	static const struct {
 		size_t place;
 		char names[2][32];
 	} needs[] = {
-		NEED(this_thread, "PyGILState_GetThisThreadState"),
-		NEED(finalizing, "Py_IsFinalizing", "_Py_IsFinalizing"),
-		NEED(initialized, "Py_IsInitialized"),
-		NEED(add_call, "Py_AddPendingCall"),
-		NEED(at_exit, "Py_AtExit"),
-		NEED(current, "PyInterpreterState_Get", "_PyInterpreterState_Get"),
-		NEED(main, "PyInterpreterState_Main"),
-		NEED(import_module, "PyImport_ImportModuleLevel"),
-		NEED(new_function, "PyCFunction_NewEx"),
-		NEED(call_method, "PyObject_CallMethod"),
-		NEED(build_value, "Py_BuildValue"),
-		NEED(drop, "Py_DecRef"),
-		NEED(clear_error, "PyErr_Clear"),
-		NEED(runtime, "_PyRuntime"),
-		NEED(code_type, "PyCode_Type"),
-		NEED(text_type, "PyUnicode_Type"),
-		NEED(bytes_type, "PyBytes_Type"),
+		{ FIELD(this_thread), { "PyGILState_GetThisThreadState" } },
+		{ FIELD(finalizing), { "Py_IsFinalizing", "_Py_IsFinalizing" } },
+		{ FIELD(initialized), { "Py_IsInitialized" } },
+		{ FIELD(add_call), { "Py_AddPendingCall" } },
+		{ FIELD(at_exit), { "Py_AtExit" } },
+		{ FIELD(current), { "PyInterpreterState_Get", "_PyInterpreterState_Get" } },
+		{ FIELD(main), { "PyInterpreterState_Main" } },
+		{ FIELD(import_module), { "PyImport_ImportModuleLevel" } },
+		{ FIELD(new_function), { "PyCFunction_NewEx" } },
+		{ FIELD(call_method), { "PyObject_CallMethod" } },
+		{ FIELD(build_value), { "Py_BuildValue" } },
+		{ FIELD(drop), { "Py_DecRef" } },
+		{ FIELD(clear_error), { "PyErr_Clear" } },
+		{ FIELD(runtime), { "_PyRuntime" } },
+		{ FIELD(code_type), { "PyCode_Type" } },
+		{ FIELD(text_type), { "PyUnicode_Type" } },
+		{ FIELD(bytes_type), { "PyBytes_Type" } },
 	};
-#undef NEED
+#undef FIELD
 	bool all = true;
 
 	for (size_t i = 0; i < COUNT_OF(needs); i++) {

@@ -105,16 +105,14 @@ static bool takes_calls(void)
 
 bool python_ask(void)
 {
-	struct signals_deferred deferred;
 	bool done = atomic_load_explicit(&asked, memory_order_relaxed);
 
 	if (__builtin_expect(done, 1) || !takes_calls())
 		return done;
-	loader_begin(&deferred); /* no child is made while the interpreter's lock is held */
+	LOADER_CALLED(); /* no child is made while the interpreter's lock is held */
 	done = atomic_exchange(&asked, true) || !python_process.add_call(register_ending, NULL);
 	if (!done)
 		atomic_store(&asked, false); /* no room for the call: the next walk tries again */
-	loader_end(&deferred);
 	return done;
 }
 

@@ -26,31 +26,12 @@ enum { PYTHON_NONE = -1 };
 /* Byte offsets of an interpreter's fields, PYTHON_NONE for a field that its version lacks;
  * text_shift: position of the bit field `kind` in a str's state, in bits. */
 struct python_layout {
-	int32_t thread_frame;
-	int32_t thread_cframe;
-	int32_t frame_previous;
-	int32_t frame_code;
-	int32_t frame_position;
-	int32_t frame_owner;
-	int32_t frame_entry;
-	int32_t frame_tlbc;
-	int32_t code_first_line;
-	int32_t code_file;
-	int32_t code_name;
-	int32_t code_qualname;
-	int32_t code_table;
-	int32_t code_version;
-	int32_t code_traceable;
-	int32_t code_start;
-	int32_t code_tlbc;
-	int32_t object_type;
-	int32_t bytes_size;
-	int32_t bytes_data;
-	int32_t text_length;
-	int32_t text_state;
-	int32_t text_ascii;
-	int32_t text_compact;
-	int32_t text_shift;
+	int32_t thread_frame, thread_cframe;
+	int32_t frame_previous, frame_code, frame_position, frame_owner, frame_entry, frame_tlbc;
+	int32_t code_first_line, code_file, code_name, code_qualname, code_table, code_version;
+	int32_t code_traceable, code_start, code_tlbc;
+	int32_t object_type, bytes_size, bytes_data;
+	int32_t text_length, text_state, text_ascii, text_compact, text_shift;
 	enum python_table table;
 };
 
@@ -134,12 +115,9 @@ struct python_interpreter {
 	void (*drop)(void *);
 	void (*clear_error)(void);
 	const void *runtime; /* _PyRuntime */
-	const void *code_type;
-	const void *text_type;
-	const void *bytes_type;
+	const void *code_type, *text_type, *bytes_type;
 	const int *finishing; /* 3.8: not 0 once pending calls are refused; NULL from 3.9 on */
-	uint64_t eval_low;
-	uint64_t eval_high;
+	uint64_t eval_low, eval_high;
 	struct python_layout layout;
 	bool guessed;      /* version not in frame_offsets.def: layout must be verified */
 	char version[32];  /* such as "3.12.3" */

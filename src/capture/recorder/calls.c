@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "base/guest/clock.h"
-#include "base/guest/hot.h"
 #include "base/guest/signals.h"
 #include "base/settings/opt.h"
 #include "capture/loader/tsc_clock.h"
@@ -55,7 +54,7 @@ static __attribute__((noinline)) uint64_t ask_now(void)
 	return tsc_ticks_steady() ? ticks_now() : clock_now();
 }
 
-static inline __attribute__((always_inline)) uint64_t now(void)
+static INLINED uint64_t now(void)
 {
 	int known = atomic_load_explicit(&tsc_ticks, memory_order_relaxed);
 
@@ -84,7 +83,7 @@ static void add_relaxed(_Atomic uint64_t *to, uint64_t value)
 
 /* Adds to a word that only this thread writes, with one unlocked instruction: no signal handler of
  * this thread can interrupt the addition, and readers of an aligned word get either value. */
-static inline __attribute__((always_inline)) void add_alone(_Atomic uint64_t *to, uint64_t value)
+static INLINED void add_alone(_Atomic uint64_t *to, uint64_t value)
 {
 #if defined(__x86_64__)
 	uint64_t *word = (uint64_t *)to;
@@ -103,14 +102,11 @@ static uint64_t take_relaxed(_Atomic uint64_t *from)
 /* Adds a row to the spool; readers see complete rows only. Called with the recorder's lock held. */
 static struct spool_call *make_row(enum hook_id id)
 {
-	struct spool *spool = record_spool();
-	uint64_t count = spool_count(spool, SPOOL_CALL);
 	struct spool_call *early = &early_counts[id];
-	struct spool_call *row;
+	struct spool_call *row = spool_next_row(record_spool(), SPOOL_CALL);
 
-	if (spool_need(spool, SPOOL_CALL, count))
+	if (!row)
 		return NULL;
-	row = spool_at(spool, SPOOL_CALL, count);
 	*row = (struct spool_call){
 		.name = record_hook_text(id),
 		.calls = take_relaxed(&early->calls),
@@ -118,7 +114,7 @@ static struct spool_call *make_row(enum hook_id id)
 		.ticks = take_relaxed(&early->ticks),
 		.max = take_relaxed(&early->max),
 	};
-	spool_add_rows(spool, SPOOL_CALL, 1);
+	spool_add_rows(record_spool(), SPOOL_CALL, 1);
 	return row;
 }
 
@@ -150,13 +146,14 @@ static __attribute__((noinline)) void take_shard(void)
 /* The function's row, made at its first call in this shard; NULL if no row can be made now. */
 static struct spool_call *find_row(slot *at, enum hook_id id)
 {
-	struct signals_deferred deferred;
 	struct spool_call *row;
 
 	if (record_inside() || !record_continue())
 		return NULL; /* inside an update, or no spool: early_counts gets the call */
-	if (!record_lock_deferred(&deferred))
+	SIGNALS_DEFERRED();
+	if (record_held())
 		return NULL;
+	record_lock();
 	row = atomic_load_explicit(at, memory_order_relaxed);
 	if (!row && record_on()) {
 		row = make_row(id);
@@ -164,7 +161,6 @@ static struct spool_call *find_row(slot *at, enum hook_id id)
 		atomic_store_explicit(at, row, memory_order_release);
 	}
 	record_unlock();
-	signals_deliver(&deferred);
 	return row;
 }
 

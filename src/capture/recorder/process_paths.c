@@ -112,11 +112,9 @@ static int create_in(const char *first, const char *in)
 
 	paths->spool[0] = '\0';
 	for (unsigned n = 0; error == -EEXIST && n < NAMES; n++) {
-		error = path_numbered(paths->output, sizeof(paths->output), first, n);
-		if (!error)
-			error = path_spool(paths->spool, sizeof(paths->spool), paths->output, in);
-		if (!error)
-			error = create_unless_there();
+		error = path_numbered(paths->output, sizeof(paths->output), first, n)
+				?: path_spool(paths->spool, sizeof(paths->spool), paths->output, in)
+				?: create_unless_there();
 	}
 	if (!paths->spool[0]) /* no name was made: the error message shows the directory */
 		text_copy(paths->spool, sizeof(paths->spool), in);

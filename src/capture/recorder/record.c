@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "base/guest/clock.h"
-#include "base/guest/hot.h"
 #include "base/guest/own_stack_and_thread.h"
 #include "base/guest/raw_call.h"
 #include "base/guest/signals.h"
@@ -202,8 +201,7 @@ static int start_tables(void)
 	/* With `keep`, old events are dropped, so the default of max_events does not apply. */
 	if (keep && !opt_given(OPT_ID_max_events))
 		most = UINT64_MAX;
-	if (!error)
-		error = ledger_init(&recorder.ledger, &recorder.spool, most);
+	error = error ?: ledger_init(&recorder.ledger, &recorder.spool, most);
 	if (error)
 		return error;
 	if (keep)
@@ -249,9 +247,7 @@ static int make_file(void *unused)
 
 static __attribute__((noinline)) bool open_recording(void)
 {
-	struct signals_deferred deferred;
-
-	signals_defer(&deferred);
+	SIGNALS_DEFERRED();
 	lock_take(&recorder.open_lock);
 	if (!atomic_load(&record_process.open) && record_on() && !record_held()) {
 		record_thread(); /* stores this thread's id: make_file() may use another thread */
@@ -262,7 +258,6 @@ static __attribute__((noinline)) bool open_recording(void)
 		atomic_fetch_add(&record_process.generation, 1);
 	}
 	lock_drop(&recorder.open_lock);
-	signals_deliver(&deferred);
 	return atomic_load(&record_process.open);
 }
 
@@ -332,14 +327,14 @@ void record_missed(void)
 
 void record_note(const char *text)
 {
-	struct signals_deferred deferred;
-
 	for (unsigned i = 0; i < RECORD_NOTES; i++) {
 		if (atomic_load_explicit(&recorder.notes[i], memory_order_relaxed) == text)
 			return; /* already noted: some callers repeat their note at each call */
 	}
-	if (!record_lock_deferred(&deferred))
+	SIGNALS_DEFERRED();
+	if (record_held())
 		return;
+	record_lock();
 	for (unsigned i = 0; i < RECORD_NOTES; i++) {
 		if (recorder.notes[i] && strcmp(recorder.notes[i], text))
 			continue;
@@ -349,5 +344,4 @@ void record_note(const char *text)
 		break;
 	}
 	record_unlock();
-	signals_deliver(&deferred);
 }

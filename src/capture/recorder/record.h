@@ -76,10 +76,6 @@ void record_lock_only_in(void **frame);
  * thread must not wait for the lock with signals deferred then: the wait would never end. */
 bool record_held(void);
 
-/* Defers signals and takes the lock; if record_held(), does neither and returns false. */
-#define record_lock_deferred(deferred) record_lock_deferred_in(deferred, __builtin_frame_address(0))
-bool record_lock_deferred_in(struct signals_deferred *deferred, void **frame);
-
 /* True if this thread is in the middle of an update: see record_interrupts_update(). */
 #define record_inside() record_inside_in(__builtin_frame_address(0))
 bool record_inside_in(void **frame);

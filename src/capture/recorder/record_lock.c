@@ -33,16 +33,13 @@ static int own_number(void)
  * values that the ledger copies from the spool. */
 static void mend(void)
 {
-	struct signals_deferred deferred;
-
 	if (!recorder.spool.header)
 		return;
-	signals_defer(&deferred);
+	SIGNALS_DEFERRED();
 	txn_cancel(&recorder.spool);
 	ledger_mend(&recorder.ledger);
 	if (atomic_load(&record_process.open))
 		atomic_fetch_add(&recorder.spool.header->abandoned, 1);
-	signals_deliver(&deferred);
 }
 
 /* Stops recording once a slow owner has lost the lock: if it goes on, two threads would write. */
@@ -119,15 +116,12 @@ static bool frame_gone(unsigned turn, void **where, void **frame)
  * returned to that frame since frame_gone() ran, so `turn` and `where` are checked again. */
 static void rescue(int number, unsigned turn, void *const *where)
 {
-	struct signals_deferred deferred;
-
-	signals_defer(&deferred);
+	SIGNALS_DEFERRED();
 	if (turn == atomic_load(&recorder.lock.turn) && where == atomic_load(&recorder.lock.left) &&
 	    lock_rescue(&recorder.lock, number)) {
 		mend();
 		lock_drop_as(&recorder.lock, LOCK_RESCUED);
 	}
-	signals_deliver(&deferred);
 }
 
 bool record_interrupts_update(void **frame)
@@ -152,15 +146,4 @@ bool record_inside_in(void **frame)
 bool record_held(void)
 {
 	return lock_is_own(&recorder.lock, own_number());
-}
-
-bool record_lock_deferred_in(struct signals_deferred *deferred, void **frame)
-{
-	signals_defer(deferred);
-	if (record_held()) {
-		signals_deliver(deferred);
-		return false;
-	}
-	record_lock_in(frame);
-	return true;
 }

@@ -1,6 +1,7 @@
 /* Declarations for the files of this folder and of capture/life alone. */
 #pragma once
 
+#include "base/guest/hot.h"
 #include "base/guest/lock.h"
 #include "capture/recorder/record.h"
 
@@ -54,7 +55,7 @@ void record_give_up(const char *what, int error);
 bool record_interrupts_update(void **frame);
 
 /* Like record_interrupts_update(); if true, also counts the call as not recorded. */
-static inline __attribute__((always_inline)) bool record_interrupts(void **frame)
+static INLINED bool record_interrupts(void **frame)
 {
 	if (__builtin_expect(!atomic_load_explicit(&recorder.lock.state, memory_order_relaxed),
 			     1) ||

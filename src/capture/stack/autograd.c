@@ -15,13 +15,10 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <string.h>
 
 #include "base/guest/debug_checks.h"
-#include "base/guest/hot.h"
 #include "capture/loader/loader.h"
-#include "capture/recorder/record.h"
 
 /* Holds a std::vector<at::Tensor> (three words) or a std::shared_ptr<Node> (two). C++ returns both
  * through a hidden pointer, as C does for this struct because it has more than two words. */

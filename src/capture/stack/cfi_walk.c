@@ -203,15 +203,13 @@ static bool learn(const struct step_start *start, void *const *addresses, size_t
 
 bool step_learn(const struct step_start *start, void *const *addresses, size_t count, bool whole)
 {
-	struct signals_deferred deferred;
+	LOADER_CALLED();
 	bool learnt = false;
 
-	loader_begin(&deferred);
 	if (!unwind_is_careful() && !atomic_flag_test_and_set(&known.learning)) {
 		learnt = learn(start, addresses, count, whole);
 		atomic_flag_clear(&known.learning);
 	}
-	loader_end(&deferred);
 	return learnt;
 }
 

@@ -261,12 +261,10 @@ HOT_DATA _Atomic uint64_t unload_now;
 
 static uint64_t count_unloads(void)
 {
-	struct signals_deferred deferred;
+	SIGNALS_DEFERRED();
 	struct counts now = { 0, 0 };
 
-	signals_defer(&deferred);
 	dl_iterate_phdr(read_counts, &now);
-	signals_deliver(&deferred);
 	return now.unloads;
 }
 

@@ -4,7 +4,6 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "base/guest/hot.h"
 #include "base/mem/hash.h"
 #include "base/settings/filter.h"
 #include "base/settings/opt.h"

@@ -3,13 +3,11 @@
 
 #include <stdatomic.h>
 
-#include "base/guest/hot.h"
 #include "base/guest/own_stack_and_thread.h"
 #include "base/mem/arena.h"
 #include "base/text/text.h"
 #include "capture/loader/loader.h"
 #include "capture/recorder/callbacks.h"
-#include "capture/recorder/record.h"
 #include "capture/stack/modules.h"
 #include "capture/stack/walk.h"
 

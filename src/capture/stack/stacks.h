@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/guest/hot.h"
 #include "capture/recorder/record.h"
 #include "codec/event.h"
 #include "spool/layout.h"
@@ -108,16 +109,15 @@ bool sampling_wants_end(struct event *event, enum node_kind kind, const struct s
 
 /* Sets an allocation's event->stack and its flags `untold` (not written) and `sampled`; event->size
  * and event->space must be set. Inlined: unwinding one more frame costs 100 instructions. */
-static inline __attribute__((always_inline)) void sampling_birth(struct event *event,
-								 const struct sampling_call *call)
+static INLINED void sampling_birth(struct event *event, const struct sampling_call *call)
 {
 	if ((!sampling_asks && !record_quiet()) || sampling_wants_birth(event, call))
 		event->stack = stacks_capture(call->caller, call->frame, call->may_load);
 }
 
 /* Sets event->stack of a free; event->ptr must be set, and call->pool for a block of a pool. */
-static inline __attribute__((always_inline)) void
-sampling_end(struct event *event, enum node_kind kind, const struct sampling_call *call)
+static INLINED void sampling_end(struct event *event, enum node_kind kind,
+				 const struct sampling_call *call)
 {
 	if ((!sampling_asks && !record_quiet()) || sampling_wants_end(event, kind, call))
 		event->stack = stacks_capture(call->caller, call->frame, call->may_load);

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <execinfo.h>
 #include <stdarg.h>
-#include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,20 +43,13 @@ static struct {
 static void *open_beside(void)
 {
 	static char path[4096]; /* static: may be too large for the host's stack; used once */
-	char *end;
 	Dl_info info;
 
 	if (!dladdr((void *)unwind_prepare, &info) || !info.dli_fname)
 		return NULL;
-	text_copy(path, sizeof(path), info.dli_fname);
-	end = strrchr(path, '/');
-	if (!end)
-		return NULL;
-	end[1] = '\0';
-	text_append(path, sizeof(path), "liblzma.so.5");
+	text_beside(path, sizeof(path), info.dli_fname, "liblzma.so.5");
 	dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	end[1] = '\0';
-	text_append(path, sizeof(path), "libunwind.so.8");
+	text_beside(path, sizeof(path), info.dli_fname, "libunwind.so.8");
 	return dlopen(path, RTLD_NOW | RTLD_LOCAL);
 }
 

@@ -1,8 +1,6 @@
 /* Walks this thread's stack: by prediction, by stored rules (cfi_walk.h) or by the unwinder. */
 #include "capture/stack/walk.h"
 
-#include <string.h>
-
 #include "base/guest/debug_checks.h"
 #include "base/guest/hot.h"
 #include "capture/stack/modules.h"

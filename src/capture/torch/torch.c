@@ -354,8 +354,6 @@ static void out_of_memory(int64_t size, uint64_t allocated, uint64_t reserved, u
 	}
 #define ASKED(name)
 #include "capture/torch/torch.def"
-#undef REPORT
-#undef ASKED
 
 EXPORT HOT_CODE bool _ZN3c1022memoryProfilingEnabledEv(void);
 

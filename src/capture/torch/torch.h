@@ -65,8 +65,6 @@ enum torch_function {
 #define REPORT(form, name) TORCH_##name,
 #define ASKED(name) TORCH_##name,
 #include "capture/torch/torch.def"
-#undef REPORT
-#undef ASKED
 	TORCH_FUNCTIONS
 };
 

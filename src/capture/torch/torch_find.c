@@ -15,8 +15,6 @@ static const char names[TORCH_FUNCTIONS][64] = {
 #define REPORT(form, name) WHOLE(#name),
 #define ASKED(name) WHOLE(#name),
 #include "capture/torch/torch.def"
-#undef REPORT
-#undef ASKED
 };
 
 HOT_DATA _Atomic(void *) torch_reals[TORCH_FUNCTIONS];
@@ -65,23 +63,19 @@ static __attribute__((noinline)) void read_version(const void *address)
 	char path[4096];
 	char text[1024];
 	Dl_info info;
-	char *end;
+	const char *at;
 
-	if (atomic_exchange(&version_read, true) || !dladdr(address, &info) || !info.dli_fname)
+	if (atomic_exchange(&version_read, true) || !dladdr(address, &info) || !info.dli_fname ||
+	    !strchr(info.dli_fname, '/'))
 		return;
-	text_copy(path, sizeof(path), info.dli_fname);
-	end = strrchr(path, '/');
-	if (!end)
-		return;
-	*end = '\0';
-	text_append(path, sizeof(path), "/../version.py");
+	text_beside(path, sizeof(path), info.dli_fname, "../version.py");
 	if (fd_read_file(path, text, sizeof(text)) <= 0)
 		return;
-	end = strstr(text, key);
-	if (!end)
+	at = strstr(text, key);
+	if (!at)
 		return;
-	end += sizeof(key) - 1;
-	text_copy_n(known, sizeof(known), end, strcspn(end, "'"));
+	at += sizeof(key) - 1;
+	text_copy_n(known, sizeof(known), at, strcspn(at, "'"));
 	atomic_store_explicit(&version, known, memory_order_release);
 }
 
@@ -104,13 +98,10 @@ void torch_prepare(void)
  * later, torch_prepare() looks again. */
 __attribute__((noinline, cold)) void *torch_ask_real(enum torch_function function, void *caller)
 {
-	struct signals_deferred deferred;
-
 	if (!atomic_load_explicit(&asked_caller[function], memory_order_relaxed) &&
 	    !atomic_exchange(&asked_caller[function], true)) {
-		loader_begin(&deferred);
+		LOADER_CALLED();
 		find_all(caller);
-		loader_end(&deferred);
 	}
 	return atomic_load_explicit(&torch_reals[function], memory_order_relaxed);
 }

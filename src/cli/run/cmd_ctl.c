@@ -149,7 +149,6 @@ static int show_status(struct asked *asked, const struct ctl_wish *wish)
 static const struct verb verbs[] = {
 #define VERB(name, text, what) { text, ask_process, VERB_##name },
 #include "spool/control_requests.def"
-#undef VERB
 	{ "dump", dump, VERBS },
 	{ "status", show_status, VERBS },
 	{ NULL, NULL, VERBS },

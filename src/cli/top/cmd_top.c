@@ -42,7 +42,6 @@ enum {
 static const char orders[] =
 #define ORDER(name, key, what) "|" #name
 #include "analyse/live/live_view_orders.def"
-#undef ORDER
 	;
 
 /* Parses "0.5", "2", "2s" or "500ms" into nanoseconds; on an error prints why and returns false. */
@@ -67,7 +66,6 @@ static void write_about(char *about, size_t size)
 #define ORDER(name, key, what) \
 	snprintf(about + strlen(about), size - strlen(about), "  %c  %-6s %s\n", key, #name, what);
 #include "analyse/live/live_view_orders.def"
-#undef ORDER
 }
 
 int cmd_top(int argc, char **argv)

@@ -214,7 +214,6 @@ static bool take_key(struct session *session, int key)
 		options->order = LOOK_ORDER_##name; \
 		break;
 #include "analyse/live/live_view_orders.def"
-#undef ORDER
 	default:
 		break;
 	}

@@ -118,7 +118,6 @@ static void find_facts(struct oom *oom, struct spool_model *recording)
 enum oom_reason {
 #define REASON(name, condition, text) OOM_##name,
 #include "facts/oom/oom_reasons.def"
-#undef REASON
 };
 
 static enum oom_reason find_reason(struct oom *oom)
@@ -132,7 +131,6 @@ static enum oom_reason find_reason(struct oom *oom)
 		return OOM_##name;         \
 	}
 #include "facts/oom/oom_reasons.def"
-#undef REASON
 }
 
 static void advise(struct oom *oom, enum oom_reason r)

@@ -20,8 +20,6 @@ struct oom_facts {
 #define NUMBER(name, unit, what) uint64_t name;
 #define WORDS(name, what) char name[OOM_WORDS];
 #include "facts/oom/oom_facts.def"
-#undef NUMBER
-#undef WORDS
 };
 
 /* A line of code (by spool_model_line()), and the bytes that all stacks with this line held. */

@@ -35,7 +35,6 @@ extern const struct diff_format diff_formats[];
 
 #define DIFF_FORMAT(name, help) diff_format_fn diff_##name;
 #include "render/compare/diff_formats.def"
-#undef DIFF_FORMAT
 
 /* --- texts that the formats share: diff_words.c --- */
 

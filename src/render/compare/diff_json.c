@@ -80,7 +80,6 @@ static const struct emit_column number_columns[] = {
 	  .flags = EMIT_OPTIONAL,            \
 	  .at = COLUMN_##id * sizeof(int64_t) },
 #include "analyse/compare/columns.def"
-#undef COLUMN
 	EMIT_END,
 };
 

@@ -64,7 +64,6 @@ static const char *verb_of(enum diff_why why, enum column column)
 	static const char *const verbs[WHYS] = {
 #define WHY(id, way, word, verb) verb,
 #include "analyse/compare/diff_why.def"
-#undef WHY
 	};
 
 	if (column != COLUMN_ALLOCATED && why != WHY_GONE)

@@ -13,14 +13,12 @@ enum { SITE_COLUMNS = 64 }; /* most columns of a site's name in the result of a 
 const struct diff_format diff_formats[] = {
 #define DIFF_FORMAT(name, help) { #name, help, diff_##name },
 #include "render/compare/diff_formats.def"
-#undef DIFF_FORMAT
 	{ NULL, NULL, NULL },
 };
 
 const char *const diff_why_words[WHYS] = {
 #define WHY(id, way, word, verb) word,
 #include "analyse/compare/diff_why.def"
-#undef WHY
 };
 
 const char *diff_percent(char *to, int64_t base, int64_t head)

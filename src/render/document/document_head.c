@@ -251,7 +251,6 @@ static void fill_notes(struct spool_model *recording)
 		   " samples of used device memory did not fit in used[]; peaks include them");
 #define BOUND(kind, most, what) note_count(recording, header->left_out[SPOOL_##kind], what);
 #include "ledger/bounds.def"
-#undef BOUND
 	if (recording->damaged)
 		note(recording, "parts of the recording were damaged and are left out");
 }

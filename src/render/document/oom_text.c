@@ -29,8 +29,6 @@ static size_t put_fact(char *to, size_t size, const char *name, const void *from
 #define NUMBER(fact, unit, what) FILL_FACT(fact, unit(number, facts->fact))
 #define WORDS(fact, what) FILL_FACT(fact, facts->fact)
 #include "facts/oom/oom_facts.def"
-#undef NUMBER
-#undef WORDS
 #undef BYTES
 #undef COUNT
 	return 0;

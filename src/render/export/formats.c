@@ -16,6 +16,5 @@ const struct format formats[] = {
 #define FORMAT(id, name, extension, takes, help) \
 	{ name, help " (." extension ")", extension, takes, format_##id },
 #include "render/export/formats.def"
-#undef FORMAT
 	{ NULL, NULL, NULL, 0, NULL },
 };

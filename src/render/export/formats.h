@@ -25,7 +25,6 @@ typedef int format_fn(struct trace *trace, struct out *out,
 
 #define FORMAT(id, name, extension, takes, help) format_fn format_##id;
 #include "render/export/formats.def"
-#undef FORMAT
 
 struct format {
 	const char *name, *help, *extension;

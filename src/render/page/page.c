@@ -109,7 +109,6 @@ static int write_report(const struct page_part *part, struct out *json)
 	if (REPORT_##when != REPORT_ASKED && REPORT_##when != REPORT_MOMENT) \
 		options.show |= report_section_bit(#name, strlen(#name));
 #include "render/report/report_sections.def"
-#undef SECTION
 	error = trace_open(&trace, part->input->path);
 	if (error)
 		return error;

@@ -19,14 +19,12 @@
 enum column_name {
 #define PAGE_COLUMN(id, what) COLUMN_##id,
 #include "render/page/page_columns.def"
-#undef PAGE_COLUMN
 	PAGE_COLUMNS
 };
 
 static const char *const names[PAGE_COLUMNS] = {
 #define PAGE_COLUMN(id, what) #id,
 #include "render/page/page_columns.def"
-#undef PAGE_COLUMN
 };
 
 /* Returns a bit for each event: 1 if the event ends a known block. The caller frees the array. */

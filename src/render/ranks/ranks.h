@@ -36,7 +36,6 @@ extern const struct merge_format merge_formats[];
 
 #define MERGE_FORMAT(name, help) merge_format_fn merge_##name;
 #include "render/ranks/ranks_formats.def"
-#undef MERGE_FORMAT
 
 /* --- texts that the formats share: ranks_words.c --- */
 

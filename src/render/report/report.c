@@ -16,7 +16,6 @@ static const struct {
 } sections[] = {
 #define SECTION(name, when, what) { #name, REPORT_##when, report_tell_##name },
 #include "render/report/report_sections.def"
-#undef SECTION
 };
 
 _Static_assert(COUNT_OF(sections) <= 32, "each section needs a bit of uint32_t");
@@ -35,7 +34,6 @@ const char *report_section_names(void)
 	return ""
 #define SECTION(name, when, what) #name " "
 #include "render/report/report_sections.def"
-#undef SECTION
 		;
 }
 

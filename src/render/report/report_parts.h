@@ -210,7 +210,6 @@ typedef void report_section(const struct report *report);
 
 #define SECTION(name, when, what) report_section report_tell_##name;
 #include "render/report/report_sections.def"
-#undef SECTION
 
 /* When a section is shown, unless --show names the sections. */
 enum report_when {

@@ -139,8 +139,6 @@ static size_t put_fact(char *to, size_t size, const char *name, const void *from
 #define NUMBER(fact, unit, what) FILL_FACT(fact, SAY_##unit(facts->fact))
 #define WORDS(fact, what) FILL_FACT(fact, facts->fact)
 #include "analyse/findings/report_facts.def"
-#undef NUMBER
-#undef WORDS
 	return 0;
 }
 

@@ -33,5 +33,5 @@ mv runtime names
 FAKE_CUDART_UNSEEN=1
 export FAKE_CUDART_UNSEEN
 rows 'the runtime alone' runtime
-is 'the trace says that runtime calls were recorded directly' \
-	"$(json "$TRACE" 'sum("runtime calls were recorded directly" in note for note in d["capture"]["notes"])')" 1
+is 'the trace says that memory was recorded at CUDA runtime calls' \
+	"$(json "$TRACE" 'sum("memory was recorded at CUDA runtime calls" in note for note in d["capture"]["notes"])')" 1

@@ -65,7 +65,7 @@ done
 rm -f ./*.json
 run "$E2E/forks" beside
 is 'beside: the child asks for no native frames, and says so' \
-	"$(json "$(pid_of child).json" '"native frames were not recorded" in d["capture"]["notes"][0]')" true
+	"$(json "$(pid_of child).json" '"its call stacks have no native frames" in d["capture"]["notes"][0]')" true
 
 rm -f ./*.json
 run "$E2E/forks" vfork_exit

@@ -23,7 +23,7 @@ goes() {
 	is "$what: the program does what it does" "$?:$(cat "$OUT")" "$without"
 	made=$(sed -n 's/^calls=//p' "$ERR")
 	ok "$what: the trace keeps its promises" validate "$TRACE"
-	hasnt "$what: calls are counted where the driver is" "$TRACE" 'runtime calls were recorded directly'
+	hasnt "$what: calls are counted where the driver is" "$TRACE" 'memory was recorded at CUDA runtime calls'
 }
 
 if [ "${LIBRARY#*/debug/}" = "$LIBRARY" ]; then

@@ -160,8 +160,6 @@ TEST(texts_name_facts_only)
 #define NUMBER(name, unit, what) #name,
 #define WORDS(name, what) #name,
 #include "analyse/findings/report_facts.def"
-#undef NUMBER
-#undef WORDS
 	};
 
 	for (unsigned i = 0; i < ADVICES; i++) {

@@ -224,7 +224,6 @@ TEST(a_long_run_stays_within_its_bounds)
 static const uint64_t most[SPOOL_KINDS] = {
 #define BOUND(kind, rows, what) [SPOOL_##kind] = (rows),
 #include "ledger/bounds.def"
-#undef BOUND
 };
 
 TEST(stacks_have_a_bound)
