@@ -52,7 +52,6 @@ static const char by_words[] =
 static const char space_words[] =
 #define SPACE(name, text, what) "|" text
 #include "codec/event_kinds.def"
-#undef SPACE
 	;
 
 /* Values of options; a `limit` of UINT64_MAX means that --limit was not given. */

@@ -9,13 +9,11 @@
 static const char op_names[EVENT_OPS][8] = {
 #define EVENT(name, text, what) WHOLE(text),
 #include "codec/event_kinds.def"
-#undef EVENT
 };
 
 static const char space_names[SPACES][8] = {
 #define SPACE(name, text, what) WHOLE(text),
 #include "codec/event_kinds.def"
-#undef SPACE
 };
 
 const char *event_op_name(unsigned op)

@@ -13,14 +13,12 @@
 enum event_op {
 #define EVENT(name, text, what) EVENT_##name,
 #include "codec/event_kinds.def"
-#undef EVENT
 	EVENT_OPS
 };
 
 enum space {
 #define SPACE(name, text, what) SPACE_##name,
 #include "codec/event_kinds.def"
-#undef SPACE
 	SPACES
 };
 

@@ -242,12 +242,6 @@ static bool is_framework_package(const char *path)
 	return false;
 }
 
-/* True for memtrace_pools.py, this project's module that records blocks of CuPy, RMM and JAX. */
-static bool is_ours(const char *path)
-{
-	return !strcmp(text_base(path), "memtrace_pools.py");
-}
-
 /* Source files that a tool generated: a text that is in their paths, and their name in sites. */
 struct generated {
 	char has[24], name[16];

@@ -30,20 +30,6 @@ bool intern_full(struct spool *spool, enum spool_kind kind, uint64_t rows)
 	return true;
 }
 
-/* Returns the table's next row, even beyond its limit in bounds.def; NULL if the spool cannot grow.
- * The caller fills the row, then counts it in the header. */
-static void *next_row_of_any(struct spool *spool, enum spool_kind kind)
-{
-	uint64_t index = spool_count(spool, kind);
-
-	return spool_need(spool, kind, index) ? NULL : spool_at(spool, kind, index);
-}
-
-static void *next_row(struct spool *spool, enum spool_kind kind)
-{
-	return intern_full(spool, kind, 1) ? NULL : next_row_of_any(spool, kind);
-}
-
 int intern_init(struct intern *intern, struct spool *spool)
 {
 	int error;

@@ -52,13 +52,6 @@ static bool call_counts(const struct cuda_call *span, int status)
 	return true;
 }
 
-/* True if a free, release or close is recorded at this call, not at a call nested in it. */
-static bool acts(const struct cuda_call *span)
-{
-	return hooks[span->hook].api == DRV ||
-	       atomic_load_explicit(&runtime_counts, memory_order_relaxed);
-}
-
 void cuda_call_moved(struct cuda_call *span)
 {
 	for (; span; span = span->outer)

@@ -268,9 +268,8 @@ static void give_back(struct event *event)
 }
 
 /* Makes an event of the pool, and passes the event to `enter`, with the recorder's lock held. */
-static inline __attribute__((always_inline)) void tell(memtrace_pool pool, const void *ptr,
-						       uint64_t size, void *caller, const char *api,
-						       void (*enter)(struct event *event))
+static INLINED void tell(memtrace_pool pool, const void *ptr, uint64_t size, void *caller,
+			 const char *api, void (*enter)(struct event *event))
 {
 	const char *name = pool && pool <= POOLS ? pools.names[pool - 1] : NULL;
 	const struct sampling_call call = {

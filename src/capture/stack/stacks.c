@@ -196,10 +196,8 @@ static inline struct predict_next *next_of(struct walk *walk, struct walk_memory
 }
 
 /* The number of this thread's stack. Inlined, since each frame takes 100 instructions to unwind. */
-static inline __attribute__((always_inline)) uint32_t capture_in(struct walk *walk,
-								 struct walk_memory *memory,
-								 void *caller, void *const *frame,
-								 bool may_load)
+static INLINED uint32_t capture_in(struct walk *walk, struct walk_memory *memory, void *caller,
+				   void *const *frame, bool may_load)
 {
 	uint32_t id;
 

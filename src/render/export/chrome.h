@@ -13,9 +13,8 @@ struct chrome {
 	struct trace *trace;
 	const struct selection_options *options;
 	struct stack_texts stacks;
-	uint32_t *
-		innermost; /* for each stack: the number of its innermost frame, 0 if it has none */
-	bool any;          /* an event was written, so a comma must precede the next one */
+	uint32_t *innermost; /* by stack: the number of its innermost frame, 0 if it has none */
+	bool any;            /* an event was written, so a comma must precede the next one */
 };
 
 /* An event of the Trace Event Format, and the values of its arguments. t and length are in ns.
