@@ -65,7 +65,7 @@ BASE_FLAGS = $(LANGUAGE) $(CPPFLAGS) $(OPT) -g -fno-omit-frame-pointer $(WARNING
 # -fexceptions: a C++ exception or pthread_exit may pass through a wrapper. The library is never
 # sanitized (but for check-tsan, whose programs are linked with it): the programs it is preloaded into
 # lack the sanitizer's runtime.
-LIB_FLAGS = $(BASE_FLAGS) $(if $(filter 1,$(DEBUG)),-DMEMTRACE_DEBUG=1) $(LIB_SANITIZE) $(TUNE) -DMEMTRACE_LIBRARY=1 -fPIC -fvisibility=hidden -fexceptions \
+LIB_FLAGS = $(BASE_FLAGS) $(if $(filter 1,$(DEBUG)),-DMEMTRACE_DEBUG=1) $(LIB_SANITIZE) $(TUNE) -DMEMTRACE_LIBRARY=1 -include src/base/guest/old_glibc.h -fPIC -fvisibility=hidden -fexceptions \
 	-ftls-model=initial-exec -fno-semantic-interposition -ffunction-sections -fdata-sections
 # noseparate-code: two mappings fewer in every process that inherits LD_PRELOAD, and in all that it forks.
 # Bsymbolic-functions: nobody looks for our own functions by name there.
@@ -152,7 +152,7 @@ $(BUILD)/cli/%.o: src/%.c $(BUILD)/flags | $(BUILD)/ready
 	$(call say,CC,$@) $(COMPILE) $(CLI_FLAGS) -c -o $@ $<
 
 $(BUILD)/libmemtrace.so: $(LIB_OBJECTS) src/libmemtrace.ld
-	$(call say,LINK,$@) $(CC) $(LIB_FLAGS) $(LDFLAGS) $(LIB_LINK) -o $@ $(LIB_OBJECTS) -ldl -lpthread
+	$(call say,LINK,$@) $(CC) $(LIB_FLAGS) $(LDFLAGS) $(LIB_LINK) -o $@ $(LIB_OBJECTS)
 
 $(BUILD)/memtrace: $(CLI_OBJECTS)
 	$(call say,LINK,$@) $(CC) $(CLI_FLAGS) $(LDFLAGS) -o $@ $(CLI_OBJECTS) $(TOOL_LIBS)

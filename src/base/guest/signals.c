@@ -15,11 +15,11 @@ void signals_defer(struct signals_deferred *deferred)
 	sigfillset(&all);
 	for (size_t i = 0; i < COUNT_OF(own); i++)
 		sigdelset(&all, own[i]);
-	pthread_sigmask(SIG_BLOCK, &all, &deferred->before); /* cannot fail with valid arguments */
+	sigprocmask(SIG_BLOCK, &all, &deferred->before); /* cannot fail with valid arguments */
 }
 
 void signals_deliver(const struct signals_deferred *deferred)
 {
-	pthread_sigmask(SIG_SETMASK, &deferred->before, NULL);
+	sigprocmask(SIG_SETMASK, &deferred->before, NULL);
 	pthread_setcancelstate(deferred->cancel, NULL);
 }

@@ -1,0 +1,21 @@
+#!/bin/sh
+# The oldest glibc 2.N that can load these programs and libraries: glibc-floor.sh FILE..., which prints N.
+#
+# It is the highest version that they need of any library, weak needs included: the loader looks at all
+# of them. A need that is no version of glibc's (GLIBC_PRIVATE, GLIBC_ABI_DT_RELR, GLIBCXX_3.4) fails.
+set -eu
+
+for file in "$@"; do
+	LC_ALL=C readelf -VW "$file" | sed -n '/needs section/,/^$/s/.*Name: \([^ ]*\).*/\1/p'
+done | awk '
+	/^GLIBC_2\.[0-9]+(\.[0-9]+)?$/ {
+		split($0, part, ".")
+		floor = part[2] + 0 > floor ? part[2] : floor
+		next
+	}
+	{ print "no version of glibc: " $0 | "cat >&2"; bad = 1 }
+	END {
+		if (!NR) { print "no file that needs glibc: nothing to read" | "cat >&2"; bad = 1 }
+		if (!bad) print floor
+		exit bad
+	}'
