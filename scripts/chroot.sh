@@ -60,4 +60,5 @@ exec unshare --mount --propagation private sh -ec '
 	mount --rbind . "$root/memtrace"
 	mount -t proc proc "$root/proc"
 	mount --rbind /dev "$root/dev"
-	exec chroot "$root" sh -ec "cd /memtrace && exec env \"\$@\"" sh "$@"' sh "$root" "$@"
+	exec chroot "$root" env -i HOME=/root LC_ALL=C.UTF-8 PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin \
+		sh -ec "cd /memtrace && exec env \"\$@\"" sh "$@"' sh "$root" "$@"
