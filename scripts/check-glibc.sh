@@ -9,8 +9,8 @@ export BUILD
 suites='bullseye bookworm trixie'
 results=$BUILD/glibc
 
-"$MAKE" --no-print-directory SETUP=no wheel
-wheel=$(ls -t "$BUILD"/memtrace-*.whl | head -n 1)
+wheel=$("$MAKE" --no-print-directory SETUP=no wheel | tail -n 1)
+echo "$wheel"
 sh scripts/chroot.sh bullseye make SETUP=no "BUILD=$BUILD/wheel" STATIC=1 PAGE= fake samples
 rm -rf "$results"
 for suite in $suites; do
@@ -20,4 +20,5 @@ for suite in $suites; do
 done
 # shellcheck disable=SC2086  # words
 python3 tests/validate.py "$results"/*/*.json
+# shellcheck disable=SC2086
 (cd "$results" && python3 "$OLDPWD/tests/glibc/agree.py" $suites)

@@ -109,4 +109,7 @@ def main(built, build, version, folder):
 if __name__ == "__main__":
     if len(sys.argv) != 5:
         sys.exit("usage: wheel.py BUILT BUILD VERSION FOLDER")
-    main(*sys.argv[1:])
+    try:
+        main(*sys.argv[1:])
+    except subprocess.CalledProcessError as error:
+        sys.exit(f"wheel: failed: {' '.join(error.cmd)}")
