@@ -27,10 +27,11 @@ def load(shell):
         counted[0] += 1
         name = line.strip() or f"cell {counted[0]}"
         with phase(name):
-            shell.run_cell(cell)
+            result = shell.run_cell(cell)
         if recording():
             print(report(name), end="")
         else:
             print("memtrace: not recorded; start the notebook as: memtrace run -- jupyter lab")
+        result.raise_error()
 
     shell.register_magic_function(memtrace, "cell", "memtrace")

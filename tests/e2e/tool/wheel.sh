@@ -94,6 +94,7 @@ class Shell:
 
     def run_cell(self, cell):
         exec(cell)
+        return types.SimpleNamespace(raise_error=lambda: None)
 
 
 with memtrace.phase("step 0"):
