@@ -15,6 +15,7 @@ SAN ?=#		address,undefined: the tool and the unit tests under sanitizers
 WERROR ?=#	1: a warning is an error (`make check` sets it)
 DEBUG ?=#	1: the library stops where it breaks a promise (base/guest/debug_checks.h)
 SETUP ?= yes#	no: `make check` and `make demo` do not look for missing packages
+STATIC ?=#	1: the tool needs libc alone, for the other libraries' archives are inside (`make wheel`)
 CUDA ?=#		/usr/local/cuda: `make samples` and `make check-gpu` use this toolkit, not the fake
 CJSON_CFLAGS ?=
 CJSON_LIBS ?= -lcjson
@@ -59,13 +60,14 @@ LANGUAGE := -std=gnu11 -D_GNU_SOURCE= -Isrc -Iinclude
 SANITIZE := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all)
 
 # A compiler that tunes for no processor clears a struct by `rep stos`, which takes 30 cycles to begin.
-TUNE := $(if $(filter x86_64%,$(shell $(CC) -dumpmachine)),-mtune=skylake)
+MACHINE := $(shell $(CC) -dumpmachine)
+TUNE := $(if $(filter x86_64%,$(MACHINE)),-mtune=skylake)
 
 BASE_FLAGS = $(LANGUAGE) $(CPPFLAGS) $(OPT) -g -fno-omit-frame-pointer $(WARNINGS) $(CFLAGS)
 # -fexceptions: a C++ exception or pthread_exit may pass through a wrapper. The library is never
 # sanitized (but for check-tsan, whose programs are linked with it): the programs it is preloaded into
 # lack the sanitizer's runtime.
-LIB_FLAGS = $(BASE_FLAGS) $(if $(filter 1,$(DEBUG)),-DMEMTRACE_DEBUG=1) $(LIB_SANITIZE) $(TUNE) -DMEMTRACE_LIBRARY=1 -fPIC -fvisibility=hidden -fexceptions \
+LIB_FLAGS = $(BASE_FLAGS) $(if $(filter 1,$(DEBUG)),-DMEMTRACE_DEBUG=1) $(LIB_SANITIZE) $(TUNE) -DMEMTRACE_LIBRARY=1 -include src/base/guest/old_glibc.h -fPIC -fvisibility=hidden -fexceptions \
 	-ftls-model=initial-exec -fno-semantic-interposition -ffunction-sections -fdata-sections
 # noseparate-code: two mappings fewer in every process that inherits LD_PRELOAD, and in all that it forks.
 # Bsymbolic-functions: nobody looks for our own functions by name there.
@@ -77,7 +79,9 @@ LIB_LINK = -shared -Wl,-soname,libmemtrace.so.$(firstword $(subst ., ,$(VERSION)
 LIB_LAYOUT = -nostartfiles -Wl,-z,lazy -Wl,-z,norelro -Wl,-T,src/libmemtrace.ld
 WATCH_LOADER := $(addprefix -Wl$(comma)--wrap=,dlopen dlclose dladdr dladdr1 dl_iterate_phdr)
 CLI_FLAGS = $(BASE_FLAGS) $(OPTIONAL_FLAGS) $(CJSON_CFLAGS) $(SANITIZE)
-TOOL_LIBS = -Wl,--as-needed $(CJSON_LIBS) $(ZLIB_LIBS) $(OPTIONAL_LIBS) -ldl -lpthread -lm
+# Archives come in the order in which they need each other: libdw needs libelf, which needs the packers.
+TOOL_LIBS = -Wl,--as-needed $(if $(filter 1,$(STATIC)),-Wl$(comma)-Bstatic $(CJSON_LIBS) $(OPTIONAL_LIBS) \
+	$(if $(filter libdw,$(OPTIONAL)),-lelf -lbz2 -llzma) $(ZLIB_LIBS) -Wl$(comma)-Bdynamic,$(CJSON_LIBS) $(ZLIB_LIBS) $(OPTIONAL_LIBS)) -ldl -lpthread -lm
 FAKE_FLAGS = $(BASE_FLAGS) -Itests/fake -Itests/fake/include -fPIC $(if $(LIB_SANITIZE),-include tests/tsan/unseen.h)
 # A caller that ended in a jump would be in no stack: tests ask for each by name.
 PROGRAM_FLAGS = $(BASE_FLAGS) -fno-optimize-sibling-calls -Itests/fake/include
@@ -95,7 +99,7 @@ all: $(BUILD)/libmemtrace.so $(BUILD)/memtrace ## the library and the tool (this
 # Rewritten only when the flags changed, so that everything is built again exactly then.
 $(BUILD)/flags: FORCE
 	@mkdir -p $(@D)
-	@new=$@.$$$$; printf '%s\n' '$(subst ','\'',$(CC) $(LIB_FLAGS) $(LIB_LINK) $(CLI_FLAGS) $(LDFLAGS) $(CJSON_LIBS))' >$$new; \
+	@new=$@.$$$$; printf '%s\n' '$(subst ','\'',$(CC) $(LIB_FLAGS) $(LIB_LINK) $(CLI_FLAGS) $(LDFLAGS) $(TOOL_LIBS))' >$$new; \
 		if cmp -s $$new $@; then rm -f $$new; else mv $$new $@; fi
 .PHONY: FORCE
 FORCE:
@@ -152,10 +156,15 @@ $(BUILD)/cli/%.o: src/%.c $(BUILD)/flags | $(BUILD)/ready
 	$(call say,CC,$@) $(COMPILE) $(CLI_FLAGS) -c -o $@ $<
 
 $(BUILD)/libmemtrace.so: $(LIB_OBJECTS) src/libmemtrace.ld
-	$(call say,LINK,$@) $(CC) $(LIB_FLAGS) $(LDFLAGS) $(LIB_LINK) -o $@ $(LIB_OBJECTS) -ldl -lpthread
+	$(call say,LINK,$@) $(CC) $(LIB_FLAGS) $(LDFLAGS) $(LIB_LINK) -o $@ $(LIB_OBJECTS)
 
-$(BUILD)/memtrace: $(CLI_OBJECTS)
-	$(call say,LINK,$@) $(CC) $(CLI_FLAGS) $(LDFLAGS) -o $@ $(CLI_OBJECTS) $(TOOL_LIBS)
+# SQLite asks for log(), of which glibc 2.29 has a version of its own: the archive's call goes to the old one.
+$(BUILD)/old_log.o: | $(BUILD)/ready
+	$(call say,AS,$@) printf '%s\n' '.globl log' '.hidden log' '.symver old_log, log@GLIBC_2.2.5' 'log: jmp old_log@PLT' \
+		'.section .note.GNU-stack, "", @progbits' | $(CC) -x assembler -c -o $@ -
+
+$(BUILD)/memtrace: $(CLI_OBJECTS) $(if $(filter 1-x86_64%,$(STATIC)-$(MACHINE)),$(BUILD)/old_log.o)
+	$(call say,LINK,$@) $(CC) $(CLI_FLAGS) $(LDFLAGS) -o $@ $^ $(TOOL_LIBS)
 
 # --- the simulated CUDA ----------------------------------------------------------------------------
 
@@ -548,6 +557,13 @@ uninstall: ## takes away what install put there
 
 deb: all manual ## build/memtrace_VERSION_ARCH.deb
 	$(Q)BUILD='$(BUILD)' VERSION='$(VERSION)' sh scripts/deb.sh
+
+# The tool of an older system runs on newer ones. SUITE= builds it on this one, whose glibc is then wanted.
+SUITE ?= bullseye
+WHEEL_BUILD = SETUP=no BUILD='$(BUILD)/wheel' STATIC=1 PAGE='$(PAGE)' all
+wheel: all manual ## build/memtrace-VERSION-py3-none-manylinux_2_X_ARCH.whl, its programs built in Debian 11 (SUITE=bullseye, root)
+	$(Q)$(if $(SUITE),BUILD='$(BUILD)' sh scripts/chroot.sh $(SUITE) make,$(MAKE) --no-print-directory) $(WHEEL_BUILD)
+	$(Q)python3 scripts/wheel.py '$(BUILD)/wheel' '$(BUILD)' '$(VERSION)' '$(BUILD)'
 
 clean: ## removes BUILD, if it is one of ours
 	$(Q)if [ -e '$(BUILD)/flags' ]; then rm -rf -- '$(BUILD)'; fi

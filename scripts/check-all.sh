@@ -32,6 +32,7 @@ unloads               libraries that come and go while threads unwind           
 kills                 killed at random moments, three kinds of program            100    1000
 guests                hosts that do what they must not, all of it                 -      run
 package               the Debian package, into this system                        run    run
+glibc                 the wheel under glibc 2.31, 2.36 and 2.41, the same of the same    -      run
 samples               recorded runs, sampled so many times: sites are unbiased    -      100
 soak                  a long job, of so many seconds                              -      1800
 keep                  a flight recorder of so many events: a week of 2,000/s      -      1200000000
@@ -87,6 +88,12 @@ package() {
 	REAL=1 quiet_make check-e2e T=deb
 }
 
+glibc() {
+	[ "$(id -u)" = 0 ] || skip 'only root may make systems of other releases'
+	command -v debootstrap >/dev/null || skip 'no debootstrap here'
+	BUILD=$BUILD MAKE=$MAKE sh scripts/check-glibc.sh
+}
+
 fuzz() { # FUZZER SECONDS, shared by its targets
 	case $1 in
 	afl) command -v afl-fuzz >/dev/null || skip 'no afl-fuzz here' ;;
@@ -127,6 +134,7 @@ run_step() { # NAME HOW
 		;;
 	guests) LONG=1 SECONDS_EACH=7200 quiet_make check-hostile ;;
 	package) package ;;
+	glibc) glibc ;;
 	samples) RUNS=$2 TIMES=20 SECONDS_EACH=1800 quiet_make check-e2e T=sampling ;;
 	hostile) hostile "$2" ;;
 	soak) soak "$2" ;;

@@ -28,7 +28,7 @@ files      statfs statfs64 fstatfs fstatfs64 faccessat unlink unlinkat rename re
 files      getcwd fcntl fcntl64 flock opendir readdir closedir process_vm_readv isatty poll ioctl
 bytes      memcpy memmove memset memcmp memchr memrchr memmem mempcpy
 bytes      strlen strnlen strcmp strncmp strcasecmp strncasecmp strchr strchrnul strrchr strstr
-bytes      strcspn strspn strpbrk stpcpy snprintf vsnprintf strerror strerror_r strerrordesc_np
+bytes      strcspn strspn strpbrk stpcpy snprintf vsnprintf _sys_errlist
 numbers    strtol strtoul strtoll strtoull bsearch __ctype_b_loc
 numbers    __isoc23_strtol __isoc23_strtoul __isoc23_strtoll __isoc23_strtoull
 time       clock_gettime time gmtime_r nanosleep clock_nanosleep sched_yield
@@ -36,12 +36,12 @@ process    getpid getppid gettid getuid geteuid syscall uname gethostname getrli
 process    getenv secure_getenv setenv unsetenv environ __environ program_invocation_name
 process    program_invocation_short_name __progname prctl sched_getcpu
 limits     getrlimit64
-threads    __libc_single_threaded pthread_setcancelstate pthread_self pthread_once pthread_atfork __register_atfork pthread_getattr_np
+threads    pthread_setcancelstate pthread_self pthread_once pthread_atfork __register_atfork pthread_getattr_np
 threads    pthread_attr_getstack pthread_attr_destroy pthread_attr_init
 threads    pthread_mutex_init pthread_mutex_destroy pthread_mutex_lock pthread_mutex_trylock pthread_mutex_unlock
 threads    pthread_rwlock_rdlock pthread_rwlock_wrlock pthread_rwlock_unlock
 threads    pthread_key_create pthread_key_delete pthread_getspecific pthread_setspecific
-signals    pthread_sigmask sigemptyset sigfillset sigaddset sigdelset sigismember sigisemptyset sigpending sigtimedwait sigaction
+signals    sigprocmask sigemptyset sigfillset sigaddset sigdelset sigismember sigisemptyset sigpending sigtimedwait sigaction
 loader     dlopen dlclose dlvsym dlerror dladdr dladdr1 dlinfo dl_iterate_phdr _dl_find_object _r_debug
 stacks     backtrace
 heap       free

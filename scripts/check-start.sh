@@ -71,7 +71,7 @@ segments=$(readelf -lW "$library" | awk '$1 == "LOAD" { print $(NF - 1) }' | tr 
 	}' || status=1
 
 # --- names ----------------------------------------------------------------------------------------------
-wanted='__libc_single_threaded environ getauxval '
+wanted='_sys_errlist dlvsym environ getauxval '
 looked_up=$(env -i LD_DEBUG=bindings LD_PRELOAD="$(realpath "$library")" /bin/true 2>&1 |
 	sed -n "s/.*binding file [^ ]*libmemtrace\.so .* symbol .\([a-z_0-9]*\)'.*/\1/p" | LC_ALL=C sort | tr '\n' ' ')
 [ "$looked_up" = "$wanted" ] || complain "looked up at the start: $wanted, not: $looked_up"

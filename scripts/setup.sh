@@ -44,6 +44,7 @@ libcap2-bin            check  a host with capabilities
 python3-torch          check  the report door and Python frames without a GPU
 golang-go              all    go tool pprof reads the export
 afl++                  all    fuzzes the readers
+debootstrap            all    small systems of Debian 11 to 13: make wheel, other glibcs
 lintian                all    looks at the Debian package
 '
 

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <langinfo.h>
+#include <limits.h>
 #include <locale.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,6 +15,7 @@
 #include "base/settings/version.h"
 #include "cli/cli.h"
 #include "cli/packed.h"
+#include "cli/preload_refusals.h"
 #include "render/values/values.h"
 
 static struct {
@@ -130,7 +132,7 @@ int cli_fail(int status)
 static int dispatch(int argc, char **argv)
 {
 	static char help[] = "--help";
-	char libraries[PACKED_LIBRARIES];
+	char libraries[PACKED_LIBRARIES], own[PATH_MAX], library[PATH_MAX];
 	const char *word = argc > 1 ? argv[1] : NULL;
 	const struct command *command;
 
@@ -140,7 +142,10 @@ static int dispatch(int argc, char **argv)
 	}
 	if (!strcmp(word, "--version") || !strcmp(word, "-V") || !strcmp(word, "version")) {
 		packed_libraries(libraries);
-		out_format(cli_out(), "memtrace " MEMTRACE_VERSION "\n%s\n", libraries);
+		out_format(cli_out(), "memtrace " MEMTRACE_VERSION "\n%s\n%s\n%s\n",
+			   realpath("/proc/self/exe", own) ? own : "no /proc/self/exe",
+			   library_find(library, sizeof(library)) ? err_text() : library,
+			   libraries);
 		return STATUS_DONE;
 	}
 	if (!strcmp(word, "--help") || !strcmp(word, "-h") ||

@@ -1,7 +1,7 @@
 /* Identifies a process even after its pid has been given to another process. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/mem/hash.h"
 #include "base/text/fd.h"
@@ -34,11 +34,11 @@ uint64_t process_start_ticks(int pid)
 
 uint64_t process_place(void)
 {
-	char boot[64];
-	struct stat space;
+	char boot[64], space[32];
+	ssize_t in = readlink("/proc/self/ns/pid", space, sizeof(space));
 	ssize_t length = fd_read_file("/proc/sys/kernel/random/boot_id", boot, sizeof(boot));
 
-	if (length <= 0 || stat("/proc/self/ns/pid", &space))
+	if (length <= 0 || in <= 0)
 		return 0;
-	return hash_mix(hash_bytes(boot, (size_t)length), space.st_ino) | 1;
+	return hash_mix(hash_bytes(boot, (size_t)length), hash_bytes(space, (size_t)in)) | 1;
 }

@@ -217,7 +217,7 @@ static void close_all(void)
  * keeps copies of the program's descriptors until the work ends, unless the work is `lengthy`. */
 static void take_table(bool lengthy)
 {
-	if (!raw_call(SYS_close_range, lengthy ? 0 : 3, ~0U, CLOSE_RANGE_UNSHARE)) {
+	if (!raw_call(__NR_close_range, lengthy ? 0 : 3, ~0U, CLOSE_RANGE_UNSHARE)) {
 		if (lengthy)
 			leave_standard_out();
 	} else if (!raw_call(SYS_unshare, CLONE_FILES, 0, 0) && lengthy) {

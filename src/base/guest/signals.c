@@ -22,6 +22,6 @@ struct signals_deferred signals_defer(void)
 
 void signals_deliver(const struct signals_deferred *deferred)
 {
-	pthread_sigmask(SIG_SETMASK, &deferred->before, NULL);
+	sigprocmask(SIG_SETMASK, &deferred->before, NULL);
 	pthread_setcancelstate(deferred->cancel, NULL);
 }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/guest/hot.h"
+#include "base/guest/raw_call.h"
 #include "base/guest/safe_read.h"
 
 enum { PAGE = 4096, MOST = 1 << 20 }; /* MOST: bytes that a call searches beyond `low` */
@@ -22,7 +23,7 @@ static HOT_THREAD _Thread_local struct {
  */
 static void find_stack(void)
 {
-	bool first = gettid() == getpid();
+	bool first = raw_call(SYS_gettid, 0, 0, 0) == getpid();
 	uintptr_t high = first ? getauxval(AT_RANDOM) : (uintptr_t)(void *)&thread_stack;
 	char byte;
 

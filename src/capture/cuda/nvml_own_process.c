@@ -20,7 +20,7 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 #include "capture/loader/loader.h"
 #include "capture/recorder/record.h"
@@ -33,8 +33,8 @@ enum {
 /* NVML gives this value if a number of bytes is not available (Windows, some MIG devices). */
 static const unsigned long long NOT_AVAILABLE = ~0ull;
 
-/* The inode of the host's pid namespace: PROC_PID_INIT_INO of linux/proc_ns.h. */
-static const unsigned long HOST_NAMESPACE = 0xeffffffc;
+/* The host's pid namespace: PROC_PID_INIT_INO of linux/proc_ns.h. */
+static const char HOST_NAMESPACE[] = "pid:[4026531836]";
 
 typedef struct nvmlDevice_st *nvmlDevice_t;
 
@@ -154,9 +154,10 @@ static bool was_there(int device, unsigned int pid)
 
 static bool on_host(void)
 {
-	struct stat status;
+	char space[sizeof(HOST_NAMESPACE)] = "";
 
-	return !stat("/proc/self/ns/pid", &status) && status.st_ino == HOST_NAMESPACE;
+	return readlink("/proc/self/ns/pid", space, sizeof(space) - 1) > 0 &&
+	       !strcmp(space, HOST_NAMESPACE);
 }
 
 /* This process's id in the list: its pid if listed (in a container, whose pids differ from the

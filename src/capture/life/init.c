@@ -13,7 +13,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/auxv.h>
-#include <sys/single_threaded.h>
 #include <unistd.h>
 
 #include "base/guest/debug_checks.h"
@@ -30,6 +29,8 @@
 #include "capture/torch/torch.h"
 
 EXPORT int InitializeInjection(void);
+
+extern __attribute__((weak)) __typeof__(dlvsym) dlvsym; /* base/guest/old_glibc.h */
 
 /* glibc's function beneath pthread_atfork(), which libc.so itself does not contain. */
 int __register_atfork(void (*before)(void), void (*in_parent)(void), void (*in_child)(void),
@@ -67,8 +68,8 @@ START_CODE static const struct link_map *own_map(void)
 	map = _GLOBAL_OFFSET_TABLE_[1];
 #endif
 	/* needed with LD_BIND_NOW, and on processors other than x86-64 */
-	if (!map && !dladdr1(injections, &info, (void **)&map, RTLD_DL_LINKMAP))
-		return NULL;
+	if (!map)
+		dladdr1(injections, &info, (void **)&map, RTLD_DL_LINKMAP);
 	return map;
 }
 
@@ -151,6 +152,9 @@ static __attribute__((noinline)) void set_injections(const char *library)
 	errno = saved;
 }
 
+/* glibc's __libc_single_threaded; NULL before glibc 2.32. */
+static START_DATA const char *single_threaded;
+
 /* A fork holds the recorder's lock, so that no other thread is in an update when the child is made.
  * A signal handler that forks may have interrupted an update, and must not wait for that update. */
 static _Thread_local struct {
@@ -161,7 +165,8 @@ static _Thread_local struct {
 
 START_CODE static void before_fork(void)
 {
-	bool asleep = __libc_single_threaded && !record_process.awake && !loader_used();
+	bool asleep =
+		single_threaded && *single_threaded && !record_process.awake && !loader_used();
 
 	if (forking.asleep != asleep) /* usually equal: then no page is written */
 		forking.asleep = asleep;
@@ -209,8 +214,10 @@ static START_DATA atomic_bool begun, held;
 void life_begin(void)
 {
 	atomic_store(&begun, true);
-	if (guest_preloaded && !atomic_exchange(&held, true))
-		__register_atfork(before_fork, after_fork_in_parent, after_fork_in_child, NULL);
+	if (!guest_preloaded || atomic_exchange(&held, true))
+		return;
+	single_threaded = dlvsym(RTLD_DEFAULT, "__libc_single_threaded", "GLIBC_2.32");
+	__register_atfork(before_fork, after_fork_in_parent, after_fork_in_child, NULL);
 }
 
 START_CODE static bool is_linked(const struct link_map *map)
@@ -227,7 +234,7 @@ START_CODE static bool is_linked(const struct link_map *map)
 /* glibc passes main()'s arguments to constructors too. */
 __attribute__((constructor)) START_CODE static void begin(int count, char **words)
 {
-	const struct link_map *map = preloaded_map();
+	const struct link_map *map = dlvsym ? preloaded_map() : NULL;
 
 	/* AT_SECURE: a process with another user's rights must not write where the settings say. */
 	guest_preloaded = map && !getauxval(AT_SECURE);

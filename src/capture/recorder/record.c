@@ -14,6 +14,7 @@
 #include "base/guest/raw_call.h"
 #include "base/guest/signals.h"
 #include "base/guest/start.h"
+#include "base/mem/each.h"
 #include "base/settings/opt.h"
 #include "base/text/log.h"
 #include "capture/loader/loader.h"
@@ -100,13 +101,14 @@ bool record_wake(void)
 
 const char *record_error_text(int error)
 {
-	const char *text = strerrordesc_np(error < 0 ? -error : error);
+	unsigned number = (unsigned)(error < 0 ? -error : error);
 
 	if (error == -EOWNERDEAD)
 		return "a thread of the program did not finish its update of the recording";
 	if (error == -ESTALE)
 		return "the file was removed or replaced";
-	return text ? text : "unknown error";
+	return number < COUNT_OF(old_errors) && old_errors[number] ? old_errors[number]
+								   : "unknown error";
 }
 
 void record_give_up(const char *what, int error)

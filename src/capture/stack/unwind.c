@@ -180,12 +180,17 @@ struct walking {
 static void walk(void *argument)
 {
 	struct walking *walking = argument;
+	char *caller = __builtin_return_address(0);
+	void **addresses = walking->addresses;
 
 	loader_enter();
 	if (!unwinder.walk || atomic_load_explicit(&unwind_cares, memory_order_relaxed))
-		walking->count = backtrace(walking->addresses, (int)walking->capacity);
+		walking->count = backtrace(addresses, (int)walking->capacity);
 	else
-		walking->count = unwinder.walk(walking->addresses, (int)walking->capacity);
+		walking->count = unwinder.walk(addresses, (int)walking->capacity);
+	/* Most walks of libunwind 1.3 give the last byte of a call, not the address behind it. */
+	for (int i = walking->count - 1; i > 0 && addresses[1] == caller - 1; i--)
+		addresses[i] = (char *)addresses[i] + 1;
 	loader_leave();
 }
 

@@ -2,6 +2,7 @@
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/settings/opt.h"
@@ -44,11 +45,13 @@ int cmd_doctor(int argc, char **argv)
 {
 	const struct usage usage = { "doctor", "[-- CMD...]", about, NULL, 0, 0, 0, true };
 	int parsed = args_parse(&usage, &argc, argv);
+	char own[PATH_MAX];
 
 	if (parsed != ARGS_GO)
 		return parsed;
 	opt_read();
-	doctor_say(FINDING_OK, "memtrace", NULL, "%s", MEMTRACE_VERSION);
+	doctor_say(FINDING_OK, "memtrace", NULL, "%s, %s", MEMTRACE_VERSION,
+		   realpath("/proc/self/exe", own) ? own : "no /proc/self/exe");
 	doctor_built();
 	doctor_library();
 	doctor_cuda();

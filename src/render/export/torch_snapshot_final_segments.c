@@ -13,15 +13,15 @@ struct layout_walk {
 	size_t count;
 };
 
-static void visit(const void *node, VISIT order, void *closure)
+/* Fills segments[]; counts them alone, if there is no room yet. */
+static void visit(const void *node, VISIT order, int depth)
 {
-	struct layout_walk *walk = closure;
-
+	(void)depth;
 	if (order != postorder && order != leaf)
 		return;
-	if (walk->segments)
-		walk->segments[walk->count] = **(struct snapshot_segment *const *)node;
-	walk->count++;
+	if (walked->segments)
+		walked->segments[walked->segments_n] = **(struct snapshot_segment *const *)node;
+	walked->segments_n++;
 }
 
 static bool is_live(const struct snapshot *snapshot, const struct snapshot_device *device,
@@ -41,14 +41,14 @@ static void collect(struct snapshot *snapshot, struct snapshot_device *device)
 	static const struct sort_key by_address[] = { SORT_UP(struct snapshot_block, address),
 						      { 0 } };
 	const struct blocks *blocks = &snapshot->lives.blocks;
-	struct layout_walk walk = { NULL, 0 };
 	size_t count = device->nameless_n;
 
 	for (uint32_t i = 0; i < blocks->used; i++)
 		count += is_live(snapshot, device, i);
-	twalk_r(device->tree, visit, &walk);
+	walked = device;
+	twalk(device->tree, visit);
 	device->blocks = calloc(count + 2, sizeof(*device->blocks));
-	device->segments = calloc(walk.count + count + 1, sizeof(*device->segments));
+	device->segments = calloc(device->segments_n + count + 1, sizeof(*device->segments));
 	NEED(device->blocks && device->segments);
 	for (uint32_t i = 0; i < blocks->used; i++) {
 		if (is_live(snapshot, device, i))
@@ -64,9 +64,8 @@ static void collect(struct snapshot *snapshot, struct snapshot_device *device)
 		       device->nameless_n * sizeof(*device->nameless));
 	device->blocks_n += device->nameless_n;
 	sort_rows(device->blocks, device->blocks_n, sizeof(*device->blocks), by_address);
-	walk = (struct layout_walk){ device->segments, 0 };
-	twalk_r(device->tree, visit, &walk);
-	device->segments_n = walk.count;
+	device->segments_n = 0;
+	twalk(device->tree, visit);
 }
 
 /* Moves blocks that overlap the block before them, or lie in no segment, to the end of the list,

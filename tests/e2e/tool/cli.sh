@@ -37,6 +37,7 @@ fails 2 'usage' sh -c 'memtrace 3>&1 1>&2 2>&3'
 ok 'version' memtrace --version
 is 'its first line' "$(head -n 1 "$OUT")" "memtrace $(sed -n 's/.*MEMTRACE_VERSION "\(.*\)"/\1/p' "$TOP/src/base/settings/version.h")"
 has 'what it was built with' "$OUT" 'with zlib 1.'
+is 'where the tool and its library lie' "$(sed -n 2,3p "$OUT")" "$(realpath "$BUILD/memtrace" "$BUILD/libmemtrace.so")"
 fails 2 'there is no command repotr; did you mean report?' memtrace repotr
 fails 2 'there is no command nonsense; see memtrace --help' memtrace nonsense
 fails 2 'there is no option --nonsense' memtrace --nonsense
@@ -206,6 +207,7 @@ is 'each once' "$(sort "$OUT" | uniq -d)" ''
 # --- doctor ---------------------------------------------------------------------------------------------
 memtrace doctor -- "$SAMPLES/leak" >"$OUT" 2>&1
 has 'doctor finds the library' "$OUT" 'libmemtrace.so'
+has 'doctor tells where the tool lies' "$OUT" ", $(realpath "$BUILD/memtrace")"
 has 'doctor tells what the tool was built with' "$OUT" "$(memtrace --version | tail -n 1)"
 has 'doctor finds what compresses' "$OUT" 'libz.so.1 for *.json.gz'
 [ -n "$GPU" ] || has 'doctor finds NVML' "$OUT" 'libnvidia-ml.so.1'

@@ -1,0 +1,24 @@
+#!/bin/sh
+# The wheel under glibc 2.31, 2.36 and 2.41: installed in small systems of Debian 11, 12 and 13, it records
+# the same of the same programs. They, and the simulated CUDA, are built once, in Debian 11.
+set -eu
+cd "$(dirname "$0")/.."
+
+: "${BUILD:=build}" "${MAKE:=make}"
+export BUILD
+suites='bullseye bookworm trixie'
+results=$BUILD/glibc
+
+wheel=$("$MAKE" --no-print-directory SETUP=no wheel | tail -n 1)
+echo "$wheel"
+sh scripts/chroot.sh bullseye make SETUP=no "BUILD=$BUILD/wheel" STATIC=1 PAGE= fake samples
+rm -rf "$results"
+for suite in $suites; do
+	echo "$suite"
+	sh scripts/chroot.sh "$suite" sh tests/glibc/run.sh "$wheel" "$BUILD/wheel" "$results/$suite"
+	echo "  glibc $(cat "$results/$suite/glibc"): $(find "$results/$suite" -name '*.json' | wc -l) traces"
+done
+# shellcheck disable=SC2086  # words
+python3 tests/validate.py "$results"/*/*.json
+# shellcheck disable=SC2086
+(cd "$results" && python3 "$OLDPWD/tests/glibc/agree.py" $suites)
