@@ -16,7 +16,7 @@ struct signals_deferred signals_defer(void)
 	sigfillset(&all);
 	for (size_t i = 0; i < COUNT_OF(own); i++)
 		sigdelset(&all, own[i]);
-	pthread_sigmask(SIG_BLOCK, &all, &deferred.before); /* cannot fail with valid arguments */
+	sigprocmask(SIG_BLOCK, &all, &deferred.before); /* cannot fail with valid arguments */
 	return deferred;
 }
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/guest/clock.h"
+#include "base/guest/old_glibc.h"
 #include "base/guest/own_stack_and_thread.h"
 #include "base/guest/raw_call.h"
 #include "base/guest/signals.h"

@@ -8,12 +8,10 @@
 #include "base/mem/sort.h"
 #include "render/export/torch_snapshot.h"
 
-struct layout_walk {
-	struct snapshot_segment *segments; /* receives the segments; NULL only counts them */
-	size_t count;
-};
+/* The device whose tree is walked. twalk_r(), which takes it as an argument, needs glibc 2.30. */
+static struct snapshot_device *walked;
 
-/* Fills segments[]; counts them alone, if there is no room yet. */
+/* Counts a segment of `walked` and, if its segments[] is allocated, stores it there. */
 static void visit(const void *node, VISIT order, int depth)
 {
 	(void)depth;
