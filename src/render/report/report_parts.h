@@ -1,6 +1,4 @@
-/*
- * Shared by the report's source files: the findings about the trace, and functions that write rows.
- */
+/* Shared by the report's source files: the findings about the trace, functions that write rows. */
 #pragma once
 
 #include "analyse/categories/categories.h"
@@ -147,7 +145,7 @@ bool report_wants(const struct report *report, int device);
 /* Writes a line that the bytes that follow are estimated from samples, if they are. */
 void report_say_estimated(const struct report *report);
 
-/* Returns the number of rows that a list shows, SIZE_MAX for all. */
+/* Returns the maximum number of rows that a list shows, SIZE_MAX for all. */
 size_t report_limit(const struct report *report);
 
 /* Writes a line as it is if `how` is SAID_LINE, a heading if it is SAID_HEADING, else a sentence
@@ -169,7 +167,7 @@ extern const struct emit_column report_site_cells[];
 
 void report_site_row(const struct report *report, const char *name, uint64_t bytes, uint64_t whole);
 
-/* Writes a remark below the row of a site. The bytes precede it unless they are TRACE_NONE. */
+/* Writes a remark below the row of a site, after the number of bytes unless this is TRACE_NONE. */
 void report_note(const struct report *report, uint64_t bytes, const char *text);
 
 /* Writes rows of struct report_site up to the limit, and one row with the sum of all others. */
@@ -183,8 +181,8 @@ void report_composition(const struct report *report, const struct trace_peak *pe
 			const char *others);
 
 /*
- * report_categories.c: the bytes of a peak by category. They fill an array of CATEGORIES_MOST sums
- * (false: they are not known), a table for people, or rows for JSON (null if not known).
+ * report_categories.c: return or write the bytes of a peak by category: as an array of
+ * CATEGORIES_MOST sums (false: not known), a table for people, or rows for JSON (null: not known).
  */
 bool report_category_sums(const struct report *report, const struct trace_peak *peak,
 			  struct category_sum *sums);
