@@ -1,4 +1,4 @@
-/* Fills calls[] (CUDA calls, as counted), and actions[] and spans[] (what CUPTI recorded). */
+/* Fills calls[] (CUDA calls, added up by name), and actions[] and spans[] (recorded by CUPTI). */
 #include <errno.h>
 
 #include "base/mem/hash.h"

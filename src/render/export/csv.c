@@ -44,7 +44,8 @@ static void cell_hex(struct csv_writer *writer, uint64_t value)
 		out_hex(writer->out, value);
 }
 
-/* True if the text needs no change: printable ASCII, no quotes, no formula. *length: its length. */
+/* True if a text needs no change: it is printable ASCII without quotes, and does not begin like a
+ * formula. Then *length is the text's length. */
 static bool is_plain(const char *text, size_t *length)
 {
 	const char *p = text;

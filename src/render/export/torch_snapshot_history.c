@@ -298,7 +298,7 @@ int snapshot_read(struct snapshot *snapshot, struct trace *trace,
 	*snapshot = (struct snapshot){ .trace = trace,
 				       .options = options,
 				       .next_address = SNAPSHOT_ADDRESSES };
-	/* false: filtered events count as missing, since their blocks may lie in any segment. */
+	/* false: filtered events count as missing, since known segments may have their blocks. */
 	lives_start(&snapshot->lives, false);
 	error = export_find_end(&end, trace, options);
 	while (!error && (more = trace_next(trace, &event)) == 1 && !replay_is_behind(&end, &event))

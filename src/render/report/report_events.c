@@ -140,7 +140,7 @@ static void say_nothing(const struct report *report)
 			   "1,000 events).",
 			   GROWTH_LEAST);
 	else
-		report_say(report, 0, "Growth: no call site grew over %s.", steps_text(report));
+		report_say(report, 0, "Growth: no call site grew during %s.", steps_text(report));
 }
 
 void report_tell_growth(const struct report *report)

@@ -127,7 +127,7 @@ const char *report_line(const struct report *report, uint64_t stack)
 	return report_format(report, "%s", text);
 }
 
-/* Returns the first sentence for a run without device memory: on the kind with the highest peak. */
+/* Returns the first sentence for a run without device memory: about the largest memory kind. */
 static const char *no_device_text(const struct report *report)
 {
 	const struct trace_summary *summary = &report->trace->summary;

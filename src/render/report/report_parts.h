@@ -28,7 +28,7 @@ struct report {
  * --- findings that need more than the trace's sums: report_analysis.c ---
  *
  * The events are read if a section needs them, and always if they are few. So the short report has
- * the growth of call sites for an ordinary trace, and is instant for one of ten million events.
+ * the growth of call sites for an ordinary trace, and is instant for a trace of ten million events.
  */
 
 struct report_study {
@@ -142,7 +142,7 @@ void report_list(const struct report *report, const char *key, const struct emit
 
 /* True if the report shows details of the device: by default, of the one with the highest peak. */
 bool report_wants(const struct report *report, int device);
-/* Writes a line that the bytes that follow are estimated from samples, if they are. */
+/* If the bytes that follow are estimated from samples, writes a line that says so. */
 void report_say_estimated(const struct report *report);
 
 /* Returns the maximum number of rows that a list shows, SIZE_MAX for all. */
@@ -218,7 +218,7 @@ enum report_when {
 	REPORT_ASIDE,  /* as REPORT_MORE, but not for a selection */
 	REPORT_MORE,   /* with --full, and in JSON */
 	REPORT_ASKED,  /* with --full */
-	REPORT_EVENTS, /* as REPORT_ASKED, but not for a selection; it is made from the events */
+	REPORT_EVENTS, /* as REPORT_ASKED, but not for a selection: needs the trace's events */
 	REPORT_OOM,    /* with --full, and in JSON; with --oom it is the only section */
 	REPORT_MOMENT, /* with --at, when sections of other kinds are left out */
 };

@@ -17,7 +17,7 @@ const char *show_count(char *to, uint64_t count);
 const char *show_share(char *to, uint64_t part, uint64_t whole);
 
 /* Copies text that may come from a traced program. '?' replaces what is not UTF-8 or could control
- * a terminal; a text longer than `columns` ends in "...". Returns its bytes without the NUL. */
+ * a terminal; a text longer than `columns` ends in "...". Returns the length in bytes. */
 size_t show_safe(char *to, size_t size, const char *text, unsigned columns);
 
 /* As show_safe(), but "..." replaces the middle: `sixths`/6 of the text kept are from its end. */
