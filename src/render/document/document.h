@@ -35,8 +35,8 @@ struct document_to {
 	void *sink_to; /* first argument of `sink` */
 };
 
-/* Writes the trace. Returns 0 or -errno. Fills *told, unless `told` is NULL, before writing, so a
- * failed write leaves it filled; lack of memory may not. Calls malloc() only to demangle names. */
+/* Writes the trace. Returns 0 or -errno. *told, unless `told` is NULL, is filled before any write,
+ * so only -ENOMEM can leave it unfilled. Calls malloc() only to demangle names. */
 int document_write(const struct spool *spool, const struct document_to *to,
 		   enum symbols_names names, enum trace_exit exit, struct document_told *told);
 

@@ -16,7 +16,7 @@ static uint64_t number(const char *text, uint64_t none)
 	return none;
 }
 
-/* Allocates an array: `size` bytes for each of the spool's facts with the key, and for `more`. */
+/* Allocates `size` bytes for each fact with the key in the spool, and `more` further times. */
 static void *room_for(struct spool_model *recording, const char *key, size_t more, size_t size)
 {
 	for (uint32_t i = 0; (i = fact_find(recording->spool, key, i));)

@@ -233,7 +233,7 @@ void emit_sum(const struct emit_column *columns, const struct emit_rows *rows, s
 bool emit_is_null(const struct emit_column *column, const void *row);
 const char *emit_cell(char *to, const struct emit_column *column, const void *row);
 
-/* Sets bit i for each columns[i] with a heading, unless it is optional and null in all rows. */
+/* Bit i of the result: columns[i] has a heading, and is not both optional and null in all rows. */
 uint64_t emit_shown_columns(const struct emit_column *columns, const struct emit_rows *rows);
 
 /* --- Markdown --- */

@@ -137,7 +137,7 @@ static void put_function(struct pprof_writer *writer, uint64_t id, const char *n
 {
 	protobuf_u64(&writer->part, FUNCTION_ID, id);
 	field_string(writer, FUNCTION_NAME, name);
-	/* If this were `name`, too, pprof would shorten "f [backward]" as if it were a C++ name. */
+	/* If the system name were the same, pprof would shorten "f [backward]" like a C++ name. */
 	field_string(writer, FUNCTION_SYSTEM_NAME, symbol);
 	field_string(writer, FUNCTION_FILE, file);
 	add_part(writer, FUNCTION);

@@ -6,7 +6,7 @@
 
 enum {
 	SEGMENTS = 5, /* segments shown unless --full is given */
-	PINS = 3,     /* lines shown for each segment unless --full is given */
+	PINS = 3,     /* source lines shown for each segment unless --full is given */
 };
 
 /* --- holders --- */

@@ -58,7 +58,7 @@ static size_t told(const struct report *report, const struct tree *tree,
 	       (report->options->full ||
 		tree->nodes[node->first + count].bytes >= tree->nodes[0].bytes / SMALLEST))
 		count++;
-	/* If one child is left, it gets its own row rather than a row "... 1 more". */
+	/* A single remaining child gets its own row rather than a row "... 1 more". */
 	return node->children_n - count == 1 ? node->children_n : count;
 }
 

@@ -10,7 +10,7 @@
 enum { SHOW_NUMBER = 32 }; /* size of a buffer for any printed number, in bytes */
 
 /* Write "1.23 GiB", "12.3 s", "1,234,567" or "99.9%" to a buffer of SHOW_NUMBER bytes; "-" for
- * TRACE_NONE and for a share of 0 bytes. All return `to`. */
+ * TRACE_NONE and for a share of a total of 0 bytes. All return `to`. */
 const char *show_bytes(char *to, uint64_t bytes);
 const char *show_time(char *to, uint64_t ns);
 const char *show_count(char *to, uint64_t count);
