@@ -11,9 +11,9 @@
 #include "facts/spool_model.h"
 
 enum {
-	OOM_TEXT_LINES = 23, /* most lines; on stderr, one more line gives the trace's path */
+	OOM_TEXT_LINES = 23, /* maximum; on stderr, a further line gives the trace's path */
 	OOM_TEXT_COLUMNS = 80,
-	OOM_TEXT_BYTES = 4 * OOM_TEXT_COLUMNS + 1, /* most bytes of a line of UTF-8, with its NUL */
+	OOM_TEXT_BYTES = 4 * OOM_TEXT_COLUMNS + 1, /* maximum size of a UTF-8 line with its NUL */
 };
 
 struct oom_text { /* the explanation of a failed allocation */
@@ -25,34 +25,34 @@ struct oom_text { /* the explanation of a failed allocation */
 struct document_told {
 	uint64_t ooms;       /* number of failed allocations */
 	bool survived;       /* the program continued after the last failure; true if none failed */
-	struct oom_text oom; /* the last failure, explained */
+	struct oom_text oom; /* the explanation of the last failure; no lines if none failed */
 };
 
-/* Where a trace is written: to the function `sink` or, if that is NULL, to the descriptor. */
+/* The destination of a trace: the function `sink` or, if that is NULL, the file descriptor. */
 struct document_to {
 	int fd;
 	out_sink *sink;
-	void *sink_to; /* argument of `sink` */
+	void *sink_to; /* first argument of `sink` */
 };
 
-/* Writes the trace. Returns 0 or -errno. `told`, which may be NULL, is filled even if writing
- * fails, but not for lack of memory. Calls malloc() only to demangle names. */
+/* Writes the trace. Returns 0 or -errno. *told, unless `told` is NULL, is filled before any write,
+ * so only -ENOMEM can leave it unfilled. Calls malloc() only to demangle names. */
 int document_write(const struct spool *spool, const struct document_to *to,
 		   enum symbols_names names, enum trace_exit exit, struct document_told *told);
 
-/* Fills a trace, which the caller has initialised by rows_clear(), without writing it. It points
- * into the recording, which must be all 0 at first. Returns 0 or -ENOMEM. */
+/* Fills *trace, which the caller has initialised by rows_clear(), without writing it. The trace
+ * points into *recording, which the caller must have set to all 0. Returns 0 or -ENOMEM. */
 int document_fill(struct trace *trace, struct spool_model *recording, const struct spool *spool,
 		  enum symbols_names names, enum trace_exit exit, struct document_told *told);
 
 /* write_rows.c: writes all members of the trace but its events, each followed by a comma. With
- * `baseline`, members that are FULL in facts/trace.def are left out if 0, null or empty. */
+ * `baseline`, leaves out members marked FULL in facts/trace.def that are 0, null or empty. */
 void document_facts(struct out *out, const struct trace *trace, bool baseline);
 
 /* Writes one member, "key":value. facts/trace.def must have a row with that key. */
 void document_member(struct out *out, const struct trace *trace, const char *key);
 
-/* Writes an object as the rows `of` in facts/trace.def describe it. */
+/* Writes a struct as a JSON object with the members that facts/trace.def lists under BEGIN(of). */
 void document_object(struct out *out, enum rows_of of, const void *object);
 
 void document_event(struct out *out, const struct spool *spool, const struct event *event);

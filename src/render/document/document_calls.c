@@ -1,4 +1,4 @@
-/* Fills the trace's lists: counted calls; kernels, copies and calls recorded by CUPTI. */
+/* Fills calls[] (CUDA calls, added up by name), and actions[] and spans[] (recorded by CUPTI). */
 #include <errno.h>
 
 #include "base/mem/hash.h"
@@ -6,11 +6,12 @@
 #include "base/mem/sort.h"
 #include "render/document/document.h"
 
-/* --- counted calls: for each name, the sum of the rows of all threads --- */
+/* --- counted calls: a function may have several rows in the spool, which are added up --- */
 
 enum { NAMES = 512 }; /* more names than counted_calls.def and hooks.def have */
 
-/* Adds a row to the call with this name. Times are in ticks until all rows have been added. */
+/* Adds a row to the call with this name. Until document_calls() converts the call's total_ns and
+ * max_ns, they hold ticks. */
 static void add_row(struct trace *trace, const struct spool_call *row, const char *name)
 {
 	uint64_t max = atomic_load(&row->max);
@@ -37,7 +38,7 @@ static uint64_t in_ns(uint64_t ticks, uint64_t tick_ns)
 
 void document_calls(struct spool_model *recording)
 {
-	/* Equal times are sorted by the names' addresses, that is by order in the spool. */
+	/* Calls with equal times are sorted by the addresses of their names in the spool. */
 	static const struct sort_key by_time[] = {
 		SORT_DOWN(struct trace_call, total_ns),
 		SORT_UP(struct trace_call, api),
@@ -102,7 +103,7 @@ static uint64_t action_key(uint64_t kind, uint32_t name)
 	return hash_mix(kind, name);
 }
 
-/* Fills a map from the kind and name of an action to 1 + its index. Returns 0 or -ENOMEM. */
+/* Maps the kind and name of each action to 1 + its index in actions[]. Returns 0 or -ENOMEM. */
 static int find_actions(const struct spool *spool, struct map *places)
 {
 	uint64_t rows = spool_count(spool, SPOOL_ACTION);

@@ -8,7 +8,7 @@
 #include "render/document/document.h"
 #include "spool/event_journal.h"
 
-/* Returns the number that the text is; `none` if it is NULL or not a number. */
+/* Returns the decimal number in the text; `none` if the text is NULL or anything else. */
 static uint64_t number(const char *text, uint64_t none)
 {
 	if (text && *text && strspn(text, "0123456789") == strlen(text) && strlen(text) < 19)
@@ -16,7 +16,7 @@ static uint64_t number(const char *text, uint64_t none)
 	return none;
 }
 
-/* Allocates an element of `size` bytes for each fact with the key, and `more` further ones. */
+/* Allocates `size` bytes for each fact with the key in the spool, and `more` further times. */
 static void *room_for(struct spool_model *recording, const char *key, size_t more, size_t size)
 {
 	for (uint32_t i = 0; (i = fact_find(recording->spool, key, i));)
@@ -24,7 +24,7 @@ static void *room_for(struct spool_model *recording, const char *key, size_t mor
 	return spool_model_room(recording, more, size);
 }
 
-/* Returns a Unix time (ns) as RFC 3339 in UTC, by Hinnant's "chrono-Compatible ... Algorithms". */
+/* Returns a Unix time (ns) as RFC 3339 in UTC, by Hinnant's "Low-Level Date Algorithms". */
 static const char *time_text(struct spool_model *recording, uint64_t ns)
 {
 	uint64_t seconds = ns / 1000000000u;
@@ -100,7 +100,7 @@ static void fill_cards(struct spool_model *recording, struct trace_environment *
 		};
 }
 
-/* Returns the CUDA runtime's version: 13000 if "libcudart.so.13" is a module; 0 if not known. */
+/* Returns the CUDA runtime's version: 13000 if "libcudart.so.13" is loaded; 0 if not known. */
 static uint64_t runtime_version(const struct spool_model *recording)
 {
 	static const char name[] = "libcudart.so.";
@@ -138,8 +138,8 @@ const char *document_stop_text(unsigned stop)
 		return "recording stopped early: no space for the spool (full disk, quota or "
 		       "ulimit -f)";
 	case SPOOL_VANISHED:
-		return "recording stopped early: the spool was removed from its directory or can "
-		       "no longer be opened";
+		return "recording stopped early: its file, the spool, was removed or can no longer "
+		       "be opened";
 	case SPOOL_TOO_LARGE:
 		return "recording stopped early: the spool reached its maximum size";
 	case SPOOL_NO_FILES:
@@ -175,8 +175,8 @@ static void note_count(struct spool_model *recording, uint64_t count, const char
 
 static void note_unnamed(struct spool_model *recording)
 {
-	char text[512] = " native frames have no names, because their files are missing or have "
-			 "changed since they were loaded, for example ";
+	char text[512] = " native frames have no names, because files that contain their code are "
+			 "missing or have changed since they were loaded, for example ";
 
 	if (recording->unnamed)
 		text_append(text, sizeof(text), recording->unnamed);
@@ -186,8 +186,8 @@ static void note_unnamed(struct spool_model *recording)
 static void note_torn(struct spool_model *recording)
 {
 	const struct spool *spool = recording->spool;
-	char text[256] = "the process kept recording while its spool was read: totals, lines and "
-			 "live memory are from times up to ";
+	char text[256] = "the process kept recording while its spool was read, so totals, lines "
+			 "and live memory are from different times, which can be up to ";
 
 	if (!spool->torn)
 		return;
@@ -202,7 +202,7 @@ static void note_sampling(struct spool_model *recording, uint64_t interval)
 {
 	static const char units[][8] = { " bytes", " KiB", " MiB", " GiB" };
 	unsigned unit = 0;
-	char text[256] = "bytes of call sites are estimated from samples of ";
+	char text[256] = "bytes of call sites are estimated from one sample for every ";
 
 	if (!interval)
 		return;
@@ -211,8 +211,8 @@ static void note_sampling(struct spool_model *recording, uint64_t interval)
 	text_u64(text + strlen(text), interval);
 	text_append(text, sizeof(text), units[unit]);
 	text_append(text, sizeof(text),
-		    " (MEMTRACE_SAMPLE): totals and peaks are exact; the call sites of frees "
-		    "are not recorded");
+		    " allocated (MEMTRACE_SAMPLE); totals and peaks are exact; the call sites of "
+		    "frees are not recorded");
 	note(recording, text);
 }
 
@@ -231,8 +231,8 @@ static void fill_notes(struct spool_model *recording)
 		   " memory calls in signal handlers were not recorded, because they "
 		   "interrupted an update of the recording");
 	note_count(recording, atomic_load(&header->abandoned),
-		   " updates were never finished (a signal handler jumped away, or a thread was "
-		   "cancelled) and were undone: those calls are not in the trace");
+		   " updates of the recording were never finished (a signal handler jumped away, "
+		   "or a thread was cancelled) and were undone; the trace lacks their calls");
 	if (spool->cut)
 		note(recording, "the last update of the recording was cut off and is left out");
 	note_torn(recording);
@@ -293,7 +293,7 @@ static void fill_capture(struct spool_model *recording)
 	const struct spool_header *header = spool->header;
 	struct trace_capture *capture = &recording->trace->capture;
 	uint64_t dropped = header->dropped < header->seq ? header->dropped : header->seq;
-	/* events that count only in totals and peaks */
+	/* events that the trace lacks; only its totals and peaks include them */
 	uint64_t without = dropped + header->paused + header->filtered;
 	const char *stacks = fact_told(spool, "stacks");
 	const char *unwinder = fact_told(spool, "unwinder");

@@ -39,8 +39,9 @@ static void fill_backward(struct spool_model *recording, const struct spool_stac
 	stack->via_stack = backward.stack;
 }
 
-/* Fills frames[] of the stack, and entries[] with indices into it. Frames that the spool lacks are
- * left out. No two stacks share steps, so one of more than the `left` unused steps is damaged. */
+/* Fills frames[], without frames that the spool lacks, and entries[], the indices in frames[] where
+ * C called Python. The table STEP lists the frames of all stacks one after another, so a stack with
+ * more frames than the *left rows that other stacks do not use is damaged, and gets none. */
 static void fill_steps(struct spool_model *recording, const struct spool_stack *from,
 		       struct trace_stack *stack, uint64_t *left)
 {

@@ -1,4 +1,4 @@
-/* Fills the trace's sums: summary, peaks with their stacks, timeline, samples of `used`. */
+/* Fills the trace's summary, its peaks with their stacks, its timeline, and used[]. */
 #include <string.h>
 
 #include "ledger/timeline.h"
@@ -45,7 +45,8 @@ static void fill_used(const struct spool_model *recording, struct trace_sum *to,
 	to->residual_max_bytes = device->residual_high;
 }
 
-/* Returns the next scope of the kind and device from index *at on, or NULL; *at moves past it. */
+/* Returns the first scope (a pool ...) of the kind and device from index *at on, and moves *at
+ * past it; NULL if there is none. */
 static const struct spool_scope *next_scope(const struct spool_model *recording, int device,
 					    enum scope_kind kind, uint32_t *at)
 {
@@ -184,7 +185,7 @@ static const char *pool_of(const struct spool_model *recording, const struct spo
 	return scope->kind == SCOPE_POOL ? spool_text(recording->spool, scope->name) : NULL;
 }
 
-/* Lists each scope's peaks of allocated and reserved memory. peak_of[sum] becomes 1 + its index. */
+/* Lists the peaks of all scopes' sums (allocated, reserved). peak_of[sum]: 1 + the peak's index. */
 static void list_peaks(struct spool_model *recording, uint32_t *peak_of)
 {
 	struct trace *trace = recording->trace;
@@ -206,8 +207,8 @@ static void list_peaks(struct spool_model *recording, uint32_t *peak_of)
 	}
 }
 
-/* Adds a cell (the bytes of a stack in one sum) to the totals of its stack and, unless NULL, to its
- * peak. The first pass counts the stacks of each peak, the second pass lists them. */
+/* Takes a cell, the bytes of a stack in one sum. The first pass adds them to the stack's totals and
+ * counts the stacks of the sum's peak; the second lists these. `peak`: NULL if the sum has none. */
 static void see_cell(struct spool_model *recording, uint32_t stack, const struct spool_cell *cell,
 		     struct trace_peak *peak, bool first)
 {
@@ -218,7 +219,7 @@ static void see_cell(struct spool_model *recording, uint32_t stack, const struct
 
 	share.bytes = totals_at_peak(sum, cell, &share.count);
 	share.estimated_bytes = totals_estimated_at_peak(sum, cell);
-	/* Counted once: arrays are in the sums of their device and of their memory kind. */
+	/* Arrays are in the sums of their device and of SPACE_ARRAY, so the latter are skipped. */
 	if (first && cell->sum % METRICS == METRIC_ALLOCATED &&
 	    (scope->kind == SCOPE_DEVICE ||
 	     (scope->kind == SCOPE_SPACE && scope->name != SPACE_ARRAY))) {
@@ -298,7 +299,7 @@ static void put_moment(struct trace_curve *curve, const uint64_t moment[4])
 	curve->used[curve->used_n++] = moment[3] ? moment[3] : TRACE_NONE;
 }
 
-/* Adds the three moments of a stretch of time that a point has, in order, equal ones only once. */
+/* Adds a point's moments (most allocated, most reserved, last) by time, equal ones only once. */
 static void put_point(struct trace_curve *curve, const struct spool_point *point)
 {
 	uint64_t three[3][4] = {
@@ -319,7 +320,7 @@ static void put_point(struct trace_curve *curve, const struct spool_point *point
 static void fill_curve(struct spool_model *recording, const struct spool_scope *scope)
 {
 	static const uint64_t zero[4];
-	/* The curve lacks the last event, so the state after it is taken from the sums. */
+	/* The curve may lack the state at the end, which is the current value of the sums. */
 	const uint64_t end[4] = { recording->spool->header->t, scope->sums[METRIC_ALLOCATED].now,
 				  scope->sums[METRIC_RESERVED].now, scope->sums[METRIC_USED].now };
 	struct trace *trace = recording->trace;

@@ -12,11 +12,11 @@
 
 enum {
 	LONG = 1024,                /* size of a sentence's buffer, in bytes */
-	FACT_LINES = 2,             /* most lines of each fact */
-	WHY_LINES = 3,              /* most lines of the reason */
-	HELP_LINES = 3,             /* most lines of each piece of advice */
-	HELPS = 1 + 2 * HELP_LINES, /* most lines of all advice, including its heading */
-	HOLDERS_TOLD = 3,           /* most holders of memory, besides PyTorch, that are named */
+	FACT_LINES = 2,             /* maximum lines of each statement before the reason */
+	WHY_LINES = 3,              /* maximum lines of the reason, which begins with "Why:" */
+	HELP_LINES = 3,             /* maximum lines of each of the two pieces of advice */
+	HELPS = 1 + 2 * HELP_LINES, /* maximum lines of all advice, including its heading */
+	HOLDERS_TOLD = 3,           /* maximum number of holders of memory that are named */
 };
 
 static size_t put_fact(char *to, size_t size, const char *name, const void *from)
@@ -43,8 +43,8 @@ static void add_line(struct oom_text *text, const char *line)
 			 SHOW_MIDDLE);
 }
 
-/* Adds `begin` and the sentence, in at most `most` lines. The last is cut to fit; all but the first
- * are indented by the length of `begin`. */
+/* Adds `begin` and the sentence, in at most `most` lines, the last one cut to fit. Lines after the
+ * first are indented by the length of `begin`. */
 static void add_wrapped(struct oom_text *text, const char *begin, const char *sentence,
 			unsigned most)
 {
@@ -169,7 +169,7 @@ static void add_device(struct oom_text *text, const struct oom *oom)
 		say(text, "  device    ", FACT_LINES, "about %s free", left);
 }
 
-/* Adds the source lines that held most, as many as leave room for advice, and a sum of the rest. */
+/* Adds the source lines that held most bytes, as far as advice leaves room, and the others' sum. */
 static void add_lines(struct oom_text *text, const struct oom *oom)
 {
 	uint64_t unknown = oom->told->unknown_bytes;
@@ -197,7 +197,7 @@ static void add_lines(struct oom_text *text, const struct oom *oom)
 		say(text, "", 1, "%13s %6s  ... %llu more line%s%s", show_bytes(size, more),
 		    show_share(share, more, all), (unsigned long long)others,
 		    others == 1 ? "" : "s",
-		    unknown ? ", and blocks whose allocation was not kept" : "");
+		    unknown ? ", and blocks whose allocation is unknown" : "");
 }
 
 static void write_text(struct oom_text *text, const struct oom *oom)
@@ -221,7 +221,7 @@ static void write_text(struct oom_text *text, const struct oom *oom)
 		add_wrapped(text, "  - ", oom->told->advice[i].text, HELP_LINES);
 }
 
-/* Replaces names of facts in the advice by values, and writes the text, also into the trace. */
+/* Replaces names of facts in the advice by their values, and fills *text and the trace's text. */
 static void fill_words(struct spool_model *recording, const struct oom *oom, struct oom_text *text)
 {
 	struct trace_oom *told = oom->told;

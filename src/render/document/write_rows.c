@@ -56,7 +56,7 @@ static inline bool says_nothing(const struct row *row, const void *object, bool 
 	return empty && !(row->count_at && count_of(row, object));
 }
 
-/* True if all members that are always written are null or, with `empty`, if all are null or 0. */
+/* True if all WHEN_ALWAYS members are null or, with `empty`, if all members are null or 0. */
 /* NOLINTNEXTLINE(misc-no-recursion): rows nest at most four levels deep */
 static bool is_nothing(enum rows_of of, const void *object, bool empty)
 {
@@ -243,7 +243,7 @@ static void write_nested(const struct row_writer *writer, const struct row *row,
 static inline void write_member(const struct row_writer *writer, const struct row *row,
 				const void *object, bool comma)
 {
-	/* Copies the whole array, of which `length` bytes count: a constant length is faster. */
+	/* Copies the whole array, not only `length` bytes of it: a constant size is faster. */
 	memcpy(out_room(writer->out, sizeof(row->text)), row->text + !comma, sizeof(row->text) - 1);
 	writer->out->used += row->length - !comma;
 	if (row->kind < ROW_OBJECT)

@@ -1,4 +1,4 @@
-/* Reads, prints and sums the fields of rows. */
+/* Reads, prints and sums the fields of rows, which struct emit_column describes. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +16,7 @@ void emit_add(struct arena *arena, struct emit_rows *rows, const void *row)
 {
 	size_t count = rows->count;
 
-	/* The room is full at each power of two from ROWS_FIRST on; it is then doubled. */
+	/* A list has memory for ROWS_FIRST rows, then for twice as many each time it is full. */
 	if (!count || (count >= ROWS_FIRST && !(count & (count - 1)))) {
 		size_t room = count ? 2 * count : ROWS_FIRST;
 		void *list = need(arena, room * rows->size);

@@ -45,7 +45,7 @@ enum emit_kind {
 	EMIT_DELTA,    /* int64_t, a count: JSON digits, text "+1,234"; INT64_MIN: null, "-" */
 	EMIT_INTEGER,  /* int: JSON and text digits */
 	EMIT_POSITION, /* uint32_t: JSON and text digits; UINT32_MAX: null, "-" */
-	EMIT_MICROS,   /* uint64_t, ns: JSON and text in us, "1.234"; optional TRACE_NONE: null */
+	EMIT_MICROS,   /* uint64_t, ns: in us, "1.234"; TRACE_NONE: null if EMIT_OPTIONAL is set */
 	EMIT_DEVICE,   /* int: JSON and text digits; less than 0 (NO_DEVICE): null, "-" */
 	EMIT_REAL,     /* double: JSON and text have six significant digits; NAN: null, "-" */
 	EMIT_RATE,     /* double: JSON and text have three decimals; NAN: null, "-" */
@@ -56,23 +56,23 @@ enum emit_kind {
 	EMIT_CODE,     /* const char *, code in Markdown; NULL: JSON null, text "?" */
 	EMIT_SHARE,    /* struct emit_part: text "12.3%", not in JSON */
 
-	/* Only in JSON. `of`: the columns of the object or of the array's items. */
+	/* Kinds only for JSON. The column's `of`: columns of the object or of the array's items. */
 	EMIT_OBJECT,  /* a struct inside the row */
 	EMIT_KNOWN,   /* a struct inside the row; null if its first column is null */
-	EMIT_POINTED, /* a pointer to a struct; NULL is null; as EMIT_INLINED without a key */
+	EMIT_POINTED, /* a pointer to a struct, NULL for null; without a key, like EMIT_INLINED */
 	EMIT_INLINED, /* a struct inside the row: its members are written as those of the row */
-	EMIT_ROWS,    /* struct emit_rows: an array of objects, or of values for emit_texts etc. */
-	EMIT_ITEMS,  /* as ROWS, of a pointer and a size_t at `count_at`; optional: null if empty */
-	EMIT_NAMED,  /* struct emit_rows of struct emit_named: an object with an array for each */
+	EMIT_ROWS,  /* struct emit_rows: an array of objects; of texts if `of` is emit_texts ... */
+	EMIT_ITEMS, /* a pointer and a size_t at `count_at`: an array; null if empty and optional */
+	EMIT_NAMED, /* struct emit_rows of struct emit_named: an object with an array for each */
 	EMIT_HIDDEN, /* struct emit_rows: the number of rows that are not shown */
 	EMIT_OTHER,  /* struct emit_rows: an object with the sums of the rows not shown */
 	EMIT_REST,   /* struct emit_rows: only the first sum of EMIT_OTHER, as a number */
 };
 
 enum emit_flag {
-	EMIT_OPTIONAL = 1, /* JSON: no member if it is null; text: no column if all are null */
+	EMIT_OPTIONAL = 1, /* JSON: no member if null; text: no column if all its cells are null */
 	EMIT_DIM = 2,      /* text: printed dim on a terminal */
-	EMIT_WHOLE = 4,    /* text: never cut, in a column of width 0 */
+	EMIT_WHOLE = 4,    /* text: in a column of width 0, not cut even if the line is too long */
 };
 
 /* `bytes` as a percentage of `of`. */
@@ -103,27 +103,29 @@ enum { EMIT_LARGEST = 512, EMIT_CELL_MOST = 512 };
 /* An empty list for emit_add(); the first `some` of its rows will be shown. */
 #define EMIT_NONE_OF(type, some) ((struct emit_rows){ NULL, 0, (some), sizeof(type) })
 
-/* The arguments of foreach() for all rows of a list, each of type `type`. */
+/* The second and third argument of foreach() for all rows of a list, each of type `type`. */
 #define ROWS_IN(type, list) (type *)(list).rows, (list).count
 
 /* Appends a copy of the row to a list that was made by EMIT_NONE_OF(). */
 void emit_add(struct arena *arena, struct emit_rows *rows, const void *row);
 
-/* Returns a cell's text if its kind does not: in `to` (EMIT_CELL_MOST bytes) or in other memory. */
+/* Returns a cell's text, in `to` (EMIT_CELL_MOST bytes) or elsewhere, in place of the text that
+ * enum emit_kind describes. */
 typedef const char *emit_show(char *to, const void *row);
 
 struct emit_column {
-	const char *key; /* key in JSON, or NULL; white space at its start precedes the quotes */
+	const char *key; /* key in JSON, or NULL; blanks and "\n" at its start precede its quotes */
 	const char *heading; /* heading in text, NULL if not in text */
-	const char *title;   /* heading in Markdown, where the column is always written, or NULL */
-	short width; /* above 0: right-aligned in that many columns; below 0: left-aligned in */
-		     /* -width columns; 0: left-aligned in the rest of the line */
+	const char *title;   /* heading in Markdown, or NULL for `heading`; with a title, the column
+			      * is in Markdown even if it is not in text */
+	short width;       /* above 0: right-aligned in that many columns; below 0: left-aligned in
+			    * -width columns; 0: left-aligned in the rest of the line */
 	unsigned char gap; /* number of blanks before the column */
 	unsigned char kind, flags;
 	unsigned short at;             /* offset of the field in the struct of a row */
 	unsigned short count_at, size; /* EMIT_ITEMS: offset of the item count, size of an item */
 	const struct emit_column *of;  /* columns of the object or of the array's items */
-	const char *between; /* of an array: text before each item, after the comma: "\n", "" */
+	const char *between; /* text before each item of an array, after any comma, such as "\n" */
 	emit_show *show;
 };
 
@@ -197,20 +199,20 @@ struct emit_table {
 	const struct emit_rows *after; /* rows to write after all others, NULL for none */
 	const char *heading;           /* written after an empty line; NULL: none */
 	bool headless;                 /* no line of column headings */
-	bool summed;   /* rows not shown get a row with their sums, not a line with their number */
+	bool summed;   /* the line "... and 3 more" has the sums of the rows that are not shown */
 	bool totalled; /* text: below several rows, a row "all" with the sums */
 	unsigned char indent;
 	const char *more; /* the words after the number of rows not shown; NULL: "more" */
 	size_t unlisted;  /* number of further rows not shown, which are not in `rows` */
-	/* Writes lines below a row; NULL if there are none. */
+	/* Writes further lines below each row; NULL for none. */
 	void (*below)(const struct show *show, const void *row, const void *with);
 	const void *with;
 };
 
 void emit_table(const struct show *show, const struct emit_table *table);
 
-/* Returns how many of `count` rows to show under a user's limit (0: no limit). If one row is above
- * the limit, it is shown, since a line "... and 1 more" would take as much room. */
+/* Returns how many of `count` rows to show under a user's limit (0: no limit). A single row above
+ * the limit is shown, too, since a line "... and 1 more" would not be shorter. */
 size_t emit_limit(size_t count, size_t limit);
 
 /* Writes "... and 3 more" for `left` rows of a list that are not shown, and nothing for 0. The
@@ -221,7 +223,7 @@ void emit_more(const struct show *show, unsigned indent, uint64_t left, const ch
 void emit_row(const struct show *show, const struct emit_column *columns, const void *row,
 	      unsigned indent);
 
-/* Sums up the rows from index `from` on: adds each field whose kind is EMIT_BYTES to EMIT_DELTA to
+/* Sums up the rows from index `from` on: adds each field of a kind in EMIT_BYTES ... EMIT_DELTA to
  * the same field of `sum`. A field that has several columns is added only once. */
 void emit_sum(const struct emit_column *columns, const struct emit_rows *rows, size_t from,
 	      void *sum);
@@ -231,18 +233,19 @@ void emit_sum(const struct emit_column *columns, const struct emit_rows *rows, s
 bool emit_is_null(const struct emit_column *column, const void *row);
 const char *emit_cell(char *to, const struct emit_column *column, const void *row);
 
-/* Returns a bit for each column that has a heading and is not an optional one without values. */
+/* Bit i of the result: columns[i] has a heading, and is not both optional and null in all rows. */
 uint64_t emit_shown_columns(const struct emit_column *columns, const struct emit_rows *rows);
 
 /* --- Markdown --- */
 
-/* Writes text of the traced program, cut to 240 columns. Control characters become '?', and those
- * that could be markup, a mention or a link become entities. */
+/* Writes text of the traced program, cut to 240 columns. Control characters become '?'; characters
+ * that could make markup, a mention or a link become HTML entities. */
 void markdown_text(struct out *out, const char *text);
 
 /* Writes the table, without its heading, then an empty line. Rows are left out before the output
  * reaches the 65,536 characters that a comment on GitHub may have. */
 void emit_markdown(struct out *out, const struct emit_table *table);
 
-/* Writes a table of sites that a click on "HEADING: 3 sites" opens, if it has rows and room. */
+/* Writes a table of sites that a click on "HEADING: 3 sites" opens, unless it has no rows or the
+ * output is already near GitHub's limit. */
 void emit_markdown_folded(struct out *out, const struct emit_table *table);

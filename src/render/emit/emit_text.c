@@ -1,7 +1,5 @@
-/*
- * Writes rows as tables, on a screen and in Markdown. One file has both, because they choose, limit
- * and sum rows in the same way.
- */
+/* Writes rows as tables, on a screen and in Markdown. One file has both, because they choose, limit
+ * and sum rows in the same way. */
 #include <stdio.h>
 #include <string.h>
 
@@ -23,11 +21,11 @@ struct table_lines {
 	const struct show *show;
 	const struct emit_column *columns;
 	uint64_t shown;                  /* the columns that are written, as bits */
-	unsigned indent, most;           /* columns before the first cell; of the whole line */
+	unsigned indent, most;           /* width of the indentation, and of the whole line */
 	unsigned sixths;                 /* argument of show_cut() for names that are cut */
 	bool whole;                      /* names are not cut */
-	const struct emit_column *names; /* the first left-aligned column of texts, NULL for none */
-	unsigned width;                  /* width of the column `names`; 0 if rows differ in it */
+	const struct emit_column *names; /* the first left-aligned column with texts, or NULL */
+	unsigned width;                  /* width of the column `names`; 0: the rest of each line */
 
 	/* The line being written. */
 	unsigned column, blanks;
@@ -65,7 +63,7 @@ static void put_right(struct table_lines *lines, const struct emit_column *colum
 	if (columns < width)
 		lines->blanks += width - columns;
 	else if (!column->gap && lines->column)
-		lines->blanks++; /* a blank if the cell is full, so that cells do not touch */
+		lines->blanks++; /* a text that fills its cell must not touch the cell before */
 	put_text(lines, text, column->flags & EMIT_DIM);
 }
 
@@ -95,7 +93,7 @@ static unsigned width_from(const struct emit_column *column, uint64_t shown, con
 	return sum;
 }
 
-/* Returns a left-aligned cell's width: its column's, or the line's without the `others` columns. */
+/* Returns a left-aligned cell's width: its column's or, if that is 0, the line's minus `others`. */
 static unsigned room_of(const struct table_lines *lines, const struct emit_column *column,
 			unsigned others)
 {
@@ -201,7 +199,7 @@ static bool is_alike(const struct table_lines *lines, struct map *known,
 }
 
 /* Widens the column of names for its longest name, as far as the line has room. Longer names are
- * cut at one place: the first in `ends` that keeps different names different, else the middle. */
+ * cut at the first point in `ends` at which different names stay different, else in the middle. */
 static void lay_out(struct table_lines *lines, const struct emit_rows *rows, size_t listed)
 {
 	static const unsigned char ends[] = { SHOW_MIDDLE, 4, 5, 2, 1, SHOW_MIDDLE };

@@ -1,4 +1,4 @@
-/* Writes text in columns and sentences in lines, bold and dim on a terminal. */
+/* Measures text, and writes it wrapped to lines, and bold or dim if the output is a terminal. */
 #include "render/emit/term.h"
 
 #include <stdio.h>
@@ -72,7 +72,7 @@ void show_dim(const struct show *show, const char *text)
 	styled(show, "\033[2m", text);
 }
 
-/* Returns the bytes of the first word; a number and its unit, "1.00 MiB", count as one word. */
+/* Returns the first word's length in bytes; a number and the next word, "1.00 MiB", are one. */
 static size_t word_length(const char *text)
 {
 	size_t length = strcspn(text, " ");

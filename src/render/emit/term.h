@@ -1,4 +1,4 @@
-/* Text for a screen: columns, headings and sentences; bold and dim if the output is a terminal. */
+/* Text for people: numbers, headings, sentences; bold or dim if the output is a terminal. */
 #pragma once
 
 #include <stdarg.h>
@@ -38,7 +38,7 @@ const char *show_vkept(struct arena *arena, const char *format, va_list argument
 /* Returns the number of columns that a UTF-8 text takes: one for each character. */
 unsigned show_columns(const char *text);
 
-/* Where and how text is written. */
+/* The destination of text, and its form. */
 struct show {
 	struct out *out;
 	bool colour;        /* the output is a terminal that prints bold and dim */
@@ -53,10 +53,11 @@ void show_dim(const struct show *show, const char *text);
 /* Writes a bold heading after an empty line, wrapped to 80 columns. */
 void show_heading(const struct show *show, const char *text);
 
-/* Writes words wrapped to 80 columns. The first line begins at `column`, others at `indent`. */
+/* Writes words wrapped to 80 columns. The first line begins at column `column`, where the output is
+ * already, the others at column `indent`. */
 void show_words(const struct show *show, const char *text, unsigned column, unsigned indent);
 
-/* Writes a sentence wrapped to 80 columns; all lines but the first are indented. */
+/* Writes a sentence wrapped to 80 columns; lines after the first are indented by `indent`. */
 void show_wrapped(const struct show *show, const char *sentence, unsigned indent, bool bold);
 
 /* Writes to `out` as printf would; text beyond 4,095 bytes is cut off. */

@@ -119,7 +119,7 @@ static void put_column(struct chrome *chrome, const struct trace_curve *curve, c
 		if (column[i] != TRACE_NONE)
 			last = column[i];
 	}
-	/* Viewers draw a counter only up to its last value, so it is repeated at the end. */
+	/* Viewers draw a counter only up to its last value, so that is repeated at the end. */
 	if (curve->t_n && chrome->trace->process.duration_ns > curve->t[curve->t_n - 1])
 		chrome_counter(chrome, name, chrome->trace->process.duration_ns, last);
 }

@@ -1,4 +1,4 @@
-/* Functions that the source files of the export `chrome` share: they write events of the format. */
+/* Functions that the export `chrome`'s files share: they write events of the Trace Event Format. */
 #pragma once
 
 #include <stdbool.h>
@@ -48,7 +48,7 @@ void chrome_begin(struct chrome *chrome, const struct chrome_event *event);
 void chrome_name(struct chrome *chrome, const char *what, uint64_t pid, uint64_t track,
 		 const char *name);
 
-/* Writes that the counter has the value `bytes` from time t (ns) on; nothing for TRACE_NONE. */
+/* Writes that a counter is `bytes` from time t (ns) on; nothing if `bytes` is TRACE_NONE. */
 void chrome_counter(struct chrome *chrome, const char *name, uint64_t t, uint64_t bytes);
 
 /* The `args` of chrome_put() for an event with one argument, `bytes`. */

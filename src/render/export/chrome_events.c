@@ -48,7 +48,7 @@ static const struct emit_column begin_args[] = {
 static const struct emit_column end_args[] = { CHROME_ARG("end", TEXT, text), EMIT_END };
 static const struct emit_column freed_args[] = { CHROME_ARG("freed at", TEXT, text), EMIT_END };
 
-/* Writes the beginning ("b") or end ("e") of a block's slice; an end has the argument `text`. */
+/* Writes the beginning ("b") or end ("e") of a block's slice. `text`: the argument of an end. */
 static void put_slice(const struct slice_walk *walk, const char *phase, const struct block *block,
 		      uint64_t t, const struct emit_column *args, const char *text)
 {
@@ -115,8 +115,8 @@ static void put_owner(const struct slice_walk *walk, const struct slice_owner *o
 	chrome_counter(walk->chrome, name, t, owner->bytes);
 }
 
-/* Adds the block's bytes to its library's counter (sign 1), or subtracts them (-1), if it is a
- * pool's segment or a block in no pool: only these are allocated from the driver. */
+/* Adds a block's bytes to its library's counter (sign 1), or subtracts them (-1). Ignores blocks in
+ * pools: only pools' segments, and blocks outside of pools, are allocated from the driver. */
 static void count_owner(struct slice_walk *walk, const struct block *block, int sign, uint64_t t)
 {
 	bool reserved =

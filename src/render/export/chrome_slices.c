@@ -145,7 +145,7 @@ static const struct emit_column phase_figures[] = {
 
 static const struct emit_column phase_end[] = { { .key = "end", .kind = EMIT_TEXT }, EMIT_END };
 
-/* True for a JSON number; leading zeros, which JSON forbids, are accepted. */
+/* True for a JSON number. Accepts leading zeros, which JSON forbids: memtrace never writes any. */
 static bool is_number(const char *text)
 {
 	const char *first = text + (*text == '-');
@@ -161,7 +161,7 @@ static void put_payload(struct out *out, const char *payload)
 	if (!payload)
 		return;
 	out_text(out, ",\"payload\":");
-	/* memtrace records only numbers; other text, in a trace from elsewhere, is quoted. */
+	/* memtrace records only numbers; in a trace from another tool, other text is quoted. */
 	if (!is_number(payload))
 		out_json(out, payload);
 	else
@@ -235,7 +235,7 @@ void chrome_slices(struct chrome *chrome)
 {
 	size_t count;
 	struct slice *slices = find_slices(chrome, &count);
-	/* End times of the open slices. */
+	/* The end times of the slices that enclose the current one. */
 	uint64_t *open = NEED_ROOM(&chrome->trace->arena, open, count);
 	size_t depth = 0;
 

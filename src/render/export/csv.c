@@ -18,7 +18,7 @@ struct csv_writer {
 	struct out *out;
 	struct trace *trace;
 	struct stack_texts stacks;
-	bool first; /* no cell of this line was written yet */
+	bool first; /* true until a cell of the current line is written */
 	uint64_t t; /* latest time so far, in ns: events of threads may be slightly out of order */
 	struct trace_phase_walk phases;
 };
@@ -44,7 +44,8 @@ static void cell_hex(struct csv_writer *writer, uint64_t value)
 		out_hex(writer->out, value);
 }
 
-/* Sets *length. True if the text needs no change: printable ASCII, without quotes, no formula. */
+/* True if a text needs no change: it is printable ASCII without quotes, and does not begin like a
+ * formula. Then *length is the text's length. */
 static bool is_plain(const char *text, size_t *length)
 {
 	const char *p = text;

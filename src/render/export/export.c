@@ -6,7 +6,7 @@
 #include "analyse/input/error.h"
 #include "analyse/lifetimes/timepoint.h"
 
-/* Ends `wish` at the event at which the selected bytes peak; reads the trace again to find it. */
+/* Makes `wish` end with the event at which the selected bytes peak; reads the trace to find it. */
 static int find_highest(struct replay_wish *wish, const struct trace *trace)
 {
 	struct trace again;

@@ -1,7 +1,5 @@
-/*
- * The export `folded`: a line for each stack, "outermost;...;innermost BYTES": flamegraph.pl's
- * format, which inferno, speedscope and Firefox Profiler read as well.
- */
+/* The export `folded`: a line for each stack, "outermost;...;innermost BYTES": flamegraph.pl's
+ * format, which inferno, speedscope and Firefox Profiler read as well. */
 #include <string.h>
 
 #include "base/text/out.h"
@@ -10,7 +8,7 @@
 #include "render/export/formats.h"
 #include "render/selection/flame_weights.h"
 
-/* Writes a frame's text without the separators of stacks and frames: line breaks and ';'. */
+/* Writes a frame's text; replaces line breaks and ';', which separate stacks and frames. */
 static void put_text(struct out *out, char *text)
 {
 	char *p = text;

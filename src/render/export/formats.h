@@ -17,7 +17,8 @@ enum format_takes {
 	FORMAT_BY = 32,
 };
 
-/* Without --at, formats with bytes for each stack show the peak, other formats the whole run. */
+/* Without --at, formats that give bytes for each stack give those at the peak; other formats show
+ * the whole run. */
 
 /* Exports an open trace whose events were not read yet. Returns 0, or -errno with err_text(). */
 typedef int format_fn(struct trace *trace, struct out *out,

@@ -28,7 +28,7 @@ enum {
 	BINGET = 'h',
 	LONG_BINGET = 'j',
 
-	/* Most items appended at once: PyTorch's viewer passes them as arguments to one call. */
+	/* Maximum number of items appended at once, which PyTorch's viewer passes to one call. */
 	BATCH = 1000,
 };
 
@@ -103,7 +103,7 @@ void pickle_u64(struct pickle *pickle, uint64_t value)
 		put_opcode(pickle, BININT);
 		put_number(pickle, value, 4);
 	} else {
-		/* LONG1 is in two's complement: the highest bit must be 0. */
+		/* LONG1 is signed: with its highest bit set, the number would be negative. */
 		while (bytes < 9 && value >> (8 * bytes - 1))
 			bytes++;
 		put_opcode(pickle, LONG1);

@@ -2,8 +2,8 @@
  * Writes Python objects as a pickle of protocol 4, with only those opcodes that PyTorch's viewer
  * reads (torch/utils/viz/MemoryViz.js, unpickle()).
  *
- * If a text is written again, it becomes a reference to the first copy; pickle_remember() does the
- * same for other values. The opcodes are described in the Python library's pickletools.py.
+ * A text that was written before becomes a reference to its first copy; pickle_remember() and
+ * pickle_again() do this for other values. The Python library's pickletools.py has the opcodes.
  */
 #pragma once
 
@@ -14,14 +14,14 @@
 #include "base/mem/map.h"
 #include "base/text/out.h"
 
-enum { PICKLE_DEEPEST = 8 }; /* most lists that can be nested */
+enum { PICKLE_DEEPEST = 8 }; /* maximum depth of nested lists */
 
 struct pickle {
 	struct out *out;
 	struct map texts; /* maps the hash of a text that was written to 1 + its memo number */
 	uint32_t memo;    /* number of values that the reader has memoized */
 	unsigned depth;
-	size_t items[PICKLE_DEEPEST]; /* number of items written to each open list */
+	size_t items[PICKLE_DEEPEST]; /* number of items so far in each list that has not ended */
 };
 
 void pickle_start(struct pickle *pickle, struct out *out);

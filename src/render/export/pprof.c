@@ -66,7 +66,7 @@ struct pprof_writer {
 	struct protobuf table;            /* encoded fields of the string table */
 	struct protobuf profile;          /* encoded fields that are to be written */
 	struct protobuf part, inner, ids; /* buffers for a field and its nested fields */
-	/* 1 for each frame whose location was written, then 1 for each stack whose sample was. */
+	/* 1 for each frame with a location written, then 1 for each stack with a sample written. */
 	uint64_t *seen;
 };
 
@@ -137,13 +137,13 @@ static void put_function(struct pprof_writer *writer, uint64_t id, const char *n
 {
 	protobuf_u64(&writer->part, FUNCTION_ID, id);
 	field_string(writer, FUNCTION_NAME, name);
-	/* If this were `name`, too, pprof would shorten "f [backward]" as if it were a C++ name. */
+	/* If the system name were the same, pprof would shorten "f [backward]" like a C++ name. */
 	field_string(writer, FUNCTION_SYSTEM_NAME, symbol);
 	field_string(writer, FUNCTION_FILE, file);
 	add_part(writer, FUNCTION);
 }
 
-/* Encodes a location in `part`, for add_part(). Its id is also that of its function. */
+/* Encodes a location in `part`, for add_part(). The location's function has the same id. */
 static void put_location(struct pprof_writer *writer, uint64_t id, uint64_t line)
 {
 	protobuf_u64(&writer->inner, LINE_FUNCTION, id);

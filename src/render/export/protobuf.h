@@ -1,7 +1,5 @@
-/*
- * Encodes fields in the wire format of Protocol Buffers: varints, bytes, and nested messages
- * (protobuf.dev/programming-guides/encoding).
- */
+/* Encodes fields in the wire format of Protocol Buffers: varints, bytes, and nested messages
+ * (protobuf.dev/programming-guides/encoding). */
 #pragma once
 
 #include <stddef.h>

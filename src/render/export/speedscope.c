@@ -1,7 +1,5 @@
-/*
- * The export `speedscope` (https://www.speedscope.app/file-format-schema.json): a profile for each
- * device, whose samples are stacks weighed by bytes.
- */
+/* The export `speedscope` (https://www.speedscope.app/file-format-schema.json): a profile for each
+ * device, whose samples are stacks weighted by bytes. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,7 +1,5 @@
-/*
- * The export `sqlite`: writes the whole trace as a database with the tables of sqlite_schema.def,
- * for queries such as samples/queries.sql.
- */
+/* The export `sqlite`: writes the whole trace as a database with the tables of sqlite_schema.def,
+ * for queries such as samples/queries.sql. */
 #include "render/export/formats.h"
 
 #include "analyse/input/grow.h"

@@ -26,7 +26,8 @@ struct sqlite_file {
  * sqlite_file_clear() do nothing. */
 int sqlite_file_open(struct sqlite_file *file);
 
-/* Ends the current row and begins another, whose columns are filled in order; the rest is NULL. */
+/* Ends the current row and begins another. The calls below fill its columns in order; columns that
+ * they do not fill are NULL. */
 void sqlite_row(struct sqlite_file *file, enum sqlite_table table);
 void sqlite_u64(struct sqlite_file *file, uint64_t value); /* NULL above INT64_MAX */
 void sqlite_text(struct sqlite_file *file, const char *text);

@@ -4,7 +4,7 @@
  * PyTorch's viewer (torch/utils/viz/MemoryViz.js) replays the history backwards from the segments
  * at the end. At each step it must find every live block inside exactly one segment. So a block in
  * no known segment (of a plain cudaMalloc, or of a pool whose segments are not known) gets a
- * segment of its own. A block without an address, or at one that is in use, gets a new address.
+ * segment of its own. A block without an address, or at that of another block, gets a new address.
  */
 #pragma once
 
@@ -32,7 +32,7 @@ struct snapshot_entry {
 struct snapshot_block {
 	uint64_t address, size;
 	uint32_t stack; /* index into trace->stacks, UINT32_MAX if unknown */
-	bool known;     /* false: it stands for the bytes of unknown blocks */
+	bool known;     /* false: not one block but the sum of all unknown blocks */
 };
 
 struct snapshot_segment {
@@ -49,10 +49,10 @@ struct snapshot_device {
 	void *tree;                      /* live segments, in a tsearch(3) tree by address */
 	struct snapshot_block *nameless; /* live blocks whose pool reports no addresses */
 	size_t nameless_n, nameless_size;
-	uint64_t allocated, reserved;  /* bytes after the current event, of the selected events */
-	bool summed;                   /* false: `allocated` and `reserved` lack missing events */
+	uint64_t allocated, reserved;  /* sums of the selected events up to the current one */
+	bool summed;                   /* false: events are missing, so these sums are wrong */
 	uint64_t unplaced;             /* bytes reserved by pools that report no addresses */
-	uint64_t placed;               /* the part of `unplaced` that is in segments of blocks */
+	uint64_t placed;               /* bytes in the segments that these pools' blocks got */
 	struct snapshot_segment spare; /* a segment of unplaced - placed bytes; size 0: none */
 	uint64_t spare_room; /* the size to which `spare` can grow without a new address */
 
@@ -73,7 +73,7 @@ struct snapshot {
 	struct lives lives;
 	struct snapshot_device *devices; /* indexed by the device's number */
 	size_t devices_n;
-	struct snapshot_place *places; /* parallel to lives.blocks.list */
+	struct snapshot_place *places; /* places[i] is of lives.blocks.list[i] */
 	size_t places_n;
 	uint64_t next_address;
 
@@ -119,7 +119,8 @@ struct snapshot_segment *snapshot_segment_at(const struct snapshot *snapshot, ui
 void snapshot_add_segment(struct snapshot *snapshot, struct snapshot_segment segment);
 void snapshot_drop_segment(struct snapshot_device *device, struct snapshot_segment *segment);
 
-/* Add the segment or mapping lives.begun, or remove lives.ended, as the current event does. */
+/* Add the segment or mapping that the current event begins (lives.begun), or remove the one that it
+ * ends (lives.ended). */
 void snapshot_begin_segment(struct snapshot *snapshot);
 void snapshot_end_segment(struct snapshot *snapshot);
 

@@ -1,5 +1,5 @@
-/* Lays out the segments at the end: each block lies in one segment, and reserved bytes that are in
- * no known segment get a further one. */
+/* Lists the segments and blocks after the last event: each block lies in one segment, and reserved
+ * bytes that are in no known segment get a further one. */
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +33,8 @@ static bool is_live(const struct snapshot *snapshot, const struct snapshot_devic
 	       export_wants(snapshot->trace, snapshot->options, block->device, block->pool);
 }
 
-/* Fills blocks[] and segments[], sorted by address, with room for those that are added below. */
+/* Fills blocks[] and segments[], sorted by address, and leaves room at their ends for what
+ * add_own_segments() and add_filler() append. */
 static void collect(struct snapshot *snapshot, struct snapshot_device *device)
 {
 	static const struct sort_key by_address[] = { SORT_UP(struct snapshot_block, address),
@@ -110,8 +111,8 @@ static void add_own_segments(struct snapshot_device *device, size_t strays)
 }
 
 /*
- * Adds a segment for the reserved bytes that are in no other: those of pools without addresses, and
- * those reserved before missing events. Its only block has the allocated bytes of no other block.
+ * Adds a segment for the reserved bytes that are in no other: of pools that report no addresses, or
+ * from before missing events. Its only block has the allocated bytes that are in no other block.
  */
 static void add_filler(struct snapshot *snapshot, struct snapshot_device *device)
 {
@@ -142,7 +143,7 @@ void snapshot_tile(struct snapshot *snapshot, struct snapshot_device *device)
 	collect(snapshot, device);
 	add_own_segments(device, set_strays_aside(snapshot, device));
 	add_filler(snapshot, device);
-	/* Both lists are still sorted, because new addresses are above all others. */
+	/* Both lists are still sorted by address: snapshot_address() returns ever higher ones. */
 	foreach (segment, device->segments) {
 		segment->first = block;
 		while (block < device->blocks_n &&

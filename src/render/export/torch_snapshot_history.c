@@ -114,7 +114,8 @@ void snapshot_end_block(struct snapshot *snapshot, uint64_t size, struct snapsho
 		snapshot_drop_segment(snapshot->device, own);
 }
 
-/* Frees a block whose allocation was not recorded and, if it lies in no segment, its own one. */
+/* Adds the free of a block whose allocation was not recorded and, if the block lies in no segment,
+ * the free of a segment made up for it. */
 static void end_unseen(struct snapshot *snapshot, const struct block *block)
 {
 	struct snapshot_place place = { .address = block->ptr };
@@ -219,7 +220,7 @@ static void take_oom(struct snapshot *snapshot)
 	snapshot_enter(snapshot, SNAPSHOT_OOM, &what);
 }
 
-/* Called where events are missing: discards the history so far, which then begins after the gap. */
+/* Called where events are missing: discards the history so far, so that it begins after them. */
 static void forget_block(struct snapshot *snapshot)
 {
 	foreach (device, snapshot->devices) {
@@ -297,7 +298,7 @@ int snapshot_read(struct snapshot *snapshot, struct trace *trace,
 	*snapshot = (struct snapshot){ .trace = trace,
 				       .options = options,
 				       .next_address = SNAPSHOT_ADDRESSES };
-	/* false: filtered events count as missing, for their blocks may lie in known segments. */
+	/* false: filtered events count as missing, since known segments may have their blocks. */
 	lives_start(&snapshot->lives, false);
 	error = export_find_end(&end, trace, options);
 	while (!error && (more = trace_next(trace, &event)) == 1 && !replay_is_behind(&end, &event))

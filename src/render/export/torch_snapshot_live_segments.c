@@ -11,7 +11,7 @@ uint64_t snapshot_address(struct snapshot *snapshot, uint64_t size)
 {
 	uint64_t address = snapshot->next_address;
 
-	/* Leaves a gap after each segment. */
+	/* Leaves at least 512 unused bytes after each segment. */
 	snapshot->next_address += (size + 2 * page - 1) / page * page;
 	return address;
 }
@@ -48,7 +48,7 @@ void snapshot_add_segment(struct snapshot *snapshot, struct snapshot_segment seg
 	node = tsearch(own, &snapshot->device->tree, by_range);
 	NEED(node);
 	if (*(struct snapshot_segment **)node != own)
-		free(own); /* it overlaps a segment, which callers prevent */
+		free(own); /* overlaps another segment; callers should prevent this */
 }
 
 void snapshot_drop_segment(struct snapshot_device *device, struct snapshot_segment *segment)

@@ -16,8 +16,8 @@
 
 enum {
 	BUFFER = 65536,
-	ROWS = 200,        /* most rows of each list in a report, and most call sites of ranks */
-	PHASE_EVENTS = 20, /* a phase takes as much room in a page as 20 events */
+	ROWS = 200,        /* maximum of rows in a list of the report, and of call sites of ranks */
+	PHASE_EVENTS = 20, /* a phase takes as many bytes of the page as 20 events */
 };
 
 /* The text in page.html (the page's program) in place of which the data are written. */
@@ -38,7 +38,7 @@ bool page_is_built(void)
 
 /* --- JSON inside an HTML element --- */
 
-/* Writes JSON with each '<' as an escape sequence: in JSON it can only be inside a string. */
+/* Writes JSON with each '<' as an escape sequence: JSON can have a '<' only inside a string. */
 static int write_escaped(void *page, const char *text, size_t length)
 {
 	struct out *out = page;
@@ -93,7 +93,7 @@ static const char *part_name(const struct page_part *part)
 	return part->anonymizer ? "trace.json" : part->input->name;
 }
 
-/* Writes the report without the sections of --at and without call trees: the page has its own. */
+/* Writes the report without the sections of --at and call trees, which the page itself computes. */
 static int write_report(const struct page_part *part, struct out *json)
 {
 	struct report_options options = {
@@ -171,8 +171,8 @@ static int write_parts(struct page_part *part, unsigned number, struct out *out)
 	return error;
 }
 
-/* Writes the data of a trace. The `head` bytes of page.html that precede all data are written
- * before those of the first trace, but not before that trace has been read without an error. */
+/* Writes the data of trace `number`. Before those of trace 0, writes the `head` bytes of page.html
+ * that precede all data, but not before the trace has been read without an error. */
 static int write_part(struct page_part *part, unsigned number, size_t head, struct out *out)
 {
 	int error = rules_read(&part->rules, part->options->rules);

@@ -17,7 +17,7 @@ struct out;
 
 struct page_options {
 	bool anonymize;      /* hide paths, and all names except those of public libraries */
-	uint64_t max_events; /* most events that are not summed up with others; it also limits the
+	uint64_t max_events; /* maximum number of events (others are summed up), and a limit for the
 			      * number of spans and phases; 0: no limit */
 	const char *rules;   /* a file of rules (analyse/categories/rules.h); NULL for none */
 	struct merge *ranks; /* the ranks of the trace's job; NULL for none */

@@ -4,7 +4,7 @@
  * A column has a number for each event, except that the columns of stacks, folds and spans have one
  * for each of these; `place`, `stack`, `api` and `size` have none for marks and ranges; `text` has
  * none for memory events but failed allocations; `death`, `ptr` and `category` have one for each
- * event that begins a block, segment or mapping. `size` is 0 if it only ends a block in the page.
+ * event that begins a block, segment or mapping. `size` is 0 for an event that only ends a block.
  */
 #include "render/page/page_parts.h"
 
@@ -39,7 +39,7 @@ static uint8_t *find_deaths(const struct history *history)
 		if (death != HISTORY_NONE)
 			deaths[death / 8] |= (uint8_t)(1u << death % 8);
 	}
-	/* The `death` of a block lost in a gap is the event after the gap, which did not end it. */
+	/* At a gap (missing events), blocks' `death` is the next event, which did not end them. */
 	foreach (gap, history->gaps) {
 		uint64_t event = gap->event;
 

@@ -1,7 +1,5 @@
-/*
- * Writes the data of a page that are not in its report: the names that numbers in the page's
- * columns stand for, curves, phases, and the gaps where events are missing.
- */
+/* Writes the data of a page that are not in its report: the names that numbers in the page's
+ * columns stand for, curves, phases, and the gaps where events are missing. */
 #include "render/page/page_parts.h"
 
 #include "analyse/input/error.h"
@@ -153,7 +151,7 @@ static bool is_of_stacks(enum trace_by by)
 
 struct page_grouping {
 	const char *by, *title;
-	struct emit_rows names, of; /* the groups' names, the group of each stack */
+	struct emit_rows names, of; /* the names of the groups; the group's number of each stack */
 };
 
 static const struct emit_column grouping_columns[] = {
@@ -168,7 +166,7 @@ static const struct emit_column grouping_list[] = {
 	EMIT_END,
 };
 
-/* Finds the groups of stacks and their names. Those by call site are in the trace already. */
+/* Finds the groups of stacks and their names. The trace has the groups by call site already. */
 static void find_groups(struct trace *trace, enum trace_by by, struct page_grouping *to)
 {
 	struct trace_keys keys = { .of = trace->site_of };
@@ -182,7 +180,7 @@ static void find_groups(struct trace *trace, enum trace_by by, struct page_group
 	to->of = EMIT_ROWS_OF(keys.of, trace->stacks_n);
 }
 
-/* Groups stacks by category. A stack is in the category that most bytes of its blocks have. */
+/* Groups stacks by category: a stack's category is that of most bytes that it allocated. */
 static void find_category_groups(struct trace *trace, const struct categories *categories,
 				 struct page_grouping *to)
 {

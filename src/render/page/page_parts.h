@@ -11,7 +11,7 @@
 
 struct out;
 
-/* Size of an HTML element's id in bytes, such as "t0" for column t of the first trace. */
+/* Size in bytes of a buffer for an HTML element's id, such as "t0" for column t of trace 0. */
 enum { PAGE_NAME = 40 };
 
 /*
@@ -22,7 +22,7 @@ struct page_spans {
 	uint32_t *tracks; /* for each span: the index of its track */
 	struct emit_rows track;
 	uint64_t count, dropped;        /* number of spans shown; number not in the trace */
-	uint64_t left_out, left_out_ns; /* number of spans not shown; ns of the longest of them */
+	uint64_t left_out, left_out_ns; /* number of spans not shown; duration of the longest */
 };
 
 /* Keeps only the `most` longest spans of the trace (0: keeps all), and sorts them by time. */
@@ -36,7 +36,7 @@ struct page_phases {
 	uint64_t left_out, left_out_ns; /* number of these phases; ns of the longest of them */
 };
 
-/* Removes all but the `most` longest phases from the trace; none if `most` is 0. */
+/* Removes all but the `most` longest phases from the trace; removes none if `most` is 0. */
 void page_phases_find(struct page_phases *phases, struct trace *trace, uint64_t most);
 
 /* Writes the member "phases_left_out" after a comma; nothing if no phase was left out. */

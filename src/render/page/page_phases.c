@@ -12,7 +12,7 @@ static uint64_t length_of(const struct trace_phase *phase)
 }
 
 struct phase_length {
-	uint64_t ns, at; /* ns: its length; at: the phase's index in the trace */
+	uint64_t ns, at; /* ns: the phase's duration; at: the phase's index in the trace */
 };
 
 void page_phases_find(struct page_phases *phases, struct trace *trace, uint64_t most)

@@ -25,8 +25,8 @@ struct page_track {
 	uint64_t stream, thread;
 };
 
-/* A span's index in the trace, and a key of its track: of a device's stream or, if the span has no
- * device, of a thread. */
+/* A span's index in the trace, and a number for its track, which is of a device's stream or, if the
+ * span has no device, of a thread. */
 struct span_place {
 	uint64_t track, span;
 };

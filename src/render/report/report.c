@@ -39,7 +39,7 @@ const char *report_section_names(void)
 
 uint32_t report_section_bits_of_events(void)
 {
-	/* If the events were read, the first screen also shows growth and categories. */
+	/* These two are not REPORT_EVENTS because the short report has them if events were read. */
 	uint32_t bits = report_section_bit("growth", 6) | report_section_bit("categories", 10);
 
 	for (size_t i = 0; i < COUNT_OF(sections); i++)
@@ -174,7 +174,7 @@ static const char *answer_of(const struct report *report)
 	return report_answer(report);
 }
 
-/* Returns a sentence on a failure, growth or unused memory, written before the peak; or NULL. */
+/* Returns the sentence on a failure, growth or unused memory that begins the report, or NULL. */
 static const char *story_of(const struct report *report)
 {
 	const char *fatal = report_fatal_text(report);

@@ -21,7 +21,7 @@ struct report_options {
 	/* The number, from 1, of a failed allocation to explain in place of the report, or
 	 * REPORT_OOM_LAST for the last one; 0 to write the report. */
 	uint64_t oom;
-	size_t limit; /* most rows of a list, 0 for all */
+	size_t limit; /* maximum number of rows of a list, 0 for all */
 	bool full;    /* shows all sections and rows, whole stacks, and every stack of a site */
 	bool colour;
 	unsigned columns;          /* width of the terminal, 0 if the output is not a terminal */

@@ -3,8 +3,8 @@
 #include "analyse/input/error.h"
 #include "render/report/report_parts.h"
 
-/* A trace with at most this many events is read whole even if no section needs the events. It takes
- * at most a few seconds, and finds leaks, which show mainly in long runs. */
+/* A trace with at most this many events is read whole even if no section needs the events: reading
+ * takes at most a few seconds, and finds growth, which shows mainly in long runs. */
 enum { UNASKED = 4000000 };
 
 static bool wants_events(const struct report *report)
@@ -37,8 +37,8 @@ static int find_first(struct report_study *study, struct trace *trace, const str
 	int error;
 
 	if (trace->once)
-		return err("%s cannot be read twice, which a selection by category needs: give "
-			   "a file",
+		return err("%s cannot be read twice, as a selection by category needs: give a "
+			   "file",
 			   trace->path);
 	error = trace_open(&study->again, trace->path);
 	if (error)
@@ -50,7 +50,7 @@ static int find_first(struct report_study *study, struct trace *trace, const str
 	return error;
 }
 
-/* Infers steps if no phases mark them; without --by phase, only in a small complete trace. */
+/* Infers the program's steps if no phases mark them; without --by phase, only from few events. */
 static int infer_steps(struct trace *trace, const struct report_options *options)
 {
 	if (options->oom)

@@ -1,7 +1,5 @@
-/*
- * Three sections: the time that the program spent in each CUDA call; the kernels and copies that
- * CUPTI recorded; and whether the trace has an event for each memory record of CUPTI.
- */
+/* Three sections: the time that the program spent in each CUDA call; the kernels and copies that
+ * CUPTI recorded; and whether the trace has an event for each memory record of CUPTI. */
 #include <stdio.h>
 #include <string.h>
 
@@ -74,11 +72,12 @@ static void say_verdict(const struct report *report, const struct trace_cupti_ch
 			   SAY_COUNT(witness->matched));
 	if (witness->unjudged)
 		report_say(report, SAID_LINE,
-			   "%s CUPTI records were not compared: events of that time were dropped "
-			   "or not recorded.",
+			   "%s CUPTI records were not compared with the trace, which may lack "
+			   "their events: some were dropped or filtered out, or recording was off.",
 			   SAY_COUNT(witness->unjudged));
 	if (witness->lost)
-		report_say(report, SAID_LINE, "%s CUPTI records were lost and not compared.",
+		report_say(report, SAID_LINE,
+			   "%s CUPTI records were lost, so they were not compared with the trace.",
 			   SAY_COUNT(witness->lost));
 }
 
@@ -165,7 +164,7 @@ static const struct emit_column span_members[] = {
 	EMIT_END,
 };
 
-/* If there are driver calls, writes that some are memtrace's own: CUPTI does not separate them. */
+/* If there are driver calls, writes that memtrace made some of them, which CUPTI counts as well. */
 static void say_whose(const struct report *report)
 {
 	foreach (action, report->trace->actions) {
@@ -196,6 +195,7 @@ void report_tell_actions(const struct report *report)
 	say_whose(report);
 	if (trace->spans_dropped)
 		report_say(report, SAID_LINE,
-			   "memtrace html shows the latest %s of them; %s earlier were dropped.",
+			   "memtrace html shows the latest %s kernels, copies and long calls; %s "
+			   "earlier ones were dropped.",
 			   SAY_COUNT(trace->spans_n), SAY_COUNT(trace->spans_dropped));
 }

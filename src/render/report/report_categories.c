@@ -73,7 +73,8 @@ static struct emit_rows ordered_rows(const struct report *report,
 	return rows;
 }
 
-/* True if the rows are shown: not all are temporaries or other, or --full or --show is given. */
+/* True if the table is shown: with --full or --show, or if any row is neither "temporaries" nor
+ * "other". */
 static bool tells(const struct report *report, const struct emit_rows *rows)
 {
 	foreach (row, ROWS_IN(const struct category_told, *rows)) {

@@ -13,7 +13,7 @@ static const struct emit_column sum_members[] = {
 	EMIT_END,
 };
 
-/* A row of a device's table: allocated, reserved, used or cached bytes. `at` is in ns. */
+/* A row of a device's table, on allocated, reserved, used or cached bytes; `at`: peak time, ns. */
 struct sum_row {
 	const char *name, *note;
 	uint64_t peak, at, exit;
@@ -67,7 +67,7 @@ static void cached_row(const struct report *report, const struct trace_device *d
 
 	if (cached == TRACE_NONE || !cached)
 		return;
-	row.note = report_format(report, "(%s of reserved at the allocated peak)",
+	row.note = report_format(report, "(%s of reserved, at peak of allocated)",
 				 SAY_SHARE(cached, cached + device->allocated.peak_bytes));
 	emit_row(&report->show, cached_cells, &row, 2);
 }

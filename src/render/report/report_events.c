@@ -1,7 +1,5 @@
-/*
- * The sections that need the events: growth (sites whose live bytes rise step after step),
- * short-lived memory by site, and the sizes of allocations.
- */
+/* The sections that need the events: growth (sites whose live bytes rise step after step),
+ * short-lived memory by site, and the sizes of allocations. */
 #include <stdio.h>
 #include <string.h>
 
@@ -142,7 +140,7 @@ static void say_nothing(const struct report *report)
 			   "1,000 events).",
 			   GROWTH_LEAST);
 	else
-		report_say(report, 0, "Growth: no call site grew over %s.", steps_text(report));
+		report_say(report, 0, "Growth: no call site grew during %s.", steps_text(report));
 }
 
 void report_tell_growth(const struct report *report)
@@ -271,8 +269,8 @@ void report_tell_short_lived(const struct report *report)
 /* --- sizes --- */
 
 struct sizes {
-	uint64_t from, least; /* the smallest size in the bucket, in bytes: for people; for JSON,
-			       * where it is 0 in the first bucket */
+	uint64_t from, least; /* the smallest size in the bucket, in bytes; `least`, for JSON, is 0
+			       * in the first bucket, where `from`, for people, is 1 */
 	struct event_scan_bucket of;
 	uint64_t most; /* the highest count of a bucket: its bar has the full length */
 };

@@ -100,7 +100,7 @@ uint64_t report_reserved_at_peak(const struct trace *trace, const struct trace_d
 	return trace_curve_at(curve, curve->reserved, t);
 }
 
-/* Returns the device's name and size, " (NVIDIA H200, 140.00 GiB)"; an unknown one is left out. */
+/* Returns the device's name and memory, " (NVIDIA H200, 140.00 GiB)", without what is unknown. */
 static const char *card_text(const struct report *report, const struct trace_device *device)
 {
 	bool sized = device->total_bytes != TRACE_NONE;
@@ -127,7 +127,7 @@ const char *report_line(const struct report *report, uint64_t stack)
 	return report_format(report, "%s", text);
 }
 
-/* Returns the first sentence for a run without device memory: on the kind that held most. */
+/* Returns the first sentence for a run without device memory: about the largest memory kind. */
 static const char *no_device_text(const struct report *report)
 {
 	const struct trace_summary *summary = &report->trace->summary;

@@ -162,7 +162,7 @@ void report_tell_leaks(const struct report *report)
 	report_member(report, "\nleaks", leaks_members, &found);
 	if (leaks->count)
 		report_say(report, SAID_HEADING,
-			   "Never freed: %s in %s (at the right: blocks, of all allocated)",
+			   "Never freed: %s in %s (right column: never freed / allocated)",
 			   SAY_BYTES(leaks->bytes), SAY_MANY(leaks->blocks, "block"));
 	else if (report->options->show)
 		report_say(report, SAID_HEADING, "Never freed: nothing");

@@ -66,8 +66,8 @@ static enum trace_by by_of(const struct report *report)
 						  : (enum trace_by)report->trace->by;
 }
 
-/* Returns the kind of memory that the stack allocated if it belongs in the second row of its line.
- * NULL for device memory, in a selection, and if no device was used: lines then have one row. */
+/* A source line has a second row, for memory outside of devices. Returns the kind of memory if the
+ * stack belongs in that row; NULL for device memory, in a selection, and if no device was used. */
 static const char *host_space(const struct report *report, size_t stack)
 {
 	const struct trace *trace = report->trace;

@@ -1,14 +1,12 @@
-/*
- * The sections of --at: the memory that was live at that time, by site; the free memory between
- * blocks in each pool; and the lines whose blocks keep partly free segments reserved.
- */
+/* The sections of --at: the memory that was live at that time, by site; the free memory between
+ * blocks in each pool; and the lines whose blocks keep partly free segments reserved. */
 #include <stdio.h>
 
 #include "render/report/report_parts.h"
 
 enum {
 	SEGMENTS = 5, /* segments shown unless --full is given */
-	PINS = 3,     /* lines shown for each segment unless --full is given */
+	PINS = 3,     /* source lines shown for each segment unless --full is given */
 };
 
 /* --- holders --- */
@@ -320,7 +318,7 @@ void report_tell_gaps(const struct report *report)
 		report_add(report, &rows, &told);
 		say_pool(report, &told);
 	}
-	if (!gaps->pools) /* null in JSON: gaps are not known because events are missing */
+	if (!gaps->pools) /* unknown, because events are missing: null in JSON */
 		rows.size = 0;
 	report_list(report, "\ngaps", gap_pool_members, &rows);
 }

@@ -12,8 +12,8 @@ int report_oom_check(const struct report *report)
 
 	return wanted == REPORT_OOM_LAST || wanted <= trace->ooms_n
 		       ? 0
-		       : err("%s: has no failed allocation number %llu: the number of those that "
-			     "it explains is %zu",
+		       : err("%s: there is no failed allocation number %llu; the trace explains "
+			     "%zu, numbered from 1",
 			     trace->path, (unsigned long long)wanted, trace->ooms_n);
 }
 
@@ -118,7 +118,7 @@ static void tell_one(const struct report *report, const struct trace_oom *oom)
 	if (!then.bytes)
 		return;
 	tell_category(report, &then);
-	report_say(report, SAID_HEADING, "Allocated at that moment, by %s",
+	report_say(report, SAID_HEADING, "Allocated at the failure, by %s",
 		   trace_by_title((enum trace_by)report->trace->by));
 	report_composition(report, &then, "[not known: allocated before the last missing event]");
 }

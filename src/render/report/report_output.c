@@ -24,7 +24,8 @@ void report_say_estimated(const struct report *report)
 
 	if (!interval || report->selection->replayed)
 		return;
-	report_say(report, SAID_LINE, "  bytes estimated from samples of %s", SAY_BYTES(interval));
+	report_say(report, SAID_LINE, "  bytes estimated from one sample for every %s allocated",
+		   SAY_BYTES(interval));
 }
 
 size_t report_limit(const struct report *report)

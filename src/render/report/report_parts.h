@@ -1,6 +1,4 @@
-/*
- * Shared by the report's source files: the findings about the trace, and functions that write rows.
- */
+/* Shared by the report's source files: the findings about the trace, functions that write rows. */
 #pragma once
 
 #include "analyse/categories/categories.h"
@@ -30,7 +28,7 @@ struct report {
  * --- findings that need more than the trace's sums: report_analysis.c ---
  *
  * The events are read if a section needs them, and always if they are few. So the short report has
- * the growth of call sites for an ordinary trace, and is instant for one of ten million events.
+ * the growth of call sites for an ordinary trace, and is instant for a trace of ten million events.
  */
 
 struct report_study {
@@ -144,10 +142,10 @@ void report_list(const struct report *report, const char *key, const struct emit
 
 /* True if the report shows details of the device: by default, of the one with the highest peak. */
 bool report_wants(const struct report *report, int device);
-/* Writes a line that the bytes that follow are estimated from samples, if they are. */
+/* If the bytes that follow are estimated from samples, writes a line that says so. */
 void report_say_estimated(const struct report *report);
 
-/* Returns the number of rows that a list shows, SIZE_MAX for all. */
+/* Returns the maximum number of rows that a list shows, SIZE_MAX for all. */
 size_t report_limit(const struct report *report);
 
 /* Writes a line as it is if `how` is SAID_LINE, a heading if it is SAID_HEADING, else a sentence
@@ -169,7 +167,7 @@ extern const struct emit_column report_site_cells[];
 
 void report_site_row(const struct report *report, const char *name, uint64_t bytes, uint64_t whole);
 
-/* Writes a remark below the row of a site. The bytes precede it unless they are TRACE_NONE. */
+/* Writes a remark below the row of a site, after the number of bytes unless this is TRACE_NONE. */
 void report_note(const struct report *report, uint64_t bytes, const char *text);
 
 /* Writes rows of struct report_site up to the limit, and one row with the sum of all others. */
@@ -183,8 +181,8 @@ void report_composition(const struct report *report, const struct trace_peak *pe
 			const char *others);
 
 /*
- * report_categories.c: the bytes of a peak by category. They fill an array of CATEGORIES_MOST sums
- * (false: they are not known), a table for people, or rows for JSON (null if not known).
+ * report_categories.c: return or write the bytes of a peak by category: as an array of
+ * CATEGORIES_MOST sums (false: not known), a table for people, or rows for JSON (null: not known).
  */
 bool report_category_sums(const struct report *report, const struct trace_peak *peak,
 			  struct category_sum *sums);
@@ -219,7 +217,7 @@ enum report_when {
 	REPORT_ASIDE,  /* as REPORT_MORE, but not for a selection */
 	REPORT_MORE,   /* with --full, and in JSON */
 	REPORT_ASKED,  /* with --full */
-	REPORT_EVENTS, /* as REPORT_ASKED, but not for a selection; it is made from the events */
+	REPORT_EVENTS, /* as REPORT_ASKED, but not for a selection: needs the trace's events */
 	REPORT_OOM,    /* with --full, and in JSON; with --oom it is the only section */
 	REPORT_MOMENT, /* with --at, when sections of other kinds are left out */
 };

@@ -317,7 +317,7 @@ static void say_peaks(const struct report *report)
 				   report_format(report, "Peak of reserved memory on device %d",
 						 device));
 	}
-	/* For a program that used no device, for example one that trains on the CPU. */
+	/* If no device was used, for example in training on the CPU: peaks of host memory etc. */
 	for (unsigned space = 0; !trace->summary.devices_n && space < SPACES; space++)
 		peak_table(report, trace_space_peak(report->trace, space),
 			   report_format(report, "Peak of %s memory", space_name(space)));

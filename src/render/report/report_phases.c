@@ -5,7 +5,7 @@
 struct phase_told {
 	struct phase_group of;
 	const char *name, *title, *domain;
-	const char *open; /* shown in place of the time; NULL shows the time */
+	const char *open; /* a word shown in place of the phase's time; NULL to show the time */
 	struct emit_rows devices;
 };
 

@@ -8,8 +8,8 @@
 #include "render/report/report_parts.h"
 
 enum {
-	SAID = 3,       /* most failed allocations in the text */
-	FAILURES = 100, /* most failed allocations in JSON */
+	SAID = 3,       /* maximum number of failed allocations that the text lists */
+	FAILURES = 100, /* maximum number of failed allocations that the JSON lists */
 	ADVICE = 1024,  /* bytes of the buffer for a piece of advice */
 };
 
@@ -54,7 +54,7 @@ static void add_failure(const struct report *report, struct emit_rows *rows,
 		   });
 }
 
-/* Returns the first `most` failures on the selected devices, from the survey or else the events. */
+/* Returns the first `most` failures on selected devices; reads the events unless a survey did. */
 static struct emit_rows find_failures(const struct report *report, size_t most)
 {
 	const struct event_scan *survey = &report->study->survey;
@@ -150,7 +150,7 @@ static void tell_fatal(const struct report *report, const struct trace_oom *oom)
 			report_say(report, 2, "- %s", advice->text);
 	}
 	report_say(report, 2, "- %s",
-		   "`memtrace report --oom` shows what held the memory at that moment");
+		   "`memtrace report --oom` shows what held the memory at the failure");
 }
 
 struct advised {
@@ -270,7 +270,7 @@ static void say_process(const struct report *report)
 	const struct trace_process *process = &report->trace->process;
 	const char *start = process->start_time;
 	bool timed = start && strlen(start) > 19;
-	bool ranked = process->rank || process->world_size > 1; /* rank 0 of 1: maybe no ranks */
+	bool ranked = process->rank || process->world_size > 1; /* rank 0 of 1 is not shown */
 	char command[4096] = "";
 	char rank[SHOW_NUMBER];
 	size_t most = report->options->full ? sizeof(command) : 199;

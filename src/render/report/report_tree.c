@@ -58,11 +58,11 @@ static size_t told(const struct report *report, const struct tree *tree,
 	       (report->options->full ||
 		tree->nodes[node->first + count].bytes >= tree->nodes[0].bytes / SMALLEST))
 		count++;
-	/* If one child is left, it gets its own row rather than a row "... 1 more". */
+	/* A single remaining child gets its own row rather than a row "... 1 more". */
 	return node->children_n - count == 1 ? node->children_n : count;
 }
 
-/* Returns a copy of `row` whose name is `text`, indented; with `frame`, also the copy's frame. */
+/* Returns a copy of `row` with the name `text`, indented. If `frame`, `text` is its frame, too. */
 static struct branch branch_of(const struct report *report, const struct tree *tree,
 			       const struct branch *row, const char *text, bool frame)
 {
@@ -76,8 +76,8 @@ static struct branch branch_of(const struct report *report, const struct tree *t
 	return branch;
 }
 
-/* Pushes rows for the children of the node of `of` onto the stack `pile`, the first child last, so
- * that it is popped first. Returns the new height of the stack. */
+/* Pushes rows for the children of the row `of` onto the stack `pile`, the first child last, so that
+ * this child is popped first. Returns the new height of the stack. */
 static size_t push_children(const struct report *report, const struct tree *tree,
 			    const struct branch *of, struct branch *pile, size_t height)
 {

@@ -78,7 +78,7 @@ const char *show_share(char *to, uint64_t part, uint64_t whole)
 }
 
 /* Copies the character at *text, or '?' if it may control a terminal, to `to` unless that is NULL,
- * and moves *text past it. Returns the number of bytes that it takes in `to`. */
+ * and moves *text past the character. Returns the number of bytes of the copy. */
 static size_t put_safe(char *to, const char **text)
 {
 	uint32_t c;

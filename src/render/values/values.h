@@ -10,14 +10,14 @@
 enum { SHOW_NUMBER = 32 }; /* size of a buffer for any printed number, in bytes */
 
 /* Write "1.23 GiB", "12.3 s", "1,234,567" or "99.9%" to a buffer of SHOW_NUMBER bytes; "-" for
- * TRACE_NONE and for a share of 0 bytes. All return `to`. */
+ * TRACE_NONE and for a share of a total of 0 bytes. All return `to`. */
 const char *show_bytes(char *to, uint64_t bytes);
 const char *show_time(char *to, uint64_t ns);
 const char *show_count(char *to, uint64_t count);
 const char *show_share(char *to, uint64_t part, uint64_t whole);
 
 /* Copies text that may come from a traced program. '?' replaces what is not UTF-8 or could control
- * a terminal; a text longer than `columns` ends in "...". Returns its bytes without the NUL. */
+ * a terminal; a text longer than `columns` ends in "...". Returns the length in bytes. */
 size_t show_safe(char *to, size_t size, const char *text, unsigned columns);
 
 /* As show_safe(), but "..." replaces the middle: `sixths`/6 of the text kept are from its end. */

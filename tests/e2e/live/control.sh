@@ -104,7 +104,7 @@ is 'MEMTRACE_SAMPLE=1MiB: large blocks have their line' \
 		for e in d["events"] if e["op"] == "alloc" and e["size"] > 10 << 20].count(False) < 3')" true
 ok 'MEMTRACE_SAMPLE=1MiB: near the run with every stack' "$PYTHON" "$TOP/tests/e2e/estimates.py" "$TRACE" every.json
 ok 'MEMTRACE_SAMPLE=1MiB: a report' memtrace report "$TRACE"
-has 'MEMTRACE_SAMPLE=1MiB: says that it estimates' "$OUT" 'estimated from samples of 1.00 MiB'
+has 'MEMTRACE_SAMPLE=1MiB: says that it estimates' "$OUT" 'estimated from one sample for every 1.00 MiB allocated'
 hasnt 'MEMTRACE_SAMPLE=1MiB: and whose' "$OUT" '[not sampled]'
 ok 'MEMTRACE_SAMPLE=1MiB: by line' memtrace report --by line --json "$TRACE"
 is 'MEMTRACE_SAMPLE=1MiB: with the samples'\'' distance' "$(json "$OUT" 'd["sample_bytes"]')" 1048576

@@ -96,7 +96,7 @@ is 'caught: one line tells of it' "$(cat "$ERR")" \
 is 'caught: all were survived' "$(json "$TRACE" '[o["survived"] for o in d["ooms"]]')" '[true, true, true]'
 ok 'caught: report tells the second' memtrace report --oom=2 "$TRACE"
 has 'caught: by its number' "$OUT" 'requested 2.00 GiB by caught (oom.py:'
-fails 3 'has no failed allocation number 4: the number of those that it explains is 3' memtrace report --oom=4 "$TRACE"
+fails 3 'there is no failed allocation number 4; the trace explains 3, numbered from 1' memtrace report --oom=4 "$TRACE"
 is 'caught: and prints nothing then' "$(cat "$OUT")" ''
 fails 2 'the first failed allocation has the number 1' memtrace report --oom=0 "$TRACE"
 fails 2 'cannot be combined with --at, --from' memtrace report --oom --at peak "$TRACE"

@@ -50,7 +50,7 @@ printf '# known\nleak_here   # since ever\nnobody*\n' >known
 ok 'known ones' memtrace report --suppressions known --show leaks,growth,advice "$TRACE"
 has 'are left out' "$OUT" '100.00 MiB           not listed: matched by suppressions'
 # shellcheck disable=SC2016
-has 'and grow no more' "$OUT" 'Growth: no call site grew over 50 phases `step #`.'
+has 'and grow no more' "$OUT" 'Growth: no call site grew during 50 phases `step #`.'
 has 'what is out of date is said' "$OUT" 'known:3: this suppression matches nothing: nobody*'
 fails 3 'nothere: No such file' memtrace report --suppressions nothere "$TRACE"
 traced "$SAMPLES/leak"

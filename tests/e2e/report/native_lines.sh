@@ -102,7 +102,7 @@ memtrace report --full killed*.spool >report.txt
 unset DEBUGINFOD_URLS
 memtrace report --full killed*.spool >report.txt
 hasnt 'without the program it has none' report.txt 'outermost ('
-has 'and says which file is gone' report.txt "native frames have no names, because their files are missing or have"
+has 'and says which file is gone' report.txt "native frames have no names, because files that contain their code"
 has 'by its path' report.txt "$PWD/program"
 memtrace recover --force killed*.spool -o late.json
 is 'a trace that is made of it says so as well' "$(json late.json 'sum("have no names" in n for n in d["capture"]["notes"])')" 1
