@@ -176,7 +176,7 @@ void report_site_rows(const struct report *report, const struct emit_rows *rows)
 /* report_oom.c: returns -errno with err_text() if failure options->oom is not in the trace. */
 int report_oom_check(const struct report *report);
 
-/* report_peak_sites.c: writes the sites of a peak; `others` names the bytes without a stack. */
+/* report_sites.c: writes the sites of a peak; `others` names the bytes without a stack. */
 void report_composition(const struct report *report, const struct trace_peak *peak,
 			const char *others);
 
@@ -190,7 +190,7 @@ void report_category_table(const struct report *report, const struct trace_peak 
 extern const struct emit_column report_category_columns[];
 struct emit_rows report_category_rows(const struct report *report, const struct trace_peak *peak);
 
-/* report_peak_sites.c: the members of a peak in JSON. `unknown`: bytes of no recorded stack. */
+/* report_sites.c: the members of a peak in JSON. `unknown`: bytes of no recorded stack. */
 struct report_composed {
 	int device;
 	const char *pool, *metric;
