@@ -11,7 +11,10 @@ static const char about_head[] =
 	"With a gate (a limit of growth: --fail-on, --gate), the status is 1 if memory grew beyond "
 	"that; for runs that used no GPU, CPU memory counts. Runs that are too different to be "
 	"compared (card, driver, PyTorch, allocator settings, world size) are an error: status 3.\n"
+	"With --phase, the peak in a phase is compared: of BASE and HEAD, or of one trace with "
+	"itself.\n"
 	"\n"
+	"  memtrace diff TRACE --phase fp32 --phase bf16   compares two phases of a trace\n"
 	"  --fail-on 'allocated.peak>2%'             fails if it grew by more than 2%\n"
 	"  --fail-on 'reserved.peak>1GiB'            fails if it grew by more than 1 GiB\n"
 	"  --fail-on 'allocated.peak[phase=step]>2%+1MiB'   fails if it grew by more than 2% and "
@@ -31,6 +34,7 @@ static void about_diff(char *to, size_t size)
 
 struct diff_words {
 	const char *base[ARG_MOST + 1], *head[ARG_MOST + 1], *fail_on[ARG_MOST + 1];
+	const char *phases[ARG_MOST + 1];
 	uint64_t limit;
 	bool gate;
 };
@@ -38,14 +42,26 @@ struct diff_words {
 /* Stores BASE and HEAD from operands or options; false, with a message, if one is missing. */
 static bool take_sides(struct diff_words *words, int argc, char **argv)
 {
-	if (argc == 3 && !words->base[0] && !words->head[0]) {
+	bool one = argc == 2 && words->phases[0] && words->phases[1];
+
+	if ((argc == 3 || one) && !words->base[0] && !words->head[0]) {
 		words->base[0] = argv[1];
-		words->head[0] = argv[2];
+		words->head[0] = argv[argc - 1];
 		return true;
 	}
 	return (argc == 1 && words->base[0] && words->head[0]) ||
 	       !cli_usage("give BASE and HEAD, or --base TRACE... --head TRACE...; see memtrace "
 			  "diff --help");
+}
+
+/* Stores the phases of base and head; one --phase is for both. */
+static bool take_phases(const struct diff_words *words, struct comparison *comparison)
+{
+	if (words->phases[0] && words->phases[1] && words->phases[2])
+		return !cli_usage("--phase can be given twice at most: for BASE and for HEAD");
+	comparison->phases[0] = words->phases[0];
+	comparison->phases[1] = words->phases[words->phases[0] && words->phases[1]];
+	return true;
 }
 
 static int take_gates(const struct diff_words *words, struct gates *gates)
@@ -69,6 +85,8 @@ int cmd_diff(int argc, char **argv)
 		ARG("head", 0, WORDS, "TRACE...", "several runs in place of HEAD", words.head),
 		ARG("fail-on", 0, LIST, "EXPR", "fail if EXPR is true; repeatable", words.fail_on),
 		ARG("gate", 0, FLAG, NULL, "the same as --fail-on '" GATE_DEFAULT "'", &words.gate),
+		ARG("phase", 0, LIST, "NAME", "compare only this phase; give two: of BASE, of HEAD",
+		    words.phases),
 		ARG_ONE_FORMAT("format", 'f', diff_formats, &comparison.format),
 		ARG_ONE_JSON(&comparison.json),
 		ARG_ONE_DEVICE(&comparison.device),
@@ -90,7 +108,7 @@ int cmd_diff(int argc, char **argv)
 	parsed = args_parse(&usage, &argc, argv);
 	if (parsed != ARGS_GO)
 		return parsed;
-	if (!take_sides(&words, argc, argv))
+	if (!take_sides(&words, argc, argv) || !take_phases(&words, &comparison))
 		return STATUS_USAGE;
 	/* Text is for a terminal, so it has short tables; other formats may have longer ones. */
 	comparison.options.limit = words.limit != UINT64_MAX           ? words.limit

@@ -1,5 +1,6 @@
 #include "cli/compare_runs.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -7,10 +8,87 @@
 #include "analyse/input/grow.h"
 #include "cli/cli.h"
 #include "cli/traces.h"
+#include "render/selection/select.h"
+
+/* Returns the device with the highest peak, or NO_DEVICE if the run used none. */
+static int worst_device(const struct trace *trace)
+{
+	const struct trace_device *worst = NULL;
+
+	foreach (device, trace->summary.devices) {
+		if (!worst || device->allocated.peak_bytes > worst->allocated.peak_bytes)
+			worst = device;
+	}
+	return worst ? worst->device : NO_DEVICE;
+}
+
+/* Leaves in the totals only the blocks that were live at the selection's peak, on one device. */
+static void keep_peak(struct trace *trace, int ordinal)
+{
+	struct trace_device *device = trace->summary.devices;
+
+	*device = *trace_device(trace, ordinal);
+	rows_clear(ROWS_sum, &device->allocated);
+	rows_clear(ROWS_sum, &device->reserved);
+	device->allocated.peak_bytes = trace->peaks_n ? trace->peaks->bytes : 0;
+	device->allocations = trace->peaks_n ? trace->peaks->count : 0;
+	device->frees = device->allocations;
+	device->pools_n = device->owners_n = 0;
+	trace->summary.devices_n = 1;
+	trace->summary.spaces_n = trace->phases_n = 0;
+	trace->timeline_n = trace->ooms_n = 0;
+	foreach (site, trace->sites) {
+		site->allocations = site->frees = site->bytes = site->live_bytes = 0;
+		site->lifetime_max_ns = TRACE_NONE;
+	}
+	for (size_t i = 0; trace->peaks_n && i < trace->peaks->stacks_n; i++) {
+		const struct trace_share *share = &trace->peaks->stacks[i];
+		uint32_t of = trace->site_of[share->stack];
+		struct trace_site *site = of == UINT32_MAX ? NULL : &trace->sites[of];
+
+		if (!site)
+			continue;
+		site->bytes += share->bytes;
+		site->allocations += share->count;
+		site->frees += share->count;
+	}
+}
+
+/* Reduces a run that was read to a phase on one device: its peak, and what it allocated. */
+static int reduce(struct run *run, const char *phase, int device)
+{
+	static const struct categories none;
+	char at[300];
+	struct selection_options options = { .space = SPACES, .from = at, .to = at };
+	struct report_selection selection;
+	int error;
+
+	options.device = device != NO_DEVICE ? device : worst_device(&run->trace);
+	if (options.device == NO_DEVICE)
+		return err("%s: --phase compares memory of GPUs, and the run used none",
+			   run->trace.path);
+	snprintf(at, sizeof(at), "phase:%s", phase);
+	error = report_select(&selection, &run->trace, &options, &none);
+	if (!error)
+		keep_peak(&run->trace, options.device);
+	report_select_clear(&selection);
+	return error;
+}
+
+static int open_run(struct run *run, const char *path, const char *phase, int device)
+{
+	int error = run_read(run, path, device);
+
+	if (!error && phase)
+		error = reduce(run, phase, device);
+	if (!error)
+		run_add_rows(run, device);
+	return error;
+}
 
 /* Opens the runs of base or head; each run keeps a pointer to its path in `traces`. */
 static int open_side(struct diff_side *side, struct traces *traces, const char *const *operands,
-		     int device)
+		     const char *phase, int device)
 {
 	int error = traces_add(traces, operands);
 
@@ -19,7 +97,8 @@ static int open_side(struct diff_side *side, struct traces *traces, const char *
 	side->runs = calloc(traces->count + 1, sizeof(*side->runs));
 	NEED(side->runs);
 	for (; !error && side->count < traces->count; side->count += !error)
-		error = run_open(&side->runs[side->count], traces->paths[side->count], device);
+		error = open_run(&side->runs[side->count], traces->paths[side->count], phase,
+				 device);
 	return error;
 }
 
@@ -112,8 +191,9 @@ int compare_runs(const struct comparison *asked)
 	if (rules_read(&rules, asked->rules))
 		return cli_fail(STATUS_USAGE);
 	for (size_t s = 0; s < 2 && !error; s++)
-		error = open_side(sides[s], &traces[s], asked->sides[s], asked->device);
-	if (!error)
+		error = open_side(sides[s], &traces[s], asked->sides[s], asked->phases[s],
+				  asked->device);
+	if (!error && !asked->phases[0])
 		error = categorise(sides, &asked->gates, &rules, asked->device);
 	if (!error)
 		error = diff_make(&diff, &diff.base, &diff.head, asked->device);

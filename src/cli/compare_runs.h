@@ -6,6 +6,7 @@
 struct comparison {
 	const char *const *sides[2]; /* the operands of base and of head, each ended by NULL */
 	struct gates gates;
+	const char *phases[2]; /* the phase that base and head are reduced to; NULL: whole runs */
 	const char *rules, *output;       /* NULL for the built-in rules and standard output */
 	const struct diff_format *format; /* diff_formats[0], text, by default */
 	struct diff_options options;

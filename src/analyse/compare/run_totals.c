@@ -333,7 +333,7 @@ static void add_rests(struct run *run, int device)
 	}
 }
 
-int run_open(struct run *run, const char *path, int device)
+int run_read(struct run *run, const char *path, int device)
 {
 	int error;
 
@@ -345,13 +345,26 @@ int run_open(struct run *run, const char *path, int device)
 		run_close(run);
 		return err("%s: the trace has no device %d", path, device);
 	}
+	return 0;
+}
+
+void run_add_rows(struct run *run, int device)
+{
 	read_frames(run);
 	add_sites(run, device);
 	add_devices(run, device);
 	add_spaces(run);
 	add_phases(run);
 	add_rests(run, device);
-	return 0;
+}
+
+int run_open(struct run *run, const char *path, int device)
+{
+	int error = run_read(run, path, device);
+
+	if (!error)
+		run_add_rows(run, device);
+	return error;
 }
 
 void run_close(struct run *run)
