@@ -232,10 +232,11 @@ HOT_CODE void cuda_call_end(struct cuda_call *span, enum cuda_call_end end, enum
 			    uint64_t key)
 {
 	const struct sampling_call call = call_of(span, false);
-	bool acts = hooks[span->hook].api == DRV ||
-		    atomic_load_explicit(&runtime_counts, memory_order_relaxed);
 
-	if (!acts || !key || !record_continue())
+	if (hooks[span->hook].api != DRV &&
+	    !atomic_load_explicit(&runtime_counts, memory_order_relaxed))
+		return;
+	if (!key || !record_continue())
 		return;
 	describe_bare(span, &span->event);
 	span->event.ptr = key;
