@@ -149,7 +149,7 @@ $(BUILD)/lib/%.o: src/%.S $(BUILD)/flags | $(BUILD)/ready
 	$(call say,AS,$@) $(COMPILE) $(LIB_FLAGS) -c -o $@ $<
 
 # A sanitizer asks dlsym before it can be called itself, and the first who asks begins our life.
-$(call lib_o,src/capture/exports/interpose_dlsym.c src/capture/life/init.c): private override LIB_SANITIZE :=
+$(call lib_o,src/capture/exports/interpose_dlsym.c src/capture/life/init.c src/capture/life/fork.c): private override LIB_SANITIZE :=
 
 $(BUILD)/cli/%.o: src/%.c $(BUILD)/flags | $(BUILD)/ready
 	@mkdir -p $(@D)

@@ -1,8 +1,7 @@
 /*
- * The constructor, and the handlers that fork() calls.
- *
- * The constructor runs in every process that inherits LD_PRELOAD, shells and compilers included: it
- * reads settings, sets the two injection variables, and makes no file, no output and no thread.
+ * The constructor. It runs in every process that inherits LD_PRELOAD, shells and compilers
+ * included: it reads settings, sets the two injection variables, and makes no file, no output and
+ * no thread.
  */
 #include "capture/life/life.h"
 
@@ -10,31 +9,20 @@
 #include <errno.h>
 #include <limits.h>
 #include <link.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/auxv.h>
 #include <unistd.h>
 
-#include "base/guest/debug_checks.h"
 #include "base/guest/start.h"
 #include "base/settings/opt.h"
 #include "base/text/log.h"
 #include "base/text/text.h"
-#include "capture/cuda/cuda_call.h"
 #include "capture/cupti/cupti.h"
-#include "capture/loader/loader.h"
-#include "capture/recorder/callbacks.h"
 #include "capture/recorder/record_parts.h"
-#include "capture/stack/unwind.h"
-#include "capture/torch/torch.h"
 
 EXPORT int InitializeInjection(void);
 
 extern __attribute__((weak)) __typeof__(dlvsym) dlvsym; /* base/guest/old_glibc.h */
-
-/* glibc's function beneath pthread_atfork(), which libc.so itself does not contain. */
-int __register_atfork(void (*before)(void), void (*in_parent)(void), void (*in_child)(void),
-		      void *library);
 
 /* The value that identifies an atexit() handler's library; this library is never unloaded. The
  * compiler's crtbegin.o also defines it, but looks up four names in every process, and so is not
@@ -152,74 +140,6 @@ static __attribute__((noinline)) void set_injections(const char *library)
 	errno = saved;
 }
 
-/* glibc's __libc_single_threaded; NULL before glibc 2.32. */
-static START_DATA const char *single_threaded;
-
-/* A fork holds the recorder's lock, so that no other thread is in an update when the child is made.
- * A signal handler that forks may have interrupted an update, and must not wait for that update. */
-static _Thread_local struct {
-	bool handler; /* a signal interrupted this library, and its handler forks */
-	bool inside;  /* that signal interrupted an update of the recording */
-	bool asleep;  /* nothing is recorded, and there is no other thread */
-} forking;
-
-START_CODE static void before_fork(void)
-{
-	bool asleep =
-		single_threaded && *single_threaded && !record_process.awake && !loader_used();
-
-	if (forking.asleep != asleep) /* usually equal: then no page is written */
-		forking.asleep = asleep;
-	if (asleep)
-		return;
-	forking.inside = record_inside();
-	forking.handler = forking.inside || unwind_signal_in_us();
-	loader_hold();
-	torch_hold();
-	if (!forking.inside)
-		record_lock_in(NULL); /* NULL: this frame ends before the lock is released */
-	watch_forked(); /* no debug checks: other libraries' handlers run under this lock */
-}
-
-START_CODE static void after_fork_in_parent(void)
-{
-	if (forking.asleep)
-		return;
-	if (!forking.inside)
-		record_unlock();
-	loader_release();
-}
-
-START_CODE static void after_fork_in_child(void)
-{
-	if (forking.asleep) {
-		record_forked_asleep();
-		return;
-	}
-	cuda_call_forked();
-	if (forking.handler)
-		record_forked_in_handler(forking.inside);
-	else
-		record_forked();
-}
-
-/*
- * In a shell, which makes no hooked call, fork handlers are not even registered. A program that may
- * use CUDA is noticed early: it is linked with CUDA, or it calls dlsym() (find_real()). The handler
- * before_fork() must be registered before those of other libraries, so that it runs after them: it
- * makes threads wait, and another library's handler might wait for one of these threads.
- */
-static START_DATA atomic_bool begun, held;
-
-void life_begin(void)
-{
-	atomic_store(&begun, true);
-	if (!guest_preloaded || atomic_exchange(&held, true))
-		return;
-	single_threaded = dlvsym(RTLD_DEFAULT, "__libc_single_threaded", "GLIBC_2.32");
-	__register_atfork(before_fork, after_fork_in_parent, after_fork_in_child, NULL);
-}
-
 START_CODE static bool is_linked(const struct link_map *map)
 {
 	static START_DATA char cuda[] = "libcuda"; /* matches libcuda.so.1 and libcudart.so.13 */
@@ -246,7 +166,7 @@ __attribute__((constructor)) START_CODE static void begin(int count, char **word
 			if (map->l_name[0] != '/' || !add_injections(map->l_name))
 				set_injections(map->l_name);
 		}
-		if (atomic_load(&begun) || is_linked(map))
+		if (life_begun() || is_linked(map))
 			life_begin();
 		record_init(count > 0 && words[0] ? words[0] : our_name);
 		control_init();

@@ -7,6 +7,7 @@
 
 /* Called when the program may soon use CUDA: from then on, the library's fork handlers run. */
 void life_begin(void);
+bool life_begun(void); /* true once life_begin() was called */
 
 /* Writes the trace at the end of the process. Called by quick_exit(), or as a destructor. */
 void life_finish(void);

@@ -1,29 +1,16 @@
-/* The end of a recording, and forked children. At the end the document is written, and later calls
- * are not recorded. A child begins without a recording, however it was made. */
+/* The end of a recording: the document is written, and later calls are not recorded. */
 #include "capture/recorder/record_parts.h"
 
 #include <errno.h>
-#include <stddef.h>
-#include <string.h>
-#include <sys/syscall.h>
 
 #include "base/guest/clock.h"
 #include "base/guest/own_stack_and_thread.h"
-#include "base/guest/raw_call.h"
 #include "base/guest/signals.h"
-#include "base/guest/start.h"
 #include "base/text/log.h"
-#include "capture/cuda/device_usage.h"
-#include "capture/cupti/cupti.h"
 #include "capture/life/life.h"
 #include "capture/loader/loader.h"
-#include "capture/loader/tsc_clock.h"
-#include "capture/nvtx/nvtx.h"
-#include "capture/python/python.h"
 #include "capture/stack/modules.h"
-#include "capture/stack/stacks.h"
 #include "capture/stack/unwind.h"
-#include "capture/torch/torch.h"
 #include "ledger/device_used.h"
 #include "ledger/pending.h"
 #include "spool/txn.h"
@@ -126,85 +113,4 @@ void record_finish(void)
 	spool_seal(&recorder.spool);
 	record_unlock();
 	finalize_write(in_handler);
-}
-
-/* --- a forked child --- */
-
-static void forget_others(void)
-{
-	loader_forked();
-	python_forked();
-	torch_forked();
-	nvtx_forked();
-	own_thread_forked();
-	lock_reset(&recorder.open_lock);
-}
-
-static void clear(void)
-{
-	/* The parent's spool is not mapped here (MADV_DONTFORK), so there is nothing to unmap. */
-	atomic_store(&record_process.open, false);
-	spool_forget(&recorder.spool);
-	intern_clear(&recorder.intern);
-	ledger_clear(&recorder.ledger);
-	modules_clear();
-	torch_clear();
-	autograd_clear();
-	stacks_forked();
-	sampling_forked();
-	calls_clear();
-	cupti_clear();
-	usage_clear();
-	memset(recorder.hook_text, 0, sizeof(recorder.hook_text));
-	memset(recorder.notes, 0, sizeof(recorder.notes));
-	record_marks_clear();
-}
-
-/* All that a child needs if its parent recorded nothing. Writes to, and so copies, one page. */
-START_CODE void record_forked_asleep(void)
-{
-	record_process.pid = (int)raw_call(SYS_getpid, 0, 0, 0);
-	record_process.start_monotonic = tsc_asked();
-}
-
-void record_forked(void)
-{
-	uint8_t *alive = atomic_load(&record_process.alive);
-
-	if (record_process.awake)
-		clear();
-	forget_others();
-	lock_reset(&recorder.lock);
-	atomic_fetch_add(&record_process.generation, 1);
-	record_forked_asleep();
-	if (record_process.awake)
-		record_process.start_realtime = clock_realtime();
-	if (atomic_load(&record_state) == RECORD_ENDED)
-		atomic_store(&record_state, RECORD_ON);
-	if (alive)
-		*alive = 1;
-}
-
-void record_forked_in_handler(bool inside)
-{
-	if (atomic_load(&record_process.open) &&
-	    (!atomic_load(&record_process.alive) || spool_copy_in_child(&recorder.spool))) {
-		record_forked();
-		return;
-	}
-	forget_others();
-	if (!inside)
-		lock_reset(&recorder.lock);
-	if (!recorder.ledger.error)
-		recorder.ledger.error = -ECANCELED;
-}
-
-/* Calls record_forked(), unless this is a signal handler inside this library's own code. */
-void record_notice_fork_now(void)
-{
-	int saved = errno;
-
-	if (!unwind_signal_in_us())
-		record_forked();
-	errno = saved;
 }
