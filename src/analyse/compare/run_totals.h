@@ -74,8 +74,8 @@ struct run {
  * devices and sites' peaks to one device, or is NO_DEVICE. Returns 0 or -errno with err_text(). */
 int run_open(struct run *run, const char *path, int device);
 
-/* The two halves of run_open(): run_read() opens the trace, which the caller may reduce to a part of
- * the run, and run_add_rows() makes the rows from it. */
+/* The two halves of run_open(): run_read() opens the trace, which the caller may reduce to a part
+ * of the run, and run_add_rows() makes the rows from it. */
 int run_read(struct run *run, const char *path, int device);
 void run_add_rows(struct run *run, int device);
 
