@@ -34,7 +34,7 @@ struct python_name {
 };
 
 /* Looks for an interpreter in this process, unless one was found. `lookup` works like dlsym().
- * Takes the loader's locks and may allocate, so it is not called in PyTorch's report of a block. */
+ * Takes the loader's locks and may allocate: not called while PyTorch reports an allocation. */
 void python_prepare(void *(*lookup)(void *handle, const char *name));
 
 /* Maximum number of frames in a python_trail; for a deeper stack, each walk reads all frames. */
