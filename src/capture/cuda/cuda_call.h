@@ -47,7 +47,7 @@ struct cuda_call {
 	uint64_t first;       /* the key that usage_end() adds to usage_seen, 0 for none */
 	uint64_t stack_limit; /* stack bytes per GPU thread before a launch; UINT64_MAX: unknown */
 	uint64_t ended_context; /* context that the call destroyed, 0 for none */
-	struct event event;     /* event of a call that gives up memory: `end` */
+	struct event event;     /* event of a call that frees memory (enum cuda_call_end) */
 	struct spool_node was;  /* the freed memory's entry in the ledger before the call */
 };
 
@@ -153,8 +153,8 @@ void cuda_call_reset_done(struct cuda_call *span, int status);
 /* --- sizes of arrays in bytes (array.c) --- */
 
 /* The bytes that the format and the extent need. 0 for NULL, for an unknown format, and for sparse
- * and deferred arrays, which have no own memory. The driver may take more bytes (tiles, padding),
- * but reports how many only for deferred arrays (cuArrayGetMemoryRequirements, CUDA 13.0). */
+ * and deferred arrays, which have no memory of their own. The driver may add padding, but
+ * reports how much only for deferred arrays (cuArrayGetMemoryRequirements, CUDA 13.0). */
 uint64_t array_bytes(const CUDA_ARRAY3D_DESCRIPTOR *shape, unsigned int levels);
 uint64_t array_flat_bytes(const CUDA_ARRAY_DESCRIPTOR *shape);
 

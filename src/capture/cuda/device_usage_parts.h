@@ -35,7 +35,7 @@ struct usage_device {
 	_Atomic uint8_t source;
 	_Atomic bool begun;                   /* the device was sampled at least once */
 	_Atomic bool waiting;                 /* the next change is attributed to `culprit` */
-	_Atomic uint64_t reserved, moving, t; /* values when the last sample was taken */
+	_Atomic uint64_t reserved, moving, t; /* bytes, usage_moving and ns at the last sample */
 
 	_Atomic uint64_t last; /* time (ns) from which `rest` counts, 0 before the first sample */
 	_Atomic uint64_t took; /* duration of the last sample in ns */
@@ -56,7 +56,7 @@ int64_t usage_left(const struct usage_look *look);
 /*
  * Accounts for a sample; the recorder's lock is held. Newly occupied bytes that no allocation
  * explains are attributed to usage_device.culprit if `waiting`, else to `culprit`. If `culprit` is
- * NULL, the end of a step under way explains the bytes, or nothing does. False, with nothing done,
+ * NULL, the bytes are left to a step under way, or stay unexplained. False, with nothing done,
  * if memory was allocated or freed since the sample, or a newer sample was accounted for.
  */
 bool usage_account(const struct usage_look *look, const struct usage_culprit *culprit);

@@ -36,7 +36,7 @@ enum { CROWD_SHARDS = 64 };
 struct crowd {
 	atomic_uint threads; /* number of threads that were ever inside */
 	struct {
-		_Alignas(64) atomic_int count; /* many, so that threads rarely contend for one */
+		_Alignas(64) atomic_int count; /* one of many, so that few threads share one */
 	} shards[CROWD_SHARDS];
 };
 

@@ -55,7 +55,7 @@ struct python_trail {
 	unsigned good; /* number of outermost places for which sum[] and frames[] are valid */
 	struct python_place at[PYTHON_TRAIL];
 	unsigned __int128 sum[PYTHON_TRAIL + 1]; /* sum[n]: sum of the n outermost places */
-	uint16_t frames[PYTHON_TRAIL + 1]; /* frames[n]: number of those places that are no shims */
+	uint16_t frames[PYTHON_TRAIL + 1]; /* frames[n]: how many of the n outermost are no shims */
 	struct python_place fresh[PYTHON_TRAIL]; /* frames not yet in at[], innermost first */
 };
 

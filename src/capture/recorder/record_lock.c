@@ -15,7 +15,7 @@
 #include "spool/txn.h"
 
 enum { NEAR = 256 }; /* frames less than this many words apart are taken to be on one stack */
-static const uint64_t OVERDUE_NS = 1000000000; /* 1 s, see frame_gone() */
+static const uint64_t OVERDUE_NS = 1000000000; /* frame_gone() waits this long */
 
 HOT_THREAD _Thread_local struct record_self record_self;
 

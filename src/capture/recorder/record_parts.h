@@ -94,7 +94,7 @@ int process_paths_create(void);
 /* Maps `size` bytes that read 0 in a child with a copy of the memory; NULL if not possible. */
 void *record_wiped_pages(size_t size);
 
-/* Drops the stored marks; if `opened`, records them before. Called with the lock held. */
+/* Drops the stored marks; if `opened`, records them first. Called with the lock held. */
 void record_marks_put(bool opened);
 
 /* In a forked child: drops the parent's stored marks. */
