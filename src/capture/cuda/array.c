@@ -63,7 +63,7 @@ static uint64_t halved(uint64_t texels, unsigned int level)
 	return level < 64 && texels >> level ? texels >> level : 1;
 }
 
-/* The bytes of all mipmap levels. Each level halves the previous one's extents, but not layers. */
+/* The bytes of all mipmap levels. Each has half the extents of the last, but the same layers. */
 static uint64_t bytes_of(struct texel texel, struct cudaExtent extent, unsigned int flags,
 			 unsigned int levels)
 {

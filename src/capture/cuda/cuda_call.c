@@ -1,4 +1,4 @@
-/* Records hooked calls that allocate or free memory with an address or a handle. */
+/* Records hooked calls that allocate or free memory that has an address or a handle. */
 #include "capture/cuda/cuda_call.h"
 
 #include "base/settings/opt.h"
@@ -27,8 +27,8 @@ uint32_t cuda_call_api(const struct cuda_call *span)
 	return record_hook_text(cuda_call_root(span)->hook);
 }
 
-/* True if this call's memory is recorded at a call nested in it. To be checked before
- * record_begin(), because that counts the calls for which it returns false as not recorded. */
+/* True if this call's memory is recorded at a call nested in it. Checked before record_begin(),
+ * which counts each call for which record_begin() returns false as not recorded. */
 static bool is_told(const struct cuda_call *span)
 {
 	return span->moved || (hooks[span->hook].api == RT && span->driver_seen);
@@ -85,7 +85,7 @@ void cuda_call_describe(const struct cuda_call *span, struct event *event)
 				      : cuda_call_stack(span);
 }
 
-/* Describes the call. `driver`: the calling library is found even if no stack is taken. */
+/* Describes the call. `driver`: as in struct sampling_call, true for an allocation. */
 static struct sampling_call call_of(const struct cuda_call *span, bool driver)
 {
 	const struct cuda_call *root = cuda_call_root(span);
@@ -95,7 +95,7 @@ static struct sampling_call call_of(const struct cuda_call *span, bool driver)
 	};
 }
 
-/* Asks for the free bytes at once: PyTorch frees its cached memory a moment after the failure. */
+/* Asks for the free bytes now, because PyTorch frees its cached memory soon after the failure. */
 static void ask_driver(struct spool_oom *known, const struct event *event)
 {
 	known->refused = event->size;
@@ -211,7 +211,8 @@ HOT_CODE void cuda_call_take(struct cuda_call *span, int status,
 		cuda_call_enter_memory(span, memory);
 }
 
-/* Removes span->event's memory, or one reference, from the ledger; the recorder's lock is held. */
+/* For SPAN_FREE, removes the memory at span->event.ptr from the ledger; for any other span->end,
+ * removes one reference to it. The recorder's lock is held. */
 static void leave(struct cuda_call *span, enum node_kind kind)
 {
 	struct ledger *ledger = record_ledger();
@@ -250,7 +251,7 @@ HOT_CODE void cuda_call_end(struct cuda_call *span, enum cuda_call_end end, enum
 	record_done();
 }
 
-/* Records the reserved bytes of the freed block's pool: 0 after a destroyed pool's last block. */
+/* Records the reserved bytes of the freed block's pool: 0 if a destroyed pool is now empty. */
 static void sample_after(struct cuda_call *span)
 {
 	uint64_t pool = span->was.link;

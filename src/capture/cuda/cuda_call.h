@@ -31,7 +31,7 @@ struct cuda_call {
 	void **frame;
 	uint64_t ticks; /* clock ticks when the real call began; 0 if nested or not timed */
 	uint64_t stream;
-	uint64_t context; /* the current context before the call, if that may destroy it */
+	uint64_t context; /* the current context; set only by calls that may destroy it */
 	int16_t device;   /* device of `context` */
 	uint16_t hook;
 	bool driver_seen; /* a hooked driver call was made inside this call */
@@ -47,7 +47,7 @@ struct cuda_call {
 	uint64_t first;       /* the key that usage_end() adds to usage_seen, 0 for none */
 	uint64_t stack_limit; /* stack bytes per GPU thread before a launch; UINT64_MAX: unknown */
 	uint64_t ended_context; /* context that the call destroyed, 0 for none */
-	struct event event;     /* event of a free, release or close */
+	struct event event;     /* event of a call that frees memory (enum cuda_call_end) */
 	struct spool_node was;  /* the freed memory's entry in the ledger before the call */
 };
 
@@ -111,7 +111,7 @@ struct cuda_call_memory {
 	enum space space;
 	uint8_t flags; /* bits of enum event_flags */
 	bool ordered;  /* the memory is from the stream-ordered `pool` */
-	bool placed;   /* true: on `device`; false: in the current context, freed with that */
+	bool placed;   /* on `device`; otherwise in the current context, and freed with it */
 	int device;
 	uint64_t key, size, pool;
 };
@@ -127,7 +127,7 @@ void cuda_call_sampled(struct cuda_call *span, int status);
 void cuda_call_alloc_async(struct cuda_call *span, int status, uint64_t ptr, uint64_t size);
 void cuda_call_import_block(struct cuda_call *span, int status, uint64_t ptr, uint64_t pool);
 void cuda_call_pool_ending(uint64_t pool);
-/* Samples the bytes that the pool reserves. A destroyed pool exists until its last block is freed,
+/* Records the bytes that the pool reserves. A destroyed pool exists until its last block is freed,
  * but must not be queried: its handle may already belong to another pool. */
 void cuda_call_pool_sampled(struct cuda_call *span, int status, uint64_t pool, bool destroyed);
 void cuda_call_graph_node(struct cuda_call *span, int status, int device, uint64_t size);
@@ -153,8 +153,8 @@ void cuda_call_reset_done(struct cuda_call *span, int status);
 /* --- sizes of arrays in bytes (array.c) --- */
 
 /* The bytes that the format and the extent need. 0 for NULL, for an unknown format, and for sparse
- * and deferred arrays, which have no memory of their own. The driver may take more (tiles,
- * padding), but reports that only for deferred arrays (cuArrayGetMemoryRequirements, CUDA 13.0). */
+ * and deferred arrays, which have no memory of their own. The driver may add padding, but
+ * reports how much only for deferred arrays (cuArrayGetMemoryRequirements, CUDA 13.0). */
 uint64_t array_bytes(const CUDA_ARRAY3D_DESCRIPTOR *shape, unsigned int levels);
 uint64_t array_flat_bytes(const CUDA_ARRAY_DESCRIPTOR *shape);
 

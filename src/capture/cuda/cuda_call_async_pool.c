@@ -311,7 +311,7 @@ void cuda_call_multicast(struct cuda_call *span, int status, uint64_t handle)
 }
 
 /* If another process's memory is opened again, the driver returns the same handle or address, so
- * the ledger counts openings. The size of memory with a handle is unknown until that is mapped. */
+ * the ledger counts openings. The size of memory with a handle is unknown until it is mapped. */
 void cuda_call_import(struct cuda_call *span, int status, enum node_kind kind, uint64_t key)
 {
 	struct cuda_call_memory memory = {

@@ -26,8 +26,8 @@ static void note_exit(void)
 	atomic_store(&cuda_call_exiting, true);
 }
 
-/* Exit handlers run in the reverse order of their registration. note_exit() is registered at the
- * first context, so it runs before a handler that the CUDA runtime registered when it started. */
+/* Exit handlers run in the reverse order of their registration. note_exit() is registered when the
+ * first context is made, so it runs before a handler that the CUDA runtime registered earlier. */
 static void watch_exit(void)
 {
 	static atomic_bool watching;
@@ -111,7 +111,8 @@ void cuda_call_primary_retained(struct cuda_call *span, int status, uint64_t con
 	cuda_call_sampled(span, status);
 }
 
-/* The device's primary context; if no retain was seen, this thread's context on it, else 0. */
+/* The device's primary context. If no retain of it was seen: this thread's current context if that
+ * is on the device, else 0. */
 static uint64_t primary_of(const struct cuda_call *span, int device)
 {
 	uint64_t known = device >= 0 && device < DRIVER_DEVICES ? atomic_load(&primary[device]) : 0;

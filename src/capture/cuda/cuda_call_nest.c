@@ -36,7 +36,7 @@ static inline void put_top(struct cuda_call *span, void **frame, void *caller, e
 	cuda_call_top.span = span;
 }
 
-/* True if no longjmp has left the call: the frame still has its return address and holds `span`. */
+/* True if no longjmp has left the call: its frame still has its return address and its span. */
 static inline bool stands(const struct cuda_call_top *top, bool readable)
 {
 	void *word = NULL;
@@ -48,7 +48,7 @@ static inline bool stands(const struct cuda_call_top *top, bool readable)
 	return word == top->caller && (uintptr_t)top->frame - (uintptr_t)top->span < FRAME_MOST;
 }
 
-/* The slow part of outer_of(), for uncommon cases. Clears `top` if a longjmp left that call. */
+/* The slow part of outer_of(). Clears *top if a longjmp has left the call that *top describes. */
 static __attribute__((noinline)) struct cuda_call *judge(struct cuda_call_top *top, void **frame,
 							 bool usual)
 {

@@ -45,7 +45,7 @@ uint32_t cuda_call_pool_text(uint64_t pool);
 void cuda_call_sample_pool(const struct event *like, uint64_t reserved);
 
 /* cuda_call_refresh_pools() queries the driver for the reserved bytes of the device's
- * stream-ordered pools and records them. cuda_call_forget_pools() is for a forked child. */
+ * stream-ordered pools and records them. A forked child forgets all pools. */
 void cuda_call_refresh_pools(const struct cuda_call *span, int device);
 void cuda_call_forget_pools(void);
 

@@ -134,8 +134,6 @@ static void look_at_device(void *argument)
 	}
 }
 
-/* --- times of samples --- */
-
 static const int64_t MUCH = 16 << 20;
 
 static bool much_moved(int device)
@@ -196,7 +194,7 @@ static void describe(const struct cuda_call *span, struct usage_culprit *culprit
 }
 
 /* Takes a sample and accounts for it. `culprit`: the call to which a change is attributed, or NULL.
- * The call's step ends under the lock that covers the change, so other samples see both or none. */
+ * Records a change and ends the call's step under one lock: other samples see both or neither. */
 static bool account(const struct cuda_call *span, int device, struct usage_culprit *culprit)
 {
 	struct usage_look look = { .span = span, .device = device };

@@ -30,7 +30,7 @@ enum usage_kind {
 /* Begins a step, a possible change of the occupied bytes, before the real call. Does nothing where
  * no samples are taken, for example with MEMTRACE_USED=0. */
 void usage_begin(struct cuda_call *span, enum usage_kind kind, int device);
-/* Called when the real call's own allocations are recorded: ends its step, if it has one. */
+/* Called when the call's own allocations are recorded: ends the step that usage_begin() began. */
 void usage_end(struct cuda_call *span);
 
 /* The kind of memory that a limit of cuCtxSetLimit() (a CUlimit) controls. */
@@ -38,7 +38,7 @@ enum usage_kind usage_kind_of_limit(int limit);
 
 /* The set of functions and graphs that were used before: using them again occupies no more memory.
  * A key is a handle (an address) with a mark in its two low bits. 0: was launched; 1: was queried;
- * 2, 3: the handle is known to be a CUfunction, a CUkernel (FOUND in exports/hooks.c). */
+ * 2: the handle is a CUfunction; 3: the handle is a CUkernel (FOUND in exports/hooks.c). */
 #define USED_LOOKED_AT(handle) ((handle) | 1)
 #define USED_HANDLE_FUNCTION(handle) ((handle) | 2)
 #define USED_HANDLE_KERNEL(handle) ((handle) | 3)

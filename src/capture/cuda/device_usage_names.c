@@ -2,7 +2,7 @@
  * Attributes occupied memory to named kinds of calls, with the recorder's lock held.
  *
  * The first context is made before the first allocation opens the spool (the recording's file). So
- * earlier steps are stored here, and written once the spool exists.
+ * steps (changes of the occupied bytes) before that are stored here and written to the spool later.
  */
 #include <string.h>
 
@@ -126,7 +126,8 @@ int64_t usage_left(const struct usage_look *look)
 	return bytes - usage_devices[look->device].named;
 }
 
-/* Records one step. If one sample shows several, `used` grows from one to the next by `bytes`. */
+/* Records one step. Of several steps in one sample, each is recorded with the bytes that were
+ * occupied once that step had happened. */
 static void name_step(const struct usage_look *look, const struct usage_culprit *culprit,
 		      int64_t bytes)
 {

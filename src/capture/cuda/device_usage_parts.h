@@ -8,7 +8,7 @@
 
 enum { USED_OF = 64 };
 
-/* One sample of a device's occupied bytes, taken while no other call allocated or freed. */
+/* One sample of a device's occupied bytes, taken while no other call allocated or freed memory. */
 struct usage_look {
 	const struct cuda_call *span; /* the call that takes the sample; NULL in usage_settle() */
 	int device;
@@ -35,7 +35,7 @@ struct usage_device {
 	_Atomic uint8_t source;
 	_Atomic bool begun;                   /* the device was sampled at least once */
 	_Atomic bool waiting;                 /* the next change is attributed to `culprit` */
-	_Atomic uint64_t reserved, moving, t; /* values when the last sample was taken */
+	_Atomic uint64_t reserved, moving, t; /* bytes, usage_moving and ns at the last sample */
 
 	_Atomic uint64_t last; /* time (ns) from which `rest` counts, 0 before the first sample */
 	_Atomic uint64_t took; /* duration of the last sample in ns */
@@ -55,8 +55,8 @@ int64_t usage_left(const struct usage_look *look);
 
 /*
  * Accounts for a sample; the recorder's lock is held. Newly occupied bytes that no allocation
- * explains are attributed to usage_device.culprit if `waiting`, else to `culprit`. If that is NULL,
- * they are left to a call whose step has not ended, or stay unexplained. False, with nothing done,
+ * explains are attributed to usage_device.culprit if `waiting`, else to `culprit`. If `culprit` is
+ * NULL, the bytes are left to a step under way, or stay unexplained. False, with nothing done,
  * if memory was allocated or freed since the sample, or a newer sample was accounted for.
  */
 bool usage_account(const struct usage_look *look, const struct usage_culprit *culprit);
@@ -67,13 +67,13 @@ extern _Atomic uint32_t usage_stepping;
 /* --- queries to NVML (nvml_own_process.c) --- */
 
 /* Loads NVML and notes the processes that use the CUDA device. Called before this process makes its
- * first context there, or later if that was not seen. False if another thread is using NVML. */
+ * first context there, or later if no hook saw it made. False if another thread is using NVML. */
 bool nvml_prepare(int device);
 
 /* Needs a context. 1 if NVML lists this process, 0 if not, -EBUSY if another thread uses NVML. */
 int nvml_recognise(int device);
 
-/* *bytes gets what this process occupies, 0 if NVML does not list it. False if unknown. */
+/* *bytes gets what this process occupies: 0 if NVML does not list the process. False if unknown. */
 bool nvml_used(int device, uint64_t *bytes);
 
 /* *bytes gets the device's free bytes, as cuMemGetInfo reports them. Needs no context. */

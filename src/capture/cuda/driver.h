@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { DRIVER_DEVICES = 64 }; /* the library takes ordinals of devices below this */
+enum { DRIVER_DEVICES = 64 }; /* length of tables of devices; larger ordinals have no entry */
 
 /* The device ordinal of this thread's current context, or -1. *context gets the context, or 0. */
 int driver_context(uint64_t *context);
@@ -24,7 +24,7 @@ uint64_t driver_range(uint64_t ptr);
 struct driver_block {
 	uint64_t pool;      /* handle of the memory's stream-ordered pool, 0 for none */
 	int device;         /* ordinal of the memory's device; the current one if unknown */
-	bool host, managed; /* it is page-locked host memory; it is managed memory */
+	bool host, managed; /* host: page-locked host memory; managed: managed memory */
 };
 
 void driver_block(uint64_t ptr, struct driver_block *block);

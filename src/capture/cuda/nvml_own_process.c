@@ -7,7 +7,7 @@
  * CUDA_VISIBLE_DEVICES changes CUDA's order, and nothing else finds a MIG device.
  *
  * NVML lists processes by their ids on the host, which differ from those in a container. If exactly
- * one entry is new after this process made its first context, that entry is taken as its own.
+ * one entry is new after this process made its first context, that entry is taken for this process.
  *
  * A query takes about 25 us (H200, driver 580). Queries are made without a lock of this library, in
  * loader_call(), which defers signals and makes forks wait: NVML has locks of its own.
@@ -67,7 +67,7 @@ static const char list_names[LISTS][2][44] = {
 
 static struct {
 	/* Only the thread that has set `busy` uses the members up to `before_count`. No thread
-	 * waits for `busy`: it might hold the loader's lock, which load() needs. */
+	 * waits for `busy`: a waiting thread might hold the loader's lock, which load() needs. */
 	atomic_bool busy;
 	bool tried;
 	unsigned int before[DRIVER_DEVICES][PROCESSES];

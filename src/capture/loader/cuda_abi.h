@@ -90,7 +90,7 @@ typedef struct CUmemPoolProps_st {
 	char unread[72];
 } CUmemPoolProps;
 
-/* The driver's struct and the runtime's have the same layout, as have other pairs below. */
+/* The driver's struct and the runtime's have the same layout, as in later pairs in this file. */
 typedef struct cudaMemAllocNodeParams {
 	CUmemPoolProps poolProps;
 	const void *accessDescs;

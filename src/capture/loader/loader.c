@@ -41,7 +41,7 @@ HOT_CODE bool crowd_enter(struct crowd *crowd, struct crowd_self *self, void **f
 	return true;
 }
 
-/* The frame is cleared last: a signal handler that enters before that changes no count. */
+/* Clears self->frame last: until then, a signal handler that enters the crowd changes no count. */
 HOT_CODE void crowd_leave(struct crowd *crowd, struct crowd_self *self, void **frame)
 {
 	if (self->frame != frame)
@@ -79,14 +79,12 @@ void crowd_await(bool (*so)(void), int milliseconds)
 	errno = saved;
 }
 
-/* --- threads that call the loader --- */
-
 atomic_bool loader_silent;
 static struct crowd asking;
 static _Thread_local struct crowd_self self;
 static atomic_int forking;
 static atomic_uint forks;                 /* number of forks so far */
-static _Thread_local unsigned waited_for; /* `forks` when a fork outlasted this wait */
+static _Thread_local unsigned waited_for; /* `forks` when a wait for a fork timed out */
 
 bool loader_nobody_forks(void)
 {

@@ -36,7 +36,7 @@ enum { CROWD_SHARDS = 64 };
 struct crowd {
 	atomic_uint threads; /* number of threads that were ever inside */
 	struct {
-		_Alignas(64) atomic_int count; /* many, so that threads rarely contend for one */
+		_Alignas(64) atomic_int count; /* one of many, so that few threads share one */
 	} shards[CROWD_SHARDS];
 };
 
@@ -150,14 +150,14 @@ int resolve_dlclose(void *handle);
 /* True if the real dlsym and dlclose were found. Without glibc's own dlsym nothing is recorded. */
 bool resolve_can(void);
 
-/* Look up a row's real function, NULL if the machine has none. Slow: take the loader's lock. */
+/* Each finds a row's real function: NULL if there is none. Slow, and takes the loader's lock. */
 void *resolve_runtime(enum hook_id id, void *caller);
 void *resolve_driver(enum hook_id id);
 
-/* Looks up a function that has no row, as the linker would for this caller; NULL for none. */
+/* Looks up a function without a row in hooks.def, as the linker would for `caller`; or NULL. */
 void *resolve_from(const char *name, const void *caller);
 
-/* After a library was unloaded: drops all functions cached for callers, and those of an unloaded
+/* After a library was unloaded: empties resolve_callers, and clears functions of an unloaded CUDA
  * runtime in hook_real. */
 void resolve_forget(void);
 

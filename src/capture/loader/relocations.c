@@ -100,7 +100,8 @@ static int note_cuda(struct dl_phdr_info *info, size_t size, void *data)
 	return 0;
 }
 
-/* True if the slot points into a CUDA library; until its first call, it points into its own. */
+/* True if the slot points into a CUDA library. Until the function is first called, the slot may
+ * point into the library that contains the slot (lazy binding). */
 static bool is_past(uintptr_t slot, const char *name, void *data)
 {
 	const struct symbol_search *search = data;

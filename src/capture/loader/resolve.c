@@ -122,8 +122,8 @@ void resolve_driver_rows(void)
 }
 
 /* The function that the caller's own linking would have found, in the libraries that the caller's
- * library needs. NULL if the caller is in the program's file, or if its library has the function
- * itself: that library was preloaded, too, and needs the next function of this name. */
+ * library needs. NULL if the caller is in the program's file, or if the caller's library has the
+ * function itself: that library was preloaded, too, and needs the next function of this name. */
 static void *through_caller(const char *name, const void *caller)
 {
 	struct link_map *map;
@@ -192,7 +192,7 @@ static void find_runtime(void *argument)
 }
 
 /* One thread writes at a time, or a slot could get one caller's key with another's function. If a
- * write is cut off (a fork, a handler that jumps out), callers of that slot look up each time. */
+ * write is cut off (by a fork, or a handler that jumps out), the slot is never used again. */
 static void keep_caller(uintptr_t key, void *real)
 {
 	struct resolve_caller *cached = resolve_place(key);

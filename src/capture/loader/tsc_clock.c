@@ -11,7 +11,7 @@ enum {
 	DOUBT_NS = 20000,   /* ticks that lead the real clock by more are no longer used */
 	TOGETHER_NS = 5000, /* longest time that reading both clocks may take */
 	TRIES = 3,          /* attempts to read both clocks within TOGETHER_NS */
-	KNOWN = 1 << 30,    /* ticks since a reading up to which tsc_look() predicts the time */
+	KNOWN = 1 << 30,    /* tsc_look() predicts times up to this many ticks after a reading */
 };
 
 HOT_THREAD _Thread_local struct tsc_thread tsc_thread;

@@ -34,7 +34,7 @@ struct python_name {
 };
 
 /* Looks for an interpreter in this process, unless one was found. `lookup` works like dlsym().
- * Takes the loader's locks and may allocate, so it is not called in PyTorch's report of a block. */
+ * Takes the loader's locks and may allocate: not called while PyTorch reports an allocation. */
 void python_prepare(void *(*lookup)(void *handle, const char *name));
 
 /* Maximum number of frames in a python_trail; for a deeper stack, each walk reads all frames. */
@@ -55,7 +55,7 @@ struct python_trail {
 	unsigned good; /* number of outermost places for which sum[] and frames[] are valid */
 	struct python_place at[PYTHON_TRAIL];
 	unsigned __int128 sum[PYTHON_TRAIL + 1]; /* sum[n]: sum of the n outermost places */
-	uint16_t frames[PYTHON_TRAIL + 1]; /* frames[n]: number of those places that are no shims */
+	uint16_t frames[PYTHON_TRAIL + 1]; /* frames[n]: how many of the n outermost are no shims */
 	struct python_place fresh[PYTHON_TRAIL]; /* frames not yet in at[], innermost first */
 };
 

@@ -3,9 +3,9 @@
  * where the offset of a code object's version number is known: in CPython 3.12 to PYTHON_NEWEST.
  *
  * A frame stays at its address while it runs, and its words mostly stay the same. Every frame is
- * compared with the frame in the last walk (struct python_trail), and the sum is made anew only
- * from the outermost difference inwards. The processor need not read a frame to find the next
- * frame: the last walk gives the address.
+ * compared with its copy from the last walk (struct python_trail), and the sum is computed anew
+ * only from the outermost frame that differs inwards. The processor need not read a frame to find
+ * the next frame: the last walk gives the address.
  */
 #include "capture/python/python_parts.h"
 
@@ -75,7 +75,7 @@ static inline unsigned __int128 part(const struct python_place *place, unsigned 
 }
 
 /* Searches the trail for a frame, beginning near place `index`. Addresses mostly grow inwards.
- * Returns the position after that frame, or else after the place with the next lower address. */
+ * Returns the position after the frame or, if the trail lacks it, after the next lower address. */
 static inline unsigned search(const struct python_trail *trail, unsigned index, uint64_t frame)
 {
 	while (index && trail->at[index - 1].frame > frame)

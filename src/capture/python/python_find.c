@@ -47,7 +47,7 @@ static int search_library(struct dl_phdr_info *info, size_t size, void *path)
 /*
  * Finds where the interpreter's symbols are looked up: RTLD_DEFAULT, or a libpython that an
  * embedding program loaded RTLD_LOCAL. False if there is no interpreter. The interpreter's library
- * stays loaded even if the host closes it, because its functions are called from now on.
+ * stays loaded even if the program closes it, because its functions are called from now on.
  */
 static bool find_handle(lookup_fn *lookup, void **handle)
 {
@@ -65,7 +65,7 @@ static bool find_handle(lookup_fn *lookup, void **handle)
 		if (*handle)
 			symbol = lookup(*handle, name);
 	}
-	/* The host's dlerror() must not report a lookup that failed here. */
+	/* The program's dlerror() must not report a lookup that failed here. */
 	dlerror();
 	return symbol != NULL;
 }

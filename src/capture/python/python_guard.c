@@ -112,7 +112,7 @@ bool python_ask(void)
 	LOADER_CALLED(); /* no child is made while the interpreter's lock is held */
 	done = atomic_exchange(&asked, true) || !python_process.add_call(register_ending, NULL);
 	if (!done)
-		atomic_store(&asked, false); /* no room for the call: the next walk tries again */
+		atomic_store(&asked, false); /* the queue is full: the next walk tries again */
 	return done;
 }
 

@@ -14,8 +14,8 @@ extern bool guest_preloaded;
 /* Called once, by record_wake(): reads the settings for call stacks. Calls no other library. */
 void guest_wake(void);
 
-/* Called once by record_prepare(), through loader_call(): finds libunwind, Python, PyTorch and the
- * library for a compressed document, and registers handlers for the end of the process. */
+/* Called once by record_prepare(), through loader_call(): finds libunwind, Python, PyTorch and, for
+ * a compressed trace, its compression library; registers handlers for the end of the process. */
 void guest_prepare(void *unused);
 
 /* Called after libraries were loaded, with no lock held: looks for PyTorch and Python again. */
@@ -30,7 +30,7 @@ void guest_open(void);
 /* Records a device's name and size, once. Calls the driver, so no lock may be held. */
 void guest_device(int device);
 
-/* The value of `asked` in the spool's header that was handled last. A signal sets UINT32_MAX. */
+/* The last handled value of `asked` in the spool's header; UINT32_MAX after a signal. */
 extern _Atomic uint32_t guest_control_seen;
 
 /* True if there is a request by a tool (memtrace ctl) or a signal (MEMTRACE_SIGNAL). Called for

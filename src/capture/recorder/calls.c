@@ -43,7 +43,7 @@ static HOT_THREAD _Thread_local struct {
 
 void calls_init(void)
 {
-	/* fork() wipes these pages: a child must not use its parent's rows, not mapped there. */
+	/* fork() wipes these pages: they point to rows of the parent, unmapped in a child. */
 	if (opt_flag(OPT_ID_calls))
 		calls.slots = record_wiped_pages(sizeof(slot) * SHARDS * HOOKS);
 }

@@ -16,8 +16,8 @@
 
 enum { NAMES = 1000 };
 
-/* The working directory when the process started, if a setting has a relative path: in `near` if it
- * is short (the constructor writes those pages anyway), otherwise in `far`. */
+/* The working directory when the process started, if a setting has a relative path: in `near`
+ * (on a page that the constructor writes anyway) if it is short, otherwise in `far`. */
 static START_DATA char near[200];
 static char far[4096];
 
@@ -89,7 +89,7 @@ static void make_directory(char *to, size_t size, const char *spools)
 	text_append(to, size, spools);
 }
 
-/* Creates the spool, unless it or the output exists. Then checks for the output again: another
+/* Creates the spool, unless a file for the spool or output exists. Then checks the output again: a
  * process with the same names may have written its output meanwhile, and removed its spool. */
 static int create_unless_there(void)
 {

@@ -151,7 +151,7 @@ HOT_CODE uint64_t record_now(void)
 {
 	uint64_t now = tsc_ns();
 
-	/* In a forked child, start_monotonic comes from the kernel; tsc_ns() may be behind it. */
+	/* In a forked child, start_monotonic comes from the kernel; tsc_ns() may give less. */
 	return now > record_process.start_monotonic ? now - record_process.start_monotonic : 0;
 }
 

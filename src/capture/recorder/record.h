@@ -25,7 +25,7 @@ extern _Atomic int record_state;
 bool record_wake(void);
 
 /* True if hooked calls are recorded. Must be called before any write to data that record_forked()
- * clears: in a process that never called record_wake(), that function clears nothing. */
+ * clears: record_forked() clears nothing in a process that never called record_wake(). */
 static inline bool record_on(void)
 {
 	int state = atomic_load_explicit(&record_state, memory_order_acquire);
@@ -72,8 +72,8 @@ void record_lock_in(void **frame);
 #define record_lock_only() record_lock_only_in(__builtin_frame_address(0))
 void record_lock_only_in(void **frame);
 
-/* True if this thread holds the lock, in a frame that a signal handler interrupted or left. The
- * thread must not wait for the lock with signals deferred then: the wait would never end. */
+/* True if this thread already holds the lock: a signal handler has interrupted the code that took
+ * the lock, or has jumped out of it. With signals deferred, a wait for the lock never ends then. */
 bool record_held(void);
 
 /* True if this thread is in the middle of an update: see record_interrupts_update(). */
@@ -149,7 +149,7 @@ void record_missed(void);
 /* Describes an error number (errno or -errno) in English, whatever the locale. */
 const char *record_error_text(int error);
 
-/* Adds a line to the trace's capture.notes, unless it is there. `text`: a constant string. */
+/* Adds `text`, a constant string, to the trace's capture.notes, unless they contain it already. */
 void record_note(const char *text);
 
 /* Ends recording and writes the trace (JSON). Called by life_finish(). */

@@ -15,7 +15,7 @@
 #include "spool/txn.h"
 
 enum { NEAR = 256 }; /* frames less than this many words apart are taken to be on one stack */
-static const uint64_t OVERDUE_NS = 1000000000; /* a frame suspended for longer counts as gone */
+static const uint64_t OVERDUE_NS = 1000000000; /* frame_gone() waits this long */
 
 HOT_THREAD _Thread_local struct record_self record_self;
 
@@ -42,7 +42,7 @@ static void mend(void)
 		atomic_fetch_add(&recorder.spool.header->abandoned, 1);
 }
 
-/* Stops recording once a slow owner has lost the lock: if it goes on, two threads would write. */
+/* Stops recording once a slow owner has lost the lock: if the owner goes on, two threads write. */
 static void end_overdue(void)
 {
 	if (!recorder.spool.header)
@@ -88,7 +88,8 @@ HOT_CODE void record_unlock(void)
 /*
  * True if the frame that took the lock at `turn` is gone: its function was left. That is certain if
  * its return address at *where has changed, or if the present call's `frame` is at the same address
- * or further out on the same stack. On another stack, it counts as gone after OVERDUE_NS.
+ * or further out on the same stack. If it is on another stack (it may only be suspended), it counts
+ * as gone OVERDUE_NS after this thread first saw it there.
  */
 static bool frame_gone(unsigned turn, void **where, void **frame)
 {

@@ -9,7 +9,7 @@ enum { RECORD_NOTES = 16 };
 
 #pragma GCC visibility push(hidden) /* hidden, so that other files' variables are read directly */
 
-/* Used by the constructor, in a forked child, and at the end of a process, even without events. */
+/* State that the constructor, a forked child and the end of a process use, even without events. */
 extern struct record_process {
 	uint64_t start_monotonic, start_realtime;
 	int pid;
@@ -18,7 +18,7 @@ extern struct record_process {
 	_Atomic bool awake;
 	_Atomic bool open, cuda_started;
 	_Atomic uint32_t generation; /* raised by record_forked(), and when the spool is opened */
-	_Atomic(uint8_t *) alive;    /* points to 1; in any child with its own memory, to 0 */
+	_Atomic(uint8_t *) alive;    /* points to 1; to 0 in a child with a copy of the memory */
 } record_process;
 
 extern struct recorder {
@@ -41,7 +41,7 @@ extern _Thread_local struct record_self {
 	uint32_t thread, generation;
 	void **frame;   /* the frame that takes, holds or drops the lock, or NULL */
 	void *back;     /* that frame's return address */
-	unsigned turn;  /* lock.turn when the holder's frame was seen on another stack */
+	unsigned turn;  /* lock.turn when its holder was first seen on another stack */
 	uint64_t since; /* time at which `turn` was set, ns; 0: never */
 } record_self;
 
@@ -51,7 +51,7 @@ extern _Thread_local struct record_self {
 void record_give_up(const char *what, int error);
 
 /* True if this thread is in the middle of an update: the caller is in a signal handler that
- * interrupted the update, or runs on another stack meanwhile. It must neither wait nor go on. */
+ * interrupted the update, or on another stack. The caller must then neither wait nor record. */
 bool record_interrupts_update(void **frame);
 
 /* Like record_interrupts_update(); if true, also counts the call as not recorded. */
@@ -70,7 +70,7 @@ static INLINED bool record_interrupts(void **frame)
  * handler that interrupted this library. */
 void record_notice_fork_now(void);
 
-/* Detects, by the page `alive`, a child with its own memory that ran no fork handler. */
+/* Detects, by the page `alive`, a child with a copy of the memory that ran no fork handler. */
 static inline void record_notice_fork(void)
 {
 	volatile uint8_t *alive = atomic_load_explicit(&record_process.alive, memory_order_acquire);
@@ -91,10 +91,10 @@ void process_paths_init(const char *program);
  * another directory if the spool's file system cannot reserve space. 0 or -errno. */
 int process_paths_create(void);
 
-/* Maps `size` bytes that read 0 in any child with its own memory; NULL if that is not possible. */
+/* Maps `size` bytes that read 0 in a child with a copy of the memory; NULL if not possible. */
 void *record_wiped_pages(size_t size);
 
-/* Records the stored marks, if `opened`, and drops them. Called with the lock held. */
+/* Drops the stored marks; if `opened`, records them first. Called with the lock held. */
 void record_marks_put(bool opened);
 
 /* In a forked child: drops the parent's stored marks. */

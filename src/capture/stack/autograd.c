@@ -105,7 +105,7 @@ static uint64_t word_at(uint64_t address, unsigned offset)
 	return word;
 }
 
-/* False if a field of the node has an impossible value, as AccumulateGrad's number UINT64_MAX. */
+/* False if a field of the node has an unusable value: AccumulateGrad's number is UINT64_MAX. */
 static bool plausible(uint64_t node)
 {
 	return word_at(node, NODE_NUMBER) < 1ull << 48 && word_at(node, NODE_THREAD) < 1ull << 32 &&
@@ -151,7 +151,7 @@ static uint32_t forward_stack(void)
 /* Stack numbers of the running calls of backward(): UINT32_MAX if unknown, 0 in a free slot. */
 enum { PASSES = 64 };
 static _Atomic uint32_t passes[PASSES];
-static HOT_DATA _Atomic uint32_t under_way; /* number of passes, also those without a slot yet */
+static HOT_DATA _Atomic uint32_t under_way; /* number of running passes, with or without a slot */
 
 /* The stack that called backward(), if it is the same for all running passes. Otherwise 0, because
  * the pass to which this thread belongs is not known. */
@@ -223,8 +223,6 @@ void autograd_clear(void)
 	}
 	last_peek = 0;
 }
-
-/* --- PyTorch's functions --- */
 
 void autograd_prepare(void)
 {

@@ -110,7 +110,7 @@ struct hash128 step_hash(void *const *addresses, size_t count)
 	return hash;
 }
 
-/* Sets by_frame also in each frame that leaves the frame pointer to a caller that depends on it. */
+/* Sets by_frame also in frames that save no frame pointer and whose caller has by_frame set. */
 static void pass_inwards(struct step_walk *walk)
 {
 	for (uint32_t at = walk->count; at-- > 1;)
@@ -145,8 +145,6 @@ bool step_walk(struct step_walk *walk, const struct step_start *start, uint64_t 
 	pass_inwards(walk);
 	return stepped != STEP_UNKNOWN;
 }
-
-/* --- rules --- */
 
 /* Clears all rules if a library was unloaded after they were made. `learning` must be set. */
 static void begin_anew(void)

@@ -36,7 +36,7 @@ struct step_walk {
 	uint64_t address[STEP_MOST + 1];
 	struct step_state {
 		uint64_t stack, frame;
-		uint64_t saved; /* address where it saved the caller's frame pointer, or 0 */
+		uint64_t saved; /* address at which the caller's frame pointer is saved, or 0 */
 		bool by_frame;  /* true if the rest of the walk depends on `frame` */
 	} state[STEP_MOST + 1];
 	uint32_t count;
@@ -53,7 +53,7 @@ bool step_walk(struct step_walk *walk, const struct step_start *start, uint64_t 
 struct hash128 step_hash(void *const *addresses, size_t count);
 
 /*
- * Makes a rule for each return address of the unwinder's walk from `start` that has none. If a walk
+ * Makes the missing rules for return addresses of the unwinder's walk from `start`. If a walk
  * by rules then differs from the unwinder's, the first wrong rule becomes CFI_OTHER. `whole`: true
  * if the walk reached the stack's end. Takes the loader's lock. False if no rule was made.
  */

@@ -40,7 +40,7 @@ struct scan {
 };
 
 static struct {
-	_Atomic uint64_t seen;     /* 1 + number of loads and unloads when it was read; 0: never */
+	_Atomic uint64_t seen;     /* 1 + loads and unloads when the list was read; 0: never */
 	_Atomic uint64_t unloaded; /* unload_word() when the list was read */
 	_Atomic bool lost;         /* a library on a recorded stack was unloaded */
 	struct module *sorted;

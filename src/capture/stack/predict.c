@@ -1,4 +1,4 @@
-/* Predicts a walk of the stack from earlier ones, and checks it word for word against the stack. */
+/* Predicts a walk of the stack from earlier walks, and checks it word by word against the stack. */
 #include "capture/stack/predict.h"
 
 #include "base/guest/hot.h"
@@ -45,7 +45,8 @@ static struct predict_next *place_for(struct predict_memory *memory, struct pred
 	return &set[memory->way++ % PREDICT_SET];
 }
 
-/* Finds the entry of history and context; if there is none, one to fill, and returns false. */
+/* Sets memory->expected to the entry for history and context. If there is none: to an entry that is
+ * to be filled, and returns false. */
 static inline bool expect(struct predict_memory *memory, uint32_t context)
 {
 	struct predict_next *set = predict_set(memory);
@@ -173,7 +174,8 @@ bool predict_learn(struct predict_memory *memory, const struct step_walk *walk)
 		return false;
 	index = find_path(memory, walk, &known);
 	path = &memory->paths[index];
-	/* If predict() rejected this very path, its words lie elsewhere on the stack now. */
+	/* Fills a new path. Also refills the path that predict() rejected, if this walk has its
+	 * return addresses: they now lie at other positions on the stack. */
 	if ((expected && next->path == index) || !known) {
 		if (!fill_path(path, walk))
 			return false;

@@ -34,7 +34,7 @@ struct predict_path {
 	struct hash128 hash; /* step_hash() of the return addresses */
 	uint32_t generation; /* 1 + predict_memory.generation if the path is valid */
 	uint16_t words;
-	uint16_t beyond; /* if `cut`: place of the return address into Python's evaluation loop */
+	uint16_t beyond; /* if `cut`: words from start.stack to the loop's return address */
 	bool cut;        /* the walk ends at Python's evaluation loop */
 	bool by_frame;   /* the path is valid only if the frame pointer is start.frame */
 	struct predict_word word[PREDICT_WORDS];
@@ -74,8 +74,8 @@ struct predict_memory {
 const struct predict_path *predict(struct predict_memory *memory, const struct step_start *start,
 				   uint64_t low, uint64_t high, uint32_t context);
 
-/* Stores the walk that was made after predict() returned NULL, and makes memory->expected its
- * entry. False if the walk cannot be stored: it is not `whole`, or does not fit in a path. */
+/* Stores the walk that was made after predict() returned NULL as a path, which memory->expected
+ * predicts from then on. False if that is impossible: the walk is not `whole`, or is too long. */
 bool predict_learn(struct predict_memory *memory, const struct step_walk *walk);
 
 /* Prefetches the first 40 words of a path; most paths have no more. */
@@ -105,5 +105,4 @@ static inline void predict_ahead(struct predict_memory *memory)
 /* Writes the path's return addresses to `addresses`, innermost first, and returns their number. */
 size_t predict_list(const struct predict_path *path, void **addresses);
 
-/* Makes all paths invalid. */
 void predict_forget(struct predict_memory *memory);

@@ -45,7 +45,7 @@ static uint32_t native_frame(void *pc, uint32_t *owner)
 
 static uint32_t python_frame(const struct python_frame *frame)
 {
-	static struct python_name name; /* too large for the stack; the recorder's lock guards it */
+	static struct python_name name; /* large, so static; the recorder's lock guards it */
 	struct spool_frame row = { .language = FRAME_PYTHON };
 
 	if (!python_name(frame, &name))
@@ -70,7 +70,7 @@ static void mark_modules(void *const *addresses, size_t count)
  * names of Python frames can be read only while the frames run. */
 static uint32_t enter_stack(const struct walk *walk)
 {
-	static uint32_t frames[WALK_NATIVE + WALK_PYTHON]; /* the recorder's lock guards it */
+	static uint32_t frames[WALK_NATIVE + WALK_PYTHON]; /* the recorder's lock guards them */
 	struct intern_steps steps = {
 		.frames = frames,
 		.via_forward = walk->via.forward,
@@ -174,7 +174,7 @@ static inline void note(struct predict_next *next, uint64_t sum, uint32_t id)
 	next->stack = id;
 }
 
-/* The number of the stack with this hash, 0 if it is new. Cached in `next`, unless it is NULL. */
+/* The number of the stack with this hash, 0 if it is new. Cached in `next`, if that is not NULL. */
 static inline uint32_t find_stack(struct predict_next *next, struct hash128 hash)
 {
 	uint32_t id = next ? recall(next, sum_of(hash)) : 0;

@@ -14,15 +14,15 @@
 #include "spool/layout.h"
 
 /*
- * Records this thread's stack from `caller` (a return address in the host program, the innermost
- * frame recorded) outwards. Returns the stack's number in the spool (the recording's mapped file),
- * 0 if it could not be added. If `may_load` is false (in PyTorch's report of a block), the list of
- * modules is read again only if it is too old for this stack. `frame` is the frame address of our
- * function that returns to `caller`, or NULL, which makes the walk slow (cfi_walk.h). With
+ * Records this thread's stack from `caller` (a return address in the program, the innermost
+ * recorded frame) outwards. Returns the stack's number in the spool (the recording's mapped file),
+ * 0 if it could not be added. If `may_load` is false (while PyTorch reports an allocation), the
+ * list of modules is read again only if it is too old for this stack. `frame` is the frame address
+ * of our function that returns to `caller`, or NULL, which makes the walk slow (cfi_walk.h). With
  * MEMTRACE_STACKS=none the stack has only the caller's frame, whose library is the stack's owner.
  * Takes the recorder's lock.
  *
- * The host's stack may be as small as PTHREAD_STACK_MIN or MINSIGSTKSZ, so large variables are not
+ * A thread's stack may be as small as PTHREAD_STACK_MIN or MINSIGSTKSZ, so large variables are not
  * placed on it. Measured by tests/e2e/stack/smallstack.sh (gcc 12, x86-64): a hooked call takes 1.2
  * KiB of stack more than the bare call, 6 KiB more if it walks native frames (libunwind takes 3 KiB
  * of that), and the process's first hooked call, which creates the files, 12 KiB in all.
@@ -44,8 +44,8 @@ struct autograd_via {
 	uint32_t backward; /* stack of the call of backward() */
 };
 
-/* Looks up PyTorch's functions. Takes the loader's lock: not called while PyTorch reports a
- * block. */
+/* Looks up PyTorch's functions. Takes the loader's lock: not called while PyTorch reports an
+ * allocation. */
 void autograd_prepare(void);
 
 /* Stores the Python stack of an allocation, for the backward pass of the running operator. */
@@ -96,7 +96,7 @@ struct sampling_call {
 	void *const *frame;  /* the hook's frame address, or NULL */
 	const char *pool;    /* name of the memory's pool, NULL if unknown */
 	bool may_load;       /* the list of modules may be read again */
-	bool driver;         /* memory from the driver, whose owner is found in any case */
+	bool driver;         /* driver allocation: its owner is found even if no stack is taken */
 	bool unknown_device; /* event->device is not set yet */
 };
 

@@ -42,7 +42,7 @@ static struct {
 /* Loads libunwind, and the liblzma that it needs, from this library's directory. */
 static void *open_beside(void)
 {
-	static char path[4096]; /* static: may be too large for the host's stack; used once */
+	static char path[4096]; /* static: may be too large for the stack; used once */
 	Dl_info info;
 
 	if (!dladdr((void *)unwind_prepare, &info) || !info.dli_fname)

@@ -3,7 +3,7 @@
  * cannot be used. For 30 frames inside PyTorch, libunwind takes 388 ns, backtrace() 3,820 ns.
  *
  * libunwind is loaded RTLD_LOCAL and never linked: Debian's libunwind exports _Unwind_*, so that,
- * linked to a preloaded library, it would handle every C++ exception of the host.
+ * linked to a preloaded library, it would handle every C++ exception of the program.
  */
 #pragma once
 
@@ -21,7 +21,7 @@ extern _Thread_local bool unwind_met;
 extern _Atomic int unwind_cares; /* calls of unwind_careful(true), less those with false */
 #pragma GCC visibility pop
 
-/* Loads the unwinder. Takes the loader's lock, so PyTorch's report of a block does not call it. */
+/* Loads the unwinder. Takes the loader's lock: not called while PyTorch reports an allocation. */
 void unwind_prepare(void);
 
 /* Lists this thread's return addresses, innermost first. Returns their number, which is 0 before

@@ -2,7 +2,7 @@
  * Walks this thread's stack: native frames out to Python's evaluation loop, then Python's frames.
  *
  * A frame is an address without a name; the hash of all frames identifies the stack. The caller
- * provides the walk's memory (5.3 KiB, too much for a small host stack) and earlier walks' state.
+ * provides the walk's memory (5.3 KiB, too much for a small stack) and earlier walks' state.
  */
 #pragma once
 
@@ -20,7 +20,7 @@ enum {
 };
 
 struct walk {
-	struct step_start start; /* the host's innermost frame, for a walk by rules (cfi_walk.h) */
+	struct step_start start; /* the program's innermost frame, for step_walk() (cfi_walk.h) */
 	uint64_t low, high;      /* address range of Python's evaluation loop; 0, 0: none */
 	size_t count;            /* number of addresses in `buffer`, if the unwinder walked */
 	void **native;           /* return addresses, from the caller outwards */
@@ -57,7 +57,7 @@ const char *walk_mode(void);
 /* False if only the address of the caller is recorded (MEMTRACE_STACKS=none). */
 bool walk_is_wanted(void);
 
-/* Walks from `caller` (a return address in the host) outwards. `frame`: the frame address of our
+/* Walks from `caller` (a return address in the program) outwards. `frame`: the frame address of our
  * function that returns to `caller`, or NULL. `memory` may be NULL if walk->python.trail is set. */
 void walk_stack(struct walk *walk, struct walk_memory *memory, void *caller, void *const *frame);
 
