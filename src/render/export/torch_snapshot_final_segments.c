@@ -143,7 +143,7 @@ void snapshot_tile(struct snapshot *snapshot, struct snapshot_device *device)
 	collect(snapshot, device);
 	add_own_segments(device, set_strays_aside(snapshot, device));
 	add_filler(snapshot, device);
-	/* Both lists are still sorted by address: snapshot_address() returns ever higher ones. */
+	/* Both lists are still sorted by address: snapshot_address() returns rising addresses. */
 	foreach (segment, device->segments) {
 		segment->first = block;
 		while (block < device->blocks_n &&
