@@ -97,7 +97,7 @@ void history_clear(struct history *history);
 struct history_folded {
 	uint64_t events, blocks; /* events and blocks that were removed */
 	uint64_t largest;        /* bytes of the largest block removed */
-	uint64_t folds;          /* fold events that were added */
+	uint64_t folds;          /* HISTORY_FOLD events that were added */
 	uint64_t slices;
 };
 

@@ -59,7 +59,7 @@ struct replay_row {
 	uint64_t allocations, bytes, frees, freed, frees_here, freed_here;
 	uint64_t lifetime_min, lifetime_max; /* ns, 0 if none is known */
 	uint64_t live, live_count;    /* live blocks of all kinds of memory, at the window's end */
-	uint64_t sum, sum_count;      /* live blocks that the sum counts, at the window's end */
+	uint64_t sum, sum_count;      /* live blocks in the peak's sum, at the window's end */
 	uint64_t at, at_count, epoch; /* `sum` at the peak; valid if `epoch` is replay.epoch */
 };
 
@@ -78,8 +78,8 @@ struct replay {
 	struct map row_of; /* 1 + position in rows[], by key */
 	struct replay_device *devices;
 	size_t devices_n;
-	uint64_t now;           /* the sum after the last event read */
-	uint64_t t, seq, bytes; /* at the moment asked for: last event's time and number; the sum */
+	uint64_t now;           /* the peak's sum, after the last event read */
+	uint64_t t, seq, bytes; /* at the moment asked for: last event's time, number; the sum */
 	bool any;               /* true if an event was read */
 	uint64_t events;        /* number of events read */
 	uint64_t epoch;         /* increases at each new peak */
@@ -87,7 +87,7 @@ struct replay {
 
 	/* Events missing until the window ends: number, times (ns) of events before and after. */
 	uint64_t dropped, dropped_from, dropped_to;
-	uint64_t lost; /* part of the sum that no known block holds, TRACE_NONE if unknown */
+	uint64_t lost; /* bytes of the sum that no known block holds, TRACE_NONE if unknown */
 
 	/* The members below are private. */
 	uint64_t last_t;

@@ -241,7 +241,7 @@ static void see_cell(struct spool_model *recording, uint32_t stack, const struct
 	peak->stacks_n++;
 }
 
-/* Visits every cell of every stack; an endless list of cells, in a damaged spool, is cut off. */
+/* Calls see_cell() for each stack's list of cells; cuts off an endless list of a damaged spool. */
 static void see_cells(struct spool_model *recording, const uint32_t *peak_of, bool first)
 {
 	uint64_t cells = spool_count(recording->spool, SPOOL_CELL);

@@ -119,7 +119,7 @@ static void put_column(struct chrome *chrome, const struct trace_curve *curve, c
 		if (column[i] != TRACE_NONE)
 			last = column[i];
 	}
-	/* Viewers end a counter at its last value, so it is repeated at the end of the process. */
+	/* Viewers end a counter at its last value, so this value is repeated at the end. */
 	if (curve->t_n && chrome->trace->process.duration_ns > curve->t[curve->t_n - 1])
 		chrome_counter(chrome, name, chrome->trace->process.duration_ns, last);
 }

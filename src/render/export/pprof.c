@@ -221,8 +221,8 @@ static void put_sample(struct pprof_writer *writer, uint32_t number, struct valu
 	add_part(writer, SAMPLE);
 }
 
-/* Writes the samples: for a stack one, with its allocations and live bytes; if several devices have
- * live bytes, one for each device, with live bytes only, and one with the allocations. */
+/* Writes the samples. A stack has one, with its allocations and live bytes; or, if several devices
+ * have live bytes, one for each device, with the live bytes, and one with the allocations. */
 static void put_samples(struct pprof_writer *writer)
 {
 	const struct trace *trace = writer->trace;

@@ -220,7 +220,7 @@ static void take_oom(struct snapshot *snapshot)
 	snapshot_enter(snapshot, SNAPSHOT_OOM, &what);
 }
 
-/* Called where events are missing: discards the history of all events before. */
+/* Called where events are missing: discards the history of all earlier events. */
 static void forget_block(struct snapshot *snapshot)
 {
 	foreach (device, snapshot->devices) {

@@ -1,4 +1,4 @@
-/* Shared by the report's source files: the findings about the trace, functions that write rows. */
+/* Shared by the report's source files: findings about the trace, and functions that write rows. */
 #pragma once
 
 #include "analyse/categories/categories.h"
