@@ -53,7 +53,8 @@ struct history_sum {
 	uint64_t allocated, reserved;
 };
 
-/* By history_fold(): sums of an event's device and pool after the event. A gap resets none. */
+/* Filled by history_fold(): the sums of an event's device and pool after the event. They do not
+ * begin again at 0 after a gap. */
 struct history_sums {
 	struct history_sum device, pool;
 	uint64_t blocks; /* number of blocks that the event represents */

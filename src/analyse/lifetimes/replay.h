@@ -92,7 +92,7 @@ struct replay {
 	/* The members below are private. */
 	uint64_t last_t;
 	size_t allocs;      /* number of allocations so far, selected or not */
-	uint32_t pool_text; /* text id of the wish's pool, 0 until an event has this pool */
+	uint32_t pool_text; /* text id of replay_wish.pool, 0 until an event has it */
 	struct trace_phase_walk phases;
 };
 
