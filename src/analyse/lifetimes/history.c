@@ -12,7 +12,7 @@
 #define ROOM(history, name) \
 	NEED(GROW((history)->name, (history)->name##_n, (history)->name##_size, 16))
 
-/* Returns the position of `key` in the list of places, threads or apis; adds a new key. */
+/* Returns the position of `key` in the list (places, threads or apis); adds it if it is new. */
 #define POSITION(history, name, key)                                                           \
 	position_in(KEYED_ENTER((history)->known_##name, (history)->name, (history)->name##_n, \
 				(history)->name##_size, key))
@@ -25,7 +25,8 @@ static uint32_t position_in(uint32_t id)
 
 /* --- events --- */
 
-/* Adds a gap: `missing` events are missing before this one. Live blocks end: any may be freed. */
+/* Adds a gap: `missing` events are missing before `event`. Ends all live blocks, since each of them
+ * may have been freed by a missing event. */
 static void lose(struct history *history, const struct event *event, uint64_t missing)
 {
 	struct history_event *events = history->events;
@@ -45,8 +46,8 @@ static void lose(struct history *history, const struct event *event, uint64_t mi
 	};
 }
 
-/* Adds the bytes without an address that the last event allocated, or frees such bytes of earlier
- * events, whose `death` becomes the last event once all their bytes are freed. */
+/* Adds the bytes without an address that the last event allocated; or takes the bytes that it freed
+ * from earlier events, each of which ends (`death`) once all of its bytes are freed. */
 static void move_loose(struct history *history, const struct lives *lives)
 {
 	uint32_t now = (uint32_t)history->events_n - 1;
@@ -121,7 +122,7 @@ static void take(struct history *history, const struct trace *trace, struct live
 		categories_event(history->categories, event);
 }
 
-/* Sets blocks' categories after all events, since they depend on how blocks ended. */
+/* Sets the blocks' categories, which depend on how blocks ended. Called after the last event. */
 static void label_blocks(struct history *history)
 {
 	const struct categories *categories = history->categories;

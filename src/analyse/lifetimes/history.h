@@ -53,7 +53,8 @@ struct history_sum {
 	uint64_t allocated, reserved;
 };
 
-/* After history_fold(): the sums of an event's device and pool after it; no gap resets them. */
+/* Filled by history_fold(): the sums of an event's device and pool after the event. They do not
+ * begin again at 0 after a gap. */
 struct history_sums {
 	struct history_sum device, pool;
 	uint64_t blocks; /* number of blocks that the event represents */
@@ -75,7 +76,7 @@ struct history {
 	uint64_t first_seq;   /* seq of the first event after the last gap */
 	uint32_t first_event; /* position of the event numbered first_seq */
 	struct map known_places, known_threads, known_apis;
-	struct unattributed loose; /* bytes without address; tag: position of their event */
+	struct unattributed loose; /* bytes without an address; tag: position of the allocation */
 	struct categories *categories;
 };
 
@@ -88,16 +89,16 @@ void history_clear(struct history *history);
  * Results of shortening a long history: only sums are kept for the least important blocks.
  *
  * A device's blocks that were small or short-lived (by bytes times events lived) are removed. They
- * are replaced with folds, events of op HISTORY_FOLD: until its `death`, a fold represents a number
- * of live blocks of one stack, place and category, and has the sum of their bytes. There are folds
- * at the ends of slices (stretches with equally many events) and before each peak; the live bytes
- * are exact at these points. The sums (history->sums) are exact at every event that is left. Each
+ * are replaced with folds, events of op HISTORY_FOLD: until its `death`, a fold stands for a number
+ * of live blocks of one stack, history_place and category, and has their total size. Folds are at
+ * the ends of slices (stretches with equally many events) and before each peak; the live bytes are
+ * exact at these points. The sums (history->sums) are exact at every event that is not removed. A
  * slice keeps the events at which the sum of a device or pool is highest and lowest.
  */
 struct history_folded {
 	uint64_t events, blocks; /* events and blocks that were removed */
 	uint64_t largest;        /* bytes of the largest block removed */
-	uint64_t folds;          /* fold events that were added */
+	uint64_t folds;          /* HISTORY_FOLD events that were added */
 	uint64_t slices;
 };
 

@@ -13,7 +13,7 @@ struct fold_entry {
 	struct fold_key {
 		uint32_t stack, place, category;
 	} key;
-	uint32_t fold;        /* 1 + position of the last fold event; 0: none, or one of 0 blocks */
+	uint32_t fold;        /* 1 + position of the last fold event; 0: none, or of no blocks */
 	uint64_t bytes, told; /* bytes now, and bytes in the last fold event */
 	uint32_t count, told_count;
 	bool waiting; /* true if the entry's position is in fold.changed */

@@ -1,4 +1,3 @@
-/* Chooses which events of a long history are kept, and where folds replace the other events. */
 #include "analyse/lifetimes/history_downsample_choice.h"
 
 #include <stdbool.h>
@@ -99,7 +98,8 @@ static bool is_gap(const struct history *history, uint32_t event)
 	return until && gaps[until - 1].event == event;
 }
 
-/* True if event i allocates GPU memory, and a free event or nothing ended the block (no gap). */
+/* True if event i allocates a block of GPU memory that lived until a free event or the trace's end;
+ * false if the block ended at a gap, where events are missing. */
 static bool may_go(const struct history *history, size_t i)
 {
 	const struct history_event *event = &history->events[i];

@@ -2,8 +2,8 @@
  * Chooses the events of a long history that are kept one by one, and the positions of the folds
  * (events with sums) that replace the other events.
  *
- * Only blocks in GPU memory can be removed, and only if a free event ended them, or none did. Of
- * such blocks, those with the largest areas (bytes times events lived) are kept, and those at whose
+ * Only blocks in GPU memory that lived until a free event or the trace's end can be removed. Of
+ * these, the ones with the largest areas (bytes times events lived) are kept, and the ones at whose
  * events the sum of a device or pool is highest or lowest in a slice (a fixed number of events).
  */
 #pragma once
@@ -18,7 +18,7 @@ struct history_sum;
 struct history_keep {
 	uint8_t *stays;  /* by event: 1 if kept; of a block's two events, both or none are kept */
 	uint8_t *edges;  /* by event: 1 if folds come before it (new slice, or peak of a sum) */
-	uint32_t *birth; /* by event: event of the removable block it frees; or HISTORY_NONE */
+	uint32_t *birth; /* by event: the removable allocation that it frees, or HISTORY_NONE */
 	size_t slices;
 };
 

@@ -106,8 +106,8 @@ void replay_categories(const struct replay *replay, struct category_sum *sums)
 /* --- events --- */
 
 /*
- * Adds a block's bytes to the row and to the sum (`sign` 1) or subtracts them (-1), and changes the
- * row's number of blocks by `blocks`. Bytes that were never added are not subtracted.
+ * Adds a block's bytes to the row and to replay->now (`sign` 1) or subtracts them (-1), and changes
+ * the row's number of blocks by `blocks`. Bytes that were never added are not subtracted.
  */
 static void hold(struct replay *replay, struct replay_row *row, const struct block *block,
 		 unsigned blocks, int sign)
@@ -195,8 +195,8 @@ static void begin_block(struct replay *replay, const struct event *event)
 	count_birth(replay, &replay->rows[row - 1], &lives->begun);
 }
 
-/* Subtracts freed bytes without an address from the rows of such bytes, the newest first; a row may
- * be of another thread or phase. Returns 1 + the first row's position, 0 if there is none. */
+/* Subtracts freed bytes without an address from the rows that allocated them, the newest first; the
+ * rows may be of other threads or phases. Returns 1 + the position of the first, 0 for none. */
 static uint32_t end_loose(struct replay *replay, const struct block *like, uint64_t t)
 {
 	struct block part = *like;

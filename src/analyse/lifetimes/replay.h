@@ -34,7 +34,7 @@ struct replay_wish {
 	enum trace_by split; /* TRACE_BY_THREAD, _PHASE or _CATEGORY splits each stack's row */
 	const bool *stacks;  /* by stack: true if the stack is selected; NULL for all stacks */
 
-	/* The category of each allocation in the trace, by which rows are split, too; or NULL. */
+	/* The category of each allocation in the trace, or NULL; rows are also split by it. */
 	const uint8_t *of_alloc;
 	size_t allocs_n;
 	const char *const *category_names;
@@ -53,13 +53,13 @@ static inline bool replay_is_behind(const struct replay_wish *wish, const struct
 struct replay_row {
 	struct replay_key {
 		uint32_t stack, other;
-		uint32_t category; /* used if the wish has of_alloc */
+		uint32_t category; /* meaningful if replay_wish.of_alloc is not NULL */
 	} key;
 	const char *space; /* memory kind of the row's allocations, NULL if there are none */
 	uint64_t allocations, bytes, frees, freed, frees_here, freed_here;
 	uint64_t lifetime_min, lifetime_max; /* ns, 0 if none is known */
 	uint64_t live, live_count;    /* live blocks of all kinds of memory, at the window's end */
-	uint64_t sum, sum_count;      /* live blocks that the sum counts, at the window's end */
+	uint64_t sum, sum_count;      /* live blocks in the peak's sum, at the window's end */
 	uint64_t at, at_count, epoch; /* `sum` at the peak; valid if `epoch` is replay.epoch */
 };
 
@@ -72,27 +72,27 @@ struct replay {
 	const struct replay_wish *wish;
 	struct trace *trace;
 	struct lives lives; /* blocks of the selected events; block.stack is a position in rows[] */
-	struct unattributed loose; /* bytes without address; tag: a position in rows[] */
+	struct unattributed loose; /* bytes without an address; tag: a position in rows[] */
 	struct replay_row *rows;
 	size_t rows_n, rows_size;
 	struct map row_of; /* 1 + position in rows[], by key */
 	struct replay_device *devices;
 	size_t devices_n;
-	uint64_t now;           /* the sum after the last event read */
-	uint64_t t, seq, bytes; /* last event's time and number, the sum, at the moment asked for */
+	uint64_t now;           /* the peak's sum, after the last event read */
+	uint64_t t, seq, bytes; /* at the moment asked for: last event's time, number; the sum */
 	bool any;               /* true if an event was read */
 	uint64_t events;        /* number of events read */
 	uint64_t epoch;         /* increases at each new peak */
 	bool open;              /* true if the window has begun */
 
-	/* The events that are missing up to the end of the window. */
-	uint64_t dropped, dropped_from, dropped_to; /* their number; times (ns) before and after */
-	uint64_t lost; /* part of the sum that no known block holds, TRACE_NONE if unknown */
+	/* Events missing until the window ends: number, times (ns) of events before and after. */
+	uint64_t dropped, dropped_from, dropped_to;
+	uint64_t lost; /* bytes of the sum that no known block holds, TRACE_NONE if unknown */
 
 	/* The members below are private. */
 	uint64_t last_t;
 	size_t allocs;      /* number of allocations so far, selected or not */
-	uint32_t pool_text; /* text id of the wish's pool, 0 until an event has this pool */
+	uint32_t pool_text; /* text id of replay_wish.pool, 0 until an event has it */
 	struct trace_phase_walk phases;
 };
 
@@ -122,5 +122,5 @@ static inline bool replay_is_split(const struct replay_wish *wish)
 /* Allocates replay->devices. Adds a row per stack, unless rows are split or have categories. */
 void replay_start_rows(struct replay *replay);
 
-/* Returns 1 + the position of the row that counts the event, whose block has the category. */
+/* Returns 1 + the position of the row that counts the event; `category` is that of its block. */
 uint32_t replay_row_of(struct replay *replay, const struct event *event, uint8_t category);

@@ -49,8 +49,8 @@ static uint64_t height(const struct trace_phase *phase)
 	return phase->allocated.peak_bytes == TRACE_NONE ? 0 : phase->allocated.peak_bytes;
 }
 
-/* Returns the phase with the highest peak among the *count with this name, the *number-th of them
- * in time; NULL if there is none. */
+/* Returns the phase with the highest peak among those of this name, or NULL. Sets *count to their
+ * number, and *number to the returned phase's position among them by time, from 1. */
 static const struct trace_phase *find_phase(const struct trace *trace, const char *name,
 					    size_t *number, size_t *count)
 {

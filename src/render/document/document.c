@@ -82,7 +82,7 @@ static int write_events(struct out *out, const struct spool *spool)
 	return error;
 }
 
-/* The head has a note on damage, so it is filled after the members that can be found damaged. */
+/* document_head() writes a note if the spool is damaged; the functions before it find out. */
 static void fill_all(struct spool_model *recording, enum trace_exit exit,
 		     struct document_told *told)
 {

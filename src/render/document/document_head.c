@@ -232,7 +232,7 @@ static void fill_notes(struct spool_model *recording)
 		   "interrupted an update of the recording");
 	note_count(recording, atomic_load(&header->abandoned),
 		   " updates of the recording were never finished (a signal handler jumped away, "
-		   "or a thread was cancelled) and were undone; the trace lacks their calls");
+		   "or a thread was cancelled) and were undone; the trace lacks them");
 	if (spool->cut)
 		note(recording, "the last update of the recording was cut off and is left out");
 	note_torn(recording);

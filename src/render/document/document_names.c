@@ -40,8 +40,8 @@ static void fill_backward(struct spool_model *recording, const struct spool_stac
 }
 
 /* Fills frames[], without frames that the spool lacks, and entries[], the indices in frames[] where
- * C called Python. The table STEP lists the frames of all stacks one after another, so a stack with
- * more frames than the *left rows that other stacks do not use is damaged, and gets none. */
+ * C called Python. Each stack has its own rows in the table STEP, one for each frame; *left is the
+ * number of rows not used so far. A stack with more frames than that is damaged, and gets none. */
 static void fill_steps(struct spool_model *recording, const struct spool_stack *from,
 		       struct trace_stack *stack, uint64_t *left)
 {

@@ -185,7 +185,7 @@ static const char *pool_of(const struct spool_model *recording, const struct spo
 	return scope->kind == SCOPE_POOL ? spool_text(recording->spool, scope->name) : NULL;
 }
 
-/* Lists the peaks of all scopes' sums (allocated, reserved). peak_of[sum]: 1 + the peak's index. */
+/* Fills peaks[] with each sum's peak (a device's or pool's); sets peak_of[sum] to 1 + its index. */
 static void list_peaks(struct spool_model *recording, uint32_t *peak_of)
 {
 	struct trace *trace = recording->trace;
@@ -207,8 +207,8 @@ static void list_peaks(struct spool_model *recording, uint32_t *peak_of)
 	}
 }
 
-/* Takes a cell, the bytes of a stack in one sum. The first pass adds them to the stack's totals and
- * counts the stacks of the sum's peak; the second lists these. `peak`: NULL if the sum has none. */
+/* Takes a cell: the bytes of a stack in one sum, whose peak is `peak` (NULL: none). The first pass
+ * adds them to the stack's totals and counts the peak's stacks; the second fills peak->stacks[]. */
 static void see_cell(struct spool_model *recording, uint32_t stack, const struct spool_cell *cell,
 		     struct trace_peak *peak, bool first)
 {
@@ -241,7 +241,7 @@ static void see_cell(struct spool_model *recording, uint32_t stack, const struct
 	peak->stacks_n++;
 }
 
-/* Visits every cell of every stack; an endless list of cells, in a damaged spool, is cut off. */
+/* Calls see_cell() for each stack's list of cells; cuts off an endless list of a damaged spool. */
 static void see_cells(struct spool_model *recording, const uint32_t *peak_of, bool first)
 {
 	uint64_t cells = spool_count(recording->spool, SPOOL_CELL);
@@ -299,7 +299,7 @@ static void put_moment(struct trace_curve *curve, const uint64_t moment[4])
 	curve->used[curve->used_n++] = moment[3] ? moment[3] : TRACE_NONE;
 }
 
-/* Adds a point's moments (most allocated, most reserved, last) by time, equal ones only once. */
+/* Adds a point's moments by time, without repeats: highest allocated, highest reserved, last. */
 static void put_point(struct trace_curve *curve, const struct spool_point *point)
 {
 	uint64_t three[3][4] = {

@@ -169,7 +169,8 @@ static void add_device(struct oom_text *text, const struct oom *oom)
 		say(text, "  device    ", FACT_LINES, "about %s free", left);
 }
 
-/* Adds the source lines that held most bytes, as far as advice leaves room, and the others' sum. */
+/* Adds the source lines that held most bytes, as many as leave room for the advice, and a last line
+ * with the bytes of all others. */
 static void add_lines(struct oom_text *text, const struct oom *oom)
 {
 	uint64_t unknown = oom->told->unknown_bytes;
@@ -221,7 +222,7 @@ static void write_text(struct oom_text *text, const struct oom *oom)
 		add_wrapped(text, "  - ", oom->told->advice[i].text, HELP_LINES);
 }
 
-/* Replaces names of facts in the advice by their values, and fills *text and the trace's text. */
+/* Replaces fact names in the advice by values; writes the explanation to *text and oom->told. */
 static void fill_words(struct spool_model *recording, const struct oom *oom, struct oom_text *text)
 {
 	struct trace_oom *told = oom->told;

@@ -45,7 +45,7 @@ enum emit_kind {
 	EMIT_DELTA,    /* int64_t, a count: JSON digits, text "+1,234"; INT64_MIN: null, "-" */
 	EMIT_INTEGER,  /* int: JSON and text digits */
 	EMIT_POSITION, /* uint32_t: JSON and text digits; UINT32_MAX: null, "-" */
-	EMIT_MICROS,   /* uint64_t, ns: in us, "1.234"; TRACE_NONE: null if EMIT_OPTIONAL is set */
+	EMIT_MICROS,   /* uint64_t, ns: in us, "1.234"; EMIT_OPTIONAL: null if TRACE_NONE */
 	EMIT_DEVICE,   /* int: JSON and text digits; less than 0 (NO_DEVICE): null, "-" */
 	EMIT_REAL,     /* double: JSON and text have six significant digits; NAN: null, "-" */
 	EMIT_RATE,     /* double: JSON and text have three decimals; NAN: null, "-" */
@@ -59,7 +59,7 @@ enum emit_kind {
 	/* Kinds only for JSON. The column's `of`: columns of the object or of the array's items. */
 	EMIT_OBJECT,  /* a struct inside the row */
 	EMIT_KNOWN,   /* a struct inside the row; null if its first column is null */
-	EMIT_POINTED, /* a pointer to a struct, NULL for null; without a key, like EMIT_INLINED */
+	EMIT_POINTED, /* a pointer to a struct; NULL: null. Without a key: as EMIT_INLINED */
 	EMIT_INLINED, /* a struct inside the row: its members are written as those of the row */
 	EMIT_ROWS,  /* struct emit_rows: an array of objects; of texts if `of` is emit_texts ... */
 	EMIT_ITEMS, /* a pointer and a size_t at `count_at`: an array; null if empty and optional */
@@ -133,10 +133,10 @@ struct emit_column {
 	.key = (name), .kind = EMIT_##sort, .at = offsetof(type, field)
 #define EMIT_HEADED(text, columns) .heading = (text), .width = (columns)
 
-/* COLUMN: in JSON and text. MEMBER: only in JSON. FIELD: a MEMBER whose key is the field's name.
- * OF: a FIELD of the struct `of` in the row. IF_KNOWN: a MEMBER that is left out if it is null.
- * CELL: only in text. SHOWN: only in text, by a function that makes it. NESTED: only in JSON, with
- * columns of its own. LIST: rows, only in JSON. ITEMS: an array and its count, only in JSON.
+/* In JSON and text: EMIT_COLUMN(). Only in JSON: EMIT_MEMBER(); EMIT_FIELD(), whose key is the name
+ * of the field; EMIT_OF(), a field of the struct `of` in the row; EMIT_IF_KNOWN(), left out if
+ * null; EMIT_NESTED(), an object with columns of its own; EMIT_LIST(), rows; EMIT_ITEMS(), an array
+ * and a field with its count. Only in text: EMIT_CELL(); EMIT_SHOWN(), whose text a function makes.
  * Macros with "..." take more members: EMIT_CELL("", 0, TEXT, struct row, name, .gap = 3). */
 #define EMIT_COLUMN(key_, heading_, width_, kind_, type, field, ...)                             \
 	{                                                                                        \
@@ -228,8 +228,8 @@ void emit_row(const struct show *show, const struct emit_column *columns, const 
 void emit_sum(const struct emit_column *columns, const struct emit_rows *rows, size_t from,
 	      void *sum);
 
-/* For other formats: emit_is_null() is true if the field is null in JSON; emit_cell() returns the
- * cell's text, in `to` (EMIT_CELL_MOST bytes) or elsewhere. */
+/* For formats other than JSON and tables: emit_is_null() is true if the field is null in JSON;
+ * emit_cell() returns the cell's text, in `to` (EMIT_CELL_MOST bytes) or elsewhere. */
 bool emit_is_null(const struct emit_column *column, const void *row);
 const char *emit_cell(char *to, const struct emit_column *column, const void *row);
 
@@ -246,6 +246,6 @@ void markdown_text(struct out *out, const char *text);
  * reaches the 65,536 characters that a comment on GitHub may have. */
 void emit_markdown(struct out *out, const struct emit_table *table);
 
-/* Writes a table of sites that a click on "HEADING: 3 sites" opens, unless it has no rows or the
- * output is already near GitHub's limit. */
+/* Writes a table of sites, folded: a click on "HEADING: 3 sites" opens it. Writes nothing if it has
+ * no rows, or if the output is already near GitHub's limit. */
 void emit_markdown_folded(struct out *out, const struct emit_table *table);

@@ -199,7 +199,7 @@ static bool is_alike(const struct table_lines *lines, struct map *known,
 }
 
 /* Widens the column of names for its longest name, as far as the line has room. Longer names are
- * cut at the first point in `ends` at which different names stay different, else in the middle. */
+ * cut by show_cut() with the first of ends[] that keeps different names different, or the last. */
 static void lay_out(struct table_lines *lines, const struct emit_rows *rows, size_t listed)
 {
 	static const unsigned char ends[] = { SHOW_MIDDLE, 4, 5, 2, 1, SHOW_MIDDLE };

@@ -72,7 +72,7 @@ void show_dim(const struct show *show, const char *text)
 	styled(show, "\033[2m", text);
 }
 
-/* Returns the first word's length in bytes; a number and the next word, "1.00 MiB", are one. */
+/* Returns the first word's length in bytes; a number with the word after it counts as one word. */
 static size_t word_length(const char *text)
 {
 	size_t length = strcspn(text, " ");

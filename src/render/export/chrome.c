@@ -119,7 +119,7 @@ static void put_column(struct chrome *chrome, const struct trace_curve *curve, c
 		if (column[i] != TRACE_NONE)
 			last = column[i];
 	}
-	/* Viewers draw a counter only up to its last value, so that is repeated at the end. */
+	/* Viewers end a counter at its last value, so this value is repeated at the end. */
 	if (curve->t_n && chrome->trace->process.duration_ns > curve->t[curve->t_n - 1])
 		chrome_counter(chrome, name, chrome->trace->process.duration_ns, last);
 }
@@ -173,7 +173,7 @@ static void put_tree_frame(struct chrome *chrome, uint32_t position, uint32_t nu
 	emit_json(chrome->out, frame_columns, &frame);
 }
 
-/* Writes the frames of all stacks as trees whose roots are the outermost frames. A stack is then
+/* Writes the frames of all stacks as trees whose roots are the outermost frames. A stack is
  * identified by the number of its innermost frame. */
 static void put_stacks(struct chrome *chrome)
 {

@@ -43,7 +43,7 @@ void chrome_put(struct chrome *chrome, const struct chrome_event *event,
 /* Writes an event without its arguments and its closing brace, which the caller then writes. */
 void chrome_begin(struct chrome *chrome, const struct chrome_event *event);
 
-/* Names a process or a track of it. `what` is the name of the format's event for this:
+/* Names a process, or a track of the process. `what` is the name of the format's event for this:
  * "process_name", for which `track` may be TRACE_NONE, or "thread_name". */
 void chrome_name(struct chrome *chrome, const char *what, uint64_t pid, uint64_t track,
 		 const char *name);

@@ -48,7 +48,7 @@ static const struct emit_column begin_args[] = {
 static const struct emit_column end_args[] = { CHROME_ARG("end", TEXT, text), EMIT_END };
 static const struct emit_column freed_args[] = { CHROME_ARG("freed at", TEXT, text), EMIT_END };
 
-/* Writes the beginning ("b") or end ("e") of a block's slice. `text`: the argument of an end. */
+/* Writes the beginning ("b") or end ("e") of a block's slice. `text`: where freed, or why not. */
 static void put_slice(const struct slice_walk *walk, const char *phase, const struct block *block,
 		      uint64_t t, const struct emit_column *args, const char *text)
 {

@@ -45,7 +45,7 @@ static void cell_hex(struct csv_writer *writer, uint64_t value)
 }
 
 /* True if a text needs no change: it is printable ASCII without quotes, and does not begin like a
- * formula. Then *length is the text's length. */
+ * formula. If true, *length is the text's length. */
 static bool is_plain(const char *text, size_t *length)
 {
 	const char *p = text;

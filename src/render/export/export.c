@@ -1,4 +1,3 @@
-/* Functions that the export formats share: they choose the events to export. */
 #include "render/export/export.h"
 
 #include <string.h>

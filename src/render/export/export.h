@@ -7,11 +7,12 @@
 #include "analyse/lifetimes/replay.h"
 #include "render/export/formats.h"
 
-/* Fills *end, whose bound replay_is_behind() applies: the time of --at, or none without --at. Reads
- * the file again for the time of a peak, phase or mark. Returns 0, or -errno with err_text(). */
+/* Sets *end to a window that ends at the time of --at, or never without --at; replay_is_behind()
+ * then tells which events come after the window. Reads the file again if --at is a peak, phase or
+ * mark. Returns 0, or -errno with err_text(). */
 int export_find_end(struct replay_wish *end, const struct trace *trace,
 		    const struct selection_options *options);
 
-/* True if the options select both the device and the pool, given as the id of its name's text. */
+/* True if the options select both the device and the pool; `pool` is an id for trace_text(). */
 bool export_wants(const struct trace *trace, const struct selection_options *options, int device,
 		  uint32_t pool);

@@ -1,4 +1,3 @@
-/* Writes Python objects as a pickle, opcode by opcode. */
 #include "render/export/pickle.h"
 
 #include <string.h>
@@ -28,7 +27,7 @@ enum {
 	BINGET = 'h',
 	LONG_BINGET = 'j',
 
-	/* Maximum number of items appended at once, which PyTorch's viewer passes to one call. */
+	/* Maximum number of items appended at once: the viewer passes them all to one call. */
 	BATCH = 1000,
 };
 

@@ -53,7 +53,7 @@ enum { FUNCTION_ID = 1, FUNCTION_NAME = 2, FUNCTION_SYSTEM_NAME = 3, FUNCTION_FI
 
 enum { PAGE = 4096 };
 
-/* Ids of locations: the pseudo-frames for an unknown stack and for no frames, then real frames. */
+/* Ids of locations: the pseudo-frames of unknown stacks and of empty stacks, then real frames. */
 enum { LOCATION_UNKNOWN = 1, LOCATION_NO_FRAMES, LOCATION_FRAMES };
 
 struct pprof_writer {
@@ -64,9 +64,9 @@ struct pprof_writer {
 	struct map strings; /* maps a text's hash to 1 + its index in the string table */
 	uint32_t strings_n;
 	struct protobuf table;            /* encoded fields of the string table */
-	struct protobuf profile;          /* encoded fields that are to be written */
+	struct protobuf profile;          /* encoded fields not written yet */
 	struct protobuf part, inner, ids; /* buffers for a field and its nested fields */
-	/* 1 for each frame with a location written, then 1 for each stack with a sample written. */
+	/* By frame: 1 if its location was written; then, by stack: 1 if its allocations were. */
 	uint64_t *seen;
 };
 
@@ -221,8 +221,8 @@ static void put_sample(struct pprof_writer *writer, uint32_t number, struct valu
 	add_part(writer, SAMPLE);
 }
 
-/* Writes the samples. With one set of weights, a stack's sample has its allocations and live bytes.
- * With several (one for each device), a further sample, without a device, has its allocations. */
+/* Writes the samples. A stack has one, with its allocations and live bytes; or, if several devices
+ * have live bytes, one for each device, with the live bytes, and one with the allocations. */
 static void put_samples(struct pprof_writer *writer)
 {
 	const struct trace *trace = writer->trace;

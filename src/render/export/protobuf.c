@@ -1,4 +1,3 @@
-/* Encodes fields in the wire format of Protocol Buffers. */
 #include "render/export/protobuf.h"
 
 #include "analyse/input/grow.h"

@@ -39,7 +39,7 @@ struct sqlite_fact {
 	uint64_t number; /* the value if `text` is NULL */
 };
 
-/* A block and the event that freed it; `by` is NULL if it was not freed, or if that is unknown. */
+/* A block and the event that freed it; `by` is NULL if no event is known to have freed it. */
 struct sqlite_life {
 	const struct block *block;
 	const struct event *by;

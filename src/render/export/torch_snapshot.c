@@ -109,7 +109,7 @@ static void frames_of_block(struct snapshot_writer *writer, const struct snapsho
 		return;
 	}
 	pickle_text(&writer->pickle, "frames");
-	one_frame(writer, &writer->unknown, "[not known: allocated before a missing event]");
+	one_frame(writer, &writer->unknown, "[not known: allocated before or in missing events]");
 }
 
 /* --- segments --- */

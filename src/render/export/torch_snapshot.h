@@ -115,7 +115,7 @@ static inline bool snapshot_is_address(uint64_t address, uint64_t size)
 struct snapshot_segment *snapshot_segment_at(const struct snapshot *snapshot, uint64_t address,
 					     uint64_t size);
 
-/* Add a live segment of the current device, which must not overlap another, and remove one. */
+/* Add a live segment to the current device (segments must not overlap); remove one of `device`. */
 void snapshot_add_segment(struct snapshot *snapshot, struct snapshot_segment segment);
 void snapshot_drop_segment(struct snapshot_device *device, struct snapshot_segment *segment);
 
@@ -138,5 +138,5 @@ void snapshot_reserve(struct snapshot *snapshot, int64_t change);
 void snapshot_enter(struct snapshot *snapshot, enum snapshot_action action,
 		    const struct snapshot_segment *where);
 
-/* Adds the free of a block of `size` bytes at `place`, and of its segment if it has its own. */
+/* Adds the free of a block of `size` bytes at `place` and, if place.own, of the block's segment. */
 void snapshot_end_block(struct snapshot *snapshot, uint64_t size, struct snapshot_place place);

@@ -1,5 +1,5 @@
 /* Lists the segments and blocks after the last event: each block lies in one segment, and reserved
- * bytes that are in no known segment get a further one. */
+ * bytes that are in no known segment get a segment of their own. */
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,8 +111,8 @@ static void add_own_segments(struct snapshot_device *device, size_t strays)
 }
 
 /*
- * Adds a segment for the reserved bytes that are in no other: of pools that report no addresses, or
- * from before missing events. Its only block has the allocated bytes that are in no other block.
+ * Adds a segment for the reserved bytes that lie in no segment: of pools that report no addresses,
+ * or reserved before missing events. Its only block has the allocated bytes that lie in no block.
  */
 static void add_filler(struct snapshot *snapshot, struct snapshot_device *device)
 {
@@ -143,7 +143,7 @@ void snapshot_tile(struct snapshot *snapshot, struct snapshot_device *device)
 	collect(snapshot, device);
 	add_own_segments(device, set_strays_aside(snapshot, device));
 	add_filler(snapshot, device);
-	/* Both lists are still sorted by address: snapshot_address() returns ever higher ones. */
+	/* segments[] and blocks[] are still sorted: addresses from snapshot_address() rise. */
 	foreach (segment, device->segments) {
 		segment->first = block;
 		while (block < device->blocks_n &&

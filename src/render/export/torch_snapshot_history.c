@@ -50,7 +50,7 @@ static struct snapshot_device *device_of(struct snapshot *snapshot, int ordinal)
 /* --- blocks --- */
 
 /* Returns a segment for a block that lies in no segment: at the block's address or, if it has none
- * or another segment lies there, at a new one. */
+ * or another segment lies there, at a new address. */
 static struct snapshot_segment own_segment(struct snapshot *snapshot, const struct block *block)
 {
 	struct snapshot_segment segment = { .address = block->ptr,
@@ -220,7 +220,7 @@ static void take_oom(struct snapshot *snapshot)
 	snapshot_enter(snapshot, SNAPSHOT_OOM, &what);
 }
 
-/* Called where events are missing: discards the history so far, so that it begins after them. */
+/* Called where events are missing: discards the history of all earlier events. */
 static void forget_block(struct snapshot *snapshot)
 {
 	foreach (device, snapshot->devices) {
@@ -298,7 +298,7 @@ int snapshot_read(struct snapshot *snapshot, struct trace *trace,
 	*snapshot = (struct snapshot){ .trace = trace,
 				       .options = options,
 				       .next_address = SNAPSHOT_ADDRESSES };
-	/* false: filtered events count as missing, since known segments may have their blocks. */
+	/* false: filtered events count as missing, as their blocks may lie in known segments. */
 	lives_start(&snapshot->lives, false);
 	error = export_find_end(&end, trace, options);
 	while (!error && (more = trace_next(trace, &event)) == 1 && !replay_is_behind(&end, &event))

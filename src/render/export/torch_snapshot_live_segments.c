@@ -178,7 +178,7 @@ static void keep_unplaced(struct snapshot *snapshot)
 	if (!size)
 		return;
 	if (size > device->spare_room) {
-		/* Leaves room to grow: a new address each time would exhaust those below 2^53. */
+		/* Leaves room to grow: a new address each time would use up all below 2^53. */
 		device->spare_room = snapshot_is_size(size * 2) ? size * 2 : size;
 		spare->address = snapshot_address(snapshot, device->spare_room);
 	}

@@ -171,8 +171,8 @@ static int write_parts(struct page_part *part, unsigned number, struct out *out)
 	return error;
 }
 
-/* Writes the data of trace `number`. Before those of trace 0, writes the `head` bytes of page.html
- * that precede all data, but not before the trace has been read without an error. */
+/* Writes the data of trace `number`. For trace 0, first writes the `head` bytes of page.html
+ * that precede all data, once the trace has been read without an error. */
 static int write_part(struct page_part *part, unsigned number, size_t head, struct out *out)
 {
 	int error = rules_read(&part->rules, part->options->rules);

@@ -3,7 +3,7 @@
  *
  * A column has a number for each event, except that the columns of stacks, folds and spans have one
  * for each of these; `place`, `stack`, `api` and `size` have none for marks and ranges; `text` has
- * none for memory events but failed allocations; `death`, `ptr` and `category` have one for each
+ * one for marks, ranges and failed allocations; `death`, `ptr` and `category` have one for each
  * event that begins a block, segment or mapping. `size` is 0 for an event that only ends a block.
  */
 #include "render/page/page_parts.h"

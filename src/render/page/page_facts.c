@@ -151,7 +151,7 @@ static bool is_of_stacks(enum trace_by by)
 
 struct page_grouping {
 	const char *by, *title;
-	struct emit_rows names, of; /* the names of the groups; the group's number of each stack */
+	struct emit_rows names, of; /* the groups' names; for each stack, its group's number */
 };
 
 static const struct emit_column grouping_columns[] = {
@@ -180,7 +180,7 @@ static void find_groups(struct trace *trace, enum trace_by by, struct page_group
 	to->of = EMIT_ROWS_OF(keys.of, trace->stacks_n);
 }
 
-/* Groups stacks by category: a stack's category is that of most bytes that it allocated. */
+/* Groups stacks by category: a stack's category is that of most of the bytes it allocated. */
 static void find_category_groups(struct trace *trace, const struct categories *categories,
 				 struct page_grouping *to)
 {

@@ -39,7 +39,7 @@ const char *report_section_names(void)
 
 uint32_t report_section_bits_of_events(void)
 {
-	/* These two are not REPORT_EVENTS because the short report has them if events were read. */
+	/* These two are not REPORT_EVENTS, as the short report has them if events were read. */
 	uint32_t bits = report_section_bit("growth", 6) | report_section_bit("categories", 10);
 
 	for (size_t i = 0; i < COUNT_OF(sections); i++)

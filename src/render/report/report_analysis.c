@@ -50,7 +50,7 @@ static int find_first(struct report_study *study, struct trace *trace, const str
 	return error;
 }
 
-/* Infers the program's steps if no phases mark them; without --by phase, only from few events. */
+/* Infers the program's steps if no phases mark them; without --by phase, only in a short trace. */
 static int infer_steps(struct trace *trace, const struct report_options *options)
 {
 	if (options->oom)

@@ -33,7 +33,7 @@ const struct emit_column report_category_columns[] = {
 	EMIT_END,
 };
 
-/* The number of blocks; TRACE_NONE in a baseline, which has the bytes of blocks but no number. */
+/* The number of blocks; TRACE_NONE in a baseline, which has blocks' bytes but not their number. */
 static uint64_t blocks_of(const struct category_sum *sum)
 {
 	return sum->bytes && !sum->count ? TRACE_NONE : sum->count;

@@ -40,7 +40,7 @@ static void say_moment(const struct report *report)
 		return;
 	report_say(report, SAID_HEADING, "Live %s, by %s", report->selection->what,
 		   trace_by_title((enum trace_by)report->trace->by));
-	report_composition(report, peak, "[not known: allocated before the last missing event]");
+	report_composition(report, peak, "[not known: allocated before or in missing events]");
 	if (report->trace->by != TRACE_BY_CATEGORY)
 		report_category_table(report, peak);
 }
@@ -262,7 +262,7 @@ static void say_facts(const struct report *report, const struct pool_told *told)
 		  pool->whole },
 		{ "gaps between blocks", SAY_MANY(pool->gaps_n, "gap"), pool->gaps },
 		{ "  the largest gap", "", pool->largest },
-		{ "  in gaps below 1 MiB",
+		{ "  gaps smaller than 1 MiB",
 		  report_format(report, "%s%% of free memory",
 				SAY_COUNT(told->cached ? pool->fragments * 100 / told->cached : 0)),
 		  pool->fragments },

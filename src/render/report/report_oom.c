@@ -120,7 +120,7 @@ static void tell_one(const struct report *report, const struct trace_oom *oom)
 	tell_category(report, &then);
 	report_say(report, SAID_HEADING, "Allocated at the failure, by %s",
 		   trace_by_title((enum trace_by)report->trace->by));
-	report_composition(report, &then, "[not known: allocated before the last missing event]");
+	report_composition(report, &then, "[not known: allocated before or in missing events]");
 }
 
 /* The cells of a failure: "2 1.2 s 64.00 MiB fragmentation step (train.py:12); the program ...". */
@@ -158,12 +158,11 @@ static void list_all(const struct report *report)
 			   });
 	}
 	report_put(report,
-		   (struct emit_table){
-			   .columns = oom_cells,
-			   .rows = &rows,
-			   .headless = true,
-			   .more = "more failed, before the latest; no details of them were kept",
-			   .unlisted = failed - trace->ooms_n });
+		   (struct emit_table){ .columns = oom_cells,
+					.rows = &rows,
+					.headless = true,
+					.more = "more failed earlier; no details of them were kept",
+					.unlisted = failed - trace->ooms_n });
 	out_char(report->show.out, '\n');
 }
 

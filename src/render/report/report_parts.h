@@ -1,4 +1,4 @@
-/* Shared by the report's source files: the findings about the trace, functions that write rows. */
+/* Shared by the report's source files: findings about the trace, and functions that write rows. */
 #pragma once
 
 #include "analyse/categories/categories.h"
@@ -190,7 +190,7 @@ void report_category_table(const struct report *report, const struct trace_peak 
 extern const struct emit_column report_category_columns[];
 struct emit_rows report_category_rows(const struct report *report, const struct trace_peak *peak);
 
-/* report_sites.c: the members of a peak in JSON. `unknown`: bytes of no recorded stack. */
+/* report_sites.c: the members of a peak in JSON. `unknown`: bytes that no recorded stack holds. */
 struct report_composed {
 	int device;
 	const char *pool, *metric;

@@ -1,4 +1,4 @@
-/* The section of phases: the time, peak and growth of each, and the memory that it kept. */
+/* The section of phases: each one's time, peak, growth, and memory not freed by the phase's end. */
 #include "render/report/report_parts.h"
 #include "render/selection/phase_groups.h"
 

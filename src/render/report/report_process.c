@@ -54,7 +54,7 @@ static void add_failure(const struct report *report, struct emit_rows *rows,
 		   });
 }
 
-/* Returns the first `most` failures on selected devices; reads the events unless a survey did. */
+/* Returns the first `most` failures on selected devices; reads the events if not yet read. */
 static struct emit_rows find_failures(const struct report *report, size_t most)
 {
 	const struct event_scan *survey = &report->study->survey;

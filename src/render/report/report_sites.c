@@ -107,7 +107,7 @@ static int by_bytes(const void *a, const void *b)
 	return x->bytes == y->bytes ? 0 : x->bytes > y->bytes ? -1 : 1;
 }
 
-/* Fills the views of the stacks with most bytes; *rest receives the bytes of all other stacks. */
+/* Fills views[] from the stacks with most bytes; returns their number. *rest: all others' bytes. */
 static size_t find_views(const struct report *report, const struct report_group *group,
 			 struct view *views, uint64_t *rest)
 {
@@ -169,7 +169,7 @@ static void stack_rows(const struct report *report, const struct trace_stack *st
 	}
 }
 
-/* Writes a site's stacks: with --full all of them, else the views of the first few sites. */
+/* Writes a site's stacks: all with --full, else a few, shortened, of each of the first sites. */
 static void held_below(const struct show *show, const void *row, const void *with)
 {
 	const struct held *held = row;

@@ -62,7 +62,7 @@ static size_t told(const struct report *report, const struct tree *tree,
 	return node->children_n - count == 1 ? node->children_n : count;
 }
 
-/* Returns a copy of `row` with the name `text`, indented. If `frame`, `text` is its frame, too. */
+/* Returns a copy of `row` with `text`, indented, as its name and, if `frame`, also as its frame. */
 static struct branch branch_of(const struct report *report, const struct tree *tree,
 			       const struct branch *row, const char *text, bool frame)
 {

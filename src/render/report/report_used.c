@@ -71,7 +71,7 @@ static struct emit_rows find_parts(const struct report *report, const struct tra
 			  (int64_t)(at->reserved_bytes - at->allocated_bytes));
 		left -= at->reserved_bytes;
 	}
-	/* A library's segments belong to pools, so only its other allocations are counted. */
+	/* Segments are counted in their pools, so not again for the library that allocated them. */
 	first = parts.count;
 	foreach (owner, device->owners) {
 		uint64_t bytes = owner->at_used_peak.allocated_bytes;

@@ -1,4 +1,3 @@
-/* Prints values for people: sizes, times, counts, percentages, safe text. */
 #include "render/values/values.h"
 
 #include <stdio.h>

@@ -20,7 +20,7 @@ const char *show_share(char *to, uint64_t part, uint64_t whole);
  * a terminal; a text longer than `columns` ends in "...". Returns the length in bytes. */
 size_t show_safe(char *to, size_t size, const char *text, unsigned columns);
 
-/* As show_safe(), but "..." replaces the middle: `sixths`/6 of the text kept are from its end. */
+/* As show_safe(), but "..." replaces the middle: `sixths`/6 of what is kept are from the end. */
 enum { SHOW_MIDDLE = 3 };
 size_t show_cut(char *to, size_t size, const char *text, unsigned columns, unsigned sixths);
 
