@@ -31,8 +31,8 @@ static const char *space_of(const struct spool_model *recording, const struct sp
 	return space_name(SPACE_DEVICE);
 }
 
-/* Returns the position of the site that `place` describes; adds the site if it is new. UINT32_MAX:
- * no memory. */
+/* Returns the position of the site that `place` describes; adds the site if it is new.
+ * UINT32_MAX if memory is short. */
 static uint32_t find_site(struct trace *trace, struct map *known, const struct trace_place *place)
 {
 	uint64_t key = hash_mix(place->key, hash_bytes(place->space, strlen(place->space)));

@@ -99,9 +99,9 @@ static void start_chunk(struct journal *journal, uint32_t index)
 }
 
 /*
- * The number of events that the current chunk may still get; 0 if `wanted` events need more bytes.
- * As the ring drops whole chunks, the first events, which are never dropped, are in other chunks.
- * The last of these gets all `wanted` events, even if these are a few too many.
+ * The number of events that the current chunk may still get; 0 if `wanted` events may not fit. The
+ * first head_events events, which are never dropped, are in chunks of their own, because the ring
+ * drops whole chunks. Their last chunk gets all `wanted` events, even if that exceeds head_events.
  */
 static uint64_t chunk_left(const struct journal *journal, unsigned wanted)
 {
@@ -162,7 +162,7 @@ int journal_make_room(struct journal *journal, unsigned events)
 		SIGNALS_DEFERRED();
 		error = next_place(journal);
 	}
-	/* Events with numbers below journal->ready fit into the chunk, or none after an error. */
+	/* Events with numbers below journal->ready fit into the chunk; after an error none does. */
 	journal->ready = error ? 0 : journal->spool->header->seq + chunk_left(journal, events);
 	return error;
 }

@@ -139,7 +139,7 @@ struct spool_header {
 	uint64_t unmatched;     /* number of frees of memory whose allocation was not seen */
 	struct spool_live live;
 	uint64_t unkept;   /* words for which `undo` had no room: 0 unless the code has a fault */
-	uint64_t doors[8]; /* uses of each entry point, by enum door (capture/loader/hooks.h) */
+	uint64_t doors[8]; /* uses of each way into a hook: enum door (capture/loader/hooks.h) */
 	struct spool_cost costs[SPOOL_COSTS];
 	uint64_t tick_ns;           /* for spool_call: ns per tick, times 2^32 */
 	uint64_t witness_lost;      /* number of CUPTI's records that had no room */
@@ -324,7 +324,7 @@ struct spool_oom {
 	uint64_t used; /* bytes used: the last sample plus bytes reserved since; 0 if unknown */
 	uint64_t allocated, reserved;           /* sums of the device */
 	uint64_t pool_allocated, pool_reserved; /* sums of the framework, as it reported them */
-	uint64_t allocations;                   /* number of the device's allocations before */
+	uint64_t allocations; /* number of the device's allocations before this one */
 	uint32_t stack, thread;
 	uint32_t pool, api; /* text ids */
 	int16_t device;
@@ -332,7 +332,7 @@ struct spool_oom {
 	uint8_t unused[13];
 };
 
-/* A sample of a device's used bytes, stored if a call or only `residual` has changed them. */
+/* A sample of a device's used bytes; stored if a call changed them, or if `residual` changed. */
 struct spool_used {
 	uint64_t t;
 	uint64_t used, reserved;           /* in bytes */

@@ -15,7 +15,7 @@
 #include "base/guest/debug_checks.h"
 
 struct lock {
-	atomic_int state;      /* 0 if free; 1 (2 if a thread waits) or lock_take_as()'s `self` */
+	atomic_int state; /* 0 if free; lock_take(): 1, or 2 if awaited; lock_take_as(): `self` */
 	_Atomic(void **) left; /* address of the return address in the holder's frame, or NULL */
 	_Atomic(void *) back;  /* the return address; *left differs if the holder jumped away */
 	atomic_uint turn;      /* counts holders, so that a waiting thread notices progress */
@@ -66,7 +66,7 @@ bool lock_on_other_stack(void);
  * `frame` no longer holds `back`. */
 bool lock_frame_left(void **frame, const void *back, void **here);
 
-/* Frees the lock in a forked child. A free lock is not written to, so its page stays shared. */
+/* Frees the lock in a forked child. A free lock is not written, so its page stays shared. */
 static inline void lock_reset(struct lock *lock)
 {
 	if (atomic_load(&lock->left))
