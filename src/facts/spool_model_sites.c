@@ -1,4 +1,4 @@
-/* Makes a recording's call sites: each has the stacks with one site name and memory space. */
+/* Makes a recording's call sites. A site has all stacks with its name and its memory space. */
 #include "facts/spool_model.h"
 
 #include <errno.h>
@@ -70,7 +70,7 @@ static void site_add_stack(struct trace_site *site, const struct trace_stack *st
 		site->lifetime_max_ns = stack->lifetime_max_ns;
 }
 
-/* Sorts the sites and writes the stacks of each to `list`. Their stacks_n must be set before. */
+/* Sorts the sites and writes the stacks of each to `list`. Each stacks_n must be set before. */
 static void list_stacks(struct trace *trace, uint32_t *list)
 {
 	static const struct sort_key by_weight[] = {

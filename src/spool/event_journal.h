@@ -29,7 +29,7 @@ struct journal {
 	uint32_t *queue;       /* the ring's chunks: a circular list of SPOOL_BLOCKS numbers */
 	uint64_t first, last;  /* the ring is queue[n % SPOOL_BLOCKS] for first <= n < last */
 	uint64_t ring_events;
-	uint64_t ready; /* events with lower numbers fit into the chunk if it has bytes for them */
+	uint64_t ready; /* events below this number may go into the chunk while bytes are free */
 	uint64_t saved; /* generation of the transaction that saved the event counts */
 	struct wire_state state;
 };
@@ -77,11 +77,11 @@ static inline int journal_room(struct journal *journal, unsigned events)
  * raised to the previous event's time if it is earlier. */
 void journal_put(struct journal *journal, struct event *event);
 
-/* Removes the last event. To be called inside a transaction that txn_begin_over() has begun over
- * the transaction that wrote the event. */
+/* Removes the last event. To be called inside a transaction of txn_begin_over(), which undoes the
+ * transaction that wrote the event. */
 void journal_rewind(struct journal *journal);
 
-/* Continues after the spool's last event once txn_cancel() has undone an unfinished transaction. */
+/* Lets the journal go on after the spool's last event; to be called after txn_cancel(). */
 void journal_mend(struct journal *journal);
 
 /* Writes the sums of all devices; to be called after sums changed without a written event. */

@@ -232,7 +232,7 @@ enum metric { METRIC_ALLOCATED, METRIC_RESERVED, METRIC_USED, METRICS };
 
 struct spool_sum {
 	uint64_t now, peak, peak_t; /* now and peak in bytes, peak_t in ns */
-	uint64_t epoch;             /* number of the current peak, see struct spool_cell */
+	uint64_t epoch;             /* raised when `peak` moves, see struct spool_cell */
 };
 
 struct spool_scope {

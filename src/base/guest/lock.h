@@ -33,7 +33,7 @@ enum { LOCK_AWAITED = 1 << 30, LOCK_RESCUED = LOCK_AWAITED - 1 };
 	}
 
 enum {
-	LOCK_SLICE_MS = 200, /* the interval at which a waiting thread checks the holder */
+	LOCK_SLICE_MS = 200, /* interval at which a waiting thread checks if the holder is gone */
 	LOCK_SLICES = 50,    /* intervals (10 s in all) after which the holder loses the lock */
 	/* Intervals after which a thread takes over a lock that it holds itself: it took the lock
 	 * on another stack, which a signal handler left, and may never go back to that stack. */
