@@ -305,7 +305,7 @@ static size_t take_until(struct witness_matcher *m, size_t at, uint64_t t, uint6
 }
 
 /* The second pass over the events. The bytes of CUDA graphs are measured only now and then: between
- * two measurements, records may add up to the larger one. */
+ * two measurements, the live bytes of records may reach the larger of the two. */
 static int look_again(struct witness_matcher *m, struct trace_cupti_check *witness)
 {
 	struct journal_reader reader;

@@ -169,7 +169,7 @@ struct spool_chunk {
 	uint64_t unused[5];
 };
 
-_Static_assert(sizeof(struct spool_chunk) == 64, "records must start at byte 64");
+_Static_assert(sizeof(struct spool_chunk) == 64, "a chunk's records must start at byte 64");
 
 struct spool_fact {
 	uint32_t key, value; /* text ids */
@@ -359,6 +359,7 @@ struct spool_point {
 
 #include "spool/layout_calls.h"
 
-#define TABLE(kind, type, shift, what) \
-	_Static_assert(sizeof(type) == 1 << (shift), "the size must be as tables.def says");
+#define TABLE(kind, type, shift, what)               \
+	_Static_assert(sizeof(type) == 1 << (shift), \
+		       "the struct must have the size that tables.def gives");
 #include "spool/tables.def"
