@@ -70,7 +70,7 @@ static int hear(struct census *census, struct mending *mending, struct block *bl
 	return blocks_add(&census->lives.blocks, block) ? 0 : -ENOMEM;
 }
 
-/* Finds blocks freed but not allocated after mending->from, which were live at mending->from. */
+/* Finds blocks live at mending->from: those that events since then free but do not allocate. */
 static int find_ended(struct census *census, struct mending *mending)
 {
 	static struct lives look; /* static: the traced program's stack may not have 6 KiB left */
