@@ -48,7 +48,7 @@ _Static_assert(offsetof(struct wire_context, api) == 12 &&
 		       __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 	       "context_words() relies on this layout");
 
-/* Writes the event's context if its slot holds another one, then the number of the slot. */
+/* Writes the event's context if its slot holds another context, then the number of the slot. */
 static HOT_CODE uint8_t *use_context(struct wire_state *state, uint8_t *p,
 				     const struct event *event)
 {
@@ -68,8 +68,8 @@ static HOT_CODE uint8_t *use_context(struct wire_state *state, uint8_t *p,
 	return p;
 }
 
-/* If the value is in the cache, writes its slot. Else caches it, and writes WIRE_ESCAPE and
- * `written`. */
+/* If the value is in the cache, writes its slot. Else caches it, and writes WIRE_ESCAPE and the
+ * varint `written`, which stands for the value. */
 static inline uint8_t *put_cached(uint64_t *cache, uint8_t *p, uint64_t value, uint64_t written)
 {
 	unsigned slot = wire_slot(value, WIRE_CACHE);

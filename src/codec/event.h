@@ -54,7 +54,7 @@ struct event {
 	uint64_t ptr;
 	uint64_t size; /* bytes of the block, or of a failed request */
 	uint64_t stream;
-	uint64_t allocated; /* with `reserved`: the device's sums after the event; set by readers */
+	uint64_t allocated; /* like `reserved`, a device's sum after the event; set by readers */
 	uint64_t reserved;
 	uint32_t stack;                  /* id of the call stack, 0 for none */
 	uint32_t thread;                 /* kernel thread id */

@@ -34,7 +34,7 @@ enum { BEGAN = 1, ENDED = 2, LISTED = 100 };
  * address of a mapping, or a size. Without the kind, a size could be taken for an equal address. */
 enum kind { PLACE, MAPPING, SIZE };
 
-/* A span of time (ns) whose events were dropped: CUPTI's records from it are not checked. */
+/* A span of time (ns) whose events were dropped: CUPTI's records of that time are not checked. */
 struct gap {
 	uint64_t from, to;
 };
@@ -55,7 +55,7 @@ struct witness_matcher {
 	struct arena arena;
 	struct record *records; /* by time, the oldest first */
 	size_t count;
-	struct map first;  /* from key to 1 + position of its first record that may be untaken */
+	struct map first;  /* by key: 1 + position from which to search its list of records */
 	struct map opened; /* hashes of address and size of memory that another process owns */
 	struct map arrays; /* hashes of the seqs of CUDA array events without a record */
 	bool graphs;       /* true if CUDA graphs allocated memory */
@@ -106,7 +106,7 @@ static int find_gap(const struct spool *spool, struct gap *gap)
 		seq = event.seq + 1;
 		t = event.t;
 	}
-	if (!error && !seq) /* the recording has no events at all */
+	if (!error && !seq) /* all events were dropped */
 		gap->to = UINT64_MAX;
 	journal_read_end(&reader);
 	return error;
@@ -177,7 +177,7 @@ static uint64_t key_of_event(const struct event *event)
 	return key_of(map ? MAPPING : PLACE, operation, event->ptr);
 }
 
-/* Takes the first untaken record with the event's key and size; false if there is none. */
+/* Takes the first record with the event's key and size that no event took; false for none. */
 static bool match_event(struct witness_matcher *m, const struct event *event)
 {
 	uint64_t key = key_of_event(event);
@@ -185,7 +185,7 @@ static bool match_event(struct witness_matcher *m, const struct event *event)
 
 	if (!at)
 		return false;
-	/* The records at the beginning of the list that are taken need not be searched again. */
+	/* Taken records at the beginning of the list need not be searched again. */
 	while (m->records[at - 1].taken && m->records[at - 1].next)
 		at = m->records[at - 1].next;
 	map_put(&m->first, key, at);
@@ -305,7 +305,7 @@ static size_t take_until(struct witness_matcher *m, size_t at, uint64_t t, uint6
 }
 
 /* The second pass over the events. The bytes of CUDA graphs are measured only now and then: between
- * two measurements, records may add up to the larger one. */
+ * two measurements, the live bytes of records may reach the larger of the two. */
 static int look_again(struct witness_matcher *m, struct trace_cupti_check *witness)
 {
 	struct journal_reader reader;
@@ -345,7 +345,7 @@ static void tell(const struct witness_matcher *m, struct trace_cupti_check *witn
 
 		if (m->records[i].taken)
 			witness->matched++;
-		else if (m->spool->header->paused) /* perhaps from a time when events were off */
+		else if (m->spool->header->paused) /* perhaps from a time when recording was off */
 			witness->unjudged++;
 		else if (witness->unmatched_n < LISTED)
 			witness->unmatched[witness->unmatched_n++] = (struct trace_record){

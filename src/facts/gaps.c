@@ -68,7 +68,7 @@ static struct gaps_pool *pool_of(struct gaps *gaps, const struct block *block)
 	return &gaps->pools[gaps->pools_n++];
 }
 
-/* Makes one segment of each run of adjacent mappings, and one of each other range. */
+/* Makes one segment of each run of adjacent mappings, and of each range that is no mapping. */
 static void find_segments(struct gaps *gaps, const struct block *ranges, size_t count)
 {
 	struct gaps_segment *last = NULL;

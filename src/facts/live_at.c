@@ -70,8 +70,7 @@ static int hear(struct census *census, struct mending *mending, struct block *bl
 	return blocks_add(&census->lives.blocks, block) ? 0 : -ENOMEM;
 }
 
-/* Finds blocks that are freed after mending->from but not allocated after it: they were live
- * then. */
+/* Finds blocks live at mending->from: those that events since then free but do not allocate. */
 static int find_ended(struct census *census, struct mending *mending)
 {
 	static struct lives look; /* static: the traced program's stack may not have 6 KiB left */
@@ -123,7 +122,7 @@ static bool block_of_node(const struct spool_node *node, struct block *block)
 	return kind && node->address;
 }
 
-/* Finds blocks that are live at the end, older than mending->from, and in no event since then. */
+/* Finds blocks that are live at the end, are older than mending->from and are in no event after. */
 static int find_living(struct census *census, const struct mending *mending)
 {
 	uint64_t nodes = spool_count(census->spool, SPOOL_NODE);

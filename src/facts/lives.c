@@ -262,8 +262,7 @@ static enum block_kind kind_of(unsigned op)
 /* True for calls whose events have a handle of physical memory instead of an address, as `ptr`. */
 static bool is_handle_call(const char *api)
 {
-	/* An unmap or a new map is here because it may free memory whose handle was released
-	 * before. */
+	/* cuMemMap and cuMemUnmap may free memory whose handle was released before. */
 	static const char calls[][32] = {
 		"cuMemCreate", "cuMemImportFromShareableHandle",
 		"cuMemMap",    "cuMemRelease",

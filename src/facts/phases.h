@@ -74,7 +74,7 @@ struct phases {
 	size_t tracks_n, tracks_size;
 	uint16_t track_of[DECODE_DEVICES]; /* by device: position in tracks, 0 for none */
 	struct blocks open;                /* the ranges that are open */
-	struct blocks blocks; /* live blocks allocated in a phase; `seq`: their gap (see above) */
+	struct blocks blocks; /* those allocated in a phase; `seq`: number of earlier pushes */
 	uint64_t next_seq;
 	uint32_t chunk; /* number of the last chunk of events whose sums were stored in tracks */
 	size_t cut_at;  /* open phases before this position in list[] lack events */

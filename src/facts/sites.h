@@ -34,7 +34,7 @@ enum site_kind site_library(const char *base);
 /* True for a function of libc or the CUDA runtime that is linked into the program itself. */
 bool site_linked_in(const char *function);
 
-enum { SITE_LONGEST = 512 }; /* most bytes of a site's name, including the NUL */
+enum { SITE_LONGEST = 512 }; /* maximum bytes of a site's name, including the NUL */
 
 /* A frame, prepared for the names of sites. */
 struct site_frame {
@@ -51,9 +51,8 @@ struct site_frame {
 int site_frame_read(struct site_frame *frame, bool python, const char *function, const char *path,
 		    struct arena *arena);
 
-/* Returns the part of a frame's path that site_frame_read() needs, without folders that differ
- * between machines. Of a Python file below the folder `cwd` (or NULL), that is the path from
- * `cwd`. */
+/* Returns what site_frame_read() needs of a frame's path, without folders that differ between
+ * machines: for a Python file below the folder `cwd` (or NULL), its path relative to `cwd`. */
 const char *site_path(bool python, const char *path, const char *cwd);
 
 /* Shortens "void at::f<float, 4>(at::Tensor const&) const" to "at::f<...>", cut to `size`. */

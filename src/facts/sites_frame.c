@@ -7,7 +7,7 @@
 #include "base/text/text.h"
 #include "facts/sites.h"
 
-enum { PART = 256 }; /* most bytes of the name of a function or file, including the NUL */
+enum { PART = 256 }; /* maximum bytes of the name of a function or file, including the NUL */
 
 static bool begins(const char *text, const char *with)
 {

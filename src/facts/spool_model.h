@@ -64,8 +64,8 @@ int spool_model_extend(struct spool_model *recording, const struct spool *spool,
 		       enum symbols_names names);
 void spool_model_clear(struct spool_model *recording);
 
-/* Return memory from the arena: `count` zeroed values of `size` bytes; `count` structs of the kind
- * `of` (enum rows_of), all null; a copy of a text. Without memory, return NULL and set `error`. */
+/* Return memory from the arena: `count` zeroed values of `size` bytes; `count` structs of kind `of`
+ * (enum rows_of), members null; a copy of a text. Without memory, return NULL and set `error`. */
 void *spool_model_room(struct spool_model *recording, size_t count, size_t size);
 void *spool_model_items(struct spool_model *recording, size_t count, unsigned of);
 const char *spool_model_text(struct spool_model *recording, const char *text);

@@ -6,7 +6,7 @@
 #include "facts/sites.h"
 #include "facts/spool_model.h"
 
-enum { NAMING_DEPTH = 1024 }; /* the most frames that a stack's name is made from */
+enum { NAMING_DEPTH = 1024 }; /* maximum number of frames that a stack's name is made from */
 
 /* A stack's frames, followed by those of the Python code that its backward pass comes from. */
 struct frame_naming {

@@ -1,4 +1,4 @@
-/* Makes a recording's call sites: each has the stacks with one site name and memory space. */
+/* Makes a recording's call sites. A site has all stacks with its name and its memory space. */
 #include "facts/spool_model.h"
 
 #include <errno.h>
@@ -31,8 +31,8 @@ static const char *space_of(const struct spool_model *recording, const struct sp
 	return space_name(SPACE_DEVICE);
 }
 
-/* Returns the position of the site that `place` describes; adds the site if it is new. UINT32_MAX:
- * no memory. */
+/* Returns the position of the site that `place` describes; adds the site if it is new.
+ * UINT32_MAX if memory is short. */
 static uint32_t find_site(struct trace *trace, struct map *known, const struct trace_place *place)
 {
 	uint64_t key = hash_mix(place->key, hash_bytes(place->space, strlen(place->space)));
@@ -70,7 +70,7 @@ static void site_add_stack(struct trace_site *site, const struct trace_stack *st
 		site->lifetime_max_ns = stack->lifetime_max_ns;
 }
 
-/* Sorts the sites and writes the stacks of each to `list`. Their stacks_n must be set before. */
+/* Sorts the sites and writes the stacks of each to `list`. Each stacks_n must be set before. */
 static void list_stacks(struct trace *trace, uint32_t *list)
 {
 	static const struct sort_key by_weight[] = {

@@ -40,7 +40,7 @@ bool symbols_is_build_id(const char *bytes, size_t size, const char *hex)
 	return true;
 }
 
-/* True if the file has this build-id (it was not replaced after its load), or none is known. */
+/* True if the file has this build-id (it was not replaced after its load), or none is given. */
 static bool same_build(const struct image *image, const char *build_id)
 {
 	if (!build_id || !*build_id)

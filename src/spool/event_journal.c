@@ -99,9 +99,9 @@ static void start_chunk(struct journal *journal, uint32_t index)
 }
 
 /*
- * The number of events that the current chunk may still get; 0 if `wanted` events need more bytes.
- * As the ring drops whole chunks, the first events, which are never dropped, are in other chunks.
- * The last of these gets all `wanted` events, even if these are a few too many.
+ * The number of events that the current chunk may still get; 0 if `wanted` events may not fit. The
+ * first head_events events, which are never dropped, are in chunks of their own, because the ring
+ * drops whole chunks. Their last chunk gets all `wanted` events, even if that exceeds head_events.
  */
 static uint64_t chunk_left(const struct journal *journal, unsigned wanted)
 {
@@ -116,8 +116,8 @@ static uint64_t chunk_left(const struct journal *journal, unsigned wanted)
 	return journal_fit(journal) >= wanted ? MIN(left, most) : 0;
 }
 
-/* True if the ring's oldest chunk may be reused. No event of the oldest chunk is later than the
- * second chunk's `t`, the time of the newest event when that chunk was begun. */
+/* True if the ring's oldest chunk must be reused: the ring is full, or all events of this chunk are
+ * too old. (None of them is later than `t` of the ring's second chunk.) */
 static bool is_due(const struct journal *journal)
 {
 	uint64_t chunks = journal->last - journal->first;
@@ -162,7 +162,7 @@ int journal_make_room(struct journal *journal, unsigned events)
 		SIGNALS_DEFERRED();
 		error = next_place(journal);
 	}
-	/* Events with numbers below journal->ready fit into the chunk, or none after an error. */
+	/* Events with numbers below journal->ready fit into the chunk; after an error none does. */
 	journal->ready = error ? 0 : journal->spool->header->seq + chunk_left(journal, events);
 	return error;
 }
@@ -193,7 +193,7 @@ _Static_assert(offsetof(struct spool_header, dropped) == offsetof(struct spool_h
 		       offsetof(struct spool_chunk, events) % 8 == 0,
 	       "the words that save_counts() saves together must be neighbours");
 
-/* Saves for an undo the words that each event changes, before the first change in a transaction. */
+/* Saves the words that each event changes, for an undo; once in a transaction is enough. */
 static inline void save_counts(struct journal *journal)
 {
 	const uint64_t *counts = &journal->spool->header->seq;

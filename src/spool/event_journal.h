@@ -26,10 +26,10 @@ struct journal {
 	uint64_t keep_ns;      /* from journal_keep(): ns for which events stay, 0 for no limit */
 	uint64_t keep_chunks;  /* maximum chunks of the ring, 0 if only max_events limits it */
 	uint32_t chunk_events; /* maximum number of events in one chunk */
-	uint32_t *queue;      /* the ring's chunks, oldest first: a circular list of SPOOL_BLOCKS */
-	uint64_t first, last; /* the ring is queue[n % SPOOL_BLOCKS] for first <= n < last */
+	uint32_t *queue;       /* the ring's chunks: a circular list of SPOOL_BLOCKS numbers */
+	uint64_t first, last;  /* the ring is queue[n % SPOOL_BLOCKS] for first <= n < last */
 	uint64_t ring_events;
-	uint64_t ready; /* events with lower numbers fit into the chunk if it has bytes for them */
+	uint64_t ready; /* events below this number may go into the chunk while bytes are free */
 	uint64_t saved; /* generation of the transaction that saved the event counts */
 	struct wire_state state;
 };
@@ -45,7 +45,7 @@ void journal_clear(struct journal *journal);
  */
 void journal_keep(struct journal *journal, uint64_t ns, uint64_t bytes);
 
-/* The number of events of maximum size that fit into the chunk behind new records of sums. */
+/* The number of events of maximum size that fit into the chunk after new records of sums. */
 static inline uint64_t journal_fit(const struct journal *journal)
 {
 	const uint8_t *p = journal->p + WIRE_SUMS_MAX * JOURNAL_SUMS_DEVICES;
@@ -53,7 +53,7 @@ static inline uint64_t journal_fit(const struct journal *journal)
 	return p < journal->end ? (size_t)(journal->end - p) / WIRE_EVENT_MAX : 0;
 }
 
-/* The number of events, even of maximum size, that can be written before journal_room() is due. */
+/* The number of events (even the largest) that can be written before the next journal_room(). */
 static inline uint64_t journal_left(const struct journal *journal)
 {
 	uint64_t seq = journal->spool->header->seq;
@@ -77,11 +77,11 @@ static inline int journal_room(struct journal *journal, unsigned events)
  * raised to the previous event's time if it is earlier. */
 void journal_put(struct journal *journal, struct event *event);
 
-/* Removes the last event. To be called inside a transaction that txn_begin_over() has begun over
- * the transaction that wrote the event. */
+/* Removes the last event. To be called inside a transaction of txn_begin_over(), which undoes the
+ * transaction that wrote the event. */
 void journal_rewind(struct journal *journal);
 
-/* Continues after the spool's last event once txn_cancel() has undone an unfinished transaction. */
+/* Lets the journal go on after the spool's last event; to be called after txn_cancel(). */
 void journal_mend(struct journal *journal);
 
 /* Writes the sums of all devices; to be called after sums changed without a written event. */
@@ -91,7 +91,7 @@ void journal_resync(struct journal *journal);
 struct journal_reader {
 	const struct spool *spool;
 	uint32_t *order; /* numbers of the chunks, sorted by first_seq */
-	uint64_t places; /* entries of `order`, more than there are chunks */
+	uint64_t places; /* entries allocated in `order`, one more than there are chunks */
 	uint32_t chunks, next;
 	uint32_t caught; /* number of events of spool->caught that were read */
 	uint64_t broken; /* number of chunks that could not be read to their end */

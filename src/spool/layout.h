@@ -139,7 +139,7 @@ struct spool_header {
 	uint64_t unmatched;     /* number of frees of memory whose allocation was not seen */
 	struct spool_live live;
 	uint64_t unkept;   /* words for which `undo` had no room: 0 unless the code has a fault */
-	uint64_t doors[8]; /* uses of each entry point, by enum door (capture/loader/hooks.h) */
+	uint64_t doors[8]; /* uses of each way into a hook: enum door (capture/loader/hooks.h) */
 	struct spool_cost costs[SPOOL_COSTS];
 	uint64_t tick_ns;           /* for spool_call: ns per tick, times 2^32 */
 	uint64_t witness_lost;      /* number of CUPTI's records that had no room */
@@ -169,7 +169,7 @@ struct spool_chunk {
 	uint64_t unused[5];
 };
 
-_Static_assert(sizeof(struct spool_chunk) == 64, "records must start at byte 64");
+_Static_assert(sizeof(struct spool_chunk) == 64, "a chunk's records must start at byte 64");
 
 struct spool_fact {
 	uint32_t key, value; /* text ids */
@@ -232,7 +232,7 @@ enum metric { METRIC_ALLOCATED, METRIC_RESERVED, METRIC_USED, METRICS };
 
 struct spool_sum {
 	uint64_t now, peak, peak_t; /* now and peak in bytes, peak_t in ns */
-	uint64_t epoch;             /* number of the current peak, see struct spool_cell */
+	uint64_t epoch;             /* raised when `peak` moves, see struct spool_cell */
 };
 
 struct spool_scope {
@@ -324,7 +324,7 @@ struct spool_oom {
 	uint64_t used; /* bytes used: the last sample plus bytes reserved since; 0 if unknown */
 	uint64_t allocated, reserved;           /* sums of the device */
 	uint64_t pool_allocated, pool_reserved; /* sums of the framework, as it reported them */
-	uint64_t allocations;                   /* number of the device's allocations before */
+	uint64_t allocations; /* number of the device's allocations before this one */
 	uint32_t stack, thread;
 	uint32_t pool, api; /* text ids */
 	int16_t device;
@@ -332,7 +332,7 @@ struct spool_oom {
 	uint8_t unused[13];
 };
 
-/* A sample of a device's used bytes, stored if a call or only `residual` has changed them. */
+/* A sample of a device's used bytes; stored if a call changed them, or if `residual` changed. */
 struct spool_used {
 	uint64_t t;
 	uint64_t used, reserved;           /* in bytes */
@@ -359,6 +359,7 @@ struct spool_point {
 
 #include "spool/layout_calls.h"
 
-#define TABLE(kind, type, shift, what) \
-	_Static_assert(sizeof(type) == 1 << (shift), "the size must be as tables.def says");
+#define TABLE(kind, type, shift, what)               \
+	_Static_assert(sizeof(type) == 1 << (shift), \
+		       "the struct must have the size that tables.def gives");
 #include "spool/tables.def"

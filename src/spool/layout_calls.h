@@ -4,7 +4,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* Counts of a function's calls, each changed by itself, without locks or transactions. */
+/* Counts of a function's calls, each changed atomically, without locks or transactions. */
 struct spool_call {
 	uint32_t name; /* text id */
 	uint32_t unused;

@@ -116,11 +116,11 @@ enum spool_stop spool_stop_reason(int error);
 /*
  * Copies the process's own spool into `copy`, which must be all zeros at first; each further call
  * brings it up to date, and pages_free(copy->base, copy->reserved) frees it. Returns 0, -ENOMEM, or
- * 1 if the spool changed meanwhile: then call again, with the writer's lock held if need be.
+ * 1 if the spool changed meanwhile: the caller tries again, at last with the writer's lock held.
  */
 int spool_snapshot(struct spool *copy, const struct spool *of);
 
-/* For a forked child whose parent was in the middle of an update that the child will finish:
+/* For the child of a fork in a signal handler that interrupted an update, which the child finishes:
  * replaces the mapping by a private copy, which is not written to the file and does not grow. */
 int spool_copy_in_child(struct spool *spool);
 
@@ -131,8 +131,8 @@ int spool_copy_in_child(struct spool *spool);
  */
 int spool_reserve(struct spool *spool, uint64_t most);
 
-/* spool_close() unmaps the file and leaves it on disk. In a forked child nothing is mapped any
- * more: spool_forget() frees the rest. */
+/* spool_close() unmaps the file and leaves it on disk. In a forked child the file is not mapped,
+ * and spool_forget() frees only the lists of blocks. */
 void spool_close(struct spool *spool);
 void spool_forget(struct spool *spool);
 int spool_unlink(struct spool *spool);

@@ -16,7 +16,7 @@
 typedef uint64_t __attribute__((may_alias)) txn_word;
 typedef uint32_t __attribute__((may_alias)) txn_half;
 
-/* A number that each txn_begin() and each txn_commit() raise by one: odd inside a transaction. */
+/* A number that each txn_begin() and txn_commit() raises by one: odd inside a transaction. */
 static inline uint64_t txn_generation(const struct spool *spool)
 {
 	return atomic_load_explicit(&spool->header->generation, memory_order_relaxed);

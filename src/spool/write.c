@@ -55,7 +55,7 @@ static uint64_t most_blocks(void)
 	if (getrlimit(RLIMIT_AS, &limit))
 		return SPOOL_BLOCKS;
 	return MIN(limit.rlim_cur / 8 / SPOOL_BLOCK,
-		   SPOOL_BLOCKS); /* result without a limit: RLIM_INFINITY is the largest rlim_t */
+		   SPOOL_BLOCKS); /* without a limit, too: RLIM_INFINITY is the largest rlim_t */
 }
 
 /* Checks the limit first: fallocate() past RLIMIT_FSIZE raises SIGXFSZ and ends the program. */

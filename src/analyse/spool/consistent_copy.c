@@ -1,11 +1,11 @@
 /*
- * Copies a living process's spool as it was between two of its updates.
+ * Copies the spool of a running process, as it was between two updates of the spool.
  *
  * Copying the whole file takes milliseconds, and a process that records a hundred thousand events a
  * second does not pause that long. But most of the file does not change once it is written: events,
  * and tables that only grow. So the whole file is copied once, and then the parts that may have
  * changed are copied again, until nothing changes during a copy. Some pauses between events are
- * long enough for that.
+ * long enough to copy these parts.
  */
 #include <errno.h>
 #include <sys/mman.h>
@@ -17,9 +17,8 @@
 #include "ledger/pending.h"
 #include "ledger/timeline.h"
 
-#define PATIENCE_NS 1000000000u /* ns for all attempts, of which FEWEST_TRIES are always made */
-#define PAUSE_NS \
-	50000 /* ns between attempts, so that they meet different parts of the writer's cycle */
+#define PATIENCE_NS 1000000000u /* ns for all attempts; FEWEST_TRIES are made in any case */
+#define PAUSE_NS 50000 /* ns to wait before another attempt, which may fall between two updates */
 
 enum { FEWEST_TRIES = 4, CHANGED = 1 };
 
@@ -32,8 +31,8 @@ static int read_head(const struct spool *spool, const struct read_progress *read
 }
 
 /* Copies a chunk. Before the writer reuses a chunk, it sets the chunk's counts to 0. So if after
- * the copying the chunk in the file has the same first event and at least as many bytes, the copy
- * is right; else the copy is made empty. */
+ * the copying the chunk in the file has the copy's first event and at least the copy's bytes, the
+ * copy is right; else the copy is made empty. */
 static int copy_chunk(const struct spool *spool, const struct read_progress *reading,
 		      uint64_t index)
 {
@@ -88,7 +87,7 @@ static int copy_once(struct spool *spool, struct read_progress *reading, uint64_
 	return error || !read_changed(spool, reading) ? error : CHANGED;
 }
 
-/* Sets spool->torn, and the number of events and the ns that passed during the last copy. */
+/* Sets spool->torn, and how many events were written and ns passed during the last copying. */
 static void tell_torn(struct spool *spool, int fd)
 {
 	uint64_t now[3]; /* number of events, number of dropped events, time */

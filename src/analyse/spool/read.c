@@ -132,7 +132,7 @@ int read_header(struct spool *spool, struct read_progress *reading)
 		error = -errno;
 	if (error)
 		return error;
-	/* A file grows before the header counts its blocks, so a shorter file was truncated. */
+	/* A file grows before the header counts the new blocks, so a shorter file was truncated. */
 	spool->file_blocks = MIN((uint64_t)status.st_size >> SPOOL_BLOCK_SHIFT, SPOOL_BLOCKS);
 	spool->file_blocks = MIN(spool->file_blocks, header->blocks);
 	error = make_room(spool, reading, spool->file_blocks);
@@ -213,7 +213,7 @@ static int open_file(struct read_progress *reading, const char *path)
 	return 0;
 }
 
-/* Reserves addresses for the largest file, as offsets in the copy and in the file must be equal. */
+/* Reserves addresses for the largest spool, as the file may grow but the copy cannot move. */
 static int reserve_addresses(struct spool *spool, struct read_progress *reading)
 {
 	int error = spool_reserve(spool, SPOOL_BLOCKS);
@@ -237,7 +237,7 @@ int read_open(struct spool *spool, struct read_progress *reading, const char *pa
 	if (error)
 		goto out;
 	error = reserve_addresses(spool, reading);
-	/* The bytes of a file that is not a spool must not be read as counts. */
+	/* Checks the header first, as other files have arbitrary bytes in place of its counts. */
 	if (!error)
 		error = copy_bytes(spool, reading, 0, sizeof(*spool->header));
 	error = error ? read_failed(path, error) : read_check_header(spool->header, path);

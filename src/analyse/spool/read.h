@@ -1,5 +1,6 @@
 /*
- * Reads a spool's file: all at once, or step by step as it grows (analyse/live/follow.c).
+ * Reads a spool, the file into which a traced program writes its recording: all at once, or step
+ * by step while it grows (analyse/live/follow.c).
  */
 #pragma once
 
@@ -8,7 +9,7 @@
 
 /*
  * Makes a private, writable copy of a spool (consistent_copy.c). If an update is unfinished, it is
- * undone in the copy and spool->cut is set. Events that wait (pending.h) are not added to the sums.
+ * undone in the copy and spool->cut is set. The backlog (ledger/pending.h) is not in the sums yet.
  * The copy of a running process's spool shows one point in time, between two updates. Only if the
  * process changed the file during all attempts of a second, spool->torn is set: the sums are then
  * from times up to torn_events and torn_ns apart, but each event is right. Returns 0, or -errno
@@ -16,11 +17,11 @@
  */
 int spool_open(struct spool *spool, const char *path);
 
-/* Like spool_open(), but also adds the events that wait (pending.h) to the sums. */
+/* Like spool_open(), but also adds the events in the backlog (ledger/pending.h) to the sums. */
 int spool_read(struct spool *spool, const char *path);
 
-/* spool_writer_lives(): true if the process that writes the spool is known to run. This cannot be
- * known if spool_writer_elsewhere(): its machine, boot or pid namespace is not the caller's. */
+/* spool_writer_lives(): true if the process that writes the spool still runs; false if it does not,
+ * or if spool_writer_elsewhere(): it is of another machine, boot or pid namespace. */
 bool spool_writer_lives(const struct spool *spool);
 bool spool_writer_elsewhere(const struct spool *spool);
 
@@ -34,7 +35,7 @@ enum trace_exit spool_exit(const struct spool *spool);
 struct read_progress {
 	int fd;
 	size_t addresses;             /* size of the address range reserved for the copy */
-	uint64_t copied[SPOOL_KINDS]; /* by table: rows copied; 0 if its rows may change */
+	uint64_t copied[SPOOL_KINDS]; /* by table: rows copied; 0 for tables whose rows change */
 	uint64_t owned;               /* number of blocks whose owners (tables) have been read */
 };
 

@@ -1,4 +1,4 @@
-/* Checks rules of the library in debug builds: locks, calls of the program's code, malloc. */
+/* In debug builds, checks the library's rules on locks, on calls into the program and on malloc. */
 #include "base/guest/debug_checks.h"
 
 #ifdef MEMTRACE_DEBUG

@@ -38,7 +38,7 @@ void watch_host(const char *function);
  * the lock that dlopen takes second: taking dlopen's first lock there could cause a deadlock. */
 void watch_listing(bool on);
 
-/* Like watch_host(), for functions of the program's heap. No hook may be running either. */
+/* Like watch_host(), for functions of the program's heap. Nor may a hook run on this thread. */
 void watch_malloc(const char *function);
 
 /* Sets the name of the hook that this thread runs; NULL while the real function runs, and for rare

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-/* For functions, unless inline, that run for every event, also without a new call stack. */
+/* For functions (not inline) that run for every event, even if its call stack is stored already. */
 #define HOT_CODE __attribute__((hot))
 
 /* For a function that is always inlined. */

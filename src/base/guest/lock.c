@@ -9,7 +9,7 @@
 #include "base/guest/raw_call.h"
 #include "base/guest/safe_read.h"
 
-enum { SPINS = 200 }; /* tries before waiting; most holders drop the lock within about 100 ns */
+enum { SPINS = 200 }; /* tries before futex(2); most holders drop the lock within about 100 ns */
 
 static inline void relax(void)
 {
@@ -49,7 +49,7 @@ void lock_wait(struct lock *lock)
 		wait_for_state(lock, 2, NULL);
 }
 
-/* True if the thread has ended. tkill() also finds a thread of another process (CLONE_VM). */
+/* True if the thread has ended. tkill(), unlike tgkill(), finds it in a CLONE_VM process, too. */
 static bool is_gone(int thread)
 {
 	return thread != LOCK_RESCUED && raw_call(SYS_tkill, thread, 0, 0) == -ESRCH;
@@ -75,8 +75,8 @@ bool lock_frame_left(void **frame, const void *back, void **here)
 }
 
 /* True if the holder left its stack frame without dropping the lock (a signal handler jumped away).
- * Only valid if lock->turn is then still the same: else lock->left and lock->back may belong to a
- * later holder. */
+ * Only valid if lock->turn stays the same during the call: else lock->left and lock->back may
+ * belong to a later holder. */
 static bool was_left(struct lock *lock)
 {
 	void **where = atomic_load(&lock->left);

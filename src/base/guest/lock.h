@@ -15,7 +15,7 @@
 #include "base/guest/debug_checks.h"
 
 struct lock {
-	atomic_int state;      /* 0 if free; 1 (2 if a thread waits) or lock_take_as()'s `self` */
+	atomic_int state; /* 0 if free; lock_take(): 1, or 2 if awaited; lock_take_as(): `self` */
 	_Atomic(void **) left; /* address of the return address in the holder's frame, or NULL */
 	_Atomic(void *) back;  /* the return address; *left differs if the holder jumped away */
 	atomic_uint turn;      /* counts holders, so that a waiting thread notices progress */
@@ -33,7 +33,7 @@ enum { LOCK_AWAITED = 1 << 30, LOCK_RESCUED = LOCK_AWAITED - 1 };
 	}
 
 enum {
-	LOCK_SLICE_MS = 200, /* the interval at which a waiting thread checks the holder */
+	LOCK_SLICE_MS = 200, /* interval at which a waiting thread checks if the holder is gone */
 	LOCK_SLICES = 50,    /* intervals (10 s in all) after which the holder loses the lock */
 	/* Intervals after which a thread takes over a lock that it holds itself: it took the lock
 	 * on another stack, which a signal handler left, and may never go back to that stack. */
@@ -66,7 +66,7 @@ bool lock_on_other_stack(void);
  * `frame` no longer holds `back`. */
 bool lock_frame_left(void **frame, const void *back, void **here);
 
-/* Frees the lock in a forked child. A free lock is not written to, so its page stays shared. */
+/* Frees the lock in a forked child. A free lock is not written, so its page stays shared. */
 static inline void lock_reset(struct lock *lock)
 {
 	if (atomic_load(&lock->left))

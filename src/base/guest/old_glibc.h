@@ -9,13 +9,13 @@
 #if defined(__x86_64__)
 #define OLD_NAME(name, version) __asm__(".symver " name "@GLIBC_" version)
 #else
-#define OLD_NAME(name, version) __asm__(".symver " name "@GLIBC_2.17") /* the oldest there is */
+#define OLD_NAME(name, version) __asm__(".symver " name "@GLIBC_2.17") /* the oldest on aarch64 */
 #endif
 
-/* In libdl until glibc 2.34. They are weak, for with libdl.so.2 as a needed library each process
- * that inherits LD_PRELOAD would load it. The constructor leaves a process without them alone,
- * which can load no CUDA. The linker on an old system, and its --wrap (DEBUG=1), know no such
- * versions. */
+/* These functions were in libdl until glibc 2.34. They are weak: else each process that inherits
+ * LD_PRELOAD would have to load libdl. (A process without libdl cannot load CUDA; the constructor
+ * does nothing in it.) They get no versions on a system with an older glibc, whose libc lacks them,
+ * and with DEBUG=1, as the linker's --wrap does not work with versions. */
 __asm__(".weak dladdr, dladdr1, dlerror, dlinfo, dlopen, dlvsym");
 #if __GLIBC_PREREQ(2, 34) && !defined(MEMTRACE_DEBUG)
 OLD_NAME("dladdr, dladdr", "2.2.5");
@@ -26,11 +26,11 @@ OLD_NAME("dlopen, dlopen", "2.2.5");
 OLD_NAME("dlvsym, dlvsym", "2.2.5");
 #endif
 
-/* glibc 2.38 gives C23's functions, which read binary numbers too, names of their own. */
+/* Headers since glibc 2.38 call C23's variants of these functions, which older versions lack. */
 OLD_NAME("__isoc23_strtoul, strtoul", "2.2.5");
 OLD_NAME("__isoc23_strtoull, strtoull", "2.2.5");
 
-/* The texts of strerrordesc_np(), which is of glibc 2.32. */
+/* The texts that strerrordesc_np() returns, a function that glibc has only since 2.32. */
 extern const char *const old_errors[135];
 OLD_NAME("old_errors, _sys_errlist", "2.12");
 #endif

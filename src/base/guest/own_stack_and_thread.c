@@ -47,7 +47,7 @@ void own_thread_forked(void)
 enum {
 	STACKS = 16,
 	STACK_BYTES = 512 << 10, /* pages that are never touched take no memory */
-	GUARD = 64 << 10,        /* bytes of the guard area: at least a page everywhere */
+	GUARD = 64 << 10,        /* bytes of the guard area: at least a page on any machine */
 };
 
 /* The stacks of own_stack_call(). They stay mapped for reuse; most processes need only one. */

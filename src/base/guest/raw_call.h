@@ -41,7 +41,7 @@ static inline long raw_call6(long number, long a, long b, long c, long d, long e
 			 : "memory");
 	return x0;
 #else
-#error "no system calls are known for this processor"
+#error "raw_call6() is not written for this processor"
 #endif
 }
 

@@ -13,7 +13,7 @@
  * that the loader writes anyway (src/libmemtrace.ld). */
 #define START_DATA __attribute__((section("memtrace_start")))
 
-/* For a constant without pointers that the constructor reads; placed next to the code. */
+/* For a constant without pointers that the constructor reads; lies next to START_CODE. */
 #define START_CONST __attribute__((section(".rodata.startup")))
 
 /* For a function that the constructor calls. Linkers place sections of this name together. */
@@ -22,8 +22,8 @@
 /*
  * String functions for the constructor, which work byte by byte.
  *
- * A call of a libc function would need a symbol lookup, which takes longer than a loop over such
- * short texts. The barriers keep compilers from replacing a loop by a call of strlen().
+ * A call of a libc function would need a symbol lookup, which takes longer than a loop over a
+ * short text. The barriers keep compilers from replacing a loop by a call of strlen().
  */
 #define START_BARRIER() __asm__ volatile("")
 

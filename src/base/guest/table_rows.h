@@ -3,9 +3,8 @@
  *
  * ld.so writes each constant pointer, and so touches its page, in every process that the library is
  * preloaded into, even into shells and compilers (base/guest/start.h). So tables hold no pointers:
- * texts are arrays in their rows, and functions are chosen by a switch or called by name. A table
- * without relocations is read from the file only when it is used. scripts/check-start.sh checks
- * this.
+ * texts are arrays in their rows, and a switch chooses functions. A table without relocations is
+ * read from the file only when it is used. scripts/check-start.sh checks this.
  */
 #pragma once
 

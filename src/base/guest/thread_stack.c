@@ -9,7 +9,7 @@
 #include "base/guest/raw_call.h"
 #include "base/guest/safe_read.h"
 
-enum { PAGE = 4096, MOST = 1 << 20 }; /* MOST: bytes that a call searches beyond `low` */
+enum { PAGE = 4096, MOST = 1 << 20 }; /* MOST: bytes below `low` that a call searches */
 
 /* The part of this thread's stack that was found so far, from address `low` to `high`. */
 static HOT_THREAD _Thread_local struct {
@@ -19,7 +19,7 @@ static HOT_THREAD _Thread_local struct {
 /*
  * Finds the outer end (highest address) of the stack. On the first thread the kernel's random bytes
  * (AT_RANDOM) lie there, on other threads glibc's thread-local storage. If a sandbox forbids
- * testing memory, the eight pages below that address are assumed to be stack.
+ * testing memory, the eight pages below that end are assumed to be stack.
  */
 static void find_stack(void)
 {

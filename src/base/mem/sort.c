@@ -86,7 +86,7 @@ static void insert_all(char *rows, size_t count, size_t size, const struct sort_
 
 void sort_rows(void *rows, size_t count, size_t size, const struct sort_key *keys)
 {
-	size_t bytes = count * size; /* enough: merge() copies only the left half to `spare` */
+	size_t bytes = count * size; /* enough: merge() copies at most `count` rows to `spare` */
 	void *spare = bytes > SMALL ? pages_grow(NULL, 0, bytes) : NULL;
 
 	if (spare)

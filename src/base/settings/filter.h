@@ -3,7 +3,7 @@
  *
  *   filter = term { "," term }     an event is recorded if all terms hold
  *   term   = key relation value    the keys are in filter_keys.def
- *   relations of a number: = != > >= < <=, of a name: = !=
+ *   relation: one of = != > >= < <= for a number, one of = != for a name
  *   value: a number, with a unit (1MiB) or without; or a name, "none" for no name
  */
 #pragma once

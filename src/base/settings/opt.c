@@ -77,7 +77,7 @@ static bool parse_time(const char *text, uint64_t *ns)
 	return !strchr(text, ' ') && quantity_parse(text, QUANTITY_AGE, ns) && *ns;
 }
 
-/* Parses a number of bytes with a unit. No unit may begin with "m": "10m" might mean minutes. */
+/* Parses a number of bytes with a unit. Refuses units with a small m: "10m" might mean minutes. */
 static bool parse_bytes(const char *text, uint64_t *bytes)
 {
 	const char *unit = text + strspn(text, "0123456789");

@@ -13,7 +13,7 @@ enum opt_kind {
 	OPT_FLAG,
 	OPT_COUNT,
 	OPT_STACKS, /* kinds of frames: the bits STACKS_NATIVE and STACKS_PYTHON */
-	OPT_DEPTH,  /* the maximum number of frames in a stack, 1 to OPT_DEPTH_MAX */
+	OPT_DEPTH,  /* the maximum number of native frames in a stack, 1 to OPT_DEPTH_MAX */
 	OPT_KEEP,   /* a time, a size or both: opt_parse_keep() */
 	OPT_SIGNAL, /* a signal and its effect: signal_choice_parse() */
 	OPT_FILTER, /* a filter of events: filter.h */

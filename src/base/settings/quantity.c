@@ -114,7 +114,8 @@ START_CODE const char *quantity_read(const char *text, enum quantity_kind kind, 
 	    (digits > whole && kind == QUANTITY_SETTING && factor == 1) ||
 	    !read_whole(text, whole, factor, value))
 		return NULL;
-	/* Adds the fraction, last digit first. Rounding down at each digit equals doing so once. */
+	/* Adds the fraction, last digit first. Rounding at each digit does not change the result.
+	 */
 	while (digits > whole + 1)
 		part = (part + (uint64_t)(*--digits - '0') * factor) / 10;
 	return __builtin_add_overflow(*value, part, value) ? NULL : rest;

@@ -13,8 +13,8 @@ enum quantity_kind {
 	QUANTITY_NUMBER = 1,  /* a number without a unit */
 	QUANTITY_SETTING = 2, /* bytes or a count; KB is 1024; a fraction needs K, M, G or T */
 	QUANTITY_SIZE = 4,    /* bytes; KB is 1000 */
-	QUANTITY_TIME = 8,    /* a time from ns to h, read as ns */
-	QUANTITY_AGE = 16,    /* a time from s to d, read as ns; no "m": it might mean MB */
+	QUANTITY_TIME = 8,    /* a time with a unit from ns to h; the value is in ns */
+	QUANTITY_AGE = 16,    /* a time with the unit s, min, h or d; the value is in ns */
 };
 
 /* Reads the quantity at the beginning of the text. Returns the text after it, or NULL if there is

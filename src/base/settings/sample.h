@@ -23,7 +23,7 @@ enum { SAMPLE_PARTS = 1 << 16 };
 /* Counts a block of `size` bytes; true if the block is sampled. Only the first call uses `seed`. */
 bool sample_take(struct sample *sample, uint64_t seed, uint64_t size, uint64_t interval);
 
-/* What a sampled block adds to estimates: bytes, and blocks in units of 1 / SAMPLE_PARTS. */
+/* The weight of a sampled block in estimates: bytes, and blocks in units of 1 / SAMPLE_PARTS. */
 struct sample_weight {
 	uint64_t bytes, parts;
 };

@@ -40,7 +40,7 @@ enum rank_fact {
 	RANK_FACTS
 };
 
-/* Returns the number as decimal digits, in the environment, which setenv() may invalidate; NULL if
- * no launcher sets it. If the first launcher lacks it, others with the same RANK_NUMBER are
- * asked. */
+/* Returns the number as decimal digits (a pointer into the environment, valid until setenv()); NULL
+ * if no launcher sets it. If the first launcher's variables lack the number, those of other
+ * launchers with the same RANK_NUMBER are read. */
 const char *rank_fact(enum rank_fact fact);

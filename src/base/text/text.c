@@ -34,8 +34,8 @@ size_t text_join(char *to, size_t size, const char *a, const char *b)
 	return text_append(to, size, b);
 }
 
-/* The digits of 0 to 99, for text_u64(): four at a time, as 64-bit divisions take most of its
- * time. */
+/* Two digits for each of 0 to 99. text_u64() gets four digits from each 64-bit division, because
+ * divisions take most of its time. */
 static const char digit_pairs[] = "00010203040506070809"
 				  "10111213141516171819"
 				  "20212223242526272829"

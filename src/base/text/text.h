@@ -28,7 +28,7 @@ bool text_ends(const char *text, const char *end);
 /* Returns the part of a path after its last slash, the whole path if it has no slash. */
 const char *text_base(const char *path);
 
-/* Writes the path of the file `name` in the folder of `path`; `name` alone if that has no slash. */
+/* Writes the path of file `name` in the folder of `path`; only `name` if `path` has no slash. */
 size_t text_beside(char *to, size_t size, const char *path, const char *name);
 
 /* `variable` is a text "NAME=value": returns its value if NAME is `name`, else NULL. */

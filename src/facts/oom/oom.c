@@ -29,7 +29,7 @@ static uint64_t own_share(uint64_t total)
 	return total / 16 < most ? total / 16 : most;
 }
 
-/* Finds the GPU's free bytes, by the driver's report at the failure or else by the last sample. */
+/* Finds the GPU's free bytes: as the driver reported at the failure, else by the last sample. */
 static void find_left(struct oom_facts *facts, const struct spool_oom *row)
 {
 	uint64_t used = row->used;
@@ -59,7 +59,8 @@ static uint64_t segment_for(uint64_t size)
 	return (size + 2 * MIB - 1) / (2 * MIB) * (2 * MIB);
 }
 
-/* PyTorch's limit is at least its pool's peak, and less than the pool plus the refused segment. */
+/* Bounds PyTorch's own limit: at least the earlier peak of its pool, and less than the pool's bytes
+ * plus those of the segment that PyTorch did not request because of the limit. */
 static void find_limit(struct oom_facts *facts, const struct spool_model *recording,
 		       const struct spool_oom *row)
 {

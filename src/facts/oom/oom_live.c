@@ -171,8 +171,7 @@ static int find_lines(struct oom *oom, struct spool_model *recording)
  * pool. */
 static void sort_holders(struct oom *oom)
 {
-	/* Holders of equal size are sorted by where the spool stores their names, the same at each
-	 * reading. */
+	/* Holders of equal size are sorted by where the spool has their names: a fixed order. */
 	static const struct sort_key by_size[] = {
 		SORT_DOWN(struct trace_oom_holder, bytes),
 		SORT_UP(struct trace_oom_holder, holder),
