@@ -16,7 +16,8 @@ static size_t noted(const char *name)
 	if (!notes || notes == name || strchr(" =", notes[-1]) || !strchr(notes, '='))
 		return length;
 	if (name[length - 1] != '#' && notes[-1] != ':')
-		return length; /* neither notes nor the beginning of notes that were cut off */
+		return length; /* not `name:#notes#`, nor cut off (`name:#note`): '#' is in the name
+				*/
 	length = (size_t)(notes - name);
 	return length > 1 && name[length - 1] == ':' ? length - 1 : length;
 }
