@@ -1,7 +1,7 @@
 /*
- * Adds events to the sums, each in one transaction.
+ * Adds events to the sums of devices, pools, libraries and stacks, each in one transaction.
  *
- * move() decides which sums an event changes. For waiting blocks (pending.h), pending.c does.
+ * move() decides which sums an event changes. For waiting blocks (pending.h), pending.c decides.
  */
 #include "ledger/ledger_parts.h"
 

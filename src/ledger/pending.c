@@ -166,7 +166,7 @@ struct pending_run {
 	unsigned words;
 	int64_t bytes;
 	struct run_part parts[SPOOL_WAITING];
-	struct waiting_slots slots; /* by address: the last part of the run with this address */
+	struct waiting_slots slots; /* by address: the last event of the run with this address */
 };
 
 static unsigned pair_words(const struct ledger *ledger, uint32_t stack)

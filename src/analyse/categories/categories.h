@@ -43,7 +43,7 @@ struct categories_place {
 	struct category_sum exit[CATEGORIES_MOST];
 	/* Sums over all allocations in the trace's events. */
 	struct category_sum made[CATEGORIES_MOST];
-	/* Points of a device's curve; 0 for pools and memory kinds, and if events are missing. */
+	/* Number of points of a device's curve; 0 for other places, and if events are missing. */
 	size_t points;
 	uint64_t *t;     /* the times of the points in ns */
 	uint64_t *bytes; /* [category * points + i]: live bytes at t[i] */
@@ -111,7 +111,7 @@ struct categories {
 	uint64_t last_t;
 	uint64_t gap_seq; /* number of the first event after missing ones; UINT64_MAX if none */
 	uint64_t longest; /* 1 + longest lifetime (ns) of backward stacks; 0: not yet computed */
-	struct whereabouts last_at; /* the previous event's places */
+	struct whereabouts last_at; /* positions in places[] for the previous event */
 	uint32_t last_pool;
 	int16_t last_device;
 	uint8_t last_space;

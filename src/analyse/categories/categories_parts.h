@@ -123,7 +123,7 @@ static inline bool lives_now(const struct block *block)
 	return block->state == BLOCK_LIVE && lives_used(block);
 }
 
-/* Adds lives.ended, the block that `event`, of this stage, freed, to its category's sums. */
+/* Adds lives.ended, which `event` (of this stage) freed, to the sums of its category. */
 void life_end(struct categories *categories, const struct event *event, enum stage stage);
 
 /* Adds all live blocks to the sums: as live at exit if `lives`, else (events missing) as freed. */

@@ -125,8 +125,8 @@ int64_t diff_peak(const struct run *run);
  * and lets the rows show the pair that grew most. Returns 0, or -errno with err_text(). */
 int diff_pair_ranks(struct diff *diff);
 
-/* Checks each pair of ranks (without a base: each run) against the gate. *result is the worst.
- * Returns 0, or -errno with err_text() if no pair can be checked. */
+/* Checks each pair of ranks (without a base: each run) against the gate. *result is the worst
+ * result. Returns 0, or -errno with err_text() if no pair can be checked. */
 int diff_judge_ranks(const struct diff *diff, const struct gate *gate, struct gate_result *result);
 
 /* Return, if ranks are paired, the rank that the rows show, and the number of unpaired runs. */

@@ -178,7 +178,7 @@ static bool gives_back(const struct step_finder *finder)
 static bool are_alike(struct step_finder *finder, uint32_t n)
 {
 	uint64_t all = 0;
-	uint64_t present = 0; /* like `all`, but counts only steps in which the stack allocates */
+	uint64_t present = 0; /* sum of allocations * steps in which their stack allocates */
 	uint32_t step = 0;
 
 	foreach (turns, finder->of, finder->stacks)
@@ -221,7 +221,7 @@ static int regularity(struct step_finder *finder)
 	return whole ? (int)(like * 100 / whole) : 0;
 }
 
-/* Searches for n steps. Returns their regularity in percent, 0 if below REGULAR. */
+/* Searches for n steps. Returns their regularity() in percent, or 0 if that is below REGULAR. */
 static int try_count(struct step_finder *finder, uint32_t n)
 {
 	int percent = 0;
@@ -247,7 +247,7 @@ static uint32_t count_around(const struct step_finder *finder, uint32_t n)
 }
 
 /* If the n steps are not very regular, tries the passes of an outer loop as steps instead. Leaves
- * the chosen steps in *finder, and returns their regularity in percent. */
+ * the chosen steps in *finder, and returns their regularity() in percent. */
 static int look_around(struct step_finder *finder, uint32_t n, int percent)
 {
 	uint32_t around = percent < VERY_REGULAR ? count_around(finder, n) : 0;

@@ -66,7 +66,7 @@ static bool is_repetition(const struct letters *from, const char *run, const cha
 	return *mark == '.' || ended || *after != '.' || !is_number(after[1]);
 }
 
-/* Returns the next letter of a family, 0 at its end; # for a number that counts repetitions. */
+/* Returns the next letter of the family of a name, 0 at the end; # for a number of a repetition. */
 static char next_letter(struct letters *from)
 {
 	const char *run = from->at;

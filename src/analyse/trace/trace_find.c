@@ -109,8 +109,8 @@ const struct trace_space *trace_space(const struct trace *trace, unsigned space)
 	return NULL;
 }
 
-/* Returns the sum of this kind of memory, or NULL if no sum is of this kind alone: a device's sum
- * includes arrays, whose stacks have their bytes at the device's peak, not all arrays'. */
+/* Returns the sum of this kind of memory, NULL if the kind has no sum of its own: a device's sum
+ * includes arrays, and for arrays' stacks only the bytes at the peak of the device are known. */
 static const struct trace_sum *space_sum(const struct trace *trace, unsigned space)
 {
 	const struct trace_summary *summary = &trace->summary;
