@@ -32,7 +32,7 @@ struct diff_row {
 	int64_t noise[COLUMNS]; /* the larger range (highest - lowest) of a side's runs */
 	const char *file;       /* source file of a site; NULL if unknown */
 	uint32_t line, base_line;
-	uint64_t base_lifetime, lifetime; /* ns: the longest of its blocks; TRACE_NONE: unknown */
+	uint64_t base_lifetime, lifetime; /* ns, longest of a site's blocks; TRACE_NONE: unknown */
 };
 
 struct diff_side {

@@ -16,8 +16,7 @@ static size_t noted(const char *name)
 	if (!notes || notes == name || strchr(" =", notes[-1]) || !strchr(notes, '='))
 		return length;
 	if (name[length - 1] != '#' && notes[-1] != ':')
-		return length; /* not `name:#notes#`, nor cut off (`name:#note`): '#' is in the name
-				*/
+		return length; /* not `name:#notes#`, whole or cut off: '#' is part of the name */
 	length = (size_t)(notes - name);
 	return length > 1 && name[length - 1] == ':' ? length - 1 : length;
 }
