@@ -1,4 +1,3 @@
-/* Splits the bytes that the driver reports as used into parts, which device_used.h explains. */
 #include "ledger/device_used.h"
 
 #include <string.h>
@@ -133,7 +132,7 @@ void used_follow(struct ledger *ledger, struct spool_scope *device, uint64_t t)
 	now.rounding = ledger->granules.rounding[device->device];
 	now.used = device->sums[METRIC_RESERVED].now + (uint64_t)(now.rounding + now.named);
 	grown = (int64_t)now.used - explained;
-	/* Bytes of the residual may be free since the sample: growth first reduces the residual. */
+	/* Growth may fill memory that the residual already counts: first reduces the residual. */
 	if (grown > 0)
 		now.residual = MAX(now.residual - grown, MIN(now.residual, 0));
 	now.used += (uint64_t)now.residual;

@@ -1,7 +1,7 @@
 /*
- * Adds events to the sums, each in one transaction.
+ * Adds events to the sums of devices, pools, libraries and stacks, each in one transaction.
  *
- * move() decides which sums an event changes. For waiting blocks (pending.h), pending.c does.
+ * move() decides which sums an event changes. For waiting blocks (pending.h), pending.c decides.
  */
 #include "ledger/ledger_parts.h"
 
@@ -44,7 +44,7 @@ HOT_CODE const struct touched *ledger_touch(struct ledger *ledger, const struct 
 	return &last->touched;
 }
 
-/* Adds the last event's sums to their curves: ledger_retag() can no longer rewrite the event. */
+/* Adds the last event's sums to curves, when ledger_retag() will no longer rewrite the event. */
 static void draw_curves(struct ledger *ledger)
 {
 	struct spool *spool = ledger->spool;
@@ -140,7 +140,7 @@ static HOT_CODE void move(struct ledger *ledger, const struct event *event, uint
 		change.bytes = sign * (int64_t)event->size;
 		if (handed)
 			totals_add(spool, &touched->space, METRIC_ALLOCATED, &change);
-		/* event_effect() sets 0 for memory outside the GPU, but its pool has sums, too. */
+		/* part[] is 0 for memory outside the GPU, but a pool of such memory has sums. */
 		if (!space_on_card(event->device, event->space))
 			shift(spool, &touched->pool, handed ? METRIC_ALLOCATED : METRIC_RESERVED,
 			      &change);

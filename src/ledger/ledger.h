@@ -28,7 +28,8 @@ struct ledger_backlog {
 	bool taking;            /* true if the open transaction records a waiting block */
 	uint64_t generation;    /* the txn_generation() for which the members below are valid */
 	uint64_t until;         /* time in ns before which the curves need no new point */
-	/* With the waiting blocks: bytes that can be added without a new peak; the pool's sums. */
+	/* All three include the waiting blocks: the bytes that can still be added without a new
+	 * peak, and the pool's sums. */
 	int64_t headroom;
 	uint64_t allocated, reserved;
 	struct backlog_sum { /* the sums that waiting blocks change: the pool's, the device's */

@@ -160,7 +160,7 @@ void ledger_retry(struct ledger *ledger, int device)
 
 /* --- the table of failed allocations whose error no framework caught --- */
 
-/* Index of the next row. In a full table: of the oldest row after the first SPOOL_OOMS_FIRST. */
+/* Index of the row to write next; in a full table, the oldest after the first SPOOL_OOMS_FIRST. */
 static uint64_t next_note(const struct spool_header *header)
 {
 	uint64_t latest = SPOOL_OOMS - SPOOL_OOMS_FIRST;
@@ -183,7 +183,7 @@ static void complete(struct spool_oom *row, const struct event *event,
 	row->space = event->space;
 	if (!device)
 		return;
-	/* Adds bytes freed after `left` was read: of an expandable segment that failed to grow. */
+	/* If an expandable segment failed to grow, adds what it freed after `left` was read. */
 	if (row->total && row->reserved > device->sums[METRIC_RESERVED].now)
 		row->left += row->reserved - device->sums[METRIC_RESERVED].now;
 	row->allocated = device->sums[METRIC_ALLOCATED].now;

@@ -2,8 +2,7 @@
  * Decides which blocks may wait (pending.h) and for how long, and adds them to the sums. Blocks
  * that plan_next() accepts are added together in one transaction, the others one by one.
  *
- * No waiting block raises a peak, so their order changes no result: each sum changes once, by their
- * total.
+ * No waiting block raises a peak, so the order of blocks changes no result: each sum changes once.
  */
 #include "ledger/pending.h"
 
@@ -148,14 +147,15 @@ void pending_before(struct ledger *ledger, uint32_t stack)
 /* --- blocks that are added together --- */
 
 enum {
-	/* Maximum numbers of saved words: for a run, and for each allocation, free, pair in it. */
+	/* Maximum number of 64-bit words that a transaction saves to be undone: per run of blocks,
+	 * and in it per allocation, free, or pair of both. */
 	WORDS_RUN = 64,
-	WORDS_BIRTH = 72, /* an allocation that splits a bucket of usual length */
+	WORDS_BIRTH = 72, /* an allocation that splits a hash bucket of usual length */
 	WORDS_DEATH = 32,
 	WORDS_PAIR = 16, /* an allocation and its free, if the stack has cells; else WORDS_BIRTH */
 };
 
-/* A block of a run, which is a sequence of blocks that are added together. */
+/* An event of a run, which is a sequence of waiting events that are added to the sums together. */
 struct run_part {
 	uint32_t node; /* for a free: number of the block's node, 0 if allocated in this run */
 	uint8_t other; /* 1 + position in the run of the block's free or allocation; 0 for none */
@@ -166,7 +166,7 @@ struct pending_run {
 	unsigned words;
 	int64_t bytes;
 	struct run_part parts[SPOOL_WAITING];
-	struct waiting_slots slots; /* by address: the last part of the run with this address */
+	struct waiting_slots slots; /* by address: the last event of the run with this address */
 };
 
 static unsigned pair_words(const struct ledger *ledger, uint32_t stack)
@@ -325,7 +325,7 @@ static inline void book(struct ledger *ledger, const struct pending_run *run, un
 	if (!part->other)
 		book_birth(ledger, event);
 	else if (!row->cell) /* All blocks of the stack were freed while they waited: cells of 0
-				bytes show its device and pool. */
+				bytes show the stack's device and pool. */
 		move_cells(ledger, event->stack, 0, 0);
 }
 

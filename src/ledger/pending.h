@@ -1,5 +1,5 @@
 /*
- * Writes short-lived blocks (thousands per second) to the spool at once, and to the sums later.
+ * Writes short-lived blocks (thousands per second) to the spool, and adds them to the sums later.
  *
  * A block that raises no peak, and after which its pool reports the same sums as the ledger, may
  * wait in the spool. If the process is killed, a reader of the spool adds it to the sums. Up to
@@ -44,7 +44,7 @@ static inline void pending_settle(struct ledger *ledger)
 		pending_settle_now(ledger);
 }
 
-/* Sets the stack of bytes from before the recording. Frees of unknown blocks reduce its bytes. */
+/* Sets the stack of bytes from before the recording, which frees of unknown blocks reduce. */
 void pending_before(struct ledger *ledger, uint32_t stack);
 
 /*
@@ -110,5 +110,6 @@ static inline uint8_t *waiting_slot(struct waiting_slots *slots, struct spool_ba
 _Static_assert(sizeof(((struct waiting_slots *)0)->at) >= 4 * SPOOL_WAITING, "a quarter in use");
 
 /* Records the oldest waiting event. If it is an allocation at the address of a live block, whose
- * free was not seen, the live block is freed instead: each call writes at most one event. */
+ * free was not seen, frees that block and lets the event wait: each call writes at most one
+ * event. */
 void pending_book_one(struct ledger *ledger);

@@ -104,7 +104,7 @@ static void find_nodes(struct spool *spool, struct waiting_slots *slots)
 	txn_commit(spool);
 }
 
-/* Records all waiting events; those added to spool->caught get the sums of their device. */
+/* Records all waiting events, and stores the device's sums in those that go to spool->caught. */
 static void book_all(struct ledger *ledger)
 {
 	struct spool *spool = ledger->spool;

@@ -2,7 +2,7 @@
 
 #include "base/guest/hot.h"
 
-/* Number of points of a curve: two halves, one in use and one to merge into. */
+/* Number of points of a curve: two halves, one with the curve and one to merge its points into. */
 static const uint64_t PER_CURVE = 2ull * CURVE_POINTS;
 
 struct state {
@@ -48,7 +48,7 @@ int timeline_open(struct spool *spool, struct spool_scope *scope)
 	return 0;
 }
 
-/* Doubles the length of the stretches until at most three quarters of the points are in use. */
+/* Doubles the time that a point covers until at most three quarters of the points are used. */
 static struct state halve(struct spool *spool, struct spool_scope *scope, struct state state)
 {
 	while (state.points > CURVE_POINTS * 3 / 4) {
@@ -72,7 +72,7 @@ static struct state halve(struct spool *spool, struct spool_scope *scope, struct
 	return state;
 }
 
-/* Merges the sums at t into the newest point. False if its stretch ended before t, or no point. */
+/* Merges the sums at t into the newest point. False if there is none, or it ended before t. */
 static HOT_CODE bool prolong(struct spool *spool, const struct spool_scope *scope,
 			     struct state state, uint64_t t)
 {

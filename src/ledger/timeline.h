@@ -19,8 +19,8 @@ int timeline_open(struct spool *spool, struct spool_scope *scope);
 struct timeline_pen {
 	const struct spool_scope *scope; /* NULL if no point is cached */
 	struct spool_point *point;
-	uint64_t state; /* scope->curve_state when cached; `point` is the newest until it changes */
-	uint64_t until; /* end of the point's stretch, ns */
+	uint64_t state; /* scope->curve_state when cached; if it differs now, the cache is stale */
+	uint64_t until; /* end of the time that the point covers, ns */
 };
 
 /* Adds the scope's current sums to its curve at time t (ns), and caches the point in `pen`. */

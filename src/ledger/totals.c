@@ -1,4 +1,3 @@
-/* Sums and their peaks, with the share of each stack at the peak. */
 #include "ledger/totals.h"
 
 #include <errno.h>

@@ -60,7 +60,7 @@ struct totals_scope {
 	uint32_t first; /* totals_sum() of its first metric */
 };
 
-/* Returns the stack's cell for the sum, NULL if it has none. */
+/* Returns the stack's cell for (its part of) the sum, NULL if it has none. */
 static inline struct spool_cell *totals_cell(const struct spool *spool,
 					     const struct spool_stack *row, uint32_t sum)
 {

@@ -1,4 +1,3 @@
-/* Virtual memory management: counts the references and mappings of handles. */
 #include "ledger/vmm.h"
 
 #include <stddef.h>

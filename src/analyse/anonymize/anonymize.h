@@ -37,7 +37,7 @@ struct anonymizer {
 
 void anonymizer_clear(struct anonymizer *anonymizer);
 
-/* Replaces the names in a trace, but not in copies of its texts that were made before. */
+/* Replaces the names in a trace, but not in copies of the trace's texts made before. */
 void anonymize_trace(struct anonymizer *anonymizer, struct trace *trace);
 
 /* Replaces the texts that the trace's events use. To be called after the events have been read. */

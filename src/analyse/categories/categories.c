@@ -1,4 +1,4 @@
-/* Finds each block's category in one pass over the events: when it is freed, or at the end. */
+/* Finds the category of each block of memory: when the block is freed, or after the last event. */
 #include "analyse/categories/categories.h"
 
 #include <stdlib.h>
@@ -37,7 +37,8 @@ static struct life loose_life(const struct categories *categories, const struct 
 	};
 }
 
-/* Adds `part`, memory without an address, to a category in the places `at`; if `go`, removes it. */
+/* Adds `part`, bytes without an address, to a category in the sums of the device and pool that `at`
+ * names, or removes `part` from it (`go`). */
 static void shift_loose(struct categories *categories, const struct whereabouts *at,
 			uint8_t category, const struct category_sum *part, bool go)
 {
@@ -119,7 +120,7 @@ static void move_block(struct categories *categories, const struct event *event)
 	struct categories_place *whole = &categories->places[at.place[WHOLE]];
 	bool comes = event->op == EVENT_ALLOC;
 
-	/* An event without a stack, which shows no stage, does not end a backward pass. */
+	/* An event without a stack shows no stage: in a backward pass, it counts for the pass. */
 	if (event->stack == UINT32_MAX && !doing.inside && categories->tracks[number].in_pass)
 		doing.stage = STAGE_BACKWARD;
 	else
@@ -196,7 +197,7 @@ void categories_start(struct categories *categories, struct trace *trace, const 
 
 void categories_end(struct categories *categories)
 {
-	/* of_alloc is NULL only if it was not wanted, so even an empty list gets memory. */
+	/* of_alloc is NULL only if keep_allocs is false, so even an empty list gets memory. */
 	NEED(!categories->keep_allocs ||
 	     GROW(categories->of_alloc, categories->allocs_n, categories->allocs_size, 1));
 	gradients_remember_live(categories, -1);

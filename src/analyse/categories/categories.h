@@ -36,14 +36,14 @@ struct categories_place {
 	int device;        /* NO_DEVICE for a memory kind */
 	const char *pool;  /* NULL for the whole device or memory kind */
 	const char *space; /* the memory kind; "device" for devices and pools */
-	bool peak_exact;   /* true if peak[] sums blocks or is a baseline's, false if from stacks */
+	bool peak_exact;   /* peak[]: true if from blocks or a baseline, false if from stacks */
 	bool exit_exact;
 	uint64_t peak_t, peak_bytes, exit_bytes;
 	struct category_sum peak[CATEGORIES_MOST]; /* the bytes add up to peak_bytes */
 	struct category_sum exit[CATEGORIES_MOST];
 	/* Sums over all allocations in the trace's events. */
 	struct category_sum made[CATEGORIES_MOST];
-	/* Points of a device's curve; 0 for pools and memory kinds, and if events are missing. */
+	/* Number of points of a device's curve; 0 for other places, and if events are missing. */
 	size_t points;
 	uint64_t *t;     /* the times of the points in ns */
 	uint64_t *bytes; /* [category * points + i]: live bytes at t[i] */
@@ -56,13 +56,13 @@ struct categories_place {
 	struct category_sum loose_at[CATEGORIES_MOST]; /* loose[] as it was at the peak */
 	size_t point;                          /* the first point at or after the latest event */
 	const struct trace_sum *told;          /* the place's totals in the trace's summary */
-	const struct trace_category *baseline; /* the place's, if the trace is a baseline */
+	const struct trace_category *baseline; /* sums of the place, if the trace is a baseline */
 	size_t baseline_n;
 };
 
 /* The properties of a stack that rules test. They are the same for all of its blocks. */
 struct stack_view {
-	uint8_t marked; /* enum stage of the innermost frame that a stage rule fits, or STAGES */
+	uint8_t marked; /* enum stage of the innermost frame that fits a stage rule; or STAGES */
 	bool inside;    /* true if the stack is inside a backward pass */
 	bool called;    /* true if a frame has the stage forward */
 	uint32_t first; /* the stack's rules begin at candidates[first] */
@@ -71,7 +71,7 @@ struct stack_view {
 
 struct stack_views {
 	struct stack_view *list; /* by stack; the last entry is for events without a stack */
-	uint16_t *candidates; /* positions of the rules whose conditions on stacks hold, by stack */
+	uint16_t *candidates;    /* by stack: positions of the rules whose stack conditions hold */
 };
 
 /* Positions in places[] for an event: that of its device or memory kind, and that of its pool. The
@@ -111,7 +111,7 @@ struct categories {
 	uint64_t last_t;
 	uint64_t gap_seq; /* number of the first event after missing ones; UINT64_MAX if none */
 	uint64_t longest; /* 1 + longest lifetime (ns) of backward stacks; 0: not yet computed */
-	struct whereabouts last_at; /* the previous event's places */
+	struct whereabouts last_at; /* positions in places[] for the previous event */
 	uint32_t last_pool;
 	int16_t last_device;
 	uint8_t last_space;

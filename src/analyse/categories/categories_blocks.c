@@ -33,7 +33,7 @@ static bool number_fits(const struct rule_condition *condition, uint64_t number)
 	}
 }
 
-/* True if the block fits the condition. For texts and words, != counts as = here. */
+/* True if the block fits the condition. For texts and words, != is tested as =. */
 static bool fits_condition(const struct categories *categories,
 			   const struct rule_condition *condition, const struct life *life)
 {
@@ -58,7 +58,7 @@ static bool rule_holds(const struct categories *categories, const struct rule *r
 
 		if (kind <= RULE_KIND_STACK)
 			continue;
-		/* KEY!=VALUE negates the result, except for numbers: number_fits() tests !=. */
+		/* KEY!=VALUE negates the result; but for numbers, number_fits() itself tests !=. */
 		if (fits_condition(categories, condition, life) ==
 		    (kind != RULE_KIND_NUMBER && condition->test == TEST_IS_NOT))
 			return false;
@@ -172,8 +172,8 @@ void life_end_all(struct categories *categories, bool lives)
 			continue;
 		birth = &categories->births[i];
 		track = &categories->tracks[birth->track];
-		/* If the stage that allocated the block has not ended, the block counts as freed
-		 * soon if most freed bytes of its stack were freed in their stage. */
+		/* If the block's stage has not ended, the block counts as freed soon if most freed
+		 * bytes of its stack were freed in the stage that allocated them. */
 		life = life_of(categories, block, birth, categories->last_t);
 		life.of[RULE_FREED].number =
 			track->passes && categories->votes[block->stack].kept < 0 &&

@@ -35,7 +35,7 @@ struct birth {
 	uint32_t pass, step;
 };
 
-/* The passes and optimizer steps on a device so far. The last track is for memory of no device. */
+/* The backward passes and optimizer steps so far, by device; the last track is for other memory. */
 struct stage_track {
 	uint64_t allocations;
 	uint64_t backward_seq; /* number of the last event of the stage backward */
@@ -57,7 +57,7 @@ void categories_find_places(struct categories *categories);
 
 struct whereabouts places_of(struct categories *categories, const struct event *event);
 
-/* Records new peaks of the event's places. To be called after each allocation. */
+/* To be called after an allocation: records a new peak of its device (or memory kind) and pool. */
 void places_see_peaks(struct categories *categories, const struct whereabouts *at,
 		      const struct event *event);
 
@@ -77,7 +77,7 @@ void place_change_curve(struct categories_place *place, uint8_t category, size_t
 struct doing {
 	enum stage stage;
 	bool inside; /* true if the event is inside a backward pass */
-	bool ends;   /* true if the event ends an open pass or step that it is not part of */
+	bool ends;   /* true if the event ends a pass or step that does not include the event */
 };
 
 /* Returns the position of the event's stack in stack_views.list; the last entry is for no stack. */
@@ -97,7 +97,7 @@ static inline enum stage stage_of(const struct stack_view *view, bool inside)
 
 struct doing doing_of(struct categories *categories, const struct event *event);
 
-/* Updates the passes and steps of track `number` by event number `seq`. */
+/* Begins or ends the backward pass and optimizer step of tracks[number], as event `seq` shows. */
 void track_step(struct categories *categories, uint16_t number, const struct doing *doing,
 		uint64_t seq);
 
@@ -123,10 +123,10 @@ static inline bool lives_now(const struct block *block)
 	return block->state == BLOCK_LIVE && lives_used(block);
 }
 
-/* Adds lives.ended, the block that the event ended in this stage, to the sums of its category. */
+/* Adds lives.ended, which `event` (of this stage) freed, to the sums of its category. */
 void life_end(struct categories *categories, const struct event *event, enum stage stage);
 
-/* Adds all live blocks to the sums; `lives` is true at the end, false where events are missing. */
+/* Adds all live blocks to the sums: as live at exit if `lives`, else (events missing) as freed. */
 void life_end_all(struct categories *categories, bool lives);
 
 /* --- categories_sums.c --- */

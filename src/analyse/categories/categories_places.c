@@ -126,7 +126,7 @@ static struct whereabouts find_places(const struct categories *categories,
 	return at;
 }
 
-/* Reuses the previous event's places if possible, as most events are in the same pool as that. */
+/* Reuses the previous event's places if possible: most events have the pool of the event before. */
 struct whereabouts places_of(struct categories *categories, const struct event *event)
 {
 	if (!categories->last_known || categories->last_device != event->device ||

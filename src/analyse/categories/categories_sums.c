@@ -107,7 +107,7 @@ static bool is_of_place(const struct trace *trace, const struct categories_place
 	       (place->device != NO_DEVICE && !strcmp(space, "array"));
 }
 
-/* Sums the stacks' totals, which are not by pool or device, by category. Skips this for a pool. */
+/* Sums the totals of all stacks, which are for all devices, by category; nothing for a pool. */
 static void take_figures(const struct categories *categories, const struct categories_place *place,
 			 bool at_peak, uint64_t bytes, struct category_sum *sums)
 {
@@ -148,8 +148,8 @@ static void stacks_at_peak(const struct categories *categories,
 				       0 };
 }
 
-/* Adds the bytes that `blocks` lacks to its "other". If events are missing (not `seen`), or if its
- * total is not between that of `stacks` and `bytes`, first copies `stacks`, and returns false. */
+/* Raises "other" so that `blocks` sums to `bytes`. If events are missing (not `seen`), or `blocks`
+ * sums to over `bytes` or to less than `stacks`, first copies `stacks`; then returns false. */
 static bool settle(struct category_sum *blocks, const struct category_sum *stacks, uint64_t bytes,
 		   bool seen)
 {
@@ -216,7 +216,7 @@ static void take_baseline(const struct categories *categories, struct categories
 	place->peak_exact = place->exit_exact = true;
 }
 
-/* Adds the curve's bytes that no known block explains to "other", as settle() does. */
+/* Raises "other" so that at point i, all categories add up to the curve's allocated bytes. */
 static void add_unknown(const struct categories *categories, struct categories_place *place,
 			const struct trace_curve *curve, size_t i)
 {
@@ -229,8 +229,8 @@ static void add_unknown(const struct categories *categories, struct categories_p
 		place->bytes[CATEGORY_OTHER * place->points + i] += whole - known;
 }
 
-/* Turns the curve's differences into values. The point at the peak gets the peak's sums, since the
- * peak may lie between two events at the same time. */
+/* Turns the curve's changes from point to point into live bytes. The point at the peak gets the
+ * peak's sums, since the peak may lie between two events at the same time. */
 static void settle_curve(const struct categories *categories, struct categories_place *place)
 {
 	const struct trace_curve *curve = trace_curve(categories->trace, place->device, NULL);

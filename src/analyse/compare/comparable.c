@@ -148,6 +148,6 @@ void diff_compare_keys(struct diff *diff)
 		compare(diff, first, &diff->base.runs[i].trace);
 	foreach (run, diff->head.runs, diff->head.count)
 		compare(diff, first, &run->trace);
-	/* Ranks use different devices: only the two runs that the rows show are compared. */
+	/* Ranks use different devices, so only the devices of the two runs shown are compared. */
 	compare_ordinals(diff, &diff_base(diff)->trace, &diff_head(diff)->trace);
 }

@@ -1,4 +1,3 @@
-/* Compares the two sides of a diff, base and head, row by row. */
 #include "analyse/compare/diff.h"
 
 #include <stdlib.h>

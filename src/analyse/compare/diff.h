@@ -29,10 +29,10 @@ struct diff_row {
 	uint8_t why;       /* enum diff_why, for a site */
 	const char *name, *group;
 	int64_t base[COLUMNS], head[COLUMNS];
-	int64_t noise[COLUMNS]; /* spread (max - min) of a side's runs, the larger of both */
+	int64_t noise[COLUMNS]; /* the larger range (highest - lowest) of a side's runs */
 	const char *file;       /* source file of a site; NULL if unknown */
 	uint32_t line, base_line;
-	uint64_t base_lifetime, lifetime; /* ns: the longest of the site; TRACE_NONE if unknown */
+	uint64_t base_lifetime, lifetime; /* ns, longest of a site's blocks; TRACE_NONE: unknown */
 };
 
 struct diff_side {
@@ -60,7 +60,7 @@ struct diff {
 	size_t rows_n;
 	size_t first[DIMENSIONS + 1]; /* dimension d has rows [first[d], first[d + 1]) */
 	int device;                   /* the device that is compared, NO_DEVICE for all */
-	bool moved;              /* true if both peaks are equal, but held by different sites */
+	bool moved;              /* true if base and head have equal peaks of different sites */
 	struct diff_key *unlike; /* properties in which the runs differ */
 	size_t unlike_n, unlike_size;
 	struct gate_result *gates;
@@ -125,18 +125,18 @@ int64_t diff_peak(const struct run *run);
  * and lets the rows show the pair that grew most. Returns 0, or -errno with err_text(). */
 int diff_pair_ranks(struct diff *diff);
 
-/* Checks each pair of ranks (without a base: each run) against the gate. *result is the worst.
- * Returns 0, or -errno with err_text() if no pair can be checked. */
+/* Checks each pair of ranks (without a base: each run) against the gate. *result is the worst
+ * result. Returns 0, or -errno with err_text() if no pair can be checked. */
 int diff_judge_ranks(const struct diff *diff, const struct gate *gate, struct gate_result *result);
 
-/* If ranks are paired: the rank that the rows show, and the number of runs without a partner. */
+/* Return, if ranks are paired, the rank that the rows show, and the number of unpaired runs. */
 uint64_t diff_rank(const struct diff *diff);
 size_t diff_unpaired(const struct diff *diff);
 
 /* diff_why.c: sets `why`, the reason for the change, in the rows of sites. */
 void diff_find_why(struct diff *diff);
 
-/* Returns the reason for a row's change in a column; row->why is that at the peak. */
+/* Returns the reason for a row's change in a column; row->why is the reason at the peak. */
 enum diff_why diff_why_of(const struct diff_row *row, enum column column);
 
 /* comparable.c: fills `unlike`, the properties in which the two sides differ. */

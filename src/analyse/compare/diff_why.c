@@ -82,7 +82,7 @@ static bool is_cause(const struct diff_row *row, const struct tide *tide)
 
 	if (!against || along < against)
 		return !against;
-	/* A lifetime is not known in a baseline, or where nothing was freed. */
+	/* Without lifetimes (baseline, or nothing freed), `along` must be twice `against`. */
 	if (row->base_lifetime == TRACE_NONE || row->lifetime == TRACE_NONE)
 		return along / 2 >= against;
 	return longer ? is_much_longer(row->lifetime, row->base_lifetime)
@@ -92,9 +92,9 @@ static bool is_cause(const struct diff_row *row, const struct tide *tide)
 /*
  * A site with unchanged allocations may hold more or less at the peak only because the peak moved
  * to another time (WHY_MOMENT). Its lifetimes are the reason only if no site changed in the other
- * direction or if, of all bytes, at least as many changed in this site's direction as in the other,
- * and its longest lifetime became LONGER_PERCENT of the former one (or the reverse). Where
- * lifetimes are not known, at least twice as many bytes must have changed in the site's direction.
+ * direction, or if at least as many bytes changed in this site's direction as in the other and the
+ * site's longest lifetime grew to above LONGER_PERCENT (or shrank that much). Where no lifetimes
+ * are known, at least twice as many bytes must have changed in the site's direction.
  *
  * If a site allocates more but holds less at the peak, its memory is freed sooner (it may be
  * computed again instead of kept). Memory that is kept at exit does not explain a lower peak.

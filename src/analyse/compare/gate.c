@@ -1,4 +1,3 @@
-/* Parses the expressions of gates and budgets, and checks runs against them. */
 #include "analyse/compare/gate.h"
 
 #include <stdio.h>
@@ -143,7 +142,7 @@ static int check_narrowings(const struct gate *gate)
 	}
 	others = by & ~(1u << NARROWING_DEVICE);
 	if (others & (others - 1))
-		return wrong(gate, "only one filter besides the device can be given", "");
+		return wrong(gate, "at most one filter besides [device=...] can be given", "");
 	if (by & 1u << NARROWING_DEVICE && others & (1u << NARROWING_PHASE | 1u << NARROWING_SPACE))
 		return wrong(gate, "phases and memory kinds cannot be filtered by device", "");
 	if (by == (1u << NARROWING_DEVICE | 1u << NARROWING_SITE) &&

@@ -4,7 +4,7 @@
  *	allocated.peak[device=0]>2%+1MiB        a gate: growth from base to head above both limits
  *	allocated.peak[phase=step]<=30GiB       a budget: a value of the head above the limit
  *
- * Of several runs on a side, the median counts; growth within their spread does not count.
+ * Of several runs, the median counts; growth within a side's range (highest - lowest) does not.
  */
 #pragma once
 
@@ -30,9 +30,10 @@ struct gate {
 
 struct gate_result {
 	const struct gate *gate;
-	const struct run *run;     /* the head's run, the first if it has several */
-	char place[FIGURE_PLACE];  /* the device, pool, phase, ... where the value is worst */
-	int64_t base, head, noise; /* medians of base and head; spread of each side's runs */
+	const struct run *run;    /* the head's run, the first if it has several */
+	char place[FIGURE_PLACE]; /* the device, pool, phase, ... where the value is worst */
+	/* base, head: medians of each side's runs; noise: the larger range of a side's runs. */
+	int64_t base, head, noise;
 	bool broken;
 };
 

@@ -62,8 +62,8 @@ static size_t sites_that_hold(const struct gate_result *result, enum column colu
 			list, &count,
 			(struct gate_site){ row->name, row->file, row->line, row->values[column] });
 	}
-	/* If the sites' sum differs from the value, which may be that of a pool or of one device,
-	 * the sites do not explain it. Outside device memory, the sum need not equal it. */
+	/* Sites explain the value only if their sum is the value, which may be that of a pool or of
+	 * one device. Outside device memory, the sum need not be the value. */
 	return left && summed ? 0 : count;
 }
 

@@ -117,7 +117,7 @@ int64_t median_of(int64_t *values, size_t count)
 
 /* --- the sources of values --- */
 
-/* The offset of each metric in struct trace_device, trace_part, ...; 0 if it has no such member. */
+/* The offset of each metric in struct trace_device, trace_part, ...; 0 if the struct lacks it. */
 static const struct {
 	uint16_t device, part, space, phase;
 } metric_at[METRIC_IDS] = {
@@ -280,7 +280,7 @@ static void put_categories(struct figures *figures, const struct metric_query *q
 	}
 }
 
-/* A built-in category without memory has the value 0 on each device; another name has no value. */
+/* A built-in category without memory has the value 0 on each device; other names have no value. */
 static void put_no_category(struct figures *figures, const struct run *run, const char *wanted)
 {
 	size_t known = 0;

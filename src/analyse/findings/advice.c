@@ -53,7 +53,7 @@ static void find_space(struct facts *facts, const struct trace *trace)
 	}
 }
 
-/* Names of memory that has no stack by design: no call allocated it, or it was not sampled. */
+/* Names of memory that has no stack by design: no call allocated it, or sampling left it out. */
 static const char *const by_nature[] = { PSEUDO_GRAPH_MEMORY, PSEUDO_NOT_SAMPLED };
 
 /* True if a stack should be known but is not: no frames, or only a name not in by_nature[]. */
@@ -156,7 +156,7 @@ static void find_short_lived(struct facts *facts, const struct trace *trace,
 				FACTS_WORDS);
 }
 
-/* Writes a name for the steps per which growth is reported: "`step #`", or "64th of the run". */
+/* Writes the text after "each" in advice about growth: "`step #`", or "64th of the run". */
 static void step_text(const struct event_scan *survey, char *to, size_t size)
 {
 	if (survey->steps.name)

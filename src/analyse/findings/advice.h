@@ -23,8 +23,8 @@ enum advice {
 	ADVICES
 };
 
-/* Fills the facts. Facts about a device, except `peak`, are 0 if `device` is NULL, facts from
- * events if `survey` is NULL. `temporaries`: bytes of that category at the peak or TRACE_NONE. */
+/* Fills the facts. Without `device` (NULL), facts about it are 0, except `peak`; without `survey`,
+ * facts from events are 0. `temporaries`: bytes of that category at the peak, or TRACE_NONE. */
 void facts_find(struct facts *facts, const struct trace *trace, const struct trace_device *device,
 		uint64_t temporaries, const struct event_scan *survey, const struct leaks *leaks);
 

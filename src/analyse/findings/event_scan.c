@@ -18,7 +18,8 @@ static struct event_scan_bucket *bucket_of(struct event_scan *survey, uint64_t s
 
 /* --- short-lived blocks --- */
 
-/* Records a new peak of the device, if any, and empties `corpses`: their blocks are not in it. */
+/* Records a new peak of the device, if any, and empties `corpses`: their blocks were freed before
+ * the new peak. */
 static void see_peak(struct event_scan *survey, const struct event *event, uint32_t device)
 {
 	struct event_scan_device *to = &survey->devices[device];
@@ -166,8 +167,8 @@ void event_scan_event(struct event_scan *survey, const struct event *event)
 {
 	struct lives *lives = &survey->lives;
 
-	/* First takes the values of the steps that ended before this event. If events are missing
-	 * before it, forget_life() then excludes these values from the series. */
+	/* First records the sites' bytes at the ends of steps before this event. If events are
+	 * missing before this event, forget_life() then makes the series begin after it. */
 	event_scan_growth_time(survey, event->seq, event->t);
 	if (lives_gap(lives, event))
 		forget_life(survey, event);

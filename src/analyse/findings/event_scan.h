@@ -78,7 +78,7 @@ struct event_scan_birth {
 	uint32_t device; /* position in devices[] */
 };
 
-/* The bytes that a site holds now. The site's next values for growth are taken from them. */
+/* The bytes that a site holds now, from which its next values in `live` and `old` are taken. */
 struct event_scan_held {
 	uint64_t live;  /* all live bytes */
 	uint64_t young; /* bytes of `live` allocated since the last value was taken */
@@ -110,7 +110,7 @@ struct event_scan {
 	struct event_scan_held *held; /* by site; the last entry is for blocks without a site */
 	uint64_t *live, *old;         /* the values of each site, at [site * steps.values + i] */
 	uint64_t *seqs;               /* for each value, the number of the first event after it */
-	uint64_t young_seq;           /* blocks allocated by this event or later are young */
+	uint64_t young_seq;           /* event number; blocks allocated from it on are young */
 	uint64_t window;              /* number of events in a window */
 	uint64_t frees_warm;          /* number of frees before the first value that counts */
 };

@@ -84,8 +84,8 @@ static uint64_t lowest(const uint64_t *v, size_t from, size_t to)
 }
 
 /* True if the lower envelope (at each time, the lowest value from then on) rises in each of the
- * first three quarters: by half of what the slope promises, and by half of the rise in the steepest
- * of these quarters. climbs_to_the_end() tests the last quarter. */
+ * first three quarters: by at least half of what the slope promises, and of the rise in the
+ * steepest of these quarters. climbs_to_the_end() tests the last quarter. */
 static bool climbs_throughout(const uint64_t *v, size_t n, double per_value)
 {
 	double promised = per_value * (double)n / GROWTH_QUARTERS;

@@ -76,8 +76,8 @@ static uint64_t covered(const struct step_finder *finder, uint32_t n)
 	return (uint64_t)n * finder->sharing[n];
 }
 
-/* Of the n not rejected yet, returns that for which the stacks with n allocations each make the
- * most allocations in total; 0 if none is left. */
+/* Returns the n, not yet rejected, for which the stacks with n allocations each make the most
+ * allocations in total; 0 if all n were rejected. */
 static uint32_t next_count(const struct step_finder *finder)
 {
 	uint32_t best = 0;
@@ -90,15 +90,16 @@ static uint32_t next_count(const struct step_finder *finder)
 	return best;
 }
 
-/* True if nearly all stacks allocated in a step: all but a tenth and one more, as some may have the
- * same count by chance (those of a model's layers, if it has as many layers as there are steps). */
+/* True if nearly all of the stacks, which have equally many allocations, allocated in a step. A
+ * tenth of them, and one more, may be missing: some have that number of allocations by chance, such
+ * as those of a model's layers, if there are as many layers as steps. */
 static bool are_most(size_t members, size_t all)
 {
 	return members >= STACKS_LEAST && members + 1 + all / 10 >= all;
 }
 
-/* Lets each allocation by stack `first` begin a step. True if, in nine of ten steps, nearly all
- * stacks that have n allocations allocate. */
+/* Lets each allocation by stack `first` begin a step. True if, in nine of ten steps, nearly all of
+ * the stacks that have n allocations in the trace allocate. */
 static bool find_turns_of(struct step_finder *finder, uint32_t n, uint32_t first)
 {
 	uint32_t members = 0;
@@ -148,7 +149,8 @@ static bool find_turns(struct step_finder *finder, uint32_t n)
 }
 
 /* True if most steps free at least half as much as they allocate. A model's layers, which look like
- * steps, do not: building them frees nothing; a training step frees them after the last layer. */
+ * steps, do not: building a model frees nothing; a training step frees the layers' memory after the
+ * last layer. */
 static bool gives_back(const struct step_finder *finder)
 {
 	uint64_t born = 0;
@@ -176,7 +178,7 @@ static bool gives_back(const struct step_finder *finder)
 static bool are_alike(struct step_finder *finder, uint32_t n)
 {
 	uint64_t all = 0;
-	uint64_t present = 0; /* like `all`, but counts only steps in which the stack allocates */
+	uint64_t present = 0; /* sum of allocations * steps in which their stack allocates */
 	uint32_t step = 0;
 
 	foreach (turns, finder->of, finder->stacks)
@@ -219,7 +221,7 @@ static int regularity(struct step_finder *finder)
 	return whole ? (int)(like * 100 / whole) : 0;
 }
 
-/* Searches for n steps. Returns their regularity in percent, 0 if below REGULAR. */
+/* Searches for n steps. Returns their regularity() in percent, or 0 if that is below REGULAR. */
 static int try_count(struct step_finder *finder, uint32_t n)
 {
 	int percent = 0;
@@ -245,7 +247,7 @@ static uint32_t count_around(const struct step_finder *finder, uint32_t n)
 }
 
 /* If the n steps are not very regular, tries the passes of an outer loop as steps instead. Leaves
- * the chosen steps in *finder, and returns their regularity in percent. */
+ * the chosen steps in *finder, and returns their regularity() in percent. */
 static int look_around(struct step_finder *finder, uint32_t n, int percent)
 {
 	uint32_t around = percent < VERY_REGULAR ? count_around(finder, n) : 0;

@@ -14,11 +14,10 @@
 
 /*
  * Adds the steps that are found to the trace's phases, with their sums, as "inferred step", unless
- * the program's own ranges already mark them: if at least half as many ranges as steps have about
- * the length of the step that they lie in (unlike ranges of libraries such as NCCL). If no steps
- * are found, or if the trace can be read only once, the trace is not changed. Reads the file's
- * events twice, and needs up to 60 bytes per allocation and free. Returns 0, or -errno with
- * err_text().
+ * the program's own ranges already mark them: at least half as many ranges as steps are about as
+ * long as the step that they lie in (ranges of libraries such as NCCL are not). If no steps are
+ * found, or if the trace can be read only once, the trace is not changed. Reads the file's events
+ * twice, and needs up to 60 bytes per allocation and free. Returns 0, or -errno with err_text().
  */
 int steps_infer(struct trace *trace);
 

@@ -28,7 +28,7 @@ static bool measure_event(struct phases *phases, const struct steps_found *found
 		return false;
 	if (event.allocated == TRACE_NONE)
 		event.device = NO_DEVICE;
-	/* put_step() raised next_seq: restores it, or it would look as if events were missing. */
+	/* Undoes put_step()'s change, else phases_event() would take events for missing. */
 	phases->next_seq = from->seq - gap;
 	if (event_is_memory(event.op) && !phases_event(phases, &event))
 		return false;

@@ -21,7 +21,7 @@ struct tree_node {
 	uint32_t depth;             /* number of nodes above this one */
 	uint64_t bytes, count;
 	uint64_t own_bytes, own_count; /* of the stacks that end in this node */
-	size_t from, to;               /* the node's stacks are [from, to) of the sorted ones */
+	size_t from, to;               /* the node's stacks: [from, to) in the order of paths */
 };
 
 struct tree {

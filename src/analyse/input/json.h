@@ -72,10 +72,10 @@ void json_close(struct json *json);
 enum json_token json_next(struct json *json);
 
 /* A fast json_next() for an expected key. `text` is `,"key":`; for the first key of an object, the
- * comma is ignored. Returns false, and takes nothing, if the next bytes are not `text`. */
+ * comma is ignored. Returns false, and reads nothing, if the next bytes are not `text`. */
 bool json_take_key(struct json *json, const char *text, size_t length);
 
-/* Skips the array or object that `token` has just opened; else nothing. Returns 0 or -EINVAL. */
+/* Skips the array or object that `token` begins; else does nothing. Returns 0 or -EINVAL. */
 int json_skip(struct json *json, enum json_token token);
 
 /* Writes the value that begins with `token` to `out`, without blanks. Returns 0 or -EINVAL. */

@@ -4,8 +4,7 @@
  *
  * A module's file may be replaced or absent on the machine that reads the trace, so debug
  * information is used only if it has the module's build-id. It is sought at the module's path,
- * below /usr/lib/debug/.build-id and, if DEBUGINFOD_URLS is set, at the servers that are named
- * there.
+ * below /usr/lib/debug/.build-id and at the servers that DEBUGINFOD_URLS names, if any.
  */
 #include "analyse/trace/trace.h"
 
@@ -37,7 +36,7 @@ struct inlined {
 struct finder {
 	struct trace *trace;
 	struct source *sources;  /* indexed by module */
-	struct inlined *inlined; /* by frame, for the frames before trace_find_lines() */
+	struct inlined *inlined; /* by frame, for frames that trace_find_lines() did not add */
 	size_t room;
 };
 

@@ -16,7 +16,7 @@ static size_t noted(const char *name)
 	if (!notes || notes == name || strchr(" =", notes[-1]) || !strchr(notes, '='))
 		return length;
 	if (name[length - 1] != '#' && notes[-1] != ':')
-		return length; /* neither notes nor the beginning of notes that were cut off */
+		return length; /* not `name:#notes#`, whole or cut off: '#' is part of the name */
 	length = (size_t)(notes - name);
 	return length > 1 && name[length - 1] == ':' ? length - 1 : length;
 }
@@ -65,7 +65,7 @@ static bool is_repetition(const struct letters *from, const char *run, const cha
 	return *mark == '.' || ended || *after != '.' || !is_number(after[1]);
 }
 
-/* Returns the next letter of a family, 0 at its end; # for a number that counts repetitions. */
+/* Returns the next letter of the family of a name, 0 at the end; # for a number of a repetition. */
 static char next_letter(struct letters *from)
 {
 	const char *run = from->at;

@@ -81,7 +81,7 @@ static int truncated(const struct trace *trace, uint64_t size)
 		   (unsigned long long)size, unpacked, trace->reader->section, hint);
 }
 
-/* Reads compressed data that is not JSON to its end: a checksum there shows if it is damaged. */
+/* Reads the rest of compressed data that is not JSON: the checksum at its end shows any damage. */
 static void blame_packing(struct trace *trace)
 {
 	static char block[1 << 16];
@@ -133,7 +133,7 @@ static int not_json(const struct trace *trace, const char *begin, size_t length)
 	return err("%s: neither a memtrace trace (JSON) nor a memtrace spool", trace->path);
 }
 
-/* Unpacks a compressed file for the last bytes and the size of its data. Returns 0 or -EINVAL. */
+/* Unpacks all of a compressed file for the data's last bytes and size. Returns 0 or -EINVAL. */
 static int unpack_tail(struct trace *trace, char *tail, ssize_t *length, off_t *size)
 {
 	static char block[1 << 18];

@@ -31,8 +31,7 @@ static inline uint64_t trace_crowded_out(const struct trace_capture *capture)
 	return capture->events_dropped > others ? capture->events_dropped - others : 0;
 }
 
-/* Opens a file, or standard input for "-". The path must outlive the trace. After a failure nothing
- * is open. */
+/* Opens a file ("-": standard input); on failure opens nothing. The path must outlive the trace. */
 int trace_open(struct trace *trace, const char *path);
 
 void trace_close(struct trace *trace);
@@ -82,7 +81,7 @@ static inline uint64_t trace_known(uint64_t number)
 }
 
 /* Stores the name of the program and, if that is Python, of its script or module, without folders;
- * returns the number of names. Two programs count as the same if their last names are equal. */
+ * returns the number of names. Two programs count as the same if the last names are equal. */
 size_t trace_program(const struct trace *trace, const char *names[2]);
 
 /* Returns the process's start in ns since 1970; TRACE_NONE if the trace has no valid time. */
@@ -145,8 +144,7 @@ bool trace_frame_own(const struct trace *trace, const struct trace_frame *frame)
  * lowest trace_frame_rank(), the innermost; UINT32_MAX if there are no frames. */
 uint32_t trace_line(const struct trace *trace, uint32_t stack);
 
-/* Lists up to `most` frames to show, innermost first, trace_line()'s among them. Returns the
- * count. */
+/* Lists up to `most` frames to show, innermost first, with trace_line()'s. Returns their number. */
 size_t trace_lines(const struct trace *trace, uint32_t stack, uint32_t *frames, size_t most);
 
 /* Writes a frame, cut to size: "Net.forward (train.py:12)", "decode<...> (libdecode.so)". */

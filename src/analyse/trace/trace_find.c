@@ -109,8 +109,8 @@ const struct trace_space *trace_space(const struct trace *trace, unsigned space)
 	return NULL;
 }
 
-/* The sum of this kind of memory alone, NULL if there is none: a device's sum includes arrays, and
- * the bytes of arrays' stacks are those at the peak of the device's sum, not of the arrays' sum. */
+/* Returns the sum of this kind of memory, NULL if the kind has no sum of its own: a device's sum
+ * includes arrays, and for arrays' stacks only the bytes at the peak of the device are known. */
 static const struct trace_sum *space_sum(const struct trace *trace, unsigned space)
 {
 	const struct trace_summary *summary = &trace->summary;

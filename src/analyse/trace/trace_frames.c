@@ -108,7 +108,7 @@ size_t trace_lines(const struct trace *trace, uint32_t stack, uint32_t *frames, 
 	for (size_t i = 0; i < all->frames_n && shown < most; i++) {
 		uint32_t frame = all->frames[i];
 
-		/* Of the frames inside `line`, lists only the innermost, which allocates. */
+		/* Of the frames that `line` calls, lists only the innermost, which allocates. */
 		if (frame == line)
 			seen = true;
 		else if ((!seen && (shown || most == 1)) ||

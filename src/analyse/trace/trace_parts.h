@@ -48,6 +48,5 @@ void trace_estimate(struct trace *trace);
 /* Appends a copy of frame `like` to frames[]. *room is the allocated length, at first frames_n. */
 struct trace_frame *trace_add_frame(struct trace *trace, size_t *room, uint32_t like);
 
-/* Appends to each stack the Python frames of its via_stack, if any, with a mark after their
- * names. */
+/* Appends to each stack the Python frames of its via_stack, if any, with marks after the names. */
 void trace_extend_backward(struct trace *trace);
