@@ -17,8 +17,8 @@
 #include "ledger/pending.h"
 
 enum {
-	WHOLE_TRIES = 8,   /* attempts to copy all changing tables while they stay unchanged */
-	SUMS_TRIES = 4096, /* the same for the sums alone; an attempt takes some microseconds */
+	WHOLE_TRIES = 8,   /* attempts to copy all tables in changing[], with no change meanwhile */
+	SUMS_TRIES = 4096, /* attempts to copy the sums (SPOOL_SCOPE) alone: microseconds each */
 };
 
 /* The copied tables whose rows change. The last one, nodes, is copied only if events wait

@@ -26,7 +26,7 @@ static struct {
 	_Atomic(dlclose_fn *) next_dlclose;
 } host;
 
-/* Versions of dlsym: in libc since glibc 2.34, before that in libdl (on x86-64, on arm64). */
+/* Versions of dlsym: libc's since glibc 2.34, libdl's before that on x86-64, and on arm64. */
 static const char dlsym_versions[][12] = { "GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17" };
 
 static void find_real(void)
@@ -104,7 +104,7 @@ void *hook_ours(enum hook_id id)
 
 int hook_named(const char *name)
 {
-	/* relocations.c looks up all libraries' imports here, so two letters reject most names. */
+	/* Two letters reject most names quickly: relocations.c looks up all imports here. */
 	if (name[0] != 'c' || name[1] != 'u')
 		return -1;
 	for (int i = 0; i < HOOK_NAMES; i++) {
