@@ -25,7 +25,7 @@
 
 #define ANYTHING "\001" /* placeholder for any text; escape() makes it "*" */
 
-enum { MOST = 4096 }; /* most traces found for a run; others are ignored */
+enum { MOST = 4096 }; /* maximum of traces found for a run; further ones are ignored */
 
 struct file_finder {
 	struct child_run *run;
@@ -231,7 +231,7 @@ static void add_trace(struct file_finder *finder, const char *path)
 	trace_close(&trace);
 }
 
-/* Calls `each` for all traces, also for those without .gz or .zst, as zlib or zstd was missing. */
+/* Calls `each` for all traces, also those without .gz or .zst because zlib or zstd was missing. */
 static void find_traces(struct file_finder *finder, each_fn *each)
 {
 	char plain[sizeof(finder->output)];

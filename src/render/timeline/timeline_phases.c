@@ -10,10 +10,10 @@
 #include "render/timeline/timeline_parts.h"
 
 enum {
-	LINES = 8,   /* most lines of bars */
-	FIGURES = 6, /* most rows of the table of phases */
+	LINES = 8,   /* maximum of lines of bars */
+	FIGURES = 6, /* maximum of rows of the table of phases */
 	NAME = 34,   /* columns of a name in that table */
-	NARROW = 66, /* the table is written only if the plot has this many columns */
+	NARROW = 66, /* the table is written only if the plot has at least this many columns */
 };
 
 struct phase_line {
