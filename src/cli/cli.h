@@ -53,7 +53,7 @@ enum arg_kind {
 	ARG_WORDS,  /* --base A B C: as ARG_LIST, but takes all words up to the next option */
 };
 
-enum { ARG_MOST = 64 }; /* maximum of values of an ARG_LIST or ARG_WORDS */
+enum { ARG_MOST = 64 }; /* maximum number of values of an ARG_LIST or ARG_WORDS */
 
 struct arg {
 	const char *name; /* the option's name without "--" */

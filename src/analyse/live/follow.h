@@ -35,7 +35,7 @@ int follow_look(struct follow *follow);
  * last event's sequence number, or `seq` if there was no event. Overwritten events, and those in a
  * damaged chunk, are left out.
  */
-enum { FOLLOW_CHUNKS = 64 }; /* maximum of chunks read by one call */
+enum { FOLLOW_CHUNKS = 64 }; /* maximum number of chunks read by one call */
 typedef void follow_event_fn(void *context, const struct event *event);
 uint64_t follow_events(struct follow *follow, uint64_t seq, unsigned chunks, follow_event_fn *each,
 		       void *context);

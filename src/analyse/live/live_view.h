@@ -53,7 +53,7 @@ struct live_view_scope {
 
 struct look {
 	struct live_view_lines lines;
-	int pid;             /* as passed to live_view_open(), or if that was 0, the spool's */
+	int pid;             /* as passed to live_view_open(); if 0 was passed, as in the spool */
 	const char *rank;    /* NULL for none */
 	const char *host;    /* NULL if unknown */
 	char command[512];   /* words of the command line, separated by blanks, safe to print */
@@ -69,7 +69,7 @@ struct look {
 
 	struct live_view_scope *scopes; /* sorted by kind and device */
 	size_t scopes_n;
-	uint64_t *allocations; /* by number of the scope: its number of allocations at this look */
+	uint64_t *allocations; /* indexed by scope: number of its allocations until this look */
 	size_t allocations_n;
 	uint64_t looked_at; /* time of this look: ns, CLOCK_MONOTONIC */
 
@@ -77,7 +77,7 @@ struct look {
 	struct follow follow;
 };
 
-/* The next scope of the kind after `after` (NULL for the first). NULL after the last. */
+/* Returns the scope of the kind that follows `after`, the first if that is NULL; or NULL. */
 const struct live_view_scope *live_view_next(const struct look *look, enum scope_kind kind,
 					     const struct live_view_scope *after);
 

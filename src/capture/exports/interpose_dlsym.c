@@ -20,7 +20,7 @@
 typedef void *dlsym_fn(void *handle, const char *name);
 typedef int dlclose_fn(void *handle);
 
-/* Set in this order. Without this library, the program would call the `next_` functions. */
+/* Members are set in this order. Without this library, programs would call the `next_` ones. */
 static struct {
 	_Atomic(dlsym_fn *) glibc_dlsym, next_dlsym;
 	_Atomic(dlclose_fn *) next_dlclose;

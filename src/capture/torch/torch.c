@@ -80,7 +80,7 @@ void torch_settle(const struct event *like)
 		ledger_retag(record_ledger(), id, 0, like);
 }
 
-/* True if PyTorch's allocator is on the stack, even if another library is the stack's owner. */
+/* True if PyTorch's allocator is on the stack, even if another library calls the driver. */
 static bool beneath_c10(uint32_t stack)
 {
 	const struct spool *spool = record_spool();

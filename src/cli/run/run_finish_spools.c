@@ -25,7 +25,7 @@
 
 #define ANYTHING "\001" /* placeholder for any text; escape() makes it "*" */
 
-enum { MOST = 4096 }; /* maximum of traces found for a run; further ones are ignored */
+enum { MOST = 4096 }; /* maximum number of traces found for a run; further ones are ignored */
 
 struct file_finder {
 	struct child_run *run;

@@ -10,7 +10,7 @@
 #include "render/emit/term.h"
 
 enum {
-	NAMED = 3,          /* maximum of sites that the sentence names */
+	NAMED = 3,          /* maximum number of sites that the sentence names */
 	ENOUGH = 80,        /* percent of the change: once explained, no more sites are named */
 	WORTH = 10,         /* percent of the change that each further named site must explain */
 	NAME_COLUMNS = 140, /* maximum columns of a name */

@@ -54,7 +54,7 @@ bool report_select_doubt(const struct report_selection *selection, char *to, siz
 	if (selection->told && !selection->moment)
 		text_copy(what, sizeof(what),
 			  "the peak and the stacks that held it are exact, but all other figures "
-			  "here lack these events.");
+			  "here lack the missing events.");
 	else if (selection->told)
 		text_copy(what, sizeof(what),
 			  "the stacks that held memory are exact, but the free gaps between blocks "
