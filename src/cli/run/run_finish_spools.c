@@ -104,7 +104,7 @@ static void find_files(struct file_finder *finder, const char *name, const char 
 		if (glob(pattern.text, GLOB_NOSORT, NULL, &files))
 			continue;
 		foreach (path, files.gl_pathv, files.gl_pathc) {
-			/* No second call for a file that `plain` matches, too: * can match dots. */
+			/* Files that match `plain` had their call already, for * can match dots. */
 			if (numbered && !fnmatch(plain.text, *path, FNM_PATHNAME | FNM_PERIOD))
 				continue;
 			each(finder, *path);
