@@ -14,7 +14,7 @@
 
 enum { LONGEST_WORD = 40 };
 
-/* The Damerau-Levenshtein distance of two words; LONGEST_WORD if one has more characters. */
+/* The Damerau-Levenshtein distance of two words; LONGEST_WORD if either is longer than that. */
 static unsigned distance(const char *a, const char *b)
 {
 	unsigned rows[3][LONGEST_WORD + 1];

@@ -53,7 +53,7 @@ enum arg_kind {
 	ARG_WORDS,  /* --base A B C: as ARG_LIST, but takes all words up to the next option */
 };
 
-enum { ARG_MOST = 64 }; /* most values that an ARG_LIST or ARG_WORDS takes */
+enum { ARG_MOST = 64 }; /* maximum number of values of an ARG_LIST or ARG_WORDS */
 
 struct arg {
 	const char *name; /* the option's name without "--" */
@@ -99,7 +99,7 @@ struct usage {
 	const struct arg *args;
 	size_t args_n;
 	size_t least, most; /* bounds of the number of operands; 1 and 0 mean one or more */
-	bool program;       /* the first operand begins the command line of a program */
+	bool program;       /* true if the first operand begins the command line of a program */
 };
 
 #define USAGE(command, operands, about, args, least, most)                         \

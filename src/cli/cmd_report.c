@@ -223,7 +223,7 @@ int cmd_report(int argc, char **argv)
 		ARG("by", 'b', WORD, by_words + 1,
 		    "group the rows by this property (default: site)", &options.select.by),
 		ARG("stacks", 0, WORD, "merged|native|python",
-		    "show all frames, or one kind only (default: merged)", &options.select.stacks),
+		    "show all frames (merged, default), or one kind", &options.select.stacks),
 		ARG("at", 0, WHEN, "WHEN",
 		    "show one moment, with the free space between blocks: 12.5s (after the start), "
 		    "peak, exit, 'phase:NAME' (the peak of that phase), 'mark:NAME' (the last such "
@@ -248,8 +248,8 @@ int cmd_report(int argc, char **argv)
 		    "`memtrace help --rules` explains them",
 		    &words.rules),
 		ARG("suppressions", 0, TEXT, "FILE",
-		    "hide known leaks and growth: one pattern per line (* and ? match as in file "
-		    "names) for a call site, function, file or module; # begins a comment",
+		    "hide leaks and growth that FILE lists: one pattern per line (* and ? as in "
+		    "file names) for a call site, function, file or module; # begins a comment",
 		    &options.suppressions),
 		ARG("show", 's', TEXT, "SECTIONS",
 		    "show only these sections, separated by commas, for example peaks,live",

@@ -34,7 +34,7 @@ static void print_row(const struct show *show, const struct arg *arg)
 	show_words(show, arg->help, HELP_COLUMN, HELP_COLUMN);
 }
 
-/* The column of the row's second cell, which begins after two or more blanks; 0 if none does. */
+/* The column of the row's second cell, after two or more blanks; 0 if there is no such cell. */
 static unsigned text_column(const char *row)
 {
 	const char *gap = strstr(row + strspn(row, " "), "  ");

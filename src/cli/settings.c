@@ -20,10 +20,11 @@ const char *setting_wants(enum opt_id id)
 		[OPT_TEXT] = "a text",
 		[OPT_FLAG] = "0 or 1",
 		[OPT_COUNT] = "a number",
-		[OPT_STACKS] = "python,native, one of the two, or none",
+		[OPT_STACKS] = "python,native (both), python, native or none",
 		[OPT_DEPTH] = "a number from 1 to 256",
 		[OPT_KEEP] = "a time, a size or both with a comma (10min,1GiB)",
-		[OPT_SIGNAL] = "USR1, USR2, HUP, URG, WINCH or PWR[:toggle|:mark|:dump]",
+		[OPT_SIGNAL] =
+			"USR1, USR2, HUP, URG, WINCH or PWR, alone or with :toggle, :mark or :dump",
 		[OPT_FILTER] = "a filter like size>=1MiB,device=0,pool=torch,owner=libnccl.so.2",
 	};
 

@@ -17,16 +17,16 @@
 #include "ledger/pending.h"
 
 enum {
-	WHOLE_TRIES = 8,   /* attempts to copy all changing tables while they stay unchanged */
-	SUMS_TRIES = 4096, /* the same for the sums alone; an attempt takes some microseconds */
+	WHOLE_TRIES = 8,   /* attempts to copy all tables in changing[], with no change meanwhile */
+	SUMS_TRIES = 4096, /* attempts to copy the sums (SPOOL_SCOPE) alone: microseconds each */
 };
 
 /* The copied tables whose rows change. The last one, nodes, is copied only if events wait
- * (pending.h): they cannot be added to the sums without it. */
+ * (pending.h), because adding these events to the sums needs that table. */
 static const enum spool_kind changing[] = { SPOOL_SCOPE, SPOOL_STACK, SPOOL_CELL, SPOOL_NODE };
 
-/* Returns how many events wait to be added to the sums (pending.h), after undoing what an
- * unfinished transaction has changed. */
+/* Returns how many events wait to be added to the sums (pending.h); if a transaction is unfinished,
+ * how many waited before that began. */
 static uint64_t waiting_n(const struct spool *spool)
 {
 	const struct spool_header *header = spool->header;

@@ -14,7 +14,7 @@ struct follow {
 	bool torn;    /* true if only the sums are of one point in time: writing never paused */
 	bool blurred; /* true if the sums are not of one point in time either */
 	struct read_progress reading;
-	uint64_t generation; /* header.generation at the last copy; if odd, the next look copies */
+	uint64_t generation; /* header.generation of the copy; if odd, the next look copies anew */
 	uint8_t *chunk;      /* buffer for a block of the file */
 	uint64_t newest;     /* 1 + the number of the last chunk read, 0 for none */
 };
@@ -31,11 +31,11 @@ int follow_look(struct follow *follow);
 
 /*
  * Calls `each` for the events from sequence number `seq` on, in order: those in the newest `chunks`
- * chunks (blocks of events in the spool), and those not yet in a chunk (pending.h). Returns the
- * number after the last event, or `seq` if there was none. Overwritten events, and those in a
+ * chunks (blocks of events in the spool), and those not yet in a chunk (pending.h). Returns 1 + the
+ * last event's sequence number, or `seq` if there was no event. Overwritten events, and those in a
  * damaged chunk, are left out.
  */
-enum { FOLLOW_CHUNKS = 64 }; /* most chunks read by one call */
+enum { FOLLOW_CHUNKS = 64 }; /* maximum number of chunks read by one call */
 typedef void follow_event_fn(void *context, const struct event *event);
 uint64_t follow_events(struct follow *follow, uint64_t seq, unsigned chunks, follow_event_fn *each,
 		       void *context);

@@ -78,8 +78,8 @@ static bool read_chunk(struct follow *follow, const struct chunk_part *part,
 	return head->first_seq == part->first && after.first_seq == part->first;
 }
 
-/* Calls `each` for the events that wait to be written to a chunk (pending.h). Returns the number
- * after the last event. The events keep their numbers when they are written. */
+/* Calls `each` for the events that wait to be written to a chunk (pending.h). Returns 1 + the
+ * last event's sequence number, or `seq`. Events keep their numbers when they are written. */
 static uint64_t hand_over_waiting(const struct follow *follow, uint64_t seq, follow_event_fn *each,
 				  void *context)
 {

@@ -13,7 +13,7 @@
 /* --- ranges that are open, and the last ones that ended: live_view_ranges.c --- */
 
 enum {
-	LOOK_RANGES_OPEN = 1024, /* most open ranges; if there are more, the oldest are forgotten */
+	LOOK_RANGES_OPEN = 1024, /* maximum; of more open ranges, the oldest are forgotten */
 	LOOK_RANGES_ENDED = 4,
 };
 
@@ -31,7 +31,7 @@ struct look_ranges {
 	struct live_view_range ended[LOOK_RANGES_ENDED]; /* newest first */
 	uint32_t ended_n;
 	uint64_t next; /* the sequence number of the next event to read */
-	bool late;     /* true if ranges may be missing: too many, or events were overwritten */
+	bool late;     /* true if ranges may be missing: too many open, or events overwritten */
 };
 
 /* Reads the events since the last call, at most those of the newest FOLLOW_CHUNKS chunks. */
@@ -45,15 +45,15 @@ struct live_view_scope {
 	const char *uuid;       /* a device's UUID; NULL if unknown, or for other scopes */
 	const char *source;     /* where METRIC_USED comes from: "nvml", "cuMemGetInfo" */
 	uint64_t total;         /* a device's memory in bytes, TRACE_NONE if unknown */
-	/* Bytes reserved but not allocated. 0 if more bytes are allocated than reserved, as between
-	 * the records of a pool's first block and of the segment that contains it. */
+	/* Bytes reserved but not allocated. 0 if more bytes are allocated than reserved: a pool's
+	 * first block may be recorded before the segment that contains the block. */
 	uint64_t cached;
 	double rate; /* allocations per second since the last look, NAN if unknown */
 };
 
 struct look {
 	struct live_view_lines lines;
-	int pid;             /* as passed to live_view_open(), or if that was 0, the spool's */
+	int pid;             /* as passed to live_view_open(); if 0 was passed, as in the spool */
 	const char *rank;    /* NULL for none */
 	const char *host;    /* NULL if unknown */
 	char command[512];   /* words of the command line, separated by blanks, safe to print */
@@ -69,7 +69,7 @@ struct look {
 
 	struct live_view_scope *scopes; /* sorted by kind and device */
 	size_t scopes_n;
-	uint64_t *allocations; /* by number of the scope: its number of allocations at this look */
+	uint64_t *allocations; /* indexed by scope: number of its allocations until this look */
 	size_t allocations_n;
 	uint64_t looked_at; /* time of this look: ns, CLOCK_MONOTONIC */
 
@@ -77,7 +77,7 @@ struct look {
 	struct follow follow;
 };
 
-/* The next scope of the kind after `after` (NULL for the first). NULL after the last. */
+/* Returns the scope of the kind that follows `after`, the first if that is NULL; or NULL. */
 const struct live_view_scope *live_view_next(const struct look *look, enum scope_kind kind,
 					     const struct live_view_scope *after);
 

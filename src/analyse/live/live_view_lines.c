@@ -1,9 +1,9 @@
 /*
  * Reads the lines of source that hold memory, at each look at a spool.
  *
- * To name native frames, complete symbol tables are read. For a program that makes new frames all
- * the time, this must not be done at each look: after a naming, NAMING_SHARE times the time that it
- * took must pass before new frames are named. Until then all stacks without a name share one line.
+ * To name native frames, complete symbol tables are read, which is slow. A program may make new
+ * frames all the time, so they are named only if NAMING_SHARE times the duration of the last naming
+ * has passed since. Until then all stacks without a name share one line.
  */
 #include "analyse/live/live_view_lines.h"
 #include "base/mem/each.h"
@@ -97,8 +97,8 @@ static bool is_place(const struct spool_scope *scope)
 		space_name(scope->name));
 }
 
-/* Adds a stack's live bytes to one line for each scope in which it has some. All bytes that it
- * allocated so far are not known per scope: they are added only to the first of these lines. */
+/* Adds a stack's live bytes to one line for each scope in which it has some. The bytes that it
+ * ever allocated are known only for all scopes together: the first of these lines gets them all. */
 static int line_add_stack(struct live_view_lines *lines, const struct spool *spool,
 			  const struct spool_stack *stack, uint32_t name)
 {

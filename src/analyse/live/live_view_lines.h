@@ -33,7 +33,7 @@ struct live_view_line {
 
 struct live_view_lines {
 	struct live_view_line *list;   /* in the order in which they were added */
-	struct live_view_line *sorted; /* copies of lines that hold or just allocated memory */
+	struct live_view_line *sorted; /* copies of lines that hold memory or have a `rate` > 0 */
 	size_t list_n, list_size, sorted_n;
 	uint64_t allocated; /* bytes allocated since process start, by all stacks */
 

@@ -68,8 +68,8 @@ static void fold_device(struct merge *merge, struct merge_rank *rank,
 	};
 	for (size_t metric = 0; metric < TRACE_METRICS; metric++)
 		raise_u64(&rank->peaks[metric], own->peaks[metric]);
-	/* `used` is only sampled, so its peak may be too low: all memory that was reserved was also
-	 * used. */
+	/* `used` is measured only now and then, which may miss its peak. That is at least the peak
+	 * of `reserved`, because all reserved memory is in use. */
 	if (own->peaks[TRACE_USED] != TRACE_NONE)
 		raise_u64(&rank->peaks[TRACE_USED], own->peaks[TRACE_RESERVED]);
 	rank->ooms += own->ooms;

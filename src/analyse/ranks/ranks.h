@@ -38,8 +38,8 @@ struct merge_rank {
 	uint64_t status, signal; /* TRACE_NONE if not known */
 	struct merge_device *devices;
 	size_t devices_n;
-	/* For each metric, the highest peak of any device, TRACE_NONE if not known. The peak of
-	 * `used`, which is only sampled, is raised to the same device's peak of `reserved`. */
+	/* For each metric, the highest peak of any device, TRACE_NONE if not known. `used` is
+	 * measured only now and then, so its peak is raised to the device's peak of `reserved`. */
 	uint64_t peaks[TRACE_METRICS];
 	uint64_t ooms;
 	bool baseline; /* true if the trace is a baseline, which has no events */
@@ -53,8 +53,8 @@ struct merge_card {
 	const char *host, *uuid, *name; /* uuid and name may be NULL */
 	const char *sorted_by;          /* the UUID, "" for none */
 	uint64_t total;                 /* bytes of the card; TRACE_NONE if not known */
-	/* The largest sum of the peaks of processes that ran at the same time. For one process,
-	 * this is the peak; for several, they cannot have held more together. */
+	/* The largest sum of the peaks of processes that ran at the same time: they cannot have
+	 * held more together. If only one process used the card, its peak. */
 	uint64_t peak;
 	int64_t headroom; /* total - peak; negative if `peak` exceeds `total` */
 	size_t ranks_n;   /* number of ranks that use the card */
@@ -110,7 +110,7 @@ struct merge {
 	struct map card_of; /* from host and UUID to 1 + the card's number */
 
 	/* Set by merge_end(): */
-	size_t *order; /* positions of the ranks that are not left out, by rank, then by start */
+	size_t *order; /* positions in ranks[] of all not left out, sorted by rank, then start */
 	size_t order_n;
 	uint64_t world_size; /* number of ranks in the job; 0 if no trace records more than 1 */
 	bool numbered; /* true if several traces without a rank got their positions as ranks */
@@ -121,10 +121,10 @@ struct merge {
 	 * had ended long before another rank began, and `began` is the position of the latter. */
 	bool apart;
 	size_t ended, began;
-	size_t left_out, strangers; /* with --force: number of further traces of a process, left
-				       out, and of ranks with another world size, included */
+	size_t left_out, strangers; /* with --force. left_out: second traces of a process, not
+				       counted; strangers: ranks of another world size, counted */
 	struct merge_spread spreads[TRACE_METRICS];
-	size_t tightest; /* the card with the least headroom; SIZE_MAX if none is known */
+	size_t tightest; /* position of the card with least headroom; SIZE_MAX: no headroom known */
 	struct arena arena;
 };
 
@@ -152,8 +152,8 @@ int64_t merge_share_of(const struct merge_site *site, size_t rank, size_t column
 enum trace_metric merge_uneven(const struct merge *merge);
 
 /* Returns the site of device memory whose bytes in this rank exceed the site's median over all
- * ranks by the most, and sets *excess to the difference. NULL if no site exceeds it, and for
- * TRACE_USED. */
+ * ranks by the most, and sets *excess to the difference. NULL if no site exceeds its median,
+ * and for TRACE_USED, because sites have no used bytes. */
 const struct merge_site *merge_culprit(const struct merge *merge, enum trace_metric metric,
 				       size_t rank, int64_t *excess);
 

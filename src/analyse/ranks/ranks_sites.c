@@ -108,8 +108,8 @@ static void rank_column(const struct merge *merge, struct merge_site *site, size
 		values[count++] = share->values[column];
 	}
 	to->median = median_of(values, ranks);
-	/* Only the site "[no site]" can be negative. If some rank lacks it, the highest value is
-	 * 0. */
+	/* Only the site "[no site]" can be negative. If a rank lacks that site, the highest
+	 * value is 0. */
 	for (size_t i = 0; i < merge->order_n && to->highest < 0; i++) {
 		if (!counts(merge, merge->order[i]) ||
 		    merge_share_of(site, merge->order[i], column) < 0)

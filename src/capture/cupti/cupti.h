@@ -1,6 +1,6 @@
 /*
- * Collects CUPTI's activity records if MEMTRACE_CUPTI=1: all allocations, as a list made without
- * the hooks, and the calls, kernels and copies around them.
+ * Collects CUPTI's activity records if MEMTRACE_CUPTI=1: a list of all allocations that
+ * does not depend on the hooks, and the calls, kernels and copies around these allocations.
  *
  * CUPTI is not linked: the library that the process has loaded is used, else the system's, else the
  * toolkit's. Only the activity API is used, which needs no subscriber but has one pair of buffer

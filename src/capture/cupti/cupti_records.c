@@ -1,5 +1,5 @@
 /* Enters CUPTI's records into the spool (the recording's mapped file), where they survive if the
- * process is killed. CUPTI delivers records on a thread of its own or on one that calls a flush. */
+ * process is killed. CUPTI delivers records on its own thread, or on one that flushes CUPTI. */
 #include <string.h>
 
 #include "base/guest/signals.h"
@@ -11,7 +11,7 @@
 #include "capture/recorder/record.h"
 
 enum {
-	AT_ONCE = 256,    /* most records entered under one hold of the lock */
+	AT_ONCE = 256,    /* records after which the lock is released and taken again */
 	LONG_NS = 100000, /* API calls of at least this duration appear on the timeline */
 };
 
@@ -36,7 +36,7 @@ static uint32_t name_text(const char *name)
 
 /* --- sums and spans of actions --- */
 
-/* The row with an action's sums, which is added if it is missing. NULL if there is no room. */
+/* The row with an action's sums, which is added if it is missing. NULL if the spool is full. */
 static struct spool_action *find_action(enum action_kind kind, uint32_t name)
 {
 	const struct spool_action fresh = { .name = name, .kind = kind };
@@ -65,7 +65,7 @@ static void sum(const struct spool_span *span, uint64_t count)
 		action->max = span->ns;
 }
 
-/* Stores a span in the ring. Once there are SPANS_MOST spans, it overwrites the oldest one. */
+/* Stores a span in the ring. Once there are SPANS_MOST spans, the oldest one is overwritten. */
 static void put_span(const struct spool_span *span)
 {
 	struct spool *spool = record_spool();
@@ -165,7 +165,7 @@ static void put_witness(const struct spool_witness *witness)
 		spool->header->witness_lost++;
 }
 
-/* A module's variables are not allocated by a call, so no witness row is stored, only their sum. */
+/* No call allocates a module's variables: their sum is stored, but no row in SPOOL_WITNESS. */
 static void take_variable(const struct cupti_memory *memory)
 {
 	struct spool_span span = {
@@ -272,7 +272,7 @@ void cupti_take(uint8_t *buffer, size_t valid)
 	void *record = NULL;
 	bool more = true;
 
-	/* `true` allows first-time work: this may be the first event, if the hooks saw none. */
+	/* `true` allows the slow work of a first event: the hooks may have seen none before. */
 	while (more && record_begin(true)) {
 		SIGNALS_DEFERRED();
 		if (record_held())

@@ -5,7 +5,7 @@
  * The linker redirects this library's calls of these loader functions to here (--wrap). dlsym and
  * the real dlclose are called through pointers: find_cuda() and find_runtime() (resolve.c) make the
  * check before dlsym. The heap's functions are exported, because libunwind, the loader and libc
- * allocate on our behalf and then call these. ThreadSanitizer has a heap of its own.
+ * allocate on our behalf; not with ThreadSanitizer, whose own heap they would replace.
  */
 #include "base/guest/debug_checks.h"
 
@@ -48,7 +48,7 @@ int __wrap_dl_iterate_phdr(each_fn *each, void *data)
 #ifndef __SANITIZE_THREAD__
 
 /* Defines an exported heap function that checks that no hook is running, then calls glibc's own,
- * which has a second name: __libc_malloc etc. (GLIBC_2.2.5 on x86-64, 2.17 on arm64). */
+ * which has a second name: __libc_malloc etc. (version GLIBC_2.2.5 on x86-64, 2.17 on arm64). */
 #define HEAP(result, name, params, args)                           \
 	result __libc_##name params;                               \
 	__attribute__((visibility("default"))) result name params; \

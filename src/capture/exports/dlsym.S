@@ -3,8 +3,8 @@
  * it returns -1 (ANSWER_NULL), the answer is NULL.
  *
  * It must jump: glibc resolves RTLD_NEXT from the return address. If dlsym were called from here,
- * another preloaded library that looks up the next function of its name would get itself, and call
- * itself for ever. Compilers turn a tail call in C into a jump only at -O2, without a guarantee.
+ * another preloaded library that looks up the next definition of its own function would get itself,
+ * and recurse for ever. Compilers turn a tail call in C into a jump only at -O2, if at all.
  */
 	.text
 	.globl	dlsym

@@ -17,7 +17,7 @@
 
 #define NOTHING (void)0
 
-/* Memory with an address or a handle, to which `key_` points. `size_` is in bytes. */
+/* Memory of `size_` bytes; `key_` points to the address or handle of that memory. */
 #define TAKE(kind_, space_, flags_, key_, size_)                                            \
 	cuda_call_take(&span, status,                                                       \
 		       &(struct cuda_call_memory){ .kind = NODE_##kind_,                    \
@@ -42,7 +42,7 @@
 #define POOL_ENDING(pool) cuda_call_pool_ending((uint64_t)(pool))
 #define POOL_DESTROYED(pool) cuda_call_pool_sampled(&span, status, (uint64_t)(pool), true)
 
-/* Memory that CUDA graphs allocate: the driver is asked for its sums at calls on graphs. */
+/* Memory that CUDA graphs allocate: at calls on graphs, the driver is asked how much that is. */
 #define GRAPH_NODE(params)                                                                   \
 	cuda_call_graph_node(&span, status, (params) ? (params)->poolProps.location.id : -1, \
 			     (params) ? (params)->bytesize : 0)
@@ -87,7 +87,7 @@
 		if (!status && (handle))                                      \
 			usage_see(USED_HANDLE_##what((uint64_t) * (handle))); \
 	} while (0)
-/* A query of a function may load code, and its first launch more: each has a key in usage_seen. */
+/* A function's first query and first launch may each load code, so each has a key in usage_seen. */
 #define LOOKED_AT(function) USED_LOOKED_AT((uint64_t)(function))
 #define UNLOADED (usage_end(&span), usage_forget_seen())
 #define GRAPH_LAUNCHED (cuda_call_graph_sampled(&span, status), usage_end(&span))
@@ -106,7 +106,7 @@
 #define PRIMARY_RESET(device) (cuda_call_primary_ended(&span, status, (device)), usage_end(&span))
 #define RESET_DONE cuda_call_reset_done(&span, status)
 
-/* For a call that neither allocates nor frees: samples the device's used bytes if that is due. */
+/* For a call that neither allocates nor frees: measures the device's used bytes if that is due. */
 #define SAMPLED cuda_call_sampled(&span, status)
 
 /* A wrapper's result if the real function is missing: "not initialized", 3 in both APIs. */
@@ -161,7 +161,7 @@ enum { STATUS_MISSING = 3 };
 #define LAUNCH(api, name, params, args, function)            \
 	LAUNCHER(name, RESULT_##api, params, args, function) \
 	LAUNCHER(name##_ptsz, RESULT_##api, params, args, function)
-/* A launch is quick (only counted) if its function is in usage_seen and no hooked call made it. */
+/* A launch is `quick` if usage_seen has its function and the thread is in no other hooked call. */
 #define LAUNCHER(name, result, params, args, function)                      \
 	EXPORT HOT_CODE result name params;                                 \
 	WRAPPER(name, result, params, args,                                 \

@@ -20,13 +20,13 @@
 typedef void *dlsym_fn(void *handle, const char *name);
 typedef int dlclose_fn(void *handle);
 
-/* Set in this order. Without this library, the program would call the `next_` functions. */
+/* Members are set in this order. Without this library, programs would call the `next_` ones. */
 static struct {
 	_Atomic(dlsym_fn *) glibc_dlsym, next_dlsym;
 	_Atomic(dlclose_fn *) next_dlclose;
 } host;
 
-/* Versions of dlsym: in libc since glibc 2.34, before that in libdl (on x86-64, on arm64). */
+/* Versions of dlsym: libc's since glibc 2.34, libdl's before that on x86-64, and on arm64. */
 static const char dlsym_versions[][12] = { "GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17" };
 
 static void find_real(void)
@@ -104,7 +104,7 @@ void *hook_ours(enum hook_id id)
 
 int hook_named(const char *name)
 {
-	/* relocations.c looks up all libraries' imports here, so two letters reject most names. */
+	/* Two letters reject most names quickly: relocations.c looks up all imports here. */
 	if (name[0] != 'c' || name[1] != 'u')
 		return -1;
 	for (int i = 0; i < HOOK_NAMES; i++) {

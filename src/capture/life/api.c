@@ -52,7 +52,7 @@ EXPORT void memtrace_enable(int on)
 	    !atomic_compare_exchange_strong(&record_state, &from, to))
 		return;
 	if (on && atomic_load(&record_process.open)) {
-		record_thread(); /* before record_lock(), as it may take that lock itself */
+		record_thread(); /* precedes record_lock(), as record_thread() may take that lock */
 		record_lock();
 		torch_restart();
 		record_unlock();
@@ -237,9 +237,9 @@ static void reserve(struct event *event)
 		take_segment(id, event->ptr, event->size, event);
 }
 
-/* Records the end of a segment only if no hooked call allocated its memory. Else the hooked call
- * that follows and frees the memory does so; if the memory were a plain allocation in between, that
- * would count as allocated and might raise a peak. */
+/* Records the end of a segment only if no hooked call allocated its memory. Otherwise a hooked call
+ * will free the memory and record the end: if the memory counted as a plain allocation until then,
+ * that might raise the peak of allocated bytes. */
 static void release(struct event *event)
 {
 	struct signals_deferred deferred;

@@ -14,7 +14,7 @@
 
 HOT_DATA _Atomic uint32_t guest_control_seen;
 
-/* Stored in guest_control_seen, makes guest_control() run: equal to no number of requests. */
+/* Value of guest_control_seen that makes guest_control() run: it equals no number of requests. */
 enum { LOOK_AGAIN = UINT32_MAX };
 
 static START_DATA struct signal_choice chosen;
@@ -90,7 +90,7 @@ void guest_control(void)
 	uint32_t acted;
 	uint32_t times;
 
-	record_thread(); /* before record_lock(), as it may take that lock itself */
+	record_thread(); /* precedes record_lock(), as record_thread() may take that lock */
 	record_lock();
 	header = record_spool()->header;
 	asked = atomic_load_explicit(&header->asked, memory_order_acquire);

@@ -24,7 +24,7 @@ static void note_status(int status, void *unused)
 	exit_status = status;
 }
 
-/* glibc's function beneath at_quick_exit(), which libc.so itself does not contain. */
+/* The function in libc.so that at_quick_exit() calls; at_quick_exit() itself is not in libc.so. */
 int __cxa_at_quick_exit(void (*handler)(void *), void *library);
 
 void life_watch_end(void)
@@ -49,7 +49,7 @@ static void tell_if_blind(void)
 			NULL);
 }
 
-/* Enters the waiting blocks in the ledger, even after an error or within an interrupted update. */
+/* Enters waiting blocks (pending.h) in the ledger, even after an error or inside an update. */
 static void catch_up(void)
 {
 	struct spool_backlog *backlog = &recorder.spool.header->backlog;

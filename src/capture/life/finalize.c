@@ -312,9 +312,9 @@ int finalize_dump(const char *output)
 
 	if (!begin_writing())
 		return -EBUSY;
-	hook = watch_path(NULL); /* ends the debug check of malloc, which demangling calls */
+	hook = watch_path(NULL); /* no debug check that malloc is not called: demangling calls it */
 	dump.output = output;
-	record_lock(); /* only because record_lock() enters waiting blocks in the ledger */
+	record_lock(); /* only because record_lock() enters waiting blocks (pending.h) */
 	record_unlock();
 	if (record_is_open()) {
 		text_copy_n(dump.beside, sizeof(dump.beside), record_spool()->path,

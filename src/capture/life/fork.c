@@ -29,7 +29,7 @@
 
 extern __attribute__((weak)) __typeof__(dlvsym) dlvsym; /* base/guest/old_glibc.h */
 
-/* glibc's function beneath pthread_atfork(), which libc.so itself does not contain. */
+/* The function in libc.so that pthread_atfork() calls; pthread_atfork() may not be in libc.so. */
 int __register_atfork(void (*before)(void), void (*in_parent)(void), void (*in_child)(void),
 		      void *library);
 
@@ -104,7 +104,7 @@ void record_forked_in_handler(bool inside)
 		recorder.ledger.error = -ECANCELED;
 }
 
-/* Calls record_forked(), unless this is a signal handler inside this library's own code. */
+/* Calls record_forked(), except in a signal handler that interrupted this library's own code. */
 void record_notice_fork_now(void)
 {
 	int saved = errno;

@@ -49,7 +49,7 @@ void finalize_write(bool in_handler);
  * Writes a document of the recording so far, marked as a running process's, from a copy of the
  * spool. It is plain JSON whatever its name is, never replaces a file, and is written next to the
  * spool, under a free name, if `output` is NULL. Must be called without the recorder's lock; keeps
- * errno. Returns 0 or -errno: -EBUSY while another is being written, -ENODATA without events.
+ * errno. Returns 0 or -errno: -EBUSY while a document is being written, -ENODATA without events.
  */
 int finalize_dump(const char *output);
 

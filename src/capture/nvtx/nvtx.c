@@ -82,7 +82,7 @@ const char *nvtx_keep(const char *text)
 	return copy;
 }
 
-/* In a forked child: resets the lock. A copy that another thread had begun only wastes bytes. */
+/* In a forked child: resets the lock. A name that another thread was copying only wastes bytes. */
 void nvtx_forked(void)
 {
 	lock_reset(&names_lock);

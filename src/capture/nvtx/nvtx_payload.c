@@ -21,7 +21,7 @@ enum {
 	TYPE_CSTRING = 75,
 	TYPE_CSTRING_UTF8 = 76,
 	TYPE_REGISTERED = 80,
-	FLAGS_INDIRECT = 3 << 2 | 7 << 4, /* field holds an offset or text, no pointer */
+	FLAGS_INDIRECT = 3 << 2 | 7 << 4, /* the field holds an offset or text, not a pointer */
 	FLAGS_EVENT = 3 << 10,
 	FLAG_MESSAGE = 1 << 10,
 	FIELD_NAME = 1 << 1,

@@ -27,14 +27,14 @@ static HOT_DATA struct {
 	bool uncached, asked;
 } torch;
 
-/* The segment that this thread allocated last, until it reports a block there; `ptr` 0 if none. */
+/* This thread's last segment, until PyTorch reports a block in that segment; else `ptr` is 0. */
 static HOT_THREAD _Thread_local struct {
 	uint64_t ptr, size;
 } provisional;
 
-/* This thread's last driver allocation that failed beneath PyTorch, until a block is allocated. If
- * a block fails without such a failure, PyTorch's own limit was reached
- * (set_per_process_memory_fraction). */
+/* This thread's last driver allocation for PyTorch that failed, until a block is allocated. If
+ * PyTorch reports that it cannot allocate a block, and this is empty, PyTorch's own limit was
+ * reached (set_per_process_memory_fraction). */
 static HOT_THREAD _Thread_local struct spool_oom refused; /* no failure if .refused is 0 */
 
 static uint32_t text_once(uint32_t *text, const char *name)
@@ -80,7 +80,7 @@ void torch_settle(const struct event *like)
 		ledger_retag(record_ledger(), id, 0, like);
 }
 
-/* True if PyTorch's allocator is on the stack, even if another library is the stack's owner. */
+/* True if PyTorch's allocator is on the stack, even if another library calls the driver. */
 static bool beneath_c10(uint32_t stack)
 {
 	const struct spool *spool = record_spool();
@@ -211,7 +211,7 @@ static void record_usage(uint64_t ptr, int64_t size, const struct pending_told *
 	}
 	record_lock_only();
 	ledger = record_ledger();
-	if (!ledger->error) /* not in door_uses[], which needs an atomic addition */
+	if (!ledger->error) /* a plain addition under the lock: door_uses[] needs an atomic one */
 		record_spool()->header->doors[DOOR_TORCH]++;
 	event.pool = cuda ? torch_pool() : 0;
 	event.api = text_once(&torch.api, "torch");

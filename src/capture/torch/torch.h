@@ -33,8 +33,8 @@ bool torch_owns(uint32_t owner);
 
 /*
  * True if a driver allocation by the library `owner` is taken for a segment of PyTorch's pool. If
- * this thread reports no block in that memory before its next free of driver memory (the event
- * `like`), torch_settle() turns it into a plain allocation.
+ * this thread reports no block in that segment before its next free of driver memory (the event
+ * `like`), torch_settle() turns the segment into a plain allocation.
  */
 bool torch_segment(uint32_t owner, uint64_t ptr, uint64_t size);
 void torch_settle(const struct event *like);

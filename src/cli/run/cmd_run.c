@@ -199,7 +199,7 @@ static int run_child(struct child_run *run)
 	if (pipe2(report, O_CLOEXEC))
 		return err("cannot create a pipe: %s", strerror(errno));
 	run->start = time(NULL);
-	/* Signals stay blocked until child.pid is set, to which their handler passes them. */
+	/* Signals stay blocked until child.pid is set: the handler passes them on to the child. */
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &mask);
 	handle_all(before);

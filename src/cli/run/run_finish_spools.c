@@ -25,7 +25,7 @@
 
 #define ANYTHING "\001" /* placeholder for any text; escape() makes it "*" */
 
-enum { MOST = 4096 }; /* most traces found for a run; others are ignored */
+enum { MOST = 4096 }; /* maximum number of traces found for a run; further ones are ignored */
 
 struct file_finder {
 	struct child_run *run;
@@ -104,7 +104,7 @@ static void find_files(struct file_finder *finder, const char *name, const char 
 		if (glob(pattern.text, GLOB_NOSORT, NULL, &files))
 			continue;
 		foreach (path, files.gl_pathv, files.gl_pathc) {
-			/* No second call for a file that `plain` matches, too: * can match dots. */
+			/* Files that match `plain` had their call already, for * can match dots. */
 			if (numbered && !fnmatch(plain.text, *path, FNM_PATHNAME | FNM_PERIOD))
 				continue;
 			each(finder, *path);
@@ -231,7 +231,7 @@ static void add_trace(struct file_finder *finder, const char *path)
 	trace_close(&trace);
 }
 
-/* Calls `each` for all traces, also for those without .gz or .zst, as zlib or zstd was missing. */
+/* Calls `each` for all traces, also those without .gz or .zst because zlib or zstd was missing. */
 static void find_traces(struct file_finder *finder, each_fn *each)
 {
 	char plain[sizeof(finder->output)];

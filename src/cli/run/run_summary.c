@@ -18,7 +18,7 @@
 #define PREFIX "memtrace: "
 
 enum {
-	OTHERS_SHOWN = 2, /* most traces that are named after the first one */
+	OTHERS_SHOWN = 2, /* maximum number of traces listed besides the first one */
 	RANKS_SHOWN = 8,  /* the same if the traces are ranks of a job */
 };
 

@@ -9,7 +9,7 @@
 
 static const char about_head[] =
 	"Shows traced processes without touching them: the bytes allocated and reserved, the "
-	"bytes in use that the driver reported at the last sample, the source lines that hold "
+	"bytes in use as the driver reported them last, the source lines that hold "
 	"the most memory, and the open ranges. PID is a process, or the spool of a process; "
 	"without PID, all processes of this user are shown. All data comes from the spool, "
 	"which is only read.\n"

@@ -1,4 +1,3 @@
-/* Parses the HTTP/1 requests that the server for Prometheus receives, and checks their Host. */
 #include "cli/top/top_request.h"
 
 #include <arpa/inet.h>

@@ -17,10 +17,10 @@
 
 enum {
 	CLIENTS = 16,
-	REQUEST = 8192, /* most bytes of a request */
+	REQUEST = 8192, /* maximum bytes of a request */
 	BACKLOG = 16,   /* connections that the kernel queues, see listen(2) */
-	HEAD = 256,     /* most bytes of an HTTP header */
-	NAMES = 4 + 64, /* most names of this machine: its own, and up to 64 from --host */
+	HEAD = 256,     /* maximum bytes of an HTTP header */
+	NAMES = 4 + 64, /* names of this machine: at most 4 of its own, and 64 from --host */
 };
 
 static const uint64_t PATIENCE = 3000000000; /* ns that a client may take to send or to receive */

@@ -17,7 +17,7 @@
 
 #include "base/text/fd.h"
 
-/* Escape sequences (ECMA-48, xterm): to the alternate screen without cursor and wrap, and back. */
+/* Escape sequences (ECMA-48, xterm): to the alternate screen, no cursor, no line wrap; and back. */
 static const char enter[] = "\033[?1049h\033[?25l\033[?7l\033[2J";
 static const char leave[] = "\033[?7h\033[?25h\033[?1049l";
 

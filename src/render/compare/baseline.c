@@ -120,7 +120,7 @@ static void keep_summary(struct trace_summary *summary, struct run *run)
 /* If phases have more names than this, names that differ only in numbers become one: "step #". */
 enum { PHASE_NAMES = 100 };
 
-/* Phases of one name. A gate can use any metric, so for each metric the highest is kept. */
+/* Phases of one name. A gate can use any metric, so for each metric the highest phase is kept. */
 struct kept_phase {
 	const char *name;
 	const struct trace_phase *highest[METRIC_IDS]; /* indexed by metric */

@@ -59,8 +59,8 @@ static unsigned pick_frames(const struct run *run, uint32_t stack, struct trace_
 	return count;
 }
 
-/* True if, of two stacks of a site, a represents it rather than b: a has the smaller line numbers.
- * So every run makes the same choice. */
+/* Of two stacks of a site, true if `a` represents the site and not `b`, because `a` has the smaller
+ * line numbers. So every run makes the same choice. */
 static bool comes_before(const struct trace_frame *a, const struct trace_frame *b, unsigned count)
 {
 	for (unsigned i = 0; i < count; i++) {

@@ -6,8 +6,8 @@
  * SARIF 2.1.0 have an error for each broken gate, at the line of a site that broke it, and a
  * notice or note for each site that grew.
  *
- * GitHub's code scanning requires a place for every result: if no line of the program is known, the
- * place is the trace. A fingerprint is made of the gate's text or the site's name, not of the
+ * GitHub's code scanning requires a file for every result: if no line of the program is known, the
+ * file is the trace. A fingerprint is made of the gate's text or the site's name, not of the
  * line, so that a site that moves stays the same alert.
  */
 #include <stdio.h>
@@ -22,7 +22,7 @@
 
 /* GitHub shows ten annotations of each level and drops the others. */
 enum { ANNOTATIONS = 10 };
-enum { NOTES = 100, LONGEST = 2048 }; /* most sites in the output, most columns of a text */
+enum { NOTES = 100, LONGEST = 2048 }; /* limits: sites in the output, columns of a text */
 
 struct ci_finding {
 	enum { HOLDS, BROKEN, GREW } kind;
@@ -33,7 +33,7 @@ struct ci_finding {
 
 	/* Members for SARIF only: */
 	const char *level, *uri, *base, *print;
-	struct emit_rows places; /* SARIF's list of places: one row, this struct itself */
+	struct emit_rows places; /* SARIF's list of locations: one row, this struct itself */
 };
 
 static void take_gate(struct diff *diff, struct ci_finding *to, const struct gate_result *gate)
@@ -97,7 +97,7 @@ static void put_xml(struct out *out, const char *text)
 	}
 }
 
-/* Writes a gate as a test case. If it is broken, lists the `grew` findings in `sites`. */
+/* Writes a gate as a test case; if the gate is broken, lists the `grew` elements of sites[]. */
 static void put_case(struct out *out, const struct ci_finding *gate, const struct ci_finding *sites,
 		     size_t grew)
 {
@@ -277,7 +277,7 @@ static const struct emit_column sarif_columns[] = {
 	EMIT_END,
 };
 
-/* Returns a path as a URI reference (RFC 3986). Escapes colons: text before one is a scheme. */
+/* Returns a path as a URI reference (RFC 3986). Escapes colons, which would end a scheme. */
 static const char *uri_of(struct diff *diff, const char *path)
 {
 	char *uri = need(&diff->arena, 3 * strlen(path) + 1);

@@ -10,11 +10,11 @@
 #include "render/emit/term.h"
 
 enum {
-	NAMED = 3,          /* most sites that the sentence names */
+	NAMED = 3,          /* maximum number of sites that the sentence names */
 	ENOUGH = 80,        /* percent of the change: once explained, no more sites are named */
 	WORTH = 10,         /* percent of the change that each further named site must explain */
-	NAME_COLUMNS = 140, /* most columns of a name */
-	WORD_COLUMNS = 72,  /* the same for a name with a word wider than this */
+	NAME_COLUMNS = 140, /* maximum columns of a name */
+	WORD_COLUMNS = 72,  /* maximum columns of a name with a word wider than this */
 };
 
 /* Of a dimension's rows (one per device or memory kind), returns the one whose allocated peak grew

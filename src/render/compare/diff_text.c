@@ -66,7 +66,7 @@ static void rest_below(const struct show *show, const void *row, const void *wit
 		emit_row(show, cells, row, about->indent);
 }
 
-/* Writes a table of changes, with a total only for sites: pools, phases ... peak at other times. */
+/* Writes a table of changes. Only sites get a total: pools, phases ... peak at different times. */
 static void change_table(const struct diff_text *text, enum dimension dimension, enum column column,
 			 const char *group, const char *heading)
 {

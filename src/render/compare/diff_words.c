@@ -8,7 +8,7 @@
 #include "base/text/text.h"
 #include "render/emit/term.h"
 
-enum { SITE_COLUMNS = 64 }; /* most columns of a site's name in the result of a gate */
+enum { SITE_COLUMNS = 64 }; /* maximum columns of a site's name in the result of a gate */
 
 const struct diff_format diff_formats[] = {
 #define DIFF_FORMAT(name, help) { #name, help, diff_##name },
@@ -104,7 +104,7 @@ static const char *runs_words(struct diff *diff)
 			diff->base.count, diff->head.count);
 	if (left_out)
 		others = show_kept(&diff->arena,
-				   " %zu trace%s left out (the other side lacks the rank).",
+				   " %zu trace%s left out (the other side has no such rank).",
 				   left_out, left_out == 1 ? " is" : "s are");
 	return show_kept(&diff->arena,
 			 "Compared rank by rank (%zu ranks): rank %llu is shown, which grew most; "

@@ -30,7 +30,7 @@ static const struct emit_column sum_columns[] = {
 	EMIT_END,
 };
 
-/* now_bytes comes first: if it is null (no sample), the whole object becomes null. */
+/* now_bytes comes first: if it is null (never measured), the whole object becomes null. */
 static const struct emit_column used_columns[] = {
 	EMIT_MEMBER("now_bytes", BYTES, struct live_view_scope, row.sums[METRIC_USED].now),
 	EMIT_MEMBER("peak_bytes", BYTES, struct live_view_scope, row.sums[METRIC_USED].peak),

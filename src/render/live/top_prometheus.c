@@ -1,5 +1,5 @@
 /*
- * Writes the metrics of top_metrics.def for Prometheus, one after another, each with its samples of
+ * Writes the metrics of top_metrics.def for Prometheus, one after another, each with the values of
  * all processes.
  *
  * Lines of source are left out: each would be a time series, and their number has no limit.
@@ -33,7 +33,7 @@ static void label(struct out *out, const char *name, const char *value)
 static const struct live_metric {
 	const char *name, *type, *help;
 	enum scope_kind kind; /* SCOPE_NONE if the metric describes the process */
-	bool sampled;         /* left out for scopes without a sample of the bytes in use */
+	bool sampled;         /* left out for scopes whose bytes in use were never measured */
 	size_t at, size;      /* offset and size of the value: int64_t, uint64_t or bool */
 } metrics[] = {
 #define MEMBER(type, member) offsetof(type, member), sizeof(((type *)NULL)->member)

@@ -19,7 +19,7 @@
 enum {
 	WHERE = 12,      /* columns of the first cell */
 	BYTES = 11,      /* columns of a cell with bytes */
-	OPEN_RANGES = 4, /* most open ranges shown for a process */
+	OPEN_RANGES = 4, /* maximum number of open ranges shown for a process */
 	LONGEST = 1024,
 };
 
@@ -98,7 +98,7 @@ static void head(const struct show *show, const struct look *look)
 struct scope_row {
 	const char *where, *note;
 	uint64_t allocated, reserved, cached, used;
-	int64_t residual; /* below 0 if other processes freed memory; INT64_MIN if not known */
+	int64_t residual; /* used bytes that no call explains (may be < 0); INT64_MIN: unknown */
 	uint64_t rate;
 	const struct live_view_scope *of;
 };
@@ -241,7 +241,8 @@ static void lines(const struct show *show, const struct look *look, unsigned mos
 	if (!most)
 		return;
 	if (look->sample != TRACE_NONE)
-		show_more(line, sizeof(line), "  (estimated from samples of %s)",
+		show_more(line, sizeof(line),
+			  "  (estimated from one sample for every %s allocated)",
 			  SAY_BYTES(look->sample));
 	if (look->follow.torn)
 		show_more(line, sizeof(line), "  (not from the same moment as the totals)");

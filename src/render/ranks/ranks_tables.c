@@ -227,7 +227,7 @@ static void add_row(struct merge *merge, struct emit_rows *rows, const void *row
 	emit_add(&merge->arena, rows, row);
 }
 
-/* Adds a row for each of the rank's devices. A rank without devices gets one, except in JSON. */
+/* Adds a row for each of the rank's devices; if it has none, one row, except in JSON. */
 static void add_devices(struct merge_tables *tables, struct merge *merge,
 			struct merge_rank_row *rank)
 {

@@ -164,17 +164,18 @@ static const char *tightest_sentence(struct merge *merge)
 	first = merge_rank_word(merge, &merge->ranks[card->fullest]);
 	if (card->ranks_n == 1)
 		return show_kept(&merge->arena,
-				 "Rank %s is closest to running out: %s of %s%s were free at its "
-				 "peak.",
+				 "Rank %s is closest to running out of memory: %s of %s%s were "
+				 "free at its peak.",
 				 first, merge_headroom_word(merge, card), SAY_BYTES(card->total),
 				 place);
-	return show_kept(&merge->arena,
-			 "Rank %s is closest to running out: it shares a card of %s%s (ranks %s). "
-			 "If ranks that ran at the same time peaked together, %s would be %s.",
-			 first, SAY_BYTES(card->total), place, merge_users_word(merge, card),
-			 card->headroom < 0 ? SAY_BYTES(0 - (uint64_t)card->headroom)
-					    : merge_headroom_word(merge, card),
-			 card->headroom < 0 ? "missing" : "left");
+	return show_kept(
+		&merge->arena,
+		"Rank %s is closest to running out of memory: it shares a card of %s%s (ranks "
+		"%s). If ranks that ran at the same time peaked together, %s would be %s.",
+		first, SAY_BYTES(card->total), place, merge_users_word(merge, card),
+		card->headroom < 0 ? SAY_BYTES(0 - (uint64_t)card->headroom)
+				   : merge_headroom_word(merge, card),
+		card->headroom < 0 ? "missing" : "left");
 }
 
 static const char *missing_sentence(struct merge *merge)

@@ -28,7 +28,7 @@ static void add_set(struct weights *weights, const struct trace_peak *peak)
 		set->unknown -= share->bytes < set->unknown ? share->bytes : set->unknown;
 }
 
-/* Adds a set for each selected peak of the trace, which is exact even if events were dropped. */
+/* Adds a set for each selected peak of the trace. They are exact even if events are missing. */
 static void take_peaks(struct weights *weights, const struct trace_peak *peaks, size_t count,
 		       const struct selection_options *options)
 {

@@ -1,9 +1,5 @@
-/*
- * Selects the part of a trace that a report is about: the whole run, a selection, or one time.
- *
- * A selection changes the trace's stacks, sites and peaks, so the sections of the report that read
- * these describe the selection.
- */
+/* A selection (select.h) changes the trace's stacks, sites and peaks, so the sections of the report
+ * that read these describe the selection. */
 #include "render/selection/select.h"
 
 #include <string.h>

@@ -54,7 +54,7 @@ bool report_select_doubt(const struct report_selection *selection, char *to, siz
 	if (selection->told && !selection->moment)
 		text_copy(what, sizeof(what),
 			  "the peak and the stacks that held it are exact, but all other figures "
-			  "here lack these events.");
+			  "here lack the missing events.");
 	else if (selection->told)
 		text_copy(what, sizeof(what),
 			  "the stacks that held memory are exact, but the free gaps between blocks "
@@ -67,7 +67,7 @@ bool report_select_doubt(const struct report_selection *selection, char *to, siz
 			until, SAY_BYTES(replay->lost));
 	else
 		snprintf(what, sizeof(what),
-			 "they are not counted here, and memory allocated before %s is not known.",
+			 "missing events do not count; memory allocated before %s is not known.",
 			 until);
 	snprintf(to, size, "%s %s missing between %s and %s: %s", SAY_COUNT(replay->dropped),
 		 replay->dropped == 1 ? "event is" : "events are", SAY_TIME(replay->dropped_from),
@@ -85,7 +85,7 @@ static int check_device(const struct trace *trace, int device)
 		show_more(list, sizeof(list), "%s%d", !i ? "; it has " : ", ",
 			  trace->summary.devices[i].device);
 	return err("%s: has no device %d%s", trace->path, device,
-		   trace->summary.devices_n ? list : "; it has no devices");
+		   trace->summary.devices_n ? list : "; the trace has no devices");
 }
 
 static int check_pool(const struct trace *trace, int device, const char *pool)
@@ -104,7 +104,7 @@ static int check_pool(const struct trace *trace, int device, const char *pool)
 		}
 	}
 	return err("%s: has no pool %.100s%s", trace->path, pool,
-		   list[0] ? list : "; it has no pools");
+		   list[0] ? list : "; the trace has no pools");
 }
 
 int report_select_check(const struct trace *trace, int device, const char *pool)

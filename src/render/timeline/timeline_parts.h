@@ -47,7 +47,7 @@ enum { TIMELINE_LEFT = 12 }; /* columns left of the plot, for sizes and the axis
 struct timeline_cell {
 	enum timeline_glyph glyph;
 	const char *name; /* text that begins here in place of glyphs, or NULL */
-	unsigned room;    /* most columns that the text may take */
+	unsigned room;    /* maximum number of columns of the text */
 };
 
 /* Returns a line of blank cells in memory of the trace's arena. */

@@ -10,10 +10,10 @@
 #include "render/timeline/timeline_parts.h"
 
 enum {
-	LINES = 8,   /* most lines of bars */
-	FIGURES = 6, /* most rows of the table of phases */
+	LINES = 8,   /* maximum number of lines of bars */
+	FIGURES = 6, /* maximum number of rows of the table of phases */
 	NAME = 34,   /* columns of a name in that table */
-	NARROW = 66, /* the table is written only if the plot has this many columns */
+	NARROW = 66, /* the table is written only if the plot has at least this many columns */
 };
 
 struct phase_line {
@@ -98,7 +98,7 @@ static void put_lines(const struct timeline *timeline, const struct trace_phase 
 	show_heading(&timeline->show, "Phases");
 	for (unsigned i = 0; i < LINES && lines[i].end; i++)
 		timeline_line(timeline, NULL, GLYPH_BLANK, lines[i].cells);
-	emit_more(&timeline->show, TIMELINE_LEFT, left, "more phases inside these");
+	emit_more(&timeline->show, TIMELINE_LEFT, left, "more phases inside those shown");
 }
 
 struct figures_row {

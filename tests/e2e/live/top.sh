@@ -148,7 +148,7 @@ is 'sums are exact, and blocks as large as these are samples surely' \
 	"$(json sampled.json '[[p["sample_bytes"], p["allocated_bytes"], [[l["line"], l["bytes"], l["estimated_bytes"]] for l in p["lines"]]] for p in d["processes"]]')" \
 	'[[4096, 3145728, [["take_here (alive)", 3145728, 3145728]]]]'
 ok 'as a page' memtrace top "$other" --once
-has 'which says so' "$OUT" 'estimated from samples of 4.00 KiB'
+has 'which says so' "$OUT" 'estimated from one sample for every 4.00 KiB allocated'
 kill_hard "$other"
 export MEMTRACE_START=off
 start b quiet

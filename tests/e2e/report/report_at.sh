@@ -152,7 +152,7 @@ ok 'people read it' memtrace report --space pinned "$TOP/tests/data/recorded/ncc
 has 'in the sentence' "$OUT" 'For pinned memory: peak 2.25 MiB, at '
 nccl=$TOP/tests/data/recorded/nccl.json
 ok 'a moment among events that are missing' memtrace report --at "$(seconds "$nccl" 3 '(missing[0] + missing[1]) / 2')s" "$nccl"
-has 'is in doubt' "$OUT" "$(json "$nccl" '"{:,}".format(d["capture"]["events_dropped"])') events are missing between $(seconds "$nccl" 1 'missing[0]') s and $(seconds "$nccl" 1 'missing[1]') s: they are not counted here"
+has 'is in doubt' "$OUT" "$(json "$nccl" '"{:,}".format(d["capture"]["events_dropped"])') events are missing between $(seconds "$nccl" 1 'missing[0]') s and $(seconds "$nccl" 1 'missing[1]') s: missing events do not count"
 ok 'what the trace cannot tell' memtrace report --by thread "$TOP/tests/data/recorded/nccl.json"
 has 'is not called nothing' "$OUT" 'For the whole run: not known.'
 

@@ -218,7 +218,7 @@ has 'doctor names a bad value' "$OUT" 'MEMTRACE_MAX_EVENTS=many'
 has 'and a setting that is none' "$OUT" 'did you mean MEMTRACE_OUTPUT?'
 MEMTRACE_OUPUT=x memtrace run -o typo.json -- "$SAMPLES/leak" >"$OUT" 2>&1
 has 'so does run' "$OUT" 'there is no setting MEMTRACE_OUPUT; did you mean MEMTRACE_OUTPUT?'
-fails 2 '--stacks: pyton is not python,native, one of the two, or none' memtrace run --stacks pyton -- true
+fails 2 '--stacks: pyton is not python,native (both), python, native or none' memtrace run --stacks pyton -- true
 MEMTRACE_STACKS=python,naive traced "$SAMPLES/leak"
 has 'a trace says that a kind of frames is none' "$TRACE" 'the value of MEMTRACE_STACKS was not understood: the default was used'
 is 'and has all frames' "$(json "$TRACE" 'd["capture"]["stacks"]')" python,native
