@@ -27,8 +27,6 @@
 #include "capture/stack/unwind.h"
 #include "capture/torch/torch.h"
 
-extern __attribute__((weak)) __typeof__(dlvsym) dlvsym; /* base/guest/old_glibc.h */
-
 /* The function in libc.so that pthread_atfork() calls; pthread_atfork() may not be in libc.so. */
 int __register_atfork(void (*before)(void), void (*in_parent)(void), void (*in_child)(void),
 		      void *library);

@@ -22,7 +22,7 @@
 
 EXPORT int InitializeInjection(void);
 
-extern __attribute__((weak)) __typeof__(dlvsym) dlvsym; /* base/guest/old_glibc.h */
+#pragma weak dlvsym /* base/guest/old_glibc.h */
 
 /* The value that identifies an atexit() handler's library; this library is never unloaded. The
  * compiler's crtbegin.o also defines it, but looks up four names in every process, and so is not

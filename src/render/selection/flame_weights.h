@@ -41,7 +41,7 @@ void weights_name(const struct weights *weights, const struct weights_set *set, 
 		  size_t size);
 
 /* Names of pseudo-frames: for bytes whose stack is not known, and for a stack without frames. */
-#define WEIGHTS_UNKNOWN "[not known: allocated before or while events were missing]"
+#define WEIGHTS_UNKNOWN "[not known: allocated before or in missing events]"
 #define WEIGHTS_NO_FRAMES "[no stack was recorded]"
 
 /* Writes a frame's function, safe to print: shortened if native, an offset if it has no name. */

@@ -325,7 +325,7 @@ holder=$!
 while [ ! -s holder.out ] && kill -0 "$holder"; do
 	sleep 0.01
 done
-fails 3 "process $holder has 2 spools mapped" memtrace ctl "$holder" stop
+fails 3 "process $holder maps 2 spools" memtrace ctl "$holder" stop
 kill "$holder"
 finish 'left alone'
 fails 3 "there is no process $pid" memtrace ctl "$pid" status

@@ -176,7 +176,7 @@ for number in range(kills):
         continue
     if trace["process"]["exit"] != "unfinished":
         complain(number, f"its end is told as {trace['process']['exit']}")
-    cut += any("not complete" in note for note in trace["capture"]["notes"])
+    cut += any("cut off" in note for note in trace["capture"]["notes"])
     events += len(trace["events"])
     if ring and trace["capture"]["events_dropped"]:
         compare_counts(number, trace, accounts, whos)

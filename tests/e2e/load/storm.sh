@@ -6,6 +6,7 @@
 : "${KILLS:=40}" "${SEED:=$(date +%s)}"
 # Which kill hits an update is chance: if none of them did, they are tried again.
 for _ in 1 2 3 4; do
+	rm -f storm.*.json storm.*.spool
 	ok "killed $KILLS times: nothing done is missing, nothing is invented" \
 		"$PYTHON" "$TOP/tests/e2e/load/storm.py" "$E2E/storm" "$LIBRARY" "$KILLS" "$SEED"
 	cp "$OUT" told
