@@ -116,7 +116,7 @@ def recovered(child, done):
         trace = json.load(file)
     os.unlink(folder + "/one.json")
     global cut
-    cut += any("not complete" in note for note in trace["capture"]["notes"])
+    cut += any("cut off" in note for note in trace["capture"]["notes"])
     if trace["process"]["pid"] != child or trace["process"]["exit"] != "unfinished":
         return [], "it is told as %s" % trace["process"]
     sums = [(d["allocations"], d["frees"]) for d in trace["summary"]["devices"]] if kind == "cuda" else []
