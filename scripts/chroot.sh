@@ -26,7 +26,8 @@ fail() {
 suite=${1:-}
 case $suite in
 bullseye) packages=$run_packages,$build_packages ;;
-bookworm | trixie) packages=$run_packages ;;
+bookworm) packages=$run_packages ;;
+trixie) packages=$run_packages,gcc,libc6-dev,make,libcjson-dev,zlib1g-dev ;; # the library of a new system
 *) fail 'usage: scripts/chroot.sh bullseye|bookworm|trixie [NAME=VALUE...] [COMMAND...]' ;;
 esac
 shift

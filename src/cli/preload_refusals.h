@@ -4,9 +4,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Finds libmemtrace.so and writes its absolute path: the value of MEMTRACE_LIBRARY, else a file
- * beside this executable or in a library directory. 0, or -EINVAL with err_text(). */
-int library_find(char *path, size_t size);
+/* Finds libmemtrace.so and writes its absolute path to PATH_MAX bytes: the value of
+ * MEMTRACE_LIBRARY, else a file beside this executable or in a library directory. 0, or -EINVAL
+ * with err_text(). */
+int library_find(char *path);
 
 /* Writes a new value for LD_PRELOAD: the library, then the present value. Returns 0 or -EINVAL. */
 int library_preload(const char *library, char *value, size_t size);

@@ -24,6 +24,16 @@ ldd --version | sed -n '1s/.* //p' >"$results/glibc"
 memtrace --version >"$results/version"
 memtrace doctor >"$results/doctor" || true
 
+# Programs without libdl and libpthread, which before glibc 2.34 are not in libc, bound at once or when called.
+library=$(memtrace --version | sed -n 3p)
+for now in '' 1; do
+	said=$(LD_BIND_NOW=$now LD_PRELOAD=$library sh -c '/bin/true && ls / | wc -l && (echo in a fork; cat /dev/null)' 2>&1)
+	[ "$said" = "$(sh -c 'ls / | wc -l; echo in a fork')" ] || {
+		echo "a program without libdl says: $said" >&2
+		exit 1
+	}
+done
+
 for sample in leak leak-static caching vmm managed graph threads fork; do
 	memtrace run -q -o "$results/$sample.json" -- "$built/samples/$sample" >"$results/$sample.out"
 done

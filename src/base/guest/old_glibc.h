@@ -7,9 +7,9 @@
 #include <features.h>
 
 #if defined(__x86_64__)
-#define OLD_NAME(name, version) __asm__(".symver " name "@GLIBC_" version)
+#define OLD_NAME(name, version) ".symver " name "@GLIBC_" version "\n"
 #else
-#define OLD_NAME(name, version) __asm__(".symver " name "@GLIBC_2.17") /* the oldest there is */
+#define OLD_NAME(name, version) ".symver " name "@GLIBC_2.17\n" /* the oldest there is */
 #endif
 
 /* In libdl until glibc 2.34. They are weak, for with libdl.so.2 as a needed library each process
@@ -18,19 +18,15 @@
  * versions. */
 __asm__(".weak dladdr, dladdr1, dlerror, dlinfo, dlopen, dlvsym");
 #if __GLIBC_PREREQ(2, 34) && !defined(MEMTRACE_DEBUG)
-OLD_NAME("dladdr, dladdr", "2.2.5");
-OLD_NAME("dladdr1, dladdr1", "2.3.3");
-OLD_NAME("dlerror, dlerror", "2.2.5");
-OLD_NAME("dlinfo, dlinfo", "2.3.3");
-OLD_NAME("dlopen, dlopen", "2.2.5");
-OLD_NAME("dlvsym, dlvsym", "2.2.5");
+__asm__(OLD_NAME("dladdr, dladdr", "2.2.5") OLD_NAME("dladdr1, dladdr1", "2.3.3")
+		OLD_NAME("dlerror, dlerror", "2.2.5") OLD_NAME("dlinfo, dlinfo", "2.3.3")
+			OLD_NAME("dlopen, dlopen", "2.2.5") OLD_NAME("dlvsym, dlvsym", "2.2.5"));
 #endif
 
-/* glibc 2.38 gives C23's functions, which read binary numbers too, names of their own. */
-OLD_NAME("__isoc23_strtoul, strtoul", "2.2.5");
-OLD_NAME("__isoc23_strtoull, strtoull", "2.2.5");
-
-/* The texts of strerrordesc_np(), which is of glibc 2.32. */
+/* glibc 2.38 gives C23's functions, which read binary numbers too, names of their own. The texts
+ * are those of strerrordesc_np(), which is of glibc 2.32. */
 extern const char *const old_errors[135];
-OLD_NAME("old_errors, _sys_errlist", "2.12");
+__asm__(OLD_NAME("__isoc23_strtoul, strtoul", "2.2.5")
+		OLD_NAME("__isoc23_strtoull, strtoull", "2.2.5")
+			OLD_NAME("old_errors, _sys_errlist", "2.12"));
 #endif

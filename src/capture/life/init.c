@@ -154,7 +154,7 @@ static __attribute__((noinline)) void set_injections(const char *library)
 }
 
 /* glibc's __libc_single_threaded; NULL before glibc 2.32. */
-static START_DATA const char *single_threaded;
+static START_DATA const char *alone;
 
 /* A fork holds the recorder's lock, so that no other thread is in an update when the child is made.
  * A signal handler that forks may have interrupted an update, and must not wait for that update. */
@@ -166,8 +166,7 @@ static _Thread_local struct {
 
 START_CODE static void before_fork(void)
 {
-	bool asleep =
-		single_threaded && *single_threaded && !record_process.awake && !loader_used();
+	bool asleep = alone && *alone && !record_process.awake && !loader_used();
 
 	if (forking.asleep != asleep) /* usually equal: then no page is written */
 		forking.asleep = asleep;
@@ -217,7 +216,7 @@ void life_begin(void)
 	atomic_store(&begun, true);
 	if (!guest_preloaded || atomic_exchange(&held, true))
 		return;
-	single_threaded = dlvsym(RTLD_DEFAULT, "__libc_single_threaded", "GLIBC_2.32");
+	alone = dlvsym(RTLD_DEFAULT, "__libc_single_threaded", "GLIBC_2.32");
 	__register_atfork(before_fork, after_fork_in_parent, after_fork_in_child, NULL);
 }
 
