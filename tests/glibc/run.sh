@@ -41,6 +41,12 @@ memtrace run -q -o "$results/python.json" -- python3 "$here/program.py" >"$resul
 # One that does not live to write its trace.
 memtrace run -q -o "$results/killed.json" -- python3 "$here/program.py" kill >"$results/killed.out" || [ $? = 137 ]
 
+# With the system's own PyTorch, as somebody new to all this would.
+if /usr/bin/python3 -c 'import torch' 2>/dev/null; then
+	python3 -m venv --system-site-packages --without-pip torch
+	MEMTRACE_CPU=1 memtrace run -q -o "$results/torch.json" -- torch/bin/python "$here/torch_cpu.py" >"$results/torch.out"
+fi
+
 # What the tool has inside.
 memtrace report --json "$results/python.json" >"$results/python.report"
 memtrace export --to sqlite -o "$results/python.sqlite" "$results/python.json"
