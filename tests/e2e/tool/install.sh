@@ -21,13 +21,15 @@ ok 'what is there is what the record tells' cmp there told
 for file in bin/memtrace lib/here/libmemtrace.so include/memtrace/memtrace.h \
 	share/memtrace/trace.schema.json share/man/man1/memtrace.1 share/man/man3/libmemtrace.3 \
 	share/man/man7/libmemtrace.7 lib/here/pkgconfig/memtrace.pc share/bash-completion/completions/memtrace \
-	share/zsh/site-functions/_memtrace share/doc/memtrace/LICENSE; do
+	share/zsh/site-functions/_memtrace share/doc/memtrace/LICENSE share/memtrace/queries.sql \
+	share/memtrace/ci/gate.sh share/memtrace/python/pytest_memtrace.py; do
 	ok "usr/$file" test -s "stage/usr/$file"
 done
 is 'the library has a versioned name' "$(readlink -f "stage/usr/lib/here/libmemtrace.so")" \
 	"$stage/usr/lib/here/libmemtrace.so.$version"
 is 'its soname is the link that ldconfig would make' \
 	"$(readelf -d stage/usr/lib/here/libmemtrace.so | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p')" "libmemtrace.so.$major"
+ok 'Python finds its part' env PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=stage/usr/share/memtrace/python "$PYTHON" -c 'import memtrace, memtrace_pools'
 is 'the build folder is nowhere in them' "$(grep -rlF "$stage" stage/usr/lib/here/pkgconfig stage/usr/share)" ''
 ok 'make uninstall' make_install uninstall DESTDIR="$stage" PREFIX=/usr LIBDIR=/usr/lib/here
 is 'leaves nothing' "$(find stage -mindepth 1)" ''
