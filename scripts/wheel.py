@@ -83,6 +83,9 @@ def files(work, built, build, version):
 
     about = {"METADATA": metadata(version), "entry_points.txt": ENTRY_POINTS, "LICENSE": read(TOP, "LICENSE"),
              "WHEEL": f"Wheel-Version: 1.0\nGenerator: memtrace {version}\nRoot-Is-Purelib: false\nTag: {tag}\n"}
+    licences = os.path.join(built, "licences")
+    for name in sorted(os.listdir(licences)) if os.path.isdir(licences) else ():
+        about[f"licences/{name}"] = read(licences, name)
     for name, text in about.items():
         yield f"memtrace-{version}.dist-info/{name}", text.encode(), 0o644
 
