@@ -561,8 +561,9 @@ deb: all manual ## build/memtrace_VERSION_ARCH.deb
 # The tool of an older system runs on newer ones. SUITE= builds it on this one, whose glibc is then wanted.
 SUITE ?= bullseye
 WHEEL_BUILD = SETUP=no BUILD='$(BUILD)/wheel' STATIC=1 PAGE='$(PAGE)' all
-wheel: all manual ## build/memtrace-VERSION-py3-none-manylinux_2_X_ARCH.whl, its programs built in Debian 11 (SUITE=bullseye, root)
+wheel: all manual $(if $(PAGE),page) ## build/memtrace-VERSION-py3-none-manylinux_2_X_ARCH.whl, its programs built in Debian 11 (SUITE=bullseye, root)
 	$(Q)$(if $(SUITE),BUILD='$(BUILD)' sh scripts/chroot.sh $(SUITE) make,$(MAKE) --no-print-directory) $(WHEEL_BUILD)
+	$(if $(SUITE),$(Q)BUILD='$(BUILD)' sh scripts/chroot.sh $(SUITE) sh scripts/licences.sh '$(BUILD)/wheel/licences')
 	$(Q)python3 scripts/wheel.py '$(BUILD)/wheel' '$(BUILD)' '$(VERSION)' '$(BUILD)'
 
 clean: ## removes BUILD, if it is one of ours

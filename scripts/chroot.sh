@@ -3,8 +3,8 @@
 #
 # SUITE is bullseye (glibc 2.31), bookworm (2.36) or trixie (2.41). The system is made by debootstrap at
 # the first call and kept in CHROOTS (BUILD/chroots): MIRROR has its packages. The command runs at the
-# root of this checkout, which the system sees at /memtrace, with NAME=VALUE words before it as its
-# environment. Mounts are of a namespace of their own, which ends with the command.
+# root of this checkout, which the system sees at /memtrace (and BUILD where it is here, too), with
+# NAME=VALUE words before it as its environment. Mounts are of a namespace of their own, which ends with the command.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -26,7 +26,8 @@ fail() {
 suite=${1:-}
 case $suite in
 bullseye) packages=$run_packages,$build_packages ;;
-bookworm | trixie) packages=$run_packages ;;
+bookworm) packages=$run_packages ;;
+trixie) packages=$run_packages,gcc,libc6-dev,make,libcjson-dev,zlib1g-dev ;; # the library of a new system
 *) fail 'usage: scripts/chroot.sh bullseye|bookworm|trixie [NAME=VALUE...] [COMMAND...]' ;;
 esac
 shift
@@ -45,7 +46,8 @@ if [ ! -d "$root" ]; then
 		chroot "$new" sh -ec 'apt-get -qq update && cd /tmp && apt-get -qq --download-only source cjson &&
 			tar -xzf cjson_*.orig.tar.gz && cd cJSON-* && gcc -O2 -fPIC -c cJSON.c &&
 			ar rcs /usr/local/lib/libcjson.a cJSON.o && mkdir -p /usr/local/include/cjson &&
-			cp cJSON.h /usr/local/include/cjson/' >>"$root.log" 2>&1 ||
+			cp cJSON.h /usr/local/include/cjson/ && mkdir -p /usr/share/doc/cjson &&
+			cp LICENSE /usr/share/doc/cjson/copyright' >>"$root.log" 2>&1 ||
 			fail "cJSON could not be compiled in $suite, see $root.log"
 	fi
 	mkdir "$new/memtrace"
@@ -53,12 +55,15 @@ if [ ! -d "$root" ]; then
 fi
 [ $# -gt 0 ] || exit 0
 
+build=$(cd "$BUILD" && pwd)
 # shellcheck disable=SC2016  # the words are of the inner shell
 exec unshare --mount --propagation private sh -ec '
-	root=$1
-	shift
+	root=$1 build=$2
+	shift 2
+	mkdir -p "$root$build"
+	mount --rbind "$build" "$root$build"
 	mount --rbind . "$root/memtrace"
 	mount -t proc proc "$root/proc"
 	mount --rbind /dev "$root/dev"
 	exec chroot "$root" env -i HOME=/root LC_ALL=C.UTF-8 PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin \
-		sh -ec "cd /memtrace && exec env \"\$@\"" sh "$@"' sh "$root" "$@"
+		sh -ec "cd /memtrace && exec env \"\$@\"" sh "$@"' sh "$root" "$build" "$@"

@@ -29,6 +29,16 @@ files() {
 	for file in include/memtrace/*.schema.json; do
 		row 644 "$file" "$PREFIX/share/memtrace/${file##*/}"
 	done
+	for file in memtrace_pools.py pytest_memtrace.py; do
+		row 644 "scripts/$file" "$PREFIX/share/memtrace/python/$file"
+	done
+	for file in scripts/python/memtrace/*.py; do
+		row 644 "$file" "$PREFIX/share/memtrace/python/memtrace/${file##*/}"
+	done
+	for file in scripts/ci/*; do
+		row "$(if [ -x "$file" ]; then echo 755; else echo 644; fi)" "$file" "$PREFIX/share/memtrace/ci/${file##*/}"
+	done
+	row 644 samples/queries.sql "$PREFIX/share/memtrace/queries.sql"
 	for file in "$BUILD"/share/*.[1-9]; do
 		row 644 "$file" "$PREFIX/share/man/man${file##*.}/${file##*/}"
 	done

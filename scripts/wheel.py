@@ -69,18 +69,23 @@ def files(work, built, build, version):
     for name in ("memtrace_pools.py", "pytest_memtrace.py"):
         yield name, read(SCRIPTS, name, mode="rb"), 0o644
 
-    # What `make install` puts beside the programs: the manual, completion, schemas, the header.
+    # What `make install` puts beside the programs: the manual, completion, schemas, the header, CI's files.
     stage = os.path.join(work, "stage")
     script("install.sh", "install", BUILD=build, PREFIX="/usr", LIBDIR="/usr/lib", DESTDIR=stage, VERSION=version)
     for part in ("include", "share"):
         for folder, _, names in sorted(os.walk(os.path.join(stage, "usr", part))):
             for name in sorted(names):
                 path = os.path.relpath(os.path.join(folder, name), os.path.join(stage, "usr"))
-                if path != "share/memtrace/installed":
-                    yield f"memtrace-{version}.data/data/{path}", read(folder, name, mode="rb"), 0o644
+                mode = 0o755 if os.access(os.path.join(folder, name), os.X_OK) else 0o644
+                # Python's modules are in the wheel already.
+                if path != "share/memtrace/installed" and not path.startswith("share/memtrace/python/"):
+                    yield f"memtrace-{version}.data/data/{path}", read(folder, name, mode="rb"), mode
 
     about = {"METADATA": metadata(version), "entry_points.txt": ENTRY_POINTS, "LICENSE": read(TOP, "LICENSE"),
              "WHEEL": f"Wheel-Version: 1.0\nGenerator: memtrace {version}\nRoot-Is-Purelib: false\nTag: {tag}\n"}
+    licences = os.path.join(built, "licences")
+    for name in sorted(os.listdir(licences)) if os.path.isdir(licences) else ():
+        about[f"licences/{name}"] = read(licences, name)
     for name, text in about.items():
         yield f"memtrace-{version}.dist-info/{name}", text.encode(), 0o644
 

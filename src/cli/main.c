@@ -144,8 +144,7 @@ static int dispatch(int argc, char **argv)
 		packed_libraries(libraries);
 		out_format(cli_out(), "memtrace " MEMTRACE_VERSION "\n%s\n%s\n%s\n",
 			   realpath("/proc/self/exe", own) ? own : "no /proc/self/exe",
-			   library_find(library, sizeof(library)) ? err_text() : library,
-			   libraries);
+			   library_find(library) ? err_text() : library, libraries);
 		return STATUS_DONE;
 	}
 	if (!strcmp(word, "--help") || !strcmp(word, "-h") ||

@@ -28,51 +28,32 @@
 #define TRIPLET "aarch64-linux-gnu"
 #endif
 
-#define BESIDE_TRIPLET "/../lib/" TRIPLET
-#define SYSTEM_TRIPLET "/usr/lib/" TRIPLET
-
 enum { INTERPRETERS = 4 };
 
 /* --- finding the library --- */
 
-static bool take_path(const char *directory, const char *rest, char *path, size_t size)
+int library_find(char *path)
 {
-	char name[PATH_MAX];
-	char real[PATH_MAX];
-
-	text_join(name, sizeof(name), directory, rest);
-	text_append(name, sizeof(name), "/" LIBRARY);
-	if (access(name, R_OK))
-		return false;
-	return realpath(name, real) && text_copy(path, size, real) + 1 < size;
-}
-
-int library_find(char *path, size_t size)
-{
-	static const char *const beside[] = { "", "/../lib", BESIDE_TRIPLET, "/../lib64" };
-	static const char *const systems[] = { "/usr/local/lib", SYSTEM_TRIPLET, "/usr/lib64",
-					       "/usr/lib" };
+	enum { BESIDE = 4 }; /* places that lie beside this program */
+	static const char *const places[] = { "",           "/../lib",        "/../lib/" TRIPLET,
+					      "/../lib64",  "/usr/local/lib", "/usr/lib/" TRIPLET,
+					      "/usr/lib64", "/usr/lib" };
 	const char *given = getenv("MEMTRACE_LIBRARY");
-	char own[PATH_MAX];
-	ssize_t length = readlink("/proc/self/exe", own, sizeof(own) - 1);
+	char own[PATH_MAX], name[PATH_MAX];
 
 	if (given && given[0]) {
-		char real[PATH_MAX];
-
-		if (access(given, R_OK) || !realpath(given, real) ||
-		    text_copy(path, size, real) + 1 >= size)
+		if (access(given, R_OK) || !realpath(given, path))
 			return err("MEMTRACE_LIBRARY: %s: %s", given, strerror(errno));
 		return 0;
 	}
-	own[length > 0 ? length : 0] = '\0';
-	if (strrchr(own, '/'))
+	if (realpath("/proc/self/exe", own))
 		*strrchr(own, '/') = '\0';
-	foreach (folder, beside, COUNT_OF(beside)) {
-		if (take_path(own, *folder, path, size))
-			return 0;
-	}
-	for (size_t i = 0; i < COUNT_OF(systems); i++) {
-		if (take_path(systems[i], "", path, size))
+	else
+		own[0] = '\0';
+	for (size_t i = 0; i < COUNT_OF(places); i++) {
+		text_join(name, sizeof(name), i < BESIDE ? own : "", places[i]);
+		text_append(name, sizeof(name), "/" LIBRARY);
+		if (!access(name, R_OK) && realpath(name, path))
 			return 0;
 	}
 	return err(LIBRARY " was not found next to memtrace, in ../lib or in a system folder; set "

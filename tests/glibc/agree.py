@@ -1,14 +1,14 @@
 """What runs of the same programs under several glibcs recorded is the same: agree.py FOLDER FOLDER...
 
 Sums, counts, peaks, phases and stacks are compared, one line for each difference. Times, addresses and ids
-differ, and so do frames of libc, of the loader and of the Python that runs a program, with its libffi.
+differ, and so do frames of what each system brings: libc, the loader, Python with its libffi, PyTorch.
 """
 import json
 import os
 import re
 import sys
 
-THEIRS = re.compile(r"(libc|ld|libdl|libpthread|libpython|libffi)[-.]|ld-linux|python3|_ctypes\.|linux-vdso")
+THEIRS = re.compile(r"(libc|ld|libdl|libpthread|libpython|libffi|libc10|libtorch(_cpu|_python)?)[-.]|ld-linux|python3|_ctypes\.|linux-vdso")
 
 
 def load(path):
@@ -55,6 +55,7 @@ def facts(trace):
     for device in trace["summary"]["devices"]:
         for metric in ("allocated", "reserved", "used"):
             yield f"{metric} of device {device['device']}", without(device[metric], "peak_t")
+    yield "spaces", [dict(space, allocated=without(space["allocated"], "peak_t")) for space in trace["summary"]["spaces"]]
     yield "peaks", [[peak["device"], peak["pool"], peak["metric"], peak["bytes"], peak["count"],
                      [[stack(trace, row["stack"]), row["bytes"], row["count"]] for row in peak["stacks"]]]
                     for peak in trace["peaks"]]

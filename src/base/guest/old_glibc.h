@@ -7,7 +7,7 @@
 #include <features.h>
 
 #if defined(__x86_64__)
-#define OLD_NAME(name, version) __asm__(".symver " name "@GLIBC_" version)
+#define OLD_NAME(name, version) ".symver " name "@GLIBC_" version "\n"
 #else
 #define OLD_NAME(name, version) __asm__(".symver " name "@GLIBC_2.17") /* the oldest on aarch64 */
 #endif
@@ -18,12 +18,9 @@
  * and with DEBUG=1, as the linker's --wrap does not work with versions. */
 __asm__(".weak dladdr, dladdr1, dlerror, dlinfo, dlopen, dlvsym");
 #if __GLIBC_PREREQ(2, 34) && !defined(MEMTRACE_DEBUG)
-OLD_NAME("dladdr, dladdr", "2.2.5");
-OLD_NAME("dladdr1, dladdr1", "2.3.3");
-OLD_NAME("dlerror, dlerror", "2.2.5");
-OLD_NAME("dlinfo, dlinfo", "2.3.3");
-OLD_NAME("dlopen, dlopen", "2.2.5");
-OLD_NAME("dlvsym, dlvsym", "2.2.5");
+__asm__(OLD_NAME("dladdr, dladdr", "2.2.5") OLD_NAME("dladdr1, dladdr1", "2.3.3")
+		OLD_NAME("dlerror, dlerror", "2.2.5") OLD_NAME("dlinfo, dlinfo", "2.3.3")
+			OLD_NAME("dlopen, dlopen", "2.2.5") OLD_NAME("dlvsym, dlvsym", "2.2.5"));
 #endif
 
 /* Headers since glibc 2.38 call C23's variants of these functions, which older versions lack. */
@@ -32,5 +29,7 @@ OLD_NAME("__isoc23_strtoull, strtoull", "2.2.5");
 
 /* The texts that strerrordesc_np() returns, a function that glibc has only since 2.32. */
 extern const char *const old_errors[135];
-OLD_NAME("old_errors, _sys_errlist", "2.12");
+__asm__(OLD_NAME("__isoc23_strtoul, strtoul", "2.2.5")
+		OLD_NAME("__isoc23_strtoull, strtoull", "2.2.5")
+			OLD_NAME("old_errors, _sys_errlist", "2.12"));
 #endif

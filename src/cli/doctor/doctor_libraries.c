@@ -61,7 +61,7 @@ void doctor_library(void)
 	char version[] = "--version";
 	char *command[] = { self, version, NULL };
 
-	if (library_find(library, sizeof(library))) {
+	if (library_find(library)) {
 		doctor_say(FINDING_MISSING, "library",
 			   "build it with make, or install it with make install", "%s", err_text());
 		return;

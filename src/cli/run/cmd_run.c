@@ -261,8 +261,7 @@ int cmd_run(int argc, char **argv)
 	status = set_all(args, values);
 	if (status)
 		return status;
-	if (library_find(library, sizeof(library)) ||
-	    library_preload(library, preload, sizeof(preload)))
+	if (library_find(library) || library_preload(library, preload, sizeof(preload)))
 		return cli_fail(STATUS_UNREADABLE);
 	run.command = argv + 1;
 	sanitizer_admit(run.command[0]);

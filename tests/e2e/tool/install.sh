@@ -30,6 +30,7 @@ is 'the library has a versioned name' "$(readlink -f "stage/usr/lib/here/libmemt
 	"$stage/usr/lib/here/libmemtrace.so.$version"
 is 'its soname is the link that ldconfig would make' \
 	"$(readelf -d stage/usr/lib/here/libmemtrace.so | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p')" "libmemtrace.so.$major"
+ok 'Python finds its part' env PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=stage/usr/share/memtrace/python "$PYTHON" -c 'import memtrace, memtrace_pools'
 is 'the build folder is nowhere in them' "$(grep -rlF "$stage" stage/usr/lib/here/pkgconfig stage/usr/share)" ''
 ok 'make uninstall' make_install uninstall DESTDIR="$stage" PREFIX=/usr LIBDIR=/usr/lib/here
 is 'leaves nothing' "$(find stage -mindepth 1)" ''

@@ -39,6 +39,7 @@ is 'the tool and its library lie in the package' "$(sed -n 2,3p "$OUT")" \
 	"$package/bin/memtrace
 $package/bin/libmemtrace.so"
 ok 'the manual came along' test -s venv/share/man/man1/memtrace-run.1
+ok 'and the gate for CI' test -x venv/share/memtrace/ci/gate.sh
 is 'pytest finds the plugin' "$(python -c '
 from importlib.metadata import distribution
 print([point.value for point in distribution("memtrace").entry_points if point.group == "pytest11"])')" "['pytest_memtrace']"
