@@ -6,7 +6,7 @@
 
 /* Finds libmemtrace.so and writes its absolute path: MEMTRACE_LIBRARY if it is set, else a file
  * near this executable or in a system directory. Returns 0, or -EINVAL with err_text(). */
-int library_find(char *path, size_t size);
+int library_find(char *path); /* PATH_MAX bytes */
 
 /* Writes a value for LD_PRELOAD: the library, then the old value. 0, or -EINVAL with err_text(). */
 int library_preload(const char *library, char *value, size_t size);

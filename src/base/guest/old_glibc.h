@@ -9,7 +9,7 @@
 #if defined(__x86_64__)
 #define OLD_NAME(name, version) ".symver " name "@GLIBC_" version "\n"
 #else
-#define OLD_NAME(name, version) __asm__(".symver " name "@GLIBC_2.17") /* the oldest on aarch64 */
+#define OLD_NAME(name, version) ".symver " name "@GLIBC_2.17\n" /* the oldest on aarch64 */
 #endif
 
 /* These functions were in libdl until glibc 2.34. They are weak: else each process that inherits
@@ -23,11 +23,8 @@ __asm__(OLD_NAME("dladdr, dladdr", "2.2.5") OLD_NAME("dladdr1, dladdr1", "2.3.3"
 			OLD_NAME("dlopen, dlopen", "2.2.5") OLD_NAME("dlvsym, dlvsym", "2.2.5"));
 #endif
 
-/* Headers since glibc 2.38 call C23's variants of these functions, which older versions lack. */
-OLD_NAME("__isoc23_strtoul, strtoul", "2.2.5");
-OLD_NAME("__isoc23_strtoull, strtoull", "2.2.5");
-
-/* The texts that strerrordesc_np() returns, a function that glibc has only since 2.32. */
+/* Headers since glibc 2.38 call C23's variants of these functions, which older versions lack.
+ * old_errors[] has the texts that strerrordesc_np() returns, which glibc has only since 2.32. */
 extern const char *const old_errors[135];
 __asm__(OLD_NAME("__isoc23_strtoul, strtoul", "2.2.5")
 		OLD_NAME("__isoc23_strtoull, strtoull", "2.2.5")
