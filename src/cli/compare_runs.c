@@ -33,7 +33,7 @@ static void keep_peak(struct trace *trace, int ordinal)
 	device->allocated.peak_bytes = trace->peaks_n ? trace->peaks->bytes : 0;
 	device->allocations = trace->peaks_n ? trace->peaks->count : 0;
 	device->frees = device->allocations;
-	device->pools_n = device->owners_n = 0;
+	device->pools_n = device->owners_n = device->ooms = device->retries = 0;
 	trace->summary.devices_n = 1;
 	trace->summary.spaces_n = trace->phases_n = 0;
 	trace->timeline_n = trace->ooms_n = 0;

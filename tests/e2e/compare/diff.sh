@@ -290,6 +290,7 @@ ok 'two phases of a trace' memtrace diff "$experiment" --phase float32 --phase '
 has 'are compared at their peaks' "$OUT" 'The peak on device 0 shrank by 18.00 MiB (4.8%) to 359.26 MiB allocated:'
 has 'a reason is one of the peak' "$OUT" 'smaller      GELU.forward (activation.py)'
 hasnt 'curves are of no phase' "$OUT" 'Allocated over time'
+hasnt 'failures neither' "$OUT" 'Out of memory'
 memtrace diff -f json "$experiment" --phase float32 --phase 'autocast and GradScaler' >phases.json
 is 'peaks are those of the table of phases' "$(json phases.json '[[r["base"]["allocated"], r["head"]["allocated"]] for r in d["rows"] if r["dimension"] == "device"]')" \
 	"$(json "$experiment" '[[next(p["allocated"]["peak_bytes"] for p in d["phases"] if p["name"] == name) for name in ("float32", "autocast and GradScaler")]]')"
