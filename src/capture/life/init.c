@@ -31,7 +31,7 @@
 
 EXPORT int InitializeInjection(void);
 
-extern __attribute__((weak)) __typeof__(dlvsym) dlvsym; /* base/guest/old_glibc.h */
+#pragma weak dlvsym /* base/guest/old_glibc.h */
 
 /* glibc's function beneath pthread_atfork(), which libc.so itself does not contain. */
 int __register_atfork(void (*before)(void), void (*in_parent)(void), void (*in_child)(void),
