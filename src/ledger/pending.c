@@ -50,7 +50,8 @@ static HOT_CODE bool find_sums(struct ledger *ledger, const struct event *event)
 
 /* --- which blocks may wait --- */
 
-/* Makes room for all rows that waiting blocks may need: a reader of the spool cannot make any. */
+/* Reserves space for rows that waiting blocks may need: after a kill, a reader of the spool adds
+ * these blocks to the sums, and it cannot enlarge the spool. Returns false on failure. */
 static bool make_run_room(struct ledger *ledger)
 {
 	struct spool *spool = ledger->spool;

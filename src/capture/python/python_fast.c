@@ -3,9 +3,9 @@
  * where the offset of a code object's version number is known: in CPython 3.12 to PYTHON_NEWEST.
  *
  * A frame stays at its address while it runs, and its words mostly stay the same. Every frame is
- * compared with its copy from the last walk (struct python_trail), and the sum is computed anew
- * only from the outermost frame that differs inwards. The processor need not read a frame to find
- * the next frame: the last walk gives the address.
+ * compared with its copy from the last walk (struct python_trail). The sum of the frames outside
+ * the outermost one that differs is kept; that frame and those inside it are added anew. The
+ * processor need not read a frame to find the next frame: the last walk gives the address.
  */
 #include "capture/python/python_parts.h"
 

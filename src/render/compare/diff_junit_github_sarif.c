@@ -148,8 +148,8 @@ void diff_junit(struct diff *diff, struct out *out, const struct diff_options *o
 
 /* --- GitHub --- */
 
-/* Writes text with % escaped, and in properties also : and , as by @actions/core (command.ts).
- * show_safe() has replaced CR and LF. */
+/* Writes text with '%' escaped, and in a property ':' and ',' too, as @actions/core does
+ * (command.ts). CR and LF need no escape: show_safe() has replaced them. */
 static void put_command(struct out *out, const char *text, bool property)
 {
 	char safe[2 * LONGEST];

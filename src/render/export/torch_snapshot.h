@@ -49,11 +49,11 @@ struct snapshot_device {
 	void *tree;                      /* live segments, in a tsearch(3) tree by address */
 	struct snapshot_block *nameless; /* live blocks whose pool reports no addresses */
 	size_t nameless_n, nameless_size;
-	uint64_t allocated, reserved;  /* sums of the selected events up to the current one */
-	bool summed;                   /* false: events are missing, so these sums are wrong */
-	uint64_t unplaced;             /* bytes reserved by pools that report no addresses */
-	uint64_t placed;               /* bytes in the segments that these pools' blocks got */
-	struct snapshot_segment spare; /* a segment of unplaced - placed bytes; size 0: none */
+	uint64_t allocated, reserved; /* sums of the selected events up to the current one */
+	bool summed;                  /* false: events are missing, so these sums are wrong */
+	uint64_t unplaced;            /* bytes reserved by pools that report no addresses */
+	uint64_t placed; /* bytes of these pools' live blocks: each gets a segment of its own */
+	struct snapshot_segment spare; /* for the other unplaced - placed bytes; size 0: none */
 	uint64_t spare_room; /* the size to which `spare` can grow without a new address */
 
 	/* Filled by snapshot_tile(): the state after the last event. */
