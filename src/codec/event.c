@@ -30,7 +30,7 @@ HOT_CODE void event_effect(const struct event *event, int64_t *allocated, int64_
 {
 	bool comes = event->op == EVENT_ALLOC || event->op == EVENT_RESERVE;
 	bool handed = event->op <= EVENT_FREE;
-	/* negated as unsigned, because a corrupt size as int64_t could overflow */
+	/* negated as unsigned, because negating a corrupt size as int64_t could overflow */
 	int64_t change = (int64_t)(comes ? event->size : 0 - event->size);
 
 	if (event->op > EVENT_RELEASE || !space_on_card(event->device, event->space) ||

@@ -1,4 +1,5 @@
-/* Prepares frames for the names of sites: their kind, and texts that are stable across runs. */
+/* Prepares frames for the names of sites: finds the kind of each frame, and makes texts of it that
+ * are the same in every run. */
 #include <errno.h>
 #include <string.h>
 

@@ -24,7 +24,7 @@ struct touched {
 
 /* State of the blocks that wait to be added to the sums (pending.h). */
 struct ledger_backlog {
-	unsigned waiting, room; /* number of blocks that wait, and maximum that may wait */
+	unsigned waiting, room; /* number of blocks not yet added to the sums; its maximum */
 	bool taking;            /* true if the open transaction records a waiting block */
 	uint64_t generation;    /* the txn_generation() for which the members below are valid */
 	uint64_t until;         /* time in ns before which the curves need no new point */

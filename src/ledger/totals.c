@@ -47,7 +47,8 @@ static __attribute__((noinline)) struct spool_cell *make_cell(struct spool *spoo
 	uint64_t fresh = spool_count(spool, SPOOL_CELL);
 	struct spool_cell *cell = spool_at(spool, SPOOL_CELL, fresh);
 
-	/* Saves the old bytes, because this transaction may undo an event that used the cell. */
+	/* Saves the old bytes, for a transaction of txn_begin_over() first undoes the last one,
+	 * which may have made this cell: if this one is not committed, that cell comes back. */
 	txn_keep_run(spool, cell, sizeof(*cell) / 8);
 	*cell = (struct spool_cell){ .sum = sum, .next = row->cell };
 	txn_set64(spool, &spool->header->count[SPOOL_CELL], fresh + 1);

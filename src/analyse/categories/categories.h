@@ -75,7 +75,7 @@ struct stack_views {
 };
 
 /* Positions in places[] for an event: that of its device or memory kind, and that of its pool. The
- * position after the last place stands for none. */
+ * position after the last place stands for none. BOTH is their number. */
 enum { WHOLE, POOL, BOTH };
 
 struct whereabouts {

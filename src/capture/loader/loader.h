@@ -195,7 +195,8 @@ static inline struct resolve_caller *resolve_place(uintptr_t key)
 	return &resolve_callers[key * 0x9e3779b97f4a7c15u >> 54];
 }
 
-/* The real function of a runtime row for the caller, cached after its first lookup. */
+/* For a CUDA runtime function of hooks.def: the real function that this caller would reach if the
+ * library were not loaded. Cached after the first lookup. */
 static inline void *resolve_caller(enum hook_id id, void *caller)
 {
 	uintptr_t key = resolve_key(id, caller);

@@ -1,10 +1,11 @@
 /*
  * Writes the events of a trace as columns of a page, which src/page/model/model.ts reads.
  *
- * A column has a number for each event, except that the columns of stacks, folds and spans have one
- * for each of these; `place`, `stack`, `api` and `size` have none for marks and ranges; `text` has
- * one for marks, ranges and failed allocations; `death`, `ptr` and `category` have one for each
- * event that begins a block, segment or mapping. `size` is 0 for an event that only ends a block.
+ * A column has a number for each event, with exceptions: columns of stacks, of folds (events that
+ * stand for several blocks each) and of CUPTI's spans have one for each of these; `place`, `stack`,
+ * `api` and `size` have none for marks and ranges; `text` has one for marks, ranges and failed
+ * allocations; `death`, `ptr` and `category` have one for each event that begins a block, segment
+ * or mapping. `size` is 0 for an event that only ends a block.
  */
 #include "render/page/page_parts.h"
 
