@@ -578,6 +578,7 @@ static const struct {
 	CALL(pread64),
 	CALL(write),
 	CALL(newfstatat),
+	CALL(readlink),
 	CALL(fstat),
 	CALL(statfs),
 	CALL(fallocate),
