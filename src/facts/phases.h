@@ -37,7 +37,7 @@ struct track {
 	int device; /* the device's number, NO_DEVICE for all devices together */
 	struct track_curve allocated, reserved;
 	struct trace_phase_count allocations, freed; /* totals since recording began */
-	struct trace_phase_count inside;             /* the part of `freed` that is in the tree */
+	struct trace_phase_count inside;             /* the part of `freed` whose gap is known */
 	struct trace_phase_count *tree; /* Fenwick tree by gap (see above); [0] is not used */
 	size_t tree_n, tree_size;
 };
@@ -74,7 +74,7 @@ struct phases {
 	size_t tracks_n, tracks_size;
 	uint16_t track_of[DECODE_DEVICES]; /* by device: position in tracks, 0 for none */
 	struct blocks open;                /* the ranges that are open */
-	struct blocks blocks; /* those allocated in a phase; `seq`: number of earlier pushes */
+	struct blocks blocks; /* allocated in an open phase; `seq`: the gap of the allocation */
 	uint64_t next_seq;
 	uint32_t chunk; /* number of the last chunk of events whose sums were stored in tracks */
 	size_t cut_at;  /* open phases before this position in list[] lack events */

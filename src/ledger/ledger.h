@@ -28,10 +28,9 @@ struct ledger_backlog {
 	bool taking;            /* true if the open transaction records a waiting block */
 	uint64_t generation;    /* the txn_generation() for which the members below are valid */
 	uint64_t until;         /* time in ns before which the curves need no new point */
-	/* All three include the waiting blocks: the bytes that can still be added without a new
-	 * peak, and the pool's sums. */
-	int64_t headroom;
-	uint64_t allocated, reserved;
+	/* These three count the waiting blocks, too. */
+	int64_t headroom;             /* bytes that can be added without a new peak */
+	uint64_t allocated, reserved; /* the pool's sums */
 	struct backlog_sum { /* the sums that waiting blocks change: the pool's, the device's */
 		struct totals_scope scope;
 		struct spool_point *point;

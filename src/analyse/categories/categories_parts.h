@@ -46,7 +46,7 @@ struct stage_track {
 /* The category of most bytes of a stack's blocks, found by Boyer and Moore's majority vote. */
 struct vote {
 	uint64_t weight; /* the vote's counter */
-	int64_t kept;    /* bytes freed after their allocation's stage, minus those freed in it */
+	int64_t kept; /* bytes freed after the stage that allocated them, minus bytes freed in it */
 	uint8_t category;
 };
 

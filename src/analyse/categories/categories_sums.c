@@ -107,7 +107,8 @@ static bool is_of_place(const struct trace *trace, const struct categories_place
 	       (place->device != NO_DEVICE && !strcmp(space, "array"));
 }
 
-/* Sums the totals of all stacks, which are for all devices, by category; nothing for a pool. */
+/* Sums by category the totals of the stacks of the place's memory kind, in total at most `bytes`.
+ * Stacks have no totals by pool, so for a pool, all bytes get no category. */
 static void take_figures(const struct categories *categories, const struct categories_place *place,
 			 bool at_peak, uint64_t bytes, struct category_sum *sums)
 {

@@ -83,7 +83,7 @@ START_CODE static const struct link_map *preloaded_map(void)
 
 enum { INJECTIONS = 2, VARIABLES = 80, VARIABLE_MAX = 192 };
 
-/* Replaces getenv(), which is in a page of libc that few processes have touched yet. */
+/* Replaces getenv(): the first call in a process would cost a page fault for its page of libc. */
 START_CODE static bool is_set(const char *name)
 {
 	for (char **variable = environ; variable && *variable; variable++) {

@@ -101,8 +101,8 @@ void loader_enter_in(void **frame)
 {
 	if (!crowd_enter(&asking, &self, frame) || __builtin_expect(loader_nobody_forks(), 1))
 		return;
-	/* This may be a signal handler inside an update that the fork waits for. The fork cannot
-	 * end before the handler does, so the handler waits for that fork only once. */
+	/* This may be a signal handler inside an update that the fork waits for: the fork goes on
+	 * only after the handler returns. So a thread waits at most once for a given fork. */
 	if (waited_for == atomic_load(&forks))
 		return;
 	crowd_leave(&asking, &self, frame);

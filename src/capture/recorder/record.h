@@ -72,8 +72,9 @@ void record_lock_in(void **frame);
 #define record_lock_only() record_lock_only_in(__builtin_frame_address(0))
 void record_lock_only_in(void **frame);
 
-/* True if this thread already holds the lock: a signal handler has interrupted the code that took
- * the lock, or has jumped out of it. With signals deferred, a wait for the lock never ends then. */
+/* True if this thread already holds the lock: this is a signal handler that interrupted the code
+ * that took the lock, or an earlier handler jumped out of that code. A caller that has deferred
+ * signals must then not wait for the lock, which nobody would release. */
 bool record_held(void);
 
 /* True if this thread is in the middle of an update: see record_interrupts_update(). */

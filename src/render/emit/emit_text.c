@@ -198,8 +198,9 @@ static bool is_alike(const struct table_lines *lines, struct map *known,
 	return same && strcmp(name, text_of(other, lines->names, row_at(rows, same - 1))) != 0;
 }
 
-/* Widens the column of names for its longest name, as far as the line has room. Longer names are
- * cut by show_cut() with the first of ends[] that keeps different names different, or the last. */
+/* Widens the column of names for its longest name, as far as the line has room. ends[]: ways in
+ * which show_cut() cuts longer names. The first that keeps different names different is used; if
+ * there is none, the last. */
 static void lay_out(struct table_lines *lines, const struct emit_rows *rows, size_t listed)
 {
 	static const unsigned char ends[] = { SHOW_MIDDLE, 4, 5, 2, 1, SHOW_MIDDLE };
