@@ -19,6 +19,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from train import Block, Model  # noqa: E402  (lies beside)
 
 VOCABULARY, WIDTH, LAYERS, HEADS, BATCH, LENGTH = 4096, 512, 6, 8, 8, 256
+MORE = int(os.environ.get("MORE", "0"))  # sequences that each rank trains more than the rank before it
 mark = getattr(ctypes.CDLL(None), "memtrace_mark", lambda text: None)
 
 
@@ -55,8 +56,8 @@ def wrapped(mode, model):
     return fully_shard(model)
 
 
-def step(model, optimizer):
-    tokens = torch.randint(VOCABULARY, (BATCH, LENGTH + 1), device="cuda")
+def step(model, optimizer, batch):
+    tokens = torch.randint(VOCABULARY, (batch, LENGTH + 1), device="cuda")
     with torch.cuda.nvtx.range("forward"):
         logits = model(tokens[:, :-1])
         loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
@@ -78,7 +79,7 @@ def main():
     optimizer = torch.optim.AdamW(model.parameters(), lr=3e-4)
     for number in range(steps):
         with torch.cuda.nvtx.range(f"step {number}"):
-            loss = step(model, optimizer)
+            loss = step(model, optimizer, BATCH + rank * MORE)
         tell()
     allocated, reserved = figures()
     with open(os.path.join(folder, f"figures.{rank}.json"), "w", encoding="utf-8") as file:

@@ -117,7 +117,7 @@ record() {
 		;;
 	ddp)
 		has_two ddp || return 0
-		KEEP=$room/kept MODES=ddp BUILD=$BUILD sh "$gpu/ranks.sh" >&2
+		MORE=1 KEEP=$room/kept MODES=ddp BUILD=$BUILD sh "$gpu/ranks.sh" >&2
 		mkdir -p "$to/ddp"
 		for rank in 0 1; do
 			neutral "$room/kept/ddp/rank.$rank.json"
