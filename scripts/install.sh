@@ -44,12 +44,6 @@ files() {
 	done
 	row 644 "$BUILD/share/memtrace.bash" "$PREFIX/share/bash-completion/completions/memtrace"
 	row 644 "$BUILD/share/memtrace.zsh" "$PREFIX/share/zsh/site-functions/_memtrace"
-	row 644 scripts/pytest_memtrace.py "$PREFIX/share/memtrace/python/pytest_memtrace.py"
-	for file in scripts/ci/*.* scripts/ci/Jenkinsfile; do
-		mode=644
-		[ ! -x "$file" ] || mode=755
-		row "$mode" "$file" "$PREFIX/share/memtrace/ci/${file##*/}"
-	done
 	for file in scripts/containers/Dockerfile scripts/containers/kubernetes.yaml; do
 		row 644 "$file" "$PREFIX/share/memtrace/containers/${file##*/}"
 	done
