@@ -168,7 +168,10 @@ const struct merge_rank *merge_worth_a_look(const struct merge *merge);
 /* Returns the cards by rising headroom, those of unknown size last. The list is in merge->arena. */
 const struct merge_card **merge_by_headroom(struct merge *merge);
 
-/* The parts of merge_end() in ranks_cards.c and ranks_sites.c. */
+/* The parts of merge_end() in ranks_order.c (which returns as merge_end()), ranks_spread.c,
+ * ranks_cards.c and ranks_sites.c. */
+int merge_put_in_order(struct merge *merge, bool force);
+void merge_find_spreads(struct merge *merge);
 void merge_find_cards(struct merge *merge);
 void merge_rank_sites(struct merge *merge);
 

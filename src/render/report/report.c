@@ -139,66 +139,12 @@ static void run_sections(const struct report *report)
 		run_section(report, i);
 }
 
-/* --- the first sentences --- */
-
-/* The first sentence for a selection: "For pool torch from 1s to 2s: peak 1.23 GiB, at 1.5 s." */
-static const char *selection_answer(const struct report *report)
-{
-	const struct report_selection *selection = report->selection;
-	const char *what = selection->what[0] ? selection->what : "the whole run";
-	const char *before = selection->moment ? "Live " : "For ";
-	const struct trace_peak *peak = report->trace->peaks;
-	bool lacks = selection->replay.dropped &&
-		     (!selection->moment || selection->replay.lost == TRACE_NONE);
-
-	if (selection->empty)
-		return report_format(report, "Nothing in the trace matches: %s.", selection->what);
-	if (!selection->moment && selection->window) { /* `what` is "from ..." or "until ..." */
-		before = what[0] == 'f' ? "F" : "U";
-		what++;
-	}
-	if (!peak->bytes)
-		return report_format(report, "%s%s: %s.", before, what,
-				     lacks ? "not known" : "nothing");
-	return report_format(report, "%s%s: %s%s, at %s.", before, what,
-			     selection->moment ? "" : "peak ", SAY_BYTES(peak->bytes),
-			     SAY_TIME(peak->t));
-}
-
-static const char *answer_of(const struct report *report)
-{
-	const struct report_selection *selection = report->selection;
-
-	if (selection->narrow || selection->moment || (selection->empty && selection->stacks))
-		return selection_answer(report);
-	return report_answer(report);
-}
-
-/* Returns the sentence on a failure, growth or unused memory that begins the report, or NULL. */
-static const char *story_of(const struct report *report)
-{
-	const char *fatal = report_fatal_text(report);
-
-	if (report->selection->replayed)
-		return NULL;
-	return fatal ? fatal : report_study_story(report);
-}
-
-/* Returns a sentence on what is unknown because events are missing; NULL if none are missing. */
-static const char *doubt_of(const struct report *report)
-{
-	char text[SENTENCE];
-
-	return report_select_doubt(report->selection, text, sizeof(text))
-		       ? report_format(report, "%s", text)
-		       : NULL;
-}
-
 /* --- the text for people, the JSON for programs --- */
 
 static void tell_people(const struct report *report)
 {
-	const char *sentences[] = { story_of(report), answer_of(report), doubt_of(report) };
+	const char *sentences[] = { report_story(report), report_answer(report),
+				    report_doubt(report) };
 
 	for (size_t i = 0; !report->options->oom && i < 3; i++) {
 		if (sentences[i])
@@ -242,7 +188,7 @@ static void tell_selection(const struct report *report)
 		.stacks = kinds[options->stacks],
 		.by = trace_by_name((enum trace_by)options->by),
 		.space = options->space == SPACES ? NULL : space_name((unsigned)options->space),
-		.doubt = doubt_of(report),
+		.doubt = report_doubt(report),
 		.from = replayed && options->from ? wish->from : TRACE_NONE,
 		.to = replayed && options->to ? wish->to : TRACE_NONE,
 	};
@@ -266,7 +212,7 @@ static void tell_programs(const struct report *report)
 	const struct report_head head = {
 		"memtrace-report/1",
 		report->options->name ? report->options->name : report->trace->path,
-		answer_of(report),
+		report_answer(report),
 	};
 
 	emit_begin(report->show.out, head_members, &head);
@@ -361,7 +307,7 @@ int report_brief(struct trace *trace, struct out *out, const char *prefix)
 			out, prefix,
 			report_format(&report, "and %zu more devices", devices - BRIEF_DEVICES));
 	if (!devices)
-		say_sentence(out, prefix, report_answer(&report));
+		say_sentence(out, prefix, report_run_answer(&report));
 	say_sites(&report, prefix);
 	if (ooms)
 		say_sentence(out, prefix,

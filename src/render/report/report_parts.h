@@ -54,7 +54,7 @@ void report_study_clear(struct report_study *study);
 /* Returns a sentence on growth or on unused reserved memory, to begin the report with, or NULL. */
 const char *report_study_story(const struct report *report);
 
-/* --- sentences, and stacks in groups: report_facts.c --- */
+/* --- stacks in groups: report_groups.c --- */
 
 /* The bytes and number of blocks that a stack holds; stacks with equal keys form a group. */
 struct report_share {
@@ -75,6 +75,8 @@ struct report_group {
 struct emit_rows report_group(const struct report *report, const struct emit_rows *shares);
 struct emit_rows report_group_peak(const struct report *report, const struct trace_peak *peak);
 
+/* --- the first sentences: report_first_sentences.c --- */
+
 /* True if the user selected the device with --device, or named no device. */
 bool report_is_wanted(const struct report *report, int device);
 
@@ -84,8 +86,16 @@ const struct trace_device *report_worst(const struct report *report);
 /* Bytes that the device had reserved at its peak of allocated memory; TRACE_NONE if not known. */
 uint64_t report_reserved_at_peak(const struct trace *trace, const struct trace_device *device);
 
-/* Returns the report's first sentence: "Peak 1.23 GiB allocated of ..., at 12.3 s; ...". */
+/* Returns the main sentence, on the selection or on the whole run: "Peak 1.23 GiB allocated of ...,
+ * at 12.3 s; ...". report_run_answer() returns that on the whole run. */
 const char *report_answer(const struct report *report);
+const char *report_run_answer(const struct report *report);
+
+/* Returns the sentence before it, on a failure, growth or unused memory; NULL if there is none. */
+const char *report_story(const struct report *report);
+
+/* Returns a sentence on what is unknown because events are missing; NULL if none are missing. */
+const char *report_doubt(const struct report *report);
 
 /* Returns " on device 0", or "" for NO_DEVICE. */
 const char *report_place(const struct report *report, int device);

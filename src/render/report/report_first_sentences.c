@@ -1,72 +1,12 @@
-/* The sentences of a report, and the grouping of stacks into rows. */
+/* The sentences with which a report begins. */
 
 #include <string.h>
 
 #include "render/report/report_parts.h"
 
-/* --- groups --- */
+enum { SENTENCE = 4096 };
 
-static const struct sort_key share_order[] = {
-	SORT_UP(struct report_share, key),
-	SORT_DOWN(struct report_share, bytes),
-	SORT_UP(struct report_share, stack),
-	{ 0 },
-};
-
-static const struct sort_key group_order[] = {
-	SORT_DOWN(struct report_group, bytes),
-	SORT_UP(struct report_group, key),
-	{ 0 },
-};
-
-struct emit_rows report_group(const struct report *report, const struct emit_rows *shares)
-{
-	const struct report_share *list = shares->rows;
-	struct emit_rows groups = report_rows(report, struct report_group);
-	size_t first = 0;
-
-	emit_sort(shares, share_order);
-	for (size_t end = 1; end <= shares->count; end++) {
-		struct report_group group = { .key = list[first].key,
-					      .shares = &list[first],
-					      .shares_n = end - first };
-
-		if (end < shares->count && list[end].key == group.key)
-			continue;
-		for (; first < end; first++) {
-			group.bytes += list[first].bytes;
-			group.count += list[first].count;
-		}
-		report_add(report, &groups, &group);
-	}
-	emit_sort(&groups, group_order);
-	return groups;
-}
-
-/* Groups a peak's stacks by site; a stack without a site is a group of its own. */
-struct emit_rows report_group_peak(const struct report *report, const struct trace_peak *peak)
-{
-	const struct trace *trace = report->trace;
-	struct emit_rows shares = EMIT_NONE_OF(struct report_share, SIZE_MAX);
-	struct emit_rows groups;
-
-	for (size_t i = 0; peak && i < peak->stacks_n; i++) {
-		const struct trace_share *share = &peak->stacks[i];
-		uint32_t site = trace->site_of[share->stack];
-		uint64_t key = site == UINT32_MAX ? (uint64_t)1 << 32 | share->stack : site;
-
-		report_add(report, &shares,
-			   &(struct report_share){ key, share->bytes, share->count, share->stack });
-	}
-	groups = report_group(report, &shares);
-	foreach (group, ROWS_IN(struct report_group, groups)) {
-		if (group->key <= UINT32_MAX)
-			group->name = trace->sites[group->key].site;
-	}
-	return groups;
-}
-
-/* --- the sentence that begins a report --- */
+/* --- on the whole run --- */
 
 bool report_is_wanted(const struct report *report, int device)
 {
@@ -196,7 +136,7 @@ static const char *culprit_text(const struct report *report, const struct trace_
 			     group_text(report, first));
 }
 
-const char *report_answer(const struct report *report)
+const char *report_run_answer(const struct report *report)
 {
 	const struct trace_device *device = report_worst(report);
 	bool timed = !report->trace->capture.baseline;
@@ -259,4 +199,57 @@ const char *report_fatal_text(const struct report *report)
 			     SAY_BYTES(oom->size), report_place(report, oom->device),
 			     SAY_TIME(oom->t), report_line(report, oom->stack),
 			     reason_text(report, oom));
+}
+
+/* --- on what the report is about --- */
+
+/* The first sentence for a selection: "For pool torch from 1s to 2s: peak 1.23 GiB, at 1.5 s." */
+static const char *selection_answer(const struct report *report)
+{
+	const struct report_selection *selection = report->selection;
+	const char *what = selection->what[0] ? selection->what : "the whole run";
+	const char *before = selection->moment ? "Live " : "For ";
+	const struct trace_peak *peak = report->trace->peaks;
+	bool lacks = selection->replay.dropped &&
+		     (!selection->moment || selection->replay.lost == TRACE_NONE);
+
+	if (selection->empty)
+		return report_format(report, "Nothing in the trace matches: %s.", selection->what);
+	if (!selection->moment && selection->window) { /* `what` is "from ..." or "until ..." */
+		before = what[0] == 'f' ? "F" : "U";
+		what++;
+	}
+	if (!peak->bytes)
+		return report_format(report, "%s%s: %s.", before, what,
+				     lacks ? "not known" : "nothing");
+	return report_format(report, "%s%s: %s%s, at %s.", before, what,
+			     selection->moment ? "" : "peak ", SAY_BYTES(peak->bytes),
+			     SAY_TIME(peak->t));
+}
+
+const char *report_answer(const struct report *report)
+{
+	const struct report_selection *selection = report->selection;
+
+	if (selection->narrow || selection->moment || (selection->empty && selection->stacks))
+		return selection_answer(report);
+	return report_run_answer(report);
+}
+
+const char *report_story(const struct report *report)
+{
+	const char *fatal = report_fatal_text(report);
+
+	if (report->selection->replayed)
+		return NULL;
+	return fatal ? fatal : report_study_story(report);
+}
+
+const char *report_doubt(const struct report *report)
+{
+	char text[SENTENCE];
+
+	return report_select_doubt(report->selection, text, sizeof(text))
+		       ? report_format(report, "%s", text)
+		       : NULL;
 }
