@@ -317,7 +317,7 @@ static int check_operands(const struct usage *usage, size_t count)
 				 usage->operands, usage->command);
 	if (count <= usage->most || usage->program || (!usage->most && usage->least))
 		return ARGS_GO;
-	return usage->most ? cli_usage("too many operands: only %s is expected", usage->operands)
+	return usage->most ? cli_usage("too many operands; expected: %s", usage->operands)
 			   : cli_usage("this command takes no operands");
 }
 

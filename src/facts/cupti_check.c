@@ -146,7 +146,8 @@ static bool of_graphs(const struct witness_matcher *m, const struct event *event
 	       !strcmp(pool, "graph");
 }
 
-/* True for events that CUPTI records as well: not for blocks of frameworks, marks and failures. */
+/* True for events that CUPTI records as well, which are not those of frameworks' blocks, of marks
+ * or of failed allocations. */
 static bool is_drivers(const struct witness_matcher *m, const struct event *event)
 {
 	const char *pool = spool_text(m->spool, event->pool);

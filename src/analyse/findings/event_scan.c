@@ -167,8 +167,9 @@ void event_scan_event(struct event_scan *survey, const struct event *event)
 {
 	struct lives *lives = &survey->lives;
 
-	/* First records the sites' bytes at the ends of steps before this event. If events are
-	 * missing before this event, forget_life() then makes the series begin after it. */
+	/* First records what sites held at the ends of steps before this event. If events are
+	 * missing before it, forget_life() then drops these values: after a gap, each site's
+	 * series (growth.h) begins anew. */
 	event_scan_growth_time(survey, event->seq, event->t);
 	if (lives_gap(lives, event))
 		forget_life(survey, event);

@@ -39,7 +39,8 @@ struct event_scan_death {
 	bool at_peak;
 };
 
-/* A short list suffices: its blocks are among the device's last SURVEY_SHORT_LIVED allocations. */
+/* Few entries suffice: the blocks are among the last SURVEY_SHORT_LIVED allocations of the device,
+ * before now (`deaths`) or before the peak (`corpses`). */
 struct event_scan_deaths {
 	struct event_scan_death list[SURVEY_SHORT_LIVED];
 	size_t count;
@@ -78,7 +79,8 @@ struct event_scan_birth {
 	uint32_t device; /* position in devices[] */
 };
 
-/* The bytes that a site holds now, from which its next values in `live` and `old` are taken. */
+/* The bytes that a site holds now. Its next values in event_scan's arrays `live` and `old` are
+ * computed from them. */
 struct event_scan_held {
 	uint64_t live;  /* all live bytes */
 	uint64_t young; /* bytes of `live` allocated since the last value was taken */

@@ -185,16 +185,25 @@ void live_view_lines_clear(struct live_view_lines *lines)
 	memset(lines, 0, sizeof(*lines));
 }
 
+static double weight_of(const struct live_view_line *line, enum live_view_order order)
+{
+	const double weights[] = {
+#define ORDER(name, key, by, what) (double)line->by,
+#include "analyse/live/live_view_orders.def"
+	};
+
+	return weights[order];
+}
+
 static int compare_lines(const void *a, const void *b, void *order)
 {
-	const struct live_view_line *x = a;
-	const struct live_view_line *y = b;
+	const struct live_view_line *x = a, *y = b;
+	double weight = weight_of(x, *(enum live_view_order *)order);
+	double other = weight_of(y, *(enum live_view_order *)order);
 	int by_name;
 
-	if (*(enum live_view_order *)order == LOOK_ORDER_count && x->count != y->count)
-		return x->count < y->count ? 1 : -1;
-	if (*(enum live_view_order *)order == LOOK_ORDER_rate && islessgreater(x->rate, y->rate))
-		return x->rate < y->rate ? 1 : -1;
+	if (islessgreater(weight, other)) /* false if a rate is unknown */
+		return weight < other ? 1 : -1;
 	if (x->holds != y->holds)
 		return x->holds < y->holds ? 1 : -1;
 	by_name = strcmp(x->name, y->name);

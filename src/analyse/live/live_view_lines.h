@@ -13,7 +13,7 @@
 #include "facts/trace_model.h"
 
 enum live_view_order {
-#define ORDER(name, key, what) LOOK_ORDER_##name,
+#define ORDER(name, key, by, what) LOOK_ORDER_##name,
 #include "analyse/live/live_view_orders.def"
 	LOOK_ORDERS
 };

@@ -54,8 +54,8 @@ void control_check_signal(void)
 	if (!atomic_load(&installed) || sigaction(chosen.signal, NULL, &now) ||
 	    (!(now.sa_flags & SA_SIGINFO) && now.sa_handler == on_signal))
 		return;
-	record_note("MEMTRACE_SIGNAL has no effect any more: the program installed a handler of "
-		    "its own for that signal");
+	record_note("MEMTRACE_SIGNAL has no effect any more: the program changed how that signal "
+		    "is handled");
 }
 
 /* Writes one dump for all new signals, at the next hooked call: a signal handler cannot do it. */

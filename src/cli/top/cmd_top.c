@@ -40,7 +40,7 @@ enum {
 
 /* The words of --sort, each after a bar: "|bytes|count|rate". */
 static const char orders[] =
-#define ORDER(name, key, what) "|" #name
+#define ORDER(name, key, by, what) "|" #name
 #include "analyse/live/live_view_orders.def"
 	;
 
@@ -63,7 +63,7 @@ static bool read_interval(const char *text, uint64_t *ns)
 static void write_about(char *about, size_t size)
 {
 	text_copy(about, size, about_head);
-#define ORDER(name, key, what) \
+#define ORDER(name, key, by, what) \
 	snprintf(about + strlen(about), size - strlen(about), "  %c  %-6s %s\n", key, #name, what);
 #include "analyse/live/live_view_orders.def"
 }

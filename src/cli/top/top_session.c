@@ -209,7 +209,7 @@ static bool take_key(struct session *session, int key)
 	case '-':
 		options->lines = options->lines > 1 ? options->lines / 2 : 1;
 		break;
-#define ORDER(name, letter, what)                   \
+#define ORDER(name, letter, by, what)               \
 	case letter:                                \
 		options->order = LOOK_ORDER_##name; \
 		break;

@@ -97,7 +97,7 @@ static void put_xml(struct out *out, const char *text)
 	}
 }
 
-/* Writes a gate as a test case; if the gate is broken, lists the `grew` elements of sites[]. */
+/* Writes a gate as a test case; if the gate is broken, lists sites[0] to sites[grew - 1]. */
 static void put_case(struct out *out, const struct ci_finding *gate, const struct ci_finding *sites,
 		     size_t grew)
 {

@@ -303,9 +303,10 @@ int report_brief(struct trace *trace, struct out *out, const char *prefix)
 	for (size_t i = 0; i < devices && i < BRIEF_DEVICES; i++)
 		say_sentence(out, prefix, device_text(&report, &trace->summary.devices[i]));
 	if (devices > BRIEF_DEVICES)
-		say_sentence(
-			out, prefix,
-			report_format(&report, "and %zu more devices", devices - BRIEF_DEVICES));
+		say_sentence(out, prefix,
+			     report_format(&report, "and %zu more device%s",
+					   devices - BRIEF_DEVICES,
+					   devices - BRIEF_DEVICES == 1 ? "" : "s"));
 	if (!devices)
 		say_sentence(out, prefix, report_run_answer(&report));
 	say_sites(&report, prefix);

@@ -129,7 +129,7 @@ fails 3 'from the same process (rank 0)' memtrace report 0.json 0.json
 highest=$(json merged.json 'd["imbalance"][0]["highest"]["rank"]')
 fails 3 'nowhere.json' memtrace html -o page.html 0.json 1.json nowhere.json
 fails 3 'from the same process (rank 0)' memtrace html -o page.html 0.json 0.json 1.json
-fails 3 'standard input can be read only once, but ranks are read twice: use regular files' memtrace html -o page.html 0.json 1.json -
+fails 3 'standard input can be read only once, but the traces of ranks are read twice: use regular files' memtrace html -o page.html 0.json 1.json -
 ok 'no page is begun' [ ! -e page.html ]
 if [ -s "$BUILD/page/page.html" ]; then
 	ok 'a page of a folder' memtrace html -o page.html folder

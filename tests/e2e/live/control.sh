@@ -155,7 +155,7 @@ MEMTRACE_SIGNAL=SIGUSR2:mark
 own taken
 sums 'a program that takes the signal'
 is 'a program that takes the signal has it for itself' \
-	"$(json "$TRACE" '[sum(e["op"] == "mark" for e in d["events"]), any("a handler of its own for that signal" in n for n in d["capture"]["notes"])]')" \
+	"$(json "$TRACE" '[sum(e["op"] == "mark" for e in d["events"]), any("changed how that signal is handled" in n for n in d["capture"]["notes"])]')" \
 	'[0, true]'
 traced sh -c 'trap "" USR2; exec "$@"' - "$PYTHON" "$TOP/tests/e2e/live/control.py" "$E2E" signalled
 cp "$OUT" own.out
