@@ -129,7 +129,8 @@ static int take_ranks(struct merge *merge, struct traces *traces, const char *co
 		return error;
 	once = read_once(traces);
 	if (once)
-		return err("%s can be read only once, but the traces of ranks are read twice: use regular files",
+		return err("%s can be read only once, but the traces of ranks are read twice: use "
+			   "regular files",
 			   strcmp(once, "-") ? once : "standard input");
 	return traces_fold(merge, traces, force);
 }

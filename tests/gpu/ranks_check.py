@@ -10,6 +10,7 @@ and highest of every site, counted anew. Prints what differs and a line a rank; 
 import glob
 import json
 import os
+import statistics
 import sys
 
 wrong = []
@@ -98,7 +99,7 @@ def check_merged(merged, traces):
         row = next(i for i in merged["imbalance"] if i["metric"] == metric)
         peaks = sorted(max(d[metric]["peak_bytes"] for d in t["summary"]["devices"]) for t in traces.values())
         same(f"merged imbalance of {metric}", (row["median_bytes"], row["highest"]["bytes"]),
-             (peaks[(len(peaks) - 1) // 2], peaks[-1]))
+             (int(statistics.median(peaks)), peaks[-1]))
 
 
 def main():

@@ -1,8 +1,7 @@
-"""A report agrees with itself: agrees.py REPORT.json REPORT.txt [old] prints a line for each figure that contradicts another.
+"""A report agrees with itself: agrees.py REPORT.json REPORT.txt prints a line for each figure that contradicts another.
 
 REPORT.json is of `report --full --json`, REPORT.txt of `report --full` of the same trace. Every sum is the sum of its
 parts, a peak is nowhere below what it is the peak of, and the text has the figures of the JSON.
-`old`: the trace is from a time when `used` could be stale, and the reserve of a stream-ordered pool unknown at a failure.
 """
 import json
 import sys
@@ -10,7 +9,6 @@ import sys
 from timeline import size
 
 wrong = []
-old = sys.argv[3:] == ["old"]
 
 
 def same(what, value, wanted):
@@ -53,8 +51,7 @@ def check_device(report, device, text):
     allocated, reserved, used = device["allocated"], device["reserved"], device["used"]
     within(f"{name}: allocated and reserved at exit", allocated["exit_bytes"], reserved["exit_bytes"])
     within(f"{name}: peaks of allocated and reserved", allocated["peak_bytes"], reserved["peak_bytes"])
-    if not old:
-        within(f"{name}: peaks of reserved and used", reserved["peak_bytes"], used["peak_bytes"] if used else None)
+    within(f"{name}: peaks of reserved and used", reserved["peak_bytes"], used["peak_bytes"] if used else None)
     within(f"{name}: used and the card's memory", used["peak_bytes"] if used else None, device["total_bytes"])
     if device["cached_at_peak_bytes"] is not None:
         within(f"{name}: cached at the peak of allocated", device["cached_at_peak_bytes"] + allocated["peak_bytes"],
@@ -137,7 +134,7 @@ def check_failures(report):
         if oom["free_bytes"] is not None and oom["total_bytes"] is not None:
             within(f"{where}: free and held by others", oom["free_bytes"] + (oom["others_bytes"] or 0),
                    oom["total_bytes"])
-        for pool in [] if old else oom["pools"]:
+        for pool in oom["pools"]:
             same(f"{where}, pool {pool['pool']}: free segments and gaps",
                  pool["free_segments_bytes"] + pool["gaps_bytes"], pool["reserved_bytes"] - pool["allocated_bytes"])
 
