@@ -57,14 +57,14 @@ with step("forward without gradients"), torch.no_grad():
     output = model(x)
 del output, model
 
+batch = torch.randn(2, 1024, 1024, device="cuda")
 for name, make, call in (
-    ("MultiheadAttention", lambda: nn.MultiheadAttention(1024, 1, batch_first=True), attend),
-    ("TransformerEncoderLayer", lambda: nn.TransformerEncoderLayer(1024, 1, 4096, batch_first=True),
+    ("MultiheadAttention", lambda: nn.MultiheadAttention(1024, 1, bias=False), attend),
+    ("TransformerEncoderLayer", lambda: nn.TransformerEncoderLayer(1024, 1, 4096, dropout=0.),
      lambda model, x: model(x)),
 ):
     with step(f"{name}: parameters"):
         model = make().cuda()
-    batch = x.view(8, 128, 1024)
     with step(f"{name}: forward"):
         output = call(model, batch)
     with step(f"{name}: backward"):
