@@ -262,7 +262,8 @@ void overhead_stop(enum spool_cost_kind kind, bool last, bool event)
 	if (!event || watch.ns >= MOST_NS)
 		return;
 	record_lock_only();
-	if (atomic_load(&record_process.open)) {
+	/* With an error set, the recording has ended and its document may be being written. */
+	if (atomic_load(&record_process.open) && !recorder.ledger.error) {
 		struct spool_cost *cost = &recorder.spool.header->costs[kind];
 
 		cost->ns += watch.ns;
