@@ -10,18 +10,6 @@
 #include "cli/traces.h"
 #include "render/selection/select.h"
 
-/* Returns the device with the highest peak, or NO_DEVICE if the run used none. */
-static int worst_device(const struct trace *trace)
-{
-	const struct trace_device *worst = NULL;
-
-	foreach (device, trace->summary.devices) {
-		if (!worst || device->allocated.peak_bytes > worst->allocated.peak_bytes)
-			worst = device;
-	}
-	return worst ? worst->device : NO_DEVICE;
-}
-
 /* Leaves in the totals only the blocks that were live at the selection's peak, on one device. */
 static void keep_peak(struct trace *trace, int ordinal)
 {
@@ -60,13 +48,14 @@ static int reduce(struct run *run, const char *phase, int device)
 	static const struct categories none;
 	char at[300];
 	struct selection_options options = { .space = SPACES, .from = at, .to = at };
+	const struct trace_device *worst = trace_worst_device(&run->trace, device);
 	struct report_selection selection;
 	int error;
 
-	options.device = device != NO_DEVICE ? device : worst_device(&run->trace);
-	if (options.device == NO_DEVICE)
+	if (!worst)
 		return err("%s: --phase compares memory of GPUs, and the run used none",
 			   run->trace.path);
+	options.device = worst->device;
 	snprintf(at, sizeof(at), "phase:%s", phase);
 	error = report_select(&selection, &run->trace, &options, &none);
 	if (!error)

@@ -91,8 +91,8 @@ void trace_extend_backward(struct trace *trace)
 	for (size_t i = 0; i < trace->stacks_n; i++) {
 		const struct trace_stack *stack = &trace->stacks[i];
 
-		/* A via_stack (the Python stack behind a backward pass) that has a via_stack itself
-		 * is not used, so that no chains arise. */
+		/* via_stack: the Python stack that a backward pass belongs to. It is not appended
+		 * if it has a via_stack itself, so that no chains arise. */
 		if (stack->via_stack == UINT32_MAX ||
 		    trace->stacks[stack->via_stack].via_stack != UINT32_MAX)
 			continue;

@@ -18,6 +18,19 @@ const struct trace_device *trace_device(const struct trace *trace, int device)
 	return NULL;
 }
 
+const struct trace_device *trace_worst_device(const struct trace *trace, int wanted)
+{
+	const struct trace_device *worst = NULL;
+
+	foreach (device, trace->summary.devices) {
+		if ((wanted == NO_DEVICE || device->device == wanted) &&
+		    (!worst || trace_known(device->allocated.peak_bytes) >
+				       trace_known(worst->allocated.peak_bytes)))
+			worst = device;
+	}
+	return worst;
+}
+
 /* Reads a time such as "2026-11-21T02:03:04.123456789Z". */
 uint64_t trace_start_ns(const struct trace *trace)
 {

@@ -188,7 +188,7 @@ static void walk(void *argument)
 		walking->count = backtrace(addresses, (int)walking->capacity);
 	else
 		walking->count = unwinder.walk(addresses, (int)walking->capacity);
-	/* Most walks of libunwind 1.3 give the last byte of a call, not the address behind it. */
+	/* Most walks of libunwind 1.3 return addresses of a call's last byte: add that byte. */
 	for (int i = walking->count - 1; i > 0 && addresses[1] == caller - 1; i--)
 		addresses[i] = (char *)addresses[i] + 1;
 	loader_leave();

@@ -67,7 +67,7 @@ const char *diff_percent(char *to, int64_t base, int64_t head);
 const char *diff_file(const struct diff *diff, const char *file);
 
 /* Lists the sites that hold more device memory at the allocated peak or, if none changed there, at
- * exit (*column tells which), most growth first; no site of WHY_MOMENT (the peak moved in time). */
+ * exit (*column is set to which), most growth first. Sites of WHY_MOMENT are left out. */
 size_t diff_growers(struct diff *diff, const struct diff_row ***list, enum column *column);
 
 /* The text of diff_percent(), which lives as long as the enclosing block. */

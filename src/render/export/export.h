@@ -8,7 +8,7 @@
 #include "render/export/formats.h"
 
 /* Sets *end to a window that ends at the time of --at, or never without --at; replay_is_behind()
- * then tells which events come after the window. Reads the file again if --at is a peak, phase or
+ * then is true for events after the window. Reads the file again if --at is a peak, phase or
  * mark. Returns 0, or -errno with err_text(). */
 int export_find_end(struct replay_wish *end, const struct trace *trace,
 		    const struct selection_options *options);

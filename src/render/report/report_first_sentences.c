@@ -17,16 +17,7 @@ bool report_is_wanted(const struct report *report, int device)
 
 const struct trace_device *report_worst(const struct report *report)
 {
-	const struct trace_summary *summary = &report->trace->summary;
-	const struct trace_device *worst = NULL;
-
-	foreach (device, summary->devices) {
-		if (report_is_wanted(report, device->device) &&
-		    (!worst || trace_known(device->allocated.peak_bytes) >
-				       trace_known(worst->allocated.peak_bytes)))
-			worst = device;
-	}
-	return worst;
+	return trace_worst_device(report->trace, report->options->select.device);
 }
 
 uint64_t report_reserved_at_peak(const struct trace *trace, const struct trace_device *device)
