@@ -483,7 +483,7 @@ check-instructions: test-programs ## an event costs no more instructions than th
 
 check-shell: ## the scripts under shellcheck
 	$(Q)command -v shellcheck >/dev/null || { echo 'skip check-shell: shellcheck is missing'; exit 0; }; \
-		shellcheck -x -P SCRIPTDIR scripts/*.sh scripts/ci/*.sh scripts/containers/*.sh $(wildcard tests/e2e/*.sh tests/e2e/*/*.sh tests/guest/*.sh tests/gpu/*.sh .ci/run)
+		shellcheck -x -P SCRIPTDIR scripts/*.sh scripts/ci/*.sh scripts/containers/*.sh $(wildcard tests/e2e/*.sh tests/e2e/*/*.sh tests/guest/*.sh tests/gpu/*.sh tests/glibc/*.sh .ci/run)
 
 # --- format and lint -------------------------------------------------------------------------------
 
@@ -537,7 +537,7 @@ INSTALLING = BUILD='$(BUILD)' PREFIX='$(PREFIX)' LIBDIR='$(LIBDIR)' DESTDIR='$(D
 # rpath, not a runpath: it holds for the libraries of its libraries, too.
 $(BUILD)/container/libmemtrace.so: $(LIB_OBJECTS) src/libmemtrace.ld
 	@mkdir -p $(@D)
-	$(call say,LINK,$@) $(CC) $(LIB_FLAGS) $(LDFLAGS) $(LIB_LINK) -Wl,-rpath,'$$ORIGIN' -o $@ $(LIB_OBJECTS) -ldl -lpthread
+	$(call say,LINK,$@) $(CC) $(LIB_FLAGS) $(LDFLAGS) $(LIB_LINK) -Wl,-rpath,'$$ORIGIN' -o $@ $(LIB_OBJECTS)
 
 $(BUILD)/container/memtrace: $(CLI_OBJECTS)
 	@mkdir -p $(@D)

@@ -136,8 +136,6 @@ static bool memory(struct phases *phases, const struct event *event)
 	return count_block(phases, event, allocated);
 }
 
-/* --- pushes and pops --- */
-
 static struct trace_phase_device all_of(const struct trace_phase *phase)
 {
 	return (struct trace_phase_device){

@@ -95,12 +95,14 @@ size_t trace_position(const struct trace *trace, int device, unsigned space);
 
 /* Look up a device's summary, a peak, a kind of memory, a curve. NULL if the trace has none. */
 const struct trace_device *trace_device(const struct trace *trace, int device);
-/* The device with the highest peak of allocated memory; `wanted` chooses one, NO_DEVICE any. */
-const struct trace_device *trace_worst_device(const struct trace *trace, int wanted);
 const struct trace_peak *trace_peak(const struct trace *trace, int device, const char *pool,
 				    enum trace_metric metric);
 const struct trace_space *trace_space(const struct trace *trace, unsigned space);
 const struct trace_curve *trace_curve(const struct trace *trace, int device, const char *pool);
+
+/* Returns the device with the highest peak of allocated memory, NULL if there is none. `wanted`:
+ * the only device that counts, NO_DEVICE for all. */
+const struct trace_device *trace_worst_device(const struct trace *trace, int wanted);
 
 /* True if the stack allocated memory of the kind `space`. All memory of a stack is of one kind. */
 bool trace_is_of(const struct trace *trace, size_t stack, unsigned space);
